@@ -15,10 +15,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/internal/cli/edit"
+	"github.com/capkit/capkit/internal/cli/transform"
 	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
-var before = edit.Before{"machineCapabilities": {"machineTypes", "machineImages"}}
+var before = transform.Before{"machineCapabilities": {"machineTypes", "machineImages"}}
 
 // apply changes a text that is one object so that it says what another text says.
 func apply(t *testing.T, text, want string) (string, error) {
@@ -35,7 +36,7 @@ func apply(t *testing.T, text, want string) (string, error) {
 		line++
 	}
 	was := meaning(t, text)
-	ops := edit.Between(nil, was, meaning(t, want), before)
+	ops := transform.Between(nil, was, meaning(t, want), before)
 	changed, err := edit.Apply(text, []edit.Change{{Line: line, Column: 1, Says: was, Ops: ops}})
 	if err == nil {
 		got, err := yaml.YAMLToJSON([]byte(changed))
@@ -330,7 +331,7 @@ func TestLargeFiles(t *testing.T) {
 			want := []byte(strings.Replace(string(old), `"spec":{`, `"spec":{"machineCapabilities":[],`, 1))
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			ops := edit.Between(nil, meaning(t, string(old)), meaning(t, string(want)), nil)
+			ops := transform.Between(nil, meaning(t, string(old)), meaning(t, string(want)), nil)
 			changed, err := edit.Apply(text, []edit.Change{{Line: 1, Column: 1, Ops: ops}})
 			comments := edit.Comments(text)
 			runtime.ReadMemStats(&after)

@@ -33,7 +33,7 @@ func fresh(value any, s style) string {
 	switch value := value.(type) {
 	case map[string]any:
 		entries := make([]string, 0, len(value))
-		for _, name := range order(value) {
+		for _, name := range Order(value) {
 			entries = append(entries, s.key(name)+": "+fresh(value[name], inner))
 		}
 		if len(entries) == 0 {
@@ -103,7 +103,7 @@ func (e *editor) reshaped(n *yaml.Node, members map[string]any) string {
 		}
 		text += e.text[begins[i]:ends[i]]
 	}
-	for _, name := range order(members) {
+	for _, name := range Order(members) {
 		if indexOf(n, name) < 0 {
 			text += separator + s.key(name) + ": " + fresh(members[name], s)
 		}

@@ -130,3 +130,21 @@ func resultOfItems(items []any, ops []Op) any {
 	}
 	return slices.Clip(becomes)
 }
+
+// Value returns the value at a path of JSON; nil if there is none.
+func Value(object any, path fieldpath.Path) any {
+	for _, step := range path {
+		switch value := object.(type) {
+		case map[string]any:
+			object = value[step.Name]
+		case []any:
+			if step.Index < 0 || step.Index >= len(value) {
+				return nil
+			}
+			object = value[step.Index]
+		default:
+			return nil
+		}
+	}
+	return object
+}

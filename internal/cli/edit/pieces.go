@@ -6,6 +6,7 @@ package edit
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -155,8 +156,8 @@ func (e *editor) above(p *piece) []string {
 // first are the members that come first in what is new, in this order.
 var first = []string{"name", "version", "capabilities", "architecture"}
 
-// order returns the names of the members of a mapping in the order in which they are written if they are new.
-func order(members map[string]any) []string {
+// Order returns the names of the members of a mapping in the order in which they are written if they are new.
+func Order(members map[string]any) []string {
 	rank := func(name string) int {
 		if i := slices.Index(first, name); i >= 0 {
 			return i
@@ -242,7 +243,7 @@ func (e *editor) source(n *yaml.Node, other string) string {
 
 func (e *editor) newMapping(members map[string]any, column int) []string {
 	var lines []string
-	for _, name := range order(members) {
+	for _, name := range Order(members) {
 		lines = append(lines, e.newMember(name, members[name], column)...)
 	}
 	return lines
@@ -292,7 +293,7 @@ func (e *editor) reshapedLines(p part, members map[string]any) (lines []string) 
 		e.refuseAnchors(m.value)
 		lines = append(lines, e.orphans(m.part, column)...)
 	}
-	for _, name := range order(members) {
+	for _, name := range Order(members) {
 		if indexOf(p.node, name) < 0 {
 			lines = append(lines, e.newMember(name, members[name], column)...)
 		}
@@ -372,3 +373,5 @@ func (e *editor) refuseAnchors(n *yaml.Node) {
 		e.refuseAnchors(child)
 	}
 }
+
+func same(a, b any) bool { return reflect.DeepEqual(a, b) }

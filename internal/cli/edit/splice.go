@@ -244,7 +244,9 @@ func (e *editor) quotes(n *yaml.Node) bool {
 	return n.Style&yaml.DoubleQuotedStyle != 0 && n.Kind == yaml.ScalarNode
 }
 
-func (e *editor) quotedIn(n *yaml.Node) bool { return e.quotes(n) || slices.ContainsFunc(n.Content, e.quotedIn) }
+func (e *editor) quotedIn(n *yaml.Node) bool {
+	return e.quotes(n) || slices.ContainsFunc(n.Content, e.quotedIn)
+}
 
 // complete gives a member or an item in block style that has no value one.
 func (e *editor) complete(s spot, value any) {

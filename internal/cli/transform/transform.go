@@ -193,7 +193,7 @@ func (p *document) result(kept []Kept) (Result, field.ErrorList, error) {
 }
 
 // before says where what is new stands in a profile: the vocabulary above what uses it.
-var before = edit.Before{"machineCapabilities": {"machineTypes", "machineImages"}}
+var before = Before{"machineCapabilities": {"machineTypes", "machineImages"}}
 
 // operations returns what makes one manifest of another one, where a migration changes it.
 func operations(was, is json.RawMessage) (ops []edit.Op, err error) {
@@ -207,7 +207,7 @@ func operations(was, is json.RawMessage) (ops []edit.Op, err error) {
 	}
 	between := func(path string, names ...string) {
 		at := fieldpath.Parse(path)
-		ops = append(ops, edit.BetweenMembers(at, some(edit.Value(old, at), names), some(edit.Value(want, at), names), before)...)
+		ops = append(ops, betweenMembers(at, some(edit.Value(old, at), names), some(edit.Value(want, at), names), before)...)
 	}
 	between("spec", "machineCapabilities", "machineTypes", "machineImages")
 	between("spec.providerConfig", "machineImages")

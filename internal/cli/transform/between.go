@@ -2,82 +2,65 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package edit
+package transform
 
 import (
 	"maps"
 	"reflect"
 	"slices"
 
+	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
-// Before says before which members of its mapping a new one goes, by its key, as [Insert] has it.
+// Before says before which members of its mapping a new one goes, by its key, as [edit.Insert] has it.
 type Before map[string][]string
-
-// Value returns the value at a path of JSON; nil if there is none.
-func Value(object any, path fieldpath.Path) any {
-	for _, step := range path {
-		switch value := object.(type) {
-		case map[string]any:
-			object = value[step.Name]
-		case []any:
-			if step.Index < 0 || step.Index >= len(value) {
-				return nil
-			}
-			object = value[step.Index]
-		default:
-			return nil
-		}
-	}
-	return object
-}
 
 // Between returns the operations that make one value of another one, which is at a path. Entries of lists are the same if they say
 // the same, or have the same name or version; those that stay do not change their order.
-func Between(at fieldpath.Path, old, want any, before Before) (ops []Op) {
+func Between(at fieldpath.Path, old, want any, before Before) (ops []edit.Op) {
 	was, isMapping := old.(map[string]any)
 	is, staysMapping := want.(map[string]any)
 	former, isList := old.([]any)
 	items, staysList := want.([]any)
 	switch {
-	case same(old, want):
+	case reflect.DeepEqual(old, want):
 		return nil
 	case isMapping && staysMapping && len(was) > 0 && len(is) > 0:
-		return BetweenMembers(at, was, is, before)
+		return betweenMembers(at, was, is, before)
 	case isList && staysList && len(former) > 0 && len(items) > 0:
 		return betweenLists(at, former, items, before)
 	}
-	return []Op{Replace(at, want)}
+	return []edit.Op{edit.Replace(at, want)}
 }
 
-// BetweenMembers does so for some members of a mapping, of which one of the two may have none.
-func BetweenMembers(at fieldpath.Path, old, want map[string]any, before Before) (ops []Op) {
+// betweenMembers does so for some members of a mapping, of which one of the two may have none.
+func betweenMembers(at fieldpath.Path, old, want map[string]any, before Before) (ops []edit.Op) {
 	member := func(name string) fieldpath.Path {
 		return append(slices.Clip(at), fieldpath.Segment{Name: name, Index: -1})
 	}
-	for _, name := range order(want) {
+	for _, name := range edit.Order(want) {
 		if _, there := old[name]; !there {
-			ops = append(ops, Insert(member(name), want[name], before[name]...))
+			ops = append(ops, edit.Insert(member(name), want[name], before[name]...))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(old)) {
 		if value, stays := want[name]; stays {
 			ops = append(ops, Between(member(name), old[name], value, before)...)
 		} else {
-			ops = append(ops, Delete(member(name)))
+			ops = append(ops, edit.Delete(member(name)))
 		}
 	}
 	return ops
 }
 
-func betweenLists(at fieldpath.Path, old, want []any, before Before) (ops []Op) {
+func betweenLists(at fieldpath.Path, old, want []any, before Before) (ops []edit.Op) {
 	item := func(i int) fieldpath.Path { return append(slices.Clip(at), fieldpath.Segment{Index: i}) }
-	pairs, kept, next := pair(old, want), map[int]bool{}, 0
+	pairs, kept, next := entriesOf(old, want), map[int]bool{}, 0
 	for k, value := range want {
 		i, found := pairs[k]
 		if !found {
-			ops = append(ops, Insert(item(next), value))
+			ops = append(ops, edit.Insert(item(next), value))
 			continue
 		}
 		kept[i], next = true, i+1
@@ -85,13 +68,11 @@ func betweenLists(at fieldpath.Path, old, want []any, before Before) (ops []Op) 
 	}
 	for i := range old {
 		if !kept[i] {
-			ops = append(ops, Delete(item(i)))
+			ops = append(ops, edit.Delete(item(i)))
 		}
 	}
 	return ops
 }
-
-func same(a, b any) bool { return reflect.DeepEqual(a, b) }
 
 // identities are the members that tell the entries of a list apart.
 var identities = []string{"name", "version"}
@@ -107,9 +88,9 @@ func identity(value any) string {
 	return ""
 }
 
-// pair finds the old entry of a list that each new one is, by their indices: one that says the same, or has the same identity,
+// entriesOf finds the old entry of a list that each new one is, by their indices: one that says the same, or has the same identity,
 // or, where nothing tells entries apart, stands where it stood.
-func pair(old, want []any) map[int]int {
+func entriesOf(old, want []any) map[int]int {
 	pairs, taken := map[int]int{}, make([]bool, len(old))
 	match := func(fits func(old, want any) bool) {
 		for k := range want {
@@ -124,8 +105,10 @@ func pair(old, want []any) map[int]int {
 			}
 		}
 	}
-	match(same)
+	match(func(a, b any) bool { return reflect.DeepEqual(a, b) })
 	match(func(a, b any) bool { return identity(a) != "" && identity(a) == identity(b) })
-	match(func(a, b any) bool { return isMapping(a) && isMapping(b) && identity(a) == "" && identity(b) == "" })
+	match(func(a, b any) bool {
+		return mapping(a) != nil && mapping(b) != nil && identity(a) == "" && identity(b) == ""
+	})
 	return pairs
 }

@@ -10,5 +10,6 @@
 // block.go mappings and lists in block style, and flow.go what is in brackets, which JSON is as a whole; pieces.go makes what is
 // added of what is deleted.
 //
-// Nothing here knows which kinds of objects exist, but for one thing: which fields come first in an entry that is new. The package is pure and safe for concurrent use.
+// Nothing here knows which kinds of objects exist, but for one thing: which fields come first in an entry that is new. The package is
+// pure and safe for concurrent use.
 package edit

@@ -64,6 +64,30 @@ func TestFix(t *testing.T) {
 	}
 }
 
+// A word is replaced where it stands: the order of members stays, and so do comments, quotes and blank lines.
+func TestFixMovesNothing(t *testing.T) {
+	for wrong, right := range map[string]string{
+		"        - id: a # the first\n          name: eurpoe\t# a large one\n\n          # of arm\n          architecture: arm64\n":           "name: europe\t#",
+		"        - {id: a, name: \"eurpoe\", architecture: arm64} # the first\n":                                                              "name: \"europe\",",
+		"        - name: europe # the first\n          id: a\n\n          # of arm\n          Architecture: arm64 # all\n":                    "  architecture: arm64 #",
+		"        # the first\n        - # of arm\n          name: europe\n          ARCHITECTURE: arm64\n          # last\n          id: a\n": "  architecture: arm64\n",
+	} {
+		before := head + ofOpenStack + "    machineImages:\n    - name: linux\n      versions:\n      - version: 1.0.0\n        regions:\n" + wrong
+		inFolder(t, map[string]string{"a.yaml": before})
+		run(t, "", "lint", "--fix", "-w", "a.yaml")
+		was, is := strings.SplitAfter(before, "\n"), strings.SplitAfter(read(t, "a.yaml"), "\n")
+		different := 0
+		for i := range min(len(was), len(is)) {
+			if was[i] != is[i] {
+				different++
+			}
+		}
+		if different != 1 || len(was) != len(is) || !strings.Contains(strings.Join(is, ""), right) {
+			t.Errorf("%q is not in\n%s", right, strings.Join(is, ""))
+		}
+	}
+}
+
 // What may be meant in another way, or would make something else wrong, is left alone.
 func TestFixLeavesAlone(t *testing.T) {
 	clean := read(t, root+"/example/cloudprofile.yaml")

@@ -103,22 +103,23 @@ var mayImport = map[string][]string{
 		"internal/cli/input", "internal/cli/checks", "internal/cli/gardener", "pkg/capability", "pkg/check", "pkg/finding", "pkg/gardenerrules/inuse",
 		"pkg/provider", "pkg/resolve", "pkg/update", "pkg/words",
 	},
-	"internal/cli/files":    {"internal/cli/command", "internal/cli/edit", "internal/cli/manifest", "internal/cli/report", "pkg/words"},
+	"internal/cli/files":    {"internal/cli/command", "internal/cli/manifest", "internal/cli/report", "pkg/words"},
 	"internal/cli/clouds":   {anything},
 	"internal/cli/cluster":  {},
 	"internal/cli/gardener": {"pkg/namespaced", "pkg/finding", "pkg/gardenerrules", "pkg/words"},
 	"internal/cli/manifest": {},
-	"internal/cli/edit":     {},
+	"internal/cli/edit":     {"pkg/fieldpath"},
 	"internal/cli/report":   {"pkg/finding", "pkg/words", "pkg/fieldpath"},
 	"internal/cli/reserved": {"internal/cli/gardener", "pkg/capability"},
 	"internal/cli/transform": {
-		"pkg/profile", "pkg/resolve", "pkg/provider", "pkg/imageselector", "pkg/capability", "pkg/finding", "pkg/words", "pkg/providerconfig",
+		"internal/cli/edit", "pkg/profile", "pkg/resolve", "pkg/provider", "pkg/imageselector", "pkg/capability", "pkg/fieldpath", "pkg/finding",
+		"pkg/words", "pkg/providerconfig",
 	},
 
 	// The families, none of which imports another, but that the page shows answers.
 	"internal/cli/lint": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/files",
-		"internal/cli/report", "pkg/capability", "pkg/finding", "pkg/strictjson", "pkg/words",
+		"internal/cli/report", "pkg/capability", "pkg/fieldpath", "pkg/finding", "pkg/strictjson", "pkg/words",
 	},
 	"internal/cli/rules": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/report", "example", "pkg/finding",
@@ -133,7 +134,8 @@ var mayImport = map[string][]string{
 	"internal/cli/plan": {"internal/cli/changes", "internal/cli/input", "internal/cli/command", "internal/cli/report", "pkg/capability", "pkg/words"},
 	"internal/cli/migrate": {
 		"internal/cli/changes", "internal/cli/transform", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest",
-		"internal/cli/edit", "internal/cli/files", "internal/cli/report", "pkg/capability", "pkg/check", "pkg/finding", "pkg/provider", "pkg/resolve", "pkg/words",
+		"internal/cli/edit", "internal/cli/files", "internal/cli/report", "pkg/capability", "pkg/check", "pkg/fieldpath", "pkg/finding", "pkg/provider",
+		"pkg/resolve", "pkg/words",
 	},
 	"internal/cli/page": {
 		"internal/cli/ask", "internal/cli/page/...", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest",

@@ -5,31 +5,14 @@
 package edit
 
 import (
-	"bytes"
-	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
-
-// Object is an object in a file, with what it is to say.
-type Object struct {
-	// Line and Column, counted from 1, are where its content begins: that of an entry of a List behind the dash.
-	Line, Column int
-	// Old is what it says, as JSON without aliases and merge keys, New what it is to say. Of members that both have the file
-	// decides the order.
-	Old, New json.RawMessage
-}
-
-// Before says before which members of its mapping a new one goes, by its key: the first one in the text. A member that is not
-// in it, or finds none of these, goes to the end.
-type Before map[string][]string
 
 // Fault is a reason why a file cannot be changed as it should be.
 type Fault struct {
@@ -44,14 +27,62 @@ func (f *Fault) Error() string { return fmt.Sprintf("line %d: %s", f.Line, f.Mes
 
 const byteOrderMark = "\ufeff"
 
-// Apply returns the text of a file in which the objects say what they are to say. Each of them begins a document, or is an entry of
-// a List. The error is a [Fault] if there is something in the way that can be told: an alias or a merge key by which a
-// changed value is used elsewhere as well, or comes from elsewhere; a comment within brackets that change. Any other error is
-// about a text that cannot be read.
+// Change is what is to change in an object.
+type Change struct {
+	// Line and Column, counted from 1, are where its content begins: that of an entry of a List behind the dash.
+	Line, Column int
+	// Says is what it says, as JSON without aliases and merge keys.
+	Says any
+	Ops  []Op
+}
+
+// Apply returns the text of a file with changes of its objects. Each of them begins a document, or is an entry of a List. Lines that
+// are not concerned stay as they are, and comments stay with their lines. The error is a [Fault] if there is something in the way
+// that can be told: an alias or a merge key by which a changed value is used elsewhere as well, or comes from elsewhere; a comment
+// within brackets that change. Any other error is about a text that cannot be read, or changes that exclude each other.
 //
-// The result is written to say what was asked for, but it is not read again: the caller has to do that, and to use nothing that
+// The result is written to say what [Result] says, but it is not read again: the caller has to do that, and to use nothing that
 // says anything else.
-func Apply(text string, objects []Object, before Before) (changed string, err error) {
+func Apply(text string, changes []Change) (string, error) {
+	return guarded(text, func(body string) (string, error) {
+		e := &editor{
+			file: newFile(body), carried: map[int]bool{}, whole: map[*yaml.Node]bool{}, known: map[*yaml.Node][]member{},
+			gone: map[*yaml.Node]map[int]bool{},
+		}
+		read := map[int][]*yaml.Node{} // by the line in which a document begins
+		for _, c := range changes {
+			from, to := e.document(c.Line - 1)
+			if read[from] == nil {
+				documents, err := e.read(from, to)
+				if err != nil {
+					return "", err
+				}
+				read[from] = documents
+				e.learn(documents)
+			}
+			object, err := e.objectAt(read[from], c.Line, c.Column)
+			if err != nil {
+				return "", err
+			}
+			for _, op := range c.Ops {
+				e.apply(object, c.Says, op)
+			}
+		}
+		for i := range e.shrinking {
+			e.collectGone(&e.shrinking[i])
+		}
+		for _, a := range e.added {
+			e.add(a)
+		}
+		for i := range e.shrinking {
+			e.shrink(&e.shrinking[i])
+		}
+		return e.spliced()
+	})
+}
+
+// guarded changes a text without its byte order mark, and with a line break at its end. A fault is an error.
+func guarded(text string, change func(string) (string, error)) (changed string, err error) {
 	body, mark := strings.CutPrefix(text, byteOrderMark)
 	ended := body == "" || breakAfter(body[len(body)-1:]) == 1 && strings.ContainsAny(body[len(body)-1:], "\r\n")
 	if !ended {
@@ -66,13 +97,8 @@ func Apply(text string, objects []Object, before Before) (changed string, err er
 			changed, err = text, fault
 		}
 	}()
-	// The last one first, so that the places of the others hold.
-	for _, object := range slices.SortedFunc(slices.Values(objects), func(a, b Object) int {
-		return cmp.Or(cmp.Compare(b.Line, a.Line), cmp.Compare(b.Column, a.Column))
-	}) {
-		if body, err = apply(body, object, before); err != nil {
-			return text, err
-		}
+	if body, err = change(body); err != nil {
+		return text, err
 	}
 	if !ended {
 		body = strings.TrimSuffix(strings.TrimSuffix(body, "\n"), "\r")
@@ -83,26 +109,15 @@ func Apply(text string, objects []Object, before Before) (changed string, err er
 	return body, nil
 }
 
-// apply changes one object in a text without byte order mark that ends with a line break.
-func apply(text string, object Object, before Before) (string, error) {
-	f := newFile(text)
-	from, to := f.document(object.Line - 1)
+// read returns the documents in some lines.
+func (f *file) read(from, to int) ([]*yaml.Node, error) {
 	// The lines before the document count, and no more.
 	documents, err := parse(strings.Repeat("\n", from) + strings.Join(f.lines[from:to], ""))
-	if err != nil {
-		return "", err
-	}
 	for _, document := range documents {
 		f.settle(document)
 		f.look(document, 0)
 	}
-	e := &editor{file: f, before: before, carried: map[int]bool{}, whole: map[*yaml.Node]bool{}}
-	e.learn(documents)
-	from, to, edited, err := e.object(documents, object)
-	if err != nil {
-		return "", err
-	}
-	return strings.Join(slices.Concat(e.lines[:from:from], edited, e.lines[to:]), ""), nil
+	return documents, err
 }
 
 // parse returns the documents of a stream that have content. The parser reports some errors by panicking.
@@ -129,7 +144,6 @@ func parse(text string) (documents []*yaml.Node, err error) {
 // editor writes objects anew.
 type editor struct {
 	*file
-	before Before
 	// dash is how much further to the right than its key a list stands, and step a mapping, by what the file has.
 	dash, step int
 	// pool are the scopes in which what has moved is looked for, the innermost last.
@@ -137,6 +151,14 @@ type editor struct {
 	// carried are the lines whose text stands elsewhere by now, and whole the nodes that do so just as they are written.
 	carried map[int]bool
 	whole   map[*yaml.Node]bool
+
+	splices []splice
+	depth   int // of what is added
+	known   map[*yaml.Node][]member
+	added   []addition
+	// gone are the indices of what is deleted from a mapping or list, and shrinking are these.
+	gone      map[*yaml.Node]map[int]bool
+	shrinking []shrinking
 }
 
 // learn looks how lists and mappings are indented.
@@ -170,31 +192,17 @@ func (e *editor) learnFrom(n *yaml.Node) {
 	}
 }
 
-// object writes one object anew: the lines from and up to which edited takes their place.
-func (e *editor) object(documents []*yaml.Node, object Object) (from, to int, edited []string, err error) {
-	was, err := decode(object.Old)
-	if err != nil {
-		return 0, 0, nil, err
-	}
-	is, err := decode(object.New)
-	if err != nil {
-		return 0, 0, nil, err
-	}
+// objectAt returns the object that begins in a place.
+func (e *editor) objectAt(documents []*yaml.Node, line, column int) (part, error) {
 	for _, document := range documents {
 		root := document.Content[0]
 		_, end := e.document(root.Line - 1)
 		p := part{node: root, from: root.Line - 1, to: end}
-		if found, ok := e.find(p, object.Line, object.Column); ok {
-			return found.from, found.to, e.value(found, was, is), nil
+		if found, ok := e.find(p, line, column); ok {
+			return found, nil
 		}
 	}
-	return 0, 0, nil, fmt.Errorf("there is no object in line %d, column %d", object.Line, object.Column)
-}
-
-func decode(raw json.RawMessage) (value any, err error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	return value, d.Decode(&value)
+	return part{}, fmt.Errorf("there is no object in line %d, column %d", line, column)
 }
 
 // find finds the mapping that begins in a place.
@@ -218,14 +226,15 @@ func (e *editor) find(p part, line, column int) (part, bool) {
 		children = e.items(p)
 	}
 	for _, child := range children {
+		if child.from > line-1 || child.to < line {
+			continue
+		}
 		if found, ok := e.find(child, line, column); ok {
 			return found, true
 		}
 	}
 	return part{}, false
 }
-
-func same(a, b any) bool { return reflect.DeepEqual(a, b) }
 
 // refuse ends the work with a fault at a node.
 func refuse(n *yaml.Node, message string) {

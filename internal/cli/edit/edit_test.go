@@ -15,17 +15,15 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/internal/cli/edit"
+	"github.com/capkit/capkit/internal/cli/transform"
+	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
-var before = edit.Before{"machineCapabilities": {"machineTypes", "machineImages"}}
+var before = transform.Before{"machineCapabilities": {"machineTypes", "machineImages"}}
 
 // apply changes a text that is one object so that it says what another text says.
 func apply(t *testing.T, text, want string) (string, error) {
 	t.Helper()
-	from, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
 	to, err := yaml.YAMLToJSON([]byte(want))
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +35,9 @@ func apply(t *testing.T, text, want string) (string, error) {
 		}
 		line++
 	}
-	changed, err := edit.Apply(text, []edit.Object{{Line: line, Column: 1, Old: from, New: to}}, before)
+	was := meaning(t, text)
+	ops := transform.Between(nil, was, meaning(t, want), before)
+	changed, err := edit.Apply(text, []edit.Change{{Line: line, Column: 1, Says: was, Ops: ops}})
 	if err == nil {
 		got, err := yaml.YAMLToJSON([]byte(changed))
 		if err != nil {
@@ -280,20 +280,19 @@ func TestApply(t *testing.T) {
 // One document does not depend on what stands in others, and several objects can be changed at once.
 func TestSeveralObjects(t *testing.T) {
 	const text = "a: 1\n--- # first\n# about k\nk: 1 # one\n...\n# no marker\nk: 1\n---\nitems:\n- k: 1\n- {k: 1}\n- k: 1 # last\n--- \n\tno YAML\n"
-	from, to := json.RawMessage(`{"k":1}`), json.RawMessage(`{"k":2,"l":"on"}`)
-	got, err := edit.Apply(text, []edit.Object{
-		{Line: 12, Column: 3, Old: from, New: to}, {Line: 4, Column: 1, Old: from, New: to}, {Line: 11, Column: 3, Old: from, New: to},
-		{Line: 7, Column: 1, Old: from, New: to},
-	}, nil)
+	ops := []edit.Op{edit.Replace(fieldpath.Parse("k"), 2), edit.Insert(fieldpath.Parse("l"), "on")}
+	got, err := edit.Apply(text, []edit.Change{
+		{Line: 12, Column: 3, Ops: ops}, {Line: 4, Column: 1, Ops: ops}, {Line: 11, Column: 3, Ops: ops}, {Line: 7, Column: 1, Ops: ops},
+	})
 	const want = "a: 1\n--- # first\n# about k\nk: 2 # one\nl: \"on\"\n...\n# no marker\nk: 2\nl: \"on\"\n---\nitems:\n- k: 1\n- {k: 2, l: \"on\"}\n" +
 		"- k: 2 # last\n  l: \"on\"\n--- \n\tno YAML\n"
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v: %s", err, diff)
 	}
-	if _, err := edit.Apply(text, []edit.Object{{Line: 14, Column: 2, Old: from, New: to}}, nil); err == nil {
+	if _, err := edit.Apply(text, []edit.Change{{Line: 14, Column: 2, Ops: ops}}); err == nil {
 		t.Error("what is no YAML is changed")
 	}
-	if _, err := edit.Apply(text, []edit.Object{{Line: 3, Column: 7, Old: from, New: to}}, nil); err == nil {
+	if _, err := edit.Apply(text, []edit.Change{{Line: 3, Column: 7, Ops: ops}}); err == nil {
 		t.Error("an object is changed that is not there")
 	}
 }
@@ -307,7 +306,7 @@ func TestFaults(t *testing.T) {
 		"an anchor":        {"a: &a {x: 1}\nb: *a\n", "a: {x: 2}\nb: {x: 1}\n", 1},
 		"a removed anchor": {"a: &a 1\nb: *a\n", "b: 1\n", 1},
 		"a merge key":      {"a: &a\n  x: 1\nb:\n  <<: *a\n  y: 2\n", "a: {x: 1}\nb: {x: 2, y: 2}\n", 4},
-		"a question mark":  {"a:\n  ? b\n  : 1\n  c: 2\n", "a: {b: 3, c: 2}\n", 2},
+		"a question mark":  {"a:\n  ? b\n  : 1\n  c: 2\n", "a: {c: 2}\n", 2},
 		"a comment":        {"a: [1,\n  # two\n  2]\n", "a: [1, 3]\n", 2},
 	} {
 		var fault *edit.Fault
@@ -332,7 +331,8 @@ func TestLargeFiles(t *testing.T) {
 			want := []byte(strings.Replace(string(old), `"spec":{`, `"spec":{"machineCapabilities":[],`, 1))
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			changed, err := edit.Apply(text, []edit.Object{{Line: 1, Column: 1, Old: old, New: want}}, edit.Before{})
+			ops := transform.Between(nil, meaning(t, string(old)), meaning(t, string(want)), nil)
+			changed, err := edit.Apply(text, []edit.Change{{Line: 1, Column: 1, Ops: ops}})
 			comments := edit.Comments(text)
 			runtime.ReadMemStats(&after)
 			if err != nil || !strings.Contains(changed, "machineCapabilities") || strings.Contains(text, "#") != (len(comments) == 1) {

@@ -6,6 +6,7 @@ package edit
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -155,8 +156,8 @@ func (e *editor) above(p *piece) []string {
 // first are the members that come first in what is new, in this order.
 var first = []string{"name", "version", "capabilities", "architecture"}
 
-// order returns the names of the members of a mapping in the order in which they are written if they are new.
-func order(members map[string]any) []string {
+// Order returns the names of the members of a mapping in the order in which they are written if they are new.
+func Order(members map[string]any) []string {
 	rank := func(name string) int {
 		if i := slices.Index(first, name); i >= 0 {
 			return i
@@ -233,23 +234,16 @@ func isMapping(value any) bool {
 
 // source returns a scalar as the file has it, or other text if it is none that stands in one line.
 func (e *editor) source(n *yaml.Node, other string) string {
-	if n.Kind != yaml.ScalarNode || n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 || n.Anchor != "" {
+	from, to := e.extent(n)
+	if n.Kind != yaml.ScalarNode || n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 || n.Anchor != "" || !e.inOneLine(n) {
 		return other
 	}
-	line, stop := e.end(n)
-	if n.Style == 0 {
-		text := e.content(n.Line - 1)
-		stop = len(strings.TrimRight(strings.TrimSuffix(text, e.comment(n.Line-1)), " \t"))
-	}
-	if line != n.Line-1 {
-		return other
-	}
-	return e.lines[line][e.offset(line, n.Column):stop]
+	return e.text[from:to]
 }
 
 func (e *editor) newMapping(members map[string]any, column int) []string {
 	var lines []string
-	for _, name := range order(members) {
+	for _, name := range Order(members) {
 		lines = append(lines, e.newMember(name, members[name], column)...)
 	}
 	return lines
@@ -272,10 +266,10 @@ func (e *editor) newItem(value any, dash int) []string {
 		return e.dashed(e.newMapping(members, indent), dash, indent)
 	}
 	if former.content.Style&yaml.FlowStyle != 0 {
-		return e.movedInBrackets(former, value, dash)
+		return e.movedInBrackets(former, members, dash)
 	}
 	head := shift(e.above(former), dash-e.indent(former.line))
-	content := e.value(part{former.content, former.line, former.to}, former.value, value)
+	content := e.reshapedLines(part{former.content, former.line, former.to}, members)
 	e.carry(former.from, former.to)
 	at := slices.IndexFunc(content, func(line string) bool {
 		return indentOf(line) < former.column && strings.HasPrefix(strings.TrimLeft(line, " "), "-")
@@ -286,9 +280,30 @@ func (e *editor) newItem(value any, dash int) []string {
 	return slices.Concat(head, e.dashed(shift(content, indent-former.column), dash, indent))
 }
 
+// reshapedLines returns the lines of a mapping in block style with some members, of which some may be new; the others go.
+func (e *editor) reshapedLines(p part, members map[string]any) (lines []string) {
+	column := p.node.Column - 1
+	p, tail := e.withoutTail(p, column)
+	for _, m := range e.members(p) {
+		if _, stays := members[m.name]; stays || m.name == "<<" {
+			lines = append(lines, e.lines[m.from:m.to]...)
+			continue
+		}
+		e.refuseExplicit(m)
+		e.refuseAnchors(m.value)
+		lines = append(lines, e.orphans(m.part, column)...)
+	}
+	for _, name := range Order(members) {
+		if indexOf(p.node, name) < 0 {
+			lines = append(lines, e.newMember(name, members[name], column)...)
+		}
+	}
+	return append(lines, tail...)
+}
+
 // movedInBrackets returns the lines of an entry that was in brackets, with its dash in a column.
-func (e *editor) movedInBrackets(p *piece, want any, dash int) []string {
-	line := strings.Repeat(" ", dash) + "- " + e.flow(p.content, p.value, want)
+func (e *editor) movedInBrackets(p *piece, members map[string]any, dash int) []string {
+	line := strings.Repeat(" ", dash) + "- " + e.reshaped(p.content, members)
 	if p.used = true; p.within {
 		return []string{line + e.eol}
 	}
@@ -314,8 +329,7 @@ func within(members, of map[string]any) bool {
 
 // orphans returns what stays where a part is removed, but for what stands elsewhere by now: its comments, each in a line of its own
 // that is indented as given; and the blank lines below it, with those in it if something of it has moved.
-func (e *editor) orphans(p part, n *yaml.Node, indent int) []string {
-	e.refuseAnchors(n)
+func (e *editor) orphans(p part, indent int) []string {
 	rest, _ := e.withoutTail(p, 0)
 	moved := false
 	for i := p.from; i < p.to; i++ {
@@ -360,39 +374,4 @@ func (e *editor) refuseAnchors(n *yaml.Node) {
 	}
 }
 
-// identities are the members that tell the entries of a list apart.
-var identities = []string{"name", "version"}
-
-// identity returns what tells an entry apart from others in its list; empty if nothing does.
-func identity(value any) string {
-	members, _ := value.(map[string]any)
-	for _, name := range identities {
-		if text, isText := members[name].(string); isText {
-			return name + " " + text
-		}
-	}
-	return ""
-}
-
-// pair finds the old entry of a list that each new one is, by their indices: one that says the same, or has the same identity,
-// or, where nothing tells entries apart, stands where it stood.
-func pair(old, want []any) map[int]int {
-	pairs, taken := map[int]int{}, make([]bool, len(old))
-	match := func(fits func(old, want any) bool) {
-		for k := range want {
-			if _, done := pairs[k]; done {
-				continue
-			}
-			for i := range old {
-				if !taken[i] && fits(old[i], want[k]) {
-					pairs[k], taken[i] = i, true
-					break
-				}
-			}
-		}
-	}
-	match(same)
-	match(func(a, b any) bool { return identity(a) != "" && identity(a) == identity(b) })
-	match(func(a, b any) bool { return isMapping(a) && isMapping(b) && identity(a) == "" && identity(b) == "" })
-	return pairs
-}
+func same(a, b any) bool { return reflect.DeepEqual(a, b) }

@@ -227,7 +227,7 @@ func (f *file) end(n *yaml.Node) (line, at int) {
 	case '[', '{':
 		length = bracketEnd(rest, at) - at
 	default:
-		length = plainEnd(rest[at:breakAfter(rest)])
+		length = plainEnd(rest[at:], n.Value)
 	}
 	stop := at + max(length, 0)
 	for stop > len(f.lines[line]) {
@@ -237,16 +237,13 @@ func (f *file) end(n *yaml.Node) (line, at int) {
 	return line, stop
 }
 
-// plainEnd returns where a plain value ends, in brackets or not.
-func plainEnd(text string) int {
-	for i := range len(text) {
-		switch {
-		case strings.IndexByte(",]}", text[i]) >= 0, text[i] == '#' && i > 0 && text[i-1] == ' ',
-			text[i] == ':' && (i+1 == len(text) || strings.IndexByte(" ,]}\r\n", text[i+1]) >= 0):
-			return len(strings.TrimRight(text[:i], " \t"))
-		}
+// plainEnd returns where a plain value ends, in brackets or not, that a text begins with: only the space between its words differs.
+func plainEnd(text, value string) int {
+	at := 0
+	for _, word := range strings.Fields(value) {
+		at += max(0, strings.Index(text[at:], word)) + len(word)
 	}
-	return len(strings.TrimRight(text, " \t\r\n\u0085\u2028\u2029"))
+	return min(at, len(text))
 }
 
 // bracketEnd returns where the mapping or list in brackets ends that begins at an offset.

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/internal/cli/manifest"
 )
 
@@ -26,11 +25,6 @@ type Changed struct {
 	Diff string `json:"diff"`
 	Text string `json:"-"`
 }
-
-// What migrate makes of files.
-
-// Before says where what is new stands in a profile: the vocabulary above what uses it.
-var Before = edit.Before{"machineCapabilities": {"machineTypes", "machineImages"}}
 
 // TextOf returns what is in files, and in standard input.
 func TextOf(stdin func() string) func(name string) (string, error) {

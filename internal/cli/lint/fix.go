@@ -22,8 +22,8 @@ import (
 	"github.com/capkit/capkit/internal/cli/report"
 )
 
-// What lint --fix does. A repair is mechanical: there is one thing that can be meant. Its text is read and checked again, and it
-// counts only if that finds nothing that was not found before.
+// What lint --fix does. A repair is mechanical: there is one thing that can be meant. The text with it is read and checked again, and
+// it counts only if that finds nothing that was not found before.
 
 // fixing is one run of lint --fix.
 type fixing struct {
@@ -33,7 +33,7 @@ type fixing struct {
 	disabled map[string]report.Suppression
 	// texts are those of the files that were looked at, and before what they were.
 	texts, before map[string]string
-	// left are the places that are not tried again.
+	// left are the findings that are not tried again, by what keyOf returns.
 	left map[string]bool
 	// tries is how often repairs were tried.
 	tries int
@@ -54,55 +54,40 @@ func (r repair) String() string {
 // mostTries limits how often a run tries repairs.
 const mostTries = 500
 
-// run repairs what it can, and returns the files that change, what was repaired in them, and what is found then.
-func (x *fixing) run() ([]files.Changed, []repair, report.Report, error) {
+// run repairs what it can, and returns the files that change, and what is found then. A repair can bring to light what another one
+// can repair.
+func (x *fixing) run() (changed []files.Changed, found report.Report, err error) {
 	x.texts, x.before, x.left = map[string]string{}, map[string]string{}, map[string]bool{}
-	found := x.lintAgain(nil)
-	for x.tries < mostTries {
-		next, made, err := x.round(found)
-		if err != nil {
-			return nil, nil, report.Report{}, err
+	found = x.lintAgain(nil)
+	for some := x.next(found); len(some) > 0 && x.tries < mostTries; some = x.next(found) {
+		if found, _, err = x.try(found, some); err != nil {
+			return nil, found, err
 		}
-		if !made {
-			break
-		}
-		found = next
 	}
-	var changed []files.Changed
 	for _, name := range slices.Sorted(maps.Keys(x.texts)) {
 		if text, before := x.texts[name], x.before[name]; text != before {
 			changed = append(changed, files.Changed{File: name, Diff: files.Diff(name, name, before, text), Text: text})
 		}
 	}
-	return changed, x.done, found, nil
+	return changed, found, nil
 }
 
-// round repairs the first object that can be repaired, and returns what is found then; it reports whether there was one. A repair
-// can bring to light what another one can repair.
-func (x *fixing) round(found report.Report) (after report.Report, made bool, err error) {
-	type together struct {
-		file      string
-		object    report.Object
-		revealing bool
-	}
-	groups := map[together][]report.Finding{}
-	var order []together
+// next returns the findings that can be repaired together: those whose repair brings others to light or, if there are none, all.
+func (x *fixing) next(found report.Report) []report.Finding {
+	var first, others []report.Finding
 	for _, f := range found.Findings {
-		if f.Line == 0 || len(f.Suppressions) > 0 || x.left[keyOf(f)] || repairs[f.Rule] == nil {
-			continue
-		}
-		of := together{f.File, f.Object, revealing(f)}
-		if groups[of] == nil {
-			order = append(order, of)
-		}
-		groups[of] = append(groups[of], f)
-	}
-	for _, of := range order {
-		if after, made, err = x.try(found, groups[of]); made || err != nil {
-			return after, made, err
+		switch {
+		case f.Line == 0 || len(f.Suppressions) > 0 || x.left[keyOf(f)] || repairs[f.Rule] == nil:
+		case revealing(f):
+			first = append(first, f)
+		default:
+			others = append(others, f)
 		}
 	}
-	return found, false, nil
+	if len(first) > 0 {
+		return first
+	}
+	return others
 }
 
 // keyOf is by what a finding is known that is not to be tried again.
@@ -114,23 +99,18 @@ func keyOf(f report.Finding) string {
 // wholly checked.
 func revealing(f report.Finding) bool { return checks.NotRead[f.Rule] || checks.HalfChecked[f.Rule] }
 
-// try repairs some findings of one object, of which there is at least one: all at once or, if that is no good, as many as it takes
-// to find out for which of them it is. What cannot be repaired is not tried again.
+// try repairs some findings, of which there is at least one: all at once or, if that is no good, as many as it takes to find out for
+// which of them it is. What cannot be repaired is not tried again. It returns what is found then, and whether anything is repaired.
 func (x *fixing) try(found report.Report, some []report.Finding) (after report.Report, made bool, err error) {
-	file := some[0].File
-	text, known := x.texts[file]
-	if !known {
-		if text, err = x.read(file); err != nil {
-			return found, false, err
-		}
-		x.texts[file], x.before[file] = text, text
-	}
 	x.tries++
-	changed, done := x.repaired(text, some)
-	if changed != "" {
-		after = x.lintAgain(map[string]string{file: changed})
+	changed, done, err := x.repaired(some)
+	if err != nil {
+		return found, false, err
+	}
+	if len(changed) > 0 {
+		after = x.lintAgain(changed)
 		if better(found.Findings, after.Findings, done) {
-			x.texts[file] = changed
+			maps.Copy(x.texts, changed)
 			x.done = append(x.done, done...)
 			return after, true, nil
 		}
@@ -215,42 +195,70 @@ func better(before, after []report.Finding, repaired []repair) bool {
 	return more == 0 || revealing(repaired[0].finding)
 }
 
-// repaired returns a text in which the causes of some findings of an object are repaired, and the repairs: those of the findings
-// that can be repaired. The text is empty if there are none, or if more would change than should.
-func (x *fixing) repaired(text string, some []report.Finding) (changed string, done []repair) {
-	file, o := some[0].File, objectOf(text, some[0])
-	var value map[string]any
-	if o == nil || !unmarshal(o.JSON, &value) {
-		return "", nil
-	}
+// repaired returns the texts of files in which the causes of some findings are repaired, and the repairs: those of the findings that
+// can be repaired. There are no texts if there are none, or if more would change than should.
+func (x *fixing) repaired(some []report.Finding) (changed map[string]string, done []repair, err error) {
+	changed = map[string]string{}
+	inFiles := map[string][]report.Finding{}
 	for _, f := range some {
-		if made := repairs[f.Rule](x.Given, value, f); made.what != "" {
-			done = append(done, repair{f, made})
+		inFiles[f.File] = append(inFiles[f.File], f)
+	}
+	good := true
+	for _, file := range slices.Sorted(maps.Keys(inFiles)) {
+		if _, known := x.texts[file]; !known {
+			text, err := x.read(file)
+			if err != nil {
+				return nil, nil, err
+			}
+			x.texts[file], x.before[file] = text, text
+		}
+		text, made, says := x.repairedFile(file, inFiles[file])
+		if done = append(done, made...); len(made) > 0 {
+			changed[file], good = text, good && says
 		}
 	}
-	wanted, err := json.Marshal(value)
-	if err != nil || len(done) == 0 {
-		return "", nil
+	if !good {
+		return nil, done, nil
 	}
-	// A word is replaced where it stands; what else changes is written anew.
-	line, column := o.Position("")
-	for _, from := range []string{renamed(text, done), text} {
-		objects, _ := manifest.Parse(file, from)
-		i := slices.IndexFunc(objects, func(is *manifest.Object) bool { l, c := is.Position(""); return l == line && c == column })
-		if i < 0 {
-			continue
-		}
-		changed, err = edit.Apply(from, []edit.Object{{Line: line, Column: column, Old: objects[i].JSON, New: wanted}}, files.Before)
-		if err == nil && saysOnly(file, text, changed, o, wanted) {
-			return changed, done
-		}
-	}
-	return "", done
+	return changed, done, nil
 }
 
-// objectOf returns the object that a finding is about, as a text has it; nil if it cannot be told.
-func objectOf(text string, f report.Finding) (o *manifest.Object) {
-	objects, _ := manifest.Parse(f.File, text)
+// repairedFile does so for one file, and reports whether its text says what it should.
+func (x *fixing) repairedFile(file string, some []report.Finding) (changed string, done []repair, good bool) {
+	text := x.texts[file]
+	objects, _ := manifest.Parse(file, text)
+	values, ops := map[*manifest.Object]any{}, map[*manifest.Object][]edit.Op{}
+	for _, f := range some {
+		o := objectOf(objects, f)
+		if o == nil {
+			continue
+		}
+		if values[o] == nil {
+			values[o] = decoded(o.JSON)
+		}
+		if made := repairs[f.Rule](x.Given, values[o], f); made.what != "" && !overlap(made.ops, ops[o]) {
+			done = append(done, repair{f, made})
+			ops[o] = append(ops[o], made.ops...)
+		}
+	}
+	var changes []edit.Change
+	for o := range ops {
+		line, column := o.Position("")
+		changes = append(changes, edit.Change{Line: line, Column: column, Says: values[o], Ops: ops[o]})
+	}
+	changed, err := edit.Apply(text, changes)
+	return changed, done, err == nil && saysOnly(file, changed, objects, values, ops)
+}
+
+// overlap reports whether some operations change what others change: what a repair has repaired already.
+func overlap(some, others []edit.Op) bool {
+	return slices.ContainsFunc(some, func(op edit.Op) bool {
+		return slices.ContainsFunc(others, func(other edit.Op) bool { return slices.Equal(op.At(), other.At()) })
+	})
+}
+
+// objectOf returns the object that a finding is about; nil if it cannot be told.
+func objectOf(objects []*manifest.Object, f report.Finding) (o *manifest.Object) {
 	for _, other := range objects {
 		if line, _ := other.Position(""); line <= f.Line && other.Kind == f.Object.Kind && other.Name == f.Object.Name {
 			o = other
@@ -259,40 +267,19 @@ func objectOf(text string, f report.Finding) (o *manifest.Object) {
 	return o
 }
 
-// renamed returns a text with other words in the places of findings, but for those where something else stands.
-func renamed(text string, done []repair) string {
-	lines := strings.SplitAfter(text, "\n")
-	fromTheEnd := slices.SortedFunc(slices.Values(done), func(a, b repair) int {
-		return cmp.Or(cmp.Compare(b.finding.Line, a.finding.Line), cmp.Compare(b.finding.Column, a.finding.Column))
-	})
-	for _, r := range fromTheEnd {
-		if r.from == "" || r.finding.Line < 1 || r.finding.Line > len(lines) {
-			continue
-		}
-		line := []rune(lines[r.finding.Line-1])
-		if r.finding.Column < 1 || r.finding.Column > len(line) {
-			continue
-		}
-		before, rest := string(line[:r.finding.Column-1]), string(line[r.finding.Column-1:])
-		if strings.HasPrefix(rest, r.from) {
-			lines[r.finding.Line-1] = before + r.to + rest[len(r.from):]
-		}
-	}
-	return strings.Join(lines, "")
-}
-
-// saysOnly reports whether a changed text says what is wanted of an object, and of all others what it said before.
-func saysOnly(name, text, changed string, o *manifest.Object, wanted json.RawMessage) bool {
-	was, lost := manifest.Parse(name, text)
-	is, problems := manifest.Parse(name, changed)
-	if len(was) != len(is) || len(lost) != len(problems) {
+// saysOnly reports whether a changed text says of its objects what operations make of them, and of all others what it said before.
+func saysOnly(file, changed string, was []*manifest.Object, values map[*manifest.Object]any, ops map[*manifest.Object][]edit.Op) bool {
+	is, _ := manifest.Parse(file, changed)
+	if len(was) != len(is) {
 		return false
 	}
-	line, column := o.Position("")
-	for i := range was {
-		want := was[i].JSON
-		if l, c := was[i].Position(""); l == line && c == column {
-			want = wanted
+	for i, o := range was {
+		want := o.JSON
+		if ops[o] != nil {
+			var err error
+			if want, err = json.Marshal(edit.Result(values[o], ops[o])); err != nil {
+				return false
+			}
 		}
 		if !manifest.SameJSON(want, is[i].JSON) {
 			return false
@@ -301,22 +288,26 @@ func saysOnly(name, text, changed string, o *manifest.Object, wanted json.RawMes
 	return true
 }
 
-// unmarshal reads JSON with its numbers as they are written.
-func unmarshal(raw []byte, value any) bool {
+// decoded reads JSON with its numbers as they are written; nil if it is none.
+func decoded(raw []byte) (value any) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
-	return d.Decode(value) == nil
+	if d.Decode(&value) != nil {
+		return nil
+	}
+	return value
 }
 
 // fix prints what --fix changes, or changes it. What it prints ends the command with the status of what is found then.
 func fix(c *command.Call, g *input.Given, flags *lintFlags, stdin func() string) error {
 	x := &fixing{Given: g, read: files.TextOf(stdin), disabled: flags.Disabled}
 	repairing := c.Terminal.Begin("repairing", 0)
-	changed, done, left, err := x.run()
+	changed, left, err := x.run()
 	repairing.End()
 	if err != nil {
 		return err
 	}
+	done := x.done
 	slices.SortStableFunc(done, func(a, b repair) int {
 		return cmp.Or(strings.Compare(a.finding.File, b.finding.File), cmp.Compare(a.finding.Line, b.finding.Line))
 	})

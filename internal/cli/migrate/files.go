@@ -5,6 +5,7 @@
 package migrate
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -34,9 +35,9 @@ func (m *migration) files() ([]files.Changed, error) {
 	for o := range m.becomes {
 		names[o.File] = true
 	}
-	for o, raw := range m.besides {
+	for o, ops := range m.besides {
 		if names[o.File] {
-			m.becomes[o] = raw
+			m.becomes[o], m.ops[o] = resultOf(o, ops), ops
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
@@ -57,7 +58,7 @@ func (m *migration) files() ([]files.Changed, error) {
 
 // edit changes a file, and reads it again. It reports whether the file says what it should, and is silent otherwise.
 func (m *migration) edit(name, text string) (files.Changed, bool) {
-	var objects []edit.Object
+	var objects []edit.Change
 	var first *manifest.Object
 	for _, o := range slices.SortedFunc(maps.Keys(m.becomes), func(a, b *manifest.Object) int {
 		line, _ := a.Position("")
@@ -66,11 +67,11 @@ func (m *migration) edit(name, text string) (files.Changed, bool) {
 	}) {
 		if o.File == name {
 			line, column := o.Position("")
-			objects = append(objects, edit.Object{Line: line, Column: column, Old: o.JSON, New: m.becomes[o]})
+			objects = append(objects, edit.Change{Line: line, Column: column, Says: decoded(o.JSON), Ops: m.ops[o]})
 			first = cmp.Or(first, o)
 		}
 	}
-	changed, err := edit.Apply(text, objects, files.Before)
+	changed, err := edit.Apply(text, objects)
 	var fault *edit.Fault
 	switch {
 	case errors.As(err, &fault):
@@ -85,6 +86,24 @@ func (m *migration) edit(name, text string) (files.Changed, bool) {
 	m.AddErrors(first, input.Problem(transform.Rule, field.ErrorTypeForbidden, changedAt(first.JSON, m.becomes[first]), nil,
 		"the file is written in a way that cannot be changed without changing more than has to; write what is to change in plain block style, without aliases"))
 	return files.Changed{}, false
+}
+
+// decoded returns JSON with its numbers as they are written; nil if it is none.
+func decoded(raw json.RawMessage) (value any) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if d.Decode(&value) != nil {
+		return nil
+	}
+	return value
+}
+
+// resultOf returns what operations make of a manifest.
+func resultOf(o *manifest.Object, ops []edit.Op) json.RawMessage {
+	if raw, err := json.Marshal(edit.Result(decoded(o.JSON), ops)); err == nil {
+		return raw
+	}
+	return o.JSON
 }
 
 // changedAt returns the path of the first value that has to change, and does not become another one as a whole.

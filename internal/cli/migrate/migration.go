@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/internal/cli/files"
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/manifest"
@@ -36,7 +37,7 @@ type migration struct {
 	// used says who uses which image version.
 	used uses
 	// besides are other objects of files that change, and what they become there.
-	besides map[*manifest.Object]json.RawMessage
+	besides map[*manifest.Object][]edit.Op
 
 	// warnings are what lint warns about afterwards, and not before.
 	warnings []report.Finding
@@ -44,7 +45,9 @@ type migration struct {
 	folded bool
 	// becomes holds what manifests become, as JSON.
 	becomes map[*manifest.Object]json.RawMessage
-	kept    []keptVersion
+	// ops are what makes that of them.
+	ops  map[*manifest.Object][]edit.Op
+	kept []keptVersion
 	// after is what the inputs become.
 	after *input.Given
 }
@@ -85,7 +88,7 @@ func (m *migration) run() (migrated, error) {
 
 // step returns the files that change.
 func (m *migration) step() ([]files.Changed, error) {
-	m.becomes = map[*manifest.Object]json.RawMessage{}
+	m.becomes, m.ops = map[*manifest.Object]json.RawMessage{}, map[*manifest.Object][]edit.Op{}
 	m.migrateAll()
 	if len(m.Findings) > 0 {
 		return nil, nil
@@ -165,7 +168,7 @@ func (m *migration) become(o *manifest.Object, profile string, cloud command.Pro
 	}
 	m.AddErrors(o, errs...)
 	if len(errs) == 0 && !manifest.SameJSON(o.JSON, result.Raw) {
-		m.becomes[o] = result.Raw
+		m.becomes[o], m.ops[o] = result.Raw, result.Ops
 	}
 	m.folded = m.folded || result.Folded
 	for _, a := range result.Unpaired {

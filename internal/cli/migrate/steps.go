@@ -5,7 +5,6 @@
 package migrate
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -15,10 +14,12 @@ import (
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
+	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/internal/cli/files"
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
 )
@@ -39,7 +40,7 @@ func (m *migration) further(first []files.Changed) (*migratedStep, error) {
 	}
 	next := &migration{
 		Given: m.copyOf(m.after), options: m.options, text: textAfter(first, m.text),
-		used: uses{}, besides: map[*manifest.Object]json.RawMessage{},
+		used: uses{}, besides: map[*manifest.Object][]edit.Op{},
 	}
 	for key, by := range m.used {
 		if !step.goes[key] {
@@ -49,7 +50,7 @@ func (m *migration) further(first []files.Changed) (*migratedStep, error) {
 	for _, s := range next.Shoots.All {
 		if object := moved[s.Name]; object != nil {
 			if !s.Live {
-				next.besides[s.Manifest] = movedManifest(s.Manifest.JSON, object)
+				next.besides[s.Manifest] = movedOps(s.Manifest.JSON, object)
 			}
 			s.Object = object
 		}
@@ -195,28 +196,15 @@ func cannotMove(p input.AnyProfile, pool provider.Pool, version string) string {
 		pool.Image, version, pool.Name, text(was), text(is))
 }
 
-// movedManifest returns the manifest of a Shoot with the versions of its worker pools as they are in the object.
-func movedManifest(raw json.RawMessage, object *v1beta1.Shoot) json.RawMessage {
-	var tree map[string]any
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if d.Decode(&tree) != nil {
-		return raw
-	}
-	spec, _ := tree["spec"].(map[string]any)
-	cloud, _ := spec["provider"].(map[string]any)
-	workers, _ := cloud["workers"].([]any)
-	for i := range min(len(workers), len(object.Spec.Provider.Workers)) {
-		worker, _ := workers[i].(map[string]any)
-		machine, _ := worker["machine"].(map[string]any)
-		image, _ := machine["image"].(map[string]any)
-		if version := object.Spec.Provider.Workers[i].Machine.Image; image["version"] != nil && version != nil && version.Version != nil {
-			image["version"] = *version.Version
+// movedOps returns what gives the worker pools of a Shoot the versions that they have in the object.
+func movedOps(raw json.RawMessage, object *v1beta1.Shoot) (ops []edit.Op) {
+	says := decoded(raw)
+	for i, worker := range object.Spec.Provider.Workers {
+		at := fieldpath.Parse(fmt.Sprintf("spec.provider.workers[%d].machine.image.version", i))
+		image := worker.Machine.Image
+		if version := edit.Value(says, at); version != nil && image != nil && image.Version != nil && version != *image.Version {
+			ops = append(ops, edit.Replace(at, *image.Version))
 		}
 	}
-	moved, err := json.Marshal(tree)
-	if err != nil {
-		return raw
-	}
-	return moved
+	return ops
 }

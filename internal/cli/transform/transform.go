@@ -24,7 +24,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
+	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
@@ -79,6 +81,8 @@ type Unpaired struct {
 type Result struct {
 	// Raw is the manifest that it becomes, as JSON. Members that stay do not keep their order.
 	Raw json.RawMessage
+	// Ops are what makes that of the manifest.
+	Ops []edit.Op
 	// Kept are the folded versions that are kept, in the order of the manifest.
 	Kept []Kept
 	// Folded is set if there are versions to fold, and Unpaired are those that cannot be folded, in the order of the manifest.
@@ -181,7 +185,40 @@ func (p *document) result(kept []Kept) (Result, field.ErrorList, error) {
 		}
 	}
 	raw, err := json.Marshal(p.tree)
-	return Result{Raw: raw, Kept: kept, Folded: len(p.pairs) > 0, Unpaired: p.unpaired}, p.errs, err
+	if err != nil {
+		return Result{}, p.errs, err
+	}
+	ops, err := operations(p.input.Raw, raw)
+	return Result{Raw: raw, Ops: ops, Kept: kept, Folded: len(p.pairs) > 0, Unpaired: p.unpaired}, p.errs, err
+}
+
+// before says where what is new stands in a profile: the vocabulary above what uses it.
+var before = Before{"machineCapabilities": {"machineTypes", "machineImages"}}
+
+// operations returns what makes one manifest of another one, where a migration changes it.
+func operations(was, is json.RawMessage) (ops []edit.Op, err error) {
+	var old, want any
+	for raw, value := range map[*json.RawMessage]*any{&was: &old, &is: &want} {
+		d := json.NewDecoder(bytes.NewReader(*raw))
+		d.UseNumber()
+		if err := d.Decode(value); err != nil {
+			return nil, err
+		}
+	}
+	between := func(path string, names ...string) {
+		at := fieldpath.Parse(path)
+		ops = append(ops, betweenMembers(at, some(edit.Value(old, at), names), some(edit.Value(want, at), names), before)...)
+	}
+	between("spec", "machineCapabilities", "machineTypes", "machineImages")
+	between("spec.providerConfig", "machineImages")
+	return ops, nil
+}
+
+// some returns members of a mapping, those that it has.
+func some(value any, names []string) map[string]any {
+	members := maps.Clone(mapping(value))
+	maps.DeleteFunc(members, func(name string, _ any) bool { return !slices.Contains(names, name) })
+	return members
 }
 
 // set sets a member that is not what it was. Nil removes it.

@@ -250,7 +250,7 @@ func TestOperationsByHand(t *testing.T) {
 			"a: &a b # c\nd: !!str 1\n", "a: &a x # c\nd: \"2\"\n", []edit.Op{edit.Replace(at("a"), "x"), edit.Replace(at("d"), "2")},
 		},
 		"before others": {
-			"a: 1\n\n# two\nb: 2\n", "a: 1\nc: 3\n\n# two\nb: 2\n", []edit.Op{edit.Insert(at("c"), 3, "b", "a")},
+			"a: 1\n\n# two\nb: 2\n", "a: 1\nc: 3\n\n# two\nb: 2\n", []edit.Op{edit.Insert(at("c"), 3, "b")},
 		},
 		"unwrapped": {
 			"l:\n# one\n- k: # two\n    # three\n    a: [x]\n    b: # four\n      c: d\n- k: {a: [y], b: z} # five\n- {k: {a: w}}\nm: {l: [1]}\n",

@@ -422,9 +422,9 @@ func (e *editor) add(a addition) {
 	index := last.Index
 	if n.Kind == yaml.MappingNode {
 		index = len(n.Content) / 2
-		for i := 1; i < len(n.Content)/2; i++ {
+		for i := range index {
 			if slices.Contains(a.op.before, n.Content[2*i].Value) {
-				index = i
+				index = cmp.Or(i, index)
 				break
 			}
 		}

@@ -46,9 +46,9 @@ providerConfig has, such as a server group, is not looked at here: lint checks t
 	}, false)
 }
 
-// answer is what select prints for one worker pool; explain adds the reasoning. Its JSON is an interface: a field once
+// Answer is what select prints for one worker pool; explain adds the reasoning. Its JSON is an interface: a field once
 // published keeps its name and meaning.
-type answer struct {
+type Answer struct {
 	// Shoot as NAMESPACE/NAME and Pool; empty if the question is not about a Shoot.
 	Shoot string `json:"shoot,omitempty"`
 	Pool  string `json:"pool,omitempty"`
@@ -112,7 +112,7 @@ type rejected struct {
 }
 
 // answerTo answers for a worker pool.
-func answerTo(p input.AnyProfile, pool provider.Pool) answer {
+func answerTo(p input.AnyProfile, pool provider.Pool) Answer {
 	a := AnswerFrom(p, resolve.Explain(p, pool))
 	// Without both the question is about no providerConfig. Machines that are updated in place are not replaced.
 	inPlace := helper.IsUpdateStrategyInPlace(&pool.Worker.UpdateStrategy)
@@ -123,8 +123,8 @@ func answerTo(p input.AnyProfile, pool provider.Pool) answer {
 }
 
 // AnswerFrom turns a resolution into what is printed.
-func AnswerFrom(p input.AnyProfile, r resolve.Resolution[any]) answer {
-	a := answer{
+func AnswerFrom(p input.AnyProfile, r resolve.Resolution[any]) Answer {
+	a := Answer{
 		Pool:  r.Pool.Name,
 		Image: r.Pool.Image, Version: r.Pool.Version, MachineType: r.Pool.MachineType, Region: r.Pool.Region,
 		Requested: r.Requirements, reasoning: reasoningOf(p, &r), further: r.Further,
@@ -154,7 +154,7 @@ const reasonWorkerConfig imageselector.Reason = "worker-config"
 
 // refuseFor turns an answer that has an image into a refusal if the worker's providerConfig, which the user calls by a name, has
 // errors: fault or, if that is empty, the first of the further ones.
-func (a *answer) refuseFor(name, fault string, workers provider.Workers) {
+func (a *Answer) refuseFor(name, fault string, workers provider.Workers) {
 	if fault == "" && len(a.further) > 0 {
 		fault = input.Message(a.further[0].Error)
 	}
@@ -174,7 +174,7 @@ func (a *answer) refuseFor(name, fault string, workers provider.Workers) {
 }
 
 // explain says more about why there is no image.
-func (a *answer) explain(more string) {
+func (a *Answer) explain(more string) {
 	a.Error += more
 	for i := range a.Rejected {
 		entry := &a.Rejected[i]
@@ -217,7 +217,7 @@ func declared(c v1beta1.Capabilities) v1beta1.Capabilities {
 }
 
 // printNextAnswer writes the answer of an index for people, with the reasoning if it has one.
-func printNextAnswer(w io.Writer, i int, a answer) {
+func printNextAnswer(w io.Writer, i int, a Answer) {
 	if a.reasoning == nil {
 		printAnswer(w, a)
 		return
@@ -229,7 +229,7 @@ func printNextAnswer(w io.Writer, i int, a answer) {
 }
 
 // questionText repeats what was asked, with the settings that ask for capabilities.
-func questionText(a answer) string {
+func questionText(a Answer) string {
 	image := a.Image + "@" + a.Version
 	switch {
 	case a.Image == "":
@@ -247,7 +247,7 @@ func questionText(a answer) string {
 }
 
 // SettingsText repeats in brackets which settings ask for capabilities; empty without any.
-func SettingsText(a answer) string {
+func SettingsText(a Answer) string {
 	var settings []string
 	for _, r := range a.Requested {
 		if !r.Implied {
@@ -260,7 +260,7 @@ func SettingsText(a answer) string {
 	return " (" + strings.Join(settings, ", ") + ")"
 }
 
-func printAnswer(w io.Writer, a answer) {
+func printAnswer(w io.Writer, a Answer) {
 	if a.selected != nil {
 		report.Printf(w, "%s boots %s\n", questionText(a), report.Reference(a.Reference))
 		if a.Ambiguous {

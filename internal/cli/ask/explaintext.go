@@ -21,7 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-func printExplanation(w io.Writer, e answer) {
+func printExplanation(w io.Writer, e Answer) {
 	report.Printf(w, "%s\n", questionText(e))
 	PrintSupport(w, e)
 	printFlavors(w, e)
@@ -40,7 +40,7 @@ func printExplanation(w io.Writer, e answer) {
 }
 
 // printRolling writes which settings of the providerConfig replace the pool's machines when they change, if the pool has any.
-func printRolling(w io.Writer, e answer) {
+func printRolling(w io.Writer, e Answer) {
 	if !slices.ContainsFunc(e.RollingUpdate, func(r provider.Rolling) bool { return r.Value != "" }) {
 		return
 	}
@@ -51,7 +51,7 @@ func printRolling(w io.Writer, e answer) {
 }
 
 // PrintSupport writes what machine type and worker pool say.
-func PrintSupport(w io.Writer, e answer) {
+func PrintSupport(w io.Writer, e Answer) {
 	if e.Sets != nil {
 		printSets(w, e)
 	} else {
@@ -60,7 +60,7 @@ func PrintSupport(w io.Writer, e answer) {
 }
 
 // printMachine writes what decides if worker capabilities do not matter.
-func printMachine(w io.Writer, e answer) {
+func printMachine(w io.Writer, e Answer) {
 	report.Printf(w, "\nVocabulary, most important capability and best value first:\n")
 	for _, def := range e.Vocabulary {
 		report.Printf(w, "  %s: [%s]\n", def.Name, strings.Join(def.Values, ", "))
@@ -72,7 +72,7 @@ func printMachine(w io.Writer, e answer) {
 }
 
 // printLeftToDefault says what the machine type supports without declaring it.
-func printLeftToDefault(w io.Writer, e answer) {
+func printLeftToDefault(w io.Writer, e Answer) {
 	if len(e.LeftToDefault) > 0 {
 		report.Printf(w, "  The machine type does not declare %s, and so supports all values.\n", words.And(e.LeftToDefault))
 	}
@@ -148,7 +148,7 @@ func rowOf(v *capability.Vocabulary, r *resolve.Resolution[any], name string, va
 	return row
 }
 
-func printSets(w io.Writer, e answer) {
+func printSets(w io.Writer, e Answer) {
 	report.Printf(w, "\nMost important capability and best value first:\n")
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	report.Printf(table, "  capability\tvalues\tmachine type %s\tworker pool asks for\n", e.MachineType)
@@ -160,7 +160,7 @@ func printSets(w io.Writer, e answer) {
 }
 
 // printFlavors writes what became of the flavors, and where worker capabilities matter, what each does not go with.
-func printFlavors(w io.Writer, e answer) {
+func printFlavors(w io.Writer, e Answer) {
 	if len(e.Flavors) > 0 {
 		report.Printf(w, "\nFlavors of %s@%s:\n", e.Image, e.Version)
 	}
@@ -171,7 +171,7 @@ func printFlavors(w io.Writer, e answer) {
 }
 
 // PrintOutcome writes what became of a flavor.
-func PrintOutcome(w io.Writer, e answer, f explainedFlavor) {
+func PrintOutcome(w io.Writer, e Answer, f explainedFlavor) {
 	fits, out := "fits; on this machine type", func(resolve.Rejection) string { return "out" }
 	if e.Sets != nil {
 		fits, out = "fits; for this worker pool", func(r resolve.Rejection) string { return "out by the " + causes[r.By] }

@@ -140,8 +140,8 @@ func runMaintenance(c *command.Call, ctx context.Context, args []string, flags *
 	return nil
 }
 
-// maintainer is the maintenance of Shoots by one profile.
-type maintainer struct {
+// Maintainer is the maintenance of Shoots by one profile.
+type Maintainer struct {
 	profile input.AnyProfile
 	// spec of the profile, as it is at the time.
 	spec *v1beta1.CloudProfileSpec
@@ -153,20 +153,20 @@ type maintainer struct {
 }
 
 // Maintainers returns a function that returns the maintenance by a profile as it is some time from now: one for each profile.
-func Maintainers(after time.Duration) func(input.AnyProfile) *maintainer {
-	known := map[*v1beta1.CloudProfileSpec]*maintainer{}
-	return func(p input.AnyProfile) *maintainer {
+func Maintainers(after time.Duration) func(input.AnyProfile) *Maintainer {
+	known := map[*v1beta1.CloudProfileSpec]*Maintainer{}
+	return func(p input.AnyProfile) *Maintainer {
 		if known[p.Spec()] == nil {
 			later := maintenance.After(p.Spec(), after)
 			by := maintenance.NewMaintainer(later, p.Provider().Workers())
-			known[p.Spec()] = &maintainer{p, later, by, map[provider.Shape]string{}, map[provider.Shape]bool{}}
+			known[p.Spec()] = &Maintainer{p, later, by, map[provider.Shape]string{}, map[provider.Shape]bool{}}
 		}
 		return known[p.Spec()]
 	}
 }
 
 // whyNot says why a worker pool boots nothing.
-func (m *maintainer) whyNot(pool provider.Pool) string {
+func (m *Maintainer) whyNot(pool provider.Pool) string {
 	shape := m.profile.Provider().Workers().ShapeOf(&pool)
 	reason, done := m.known[shape]
 	if !done {
@@ -177,7 +177,7 @@ func (m *maintainer) whyNot(pool provider.Pool) string {
 }
 
 // further returns what is wrong with a worker pool besides that it boots nothing.
-func (m *maintainer) further(pool provider.Pool) field.ErrorList {
+func (m *Maintainer) further(pool provider.Pool) field.ErrorList {
 	shape := m.profile.Provider().Workers().ShapeOf(&pool)
 	if m.sound[shape] {
 		return nil
@@ -189,7 +189,7 @@ func (m *maintainer) further(pool provider.Pool) field.ErrorList {
 
 // Maintain adds what maintenance does to a Shoot at that time. What is wrong with the Shoot becomes findings.
 func Maintain(g *input.Given,
-	answer *Maintained, s *input.Source[v1beta1.Shoot], later func(input.AnyProfile) *maintainer, webhook bool,
+	answer *Maintained, s *input.Source[v1beta1.Shoot], later func(input.AnyProfile) *Maintainer, webhook bool,
 ) {
 	p := g.ProfileToAsk(s)
 	if p == nil {
@@ -200,7 +200,7 @@ func Maintain(g *input.Given,
 		return
 	}
 	shoot := input.AsStored(p, s.Object)
-	m := &shootMaintenance{maintainer: later(p), name: s.Name, shoot: shoot}
+	m := &shootMaintenance{Maintainer: later(p), name: s.Name, shoot: shoot}
 	for i, pool := range provider.PoolsOf(shoot) {
 		g.AddErrors(s.Manifest, m.further(pool)...)
 		m.boots = append(m.boots, resolve.Boots(p, pool))
@@ -218,7 +218,7 @@ func Maintain(g *input.Given,
 
 // shootMaintenance is the maintenance of one Shoot, which is as the API server has it.
 type shootMaintenance struct {
-	*maintainer
+	*Maintainer
 	name  string
 	shoot *v1beta1.Shoot
 	pools []provider.Pool

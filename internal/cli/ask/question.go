@@ -145,7 +145,7 @@ func runQuestion(c *command.Call, ctx context.Context, args []string, flags *poo
 		return input.PrintFindings(c, g, err)
 	}
 	refused := false
-	noted := func(yield func(answer) bool) {
+	noted := func(yield func(Answer) bool) {
 		for a := range answers {
 			refused = refused || a.refused != nil
 			if !yield(a) {
@@ -173,7 +173,7 @@ func runQuestion(c *command.Call, ctx context.Context, args []string, flags *poo
 // ask answers the question of the flags, which is a single one, or that of each worker pool of the Shoots among the
 // inputs; with its reasons, if these are wanted. What it finds wrong with the inputs becomes findings, by the time that
 // the answers have been asked for; the error says why there is no answer.
-func ask(g *input.Given, flags *poolFlags, stdin io.Reader, reasons bool) (answers iter.Seq[answer], single bool, err error) {
+func ask(g *input.Given, flags *poolFlags, stdin io.Reader, reasons bool) (answers iter.Seq[Answer], single bool, err error) {
 	order, err := capability.ParseOrder(flags.order)
 	if err != nil {
 		return nil, false, err
@@ -196,11 +196,11 @@ func ask(g *input.Given, flags *poolFlags, stdin io.Reader, reasons bool) (answe
 	if !reasons {
 		a.reasoning = nil
 	}
-	return func(yield func(answer) bool) { yield(a) }, true, nil
+	return func(yield func(Answer) bool) { yield(a) }, true, nil
 }
 
 // askByFlags answers the question of the flags. What it finds wrong, and the error, are as those of ask.
-func askByFlags(g *input.Given, flags *poolFlags, order capability.Order, stdin io.Reader) (a answer, err error) {
+func askByFlags(g *input.Given, flags *poolFlags, order capability.Order, stdin io.Reader) (a Answer, err error) {
 	if err := flags.missing(); err != nil {
 		return a, err
 	}
@@ -253,8 +253,8 @@ func noteNoLongerOffered(g *input.Given, profile *v1beta1.CloudProfileSpec, pool
 
 // askShoots answers for every worker pool of every Shoot. A Shoot that has no profile to ask, or is for a region that
 // its profile does not have, is a finding.
-func askShoots(g *input.Given, order capability.Order, reasons bool) iter.Seq[answer] {
-	return func(yield func(answer) bool) {
+func askShoots(g *input.Given, order capability.Order, reasons bool) iter.Seq[Answer] {
+	return func(yield func(Answer) bool) {
 		for _, s := range g.Shoots.All {
 			for a := range askShoot(g, s, order) {
 				if !reasons {
@@ -270,8 +270,8 @@ func askShoots(g *input.Given, order capability.Order, reasons bool) iter.Seq[an
 }
 
 // askShoot answers for every worker pool of a Shoot.
-func askShoot(g *input.Given, s *input.Source[v1beta1.Shoot], order capability.Order) iter.Seq[answer] {
-	return func(yield func(answer) bool) {
+func askShoot(g *input.Given, s *input.Source[v1beta1.Shoot], order capability.Order) iter.Seq[Answer] {
+	return func(yield func(Answer) bool) {
 		p := g.ProfileToAsk(s)
 		if p == nil {
 			return

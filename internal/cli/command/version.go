@@ -19,9 +19,9 @@ import (
 // Unversioned is the version of a program that was linked without one.
 const Unversioned = "dev"
 
-// versions is what the command version prints. Its JSON is an interface: a field once published keeps its name and
+// Versions is what the command version prints. Its JSON is an interface: a field once published keeps its name and
 // meaning. What is not known, as in tests, is absent.
-type versions struct {
+type Versions struct {
 	Version string `json:"version"`
 	// Commit is that of the sources, its first twelve characters, followed by -dirty if they were changed after it.
 	Commit string `json:"commit,omitempty"`
@@ -36,8 +36,8 @@ type versions struct {
 const module = "github.com/capkit/capkit"
 
 // Versions returns the versions of this program.
-func (c *Call) Versions() versions {
-	v := versions{
+func (c *Call) Versions() Versions {
+	v := Versions{
 		Version: c.Linked, GardenerVersion: gardener.Version(),
 		GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
@@ -66,7 +66,7 @@ func versionOf(info *debug.BuildInfo) (version, commit string) {
 }
 
 // String is what follows the name of the command, for people.
-func (v versions) String() string {
+func (v Versions) String() string {
 	if v.GardenerVersion == "" {
 		return v.Version
 	}
@@ -74,7 +74,7 @@ func (v versions) String() string {
 }
 
 // print writes the versions for people, below the name of the command.
-func (v versions) print(w io.Writer, name string) {
+func (v Versions) print(w io.Writer, name string) {
 	fmt.Fprintln(w, name, "version", v)
 	if v.Commit != "" {
 		fmt.Fprintf(w, "  commit:   %s\n", v.Commit)

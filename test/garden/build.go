@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -58,9 +59,9 @@ func build(ctx context.Context, progress io.Writer) (server, assets string, err 
 }
 
 // Compile compiles a package of this repository into a program of this name in the folder bin, and returns its path.
-// Its flags are those of the Makefile, and further ones if there are any, so that nothing is compiled that was compiled
-// before for something else.
-func Compile(ctx context.Context, progress io.Writer, source, name string, flags ...string) (path string, err error) {
+// Its flags are those of the Makefile, so that nothing is compiled that was compiled before for something else. Variables, as
+// NAME=VALUE, are for the environment of the compiler.
+func Compile(ctx context.Context, progress io.Writer, source, name string, variables ...string) (path string, err error) {
 	root, err := repository.Root()
 	if err != nil {
 		return "", err
@@ -80,8 +81,8 @@ func Compile(ctx context.Context, progress io.Writer, source, name string, flags
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		fmt.Fprintf(progress, "compiling %s, which takes minutes the first time\n", name)
 	}
-	args := append([]string{"CGO_ENABLED=0", "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path}, flags...)
-	_, err = run(ctx, progress, root, "env", append(args, source)...)
+	args := slices.Concat(variables, []string{"CGO_ENABLED=0", "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path, source})
+	_, err = run(ctx, progress, root, "env", args...)
 	return path, err
 }
 

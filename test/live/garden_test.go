@@ -6,6 +6,8 @@ package live
 
 import (
 	"bufio"
+	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -69,7 +71,9 @@ func dataOf(page string) (data pageData) {
 	_, text, found := strings.Cut(page, `id="data">`)
 	Expect(found).To(BeTrue(), page)
 	text, _, _ = strings.Cut(text, "</script>")
-	Expect(json.Unmarshal([]byte(text), &data)).To(Succeed())
+	zipped, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(json.NewDecoder(zipped).Decode(&data)).To(Succeed())
 	return data
 }
 

@@ -87,7 +87,7 @@ func buildMachines(ctx context.Context, progress io.Writer) (program string, err
 	if err != nil {
 		return "", err
 	}
-	main, err := moduleFolder(ctx, "github.com/capkit/capkit")
+	root, err := moduleFolder(ctx, "github.com/capkit/capkit")
 	if err != nil {
 		return "", err
 	}
@@ -100,19 +100,17 @@ func buildMachines(ctx context.Context, progress io.Writer) (program string, err
 	if err := copyImpatient(folder, impatient); err != nil {
 		return "", err
 	}
-	for _, name := range []string{"go.mod", "go.sum"} {
-		content, err := os.ReadFile(filepath.Join(main, name))
-		if err != nil {
-			return "", err
-		}
-		if name == "go.mod" {
-			content = fmt.Appendf(content, "\nreplace %s => %q\n", machineModule, impatient)
-		}
-		if err := os.WriteFile(filepath.Join(temporary, name), content, 0o600); err != nil {
-			return "", err
-		}
+	sums, err := os.ReadFile(filepath.Join(root, "go.work.sum"))
+	if err != nil {
+		return "", err
 	}
-	return garden.Compile(ctx, progress, machinesPackage, machinesName, "-modfile="+filepath.Join(temporary, "go.mod"))
+	workspace := fmt.Sprintf("go 1.26.5\n\nuse (\n\t%q\n\t%q\n\t%q\n)\n\nreplace %s => %q\n",
+		root, filepath.Join(root, "hack"), filepath.Join(root, "test"), machineModule, impatient)
+	file := filepath.Join(temporary, "go.work")
+	if err := errors.Join(os.WriteFile(file, []byte(workspace), 0o600), os.WriteFile(file+".sum", sums, 0o600)); err != nil {
+		return "", err
+	}
+	return garden.Compile(ctx, progress, machinesPackage, machinesName, "GOWORK="+file)
 }
 
 // copyImpatient copies the module and replaces the times.

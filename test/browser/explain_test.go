@@ -167,7 +167,7 @@ func TestTheCommandCanBePasted(t *testing.T) {
 
 // A profile of 1 MiB is drawn, in a file of less than 5 MB.
 func TestOneMebibyte(t *testing.T) {
-	profile, err := inRoot("go", "run", "./test/generate/profile", "-size", fmt.Sprint(1<<20))
+	profile, err := inRoot("go", "run", "./internal/testing/generate/profile", "-size", fmt.Sprint(1<<20))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package rules reads the cases of the rules. Each rule has an archive, pkg/check/testdata/rules/RULE.txtar, in the form of package
-// test/cases:
+// internal/testing/cases:
 //
 //	-- example.yaml --
 //	(a manifest that breaks the rule: example/broken/RULE.yaml is made of it, and docs/rules.md quotes it)

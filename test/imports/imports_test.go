@@ -179,7 +179,8 @@ func ofCloud(cloud, name string) (imports []string, found bool) {
 var (
 	pure = []string{ // and the package of each cloud
 		"pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/fieldpath", "pkg/finding", "pkg/providerconfig", "pkg/provider", "pkg/ratchet", "pkg/profile",
-		"pkg/resolve", "pkg/update", "pkg/check", "pkg/namespaced", "pkg/worker", "pkg/gardenerrules", "pkg/gardenerrules/inuse", "pkg/render", "internal/cli/transform", "pkg/apis/openstack/validation",
+		"pkg/resolve", "pkg/update", "pkg/check", "pkg/namespaced", "pkg/worker",
+		"pkg/gardenerrules", "pkg/gardenerrules/inuse", "pkg/render", "internal/cli/transform", "pkg/apis/openstack/validation",
 		"pkg/openstack/rules", "pkg/local",
 	}
 	forbidden = []string{"sigs.k8s.io/controller-runtime", "k8s.io/client-go"}

@@ -47,7 +47,7 @@ Shoots that are being deleted are left out.`,
 			"  capkit maintenance --at 2027-01-31T00:00:00Z shoot.yaml cloudprofile.yaml\n" +
 			"  capkit maintenance --no-webhook shoot.yaml cloudprofile.yaml namespacedcloudprofile.yaml\n" +
 			"  capkit maintenance -A cloudprofile.yaml",
-		RunE: func(cmd *cobra.Command, args []string) error { return runMaintenance(c, cmd.Context(), args, flags) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runMaintenance(cmd.Context(), c, args, flags) },
 	}
 	flags.Flags = input.NewFlags(cmd)
 	flags.AllowEmptyFlag(cmd)
@@ -99,7 +99,7 @@ type MaintainedKubernetes struct {
 	Action string `json:"action"`
 }
 
-func runMaintenance(c *command.Call, ctx context.Context, args []string, flags *maintenanceFlags) error {
+func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *maintenanceFlags) error {
 	var after time.Duration
 	if flags.at != "" {
 		at, err := time.Parse(time.RFC3339, flags.at)
@@ -108,7 +108,7 @@ func runMaintenance(c *command.Call, ctx context.Context, args []string, flags *
 		}
 		after = time.Until(at)
 	}
-	g, err := input.Load(c, ctx, args, flags.Flags, true)
+	g, err := input.Load(ctx, c, args, flags.Flags, true)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func question(c *command.Call, cmd *cobra.Command, reasons bool) *cobra.Command 
 	flags := &poolFlags{Flags: input.NewFlags(cmd)}
 	flags.AllowEmptyFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return runQuestion(c, cmd.Context(), args, flags, reasons)
+		return runQuestion(cmd.Context(), c, args, flags, reasons)
 	}
 	f, pool, strategy := cmd.Flags(), &flags.pool, (*string)(&flags.pool.Worker.UpdateStrategy)
 	f.StringVar(&pool.Image, "image", "", "`NAME` of the machine image")
@@ -132,11 +132,11 @@ func (f *poolFlags) outOfPlace() error {
 }
 
 // runQuestion runs select, or explain if it is to give its reasons.
-func runQuestion(c *command.Call, ctx context.Context, args []string, flags *poolFlags, reasons bool) error {
+func runQuestion(ctx context.Context, c *command.Call, args []string, flags *poolFlags, reasons bool) error {
 	if err := flags.checkQuestion(args); err != nil {
 		return err
 	}
-	g, err := input.Load(c, ctx, args, flags.Flags, !flags.set())
+	g, err := input.Load(ctx, c, args, flags.Flags, !flags.set())
 	if err != nil {
 		return err
 	}

@@ -142,9 +142,9 @@ func (flags *Options) Counting() report.Options {
 }
 
 // Load reads the inputs of a command that lints them.
-func Load(c *command.Call, ctx context.Context, args []string, flags *Options) (*input.Given, error) {
+func Load(ctx context.Context, c *command.Call, args []string, flags *Options) (*input.Given, error) {
 	files := flags.Files(args)
-	g, err := input.Load(c, ctx, files, flags.Flags, true)
+	g, err := input.Load(ctx, c, files, flags.Flags, true)
 	switch {
 	case err != nil && len(files) > len(args):
 		return nil, fmt.Errorf("inputs of %s: %w", flags.settings.file, err)

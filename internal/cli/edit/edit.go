@@ -43,7 +43,7 @@ type Change struct {
 //
 // The result is written to say what [Result] says, but it is not read again: the caller has to do that, and to use nothing that
 // says anything else.
-func Apply(text string, changes []Change) (string, error) {
+func Apply(text string, changes []Change) (string, error) { //nolint:gocognit // one step after the other
 	return guarded(text, func(body string) (string, error) {
 		e := &editor{
 			file: newFile(body), carried: map[int]bool{}, whole: map[*yaml.Node]bool{}, known: map[*yaml.Node][]member{},

@@ -94,12 +94,12 @@ func (in *Flags) Check(files []string) error {
 
 // Load reads the inputs of a command, of the cluster Shoots if it asks for them. The error is about inputs that cannot be
 // read at all; what is wrong in them becomes findings.
-func Load(c *command.Call, ctx context.Context, args []string, in *Flags, shoots bool) (*Given, error) {
-	return LoadFor(c, ctx, args, in, shoots, len(args) > 0)
+func Load(ctx context.Context, c *command.Call, args []string, in *Flags, shoots bool) (*Given, error) {
+	return LoadFor(ctx, c, args, in, shoots, len(args) > 0)
 }
 
 // LoadFor does so where files say whether there are any besides args.
-func LoadFor(c *command.Call, ctx context.Context, args []string, in *Flags, shoots, files bool) (*Given, error) {
+func LoadFor(ctx context.Context, c *command.Call, args []string, in *Flags, shoots, files bool) (*Given, error) {
 	terminal := c.Terminal
 	if slices.Contains(args, "-") { // where somebody may be typing
 		terminal = nil

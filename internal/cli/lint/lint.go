@@ -55,7 +55,7 @@ the files and lints them then. With and without -w, the exit status is that of w
 			"  capkit lint --reserved-in-core cloudprofile.yaml\n" +
 			"  capkit lint -A --context landscape\n" +
 			"  capkit lint -n garden-demo shoot.yaml",
-		RunE: func(cmd *cobra.Command, args []string) error { return runLint(c, cmd.Context(), args, flags) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runLint(cmd.Context(), c, args, flags) },
 	}
 	flags.Flags = input.NewFlags(cmd)
 	flags.AllowEmptyFlag(cmd)
@@ -87,7 +87,7 @@ func (flags *lintFlags) prepare(files []string, rules []finding.Rule) error {
 	return nil
 }
 
-func runLint(c *command.Call, ctx context.Context, args []string, flags *lintFlags) error {
+func runLint(ctx context.Context, c *command.Call, args []string, flags *lintFlags) error {
 	if flags.quiet {
 		c.Terminal = nil
 	}
@@ -95,7 +95,7 @@ func runLint(c *command.Call, ctx context.Context, args []string, flags *lintFla
 	if flags.fix && c.Stdin != nil {
 		c.Stdin = io.TeeReader(c.Stdin, &stdin)
 	}
-	g, err := checks.Load(c, ctx, args, &flags.Options)
+	g, err := checks.Load(ctx, c, args, &flags.Options)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func runLint(c *command.Call, ctx context.Context, args []string, flags *lintFla
 			return err
 		}
 		flags.fix = false
-		return runLint(c, ctx, args, flags)
+		return runLint(ctx, c, args, flags)
 	}
 	checking := c.Terminal.Begin("checking", len(g.Profiles.All)+len(g.Namespaced.All)+len(g.Shoots.All))
 	found := checks.Run(c, g, &flags.Options, checking)

@@ -77,7 +77,7 @@ func (s *source) streamYAML(from io.Reader) error {
 		y.take(line)
 		if y.text.Len() > maxDocument {
 			y.tooLarge(y.chunk())
-			return nil
+			return nil //nolint:nilerr // it is the end of the file, or there is none
 		}
 		y.line += breaks(line)
 		if err != nil {

@@ -53,7 +53,7 @@ pool can move to the version without suffix if that boots the same image for it 
 			"  capkit migrate --fold=-baremetal=hypervisor:baremetal,virtualized --machine-types='bare_*' cloudprofile.yaml shoots.yaml\n" +
 			"  capkit migrate -A --fold=-gen2=generation:gen2,gen1 cloudprofile.yaml\n" +
 			"  capkit migrate --back -w cloudprofile.yaml",
-		RunE: func(cmd *cobra.Command, args []string) error { return runMigrate(c, cmd.Context(), args, flags) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runMigrate(cmd.Context(), c, args, flags) },
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&flags.write, "write", "w", false, "change the files instead of printing a diff")
@@ -176,7 +176,7 @@ func (s *migratedStep) when() string {
 	return "once nobody uses " + strings.Join(versions, ", ") + " any more"
 }
 
-func runMigrate(c *command.Call, ctx context.Context, args []string, flags *migrateFlags) error {
+func runMigrate(ctx context.Context, c *command.Call, args []string, flags *migrateFlags) error {
 	options, err := flags.options()
 	if err != nil {
 		return err
@@ -185,7 +185,7 @@ func runMigrate(c *command.Call, ctx context.Context, args []string, flags *migr
 	if c.Stdin != nil {
 		c.Stdin = io.TeeReader(c.Stdin, &stdin)
 	}
-	g, err := input.Load(c, ctx, args, flags.in, true)
+	g, err := input.Load(ctx, c, args, flags.in, true)
 	if err != nil {
 		return err
 	}

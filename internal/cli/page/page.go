@@ -48,7 +48,7 @@ that of lint; the report is written in any case.`,
 			"  capkit report cloudprofile.yaml namespacedcloudprofile.yaml shoots/ > report.html\n" +
 			"  capkit report -A > report.html\n" +
 			"  capkit report -o json cloudprofile.yaml",
-		RunE: func(cmd *cobra.Command, args []string) error { return runReport(c, cmd.Context(), args, flags) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runReport(cmd.Context(), c, args, flags) },
 	}
 	flags.Flags = input.NewFlags(cmd)
 	flags.AllowEmptyFlag(cmd)
@@ -76,7 +76,7 @@ type reportedProfile struct {
 	Cells []cell `json:"cells"`
 }
 
-func runReport(c *command.Call, ctx context.Context, args []string, flags *reportFlags) error {
+func runReport(ctx context.Context, c *command.Call, args []string, flags *reportFlags) error {
 	order, err := capability.ParseOrder(flags.order)
 	switch {
 	case err != nil:
@@ -84,7 +84,7 @@ func runReport(c *command.Call, ctx context.Context, args []string, flags *repor
 	case flags.Given("profile") && flags.profile == "":
 		return errors.New("--profile is empty: name the profile, or leave the flag out to report on all of them")
 	}
-	g, err := checks.Load(c, ctx, args, &flags.Options)
+	g, err := checks.Load(ctx, c, args, &flags.Options)
 	if err != nil {
 		return err
 	}

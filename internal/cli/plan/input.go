@@ -27,7 +27,7 @@ import (
 
 // readUpdate reads what plan is about. The error says why that cannot be told: OLD or NEW that cannot be read, or two
 // different objects.
-func readUpdate(c *command.Call, ctx context.Context, args []string, flags *planFlags) (*changes.Update, error) {
+func readUpdate(ctx context.Context, c *command.Call, args []string, flags *planFlags) (*changes.Update, error) {
 	versions := args[:1] // NEW, and OLD before it unless that is elsewhere
 	var earlierText []byte
 	switch {
@@ -40,7 +40,7 @@ func readUpdate(c *command.Call, ctx context.Context, args []string, flags *plan
 	case !flags.Live() || sameProfile(c, args):
 		versions = args[:2]
 	}
-	g, err := input.LoadFor(c, ctx, args[len(versions):], flags.Flags, true, true)
+	g, err := input.LoadFor(ctx, c, args[len(versions):], flags.Flags, true, true)
 	if err != nil {
 		return nil, err
 	}

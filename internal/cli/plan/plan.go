@@ -108,7 +108,7 @@ func runPlan(c *command.Call, cmd *cobra.Command, args []string, flags *planFlag
 	if err != nil {
 		return err
 	}
-	u, err := readUpdate(c, cmd.Context(), args, flags)
+	u, err := readUpdate(cmd.Context(), c, args, flags)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func runPlan(c *command.Call, cmd *cobra.Command, args []string, flags *planFlag
 	answer.WithoutUsers = len(u.Before.Shoots.All) == 0 && !flags.Given("namespace") && !flags.Given("all-namespaces")
 	if flags.output == "markdown" {
 		markdown(answer, c.Stdout)
-	} else if err := command.PrintAs(c.Stdout, flags.output, answer, func(w io.Writer) { print(answer, w) }); err != nil {
+	} else if err := command.PrintAs(c.Stdout, flags.output, answer, func(w io.Writer) { printText(answer, w) }); err != nil {
 		return err
 	}
 	breaks := func(c changes.Change) bool { return flags.failOn == failOnChange || c.Kind.Breaks() }

@@ -63,7 +63,7 @@ func sections(p *changes.Planned) []section {
 }
 
 // print writes the answer as text.
-func print(p *changes.Planned, w io.Writer) {
+func printText(p *changes.Planned, w io.Writer) {
 	report.Printf(w, "%s\n", headline(p))
 	if p.WithoutUsers {
 		fmt.Fprintln(w, withoutUsers)

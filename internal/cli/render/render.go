@@ -41,7 +41,7 @@ parent may have got it later, and the definition of the NamespacedCloudProfile c
 			"  capkit render --profile garden-demo/team manifests/ > rendered.yaml\n" +
 			"  capkit render -n garden-demo --profile team cloudprofile.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			g, err := input.Load(c, cmd.Context(), args, in, false)
+			g, err := input.Load(cmd.Context(), c, args, in, false)
 			if err != nil {
 				return err
 			}

@@ -105,7 +105,7 @@ func entriesOf(old, want []any) map[int]int {
 			}
 		}
 	}
-	match(func(a, b any) bool { return reflect.DeepEqual(a, b) })
+	match(reflect.DeepEqual)
 	match(func(a, b any) bool { return identity(a) != "" && identity(a) == identity(b) })
 	match(func(a, b any) bool {
 		return mapping(a) != nil && mapping(b) != nil && identity(a) == "" && identity(b) == ""

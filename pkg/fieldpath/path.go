@@ -68,7 +68,8 @@ func Last(at *field.Path) string {
 	return path[strings.LastIndexByte(path, '.')+1:]
 }
 
-// Compare orders paths, as field.Path writes them, names in lexical order, indices in numerical order, a parent before its children. It is negative if a comes first.
+// Compare orders paths, as field.Path writes them: names in lexical order, indices in numerical order, a parent before its children.
+// It is negative if a comes first.
 func Compare(a, b string) int {
 	for a != "" && b != "" {
 		var x, y string

@@ -158,7 +158,7 @@ func replaced[T any](_, other T) T { return other }
 
 // expiring returns a version with the date of another one.
 func expiring(is, other v1beta1.ExpirableVersion) v1beta1.ExpirableVersion {
-	is.ExpirationDate = other.ExpirationDate
+	is.ExpirationDate = other.ExpirationDate //nolint:staticcheck // as people write it
 	return is
 }
 
@@ -173,8 +173,9 @@ func overridden(is, other v1beta1.MachineImage) v1beta1.MachineImage {
 
 // overriddenVersion returns a version with the date of another one; or the other one, if that says more than a date.
 func overriddenVersion(is, other v1beta1.MachineImageVersion) v1beta1.MachineImageVersion {
+	classification := ptr.Deref(other.Classification, "") //nolint:staticcheck // as people write it
 	if len(other.Architectures)+len(other.CapabilityFlavors)+len(other.CRI) > 0 ||
-		ptr.Deref(other.KubeletVersionConstraint, "") != "" || ptr.Deref(other.Classification, "") != "" {
+		ptr.Deref(other.KubeletVersionConstraint, "") != "" || classification != "" {
 		return other
 	}
 	is.ExpirableVersion = expiring(is.ExpirableVersion, other.ExpirableVersion)

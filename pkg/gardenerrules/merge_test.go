@@ -87,10 +87,10 @@ func drawCapabilities(t *rapid.T) v1beta1.Capabilities {
 
 func drawVersion(t *rapid.T) v1beta1.ExpirableVersion {
 	at := metav1.NewTime(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))
-	return v1beta1.ExpirableVersion{
-		Version:        rapid.SampledFrom([]string{"1.0.0", "2.0.0"}).Draw(t, "version"),
-		ExpirationDate: maybe(t, "date", at), Classification: maybe(t, "classification", "", v1beta1.ClassificationPreview),
-	}
+	v := v1beta1.ExpirableVersion{Version: rapid.SampledFrom([]string{"1.0.0", "2.0.0"}).Draw(t, "version")}
+	v.ExpirationDate = maybe(t, "date", at)                                          //nolint:staticcheck // as people write it
+	v.Classification = maybe(t, "classification", "", v1beta1.ClassificationPreview) //nolint:staticcheck // as people write it
+	return v
 }
 
 func drawImageVersion(t *rapid.T) v1beta1.MachineImageVersion {

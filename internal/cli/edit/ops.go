@@ -5,6 +5,8 @@
 package edit
 
 import (
+	"bytes"
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -51,6 +53,16 @@ func Delete(at fieldpath.Path) Op { return Op{kind: deleting, at: at} }
 
 // Unwrap puts the value at a path in the place of the mapping of which it is the only member.
 func Unwrap(at fieldpath.Path) Op { return Op{kind: unwrapping, at: at} }
+
+// Decoded returns JSON as operations have it, with its numbers as they are written; nil if it is none.
+func Decoded(raw []byte) (value any) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if d.Decode(&value) != nil {
+		return nil
+	}
+	return value
+}
 
 // Result returns what JSON becomes by operations. It shares values with the JSON, and changes none of it.
 func Result(value any, ops []Op) any {

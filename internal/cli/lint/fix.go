@@ -5,7 +5,6 @@
 package lint
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -234,7 +233,7 @@ func (x *fixing) repairedFile(file string, some []report.Finding) (changed strin
 			continue
 		}
 		if values[o] == nil {
-			values[o] = decoded(o.JSON)
+			values[o] = edit.Decoded(o.JSON)
 		}
 		if made := repairs[f.Rule](x.Given, values[o], f); made.what != "" && !overlap(made.ops, ops[o]) {
 			done = append(done, repair{f, made})
@@ -242,9 +241,11 @@ func (x *fixing) repairedFile(file string, some []report.Finding) (changed strin
 		}
 	}
 	var changes []edit.Change
-	for o := range ops {
-		line, column := o.Position("")
-		changes = append(changes, edit.Change{Line: line, Column: column, Says: values[o], Ops: ops[o]})
+	for _, o := range objects {
+		if ops[o] != nil {
+			line, column := o.Position("")
+			changes = append(changes, edit.Change{Line: line, Column: column, Says: values[o], Ops: ops[o]})
+		}
 	}
 	changed, err := edit.Apply(text, changes)
 	return changed, done, err == nil && saysOnly(file, changed, objects, values, ops)
@@ -286,16 +287,6 @@ func saysOnly(file, changed string, was []*manifest.Object, values map[*manifest
 		}
 	}
 	return true
-}
-
-// decoded reads JSON with its numbers as they are written; nil if it is none.
-func decoded(raw []byte) (value any) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if d.Decode(&value) != nil {
-		return nil
-	}
-	return value
 }
 
 // fix prints what --fix changes, or changes it. What it prints ends the command with the status of what is found then.

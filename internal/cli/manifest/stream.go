@@ -77,12 +77,12 @@ func (s *source) streamYAML(from io.Reader) error {
 		y.take(line)
 		if y.text.Len() > maxDocument {
 			y.tooLarge(y.chunk())
-			return nil //nolint:nilerr // it is the end of the file, or there is none
+			return nil
 		}
 		y.line += breaks(line)
 		if err != nil {
 			y.end()
-			return nil
+			return nil //nolint:nilerr // it is the end of the file
 		}
 	}
 }

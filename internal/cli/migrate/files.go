@@ -5,7 +5,6 @@
 package migrate
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -67,7 +66,7 @@ func (m *migration) edit(name, text string) (files.Changed, bool) {
 	}) {
 		if o.File == name {
 			line, column := o.Position("")
-			objects = append(objects, edit.Change{Line: line, Column: column, Says: decoded(o.JSON), Ops: m.ops[o]})
+			objects = append(objects, edit.Change{Line: line, Column: column, Says: edit.Decoded(o.JSON), Ops: m.ops[o]})
 			first = cmp.Or(first, o)
 		}
 	}
@@ -88,19 +87,9 @@ func (m *migration) edit(name, text string) (files.Changed, bool) {
 	return files.Changed{}, false
 }
 
-// decoded returns JSON with its numbers as they are written; nil if it is none.
-func decoded(raw json.RawMessage) (value any) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if d.Decode(&value) != nil {
-		return nil
-	}
-	return value
-}
-
 // resultOf returns what operations make of a manifest.
 func resultOf(o *manifest.Object, ops []edit.Op) json.RawMessage {
-	if raw, err := json.Marshal(edit.Result(decoded(o.JSON), ops)); err == nil {
+	if raw, err := json.Marshal(edit.Result(edit.Decoded(o.JSON), ops)); err == nil {
 		return raw
 	}
 	return o.JSON

@@ -198,7 +198,7 @@ func cannotMove(p input.AnyProfile, pool provider.Pool, version string) string {
 
 // movedOps returns what gives the worker pools of a Shoot the versions that they have in the object.
 func movedOps(raw json.RawMessage, object *v1beta1.Shoot) (ops []edit.Op) {
-	says := decoded(raw)
+	says := edit.Decoded(raw)
 	for i, worker := range object.Spec.Provider.Workers {
 		at := fieldpath.Parse(fmt.Sprintf("spec.provider.workers[%d].machine.image.version", i))
 		image := worker.Machine.Image

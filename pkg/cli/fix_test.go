@@ -70,7 +70,10 @@ func TestFixMovesNothing(t *testing.T) {
 		{"        - id: a # the first\n          name: eurpoe\t# a large one\n\n          # of arm\n          architecture: arm64\n", "name: europe\t#"},
 		{"        - {id: a, name: \"eurpoe\", architecture: arm64} # the first\n", "name: \"europe\","},
 		{"        - name: europe # the first\n          id: a\n\n          # of arm\n          Architecture: arm64 # all\n", "  architecture: arm64 #"},
-		{"        # the first\n        - # of arm\n          name: europe\n          ARCHITECTURE: arm64\n          # last\n          id: a\n", "  architecture: arm64\n"},
+		{
+			"        # the first\n        - # of arm\n          name: europe\n          ARCHITECTURE: arm64\n          # last\n          id: a\n",
+			"  architecture: arm64\n",
+		},
 	} {
 		wrong, right := c[0], c[1]
 		before := head + ofOpenStack + "    machineImages:\n    - name: linux\n      versions:\n      - version: 1.0.0\n        regions:\n" + wrong

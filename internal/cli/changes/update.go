@@ -29,14 +29,16 @@ type Planned struct {
 	Changes []Change `json:"changes"`
 	Summary Summary  `json:"summary"`
 
+	// Kind is that of the profile.
 	Kind string `json:"-"`
 	// WithoutUsers is set if neither Shoots were given nor a cluster asked for them.
 	WithoutUsers bool `json:"-"`
 }
 
-// Update is that of a CloudProfile or, if this is nil, of a NamespacedCloudProfile, in two gardens that differ in nothing
-// else. Only the notes and findings of the one before are shown.
+// Update is an update of a CloudProfile or, if Profile is nil, of a NamespacedCloudProfile. Before and After are the inputs of a
+// command, which differ in nothing else. Only the notes and findings of Before are shown.
 type Update struct {
+	// Kind and Name of the profile, the latter as [NAMESPACE/]NAME.
 	Kind, Name    string
 	Before, After *input.Given
 	// Order is the preference order by which worker pools get their images.

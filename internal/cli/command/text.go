@@ -11,7 +11,7 @@ import (
 // TextWidth is how wide the lines of texts are for people.
 const TextWidth = 100
 
-// Wrapped breaks a paragraph into lines of at most textWidth characters, as far as its words allow that.
+// Wrapped breaks a paragraph into lines of at most [TextWidth] characters, as far as its words allow that.
 func Wrapped(text string) string {
 	var b strings.Builder
 	column := 0

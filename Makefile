@@ -10,7 +10,7 @@ SHELL       := bash
 MODULE   := github.com/capkit/capkit
 # The modules of this repository that are one workspace, go.work. Tools have a module of their own, without it.
 ALL      := ./... ./hack/... ./test/...
-TOOL     := GOWORK=off go tool -modfile=hack/tools/go.mod
+TOOL     := env GOWORK=off go tool -modfile=hack/tools/go.mod
 COMMIT   := $(shell git describe --always --dirty --match='' --abbrev=12 2>/dev/null)
 # A commit with a tag like v1.2.3 is that version; others are the one that is in the making.
 TAG      := $(shell git describe --exact-match --tags --match='v[0-9]*' 2>/dev/null)

@@ -20,11 +20,12 @@ import (
 
 var update = flag.Bool("update", false, "write the lists of modules")
 
-// goList runs go list in the root, without the workspace of this repository: as for somebody who requires its root module.
+// goList runs go list in the root, without the workspace of this repository: as for somebody who requires its root module, and
+// builds what images have.
 func goList(t *testing.T, args ...string) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list"}, args...)...)
-	cmd.Dir, cmd.Env = root, append(os.Environ(), "GOWORK=off")
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOOS=linux")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -106,7 +107,7 @@ func TestTheWorkspaceChangesNoVersion(t *testing.T) {
 	args := []string{"-deps", "-f", "{{with .Module}}{{.Path}}@{{.Version}}{{end}}", "./cmd/..."}
 	alone := goList(t, args...)
 	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list"}, args...)...)
-	cmd.Dir = root
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)

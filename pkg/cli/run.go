@@ -5,9 +5,6 @@
 package cli
 
 import (
-	"github.com/capkit/capkit/internal/cli/checks"
-	"github.com/capkit/capkit/pkg/finding"
-
 	"errors"
 	"io"
 	"path/filepath"
@@ -15,10 +12,13 @@ import (
 	"sync"
 
 	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
 
+	"github.com/capkit/capkit/internal/cli/checks"
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -75,6 +75,9 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, providers ...
 	root.SetOut(c.Stdout)
 	root.SetErr(c.Stderr)
 	addCompletion(root)
+	if len(args) > 1 && strings.HasPrefix(args[1], cobra.ShellCompRequestCmd) {
+		command.RegisterCompletions(root)
+	}
 	switch err := root.Execute(); {
 	case err == nil:
 		return exitOK

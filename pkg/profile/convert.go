@@ -37,6 +37,10 @@ func ConvertNamespaced[R any](cloud provider.Provider[R], capabilities []v1beta1
 	vocabulary, _ := compileVocabulary(cloud, capabilities, nil)
 	r := newNamespacedReading(cloud, object, vocabulary, nil)
 	r.decode()
+	other := func(v imageselector.Version[R]) bool { return v.Legacy != vocabulary.Legacy() }
+	if !slices.ContainsFunc(r.Images, func(i imageselector.Image[R]) bool { return slices.ContainsFunc(i.Versions, other) }) {
+		return nil
+	}
 	r.compare()
 	var conversions []Conversion
 	for i, image := range r.Images {

@@ -7,11 +7,12 @@ package ratchet
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/fieldpath"
@@ -52,11 +53,7 @@ type tree struct {
 func treeOf(object any, shared numbers) *tree {
 	t := &tree{numbers: shared, vocabulary: map[string][]string{}, extents: map[*fieldpath.Path]string{}}
 	if raw, err := json.Marshal(object); err == nil {
-		var value any
-		decoder := json.NewDecoder(bytes.NewReader(raw))
-		decoder.UseNumber()
-		_ = decoder.Decode(&value) // encoding/json has written it
-		t.root = nodeOf(value)
+		t.root = read(jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)))
 	}
 	if _, definitions, _ := t.walk(fieldpath.Parse("spec.machineCapabilities"), false); definitions != nil {
 		for _, definition := range definitions.elements {
@@ -68,23 +65,29 @@ func treeOf(object any, shared numbers) *tree {
 	return t
 }
 
-func nodeOf(value any) *node {
+// read returns the next value of a document that encoding/json has written, so that its errors do not count.
+func read(decoder *jsontext.Decoder) *node {
+	token, _ := decoder.ReadToken()
 	n := &node{}
-	switch value := value.(type) {
-	case map[string]any:
-		n.members = make(map[string]*node, len(value))
-		for name, member := range value {
-			n.members[name] = nodeOf(member)
+	switch token.Kind() {
+	case jsontext.KindBeginObject:
+		n.members = map[string]*node{}
+		for decoder.PeekKind() == jsontext.KindString {
+			name, _ := decoder.ReadToken()
+			text := name.String() // the token is gone with the next one
+			n.members[text] = read(decoder)
 		}
-	case []any:
-		n.elements = make([]*node, 0, len(value))
-		for _, element := range value {
-			n.elements = append(n.elements, nodeOf(element))
+		_, _ = decoder.ReadToken()
+	case jsontext.KindBeginArray:
+		n.elements = []*node{}
+		for kind := decoder.PeekKind(); kind != jsontext.KindEndArray && kind != jsontext.KindInvalid; kind = decoder.PeekKind() {
+			n.elements = append(n.elements, read(decoder))
 		}
-	case string:
-		n.text = `"` + value
+		_, _ = decoder.ReadToken()
+	case jsontext.KindString:
+		n.text = `"` + token.String()
 	default: // a number, true, false or null
-		n.text = fmt.Sprint(value)
+		n.text = token.String()
 	}
 	return n
 }

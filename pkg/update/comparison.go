@@ -28,11 +28,11 @@ type comparison[R any] struct {
 	pools map[provider.Shape]*compared[R]
 	// flavors has, for flavors before the update and a version after it, the indices of those that they are of that.
 	flavors map[formerFlavor][]int
-	// types and versions are those that are not as they were, for Gardener's own comparison of the two.
+	// types and versions have, for those that were asked about, whether they are as they were.
 	types    map[string]bool
 	versions map[provider.ImageVersion]bool
-	// vocabulary says that the vocabulary is not as it was.
-	vocabulary bool
+	// sameVocabulary says that the vocabulary is as it was.
+	sameVocabulary bool
 	// images has, for those that were asked about, whether the same worker pools boot the same versions of them.
 	images map[string]bool
 }
@@ -55,24 +55,28 @@ type compared[R any] struct {
 }
 
 func compare[R any](before, after *profile.Profile[R], order capability.Order) comparison[R] {
-	c := comparison[R]{
+	return comparison[R]{
 		before: before, after: after, order: order,
 		pools: map[provider.Shape]*compared[R]{}, flavors: map[formerFlavor][]int{},
 		types: map[string]bool{}, versions: map[provider.ImageVersion]bool{}, images: map[string]bool{},
+		sameVocabulary: equality.Semantic.DeepEqual(before.Spec().MachineCapabilities, after.Spec().MachineCapabilities),
 	}
-	was, is := before.Spec(), after.Spec()
-	c.vocabulary = !equality.Semantic.DeepEqual(was.MachineCapabilities, is.MachineCapabilities)
-	for _, name := range after.MachineTypes() {
-		then, _ := before.Machine(name)
-		now, _ := after.Machine(name)
-		c.types[name] = !equality.Semantic.DeepEqual(then.Written, now.Written)
-	}
-	for v := range after.Versions() {
-		if after.Version(v.ID) == v.MachineImageVersion {
-			c.versions[v.ID] = !equality.Semantic.DeepEqual(before.Version(v.ID), v.MachineImageVersion)
-		}
-	}
-	return c
+}
+
+// sameType reports whether a machine type is there after the update, as it was before.
+func (c *comparison[R]) sameType(name string) bool {
+	return memo.Get(c.types, name, func() bool {
+		was, _ := c.before.Machine(name)
+		is, has := c.after.Machine(name)
+		return has && equality.Semantic.DeepEqual(was.Written, is.Written)
+	})
+}
+
+// sameVersion reports whether core says the same of an image version before and after the update.
+func (c *comparison[R]) sameVersion(id provider.ImageVersion) bool {
+	return memo.Get(c.versions, id, func() bool {
+		return equality.Semantic.DeepEqual(c.before.Version(id), c.after.Version(id))
+	})
 }
 
 // pool returns what the update does to a worker pool that exists, whose own preference order is ignored. It is the same for pools
@@ -99,17 +103,14 @@ func (b *Boots[R]) same() bool { return reflect.DeepEqual(b.Before, b.After) }
 // sameLocks reports whether Gardener is certain to lock the Shoot of a worker pool as much as before, since what it looks at is as
 // it was.
 func (c *comparison[R]) sameLocks(pool *provider.Pool) bool {
-	_, has := c.after.Machine(pool.MachineType)
-	return has && !c.vocabulary && !c.types[pool.MachineType] &&
-		!c.versions[provider.ImageVersion{Image: pool.Image, Version: pool.Version}]
+	return c.sameVocabulary && c.sameType(pool.MachineType) && c.sameVersion(provider.ImageVersion{Image: pool.Image, Version: pool.Version})
 }
 
 // sameVersions reports whether worker pools on a machine type are certain to boot the same versions of an image before and
 // after the update, whatever they ask for, and whether core says the same of these: then Gardener chooses the same among
 // them. That references are others does not matter.
 func (c *comparison[R]) sameVersions(image, machineType string) bool {
-	_, has := c.after.Machine(machineType)
-	if c.vocabulary || !has || c.types[machineType] || !c.before.OffersTheSame(c.after) {
+	if !c.sameVocabulary || !c.sameType(machineType) || !c.before.OffersTheSame(c.after) {
 		return false
 	}
 	return memo.Get(c.images, image, func() bool {

@@ -106,17 +106,16 @@ type Redirect struct {
 // far would still do (semantics S9), in the order of the profile after the update. It looks at usable machine types.
 func Redirected[R any](before, after *profile.Profile[R]) []Redirect {
 	c := compare(before, after, capability.GEP33)
+	asked := c.askUsable()
 	var redirects []Redirect
 	for v := range after.Versions() {
 		if !v.Active() || len(before.Catalog().Flavors(v.ID.Image, v.ID.Version)) == 0 || len(after.Catalog().Flavors(v.ID.Image, v.ID.Version)) < 2 {
 			continue // there is nothing to choose
 		}
-		known := map[[2]capability.Set]bool{} // many machine types support the same
+		known := map[*questions]bool{}
 		var types []string
-		for _, name := range after.Usable() {
-			was, had := before.Machine(name)
-			is, _ := after.Machine(name)
-			if had && memo.Get(known, [2]capability.Set{was.Set, is.Set}, func() bool { return c.redirects(v.ID, name) }) {
+		for i, name := range after.Usable() {
+			if q := asked[i]; q != nil && memo.Get(known, q, func() bool { return c.redirects(v.ID, q) }) {
 				types = append(types, name)
 			}
 		}
@@ -127,13 +126,32 @@ func Redirected[R any](before, after *profile.Profile[R]) []Redirect {
 	return redirects
 }
 
-// redirects reports whether new machines of a machine type boot another flavor in some region.
-func (c *comparison[R]) redirects(id provider.ImageVersion, machineType string) bool {
-	pool := provider.Pool{MachineType: machineType, Image: id.Image, Version: id.Version, Order: c.order}
-	was, is := c.before.Ask(pool), c.after.Ask(pool)
+// questions are those of worker pools on a machine type, before and after the update.
+type questions struct{ was, is profile.Question }
+
+// askUsable returns the questions of worker pools that ask for nothing special, for each usable machine type; nil for one that is new.
+// Those of machine types that support the same are the same.
+func (c *comparison[R]) askUsable() []*questions {
+	known := map[[2]capability.Set]*questions{}
+	asked := make([]*questions, len(c.after.Usable()))
+	for i, name := range c.after.Usable() {
+		was, had := c.before.Machine(name)
+		is, _ := c.after.Machine(name)
+		if had {
+			asked[i] = memo.Get(known, [2]capability.Set{was.Set, is.Set}, func() *questions {
+				pool := provider.Pool{MachineType: name, Order: c.order}
+				return &questions{c.before.Ask(pool), c.after.Ask(pool)}
+			})
+		}
+	}
+	return asked
+}
+
+// redirects reports whether new machines boot another flavor of an image version in some region.
+func (c *comparison[R]) redirects(id provider.ImageVersion, q *questions) bool {
 	return slices.ContainsFunc(c.after.Regions(), func(region string) bool {
-		of := resolve.Combination{Image: id.Image, Version: id.Version, MachineType: machineType, Region: region}
-		found := c.decide(was, is, of, id.Version)
+		of := resolve.Combination{Image: id.Image, Version: id.Version, Region: region}
+		found := c.decide(q.was, q.is, of, id.Version)
 		return found.Kept != nil && !reflect.DeepEqual(found.Kept, found.After)
 	})
 }

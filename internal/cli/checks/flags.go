@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -43,21 +42,16 @@ func (flags *Options) Add(cmd *cobra.Command, rules []finding.Rule) {
 	command.Complete(cmd, "domain", nil) // a name, and no file
 	ReservedFlag(cmd, &flags.reservedInCore)
 	f.StringArrayVar(&flags.disable, "disable", nil, "let the findings of these `RULES` not count; may be repeated")
-	_ = cmd.RegisterFlagCompletionFunc("disable", func(_ *cobra.Command, _ []string, written string) ([]string, cobra.ShellCompDirective) {
-		return completeDisabled(written, rules), cobra.ShellCompDirectiveNoFileComp
-	})
+	command.CompleteList(cmd, "disable", disableable(rules))
 	f.StringVar(&flags.config, "config", "", "`FILE` with settings (default: "+settingsFile+" here or in a folder above)")
 	f.BoolVar(&flags.noConfig, "no-config", false, "read no "+settingsFile)
 }
 
-// completeDisabled completes a list of rules, with what each means: by those that can be disabled and are not in it.
-func completeDisabled(written string, rules []finding.Rule) []string {
-	list := written[:strings.LastIndex(written, ",")+1]
-	named := strings.Split(list, ",")
-	var completions []string
+// disableable returns those of some rules that can be disabled, as a shell lists them: each with what it means.
+func disableable(rules []finding.Rule) (completions []string) {
 	for _, rule := range rules {
-		if cannotDisable(rule.Name, rules) == "" && !slices.Contains(named, rule.Name) {
-			completions = append(completions, cobra.CompletionWithDesc(list+rule.Name, FirstSentence(rule.Means)))
+		if cannotDisable(rule.Name, rules) == "" {
+			completions = append(completions, cobra.CompletionWithDesc(rule.Name, FirstSentence(rule.Means)))
 		}
 	}
 	return completions

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/words"
@@ -40,10 +41,56 @@ func OrderFlag(cmd *cobra.Command, order *string) {
 	ChoiceFlag(cmd, order, "order", "gep33", "`ORDER` of preference among the images that fit", []string{"gep33", "gardener"})
 }
 
+// The annotations of a flag with what the shell completes its value by: one of some choices, or a list of them with commas.
+const (
+	choicesOf = "choices"
+	listOf    = "list"
+)
+
 // Complete makes the shell complete a flag with choices rather than with names of files.
 func Complete(cmd *cobra.Command, flag string, choices []string) {
+	annotate(cmd, flag, choicesOf, choices)
+}
+
+// CompleteList makes the shell complete a flag whose value is a list, with commas, by those of choices that are not in it yet. A tab
+// separates a choice from what it means.
+func CompleteList(cmd *cobra.Command, flag string, choices []string) {
+	annotate(cmd, flag, listOf, choices)
+}
+
+func annotate(cmd *cobra.Command, flag, kind string, choices []string) {
 	// An error would say that the flag does not exist.
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.Flags().SetAnnotation(flag, kind, choices)
+}
+
+// RegisterCompletions tells cobra how the flags of a command and its subcommands are completed. It is for a process in which a shell
+// asks for that: cobra keeps such flags, and all that they refer to, for as long as the process runs.
+func RegisterCompletions(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if choices, found := f.Annotations[choicesOf]; found {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp))
+		}
+		if choices, found := f.Annotations[listOf]; found {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, func(_ *cobra.Command, _ []string, written string) ([]string, cobra.ShellCompDirective) {
+				return completeList(written, choices), cobra.ShellCompDirectiveNoFileComp
+			})
+		}
+	})
+	for _, sub := range cmd.Commands() {
+		RegisterCompletions(sub)
+	}
+}
+
+// completeList returns a list, of which the last entry is not complete, with each choice in the place of that.
+func completeList(written string, choices []string) (completions []string) {
+	list := written[:strings.LastIndex(written, ",")+1]
+	named := strings.Split(list, ",")
+	for _, choice := range choices {
+		if name, _, _ := strings.Cut(choice, "\t"); !slices.Contains(named, name) {
+			completions = append(completions, list+choice)
+		}
+	}
+	return completions
 }
 
 // NoFiles is for commands that read none: it refuses arguments with a message.

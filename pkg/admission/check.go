@@ -58,8 +58,9 @@ func (c *component[R]) effects(before, after *profile.Profile[R], users []update
 	slices.SortFunc(users, func(a, b update.User) int {
 		return cmp.Or(cmp.Compare(a.Shoot.Namespace, b.Shoot.Namespace), cmp.Compare(a.Shoot.Name, b.Shoot.Name))
 	})
-	changes := update.Of(update.View[R]{Before: before, After: after, Users: users})
-	return check.Effects(before, after, &changes, c.corrects && len(*c.maintainers) > 0)
+	corrects := c.corrects && len(*c.maintainers) > 0
+	changes := update.Of(update.View[R]{Before: before, After: after, Users: users, Corrects: corrects})
+	return check.Effects(before, after, &changes, corrects)
 }
 
 // checkNamespacedCloudProfile checks NamespacedCloudProfiles (semantics S10, S11).

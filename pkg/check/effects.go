@@ -7,6 +7,7 @@ package check
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -20,7 +21,8 @@ import (
 )
 
 // Effects warns about what an update of a profile does to those who use it (semantics S9), sorted by path: other
-// flavors for machine types; machine types and mappings removed that worker pools use; what maintenance chooses. changes are those
+// flavors for machine types; machine types and mappings removed that worker pools use; what maintenance chooses, and expiration
+// dates that leave it nothing to choose. changes are those
 // of the updated profile, whose spec stands at the path spec of the object. corrects says that a webhook gives worker pools
 // another version than the one that maintenance chooses, where they do not boot that (S15).
 func Effects[R any](before, after *profile.Profile[R], changes *update.Changes[R], corrects bool) finding.List {
@@ -29,6 +31,7 @@ func Effects[R any](before, after *profile.Profile[R], changes *update.Changes[R
 	e.types()
 	e.mappings()
 	e.maintenance(corrects)
+	e.expirations()
 	return e.report.Sorted().Warnings
 }
 
@@ -142,6 +145,23 @@ func (e *effects[R]) maintenance(corrects bool) {
 			"%s: Gardener's maintenance is going to choose it for worker pools of %s, which do not boot it: %s; %s; give the version "+
 				"what they need, or classify it as preview",
 			b.ImageVersion, shootsOf(b.Pools), resolve.Pool(e.after, b.Example).Message, then)
+	}
+}
+
+// expirations warns about dates on which image versions expire that nothing replaces for worker pools.
+func (e *effects[R]) expirations() {
+	for _, x := range e.changes.Expires {
+		var stuck []update.Pool
+		for _, fate := range x.Then {
+			if fate.Worse {
+				stuck = append(stuck, fate.Pool)
+			}
+		}
+		if len(stuck) > 0 {
+			e.report.Found(ruleMaintenanceBlocked, field.ErrorTypeForbidden, e.at.Child("machineImages"), x.ImageVersion.String(),
+				"%s: it expires on %s, and then maintenance has no version that worker pools of %s boot; give it a later date, or add a "+
+					"version that they boot", x.ImageVersion, x.To.Format(time.DateOnly), shootsOf(stuck))
+		}
 	}
 }
 

@@ -150,7 +150,7 @@ var (
 		"An update of a profile takes away the flavor, or the reference, that worker pools boot. Their machines go on running. If another flavor fits, new machines boot that one, without a word; otherwise no new machine can be created. If no flavor in core fits the machine type any more, Gardener v1.150 moreover refuses every later update of such a Shoot, even the one that confirms its deletion.",
 		"Put the flavor or the reference back until no worker pool uses it.")
 	ruleMaintenanceBlocked = finding.Warns("maintenance-blocked",
-		"By an update of a profile, Gardener's maintenance chooses an image version for worker pools that do not boot it. With the webhook `mutate-shoot` they are updated to the newest version that they boot, or stay on theirs; without it the whole maintenance of their Shoots fails.",
+		"By an update of a profile, Gardener's maintenance chooses an image version for worker pools that do not boot it; or it has none for them once a version expires. With the webhook `mutate-shoot` they are updated to the newest version that they boot, or stay on theirs; without it the whole maintenance of their Shoots fails.",
 		"Add the flavor or the reference that these worker pools need. Until then, classify the version as `preview`, which "+
-			"maintenance does not choose.")
+			"maintenance does not choose. Where a version expires, give it a later date or add one that they boot.")
 )

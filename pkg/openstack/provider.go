@@ -175,6 +175,11 @@ func write(flavor *imageselector.Flavor[Image]) (written v1alpha1.MachineImageFl
 	return written, nil
 }
 
+// Offers names what owners of Shoots choose from.
+func (Provider) Offers() []string {
+	return []string{"constraints.floatingPools", "constraints.loadBalancerProviders", "serverGroupPolicies", "storageClasses"}
+}
+
 // ReferenceForm names the list of regions.
 func (Provider) ReferenceForm() string { return "regions, as in regions: [{name: REGION, id: ID}]" }
 

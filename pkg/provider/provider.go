@@ -92,6 +92,12 @@ type List struct {
 	Key string
 }
 
+// OfferDescriber is a [Provider] whose config has lists from which owners of Shoots choose, besides regions, machine types and images.
+type OfferDescriber interface {
+	// Offers are the paths of these lists in the config: "constraints.floatingPools". It is the same at every call.
+	Offers() []string
+}
+
 // ReferenceDescriber is a [Provider] that says how an image is referred to, for the error about a flavor without a reference.
 type ReferenceDescriber interface {
 	// ReferenceForm names the fields in which a reference stands: "one of urn and id".

@@ -28,7 +28,9 @@ type View[R any] struct {
 	Users []User
 	// Order is the preference order by which worker pools get their images.
 	Order capability.Order
-	// All asks for facts about all that worker pools could be, and not only about what they are.
+	// Corrects says that mutate-shoot gives worker pools a version that they boot where maintenance chooses another one (semantics S15).
+	Corrects bool
+	// All asks for facts about all that worker pools could be, and not only about what they are; and for Rolls and Kubernetes.
 	All bool
 	// Formerly returns which version a combination after the update has had before it, and whether the combination counts. It is
 	// for what worker pools could be; those that there are name their version themselves. Nil: no version has another name.
@@ -62,6 +64,12 @@ type Changes[R any] struct {
 	// Blocked are the image versions that Gardener's maintenance chooses for worker pools that do not boot them, and did not
 	// choose before (semantics S15); sorted by image, version and what is chosen instead.
 	Blocked []*Blocked
+	// Expires are the image versions whose expiration date is another one; sorted by image and version.
+	Expires []*Expiry
+	// Rolls are the moves of worker pools by the next maintenance; sorted by image and versions.
+	Rolls []*Roll
+	// Kubernetes is what changes about versions of Kubernetes; sorted by version and aspect.
+	Kubernetes []*KubernetesChange
 	// Faulty are the worker pools whose providerConfig has errors. Where it is not known with these what a pool asks for, nothing
 	// else is said about it, but whether its Shoot is locked.
 	Faulty []Pool
@@ -169,6 +177,15 @@ func (c *Changes[R]) sort() {
 	slices.SortFunc(c.Types, func(a, b *TypeGone) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(c.Locks, func(a, b *Lock) int {
 		return cmp.Or(byVersion(a.ImageVersion, b.ImageVersion), cmp.Compare(a.MachineType, b.MachineType))
+	})
+	slices.SortStableFunc(c.Expires, func(a, b *Expiry) int {
+		return cmp.Or(byVersion(a.ImageVersion, b.ImageVersion), cmp.Compare(a.View, b.View))
+	})
+	slices.SortFunc(c.Rolls, func(a, b *Roll) int {
+		return cmp.Or(cmp.Compare(a.Image, b.Image), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+	})
+	slices.SortStableFunc(c.Kubernetes, func(a, b *KubernetesChange) int {
+		return cmp.Or(cmp.Compare(a.Version, b.Version), cmp.Compare(a.Aspect, b.Aspect), cmp.Compare(a.View, b.View))
 	})
 	slices.SortFunc(c.Blocked, func(a, b *Blocked) int {
 		return cmp.Or(byVersion(a.ImageVersion, b.ImageVersion), cmp.Compare(a.Instead, b.Instead))

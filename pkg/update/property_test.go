@@ -233,7 +233,7 @@ func compareWithSelect(t *rapid.T, v update.View[openstack.Image], seen map[stri
 		if c.Count != len(c.Pools) {
 			t.Fatalf("count %d of %v", c.Count, c.Pools)
 		}
-		if c.Kind != changes.Locked && c.Kind != changes.Maintenance {
+		if slices.Contains([]changes.Kind{changes.NoMachines, changes.OtherImage, changes.New, changes.Gone}, c.Kind) {
 			got = append(got, entryOf(&c))
 		}
 	}

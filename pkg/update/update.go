@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
@@ -28,7 +29,8 @@ import (
 func Of[R any](views ...View[R]) Changes[R] {
 	c := &collector[R]{
 		choices: map[choiceKey]*Choice[R]{}, gone: map[string]*TypeGone{}, locks: map[lockKey]*Lock{},
-		blocked: map[maintenance.Blocked]*Blocked{},
+		blocked: map[maintenance.Blocked]*Blocked{}, expiries: map[expiryKey]*Expiry{}, moves: map[[3]string]*Roll{},
+		releases: map[kubernetesKey]*KubernetesChange{}, now: time.Now(),
 	}
 	for i := range views {
 		c.view(i, &views[i])
@@ -44,6 +46,11 @@ type collector[R any] struct {
 	gone    map[string]*TypeGone
 	locks   map[lockKey]*Lock
 	blocked map[maintenance.Blocked]*Blocked
+
+	expiries map[expiryKey]*Expiry
+	moves    map[[3]string]*Roll
+	releases map[kubernetesKey]*KubernetesChange
+	now      time.Time
 }
 
 // asked is a combination with what is asked for, as JSON.
@@ -79,6 +86,7 @@ type look[R any] struct {
 	known map[*compared[R]]*Choice[R]
 	// regional has the choices about regions that the update removes.
 	regional map[asked]*Choice[R]
+	sights   map[time.Time]*[2]sight[R]
 }
 
 // view collects the facts of a view.
@@ -88,11 +96,13 @@ func (c *collector[R]) view(index int, v *View[R]) {
 		collector: c, View: v, index: index, comparison: compare(v.Before, v.After, v.Order),
 		was: maintenance.NewMaintainer(v.Before.Spec(), workers), is: maintenance.NewMaintainer(v.After.Spec(), workers),
 		known: map[*compared[R]]*Choice[R]{}, regional: map[asked]*Choice[R]{},
+		sights: map[time.Time]*[2]sight[R]{},
 	}
 	if v.All {
 		l.all()
 	}
 	owned := map[*v1beta1.NamespacedCloudProfile]own{}
+	all := make([][]provider.Pool, len(v.Users)) // whose images are the profile's
 	for i := range v.Users {
 		user := &v.Users[i]
 		pools, chosen := user.Pools, user.Pools
@@ -105,6 +115,14 @@ func (c *collector[R]) view(index int, v *View[R]) {
 			l.pool(Pool{user.Name(), pools[k].Name, index, i, k}, &pools[k])
 		}
 		l.maintain(i, user, chosen)
+		if v.All {
+			l.rolls(i, user, chosen)
+		}
+		all[i] = chosen
+	}
+	l.dates(all)
+	if v.All {
+		l.kubernetes(all)
 	}
 }
 

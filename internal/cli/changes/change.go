@@ -7,11 +7,15 @@ package changes
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
-
-	"github.com/capkit/capkit/pkg/capability"
+	"strings"
 
 	"github.com/Masterminds/semver/v3"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/pkg/update"
 )
 
 // Kind is what a [Change] is about. Its values are part of the command line's JSON.
@@ -27,8 +31,16 @@ const (
 	NoMachines Kind = "no-machines"
 	// Maintenance: a version that Gardener's maintenance would choose for worker pools that do not boot it.
 	Maintenance Kind = "maintenance"
+	// Expires: an image version has another expiration date.
+	Expires Kind = "expires"
+	// Kubernetes: a version of Kubernetes is new or gone, has another expiration date or classification, or is chosen by maintenance.
+	Kubernetes Kind = "kubernetes"
+	// WillUpdate: the next maintenance moves worker pools to another version than before the update.
+	WillUpdate Kind = "will-update"
 	// OtherImage: another image is booted.
 	OtherImage Kind = "other-image"
+	// Offer: owners of Shoots have something else to choose from.
+	Offer Kind = "offer"
 	// New: a combination boots now that did not before.
 	New Kind = "new"
 	// Gone: a combination does not boot any more, and no worker pool uses it.
@@ -37,12 +49,18 @@ const (
 
 // Kinds returns all kinds, in their order. The caller owns the result.
 func Kinds() []Kind {
-	return []Kind{Refused, Locked, NoMachines, Maintenance, OtherImage, New, Gone}
+	return []Kind{Refused, Locked, NoMachines, Maintenance, Expires, Kubernetes, WillUpdate, OtherImage, Offer, New, Gone}
 }
 
-// Breaks reports whether a change of this kind breaks something.
+// Breaks reports whether each change of this kind breaks something.
 func (k Kind) Breaks() bool {
 	return slices.Contains([]Kind{Refused, Locked, NoMachines, Maintenance}, k)
+}
+
+// Breaks reports whether a change breaks something: by its kind, or because somebody gets stuck by it, or loses what is used.
+func (c *Change) Breaks() bool {
+	return c.Kind.Breaks() || c.Kind == Offer && c.Change == update.IsGone && len(c.Used) > 0 ||
+		slices.ContainsFunc(c.Then, func(f Fate) bool { return f.worse })
 }
 
 // When says when another image reaches worker pools that exist (semantics S14). Its values are part of the command
@@ -72,9 +90,18 @@ type Change struct {
 	Region      string `json:"region,omitempty"`
 	// Requested is what is asked for, without what is implied.
 	Requested []capability.Requirement `json:"requested,omitempty"`
-	// From and To are what is booted before and after the update, in the provider's own form.
+	// From and To are what is booted before and after the update, in the provider's own form; versions, for WillUpdate; and dates or
+	// classifications, or null, for Expires and Kubernetes.
 	From any `json:"from,omitempty"`
 	To   any `json:"to,omitempty"`
+
+	// Path of an Offer, with the names of what is in lists; and Change, of that or of Kubernetes, says how it differs.
+	Path   string        `json:"path,omitempty"`
+	Change update.Aspect `json:"change,omitempty"`
+	// Used are the Shoots, NAMESPACE/NAME, that use what is an Offer.
+	Used []string `json:"used,omitzero"`
+	// Then is what becomes of worker pools and Shoots: once a date has come, or at the next maintenance.
+	Then []Fate `json:"then,omitempty"`
 
 	// Rule and Field are those of what is Refused, the field being that of the updated object.
 	Rule  string `json:"rule,omitempty"`
@@ -91,6 +118,17 @@ type Change struct {
 type Pool struct {
 	Shoot string `json:"shoot"`
 	Name  string `json:"pool"`
+}
+
+// Fate is what becomes of the version of a worker pool or, without one, of the control plane of a Shoot.
+type Fate struct {
+	Shoot  string             `json:"shoot"`
+	Pool   string             `json:"pool,omitempty"`
+	Action maintenance.Action `json:"action"`
+	To     string             `json:"to,omitempty"`
+
+	// worse says that it is stuck, or fails, and would not without the update.
+	worse bool
 }
 
 // SortPools brings worker pools into the order of their Shoots.
@@ -131,7 +169,7 @@ func compare(a, b Change) int {
 	}
 	if order == 0 {
 		order = cmp.Or(cmp.Compare(a.MachineType, b.MachineType), cmp.Compare(a.Region, b.Region), cmp.Compare(b.When, a.When),
-			cmp.Compare(a.Field, b.Field), cmp.Compare(a.Message, b.Message))
+			cmp.Compare(a.Field, b.Field), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Change, b.Change))
 	}
 	if order == 0 {
 		order = cmp.Or(cmp.Compare(keyOf(a.From), keyOf(b.From)), cmp.Compare(keyOf(a.To), keyOf(b.To)))
@@ -143,34 +181,25 @@ var kinds = Kinds()
 
 func rank(kind Kind) int { return slices.Index(kinds, kind) }
 
-// Summary counts changes by their kinds.
-type Summary struct {
-	Refused     int `json:"refused"`
-	Locked      int `json:"locked"`
-	NoMachines  int `json:"no-machines"`
-	Maintenance int `json:"maintenance"`
-	OtherImage  int `json:"other-image"`
-	New         int `json:"new"`
-	Gone        int `json:"gone"`
+// Summary counts changes by their kinds. Each kind is there.
+type Summary map[Kind]int
+
+// MarshalJSON writes the kinds in their order.
+func (s Summary) MarshalJSON() ([]byte, error) {
+	counts := make([]string, 0, len(kinds))
+	for _, kind := range kinds {
+		counts = append(counts, fmt.Sprintf("%q:%d", kind, s[kind]))
+	}
+	return []byte("{" + strings.Join(counts, ",") + "}"), nil
 }
 
 // Summarize counts changes by their kinds.
 func Summarize(changes []Change) Summary {
-	var s Summary
+	s := Summary{}
 	for i := range changes {
-		*s.of(changes[i].Kind)++
+		s[changes[i].Kind]++
 	}
 	return s
-}
-
-// Of returns the number of changes of a kind.
-func (s Summary) Of(kind Kind) int { return *s.of(kind) }
-
-func (s *Summary) of(kind Kind) *int {
-	return map[Kind]*int{
-		Refused: &s.Refused, Locked: &s.Locked, NoMachines: &s.NoMachines, Maintenance: &s.Maintenance,
-		OtherImage: &s.OtherImage, New: &s.New, Gone: &s.Gone,
-	}[kind]
 }
 
 // compareVersions compares versions by their numbers. Those without any come last, by their texts, and none comes first.

@@ -7,6 +7,7 @@ package changes
 import (
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
@@ -24,9 +25,9 @@ type Shoot struct {
 	Object *v1beta1.Shoot
 }
 
-// Of returns what [update.Of] finds in some views, in words, in the order of [Sort]; nil if nothing changes. It returns the worker
-// pools besides whose providerConfig has errors.
-func Of[R any](views ...update.View[R]) ([]Change, []update.Pool) {
+// Of returns what [update.Of] finds in some views, in words, in the order of [Sort]; nil if nothing changes. It returns the facts as
+// well.
+func Of[R any](views ...update.View[R]) ([]Change, *update.Changes[R]) {
 	facts := update.Of(views...)
 	w := writer[R]{views: views}
 	for _, t := range facts.Types {
@@ -46,11 +47,52 @@ func Of[R any](views ...update.View[R]) ([]Change, []update.Pool) {
 		}, l.Pools)
 	}
 	w.blocked(facts.Blocked)
+	for _, e := range facts.Expires {
+		w.add(Change{
+			Kind: Expires, Profile: e.View, Image: e.Image, Version: e.Version, From: dateOf(e.From), To: dateOf(e.To), Then: fates(e.Then),
+		}, e.Pools)
+	}
+	for _, k := range facts.Kubernetes {
+		c := Change{Kind: Kubernetes, Profile: k.View, Version: k.Version, Change: k.Aspect, Then: fates(k.Then)}
+		if k.Aspect != update.ChosenInstead {
+			c.From, c.To = k.From, k.To
+		}
+		w.add(c, nil)
+	}
+	for _, r := range facts.Rolls {
+		w.add(Change{Kind: WillUpdate, Image: r.Image, From: r.From, To: r.To}, r.Pools)
+	}
 	for _, choice := range facts.Choices {
 		w.choice(choice)
 	}
 	Sort(w.changes)
-	return w.changes, facts.Faulty
+	return w.changes, &facts
+}
+
+// dateOf returns a date as RFC 3339 has it; nil, which is null in JSON, for none.
+func dateOf(at *time.Time) *string {
+	if at == nil {
+		return nil
+	}
+	return new(at.Format(time.RFC3339))
+}
+
+// fates returns what becomes of worker pools and Shoots, as JSON has it.
+func fates(found []update.Fate) []Fate {
+	var fates []Fate
+	for _, f := range found {
+		fates = append(fates, Fate{f.Shoot, f.Name, f.Action, f.To, f.Worse})
+	}
+	return fates
+}
+
+// offers returns changes for what owners can choose.
+func offers(found []update.Offer) []Change {
+	var changes []Change
+	for _, o := range found {
+		changes = append(changes, Change{Kind: Offer, Path: o.Path, Change: o.How, Used: append([]string{}, o.Used...), Pools: []Pool{}})
+	}
+	return changes
 }
 
 // writer puts facts into words.

@@ -28,6 +28,8 @@ type Planned struct {
 	Profile string   `json:"profile"`
 	Changes []Change `json:"changes"`
 	Summary Summary  `json:"summary"`
+	// Others are the paths of all other fields that differ, sorted; never nil.
+	Others []string `json:"others"`
 
 	// Kind is that of the profile.
 	Kind string `json:"-"`
@@ -54,7 +56,7 @@ type Pair[T any] struct{ Old, Updated *input.Source[T] }
 
 // view is a profile before and after the update, under the name of a NamespacedCloudProfile, with the Shoots that use it.
 func (u *Update) view(name string, before, after input.AnyProfile, shoots []Shoot) update.View[any] {
-	v := update.View[any]{Name: name, Before: before, After: after, Users: UsersOf(shoots), Order: u.Order, All: true}
+	v := update.View[any]{Name: name, Before: before, After: after, Users: UsersOf(shoots), Order: u.Order, Corrects: true, All: true}
 	if u.Renamed != nil {
 		v.Formerly = u.Renamed(before, after)
 	}
@@ -71,13 +73,28 @@ func (u *Update) Plan() (*Planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, unread := Of(views...)
-	for _, pool := range unread {
+	found, facts := Of(views...)
+	for _, pool := range facts.Faulty {
 		u.findUnread(&views[pool.View], pool)
+	}
+	others := []string{}
+	if len(views) > 0 {
+		old, updated := u.stored()
+		offered, rest := update.Differences(views[0].After.Provider(), old, updated, facts, views...)
+		found, others = slices.Concat(found, offers(offered)), append(others, rest...)
 	}
 	all := append([]Change{}, slices.Concat(refused, found)...)
 	Sort(all)
-	return &Planned{Profile: u.Name, Changes: all, Summary: Summarize(all), Kind: u.Kind}, nil
+	return &Planned{Profile: u.Name, Changes: all, Summary: Summarize(all), Others: others, Kind: u.Kind}, nil
+}
+
+// stored returns both versions of the profile as the API server has them.
+func (u *Update) stored() (old, updated any) {
+	if u.Profile != nil {
+		return u.Before.Stored(u.Profile.Old), u.After.Stored(u.Profile.Updated)
+	}
+	parent := u.Before.Stored(u.Before.ParentOf(u.Namespaced.Updated))
+	return u.Before.StoredNamespaced(u.Namespaced.Old, parent), u.After.StoredNamespaced(u.Namespaced.Updated, parent)
 }
 
 // ofProfile returns the views of an update of a CloudProfile, and what is refused about it. There are no views if that is all there

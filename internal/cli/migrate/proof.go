@@ -108,7 +108,7 @@ func (m *migration) proveUpdate(u *changes.Update, now, after *input.Given, o *m
 		switch {
 		case c.Kind == changes.Refused:
 			m.reportRefused(o, &c)
-		case m.wanted(&c):
+		case m.wanted(&c), c.Kind == changes.Offer: // the versions that are folded
 		case len(c.Pools) > 0:
 			m.reportPools(&c)
 		case c.Profile != "":
@@ -126,8 +126,11 @@ func (m *migration) proveUpdate(u *changes.Update, now, after *input.Given, o *m
 }
 
 // wanted reports whether a change is what the fold is for: a worker pool that asks for its capability, and has booted nothing so
-// far, boots what the version with the suffix has.
+// far, boots what the version with the suffix has; and maintenance has fewer versions to choose from.
 func (m *migration) wanted(c *changes.Change) bool {
+	if c.Kind == changes.WillUpdate {
+		return m.options.Fold != nil
+	}
 	return c.Kind == changes.New && m.options.Fold != nil && slices.ContainsFunc(c.Requested, func(r capability.Requirement) bool {
 		return r.Capability == m.options.Fold.Capability
 	})
@@ -178,6 +181,9 @@ func (m *migration) reportCombinations(o *manifest.Object, changes []changes.Cha
 func changeText(c *changes.Change) string {
 	if c.Kind == changes.Locked || c.Kind == changes.Maintenance {
 		return "after the migration: " + c.Message
+	}
+	if c.Kind == changes.WillUpdate {
+		return fmt.Sprintf("after the migration, maintenance moves it from %s to %s", c.From, c.To)
 	}
 	asked := ""
 	if len(c.Requested) > 0 {

@@ -45,15 +45,22 @@ objects in OLD and NEW count as if they were among the files.
   locked       no later update of these Shoots would pass Gardener
   no-machines  worker pools get no new machines any more
   maintenance  Gardener's maintenance would choose the version for worker pools that do not boot it
+  expires      an image version gets another expiration date, and what becomes of its users on that day
+  kubernetes   a version of Kubernetes is new or gone, or has another expiration date or classification
+  will-update  the next maintenance moves worker pools to another version than before the update
   other-image  another image is booted
+  offer        what owners of Shoots can choose is not what it was
   new, gone    a combination boots that did not before; or does not any more, and no worker pool among the
                inputs uses it
 
 With a cluster, as with -A, NEW alone is enough: OLD is what the cluster has, whose Shoots and NamespacedCloudProfiles are
 looked at. With --git OLD is what NEW has been in a revision of its git repository.
 
-The exit status is 1 if there is anything of the first four kinds, with --fail-on=change if there is anything. Lists that are
-merely ordered in another way change nothing.
+All other fields that differ are counted and named. "Nothing changes" is said of equal profiles only: lists that are merely ordered in
+another way, defaults and what the API server writes itself do not count.
+
+The exit status is 1 if there is anything of the first four kinds, if somebody gets stuck on an expiration date, or if something is
+removed from the offer that is used; with --fail-on=change if there is anything.
 
 Shoots that are being deleted are left out.`,
 		Example: "  capkit plan cloudprofile.yaml cloudprofile-new.yaml shoots.yaml\n" +
@@ -126,8 +133,9 @@ func runPlan(c *command.Call, cmd *cobra.Command, args []string, flags *planFlag
 	} else if err := command.PrintAs(c.Stdout, flags.output, answer, func(w io.Writer) { printText(answer, w) }); err != nil {
 		return err
 	}
-	breaks := func(c changes.Change) bool { return flags.failOn == failOnChange || c.Kind.Breaks() }
-	if len(u.Before.Findings) > 0 || slices.ContainsFunc(answer.Changes, breaks) {
+	breaks := func(c changes.Change) bool { return flags.failOn == failOnChange || c.Breaks() }
+	differs := flags.failOn == failOnChange && len(answer.Others) > 0
+	if len(u.Before.Findings) > 0 || differs || slices.ContainsFunc(answer.Changes, breaks) {
 		return command.ErrWrong
 	}
 	return nil

@@ -12,6 +12,8 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/changes"
 	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/pkg/update"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -23,7 +25,11 @@ var meanings = map[changes.Kind]string{
 	changes.Locked:      "no later update of these Shoots would pass Gardener",
 	changes.NoMachines:  "worker pools get no new machines any more",
 	changes.Maintenance: "maintenance would choose what worker pools do not boot",
+	changes.Expires:     "the expiration date of an image version is another one",
+	changes.Kubernetes:  "versions of Kubernetes",
+	changes.WillUpdate:  "the next maintenance moves worker pools to another version than it would have",
 	changes.OtherImage:  "another image is booted",
+	changes.Offer:       "what owners of Shoots can choose",
 	changes.New:         "boots now, and did not before",
 	changes.Gone:        "does not boot any more, and no worker pool among the inputs uses it",
 }
@@ -35,7 +41,9 @@ const withoutUsers = "No Shoots are among the inputs: what the update does to wo
 type section struct {
 	kind  changes.Kind
 	count int
-	items []item
+	// breaks says that one of the changes breaks something.
+	breaks bool
+	items  []item
 }
 
 // item is about changes that differ in machine types and regions only.
@@ -43,17 +51,18 @@ type item struct {
 	text string
 	// pools names the Shoots that are concerned; empty if there are none.
 	pools string
-	// message says why; empty if there is nothing to say.
-	message string
+	// messages say why, and what becomes of whom.
+	messages []string
 }
 
 // sections returns what is printed, in order.
 func sections(p *changes.Planned) []section {
 	var sections []section
 	for _, kind := range changes.Kinds() {
-		s := section{kind: kind, count: p.Summary.Of(kind)}
+		s := section{kind: kind, count: p.Summary[kind]}
 		for _, g := range grouped(p.Changes, kind) {
 			s.items = append(s.items, g.item())
+			s.breaks = s.breaks || g.Breaks()
 		}
 		if s.count > 0 {
 			sections = append(sections, s)
@@ -72,11 +81,23 @@ func printText(p *changes.Planned, w io.Writer) {
 		report.Printf(w, "\n%s (%d): %s\n", s.kind, s.count, meanings[s.kind])
 		for _, i := range s.items {
 			report.Printf(w, "  %s\n", joined(i.text, i.pools))
-			if i.message != "" {
-				report.Printf(w, "    %s\n", i.message)
+			for _, message := range i.messages {
+				report.Printf(w, "    %s\n", message)
 			}
 		}
 	}
+	if len(p.Others) > 0 && len(p.Changes) > 0 {
+		report.Printf(w, "\n%s\n", othersText(p))
+	}
+}
+
+// othersText names the fields that differ and that are of no kind.
+func othersText(p *changes.Planned) string {
+	verb := "differ"
+	if len(p.Others) == 1 {
+		verb = "differs"
+	}
+	return fmt.Sprintf("%s %s: %s", words.Count(len(p.Others), "other field"), verb, strings.Join(p.Others, ", "))
 }
 
 func joined(text, pools string) string {
@@ -90,11 +111,14 @@ func joined(text, pools string) string {
 func headline(p *changes.Planned) string {
 	var counts []string
 	for _, kind := range changes.Kinds() {
-		if n := p.Summary.Of(kind); n > 0 {
+		if n := p.Summary[kind]; n > 0 {
 			counts = append(counts, fmt.Sprintf("%d %s", n, kind))
 		}
 	}
-	if len(counts) == 0 {
+	switch {
+	case len(counts) == 0 && len(p.Others) > 0:
+		counts = []string{othersText(p)}
+	case len(counts) == 0:
 		counts = []string{"nothing changes"}
 	}
 	return fmt.Sprintf("%s %s: %s", p.Kind, p.Profile, strings.Join(counts, ", "))
@@ -106,28 +130,32 @@ func markdown(p *changes.Planned, w io.Writer) {
 	if p.WithoutUsers {
 		fmt.Fprintf(w, "\n%s\n", withoutUsers)
 	}
-	if len(p.Changes) == 0 {
-		fmt.Fprintln(w, "\nNothing changes for images and worker pools.")
-		return
+	if len(p.Changes)+len(p.Others) == 0 {
+		fmt.Fprintln(w, "\nNothing changes.")
 	}
-	fmt.Fprint(w, "\n| | changes | |\n|---|---:|---|\n")
+	if len(p.Changes) > 0 {
+		fmt.Fprint(w, "\n| | changes | |\n|---|---:|---|\n")
+	}
 	sections := sections(p)
 	for _, s := range sections {
 		fmt.Fprintf(w, "| %s | %d | %s |\n", s.kind, s.count, meanings[s.kind])
 	}
 	for _, s := range sections {
 		before, after := fmt.Sprintf("\n**%s** (%d)\n\n", s.kind, s.count), ""
-		if !s.kind.Breaks() {
+		if !s.breaks {
 			before, after = fmt.Sprintf("\n<details><summary>%s (%d)</summary>\n\n", s.kind, s.count), "\n</details>\n"
 		}
 		fmt.Fprint(w, before)
 		for _, i := range s.items {
 			fmt.Fprintf(w, "- %s\n", escaped(joined(i.text, i.pools)))
-			if i.message != "" {
-				fmt.Fprintf(w, "  <br>%s\n", escaped(i.message))
+			for _, message := range i.messages {
+				fmt.Fprintf(w, "  <br>%s\n", escaped(message))
 			}
 		}
 		fmt.Fprint(w, after)
+	}
+	if len(p.Others) > 0 {
+		fmt.Fprintf(w, "\n%s\n", escaped(othersText(p)))
 	}
 }
 
@@ -190,16 +218,24 @@ func (g *group) says() string {
 		parts = append(parts, report.Reference(g.From), report.Reference(g.To))
 	case changes.Refused, changes.Locked, changes.Maintenance:
 		parts = append(parts, g.Message)
+	case changes.Expires, changes.Kubernetes, changes.WillUpdate, changes.Offer:
+		parts = append(parts, g.Path, string(g.Change.Change), textOf(g.From), textOf(g.To))
 	}
 	return strings.Join(parts, "\x00")
 }
 
 // item puts a group into words.
 func (g *group) item() item {
-	i := item{text: g.subject(), pools: poolsText(g.Pools), message: g.Message}
+	i := item{text: g.subject(), pools: poolsText(g.Pools), messages: thenTexts(g.Then)}
+	if g.Message != "" {
+		i.messages = append(i.messages, g.Message)
+	}
 	switch {
 	case g.Kind == changes.Refused:
-		i.text, i.message = fmt.Sprintf("%s [%s]", g.Message, g.Rule), g.Field
+		i.text, i.messages = fmt.Sprintf("%s [%s]", g.Message, g.Rule), nil
+		if g.Field != "" {
+			i.messages = []string{g.Field}
+		}
 	case g.Kind == changes.OtherImage && g.When == changes.Now:
 		i.text += fmt.Sprintf(" boots %s instead of %s, from the next machine on", report.Reference(g.To), report.Reference(g.From))
 	case g.Kind == changes.OtherImage:
@@ -211,8 +247,110 @@ func (g *group) item() item {
 	return i
 }
 
+// textOf returns a date or a version; empty if there is none.
+func textOf(value any) string {
+	switch value := value.(type) {
+	case string:
+		return value
+	case *string:
+		if value != nil {
+			return strings.TrimSuffix(*value, "T00:00:00Z")
+		}
+	}
+	return ""
+}
+
+// from names what was before, where there was something.
+func from(g *group, word string) string {
+	if was := textOf(g.From); was != "" {
+		return word + was
+	}
+	return ""
+}
+
+// dated says what happens to an expiration date.
+func dated(g *group) string {
+	if to := textOf(g.To); to != "" {
+		return " expires on " + to + from(g, ", and not on ")
+	}
+	return " does not expire any more" + from(g, "; it would have on ")
+}
+
+// change says what differs, of the kinds that are about fields of the profile.
+func (g *group) change() string {
+	aspect := g.Change.Change
+	switch {
+	case g.Kind == changes.Expires:
+		return g.Image + "@" + g.Version + dated(g)
+	case g.Kind == changes.WillUpdate:
+		return fmt.Sprintf("%s@%s is updated to %s", g.Image, textOf(g.From), textOf(g.To))
+	case g.Kind == changes.Kubernetes && aspect == update.NewDate:
+		return g.Version + dated(g)
+	case g.Kind == changes.Kubernetes && aspect == update.NewClassification:
+		return fmt.Sprintf("%s is %s, and was %s", g.Version, textOf(g.To), textOf(g.From))
+	case g.Kind == changes.Kubernetes && aspect == update.IsNew:
+		return fmt.Sprintf("%s is new, and %s", g.Version, textOf(g.To))
+	case g.Kind == changes.Kubernetes && aspect == update.IsGone:
+		return g.Version + " is removed"
+	case g.Kind == changes.Kubernetes:
+		return g.Version
+	}
+	does := map[update.Aspect]string{update.IsNew: "is new", update.IsGone: "is removed", update.Differs: "changes"}[aspect]
+	if len(g.Used) > 0 {
+		does += fmt.Sprintf(", and is used by %s %s", words.Plural(g.Used, "Shoot"), words.Few(g.Used))
+	}
+	return g.Path + " " + does
+}
+
+// thenTexts say what becomes of worker pools and Shoots, the worst first.
+func thenTexts(then []changes.Fate) []string {
+	var texts []string
+	for _, action := range []maintenance.Action{maintenance.Stuck, maintenance.Fails, maintenance.Forced, maintenance.Updated} {
+		var versions []string
+		of := map[string][]changes.Fate{}
+		for _, f := range then {
+			if f.Action == action {
+				if of[f.To] == nil {
+					versions = append(versions, f.To)
+				}
+				of[f.To] = append(of[f.To], f)
+			}
+		}
+		for _, to := range versions {
+			texts = append(texts, thenText(action, to, of[to]))
+		}
+	}
+	return texts
+}
+
+// thenText says what becomes of worker pools and control planes that have the same fate.
+func thenText(action maintenance.Action, to string, fates []changes.Fate) string {
+	var shoots []string
+	pools := 0
+	for _, f := range fates {
+		if f.Pool != "" {
+			pools++
+		}
+		shoots = append(shoots, f.Shoot)
+	}
+	slices.Sort(shoots)
+	shoots = slices.Compact(shoots)
+	who := words.Plural(shoots, "Shoot") + " " + words.Few(shoots)
+	if pools > 0 {
+		who = words.Count(pools, "pool") + " of " + who
+	}
+	does := map[maintenance.Action]string{
+		maintenance.Stuck: "stuck, since nothing replaces it", maintenance.Fails: "the maintenance fails as a whole",
+		maintenance.Forced: "forced to " + to, maintenance.Updated: "updated to " + to,
+	}[action]
+	return does + ": " + who
+}
+
 // subject names what a group is about.
 func (g *group) subject() string {
+	if slices.Contains([]changes.Kind{changes.Expires, changes.Kubernetes, changes.WillUpdate, changes.Offer}, g.Kind) {
+		return g.change()
+	}
 	text := g.Image + "@" + g.Version
 	types := words.Few(g.types)
 	switch {

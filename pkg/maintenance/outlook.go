@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package maintenance
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// Action is what the next maintenance does to a version. Its values are part of the command line's JSON.
+type Action string
+
+// The actions, in the order of their severity.
+const (
+	// Stuck: the version can no longer be used, and nothing replaces it.
+	Stuck Action = "stuck"
+	// Fails: the API server refuses the maintenance of the whole Shoot.
+	Fails Action = "fails"
+	// Forced: the version can no longer be used, and another one takes its place.
+	Forced Action = "forced"
+	// Updated: there is a newer version, and the Shoot takes it.
+	Updated Action = "updated"
+	// Stays: the version stays, and can be used.
+	Stays Action = "stays"
+)
+
+// Outlook is what the next maintenance of a Shoot does, as the API server takes it.
+type Outlook struct {
+	// Core is what Gardener's controller makes of the Shoot, and Written what mutate-shoot makes of that (semantics S15). They are
+	// the same without that webhook.
+	Core, Written Maintained
+	// Rejections say why the API server does not take it, for each worker pool; Rejected is the index of the first that does, -1
+	// if the API server takes the Shoot.
+	Rejections []string
+	Rejected   int
+
+	pools []provider.Pool
+	// lost says, for each worker pool, that it cannot use the version that it has any longer.
+	lost []bool
+}
+
+// Look returns what the next maintenance of a Shoot does. The Shoot is one as the API server has it, and its pools are those of
+// [provider.PoolsOf]; of one without an image or version nothing is said. boots has a filter for each pool, nil where it cannot be told
+// what the pool boots. whyNot says why a pool, by its index, does not boot an image, and is not empty. corrects says that mutate-shoot
+// is asked.
+func (m *Maintainer) Look(
+	shoot *v1beta1.Shoot, pools []provider.Pool, boots []Filter, whyNot func(pool int, image Image) string, corrects bool,
+) *Outlook {
+	o := &Outlook{Core: m.Maintain(shoot), pools: pools, lost: make([]bool, len(pools))}
+	o.Written = o.Core
+	if corrects {
+		o.Written.Shoot, o.Written.Images = o.Core.Shoot.DeepCopy(), slices.Clone(o.Core.Images)
+	}
+	workers := shoot.Spec.Provider.Workers
+	for i := range pools {
+		o.lost[i] = m.Lost(&pools[i], boots[i])
+		if !corrects || boots[i] == nil || o.Core.Images[i].Version == "" {
+			continue
+		}
+		outcome, replaced := m.Replace(shoot, o.Core.Shoot, &workers[i], &o.Core.Shoot.Spec.Provider.Workers[i], &pools[i], boots[i])
+		if replaced {
+			o.Written.Images[i] = outcome
+			version := cmp.Or(outcome.Version, pools[i].Version)
+			o.Written.Shoot.Spec.Provider.Workers[i].Machine.Image.Version = &version
+		}
+	}
+	o.Rejections = m.Rejections(shoot, o.Written.Shoot, func(i int, image Image) string {
+		if boots[i] != nil && boots[i](image.Name, image.Version) {
+			return ""
+		}
+		return whyNot(i, image)
+	})
+	o.Rejected = slices.IndexFunc(o.Rejections, func(reason string) bool { return reason != "" })
+	return o
+}
+
+// Lost reports whether a worker pool cannot use the version that it has any longer: the profile does not have it, it has expired, or
+// it boots nothing for the pool, where that is known.
+func (m *Maintainer) Lost(pool *provider.Pool, boots Filter) bool {
+	return m.Gone(Image{Name: pool.Image, Version: pool.Version}) != "" || boots != nil && !boots(pool.Image, pool.Version)
+}
+
+// Image returns what becomes of the image of a worker pool, and the version that it has then.
+func (o *Outlook) Image(pool int) (action Action, to string) {
+	from, outcome := o.pools[pool].Version, o.Written.Images[pool]
+	to = cmp.Or(outcome.Version, from)
+	switch {
+	case o.Rejected >= 0 && to != from:
+		return Fails, from
+	case to != from && outcome.Forced:
+		return Forced, to
+	case to != from:
+		return Updated, to
+	case o.lost[pool]:
+		return Stuck, from
+	case o.Rejected >= 0 && o.Rejections[pool] != "":
+		return Fails, from
+	case outcome.Err != nil && outcome.Forced:
+		return Stuck, from
+	}
+	return Stays, from
+}
+
+// Kubernetes returns what becomes of the version of Kubernetes of the control plane or, if pool is not -1, of a worker pool that has
+// one of its own; the version it has then is empty if that stays.
+func (o *Outlook) Kubernetes(pool int) (action Action, to string) {
+	outcome := o.Core.Kubernetes
+	if pool >= 0 {
+		outcome = o.Core.Kubelets[pool]
+	}
+	switch {
+	case outcome.Version != "" && o.Rejected >= 0:
+		return Fails, ""
+	case outcome.Version != "" && outcome.Forced:
+		return Forced, outcome.Version
+	case outcome.Version != "":
+		return Updated, outcome.Version
+	case outcome.Err != nil && outcome.Forced:
+		return Stuck, ""
+	}
+	return Stays, ""
+}

@@ -1,0 +1,381 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package update
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"time"
+
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/pkg/memo"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// Fate is what becomes of a version that a Shoot or a worker pool has.
+type Fate struct {
+	// Pool is the worker pool. Without a name it is the control plane of the Shoot.
+	Pool
+	// Action is not [maintenance.Stays].
+	Action maintenance.Action
+	// To is the version that it has then; empty if none is chosen.
+	To string
+	// Worse says that it is stuck or fails, and would not without the update.
+	Worse bool
+}
+
+// Expiry is an image version whose expiration date is another one after the update.
+type Expiry struct {
+	provider.ImageVersion
+	// View is the name of the only view that sees it like this; empty if the profile itself does.
+	View string
+	// From and To are the dates; nil for none.
+	From, To *time.Time
+	// Pools have the version.
+	Pools []Pool
+	// Then is what becomes of them once the date has come, as far as they do not stay as they are. There is none without a date.
+	Then []Fate
+}
+
+// Roll is a move of worker pools, by the next maintenance of their Shoots, that is not what it would be without the update.
+type Roll struct {
+	Image, From, To string
+	Pools           []Pool
+}
+
+// KubernetesChange is what the update changes about a version of Kubernetes.
+type KubernetesChange struct {
+	Version string
+	// View is the name of the only view that sees it like this; empty if the profile itself does.
+	View string
+	Aspect
+	// From and To are dates, as RFC 3339 has them, for [NewDate], and classifications otherwise; nil for none.
+	From, To *string
+	// Then is what becomes of Shoots that have the version, once its date has come; or what the next maintenance does to Shoots because
+	// of the version, and would not do without the update.
+	Then []Fate
+}
+
+// Aspect is how something differs. Its values are part of the command line's JSON.
+type Aspect string
+
+// The aspects.
+const (
+	IsNew   Aspect = "added"
+	IsGone  Aspect = "removed"
+	Differs Aspect = "changed"
+	// NewDate is about the expiration date of a version, NewClassification about its classification.
+	NewDate           Aspect = "expires"
+	NewClassification Aspect = "classification"
+	// ChosenInstead: nothing about the version. But maintenance chooses it where it chose another one before.
+	ChosenInstead Aspect = "chosen"
+)
+
+// ExpiryOf returns when a version expires; nil if that is not said. Time zones are left out.
+func ExpiryOf(v v1beta1.ExpirableVersion) *time.Time {
+	at := v.ExpirationDate //nolint:staticcheck // as people write it
+	for _, stage := range v.Lifecycle {
+		if stage.Classification == v1beta1.ClassificationExpired {
+			at = stage.StartTime
+		}
+	}
+	if at == nil {
+		return nil
+	}
+	return new(at.UTC())
+}
+
+func sameTime(a, b *time.Time) bool { return a == b || a != nil && b != nil && a.Equal(*b) }
+
+// textOf returns a date as RFC 3339 has it; nil for none.
+func textOf(at *time.Time) *string {
+	if at == nil {
+		return nil
+	}
+	return new(at.Format(time.RFC3339))
+}
+
+// expiryKey tells expirations of one version apart.
+type expiryKey struct {
+	provider.ImageVersion
+	from, to, view string
+}
+
+// kubernetesKey tells what changes about one version of Kubernetes apart.
+type kubernetesKey struct {
+	version string
+	aspect  Aspect
+	from    string
+	to      string
+	view    string
+}
+
+func keyOfText(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return "=" + *text
+}
+
+// sight is maintenance by one of the two profiles, at some time.
+type sight[R any] struct {
+	*maintenance.Maintainer
+	boots func(provider.Pool) func(image, version string) bool
+	// looks has what becomes of Shoots, by their index.
+	looks map[int]*maintenance.Outlook
+}
+
+// at returns maintenance by the profiles before and after the update, at a time.
+func (l *look[R]) at(when time.Time) *[2]sight[R] {
+	return memo.Get(l.sights, when, func() *[2]sight[R] {
+		workers := l.After.Provider().Workers()
+		after := max(0, when.Sub(l.now))
+		return &[2]sight[R]{
+			{maintenance.NewMaintainer(maintenance.After(l.Before.Spec(), after), workers), bootsBy(l.Before), map[int]*maintenance.Outlook{}},
+			{maintenance.NewMaintainer(maintenance.After(l.After.Spec(), after), workers), bootsBy(l.After), map[int]*maintenance.Outlook{}},
+		}
+	})
+}
+
+// look returns what becomes of a Shoot. Why its worker pools boot nothing does not matter.
+func (s *sight[R]) look(index int, user *User, pools []provider.Pool, corrects bool) *maintenance.Outlook {
+	return memo.Get(s.looks, index, func() *maintenance.Outlook {
+		boots := make([]maintenance.Filter, len(pools))
+		for i := range pools {
+			if pools[i].Image != "" && pools[i].Version != "" {
+				boots[i] = s.boots(pools[i])
+			}
+		}
+		return s.Look(user.Shoot, pools, boots, func(int, maintenance.Image) string { return "boots nothing" }, corrects)
+	})
+}
+
+// fate returns what becomes of something that an outlook is asked about, before and after the update; false if it stays as it is.
+func fateOf(pool Pool, was, is func() (maintenance.Action, string)) (Fate, bool) {
+	action, to := is()
+	f := Fate{Pool: pool, Action: action, To: to}
+	if action == maintenance.Stuck || action == maintenance.Fails {
+		before, _ := was()
+		f.To, f.Worse = "", before != maintenance.Stuck && before != maintenance.Fails
+	}
+	return f, action != maintenance.Stays
+}
+
+// dates collects the image versions whose expiration date is another one, and what becomes of the worker pools that have them.
+func (l *look[R]) dates(chosen [][]provider.Pool) {
+	for v := range l.After.Versions() {
+		before := l.Before.Version(v.ID)
+		if before == nil || l.After.Version(v.ID) != v.MachineImageVersion {
+			continue
+		}
+		from, to := ExpiryOf(before.ExpirableVersion), ExpiryOf(v.ExpirableVersion)
+		if sameTime(from, to) {
+			continue
+		}
+		e := l.expiry(v.ID, from, to)
+		for i := range l.Users {
+			for k, pool := range chosen[i] {
+				if (provider.ImageVersion{Image: pool.Image, Version: pool.Version}) != v.ID {
+					continue
+				}
+				at := Pool{l.Users[i].Name(), pool.Name, l.index, i, k}
+				e.Pools = append(e.Pools, at)
+				if to == nil {
+					continue
+				}
+				was, is := l.outlooks(*to, i, chosen[i])
+				fate, changes := fateOf(at, func() (maintenance.Action, string) { return was().Image(k) },
+					func() (maintenance.Action, string) { return is().Image(k) })
+				if changes {
+					e.Then = append(e.Then, fate)
+				}
+			}
+		}
+	}
+}
+
+// outlooks return what becomes of a Shoot once a date has come, before and after the update.
+func (l *look[R]) outlooks(date time.Time, user int, pools []provider.Pool) (was, is func() *maintenance.Outlook) {
+	sights := l.at(date.Add(time.Second))
+	return func() *maintenance.Outlook { return sights[0].look(user, &l.Users[user], pools, l.Corrects) },
+		func() *maintenance.Outlook { return sights[1].look(user, &l.Users[user], pools, l.Corrects) }
+}
+
+// expiry returns the entry for a version, which the profile itself may have already.
+func (l *look[R]) expiry(id provider.ImageVersion, from, to *time.Time) *Expiry {
+	key := expiryKey{ImageVersion: id, from: keyOfText(textOf(from)), to: keyOfText(textOf(to))}
+	for _, key.view = range []string{"", l.Name} {
+		if known := l.expiries[key]; known != nil {
+			return known
+		}
+	}
+	e := &Expiry{ImageVersion: id, View: l.Name, From: from, To: to}
+	l.expiries[key] = e
+	l.Expires = append(l.Expires, e)
+	return e
+}
+
+// rolls collects the worker pools of a Shoot that the next maintenance moves to another version than without the update. What an
+// expiration alone forces is an [Expiry].
+func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
+	if !maintenance.UpdatesImages(user.Shoot) || !slices.ContainsFunc(pools, func(pool provider.Pool) bool {
+		return pool.Image != "" && !l.sameVersions(pool.Image, pool.MachineType)
+	}) {
+		return
+	}
+	sights := l.at(l.now)
+	was, is := sights[0].look(index, user, pools, l.Corrects), sights[1].look(index, user, pools, l.Corrects)
+	for k, pool := range pools {
+		if pool.Image == "" || pool.Version == "" {
+			continue
+		}
+		_, former := was.Image(k)
+		action, to := is.Image(k)
+		if action != maintenance.Updated && action != maintenance.Forced || to == former {
+			continue
+		}
+		roll := memo.Get(l.moves, Roll{Image: pool.Image, From: pool.Version, To: to}.key(), func() *Roll {
+			l.Rolls = append(l.Rolls, &Roll{Image: pool.Image, From: pool.Version, To: to})
+			return l.Rolls[len(l.Rolls)-1]
+		})
+		roll.Pools = append(roll.Pools, Pool{user.Name(), pool.Name, l.index, index, k})
+	}
+}
+
+func (r Roll) key() [3]string { return [3]string{r.Image, r.From, r.To} }
+
+// kubernetes collects what changes about versions of Kubernetes, and what becomes of the Shoots.
+func (l *look[R]) kubernetes(chosen [][]provider.Pool) {
+	was, is := l.Before.Spec().Kubernetes.Versions, l.After.Spec().Kubernetes.Versions
+	if reflect.DeepEqual(was, is) {
+		return
+	}
+	before, after := versionsOf(was), versionsOf(is)
+	for _, v := range is {
+		old, known := before[v.Version]
+		if !known {
+			l.kubernetesChange(v.Version, IsNew, nil, classificationOf(v))
+			continue
+		}
+		if from, to := ExpiryOf(old), ExpiryOf(v); !sameTime(from, to) {
+			l.kubernetesDate(l.kubernetesChange(v.Version, NewDate, textOf(from), textOf(to)), to, chosen)
+		}
+		if from, to := classificationOf(old), classificationOf(v); *from != *to {
+			l.kubernetesChange(v.Version, NewClassification, from, to)
+		}
+	}
+	for _, v := range was {
+		if _, stays := after[v.Version]; !stays {
+			l.kubernetesChange(v.Version, IsGone, classificationOf(v), nil)
+		}
+	}
+	for i := range l.Users {
+		l.kubernetesNext(i, chosen[i])
+	}
+}
+
+func versionsOf(versions []v1beta1.ExpirableVersion) map[string]v1beta1.ExpirableVersion {
+	byName := map[string]v1beta1.ExpirableVersion{}
+	for _, v := range versions {
+		byName[v.Version] = v
+	}
+	return byName
+}
+
+// classificationOf returns the classification that a version has now: one that is left out means supported.
+func classificationOf(v v1beta1.ExpirableVersion) *string {
+	now := v1beta1helper.CurrentLifecycleClassification(v)
+	if expired := ExpiryOf(v); expired != nil && now == v1beta1.ClassificationExpired { // the date says so already
+		now = v1beta1.ClassificationSupported
+		if v.Classification != nil { //nolint:staticcheck // as people write it
+			now = *v.Classification //nolint:staticcheck // as people write it
+		}
+	}
+	return new(string(now))
+}
+
+// kubernetesChange returns the entry for what changes about a version, which the profile itself may have already.
+func (l *look[R]) kubernetesChange(version string, aspect Aspect, from, to *string) *KubernetesChange {
+	key := kubernetesKey{version: version, aspect: aspect, from: keyOfText(from), to: keyOfText(to)}
+	for _, key.view = range []string{"", l.Name} {
+		if known := l.releases[key]; known != nil {
+			return known
+		}
+	}
+	k := &KubernetesChange{Version: version, View: l.Name, Aspect: aspect, From: from, To: to}
+	l.releases[key] = k
+	l.Kubernetes = append(l.Kubernetes, k)
+	return k
+}
+
+// ownKubernetes calls visit for the control plane of a Shoot, and for each worker pool that has a version of its own.
+func (l *look[R]) ownKubernetes(user int, visit func(pool int, version string, at Pool)) {
+	u := &l.Users[user]
+	visit(-1, u.Shoot.Spec.Kubernetes.Version, Pool{u.Name(), "", l.index, user, -1})
+	for k := range u.Shoot.Spec.Provider.Workers {
+		if w := &u.Shoot.Spec.Provider.Workers[k]; w.Kubernetes != nil && w.Kubernetes.Version != nil {
+			visit(k, *w.Kubernetes.Version, Pool{u.Name(), w.Name, l.index, user, k})
+		}
+	}
+}
+
+// kubernetesDate adds what becomes of those who have a version once its date has come.
+func (l *look[R]) kubernetesDate(change *KubernetesChange, date *time.Time, chosen [][]provider.Pool) {
+	if date == nil {
+		return
+	}
+	for i := range l.Users {
+		l.ownKubernetes(i, func(pool int, version string, at Pool) {
+			if version != change.Version {
+				return
+			}
+			was, is := l.outlooks(*date, i, chosen[i])
+			fate, changes := fateOf(at, func() (maintenance.Action, string) { return was().Kubernetes(pool) },
+				func() (maintenance.Action, string) { return is().Kubernetes(pool) })
+			if changes {
+				change.Then = append(change.Then, fate)
+			}
+		})
+	}
+}
+
+// kubernetesNext adds what the next maintenance of a Shoot does to its versions of Kubernetes, if that is not what it would do
+// without the update: to the change of the version that it gets or, if nothing changes about that, to the one that it would have got,
+// or that it has. What a date does stands there already.
+func (l *look[R]) kubernetesNext(user int, pools []provider.Pool) {
+	sights := l.at(l.now)
+	was, is := sights[0].look(user, &l.Users[user], pools, l.Corrects), sights[1].look(user, &l.Users[user], pools, l.Corrects)
+	l.ownKubernetes(user, func(pool int, version string, at Pool) {
+		_, former := was.Kubernetes(pool)
+		fate, changes := fateOf(at, func() (maintenance.Action, string) { return was.Kubernetes(pool) },
+			func() (maintenance.Action, string) { return is.Kubernetes(pool) })
+		if !changes || fate.To == former && !fate.Worse {
+			return
+		}
+		for _, k := range l.Kubernetes {
+			if k.Version == version && slices.ContainsFunc(k.Then, func(f Fate) bool { return f.Pool == at }) {
+				return
+			}
+		}
+		change := l.changeOf(cmp.Or(fate.To, version), former, version)
+		change.Then = append(change.Then, fate)
+	})
+}
+
+// changeOf returns what changes about the first of some versions about which anything does; of the first, if nothing does.
+func (l *look[R]) changeOf(versions ...string) *KubernetesChange {
+	for _, version := range versions {
+		for _, k := range l.Kubernetes {
+			if k.Version == version && k.Aspect != NewDate && (k.View == "" || k.View == l.Name) {
+				return k
+			}
+		}
+	}
+	return l.kubernetesChange(versions[0], ChosenInstead, nil, nil)
+}

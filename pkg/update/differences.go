@@ -1,0 +1,246 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package update
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// difference is a place in which two objects differ.
+type difference struct {
+	path path
+	how  Aspect
+}
+
+// path is where something stands. An entry of a list is known by its name or another key, in brackets: spec.regions[europe].
+type path []string
+
+func (p path) String() string { return strings.Join(p, "") }
+
+// member returns the path of a member, and entry that of an entry with a key.
+func (p path) member(name string) path {
+	if len(p) > 0 {
+		name = "." + name
+	}
+	return append(slices.Clip(p), name)
+}
+
+func (p path) entry(key string) path { return append(slices.Clip(p), "["+key+"]") }
+
+// pattern is the path without keys: spec.regions[].
+func (p path) pattern() string {
+	var text strings.Builder
+	for _, step := range p {
+		if strings.HasPrefix(step, "[") {
+			step = "[]"
+		}
+		text.WriteString(step)
+	}
+	return text.String()
+}
+
+// keys returns the keys in the path, in order.
+func (p path) keys() []string {
+	var keys []string
+	for _, step := range p {
+		if strings.HasPrefix(step, "[") {
+			keys = append(keys, step[1:len(step)-1])
+		}
+	}
+	return keys
+}
+
+// differences returns where two objects differ that can be written as JSON, in the order of the paths: as far as that means something.
+// What is empty is as if it were not there; entries of a list that have keys may stand in any order; and so may values of a list, but
+// for those of capabilities, whose order is that of preference. What the API server writes itself is left out.
+func differences(old, updated any) []difference {
+	was, is := written(old), written(updated)
+	var found []difference
+	compareValues(path{}, was, is, func(d difference) { found = append(found, d) })
+	return found
+}
+
+// applied is the annotation that kubectl apply writes.
+const applied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// written returns what somebody has written of an object, as JSON.
+func written(object any) map[string]any {
+	raw, err := json.Marshal(object)
+	var all map[string]any
+	if err != nil || json.Unmarshal(raw, &all) != nil {
+		return nil
+	}
+	metadata, _ := all["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	delete(annotations, applied)
+	return map[string]any{
+		"spec":     all["spec"],
+		"metadata": map[string]any{"labels": metadata["labels"], "annotations": metadata["annotations"]},
+	}
+}
+
+func compareValues(at path, was, is any, add func(difference)) {
+	switch {
+	case empty(was) && empty(is):
+		return
+	case empty(was):
+		add(difference{at, IsNew})
+		return
+	case empty(is):
+		add(difference{at, IsGone})
+		return
+	}
+	switch a := was.(type) {
+	case map[string]any:
+		if b, same := is.(map[string]any); same {
+			compareMembers(at, a, b, add)
+			return
+		}
+	case []any:
+		if b, same := is.([]any); same {
+			compareLists(at, a, b, add)
+			return
+		}
+	}
+	if !reflect.DeepEqual(was, is) {
+		add(difference{at, Differs})
+	}
+}
+
+// empty reports whether a value is as good as none.
+func empty(value any) bool {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, member := range value {
+			if !empty(member) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		return len(value) == 0
+	}
+	return value == nil || value == ""
+}
+
+func compareMembers(at path, was, is map[string]any, add func(difference)) {
+	names := slices.Collect(maps.Keys(was))
+	for name := range is {
+		if _, both := was[name]; !both {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		next := at.member(name)
+		if last := at[max(0, len(at)-1):].String(); last == ".labels" || last == ".annotations" {
+			next = at.entry(name)
+		}
+		compareValues(next, was[name], is[name], add)
+	}
+}
+
+// compareLists compares lists, by the keys of their entries if they have any.
+func compareLists(at path, was, is []any, add func(difference)) {
+	before, after := keyed(was), keyed(is)
+	ordered := at.pattern() == "spec.machineCapabilities[].values"
+	if ordered || before == nil || after == nil {
+		if ordered && !reflect.DeepEqual(was, is) || !ordered && !slices.Equal(texts(was), texts(is)) {
+			add(difference{at, Differs})
+		}
+		return
+	}
+	keys := slices.Collect(maps.Keys(before))
+	for key := range after {
+		if _, both := before[key]; !both {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		was, had := before[key]
+		is, has := after[key]
+		switch {
+		case !had:
+			add(difference{at.entry(key), IsNew})
+		case !has:
+			add(difference{at.entry(key), IsGone})
+		default:
+			compareValues(at.entry(key), was, is, add)
+		}
+	}
+}
+
+// keyFields are the fields by which entries of lists are known, by the first of the first three that all have. All of them tell
+// entries of one name apart.
+var keyFields = []string{"name", "version", "region", "domain", "architecture"}
+
+// keyed returns the entries of a list by their keys; nil if there are none that tell all of them apart. A text is its own key.
+func keyed(list []any) map[string]any {
+	for _, first := range keyFields[:3] {
+		count, byKey := map[string]int{}, make(map[string]any, len(list))
+		for _, entry := range list {
+			count[textIn(entry, first)]++
+		}
+		if count[""] > 0 {
+			continue
+		}
+		for _, entry := range list {
+			key := textIn(entry, first)
+			if count[key] > 1 {
+				for _, further := range keyFields {
+					if object, _ := entry.(map[string]any); further != first && object[further] != nil {
+						key += "," + textIn(entry, further)
+					}
+				}
+			}
+			byKey[key] = entry
+		}
+		if len(byKey) == len(list) {
+			return byKey
+		}
+	}
+	return nil
+}
+
+// textIn returns the text in a field of an object, or a text itself; empty if there is none.
+func textIn(entry any, field string) string {
+	if object, isObject := entry.(map[string]any); isObject {
+		entry = object[field]
+	}
+	text, _ := entry.(string)
+	return text
+}
+
+// texts returns the values of a list as JSON, sorted, and so are lists in them.
+func texts(list []any) []string {
+	all := make([]string, 0, len(list))
+	for _, value := range list {
+		all = append(all, keyOf(sorted(value)))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// sorted returns a value in which lists are texts, sorted.
+func sorted(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		members := make(map[string]any, len(value))
+		for name, member := range value {
+			if !empty(member) {
+				members[name] = sorted(member)
+			}
+		}
+		return members
+	case []any:
+		return texts(value)
+	}
+	return value
+}

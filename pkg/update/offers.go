@@ -1,0 +1,283 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package update
+
+import (
+	"encoding/json"
+	globs "path"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// Offer is something that owners of Shoots choose from, and that is not as it was.
+type Offer struct {
+	// Path is where it stands, with the names of what is in lists: spec.regions[europe].zones[europe-1a].
+	Path string
+	// How is [IsNew], [IsGone] or [Differs].
+	How Aspect
+	// Used are the Shoots that use it, as NAMESPACE/NAME, sorted; of something that is added there are none.
+	Used []string
+}
+
+// Differences completes the facts about an update of a CloudProfile or NamespacedCloudProfile, both of its versions being as the API
+// server has them: it returns what owners can choose, sorted by path, and the paths of all other differences about which the facts say
+// nothing, sorted. There are none of either if the two are equal in all that somebody has written; where the order of a list
+// means nothing it does not matter.
+func Differences[R any](cloud provider.Provider[R], old, updated any, changes *Changes[R], views ...View[R]) (offers []Offer, others []string) {
+	d := differing[R]{changes: changes, views: views, kept: map[provider.ImageVersion]bool{}}
+	if describer, ok := provider.As[provider.OfferDescriber](cloud); ok {
+		for _, list := range describer.Offers() {
+			d.offered = append(d.offered, "spec.providerConfig."+list)
+		}
+	}
+	d.note()
+	was, is := imagesOf(old), imagesOf(updated)
+	d.classifications(was, is)
+	if len(was) > 0 && len(is) > 0 && was[0].Name != is[0].Name {
+		d.offer("spec.machineImages", Differs, nil)
+	}
+	for _, found := range differences(old, updated) {
+		d.sort(found)
+	}
+	slices.SortFunc(d.offers, func(a, b Offer) int { return strings.Compare(a.Path, b.Path) })
+	slices.Sort(d.others)
+	return d.offers, slices.Compact(d.others)
+}
+
+// differing sorts differences.
+type differing[R any] struct {
+	changes *Changes[R]
+	views   []View[R]
+	// offered are the lists of the provider config from which owners choose.
+	offered []string
+	// kept are the image versions about which the facts say something.
+	kept map[provider.ImageVersion]bool
+
+	offers []Offer
+	others []string
+}
+
+func imagesOf(object any) []v1beta1.MachineImage {
+	switch object := object.(type) {
+	case *v1beta1.CloudProfile:
+		return object.Spec.MachineImages
+	case *v1beta1.NamespacedCloudProfile:
+		return object.Spec.MachineImages
+	}
+	return nil
+}
+
+// note notes the image versions about which the facts say something.
+func (d *differing[R]) note() {
+	for _, c := range d.changes.Choices {
+		d.kept[provider.ImageVersion{Image: c.Image, Version: c.Version}] = true
+	}
+	for _, l := range d.changes.Locks {
+		d.kept[l.ImageVersion] = true
+	}
+	for _, b := range d.changes.Blocked {
+		d.kept[b.ImageVersion] = true
+	}
+}
+
+func (d *differing[R]) offer(path string, how Aspect, used []string) {
+	d.offers = append(d.offers, Offer{path, how, used})
+}
+
+// classifications offers image versions that have another classification now, as Gardener's maintenance goes by.
+func (d *differing[R]) classifications(was, is []v1beta1.MachineImage) {
+	before := map[provider.ImageVersion]v1beta1.ExpirableVersion{}
+	for _, image := range was {
+		for _, v := range image.Versions {
+			before[provider.ImageVersion{Image: image.Name, Version: v.Version}] = v.ExpirableVersion
+		}
+	}
+	for _, image := range is {
+		for _, v := range image.Versions {
+			old, known := before[provider.ImageVersion{Image: image.Name, Version: v.Version}]
+			if known && *classificationOf(old) != *classificationOf(v.ExpirableVersion) {
+				at := path{"spec", ".machineImages"}.entry(image.Name).member("versions").entry(v.Version).member("classification")
+				d.offer(at.String(), Differs, d.used(at))
+			}
+		}
+	}
+}
+
+// sort puts a difference where it belongs: to what is offered, to others, or nowhere, where a fact says more about it.
+func (d *differing[R]) sort(found difference) {
+	pattern, keys := found.path.pattern(), found.path.keys()
+	switch {
+	case strings.HasPrefix(pattern, "spec.machineImages[].versions[]."):
+		d.version(found, provider.ImageVersion{Image: keys[0], Version: keys[1]}, pattern)
+	case pattern == "spec.machineImages[].updateStrategy" && slices.ContainsFunc(d.changes.Rolls, func(r *Roll) bool { return r.Image == keys[0] }):
+	case strings.HasPrefix(pattern, "spec.kubernetes.versions[]"):
+		if !slices.ContainsFunc(d.changes.Kubernetes, func(k *KubernetesChange) bool { return k.Version == keys[0] }) {
+			d.other(found.path)
+		}
+	case strings.HasPrefix(pattern, "spec.machineTypes[].capabilities"), pattern == "spec.machineTypes[].architecture":
+		if !slices.ContainsFunc(d.changes.Choices, func(c *Choice[R]) bool { return c.MachineType == keys[0] }) {
+			d.other(found.path[:4])
+		}
+	case strings.HasPrefix(pattern, "spec.providerConfig.machineImages[]"):
+		d.mapping(found, keys)
+	case d.isOffered(pattern):
+		d.offer(found.path.String(), found.how, d.usedIf(found))
+	default:
+		d.other(found.path)
+	}
+}
+
+// chosen are the places from which owners choose, whatever the provider is.
+var chosen = []string{
+	"spec.regions[]", "spec.machineTypes[]", "spec.machineTypes[].usable", "spec.machineTypes[].cpu", "spec.machineTypes[].gpu",
+	"spec.machineTypes[].memory", "spec.machineTypes[].storage", "spec.volumeTypes[]", "spec.machineImages[]", "spec.machineImages[].versions[]",
+}
+
+func (d *differing[R]) isOffered(pattern string) bool {
+	below := func(place string) bool {
+		return pattern == place || strings.HasPrefix(pattern, place+".") || strings.HasPrefix(pattern, place+"[")
+	}
+	return slices.Contains(chosen, pattern) || below("spec.regions[]") || below("spec.volumeTypes[]") || below("spec.machineTypes[].storage") ||
+		slices.ContainsFunc(d.offered, below)
+}
+
+// version is about a field of an image version in core.
+func (d *differing[R]) version(found difference, id provider.ImageVersion, pattern string) {
+	name, _, _ := strings.Cut(strings.TrimPrefix(pattern, "spec.machineImages[].versions[]."), ".")
+	name = strings.TrimSuffix(name, "[]")
+	dated := slices.ContainsFunc(d.changes.Expires, func(e *Expiry) bool { return e.ImageVersion == id })
+	at := found.path[:6]
+	classified := slices.ContainsFunc(d.offers, func(o Offer) bool { return o.Path == at[:5].member("classification").String() })
+	switch name {
+	case "expirationDate", "classification", "lifecycle":
+		if !dated && !classified {
+			d.other(at)
+		}
+	case "capabilityFlavors", "architectures":
+		if !d.kept[id] {
+			d.other(at)
+		}
+	default:
+		d.other(at)
+	}
+}
+
+// mapping is about an image of the provider config, or a version of one.
+func (d *differing[R]) mapping(found difference, keys []string) {
+	for id := range d.kept {
+		if id.Image == keys[0] && (len(keys) == 1 || id.Version == strings.Split(keys[1], ",")[0]) {
+			return
+		}
+	}
+	d.other(found.path[:min(len(found.path), 6)])
+}
+
+// other counts a difference. Of what no list has it names the field alone, whatever differs in it.
+func (d *differing[R]) other(at path) {
+	end := 2
+	if len(at) > 1 && at[0] == "spec" && at[1] == ".providerConfig" {
+		end = 3
+	}
+	for i, step := range at {
+		if strings.HasPrefix(step, "[") {
+			end = max(end, min(len(at), i+2))
+		}
+	}
+	d.others = append(d.others, at[:min(end, len(at))].String())
+}
+
+// usedIf returns who uses what differs, unless it is new.
+func (d *differing[R]) usedIf(found difference) []string {
+	if found.how == IsNew && strings.HasSuffix(found.path.String(), "]") {
+		return nil
+	}
+	return d.used(found.path)
+}
+
+// used returns the Shoots that use what stands at a path.
+func (d *differing[R]) used(at path) []string {
+	uses := d.use(at)
+	var used []string
+	for i := range d.views {
+		for k := range d.views[i].Users {
+			if u := &d.views[i].Users[k]; uses(u) {
+				used = append(used, u.Name())
+			}
+		}
+	}
+	slices.Sort(used)
+	return slices.Compact(used)
+}
+
+// use returns what says whether a Shoot uses what stands at a path.
+func (d *differing[R]) use(at path) func(*User) bool {
+	pattern, keys := at.pattern(), at.keys()
+	byWorkers := func(uses func(*v1beta1.Worker) bool) func(*User) bool {
+		return func(u *User) bool {
+			return slices.ContainsFunc(u.Shoot.Spec.Provider.Workers, func(w v1beta1.Worker) bool { return uses(&w) })
+		}
+	}
+	switch {
+	case strings.HasPrefix(pattern, "spec.regions[].zones[]"):
+		inZone := byWorkers(func(w *v1beta1.Worker) bool { return slices.Contains(w.Zones, keys[1]) })
+		return func(u *User) bool { return u.Shoot.Spec.Region == keys[0] && inZone(u) }
+	case strings.HasPrefix(pattern, "spec.regions[]"):
+		return func(u *User) bool { return u.Shoot.Spec.Region == keys[0] }
+	case strings.HasPrefix(pattern, "spec.machineTypes[]"):
+		return byWorkers(func(w *v1beta1.Worker) bool { return w.Machine.Type == keys[0] })
+	case strings.HasPrefix(pattern, "spec.volumeTypes[]"):
+		return byWorkers(func(w *v1beta1.Worker) bool { return usesVolume(w, keys[0]) })
+	case strings.HasPrefix(pattern, "spec.machineImages[]"):
+		return byWorkers(func(w *v1beta1.Worker) bool {
+			image := w.Machine.Image
+			return image != nil && image.Name == keys[0] && (len(keys) == 1 || image.Version != nil && *image.Version == keys[1])
+		})
+	case len(keys) > 0:
+		name, _, _ := strings.Cut(keys[0], ",")
+		return func(u *User) bool {
+			p := &u.Shoot.Spec.Provider
+			if names(p.InfrastructureConfig, name) || names(p.ControlPlaneConfig, name) {
+				return true
+			}
+			return slices.ContainsFunc(p.Workers, func(w v1beta1.Worker) bool { return names(w.ProviderConfig, name) })
+		}
+	}
+	return func(*User) bool { return false }
+}
+
+func usesVolume(w *v1beta1.Worker, name string) bool {
+	if w.Volume != nil && w.Volume.Type != nil && *w.Volume.Type == name {
+		return true
+	}
+	return slices.ContainsFunc(w.DataVolumes, func(v v1beta1.DataVolume) bool { return v.Type != nil && *v.Type == name })
+}
+
+// names reports whether a config has a text that is a name, or that a name with wildcards matches.
+func names(config *runtime.RawExtension, name string) bool {
+	var value any
+	return config != nil && json.Unmarshal(config.Raw, &value) == nil && has(value, name)
+}
+
+func has(value any, name string) bool {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, member := range value {
+			if has(member, name) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(value, func(entry any) bool { return has(entry, name) })
+	case string:
+		matches, err := globs.Match(name, value)
+		return value == name || err == nil && matches
+	}
+	return false
+}

@@ -5,6 +5,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -86,18 +87,24 @@ func printText(p *changes.Planned, w io.Writer) {
 			}
 		}
 	}
-	if len(p.Others) > 0 && len(p.Changes) > 0 {
-		report.Printf(w, "\n%s\n", othersText(p))
+	first, rest := others(p)
+	if first != "" && len(p.Changes) > 0 {
+		report.Printf(w, "\n%s\n", first)
+	}
+	for _, path := range rest {
+		report.Printf(w, "  %s\n", path)
 	}
 }
 
-// othersText names the fields that differ and that are of no kind.
-func othersText(p *changes.Planned) string {
-	verb := "differ"
-	if len(p.Others) == 1 {
-		verb = "differs"
+// others names the fields that differ and that are of no kind: a single one in the first line, several ones each in a line of its own.
+func others(p *changes.Planned) (first string, rest []string) {
+	switch len(p.Others) {
+	case 0:
+		return "", nil
+	case 1:
+		return "1 other field differs: " + p.Others[0], nil
 	}
-	return fmt.Sprintf("%s %s: %s", words.Count(len(p.Others), "other field"), verb, strings.Join(p.Others, ", "))
+	return fmt.Sprintf("%d other fields differ:", len(p.Others)), p.Others
 }
 
 func joined(text, pools string) string {
@@ -115,11 +122,9 @@ func headline(p *changes.Planned) string {
 			counts = append(counts, fmt.Sprintf("%d %s", n, kind))
 		}
 	}
-	switch {
-	case len(counts) == 0 && len(p.Others) > 0:
-		counts = []string{othersText(p)}
-	case len(counts) == 0:
-		counts = []string{"nothing changes"}
+	if len(counts) == 0 {
+		first, _ := others(p)
+		counts = []string{cmp.Or(first, "nothing changes")}
 	}
 	return fmt.Sprintf("%s %s: %s", p.Kind, p.Profile, strings.Join(counts, ", "))
 }
@@ -154,8 +159,16 @@ func markdown(p *changes.Planned, w io.Writer) {
 		}
 		fmt.Fprint(w, after)
 	}
-	if len(p.Others) > 0 {
-		fmt.Fprintf(w, "\n%s\n", escaped(othersText(p)))
+	first, rest := others(p)
+	if first != "" {
+		fmt.Fprintf(w, "\n%s\n", escaped(first))
+	}
+	if len(rest) > 0 {
+		fmt.Fprint(w, "\n<details><summary>fields</summary>\n\n")
+		for _, path := range rest {
+			fmt.Fprintf(w, "- %s\n", escaped(path))
+		}
+		fmt.Fprint(w, "\n</details>\n")
 	}
 }
 

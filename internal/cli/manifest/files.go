@@ -214,7 +214,7 @@ func (s *source) load(stdin io.Reader) error {
 	case len(text) > maxAtOnce:
 		return s.stream(io.MultiReader(strings.NewReader(text), from), text[:1<<10])
 	case len(text) <= maxWhole || !s.parseLarge(text):
-		s.parse(chunk{text, place{1, 1}})
+		cut(text, s.takePart)
 	}
 	return nil
 }

@@ -134,7 +134,7 @@ func (u *Update) ofNamespaced() ([]update.View[any], []Change, error) {
 		return nil, nil, fmt.Errorf("CloudProfile %s: %s", reference.Name, fault.Detail)
 	}
 	inGarden := u.Before.Stored(parent)
-	stored, storedOld := u.After.StoredNamespaced(updated, inGarden), u.Before.StoredNamespaced(old, inGarden)
+	stored, storedOld := u.After.StoredNamespaced(updated), u.Before.StoredNamespaced(old)
 	was, fault := u.Before.CompileNamespaced(old, "")
 	is, also := u.After.CompileNamespaced(updated, "")
 	if fault = errorOf(fault, also); fault != nil {

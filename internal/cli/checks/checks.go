@@ -137,7 +137,7 @@ func Namespaced(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile])
 		return
 	}
 	inGarden := g.Stored(parent)
-	object := g.StoredNamespaced(s, inGarden)
+	object := g.StoredNamespaced(s)
 	var report finding.Report
 	if p, _ := g.Compile(parent, ""); p != nil {
 		_, report = check.NamespacedCloudProfile(p, object)

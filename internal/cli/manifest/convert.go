@@ -85,18 +85,15 @@ func (c *converter) members(to *node, n *yaml.Node, depth int) {
 }
 
 func (c *converter) key(n *yaml.Node) (string, *fault) {
-	if aliased(n).Kind != yaml.ScalarNode {
+	target := aliased(n)
+	if target.Kind != yaml.ScalarNode {
 		return "", &fault{c.at(n), RuleSyntax, "a list or mapping cannot be a key"}
 	}
-	data, err := meaning(aliased(n))
-	if err == nil {
-		key, ok := keyText(data)
-		if ok {
-			return key, nil
-		}
-		err = errors.New("this value cannot be a key; put it in quotes")
+	key, err := keyText(target)
+	if err != nil {
+		return "", &fault{c.at(n), RuleSyntax, err.Error()}
 	}
-	return "", &fault{c.at(n), RuleSyntax, err.Error()}
+	return key, nil
 }
 
 // merge adds the members of the mapping or list of mappings n, of which the first has the last word.
@@ -220,15 +217,19 @@ func scalarJSON(n *yaml.Node) (string, error) {
 
 var noNumbers = strings.NewReplacer("+Inf", ".inf", "-Inf", "-.inf", "NaN", ".nan")
 
-// keyText returns the JSON key for what meaning returned, and whether it can be a key.
-func keyText(data any) (string, bool) {
+// keyText returns the JSON key that a scalar is.
+func keyText(n *yaml.Node) (string, error) {
+	data, err := meaning(n)
+	if err != nil {
+		return "", err
+	}
 	switch data := data.(type) {
 	case string:
-		return data, true
+		return data, nil
 	case bool, int, int64:
-		return fmt.Sprint(data), true
+		return fmt.Sprint(data), nil
 	case float64:
-		return noNumbers.Replace(strconv.FormatFloat(data, 'g', -1, 32)), true
+		return noNumbers.Replace(strconv.FormatFloat(data, 'g', -1, 32)), nil
 	}
-	return "", false
+	return "", errors.New("this value cannot be a key; put it in quotes")
 }

@@ -80,15 +80,11 @@ func expand(arg string) (f folder, isFolder bool, err error) {
 		return folder{files: []string{arg}}, false, nil
 	}
 	info, err := os.Stat(arg)
-	link := nowhere(arg, err)
-	var failed *fs.PathError
-	switch {
+	switch link := nowhere(arg, err); {
 	case link != "":
 		return folder{}, false, fmt.Errorf("%s: %s", arg, link)
-	case errors.As(err, &failed):
-		return folder{}, false, fmt.Errorf("%s: %w", arg, failed.Err)
 	case err != nil:
-		return folder{}, false, err
+		return folder{}, false, fmt.Errorf("%s: %w", arg, errors.Unwrap(err))
 	case !info.IsDir():
 		return folder{files: []string{arg}}, false, nil
 	}

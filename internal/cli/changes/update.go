@@ -118,7 +118,7 @@ func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
 	return views, refused, nil
 }
 
-// ofNamespaced does so for a NamespacedCloudProfile.
+// ofNamespaced returns the same for an update of a NamespacedCloudProfile.
 func (u *Update) ofNamespaced() ([]update.View[any], []Change, error) {
 	old, updated := u.Namespaced.Old, u.Namespaced.Updated
 	parent, reference := u.Before.ParentOf(updated), updated.Object.Spec.Parent

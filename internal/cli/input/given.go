@@ -31,7 +31,8 @@ import (
 // apiGroups is what the names of Gardener's API groups have in common.
 const apiGroups = "gardener.cloud"
 
-// Given is what a command was given: the objects among its inputs, the providers that it knows, by type, and what was found wrong. It is not safe for concurrent use.
+// Given is what a command was given: the objects among its inputs, the providers that it knows, by type, and what was found wrong.
+// It is not safe for concurrent use.
 type Given struct {
 	Providers  map[string]command.Provider
 	Profiles   Objects[v1beta1.CloudProfile]

@@ -53,32 +53,18 @@ func (o *Objects[T]) put(s *Source[T]) {
 	o.All = append(o.All, s)
 }
 
-// TakeOver gives copies of all objects to another one, but for those of some files. Nothing of the copies is compiled.
+// TakeOver gives copies of all objects to another one, but for those of some files, and those whose names it has. Nothing of the
+// copies is compiled.
 func (in *Given) TakeOver(to *Given, without map[string]bool) {
-	takeOverAll(&in.Profiles, &to.Profiles, without)
-	takeOverAll(&in.Namespaced, &to.Namespaced, without)
-	takeOverAll(&in.Shoots, &to.Shoots, without)
+	in.Profiles.takeOver(&to.Profiles, without)
+	in.Namespaced.takeOver(&to.Namespaced, without)
+	in.Shoots.takeOver(&to.Shoots, without)
 }
 
-func takeOverAll[T any](from, to *Objects[T], without map[string]bool) {
-	for _, s := range from.All {
-		if !without[s.Manifest.File] {
+func (o *Objects[T]) takeOver(to *Objects[T], without map[string]bool) {
+	for _, s := range o.All {
+		if !without[s.Manifest.File] && to.ByName[s.Name] == nil {
 			to.put(s.UpdateOf(s.Old))
-		}
-	}
-}
-
-// Adopt adds the objects that other has, unless there is one of the name.
-func (in *Given) Adopt(other *Given) {
-	adopt(&in.Profiles, &other.Profiles)
-	adopt(&in.Namespaced, &other.Namespaced)
-	adopt(&in.Shoots, &other.Shoots)
-}
-
-func adopt[T any](to, from *Objects[T]) {
-	for _, s := range from.All {
-		if to.ByName[s.Name] == nil {
-			to.put(s)
 		}
 	}
 }
@@ -96,6 +82,6 @@ func (o *Objects[T]) Replace(s *Source[T]) {
 
 // Clone returns objects of which nothing is compiled yet.
 func (o *Objects[T]) Clone() (cloned Objects[T]) {
-	takeOverAll(o, &cloned, nil)
+	o.takeOver(&cloned, nil)
 	return cloned
 }

@@ -70,7 +70,7 @@ func (c *cutter) take(line string) {
 		c.end()
 		return
 	case content == "", content[0] == '#':
-	case content[0] == '%' && !c.begun:
+	case text[0] == '%' && !c.begun:
 		c.directive = true
 	default:
 		c.begun = true

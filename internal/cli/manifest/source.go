@@ -175,13 +175,12 @@ func parts(text string) (n int) {
 // Mark is what a comment of the command's own begins with.
 const Mark = "capkit:"
 
-// nearlyMark matches what is written instead of it.
-var nearlyMark = regexp.MustCompile(`(?i)capkit[ \t:_-]*ignore`)
+// marks matches a [Mark], and what is written instead of it.
+var marks = regexp.MustCompile(Mark + `|(?i:capkit[ \t:_-]*ignore)`)
 
-// hasMark reports whether a text has a [Mark], or what is written instead.
+// hasMark reports whether a text has a [Mark], or what is written instead. It is quick where there is none.
 func hasMark(text string) bool {
-	return strings.Contains(text, Mark) ||
-		(strings.Contains(text, "apkit") || strings.Contains(text, "APKIT")) && nearlyMark.MatchString(text)
+	return (strings.Contains(text, "apkit") || strings.Contains(text, "APKIT")) && marks.MatchString(text)
 }
 
 // Text is a document as it is written: what is between two of its markers, the first one included.

@@ -84,7 +84,8 @@ func (s *source) streamJSON(in *io.LimitedReader, begin string) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.As(err, &syntactic):
-			s.fault(&fault{r.at, RuleSyntax, "not valid JSON, here or behind: " + syntactic.Err.Error() + "; nothing from here on was read"}, Identity{})
+			s.fault(&fault{r.at, RuleSyntax, fmt.Sprintf(
+				"not valid JSON, here or behind: %v; nothing from here on was read", syntactic.Err)}, Identity{})
 			return nil
 		default:
 			return err

@@ -112,18 +112,17 @@ func (s *source) syntaxFault(c chunk, err error) *fault {
 // upTo returns what comes before the content of the first line up to which a text alone fails with the message. It halves the
 // text, hence it parses about as often as the number of lines has binary digits.
 func upTo(text, message string) string {
-	begins := []int{} // of the lines, from the first one that is more than a comment or "---" and may be wrong
-	pos := 0
+	// Where the lines begin, and how many of them come before the first that is more than a comment or "---".
+	begins, blank, pos := []int{}, 0, 0
 	for line := range lines(text) {
 		content := strings.TrimSpace(line)
-		if len(begins) > 0 || content != "" && content[0] != '#' && content != "---" {
-			begins = append(begins, pos)
+		if blank == len(begins) && (content == "" || content[0] == '#' || content == "---") {
+			blank++
 		}
+		begins = append(begins, pos)
 		pos += len(line)
 	}
-	if len(begins) == 0 {
-		return ""
-	}
+	begins = begins[blank%len(begins):]
 	failing := begins[sort.Search(len(begins)-1, func(i int) bool {
 		_, err := decode(text[:begins[i+1]])
 		return err != nil && err.Error() == message

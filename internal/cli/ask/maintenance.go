@@ -199,16 +199,12 @@ func Maintain(g *input.Given,
 		g.AddErrors(s.Manifest, errs...)
 		return
 	}
-	shoot := input.AsStored(p, s.Object)
-	m := &shootMaintenance{Maintainer: later(p), name: s.Name, shoot: shoot}
-	for i, pool := range provider.PoolsOf(shoot) {
+	shoot, _ := input.StoredShoot(p, s.Object, webhook)
+	m := &shootMaintenance{Maintainer: later(p), name: s.Name, shoot: shoot, pools: provider.PoolsOf(shoot)}
+	for _, pool := range m.pools {
 		g.AddErrors(s.Manifest, m.further(pool)...)
 		m.boots = append(m.boots, resolve.Boots(p, pool))
-		if worker := &shoot.Spec.Provider.Workers[i]; input.LeavesImage(*worker) {
-			m.fill(worker, m.boots[i], webhook)
-		}
 	}
-	m.pools = provider.PoolsOf(shoot)
 	m.run(webhook)
 	for i := range m.pools {
 		answer.Pools = append(answer.Pools, m.pool(i))
@@ -231,17 +227,6 @@ type shootMaintenance struct {
 	// does.
 	rejections []string
 	rejected   int
-}
-
-// fill sets the image of a worker where it is left to Gardener. It stays as it is if there is none.
-func (m *shootMaintenance) fill(worker *v1beta1.Worker, boots maintenance.Filter, webhook bool) {
-	if !webhook {
-		boots = nil
-	}
-	image, err := input.FilledImage(m.profile, worker, m.shoot.Spec.Kubernetes.Version, boots)
-	if err == nil {
-		input.SetImage(worker, image)
-	}
 }
 
 // run does the maintenance.

@@ -135,7 +135,7 @@ func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
 	return views, refused, nil
 }
 
-// ofNamespaced does so for a NamespacedCloudProfile.
+// ofNamespaced returns the same for an update of a NamespacedCloudProfile.
 func (u *Update) ofNamespaced() ([]update.View[any], []Change, error) {
 	old, updated := u.Namespaced.Old, u.Namespaced.Updated
 	parent, reference := u.Before.ParentOf(updated), updated.Object.Spec.Parent
@@ -151,7 +151,7 @@ func (u *Update) ofNamespaced() ([]update.View[any], []Change, error) {
 		return nil, nil, fmt.Errorf("CloudProfile %s: %s", reference.Name, fault.Detail)
 	}
 	inGarden := u.Before.Stored(parent)
-	stored, storedOld := u.After.StoredNamespaced(updated, inGarden), u.Before.StoredNamespaced(old, inGarden)
+	stored, storedOld := u.After.StoredNamespaced(updated), u.Before.StoredNamespaced(old)
 	was, fault := u.Before.CompileNamespaced(old, "")
 	is, also := u.After.CompileNamespaced(updated, "")
 	if fault = errorOf(fault, also); fault != nil {

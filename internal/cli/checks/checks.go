@@ -137,7 +137,7 @@ func Namespaced(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile])
 		return
 	}
 	inGarden := g.Stored(parent)
-	object := g.StoredNamespaced(s, inGarden)
+	object := g.StoredNamespaced(s)
 	var report finding.Report
 	if p, _ := g.Compile(parent, ""); p != nil {
 		_, report = check.NamespacedCloudProfile(p, object)
@@ -181,7 +181,7 @@ func validate(g *input.Given, object runtime.Object) field.ErrorList {
 	return WithHints(object, gardener.Validate(object))
 }
 
-// validateNamespaced returns what it says about a NamespacedCloudProfile and its parent. own is what our rules say
+// validateNamespaced returns what validation finds in a NamespacedCloudProfile and its parent. own is what our rules say
 // about the object; what says the same is left out.
 func validateNamespaced(g *input.Given,
 	object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, own field.ErrorList,

@@ -17,36 +17,13 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// What becomes of the images that a Shoot leaves to Gardener.
+// What the API server stores of a Shoot that leaves something to Gardener.
 
 // Filling says what has become of a worker pool that leaves its image, or a part of the version, to Gardener: whether
 // that is filled in, or why not. It is zero for others.
 type Filling struct {
 	Done bool
 	Err  error
-}
-
-// FilledIn returns a Shoot with the images that Gardener and mutate-shoot fill in when it is created, and what it has
-// filled in for each worker pool. The Shoot that is given is not changed.
-func FilledIn(p AnyProfile, shoot *v1beta1.Shoot) (*v1beta1.Shoot, []Filling) {
-	workers := shoot.Spec.Provider.Workers
-	fillings := make([]Filling, len(workers))
-	if !slices.ContainsFunc(workers, LeavesImage) {
-		return shoot, fillings
-	}
-	filled, stored := shoot.DeepCopy(), AsStored(p, shoot)
-	for i, pool := range provider.PoolsOf(stored) {
-		if !LeavesImage(workers[i]) {
-			continue
-		}
-		worker := &stored.Spec.Provider.Workers[i]
-		image, err := FilledImage(p, worker, stored.Spec.Kubernetes.Version, resolve.Boots(p, pool))
-		fillings[i] = Filling{err == nil && image != maintenance.Image{Name: pool.Image, Version: pool.Version}, err}
-		if fillings[i].Done {
-			SetImage(&filled.Spec.Provider.Workers[i], image)
-		}
-	}
-	return filled, fillings
 }
 
 // About says of an image that boots nothing where it comes from, or why there is none. It is empty for one that is
@@ -61,74 +38,83 @@ func (f Filling) About(pool *provider.Pool) string {
 	return ""
 }
 
-// LeavesImage reports whether a worker may leave its image, or a part of the version, to Gardener: one that names a
+// leavesImage reports whether a worker may leave its image, or a part of the version, to Gardener: one that names a
 // whole version does not.
-func LeavesImage(worker v1beta1.Worker) bool {
+func leavesImage(worker v1beta1.Worker) bool {
 	image := worker.Machine.Image
-	return image == nil || image.Version == nil || strings.Count(*image.Version, ".") != 2
+	return image == nil || image.Version == nil || !isVersion(*image.Version)
 }
 
-// AsStored returns a copy of a Shoot with Gardener's defaults, but for images. Where it finds no version of Kubernetes,
-// there is what the Shoot names of one.
-func AsStored(p AnyProfile, shoot *v1beta1.Shoot) *v1beta1.Shoot {
-	stored := shoot.DeepCopy()
-	gardener.SetDefaults(stored)
-	fillKubernetes := func(version *string) {
-		if found, err := gardenerrules.DefaultKubernetes(p.Spec(), *version); err == nil {
-			*version = found
+// FilledIn returns a Shoot as it is written, but with the images that [StoredShoot] fills in, and what that is for each worker pool.
+func FilledIn(p AnyProfile, shoot *v1beta1.Shoot) (*v1beta1.Shoot, []Filling) {
+	workers := shoot.Spec.Provider.Workers
+	if !slices.ContainsFunc(workers, leavesImage) {
+		return shoot, make([]Filling, len(workers))
+	}
+	filled := shoot.DeepCopy()
+	stored, fillings := StoredShoot(p, shoot, true)
+	for i := range fillings {
+		if fillings[i].Done {
+			filled.Spec.Provider.Workers[i].Machine.Image = stored.Spec.Provider.Workers[i].Machine.Image
 		}
 	}
-	fillKubernetes(&stored.Spec.Kubernetes.Version)
+	return filled, fillings
+}
+
+// StoredShoot returns a Shoot as the API server stores it when it is created with a profile, and what is filled in for each worker
+// pool: Gardener's defaults, versions of Kubernetes as far as the profile has them, and images, of those that boot if mutate-shoot
+// is in charge. The Shoot that is given is not changed; it is returned itself if it has been stored, and has all of that.
+func StoredShoot(p AnyProfile, shoot *v1beta1.Shoot, webhook bool) (*v1beta1.Shoot, []Filling) {
+	fillings := make([]Filling, len(shoot.Spec.Provider.Workers))
+	if shoot.UID != "" && isVersion(shoot.Spec.Kubernetes.Version) && !slices.ContainsFunc(shoot.Spec.Provider.Workers, incomplete) {
+		return shoot, fillings
+	}
+	stored := shoot.DeepCopy()
+	gardener.SetDefaults(stored)
+	fillKubernetes(p, &stored.Spec.Kubernetes.Version)
 	for i := range stored.Spec.Provider.Workers {
 		worker := &stored.Spec.Provider.Workers[i]
 		if worker.Kubernetes != nil && worker.Kubernetes.Version != nil {
-			fillKubernetes(worker.Kubernetes.Version)
+			fillKubernetes(p, worker.Kubernetes.Version)
 		}
 		architecture := gardenerrules.Architecture(p.Spec(), worker)
 		worker.Machine.Architecture = &architecture
 	}
-	return stored
-}
-
-// FilledImage returns the image of a new worker pool: what it names or, as far as it leaves that to Gardener, what is
-// filled in. boots is nil if it cannot be told what boots for the pool: then it is Gardener's choice.
-func FilledImage(
-	p AnyProfile, worker *v1beta1.Worker, kubernetes string, boots maintenance.Filter,
-) (maintenance.Image, error) {
-	if boots == nil {
-		return gardenerrules.DefaultImage(p.Spec(), worker, nil)
+	for i, pool := range provider.PoolsOf(stored) {
+		if worker := &stored.Spec.Provider.Workers[i]; leavesImage(*worker) {
+			fillings[i] = fillImage(p, worker, pool, stored.Spec.Kubernetes.Version, webhook)
+		}
 	}
-	return maintenance.Filled(p.Spec(), worker, kubernetes, boots)
+	return stored, fillings
 }
 
-// SetImage gives a worker an image, of which it may have had a part.
-func SetImage(worker *v1beta1.Worker, image maintenance.Image) {
+// incomplete reports whether a worker leaves something to Gardener.
+func incomplete(w v1beta1.Worker) bool {
+	return leavesImage(w) || w.Machine.Architecture == nil || w.CRI == nil ||
+		w.Kubernetes != nil && w.Kubernetes.Version != nil && !isVersion(*w.Kubernetes.Version)
+}
+
+// isVersion reports whether a version is whole, and not a part of one.
+func isVersion(version string) bool { return strings.Count(version, ".") == 2 }
+
+func fillKubernetes(p AnyProfile, version *string) {
+	if found, err := gardenerrules.DefaultKubernetes(p.Spec(), *version); err == nil {
+		*version = found
+	}
+}
+
+// fillImage gives a new worker pool the image that is filled in. If it cannot be told what boots for it, that is Gardener's choice.
+func fillImage(p AnyProfile, worker *v1beta1.Worker, pool provider.Pool, kubernetes string, webhook bool) Filling {
+	image, err := gardenerrules.DefaultImage(p.Spec(), worker, nil)
+	if boots := resolve.Boots(p, pool); boots != nil && webhook {
+		image, err = maintenance.Filled(p.Spec(), worker, kubernetes, boots)
+	}
+	if err != nil || image == (maintenance.Image{Name: pool.Image, Version: pool.Version}) {
+		return Filling{Err: err}
+	}
 	if worker.Machine.Image == nil {
 		worker.Machine.Image = &v1beta1.ShootMachineImage{}
 	}
 	worker.Machine.Image.Name, worker.Machine.Image.Version = image.Name, &image.Version
-}
-
-// StoredShoot returns a Shoot as the API server has it: with Gardener's defaults, and with images that are filled in as if
-// it had been created with the profile. One that has all of that is returned itself.
-func StoredShoot(p AnyProfile, shoot *v1beta1.Shoot) *v1beta1.Shoot {
-	incomplete := func(w v1beta1.Worker) bool {
-		return LeavesImage(w) || w.Machine.Architecture == nil || w.CRI == nil ||
-			w.Kubernetes != nil && w.Kubernetes.Version != nil && strings.Count(*w.Kubernetes.Version, ".") != 2
-	}
-	workers := shoot.Spec.Provider.Workers
-	if strings.Count(shoot.Spec.Kubernetes.Version, ".") == 2 && !slices.ContainsFunc(workers, incomplete) {
-		return shoot
-	}
-	stored := AsStored(p, shoot)
-	for i, pool := range provider.PoolsOf(stored) {
-		worker := &stored.Spec.Provider.Workers[i]
-		if !LeavesImage(*worker) {
-			continue
-		}
-		if image, err := FilledImage(p, worker, stored.Spec.Kubernetes.Version, resolve.Boots(p, pool)); err == nil {
-			SetImage(worker, image)
-		}
-	}
-	return stored
+	return Filling{Done: true}
 }

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/command"
@@ -30,7 +31,8 @@ import (
 // apiGroups is what the names of Gardener's API groups have in common.
 const apiGroups = "gardener.cloud"
 
-// Given is what a command was given: the objects among its inputs, the providers that it knows, by type, and what was found wrong. It is not safe for concurrent use.
+// Given is what a command was given: the objects among its inputs, the providers that it knows, by type, and what was found wrong.
+// It is not safe for concurrent use.
 type Given struct {
 	Providers  map[string]command.Provider
 	Profiles   Objects[v1beta1.CloudProfile]
@@ -79,114 +81,123 @@ func Unread(o manifest.Identity) [][]string {
 func Files(
 	args []string, stdin io.Reader, providers map[string]command.Provider, namespace string, unread manifest.Unread,
 ) (*Given, error) {
-	in, err := manifest.Read(args, stdin, apiGroups, unread)
+	read, err := manifest.Read(args, stdin, apiGroups, unread)
 	if err != nil {
 		return nil, err
 	}
-	g := &Given{Providers: providers, Namespace: namespace, skipped: in.Skipped, empty: in.Empty, Marked: in.Marked}
-	g.Summary.Skipped = in.Foreign
-	g.AddProblems(in.Problems)
-	for _, o := range in.Objects {
-		g.Add(o)
+	in := &Given{Providers: providers, Namespace: namespace, skipped: read.Skipped, empty: read.Empty, Marked: read.Marked}
+	in.Summary.Skipped = read.Foreign
+	in.AddProblems(read.Problems)
+	for _, o := range read.Objects {
+		in.Add(o)
 	}
-	return g, nil
+	return in, nil
 }
 
-// AddProblems notes what is wrong with files as such.
-func (g *Given) AddProblems(problems []manifest.Problem) {
+// AddProblems adds what is wrong with files as such to the findings.
+func (in *Given) AddProblems(problems []manifest.Problem) {
 	for _, p := range problems {
 		kind := field.ErrorTypeInvalid
 		if p.Rule == strictjson.OriginDuplicateKey {
 			kind = field.ErrorTypeDuplicate
 		} else {
-			g.Lost = append(g.Lost, p)
+			in.Lost = append(in.Lost, p)
 		}
-		g.Findings = append(g.Findings, report.Finding{
+		in.Findings = append(in.Findings, report.Finding{
 			Severity: finding.SeverityError, Rule: p.Rule, Type: kind, Message: withShortWords(p.Message),
 			Object: report.Object(p.Identity), File: p.File, Line: p.Line, Column: p.Column,
 		})
 	}
 }
 
-// Add takes in one object, if it is of a kind that the command understands.
-func (g *Given) Add(o *manifest.Object) {
+// Add adds one object, if it is of a kind that the command understands.
+func (in *Given) Add(o *manifest.Object) {
 	if problem := checkKind(o); problem != nil {
-		g.Summary.Objects++
-		g.begins(o, true)
-		g.AddErrors(o, problem)
+		in.Summary.Objects++
+		in.begins(o, true)
+		in.AddErrors(o, problem)
 		return
 	}
 	if o.APIVersion != v1beta1.SchemeGroupVersion.String() {
-		g.passOver(o)
+		in.passOver(o)
 		return
 	}
 	switch o.Kind {
 	case "CloudProfile":
-		add(g, &g.Profiles, o, o.Name)
+		add(in, &in.Profiles, o)
 	case "NamespacedCloudProfile":
-		o = g.inNamespace(o)
-		if s := add(g, &g.Namespaced, o, o.Namespace+"/"+o.Name); s.Object != nil {
-			s.Object.Namespace = o.Namespace
-		}
+		add(in, &in.Namespaced, in.inNamespace(o))
 	case "Shoot":
-		o = g.inNamespace(o)
-		if s := add(g, &g.Shoots, o, o.Namespace+"/"+o.Name); s.Object != nil {
-			s.Object.Namespace = o.Namespace
-		}
+		add(in, &in.Shoots, in.inNamespace(o))
 	default:
-		g.passOver(o)
+		in.passOver(o)
 	}
 }
 
 // passOver counts an object that is not checked.
-func (g *Given) passOver(o *manifest.Object) {
-	g.Summary.Skipped++
-	g.begins(o, false)
+func (in *Given) passOver(o *manifest.Object) {
+	in.Summary.Skipped++
+	in.begins(o, false)
 }
 
 // inNamespace returns an object of a file in the namespace in which it would be applied.
-func (g *Given) inNamespace(o *manifest.Object) *manifest.Object {
-	if o.Namespace != "" || g.Namespace == "" {
+func (in *Given) inNamespace(o *manifest.Object) *manifest.Object {
+	if o.Namespace != "" || in.Namespace == "" {
 		return o
 	}
 	applied := *o
-	applied.Namespace = g.Namespace
+	applied.Namespace = in.Namespace
 	return &applied
+}
+
+// nameOf returns the name of an object, as [NAMESPACE/]NAME. CloudProfiles have no namespace, whatever is written.
+func nameOf(o manifest.Identity) string {
+	if o.Kind == "CloudProfile" {
+		return o.Name
+	}
+	return o.Namespace + "/" + o.Name
 }
 
 // add decodes a manifest as the API server does with strict field validation, and adds the object to others. What is
 // wrong becomes findings; an object that is described a second time is not added. Equal flavors may share their
 // capabilities, so these must not be changed.
-func add[T any](g *Given, others *Objects[T], o *manifest.Object, name string) *Source[T] {
-	g.Summary.Objects++
-	g.begins(o, true)
-	s := &Source[T]{Manifest: o, Name: name, Object: new(T)}
-	errs := strictjson.Decode(o.JSON, s.Object, nil,
+func add[T any](in *Given, others *Objects[T], o *manifest.Object) {
+	in.Summary.Objects++
+	in.begins(o, true)
+	s := &Source[T]{Manifest: o, Name: nameOf(o.Identity), Object: new(T)}
+	errs := decode(o, s.Object)
+	in.AddReport(o, finding.Report{Errors: errs})
+	if len(errs) > 0 {
+		s.Object = nil
+		in.Summary.Unread++
+	}
+	if first := others.ByName[s.Name]; first != nil {
+		line, _ := first.Manifest.Position("metadata.name")
+		in.AddErrors(o, Problem(RuleObjectDuplicate, field.ErrorTypeDuplicate, "metadata.name", o.Name,
+			"%s is described already, in %s:%d; remove or rename one of the two%s",
+			report.Object(o.Identity), first.Manifest.File, line, orAlone(first.Manifest.File, o.File)))
+		return
+	}
+	others.put(s)
+}
+
+// decode decodes a manifest into an object, in the namespace in which it would be applied, and returns what is wrong with it.
+func decode(o *manifest.Object, object any) finding.List {
+	errs := strictjson.Decode(o.JSON, object, nil,
 		strictjson.Shared[v1beta1.MachineImageFlavor](), strictjson.Shared[v1beta1.Capabilities](), strictjson.Foreign[v1beta1.SeedSelector]())
 	errs = slices.DeleteFunc(errs, func(f finding.Finding) bool { return inStatus(o, f.Error) })
 	if err := otherKind(o, errs); err != nil {
-		errs = finding.Of(field.ErrorList{err})
+		return finding.Of(field.ErrorList{err})
 	}
-	for _, f := range errs {
+	for i, f := range errs {
 		if err := cmp.Or(wrappedFlavor(o, f.Error), inPool(f.Error)); err != nil {
-			g.AddErrors(o, err)
-		} else {
-			g.AddReport(o, finding.Failed(f))
+			errs[i] = finding.Of(field.ErrorList{err})[0]
 		}
 	}
-	if len(errs) > 0 {
-		s.Object = nil
-		g.Summary.Unread++
+	if meta, isObject := object.(metav1.Object); isObject && o.Kind != "CloudProfile" {
+		meta.SetNamespace(o.Namespace)
 	}
-	if first := others.ByName[name]; first != nil {
-		line, _ := first.Manifest.Position("metadata.name")
-		g.AddErrors(o, Problem(RuleObjectDuplicate, field.ErrorTypeDuplicate, "metadata.name", o.Name,
-			"%s is described already, in %s:%d; remove or rename one of the two%s",
-			report.Object(o.Identity), first.Manifest.File, line, orAlone(first.Manifest.File, o.File)))
-		return s
-	}
-	others.put(s)
-	return s
+	return errs
 }
 
 // orAlone says what else to do about an object that two files describe: if these are in folders of their own, one for each
@@ -208,47 +219,34 @@ func inStatus(o *manifest.Object, err *field.Error) bool {
 		err.Origin == strictjson.OriginFieldType && o.Kind != "NamespacedCloudProfile")
 }
 
-// AddErrors notes errors about an object, with their origins as the rules.
-func (g *Given) AddErrors(o *manifest.Object, errs ...*field.Error) {
-	g.find(o, finding.SeverityError, errs)
+// AddErrors adds errors about an object to the findings, with their origins as the rules.
+func (in *Given) AddErrors(o *manifest.Object, errs ...*field.Error) {
+	in.AddReport(o, finding.Report{Errors: finding.Of(errs)})
 }
 
-// AddWarnings notes warnings about an object, with their origins as the rules.
-func (g *Given) AddWarnings(o *manifest.Object, errs ...*field.Error) {
-	g.find(o, finding.SeverityWarning, errs)
+// AddWarnings adds warnings about an object to the findings, with their origins as the rules.
+func (in *Given) AddWarnings(o *manifest.Object, errs ...*field.Error) {
+	in.AddReport(o, finding.Report{Warnings: finding.Of(errs)})
 }
 
-// AddReport notes the errors and warnings of a report about an object.
-func (g *Given) AddReport(o *manifest.Object, r finding.Report) {
-	g.Findings = append(g.Findings, located(o, finding.SeverityError, r.Errors)...)
-	g.Findings = append(g.Findings, located(o, finding.SeverityWarning, r.Warnings)...)
-}
-
-// find notes errors or warnings at their places in the manifest that they are about.
-func (g *Given) find(o *manifest.Object, severity finding.Severity, errs field.ErrorList) {
-	for _, err := range errs {
-		g.Findings = append(g.Findings, locate(o, severity, err))
-	}
+// AddReport adds the errors and warnings of a report about an object to the findings.
+func (in *Given) AddReport(o *manifest.Object, r finding.Report) {
+	in.Findings = append(in.Findings, located(o, finding.SeverityError, r.Errors)...)
+	in.Findings = append(in.Findings, located(o, finding.SeverityWarning, r.Warnings)...)
 }
 
 // located returns findings at their places in the manifest that they are about.
 func located(o *manifest.Object, severity finding.Severity, list finding.List) []report.Finding {
 	var all []report.Finding
 	for _, f := range list {
-		at := locate(o, severity, f.Error)
-		at.Subject, at.Suggestion = f.Subject, f.Suggestion
-		at.Instead = located(o, severity, f.Instead)
-		all = append(all, at)
+		line, column := o.Position(f.Field)
+		all = append(all, report.Finding{
+			Severity: severity, Rule: f.Origin, Type: f.Type, Field: f.Field, Message: Message(f.Error),
+			Object: report.Object(o.Identity), File: o.File, Line: line, Column: column,
+			Subject: f.Subject, Suggestion: f.Suggestion, Instead: located(o, severity, f.Instead),
+		})
 	}
 	return all
-}
-
-func locate(o *manifest.Object, severity finding.Severity, err *field.Error) report.Finding {
-	line, column := o.Position(err.Field)
-	return report.Finding{
-		Severity: severity, Rule: err.Origin, Type: err.Type, Field: err.Field, Message: Message(err),
-		Object: report.Object(o.Identity), File: o.File, Line: line, Column: column,
-	}
 }
 
 // Message is what the user reads: for rules of our own the detail, for others what the API server would say; of long values the
@@ -370,9 +368,9 @@ type Began struct {
 	Checked bool
 }
 
-// begins notes where an object begins.
-func (g *Given) begins(o *manifest.Object, checked bool) {
+// begins records where an object begins.
+func (in *Given) begins(o *manifest.Object, checked bool) {
 	if line, _ := o.Position(""); line > 0 {
-		g.Began = append(g.Began, Began{o.File, line, report.Object(o.Identity), checked})
+		in.Began = append(in.Began, Began{o.File, line, report.Object(o.Identity), checked})
 	}
 }

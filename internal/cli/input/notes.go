@@ -17,10 +17,10 @@ import (
 const mostSkipped = 20
 
 // PrintSkipped writes what was not read of folders.
-func PrintSkipped(c *command.Call, g *Given) {
-	for i, s := range g.skipped {
+func PrintSkipped(c *command.Call, in *Given) {
+	for i, s := range in.skipped {
 		if i == mostSkipped {
-			report.Printf(c.Stderr, "skipped: %d more\n", len(g.skipped)-i)
+			report.Printf(c.Stderr, "skipped: %d more\n", len(in.skipped)-i)
 			return
 		}
 		report.Printf(c.Stderr, "skipped: %s\n", s)
@@ -28,25 +28,25 @@ func PrintSkipped(c *command.Call, g *Given) {
 }
 
 // PrintNotes writes the remarks about the profiles that answers come from, and about what was left out.
-func PrintNotes(c *command.Call, g *Given) {
-	PrintSkipped(c, g)
-	for _, note := range g.Notes {
+func PrintNotes(c *command.Call, in *Given) {
+	PrintSkipped(c, in)
+	for _, note := range in.Notes {
 		report.Printf(c.Stderr, "note: %s\n", note)
 	}
-	for _, name := range slices.Sorted(maps.Keys(g.leftOut)) {
+	for _, name := range slices.Sorted(maps.Keys(in.leftOut)) {
 		report.Printf(c.Stderr, "note: %s of provider %s left out: this command knows %s\n",
-			report.Count(g.leftOut[name], "Shoot"), name, strings.Join(slices.Sorted(maps.Keys(g.Providers)), ", "))
+			report.Count(in.leftOut[name], "Shoot"), name, strings.Join(slices.Sorted(maps.Keys(in.Providers)), ", "))
 	}
 }
 
 // PrintFindings writes what was found wrong on the way to a result. err is the reason why there is none; nil if there
 // is one. What it returns ends the command, unless it is nil.
-func PrintFindings(c *command.Call, g *Given, err error) error {
-	if len(g.Findings) == 0 {
+func PrintFindings(c *command.Call, in *Given, err error) error {
+	if len(in.Findings) == 0 {
 		return err
 	}
-	report.Sort(g.Findings)
-	if failed := report.Text(c.Stderr, g.Findings); failed != nil {
+	report.Sort(in.Findings)
+	if failed := report.Text(c.Stderr, in.Findings); failed != nil {
 		return failed
 	}
 	if err != nil {

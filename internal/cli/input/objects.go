@@ -8,7 +8,11 @@ import (
 	"slices"
 
 	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/pkg/profile"
 )
+
+// AnyProfile is a compiled profile of any provider; nil if there is none.
+type AnyProfile = *profile.Profile[any]
 
 // Objects are those of one kind: in the order of the inputs, and by name, which is [NAMESPACE/]NAME.
 type Objects[T any] struct {
@@ -24,14 +28,21 @@ type Source[T any] struct {
 	Object *T
 	// Compiled is the profile that the object is or results in; nil until somebody asks for it.
 	Compiled AnyProfile
-	// Live is set for an object of the cluster, and aside for one of those that is only there for others to refer to.
+	// Live is set for an object of the cluster, and Aside for one of those that is only there for others to refer to.
 	Live, Aside bool
 	// Old is what the object is an update of; nil if it is as it is created.
 	Old *T
+	// stored is the object as the API server stores it; nil until somebody asks for it.
+	stored *T
+}
+
+// UpdateOf returns a copy of a source as an update of another object. Nothing of it is compiled.
+func (s *Source[T]) UpdateOf(old *T) *Source[T] {
+	return &Source[T]{Manifest: s.Manifest, Name: s.Name, Object: s.Object, Live: s.Live, Aside: s.Aside, Old: old}
 }
 
 // Forget lets go of an object that nobody will ask for again, of which there may be tens of thousands.
-func (s *Source[T]) Forget() { s.Object = nil }
+func (s *Source[T]) Forget() { s.Object, s.stored = nil, nil }
 
 // put adds a source whose name is new.
 func (o *Objects[T]) put(s *Source[T]) {
@@ -42,35 +53,18 @@ func (o *Objects[T]) put(s *Source[T]) {
 	o.All = append(o.All, s)
 }
 
-// TakeOver gives copies of all objects to another one, but for those of some files. Nothing of the copies is compiled.
-func (g *Given) TakeOver(to *Given, without map[string]bool) {
-	takeOverAll(&g.Profiles, &to.Profiles, without)
-	takeOverAll(&g.Namespaced, &to.Namespaced, without)
-	takeOverAll(&g.Shoots, &to.Shoots, without)
+// TakeOver gives copies of all objects to another one, but for those of some files, and those whose names it has. Nothing of the
+// copies is compiled.
+func (in *Given) TakeOver(to *Given, without map[string]bool) {
+	in.Profiles.takeOver(&to.Profiles, without)
+	in.Namespaced.takeOver(&to.Namespaced, without)
+	in.Shoots.takeOver(&to.Shoots, without)
 }
 
-func takeOverAll[T any](from, to *Objects[T], without map[string]bool) {
-	for _, s := range from.All {
-		if without[s.Manifest.File] {
-			continue
-		}
-		copied := *s
-		copied.Compiled = nil
-		to.put(&copied)
-	}
-}
-
-// Adopt adds the objects that other has, unless there is one of the name.
-func (g *Given) Adopt(other *Given) {
-	adopt(&g.Profiles, &other.Profiles)
-	adopt(&g.Namespaced, &other.Namespaced)
-	adopt(&g.Shoots, &other.Shoots)
-}
-
-func adopt[T any](to, from *Objects[T]) {
-	for _, s := range from.All {
-		if to.ByName[s.Name] == nil {
-			to.put(s)
+func (o *Objects[T]) takeOver(to *Objects[T], without map[string]bool) {
+	for _, s := range o.All {
+		if !without[s.Manifest.File] && to.ByName[s.Name] == nil {
+			to.put(s.UpdateOf(s.Old))
 		}
 	}
 }
@@ -87,12 +81,7 @@ func (o *Objects[T]) Replace(s *Source[T]) {
 }
 
 // Clone returns objects of which nothing is compiled yet.
-func (o *Objects[T]) Clone() Objects[T] {
-	var cloned Objects[T]
-	for _, s := range o.All {
-		other := *s
-		other.Compiled = nil
-		cloned.put(&other)
-	}
+func (o *Objects[T]) Clone() (cloned Objects[T]) {
+	o.takeOver(&cloned, nil)
 	return cloned
 }

@@ -28,24 +28,21 @@ import (
 
 // filled returns a copy of a CloudProfile with the core flavors that follow from its provider config (semantics S12),
 // as far as the command knows its provider.
-func (g *Given) filled(s *Source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
+func (in *Given) filled(s *Source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
 	object := s.Object.DeepCopy()
-	if provider := g.Providers[object.Spec.Type]; provider != nil {
+	if provider := in.Providers[object.Spec.Type]; provider != nil {
 		fillIn(object.Spec.MachineImages, profile.FillCloudProfile(provider, &s.Object.Spec))
 	}
 	return object
 }
 
-func fillIn(images []v1beta1.MachineImage, flavors []profile.Filled) {
-	for _, f := range flavors {
-		images[f.Image].Versions[f.Version].CapabilityFlavors = f.Flavors
+// Stored returns a CloudProfile of the inputs as the API server stores it, which must not be changed: with the core flavors that our
+// webhook fills in, and Gardener's defaults, to which the architecture of machine types without capabilities belongs.
+func (in *Given) Stored(s *Source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
+	if s.stored != nil {
+		return s.stored
 	}
-}
-
-// Stored returns a CloudProfile of the inputs as the API server has it, once our webhook has filled in its flavors and
-// Gardener its defaults, to which the architecture of machine types without capabilities belongs.
-func (g *Given) Stored(s *Source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
-	object := g.filled(s)
+	object := in.filled(s)
 	gardener.SetDefaults(object)
 	if s.Old != nil && len(s.Old.Spec.MachineCapabilities) > 0 {
 		forgetCapabilities(&object.Spec)
@@ -53,7 +50,14 @@ func (g *Given) Stored(s *Source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
 	object.Spec.MachineTypes = gardener.SyncArchitectures(&v1beta1.CloudProfile{Spec: v1beta1.CloudProfileSpec{
 		MachineCapabilities: object.Spec.MachineCapabilities, MachineTypes: object.Spec.MachineTypes,
 	}}).Spec.MachineTypes
+	s.stored = object
 	return object
+}
+
+func fillIn(images []v1beta1.MachineImage, flavors []profile.Filled) {
+	for _, f := range flavors {
+		images[f.Image].Versions[f.Version].CapabilityFlavors = f.Flavors
+	}
 }
 
 // forgetCapabilities leaves out what machine types and image versions say about capabilities, as the API server does where
@@ -72,62 +76,65 @@ func forgetCapabilities(spec *v1beta1.CloudProfileSpec) {
 	}
 }
 
-// StoredNamespaced returns a NamespacedCloudProfile of the inputs as the API server has it; parent is from stored.
-func (g *Given) StoredNamespaced(
-	s *Source[v1beta1.NamespacedCloudProfile], parent *v1beta1.CloudProfile,
-) *v1beta1.NamespacedCloudProfile {
-	object := s.Object.DeepCopy()
+// StoredNamespaced returns a NamespacedCloudProfile, whose parent is among the inputs, as the API server stores it. It must not be
+// changed.
+func (in *Given) StoredNamespaced(s *Source[v1beta1.NamespacedCloudProfile]) *v1beta1.NamespacedCloudProfile {
+	if s.stored != nil {
+		return s.stored
+	}
+	object, parent := s.Object.DeepCopy(), in.Stored(in.ParentOf(s))
 	gardener.SetDefaults(object)
-	if provider := g.Providers[parent.Spec.Type]; provider != nil {
+	if provider := in.Providers[parent.Spec.Type]; provider != nil {
 		fillIn(object.Spec.MachineImages, profile.FillNamespacedCloudProfile(provider, object, &parent.Spec))
 	}
+	s.stored = object
 	return object
 }
 
-// compileSpec returns the spec of a profile, which stands at the path root, nil if it was rendered, compiled, and notes that the
+// compileSpec compiles the spec of a profile, which stands at the path root, nil if it was rendered. It adds a note if the
 // answers come from a profile with errors. The error, at the path at, says that its provider is unknown.
-func (g *Given) compileSpec(who string, spec *v1beta1.CloudProfileSpec, root *field.Path, at string) (AnyProfile, *field.Error) {
-	provider := g.Providers[spec.Type]
+func (in *Given) compileSpec(who string, spec *v1beta1.CloudProfileSpec, root *field.Path, at string) (AnyProfile, *field.Error) {
+	provider := in.Providers[spec.Type]
 	if provider == nil {
-		return nil, g.UnknownProvider(spec.Type, at)
+		return nil, in.UnknownProvider(spec.Type, at)
 	}
 	compiled, found := profile.Compile(provider, spec, root)
 	if errs := len(found.Errors); errs > 0 {
-		g.Notes = append(g.Notes, fmt.Sprintf("%s has %s, so the answer may change when it is repaired: see lint",
+		in.Notes = append(in.Notes, fmt.Sprintf("%s has %s, so the answer may change when it is repaired: see lint",
 			who, report.Count(errs, "error")))
 	}
 	return compiled, nil
 }
 
 // Compile returns a CloudProfile of the inputs compiled, once for all who ask. The error is as that of compileSpec.
-func (g *Given) Compile(s *Source[v1beta1.CloudProfile], at string) (p AnyProfile, fault *field.Error) {
+func (in *Given) Compile(s *Source[v1beta1.CloudProfile], at string) (p AnyProfile, fault *field.Error) {
 	if s.Compiled == nil {
-		s.Compiled, fault = g.compileSpec("CloudProfile "+s.Name, &g.Stored(s).Spec, field.NewPath("spec"), at)
+		s.Compiled, fault = in.compileSpec("CloudProfile "+s.Name, &in.Stored(s).Spec, field.NewPath("spec"), at)
 	}
 	return s.Compiled, fault
 }
 
-// CompileNamespaced does so with what a NamespacedCloudProfile results in. The error, at the path at, says why there is
-// none.
-func (g *Given) CompileNamespaced(s *Source[v1beta1.NamespacedCloudProfile], at string) (AnyProfile, *field.Error) {
+// CompileNamespaced returns what a NamespacedCloudProfile results in, compiled once for all who ask. The error, at the path at, says
+// why there is none.
+func (in *Given) CompileNamespaced(s *Source[v1beta1.NamespacedCloudProfile], at string) (AnyProfile, *field.Error) {
 	if s.Compiled != nil {
 		return s.Compiled, nil
 	}
-	spec, fault := g.rendered(s, at)
+	spec, fault := in.rendered(s, at)
 	if fault != nil {
 		return nil, fault
 	}
-	s.Compiled, fault = g.compileSpec("NamespacedCloudProfile "+s.Name+", as rendered,", spec, nil, at)
+	s.Compiled, fault = in.compileSpec("NamespacedCloudProfile "+s.Name+", as rendered,", spec, nil, at)
 	return s.Compiled, fault
 }
 
 // rendered returns the CloudProfile that a NamespacedCloudProfile results in: rendered here if the parent is among the
 // inputs, or else the one in its status. The error, at the path at, says why there is none.
-func (g *Given) rendered(s *Source[v1beta1.NamespacedCloudProfile], at string) (*v1beta1.CloudProfileSpec, *field.Error) {
-	parent := g.ParentOf(s)
+func (in *Given) rendered(s *Source[v1beta1.NamespacedCloudProfile], at string) (*v1beta1.CloudProfileSpec, *field.Error) {
+	parent := in.ParentOf(s)
 	switch status := &s.Object.Status.CloudProfileSpec; {
 	case parent != nil && parent.Object != nil:
-		spec, err := g.RenderSpec(s, parent)
+		spec, err := in.RenderSpec(s)
 		if err != nil {
 			return nil, Unreadable("NamespacedCloudProfile", s.Object.Name, at)
 		}
@@ -150,21 +157,21 @@ func NamesParent(object *v1beta1.NamespacedCloudProfile) bool {
 }
 
 // ParentOf returns the parent of a NamespacedCloudProfile, nil if it is not among the inputs.
-func (g *Given) ParentOf(s *Source[v1beta1.NamespacedCloudProfile]) *Source[v1beta1.CloudProfile] {
+func (in *Given) ParentOf(s *Source[v1beta1.NamespacedCloudProfile]) *Source[v1beta1.CloudProfile] {
 	if s.Object.Spec.Parent.Kind != "CloudProfile" {
 		return nil
 	}
-	return g.Profiles.ByName[s.Object.Spec.Parent.Name]
+	return in.Profiles.ByName[s.Object.Spec.Parent.Name]
 }
 
 // ProfileOf returns the profile that a Shoot names in either of two fields. The error, at that field, says why not.
-func (g *Given) ProfileOf(shoot *v1beta1.Shoot) (AnyProfile, *field.Error) {
+func (in *Given) ProfileOf(shoot *v1beta1.Shoot) (AnyProfile, *field.Error) {
 	kind, name, at := ProfileNameOf(shoot)
 	switch kind {
 	case "CloudProfile":
-		return compiled(g, &g.Profiles, g.Compile, kind, name, at)
+		return compiled(in, &in.Profiles, in.Compile, kind, name, at)
 	case "NamespacedCloudProfile":
-		return compiled(g, &g.Namespaced, g.CompileNamespaced, kind, shoot.Namespace+"/"+name, at)
+		return compiled(in, &in.Namespaced, in.CompileNamespaced, kind, shoot.Namespace+"/"+name, at)
 	}
 	return nil, Problem(check.RuleProfileMissing, field.ErrorTypeRequired, at, nil,
 		"the Shoot names no CloudProfile or NamespacedCloudProfile")
@@ -183,12 +190,12 @@ func ProfileNameOf(shoot *v1beta1.Shoot) (kind, name, at string) {
 
 // compiled returns the profile of a name as compile makes it. The error, at the path at, says why there is none.
 func compiled[T any](
-	g *Given, in *Objects[T], compile func(*Source[T], string) (AnyProfile, *field.Error), kind, name, at string,
+	in *Given, objects *Objects[T], compile func(*Source[T], string) (AnyProfile, *field.Error), kind, name, at string,
 ) (AnyProfile, *field.Error) {
-	s := in.ByName[name]
+	s := objects.ByName[name]
 	switch {
 	case s == nil:
-		return nil, g.Missing(kind, name, at)
+		return nil, in.Missing(kind, name, at)
 	case s.Object == nil:
 		return nil, Unreadable(kind, s.Manifest.Name, at)
 	}
@@ -196,12 +203,12 @@ func compiled[T any](
 }
 
 // Missing is the error about a profile, [NAMESPACE/]NAME, that is not among the inputs, or not where it could be read.
-func (g *Given) Missing(kind, name, at string) *field.Error {
-	if g.Cluster != "" {
+func (in *Given) Missing(kind, name, at string) *field.Error {
+	if in.Cluster != "" {
 		return Problem(check.RuleProfileMissing, field.ErrorTypeNotFound, at, name,
-			"%s %s is neither among the files nor in %s: give its manifest as well, or correct the name", kind, name, g.Cluster)
+			"%s %s is neither among the files nor in %s: give its manifest as well, or correct the name", kind, name, in.Cluster)
 	}
-	if places := g.unreadAt(kind, name[strings.LastIndexByte(name, '/')+1:]); len(places) > 0 {
+	if places := in.unreadAt(kind, name[strings.LastIndexByte(name, '/')+1:]); len(places) > 0 {
 		return Problem(check.RuleProfileMissing, field.ErrorTypeNotFound, at, name,
 			"%s %s was not found; %s could not be read: if it is in there, repair that first; else give its manifest, "+
 				"or correct the name", kind, name, strings.Join(places, ", "))
@@ -212,10 +219,10 @@ func (g *Given) Missing(kind, name, at string) *field.Error {
 
 // unreadAt returns where there is a document that could not be read, and may be an object of this kind and name: the
 // first place of each file, in the order of the inputs, and no more than a few.
-func (g *Given) unreadAt(kind, name string) []string {
+func (in *Given) unreadAt(kind, name string) []string {
 	const limit = 5
 	var files, places []string
-	for _, p := range g.Lost {
+	for _, p := range in.Lost {
 		other := p.Kind != "" && p.Kind != kind || p.Name != "" && p.Name != name
 		if other || slices.Contains(files, p.File) {
 			continue
@@ -235,42 +242,42 @@ func Unreadable(kind, name, at string) *field.Error {
 }
 
 // UnknownProvider is the error about a profile whose provider type the command does not know.
-func (g *Given) UnknownProvider(name, at string) *field.Error {
-	known := slices.Sorted(maps.Keys(g.Providers))
+func (in *Given) UnknownProvider(name, at string) *field.Error {
+	known := slices.Sorted(maps.Keys(in.Providers))
 	meant := cmp.Or(words.DidYouMean(words.Closest(name, known)), "; if the type is right, there is nothing to correct")
 	return Problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name,
 		"the provider config was not checked: this command knows %s, not %s%s", strings.Join(known, ", "), name, meant)
 }
 
 // DiffersInCase reports whether a provider type is a known one but for upper and lower case.
-func (g *Given) DiffersInCase(name string) bool {
-	return words.InCase(name, slices.Collect(maps.Keys(g.Providers))) != ""
+func (in *Given) DiffersInCase(name string) bool {
+	return words.InCase(name, slices.Collect(maps.Keys(in.Providers))) != ""
 }
 
 // ProfileNamed returns the profile that the flag --profile names; or, if it is empty, the only one among the inputs
 // that is no parent of another. A CloudProfile is taken as it is written, without defaults.
-func (g *Given) ProfileNamed(name string) (AnyProfile, error) {
+func (in *Given) ProfileNamed(name string) (AnyProfile, error) {
 	if name == "" {
-		switch names := g.leaves(); len(names) {
+		switch names := in.leaves(); len(names) {
 		case 0:
-			return nil, errors.New("no CloudProfile among the inputs" + g.EmptyInputs())
+			return nil, errors.New("no CloudProfile among the inputs" + in.EmptyInputs())
 		case 1:
 			name = names[0]
 		default:
 			return nil, fmt.Errorf("several profiles among the inputs: say --profile, one of %s",
-				strings.Join(g.ProfileNames(), ", "))
+				strings.Join(in.ProfileNames(), ", "))
 		}
 	}
 	var p AnyProfile
 	var fault *field.Error
-	s := g.Profiles.ByName[name]
-	n, err := g.NamespacedNamed(name)
+	s := in.Profiles.ByName[name]
+	n, err := in.NamespacedNamed(name)
 	switch {
 	case s != nil && s.Object == nil:
 		return nil, fmt.Errorf("CloudProfile %s cannot be read", name)
 	case s != nil:
-		if _, fault = g.Compile(s, ""); fault == nil { // which notes the errors that it has with the defaults of the API server
-			p, _ = profile.Compile(g.Providers[s.Object.Spec.Type], &g.filled(s).Spec, field.NewPath("spec"))
+		if _, fault = in.Compile(s, ""); fault == nil { // which adds a note about the errors that it has with the defaults of the API server
+			p, _ = profile.Compile(in.Providers[s.Object.Spec.Type], &in.filled(s).Spec, field.NewPath("spec"))
 		}
 	case err != nil:
 		kind := "CloudProfile"
@@ -278,12 +285,12 @@ func (g *Given) ProfileNamed(name string) (AnyProfile, error) {
 			kind = "NamespacedCloudProfile"
 		}
 		return nil, fmt.Errorf("%s %s is not among the inputs, which have %s",
-			kind, name, strings.Join(g.ProfileNames(), ", "))
+			kind, name, strings.Join(in.ProfileNames(), ", "))
 	case n.Object == nil:
 		return nil, fmt.Errorf("NamespacedCloudProfile %s cannot be read", name)
 	default:
-		if p, fault = g.CompileNamespaced(n, ""); fault != nil && g.ParentOf(n) == nil {
-			g.AddErrors(n.Manifest, g.Missing("CloudProfile", n.Object.Spec.Parent.Name, "spec.parent.name"))
+		if p, fault = in.CompileNamespaced(n, ""); fault != nil && in.ParentOf(n) == nil {
+			in.AddErrors(n.Manifest, in.Missing("CloudProfile", n.Object.Spec.Parent.Name, "spec.parent.name"))
 		}
 	}
 	if fault != nil {
@@ -293,9 +300,9 @@ func (g *Given) ProfileNamed(name string) (AnyProfile, error) {
 }
 
 // NamespacedNamed returns the NamespacedCloudProfile of a name, as [NAMESPACE/]NAME; the only one if the name is empty.
-func (g *Given) NamespacedNamed(name string) (*Source[v1beta1.NamespacedCloudProfile], error) {
+func (in *Given) NamespacedNamed(name string) (*Source[v1beta1.NamespacedCloudProfile], error) {
 	var found []*Source[v1beta1.NamespacedCloudProfile]
-	for _, s := range g.Namespaced.All {
+	for _, s := range in.Namespaced.All {
 		if name == "" || name == s.Manifest.Name || name == s.Name {
 			found = append(found, s)
 		}
@@ -303,11 +310,11 @@ func (g *Given) NamespacedNamed(name string) (*Source[v1beta1.NamespacedCloudPro
 	switch {
 	case len(found) == 1:
 		return found[0], nil
-	case len(g.Namespaced.All) == 0:
-		return nil, errors.New("no NamespacedCloudProfile among the inputs" + g.EmptyInputs())
+	case len(in.Namespaced.All) == 0:
+		return nil, errors.New("no NamespacedCloudProfile among the inputs" + in.EmptyInputs())
 	case len(found) == 0:
 		return nil, fmt.Errorf("NamespacedCloudProfile %s is not among the inputs, which have %s",
-			name, strings.Join(names(g.Namespaced.All), ", "))
+			name, strings.Join(names(in.Namespaced.All), ", "))
 	}
 	return nil, fmt.Errorf("several NamespacedCloudProfiles among the inputs: say --profile, one of %s",
 		strings.Join(names(found), ", "))
@@ -322,9 +329,9 @@ func names[T any](sources []*Source[T]) []string {
 }
 
 // leaves returns the names of the profiles that are no parent of another one among the inputs, as --profile takes them.
-func (g *Given) leaves() []string {
-	names := g.ProfileNames()
-	for _, s := range g.Namespaced.All {
+func (in *Given) leaves() []string {
+	names := in.ProfileNames()
+	for _, s := range in.Namespaced.All {
 		if s.Object != nil {
 			names = slices.DeleteFunc(names, func(name string) bool { return name == s.Object.Spec.Parent.Name })
 		}
@@ -333,18 +340,18 @@ func (g *Given) leaves() []string {
 }
 
 // ProfileNames returns the names of all profiles, in the order of the inputs.
-func (g *Given) ProfileNames() []string {
-	return append(names(g.Profiles.All), names(g.Namespaced.All)...)
+func (in *Given) ProfileNames() []string {
+	return append(names(in.Profiles.All), names(in.Namespaced.All)...)
 }
 
 // ProfileToAsk returns the profile of a Shoot. It is nil, and there is a finding, if the Shoot cannot be read, has no
 // profile to ask, or is for a region that its profile does not have. Shoots of the cluster whose provider is not known are
 // left out, and counted.
-func (g *Given) ProfileToAsk(s *Source[v1beta1.Shoot]) AnyProfile {
+func (in *Given) ProfileToAsk(s *Source[v1beta1.Shoot]) AnyProfile {
 	if s.Object == nil {
 		return nil // a finding says why
 	}
-	p, fault := g.ProfileOf(s.Object)
+	p, fault := in.ProfileOf(s.Object)
 	if fault == nil {
 		if unknown := resolve.Region(p, s.Object.Spec.Region, field.NewPath("spec", "region")); unknown != nil {
 			fault = unknown.Error
@@ -354,33 +361,29 @@ func (g *Given) ProfileToAsk(s *Source[v1beta1.Shoot]) AnyProfile {
 	case fault == nil:
 		return p
 	case s.Live && fault.Origin == RuleProviderUnknown: // a landscape may have several providers
-		g.leaveOut(s.Object.Spec.Provider.Type)
+		in.leaveOut(s.Object.Spec.Provider.Type)
 	default:
-		g.AddErrors(s.Manifest, fault)
+		in.AddErrors(s.Manifest, fault)
 	}
 	return nil
 }
 
 // leaveOut counts a Shoot of the cluster whose provider the command does not know.
-func (g *Given) leaveOut(provider string) {
-	if g.leftOut == nil {
-		g.leftOut = map[string]int{}
+func (in *Given) leaveOut(provider string) {
+	if in.leftOut == nil {
+		in.leftOut = map[string]int{}
 	}
-	g.leftOut[provider]++
+	in.leftOut[provider]++
 }
 
-// RenderSpec returns what a NamespacedCloudProfile and its parent result in: what Gardener's controller writes into
-// the status, with the provider config that our webhook merges into it (semantics S11), or the parent's if the provider
+// RenderSpec returns what a NamespacedCloudProfile, whose parent is among the inputs, results in: what Gardener's controller writes
+// into the status, with the provider config that our webhook merges into it (semantics S11), or the parent's if the provider
 // is not known. The error says that a provider config is not of the form that all have.
-func (g *Given) RenderSpec(
-	s *Source[v1beta1.NamespacedCloudProfile], parent *Source[v1beta1.CloudProfile],
-) (*v1beta1.CloudProfileSpec, error) {
-	inGarden := g.Stored(parent)
-	object := g.StoredNamespaced(s, inGarden)
-	synced := gardener.SyncArchitectures(inGarden)
-	provider := g.Providers[synced.Spec.Type]
+func (in *Given) RenderSpec(s *Source[v1beta1.NamespacedCloudProfile]) (*v1beta1.CloudProfileSpec, error) {
+	object, parent := in.StoredNamespaced(s), gardener.SyncArchitectures(in.Stored(in.ParentOf(s)))
+	provider := in.Providers[parent.Spec.Type]
 	if provider == nil {
-		return namespaced.Merge(object, synced), nil
+		return namespaced.Merge(object, parent), nil
 	}
-	return namespaced.Render(provider, object, synced)
+	return namespaced.Render(provider, object, parent)
 }

@@ -5,7 +5,6 @@
 package manifest
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,11 +20,10 @@ import (
 type converter struct {
 	source  *source
 	chunk   chunk
-	faults  []*fault
+	faults  faults
 	open    []*yaml.Node // the anchored nodes being read
 	aliases int          // those that are being followed, one within the other
 	aliased bool         // the document has aliases
-	buffer  []byte       // for the JSON of a scalar
 }
 
 // value returns the document, an item of a list, or the value of a member, which is at the given depth.
@@ -37,44 +35,38 @@ func (c *converter) value(n *yaml.Node, depth int) *node {
 		return v
 	}
 	c.cost(len(","))
-	target, f := c.enter(n)
-	if f != nil {
-		c.note(f)
-		return v
-	}
-	switch target.Kind {
-	case yaml.MappingNode:
-		v.json = "{"
-		if c.members(v, target, depth+1) < len(v.nodes) {
-			v.keepLast()
-		}
-	case yaml.SequenceNode:
-		v.json = "["
-		for _, item := range target.Content {
-			v.nodes = append(v.nodes, c.value(item, depth+1))
-		}
-	default:
-		data, err := meaning(target)
-		if err == nil {
-			c.buffer, err = appendScalar(c.buffer[:0], data)
-		}
-		if err == nil {
-			v.json = string(c.buffer)
-		} else {
-			c.note(&fault{at, RuleSyntax, err.Error()})
-		}
-	}
+	c.note(c.follow(n, func(n *yaml.Node) { c.fill(v, n, depth) }))
 	c.cost(len(v.json)) // a closing delimiter is as long as its opening
-	c.leave(n)
-	if len(c.open) == 0 && target.Anchor == "" {
-		target.Content = nil // nobody asks for it again, and the parser's nodes are large
-	}
 	return v
 }
 
-// members adds the members of a mapping to an object, and returns how many keys the mapping has itself.
-func (c *converter) members(to *node, n *yaml.Node, depth int) int {
-	given := map[string]*node{}
+// fill gives a value what the node has, which is no alias.
+func (c *converter) fill(v *node, n *yaml.Node, depth int) {
+	switch n.Kind {
+	case yaml.MappingNode:
+		v.json = "{"
+		c.members(v, n, depth+1)
+		v.keepLast(c.note)
+	case yaml.SequenceNode:
+		v.json = "["
+		for _, item := range n.Content {
+			v.nodes = append(v.nodes, c.value(item, depth+1))
+		}
+	default:
+		text, err := scalarJSON(n)
+		if err != nil {
+			c.note(&fault{v.at, RuleSyntax, err.Error()})
+			return
+		}
+		v.json = text
+	}
+	if len(c.open) == 0 {
+		n.Content = nil // no alias refers to it, and the parser's nodes are large
+	}
+}
+
+// members adds the members of a mapping, which are at the given depth, to an object.
+func (c *converter) members(to *node, n *yaml.Node, depth int) {
 	for pair := range slices.Chunk(n.Content, 2) {
 		if pair[0].Kind == yaml.ScalarNode && pair[0].ShortTag() == "!!merge" {
 			c.merge(to, pair[1], depth)
@@ -83,12 +75,13 @@ func (c *converter) members(to *node, n *yaml.Node, depth int) int {
 		key, f := c.key(pair[0])
 		c.cost(len(`"":`) + len(key))
 		m := c.value(pair[1], depth)
-		m.key, m.at = key, c.at(pair[0])
-		if f = cmp.Or(f, to.put(m, given)); f != nil {
+		if f != nil {
 			c.note(f)
+			continue
 		}
+		m.key, m.at = key, c.at(pair[0])
+		to.nodes = append(to.nodes, m)
 	}
-	return len(given)
 }
 
 func (c *converter) key(n *yaml.Node) (string, *fault) {
@@ -96,15 +89,11 @@ func (c *converter) key(n *yaml.Node) (string, *fault) {
 	if target.Kind != yaml.ScalarNode {
 		return "", &fault{c.at(n), RuleSyntax, "a list or mapping cannot be a key"}
 	}
-	data, err := meaning(target)
-	if err == nil {
-		key, ok := keyText(data)
-		if ok {
-			return key, nil
-		}
-		err = errors.New("this value cannot be a key; put it in quotes")
+	key, err := keyText(target)
+	if err != nil {
+		return "", &fault{c.at(n), RuleSyntax, err.Error()}
 	}
-	return "", &fault{c.at(n), RuleSyntax, err.Error()}
+	return key, nil
 }
 
 // merge adds the members of the mapping or list of mappings n, of which the first has the last word.
@@ -114,18 +103,14 @@ func (c *converter) merge(to *node, n *yaml.Node, depth int) {
 		sources = n.Content
 	}
 	for _, source := range slices.Backward(sources) {
-		target, f := c.enter(source)
-		if f == nil {
-			if target.Kind == yaml.MappingNode {
-				c.members(to, target, depth)
-			} else {
-				f = &fault{c.at(source), RuleSyntax, "a merge key (<<) takes a mapping or a list of mappings"}
-			}
-			c.leave(source)
-		}
-		if f != nil {
-			c.note(f)
+		if aliased(source).Kind != yaml.MappingNode {
+			c.note(&fault{c.at(source), RuleSyntax, "a merge key (<<) takes a mapping or a list of mappings"})
 			return
+		}
+		for _, m := range c.value(source, depth-1).nodes {
+			c.source.spend(aliasCost)
+			m.merged = true
+			to.nodes = append(to.nodes, m)
 		}
 	}
 }
@@ -138,32 +123,25 @@ func aliased(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// enter returns the node that n stands for. Unless there is a fault, leave follows.
-func (c *converter) enter(n *yaml.Node) (*yaml.Node, *fault) {
+// follow calls a function with the node that n stands for, unless there is a fault.
+func (c *converter) follow(n *yaml.Node, do func(*yaml.Node)) *fault {
 	target := aliased(n)
 	if n != target {
 		if slices.Contains(c.open, target) {
-			return nil, &fault{c.at(n), RuleSyntax, "an alias (*name) refers to a value that contains it"}
+			return &fault{c.at(n), RuleSyntax, "an alias (*name) refers to a value that contains it"}
 		}
 		if c.aliased = true; !c.source.spend(aliasCost) {
-			return nil, &fault{c.at(n), RuleTooLarge, expandsTooFar}
+			return &fault{c.at(n), RuleTooLarge, expandsTooFar}
 		}
 		c.aliases++
+		defer func() { c.aliases-- }()
 	}
 	if target.Anchor != "" {
 		c.open = append(c.open, target)
+		defer func() { c.open = c.open[:len(c.open)-1] }()
 	}
-	return target, nil
-}
-
-func (c *converter) leave(n *yaml.Node) {
-	target := aliased(n)
-	if n != target {
-		c.aliases--
-	}
-	if target.Anchor != "" {
-		c.open = c.open[:len(c.open)-1]
-	}
+	do(target)
+	return nil
 }
 
 // cost takes bytes of JSON from the budget if aliases expand to them.
@@ -173,13 +151,11 @@ func (c *converter) cost(bytes int) {
 	}
 }
 
-// note takes down a fault: what aliases lead to only where it is written, and one about the size only once.
+// note records a fault, unless it is nil: one in what aliases lead to only where it is written.
 func (c *converter) note(f *fault) {
-	if f.rule != RuleTooLarge && c.aliases > 0 ||
-		f.rule == RuleTooLarge && slices.ContainsFunc(c.faults, func(f *fault) bool { return f.rule == RuleTooLarge }) {
-		return
+	if c.aliases == 0 || f != nil && f.rule == RuleTooLarge {
+		c.faults.add(f)
 	}
-	c.faults = append(c.faults, f)
 }
 
 // at returns where a node itself was written.
@@ -223,29 +199,37 @@ func meaning(n *yaml.Node) (any, error) {
 	return data, nil
 }
 
-// appendScalar appends the JSON of what meaning returned.
-func appendScalar(out []byte, data any) ([]byte, error) {
+// scalarJSON returns the JSON of a scalar.
+func scalarJSON(n *yaml.Node) (string, error) {
+	data, err := meaning(n)
+	if err != nil {
+		return "", err
+	}
 	if text, ok := data.(string); ok {
-		return appendString(out, text), nil
+		return string(appendString(nil, text)), nil
 	}
 	text, err := json.Marshal(data)
 	if err != nil {
-		return out, errors.New("JSON has no such number; put it in quotes if it is text")
+		return "", errors.New("JSON has no such number; put it in quotes if it is text")
 	}
-	return append(out, text...), nil
+	return string(text), nil
 }
 
 var noNumbers = strings.NewReplacer("+Inf", ".inf", "-Inf", "-.inf", "NaN", ".nan")
 
-// keyText returns the JSON key for what meaning returned, and whether it can be a key.
-func keyText(data any) (string, bool) {
+// keyText returns the JSON key that a scalar is.
+func keyText(n *yaml.Node) (string, error) {
+	data, err := meaning(n)
+	if err != nil {
+		return "", err
+	}
 	switch data := data.(type) {
 	case string:
-		return data, true
+		return data, nil
 	case bool, int, int64:
-		return fmt.Sprint(data), true
+		return fmt.Sprint(data), nil
 	case float64:
-		return noNumbers.Replace(strconv.FormatFloat(data, 'g', -1, 32)), true
+		return noNumbers.Replace(strconv.FormatFloat(data, 'g', -1, 32)), nil
 	}
-	return "", false
+	return "", errors.New("this value cannot be a key; put it in quotes")
 }

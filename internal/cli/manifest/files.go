@@ -80,15 +80,11 @@ func expand(arg string) (f folder, isFolder bool, err error) {
 		return folder{files: []string{arg}}, false, nil
 	}
 	info, err := os.Stat(arg)
-	link := nowhere(arg, err)
-	var failed *fs.PathError
-	switch {
+	switch link := nowhere(arg, err); {
 	case link != "":
 		return folder{}, false, fmt.Errorf("%s: %s", arg, link)
-	case errors.As(err, &failed):
-		return folder{}, false, fmt.Errorf("%s: %w", arg, failed.Err)
 	case err != nil:
-		return folder{}, false, err
+		return folder{}, false, fmt.Errorf("%s: %w", arg, errors.Unwrap(err))
 	case !info.IsDir():
 		return folder{files: []string{arg}}, false, nil
 	}
@@ -214,7 +210,7 @@ func (s *source) load(stdin io.Reader) error {
 	case len(text) > maxAtOnce:
 		return s.stream(io.MultiReader(strings.NewReader(text), from), text[:1<<10])
 	case len(text) <= maxWhole || !s.parseLarge(text):
-		s.parse(chunk{text, place{1, 1}})
+		cut(text, s.takePart)
 	}
 	return nil
 }

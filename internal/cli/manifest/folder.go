@@ -12,8 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Input is what Read finds.
@@ -125,12 +123,7 @@ func (f *folder) leaveChart(dir string) {
 
 // patchesOf returns the paths that a kustomization names for something else than resources. It is empty for one that
 // cannot be read.
-func patchesOf(file string) (paths []string) {
-	defer func() {
-		if recover() != nil { // the parser panics on some texts
-			paths = nil
-		}
-	}()
+func patchesOf(file string) []string {
 	text, err := os.ReadFile(file)
 	if err != nil || len(text) > maxDocument {
 		return nil
@@ -142,7 +135,10 @@ func patchesOf(file string) (paths []string) {
 		Strategic                                            []string `yaml:"patchesStrategicMerge"`
 		Transformers, Generators, Configurations, Validators []string
 	}
-	_ = yaml.Unmarshal(text, &k) // what can be read of it
+	if contents, _ := decode(string(text)); len(contents) > 0 {
+		_ = contents[0].Decode(&k) // what can be read of it
+	}
+	var paths []string
 	for _, of := range slices.Concat(k.Patches, k.JSON, k.Replacements) {
 		paths = append(paths, of.Path)
 	}
@@ -166,8 +162,8 @@ var (
 func (s *source) leaveOut(c chunk, objects, problems int) {
 	found := s.Problems[problems:]
 	skip := func(reason string) {
-		line := c.line + breaks(c.text[:max(contentIn(c.text), 0)])
-		s.Skipped = append(s.Skipped, Skipped{s.name, int(line), reason})
+		line := int(c.line) + breaks(c.text[:max(contentIn(c.text), 0)])
+		s.Skipped = append(s.Skipped, Skipped{s.name, line, reason})
 	}
 	mentions := strings.Contains(strings.ReplaceAll(c.text, "\x00", ""), s.group) // in UTF-16, too
 	if strings.Contains(c.text, "{{") && strings.Contains(c.text, "}}") && len(found) > 0 {

@@ -23,77 +23,87 @@ func (s *source) parseJSON(c chunk) bool {
 	if body == "" || body[0] != '{' && body[0] != '[' || !utf8.ValidString(body) {
 		return false
 	}
-	r := newJSONReader(c)
+	r := newJSONReader(strings.NewReader(c.text), c.place)
 	objects, problems := len(s.Objects), len(s.Problems)
 	for {
-		r.faults = nil
-		pos, at := r.pos, r.at
-		document, err := r.value(1)
-		var broken *fault
+		begin, at := r.InputOffset(), r.at
+		n, err := r.document()
 		switch {
 		case err == nil:
-			s.take(document, r.faults, false)
+			s.take(n, r.faults, false)
 			continue
 		case errors.Is(err, io.EOF):
 			return true
-		case !errors.As(err, &broken) && filepath.Ext(s.name) != ".json":
+		case filepath.Ext(s.name) != ".json":
 			s.Objects, s.Problems = s.Objects[:objects], s.Problems[:problems]
 			return false
-		case broken == nil:
-			broken = syntaxFaultInJSON(c.text[pos:], at, err)
 		}
-		s.fault(broken, Identity{})
+		s.fault(syntaxFaultInJSON(c.text[begin:], at, err), Identity{})
 		return true
 	}
 }
 
-// jsonReader reads a stream of JSON tokens.
+// jsonReader reads a stream of JSON documents.
 type jsonReader struct {
 	*jsontext.Decoder
-	text string
-	// pos is the end of the last token, in bytes, and at its place in the file.
-	pos    int
-	at     place
-	faults []*fault
+	at     place  // behind what was read
+	faults faults // of the document
+	// item reads an item of a document that may be a List, of which it has what comes before the items. If it is nil, items are
+	// read as all values are.
+	item func(list *node) error
+	// itemwise is set if items of the document were read so.
+	itemwise bool
 }
 
-func newJSONReader(c chunk) *jsonReader {
-	return &jsonReader{Decoder: newDecoder(bytes.NewBufferString(c.text)), text: c.text, at: c.place}
+func newJSONReader(from io.Reader, at place) *jsonReader {
+	return &jsonReader{Decoder: jsontext.NewDecoder(from, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), at: at}
 }
 
-func newDecoder(from io.Reader) *jsontext.Decoder {
-	return jsontext.NewDecoder(from, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+// document reads the next document.
+func (r *jsonReader) document() (*node, error) {
+	r.faults, r.itemwise = nil, false
+	return r.value(1)
 }
 
-// next returns the next token as a scalar, with its text and place.
-func (r *jsonReader) next() (*node, error) {
-	if _, err := r.ReadToken(); err != nil {
-		return nil, err
+// raw reads the next value as text; a delimiter alone, if wanted.
+func (r *jsonReader) raw(delimiters bool) (c chunk, err error) {
+	kind := r.PeekKind()
+	rest := r.UnreadBuffer()
+	blanks := len(rest) - len(bytes.TrimLeft(rest, " \t\r\n,:"))
+	r.at.advance(string(rest[:blanks]))
+	c.place = r.at
+	if delimiters && strings.ContainsRune("{}[]", rune(kind)) {
+		_, err = r.ReadToken()
+		c.text = string(rune(kind))
+	} else {
+		var value jsontext.Value
+		value, err = r.ReadValue()
+		c.text = string(value)
 	}
-	end := int(r.InputOffset())
-	raw := strings.TrimLeft(r.text[r.pos:end], " \t\r\n,:")
-	r.at.advance(r.text[r.pos : end-len(raw)])
-	n := &node{at: r.at, content: r.at, json: raw}
-	r.at.advance(raw)
-	r.pos = end
-	return n, nil
+	r.at.advance(c.text)
+	return c, err
+}
+
+// next reads the next delimiter or scalar.
+func (r *jsonReader) next() (*node, error) {
+	c, err := r.raw(true)
+	return &node{at: c.place, content: c.place, json: c.text}, err
 }
 
 // value reads the document, an item, or the value of a member, at the given depth.
 func (r *jsonReader) value(depth int) (*node, error) {
-	n, err := r.next()
-	switch {
-	case err != nil:
-		return nil, err
-	case depth > maxDepth:
-		return nil, tooDeep(n.at)
-	case n.json != "{" && n.json != "[":
-		return n, nil
+	if depth > maxDepth {
+		c, err := r.raw(false)
+		r.faults.add(tooDeep(c.place))
+		return &node{at: c.place, content: c.place, json: "null"}, err
 	}
-	given := map[string]*node{}
+	n, err := r.next()
+	if err != nil || n.json != "{" && n.json != "[" {
+		return n, err
+	}
 	for next := r.PeekKind(); next != '}' && next != ']'; next = r.PeekKind() {
 		if n.json == "{" {
-			err = r.member(n, depth+1, given)
+			err = r.member(n, depth+1)
 		} else {
 			var item *node
 			item, err = r.value(depth + 1)
@@ -103,28 +113,43 @@ func (r *jsonReader) value(depth int) (*node, error) {
 			return nil, err
 		}
 	}
-	if len(given) < len(n.nodes) && n.json == "{" {
-		n.keepLast()
+	if n.json == "{" {
+		n.keepLast(r.faults.add)
 	}
 	_, err = r.next()
 	return n, err
 }
 
-// member reads a member of an object whose mapping has given some keys.
-func (r *jsonReader) member(of *node, depth int, given map[string]*node) error {
+// member reads a member of an object.
+func (r *jsonReader) member(of *node, depth int) error {
 	key, err := r.next()
 	if err != nil {
 		return err
 	}
-	m, err := r.value(depth)
+	var m *node
+	if r.item != nil && depth == 2 && key.json == `"items"` && r.PeekKind() == '[' {
+		m, err = r.items(of)
+	} else {
+		m, err = r.value(depth)
+	}
 	if err != nil {
 		return err
 	}
 	m.key, m.at = key.text(), key.at
-	if again := of.put(m, given); again != nil {
-		r.faults = append(r.faults, again)
-	}
+	of.nodes = append(of.nodes, m)
 	return nil
+}
+
+// items reads the items of a document one by one, and returns a list without them.
+func (r *jsonReader) items(list *node) (*node, error) {
+	n, err := r.next()
+	for err == nil && r.PeekKind() != ']' {
+		err, r.itemwise = r.item(list), true
+	}
+	if err == nil {
+		_, err = r.next()
+	}
+	return n, err
 }
 
 // syntaxFaultInJSON returns the fault for an error in the document with which the text begins, at a place. The decoder

@@ -5,6 +5,7 @@
 package manifest
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"reflect"
@@ -98,8 +99,7 @@ func (w *written) root() *node {
 	if root := w.tree.Value(); root != nil {
 		return root
 	}
-	r := newJSONReader(chunk{text: string(w.json)})
-	root, _ := r.value(0) // it is valid
+	root, _ := newJSONReader(bytes.NewReader(w.json), place{}).value(0) // it is valid
 	i := 0
 	root.each(func(v *node) {
 		v.at, v.again = w.places[i], w.repeated[i]

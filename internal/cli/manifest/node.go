@@ -23,6 +23,8 @@ type node struct {
 	nodes []*node
 	// again is the fault of a key that its mapping has already.
 	again *fault
+	// merged is set for a member that a merge key brings in.
+	merged bool
 }
 
 // fault is a reason why a document cannot be read.
@@ -31,32 +33,40 @@ type fault struct {
 	rule, message string
 }
 
-func (f *fault) Error() string { return f.message }
+// faults are those of a document.
+type faults []*fault
 
-// put adds a member to an object, whose mapping has given some keys. There is a fault if this key is among them, or else it
-// becomes one of them.
-func (n *node) put(m *node, given map[string]*node) *fault {
-	n.nodes = append(n.nodes, m)
-	first := given[m.key]
-	if first == nil {
-		given[m.key] = m
-		return nil
+// add adds a fault, unless it is nil. One about the size is added only once.
+func (all *faults) add(f *fault) {
+	tooLarge := func(f *fault) bool { return f.rule == RuleTooLarge }
+	if f != nil && !(tooLarge(f) && slices.ContainsFunc(*all, tooLarge)) {
+		*all = append(*all, f)
 	}
-	m.again = &fault{m.at, RuleDuplicateKey,
-		fmt.Sprintf("the key %s is already given in line %d; remove one of the two", quoteKey(m.key), first.at.line)}
-	return m.again
 }
 
-// keepLast drops the members with a key that comes again.
-func (n *node) keepLast() {
-	seen := make(map[string]bool, len(n.nodes))
-	slices.Reverse(n.nodes)
-	n.nodes = slices.DeleteFunc(n.nodes, func(m *node) bool {
-		before := seen[m.key]
-		seen[m.key] = true
-		return before
-	})
-	slices.Reverse(n.nodes)
+// keepLast drops the members of an object with a key that comes again. It notes the faults of keys that the mapping itself gives
+// again: what a merge key brings in may be overridden.
+func (n *node) keepLast(note func(*fault)) {
+	first := make(map[string]*node, len(n.nodes))
+	for _, m := range n.nodes {
+		switch before := first[m.key]; {
+		case m.merged:
+		case before == nil:
+			first[m.key] = m
+		default:
+			m.again = &fault{m.at, RuleDuplicateKey,
+				fmt.Sprintf("the key %s is already given in line %d; remove one of the two", quoteKey(m.key), before.at.line)}
+			note(m.again)
+		}
+	}
+	if len(first) == len(n.nodes) {
+		return
+	}
+	last := make(map[string]*node, len(n.nodes))
+	for _, m := range n.nodes {
+		last[m.key] = m
+	}
+	n.nodes = slices.DeleteFunc(n.nodes, func(m *node) bool { return last[m.key] != m })
 }
 
 // quoteKey quotes a key for a message, cut if it is long.
@@ -161,22 +171,21 @@ func (n *node) misshapen() *fault {
 		}
 		return &fault{n.at, RuleNotAnObject, "this is a " + what + ", but a manifest is a mapping with apiVersion and kind"}
 	}
-	missing := ""
+	var missing []string
 	for _, key := range []string{"apiVersion", "kind"} {
 		field := n.member(key)
 		if field != nil && field.json != "null" && field.json[0] != '"' {
 			return &fault{field.content, RuleNotAnObject, key + " is not a string"}
 		}
-		switch {
-		case field.text() != "":
-		case missing == "":
-			missing = key + " is missing"
-		default:
-			missing = "apiVersion and kind are missing"
+		if field.text() == "" {
+			missing = append(missing, key)
 		}
 	}
-	if missing == "" {
+	switch len(missing) {
+	case 0:
 		return nil
+	case 1:
+		return &fault{n.at, RuleNotAnObject, missing[0] + " is missing"}
 	}
-	return &fault{n.at, RuleNotAnObject, missing}
+	return &fault{n.at, RuleNotAnObject, "apiVersion and kind are missing"}
 }

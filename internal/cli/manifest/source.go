@@ -6,7 +6,6 @@ package manifest
 
 import (
 	"cmp"
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,7 +16,7 @@ const (
 	maxExpanded = 16 << 20  // bytes of JSON that the aliases of one input expand to
 	maxSearched = 512 << 10 // bytes of one input's documents whose syntax errors are located exactly
 	maxDepth    = 200       // of lists and mappings in each other; the outermost is at depth 1
-	aliasCost   = 64        // bytes that each alias takes from maxExpanded
+	aliasCost   = 64        // bytes that each alias, and each member that a merge key brings in, takes from maxExpanded
 	itemCost    = 64        // bytes that each item of a List takes from it, in a document with aliases
 )
 
@@ -39,15 +38,6 @@ type source struct {
 	searched int // what is left of maxSearched
 }
 
-// part is what a text is.
-type part int
-
-const (
-	documents part = iota
-	item           // of a List
-	frame          // a List without its items
-)
-
 func newSource(name string) *source {
 	return &source{name: name, expanded: maxExpanded, searched: maxSearched}
 }
@@ -55,24 +45,45 @@ func newSource(name string) *source {
 // Parse reads the manifests in a text as [Load] does with a file of that name.
 func Parse(name, text string) (objects []*Object, problems []Problem) {
 	s := newSource(name)
-	s.parse(chunk{text, place{1, 1}})
+	cut(text, s.takePart)
 	return s.Objects, s.Problems
 }
 
-// parse reads a part of the input.
-func (s *source) parse(all chunk) {
-	if s.part != frame {
-		s.Marked = append(s.Marked, all.marked(s.name)...)
+// takePart takes over a part of the input.
+func (s *source) takePart(p part, c chunk) {
+	if p != frame {
+		s.mark(c)
 	}
-	for _, c := range all.split() {
-		objects, first := len(s.Objects), len(s.Problems)
-		if s.part != frame && parts(c.text) > maxParts {
-			s.fault(&fault{place{c.line, 1}, RuleTooLarge, "the document has too many keys, values and items to be read"}, Identity{})
-		} else if !s.parseJSON(c) {
-			s.parseYAML(c)
-		}
-		s.judge(c, objects, first)
+	switch p {
+	case head:
+		s.list = listOf(c)
+	case tail:
+	default:
+		s.part = p
+		s.parse(c)
 	}
+	if p == frame {
+		s.list = Identity{}
+	}
+}
+
+// listOf returns what the beginning of a List says about it.
+func listOf(c chunk) Identity {
+	s := newSource("")
+	s.part = frame
+	s.parse(c)
+	return s.list
+}
+
+// parse reads a document, an item of a List, or a List without its items.
+func (s *source) parse(c chunk) {
+	objects, first := len(s.Objects), len(s.Problems)
+	if s.part != frame && parts(c.text) > maxParts {
+		s.fault(&fault{place{c.line, 1}, RuleTooLarge, "the document has too many keys, values and items to be read"}, Identity{})
+	} else if !s.parseJSON(c) {
+		s.parseYAML(c)
+	}
+	s.judge(c, objects, first)
 }
 
 // judge sorts the problems of a document, and drops what it has brought if it is of a folder and no manifest: the objects and
@@ -153,140 +164,23 @@ func (s *source) spend(bytes int) bool {
 	return s.expanded >= 0
 }
 
-// chunk is a part of the input, and where it begins: one document, once it is split.
-type chunk struct {
-	text string
-	place
-}
-
-// at returns the place in the file of one in the chunk.
-func (c chunk) at(line, column int) place {
-	if line == 1 {
-		column += int(c.column) - 1
-	}
-	return place{c.line + int32(line) - 1, int32(column)}
-}
-
-// split cuts a stream at its document markers, so that an error in one document does not reach the next. It may do so
-// without parsing, because a line that begins with "---" or "..." cannot be part of any YAML or JSON value. Marker
-// lines stay, "---" as the first line of a chunk and "..." as the last; byte order marks before them go.
-func (c chunk) split() (chunks []chunk) {
-	start, at := 0, c.place
-	cut := func(end int) {
-		text := c.text[start:end]
-		chunks = append(chunks, chunk{strings.TrimPrefix(text, byteOrderMark), at})
-		start, at = end, place{at.line + breaks(text), 1}
-	}
-	prologue, directive := true, false // of the current chunk: no content yet; a directive, which needs its "---"
-	for pos, line := range lines(c.text) {
-		text := strings.TrimPrefix(line, byteOrderMark)
-		switch {
-		case isMarker(text, "---"):
-			if pos > start && (!prologue || !directive) {
-				cut(pos)
-			}
-			prologue, directive = false, false
-		case isMarker(text, "..."):
-			cut(pos + len(line))
-			prologue, directive = true, false
-		case prologue && strings.HasPrefix(text, "%"):
-			directive = true
-		case strings.TrimSpace(text) != "" && text[0] != '#':
-			prologue = false
-		}
-	}
-	return append(chunks, chunk{strings.TrimPrefix(c.text[start:], byteOrderMark), at})
-}
-
-const byteOrderMark = "\ufeff"
-
-func isMarker(line, marker string) bool {
-	rest, found := strings.CutPrefix(line, marker)
-	return found && (rest == "" || strings.IndexByte(" \t\r\n", rest[0]) >= 0)
-}
-
-// lines yields the lines of a text, each with the LF, CRLF or CR that ends it, and where they begin.
-func lines(text string) iter.Seq2[int, string] {
-	return func(yield func(int, string) bool) {
-		for pos := 0; pos < len(text); {
-			end := len(text)
-			if i := strings.IndexAny(text[pos:], "\r\n"); i >= 0 {
-				end = pos + i + 1
-				if text[end-1] == '\r' && end < len(text) && text[end] == '\n' {
-					end++
-				}
-			}
-			if !yield(pos, text[pos:end]) {
-				return
-			}
-			pos = end
-		}
-	}
-}
-
-// contentIn returns where the first line with more than a comment, a directive or "---" begins; -1 if there is none.
-func contentIn(text string) int {
-	for pos, line := range lines(text) {
-		line = strings.TrimSpace(line)
-		if line != "" && line[0] != '#' && line[0] != '%' && line != "---" {
-			return pos
-		}
-	}
-	return -1
-}
-
-// breaks counts the line breaks of YAML 1.1.
-func breaks(text string) int32 {
-	var at place
-	at.advance(text)
-	return at.line
-}
-
 // parts estimates from above how many values a document holds, text in block scalars aside.
-func parts(text string) int {
-	n := 0
-	for i, r := range text {
-		switch r {
-		case ',', '[', '{', '\n', '\r':
-			n++
-		case ':', '-', '?':
-			if i+1 < len(text) && text[i+1] == ' ' {
-				n++
-			}
-		}
+func parts(text string) (n int) {
+	for _, before := range []string{",", "[", "{", "\n", "\r", ": ", "- ", "? "} {
+		n += strings.Count(text, before)
 	}
 	return n
-}
-
-// place is a position in a file, counted from 1.
-type place struct{ line, column int32 }
-
-// advance moves the place over text.
-func (p *place) advance(text string) {
-	last := '\x00'
-	for _, r := range text {
-		switch r {
-		case '\n', '\r', '\u0085', '\u2028', '\u2029':
-			if r != '\n' || last != '\r' { // else the line has ended already
-				p.line, p.column = p.line+1, 1
-			}
-		default:
-			p.column++
-		}
-		last = r
-	}
 }
 
 // Mark is what a comment of the command's own begins with.
 const Mark = "capkit:"
 
-// nearlyMark matches what is written instead of it.
-var nearlyMark = regexp.MustCompile(`(?i)capkit[ \t:_-]*ignore`)
+// marks matches a [Mark], and what is written instead of it.
+var marks = regexp.MustCompile(Mark + `|(?i:capkit[ \t:_-]*ignore)`)
 
-// hasMark reports whether a text has a [Mark], or what is written instead.
+// hasMark reports whether a text has a [Mark], or what is written instead. It is quick where there is none.
 func hasMark(text string) bool {
-	return strings.Contains(text, Mark) ||
-		(strings.Contains(text, "apkit") || strings.Contains(text, "APKIT")) && nearlyMark.MatchString(text)
+	return (strings.Contains(text, "apkit") || strings.Contains(text, "APKIT")) && marks.MatchString(text)
 }
 
 // Text is a document as it is written: what is between two of its markers, the first one included.
@@ -298,16 +192,15 @@ type Text struct {
 }
 
 // Marked returns the documents of a text with a [Mark], or with what is written instead, as [Read] does with a file of that name.
-func Marked(name, text string) []Text { return chunk{text, place{1, 1}}.marked(name) }
+func Marked(name, text string) []Text {
+	s := newSource(name)
+	cut(text, func(_ part, c chunk) { s.mark(c) })
+	return s.Marked
+}
 
-func (c chunk) marked(name string) (texts []Text) {
-	if !hasMark(c.text) {
-		return nil
+// mark adds a document, or a part of it, if it is marked.
+func (s *source) mark(c chunk) {
+	if hasMark(c.text) {
+		s.Marked = append(s.Marked, Text{s.name, int(c.line) - 1, c.text})
 	}
-	for _, c := range c.split() {
-		if hasMark(c.text) {
-			texts = append(texts, Text{name, int(c.line) - 1, c.text})
-		}
-	}
-	return texts
 }

@@ -88,10 +88,9 @@ func FuzzItemByItem(f *testing.F) {
 		}
 		atOnce, byItem := newSource("f.yaml"), newSource("f.yaml")
 		atOnce.group, byItem.group = group, group
-		whole := chunk{large, place{1, 1}}
-		atOnce.parse(whole)
+		cut(large, atOnce.takePart)
 		if !byItem.parseLarge(large) {
-			byItem.parse(whole)
+			cut(large, byItem.takePart)
 		}
 		if diff := cmp.Diff(atOnce.found(), byItem.found()); diff != "" {
 			t.Errorf("%q: %s", text, diff)

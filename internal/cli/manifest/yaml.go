@@ -25,8 +25,8 @@ func (s *source) parseYAML(c chunk) {
 	nodes, err := decode(c.text)
 	for _, n := range nodes {
 		conv := converter{source: s, chunk: c}
-		document := conv.value(n, 1)
-		s.take(document, conv.faults, conv.aliased)
+		value := conv.value(n, 1)
+		s.take(value, conv.faults, conv.aliased)
 	}
 	if err != nil {
 		s.fault(s.syntaxFault(c, err), Identity{})
@@ -77,7 +77,7 @@ func unreadable(c chunk) *fault {
 	return nil
 }
 
-var parserMessage = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
+var parserMessage = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 
 // repairs says what to do about what the parser finds.
 var repairs = map[string]string{
@@ -90,15 +90,13 @@ var repairs = map[string]string{
 // enclosing mapping; the one looked for is the first up to which the document alone gives the same error. An undefined alias
 // is not quoted: it may be a secret that should have been in quotes.
 func (s *source) syntaxFault(c chunk, err error) *fault {
-	line, message := 1, "the parser gives no reason"
-	if match := parserMessage.FindStringSubmatch(err.Error()); match != nil {
-		line, _ = strconv.Atoi(match[1])
-		message = match[2]
-	}
+	match := parserMessage.FindStringSubmatch(err.Error())
+	line, _ := strconv.Atoi(match[1])
+	at, message := c.at(max(line, 1), 1), match[2]
 	if s.searched -= len(c.text); s.searched >= 0 {
-		line = search(c.text, err.Error())
+		at = c.place
+		at.advance(upTo(c.text, err.Error()))
 	}
-	at := c.textAt(line)
 	if strings.HasPrefix(message, "exceeded max depth") {
 		return tooDeep(at)
 	}
@@ -111,36 +109,23 @@ func (s *source) syntaxFault(c chunk, err error) *fault {
 	return &fault{at, RuleSyntax, "not valid YAML: " + message}
 }
 
-// textAt returns where the text of a line begins. Lines of the chunk count from 1; there may be fewer.
-func (c chunk) textAt(wanted int) place {
-	text := ""
-	reached, next := 0, 1
-	for _, text = range lines(c.text) {
-		reached, next = next, next+int(breaks(text))
-		if reached >= wanted {
-			break
-		}
-	}
-	return c.at(max(reached, 1), 1+len(text)-len(strings.TrimLeft(text, " ")))
-}
-
-// search returns the number of the first line up to which text alone fails with the message. It halves the text, hence
-// it parses about as often as the number of lines has binary digits.
-func search(text, message string) int {
-	begins, first := []int{}, 0 // of the lines; the first one that is more than a comment or "---" and may be wrong
-	for pos, line := range lines(text) {
-		line = strings.TrimSpace(line)
-		if first == len(begins) && (line == "" || line[0] == '#' || line == "---") {
-			first++
+// upTo returns what comes before the content of the first line up to which a text alone fails with the message. It halves the
+// text, hence it parses about as often as the number of lines has binary digits.
+func upTo(text, message string) string {
+	// Where the lines begin, and how many of them come before the first that is more than a comment or "---".
+	begins, blank, pos := []int{}, 0, 0
+	for line := range lines(text) {
+		content := strings.TrimSpace(line)
+		if blank == len(begins) && (content == "" || content[0] == '#' || content == "---") {
+			blank++
 		}
 		begins = append(begins, pos)
+		pos += len(line)
 	}
-	if first == len(begins) {
-		first = 0
-	}
-	failing := first + sort.Search(len(begins)-1-first, func(i int) bool {
-		_, err := decode(text[:begins[first+i+1]])
+	begins = begins[blank%len(begins):]
+	failing := begins[sort.Search(len(begins)-1, func(i int) bool {
+		_, err := decode(text[:begins[i+1]])
 		return err != nil && err.Error() == message
-	})
-	return 1 + int(breaks(text[:begins[failing]]))
+	})]
+	return text[:len(text)-len(strings.TrimLeft(text[failing:], " "))]
 }

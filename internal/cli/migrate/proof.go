@@ -71,9 +71,7 @@ func (m *migration) proveNamespaced(now *input.Given) *input.Given {
 
 // updateOf returns an object as it is afterwards, as an update of what it is before.
 func updateOf[T any](was, is *input.Objects[T], name string) *input.Source[T] {
-	updated := *is.ByName[name]
-	updated.Compiled, updated.Old = nil, was.ByName[name].Object
-	return &updated
+	return is.ByName[name].UpdateOf(was.ByName[name].Object)
 }
 
 // copyOf returns a copy of inputs without their findings.

@@ -115,7 +115,8 @@ type poolsAsked struct {
 // of returns the worker pools of a Shoot, each with what it asks for and boots with the image that it has before the maintenance.
 func (a poolsAsked) of(p input.AnyProfile, s *input.Source[v1beta1.Shoot], maintained []ask.MaintainedPool) []html.Pools {
 	all := make([]html.Pools, 0, len(maintained))
-	for i, pool := range provider.PoolsOf(input.AsStored(p, s.Object)) {
+	stored, _ := input.StoredShoot(p, s.Object, true)
+	for i, pool := range provider.PoolsOf(stored) {
 		pool.Image, pool.Version, pool.Order = maintained[i].Image, maintained[i].From, a.order
 		var answer html.Pools
 		if ask.DuplicateKey(s.Manifest, &pool, p) == "" {

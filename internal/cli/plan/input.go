@@ -166,7 +166,7 @@ func newUpdate(g, was, is *input.Given) (*changes.Update, error) {
 			describe(was), u.Kind, u.Name, was.EmptyInputs())
 	}
 	for _, other := range []*input.Given{is, was} { // of which one may be g
-		g.Adopt(other)
+		other.TakeOver(g, nil)
 	}
 	u.After = &input.Given{Providers: g.Providers, Profiles: g.Profiles.Clone(), Namespaced: g.Namespaced.Clone()}
 	if u.Profile != nil {

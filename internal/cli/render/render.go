@@ -109,7 +109,7 @@ func renderNamed(g *input.Given, name string) (*renderedProfile, error) {
 		g.AddErrors(parent.Manifest, g.UnknownProvider(parent.Object.Spec.Type, "spec.type"))
 		return nil, nil
 	}
-	spec, err := g.RenderSpec(s, parent)
+	spec, err := g.RenderSpec(s)
 	if err != nil { // of one that is being deleted, too
 		return nil, fmt.Errorf("NamespacedCloudProfile %s cannot be rendered: %w", s.Name, err)
 	}

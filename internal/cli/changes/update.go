@@ -93,8 +93,7 @@ func (u *Update) stored() (old, updated any) {
 	if u.Profile != nil {
 		return u.Before.Stored(u.Profile.Old), u.After.Stored(u.Profile.Updated)
 	}
-	parent := u.Before.Stored(u.Before.ParentOf(u.Namespaced.Updated))
-	return u.Before.StoredNamespaced(u.Namespaced.Old, parent), u.After.StoredNamespaced(u.Namespaced.Updated, parent)
+	return u.Before.StoredNamespaced(u.Namespaced.Old), u.After.StoredNamespaced(u.Namespaced.Updated)
 }
 
 // ofProfile returns the views of an update of a CloudProfile, and what is refused about it. There are no views if that is all there

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -21,6 +22,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
 )
@@ -89,6 +91,9 @@ type MaintainedPool struct {
 	Reason string `json:"reason,omitempty"`
 }
 
+// Who is the Shoot and its worker pool, in words.
+func (p *MaintainedPool) Who() string { return p.Shoot + ", worker pool " + p.Pool }
+
 // MaintainedKubernetes is about a version of Kubernetes that changes: that of the control plane or, if Pool is not
 // empty, that of a worker pool with a version of its own.
 type MaintainedKubernetes struct {
@@ -97,6 +102,11 @@ type MaintainedKubernetes struct {
 	From   string `json:"from"`
 	To     string `json:"to"`
 	Action string `json:"action"`
+}
+
+// Who is the Shoot, with the worker pool if it is about one, in words.
+func (k *MaintainedKubernetes) Who() string {
+	return strings.TrimSuffix(k.Shoot+", worker pool "+k.Pool, ", worker pool ")
 }
 
 func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *maintenanceFlags) error {
@@ -156,24 +166,18 @@ type Maintainer struct {
 func Maintainers(after time.Duration) func(input.AnyProfile) *Maintainer {
 	known := map[*v1beta1.CloudProfileSpec]*Maintainer{}
 	return func(p input.AnyProfile) *Maintainer {
-		if known[p.Spec()] == nil {
+		return memo.Get(known, p.Spec(), func() *Maintainer {
 			later := maintenance.After(p.Spec(), after)
 			by := maintenance.NewMaintainer(later, p.Provider().Workers())
-			known[p.Spec()] = &Maintainer{p, later, by, map[provider.Shape]string{}, map[provider.Shape]bool{}}
-		}
-		return known[p.Spec()]
+			return &Maintainer{p, later, by, map[provider.Shape]string{}, map[provider.Shape]bool{}}
+		})
 	}
 }
 
 // whyNot says why a worker pool boots nothing.
 func (m *Maintainer) whyNot(pool provider.Pool) string {
 	shape := m.profile.Provider().Workers().ShapeOf(&pool)
-	reason, done := m.known[shape]
-	if !done {
-		reason = resolve.WhyNot(m.profile, pool)
-		m.known[shape] = reason
-	}
-	return reason
+	return memo.Get(m.known, shape, func() string { return resolve.WhyNot(m.profile, pool) })
 }
 
 // further returns what is wrong with a worker pool besides that it boots nothing.
@@ -204,8 +208,15 @@ func Maintain(g *input.Given,
 	for i, pool := range provider.PoolsOf(shoot) {
 		g.AddErrors(s.Manifest, m.further(pool)...)
 		m.boots = append(m.boots, resolve.Boots(p, pool))
-		if worker := &shoot.Spec.Provider.Workers[i]; input.LeavesImage(*worker) {
-			m.fill(worker, m.boots[i], webhook)
+		worker, boots := &shoot.Spec.Provider.Workers[i], maintenance.Filter(nil)
+		if !input.LeavesImage(*worker) {
+			continue
+		}
+		if webhook {
+			boots = m.boots[i]
+		}
+		if image, err := input.FilledImage(p, worker, shoot.Spec.Kubernetes.Version, boots); err == nil {
+			input.SetImage(worker, image)
 		}
 	}
 	m.pools = provider.PoolsOf(shoot)
@@ -231,17 +242,6 @@ type shootMaintenance struct {
 	// does.
 	rejections []string
 	rejected   int
-}
-
-// fill sets the image of a worker where it is left to Gardener. It stays as it is if there is none.
-func (m *shootMaintenance) fill(worker *v1beta1.Worker, boots maintenance.Filter, webhook bool) {
-	if !webhook {
-		boots = nil
-	}
-	image, err := input.FilledImage(m.profile, worker, m.shoot.Spec.Kubernetes.Version, boots)
-	if err == nil {
-		input.SetImage(worker, image)
-	}
 }
 
 // run does the maintenance.
@@ -419,20 +419,13 @@ func (a Maintained) print(w io.Writer) {
 			ActionStuck: "is stuck", ActionFails: "stays, because the maintenance of the Shoot fails",
 		}[p.Action]
 		image := maintenance.Image{Name: p.Image, Version: p.From}
-		report.Printf(w, "%s, worker pool %s: %s %s", p.Shoot, p.Pool, image, does)
+		report.Printf(w, "%s: %s %s", p.Who(), image, does)
 		if p.Reason != "" {
 			report.Printf(w, ": %s", p.Reason)
 		}
 		fmt.Fprintln(w)
 	}
 	for _, k := range a.Kubernetes {
-		who, does := k.Shoot, "updated"
-		if k.Pool != "" {
-			who += ", worker pool " + k.Pool
-		}
-		if k.Action == ActionForced {
-			does = "forced"
-		}
-		report.Printf(w, "%s: Kubernetes %s is %s to %s\n", who, k.From, does, k.To)
+		report.Printf(w, "%s: Kubernetes %s is %s to %s\n", k.Who(), k.From, k.Action, k.To)
 	}
 }

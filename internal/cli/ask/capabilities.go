@@ -51,7 +51,7 @@ type requestedBy struct {
 	Flag string `json:"flag,omitempty"`
 	// Provider is the type of the one whose worker pools ask for a reserved capability; absent if all do.
 	Provider string `json:"provider,omitempty"`
-	// OnlyIfOffered is true if that counts only where an operator offers the capability.
+	// OnlyIfOffered is true if the setting is ignored in profiles that do not register the capability.
 	OnlyIfOffered bool `json:"onlyIfOffered,omitempty"`
 
 	capability string

@@ -208,7 +208,7 @@ func Repeats(err *field.Error, own field.ErrorList) bool {
 	})
 }
 
-// withRepairs says how to repair what core says about the capabilities of a CloudProfile.
+// withRepairs adds to errors of core about the capabilities of a CloudProfile how to repair them.
 func withRepairs(object runtime.Object, errs field.ErrorList) field.ErrorList {
 	if profile, _ := object.(*v1beta1.CloudProfile); profile != nil {
 		for _, err := range errs {
@@ -218,7 +218,7 @@ func withRepairs(object runtime.Object, errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// WithHints says so, too, and where core refuses one of Gardener's own capabilities in an object it says where to declare it.
+// WithHints adds to errors of core how to repair them. Where core refuses one of Gardener's own capabilities, it adds where to declare it.
 func WithHints(object runtime.Object, errs field.ErrorList) field.ErrorList {
 	profile, _ := object.(*v1beta1.CloudProfile)
 	for _, err := range errs {
@@ -262,7 +262,8 @@ func capabilityHint(profile *v1beta1.CloudProfile, err *field.Error) string {
 	return ""
 }
 
-// namesCapabilities reports whether core says at a path that a capability is not registered; of its values it says so below.
+// namesCapabilities reports whether core says at a path that a capability is not registered. Errors about its
+// values have a path below that.
 func namesCapabilities(path string) bool {
 	inType := strings.HasPrefix(path, "spec.machineTypes[") && strings.HasSuffix(path, "].capabilities")
 	of, flavor, inFlavor := strings.Cut(path, "].capabilityFlavors[")

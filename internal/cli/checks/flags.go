@@ -24,7 +24,7 @@ import (
 // severities are the values of --fail-on.
 var severities = []string{string(finding.SeverityError), string(finding.SeverityWarning)}
 
-// Options are those of the commands that lint: what is checked, and what of it counts. What they do not say, settings do.
+// Options are those of the commands that lint: what is checked, and which findings count. Settings complete them.
 type Options struct {
 	*input.Flags
 	FailOn, domain string
@@ -35,7 +35,7 @@ type Options struct {
 	set      func(flag, value string) error
 	// disable has lists of rules, with commas between them.
 	disable []string
-	// settings are those of the file, and disabled the rules that do not count by it and by the flags.
+	// settings are those of the file. Disabled are the rules that the file and the flags disable.
 	settings *settings
 	Disabled map[string]report.Suppression
 }

@@ -35,15 +35,15 @@ type settings struct {
 	file string
 	// inputs are what is read if no FILE and no cluster is given, relative to the working directory.
 	inputs []string
-	// disabled are the rules that do not count, with the reasons.
+	// disabled are the rules whose findings do not count, with the reasons.
 	disabled map[string]report.Suppression
 	// flags are the values of flags that are not given.
 	flags map[string]string
 }
 
 // findSettings returns the path of the settings for the working directory: the file in it or in the nearest folder above, up to
-// the root of the repository if there is one. It is empty if there is none. What has the name need not be a file that can be read:
-// reading it says so.
+// the root of the repository if there is one. It is empty if there is none. It may be no file
+// that can be read: then reading it returns the error.
 func findSettings() (string, error) {
 	here, err := os.Getwd()
 	if err != nil {

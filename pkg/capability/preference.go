@@ -32,6 +32,9 @@ func (o Order) String() string {
 	return "gep33"
 }
 
+// Other returns the other one of the two orders.
+func (o Order) Other() Order { return Gardener - o }
+
 // ParseOrder is the inverse of [Order.String]. The error says which names there are.
 func ParseOrder(name string) (Order, error) {
 	for _, o := range []Order{GEP33, Gardener} {

@@ -232,23 +232,24 @@ const (
 	SeverityWarning Severity = "warning"
 )
 
-// Rule is an entry of the catalogue of rules, from which documentation and SARIF output are made.
+// Rule is an entry of the catalogue of rules, from which documentation and SARIF output are made. The command rules prints its JSON,
+// which is an interface: a field once published keeps its name and meaning.
 type Rule struct {
 	// Name is the stable name, the Origin of the rule's findings. Once published it keeps its meaning.
-	Name     string
-	Severity Severity
+	Name     string   `json:"name"`
+	Severity Severity `json:"severity"`
 	// Escalates says of a rule that warns that lint makes an error of it in the case that Means names.
-	Escalates bool
-	// Means says in a sentence or two what the rule demands, and why.
-	Means string
-	// Repair says what to do about a finding.
-	Repair string
+	Escalates bool `json:"-"`
 	// Object is what the rule is about: one of the Object constants, or the kind of another object. Empty if nobody says.
-	Object string
+	Object string `json:"object"`
 	// Online rules look at older versions of an object, at its users, at credentials, as only admission can.
-	Online bool
+	Online bool `json:"online"`
 	// Command names the command which alone finds what the rule is about. Empty: lint or admission do.
-	Command string
+	Command string `json:"command,omitempty"`
+	// Means says in a sentence or two what the rule demands, and why.
+	Means string `json:"means"`
+	// Repair says what to do about a finding.
+	Repair string `json:"repair"`
 }
 
 // InManifests reports whether lint finds what the rule is about, in manifests alone.

@@ -126,7 +126,7 @@ var mayImport = map[string][]string{
 	},
 	"internal/cli/ask": {
 		"internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/gardener", "internal/cli/report", "pkg/capability",
-		"pkg/finding", "pkg/imageselector", "pkg/maintenance", "pkg/profile", "pkg/provider", "pkg/resolve", "pkg/words",
+		"pkg/finding", "pkg/imageselector", "pkg/maintenance", "pkg/memo", "pkg/profile", "pkg/provider", "pkg/resolve", "pkg/words",
 	},
 	"internal/cli/render": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/gardener", "internal/cli/report", "pkg/check", "pkg/finding",
@@ -139,7 +139,7 @@ var mayImport = map[string][]string{
 	},
 	"internal/cli/page": {
 		"internal/cli/ask", "internal/cli/page/...", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest",
-		"internal/cli/report", "pkg/capability", "pkg/imageselector", "pkg/provider", "pkg/resolve",
+		"internal/cli/report", "pkg/capability", "pkg/imageselector", "pkg/memo", "pkg/provider", "pkg/resolve", "pkg/words",
 	},
 	"internal/cli/page/html": {"internal/cli/ask", "internal/cli/report", "pkg/finding", "pkg/words"},
 

@@ -8,12 +8,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/input"
@@ -67,8 +67,8 @@ type Answer struct {
 	*refused
 	*reasoning
 
-	// further errors of the pool, which the answer is not about.
-	further finding.List
+	profile    input.AnyProfile
+	resolution resolve.Resolution[any]
 }
 
 // selected is the part of an answer about the image that was found.
@@ -111,23 +111,29 @@ type rejected struct {
 	text string
 }
 
-// answerTo answers for a worker pool.
-func answerTo(p input.AnyProfile, pool provider.Pool) Answer {
-	a := AnswerFrom(p, resolve.Explain(p, pool))
+// reasonWorkerConfig stands beside the reasons of packages profile and imageselector.
+const reasonWorkerConfig imageselector.Reason = "worker-config"
+
+// answerTo answers for a worker pool. fault is the first error in the providerConfig, which the user calls by a name; if fault is
+// empty it is the first one that the provider finds. With an error it is not known what the pool asks for, and no image is named.
+func answerTo(p input.AnyProfile, pool provider.Pool, name, fault string) Answer {
+	r := resolve.Explain(p, pool)
+	if fault == "" && len(r.Further) > 0 {
+		fault = input.Message(r.Further[0].Error)
+	}
+	if fault != "" && r.Err == nil {
+		r.Reason, r.Message = reasonWorkerConfig, name+" has errors, so it is not known what it asks for: "+fault
+		r.Err = &finding.Finding{Error: &field.Error{Detail: r.Message}}
+		r.Decision = imageselector.Decision[any]{Chosen: -1, Request: r.Decision.Request}
+	}
+	a := Answer{
+		Pool: pool.Name, Image: pool.Image, Version: pool.Version, MachineType: pool.MachineType, Region: pool.Region,
+		Requested: r.Requirements, reasoning: reasoningOf(p, &r), profile: p, resolution: r,
+	}
 	// Without both the question is about no providerConfig. Machines that are updated in place are not replaced.
 	inPlace := helper.IsUpdateStrategyInPlace(&pool.Worker.UpdateStrategy)
-	if (pool.Path != nil || pool.Config != nil) && !inPlace {
+	if fault == "" && (pool.Path != nil || pool.Config != nil) && !inPlace {
 		a.RollingUpdate = p.Provider().Workers().Rolling(pool)
-	}
-	return a
-}
-
-// AnswerFrom turns a resolution into what is printed.
-func AnswerFrom(p input.AnyProfile, r resolve.Resolution[any]) Answer {
-	a := Answer{
-		Pool:  r.Pool.Name,
-		Image: r.Pool.Image, Version: r.Pool.Version, MachineType: r.Pool.MachineType, Region: r.Pool.Region,
-		Requested: r.Requirements, reasoning: reasoningOf(p, &r), further: r.Further,
 	}
 	if r.Err == nil {
 		v := r.Decision.Verdicts[r.Decision.Chosen]
@@ -147,30 +153,6 @@ func AnswerFrom(p input.AnyProfile, r resolve.Resolution[any]) Answer {
 		a.Rejected = append(a.Rejected, rejectedFlavor(p, &r.Decision, i))
 	}
 	return a
-}
-
-// reasonWorkerConfig stands beside the reasons of packages profile and imageselector.
-const reasonWorkerConfig imageselector.Reason = "worker-config"
-
-// refuseFor turns an answer that has an image into a refusal if the worker's providerConfig, which the user calls by a name, has
-// errors: fault or, if that is empty, the first of the further ones.
-func (a *Answer) refuseFor(name, fault string, workers provider.Workers) {
-	if fault == "" && len(a.further) > 0 {
-		fault = input.Message(a.further[0].Error)
-	}
-	if fault == "" {
-		return
-	}
-	a.RollingUpdate = nil
-	if a.selected == nil {
-		return
-	}
-	message := name + " has errors, so it is not known what it asks for: " + fault
-	a.selected, a.refused = nil, &refused{
-		Error: message, Rejected: []rejected{{Reason: reasonWorkerConfig, Message: message}},
-		Suggestions: []resolve.Suggestion{},
-	}
-	a.forget(workers)
 }
 
 // explain says more about why there is no image.
@@ -219,17 +201,17 @@ func declared(c v1beta1.Capabilities) v1beta1.Capabilities {
 // printNextAnswer writes the answer of an index for people, with the reasoning if it has one.
 func printNextAnswer(w io.Writer, i int, a Answer) {
 	if a.reasoning == nil {
-		printAnswer(w, a)
+		printAnswer(w, &a)
 		return
 	}
 	if i > 0 {
 		fmt.Fprintln(w)
 	}
-	printExplanation(w, a)
+	printExplanation(w, &a)
 }
 
 // questionText repeats what was asked, with the settings that ask for capabilities.
-func questionText(a Answer) string {
+func questionText(a *Answer) string {
 	image := a.Image + "@" + a.Version
 	switch {
 	case a.Image == "":
@@ -243,24 +225,29 @@ func questionText(a Answer) string {
 	if a.Shoot != "" {
 		text = a.Shoot + ", worker pool " + a.Pool + ": " + text
 	}
-	return text + SettingsText(a)
+	return text + SettingsText(a.Requested)
 }
 
 // SettingsText repeats in brackets which settings ask for capabilities; empty without any.
-func SettingsText(a Answer) string {
-	var settings []string
-	for _, r := range a.Requested {
+func SettingsText(requested []capability.Requirement) string {
+	if settings := Settings(requested); len(settings) > 0 {
+		return " (" + strings.Join(settings, ", ") + ")"
+	}
+	return ""
+}
+
+// Settings returns the settings that ask for something, without what is implied. It is never nil.
+func Settings(requested []capability.Requirement) []string {
+	settings := []string{}
+	for _, r := range requested {
 		if !r.Implied {
 			settings = append(settings, r.Setting)
 		}
 	}
-	if len(settings) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(settings, ", ") + ")"
+	return settings
 }
 
-func printAnswer(w io.Writer, a Answer) {
+func printAnswer(w io.Writer, a *Answer) {
 	if a.selected != nil {
 		report.Printf(w, "%s boots %s\n", questionText(a), report.Reference(a.Reference))
 		if a.Ambiguous {
@@ -272,16 +259,11 @@ func printAnswer(w io.Writer, a Answer) {
 	for _, r := range a.Rejected {
 		report.Printf(w, "  %s\n", cmp.Or(r.text, r.Message))
 	}
-	printAdvice(w, a.refused)
-}
-
-// printAdvice says what to do about a pool that boots nothing, unless what was found wrong says that.
-func printAdvice(w io.Writer, r *refused) {
 	switch {
-	case r.mistake != "":
-		report.Printf(w, "%s\n", r.mistake)
-	case !slices.ContainsFunc(r.Rejected, func(x rejected) bool { return x.Reason == reasonWorkerConfig }):
-		PrintSuggestions(w, r.Suggestions)
+	case a.mistake != "":
+		report.Printf(w, "%s\n", a.mistake)
+	case a.resolution.Reason != reasonWorkerConfig: // else the error says what to do
+		PrintSuggestions(w, a.Suggestions)
 	}
 }
 

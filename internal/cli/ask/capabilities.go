@@ -51,7 +51,7 @@ type requestedBy struct {
 	Flag string `json:"flag,omitempty"`
 	// Provider is the type of the one whose worker pools ask for a reserved capability; absent if all do.
 	Provider string `json:"provider,omitempty"`
-	// OnlyIfOffered is true if that counts only where an operator offers the capability.
+	// OnlyIfOffered is true if the setting is ignored in profiles that do not register the capability.
 	OnlyIfOffered bool `json:"onlyIfOffered,omitempty"`
 
 	capability string
@@ -202,17 +202,16 @@ func undeclared(c *workerCapability) string {
 }
 
 func (by *requestedBy) where() string {
+	where := strings.Trim(by.Field+", "+by.Flag, ", ")
 	switch {
 	case by.OnlyIfOffered:
-		return by.Field + ", " + by.Flag + "; " + by.Provider + " only, where flavors declare it"
+		return where + "; " + by.Provider + " only, where flavors declare it"
 	case by.Provider != "":
-		return by.Field + ", " + by.Flag + "; " + by.Provider + " only"
+		return where + "; " + by.Provider + " only"
 	case by.Implied:
 		return "unless something else is asked for"
-	case by.Flag == "":
-		return by.Field
 	case by.Field == "":
-		return by.Flag + "; the Shoot API of Gardener v1.150 has no such field yet"
+		return where + "; the Shoot API of Gardener v1.150 has no such field yet"
 	}
-	return by.Field + ", " + by.Flag
+	return where
 }

@@ -56,12 +56,6 @@ type reasoning struct {
 	// they are now. It is absent for a providerConfig with errors, a question by flags without one, and a worker pool
 	// whose machines are updated in place.
 	RollingUpdate []provider.Rolling `json:"rollingUpdate,omitempty"`
-
-	format func(v1beta1.Capabilities) string
-	// LeftToDefault are the capabilities that the machine type leaves out, and so supports in full.
-	LeftToDefault []string `json:"-"`
-	// Sets show machine type and worker pool side by side; nil if there is nothing to say about worker capabilities.
-	Sets []setsRow `json:"-"`
 }
 
 // explainedFlavor is one flavor and what became of it.
@@ -77,11 +71,6 @@ type explainedFlavor struct {
 	// ExcludedBy is as in [rejected].
 	ExcludedBy capability.Cause `json:"excludedBy,omitempty"`
 	Chosen     bool             `json:"chosen"`
-
-	// undeclared says what it supports of worker capabilities without declaring it.
-	undeclared string
-	// Rejections are the reasons why it is out. The first is that of Message.
-	Rejections []resolve.Rejection `json:"-"`
 }
 
 // explainedComparison is one step on the way to the best candidate. Best and Next are indices into the flavors.
@@ -106,12 +95,10 @@ func reasoningOf(p input.AnyProfile, r *resolve.Resolution[any]) *reasoning {
 	d := &r.Decision
 	e := &reasoning{
 		Order: r.Pool.Order.String(), Vocabulary: p.Vocabulary().Definitions(), Machine: r.Machine.Capabilities(),
-		Worker: asked(p.Vocabulary(), r.Requirements), format: p.Vocabulary().Format, Sets: sets(p, r),
-		LeftToDefault: p.LeftToDefault(r.Pool.MachineType),
-		Flavors:       []explainedFlavor{}, Comparisons: []explainedComparison{},
+		Worker: asked(p.Vocabulary(), r.Requirements), Flavors: []explainedFlavor{}, Comparisons: []explainedComparison{},
 	}
 	for i := range d.Verdicts {
-		e.Flavors = append(e.Flavors, explained(p, r, i))
+		e.Flavors = append(e.Flavors, explained(d, i))
 	}
 	for _, c := range d.Comparisons {
 		winner := c.Best
@@ -124,46 +111,29 @@ func reasoningOf(p input.AnyProfile, r *resolve.Resolution[any]) *reasoning {
 		})
 	}
 	other := d.Request
-	other.Order = capability.Gardener
-	if d.Request.Order == capability.Gardener {
-		other.Order = capability.GEP33
-	}
+	other.Order = d.Request.Order.Other()
 	if chosen := p.Catalog().Choose(other); d.Chosen >= 0 && chosen != d.Chosen {
 		e.OtherOrder = &otherChoice{Order: other.Order.String(), Flavor: chosen}
 	}
 	return e
 }
 
-// forget takes out what follows from what a worker pool asks for, since that is not known.
-func (e *reasoning) forget(workers provider.Workers) {
-	e.Flavors, e.Comparisons, e.OtherOrder = []explainedFlavor{}, []explainedComparison{}, nil
-	for i := range e.Sets {
-		row := &e.Sets[i]
-		own := slices.ContainsFunc(workers.Definitions(), func(d capability.Definition) bool { return d.Name == row.capability })
-		if own && row.worker == "-" {
-			row.worker = "not known"
-		}
-	}
-}
-
-func explained(p input.AnyProfile, r *resolve.Resolution[any], i int) explainedFlavor {
-	d := &r.Decision
+func explained(d *imageselector.Decision[any], i int) explainedFlavor {
 	v := &d.Verdicts[i]
 	f := explainedFlavor{
-		Capabilities: declared(v.Flavor.Capabilities), Supports: v.Set.Capabilities(),
-		Reason: v.Reason, Chosen: i == d.Chosen, Rejections: resolve.Rejections(v, d.Request.Region),
+		Capabilities: declared(v.Flavor.Capabilities), Supports: v.Set.Capabilities(), Reason: v.Reason, Chosen: i == d.Chosen,
 	}
-	if len(f.Rejections) > 0 {
-		f.ExcludedBy, f.Message = f.Rejections[0].By, v.Set.String()+" "+f.Rejections[0].String()
+	if out := resolve.Rejections(v, d.Request.Region); len(out) > 0 {
+		f.ExcludedBy, f.Message = out[0].By, v.Set.String()+" "+out[0].String()
 	}
 	if v.Effective != (capability.Set{}) {
-		f.Effective, f.undeclared = v.Effective.Capabilities(), undeclaredIn(p, r, v.Effective)
+		f.Effective = v.Effective.Capabilities()
 	}
 	return f
 }
 
 // undeclaredIn says what a flavor supports, without declaring it, of the worker capabilities that the worker pool asks
-// for, unless that counts for nothing, and of the registered ones that it does not ask for.
+// for, unless that is ignored, and of the registered ones that it does not ask for.
 func undeclaredIn(p input.AnyProfile, r *resolve.Resolution[any], set capability.Set) (text string) {
 	declared := set.Capabilities()
 	var asked, unasked []string
@@ -193,7 +163,7 @@ func valuesOf(set capability.Set, name string) string {
 	return fmt.Sprintf("%s [%s]", name, strings.Join(set.Values(name), ", "))
 }
 
-// requires reports whether the worker pool asks for a capability; by implication does only count if implied is true.
+// requires reports whether the worker pool asks for a capability; what is implied counts only if implied is true.
 func requires(r *resolve.Resolution[any], name string, implied bool) bool {
 	return slices.ContainsFunc(r.Requirements, func(q capability.Requirement) bool {
 		return q.Capability == name && (implied || !q.Implied)

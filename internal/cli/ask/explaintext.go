@@ -21,61 +21,68 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-func printExplanation(w io.Writer, e Answer) {
-	report.Printf(w, "%s\n", questionText(e))
-	PrintSupport(w, e)
-	printFlavors(w, e)
-	if len(e.Comparisons) > 0 {
-		report.Printf(w, "\nComparisons, in the order %s:\n", e.Order)
+func printExplanation(w io.Writer, a *Answer) {
+	report.Printf(w, "%s\n", questionText(a))
+	sides := PrintSupport(w, a.profile, &a.resolution)
+	verdicts := a.resolution.Decision.Verdicts
+	if len(verdicts) > 0 {
+		report.Printf(w, "\nFlavors of %s@%s:\n", a.Image, a.Version)
 	}
-	for _, c := range e.Comparisons {
+	for i := range verdicts {
+		report.Printf(w, "  %s %s\n", letter(i), verdicts[i].Set)
+		PrintOutcome(w, a.profile, &a.resolution, &verdicts[i], sides)
+	}
+	if len(a.Comparisons) > 0 {
+		report.Printf(w, "\nComparisons, in the order %s:\n", a.Order)
+	}
+	for _, c := range a.Comparisons {
 		report.Printf(w, "  %s against %s: %s -> %s\n", letter(c.Best), letter(c.Next), c.Message, letter(c.Winner))
 	}
 	fmt.Fprintln(w)
-	printAnswer(w, e)
-	if e.OtherOrder != nil {
-		report.Printf(w, "With --order=%s it would be flavor %s.\n", e.OtherOrder.Order, letter(e.OtherOrder.Flavor))
+	printAnswer(w, a)
+	if a.OtherOrder != nil {
+		report.Printf(w, "With --order=%s it would be flavor %s.\n", a.OtherOrder.Order, letter(a.OtherOrder.Flavor))
 	}
-	printRolling(w, e)
+	printRolling(w, a.RollingUpdate)
 }
 
 // printRolling writes which settings of the providerConfig replace the pool's machines when they change, if the pool has any.
-func printRolling(w io.Writer, e Answer) {
-	if !slices.ContainsFunc(e.RollingUpdate, func(r provider.Rolling) bool { return r.Value != "" }) {
+func printRolling(w io.Writer, settings []provider.Rolling) {
+	if !slices.ContainsFunc(settings, func(r provider.Rolling) bool { return r.Value != "" }) {
 		return
 	}
 	fmt.Fprintln(w, "\nChanging one of these settings in the pool's providerConfig replaces its machines, one after the other:")
-	for _, setting := range e.RollingUpdate {
+	for _, setting := range settings {
 		report.Printf(w, "  %s: %s\n", setting.Field, cmp.Or(setting.Value, "not set"))
 	}
 }
 
-// PrintSupport writes what machine type and worker pool say.
-func PrintSupport(w io.Writer, e Answer) {
-	if e.Sets != nil {
-		printSets(w, e)
+// PrintSupport writes what machine type and worker pool say. It reports whether it shows them side by side, which it does where
+// worker capabilities matter.
+func PrintSupport(w io.Writer, p input.AnyProfile, r *resolve.Resolution[any]) (sides bool) {
+	rows := sets(p, r)
+	if rows != nil {
+		report.Printf(w, "\nMost important capability and best value first:\n")
+		table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+		report.Printf(table, "  capability\tvalues\tmachine type %s\tworker pool asks for\n", r.Pool.MachineType)
+		for _, row := range rows {
+			report.Printf(table, "  %s\t%s\t%s\t%s\n", row.capability, row.values, row.machine, row.worker)
+		}
+		_ = table.Flush() // as with all text: what cannot be written is lost
 	} else {
-		printMachine(w, e)
+		report.Printf(w, "\nVocabulary, most important capability and best value first:\n")
+		for _, def := range p.Vocabulary().Definitions() {
+			report.Printf(w, "  %s: [%s]\n", def.Name, strings.Join(def.Values, ", "))
+		}
+		if r.Machine.String() == "{}" {
+			return false
+		}
+		report.Printf(w, "\nMachine type %s supports:\n  %s\n", r.Pool.MachineType, r.Machine)
 	}
-}
-
-// printMachine writes what decides if worker capabilities do not matter.
-func printMachine(w io.Writer, e Answer) {
-	report.Printf(w, "\nVocabulary, most important capability and best value first:\n")
-	for _, def := range e.Vocabulary {
-		report.Printf(w, "  %s: [%s]\n", def.Name, strings.Join(def.Values, ", "))
+	if omitted := p.LeftToDefault(r.Pool.MachineType); len(omitted) > 0 {
+		report.Printf(w, "  The machine type does not declare %s, and so supports all values.\n", words.And(omitted))
 	}
-	if len(e.Machine) > 0 {
-		report.Printf(w, "\nMachine type %s supports:\n  %s\n", e.MachineType, e.format(e.Machine))
-		printLeftToDefault(w, e)
-	}
-}
-
-// printLeftToDefault says what the machine type supports without declaring it.
-func printLeftToDefault(w io.Writer, e Answer) {
-	if len(e.LeftToDefault) > 0 {
-		report.Printf(w, "  The machine type does not declare %s, and so supports all values.\n", words.And(e.LeftToDefault))
-	}
+	return rows != nil
 }
 
 // setsRow is what is to be said of one capability: its values, best first, and which of them have and ask for it.
@@ -88,7 +95,7 @@ func sets(p input.AnyProfile, r *resolve.Resolution[any]) []setsRow {
 	v := p.Vocabulary()
 	var rows []setsRow
 	for _, def := range v.Definitions() {
-		rows = append(rows, rowOf(v, r, def.Name, def.Values))
+		rows = append(rows, rowOf(p, r, def.Name, def.Values))
 	}
 	matters := false
 	for _, d := range v.WorkerCapabilities() {
@@ -100,7 +107,7 @@ func sets(p input.AnyProfile, r *resolve.Resolution[any]) []setsRow {
 			if !strings.HasPrefix(d.Name, capability.ReservedPrefix) {
 				d.Values = nil
 			}
-			rows = append(rows, rowOf(v, r, d.Name, d.Values))
+			rows = append(rows, rowOf(p, r, d.Name, d.Values))
 		}
 	}
 	if !matters {
@@ -120,8 +127,8 @@ func declares(r *resolve.Resolution[any], name string) bool {
 
 // rowOf describes a capability. It has no values if it is a capability of the provider that is not registered. What the worker
 // pool asks for in vain, because the profile does not offer it, is marked.
-func rowOf(v *capability.Vocabulary, r *resolve.Resolution[any], name string, values []string) setsRow {
-	row := setsRow{capability: name, values: strings.Join(values, ", "), machine: "unknown"}
+func rowOf(p input.AnyProfile, r *resolve.Resolution[any], name string, values []string) setsRow {
+	row := setsRow{capability: name, values: strings.Join(values, ", "), machine: "unknown", worker: "-"}
 	switch supported := r.Machine.Values(name); {
 	case values == nil:
 		row.values, row.machine = "not registered", "-"
@@ -135,7 +142,7 @@ func rowOf(v *capability.Vocabulary, r *resolve.Resolution[any], name string, va
 	for _, q := range r.Requirements {
 		if q.Capability == name {
 			asks := fmt.Sprintf("%s (%s)", strings.Join(q.Values, ", "), q.Setting)
-			if v.Ignores(q) {
+			if p.Vocabulary().Ignores(q) {
 				asks += ", which counts for nothing"
 			}
 			asked = append(asked, asks)
@@ -144,43 +151,31 @@ func rowOf(v *capability.Vocabulary, r *resolve.Resolution[any], name string, va
 	if name == capability.Architecture && r.Pool.Architecture != "" {
 		asked = append(asked, r.Pool.Architecture)
 	}
-	row.worker = cmp.Or(strings.Join(asked, "; "), "-")
+	isOwn := func(d capability.Definition) bool { return d.Name == name }
+	switch {
+	case len(asked) > 0:
+		row.worker = strings.Join(asked, "; ")
+	case r.Reason == reasonWorkerConfig && slices.ContainsFunc(p.Provider().Workers().Definitions(), isOwn):
+		row.worker = "not known"
+	}
 	return row
 }
 
-func printSets(w io.Writer, e Answer) {
-	report.Printf(w, "\nMost important capability and best value first:\n")
-	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	report.Printf(table, "  capability\tvalues\tmachine type %s\tworker pool asks for\n", e.MachineType)
-	for _, row := range e.Sets {
-		report.Printf(table, "  %s\t%s\t%s\t%s\n", row.capability, row.values, row.machine, row.worker)
+// PrintOutcome writes what became of a flavor, and where worker capabilities matter, what it does not go with.
+func PrintOutcome(w io.Writer, p input.AnyProfile, r *resolve.Resolution[any], v *imageselector.Verdict[any], sides bool) {
+	fits := "on this machine type"
+	if sides {
+		fits = "for this worker pool"
 	}
-	_ = table.Flush() // as with all text: what cannot be written is lost
-	printLeftToDefault(w, e)
-}
-
-// printFlavors writes what became of the flavors, and where worker capabilities matter, what each does not go with.
-func printFlavors(w io.Writer, e Answer) {
-	if len(e.Flavors) > 0 {
-		report.Printf(w, "\nFlavors of %s@%s:\n", e.Image, e.Version)
+	for _, rejection := range resolve.Rejections(v, r.Pool.Region) {
+		by := ""
+		if sides {
+			by = " by the " + causes[rejection.By]
+		}
+		report.Printf(w, "      out%s: it %s\n", by, rejection)
 	}
-	for i, f := range e.Flavors {
-		report.Printf(w, "  %s %s\n", letter(i), e.format(f.Supports))
-		PrintOutcome(w, e, f)
-	}
-}
-
-// PrintOutcome writes what became of a flavor.
-func PrintOutcome(w io.Writer, e Answer, f explainedFlavor) {
-	fits, out := "fits; on this machine type", func(resolve.Rejection) string { return "out" }
-	if e.Sets != nil {
-		fits, out = "fits; for this worker pool", func(r resolve.Rejection) string { return "out by the " + causes[r.By] }
-	}
-	for _, r := range f.Rejections {
-		report.Printf(w, "      %s: it %s\n", out(r), r)
-	}
-	if f.Reason == "" {
-		report.Printf(w, "      %s: %s\n", fits, e.format(f.Effective)+f.undeclared)
+	if v.Reason == "" {
+		report.Printf(w, "      fits; %s: %s\n", fits, v.Effective.String()+undeclaredIn(p, r, v.Effective))
 	}
 }
 

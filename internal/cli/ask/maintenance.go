@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -21,6 +22,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
 )
@@ -59,15 +61,6 @@ Shoots that are being deleted are left out.`,
 	return cmd
 }
 
-// The actions of maintenance.
-const (
-	ActionStays   = "stays"
-	ActionUpdated = "updated"
-	ActionForced  = "forced"
-	ActionStuck   = "stuck"
-	ActionFails   = "fails"
-)
-
 // Maintained is what maintenance prints. Its JSON is an interface: a field once published keeps its name and meaning.
 type Maintained struct {
 	Pools      []MaintainedPool       `json:"pools"`
@@ -81,22 +74,30 @@ type MaintainedPool struct {
 	Pool  string `json:"pool"`
 	Image string `json:"image"`
 	// From is the version that the pool has or, if it leaves that to Gardener, gets when it is created.
-	From   string `json:"from"`
-	To     string `json:"to"`
-	Action string `json:"action"`
+	From   string             `json:"from"`
+	To     string             `json:"to"`
+	Action maintenance.Action `json:"action"`
 	// Core is the version that Gardener alone would pick; empty if that is the same as To.
 	Core   string `json:"core,omitempty"`
 	Reason string `json:"reason,omitempty"`
 }
 
+// Who is the Shoot and its worker pool, in words.
+func (p *MaintainedPool) Who() string { return p.Shoot + ", worker pool " + p.Pool }
+
 // MaintainedKubernetes is about a version of Kubernetes that changes: that of the control plane or, if Pool is not
 // empty, that of a worker pool with a version of its own.
 type MaintainedKubernetes struct {
-	Shoot  string `json:"shoot"`
-	Pool   string `json:"pool,omitempty"`
-	From   string `json:"from"`
-	To     string `json:"to"`
-	Action string `json:"action"`
+	Shoot  string             `json:"shoot"`
+	Pool   string             `json:"pool,omitempty"`
+	From   string             `json:"from"`
+	To     string             `json:"to"`
+	Action maintenance.Action `json:"action"`
+}
+
+// Who is the Shoot, with the worker pool if it is about one, in words.
+func (k *MaintainedKubernetes) Who() string {
+	return strings.TrimSuffix(k.Shoot+", worker pool "+k.Pool, ", worker pool ")
 }
 
 func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *maintenanceFlags) error {
@@ -133,7 +134,7 @@ func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *
 	if err := command.PrintAs(c.Stdout, flags.output, answer, answer.print); err != nil {
 		return err
 	}
-	wrong := func(p MaintainedPool) bool { return p.Action == ActionStuck || p.Action == ActionFails }
+	wrong := func(p MaintainedPool) bool { return p.Action == maintenance.Stuck || p.Action == maintenance.Fails }
 	if len(g.Findings) > 0 || slices.ContainsFunc(answer.Pools, wrong) {
 		return command.ErrWrong
 	}
@@ -156,24 +157,18 @@ type Maintainer struct {
 func Maintainers(after time.Duration) func(input.AnyProfile) *Maintainer {
 	known := map[*v1beta1.CloudProfileSpec]*Maintainer{}
 	return func(p input.AnyProfile) *Maintainer {
-		if known[p.Spec()] == nil {
+		return memo.Get(known, p.Spec(), func() *Maintainer {
 			later := maintenance.After(p.Spec(), after)
 			by := maintenance.NewMaintainer(later, p.Provider().Workers())
-			known[p.Spec()] = &Maintainer{p, later, by, map[provider.Shape]string{}, map[provider.Shape]bool{}}
-		}
-		return known[p.Spec()]
+			return &Maintainer{p, later, by, map[provider.Shape]string{}, map[provider.Shape]bool{}}
+		})
 	}
 }
 
 // whyNot says why a worker pool boots nothing.
 func (m *Maintainer) whyNot(pool provider.Pool) string {
 	shape := m.profile.Provider().Workers().ShapeOf(&pool)
-	reason, done := m.known[shape]
-	if !done {
-		reason = resolve.WhyNot(m.profile, pool)
-		m.known[shape] = reason
-	}
-	return reason
+	return memo.Get(m.known, shape, func() string { return resolve.WhyNot(m.profile, pool) })
 }
 
 // further returns what is wrong with a worker pool besides that it boots nothing.
@@ -205,7 +200,7 @@ func Maintain(g *input.Given,
 		g.AddErrors(s.Manifest, m.further(pool)...)
 		m.boots = append(m.boots, resolve.Boots(p, pool))
 	}
-	m.run(webhook)
+	m.Outlook = m.by.Look(shoot, m.pools, m.boots, m.notBooting, webhook)
 	for i := range m.pools {
 		answer.Pools = append(answer.Pools, m.pool(i))
 	}
@@ -219,35 +214,9 @@ type shootMaintenance struct {
 	shoot *v1beta1.Shoot
 	pools []provider.Pool
 	// boots reports what boots for each worker pool; nil if that cannot be told.
-	boots []func(image, version string) bool
+	boots []maintenance.Filter
 
-	// core is what Gardener's controller makes of the Shoot, and written what is made of that before it is validated.
-	core, written maintenance.Maintained
-	// rejections say why the API server does not take it, for each worker pool; rejected is the first of them that
-	// does.
-	rejections []string
-	rejected   int
-}
-
-// run does the maintenance.
-func (m *shootMaintenance) run(webhook bool) {
-	m.core = m.by.Maintain(m.shoot)
-	m.written = m.core
-	m.written.Shoot, m.written.Images = m.core.Shoot.DeepCopy(), slices.Clone(m.core.Images)
-	for i := range m.pools {
-		if !webhook || m.boots[i] == nil || m.core.Images[i].Version == "" {
-			continue
-		}
-		outcome, replaced := m.by.Replace(m.shoot, m.core.Shoot,
-			&m.shoot.Spec.Provider.Workers[i], &m.core.Shoot.Spec.Provider.Workers[i], &m.pools[i], m.boots[i])
-		if replaced {
-			m.written.Images[i] = outcome
-			version := cmp.Or(outcome.Version, m.pools[i].Version)
-			m.written.Shoot.Spec.Provider.Workers[i].Machine.Image.Version = &version
-		}
-	}
-	m.rejections = m.by.Rejections(m.shoot, m.written.Shoot, m.notBooting)
-	m.rejected = slices.IndexFunc(m.rejections, func(reason string) bool { return reason != "" })
+	*maintenance.Outlook
 }
 
 // notBooting says why a worker pool does not boot an image; empty if it does.
@@ -265,38 +234,31 @@ func (m *shootMaintenance) notBooting(worker int, image maintenance.Image) strin
 
 // pool returns what becomes of the image of a worker pool.
 func (m *shootMaintenance) pool(i int) MaintainedPool {
-	from, outcome := m.pools[i].Version, m.written.Images[i]
-	p := MaintainedPool{
-		Shoot: m.name, Pool: m.pools[i].Name, Image: m.pools[i].Image, From: from, To: cmp.Or(outcome.Version, from),
-	}
-	replaced := cmp.Or(m.core.Images[i].Version, from) != p.To
-	lost := m.lost(i)
+	from := m.pools[i].Version
+	p := MaintainedPool{Shoot: m.name, Pool: m.pools[i].Name, Image: m.pools[i].Image, From: from}
+	p.Action, p.To = m.Outlook.Image(i)
+	core, lost := cmp.Or(m.Core.Images[i].Version, from), m.lost(i)
+	cannot := cmp.Or(lost, from+" cannot be had any more by this pool")
 	switch {
-	case m.rejected >= 0 && p.To != from:
-		p.Action, p.To, p.Reason = ActionFails, from, m.rejection(i)
-		replaced = m.core.Images[i].Version != from
-	case p.To != from && outcome.Forced:
-		p.Action, p.Reason = ActionForced, cmp.Or(lost, from+" cannot be had any more by this pool")
-	case p.To != from:
-		p.Action = ActionUpdated
-	case lost != "" && i == m.core.GivenUp: // what is lost is why it ends here
-		p.Action, p.Reason = ActionStuck, cmp.Or(m.rejections[i], m.givenUp())
-	case lost != "":
-		p.Action, p.Reason = ActionStuck, m.stuck(i, lost)
-		if m.rejections[i] != "" {
-			p.Reason += "; " + m.rejections[i]
+	case p.Action == maintenance.Fails:
+		p.Reason = m.rejection(i)
+	case p.Action == maintenance.Forced:
+		p.Reason = cannot
+	case p.Action == maintenance.Stuck && lost != "" && i == m.Core.GivenUp: // what is lost is why it ends here
+		p.Reason = cmp.Or(m.Rejections[i], m.givenUp())
+	case p.Action == maintenance.Stuck:
+		p.Reason = m.stuck(i, cannot)
+		if lost != "" && m.Rejections[i] != "" {
+			p.Reason += "; " + m.Rejections[i]
 		}
-	case m.rejected >= 0 && m.rejections[i] != "":
-		p.Action, p.Reason = ActionFails, m.rejection(i)
-	case outcome.Err != nil && outcome.Forced:
-		p.Action, p.Reason = ActionStuck, m.stuck(i, from+" cannot be had any more by this pool")
-	default:
-		p.Action, p.Reason = ActionStays, m.stays(i)
+	case p.Action == maintenance.Stays:
+		p.Reason = m.stays(i)
 	}
-	if replaced {
-		p.Core = cmp.Or(m.core.Images[i].Version, from)
+	if core == p.To {
+		return p
 	}
-	if replaced && (p.Action == ActionStays || p.Action == ActionUpdated) {
+	p.Core = core
+	if p.Action == maintenance.Stays || p.Action == maintenance.Updated {
 		p.Reason = m.unsuitable(i)
 	}
 	return p
@@ -317,11 +279,11 @@ func (m *shootMaintenance) lost(i int) string {
 // stuck says why a worker pool gets no other version, beside why its own is lost.
 func (m *shootMaintenance) stuck(i int, lost string) string {
 	switch {
-	case i >= m.core.GivenUp:
+	case i >= m.Core.GivenUp:
 		return m.givenUp() + "; " + lost
-	case m.core.Images[i].Version != "":
+	case m.Core.Images[i].Version != "":
 		return "nothing replaces it: " + lost + ", and " + m.unsuitable(i)
-	case m.written.Images[i].Err == nil && !maintenance.UpdatesImages(m.shoot):
+	case m.Written.Images[i].Err == nil && !maintenance.UpdatesImages(m.shoot):
 		return "automatic updates of images are switched off, and " + lost
 	}
 	return "nothing replaces it: " + lost
@@ -330,10 +292,10 @@ func (m *shootMaintenance) stuck(i int, lost string) string {
 // stays says why a worker pool keeps a version that is good.
 func (m *shootMaintenance) stays(i int) string {
 	switch {
-	case i >= m.core.GivenUp:
+	case i >= m.Core.GivenUp:
 		return m.givenUp()
-	case m.written.Images[i].Err != nil:
-		return fmt.Sprintf("Gardener finds nothing newer: %v", m.written.Images[i].Err)
+	case m.Written.Images[i].Err != nil:
+		return fmt.Sprintf("Gardener finds nothing newer: %v", m.Written.Images[i].Err)
 	case !maintenance.UpdatesImages(m.shoot):
 		return "automatic updates of images are switched off"
 	}
@@ -349,48 +311,40 @@ func (m *shootMaintenance) stays(i int) string {
 // givenUp says which worker pool ends the maintenance of images.
 func (m *shootMaintenance) givenUp() string {
 	return fmt.Sprintf("Gardener updates no image from worker pool %s on: %v",
-		m.pools[m.core.GivenUp].Name, m.core.Images[m.core.GivenUp].Err)
+		m.pools[m.Core.GivenUp].Name, m.Core.Images[m.Core.GivenUp].Err)
 }
 
 // unsuitable says why a worker pool does not get what Gardener has picked.
 func (m *shootMaintenance) unsuitable(i int) string {
-	image := maintenance.Image{Name: m.pools[i].Image, Version: m.core.Images[i].Version}
+	image := maintenance.Image{Name: m.pools[i].Image, Version: m.Core.Images[i].Version}
 	if reason := m.notBooting(i, image); reason != "" {
 		return reason
 	}
-	before, after := &m.shoot.Spec.Provider.Workers[i], &m.core.Shoot.Spec.Provider.Workers[i]
+	before, after := &m.shoot.Spec.Provider.Workers[i], &m.Core.Shoot.Spec.Provider.Workers[i]
 	return fmt.Sprintf("Gardener refuses %s: %s", image,
-		m.by.Refused(image, after, before, m.core.Shoot.Spec.Kubernetes.Version))
+		m.by.Refused(image, after, before, m.Core.Shoot.Spec.Kubernetes.Version))
 }
 
 // rejection says why the maintenance of the whole Shoot fails, to one of its worker pools.
 func (m *shootMaintenance) rejection(i int) string {
-	if m.rejections[i] != "" {
-		return m.rejections[i]
+	if m.Rejections[i] != "" {
+		return m.Rejections[i]
 	}
-	return fmt.Sprintf("worker pool %s: %s", m.pools[m.rejected].Name, m.rejections[m.rejected])
+	return fmt.Sprintf("worker pool %s: %s", m.pools[m.Rejected].Name, m.Rejections[m.Rejected])
 }
 
 // kubernetes returns what becomes of the versions of Kubernetes, as far as they change.
 func (m *shootMaintenance) kubernetes() []MaintainedKubernetes {
-	if m.rejected >= 0 {
-		return nil
-	}
 	var found []MaintainedKubernetes
-	add := func(pool, from string, outcome maintenance.Outcome) {
-		if outcome.Version == "" {
-			return
+	add := func(worker int, pool, from string) {
+		if action, to := m.Kubernetes(worker); action == maintenance.Updated || action == maintenance.Forced {
+			found = append(found, MaintainedKubernetes{m.name, pool, from, to, action})
 		}
-		action := ActionUpdated
-		if outcome.Forced {
-			action = ActionForced
-		}
-		found = append(found, MaintainedKubernetes{m.name, pool, from, outcome.Version, action})
 	}
-	add("", m.shoot.Spec.Kubernetes.Version, m.core.Kubernetes)
+	add(-1, "", m.shoot.Spec.Kubernetes.Version)
 	for i, worker := range m.shoot.Spec.Provider.Workers {
 		if worker.Kubernetes != nil && worker.Kubernetes.Version != nil {
-			add(worker.Name, *worker.Kubernetes.Version, m.core.Kubelets[i])
+			add(i, worker.Name, *worker.Kubernetes.Version)
 		}
 	}
 	return found
@@ -399,25 +353,18 @@ func (m *shootMaintenance) kubernetes() []MaintainedKubernetes {
 // print writes the answer for people.
 func (a Maintained) print(w io.Writer) {
 	for _, p := range a.Pools {
-		does := map[string]string{
-			ActionStays: "stays", ActionUpdated: "is updated to " + p.To, ActionForced: "is forced to " + p.To,
-			ActionStuck: "is stuck", ActionFails: "stays, because the maintenance of the Shoot fails",
+		does := map[maintenance.Action]string{
+			maintenance.Stays: "stays", maintenance.Updated: "is updated to " + p.To, maintenance.Forced: "is forced to " + p.To,
+			maintenance.Stuck: "is stuck", maintenance.Fails: "stays, because the maintenance of the Shoot fails",
 		}[p.Action]
 		image := maintenance.Image{Name: p.Image, Version: p.From}
-		report.Printf(w, "%s, worker pool %s: %s %s", p.Shoot, p.Pool, image, does)
+		report.Printf(w, "%s: %s %s", p.Who(), image, does)
 		if p.Reason != "" {
 			report.Printf(w, ": %s", p.Reason)
 		}
 		fmt.Fprintln(w)
 	}
 	for _, k := range a.Kubernetes {
-		who, does := k.Shoot, "updated"
-		if k.Pool != "" {
-			who += ", worker pool " + k.Pool
-		}
-		if k.Action == ActionForced {
-			does = "forced"
-		}
-		report.Printf(w, "%s: Kubernetes %s is %s to %s\n", who, k.From, does, k.To)
+		report.Printf(w, "%s: Kubernetes %s is %s to %s\n", k.Who(), k.From, k.Action, k.To)
 	}
 }

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
+// Package ask is the commands that answer questions about worker pools: select, explain, maintenance and capabilities.
 package ask
 
 import (
@@ -140,25 +141,28 @@ func runQuestion(ctx context.Context, c *command.Call, args []string, flags *poo
 	if err != nil {
 		return err
 	}
-	answers, single, err := ask(g, flags, c.Stdin, reasons)
+	answers, single, err := ask(g, flags, c.Stdin)
 	if err != nil {
 		return input.PrintFindings(c, g, err)
 	}
 	refused := false
-	noted := func(yield func(Answer) bool) {
+	wanted := func(yield func(Answer) bool) {
 		for a := range answers {
 			refused = refused || a.refused != nil
+			if !reasons {
+				a.reasoning = nil
+			}
 			if !yield(a) {
 				return
 			}
 		}
 	}
 	if single {
-		for a := range noted {
+		for a := range wanted {
 			err = command.PrintAs(c.Stdout, flags.output, a, func(w io.Writer) { printNextAnswer(w, 0, a) })
 		}
 	} else {
-		err = command.PrintEach(c.Stdout, flags.output, "pools", noted, printNextAnswer)
+		err = command.PrintEach(c.Stdout, flags.output, "pools", wanted, printNextAnswer)
 	}
 	if err := errors.Join(err, input.PrintFindings(c, g, nil)); err != nil {
 		return err
@@ -171,32 +175,24 @@ func runQuestion(ctx context.Context, c *command.Call, args []string, flags *poo
 }
 
 // ask answers the question of the flags, which is a single one, or that of each worker pool of the Shoots among the
-// inputs; with its reasons, if these are wanted. What it finds wrong with the inputs becomes findings, by the time that
-// the answers have been asked for; the error says why there is no answer.
-func ask(g *input.Given, flags *poolFlags, stdin io.Reader, reasons bool) (answers iter.Seq[Answer], single bool, err error) {
+// inputs, with its reasons. What it finds wrong with the inputs becomes findings, by the time that the answers have been asked
+// for; the error says why there is no answer.
+func ask(g *input.Given, flags *poolFlags, stdin io.Reader) (answers iter.Seq[Answer], single bool, err error) {
 	order, err := capability.ParseOrder(flags.order)
 	if err != nil {
 		return nil, false, err
 	}
-	if !flags.set() && (len(g.Shoots.All) > 0 || flags.AllowEmpty || flags.Live()) {
-		if err := flags.outOfPlace(); err != nil {
-			return nil, false, err
+	if flags.set() || len(g.Shoots.All) == 0 && !flags.AllowEmpty && !flags.Live() {
+		a, err := askByFlags(g, flags, order, stdin)
+		return slices.Values([]Answer{a}), true, err
+	}
+	err = flags.outOfPlace()
+	if err == nil && len(g.Shoots.All)+len(g.Findings) == 0 {
+		if err = flags.Nothing(g, "Shoot"); err != nil {
+			err = errors.Join(err, errors.New("a pool without a Shoot is asked about by --image, --version, --machine-type and --region"))
 		}
-		if len(g.Shoots.All)+len(g.Findings) == 0 {
-			if err := flags.Nothing(g, "Shoot"); err != nil {
-				return nil, false, errors.Join(err, errors.New("a pool without a Shoot is asked about by --image, --version, --machine-type and --region"))
-			}
-		}
-		return askShoots(g, order, reasons), false, nil
 	}
-	a, err := askByFlags(g, flags, order, stdin)
-	if err != nil {
-		return nil, false, err
-	}
-	if !reasons {
-		a.reasoning = nil
-	}
-	return func(yield func(Answer) bool) { yield(a) }, true, nil
+	return askShoots(g, order), false, err
 }
 
 // askByFlags answers the question of the flags. What it finds wrong, and the error, are as those of ask.
@@ -226,9 +222,8 @@ func askByFlags(g *input.Given, flags *poolFlags, order capability.Order, stdin 
 	if config != nil {
 		pool.Config = &runtime.RawExtension{Raw: config.JSON}
 	}
-	a = answerTo(p, pool)
-	noteFurther(g, config, a.further.Errors())
-	a.refuseFor("the worker's providerConfig (--worker-config "+flags.workerConfig+")", fault, p.Provider().Workers())
+	a = answerTo(p, pool, "the worker's providerConfig (--worker-config "+flags.workerConfig+")", fault)
+	noteFurther(g, config, a.resolution.Further.Errors())
 	if unknown := resolve.Region(p, pool.Region, nil); unknown != nil {
 		if a.refused != nil && len(a.Suggestions) == 0 && flags.output == "text" {
 			a.mistake = "The " + unknown.Detail
@@ -239,7 +234,7 @@ func askByFlags(g *input.Given, flags *poolFlags, order capability.Order, stdin 
 	return a, nil
 }
 
-// noteNoLongerOffered takes down what a new worker pool cannot have any more, although it boots.
+// noteNoLongerOffered adds notes about what a new worker pool cannot have any more, although it boots.
 func noteNoLongerOffered(g *input.Given, profile *v1beta1.CloudProfileSpec, pool *provider.Pool) {
 	machineType := v1beta1helper.FindMachineTypeByName(profile.MachineTypes, pool.MachineType)
 	if machineType != nil && !ptr.Deref(machineType.Usable, true) {
@@ -253,44 +248,35 @@ func noteNoLongerOffered(g *input.Given, profile *v1beta1.CloudProfileSpec, pool
 
 // askShoots answers for every worker pool of every Shoot. A Shoot that has no profile to ask, or is for a region that
 // its profile does not have, is a finding.
-func askShoots(g *input.Given, order capability.Order, reasons bool) iter.Seq[Answer] {
+func askShoots(g *input.Given, order capability.Order) iter.Seq[Answer] {
 	return func(yield func(Answer) bool) {
 		for _, s := range g.Shoots.All {
-			for a := range askShoot(g, s, order) {
-				if !reasons {
-					a.reasoning = nil
-				}
-				if !yield(a) {
-					return
-				}
+			if p := g.ProfileToAsk(s); p != nil && !askShoot(g, p, s, order, yield) {
+				return
 			}
 			s.Forget()
 		}
 	}
 }
 
-// askShoot answers for every worker pool of a Shoot.
-func askShoot(g *input.Given, s *input.Source[v1beta1.Shoot], order capability.Order) iter.Seq[Answer] {
-	return func(yield func(Answer) bool) {
-		p := g.ProfileToAsk(s)
-		if p == nil {
-			return
+// askShoot yields the answers for the worker pools of a Shoot, and reports whether more are wanted.
+func askShoot(
+	g *input.Given, p input.AnyProfile, s *input.Source[v1beta1.Shoot], order capability.Order, yield func(Answer) bool,
+) bool {
+	shoot, fillings := input.FilledIn(p, s.Object)
+	for i, pool := range provider.PoolsOf(shoot) {
+		pool.Order = order
+		a := answerTo(p, pool, "the worker's providerConfig", DuplicateKey(s.Manifest, &pool, p))
+		a.Shoot, a.Defaulted = s.Name, fillings[i].Done
+		if a.resolution.Reason != reasonWorkerConfig && a.refused != nil && fillings[i].Err != nil {
+			a.explain(fillings[i].About(&pool))
 		}
-		shoot, fillings := input.FilledIn(p, s.Object)
-		for i, pool := range provider.PoolsOf(shoot) {
-			pool.Order = order
-			a := answerTo(p, pool)
-			a.Shoot, a.Defaulted = s.Name, fillings[i].Done
-			if a.refused != nil && fillings[i].Err != nil {
-				a.explain(fillings[i].About(&pool))
-			}
-			g.AddErrors(s.Manifest, a.further.Errors()...)
-			a.refuseFor("the worker's providerConfig", DuplicateKey(s.Manifest, &pool, p), p.Provider().Workers())
-			if !yield(a) {
-				return
-			}
+		g.AddErrors(s.Manifest, a.resolution.Further.Errors()...)
+		if !yield(a) {
+			return false
 		}
 	}
+	return true
 }
 
 // DuplicateKey says that a worker pool's providerConfig has a key twice; empty if workers ask for nothing by it.
@@ -352,8 +338,8 @@ func workerConfig(g *input.Given,
 	return objects[0], fault, nil
 }
 
-// noteFurther takes down the errors of a question by flags that its answer is not about: as findings those that lead
-// into the worker config, as notes those about flags.
+// noteFurther adds the errors of a question by flags that its answer is not about: as findings those at a place in the
+// worker config, as notes those about flags.
 func noteFurther(g *input.Given, config *manifest.Object, errs field.ErrorList) {
 	for _, err := range errs {
 		if config == nil || err.Origin == resolve.RuleRequestUnregistered.Name && config.Value(err.Field) == nil {

@@ -158,7 +158,7 @@ func (u *Update) ofNamespaced() ([]update.View[any], []Change, error) {
 	}
 	_, report := check.NamespacedCloudProfileUpdate(above, stored, storedOld)
 	own := append(report.Errors.Errors(), report.Warnings.Errors()...)
-	refused := byGardener(checks.WithHints(stored, gardener.ValidateNamespacedUpdate(stored, storedOld, inGarden,
+	refused := byGardener(checks.WithHints(stored, gardener.ValidateNamespaced(stored, storedOld, inGarden,
 		func(err *field.Error) bool { return checks.Repeats(err, own) })))
 	shoots := u.shoots("NamespacedCloudProfile", u.Name, was)
 	refused = append(refused, byAdmission(report)...)

@@ -2,9 +2,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
+// Package checks finds what is wrong with the inputs of a command, by the rules of Gardener and of the engine, and says what of it
+// counts: by flags, by comments in manifests, and by the settings in .capkit.yaml. Start reading at [Run].
 package checks
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,6 +25,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // sayFilledIn says in the errors about images where these come from, and returns errors about pools for which Gardener
@@ -190,7 +194,7 @@ func validateNamespaced(g *input.Given,
 	if g.ReservedInCore {
 		return reserved.ValidateNamespaced(object, parent, repeated)
 	}
-	return WithHints(object, gardener.ValidateNamespaced(object, parent, repeated))
+	return WithHints(object, gardener.ValidateNamespaced(object, nil, parent, repeated))
 }
 
 // Repeats reports whether an error of Gardener's says about an inherited version what one of ours says.
@@ -204,7 +208,7 @@ func Repeats(err *field.Error, own field.ErrorList) bool {
 	})
 }
 
-// withRepairs says how to repair what core says about the capabilities of a CloudProfile.
+// withRepairs adds to errors of core about the capabilities of a CloudProfile how to repair them.
 func withRepairs(object runtime.Object, errs field.ErrorList) field.ErrorList {
 	if profile, _ := object.(*v1beta1.CloudProfile); profile != nil {
 		for _, err := range errs {
@@ -214,7 +218,7 @@ func withRepairs(object runtime.Object, errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// WithHints says so, too, and where core refuses one of Gardener's own capabilities in an object it says where to declare it.
+// WithHints adds to errors of core how to repair them. Where core refuses one of Gardener's own capabilities, it adds where to declare it.
 func WithHints(object runtime.Object, errs field.ErrorList) field.ErrorList {
 	profile, _ := object.(*v1beta1.CloudProfile)
 	for _, err := range errs {
@@ -235,4 +239,33 @@ func WithHints(object runtime.Object, errs field.ErrorList) field.ErrorList {
 		}
 	}
 	return errs
+}
+
+// capabilityHint says how to repair what core says about the capabilities in a CloudProfile, to be put behind that. It is empty
+// for everything else.
+func capabilityHint(profile *v1beta1.CloudProfile, err *field.Error) string {
+	value, _ := err.BadValue.(string)
+	switch {
+	case err.Type == field.ErrorTypeForbidden && strings.HasSuffix(err.Detail, "without global definition"):
+		return "; register them in spec.machineCapabilities first"
+	case err.Type == field.ErrorTypeRequired && err.Field == "spec.machineCapabilities.architecture":
+		return "; add - {name: architecture, values: [amd64, arm64]} to spec.machineCapabilities"
+	case err.Type == field.ErrorTypeInvalid && strings.HasPrefix(err.Detail, "all Kubernetes versions must match the regex"):
+		return "; write a full version such as 1.33.2"
+	case err.Type == field.ErrorTypeNotSupported && namesCapabilities(err.Field):
+		var known []string
+		for _, c := range profile.Spec.MachineCapabilities {
+			known = append(known, c.Name)
+		}
+		return cmp.Or(words.DidYouMean(words.Closest(value, known)), "; register "+value+" in spec.machineCapabilities, or leave it out")
+	}
+	return ""
+}
+
+// namesCapabilities reports whether core says at a path that a capability is not registered. Errors about its
+// values have a path below that.
+func namesCapabilities(path string) bool {
+	inType := strings.HasPrefix(path, "spec.machineTypes[") && strings.HasSuffix(path, "].capabilities")
+	of, flavor, inFlavor := strings.Cut(path, "].capabilityFlavors[")
+	return inType || inFlavor && strings.HasPrefix(of, "spec.machineImages[") && !strings.Contains(flavor, ".")
 }

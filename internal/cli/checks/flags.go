@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,9 +18,13 @@ import (
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/words"
 )
 
-// Options are those of the commands that lint: what is checked, and what of it counts. What they do not say, settings do.
+// severities are the values of --fail-on.
+var severities = []string{string(finding.SeverityError), string(finding.SeverityWarning)}
+
+// Options are those of the commands that lint: what is checked, and which findings count. Settings complete them.
 type Options struct {
 	*input.Flags
 	FailOn, domain string
@@ -27,9 +32,10 @@ type Options struct {
 
 	config   string
 	noConfig bool
+	set      func(flag, value string) error
 	// disable has lists of rules, with commas between them.
 	disable []string
-	// settings are those of the file, and disabled the rules that do not count by it and by the flags.
+	// settings are those of the file. Disabled are the rules that the file and the flags disable.
 	settings *settings
 	Disabled map[string]report.Suppression
 }
@@ -37,24 +43,15 @@ type Options struct {
 // Add adds the flags to a command that has those of its inputs. The rules are those that can be disabled, and others.
 func (flags *Options) Add(cmd *cobra.Command, rules []finding.Rule) {
 	f := cmd.Flags()
-	command.ChoiceFlag(cmd, &flags.FailOn, "fail-on", "error", "least `SEVERITY` that makes the exit status 1", []string{"error", "warning"})
+	flags.set = f.Set
+	command.ChoiceFlag(cmd, &flags.FailOn, "fail-on", "error", "least `SEVERITY` that makes the exit status 1", severities)
 	f.StringVar(&flags.domain, "domain", "", "`NAME` of the domain of the Shoots' credentials, which admission takes from their Secret")
 	command.Complete(cmd, "domain", nil) // a name, and no file
 	ReservedFlag(cmd, &flags.reservedInCore)
 	f.StringArrayVar(&flags.disable, "disable", nil, "let the findings of these `RULES` not count; may be repeated")
-	command.CompleteList(cmd, "disable", disableable(rules))
+	command.CompleteList(cmd, "disable", Completions(rules, func(r finding.Rule) bool { return cannotDisable(r.Name, rules) != "" }))
 	f.StringVar(&flags.config, "config", "", "`FILE` with settings (default: "+settingsFile+" here or in a folder above)")
 	f.BoolVar(&flags.noConfig, "no-config", false, "read no "+settingsFile)
-}
-
-// disableable returns those of some rules that can be disabled, as a shell lists them: each with what it means.
-func disableable(rules []finding.Rule) (completions []string) {
-	for _, rule := range rules {
-		if cannotDisable(rule.Name, rules) == "" {
-			completions = append(completions, cobra.CompletionWithDesc(rule.Name, FirstSentence(rule.Means)))
-		}
-	}
-	return completions
 }
 
 // Prepare reads the settings, completes the flags by them, and returns what is wrong with either, and with the FILE arguments.
@@ -87,36 +84,31 @@ func (flags *Options) Files(args []string) []string {
 	return args
 }
 
-// merge makes of the flags what they and the settings say together: flags count, and what they disable counts as well.
+// merge gives flags that were not given the values that settings have for them. What settings and flags disable adds up.
 func (flags *Options) merge(rules []finding.Rule) error {
-	s := flags.settings
 	flags.Disabled = map[string]report.Suppression{}
-	maps.Copy(flags.Disabled, s.disabled)
+	maps.Copy(flags.Disabled, flags.settings.disabled)
 	var errs []error
 	for _, list := range flags.disable {
 		for name := range strings.SplitSeq(list, ",") {
 			errs = append(errs, flags.disableRule(strings.TrimSpace(name), rules))
 		}
 	}
-	if s.failOn != nil && !flags.Given("fail-on") {
-		flags.FailOn = *s.failOn
-	}
-	if s.domain != nil && !flags.Given("domain") {
-		flags.domain = *s.domain
-	}
-	if !flags.Given("reserved-in-core") {
-		flags.reservedInCore = s.reservedInCore
+	for name, value := range flags.settings.flags {
+		if !flags.Given(name) {
+			errs = append(errs, flags.set(name, value))
+		}
 	}
 	switch {
-	case flags.FailOn != "error" && flags.FailOn != "warning":
-		errs = append(errs, fmt.Errorf("unknown --fail-on %q: use error or warning", flags.FailOn))
+	case !slices.Contains(severities, flags.FailOn):
+		errs = append(errs, fmt.Errorf("unknown --fail-on %q: use %s", flags.FailOn, words.Or(severities)))
 	case flags.Given("domain") && flags.domain == "":
 		errs = append(errs, errors.New("--domain is empty: name the domain, or leave the flag out if it is not known"))
 	}
 	return errors.Join(errs...)
 }
 
-// disableRule disables a rule that the flag names. If settings do so as well, the reason that they give stays.
+// disableRule disables a rule that the flag names. If settings disable it, too, the reason that they give stays.
 func (flags *Options) disableRule(name string, rules []finding.Rule) error {
 	if name == "" {
 		return errors.New("--disable has an empty name: name a rule, or leave the flag out")

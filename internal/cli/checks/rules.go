@@ -7,8 +7,11 @@ package checks
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/gardener"
@@ -26,15 +29,20 @@ import (
 // Catalogue returns the [Rules] of the providers that the command knows.
 func Catalogue(c *command.Call) []finding.Rule { return Rules(command.ByType(c.Providers)...) }
 
+// sentenceEnd matches a full stop or a colon behind a sentence.
+var sentenceEnd = regexp.MustCompile(`[.:] |\.$`)
+
 // FirstSentence returns what a text begins with, up to the first full stop or colon, without that.
-func FirstSentence(text string) string {
-	end := len(text)
-	for _, mark := range []string{". ", ": "} {
-		if at := strings.Index(text, mark); at >= 0 {
-			end = min(end, at)
+func FirstSentence(text string) string { return sentenceEnd.Split(text, 2)[0] }
+
+// Completions returns rules as a shell completes them, each with what it means, but for those that are left out.
+func Completions(rules []finding.Rule, leftOut func(finding.Rule) bool) (completions []string) {
+	for _, r := range rules {
+		if !leftOut(r) {
+			completions = append(completions, cobra.CompletionWithDesc(r.Name, FirstSentence(r.Means)))
 		}
 	}
-	return strings.TrimSuffix(text[:end], ".")
+	return completions
 }
 
 func ruleNames(rules []finding.Rule) []string {

@@ -30,53 +30,46 @@ const settingsFile = ".capkit.yaml"
 // otherSettingsFile is a name that people give that file instead.
 const otherSettingsFile = ".capkit.yml"
 
-// settings are what a file says that flags would have to say otherwise.
+// settings are what a file says in place of flags.
 type settings struct {
 	file string
 	// inputs are what is read if no FILE and no cluster is given, relative to the working directory.
 	inputs []string
-	// disabled are the rules that do not count, with the reasons.
-	disabled       map[string]report.Suppression
-	failOn, domain *string
-	reservedInCore bool
+	// disabled are the rules whose findings do not count, with the reasons.
+	disabled map[string]report.Suppression
+	// flags are the values of flags that are not given.
+	flags map[string]string
 }
 
 // findSettings returns the path of the settings for the working directory: the file in it or in the nearest folder above, up to
-// the root of the repository if there is one. It is empty if there is none.
+// the root of the repository if there is one. It is empty if there is none. It may be no file
+// that can be read: then reading it returns the error.
 func findSettings() (string, error) {
 	here, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
 	for dir := here; ; dir = filepath.Dir(dir) {
-		path, err := settingsIn(dir)
-		if relative, failed := filepath.Rel(here, path); path != "" && failed == nil {
-			path = relative
-		}
-		switch {
-		case err != nil:
-			return "", err
-		case filepath.Base(path) == otherSettingsFile:
-			return "", fmt.Errorf("%s is not read, because the settings have the name %s: rename it, or remove it", path, settingsFile)
-		case path != "":
+		for _, name := range []string{otherSettingsFile, settingsFile} {
+			path := filepath.Join(dir, name)
+			switch _, err := os.Lstat(path); {
+			case errors.Is(err, fs.ErrNotExist):
+				continue
+			case err != nil:
+				return "", err
+			}
+			if relative, err := filepath.Rel(here, path); err == nil {
+				path = relative
+			}
+			if name == otherSettingsFile {
+				return "", fmt.Errorf("%s is not read, because the settings have the name %s: rename it, or remove it", path, settingsFile)
+			}
 			return path, nil
 		}
 		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil || filepath.Dir(dir) == dir {
 			return "", nil
 		}
 	}
-}
-
-// settingsIn returns the path of what has the name of the settings in a folder, or the other name that people give them; empty if
-// nothing has. It need not be a file that can be read: no settings are to be passed over without a word.
-func settingsIn(dir string) (string, error) {
-	for _, name := range []string{otherSettingsFile, settingsFile} {
-		path := filepath.Join(dir, name)
-		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-			return path, err
-		}
-	}
-	return "", nil
 }
 
 // readSettings reads settings. The error names everything that is wrong, each with its place.
@@ -88,7 +81,7 @@ func readSettings(file string, rules []finding.Rule) (*settings, error) {
 	case err != nil:
 		return nil, err
 	}
-	s := &settings{file: file, disabled: map[string]report.Suppression{}}
+	s := &settings{file: file, disabled: map[string]report.Suppression{}, flags: map[string]string{}}
 	r := &settingsReader{settings: s, rules: rules}
 	var document yaml.Node
 	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
@@ -98,10 +91,14 @@ func readSettings(file string, rules []finding.Rule) (*settings, error) {
 	if len(document.Content) > 0 {
 		r.mapping(document.Content[0], map[string]func(*yaml.Node){
 			"inputs": r.inputs, "disable": r.disable,
-			"failOn": func(n *yaml.Node) { s.failOn = r.choice(n, "error", "warning") },
-			"domain": func(n *yaml.Node) { s.domain = r.text(n, "the name of the domain") },
+			"failOn": func(n *yaml.Node) {
+				if s.flags["fail-on"] = n.Value; !slices.Contains(severities, n.Value) {
+					r.fault(n, "write %s", words.Or(severities))
+				}
+			},
+			"domain": func(n *yaml.Node) { s.flags["domain"] = r.text(n, "the name of the domain") },
 			"reservedInCore": func(n *yaml.Node) {
-				if n.Decode(&s.reservedInCore) != nil || n.Tag != "!!bool" {
+				if s.flags["reserved-in-core"] = n.Value; n.Tag != "!!bool" {
 					r.fault(n, "write true or false")
 				}
 			},
@@ -141,14 +138,14 @@ func (r *settingsReader) fault(n *yaml.Node, format string, args ...any) {
 	r.faults = append(r.faults, fmt.Errorf("%s:%d:%d: %s", r.file, n.Line, n.Column, fmt.Sprintf(format, args...)))
 }
 
-// mapping reads the members of a mapping, of which each may be there once.
-func (r *settingsReader) mapping(n *yaml.Node, fields map[string]func(*yaml.Node)) {
+// mapping reads the members of a mapping, of which each may be there once. It reports whether all of them are there, or it is none.
+func (r *settingsReader) mapping(n *yaml.Node, fields map[string]func(*yaml.Node)) (complete bool) {
 	known := slices.Sorted(maps.Keys(fields))
 	if n.Kind != yaml.MappingNode {
 		if n.Tag != "!!null" {
 			r.fault(n, "write a mapping with the keys %s", strings.Join(known, ", "))
 		}
-		return
+		return true
 	}
 	seen := map[string]int{}
 	for pair := range slices.Chunk(n.Content, 2) {
@@ -166,23 +163,16 @@ func (r *settingsReader) mapping(n *yaml.Node, fields map[string]func(*yaml.Node
 		}
 		seen[key] = pair[0].Line
 	}
+	return !slices.ContainsFunc(known, func(key string) bool { return seen[key] == 0 })
 }
 
-// text reads a string that is not empty; nil if it is none.
-func (r *settingsReader) text(n *yaml.Node, what string) *string {
-	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" || strings.TrimSpace(n.Value) == "" {
-		r.fault(n, "write %s, as a string", what)
-		return nil
+// text reads a string; it is empty, which is an error, if there is none.
+func (r *settingsReader) text(n *yaml.Node, what string) string {
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" && strings.TrimSpace(n.Value) != "" {
+		return n.Value
 	}
-	return &n.Value
-}
-
-func (r *settingsReader) choice(n *yaml.Node, choices ...string) *string {
-	if n.Kind != yaml.ScalarNode || !slices.Contains(choices, n.Value) {
-		r.fault(n, "write %s", words.Or(choices))
-		return nil
-	}
-	return &n.Value
+	r.fault(n, "write %s, as a string", what)
+	return ""
 }
 
 // items calls a function for each item of a list.
@@ -198,59 +188,30 @@ func (r *settingsReader) items(n *yaml.Node, what string, read func(*yaml.Node))
 
 func (r *settingsReader) inputs(n *yaml.Node) {
 	r.items(n, "files and directories", func(n *yaml.Node) {
-		switch path := r.text(n, "a file or a directory"); {
-		case path == nil:
-		case filepath.IsAbs(*path):
-			r.settings.inputs = append(r.settings.inputs, *path)
-		default:
-			r.settings.inputs = append(r.settings.inputs, filepath.Join(filepath.Dir(r.file), *path))
+		path := r.text(n, "a file or a directory")
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(filepath.Dir(r.file), path)
 		}
+		r.settings.inputs = append(r.settings.inputs, path)
 	})
 }
 
 func (r *settingsReader) disable(n *yaml.Node) {
 	r.items(n, "entries with a rule and a reason", func(n *yaml.Node) {
-		var rule, reason *string
-		r.mapping(n, map[string]func(*yaml.Node){
-			"rule":   func(n *yaml.Node) { rule = r.rule(n) },
+		var rule, reason string
+		complete := r.mapping(n, map[string]func(*yaml.Node){
+			"rule": func(n *yaml.Node) {
+				rule = r.text(n, "the name of a rule")
+				if message := cannotDisable(rule, r.rules); rule != "" && message != "" {
+					r.fault(n, "%s", message)
+				}
+			},
 			"reason": func(n *yaml.Node) { reason = r.text(n, "why the rule does not count") },
 		})
-		if rule == nil || reason == nil {
-			if n.Kind == yaml.MappingNode && !hasKeys(n, "rule", "reason") {
-				r.fault(n, "an entry needs a rule and a reason")
-			}
-			return
+		if !complete {
+			r.fault(n, "an entry needs a rule and a reason")
+		} else if rule != "" {
+			r.disabled[rule] = report.Suppression{Kind: report.External, Justification: reason}
 		}
-		r.disabled[*rule] = report.Suppression{Kind: report.External, Justification: *reason}
 	})
-}
-
-func hasKeys(n *yaml.Node, keys ...string) bool {
-	return !slices.ContainsFunc(keys, func(key string) bool {
-		return !slices.ContainsFunc(n.Content, func(n *yaml.Node) bool { return n.Value == key })
-	})
-}
-
-func (r *settingsReader) rule(n *yaml.Node) *string {
-	name := r.text(n, "the name of a rule")
-	if name == nil {
-		return nil
-	}
-	if message := cannotDisable(*name, r.rules); message != "" {
-		r.fault(n, "%s", message)
-		return nil
-	}
-	return name
-}
-
-// cannotDisable says why a rule cannot be disabled; empty if it can.
-func cannotDisable(name string, rules []finding.Rule) string {
-	i := slices.IndexFunc(rules, func(r finding.Rule) bool { return r.Name == name })
-	switch {
-	case i < 0:
-		return NoRule(name, rules)
-	case !rules[i].InManifests():
-		return name + " is not found by lint, so it cannot be disabled here"
-	}
-	return whyNotDisabled(name)
 }

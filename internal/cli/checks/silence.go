@@ -44,41 +44,35 @@ var HalfChecked = map[string]bool{
 	check.RuleProfileMissing: true, input.RuleProfileUnreadable: true, input.RuleProviderUnknown: true, input.RulePoolNotChecked: true,
 }
 
-// whyNotSilenced says why a rule cannot be silenced in a comment; empty if it can.
-func whyNotSilenced(rule string) string {
-	if NotRead[rule] {
-		return rule + " cannot be silenced: what it is about could not be read, and was not checked"
-	}
-	return ""
-}
-
-// cannotIgnore says why a comment cannot silence a rule; empty if it can.
-func cannotIgnore(name string, rules []finding.Rule) string {
+// cannotSilence says why a rule cannot be silenced; empty if it can. elsewhere continues what is said of one that lint does not find.
+func cannotSilence(name string, rules []finding.Rule, elsewhere string) string {
 	i := slices.IndexFunc(rules, func(r finding.Rule) bool { return r.Name == name })
 	switch {
 	case i < 0:
 		return NoRule(name, rules)
 	case !rules[i].InManifests():
-		return name + " is not found by lint, and nothing else reads comments; remove it here"
+		return name + " is not found by lint, " + elsewhere
+	case NotRead[name]:
+		return name + " cannot be silenced: what it is about could not be read, and was not checked"
 	}
-	return whyNotSilenced(name)
+	return ""
 }
 
-// whyNotDisabled says why a rule cannot be disabled as a whole; empty if it can.
-func whyNotDisabled(rule string) string {
-	if rule == gardener.RuleCore {
-		return rule + " cannot be disabled: it stands for all that Gardener's API server checks; silence one finding, in a comment with the reason"
+// cannotDisable says why a rule cannot be disabled as a whole; empty if it can.
+func cannotDisable(name string, rules []finding.Rule) string {
+	if name == gardener.RuleCore {
+		return name + " cannot be disabled: it stands for all that Gardener's API server checks; silence one finding, in a comment with the reason"
 	}
-	return whyNotSilenced(rule)
+	return cannotSilence(name, rules, "so it cannot be disabled here")
 }
 
 // ignore is a comment that silences rules.
 type ignore struct {
 	file         string
 	line, column int
-	// of is the line that is silenced, or where the object begins that is.
+	// of is the line that is silenced, 0 if nothing follows. If whole is true all of the object is silenced.
 	of     int
-	object *input.Began
+	whole  bool
 	rules  []string
 	reason string
 	used   map[string]bool
@@ -164,10 +158,10 @@ func bySilenced(ignores []*ignore) map[silenced][]*ignore {
 	by := map[silenced][]*ignore{}
 	for _, ig := range ignores {
 		what := silenced{file: ig.file, line: ig.of}
-		if ig.object != nil {
-			what = silenced{file: ig.file, object: ig.object.Who}
+		if ig.whole {
+			what = silenced{file: ig.file, object: ig.in.Who}
 		}
-		if what.line > 0 || ig.object != nil {
+		if ig.whole || ig.of > 0 {
 			by[what] = append(by[what], ig)
 		}
 	}
@@ -176,7 +170,7 @@ func bySilenced(ignores []*ignore) map[silenced][]*ignore {
 
 // covers reports whether the comment silences a finding in its line or object.
 func (ig *ignore) covers(f *report.Finding) bool {
-	return slices.Contains(ig.rules, f.Rule) && (ig.object == nil || f.Line >= ig.object.Line)
+	return slices.Contains(ig.rules, f.Rule) && (!ig.whole || f.Line >= ig.in.Line)
 }
 
 // unused returns a warning for each rule of the comment that has found nothing to silence.
@@ -192,14 +186,14 @@ func (ig *ignore) unused() (warnings []report.Finding) {
 // where says where the comment looks for findings, and what to do if there are none.
 func (ig *ignore) where() string {
 	switch {
-	case ig.of == 0 && ig.object == nil:
+	case ig.of == 0 && !ig.whole:
 		return "here, because nothing follows the comment; write it behind what it is about, or in the line above"
 	case ig.in == nil:
 		return fmt.Sprintf("in line %d, which is in no object; write the comment above one, or remove it", ig.of)
 	case !ig.in.Checked:
 		return "in " + strings.TrimSpace(ig.in.Who.String()) + ", which is not checked; remove the comment"
-	case ig.object != nil:
-		return "in " + strings.TrimSpace(ig.object.Who.String()) + "; remove the comment"
+	case ig.whole:
+		return "in " + strings.TrimSpace(ig.in.Who.String()) + "; remove the comment"
 	}
 	return fmt.Sprintf("in line %d; remove the comment", ig.of)
 }
@@ -258,13 +252,22 @@ func objectsByFile(g *input.Given) map[string][]*input.Began {
 	return objects
 }
 
-// newIgnore returns what is known of a comment in a document before it is read, given where the objects in its file begin, by line.
+// newIgnore returns what is known of a comment in a document before it is read. It belongs to one of the objects in its file, which come
+// by line: to the one that it stands above, or the one that it is in.
 func newIgnore(c edit.Comment, text manifest.Text, objects []*input.Began) *ignore {
 	ig := &ignore{file: text.File, line: text.Line + c.Line, column: c.Column, used: map[string]bool{}}
 	if c.Of > 0 {
 		ig.of = text.Line + c.Of
 	}
-	ig.place(objects, text.Line)
+	from := func(line int) int {
+		i, _ := slices.BinarySearchFunc(objects, line, func(b *input.Began, line int) int { return cmp.Compare(b.Line, line) })
+		return i
+	}
+	if next := from(ig.line + 1); next < len(objects) && (ig.of == 0 || objects[next].Line == ig.of) { // maybe in the next document
+		ig.in, ig.whole = objects[next], true
+	} else if last := from(max(ig.line, ig.of)+1) - 1; last >= 0 && objects[last].Line > text.Line {
+		ig.in = objects[last]
+	}
 	return ig
 }
 
@@ -274,23 +277,6 @@ func isLost(g *input.Given, text manifest.Text) bool {
 	return slices.ContainsFunc(g.Lost, func(p manifest.Problem) bool {
 		return p.File == text.File && text.Line < p.Line && p.Line <= end
 	})
-}
-
-// place finds out which object the comment belongs to: of those in its file, which come by line, the one that it stands above, or
-// the one that it is in. Its document begins behind some lines.
-func (ig *ignore) place(objects []*input.Began, behind int) {
-	from := func(line int) int {
-		i, _ := slices.BinarySearchFunc(objects, line, func(b *input.Began, line int) int { return cmp.Compare(b.Line, line) })
-		return i
-	}
-	next := from(ig.line + 1)
-	if next < len(objects) && (ig.of == 0 || objects[next].Line == ig.of) { // maybe in the next document
-		ig.in, ig.object = objects[next], objects[next]
-		return
-	}
-	if last := from(max(ig.line, ig.of)+1) - 1; last >= 0 && objects[last].Line > behind {
-		ig.in = objects[last]
-	}
 }
 
 const ignoreForm = "write # capkit:ignore RULE: reason"
@@ -314,7 +300,7 @@ func (ig *ignore) parse(text string, rules []finding.Rule) (faults []string) {
 		faults = append(faults, "the comment silences nothing, because it has no reason; "+ignoreForm)
 	}
 	for _, name := range names {
-		if message := cannotIgnore(name, rules); message != "" {
+		if message := cannotSilence(name, rules, "and nothing else reads comments; remove it here"); message != "" {
 			faults = append(faults, message)
 		}
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apiserver/features"
 	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -43,24 +44,70 @@ var registerFeatureGates = sync.OnceFunc(features.RegisterFeatureGates)
 // no version of Kubernetes in a Shoot is for [ValidateShootIn]. The errors come in a stable order, with a stable text, each once,
 // and have [RuleCore] as their origin.
 func Validate(object runtime.Object) field.ErrorList {
+	is, _, errs := converted(object, nil)
+	return append(errs, validated(is, nil)...)
+}
+
+// ValidateUpdate runs Gardener's own validation on an update of a CloudProfile, as its API server would. What its admission
+// says about those who use what the update takes away is not in it; package update has that. The metadata of old is ignored.
+// The errors are as those of [Validate].
+func ValidateUpdate(updated, old *v1beta1.CloudProfile) field.ErrorList {
+	is, was, errs := converted(updated, old)
+	return append(errs, validated(is, was)...)
+}
+
+// converted returns an object, and the one before an update unless that is nil, as Gardener's validation takes them: copies with
+// its defaults. Both have the same metadata, because manifests may have been read at different times.
+func converted(object, old runtime.Object) (is, was runtime.Object, errs field.ErrorList) {
+	convert := func(o runtime.Object) runtime.Object {
+		o = o.DeepCopyObject()
+		SetDefaults(o)
+		if shoot, isShoot := o.(*v1beta1.Shoot); isShoot {
+			withoutUnreadable(shoot)
+		}
+		internal, err := api.Scheme.ConvertToVersion(o, core.SchemeGroupVersion)
+		if err != nil {
+			errs = append(errs, &field.Error{
+				Type: field.ErrorTypeInternal, Detail: fmt.Sprintf("converting the object: %v", err), Origin: RuleCore,
+			})
+		}
+		return internal
+	}
+	is = convert(object)
+	if old != nil {
+		was = convert(old)
+	}
+	if len(errs) > 0 {
+		return nil, nil, errs[:1]
+	}
+	if old != nil {
+		now, before := metaOf(is), metaOf(was)
+		now.ResourceVersion = "1"
+		now.DeepCopyInto(before)
+	}
+	return is, was, nil
+}
+
+func metaOf(object runtime.Object) *metav1.ObjectMeta {
+	return object.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta)
+}
+
+// validated returns what Gardener's validation says about the creation of an object or, unless was is nil, about its update.
+func validated(is, was runtime.Object) (errs field.ErrorList) {
 	registerFeatureGates()
-	defaulted := object.DeepCopyObject()
-	SetDefaults(defaulted)
-	if shoot, isShoot := defaulted.(*v1beta1.Shoot); isShoot {
-		withoutUnreadable(shoot)
-	}
-	internal, err := api.Scheme.ConvertToVersion(defaulted, core.SchemeGroupVersion)
-	if err != nil {
-		return field.ErrorList{{
-			Type: field.ErrorTypeInternal, Detail: fmt.Sprintf("converting the object: %v", err), Origin: RuleCore,
-		}}
-	}
-	var errs field.ErrorList
-	switch o := internal.(type) {
+	switch o := is.(type) {
 	case *core.CloudProfile:
-		errs = validation.ValidateCloudProfile(o)
+		if was != nil {
+			errs = validation.ValidateCloudProfileUpdate(o, was.(*core.CloudProfile))
+		} else {
+			errs = validation.ValidateCloudProfile(o)
+		}
 	case *core.NamespacedCloudProfile:
-		errs = validation.ValidateNamespacedCloudProfile(o)
+		if was != nil {
+			errs = validation.ValidateNamespacedCloudProfileUpdate(o, was.(*core.NamespacedCloudProfile))
+		} else {
+			errs = validation.ValidateNamespacedCloudProfile(o)
+		}
 	case *core.Shoot:
 		gardenerutils.SyncCloudProfileFields(nil, o) // as the API server does before
 		errs = validation.ValidateShoot(o)
@@ -161,13 +208,13 @@ func Version() string {
 // replacement's, or its path if that is a folder.
 func versionIn(modules []*debug.Module) string {
 	for _, m := range modules {
-		switch {
-		case m.Path != "github.com/gardener/gardener":
-		case m.Replace != nil:
-			return cmp.Or(m.Replace.Version, m.Replace.Path)
-		default:
-			return m.Version
+		if m.Path != "github.com/gardener/gardener" {
+			continue
 		}
+		if m.Replace != nil {
+			return cmp.Or(m.Replace.Version, m.Replace.Path)
+		}
+		return m.Version
 	}
 	return ""
 }

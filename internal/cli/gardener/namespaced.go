@@ -30,19 +30,23 @@ import (
 	"github.com/capkit/capkit/pkg/namespaced"
 )
 
-// ValidateNamespaced runs what Gardener's API server runs on a NamespacedCloudProfile on creation: the validation of
-// the object, its own admission with a look at the parent, and the validation of what the two result in. As there, each
-// is only run if the one before found nothing, and the last one only for a parent that is right itself. Of what
-// admission and the last one say, errors for which ignore is true are left out; nil ignores none. Paths are those of
+// ValidateNamespaced runs what Gardener's API server runs on a NamespacedCloudProfile on creation or, unless old is nil, on an update
+// of old, whose metadata is ignored: the validation of the object, its own admission with a look at the parent, and the validation of
+// what the two result in. As there, each is only run if the one before found nothing, and the last one only for a parent that is right
+// itself. Of what admission and the last one say, errors for which ignore is true are left out; nil ignores none. Paths are those of
 // the object. The errors are as those of [Validate].
 func ValidateNamespaced(
-	object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, ignore func(*field.Error) bool,
+	object, old *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, ignore func(*field.Error) bool,
 ) field.ErrorList {
-	errs := Validate(object)
-	if len(errs) > 0 {
+	var before runtime.Object
+	if old != nil {
+		before = old
+	}
+	is, was, errs := converted(object, before)
+	if errs = append(errs, validated(is, was)...); len(errs) > 0 {
 		return errs
 	}
-	if errs = validateOverrides(object, parent); len(errs) == 0 && len(Validate(parent)) == 0 {
+	if errs = admitted(is, was, parent); len(errs) == 0 && len(Validate(parent)) == 0 {
 		errs = validateResult(object, namespaced.Merge(object, SyncArchitectures(parent)))
 	}
 	if ignore != nil {
@@ -53,23 +57,22 @@ func ValidateNamespaced(
 
 // admit returns the admission plugin of Gardener's API server for NamespacedCloudProfiles, which looks up parents in an
 // informer: what it says about the creation of an object or, unless old is nil, about an update of old. It may change both.
-var admit = sync.OnceValue(func() func(object, old *core.NamespacedCloudProfile, parent *v1beta1.CloudProfile) error {
+var admit = sync.OnceValue(func() func(object, old runtime.Object, parent *v1beta1.CloudProfile) error {
 	plugin, _ := validator.New() // which has no error to return
 	informers := externalversions.NewSharedInformerFactory(nil, 0)
 	plugin.SetCoreInformerFactory(informers)
 	plugin.AssignReadyFunc(func() bool { return true })
 	parents := informers.Core().V1beta1().CloudProfiles().Informer().GetIndexer()
 	var lock sync.Mutex // for whoever puts a parent there
-	return func(object, old *core.NamespacedCloudProfile, parent *v1beta1.CloudProfile) error {
+	return func(object, old runtime.Object, parent *v1beta1.CloudProfile) error {
 		lock.Lock()
 		defer lock.Unlock()
-		var before runtime.Object
 		operation, options := admission.Create, runtime.Object(&metav1.CreateOptions{})
 		if old != nil {
-			before, operation, options = old, admission.Update, &metav1.UpdateOptions{}
+			operation, options = admission.Update, &metav1.UpdateOptions{}
 		}
 		return errors.Join(parents.Add(parent), plugin.Validate(context.Background(), admission.NewAttributesRecord(
-			object, before, v1beta1.SchemeGroupVersion.WithKind("NamespacedCloudProfile"), object.Namespace, object.Name,
+			object, old, v1beta1.SchemeGroupVersion.WithKind("NamespacedCloudProfile"), metaOf(object).Namespace, metaOf(object).Name,
 			v1beta1.SchemeGroupVersion.WithResource("namespacedcloudprofiles"), "", operation,
 			options, false, nil), nil), parents.Delete(parent))
 	}
@@ -78,17 +81,8 @@ var admit = sync.OnceValue(func() func(object, old *core.NamespacedCloudProfile,
 // aboutResult begins the text of an error that validateResult gives piece by piece.
 const aboutResult = "error while validating merged NamespacedCloudProfile"
 
-// validateOverrides reports what a NamespacedCloudProfile must not change in its parent, as far as Gardener says so.
-func validateOverrides(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) field.ErrorList {
-	internal := &core.NamespacedCloudProfile{}
-	if err := api.Scheme.Convert(object.DeepCopy(), internal, nil); err != nil {
-		return field.ErrorList{field.InternalError(field.NewPath("spec"), err)}
-	}
-	return admitted(internal, nil, parent)
-}
-
-// admitted returns what admit says, as errors with fields.
-func admitted(object, old *core.NamespacedCloudProfile, parent *v1beta1.CloudProfile) field.ErrorList {
+// admitted returns what admit says, as errors with fields: what the object must not change in its parent.
+func admitted(object, old runtime.Object, parent *v1beta1.CloudProfile) field.ErrorList {
 	err := admit()(object, old, parent)
 	var several utilerrors.Aggregate
 	switch {

@@ -110,7 +110,8 @@ func unsupported(at *field.Path, version string, profile *v1beta1.CloudProfileSp
 	if len(profile.Kubernetes.Versions) == 0 {
 		return field.Invalid(at, version, "write a full version such as 1.33.2").WithOrigin(RuleCore)
 	}
-	err := field.NotSupported(at, version, activeKubernetes(profile)).WithOrigin(RuleCore)
+	_, active := offeredKubernetes(profile)
+	err := field.NotSupported(at, version, active).WithOrigin(RuleCore)
 	isMalformed := func(v v1beta1.ExpirableVersion) bool { return !wellFormed.MatchString(v.Version) }
 	if i := slices.IndexFunc(profile.Kubernetes.Versions, isMalformed); i >= 0 {
 		err.Detail = fmt.Sprintf("the profile has an error at %s; repair that first",
@@ -119,26 +120,32 @@ func unsupported(at *field.Path, version string, profile *v1beta1.CloudProfileSp
 	return err
 }
 
-// activeKubernetes returns the versions of Kubernetes that a new Shoot can have.
-func activeKubernetes(profile *v1beta1.CloudProfileSpec) []string {
-	var active []string
-	for _, v := range profile.Kubernetes.Versions {
-		if wellFormed.MatchString(v.Version) && v1beta1helper.VersionIsActive(v) {
-			active = append(active, v.Version)
+// offered returns the names of a list, and those of them that a new Shoot can have.
+func offered[T any](list []T, entry func(T) (name string, active bool)) (all, active []string) {
+	for _, item := range list {
+		name, isActive := entry(item)
+		all = append(all, name)
+		if isActive {
+			active = append(active, name)
 		}
 	}
-	return active
+	return all, active
+}
+
+func offeredKubernetes(profile *v1beta1.CloudProfileSpec) (all, active []string) {
+	return offered(profile.Kubernetes.Versions, func(v v1beta1.ExpirableVersion) (string, bool) {
+		return v.Version, wellFormed.MatchString(v.Version) && v1beta1helper.VersionIsActive(v)
+	})
 }
 
 // kubernetes compares a full version with those of the profile. Without any the profile is refused, or not known.
 func (c *offer) kubernetes(version string, at *field.Path) {
-	versions := c.profile.Kubernetes.Versions
-	if !wellFormed.MatchString(version) || len(versions) == 0 {
-		return
-	}
-	if !slices.ContainsFunc(versions, func(v v1beta1.ExpirableVersion) bool { return v.Version == version }) {
+	all, active := offeredKubernetes(c.profile)
+	switch {
+	case !wellFormed.MatchString(version), len(all) == 0:
+	case !slices.Contains(all, version):
 		c.errs = append(c.errs, unsupported(at, version, c.profile))
-	} else if active := activeKubernetes(c.profile); !slices.Contains(active, version) {
+	case !slices.Contains(active, version):
 		c.expired(at, version, "version "+version+" of Kubernetes", active)
 	}
 }
@@ -162,43 +169,27 @@ func withoutUnreadable(shoot *v1beta1.Shoot) {
 }
 
 func (c *offer) machineType(worker *v1beta1.Worker, at *field.Path) {
-	found, usable := false, []string(nil)
-	for i := range c.profile.MachineTypes {
-		switch t := &c.profile.MachineTypes[i]; {
-		case ptr.Deref(t.Usable, true):
-			usable = append(usable, t.Name)
-		case t.Name == worker.Machine.Type:
-			found = true
-		}
-	}
-	if found {
-		c.warn(at, worker.Machine.Type,
-			"worker pool %s: machine type %s is not usable any more: existing pools may keep it; %s",
-			worker.Name, worker.Machine.Type, oneOf("for a new one take", "usable", usable))
+	all, usable := offered(c.profile.MachineTypes, func(t v1beta1.MachineType) (string, bool) { return t.Name, ptr.Deref(t.Usable, true) })
+	if name := worker.Machine.Type; slices.Contains(all, name) && !slices.Contains(usable, name) {
+		c.warn(at, name, "worker pool %s: machine type %s is not usable any more: existing pools may keep it; %s",
+			worker.Name, name, oneOf("for a new one take", "usable", usable))
 	}
 }
 
 func (c *offer) image(worker *v1beta1.Worker, at *field.Path) {
-	image := worker.Machine.Image
-	if image == nil || image.Version == nil {
+	named := worker.Machine.Image
+	if named == nil || named.Version == nil {
 		return
 	}
-	for i := range c.profile.MachineImages {
-		if c.profile.MachineImages[i].Name != image.Name {
-			continue
-		}
-		var active []string
-		found := false
-		for _, v := range c.profile.MachineImages[i].Versions {
-			if v1beta1helper.VersionIsActive(v.ExpirableVersion) {
-				active = append(active, v.Version)
-			}
-			found = found || v.Version == *image.Version
-		}
-		if found && !slices.Contains(active, *image.Version) {
-			c.expired(at, *image.Version, fmt.Sprintf("worker pool %s: %s@%s", worker.Name, image.Name, *image.Version), active)
-		}
+	i := slices.IndexFunc(c.profile.MachineImages, func(image v1beta1.MachineImage) bool { return image.Name == named.Name })
+	if i < 0 {
 		return
+	}
+	all, active := offered(c.profile.MachineImages[i].Versions, func(v v1beta1.MachineImageVersion) (string, bool) {
+		return v.Version, v1beta1helper.VersionIsActive(v.ExpirableVersion)
+	})
+	if slices.Contains(all, *named.Version) && !slices.Contains(active, *named.Version) {
+		c.expired(at, *named.Version, fmt.Sprintf("worker pool %s: %s@%s", worker.Name, named.Name, *named.Version), active)
 	}
 }
 

@@ -6,13 +6,11 @@ package page
 
 import (
 	"bytes"
-	"iter"
 	"slices"
 	"strings"
 
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/internal/cli/ask"
 	"github.com/capkit/capkit/internal/cli/input"
@@ -39,32 +37,26 @@ type cell struct {
 	Error     string `json:"error,omitempty"`
 }
 
-// cells yields the answers for each image version, machine type, region and request, in this order.
-func cells(p input.AnyProfile, order capability.Order) iter.Seq[cell] {
+// cells returns the answers for each image version, machine type, region and request, in this order.
+func cells(p input.AnyProfile, order capability.Order) []cell {
 	m := resolve.NewMatrix(p, order)
-	types, regions := m.MachineTypes(), m.Regions()
-	return func(yield func(cell) bool) {
-		for _, of := range m.Versions() {
-			for _, of.MachineType = range types {
-				for _, of.Region = range regions {
-					for request := range m.Requests() {
-						if !yield(cellOf(m, of, request)) {
-							return
-						}
-					}
+	types, regions, all := m.MachineTypes(), m.Regions(), []cell{}
+	for _, of := range m.Versions() {
+		for _, of.MachineType = range types {
+			for _, of.Region = range regions {
+				for request := range m.Requests() {
+					all = append(all, cellOf(m, of, request))
 				}
 			}
 		}
 	}
+	return all
 }
 
 func cellOf(m *resolve.Matrix[any], of resolve.Combination, request int) cell {
 	c := cell{
 		Image: of.Image, Version: of.Version, MachineType: of.MachineType, Region: of.Region,
-		Requested: m.Requested(of.MachineType, request),
-	}
-	if c.Requested == nil {
-		c.Requested = []capability.Requirement{}
+		Requested: append([]capability.Requirement{}, m.Requested(of.MachineType, request)...),
 	}
 	if chosen := m.Choose(of, request); chosen >= 0 {
 		c.Reference, _ = m.Flavors(of)[chosen].Reference(of.Region)
@@ -76,14 +68,15 @@ func cellOf(m *resolve.Matrix[any], of resolve.Combination, request int) cell {
 
 // sheetOf returns the answers of a profile of a name as a page has them.
 func sheetOf(name string, p input.AnyProfile, order capability.Order) html.Profile {
-	s := &sheet{
-		Matrix: resolve.NewMatrix(p, order), compiled: p, order: order, other: capability.Gardener, supported: map[string]capability.Set{},
+	s := &sheet{Matrix: resolve.NewMatrix(p, order), compiled: p, order: order, supported: map[string]capability.Set{}}
+	s.out = html.Profile{Name: name, Order: order.String(), OtherOrder: order.Other().String(), Regions: s.Regions()}
+	for _, types := range s.Groups() {
+		isUsable := func(name string) bool { return slices.Contains(p.Usable(), name) }
+		s.out.Groups = append(s.out.Groups, html.Group{
+			Types: types, Unusable: slices.DeleteFunc(slices.Clone(types), isUsable),
+			Capabilities: s.Vocabulary().Format(s.Capabilities(types[0])),
+		})
 	}
-	if order == capability.Gardener {
-		s.other = capability.GEP33
-	}
-	s.out = html.Profile{Name: name, Order: order.String(), OtherOrder: s.other.String(), Regions: s.Regions()}
-	s.addGroups()
 	s.addVersions()
 	for request := range s.Requests() {
 		s.out.Requests = append(s.out.Requests, s.request(request))
@@ -94,53 +87,27 @@ func sheetOf(name string, p input.AnyProfile, order capability.Order) html.Profi
 // sheet makes a [html.Profile].
 type sheet struct {
 	*resolve.Matrix[any]
-	out          html.Profile
-	compiled     input.AnyProfile
-	order, other capability.Order
+	out      html.Profile
+	compiled input.AnyProfile
+	order    capability.Order
 	// supported is what flavors support, by what they declare.
 	supported map[string]capability.Set
 }
 
-func (s *sheet) addGroups() {
-	unusable := map[string]bool{}
-	for _, t := range s.compiled.Spec().MachineTypes {
-		unusable[t.Name] = !ptr.Deref(t.Usable, true)
-	}
-	for _, types := range s.Groups() {
-		g := html.Group{Types: types, Capabilities: s.Vocabulary().Format(s.Capabilities(types[0]))}
-		for _, name := range types {
-			if unusable[name] {
-				g.Unusable = append(g.Unusable, name)
-			}
-		}
-		s.out.Groups = append(s.out.Groups, g)
-	}
-}
-
 func (s *sheet) addVersions() {
-	states := map[[2]string]string{}
-	for _, image := range slices.Backward(s.compiled.Spec().MachineImages) {
-		for _, v := range slices.Backward(image.Versions) { // of two of one name the first counts
-			states[[2]string{image.Name, v.Version}] = stateOf(v.ExpirableVersion)
-		}
-	}
 	for _, of := range s.Versions() {
 		flavors, supported := s.Flavors(of), s.Supported(of)
-		v := html.Version{Image: of.Image, Name: of.Version, State: states[[2]string{of.Image, of.Version}], Kind: s.kindOf(flavors)}
+		v := html.Version{Image: of.Image, Name: of.Version, Kind: s.kindOf(flavors)}
+		core, _ := v1beta1helper.FindMachineImageVersion(s.compiled.Spec().MachineImages, of.Image, of.Version)
+		if state := v1beta1helper.CurrentLifecycleClassification(core.ExpirableVersion); state != v1beta1.ClassificationSupported {
+			v.State = string(state)
+		}
 		for i := range flavors {
 			f := s.flavor(&flavors[i], supported[i])
 			v.Flavors, s.supported[f.Declared] = append(v.Flavors, f), supported[i]
 		}
 		s.out.Versions = append(s.out.Versions, v)
 	}
-}
-
-// stateOf is empty for a version that is simply supported.
-func stateOf(v v1beta1.ExpirableVersion) string {
-	if state := v1beta1helper.CurrentLifecycleClassification(v); state != v1beta1.ClassificationSupported {
-		return string(state)
-	}
-	return ""
 }
 
 // kindOf tells image versions apart about which explain shows other capabilities: by the worker capabilities that are not
@@ -180,13 +147,7 @@ func (s *sheet) request(request int) html.Request {
 	if len(more) > 0 {
 		r.Config = html.Lines(configAsking(s.compiled.Provider().Workers(), more[0]))
 	}
-	var settings []string
-	for _, q := range append(worker.Requirements(nil), more...) {
-		if !q.Implied {
-			settings = append(settings, q.Setting)
-		}
-	}
-	r.Label = strings.Join(settings, ", ")
+	r.Label = strings.Join(ask.Settings(append(worker.Requirements(nil), more...)), ", ")
 	r.Answers = func(yield func(html.Answers) bool) {
 		for _, g := range s.out.Groups {
 			if !yield(s.answers(request, g.Types)) {
@@ -214,26 +175,20 @@ func explainFlag(worker capability.Worker, more []capability.Requirement) string
 
 // asksFor returns the settings by which a worker pool asks for something that counts, in words: an empty list, never nil, if
 // there are none.
-func asksFor(p input.AnyProfile, r *resolve.Resolution[any]) []string {
-	asks := []string{}
-	for _, q := range r.Requirements {
-		if !q.Implied && !p.Vocabulary().Ignores(q) {
-			asks = append(asks, q.Setting)
-		}
-	}
-	return asks
+func asksFor(p input.AnyProfile, requirements []capability.Requirement) []string {
+	return ask.Settings(slices.DeleteFunc(slices.Clone(requirements), p.Vocabulary().Ignores))
 }
 
 // asksAndBoots returns what a worker pool asks for and boots, as [html.Pools] has it.
 func asksAndBoots(p input.AnyProfile, pool provider.Pool) (asks []string, boots string) {
-	if resolve.Boots(p, pool) == nil {
+	q := p.Ask(pool)
+	if len(q.Errors) > 0 {
 		return nil, ""
 	}
-	r := resolve.Explain(p, pool)
-	if r.Err == nil {
+	if r := resolve.Pool(p, pool); r.Err == nil {
 		boots = report.Reference(r.Reference)
 	}
-	return asksFor(p, &r), boots
+	return asksFor(p, q.Requirements), boots
 }
 
 // answers returns the answers of a group of machine types, for one request.
@@ -243,6 +198,7 @@ func (s *sheet) answers(request int, types []string) html.Answers {
 	}
 	for i := range s.out.Versions {
 		a.look(i)
+		a.compare(&s.out.Versions[i])
 		a.addCells(&s.out.Versions[i])
 	}
 	return a.Answers
@@ -276,34 +232,33 @@ func (a *answers) look(version int) {
 		return
 	}
 	r := a.Explain(a.at(v), a.request)
-	e := ask.AnswerFrom(a.compiled, r)
-	a.Settings, a.Asks = ask.SettingsText(e), asksFor(a.compiled, &r)
+	a.Settings, a.Asks = ask.SettingsText(r.Requirements), asksFor(a.compiled, r.Requirements)
 	if r.Reason != "" {
 		a.Whole[version] = r.Message
 	} else {
 		a.asked = r.Decision.Request
 	}
 	if !known {
-		kind = html.Kind{Sides: e.Sets != nil, Outcomes: map[string]html.Outcome{}, Comparisons: map[string]html.Preference{}}
-		for _, e.MachineType = range a.types {
-			e.LeftToDefault = a.compiled.LeftToDefault(e.MachineType)
-			kind.Support = append(kind.Support, written(func(w *bytes.Buffer) { ask.PrintSupport(w, e) }))
+		kind = html.Kind{Outcomes: map[string]html.Outcome{}, Comparisons: map[string]html.Preference{}}
+		for _, r.Pool.MachineType = range a.types {
+			kind.Support = append(kind.Support, written(func(w *bytes.Buffer) { kind.Sides = ask.PrintSupport(w, a.compiled, &r) }))
 		}
 		a.Kinds[v.Kind] = kind
 	}
-	for i, f := range e.Flavors {
-		if f.ExcludedBy == resolve.ByRegion { // which is said of each region
-			f.Reason, f.Rejections = "", nil
+	for i := range r.Decision.Verdicts {
+		verdict := &r.Decision.Verdicts[i]
+		if verdict.Reason == imageselector.ReasonRegion { // which is said of each region
+			verdict.Reason = ""
 		}
-		o := html.Outcome{Lines: written(func(w *bytes.Buffer) { ask.PrintOutcome(w, e, f) })}
-		if len(f.Rejections) > 0 {
-			o.Clause = f.Rejections[0].String()
+		o := html.Outcome{Lines: written(func(w *bytes.Buffer) { ask.PrintOutcome(w, a.compiled, &r, verdict, kind.Sides) })}
+		if out := resolve.Rejections(verdict, r.Pool.Region); len(out) > 0 {
+			o.Clause = out[0].String()
 		}
 		kind.Outcomes[v.Flavors[i].Declared] = o
 	}
 }
 
-// addCells adds what an image version boots in each region, and the comparisons that decide it.
+// addCells adds what an image version boots in each region.
 func (a *answers) addCells(v *html.Version) {
 	cells, of := make([]html.Cell, len(a.out.Regions)), a.at(v)
 	for i := range cells {
@@ -313,32 +268,26 @@ func (a *answers) addCells(v *html.Version) {
 			c.Advice = written(func(w *bytes.Buffer) { ask.PrintSuggestions(w, a.Suggest(of, a.request)) })
 			continue
 		}
-		c.Other = a.ChooseBy(a.other, of, a.request)
-		a.compare(v, i)
+		c.Other = a.ChooseBy(a.order.Other(), of, a.request)
 	}
 	a.Cells = append(a.Cells, cells)
 }
 
-// compare adds the comparisons that decide what an image version boots in a region.
-func (a *answers) compare(v *html.Version, region int) {
-	kind, best, isFirst := a.Kinds[v.Kind], "", true
-	for i := range v.Flavors {
-		next := v.Flavors[i].Declared
-		switch {
-		case kind.Outcomes[next].Clause != "" || v.Flavors[i].Missing[region] != "":
-			continue
-		case isFirst:
-			best, isFirst = next, false
-			continue
+// compare adds how flavors of an image version compare that fit the machine types.
+func (a *answers) compare(v *html.Version) {
+	kind := a.Kinds[v.Kind]
+	var fitting []string
+	for _, f := range v.Flavors {
+		if outcome, seen := kind.Outcomes[f.Declared]; seen && outcome.Clause == "" {
+			fitting = append(fitting, f.Declared)
 		}
-		known, found := kind.Comparisons[best+next]
-		if !found {
-			p := capability.Compare(a.supported[best], a.supported[next], a.asked.Machine, a.asked.Worker, a.order)
-			known = html.Preference{Message: ask.Decided(p, html.Winner), Sign: p.Sign}
-			kind.Comparisons[best+next] = known
-		}
-		if known.Sign > 0 {
-			best = next
+	}
+	for i, next := range fitting {
+		for _, best := range fitting[:i] {
+			if _, known := kind.Comparisons[best+next]; !known {
+				p := capability.Compare(a.supported[best], a.supported[next], a.asked.Machine, a.asked.Worker, a.order)
+				kind.Comparisons[best+next] = html.Preference{Message: ask.Decided(p, html.Winner), Sign: p.Sign}
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
+// Package page is the command report.
 package page
 
 import (
@@ -9,7 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"io"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/spf13/cobra"
@@ -92,10 +93,51 @@ func runReport(ctx context.Context, c *command.Call, args []string, flags *repor
 	if err != nil {
 		return input.PrintFindings(c, g, err)
 	}
-	if flags.output == "json" {
-		return reportData(c, g, profiles, order, flags)
+	answering := c.Terminal.Begin("asking about all combinations", 0)
+	var text bytes.Buffer
+	found, err := writeReport(&text, c, g, profiles, order, flags)
+	answering.End()
+	if err == nil {
+		_, err = text.WriteTo(c.Stdout)
 	}
-	return reportPage(c, g, profiles, order, flags)
+	options := flags.Counting()
+	if err == nil && flags.output == "json" {
+		err = report.Text(c.Stderr, found.Failing(options))
+	}
+	if err != nil {
+		return err
+	}
+	checks.PrintSilenced(c, found)
+	input.PrintNotes(c, g)
+	report.Printf(c.Stderr, "%s\n", found.Summary)
+	if found.Fails(options) {
+		return command.ErrWrong
+	}
+	return nil
+}
+
+// writeReport writes the answers for programs, or the page. It returns what lint finds.
+func writeReport(
+	w io.Writer, c *command.Call, g *input.Given, profiles []namedProfile, order capability.Order, flags *reportFlags,
+) (report.Report, error) {
+	if flags.output == "json" {
+		answer := reported{Profiles: []reportedProfile{}}
+		for _, p := range profiles {
+			answer.Profiles = append(answer.Profiles, reportedProfile{p.name, cells(p.compiled, order)})
+		}
+		return checks.Run(c, g, &flags.Options, nil), report.JSON(w, answer)
+	}
+	r := html.Report{Version: c.Versions().Version}
+	for _, p := range profiles {
+		sheet := sheetOf(p.name, p.compiled, order)
+		sheet.Inputs = inputsOf(g, p.name, flags.Flags)
+		r.Profiles = append(r.Profiles, sheet)
+	}
+	addMaintenance(g, &r, order)
+	found := checks.Run(c, g, &flags.Options, nil)
+	addFindings(&r, found)
+	r.Notes = append(r.Notes, g.Notes...)
+	return found, html.Write(w, &r)
 }
 
 // namedProfile is a profile with its name, as [NAMESPACE/]NAME.
@@ -119,12 +161,11 @@ func profilesToReport(g *input.Given, flags *reportFlags) ([]namedProfile, error
 	var profiles []namedProfile
 	var errs []error
 	for _, name := range namesToReport(g) {
-		p, err := g.ProfileNamed(name)
-		if err != nil {
+		if p, err := g.ProfileNamed(name); err == nil {
+			profiles = append(profiles, namedProfile{name, p})
+		} else {
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
-			continue
 		}
-		profiles = append(profiles, namedProfile{name, p})
 	}
 	if len(profiles) == 0 && len(errs)+len(g.Findings) > 0 {
 		return nil, errors.Join(append(errs, errors.New("there is no profile to report on"))...)
@@ -146,13 +187,13 @@ func namesToReport(g *input.Given) []string {
 			used[profileOf(s.Object)] = true
 		}
 	}
+	return append(readable(&g.Profiles, used), readable(&g.Namespaced, used)...)
+}
+
+// readable returns the names of the profiles that can be read, but for those that are only there for others and that nobody uses.
+func readable[T any](profiles *input.Objects[T], used map[string]bool) []string {
 	var names []string
-	for _, s := range g.Profiles.All {
-		if s.Object != nil && (!s.Aside || used[s.Name]) {
-			names = append(names, s.Name)
-		}
-	}
-	for _, s := range g.Namespaced.All {
+	for _, s := range profiles.All {
 		if s.Object != nil && (!s.Aside || used[s.Name]) {
 			names = append(names, s.Name)
 		}
@@ -167,59 +208,4 @@ func profileOf(shoot *v1beta1.Shoot) string {
 		return shoot.Namespace + "/" + name
 	}
 	return name
-}
-
-// reportData writes the answers for programs, and to standard error what lint finds and the command fails for.
-func reportData(c *command.Call, g *input.Given, profiles []namedProfile, order capability.Order, flags *reportFlags) error {
-	answering := c.Terminal.Begin("asking about all combinations", 0)
-	answer := reported{Profiles: []reportedProfile{}}
-	for _, p := range profiles {
-		answer.Profiles = append(answer.Profiles, reportedProfile{p.name, slices.AppendSeq([]cell{}, cells(p.compiled, order))})
-	}
-	found := checks.Run(c, g, &flags.Options, nil)
-	answering.End()
-	if err := report.JSON(c.Stdout, answer); err != nil {
-		return err
-	}
-	options := flags.Counting()
-	if err := report.Text(c.Stderr, found.Failing(options)); err != nil {
-		return err
-	}
-	return endReport(c, g, found, options)
-}
-
-// endReport says what is to be said besides the report. What it returns ends the command, unless it is nil.
-func endReport(c *command.Call, g *input.Given, found report.Report, options report.Options) error {
-	checks.PrintSilenced(c, found)
-	input.PrintNotes(c, g)
-	report.Printf(c.Stderr, "%s\n", found.Summary)
-	if found.Fails(options) {
-		return command.ErrWrong
-	}
-	return nil
-}
-
-// reportPage writes the page.
-func reportPage(c *command.Call, g *input.Given, profiles []namedProfile, order capability.Order, flags *reportFlags) error {
-	answering := c.Terminal.Begin("asking about all combinations", 0)
-	r := html.Report{Version: c.Versions().Version}
-	for _, p := range profiles {
-		sheet := sheetOf(p.name, p.compiled, order)
-		sheet.Inputs = inputsOf(g, p.name, flags.Flags)
-		r.Profiles = append(r.Profiles, sheet)
-	}
-	addMaintenance(g, &r, order)
-	found := checks.Run(c, g, &flags.Options, nil)
-	addFindings(&r, found)
-	r.Notes = append(r.Notes, g.Notes...)
-	var page bytes.Buffer
-	err := html.Write(&page, &r)
-	answering.End()
-	if err != nil {
-		return err
-	}
-	if _, err := page.WriteTo(c.Stdout); err != nil {
-		return err
-	}
-	return endReport(c, g, found, flags.Counting())
 }

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
@@ -18,7 +17,10 @@ import (
 	"github.com/capkit/capkit/internal/cli/page/html"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // What a page says about Shoots, of which there may be tens of thousands: a page has a part of it then, and says so.
@@ -31,7 +33,7 @@ const (
 )
 
 // pageActions are the actions of maintenance, the worst first, as a page shows them.
-var pageActions = []string{ask.ActionFails, ask.ActionStuck, ask.ActionForced, ask.ActionUpdated, ask.ActionStays}
+var pageActions = []maintenance.Action{maintenance.Fails, maintenance.Stuck, maintenance.Forced, maintenance.Updated, maintenance.Stays}
 
 // addMaintenance adds what the next maintenance does to the worker pools of all Shoots, those together to which it does the
 // same; and the versions of Kubernetes that change. What is wrong with the Shoots is left to lint. What the pools boot is by
@@ -39,27 +41,28 @@ var pageActions = []string{ask.ActionFails, ask.ActionStuck, ask.ActionForced, a
 func addMaintenance(g *input.Given, r *html.Report, order capability.Order) {
 	findings := g.Findings
 	defer func() { g.Findings = findings }()
-	var all maintainedShoots
-	later, asking := ask.Maintainers(0), poolsAsked{order: order, known: map[askedShape]html.Pools{}}
+	pools, kubernetes := gathered{index: map[string]int{}}, gathered{index: map[string]int{}}
+	later, known := ask.Maintainers(0), map[askedShape]html.Pools{}
 	for _, s := range g.Shoots.All {
 		if s.Object != nil && s.Object.DeletionTimestamp != nil {
 			continue
 		}
 		r.Shoots++
-		if s.Object == nil {
-			r.Unknown++
-			continue
-		}
 		var answer ask.Maintained
-		ask.Maintain(g, &answer, s, later, true)
-		if len(answer.Pools) < len(s.Object.Spec.Provider.Workers) {
+		if s.Object != nil {
+			ask.Maintain(g, &answer, s, later, true)
+		}
+		if s.Object == nil || len(answer.Pools) < len(s.Object.Spec.Provider.Workers) {
 			r.Unknown++
 		}
 		if len(answer.Pools) > 0 {
-			all.add(asking.of(g.ProfileToAsk(s), s, answer.Pools), answer.Kubernetes)
+			addPools(&pools, g.ProfileToAsk(s), s, answer.Pools, order, known)
+		}
+		for _, k := range answer.Kubernetes {
+			kubernetes.add(html.Pools{MaintainedPool: ask.MaintainedPool{From: k.From, To: k.To, Action: k.Action}}, 1, k.Who())
 		}
 	}
-	r.Maintenance = poolsIn(all.pools)
+	r.Maintenance = pools.all
 	slices.SortStableFunc(r.Maintenance, func(a, b html.Pools) int {
 		return cmp.Compare(slices.Index(pageActions, a.Action), slices.Index(pageActions, b.Action))
 	})
@@ -68,35 +71,9 @@ func addMaintenance(g *input.Given, r *html.Report, order capability.Order) {
 		r.Notes = append(r.Notes, fmt.Sprintf("of %d different things that maintenance does, %d are shown, the worst first: "+
 			"capkit maintenance says all", n, mostPools))
 	}
-	for _, k := range all.kubernetes.all {
-		names := strings.Join(k.names, "; ")
-		if k.count > len(k.names) {
-			names += fmt.Sprintf("; and %d more", k.count-len(k.names))
-		}
-		r.Kubernetes = append(r.Kubernetes, fmt.Sprintf("%s is %s to %s: %s", k.of.From, k.of.Action, k.of.To, names))
-	}
-}
-
-// maintainedShoots is what maintenance does to worker pools and Kubernetes of Shoots.
-type maintainedShoots struct {
-	pools      gathered[html.Pools]
-	kubernetes gathered[ask.MaintainedKubernetes]
-}
-
-// add adds what maintenance does to the worker pools of a Shoot, and to its versions of Kubernetes.
-func (m *maintainedShoots) add(pools []html.Pools, kubernetes []ask.MaintainedKubernetes) {
-	for _, p := range pools {
-		name := p.Shoot + ", worker pool " + p.Pool
-		p.Shoot, p.Pool = "", ""
-		m.pools.add(p, 1, name)
-	}
-	for _, k := range kubernetes {
-		name := k.Shoot
-		if k.Pool != "" {
-			name += ", worker pool " + k.Pool
-		}
-		k.Shoot, k.Pool = "", ""
-		m.kubernetes.add(k, 1, name)
+	for _, k := range kubernetes.all {
+		names := words.JoinFirst(k.Count, k.Names, "; ")
+		r.Kubernetes = append(r.Kubernetes, fmt.Sprintf("%s is %s to %s: %s", k.From, k.Action, k.To, names))
 	}
 }
 
@@ -106,88 +83,59 @@ type askedShape struct {
 	shape   provider.Shape
 }
 
-// poolsAsked are worker pools that were asked about, by an order of preference. What is known has Asks and Boots alone.
-type poolsAsked struct {
-	order capability.Order
-	known map[askedShape]html.Pools
-}
-
-// of returns the worker pools of a Shoot, each with what it asks for and boots with the image that it has before the maintenance.
-func (a poolsAsked) of(p input.AnyProfile, s *input.Source[v1beta1.Shoot], maintained []ask.MaintainedPool) []html.Pools {
-	all := make([]html.Pools, 0, len(maintained))
+// addPools adds the worker pools of a Shoot, each with what it asks for and boots with the image that it has before the maintenance.
+// What is known of other pools has Asks and Boots alone.
+func addPools(
+	to *gathered, p input.AnyProfile, s *input.Source[v1beta1.Shoot], maintained []ask.MaintainedPool,
+	order capability.Order, known map[askedShape]html.Pools,
+) {
 	stored, _ := input.StoredShoot(p, s.Object, true)
 	for i, pool := range provider.PoolsOf(stored) {
-		pool.Image, pool.Version, pool.Order = maintained[i].Image, maintained[i].From, a.order
+		pool.Image, pool.Version, pool.Order = maintained[i].Image, maintained[i].From, order
 		var answer html.Pools
 		if ask.DuplicateKey(s.Manifest, &pool, p) == "" {
-			answer = a.answer(p, pool)
+			answer = memo.Get(known, askedShape{p.Spec(), p.Provider().Workers().ShapeOf(&pool)}, func() html.Pools {
+				asks, boots := asksAndBoots(p, pool)
+				return html.Pools{Asks: asks, Boots: boots}
+			})
 		}
 		answer.MaintainedPool = maintained[i]
 		answer.Profile, answer.MachineType, answer.Region = profileOf(s.Object), pool.MachineType, pool.Region
-		all = append(all, answer)
+		answer.Shoot, answer.Pool = "", ""
+		to.add(answer, 1, maintained[i].Who())
 	}
-	return all
-}
-
-// answer returns what a worker pool asks for and boots.
-func (a poolsAsked) answer(p input.AnyProfile, pool provider.Pool) html.Pools {
-	key := askedShape{p.Spec(), p.Provider().Workers().ShapeOf(&pool)}
-	known, found := a.known[key]
-	if !found {
-		known.Asks, known.Boots = asksAndBoots(p, pool)
-		a.known[key] = known
-	}
-	return known
-}
-
-// poolsIn returns worker pools with the names of some, and how many there are.
-func poolsIn(found gathered[html.Pools]) []html.Pools {
-	all := make([]html.Pools, 0, len(found.all))
-	for _, p := range found.all {
-		p.of.Names, p.of.Count = p.names, p.count
-		all = append(all, p.of)
-	}
-	return all
 }
 
 // unnamed returns worker pools as [html.Report].More has them.
 func unnamed(entries []html.Pools) []html.Pools {
-	var found gathered[html.Pools]
+	found := gathered{index: map[string]int{}}
 	for _, e := range entries {
 		count := e.Count
 		e.Names, e.Count, e.Core, e.Reason, e.To = nil, 0, "", "", e.From
 		found.add(e, count)
 	}
-	return poolsIn(found)
+	return found.all
 }
 
-// gathered are those to which the same happens, in the order in which that comes up first.
-type gathered[T any] struct {
-	all   []*gathering[T]
-	index map[string]*gathering[T]
+// gathered are worker pools, those together that differ in their names alone, in the order in which they come up first. Each entry
+// has the names of the first ones, and how many there are.
+type gathered struct {
+	all   []html.Pools
+	index map[string]int
 }
 
-// gathering is what happens to some, the names of the first of them, and how many there are.
-type gathering[T any] struct {
-	of    T
-	names []string
-	count int
-}
-
-// add adds so many of those to which something happens, with the names of some.
-func (g *gathered[T]) add(of T, count int, names ...string) {
-	key, _ := json.Marshal(of) // a struct of texts
-	entry := g.index[string(key)]
-	if entry == nil {
-		if g.index == nil {
-			g.index = map[string]*gathering[T]{}
-		}
-		entry = &gathering[T]{of: of}
-		g.index[string(key)], g.all = entry, append(g.all, entry)
+// add adds so many worker pools, with the names of some. The entry has neither Names nor Count.
+func (g *gathered) add(entry html.Pools, count int, names ...string) {
+	key, _ := json.Marshal(entry) // a struct of texts
+	i, found := g.index[string(key)]
+	if !found {
+		i = len(g.all)
+		g.index[string(key)], g.all = i, append(g.all, entry)
 	}
-	entry.count += count
-	if len(entry.names) < mostNamed {
-		entry.names = append(entry.names, names...)
+	same := &g.all[i]
+	same.Count += count
+	if len(same.Names) < mostNamed {
+		same.Names = append(same.Names, names...)
 	}
 }
 
@@ -198,20 +146,16 @@ func addFindings(r *html.Report, found report.Report) {
 	if all <= mostFindings {
 		return
 	}
-	order := make([]int, all)
-	nth, total := make([]int, all), map[string]int{}
+	// byRank are the first findings of every rule, then the second ones, and so on.
+	r.Totals = map[string]int{}
+	byRank := make([][]report.Finding, all)
 	for i := range r.Findings {
 		kind := kindOf(&r.Findings[i])
-		order[i], nth[i] = i, total[kind]
-		total[kind]++
+		rank := r.Totals[kind]
+		byRank[rank], r.Totals[kind] = append(byRank[rank], r.Findings[i]), rank+1
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(nth[a], nth[b]) })
-	order = order[:mostFindings]
-	slices.Sort(order)
-	r.Findings, r.Totals = make([]report.Finding, 0, mostFindings), total
-	for _, i := range order {
-		r.Findings = append(r.Findings, found.Findings[i])
-	}
+	r.Findings = slices.Concat(byRank...)[:mostFindings]
+	report.Sort(r.Findings)
 	r.Notes = append(r.Notes, fmt.Sprintf("of %d findings %d are shown, some of every rule: capkit lint says all", all, mostFindings))
 }
 

@@ -25,14 +25,11 @@ func inputsOf(g *input.Given, name string, in *input.Flags) []string {
 	var words, files []string
 	live := false
 	add := func(file string, isLive bool) {
-		switch {
-		case isLive:
-			live = true
-			return
-		case file == manifest.Stdin:
+		live = live || isLive
+		if file == manifest.Stdin {
 			file = "FILE"
 		}
-		if !slices.Contains(files, file) {
+		if !isLive && !slices.Contains(files, file) {
 			files = append(files, file)
 		}
 	}

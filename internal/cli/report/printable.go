@@ -47,21 +47,18 @@ var (
 	commandAnywhere = regexp.MustCompile(`##([[:alpha:]]*\[)`)
 )
 
-// harmless returns lines in which all is printable, and nothing a command.
-func harmless(lines string) string {
-	return withoutBegins(unmarked(words.PrintableLines(lines), `\x23`))
-}
-
-// withoutBegins returns lines of which none begins with a command: the first of its two colons is an escape sequence.
-func withoutBegins(lines string) string {
-	if !strings.Contains(lines, "::") {
+// harmless returns lines in which all is printable and nothing a command, unless commands says that lines may begin with one: the first
+// character of a command becomes an escape sequence.
+func harmless(lines string, commands bool) string {
+	lines = unmarked(words.PrintableLines(lines), `\x23`)
+	if commands || !strings.Contains(lines, "::") {
 		return lines
 	}
 	return commandAtBegin.ReplaceAllString(lines, `$1\x3a:`)
 }
 
 // Harmless reports whether a [Writer] leaves whole lines as they are.
-func Harmless(lines string) bool { return harmless(lines) == lines }
+func Harmless(lines string) bool { return harmless(lines, false) == lines }
 
 // unmarked returns a text without what is a command anywhere in a line: its first character, a number sign, is an escape sequence.
 func unmarked(text, numberSign string) string {
@@ -103,11 +100,8 @@ func NewWriter(out io.Writer) *Writer {
 func (w *Writer) Write(text []byte) (int, error) {
 	end := bytes.LastIndexByte(text, '\n') + 1
 	if end > 0 {
-		lines := text[:end]
-		if len(w.waiting) > 0 {
-			lines = slices.Concat(w.waiting, lines)
-			w.waiting = nil
-		}
+		lines := slices.Concat(w.waiting, text[:end])
+		w.waiting = nil
 		if err := w.write(lines); err != nil {
 			return 0, err
 		}
@@ -124,10 +118,7 @@ func (w *Writer) Flush() error {
 }
 
 func (w *Writer) write(text []byte) error {
-	lines := unmarked(words.PrintableLines(string(text)), `\x23`)
-	if !w.commands {
-		lines = withoutBegins(lines)
-	}
+	lines := harmless(string(text), w.commands)
 	if w.colours != nil {
 		lines = w.colours.Replace(lines)
 	}
@@ -194,12 +185,7 @@ func inYAML(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// EscapedJSON returns JSON that has the same values and is harmless, see [Harmless], for JSON without tabs between its tokens. It may be
-// the same slice.
+// EscapedJSON returns JSON that has the same values and is harmless, see [Harmless], for JSON without tabs between its tokens.
 func EscapedJSON(document []byte) []byte {
-	text := string(document)
-	if quoted := escaped(text, inJSON); quoted != text {
-		return []byte(quoted)
-	}
-	return document
+	return []byte(escaped(string(document), inJSON))
 }

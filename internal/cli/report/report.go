@@ -166,6 +166,4 @@ func (r *Report) Failing(options Options) []Finding {
 }
 
 // Fails reports whether there are any.
-func (r *Report) Fails(options Options) bool {
-	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return !f.suppressed() && options.fails(f.Severity) })
-}
+func (r *Report) Fails(options Options) bool { return len(r.Failing(options)) > 0 }

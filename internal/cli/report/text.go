@@ -7,7 +7,10 @@ package report
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -39,28 +42,23 @@ func textReport(w io.Writer, r *Report, options *Options) error {
 		rule, message string
 	}
 	same := map[said][]*Finding{}
-	var order []said
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		key := said{f.Severity, f.Rule, f.Message}
-		if f.suppressed() {
-			continue
+	each := func(do func(f *Finding, key said)) {
+		for i := range r.Findings {
+			if f := &r.Findings[i]; !f.suppressed() {
+				do(f, said{f.Severity, f.Rule, f.Message})
+			}
 		}
-		same[key] = append(same[key], f)
-		order = append(order, key)
 	}
+	each(func(f *Finding, key said) { same[key] = append(same[key], f) })
 	var groups [][]*Finding
-	next := map[said]int{}
-	for _, key := range order {
-		all, n := same[key], next[key]
-		next[key]++
-		switch {
+	each(func(f *Finding, key said) {
+		switch all := same[key]; {
 		case options.All || len(all) <= repeated:
-			groups = append(groups, all[n:n+1])
-		case n == 0:
+			groups = append(groups, []*Finding{f})
+		case f == all[0]:
 			groups = append(groups, all)
 		}
-	}
+	})
 	return writeGroups(w, groups)
 }
 
@@ -128,4 +126,18 @@ func (r *Report) count(of func(*Finding) bool) []RuleCount {
 		return cmp.Or(cmp.Compare(b.Findings, a.Findings), cmp.Compare(a.Rule, b.Rule))
 	})
 	return all
+}
+
+// Reference prints a reference as its fields and their values: id 1234-amd64.
+func Reference(reference any) string {
+	raw, _ := json.Marshal(reference) // a reference is made to be printed
+	var fields map[string]any
+	if json.Unmarshal(raw, &fields) != nil {
+		return string(raw)
+	}
+	values := make([]string, 0, len(fields))
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		values = append(values, fmt.Sprintf("%s %v", name, fields[name]))
+	}
+	return strings.Join(values, ", ")
 }

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
+// Package rules is the commands rules and explain-rule.
 package rules
 
 import (
@@ -9,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -30,22 +32,9 @@ type catalogue struct {
 	Rules []ruleEntry `json:"rules"`
 }
 
-// ruleEntry is a [finding.Rule].
+// ruleEntry is a rule, with its example for explain-rule where there is one.
 type ruleEntry struct {
-	Name     string           `json:"name"`
-	Severity finding.Severity `json:"severity"`
-	// severities are those of all findings, in words.
-	severities string
-	// Object is a kind, "any object", or "file" where there is no object yet; empty for the rule of a provider that does not
-	// say.
-	Object string `json:"object"`
-	// Online rules are found by admission alone.
-	Online bool `json:"online"`
-	// Command is the only one that finds what the rule is about; empty for lint and admission.
-	Command string `json:"command,omitempty"`
-	Means   string `json:"means"`
-	Repair  string `json:"repair"`
-	// Example is there for explain-rule, where there is one.
+	finding.Rule
 	Example *ruleExample `json:"example,omitempty"`
 }
 
@@ -55,13 +44,6 @@ type ruleExample struct {
 	// Excerpt are the lines around that of the finding, without the indentation that they share.
 	Excerpt string         `json:"excerpt"`
 	Finding report.Finding `json:"finding"`
-}
-
-func entryOf(r finding.Rule) ruleEntry {
-	return ruleEntry{
-		Name: r.Name, Severity: r.Severity, severities: r.Severities(), Object: r.Object, Online: r.Online, Command: r.Command,
-		Means: r.Means, Repair: r.Repair,
-	}
 }
 
 // List returns the command rules.
@@ -78,7 +60,7 @@ alone finds it. For one rule, with its example and its repair, see explain-rule.
 		RunE: func(*cobra.Command, []string) error {
 			all := catalogue{Rules: []ruleEntry{}}
 			for _, r := range checks.Catalogue(c) {
-				all.Rules = append(all.Rules, entryOf(r))
+				all.Rules = append(all.Rules, ruleEntry{Rule: r})
 			}
 			return command.PrintAs(c.Stdout, output, all, all.print)
 		},
@@ -98,13 +80,11 @@ func (a catalogue) print(w io.Writer) {
 
 // kind are the severities, with a mark if admission alone finds what the rule is about, or a command other than lint.
 func (r *ruleEntry) kind() string {
-	switch {
-	case r.Online:
-		return r.severities + ", online"
-	case r.Command != "":
-		return r.severities + ", " + r.Command
+	mark := r.Command
+	if r.Online {
+		mark = "online"
 	}
-	return r.severities
+	return strings.TrimSuffix(r.Severities()+", "+mark, ", ")
 }
 
 // Explain returns the command explain-rule.
@@ -123,13 +103,8 @@ The name of its rule stands behind each finding, in brackets.`,
 			return nil
 		},
 		ValidArgsFunction: func(_ *cobra.Command, named []string, _ string) ([]string, cobra.ShellCompDirective) {
-			var completions []string
-			for _, r := range checks.Catalogue(c) {
-				if !slices.Contains(named, r.Name) {
-					completions = append(completions, cobra.CompletionWithDesc(r.Name, checks.FirstSentence(r.Means)))
-				}
-			}
-			return completions, cobra.ShellCompDirectiveNoFileComp
+			isNamed := func(r finding.Rule) bool { return slices.Contains(named, r.Name) }
+			return checks.Completions(checks.Catalogue(c), isNamed), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			explained, err := explainRules(c, args)
@@ -154,9 +129,7 @@ func explainRules(c *command.Call, names []string) (catalogue, error) {
 			unknown = append(unknown, errors.New(checks.NoRule(name, rules)))
 			continue
 		}
-		entry := entryOf(rules[i])
-		entry.Example = exampleOf(name, c.Providers)
-		explained.Rules = append(explained.Rules, entry)
+		explained.Rules = append(explained.Rules, ruleEntry{rules[i], exampleOf(name, c.Providers)})
 	}
 	return explained, errors.Join(unknown...)
 }
@@ -192,16 +165,15 @@ const around = 2
 func excerpt(text string, line int) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	lines = lines[max(0, line-1-around):min(len(lines), line+around)]
-	indent := -1
+	shared := len(text)
 	for _, l := range lines {
-		blank := len(l) - len(strings.TrimLeft(l, " "))
-		if strings.TrimSpace(l) != "" && (indent < 0 || blank < indent) {
-			indent = blank
+		if content := strings.TrimLeft(l, " "); strings.TrimSpace(l) != "" {
+			shared = min(shared, len(l)-len(content))
 		}
 	}
 	var b strings.Builder
 	for _, l := range lines {
-		b.WriteString(strings.TrimRight(l[min(max(indent, 0), len(l)):], " ") + "\n")
+		b.WriteString(strings.TrimRight(l[min(shared, len(l)):], " ") + "\n")
 	}
 	return b.String()
 }
@@ -216,10 +188,7 @@ func (a catalogue) printAll(w io.Writer) {
 }
 
 func (r *ruleEntry) print(w io.Writer) {
-	about := r.kind()
-	if r.Object != "" {
-		about += ", " + r.Object
-	}
+	about := strings.TrimSuffix(r.kind()+", "+r.Object, ", ")
 	fmt.Fprintf(w, "%s (%s)\n\n%s\n", r.Name, about, command.Wrapped(r.Means))
 	if r.Online {
 		fmt.Fprintf(w, "\nAdmission alone finds this: it takes more than manifests.\n")
@@ -233,14 +202,8 @@ func (r *ruleEntry) print(w io.Writer) {
 	fmt.Fprintf(w, "\nRepair:\n\n%s\n", command.Wrapped(r.Repair))
 }
 
+// contentLine matches the begin of a line that is not blank.
+var contentLine = regexp.MustCompile(`(?m)^[ \t]*[^ \t\n]`)
+
 // indented returns a text whose lines with content begin four columns further to the right.
-func indented(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		if strings.TrimSpace(line) != "" {
-			b.WriteString("    ")
-		}
-		b.WriteString(line)
-	}
-	return b.String()
-}
+func indented(text string) string { return contentLine.ReplaceAllString(text, "    $0") }

@@ -97,7 +97,7 @@ type Flavor struct {
 	// Declared is what it declares, and Supports that with omissions filled in.
 	Declared string `json:"declared"`
 	Supports string `json:"supports"`
-	// References are what is booted, for each region; empty where there is nothing. Missing says so there.
+	// References are what is booted, for each region; empty where there is nothing. Missing then says why.
 	References []string `json:"references"`
 	Missing    []string `json:"missing"`
 }

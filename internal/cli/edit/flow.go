@@ -6,6 +6,8 @@ package edit
 
 import (
 	"encoding/json"
+	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -87,44 +89,127 @@ func plain(text string) string {
 	return strings.TrimSuffix(string(written), "\n")
 }
 
-// reshaped returns a mapping in brackets with some members, of which some may be new; the others go.
-func (e *editor) reshaped(n *yaml.Node, members map[string]any) string {
-	begins, ends := e.extentsOf(n)
-	from, to := e.extent(n)
-	s, separator := e.styleIn(n)
-	text, kept := e.text[from:begins[0]], 0
-	for i := range begins {
-		if _, stays := members[n.Content[2*i].Value]; !stays && n.Content[2*i].ShortTag() != "!!merge" {
-			e.refuseAnchors(n.Content[2*i+1])
-			continue
-		}
-		if kept++; kept > 1 {
-			text += e.text[ends[i-1]:begins[i]]
-		}
-		text += e.text[begins[i]:ends[i]]
+var anchor = regexp.MustCompile(`^&[^ \t]*[ \t]*`)
+
+// inline returns a scalar, an alias, or a value in brackets as it is to be.
+func (e *editor) inline(n *yaml.Node) string {
+	text, c := e.text[e.start(n):e.end(n)], e.edits[n]
+	if c == nil {
+		return text
 	}
-	for _, name := range Order(members) {
-		if indexOf(n, name) < 0 {
-			text += separator + s.key(name) + ": " + fresh(members[name], s)
+	c.done = true
+	switch {
+	case c.replaced:
+		return anchor.FindString(text) + fresh(c.value, style{quoted: quotes(n)})
+	case !inBrackets(n) || len(n.Content) == 0:
+		return text
+	case len(n.Content) == 2 && e.edits[n.Content[1]] != nil && e.edits[n.Content[1]].unwrapped:
+		return e.inline(n.Content[1])
+	}
+	return e.inBrackets(n, c)
+}
+
+// inBrackets returns a mapping or list in brackets in which something changes.
+func (e *editor) inBrackets(n *yaml.Node, c *edits) string {
+	entries := entriesOf(n)
+	s, separator := e.styleIn(n, entries)
+	var text strings.Builder
+	some := false
+	write := func(before, entry string) {
+		if some {
+			text.WriteString(before)
+		}
+		text.WriteString(entry)
+		some = true
+	}
+	for i := range len(entries) + 1 {
+		for _, a := range c.added {
+			if a.index == i {
+				write(separator, a.inline(s))
+			}
+		}
+		switch {
+		case i == len(entries) || c.gone[i]:
+		case i == 0:
+			write(separator, e.entry(entries[i]))
+		default:
+			write(e.gap(entries[i-1], entries[i]), e.entry(entries[i]))
 		}
 	}
-	return text + e.text[ends[len(ends)-1]:to]
+	last := entries[len(entries)-1]
+	return e.text[e.start(n):e.start(entries[0][0])] + text.String() + e.text[e.end(last[len(last)-1]):e.end(n)]
+}
+
+// gap is what stands between two entries.
+func (e *editor) gap(before, after []*yaml.Node) string {
+	return e.text[e.end(before[len(before)-1]):e.start(after[0])]
+}
+
+// entry returns a member or an item in brackets as it is to be.
+func (e *editor) entry(entry []*yaml.Node) string {
+	if len(entry) == 1 {
+		return e.inline(entry[0])
+	}
+	return e.keyOf(entry[0], entry[1]) + e.text[e.end(entry[0]):e.start(entry[1])] + e.inline(entry[1])
+}
+
+// keyOf returns the key that a member is to have, in quotes if this one is.
+func (e *editor) keyOf(key, value *yaml.Node) string {
+	if c := e.edits[value]; c != nil && c.key != "" {
+		c.done = true
+		return style{quoted: key.Style&yaml.DoubleQuotedStyle != 0}.key(c.key)
+	}
+	return e.text[e.start(key):e.end(key)]
+}
+
+// inline returns what is added in brackets.
+func (a *addition) inline(s style) string {
+	if last := a.at[len(a.at)-1]; !last.IsIndex() {
+		return s.key(last.Name) + ": " + fresh(a.value, s)
+	}
+	return fresh(a.value, s)
+}
+
+// withoutBrackets returns the members of a mapping in brackets as they stand in block style in a column, the first without
+// indentation; any other value as it is.
+func (e *editor) withoutBrackets(n *yaml.Node, column int) string {
+	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
+		return e.inline(n)
+	}
+	var members []string
+	for _, entry := range entriesOf(n) {
+		members = append(members, e.entry(entry))
+	}
+	return strings.Join(members, e.eol+spaces(column))
 }
 
 // styleIn returns how what is new is written in brackets with something in them, and what stands between two entries there.
-func (e *editor) styleIn(n *yaml.Node) (s style, separator string) {
-	begins, ends := e.extentsOf(n)
-	from, to := e.extent(n)
-	s, separator = style{quoted: e.quotes(n)}, ", "
-	opening := e.text[from:begins[0]]
+func (e *editor) styleIn(n *yaml.Node, entries [][]*yaml.Node) (s style, separator string) {
+	s, separator = style{quoted: quotes(n)}, ", "
+	last := entries[len(entries)-1]
+	opening, closing := e.text[e.start(n):e.start(entries[0][0])], e.text[e.end(last[len(last)-1]):e.end(n)-1]
 	if i := strings.LastIndexAny(opening, "\n\r"); i >= 0 {
 		s.indent = e.eol + opening[i+1:]
 		separator = "," + s.indent
-		closing := e.text[ends[len(ends)-1] : to-1]
 		s.step, _ = strings.CutPrefix(opening[i+1:], closing[strings.LastIndexAny(closing, "\n\r")+1:])
 	}
-	if len(begins) > 1 && !strings.Contains(e.text[ends[0]:begins[1]], "#") {
-		separator = e.text[ends[0]:begins[1]]
+	if len(entries) > 1 {
+		if gap := e.gap(entries[0], entries[1]); !strings.Contains(gap, "#") {
+			separator = gap
+		}
 	}
 	return s, separator
 }
+
+// quotes reports whether a value is written as JSON is: by the first key of a mapping in brackets, and by any text of a list.
+func quotes(n *yaml.Node) bool {
+	switch {
+	case n.Kind == yaml.MappingNode && len(n.Content) > 0:
+		return quotes(n.Content[0])
+	case n.Kind == yaml.SequenceNode:
+		return slices.ContainsFunc(n.Content, quotedIn)
+	}
+	return n.Style&yaml.DoubleQuotedStyle != 0 && n.Kind == yaml.ScalarNode
+}
+
+func quotedIn(n *yaml.Node) bool { return quotes(n) || slices.ContainsFunc(n.Content, quotedIn) }

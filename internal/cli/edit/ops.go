@@ -21,7 +21,26 @@ type Op struct {
 	value  any
 	key    string
 	before []string
+	takes  map[string]Take
 }
+
+// Take is what is taken along of what is deleted, with its comments.
+type Take struct {
+	At   fieldpath.Path
+	Part Part
+}
+
+// Part is what of a deleted member or item is taken along.
+type Part int
+
+const (
+	// Whole takes the member or item as a whole, with its comments.
+	Whole Part = iota
+	// Key takes the line of the key of a list.
+	Key
+	// Source takes the text of a scalar, without comments.
+	Source
+)
 
 type kind int
 
@@ -46,6 +65,13 @@ func Rename(at fieldpath.Path, key string) Op { return Op{kind: renaming, at: at
 // of all, and otherwise at the end; or an item, before the one that has the index, or at the end.
 func Insert(at fieldpath.Path, value any, before ...string) Op {
 	return Op{kind: inserting, at: at, value: value, before: before}
+}
+
+// Taking returns an [Insert] that takes text along, by the path of what is made of it, from the value that is inserted on. What is
+// taken as a whole becomes what other operations make of it.
+func (op Op) Taking(takes map[string]Take) Op {
+	op.takes = takes
+	return op
 }
 
 // Delete removes the member or the item at a path.

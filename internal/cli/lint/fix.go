@@ -244,7 +244,7 @@ func (x *fixing) repairedFile(file string, some []report.Finding) (changed strin
 	for _, o := range objects {
 		if ops[o] != nil {
 			line, column := o.Position("")
-			changes = append(changes, edit.Change{Line: line, Column: column, Says: values[o], Ops: ops[o]})
+			changes = append(changes, edit.Change{Line: line, Column: column, Ops: ops[o]})
 		}
 	}
 	changed, err := edit.Apply(text, changes)

@@ -66,7 +66,7 @@ func (m *migration) edit(name, text string) (files.Changed, bool) {
 	}) {
 		if o.File == name {
 			line, column := o.Position("")
-			objects = append(objects, edit.Change{Line: line, Column: column, Says: edit.Decoded(o.JSON), Ops: m.ops[o]})
+			objects = append(objects, edit.Change{Line: line, Column: column, Ops: m.ops[o]})
 			first = cmp.Or(first, o)
 		}
 	}

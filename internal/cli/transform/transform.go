@@ -196,7 +196,7 @@ func (p *document) result(kept []Kept) (Result, field.ErrorList, error) {
 var before = Before{"machineCapabilities": {"machineTypes", "machineImages"}}
 
 // operations returns what makes one manifest of another one, where a migration changes it.
-func operations(was, is json.RawMessage) (ops []edit.Op, err error) {
+func operations(was, is json.RawMessage) ([]edit.Op, error) {
 	var old, want any
 	for raw, value := range map[*json.RawMessage]*any{&was: &old, &is: &want} {
 		d := json.NewDecoder(bytes.NewReader(*raw))
@@ -205,13 +205,14 @@ func operations(was, is json.RawMessage) (ops []edit.Op, err error) {
 			return nil, err
 		}
 	}
+	d := &differ{before: before}
 	between := func(path string, names ...string) {
 		at := fieldpath.Parse(path)
-		ops = append(ops, betweenMembers(at, some(edit.Value(old, at), names), some(edit.Value(want, at), names), before)...)
+		d.members(at, some(edit.Value(old, at), names), some(edit.Value(want, at), names))
 	}
 	between("spec", "machineCapabilities", "machineTypes", "machineImages")
 	between("spec.providerConfig", "machineImages")
-	return ops, nil
+	return d.ops, nil
 }
 
 // some returns members of a mapping, those that it has.

@@ -26,54 +26,49 @@ type style struct {
 
 // fresh writes a value in brackets, or a scalar.
 func fresh(value any, s style) string {
+	brackets, scalars := "{}", false
 	inner := s
-	opening, closing, separator := "", "", ", "
 	if s.indent != "" {
 		inner.indent += s.step
-		opening, closing, separator = inner.indent, s.indent, ","+inner.indent
 	}
+	var entries []string
 	switch value := value.(type) {
 	case map[string]any:
-		entries := make([]string, 0, len(value))
 		for _, name := range Order(value) {
 			entries = append(entries, s.key(name)+": "+fresh(value[name], inner))
 		}
-		if len(entries) == 0 {
-			return "{}"
-		}
-		return "{" + opening + strings.Join(entries, separator) + closing + "}"
 	case []any:
-		entries := make([]string, 0, len(value))
-		scalars := true
+		brackets, scalars = "[]", true
 		for _, item := range value {
 			entries = append(entries, fresh(item, inner))
 			_, isList := item.([]any)
 			scalars = scalars && !isList && !isMapping(item)
 		}
-		if scalars {
-			return "[" + strings.Join(entries, ", ") + "]"
-		}
-		return "[" + opening + strings.Join(entries, separator) + closing + "]"
 	case string:
 		return s.key(value)
+	default:
+		return inJSON(value)
 	}
+	if len(entries) == 0 || scalars || s.indent == "" {
+		return brackets[:1] + strings.Join(entries, ", ") + brackets[1:]
+	}
+	return brackets[:1] + inner.indent + strings.Join(entries, ","+inner.indent) + s.indent + brackets[1:]
+}
+
+// key writes text.
+func (s style) key(text string) string {
+	if s.quoted {
+		return inJSON(text)
+	}
+	return plain(text)
+}
+
+func inJSON(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil { // it was JSON
 		return "null"
 	}
 	return string(text)
-}
-
-// key writes text.
-func (s style) key(text string) string {
-	if !s.quoted {
-		return plain(text)
-	}
-	quoted, err := json.Marshal(text)
-	if err != nil { // text can be written
-		return plain(text)
-	}
-	return string(quoted)
 }
 
 // plain writes text in YAML, in quotes where it has to be.
@@ -92,74 +87,78 @@ func plain(text string) string {
 var anchor = regexp.MustCompile(`^&[^ \t]*[ \t]*`)
 
 // inline returns a scalar, an alias, or a value in brackets as it is to be.
-func (e *editor) inline(n *yaml.Node) string {
-	text, c := e.text[e.start(n):e.end(n)], e.edits[n]
-	if c == nil {
-		return text
-	}
-	c.done = true
+func (e *editor) inline(it *item) string {
+	n := it.value
+	text := e.text[e.start(n):e.end(n)]
 	switch {
-	case c.replaced:
-		return anchor.FindString(text) + fresh(c.value, style{quoted: quotes(n)})
-	case !inBrackets(n) || len(n.Content) == 0:
+	case it.replaced:
+		return anchor.FindString(text) + fresh(it.becomes, style{quoted: quotes(n)})
+	case !it.touched || len(it.inner) == 0:
 		return text
-	case len(n.Content) == 2 && e.edits[n.Content[1]] != nil && e.edits[n.Content[1]].unwrapped:
-		return e.inline(n.Content[1])
+	case it.inner[0].unwrapped:
+		return e.inline(it.inner[0])
 	}
-	return e.inBrackets(n, c)
+	return e.inBrackets(it)
 }
 
 // inBrackets returns a mapping or list in brackets in which something changes.
-func (e *editor) inBrackets(n *yaml.Node, c *edits) string {
-	entries := entriesOf(n)
-	s, separator := e.styleIn(n, entries)
+func (e *editor) inBrackets(it *item) string {
+	s, separator := e.styleIn(it)
 	var text strings.Builder
-	some := false
 	write := func(before, entry string) {
-		if some {
+		if text.Len() > 0 {
 			text.WriteString(before)
 		}
 		text.WriteString(entry)
-		some = true
 	}
-	for i := range len(entries) + 1 {
-		for _, a := range c.added {
+	for i := range len(it.inner) + 1 {
+		for _, a := range it.added {
 			if a.index == i {
 				write(separator, a.inline(s))
 			}
 		}
 		switch {
-		case i == len(entries) || c.gone[i]:
+		case i == len(it.inner) || it.inner[i].gone:
 		case i == 0:
-			write(separator, e.entry(entries[i]))
+			write(separator, e.entry(it.inner[i]))
 		default:
-			write(e.gap(entries[i-1], entries[i]), e.entry(entries[i]))
+			write(e.gap(it.inner[i-1], it.inner[i]), e.entry(it.inner[i]))
 		}
 	}
-	last := entries[len(entries)-1]
-	return e.text[e.start(n):e.start(entries[0][0])] + text.String() + e.text[e.end(last[len(last)-1]):e.end(n)]
+	opening, closing := e.bracketsOf(it)
+	return opening + text.String() + closing
+}
+
+// bracketsOf is what stands before and behind everything in brackets.
+func (e *editor) bracketsOf(it *item) (opening, closing string) {
+	last := it.inner[len(it.inner)-1].value
+	return e.text[e.start(it.value):e.startOf(it.inner[0])], e.text[e.end(last):e.end(it.value)]
 }
 
 // gap is what stands between two entries.
-func (e *editor) gap(before, after []*yaml.Node) string {
-	return e.text[e.end(before[len(before)-1]):e.start(after[0])]
+func (e *editor) gap(before, after *item) string { return e.text[e.end(before.value):e.startOf(after)] }
+
+func (e *editor) startOf(it *item) int {
+	if it.key != nil {
+		return e.start(it.key)
+	}
+	return e.start(it.value)
 }
 
 // entry returns a member or an item in brackets as it is to be.
-func (e *editor) entry(entry []*yaml.Node) string {
-	if len(entry) == 1 {
-		return e.inline(entry[0])
+func (e *editor) entry(it *item) string {
+	if it.key == nil {
+		return e.inline(it)
 	}
-	return e.keyOf(entry[0], entry[1]) + e.text[e.end(entry[0]):e.start(entry[1])] + e.inline(entry[1])
+	return e.keyOf(it) + e.text[e.end(it.key):e.start(it.value)] + e.inline(it)
 }
 
 // keyOf returns the key that a member is to have, in quotes if this one is.
-func (e *editor) keyOf(key, value *yaml.Node) string {
-	if c := e.edits[value]; c != nil && c.key != "" {
-		c.done = true
-		return style{quoted: key.Style&yaml.DoubleQuotedStyle != 0}.key(c.key)
+func (e *editor) keyOf(it *item) string {
+	if it.name != "" {
+		return style{quoted: it.key.Style&yaml.DoubleQuotedStyle != 0}.key(it.name)
 	}
-	return e.text[e.start(key):e.end(key)]
+	return e.text[e.start(it.key):e.end(it.key)]
 }
 
 // inline returns what is added in brackets.
@@ -170,31 +169,31 @@ func (a *addition) inline(s style) string {
 	return fresh(a.value, s)
 }
 
-// withoutBrackets returns the members of a mapping in brackets as they stand in block style in a column, the first without
-// indentation; any other value as it is.
-func (e *editor) withoutBrackets(n *yaml.Node, column int) string {
-	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
-		return e.inline(n)
+// withoutBrackets returns the members of a mapping in brackets as they stand in block style, the first without indentation; any other
+// value as it is.
+func (e *editor) withoutBrackets(it *item) string {
+	if it.value.Kind != yaml.MappingNode || len(it.value.Content) == 0 {
+		return e.inline(it)
 	}
 	var members []string
-	for _, entry := range entriesOf(n) {
-		members = append(members, e.entry(entry))
+	for _, m := range e.innerOf(it) {
+		members = append(members, e.entry(m))
 	}
-	return strings.Join(members, e.eol+spaces(column))
+	return strings.Join(members, e.eol+spaces(it.column))
 }
 
 // styleIn returns how what is new is written in brackets with something in them, and what stands between two entries there.
-func (e *editor) styleIn(n *yaml.Node, entries [][]*yaml.Node) (s style, separator string) {
-	s, separator = style{quoted: quotes(n)}, ", "
-	last := entries[len(entries)-1]
-	opening, closing := e.text[e.start(n):e.start(entries[0][0])], e.text[e.end(last[len(last)-1]):e.end(n)-1]
+func (e *editor) styleIn(it *item) (s style, separator string) {
+	s, separator = style{quoted: quotes(it.value)}, ", "
+	opening, closing := e.bracketsOf(it)
 	if i := strings.LastIndexAny(opening, "\n\r"); i >= 0 {
 		s.indent = e.eol + opening[i+1:]
 		separator = "," + s.indent
+		closing = strings.TrimRight(closing, "]}")
 		s.step, _ = strings.CutPrefix(opening[i+1:], closing[strings.LastIndexAny(closing, "\n\r")+1:])
 	}
-	if len(entries) > 1 {
-		if gap := e.gap(entries[0], entries[1]); !strings.Contains(gap, "#") {
+	if len(it.inner) > 1 {
+		if gap := e.gap(it.inner[0], it.inner[1]); !strings.Contains(gap, "#") {
 			separator = gap
 		}
 	}

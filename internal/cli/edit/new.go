@@ -36,31 +36,24 @@ type writer struct {
 // member returns the text of a new member.
 func (w *writer) member(name string, value any, column int, path string) string {
 	t, takes := w.takes[path]
-	if takes && t.of == Whole && !inBrackets(t.in) {
-		return w.moved(t.block, column)
+	if takes && t.of == Whole && !t.isInBrackets() {
+		return w.moved(t.item, column)
 	}
 	key := spaces(column) + plain(name) + ":"
 	if below := w.below(value, column, path); below != "" {
-		if takes && t.of == Key && w.keyAlone(t) {
-			b := t.block
-			from, to := w.offset(b.line, b.column), w.begins[b.line+1]
-			return shift(w.between(b.from, b.line)+spaces(b.column)+w.text[from:to], column-b.column) + below
+		if takes && t.of == Key && w.isKeyAlone(t.item) {
+			line := spaces(t.column) + w.text[w.offset(t.line, t.column):w.begins[t.line+1]]
+			return shift(w.between(t.from, t.line)+line, column-t.column) + below
 		}
 		return key + w.eol + below
 	}
-	if takes && t.of == Source && t.node.Kind == yaml.ScalarNode && t.node.Anchor == "" {
-		if text := w.text[w.start(t.node):w.end(t.node)]; text != "" && !strings.ContainsAny(text, "\r\n") {
-			return key + " " + text + w.eol
+	text := fresh(value, style{})
+	if takes && t.of == Source && t.value.Kind == yaml.ScalarNode && t.value.Anchor == "" {
+		if source := w.text[w.start(t.value):w.end(t.value)]; source != "" && !strings.ContainsAny(source, "\r\n") {
+			text = source
 		}
 	}
-	return key + " " + fresh(value, style{}) + w.eol
-}
-
-// keyAlone reports whether nothing but a comment follows the key in its line, since its value is a list in block style.
-func (e *editor) keyAlone(t taken) bool {
-	b := t.block
-	return b.value == t.node && b.key != nil && t.node.Kind == yaml.SequenceNode && t.node.Anchor == "" && inBlocks(t.node) &&
-		e.inner(b)[0].line > b.line
+	return key + " " + text + w.eol
 }
 
 // below returns the text of a new value below its key, which stands in a column; empty if it is one that stands beside the key.
@@ -90,11 +83,11 @@ func (w *writer) item(value any, column int, path string) string {
 	members, _ := value.(map[string]any)
 	t, takes := w.takes[path]
 	switch {
-	case takes && inBrackets(t.in):
-		indent := w.indent(t.node.Line - 1)
-		return shift(spaces(indent)+"- "+w.inline(t.node)+w.eol, column-indent)
+	case takes && t.isInBrackets():
+		indent := w.indent(t.value.Line - 1)
+		return shift(spaces(indent)+"- "+w.inline(t.item)+w.eol, column-indent)
 	case takes:
-		return w.moved(t.block, column)
+		return w.moved(t.item, column)
 	case len(members) > 0:
 		return dashed(w.members(members, column+2, path), column)
 	}
@@ -118,7 +111,7 @@ func (e *editor) learn(n *yaml.Node) {
 		key, value := pair[0], pair[1]
 		line, column := e.begin(value)
 		switch by := column + 1 - key.Column; {
-		case line < key.Line || !inBlocks(value):
+		case line < key.Line || !inBlocks(value): // beside its key, or in brackets
 		case value.Kind == yaml.MappingNode:
 			e.step = max(e.step, by)
 		default:

@@ -53,6 +53,15 @@ func newFile(text string) *file {
 
 func (f *file) line(i int) string { return f.text[f.begins[i]:f.begins[i+1]] }
 
+// lineOf returns the line that an offset is in.
+func (f *file) lineOf(offset int) int {
+	line, begins := slices.BinarySearch(f.begins, offset)
+	if !begins {
+		line--
+	}
+	return line
+}
+
 // between is the text of lines, the last one excluded.
 func (f *file) between(from, to int) string { return f.text[f.begins[from]:f.begins[to]] }
 
@@ -85,7 +94,7 @@ func (f *file) onlyComment(i int) bool {
 func (f *file) document(line int) (from, to int) {
 	marker := func(i int, text string) bool {
 		rest, found := strings.CutPrefix(f.line(i), text)
-		return found && (rest == "" || strings.IndexByte(" \t\r\n", rest[0]) >= 0)
+		return found && strings.TrimLeft(rest, " \t\r\n") != rest
 	}
 	count := len(f.begins) - 1
 	for from = min(line, count-1); from > 0 && !marker(from, "---") && !marker(from-1, "..."); from-- {
@@ -147,10 +156,15 @@ func (f *file) begin(n *yaml.Node) (line, column int) {
 	case n.Kind == yaml.MappingNode:
 		return f.begin(n.Content[0])
 	}
-	for line, _ = f.begin(n.Content[0]); line > 0 && !strings.HasPrefix(strings.TrimLeft(f.line(line), " "), "-"); line-- {
+	for line, _ = f.begin(n.Content[0]); line > 0 && !f.hasDash(line, f.indent(line)); line-- {
 		continue
 	}
 	return line, f.indent(line)
+}
+
+// hasDash reports whether a line begins with a dash in a column.
+func (f *file) hasDash(line, column int) bool {
+	return !f.opaque[line] && f.indent(line) == column && strings.HasPrefix(f.line(line)[column:], "-")
 }
 
 // look finds the comments up to a node and within it, and what it has of several lines and aliases. It is in a mapping or list that
@@ -197,27 +211,20 @@ func (f *file) lookUpTo(end int) {
 		if f.text[at] != '#' {
 			continue
 		}
-		line, begins := slices.BinarySearch(f.begins, at)
-		if !begins {
-			line--
-		}
-		if begins || f.text[at-1] == ' ' || f.text[at-1] == '\t' {
+		line := f.lineOf(at)
+		if at == f.begins[line] || f.text[at-1] == ' ' || f.text[at-1] == '\t' {
 			f.comments[line] = at - f.begins[line]
 			at = f.begins[line+1] - 1
 		}
 	}
 }
 
-// splitLines returns the lines of a text.
-func splitLines(text string) []string {
-	var lines []string
-	for at := 0; at < len(text); {
-		end := len(text)
-		if found := lineBreak.FindStringIndex(text[at:]); found != nil {
-			end = at + found[1]
-		}
-		lines = append(lines, text[at:end])
-		at = end
+// linesOf returns the lines of a text.
+func linesOf(text string) []string {
+	f := newFile(text)
+	lines := make([]string, len(f.begins)-1)
+	for i := range lines {
+		lines[i] = f.line(i)
 	}
 	return lines
 }
@@ -227,7 +234,7 @@ func shift(text string, by int) string {
 	if by == 0 {
 		return text
 	}
-	lines := splitLines(text)
+	lines := linesOf(text)
 	for i, line := range lines {
 		if strings.TrimSpace(line) != "" {
 			lines[i] = spaces(by) + line[min(max(-by, 0), indentOf(line)):]

@@ -115,17 +115,7 @@ func (d *differ) makeItem(value any, path string, takes map[string]edit.Take) {
 		return
 	}
 	takes[path] = edit.Take{At: former.at, Part: edit.Whole}
-	old := mapping(former.value)
-	for _, name := range slices.Sorted(maps.Keys(old)) {
-		if _, stays := members[name]; !stays {
-			d.add(edit.Delete(member(former.at, name)))
-		}
-	}
-	for _, name := range edit.Order(members) {
-		if _, there := old[name]; !there {
-			d.insert(member(former.at, name), members[name])
-		}
-	}
+	d.members(former.at, mapping(former.value), members)
 	d.use(former)
 }
 

@@ -40,7 +40,7 @@ func (m *migration) prove() {
 		now = m.proveNamespaced(now)
 	}
 	for _, s := range m.Profiles.All {
-		if m.becomes[s.Manifest] != nil {
+		if _, migrated := m.becomes[s.Manifest]; migrated {
 			u := &changes.Update{Kind: "CloudProfile", Name: s.Name}
 			u.Profile = &changes.Pair[v1beta1.CloudProfile]{Old: now.Profiles.ByName[s.Name], Updated: updateOf(&now.Profiles, &m.after.Profiles, s.Name)}
 			after := m.updated(now)
@@ -56,7 +56,7 @@ func (m *migration) prove() {
 // proveNamespaced does so for the NamespacedCloudProfiles, and returns what the inputs are then.
 func (m *migration) proveNamespaced(now *input.Given) *input.Given {
 	for _, s := range m.Namespaced.All {
-		if m.becomes[s.Manifest] != nil {
+		if _, migrated := m.becomes[s.Manifest]; migrated {
 			u := &changes.Update{Kind: "NamespacedCloudProfile", Name: s.Name}
 			u.Namespaced = &changes.Pair[v1beta1.NamespacedCloudProfile]{
 				Old: now.Namespaced.ByName[s.Name], Updated: updateOf(&now.Namespaced, &m.after.Namespaced, s.Name),

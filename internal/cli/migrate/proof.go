@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/changes"
@@ -41,10 +40,8 @@ func (m *migration) prove() {
 	}
 	for _, s := range m.Profiles.All {
 		if _, migrated := m.becomes[s.Manifest]; migrated {
-			u := &changes.Update{Kind: "CloudProfile", Name: s.Name}
-			u.Profile = &changes.Pair[v1beta1.CloudProfile]{Old: now.Profiles.ByName[s.Name], Updated: updateOf(&now.Profiles, &m.after.Profiles, s.Name)}
 			after := m.updated(now)
-			after.Profiles.Replace(u.Profile.Updated)
+			u := &changes.Update{Kind: "CloudProfile", Name: s.Name, Profile: update(&now.Profiles, &after.Profiles, m.after.Profiles.ByName[s.Name])}
 			now = m.proveUpdate(u, now, after, s.Manifest)
 		}
 	}
@@ -57,23 +54,22 @@ func (m *migration) prove() {
 func (m *migration) proveNamespaced(now *input.Given) *input.Given {
 	for _, s := range m.Namespaced.All {
 		if _, migrated := m.becomes[s.Manifest]; migrated {
-			u := &changes.Update{Kind: "NamespacedCloudProfile", Name: s.Name}
-			u.Namespaced = &changes.Pair[v1beta1.NamespacedCloudProfile]{
-				Old: now.Namespaced.ByName[s.Name], Updated: updateOf(&now.Namespaced, &m.after.Namespaced, s.Name),
-			}
 			after := m.updated(now)
-			after.Namespaced.Replace(u.Namespaced.Updated)
+			u := &changes.Update{
+				Kind: "NamespacedCloudProfile", Name: s.Name, Namespaced: update(&now.Namespaced, &after.Namespaced, m.after.Namespaced.ByName[s.Name]),
+			}
 			now = m.proveUpdate(u, now, after, s.Manifest)
 		}
 	}
 	return now
 }
 
-// updateOf returns an object as it is afterwards, as an update of what it is before.
-func updateOf[T any](was, is *input.Objects[T], name string) *input.Source[T] {
-	updated := *is.ByName[name]
-	updated.Compiled, updated.Old = nil, was.ByName[name].Object
-	return &updated
+// update puts what an object becomes into the inputs after the update of it, which it returns.
+func update[T any](now, after *input.Objects[T], becomes *input.Source[T]) *changes.Pair[T] {
+	old, updated := now.ByName[becomes.Name], *becomes
+	updated.Compiled, updated.Old = nil, old.Object
+	after.Replace(&updated)
+	return &changes.Pair[T]{Old: old, Updated: &updated}
 }
 
 // copyOf returns a copy of inputs without their findings.
@@ -107,7 +103,7 @@ func (m *migration) proveUpdate(u *changes.Update, now, after *input.Given, o *m
 	for _, c := range planned.Changes {
 		switch {
 		case c.Kind == changes.Refused:
-			m.reportRefused(o, &c)
+			m.AddErrors(o, input.Problem(c.Rule, field.ErrorTypeForbidden, c.Field, nil, "after the migration: %s", c.Message))
 		case m.wanted(&c):
 		case len(c.Pools) > 0:
 			m.reportPools(&c)
@@ -118,9 +114,11 @@ func (m *migration) proveUpdate(u *changes.Update, now, after *input.Given, o *m
 			others[o] = append(others[o], c)
 		}
 	}
-	for _, about := range append([]*manifest.Object{o}, m.manifests()...) {
-		m.reportCombinations(about, others[about])
-		delete(others, about)
+	m.reportCombinations(o, others[o])
+	for _, s := range m.Namespaced.All {
+		if s.Manifest != o {
+			m.reportCombinations(s.Manifest, others[s.Manifest])
+		}
 	}
 	return after
 }
@@ -130,24 +128,6 @@ func (m *migration) proveUpdate(u *changes.Update, now, after *input.Given, o *m
 func (m *migration) wanted(c *changes.Change) bool {
 	return c.Kind == changes.New && m.options.Fold != nil && slices.ContainsFunc(c.Requested, func(r capability.Requirement) bool {
 		return r.Capability == m.options.Fold.Capability
-	})
-}
-
-// manifests returns those of NamespacedCloudProfiles.
-func (m *migration) manifests() []*manifest.Object {
-	all := make([]*manifest.Object, 0, len(m.Namespaced.All))
-	for _, s := range m.Namespaced.All {
-		all = append(all, s.Manifest)
-	}
-	return all
-}
-
-// reportRefused reports what would refuse the update of a manifest.
-func (m *migration) reportRefused(o *manifest.Object, c *changes.Change) {
-	line, column := o.Position(c.Field)
-	m.Findings = append(m.Findings, report.Finding{
-		Severity: finding.SeverityError, Rule: c.Rule, Type: field.ErrorTypeForbidden, Field: c.Field, Message: "after the migration: " + c.Message,
-		Object: report.Object(o.Identity), File: o.File, Line: line, Column: column,
 	})
 }
 

@@ -15,17 +15,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Fault is a reason why a file cannot be changed as it should be.
-type Fault struct {
-	// Line and Column of what is in the way, counted from 1.
-	Line, Column int
-	// Message says what that is, and what would help.
-	Message string
-}
-
-// Error returns the message with its line.
-func (f *Fault) Error() string { return fmt.Sprintf("line %d: %s", f.Line, f.Message) }
-
 const byteOrderMark = "\ufeff"
 
 // Change is what is to change in an object.
@@ -89,9 +78,6 @@ func apply(text string, changes []Change) (string, error) {
 		for _, op := range c.Ops {
 			e.prepare(object, op)
 		}
-	}
-	for _, from := range slices.Sorted(maps.Keys(documents)) {
-		e.settleMoves(documents[from])
 	}
 	var b strings.Builder
 	at := 0

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -36,24 +35,21 @@ type writer struct {
 // member returns the text of a new member.
 func (w *writer) member(name string, value any, column int, path string) string {
 	t, takes := w.takes[path]
-	if takes && t.of == Whole && !t.isInBrackets() {
+	if takes && t.of == Whole {
 		return w.moved(t.item, column)
 	}
 	key := spaces(column) + plain(name) + ":"
-	if below := w.below(value, column, path); below != "" {
-		if takes && t.of == Key && w.isKeyAlone(t.item) {
-			line := spaces(t.column) + w.text[w.offset(t.line, t.column):w.begins[t.line+1]]
-			return shift(w.between(t.from, t.line)+line, column-t.column) + below
-		}
+	below := w.below(value, column, path)
+	switch {
+	case below != "" && takes && t.of == Key:
+		line := spaces(t.column) + w.text[w.offset(t.line, t.column):w.begins[t.line+1]]
+		return shift(w.between(t.from, t.line)+line, column-t.column) + below
+	case below != "":
 		return key + w.eol + below
+	case takes && t.of == Source:
+		return key + " " + w.text[w.start(t.value):w.end(t.value)] + w.eol
 	}
-	text := fresh(value, style{})
-	if takes && t.of == Source && t.value.Kind == yaml.ScalarNode && t.value.Anchor == "" {
-		if source := w.text[w.start(t.value):w.end(t.value)]; source != "" && !strings.ContainsAny(source, "\r\n") {
-			text = source
-		}
-	}
-	return key + " " + text + w.eol
+	return key + " " + fresh(value, style{}) + w.eol
 }
 
 // below returns the text of a new value below its key, which stands in a column; empty if it is one that stands beside the key.

@@ -47,7 +47,7 @@ func (e *editor) content(document *item) string {
 	if inBlocks(n) {
 		return e.entries(document)
 	}
-	return e.text[e.begins[document.from]:e.start(n)] + e.inline(document) + e.text[e.end(n):e.begins[document.to]]
+	return e.span(e.begins[document.from], e.start(n)) + e.inline(document) + e.span(e.end(n), e.begins[document.to])
 }
 
 // written returns the text of an item in block style as it is to be, where it is.
@@ -55,13 +55,13 @@ func (e *editor) written(it *item) string {
 	n, above, indent := it.value, e.between(it.from, it.line), spaces(it.column)
 	switch {
 	case !it.touched:
-		return above + indent + e.text[e.offset(it.line, it.column):e.begins[it.to]]
+		return above + indent + e.span(e.offset(it.line, it.column), e.begins[it.to])
 	case it.replaced && (inBlocks(n) || isMissing(n)):
 		return above + e.replaced(it)
 	case inBlocks(n):
 		return above + e.withInner(it)
 	}
-	rest := e.text[e.end(n):e.begins[it.to]]
+	rest := e.span(e.end(n), e.begins[it.to])
 	if it.unwrapped {
 		return above + indent + e.withoutBrackets(it) + rest
 	}
@@ -85,9 +85,9 @@ func (e *editor) withInner(it *item) string {
 func (e *editor) upTo(it *item, end int) string {
 	from := e.offset(it.line, it.column)
 	if it.name != "" {
-		return e.text[from:e.start(it.key)] + e.keyOf(it) + e.text[e.end(it.key):end]
+		return e.span(from, e.start(it.key)) + e.keyOf(it) + e.span(e.end(it.key), end)
 	}
-	return e.text[from:end]
+	return e.span(from, end)
 }
 
 // replaced returns an item with another value in the place of one in block style, or of none. Comments in that move above it.
@@ -107,7 +107,7 @@ func (e *editor) replaced(it *item) string {
 	}
 	says, _ := e.cut(it.line)
 	at := e.begins[it.line] + len(strings.TrimRight(says, " \t"))
-	return above + e.upTo(it, at) + " " + fresh(it.becomes, style{}) + e.text[at:e.begins[it.line+1]] + rest
+	return above + e.upTo(it, at) + " " + fresh(it.becomes, style{}) + e.span(at, e.begins[it.line+1]) + rest
 }
 
 // entries returns the members or items of a value in block style as they are to be, and what follows them.

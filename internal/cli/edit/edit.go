@@ -84,7 +84,7 @@ func apply(text string, changes []Change) (string, error) {
 	for _, from := range slices.Sorted(maps.Keys(documents)) {
 		document := documents[from]
 		e.settle(document)
-		b.WriteString(e.text[at:e.begins[document.from]] + e.content(document))
+		b.WriteString(e.span(at, e.begins[document.from]) + e.content(document))
 		at = e.begins[document.to]
 	}
 	return b.String() + e.text[at:], nil

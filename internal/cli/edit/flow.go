@@ -89,7 +89,7 @@ var anchor = regexp.MustCompile(`^&[^ \t]*[ \t]*`)
 // inline returns a scalar, an alias, or a value in brackets as it is to be.
 func (e *editor) inline(it *item) string {
 	n := it.value
-	text := e.text[e.start(n):e.end(n)]
+	text := e.span(e.start(n), e.end(n))
 	switch {
 	case it.replaced:
 		return anchor.FindString(text) + fresh(it.becomes, style{quoted: quotes(n)})
@@ -132,11 +132,13 @@ func (e *editor) inBrackets(it *item) string {
 // bracketsOf is what stands before and behind everything in brackets.
 func (e *editor) bracketsOf(it *item) (opening, closing string) {
 	last := it.inner[len(it.inner)-1].value
-	return e.text[e.start(it.value):e.startOf(it.inner[0])], e.text[e.end(last):e.end(it.value)]
+	return e.span(e.start(it.value), e.startOf(it.inner[0])), e.span(e.end(last), e.end(it.value))
 }
 
 // gap is what stands between two entries.
-func (e *editor) gap(before, after *item) string { return e.text[e.end(before.value):e.startOf(after)] }
+func (e *editor) gap(before, after *item) string {
+	return e.span(e.end(before.value), e.startOf(after))
+}
 
 func (e *editor) startOf(it *item) int {
 	if it.key != nil {
@@ -150,7 +152,7 @@ func (e *editor) entry(it *item) string {
 	if it.key == nil {
 		return e.inline(it)
 	}
-	return e.keyOf(it) + e.text[e.end(it.key):e.start(it.value)] + e.inline(it)
+	return e.keyOf(it) + e.span(e.end(it.key), e.start(it.value)) + e.inline(it)
 }
 
 // keyOf returns the key that a member is to have, in quotes if this one is.
@@ -158,7 +160,7 @@ func (e *editor) keyOf(it *item) string {
 	if it.name != "" {
 		return style{quoted: it.key.Style&yaml.DoubleQuotedStyle != 0}.key(it.name)
 	}
-	return e.text[e.start(it.key):e.end(it.key)]
+	return e.span(e.start(it.key), e.end(it.key))
 }
 
 // inline returns what is added in brackets.

@@ -42,12 +42,12 @@ func (w *writer) member(name string, value any, column int, path string) string 
 	below := w.below(value, column, path)
 	switch {
 	case below != "" && takes && t.of == Key:
-		line := spaces(t.column) + w.text[w.offset(t.line, t.column):w.begins[t.line+1]]
+		line := spaces(t.column) + w.span(w.offset(t.line, t.column), w.begins[t.line+1])
 		return shift(w.between(t.from, t.line)+line, column-t.column) + below
 	case below != "":
 		return key + w.eol + below
 	case takes && t.of == Source:
-		return key + " " + w.text[w.start(t.value):w.end(t.value)] + w.eol
+		return key + " " + w.span(w.start(t.value), w.end(t.value)) + w.eol
 	}
 	return key + " " + fresh(value, style{}) + w.eol
 }

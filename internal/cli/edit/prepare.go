@@ -113,7 +113,7 @@ func (e *editor) prepareInsert(object *item, op Op) {
 func (e *editor) take(takes map[string]taken, to string, t taken) {
 	switch n, from, end := t.value, t.from, t.line+1; {
 	case t.of == Source:
-		text := e.text[e.start(n):e.end(n)]
+		text := e.span(e.start(n), e.end(n))
 		if n.Kind != yaml.ScalarNode || n.Anchor != "" || text == "" || strings.ContainsAny(text, "\r\n") {
 			return
 		}

@@ -65,6 +65,9 @@ func (f *file) lineOf(offset int) int {
 // between is the text of lines, the last one excluded.
 func (f *file) between(from, to int) string { return f.text[f.begins[from]:f.begins[to]] }
 
+// span is the text between offsets; none if the parser places nodes the wrong way round, as it does with some that are missing.
+func (f *file) span(from, to int) string { return f.text[min(from, to):to] }
+
 func (f *file) blank(i int) bool { return !f.opaque[i] && strings.TrimSpace(f.line(i)) == "" }
 
 // indent is how many spaces a line begins with.
@@ -180,7 +183,8 @@ func (f *file) look(n *yaml.Node, column int) {
 			f.look(child, column)
 		}
 	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
-		keeps := strings.Contains(strings.Fields(f.text[f.start(n):])[0], "+") // the blank lines at its end
+		header := f.text[f.start(n):f.begins[n.Line]]
+		keeps := strings.Contains(header[:strings.IndexAny(header+" ", " \t\r\n")], "+") // the blank lines at its end
 		end := n.Line
 		for i := end; i < len(f.begins)-1 && (f.blank(i) || f.indent(i) > column); i++ {
 			if keeps || !f.blank(i) {

@@ -69,20 +69,22 @@ func inBlocks(n *yaml.Node) bool { return isCollection(n) && n.Style&yaml.FlowSt
 // isMissing reports whether a member or item has no value.
 func isMissing(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Style == 0 && n.Value == "" }
 
-// inItems returns the members or items of a value.
+// innerOf returns the members or items of a value.
 func (e *editor) innerOf(it *item) []*item {
 	n := it.value
 	if it.inner != nil || !isCollection(n) {
 		return it.inner
 	}
+	nodes := 1 // of each
 	if n.Kind == yaml.MappingNode {
-		for pair := range slices.Chunk(n.Content, 2) {
-			it.inner = append(it.inner, &item{key: pair[0], value: pair[1], parent: it})
+		nodes = 2
+	}
+	for entry := range slices.Chunk(n.Content, nodes) {
+		child := &item{value: entry[nodes-1], parent: it}
+		if nodes == 2 {
+			child.key = entry[0]
 		}
-	} else {
-		for _, value := range n.Content {
-			it.inner = append(it.inner, &item{value: value, parent: it})
-		}
+		it.inner = append(it.inner, child)
 	}
 	if inBlocks(n) {
 		e.place(it)
@@ -171,10 +173,10 @@ func (e *editor) locate(it *item, path fieldpath.Path) *item {
 	return it
 }
 
-// isInBrackets reports whether an item is in brackets, and brackets returns the outermost ones that it has or is in, where it moves
-// to; nil if there are none.
+// isInBrackets reports whether an item is in brackets.
 func (it *item) isInBrackets() bool { return it.parent != nil && inBrackets(it.parent.value) }
 
+// brackets returns the outermost brackets that an item has or is in, but not what it moves out of; nil if there are none.
 func (it *item) brackets() (outer *yaml.Node) {
 	for ; it != nil && (inBrackets(it.value) || outer == nil); it = it.parent {
 		if inBrackets(it.value) {

@@ -103,7 +103,11 @@ func (m *migration) proveUpdate(u *changes.Update, now, after *input.Given, o *m
 	for _, c := range planned.Changes {
 		switch {
 		case c.Kind == changes.Refused:
-			m.AddErrors(o, input.Problem(c.Rule, field.ErrorTypeForbidden, c.Field, nil, "after the migration: %s", c.Message))
+			line, column := o.Position(c.Field)
+			m.Findings = append(m.Findings, report.Finding{
+				Severity: finding.SeverityError, Rule: c.Rule, Type: field.ErrorTypeForbidden, Field: c.Field, Message: "after the migration: " + c.Message,
+				Object: report.Object(o.Identity), File: o.File, Line: line, Column: column,
+			})
 		case m.wanted(&c):
 		case len(c.Pools) > 0:
 			m.reportPools(&c)

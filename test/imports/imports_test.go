@@ -103,7 +103,7 @@ var mayImport = map[string][]string{
 		"internal/cli/input", "internal/cli/checks", "internal/cli/gardener", "pkg/capability", "pkg/check", "pkg/finding", "pkg/gardenerrules/inuse",
 		"pkg/provider", "pkg/resolve", "pkg/update", "pkg/words",
 	},
-	"internal/cli/files":    {"internal/cli/command", "internal/cli/manifest", "internal/cli/report", "pkg/words"},
+	"internal/cli/files":    {"internal/cli/command", "internal/cli/edit", "internal/cli/manifest", "internal/cli/report", "pkg/words"},
 	"internal/cli/clouds":   {anything},
 	"internal/cli/cluster":  {},
 	"internal/cli/gardener": {"pkg/namespaced", "pkg/finding", "pkg/gardenerrules", "pkg/words"},

@@ -5,136 +5,184 @@
 package edit
 
 import (
-	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
-// part is a value with the lines that belong to it: comments above it that are indented as it is, itself, and what follows up to
-// the next part. A value in the line of its key, or of its dash, has that line as well.
-type part struct {
-	node     *yaml.Node
-	from, to int
-}
-
-// member is a member of a mapping in block style.
-type member struct {
-	part
-	key   *yaml.Node
-	value *yaml.Node
-	name  string
-	// line is that of the key.
-	line int
-}
-
-// valueFrom is the line in which the value begins that does not stand in the line of its key, or that line.
-func (m *member) valueFrom() int {
-	if m.value.Line-1 > m.line {
-		return m.line + 1
+// commentsOf returns the comments of lines that do not move, each in a line of its own in a column.
+func (e *editor) commentsOf(from, to, column int) string {
+	var text strings.Builder
+	for i := from; i < to; i++ {
+		if _, comment := e.cut(i); comment != "" && e.owners[i] == e.moving {
+			text.WriteString(spaces(column) + comment + e.eol)
+		}
 	}
-	return m.line
+	return text.String()
 }
 
-// members returns the members of a mapping in block style, in their order. Each line of the part belongs to one of them.
-func (e *editor) members(p part) []member {
-	var members []member
-	for pair := range slices.Chunk(p.node.Content, 2) {
-		key, value := pair[0], pair[1]
-		line := key.Line - 1
-		m := member{part: part{key, line, p.to}, key: key, value: value, name: key.Value, line: line}
-		if before := len(members) - 1; before < 0 {
-			m.from = p.from
+// left returns what stays of an item that is deleted: its comments, and the blank lines below it, with those in it if something of it
+// moves.
+func (e *editor) left(it *item) string {
+	end, moves := e.endOf(it, 0), false
+	for i := it.from; i < it.to; i++ {
+		moves = moves || e.owners[i] != e.moving
+	}
+	var text strings.Builder
+	for i := it.from; i < it.to; i++ {
+		if e.blank(i) && e.owners[i] == e.moving && (moves || i >= end) {
+			text.WriteString(e.line(i))
 		} else {
-			m.from = e.head(line, members[before].line+1, key.Column-1)
-			members[before].to = m.from
+			text.WriteString(e.commentsOf(i, i+1, it.column))
 		}
-		members = append(members, m)
 	}
-	return members
+	return text.String()
 }
 
-// head returns the line in which the comments begin that stand directly above a line and are indented as it is.
-func (e *editor) head(line, from, indent int) int {
-	for line > from && e.onlyComment(line-1) && e.indent(line-1) == indent {
-		line--
+// content returns the text of a document from the line in which its value begins, as it is to be.
+func (e *editor) content(document *item) string {
+	n := document.value
+	e.dash, e.step = 0, 0
+	if e.learn(n); e.step <= 0 || e.step > 8 {
+		e.step = 2
 	}
-	return line
+	if inBlocks(n) {
+		return e.entries(document)
+	}
+	return e.span(e.begins[document.from], e.start(n)) + e.inline(document) + e.span(e.end(n), e.begins[document.to])
 }
 
-// items returns the entries of a list in block style, in their order, each with the line of its dash.
-func (e *editor) items(p part) []part {
-	var items []part
-	dash := p.node.Column - 1
-	line := p.node.Line - 1
-	for i, n := range p.node.Content {
-		if i > 0 {
-			line = e.dashAbove(n, dash)
+// written returns the text of an item in block style as it is to be, where it is.
+func (e *editor) written(it *item) string {
+	n, above, indent := it.value, e.between(it.from, it.line), spaces(it.column)
+	switch {
+	case !it.touched:
+		return above + indent + e.span(e.offset(it.line, it.column), e.begins[it.to])
+	case it.replaced && (inBlocks(n) || isMissing(n)):
+		return above + e.replaced(it)
+	case inBlocks(n):
+		return above + e.withInner(it)
+	}
+	rest := e.span(e.end(n), e.begins[it.to])
+	if it.unwrapped {
+		return above + indent + e.withoutBrackets(it) + rest
+	}
+	return above + indent + e.upTo(it, e.start(n)) + e.inline(it) + rest
+}
+
+// withInner does so for one that has members or items in block style.
+func (e *editor) withInner(it *item) string {
+	e.refuseExplicit(it)
+	inner := e.innerOf(it)
+	switch {
+	case it.unwrapped:
+		return e.commentsOf(it.line, inner[0].from, it.column) + shift(e.entries(it), it.column-inner[0].column)
+	case e.isBeside(it):
+		return dashed(e.entries(it), it.column)
+	}
+	return spaces(it.column) + e.upTo(it, e.begins[it.line+1]) + e.entries(it)
+}
+
+// upTo returns the text of an item from its key or its dash on, with the key that it is to have.
+func (e *editor) upTo(it *item, end int) string {
+	from := e.offset(it.line, it.column)
+	if it.name != "" {
+		return e.span(from, e.start(it.key)) + e.keyOf(it) + e.span(e.end(it.key), end)
+	}
+	return e.span(from, end)
+}
+
+// replaced returns an item with another value in the place of one in block style, or of none. Comments in that move above it.
+func (e *editor) replaced(it *item) string {
+	end := it.line + 1
+	if inBlocks(it.value) {
+		end = e.endOf(it, it.column+1)
+	}
+	rest := e.between(end, it.to)
+	if e.isBeside(it) {
+		return e.commentsOf(it.line, end, it.column) + spaces(it.column) + "- " + fresh(it.becomes, style{}) + e.eol + rest
+	}
+	above := e.commentsOf(it.line+1, end, it.column) + spaces(it.column)
+	w := writer{editor: e}
+	if below := w.below(it.becomes, it.column, ""); below != "" && it.key != nil {
+		return above + e.upTo(it, e.begins[it.line+1]) + below + rest
+	}
+	says, _ := e.cut(it.line)
+	at := e.begins[it.line] + len(strings.TrimRight(says, " \t"))
+	return above + e.upTo(it, at) + " " + fresh(it.becomes, style{}) + e.span(at, e.begins[it.line+1]) + rest
+}
+
+// entries returns the members or items of a value in block style as they are to be, and what follows them.
+func (e *editor) entries(it *item) string {
+	inner := e.innerOf(it)
+	var text strings.Builder
+	previous := ""
+	for i, child := range inner {
+		added, blank := e.added(it, i), ""
+		if added != "" && i > 0 && child.key != nil {
+			previous, blank = e.cutBlank(inner[i-1], previous)
 		}
-		item := part{n, e.head(line, p.from, dash), p.to}
-		if i == 0 {
-			item.from = p.from
+		text.WriteString(previous + added + blank)
+		if child.gone {
+			previous = e.left(child)
 		} else {
-			item.from = max(item.from, items[i-1].from+1)
-			items[i-1].to = item.from
-		}
-		items = append(items, item)
-	}
-	return items
-}
-
-// dashAbove returns the line of the dash of an entry, which may be above its content.
-func (e *editor) dashAbove(n *yaml.Node, column int) int {
-	for line := n.Line - 1; line > 0; line-- {
-		if !e.opaque[line] && e.indent(line) == column && strings.HasPrefix(e.lines[line][column:], "-") {
-			return line
+			previous = e.written(child)
 		}
 	}
-	return n.Line - 1
+	return text.String() + previous + e.added(it, len(inner)) + e.between(inner[len(inner)-1].to, it.to)
 }
 
-// refuseExplicit refuses to change a member whose key is marked by a question mark.
-func (e *editor) refuseExplicit(m member) {
-	before := strings.TrimRight(e.lines[m.line][:e.offset(m.line, m.key.Column)], " \t")
-	if strings.HasSuffix(before, "?") {
-		refuse(m.key, "a key behind a question mark has to change; write it as "+m.name+": with its value")
-	}
-}
-
-// refuseMerged refuses to change a member that a mapping has from elsewhere.
-func (e *editor) refuseMerged(n *yaml.Node, name string) {
-	for pair := range slices.Chunk(n.Content, 2) {
-		if pair[0].ShortTag() == "!!merge" {
-			refuse(pair[0], "the member "+name+", which has to change, comes from a merge key (<<); write it here instead")
+// added returns what is new before a member or item that has an index.
+func (e *editor) added(it *item, index int) (text string) {
+	for _, a := range it.added {
+		w, column := writer{editor: e, takes: a.takes}, it.inner[0].column
+		switch last := a.at[len(a.at)-1]; {
+		case a.index != index:
+		case last.IsIndex():
+			text += w.item(a.value, column, "")
+		default:
+			text += w.member(last.Name, a.value, column, "")
 		}
 	}
-	refuse(n, "the member "+name+", which has to change, is not here")
+	return text
 }
 
-// withoutTail returns a part without what ends it and belongs to what is around it: blank lines, and comments that are indented
-// less.
-func (e *editor) withoutTail(p part, indent int) (rest part, tail []string) {
-	end := p.to
-	for end > p.node.Line && !e.opaque[end-1] && (e.blank(end-1) || e.onlyComment(end-1) && e.indent(end-1) < indent) {
-		end--
+// cutBlank cuts off the blank lines at the end of the text of an item.
+func (e *editor) cutBlank(it *item, text string) (rest, blank string) {
+	for i := it.to - 1; i > it.line && e.blank(i) && strings.HasSuffix(text, e.line(i)); i-- {
+		text, blank = strings.TrimSuffix(text, e.line(i)), e.line(i)+blank
 	}
-	return part{p.node, p.from, end}, e.lines[end:p.to]
+	return text, blank
 }
 
-// dashed puts the dash of an entry before the first of its lines that is no comment, unless it is there.
-func (e *editor) dashed(lines []string, dash, indent int) []string {
+// moved returns the text of an item that is taken along, for another column.
+func (e *editor) moved(it *item, column int) string {
+	outer := e.moving
+	e.moving = it
+	defer func() { e.moving = outer }()
+	inner, by := e.innerOf(it), column-it.column
+	moving := *it
+	moving.to = e.endOfMoving(it)
+	if it.key != nil || !inBlocks(it.value) {
+		return shift(e.written(&moving), by)
+	}
+	comment := ""
+	if !e.isBeside(it) { // below a dash
+		comment = e.commentsOf(it.line, it.line+1, inner[0].column)
+	}
+	return shift(e.between(it.from, it.line), by) + dashed(shift(comment+e.entries(&moving), column+2-inner[0].column), column)
+}
+
+// dashed puts a dash before the first line that says something. Comments above it do not stand further to the right.
+func dashed(text string, column int) string {
+	lines := linesOf(text)
 	for i, line := range lines {
-		text := strings.TrimLeft(line, " ")
-		if strings.HasPrefix(text, "#") { // above the dash
-			lines[i] = strings.Repeat(" ", min(dash, indentOf(line))) + text
+		rest := strings.TrimLeft(line, " ")
+		switch {
+		case strings.HasPrefix(rest, "#"):
+			lines[i] = spaces(min(column, indentOf(line))) + rest
+		case strings.TrimSpace(rest) != "":
+			lines[i] = line[:column] + "-" + line[column+1:]
+			return strings.Join(lines, "")
 		}
-		if strings.HasPrefix(text, "#") || strings.TrimSpace(text) == "" {
-			continue
-		}
-		if indentOf(line) >= indent {
-			lines[i] = line[:dash] + "-" + line[dash+1:]
-		}
-		break
 	}
-	return lines
+	return text
 }

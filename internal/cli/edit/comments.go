@@ -30,21 +30,20 @@ func Comments(text string) []Comment {
 	}
 	f := newFile(strings.TrimPrefix(text, byteOrderMark) + "\n")
 	for _, document := range documents {
-		f.look(document, 0)
+		f.look(document, -1)
 	}
+	f.lookUpTo(len(f.text))
 	var comments []Comment
 	of := 0
-	for i := len(f.lines) - 1; i >= 0; i-- {
-		comment := f.comment(i)
-		own := strings.TrimSpace(strings.TrimSuffix(f.content(i), comment))
-		switch own {
+	for i := len(f.begins) - 2; i >= 0; i-- {
+		says, comment := f.cut(i)
+		switch strings.TrimSpace(says) {
 		case "", "---", "...", "-": // a dash alone is for what comes below
 		default:
 			of = i + 1
 		}
 		if comment != "" {
-			at := utf8.RuneCountInString(f.content(i)) - utf8.RuneCountInString(comment) + 1
-			comments = append(comments, Comment{Line: i + 1, Column: at, Text: comment, Of: of})
+			comments = append(comments, Comment{Line: i + 1, Column: 1 + utf8.RuneCountInString(says), Text: comment, Of: of})
 		}
 	}
 	slices.Reverse(comments)

@@ -8,22 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
-
-// Fault is a reason why a file cannot be changed as it should be.
-type Fault struct {
-	// Line and Column of what is in the way, counted from 1.
-	Line, Column int
-	// Message says what that is, and what would help.
-	Message string
-}
-
-// Error returns the message with its line.
-func (f *Fault) Error() string { return fmt.Sprintf("line %d: %s", f.Line, f.Message) }
 
 const byteOrderMark = "\ufeff"
 
@@ -31,93 +21,73 @@ const byteOrderMark = "\ufeff"
 type Change struct {
 	// Line and Column, counted from 1, are where its content begins: that of an entry of a List behind the dash.
 	Line, Column int
-	// Says is what it says, as JSON without aliases and merge keys.
-	Says any
-	Ops  []Op
+	Ops          []Op
 }
 
 // Apply returns the text of a file with changes of its objects. Each of them begins a document, or is an entry of a List. Lines that
 // are not concerned stay as they are, and comments stay with their lines. The error is a [Fault] if there is something in the way
 // that can be told: an alias or a merge key by which a changed value is used elsewhere as well, or comes from elsewhere; a comment
-// within brackets that change. Any other error is about a text that cannot be read, or changes that exclude each other.
+// within brackets that change; two changes of one value. Any other error is about a text that cannot be read.
 //
 // The result is written to say what [Result] says, but it is not read again: the caller has to do that, and to use nothing that
 // says anything else.
-func Apply(text string, changes []Change) (string, error) { //nolint:gocognit // one step after the other
-	return guarded(text, func(body string) (string, error) {
-		e := &editor{
-			file: newFile(body), carried: map[int]bool{}, whole: map[*yaml.Node]bool{}, known: map[*yaml.Node][]member{},
-			gone: map[*yaml.Node]map[int]bool{},
-		}
-		read := map[int][]*yaml.Node{} // by the line in which a document begins
-		for _, c := range changes {
-			from, to := e.document(c.Line - 1)
-			if read[from] == nil {
-				documents, err := e.read(from, to)
-				if err != nil {
-					return "", err
-				}
-				read[from] = documents
-				e.learn(documents)
-			}
-			object, err := e.objectAt(read[from], c.Line, c.Column)
-			if err != nil {
-				return "", err
-			}
-			for _, op := range c.Ops {
-				e.apply(object, c.Says, op)
-			}
-		}
-		for i := range e.shrinking {
-			e.collectGone(&e.shrinking[i])
-		}
-		for _, a := range e.added {
-			e.add(a)
-		}
-		for i := range e.shrinking {
-			e.shrink(&e.shrinking[i])
-		}
-		return e.spliced()
-	})
-}
-
-// guarded changes a text without its byte order mark, and with a line break at its end. A fault is an error.
-func guarded(text string, change func(string) (string, error)) (changed string, err error) {
-	body, mark := strings.CutPrefix(text, byteOrderMark)
-	ended := body == "" || breakAfter(body[len(body)-1:]) == 1 && strings.ContainsAny(body[len(body)-1:], "\r\n")
-	if !ended {
-		body += "\n"
-	}
+func Apply(text string, changes []Change) (changed string, err error) {
 	defer func() {
-		var fault *Fault
 		if r := recover(); r != nil {
-			if fault, _ = r.(*Fault); fault == nil {
+			fault, is := r.(*Fault)
+			if !is {
 				panic(r)
 			}
 			changed, err = text, fault
 		}
 	}()
-	if body, err = change(body); err != nil {
+	body, marked := strings.CutPrefix(text, byteOrderMark)
+	ended := strings.HasSuffix(body, "\n") || strings.HasSuffix(body, "\r")
+	if !ended {
+		body += "\n"
+	}
+	if body, err = apply(body, changes); err != nil {
 		return text, err
 	}
 	if !ended {
 		body = strings.TrimSuffix(strings.TrimSuffix(body, "\n"), "\r")
 	}
-	if mark {
+	if marked {
 		body = byteOrderMark + body
 	}
 	return body, nil
 }
 
-// read returns the documents in some lines.
-func (f *file) read(from, to int) ([]*yaml.Node, error) {
-	// The lines before the document count, and no more.
-	documents, err := parse(strings.Repeat("\n", from) + strings.Join(f.lines[from:to], ""))
-	for _, document := range documents {
-		f.settle(document)
-		f.look(document, 0)
+// apply does so for a text that ends with a line break.
+func apply(text string, changes []Change) (string, error) {
+	e := &editor{file: newFile(text), owners: map[int]*item{}}
+	documents := map[int]*item{} // by the line in which they begin
+	for _, c := range changes {
+		from, to := e.document(c.Line - 1)
+		if documents[from] == nil {
+			document, err := e.read(from, to)
+			if err != nil {
+				return "", err
+			}
+			documents[from] = document
+		}
+		object := e.objectAt(documents[from], c.Line, c.Column)
+		if object == nil {
+			return "", fmt.Errorf("there is no object in line %d, column %d", c.Line, c.Column)
+		}
+		for _, op := range c.Ops {
+			e.prepare(object, op)
+		}
 	}
-	return documents, err
+	var b strings.Builder
+	at := 0
+	for _, from := range slices.Sorted(maps.Keys(documents)) {
+		document := documents[from]
+		e.settle(document)
+		b.WriteString(e.span(at, e.begins[document.from]) + e.content(document))
+		at = e.begins[document.to]
+	}
+	return b.String() + e.text[at:], nil
 }
 
 // parse returns the documents of a stream that have content. The parser reports some errors by panicking.
@@ -141,111 +111,19 @@ func parse(text string) (documents []*yaml.Node, err error) {
 	}
 }
 
-// editor writes objects anew.
-type editor struct {
-	*file
-	// dash is how much further to the right than its key a list stands, and step a mapping, by what the file has.
-	dash, step int
-	// pool are the scopes in which what has moved is looked for, the innermost last.
-	pool []*scope
-	// carried are the lines whose text stands elsewhere by now, and whole the nodes that do so just as they are written.
-	carried map[int]bool
-	whole   map[*yaml.Node]bool
-
-	splices []splice
-	depth   int // of what is added
-	known   map[*yaml.Node][]member
-	added   []addition
-	// gone are the indices of what is deleted from a mapping or list, and shrinking are these.
-	gone      map[*yaml.Node]map[int]bool
-	shrinking []shrinking
-}
-
-// learn looks how lists and mappings are indented.
-func (e *editor) learn(documents []*yaml.Node) {
-	e.dash, e.step = -1, -1
-	for _, document := range documents {
-		e.learnFrom(document)
+// read returns what is in the lines of a document.
+func (f *file) read(from, to int) (*item, error) {
+	documents, err := parse(strings.Repeat("\n", from) + f.between(from, to)) // the lines before the document count, and no more
+	if err != nil {
+		return nil, err
 	}
-	if e.step <= 0 || e.step > 8 {
-		e.step = 2
+	if len(documents) != 1 {
+		return nil, fmt.Errorf("line %d: there is no document", from+1)
 	}
-	e.dash = max(e.dash, 0)
-}
-
-func (e *editor) learnFrom(n *yaml.Node) {
-	for _, child := range n.Content {
-		e.learnFrom(child)
-	}
-	if n.Kind != yaml.MappingNode || n.Style&yaml.FlowStyle != 0 {
-		return
-	}
-	for pair := range slices.Chunk(n.Content, 2) {
-		key, value := pair[0], pair[1]
-		switch {
-		case value.Line <= key.Line || value.Style&yaml.FlowStyle != 0:
-		case value.Kind == yaml.MappingNode:
-			e.step = max(e.step, value.Column-key.Column)
-		case value.Kind == yaml.SequenceNode:
-			e.dash = value.Column - key.Column
-		}
-	}
-}
-
-// objectAt returns the object that begins in a place.
-func (e *editor) objectAt(documents []*yaml.Node, line, column int) (part, error) {
-	for _, document := range documents {
-		root := document.Content[0]
-		_, end := e.document(root.Line - 1)
-		p := part{node: root, from: root.Line - 1, to: end}
-		if found, ok := e.find(p, line, column); ok {
-			return found, nil
-		}
-	}
-	return part{}, fmt.Errorf("there is no object in line %d, column %d", line, column)
-}
-
-// find finds the mapping that begins in a place.
-func (e *editor) find(p part, line, column int) (part, bool) {
-	n := p.node
-	if n.Kind == yaml.MappingNode && (n.Line == line && n.Column == column || e.began[n] == [2]int{line, column}) {
-		return p, true
-	}
-	var children []part
-	switch {
-	case n.Style&yaml.FlowStyle != 0:
-		for _, child := range n.Content {
-			last, _ := e.end(n)
-			children = append(children, part{node: child, from: child.Line - 1, to: last + 1})
-		}
-	case n.Kind == yaml.MappingNode:
-		for _, m := range e.members(p) {
-			children = append(children, part{node: m.value, from: m.valueFrom(), to: m.to})
-		}
-	case n.Kind == yaml.SequenceNode:
-		children = e.items(p)
-	}
-	for _, child := range children {
-		if child.from > line-1 || child.to < line {
-			continue
-		}
-		if found, ok := e.find(child, line, column); ok {
-			return found, true
-		}
-	}
-	return part{}, false
-}
-
-// refuse ends the work with a fault at a node.
-func refuse(n *yaml.Node, message string) {
-	panic(&Fault{Line: n.Line, Column: n.Column, Message: message})
-}
-
-// refuseUsed refuses to change what an alias refers to, at its anchor.
-func (e *editor) refuseUsed(n *yaml.Node) {
-	at := *n
-	if began, above := e.began[n]; above {
-		at.Line, at.Column = began[0], began[1]
-	}
-	refuse(&at, "what has to change is used by an alias (*"+n.Anchor+") as well; write the value there instead of the alias")
+	f.seen = f.begins[from]
+	f.look(documents[0], -1)
+	f.lookUpTo(f.begins[to])
+	value := documents[0].Content[0]
+	line, _ := f.begin(value)
+	return &item{value: value, from: line, line: line, to: to}, nil
 }

@@ -37,7 +37,7 @@ func apply(t *testing.T, text, want string) (string, error) {
 	}
 	was := meaning(t, text)
 	ops := transform.Between(nil, was, meaning(t, want), before)
-	changed, err := edit.Apply(text, []edit.Change{{Line: line, Column: 1, Says: was, Ops: ops}})
+	changed, err := edit.Apply(text, []edit.Change{{Line: line, Column: 1, Ops: ops}})
 	if err == nil {
 		got, err := yaml.YAMLToJSON([]byte(changed))
 		if err != nil {

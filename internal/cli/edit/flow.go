@@ -6,6 +6,8 @@ package edit
 
 import (
 	"encoding/json"
+	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -24,54 +26,49 @@ type style struct {
 
 // fresh writes a value in brackets, or a scalar.
 func fresh(value any, s style) string {
+	brackets, scalars := "{}", false
 	inner := s
-	opening, closing, separator := "", "", ", "
 	if s.indent != "" {
 		inner.indent += s.step
-		opening, closing, separator = inner.indent, s.indent, ","+inner.indent
 	}
+	var entries []string
 	switch value := value.(type) {
 	case map[string]any:
-		entries := make([]string, 0, len(value))
 		for _, name := range Order(value) {
 			entries = append(entries, s.key(name)+": "+fresh(value[name], inner))
 		}
-		if len(entries) == 0 {
-			return "{}"
-		}
-		return "{" + opening + strings.Join(entries, separator) + closing + "}"
 	case []any:
-		entries := make([]string, 0, len(value))
-		scalars := true
+		brackets, scalars = "[]", true
 		for _, item := range value {
 			entries = append(entries, fresh(item, inner))
 			_, isList := item.([]any)
 			scalars = scalars && !isList && !isMapping(item)
 		}
-		if scalars {
-			return "[" + strings.Join(entries, ", ") + "]"
-		}
-		return "[" + opening + strings.Join(entries, separator) + closing + "]"
 	case string:
 		return s.key(value)
+	default:
+		return inJSON(value)
 	}
+	if len(entries) == 0 || scalars || s.indent == "" {
+		return brackets[:1] + strings.Join(entries, ", ") + brackets[1:]
+	}
+	return brackets[:1] + inner.indent + strings.Join(entries, ","+inner.indent) + s.indent + brackets[1:]
+}
+
+// key writes text.
+func (s style) key(text string) string {
+	if s.quoted {
+		return inJSON(text)
+	}
+	return plain(text)
+}
+
+func inJSON(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil { // it was JSON
 		return "null"
 	}
 	return string(text)
-}
-
-// key writes text.
-func (s style) key(text string) string {
-	if !s.quoted {
-		return plain(text)
-	}
-	quoted, err := json.Marshal(text)
-	if err != nil { // text can be written
-		return plain(text)
-	}
-	return string(quoted)
 }
 
 // plain writes text in YAML, in quotes where it has to be.
@@ -87,44 +84,133 @@ func plain(text string) string {
 	return strings.TrimSuffix(string(written), "\n")
 }
 
-// reshaped returns a mapping in brackets with some members, of which some may be new; the others go.
-func (e *editor) reshaped(n *yaml.Node, members map[string]any) string {
-	begins, ends := e.extentsOf(n)
-	from, to := e.extent(n)
-	s, separator := e.styleIn(n)
-	text, kept := e.text[from:begins[0]], 0
-	for i := range begins {
-		if _, stays := members[n.Content[2*i].Value]; !stays && n.Content[2*i].ShortTag() != "!!merge" {
-			e.refuseAnchors(n.Content[2*i+1])
-			continue
-		}
-		if kept++; kept > 1 {
-			text += e.text[ends[i-1]:begins[i]]
-		}
-		text += e.text[begins[i]:ends[i]]
+var anchor = regexp.MustCompile(`^&[^ \t]*[ \t]*`)
+
+// inline returns a scalar, an alias, or a value in brackets as it is to be.
+func (e *editor) inline(it *item) string {
+	n := it.value
+	text := e.span(e.start(n), e.end(n))
+	switch {
+	case it.replaced:
+		return anchor.FindString(text) + fresh(it.becomes, style{quoted: quotes(n)})
+	case !it.touched || len(it.inner) == 0:
+		return text
+	case it.inner[0].unwrapped:
+		return e.inline(it.inner[0])
 	}
-	for _, name := range Order(members) {
-		if indexOf(n, name) < 0 {
-			text += separator + s.key(name) + ": " + fresh(members[name], s)
+	return e.inBrackets(it)
+}
+
+// inBrackets returns a mapping or list in brackets in which something changes.
+func (e *editor) inBrackets(it *item) string {
+	s, separator := e.styleIn(it)
+	var text strings.Builder
+	write := func(before, entry string) {
+		if text.Len() > 0 {
+			text.WriteString(before)
+		}
+		text.WriteString(entry)
+	}
+	for i := range len(it.inner) + 1 {
+		for _, a := range it.added {
+			if a.index == i {
+				write(separator, a.inline(s))
+			}
+		}
+		switch {
+		case i == len(it.inner) || it.inner[i].gone:
+		case i == 0:
+			write(separator, e.entry(it.inner[i]))
+		default:
+			write(e.gap(it.inner[i-1], it.inner[i]), e.entry(it.inner[i]))
 		}
 	}
-	return text + e.text[ends[len(ends)-1]:to]
+	opening, closing := e.bracketsOf(it)
+	return opening + text.String() + closing
+}
+
+// bracketsOf is what stands before and behind everything in brackets.
+func (e *editor) bracketsOf(it *item) (opening, closing string) {
+	last := it.inner[len(it.inner)-1].value
+	return e.span(e.start(it.value), e.startOf(it.inner[0])), e.span(e.end(last), e.end(it.value))
+}
+
+// gap is what stands between two entries.
+func (e *editor) gap(before, after *item) string {
+	return e.span(e.end(before.value), e.startOf(after))
+}
+
+func (e *editor) startOf(it *item) int {
+	if it.key != nil {
+		return e.start(it.key)
+	}
+	return e.start(it.value)
+}
+
+// entry returns a member or an item in brackets as it is to be.
+func (e *editor) entry(it *item) string {
+	if it.key == nil {
+		return e.inline(it)
+	}
+	return e.keyOf(it) + e.span(e.end(it.key), e.start(it.value)) + e.inline(it)
+}
+
+// keyOf returns the key that a member is to have, in quotes if this one is.
+func (e *editor) keyOf(it *item) string {
+	if it.name != "" {
+		return style{quoted: it.key.Style&yaml.DoubleQuotedStyle != 0}.key(it.name)
+	}
+	return e.span(e.start(it.key), e.end(it.key))
+}
+
+// inline returns what is added in brackets.
+func (a *addition) inline(s style) string {
+	if last := a.at[len(a.at)-1]; !last.IsIndex() {
+		return s.key(last.Name) + ": " + fresh(a.value, s)
+	}
+	return fresh(a.value, s)
+}
+
+// withoutBrackets returns the members of a mapping in brackets as they stand in block style, the first without indentation; any other
+// value as it is.
+func (e *editor) withoutBrackets(it *item) string {
+	if it.value.Kind != yaml.MappingNode || len(it.value.Content) == 0 {
+		return e.inline(it)
+	}
+	var members []string
+	for _, m := range e.innerOf(it) {
+		members = append(members, e.entry(m))
+	}
+	return strings.Join(members, e.eol+spaces(it.column))
 }
 
 // styleIn returns how what is new is written in brackets with something in them, and what stands between two entries there.
-func (e *editor) styleIn(n *yaml.Node) (s style, separator string) {
-	begins, ends := e.extentsOf(n)
-	from, to := e.extent(n)
-	s, separator = style{quoted: e.quotes(n)}, ", "
-	opening := e.text[from:begins[0]]
+func (e *editor) styleIn(it *item) (s style, separator string) {
+	s, separator = style{quoted: quotes(it.value)}, ", "
+	opening, closing := e.bracketsOf(it)
 	if i := strings.LastIndexAny(opening, "\n\r"); i >= 0 {
 		s.indent = e.eol + opening[i+1:]
 		separator = "," + s.indent
-		closing := e.text[ends[len(ends)-1] : to-1]
+		closing = strings.TrimRight(closing, "]}")
 		s.step, _ = strings.CutPrefix(opening[i+1:], closing[strings.LastIndexAny(closing, "\n\r")+1:])
 	}
-	if len(begins) > 1 && !strings.Contains(e.text[ends[0]:begins[1]], "#") {
-		separator = e.text[ends[0]:begins[1]]
+	if len(it.inner) > 1 {
+		if gap := e.gap(it.inner[0], it.inner[1]); !strings.Contains(gap, "#") {
+			separator = gap
+		}
 	}
 	return s, separator
 }
+
+// quotes reports whether a value is written as JSON is: by the first key of a mapping in brackets, and by any text of a list.
+func quotes(n *yaml.Node) bool {
+	switch {
+	case n.Kind == yaml.MappingNode && len(n.Content) > 0:
+		return quotes(n.Content[0])
+	case n.Kind == yaml.SequenceNode:
+		return slices.ContainsFunc(n.Content, quotedIn)
+	}
+	return n.Style&yaml.DoubleQuotedStyle != 0 && n.Kind == yaml.ScalarNode
+}
+
+func quotedIn(n *yaml.Node) bool { return quotes(n) || slices.ContainsFunc(n.Content, quotedIn) }

@@ -6,6 +6,7 @@ package edit
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -21,16 +22,35 @@ type Op struct {
 	value  any
 	key    string
 	before []string
+	takes  map[string]Take
 }
+
+// Take is what is taken along of what is deleted, with its comments.
+type Take struct {
+	At   fieldpath.Path
+	Part Part
+}
+
+// Part is what of a deleted member or item is taken along.
+type Part int
+
+const (
+	// Whole takes the member or item as a whole, with its comments.
+	Whole Part = iota
+	// Key takes the line of the key of a list.
+	Key
+	// Source takes the text of a scalar, without comments.
+	Source
+)
 
 type kind int
 
 const (
-	replacing kind = iota
-	renaming
-	inserting
-	deleting
+	replacing kind = iota // in the order in which those at one path take effect
 	unwrapping
+	renaming
+	deleting
+	inserting
 )
 
 // At is the path of what it changes or adds, as it is before or then.
@@ -46,6 +66,13 @@ func Rename(at fieldpath.Path, key string) Op { return Op{kind: renaming, at: at
 // of all, and otherwise at the end; or an item, before the one that has the index, or at the end.
 func Insert(at fieldpath.Path, value any, before ...string) Op {
 	return Op{kind: inserting, at: at, value: value, before: before}
+}
+
+// Taking returns an [Insert] that takes text along, by the path of what is made of it, from the value that is inserted on. What is
+// taken as a whole becomes what other operations make of it.
+func (op Op) Taking(takes map[string]Take) Op {
+	op.takes = takes
+	return op
 }
 
 // Delete removes the member or the item at a path.
@@ -64,83 +91,60 @@ func Decoded(raw []byte) (value any) {
 	return value
 }
 
-// Result returns what JSON becomes by operations. It shares values with the JSON, and changes none of it.
+// Result returns what JSON becomes by operations. It changes none of the JSON, and shares values with it.
 func Result(value any, ops []Op) any {
-	for _, op := range ops {
-		switch {
-		case op.kind == replacing && len(op.at) == 0:
-			return op.value
-		case op.kind == unwrapping && len(op.at) == 1:
-			members, _ := value.(map[string]any)
-			return Result(members[op.at[0].Name], below(ops, op.at[0]))
-		}
-	}
-	switch value := value.(type) {
-	case map[string]any:
-		return resultOfMembers(value, ops)
-	case []any:
-		return resultOfItems(value, ops)
-	}
-	if value == nil && len(ops) > 0 && ops[0].at[0].IsIndex() {
-		return resultOfItems(nil, ops)
-	} else if value == nil && len(ops) > 0 {
-		return resultOfMembers(map[string]any{}, ops)
+	sorted := slices.Clone(ops)
+	slices.SortStableFunc(sorted, func(a, b Op) int { return cmp.Or(slices.CompareFunc(a.at, b.at, compareSteps), int(b.kind-a.kind)) })
+	for _, op := range slices.Backward(sorted) { // what is in a value before that, and later items before earlier ones
+		value = op.in(value, op.at)
 	}
 	return value
 }
 
-// below returns the operations on what is in a member or item, with the rest of their paths.
-func below(ops []Op, s fieldpath.Segment) (below []Op) {
-	for _, op := range ops {
-		if len(op.at) > 1 && op.at[0] == s || len(op.at) == 1 && op.kind == replacing && op.at[0] == s {
-			op.at = op.at[1:]
-			below = append(below, op)
-		}
-	}
-	return below
+func compareSteps(a, b fieldpath.Segment) int {
+	return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name))
 }
 
-func resultOfMembers(members map[string]any, ops []Op) any {
-	becomes := maps.Clone(members)
-	for name, member := range members {
-		if in := below(ops, fieldpath.Segment{Name: name, Index: -1}); len(in) > 0 {
-			becomes[name] = Result(member, in)
-		}
+// in returns what the operation makes of a value in which it has a path.
+func (op Op) in(value any, at fieldpath.Path) any {
+	if len(at) == 0 {
+		return op.value
 	}
-	for _, op := range ops {
-		if len(op.at) == 1 && (op.kind == renaming || op.kind == deleting) {
-			delete(becomes, op.at[0].Name)
-		}
+	if at[0].IsIndex() {
+		items, _ := value.([]any)
+		return op.inItems(slices.Clone(items), at)
 	}
-	for _, op := range ops {
-		switch {
-		case len(op.at) != 1:
-		case op.kind == renaming:
-			becomes[op.key] = Result(members[op.at[0].Name], below(ops, op.at[0]))
-		case op.kind == inserting:
-			becomes[op.at[0].Name] = op.value
-		}
+	members, _ := value.(map[string]any)
+	if members = maps.Clone(members); members == nil {
+		members = map[string]any{}
 	}
-	return becomes
+	name, last := at[0].Name, len(at) == 1
+	switch {
+	case last && op.kind == unwrapping:
+		return members[name]
+	case last && op.kind == deleting:
+		delete(members, name)
+	case last && op.kind == renaming:
+		members[op.key] = members[name]
+		delete(members, name)
+	default:
+		members[name] = op.in(members[name], at[1:])
+	}
+	return members
 }
 
-func resultOfItems(items []any, ops []Op) any {
-	becomes := make([]any, 0, len(items))
-	for i := range len(items) + 1 {
-		gone := i == len(items)
-		for _, op := range ops {
-			if len(op.at) == 1 && (op.at[0].Index == i || op.at[0].Index > i && i == len(items)) {
-				gone = gone || op.kind == deleting
-				if op.kind == inserting {
-					becomes = append(becomes, op.value)
-				}
-			}
-		}
-		if !gone {
-			becomes = append(becomes, Result(items[i], below(ops, fieldpath.Segment{Index: i})))
-		}
+func (op Op) inItems(items []any, at fieldpath.Path) []any {
+	i, last := at[0].Index, len(at) == 1
+	switch {
+	case last && op.kind == inserting:
+		return slices.Insert(items, min(i, len(items)), op.value)
+	case i >= len(items):
+	case last && op.kind == deleting:
+		return slices.Delete(items, i, i+1)
+	default:
+		items[i] = op.in(items[i], at[1:])
 	}
-	return slices.Clip(becomes)
+	return items
 }
 
 // Value returns the value at a path of JSON; nil if there is none.

@@ -5,290 +5,244 @@
 package edit
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// file is a text as lines, each with the line break that ends it.
+// file is a text and its lines, which end with their line break. Lines and columns count from 0 here; those of nodes count from 1.
 type file struct {
-	text  string
-	lines []string
-	// begins are where the lines begin in the text, and ascii says which have no character of several bytes.
+	text string
+	// begins are the offsets of the lines, and the end of the text.
 	begins []int
-	ascii  []bool
 	// eol is the line break of lines that are added.
 	eol string
-	// opaque are the lines that are a part of a value of several lines: they have no comments.
-	opaque map[int]bool
+	// comments has where in their line comments begin, and opaque the lines in which a value goes on that began above.
+	comments map[int]int
+	opaque   map[int]bool
 	// aliased are the nodes that an alias refers to.
 	aliased map[*yaml.Node]bool
-	// began has where mappings and lists begin whose anchor or tag stands above them, line and column: at that.
-	began map[*yaml.Node][2]int
+	// seen is how far comments are known, and last a place of which the offset is known.
+	seen int
+	last struct{ line, column, offset int }
 }
 
-// newFile takes a text without byte order mark whose last line ends with a line break. What is opaque or aliased is not known yet.
+var (
+	lineBreak  = regexp.MustCompile("\r\n|[\r\n\u0085\u2028\u2029]") // those of YAML 1.1
+	quotedText = regexp.MustCompile(`^(?s:"(\\.|[^"\\])*"|'(''|[^'])*')`)
+	properties = regexp.MustCompile(`^([&!][^ \t\r\n]*[ \t]*)*`)
+)
+
+// newFile takes a text without byte order mark. What its comments are is found by look.
 func newFile(text string) *file {
-	f := &file{text: text, eol: "\n", opaque: map[int]bool{}, aliased: map[*yaml.Node]bool{}, began: map[*yaml.Node][2]int{}}
-	for len(text) > 0 {
-		end := breakAfter(text)
-		f.lines, f.begins = append(f.lines, text[:end]), append(f.begins, len(f.text)-len(text))
-		f.ascii = append(f.ascii, utf8.RuneCountInString(text[:end]) == end)
-		text = text[end:]
+	f := &file{text: text, begins: []int{0}, eol: "\n", comments: map[int]int{}, opaque: map[int]bool{}, aliased: map[*yaml.Node]bool{}}
+	for _, at := range lineBreak.FindAllStringIndex(text, -1) {
+		f.begins = append(f.begins, at[1])
 	}
-	if len(f.lines) > 0 && strings.HasSuffix(f.lines[0], "\r\n") {
+	if end := len(f.begins) - 1; f.begins[end] < len(text) {
+		f.begins = append(f.begins, len(text))
+	}
+	if len(f.begins) > 1 && strings.HasSuffix(f.line(0), "\r\n") {
 		f.eol = "\r\n"
 	}
 	return f
 }
 
-// document returns the lines, counted from 0, of the document that a line is in: from its marker, if it has one, up to the
-// marker that ends it. No line of a value begins as markers do.
-func (f *file) document(line int) (from, to int) {
-	marker := func(i int, text string) bool {
-		rest, found := strings.CutPrefix(strings.TrimPrefix(f.lines[i], byteOrderMark), text)
-		return found && (rest == "" || strings.IndexByte(" \t\r\n", rest[0]) >= 0)
+func (f *file) line(i int) string { return f.text[f.begins[i]:f.begins[i+1]] }
+
+// lineOf returns the line that an offset is in.
+func (f *file) lineOf(offset int) int {
+	line, begins := slices.BinarySearch(f.begins, offset)
+	if !begins {
+		line--
 	}
-	for from = min(line, len(f.lines)-1); from > 0 && !marker(from, "---") && !marker(from-1, "..."); from-- {
-		continue
-	}
-	for to = from + 1; to < len(f.lines) && !marker(to, "---") && !marker(to, "..."); to++ {
-		continue
-	}
-	return max(from, 0), min(to, len(f.lines))
+	return line
 }
 
-// breakAfter returns where the first line of a text ends, behind its line break. Lines end as YAML 1.1 has it.
-func breakAfter(text string) int {
-	for i, r := range text {
-		switch r {
-		case '\r':
-			if strings.HasPrefix(text[i+1:], "\n") {
-				return i + 2
-			}
-			return i + 1
-		case '\n', '\u0085', '\u2028', '\u2029':
-			return i + utf8.RuneLen(r)
-		}
-	}
-	return len(text)
-}
+// between is the text of lines, the last one excluded.
+func (f *file) between(from, to int) string { return f.text[f.begins[from]:f.begins[to]] }
 
-// settle gives mappings and lists in block style, whose anchor or tag stands above them, the place of what is in them.
-func (f *file) settle(n *yaml.Node) {
-	for _, child := range n.Content {
-		f.settle(child)
-	}
-	collection := n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode
-	if !collection || n.Style&yaml.FlowStyle != 0 || len(n.Content) == 0 {
-		return
-	}
-	line, column := n.Content[0].Line, n.Content[0].Column
-	if n.Kind == yaml.SequenceNode {
-		line = n.Line
-		for line < n.Content[0].Line && !strings.HasPrefix(strings.TrimLeft(f.lines[line-1], " "), "-") {
-			line++
-		}
-		column = f.indent(line-1) + 1
-	}
-	if line > n.Line {
-		f.began[n] = [2]int{n.Line, n.Column}
-		n.Line, n.Column = line, column
-	}
-}
+// span is the text between offsets; none if the parser places nodes the wrong way round, as it does with some that are missing.
+func (f *file) span(from, to int) string { return f.text[min(from, to):to] }
 
-// look finds what is opaque or aliased at a node, which is in a mapping or list that begins in a column, counted from 1.
-func (f *file) look(n *yaml.Node, column int) {
-	switch {
-	case n.Line > len(f.lines): // what is not there, at the end
-	case n.Kind == yaml.AliasNode:
-		f.aliased[n.Alias] = true
-	case n.Kind != yaml.ScalarNode:
-		own := column
-		if n.Kind != yaml.DocumentNode && n.Style&yaml.FlowStyle == 0 {
-			own = n.Column
-		}
-		for _, child := range n.Content {
-			f.look(child, own)
-		}
-	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
-		header, _, _ := strings.Cut(f.lines[n.Line-1][f.offset(n.Line-1, n.Column):], " ")
-		keeps, last := strings.Contains(header, "+"), 0 // the blank lines at its end
-		for i := n.Line; i < len(f.lines) && (f.blank(i) || f.indent(i) >= column); i++ {
-			f.opaque[i] = true
-			last = i
-		}
-		for ; !keeps && last >= n.Line && f.blank(last); last-- {
-			delete(f.opaque, last)
-		}
-	default:
-		line, _ := f.end(n)
-		for i := n.Line; i <= line; i++ {
-			f.opaque[i] = true
-		}
-	}
-}
-
-// content returns a line without its line break.
-func (f *file) content(i int) string { return strings.TrimRight(f.lines[i], "\r\n\u0085\u2028\u2029") }
-
-func (f *file) blank(i int) bool { return strings.TrimSpace(f.lines[i]) == "" }
+func (f *file) blank(i int) bool { return !f.opaque[i] && strings.TrimSpace(f.line(i)) == "" }
 
 // indent is how many spaces a line begins with.
-func (f *file) indent(i int) int { return indentOf(f.lines[i]) }
+func (f *file) indent(i int) int { return indentOf(f.line(i)) }
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
+func spaces(n int) string { return strings.Repeat(" ", max(n, 0)) }
+
+// cut splits a line into what it says and its comment, which begins with # and has no line break.
+func (f *file) cut(i int) (says, comment string) {
+	line := strings.TrimRight(f.line(i), "\r\n\u0085\u2028\u2029")
+	if at, there := f.comments[i]; there {
+		return line[:at], line[at:]
+	}
+	return line, ""
+}
+
 // onlyComment reports whether a line is a comment and nothing else.
 func (f *file) onlyComment(i int) bool {
-	return !f.opaque[i] && strings.HasPrefix(strings.TrimLeft(f.lines[i], " \t"), "#")
+	says, comment := f.cut(i)
+	return comment != "" && !f.opaque[i] && strings.TrimSpace(says) == ""
 }
 
-// comment returns the comment in a line, from # on; empty if it has none.
-func (f *file) comment(i int) string {
-	line := f.content(i)
-	if f.opaque[i] { // a value that ends here may have a comment behind it
-		return ""
+// document returns the lines of the document that a line is in: from its marker, if it has one, up to the marker that ends it. No
+// line of a value begins as markers do.
+func (f *file) document(line int) (from, to int) {
+	marker := func(i int, text string) bool {
+		rest, found := strings.CutPrefix(f.line(i), text)
+		return found && strings.TrimLeft(rest, " \t\r\n") != rest
 	}
-	for at := 0; at < len(line); at++ {
-		before := byte(' ')
-		if at > 0 {
-			before = line[at-1]
-		}
-		switch line[at] {
-		case '#':
-			if before == ' ' || before == '\t' {
-				return line[at:]
-			}
-		case '"', '\'':
-			if strings.IndexByte(" \t[{,:-", before) >= 0 {
-				end := quoteEnd(line, at)
-				if end < 0 { // it goes on in the next line
-					return ""
-				}
-				at = end - 1
-			}
-		}
+	count := len(f.begins) - 1
+	for from = min(line, count-1); from > 0 && !marker(from, "---") && !marker(from-1, "..."); from-- {
+		continue
 	}
-	return ""
+	for to = from + 1; to < count && !marker(to, "---") && !marker(to, "..."); to++ {
+		continue
+	}
+	return max(from, 0), min(to, count)
 }
 
-// quoteEnd returns where the quoted value ends that begins at an offset, behind the quote; -1 if it does not.
-func quoteEnd(text string, at int) int {
-	quote := text[at]
-	for i := at + 1; i < len(text); i++ {
-		switch {
-		case quote == '"' && text[i] == '\\':
-			i++
-		case text[i] != quote:
-		case quote == '\'' && i+1 < len(text) && text[i+1] == quote:
-			i++
-		default:
-			return i + 1
-		}
-	}
-	return -1
-}
-
-// offset turns a column, counted from 1 in characters, into an offset in a line.
+// offset is that of a place in the text; columns count characters.
 func (f *file) offset(line, column int) int {
-	text := f.lines[line]
-	if f.ascii[line] {
-		return min(max(column-1, 0), len(text))
+	if f.last.line != line || f.last.column > column {
+		f.last.line, f.last.column, f.last.offset = line, 0, f.begins[line]
 	}
-	at := 0
-	for range column - 1 {
-		if at >= len(text) {
-			return len(text)
-		}
-		_, size := utf8.DecodeRuneInString(text[at:])
-		at += size
+	for ; f.last.column < column && f.last.offset < f.begins[line+1]; f.last.column++ {
+		_, size := utf8.DecodeRuneInString(f.text[f.last.offset:])
+		f.last.offset += size
 	}
-	return at
+	return f.last.offset
 }
 
-// end returns the line, counted from 0, and the offset in it at which the value of a node in brackets, or of one in quotes or
-// plain text, ends.
-func (f *file) end(n *yaml.Node) (line, at int) {
-	line, at = n.Line-1, f.offset(n.Line-1, n.Column)
-	for at < len(f.lines[line]) && strings.IndexByte("&!", f.lines[line][at]) >= 0 { // properties
-		at += strings.IndexAny(f.lines[line][at:]+" ", " \t\r\n")
-		at += len(f.lines[line][at:]) - len(strings.TrimLeft(f.lines[line][at:], " \t"))
+// start is the offset of a node with its anchor and its tag.
+func (f *file) start(n *yaml.Node) int { return f.offset(n.Line-1, n.Column-1) }
+
+// end is where a scalar, an alias, or a value in brackets ends. For text in block style it is where that starts.
+func (f *file) end(n *yaml.Node) int {
+	at := f.start(n)
+	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+		return at
 	}
-	rest := f.text[f.begins[line]:]
-	if at >= len(rest) {
-		return line, at
+	at += len(properties.FindString(f.text[at:]))
+	switch {
+	case inBrackets(n):
+		if last := len(n.Content) - 1; last >= 0 {
+			at = f.end(n.Content[last])
+		}
+		for ; at < len(f.text) && f.text[at] != ']' && f.text[at] != '}'; at++ {
+			if f.text[at] == '#' {
+				at += lineBreak.FindStringIndex(f.text[at:])[0]
+			}
+		}
+		return min(at+1, len(f.text))
+	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
+		return at + len(quotedText.FindString(f.text[at:]))
 	}
-	var length int
-	switch rest[at] {
-	case '"', '\'':
-		length = quoteEnd(rest, at) - at
-	case '[', '{':
-		length = bracketEnd(rest, at) - at
+	for _, word := range strings.Fields(n.Value) { // only the space between words differs
+		at += max(0, strings.Index(f.text[at:], word)) + len(word)
+	}
+	return min(at, len(f.text))
+}
+
+// begin is where a mapping or list in block style begins, below its anchor or its tag, and any other value with it.
+func (f *file) begin(n *yaml.Node) (line, column int) {
+	switch {
+	case !inBlocks(n) || n.Anchor == "" && n.Style&yaml.TaggedStyle == 0:
+		return n.Line - 1, n.Column - 1
+	case n.Kind == yaml.MappingNode:
+		return f.begin(n.Content[0])
+	}
+	for line, _ = f.begin(n.Content[0]); line > 0 && !f.hasDash(line, f.indent(line)); line-- {
+		continue
+	}
+	return line, f.indent(line)
+}
+
+// hasDash reports whether a line begins with a dash in a column.
+func (f *file) hasDash(line, column int) bool {
+	return !f.opaque[line] && f.indent(line) == column && strings.HasPrefix(f.line(line)[column:], "-")
+}
+
+// look finds the comments up to a node and within it, and what it has of several lines and aliases. It is in a mapping or list that
+// stands in a column; -1 for none.
+func (f *file) look(n *yaml.Node, column int) {
+	switch {
+	case n.Line >= len(f.begins): // what is not there, at the end
+	case n.Kind == yaml.DocumentNode || n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode:
+		if inBlocks(n) {
+			_, column = f.begin(n)
+		}
+		for _, child := range n.Content {
+			f.look(child, column)
+		}
+	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		header := f.text[f.start(n):f.begins[n.Line]]
+		keeps := strings.Contains(header[:strings.IndexAny(header+" ", " \t\r\n")], "+") // the blank lines at its end
+		end := n.Line
+		for i := end; i < len(f.begins)-1 && (f.blank(i) || f.indent(i) > column); i++ {
+			if keeps || !f.blank(i) {
+				end = i + 1
+			}
+		}
+		f.skip(n.Line, f.begins[n.Line], f.begins[end])
 	default:
-		length = plainEnd(rest[at:], n.Value)
-	}
-	stop := at + max(length, 0)
-	for stop > len(f.lines[line]) {
-		stop -= len(f.lines[line])
-		line++
-	}
-	return line, stop
-}
-
-// plainEnd returns where a plain value ends, in brackets or not, that a text begins with: only the space between its words differs.
-func plainEnd(text, value string) int {
-	at := 0
-	for _, word := range strings.Fields(value) {
-		at += max(0, strings.Index(text[at:], word)) + len(word)
-	}
-	return min(at, len(text))
-}
-
-// bracketEnd returns where the mapping or list in brackets ends that begins at an offset.
-func bracketEnd(text string, at int) int {
-	depth := 0
-	for i := at; i < len(text); i++ {
-		switch text[i] {
-		case '[', '{':
-			depth++
-		case ']', '}':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		case '"', '\'':
-			if strings.IndexByte(" \t\r\n[{,:", text[i-1]) >= 0 {
-				end := quoteEnd(text, i)
-				if end < 0 {
-					return len(text)
-				}
-				i = end - 1
-			}
-		case '#':
-			if strings.IndexByte(" \t\r\n", text[i-1]) >= 0 {
-				i += breakAfter(text[i:]) - 1
-			}
+		f.skip(n.Line, f.start(n), f.end(n))
+		if n.Kind == yaml.AliasNode {
+			f.aliased[n.Alias] = true
 		}
 	}
-	return len(text)
+}
+
+// skip finds the comments up to a value, and goes on behind it. Lines of the value from a given one on are opaque.
+func (f *file) skip(line, from, to int) {
+	f.lookUpTo(from)
+	for ; line < len(f.begins) && f.begins[line] < to; line++ {
+		f.opaque[line] = true
+	}
+	f.seen = max(f.seen, to)
+}
+
+// lookUpTo finds the comments up to an offset, where there is no value.
+func (f *file) lookUpTo(end int) {
+	for at := f.seen; at < end; at++ {
+		if f.text[at] != '#' {
+			continue
+		}
+		line := f.lineOf(at)
+		if at == f.begins[line] || f.text[at-1] == ' ' || f.text[at-1] == '\t' {
+			f.comments[line] = at - f.begins[line]
+			at = f.begins[line+1] - 1
+		}
+	}
+}
+
+// linesOf returns the lines of a text.
+func linesOf(text string) []string {
+	f := newFile(text)
+	lines := make([]string, len(f.begins)-1)
+	for i := range lines {
+		lines[i] = f.line(i)
+	}
+	return lines
 }
 
 // shift moves lines to the right, or to the left as far as they are indented. Blank lines stay.
-func shift(lines []string, by int) []string {
+func shift(text string, by int) string {
 	if by == 0 {
-		return lines
+		return text
 	}
-	shifted := make([]string, 0, len(lines))
-	for _, line := range lines {
-		switch {
-		case strings.TrimSpace(line) == "":
-		case by > 0:
-			line = strings.Repeat(" ", by) + line
-		default:
-			line = line[min(-by, indentOf(line)):]
+	lines := linesOf(text)
+	for i, line := range lines {
+		if strings.TrimSpace(line) != "" {
+			lines[i] = spaces(by) + line[min(max(-by, 0), indentOf(line)):]
 		}
-		shifted = append(shifted, line)
 	}
-	return shifted
+	return strings.Join(lines, "")
 }

@@ -6,7 +6,6 @@ package lint
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -226,29 +225,21 @@ func (x *fixing) repaired(some []report.Finding) (changed map[string]string, don
 func (x *fixing) repairedFile(file string, some []report.Finding) (changed string, done []repair, good bool) {
 	text := x.texts[file]
 	objects, _ := manifest.Parse(file, text)
-	values, ops := map[*manifest.Object]any{}, map[*manifest.Object][]edit.Op{}
+	edits := map[files.Place]files.Edit{}
 	for _, f := range some {
 		o := objectOf(objects, f)
 		if o == nil {
 			continue
 		}
-		if values[o] == nil {
-			values[o] = edit.Decoded(o.JSON)
-		}
-		if made := repairs[f.Rule](x.Given, values[o], f); made.what != "" && !overlap(made.ops, ops[o]) {
+		made, e := repairs[f.Rule](x.Given, edit.Decoded(o.JSON), f), edits[files.PlaceOf(o)]
+		if made.what != "" && !overlap(made.ops, e.Ops) {
 			done = append(done, repair{f, made})
-			ops[o] = append(ops[o], made.ops...)
+			e.Ops = append(e.Ops, made.ops...)
+			edits[files.PlaceOf(o)] = e
 		}
 	}
-	var changes []edit.Change
-	for _, o := range objects {
-		if ops[o] != nil {
-			line, column := o.Position("")
-			changes = append(changes, edit.Change{Line: line, Column: column, Says: values[o], Ops: ops[o]})
-		}
-	}
-	changed, err := edit.Apply(text, changes)
-	return changed, done, err == nil && saysOnly(file, changed, objects, values, ops)
+	changed, _, err := files.Edited(file, text, edits)
+	return changed, done, err == nil
 }
 
 // overlap reports whether some operations change what others change: what a repair has repaired already.
@@ -266,27 +257,6 @@ func objectOf(objects []*manifest.Object, f report.Finding) (o *manifest.Object)
 		}
 	}
 	return o
-}
-
-// saysOnly reports whether a changed text says of its objects what operations make of them, and of all others what it said before.
-func saysOnly(file, changed string, was []*manifest.Object, values map[*manifest.Object]any, ops map[*manifest.Object][]edit.Op) bool {
-	is, _ := manifest.Parse(file, changed)
-	if len(was) != len(is) {
-		return false
-	}
-	for i, o := range was {
-		want := o.JSON
-		if ops[o] != nil {
-			var err error
-			if want, err = json.Marshal(edit.Result(values[o], ops[o])); err != nil {
-				return false
-			}
-		}
-		if !manifest.SameJSON(want, is[i].JSON) {
-			return false
-		}
-	}
-	return true
 }
 
 // fix prints what --fix changes, or changes it. What it prints ends the command with the status of what is found then.

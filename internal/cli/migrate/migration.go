@@ -43,11 +43,9 @@ type migration struct {
 	warnings []report.Finding
 	// folded is set if there are versions to fold.
 	folded bool
-	// becomes holds what manifests become, as JSON.
-	becomes map[*manifest.Object]json.RawMessage
-	// ops are what makes that of them.
-	ops  map[*manifest.Object][]edit.Op
-	kept []keptVersion
+	// becomes has what manifests become.
+	becomes map[*manifest.Object]files.Edit
+	kept    []keptVersion
 	// after is what the inputs become.
 	after *input.Given
 }
@@ -88,7 +86,7 @@ func (m *migration) run() (migrated, error) {
 
 // step returns the files that change.
 func (m *migration) step() ([]files.Changed, error) {
-	m.becomes, m.ops = map[*manifest.Object]json.RawMessage{}, map[*manifest.Object][]edit.Op{}
+	m.becomes = map[*manifest.Object]files.Edit{}
 	m.migrateAll()
 	if len(m.Findings) > 0 {
 		return nil, nil
@@ -143,7 +141,7 @@ func (m *migration) migrateNamespaced(s *input.Source[v1beta1.NamespacedCloudPro
 	spec := parent.Object.Spec.DeepCopy()
 	if becomes, changes := m.becomes[parent.Manifest]; changes && !m.back {
 		object := &v1beta1.CloudProfile{}
-		if err := json.Unmarshal(becomes, object); err != nil {
+		if err := json.Unmarshal(becomes.Says, object); err != nil {
 			m.AddErrors(s.Manifest, input.Problem(transform.Rule, field.ErrorTypeInternal, "spec.parent", nil, "the parent cannot be read: %v", err))
 			return
 		}
@@ -168,7 +166,7 @@ func (m *migration) become(o *manifest.Object, profile string, cloud command.Pro
 	}
 	m.AddErrors(o, errs...)
 	if len(errs) == 0 && !manifest.SameJSON(o.JSON, result.Raw) {
-		m.becomes[o], m.ops[o] = result.Raw, result.Ops
+		m.becomes[o] = files.Edit{Ops: result.Ops, Says: result.Raw}
 	}
 	m.folded = m.folded || result.Folded
 	for _, a := range result.Unpaired {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/changes"
@@ -40,11 +39,9 @@ func (m *migration) prove() {
 		now = m.proveNamespaced(now)
 	}
 	for _, s := range m.Profiles.All {
-		if m.becomes[s.Manifest] != nil {
-			u := &changes.Update{Kind: "CloudProfile", Name: s.Name}
-			u.Profile = &changes.Pair[v1beta1.CloudProfile]{Old: now.Profiles.ByName[s.Name], Updated: updateOf(&now.Profiles, &m.after.Profiles, s.Name)}
+		if _, migrated := m.becomes[s.Manifest]; migrated {
 			after := m.updated(now)
-			after.Profiles.Replace(u.Profile.Updated)
+			u := &changes.Update{Kind: "CloudProfile", Name: s.Name, Profile: update(&now.Profiles, &after.Profiles, m.after.Profiles.ByName[s.Name])}
 			now = m.proveUpdate(u, now, after, s.Manifest)
 		}
 	}
@@ -56,22 +53,23 @@ func (m *migration) prove() {
 // proveNamespaced does so for the NamespacedCloudProfiles, and returns what the inputs are then.
 func (m *migration) proveNamespaced(now *input.Given) *input.Given {
 	for _, s := range m.Namespaced.All {
-		if m.becomes[s.Manifest] != nil {
-			u := &changes.Update{Kind: "NamespacedCloudProfile", Name: s.Name}
-			u.Namespaced = &changes.Pair[v1beta1.NamespacedCloudProfile]{
-				Old: now.Namespaced.ByName[s.Name], Updated: updateOf(&now.Namespaced, &m.after.Namespaced, s.Name),
-			}
+		if _, migrated := m.becomes[s.Manifest]; migrated {
 			after := m.updated(now)
-			after.Namespaced.Replace(u.Namespaced.Updated)
+			u := &changes.Update{
+				Kind: "NamespacedCloudProfile", Name: s.Name, Namespaced: update(&now.Namespaced, &after.Namespaced, m.after.Namespaced.ByName[s.Name]),
+			}
 			now = m.proveUpdate(u, now, after, s.Manifest)
 		}
 	}
 	return now
 }
 
-// updateOf returns an object as it is afterwards, as an update of what it is before.
-func updateOf[T any](was, is *input.Objects[T], name string) *input.Source[T] {
-	return is.ByName[name].UpdateOf(was.ByName[name].Object)
+// update puts what an object becomes into the inputs after the update of it, which it returns.
+func update[T any](now, after *input.Objects[T], becomes *input.Source[T]) *changes.Pair[T] {
+	old := now.ByName[becomes.Name]
+	updated := becomes.UpdateOf(old.Object)
+	after.Replace(updated)
+	return &changes.Pair[T]{Old: old, Updated: updated}
 }
 
 // copyOf returns a copy of inputs without their findings.
@@ -105,7 +103,11 @@ func (m *migration) proveUpdate(u *changes.Update, now, after *input.Given, o *m
 	for _, c := range planned.Changes {
 		switch {
 		case c.Kind == changes.Refused:
-			m.reportRefused(o, &c)
+			line, column := o.Position(c.Field)
+			m.Findings = append(m.Findings, report.Finding{
+				Severity: finding.SeverityError, Rule: c.Rule, Type: field.ErrorTypeForbidden, Field: c.Field, Message: "after the migration: " + c.Message,
+				Object: report.Object(o.Identity), File: o.File, Line: line, Column: column,
+			})
 		case m.wanted(&c), c.Kind == changes.Offer: // the versions that are folded
 		case len(c.Pools) > 0:
 			m.reportPools(&c)
@@ -116,9 +118,11 @@ func (m *migration) proveUpdate(u *changes.Update, now, after *input.Given, o *m
 			others[o] = append(others[o], c)
 		}
 	}
-	for _, about := range append([]*manifest.Object{o}, m.manifests()...) {
-		m.reportCombinations(about, others[about])
-		delete(others, about)
+	m.reportCombinations(o, others[o])
+	for _, s := range m.Namespaced.All {
+		if s.Manifest != o {
+			m.reportCombinations(s.Manifest, others[s.Manifest])
+		}
 	}
 	return after
 }
@@ -131,24 +135,6 @@ func (m *migration) wanted(c *changes.Change) bool {
 	}
 	return c.Kind == changes.New && m.options.Fold != nil && slices.ContainsFunc(c.Requested, func(r capability.Requirement) bool {
 		return r.Capability == m.options.Fold.Capability
-	})
-}
-
-// manifests returns those of NamespacedCloudProfiles.
-func (m *migration) manifests() []*manifest.Object {
-	all := make([]*manifest.Object, 0, len(m.Namespaced.All))
-	for _, s := range m.Namespaced.All {
-		all = append(all, s.Manifest)
-	}
-	return all
-}
-
-// reportRefused reports what would refuse the update of a manifest.
-func (m *migration) reportRefused(o *manifest.Object, c *changes.Change) {
-	line, column := o.Position(c.Field)
-	m.Findings = append(m.Findings, report.Finding{
-		Severity: finding.SeverityError, Rule: c.Rule, Type: field.ErrorTypeForbidden, Field: c.Field, Message: "after the migration: " + c.Message,
-		Object: report.Object(o.Identity), File: o.File, Line: line, Column: column,
 	})
 }
 

@@ -176,11 +176,8 @@ func (m *migration) eachUser(
 func cannotMove(p input.AnyProfile, pool provider.Pool, version string) string {
 	to := pool
 	to.Version = version
-	_, image := v1beta1helper.DetermineMachineImageForName(&v1beta1.CloudProfile{Spec: *p.Spec()}, pool.Image)
-	for _, v := range image.Versions {
-		if v.Version == version && v1beta1helper.VersionIsExpired(v.ExpirableVersion) {
-			return fmt.Sprintf("worker pool %s cannot have %s@%s, which has expired", pool.Name, pool.Image, version)
-		}
+	if v, _ := v1beta1helper.FindMachineImageVersion(p.Spec().MachineImages, pool.Image, version); v1beta1helper.VersionIsExpired(v.ExpirableVersion) {
+		return fmt.Sprintf("worker pool %s cannot have %s@%s, which has expired", pool.Name, pool.Image, version)
 	}
 	was, is := resolve.Explain(p, pool), resolve.Explain(p, to)
 	if was.Err == nil && is.Err == nil && reflect.DeepEqual(was.Decision.Reference, is.Decision.Reference) {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -39,10 +40,9 @@ func Back(cloud provider.Provider[any], input Input) (result Result, errs field.
 	if len(p.capabilities) == 0 {
 		return p.result(nil)
 	}
-	for i, image := range p.fill(p.capabilities) {
-		for k := range image.Versions {
-			p.backVersion(place{i, k}, image.Versions[k].CapabilityFlavors)
-		}
+	filled := p.fill(p.capabilities)
+	for v := range profile.Versions(&p.spec) {
+		p.backVersion(v, versionIn(filled, v).CapabilityFlavors)
 	}
 	if len(p.errs) == 0 {
 		p.rewrite(provider.FormatLegacy, func(provider.ImageVersion) bool { return true })
@@ -89,10 +89,9 @@ func (p *document) backMachineType(i int) {
 
 // backVersion removes the flavors of an image version, and lists their architectures unless they are listed. filled has the
 // flavors that admission fills in.
-func (p *document) backVersion(at place, filled []v1beta1.MachineImageFlavor) {
-	version := p.version(at)
+func (p *document) backVersion(version profile.Version, filled []v1beta1.MachineImageFlavor) {
 	for n, flavor := range version.CapabilityFlavors {
-		p.refuseIn(fmt.Sprintf("%s.capabilityFlavors[%d]", at, n), flavor.Capabilities)
+		p.refuseIn(fmt.Sprintf("%s.capabilityFlavors[%d]", pathOf(version), n), flavor.Capabilities)
 	}
 	version.CapabilityFlavors = nil
 	var architectures []string

@@ -17,61 +17,100 @@ import (
 type Before map[string][]string
 
 // Between returns the operations that make one value of another one, which is at a path. Entries of lists are the same if they say
-// the same, or have the same name or version; those that stay do not change their order.
-func Between(at fieldpath.Path, old, want any, before Before) (ops []edit.Op) {
+// the same, or have the same name or version; those that stay do not change their order. What is new is made of what is deleted
+// around it, where that says the same.
+func Between(at fieldpath.Path, old, want any, before Before) []edit.Op {
+	d := &differ{before: before}
+	d.values(at, old, want)
+	return d.ops
+}
+
+// differ finds operations.
+type differ struct {
+	before Before
+	ops    []edit.Op
+	// spares are what is deleted from the mappings and lists around what is looked at, by these, the innermost last.
+	spares [][]*spare
+}
+
+func (d *differ) add(op edit.Op) { d.ops = append(d.ops, op) }
+
+func (d *differ) values(at fieldpath.Path, old, want any) {
 	was, isMapping := old.(map[string]any)
 	is, staysMapping := want.(map[string]any)
 	former, isList := old.([]any)
 	items, staysList := want.([]any)
 	switch {
 	case reflect.DeepEqual(old, want):
-		return nil
 	case isMapping && staysMapping && len(was) > 0 && len(is) > 0:
-		return betweenMembers(at, was, is, before)
+		d.members(at, was, is)
 	case isList && staysList && len(former) > 0 && len(items) > 0:
-		return betweenLists(at, former, items, before)
+		d.items(at, former, items)
+	default:
+		d.add(edit.Replace(at, want))
 	}
-	return []edit.Op{edit.Replace(at, want)}
 }
 
-// betweenMembers does so for some members of a mapping, of which one of the two may have none.
-func betweenMembers(at fieldpath.Path, old, want map[string]any, before Before) (ops []edit.Op) {
-	member := func(name string) fieldpath.Path {
-		return append(slices.Clip(at), fieldpath.Segment{Name: name, Index: -1})
+// members does so for some members of a mapping, of which one of the two may have none.
+func (d *differ) members(at fieldpath.Path, old, want map[string]any) {
+	var gone []*spare
+	names := slices.Sorted(maps.Keys(old))
+	for _, name := range names {
+		if _, stays := want[name]; !stays {
+			gone = collect(gone, member(at, name), old[name])
+		}
 	}
+	d.spares = append(d.spares, gone)
 	for _, name := range edit.Order(want) {
 		if _, there := old[name]; !there {
-			ops = append(ops, edit.Insert(member(name), want[name], before[name]...))
+			d.insert(member(at, name), want[name], d.before[name]...)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(old)) {
+	for _, name := range names {
 		if value, stays := want[name]; stays {
-			ops = append(ops, Between(member(name), old[name], value, before)...)
+			d.values(member(at, name), old[name], value)
 		} else {
-			ops = append(ops, edit.Delete(member(name)))
+			d.add(edit.Delete(member(at, name)))
 		}
 	}
-	return ops
+	d.spares = d.spares[:len(d.spares)-1]
 }
 
-func betweenLists(at fieldpath.Path, old, want []any, before Before) (ops []edit.Op) {
-	item := func(i int) fieldpath.Path { return append(slices.Clip(at), fieldpath.Segment{Index: i}) }
+func (d *differ) items(at fieldpath.Path, old, want []any) {
 	pairs, kept, next := entriesOf(old, want), map[int]bool{}, 0
+	for _, i := range pairs {
+		kept[i] = true
+	}
+	var gone []*spare
+	for i := range old {
+		if !kept[i] {
+			gone = collect(gone, item(at, i), old[i])
+		}
+	}
+	d.spares = append(d.spares, gone)
 	for k, value := range want {
 		i, found := pairs[k]
 		if !found {
-			ops = append(ops, edit.Insert(item(next), value))
+			d.insert(item(at, next), value)
 			continue
 		}
-		kept[i], next = true, i+1
-		ops = append(ops, Between(item(i), old[i], value, before)...)
+		next = i + 1
+		d.values(item(at, i), old[i], value)
 	}
 	for i := range old {
 		if !kept[i] {
-			ops = append(ops, edit.Delete(item(i)))
+			d.add(edit.Delete(item(at, i)))
 		}
 	}
-	return ops
+	d.spares = d.spares[:len(d.spares)-1]
+}
+
+func member(at fieldpath.Path, name string) fieldpath.Path {
+	return append(slices.Clip(at), fieldpath.Segment{Name: name, Index: -1})
+}
+
+func item(at fieldpath.Path, index int) fieldpath.Path {
+	return append(slices.Clip(at), fieldpath.Segment{Index: index})
 }
 
 // identities are the members that tell the entries of a list apart.

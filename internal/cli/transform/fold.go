@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/words"
@@ -84,13 +85,12 @@ func (o Options) Formerly(
 	if o.Fold == nil {
 		return nil
 	}
-	was, is := &document{cloud: cloud, spec: *before}, &document{cloud: cloud, spec: *after}
+	was := &document{cloud: cloud, spec: *before}
 	suffixed, stays := map[provider.ImageVersion]string{}, map[provider.ImageVersion]bool{}
 	pairs, _ := was.foldable(o.Fold)
 	for _, pair := range pairs {
-		id := was.id(pair.suffixed)
-		suffixed[was.id(pair.plain)] = id.Version
-		_, stays[id] = is.find(id)
+		suffixed[pair.plain.ID] = pair.suffixed.ID.Version
+		_, stays[pair.suffixed.ID] = find(after, pair.suffixed.ID)
 	}
 	return func(c resolve.Combination) (string, bool) {
 		id := provider.ImageVersion{Image: c.Image, Version: c.Version}
@@ -134,7 +134,7 @@ func register(capabilities []v1beta1.CapabilityDefinition, f *Fold) []v1beta1.Ca
 }
 
 // pair is a version with a suffix, and the one without.
-type pair struct{ suffixed, plain place }
+type pair struct{ suffixed, plain profile.Version }
 
 // foldable returns the versions of core that can be folded, in the order of the profile: those whose version without suffix
 // the profile lists as well, and for both of which the provider config has an image. Others with the suffix are unpaired; of
@@ -147,30 +147,26 @@ func (p *document) foldable(f *Fold) (pairs []pair, unpaired []Unpaired) {
 	for _, e := range p.entries() {
 		mapped[e.id] = true
 	}
-	for i := range p.spec.MachineImages {
-		for k := range p.spec.MachineImages[i].Versions {
-			at := place{i, k}
-			id := p.id(at)
-			version, has := f.Folds(id.Version)
-			if !has || p.inherits(id) {
-				continue
-			}
-			plain := provider.ImageVersion{Image: id.Image, Version: version}
-			to, listed := p.find(plain)
-			var why string
-			switch {
-			case !listed:
-				why = fmt.Sprintf("the profile does not list %s", plain)
-			case !mapped[plain]:
-				why = fmt.Sprintf("the provider config has no image for %s", plain)
-			case !mapped[id]:
-				why = "the provider config has no image for it"
-			default:
-				pairs = append(pairs, pair{at, to})
-				continue
-			}
-			unpaired = append(unpaired, Unpaired{id.Image, id.Version, why, at.String()})
+	for v := range profile.Versions(&p.spec) {
+		version, has := f.Folds(v.ID.Version)
+		if !has || p.inherits(v.ID) {
+			continue
 		}
+		plain := provider.ImageVersion{Image: v.ID.Image, Version: version}
+		to, listed := find(&p.spec, plain)
+		var why string
+		switch {
+		case !listed:
+			why = fmt.Sprintf("the profile does not list %s", plain)
+		case !mapped[plain]:
+			why = fmt.Sprintf("the provider config has no image for %s", plain)
+		case !mapped[v.ID]:
+			why = "the provider config has no image for it"
+		default:
+			pairs = append(pairs, pair{v, to})
+			continue
+		}
+		unpaired = append(unpaired, Unpaired{v.ID.Image, v.ID.Version, why, pathOf(v)})
 	}
 	return pairs, unpaired
 }
@@ -180,13 +176,13 @@ func (p *document) inherits(id provider.ImageVersion) bool {
 	if p.input.Parent == nil {
 		return false
 	}
-	_, listed := (&document{spec: *p.input.Parent}).find(id)
+	_, listed := find(p.input.Parent, id)
 	return listed
 }
 
 // isPaired reports whether an image version is one that is folded, or that another one is folded into.
 func (p *document) isPaired(id provider.ImageVersion) bool {
-	return slices.ContainsFunc(p.pairs, func(pair pair) bool { return p.id(pair.suffixed) == id || p.id(pair.plain) == id })
+	return slices.ContainsFunc(p.pairs, func(pair pair) bool { return pair.suffixed.ID == id || pair.plain.ID == id })
 }
 
 // fold joins versions, and returns those that are kept. The capability is registered.
@@ -194,7 +190,7 @@ func (p *document) fold(f *Fold) []Kept {
 	core := p.fill(p.capabilities)
 	var kept []Kept
 	for _, pair := range p.pairs {
-		plain, suffixed := p.id(pair.plain), p.id(pair.suffixed)
+		plain, suffixed := pair.plain.ID, pair.suffixed.ID
 		p.rewrite(provider.FormatFlavors, func(id provider.ImageVersion) bool { return id == plain })
 		p.checkPair(pair)
 		p.foldFlavors(f, pair)
@@ -204,10 +200,10 @@ func (p *document) fold(f *Fold) []Kept {
 			by = p.input.Used(suffixed.Image, suffixed.Version)
 		}
 		if len(by) > 0 {
-			kept = append(kept, Kept{suffixed.Image, suffixed.Version, by, pair.suffixed.String()})
+			kept = append(kept, Kept{suffixed.Image, suffixed.Version, by, pathOf(pair.suffixed)})
 			continue
 		}
-		p.gone[pair.suffixed] = true
+		p.gone[pair.suffixed.MachineImageVersion] = true
 		p.removeEntries(suffixed)
 	}
 	return kept
@@ -215,8 +211,8 @@ func (p *document) fold(f *Fold) []Kept {
 
 // checkPair reports what two versions say that a version says once for all its flavors, and that is not the same in both.
 func (p *document) checkPair(pair pair) {
-	suffixed, plain := p.id(pair.suffixed), p.id(pair.plain)
-	was, is := fieldsOf(*p.version(pair.suffixed)), fieldsOf(*p.version(pair.plain))
+	suffixed, plain := pair.suffixed.ID, pair.plain.ID
+	was, is := fieldsOf(*pair.suffixed.MachineImageVersion), fieldsOf(*pair.plain.MachineImageVersion)
 	all := maps.Clone(was)
 	maps.Copy(all, is)
 	var differences []string
@@ -226,7 +222,7 @@ func (p *document) checkPair(pair pair) {
 		}
 	}
 	if len(differences) > 0 {
-		p.fail(pair.suffixed.String(), "%s cannot become a flavor of %s: they differ in %s, which a version says once for all its flavors; "+
+		p.fail(pathOf(pair.suffixed), "%s cannot become a flavor of %s: they differ in %s, which a version says once for all its flavors; "+
 			"make them equal first, or remove one of the two versions", suffixed, plain.Version, words.And(differences))
 	}
 }
@@ -251,7 +247,7 @@ func fieldsOf(version v1beta1.MachineImageVersion) map[string]string {
 
 // foldFlavors gives the entries of the plain version in the provider config the flavors of the one with the suffix.
 func (p *document) foldFlavors(f *Fold, pair pair) {
-	plain, suffixed := p.id(pair.plain), p.id(pair.suffixed)
+	plain, suffixed := pair.plain.ID, pair.suffixed.ID
 	var target map[string]any // the first entry of the plain version
 	var flavors, added []any  // of both versions
 	for _, e := range p.entries() {
@@ -278,7 +274,7 @@ func (p *document) foldFlavors(f *Fold, pair pair) {
 			target["capabilityFlavors"] = append(asList(target["capabilityFlavors"]), flavor)
 			flavors = append(flavors, flavor)
 		case same >= 0 && !reflect.DeepEqual(flavors[same], flavor):
-			p.fail(pair.plain.String(), "%s has a flavor with %s [%s] already, with another image than %s has; remove one of the two",
+			p.fail(pathOf(pair.plain), "%s has a flavor with %s [%s] already, with another image than %s has; remove one of the two",
 				plain, f.Capability, f.Value, suffixed.Version)
 		}
 	}
@@ -316,11 +312,11 @@ func declare(flavors []any, name, value string) []any {
 }
 
 // foldCore gives the plain version of core the flavors of the one with the suffix. core is filled.
-func (p *document) foldCore(f *Fold, pair pair, core []v1beta1.MachineImage) {
-	version := p.version(pair.plain)
+func (p *document) foldCore(f *Fold, pair pair, core *v1beta1.CloudProfileSpec) {
+	version := pair.plain
 	version.CapabilityFlavors = nil
-	for _, flavor := range append(declaring(&core[pair.plain.image].Versions[pair.plain.version], f.Capability, f.Plain),
-		declaring(&core[pair.suffixed.image].Versions[pair.suffixed.version], f.Capability, f.Value)...) {
+	for _, flavor := range append(declaring(versionIn(core, pair.plain), f.Capability, f.Plain),
+		declaring(versionIn(core, pair.suffixed), f.Capability, f.Value)...) {
 		if !slices.ContainsFunc(version.CapabilityFlavors, func(other v1beta1.MachineImageFlavor) bool { return reflect.DeepEqual(other, flavor) }) {
 			version.CapabilityFlavors = append(version.CapabilityFlavors, flavor)
 		}

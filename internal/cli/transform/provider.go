@@ -137,8 +137,8 @@ func (p *document) encode(id provider.ImageVersion, version *imageselector.Versi
 // correspond (semantics S8) or, if there is none, their own. An image for all architectures is one flavor for each of them.
 func (p *document) declared(id provider.ImageVersion, version *imageselector.Version[any]) []imageselector.Flavor[any] {
 	var core []v1beta1.MachineImageFlavor
-	if at, found := p.find(id); found {
-		core = p.filled[at.image].Versions[at.version].CapabilityFlavors
+	if v, found := find(p.filled, id); found {
+		core = v.CapabilityFlavors
 	}
 	vocabulary, _ := capability.Compile(p.capabilities, nil, p.cloud.Workers().Definitions()...)
 	var flavors []imageselector.Flavor[any]

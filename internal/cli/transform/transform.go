@@ -7,11 +7,11 @@
 // into a file is for others, and so is the proof that no worker pool boots anything else.
 //
 // Start reading at [Forward] and [Back]. provider.go rewrites image versions of a provider config, fold.go joins versions that
-// are told apart by a suffix only. The package is pure, changes none of its arguments, and may be used concurrently.
+// are told apart by a suffix only. between.go finds the operations that make one manifest of another one, and spare.go what of the
+// deleted is taken along. The package is pure, changes none of its arguments, and may be used concurrently.
 package transform
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -26,7 +26,6 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
@@ -99,11 +98,11 @@ type document struct {
 	// was is the spec as it was read, of a NamespacedCloudProfile what a CloudProfile has as well. What changes in core is changed in
 	// spec, and written into the tree by result. The versions that go stay in spec.
 	was, spec v1beta1.CloudProfileSpec
-	gone      map[place]bool
+	gone      map[*v1beta1.MachineImageVersion]bool
 	// capabilities is the vocabulary after the migration.
 	capabilities []v1beta1.CapabilityDefinition
-	// filled are the images of core with the flavors that admission fills in, while entries are rewritten.
-	filled []v1beta1.MachineImage
+	// filled is the spec with the flavors that admission fills in, while entries are rewritten.
+	filled *v1beta1.CloudProfileSpec
 	// pairs are the versions to fold, and unpaired are others with the suffix.
 	pairs    []pair
 	unpaired []Unpaired
@@ -112,12 +111,7 @@ type document struct {
 
 // read reads a manifest, which has been decoded as one before.
 func read(cloud provider.Provider[any], input Input) (*document, error) {
-	p := &document{cloud: cloud, input: input, gone: map[place]bool{}}
-	d := json.NewDecoder(bytes.NewReader(input.Raw))
-	d.UseNumber()
-	if err := d.Decode(&p.tree); err != nil {
-		return nil, fmt.Errorf("the manifest is no JSON: %w", err)
-	}
+	p := &document{cloud: cloud, input: input, gone: map[*v1beta1.MachineImageVersion]bool{}, tree: mapping(edit.Decoded(input.Raw))}
 	var object struct {
 		Spec struct {
 			MachineCapabilities []v1beta1.CapabilityDefinition `json:"machineCapabilities"`
@@ -168,58 +162,30 @@ func (p *document) result(kept []Kept) (Result, field.ErrorList, error) {
 		set(tree, "architecture", was.Architecture, is.Architecture)
 		set(tree, "capabilities", was.Capabilities, is.Capabilities)
 	}
-	for i := range p.spec.MachineImages {
-		image := entry(spec["machineImages"], i)
-		var stay []any
-		for k := range p.spec.MachineImages[i].Versions {
-			was, is := &p.was.MachineImages[i].Versions[k], &p.spec.MachineImages[i].Versions[k]
-			version := entry(image["versions"], k)
-			set(version, "architectures", was.Architectures, is.Architectures)
-			set(version, "capabilityFlavors", was.CapabilityFlavors, is.CapabilityFlavors)
-			if !p.gone[place{i, k}] {
-				stay = append(stay, version)
-			}
+	stay := make([][]any, len(p.spec.MachineImages))
+	for v := range profile.Versions(&p.spec) {
+		was, tree := versionIn(&p.was, v), entry(entry(spec["machineImages"], v.Image)["versions"], v.Index)
+		set(tree, "architectures", was.Architectures, v.Architectures)
+		set(tree, "capabilityFlavors", was.CapabilityFlavors, v.CapabilityFlavors)
+		if !p.gone[v.MachineImageVersion] {
+			stay[v.Image] = append(stay[v.Image], tree)
 		}
-		if len(stay) < len(p.spec.MachineImages[i].Versions) {
-			image["versions"] = stay
+	}
+	for i := range stay {
+		if len(stay[i]) < len(p.spec.MachineImages[i].Versions) {
+			entry(spec["machineImages"], i)["versions"] = stay[i]
 		}
 	}
 	raw, err := json.Marshal(p.tree)
 	if err != nil {
 		return Result{}, p.errs, err
 	}
-	ops, err := operations(p.input.Raw, raw)
-	return Result{Raw: raw, Ops: ops, Kept: kept, Folded: len(p.pairs) > 0, Unpaired: p.unpaired}, p.errs, err
+	ops := Between(nil, edit.Decoded(p.input.Raw), edit.Decoded(raw), before)
+	return Result{Raw: raw, Ops: ops, Kept: kept, Folded: len(p.pairs) > 0, Unpaired: p.unpaired}, p.errs, nil
 }
 
 // before says where what is new stands in a profile: the vocabulary above what uses it.
 var before = Before{"machineCapabilities": {"machineTypes", "machineImages"}}
-
-// operations returns what makes one manifest of another one, where a migration changes it.
-func operations(was, is json.RawMessage) (ops []edit.Op, err error) {
-	var old, want any
-	for raw, value := range map[*json.RawMessage]*any{&was: &old, &is: &want} {
-		d := json.NewDecoder(bytes.NewReader(*raw))
-		d.UseNumber()
-		if err := d.Decode(value); err != nil {
-			return nil, err
-		}
-	}
-	between := func(path string, names ...string) {
-		at := fieldpath.Parse(path)
-		ops = append(ops, betweenMembers(at, some(edit.Value(old, at), names), some(edit.Value(want, at), names), before)...)
-	}
-	between("spec", "machineCapabilities", "machineTypes", "machineImages")
-	between("spec.providerConfig", "machineImages")
-	return ops, nil
-}
-
-// some returns members of a mapping, those that it has.
-func some(value any, names []string) map[string]any {
-	members := maps.Clone(mapping(value))
-	maps.DeleteFunc(members, func(name string, _ any) bool { return !slices.Contains(names, name) })
-	return members
-}
 
 // set sets a member that is not what it was. Nil removes it.
 func set[T any](tree map[string]any, name string, was, is T) {
@@ -309,11 +275,9 @@ func (p *document) architectures() []v1beta1.CapabilityDefinition {
 	for i := range p.spec.MachineTypes {
 		used[ptr.Deref(p.spec.MachineTypes[i].Architecture, constants.ArchitectureAMD64)] = true
 	}
-	for _, image := range p.spec.MachineImages {
-		for i := range image.Versions {
-			for _, architecture := range architecturesOf(&image.Versions[i]) {
-				used[architecture] = true
-			}
+	for v := range profile.Versions(&p.spec) {
+		for _, architecture := range architecturesOf(v) {
+			used[architecture] = true
 		}
 	}
 	if len(used) == 1 && len(p.unfilled(both)) > 0 {
@@ -323,7 +287,7 @@ func (p *document) architectures() []v1beta1.CapabilityDefinition {
 }
 
 // architecturesOf returns the architectures of an image version in the legacy format (semantics S1).
-func architecturesOf(version *v1beta1.MachineImageVersion) []string {
+func architecturesOf(version profile.Version) []string {
 	if len(version.Architectures) == 0 {
 		return []string{constants.ArchitectureAMD64}
 	}
@@ -340,8 +304,8 @@ func architecturesIn(capabilities []v1beta1.CapabilityDefinition) []string {
 	return nil
 }
 
-// fill returns the images of core as admission fills them in, with a vocabulary.
-func (p *document) fill(capabilities []v1beta1.CapabilityDefinition) []v1beta1.MachineImage {
+// fill returns the spec as admission fills it in, with a vocabulary.
+func (p *document) fill(capabilities []v1beta1.CapabilityDefinition) *v1beta1.CloudProfileSpec {
 	spec := p.spec.DeepCopy()
 	spec.MachineCapabilities = capabilities
 	var flavors []profile.Filled
@@ -357,50 +321,37 @@ func (p *document) fill(capabilities []v1beta1.CapabilityDefinition) []v1beta1.M
 	for _, f := range flavors {
 		spec.MachineImages[f.Image].Versions[f.Version].CapabilityFlavors = f.Flavors
 	}
-	return spec.MachineImages
+	return spec
 }
 
-// place is that of an image version in core.
-type place struct{ image, version int }
+// pathOf is the path of an image version.
+func pathOf(v profile.Version) string { return v.PathIn(field.NewPath("spec")).String() }
 
-// String is its path.
-func (at place) String() string {
-	return fmt.Sprintf("spec.machineImages[%d].versions[%d]", at.image, at.version)
+// versionIn returns the image version that stands in a spec where another one stands.
+func versionIn(spec *v1beta1.CloudProfileSpec, v profile.Version) *v1beta1.MachineImageVersion {
+	return &spec.MachineImages[v.Image].Versions[v.Index]
 }
 
-// version returns the image version of core at a place, and id its names.
-func (p *document) version(at place) *v1beta1.MachineImageVersion {
-	return &p.spec.MachineImages[at.image].Versions[at.version]
-}
-
-func (p *document) id(at place) provider.ImageVersion {
-	return provider.ImageVersion{Image: p.spec.MachineImages[at.image].Name, Version: p.version(at).Version}
-}
-
-// find returns where core lists an image version.
-func (p *document) find(id provider.ImageVersion) (place, bool) {
-	for i := range p.spec.MachineImages {
-		for k := range p.spec.MachineImages[i].Versions {
-			if at := (place{i, k}); p.id(at) == id {
-				return at, true
-			}
+// find returns the first image version of a name; false if core lists none.
+func find(spec *v1beta1.CloudProfileSpec, id provider.ImageVersion) (profile.Version, bool) {
+	for v := range profile.Versions(spec) {
+		if v.ID == id {
+			return v, true
 		}
 	}
-	return place{}, false
+	return profile.Version{}, false
 }
 
 // unfilled returns the image versions of a CloudProfile that admission leaves without flavors, with a vocabulary of several
 // architectures, with which Gardener demands them.
-func (p *document) unfilled(capabilities []v1beta1.CapabilityDefinition) []place {
+func (p *document) unfilled(capabilities []v1beta1.CapabilityDefinition) (left []profile.Version) {
 	if p.input.Parent != nil || len(architecturesIn(capabilities)) < 2 {
 		return nil
 	}
-	var left []place
-	for i, image := range p.fill(capabilities) {
-		for k := range image.Versions {
-			if len(image.Versions[k].CapabilityFlavors) == 0 {
-				left = append(left, place{i, k})
-			}
+	filled := p.fill(capabilities)
+	for v := range profile.Versions(&p.spec) {
+		if len(versionIn(filled, v).CapabilityFlavors) == 0 {
+			left = append(left, v)
 		}
 	}
 	return left
@@ -410,11 +361,10 @@ func (p *document) unfilled(capabilities []v1beta1.CapabilityDefinition) []place
 // are for if they do not tell which architecture they are for.
 func (p *document) demandedFlavors() {
 	ids := map[provider.ImageVersion]bool{}
-	for _, at := range p.unfilled(p.capabilities) {
-		ids[p.id(at)] = true
-		version := p.version(at)
-		for _, architecture := range architecturesOf(version) {
-			version.CapabilityFlavors = append(version.CapabilityFlavors, v1beta1.MachineImageFlavor{
+	for _, v := range p.unfilled(p.capabilities) {
+		ids[v.ID] = true
+		for _, architecture := range architecturesOf(v) {
+			v.CapabilityFlavors = append(v.CapabilityFlavors, v1beta1.MachineImageFlavor{
 				Capabilities: v1beta1.Capabilities{capability.Architecture: {architecture}},
 			})
 		}

@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package edit
+
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/capkit/capkit/pkg/fieldpath"
+)
+
+// item is a member of a mapping, an item of a list, or what is in a document, and what is to become of it.
+type item struct {
+	// key is that of a member; nil for others.
+	key, value *yaml.Node
+	// parent is that whose value has it, and inner are those that its value has, once they are known.
+	parent *item
+	inner  []*item
+	// In block style, column is where the key or the dash stands, in a line. The lines that belong to it are comments above it that
+	// are indented as it is, itself, and what follows up to the next one.
+	column, line, from, to int
+
+	// object is set for an object, and touched if anything changes of it or in it.
+	object, touched bool
+	// gone is set if it is deleted, and kept if its text is taken along then.
+	gone, kept bool
+	// replaced is set if becomes is its value then, and unwrapped if it takes the place of its parent; name is another key.
+	replaced, unwrapped bool
+	becomes             any
+	name                string
+	// added is what its value gets.
+	added []*addition
+}
+
+// addition is a new member or item, before the one that has an index now.
+type addition struct {
+	Op
+	index int
+	takes map[string]taken
+}
+
+// taken is what a new value takes along.
+type taken struct {
+	*item
+	of Part
+}
+
+// editor changes objects: it notes what is to become of their items, and writes them then.
+type editor struct {
+	*file
+	// owners are the items that move, by line, and moving is the one that is written.
+	owners map[int]*item
+	moving *item
+	// dash is how much further to the right than its key a list stands, and step a mapping, by what a document has.
+	dash, step int
+}
+
+func isCollection(n *yaml.Node) bool {
+	return n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode
+}
+
+func inBrackets(n *yaml.Node) bool { return isCollection(n) && n.Style&yaml.FlowStyle != 0 }
+
+func inBlocks(n *yaml.Node) bool { return isCollection(n) && n.Style&yaml.FlowStyle == 0 }
+
+// isMissing reports whether a member or item has no value.
+func isMissing(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Style == 0 && n.Value == "" }
+
+// innerOf returns the members or items of a value.
+func (e *editor) innerOf(it *item) []*item {
+	n := it.value
+	if it.inner != nil || !isCollection(n) {
+		return it.inner
+	}
+	nodes := 1 // of each
+	if n.Kind == yaml.MappingNode {
+		nodes = 2
+	}
+	for entry := range slices.Chunk(n.Content, nodes) {
+		child := &item{value: entry[nodes-1], parent: it}
+		if nodes == 2 {
+			child.key = entry[0]
+		}
+		it.inner = append(it.inner, child)
+	}
+	if inBlocks(n) {
+		e.place(it)
+	}
+	return it.inner
+}
+
+// place finds the lines of the members or items of a value in block style.
+func (e *editor) place(it *item) {
+	line, column := e.begin(it.value)
+	for i, child := range it.inner {
+		child.column, child.line, child.from = column, line, min(line, it.line+1)
+		if i == 0 {
+			continue
+		}
+		if child.line = child.value.Line - 1; child.key != nil {
+			child.line = child.key.Line - 1
+		}
+		for child.key == nil && child.line > 0 && !e.hasDash(child.line, column) { // the dash may stand above
+			child.line--
+		}
+		before := it.inner[i-1]
+		for child.from = child.line; child.from > before.line+1 && e.onlyComment(child.from-1) && e.indent(child.from-1) == column; {
+			child.from--
+		}
+		before.to = child.from
+	}
+	it.inner[len(it.inner)-1].to = e.endOf(it, column)
+}
+
+// endOf returns where an item ends, without what belongs to what is around it: blank lines, and comments that are indented less
+// than as given.
+func (e *editor) endOf(it *item, indent int) int {
+	end := it.to
+	for end > it.line+1 && (e.blank(end-1) || e.onlyComment(end-1) && e.indent(end-1) < indent) {
+		end--
+	}
+	return end
+}
+
+// endOfMoving returns where an item ends that moves: with the blank lines below it.
+func (e *editor) endOfMoving(it *item) int {
+	indent := it.column
+	if it.key == nil {
+		_, indent = e.begin(it.value)
+	}
+	end := e.endOf(it, indent)
+	for end < it.to && e.blank(end) {
+		end++
+	}
+	return end
+}
+
+// isBeside reports whether the members or items of a value begin in the line of its dash.
+func (e *editor) isBeside(it *item) bool {
+	return inBlocks(it.value) && e.innerOf(it)[0].line == it.line
+}
+
+// objectAt returns the mapping that begins in a place, counted from 1; nil if there is none.
+func (e *editor) objectAt(it *item, line, column int) *item {
+	if n := it.value; n.Kind == yaml.MappingNode && n.Line == line && n.Column == column {
+		it.object = true
+		return it
+	}
+	for _, child := range slices.Backward(e.innerOf(it)) {
+		if n := child.value; n.Line < line || n.Line == line && n.Column <= column {
+			return e.objectAt(child, line, column)
+		}
+	}
+	return nil
+}
+
+// locate returns what is at a path.
+func (e *editor) locate(it *item, path fieldpath.Path) *item {
+	for _, step := range path {
+		e.refuseShared(it.value)
+		inner, index := e.innerOf(it), step.Index
+		if it.value.Kind == yaml.MappingNode {
+			index = slices.IndexFunc(inner, func(m *item) bool { return m.key.Value == step.Name })
+		}
+		if index < 0 || index >= len(inner) {
+			refuseAbsent(it, step)
+		}
+		it = inner[index]
+	}
+	return it
+}
+
+// isInBrackets reports whether an item is in brackets.
+func (it *item) isInBrackets() bool { return it.parent != nil && inBrackets(it.parent.value) }
+
+// brackets returns the outermost brackets that an item has or is in, but not what it moves out of; nil if there are none.
+func (it *item) brackets() (outer *yaml.Node) {
+	for ; it != nil && (inBrackets(it.value) || outer == nil); it = it.parent {
+		if inBrackets(it.value) {
+			if outer = it.value; it.kept {
+				break
+			}
+		}
+	}
+	return outer
+}

@@ -86,32 +86,29 @@ func written(object any) map[string]any {
 }
 
 func compareValues(at path, was, is any, add func(difference)) {
-	switch {
-	case empty(was) && empty(is):
+	if empty(was) && empty(is) {
 		return
+	}
+	a, wasList := was.([]any)
+	b, isList := is.([]any)
+	c, wasObject := was.(map[string]any)
+	d, isObject := is.(map[string]any)
+	switch {
+	case (wasList || empty(was)) && (isList || empty(is)): // one of them may be missing
+		compareLists(at, a, b, add)
+	case wasObject && isObject, (wasObject || isObject) && slices.Contains(divided, at.String()):
+		compareMembers(at, c, d, add)
 	case empty(was):
 		add(difference{at, IsNew})
-		return
 	case empty(is):
 		add(difference{at, IsGone})
-		return
-	}
-	switch a := was.(type) {
-	case map[string]any:
-		if b, same := is.(map[string]any); same {
-			compareMembers(at, a, b, add)
-			return
-		}
-	case []any:
-		if b, same := is.([]any); same {
-			compareLists(at, a, b, add)
-			return
-		}
-	}
-	if !reflect.DeepEqual(was, is) {
+	case !reflect.DeepEqual(was, is):
 		add(difference{at, Differs})
 	}
 }
+
+// divided are the objects whose members are looked at one by one, even if there is no such object on one side.
+var divided = []string{"spec", "spec.kubernetes", "spec.providerConfig", "spec.providerConfig.constraints", "metadata"}
 
 // empty reports whether a value is as good as none.
 func empty(value any) bool {
@@ -150,7 +147,15 @@ func compareMembers(at path, was, is map[string]any, add func(difference)) {
 func compareLists(at path, was, is []any, add func(difference)) {
 	before, after := keyed(was), keyed(is)
 	ordered := at.pattern() == "spec.machineCapabilities[].values"
-	if ordered || before == nil || after == nil {
+	switch {
+	case !ordered && before != nil && after != nil:
+	case len(was) == 0:
+		add(difference{at, IsNew})
+		return
+	case len(is) == 0:
+		add(difference{at, IsGone})
+		return
+	default:
 		if ordered && !reflect.DeepEqual(was, is) || !ordered && !slices.Equal(texts(was), texts(is)) {
 			add(difference{at, Differs})
 		}

@@ -114,6 +114,7 @@ func (d *differing[R]) classifications(was, is []v1beta1.MachineImage) {
 func (d *differing[R]) sort(found difference) {
 	pattern, keys := found.path.pattern(), found.path.keys()
 	switch {
+	case found.how != Differs && (pattern == "spec.providerConfig.apiVersion" || pattern == "spec.providerConfig.kind"): // with the config
 	case strings.HasPrefix(pattern, "spec.machineImages[].versions[]."):
 		d.version(found, provider.ImageVersion{Image: keys[0], Version: keys[1]}, pattern)
 	case pattern == "spec.machineImages[].updateStrategy" && slices.ContainsFunc(d.changes.Rolls, func(r *Roll) bool { return r.Image == keys[0] }):

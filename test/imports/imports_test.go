@@ -101,7 +101,7 @@ var mayImport = map[string][]string{
 	},
 	"internal/cli/changes": {
 		"internal/cli/input", "internal/cli/checks", "internal/cli/gardener", "pkg/capability", "pkg/check", "pkg/finding", "pkg/gardenerrules/inuse",
-		"pkg/provider", "pkg/resolve", "pkg/update", "pkg/words",
+		"pkg/maintenance", "pkg/provider", "pkg/resolve", "pkg/update", "pkg/words",
 	},
 	"internal/cli/files":    {"internal/cli/command", "internal/cli/edit", "internal/cli/manifest", "internal/cli/report", "pkg/words"},
 	"internal/cli/clouds":   {anything},
@@ -131,7 +131,9 @@ var mayImport = map[string][]string{
 	"internal/cli/render": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/gardener", "internal/cli/report", "pkg/check", "pkg/finding",
 	},
-	"internal/cli/plan": {"internal/cli/changes", "internal/cli/input", "internal/cli/command", "internal/cli/report", "pkg/capability", "pkg/words"},
+	"internal/cli/plan": {
+		"internal/cli/changes", "internal/cli/input", "internal/cli/command", "internal/cli/report", "pkg/capability", "pkg/maintenance", "pkg/update", "pkg/words",
+	},
 	"internal/cli/migrate": {
 		"internal/cli/changes", "internal/cli/transform", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest",
 		"internal/cli/edit", "internal/cli/files", "internal/cli/report", "pkg/capability", "pkg/check", "pkg/fieldpath", "pkg/finding", "pkg/provider",
@@ -139,7 +141,7 @@ var mayImport = map[string][]string{
 	},
 	"internal/cli/page": {
 		"internal/cli/ask", "internal/cli/page/...", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest",
-		"internal/cli/report", "pkg/capability", "pkg/imageselector", "pkg/memo", "pkg/provider", "pkg/resolve", "pkg/words",
+		"internal/cli/report", "pkg/capability", "pkg/imageselector", "pkg/maintenance", "pkg/memo", "pkg/provider", "pkg/resolve", "pkg/words",
 	},
 	"internal/cli/page/html": {"internal/cli/ask", "internal/cli/report", "pkg/finding", "pkg/words"},
 

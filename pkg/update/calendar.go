@@ -359,7 +359,7 @@ func (l *look[R]) kubernetesNext(user int, pools []provider.Pool) {
 			return
 		}
 		for _, k := range l.Kubernetes {
-			if k.Version == version && slices.ContainsFunc(k.Then, func(f Fate) bool { return f.Pool == at }) {
+			if fate.Action != maintenance.Updated && k.Version == version && slices.ContainsFunc(k.Then, func(f Fate) bool { return f.Pool == at }) {
 				return
 			}
 		}

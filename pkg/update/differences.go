@@ -16,6 +16,8 @@ import (
 type difference struct {
 	path path
 	how  Aspect
+	// was and is are texts, numbers or truth values that changed; nil for all else.
+	was, is any
 }
 
 // path is where something stands. An entry of a list is known by its name or another key, in brackets: spec.regions[europe].
@@ -99,11 +101,15 @@ func compareValues(at path, was, is any, add func(difference)) {
 	case wasObject && isObject, (wasObject || isObject) && slices.Contains(divided, at.String()):
 		compareMembers(at, c, d, add)
 	case empty(was):
-		add(difference{at, IsNew})
+		add(difference{path: at, how: IsNew})
 	case empty(is):
-		add(difference{at, IsGone})
+		add(difference{path: at, how: IsGone})
 	case !reflect.DeepEqual(was, is):
-		add(difference{at, Differs})
+		d := difference{path: at, how: Differs}
+		if !wasList && !isList && !wasObject && !isObject {
+			d.was, d.is = was, is
+		}
+		add(d)
 	}
 }
 
@@ -150,14 +156,14 @@ func compareLists(at path, was, is []any, add func(difference)) {
 	switch {
 	case !ordered && before != nil && after != nil:
 	case len(was) == 0:
-		add(difference{at, IsNew})
+		add(difference{path: at, how: IsNew})
 		return
 	case len(is) == 0:
-		add(difference{at, IsGone})
+		add(difference{path: at, how: IsGone})
 		return
 	default:
 		if ordered && !reflect.DeepEqual(was, is) || !ordered && !slices.Equal(texts(was), texts(is)) {
-			add(difference{at, Differs})
+			add(difference{path: at, how: Differs})
 		}
 		return
 	}
@@ -173,9 +179,9 @@ func compareLists(at path, was, is []any, add func(difference)) {
 		is, has := after[key]
 		switch {
 		case !had:
-			add(difference{at.entry(key), IsNew})
+			add(difference{path: at.entry(key), how: IsNew})
 		case !has:
-			add(difference{at.entry(key), IsGone})
+			add(difference{path: at.entry(key), how: IsGone})
 		default:
 			compareValues(at.entry(key), was, is, add)
 		}

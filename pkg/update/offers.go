@@ -22,6 +22,8 @@ type Offer struct {
 	Path string
 	// How is [IsNew], [IsGone] or [Differs].
 	How Aspect
+	// From and To are the texts, numbers or truth values before and after the update, of what differs; nil otherwise.
+	From, To any
 	// Used are the Shoots that use it, as NAMESPACE/NAME, sorted; of something that is added there are none.
 	Used []string
 }
@@ -41,7 +43,7 @@ func Differences[R any](cloud provider.Provider[R], old, updated any, changes *C
 	was, is := imagesOf(old), imagesOf(updated)
 	d.classifications(was, is)
 	if len(was) > 0 && len(is) > 0 && was[0].Name != is[0].Name {
-		d.offer("spec.machineImages", Differs, nil)
+		d.offer("spec.machineImages", Differs, was[0].Name, is[0].Name, nil)
 	}
 	for _, found := range differences(old, updated) {
 		d.sort(found)
@@ -87,8 +89,8 @@ func (d *differing[R]) note() {
 	}
 }
 
-func (d *differing[R]) offer(path string, how Aspect, used []string) {
-	d.offers = append(d.offers, Offer{path, how, used})
+func (d *differing[R]) offer(path string, how Aspect, from, to any, used []string) {
+	d.offers = append(d.offers, Offer{path, how, from, to, used})
 }
 
 // classifications offers image versions that have another classification now, as Gardener's maintenance goes by.
@@ -104,7 +106,7 @@ func (d *differing[R]) classifications(was, is []v1beta1.MachineImage) {
 			old, known := before[provider.ImageVersion{Image: image.Name, Version: v.Version}]
 			if known && *classificationOf(old) != *classificationOf(v.ExpirableVersion) {
 				at := path{"spec", ".machineImages"}.entry(image.Name).member("versions").entry(v.Version).member("classification")
-				d.offer(at.String(), Differs, d.used(at))
+				d.offer(at.String(), Differs, *classificationOf(old), *classificationOf(v.ExpirableVersion), d.used(at))
 			}
 		}
 	}
@@ -129,7 +131,7 @@ func (d *differing[R]) sort(found difference) {
 	case strings.HasPrefix(pattern, "spec.providerConfig.machineImages[]"):
 		d.mapping(found, keys)
 	case d.isOffered(pattern):
-		d.offer(found.path.String(), found.how, d.usedIf(found))
+		d.offer(found.path.String(), found.how, found.was, found.is, d.usedIf(found))
 	default:
 		d.other(found.path)
 	}

@@ -25,7 +25,7 @@ import (
 // caller; references and requirements in them are shared and must not be changed.
 //
 // It takes time in proportion to the worker pools, of which those that are alike are looked at once; and where a view asks for
-// all, to what worker pools could be. It is pure, and may be called concurrently.
+// all, to what worker pools could be. It may be called concurrently. But for the time, by which versions expire, it is pure.
 func Of[R any](views ...View[R]) Changes[R] {
 	c := &collector[R]{
 		choices: map[choiceKey]*Choice[R]{}, gone: map[string]*TypeGone{}, locks: map[lockKey]*Lock{},

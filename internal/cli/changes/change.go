@@ -91,7 +91,7 @@ type Change struct {
 	// Requested is what is asked for, without what is implied.
 	Requested []capability.Requirement `json:"requested,omitempty"`
 	// From and To are what is booted before and after the update, in the provider's own form; versions, for WillUpdate; and dates or
-	// classifications, or null, for Expires and Kubernetes.
+	// classifications, or null, for Expires and Kubernetes; the values, for an Offer that is one.
 	From any `json:"from,omitempty"`
 	To   any `json:"to,omitempty"`
 

@@ -27,9 +27,12 @@ type Shoot struct {
 
 // Of returns what [update.Of] finds in some views, in words, in the order of [Sort]; nil if nothing changes. It returns the facts as
 // well.
-func Of[R any](views ...update.View[R]) ([]Change, *update.Changes[R]) {
+func Of[R any](views ...update.View[R]) ([]Change, *update.Changes[R]) { return of(false, views...) }
+
+// of returns the same or, for a comparison, what new pools boot by the one profile and the other.
+func of[R any](compares bool, views ...update.View[R]) ([]Change, *update.Changes[R]) {
 	facts := update.Of(views...)
-	w := writer[R]{views: views}
+	w := writer[R]{views: views, compares: compares}
 	for _, t := range facts.Types {
 		if t.Locks {
 			w.add(Change{
@@ -90,15 +93,16 @@ func fates(found []update.Fate) []Fate {
 func offers(found []update.Offer) []Change {
 	var changes []Change
 	for _, o := range found {
-		changes = append(changes, Change{Kind: Offer, Path: o.Path, Change: o.How, Used: append([]string{}, o.Used...), Pools: []Pool{}})
+		changes = append(changes, Change{Kind: Offer, Path: o.Path, Change: o.How, From: o.From, To: o.To, Used: append([]string{}, o.Used...), Pools: []Pool{}})
 	}
 	return changes
 }
 
 // writer puts facts into words.
 type writer[R any] struct {
-	views   []update.View[R]
-	changes []Change
+	views    []update.View[R]
+	compares bool
+	changes  []Change
 }
 
 func (w *writer[R]) add(c Change, pools []update.Pool) {
@@ -159,6 +163,11 @@ func (w *writer[R]) whyNot(pool update.Pool) string {
 
 // otherImages adds a change for each of the times at which another image is booted.
 func (w *writer[R]) otherImages(c Change, f *update.Choice[R]) {
+	if w.compares {
+		c.To = *f.After
+		w.add(c, f.Pools)
+		return
+	}
 	now := f.Kept
 	if now == nil {
 		now = f.After

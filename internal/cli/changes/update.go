@@ -28,6 +28,8 @@ type Planned struct {
 	Profile string   `json:"profile"`
 	Changes []Change `json:"changes"`
 	Summary Summary  `json:"summary"`
+	// ComparedWith is the name of the profile that the first is compared with, where nothing is an update; empty otherwise.
+	ComparedWith string `json:"comparedWith,omitempty"`
 	// Others are the paths of all other fields that differ, sorted; never nil.
 	Others []string `json:"others"`
 
@@ -41,7 +43,9 @@ type Planned struct {
 // command, which differ in nothing else. Only the notes and findings of Before are shown.
 type Update struct {
 	// Kind and Name of the profile, the latter as [NAMESPACE/]NAME.
-	Kind, Name    string
+	Kind, Name string
+	// ComparedWith is the name of the profile that takes the place of the other one, for a comparison: nothing is refused then.
+	ComparedWith  string
 	Before, After *input.Given
 	// Order is the preference order by which worker pools get their images.
 	Order      capability.Order
@@ -65,15 +69,18 @@ func (u *Update) view(name string, before, after input.AnyProfile, shoots []Shoo
 
 // Plan returns what the update does. The error says why that cannot be told.
 func (u *Update) Plan() (*Planned, error) {
-	of := u.ofProfile
+	look := u.ofProfile
 	if u.Profile == nil {
-		of = u.ofNamespaced
+		look = u.ofNamespaced
 	}
-	views, refused, err := of()
+	views, refused, err := look()
 	if err != nil {
 		return nil, err
 	}
-	found, facts := Of(views...)
+	if u.ComparedWith != "" {
+		refused = nil
+	}
+	found, facts := of(u.ComparedWith != "", views...)
 	for _, pool := range facts.Faulty {
 		u.findUnread(&views[pool.View], pool)
 	}
@@ -85,7 +92,7 @@ func (u *Update) Plan() (*Planned, error) {
 	}
 	all := append([]Change{}, slices.Concat(refused, found)...)
 	Sort(all)
-	return &Planned{Profile: u.Name, Changes: all, Summary: Summarize(all), Others: others, Kind: u.Kind}, nil
+	return &Planned{Profile: u.Name, Changes: all, Summary: Summarize(all), Others: others, Kind: u.Kind, ComparedWith: u.ComparedWith}, nil
 }
 
 // stored returns both versions of the profile as the API server has them.

@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
 	"github.com/capkit/capkit/internal/cli/changes"
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/input"
@@ -58,7 +60,31 @@ func readUpdate(ctx context.Context, c *command.Call, args []string, flags *plan
 	if err != nil {
 		return nil, err
 	}
+	if flags.compare {
+		return newComparison(g, was, is)
+	}
 	return newUpdate(g, was, is)
+}
+
+// newComparison returns the comparison of the CloudProfiles in OLD and NEW, as if the second took the place of the first.
+func newComparison(g, was, is *input.Given) (*changes.Update, error) {
+	for which, one := range map[string]*input.Given{"OLD": was, "NEW": is} {
+		if len(one.Profiles.All) != 1 || one.Profiles.All[0].Object == nil || len(one.Namespaced.All) > 0 {
+			return nil, fmt.Errorf("%s has %s: --compare takes one CloudProfile in each of the two files", which, describe(one))
+		}
+	}
+	old, other := was.Profiles.All[0], is.Profiles.All[0]
+	renamed := other.Object.DeepCopy()
+	renamed.Name = old.Object.Name
+	updated := *other
+	updated.Object, updated.Name = renamed, old.Name
+	u := &changes.Update{Kind: "CloudProfile", Name: old.Name, ComparedWith: other.Name, Before: g}
+	u.Profile = &changes.Pair[v1beta1.CloudProfile]{Old: old, Updated: updated.UpdateOf(old.Object)}
+	was.TakeOver(g, nil)
+	u.After = &input.Given{Providers: g.Providers, Profiles: g.Profiles.Clone()}
+	g.Profiles.Replace(old)
+	u.After.Profiles.Replace(u.Profile.Updated)
+	return u, nil
 }
 
 // sameProfile reports whether the first two files have one profile each, and the same: then they are OLD and NEW, although

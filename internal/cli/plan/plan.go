@@ -21,6 +21,7 @@ import (
 type planFlags struct {
 	*input.Flags
 	output, failOn, git, order string
+	compare                    bool
 }
 
 // What --fail-on of plan may be.
@@ -62,12 +63,16 @@ another way, defaults and what the API server writes itself do not count.
 The exit status is 1 if there is anything of the first four kinds, if somebody gets stuck on an expiration date, or if something is
 removed from the offer that is used; with --fail-on=change if there is anything.
 
-Shoots that are being deleted are left out.`,
+Shoots that are being deleted are left out.
+
+With --compare, OLD and NEW have two CloudProfiles, such as those of two landscapes. It is then said how NEW differs, not what an update would do, and the exit
+status is 0.`,
 		Example: "  capkit plan cloudprofile.yaml cloudprofile-new.yaml shoots.yaml\n" +
 			"  capkit plan -A cloudprofile-new.yaml\n" +
 			"  capkit plan --git main cloudprofile.yaml shoots/\n" +
 			"  capkit plan --git origin/main -o markdown --fail-on=change cloudprofile.yaml shoots/ > comment.md\n" +
-			"  kubectl get cloudprofile openstack -o yaml | capkit plan - cloudprofile.yaml",
+			"  kubectl get cloudprofile openstack -o yaml | capkit plan - cloudprofile.yaml\n" +
+			"  capkit plan --compare staging.yaml production.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error { return runPlan(c, cmd, args, flags) },
 	}
 	flags.Flags = input.NewFlags(cmd)
@@ -78,6 +83,8 @@ Shoots that are being deleted are left out.`,
 	cmd.Flags().StringVar(&flags.git, "git", "",
 		"compare NEW, without an OLD, with what it has been in this `REVISION` of its git repository")
 	command.Complete(cmd, "git", nil) // a revision, and no file
+	cmd.Flags().BoolVar(&flags.compare, "compare", false,
+		"compare two CloudProfiles, whatever their names are, such as those of two landscapes: nothing is an update, and nothing breaks")
 	return cmd
 }
 
@@ -95,6 +102,10 @@ func (f *planFlags) check(args []string) error {
 	switch {
 	case f.failOn != failOnBreaking && f.failOn != failOnChange:
 		return fmt.Errorf("unknown --fail-on %q: use %s or %s", f.failOn, failOnBreaking, failOnChange)
+	case f.compare && (f.Given("git") || f.Live()):
+		return errors.New("--compare is about two files: leave --git out, and what names a cluster")
+	case f.compare && len(args) != 2:
+		return errors.New("--compare takes two files, with a CloudProfile each")
 	case f.Given("git") && f.git == "":
 		return errors.New("--git is empty: name a revision, or leave the flag out and give OLD and NEW")
 	case f.Given("git") && len(args) == 0:
@@ -127,7 +138,7 @@ func runPlan(c *command.Call, cmd *cobra.Command, args []string, flags *planFlag
 		return err
 	}
 	input.PrintNotes(c, u.Before)
-	answer.WithoutUsers = len(u.Before.Shoots.All) == 0 && !flags.Given("namespace") && !flags.Given("all-namespaces")
+	answer.WithoutUsers = !flags.compare && len(u.Before.Shoots.All) == 0 && !flags.Given("namespace") && !flags.Given("all-namespaces")
 	if flags.output == "markdown" {
 		markdown(answer, c.Stdout)
 	} else if err := command.PrintAs(c.Stdout, flags.output, answer, func(w io.Writer) { printText(answer, w) }); err != nil {
@@ -135,6 +146,9 @@ func runPlan(c *command.Call, cmd *cobra.Command, args []string, flags *planFlag
 	}
 	breaks := func(c changes.Change) bool { return flags.failOn == failOnChange || c.Breaks() }
 	differs := flags.failOn == failOnChange && len(answer.Others) > 0
+	if answer.ComparedWith != "" {
+		return nil
+	}
 	if len(u.Before.Findings) > 0 || differs || slices.ContainsFunc(answer.Changes, breaks) {
 		return command.ErrWrong
 	}

@@ -35,6 +35,24 @@ var meanings = map[changes.Kind]string{
 	changes.Gone:        "does not boot any more, and no worker pool among the inputs uses it",
 }
 
+// compared say what the kinds mean where nothing is an update: OLD and NEW are two profiles.
+var compared = map[changes.Kind]string{
+	changes.Expires:    "image versions expire on another date in NEW",
+	changes.Kubernetes: "versions of Kubernetes in NEW",
+	changes.OtherImage: "another image is booted in NEW",
+	changes.Offer:      "what owners of Shoots can choose in NEW",
+	changes.New:        "boots in NEW alone",
+	changes.Gone:       "boots in OLD alone",
+}
+
+// meaning says what a kind means.
+func meaning(p *changes.Planned, kind changes.Kind) string {
+	if p.ComparedWith != "" {
+		return compared[kind]
+	}
+	return meanings[kind]
+}
+
 // withoutUsers is said where users of a profile may be missing from an answer.
 const withoutUsers = "No Shoots are among the inputs: what the update does to worker pools was not looked at."
 
@@ -61,7 +79,7 @@ func sections(p *changes.Planned) []section {
 	var sections []section
 	for _, kind := range changes.Kinds() {
 		s := section{kind: kind, count: p.Summary[kind]}
-		for _, g := range grouped(p.Changes, kind) {
+		for _, g := range grouped(p, kind) {
 			s.items = append(s.items, g.item())
 			s.breaks = s.breaks || g.Breaks()
 		}
@@ -79,7 +97,7 @@ func printText(p *changes.Planned, w io.Writer) {
 		fmt.Fprintln(w, withoutUsers)
 	}
 	for _, s := range sections(p) {
-		report.Printf(w, "\n%s (%d): %s\n", s.kind, s.count, meanings[s.kind])
+		report.Printf(w, "\n%s (%d): %s\n", s.kind, s.count, meaning(p, s.kind))
 		for _, i := range s.items {
 			report.Printf(w, "  %s\n", joined(i.text, i.pools))
 			for _, message := range i.messages {
@@ -124,14 +142,28 @@ func headline(p *changes.Planned) string {
 	}
 	if len(counts) == 0 {
 		first, _ := others(p)
-		counts = []string{cmp.Or(first, "nothing changes")}
+		nothing := "nothing changes"
+		if p.ComparedWith != "" {
+			nothing = "they are equal"
+		}
+		counts = []string{cmp.Or(first, nothing)}
 	}
-	return fmt.Sprintf("%s %s: %s", p.Kind, p.Profile, strings.Join(counts, ", "))
+	return fmt.Sprintf("%s: %s", title(p, p.Profile, p.ComparedWith), strings.Join(counts, ", "))
+}
+
+// title names what is compared.
+func title(p *changes.Planned, name, other string) string {
+	if p.ComparedWith != "" {
+		other = " compared with " + other
+	} else {
+		other = ""
+	}
+	return p.Kind + " " + name + other
 }
 
 // markdown writes the answer for a merge request: what breaks in the open, the rest to be unfolded.
 func markdown(p *changes.Planned, w io.Writer) {
-	fmt.Fprintf(w, "### %s %s\n", p.Kind, code(p.Profile))
+	fmt.Fprintf(w, "### %s\n", title(p, code(p.Profile), code(p.ComparedWith)))
 	if p.WithoutUsers {
 		fmt.Fprintf(w, "\n%s\n", withoutUsers)
 	}
@@ -143,7 +175,7 @@ func markdown(p *changes.Planned, w io.Writer) {
 	}
 	sections := sections(p)
 	for _, s := range sections {
-		fmt.Fprintf(w, "| %s | %d | %s |\n", s.kind, s.count, meanings[s.kind])
+		fmt.Fprintf(w, "| %s | %d | %s |\n", s.kind, s.count, meaning(p, s.kind))
 	}
 	for _, s := range sections {
 		before, after := fmt.Sprintf("\n**%s** (%d)\n\n", s.kind, s.count), ""
@@ -187,16 +219,18 @@ func code(name string) string {
 type group struct {
 	changes.Change
 	types, regions []string
+	// compared says that nothing is an update.
+	compared bool
 }
 
 // grouped returns the changes of a kind in groups, in order: first those that differ in the machine type alone, and of these
 // groups those that differ in the region alone.
-func grouped(changes []changes.Change, kind changes.Kind) []*group {
+func grouped(p *changes.Planned, kind changes.Kind) []*group {
 	var groups []*group
-	for _, c := range changes {
+	for _, c := range p.Changes {
 		if c.Kind == kind {
 			c.Pools = slices.Clone(c.Pools)
-			groups = append(groups, &group{c, []string{c.MachineType}, []string{c.Region}})
+			groups = append(groups, &group{c, []string{c.MachineType}, []string{c.Region}, p.ComparedWith != ""})
 		}
 	}
 	groups = merged(groups, func(g *group) string { return g.Region },
@@ -251,6 +285,8 @@ func (g *group) item() item {
 		}
 	case g.Kind == changes.OtherImage && g.When == changes.Now:
 		i.text += fmt.Sprintf(" boots %s instead of %s, from the next machine on", report.Reference(g.To), report.Reference(g.From))
+	case g.Kind == changes.OtherImage && g.compared:
+		i.text += fmt.Sprintf(" boots %s in NEW, and %s in OLD", report.Reference(g.To), report.Reference(g.From))
 	case g.Kind == changes.OtherImage:
 		i.text += fmt.Sprintf(" boots %s instead of %s, once machines are replaced", report.Reference(g.To), report.Reference(g.From))
 	}
@@ -283,10 +319,24 @@ func from(g *group, word string) string {
 
 // dated says what happens to an expiration date.
 func dated(g *group) string {
-	if to := textOf(g.To); to != "" {
+	to := textOf(g.To)
+	switch {
+	case to != "" && g.compared:
+		return " expires on " + to + cmp.Or(from(g, ", and in OLD on "), ", and in OLD never")
+	case to != "":
 		return " expires on " + to + from(g, ", and not on ")
+	case g.compared:
+		return " does not expire" + from(g, ", and in OLD on ")
 	}
 	return " does not expire any more" + from(g, "; it would have on ")
+}
+
+// does says how something differs that is new, gone or another one.
+func (g *group) does(aspect update.Aspect) string {
+	if g.compared {
+		return map[update.Aspect]string{update.IsNew: " is in NEW alone", update.IsGone: " is in OLD alone", update.Differs: " differs"}[aspect]
+	}
+	return map[update.Aspect]string{update.IsNew: " is new", update.IsGone: " is removed", update.Differs: " changes"}[aspect]
 }
 
 // change says what differs, of the kinds that are about fields of the profile.
@@ -297,22 +347,41 @@ func (g *group) change() string {
 		return g.Image + "@" + g.Version + dated(g)
 	case g.Kind == changes.WillUpdate:
 		return fmt.Sprintf("%s@%s is updated to %s", g.Image, textOf(g.From), textOf(g.To))
-	case g.Kind == changes.Kubernetes && aspect == update.NewDate:
-		return g.Version + dated(g)
-	case g.Kind == changes.Kubernetes && aspect == update.NewClassification:
-		return fmt.Sprintf("%s is %s, and was %s", g.Version, textOf(g.To), textOf(g.From))
-	case g.Kind == changes.Kubernetes && aspect == update.IsNew:
-		return fmt.Sprintf("%s is new, and %s", g.Version, textOf(g.To))
-	case g.Kind == changes.Kubernetes && aspect == update.IsGone:
-		return g.Version + " is removed"
 	case g.Kind == changes.Kubernetes:
-		return g.Version
+		return g.Version + g.kubernetes(aspect)
 	}
-	does := map[update.Aspect]string{update.IsNew: "is new", update.IsGone: "is removed", update.Differs: "changes"}[aspect]
+	text := g.Path
+	if text == "spec.machineImages" {
+		text = "the default image, the first of " + text + ","
+	}
+	text += g.does(aspect)
+	switch both := g.From != nil && g.To != nil; {
+	case both && g.compared:
+		text += fmt.Sprintf(": %v in NEW, and %v in OLD", g.To, g.From)
+	case both:
+		text += fmt.Sprintf(" from %v to %v", g.From, g.To)
+	}
 	if len(g.Used) > 0 {
-		does += fmt.Sprintf(", and is used by %s %s", words.Plural(g.Used, "Shoot"), words.Few(g.Used))
+		text += fmt.Sprintf(", and is used by %s %s", words.Plural(g.Used, "Shoot"), words.Few(g.Used))
 	}
-	return g.Path + " " + does
+	return text
+}
+
+// kubernetes says what differs about a version of Kubernetes; nothing if it is maintenance alone that chooses it.
+func (g *group) kubernetes(aspect update.Aspect) string {
+	switch aspect {
+	case update.NewDate:
+		return dated(g)
+	case update.NewClassification:
+		was := ", and was "
+		if g.compared {
+			was = ", and in OLD "
+		}
+		return " is " + textOf(g.To) + was + textOf(g.From)
+	case update.IsNew:
+		return g.does(aspect) + " (" + textOf(g.To) + ")"
+	}
+	return g.does(aspect)
 }
 
 // thenTexts say what becomes of worker pools and Shoots, the worst first.

@@ -5,9 +5,9 @@
 // Package update finds out what an update of a profile does to those who use it: what they boot afterwards (semantics S14), whether
 // they are locked (S16), what Gardener's maintenance chooses for them (S15).
 //
-// Start reading at [Of]. It compares two compiled profiles, and returns facts; [Differences] adds what differs besides. Words are for those who show them: the warnings of
-// admission (S9), capkit plan, and the proof that a migration changes nothing. So none of these can say what another one does
-// not. [Redirected] is for a warning about pools that there could be.
+// Start reading at [Of]. It compares two compiled profiles, and returns facts; [Differences] adds what differs besides. Words are for
+// those who show them: the warnings of admission (S9), capkit plan, and the proof that a migration changes nothing. So none of these
+// can say what another one does not. [Redirected] is for a warning about pools that there could be.
 //
-// The package is pure: no client, no context, no logs, and no clock but those of Gardener's library and of [Of], by which expiration dates come.
+// The package has no client, no context and no logs. The time, by which versions expire, is the only thing that it asks for.
 package update

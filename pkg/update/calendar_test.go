@@ -59,7 +59,8 @@ func shootOn(t *testing.T, automatically bool, kubernetes, version string, types
 	workers := ""
 	for _, machineType := range types {
 		architecture := machineType + "64"
-		workers += fmt.Sprintf("  - {name: %s, machine: {type: %s, architecture: %s, image: {name: gl, version: %q}}}\n", machineType, machineType, architecture, version)
+		workers += fmt.Sprintf("  - {name: %s, machine: {type: %s, architecture: %s, image: {name: gl, version: %q}}}\n",
+			machineType, machineType, architecture, version)
 	}
 	shoot := given.Decoded[v1beta1.Shoot](t, fmt.Sprintf(`
 metadata: {namespace: garden-a, name: shoot}
@@ -116,12 +117,20 @@ func TestCalendar(t *testing.T) {
 		before, after, want string
 		corrects            bool
 	}{
-		"nothing":                   {before: "1.0.0 amd64", after: "1.0.0 amd64"},
-		"a date, and nothing newer": {before: "1.0.0 amd64", after: "1.0.0 amd64" + future, want: "1.0.0 expires (1 pools) amd:stuck!"},
-		"another date":              {before: "1.0.0 amd64" + later, after: "1.0.0 amd64" + future, want: "1.0.0 expires (1 pools) amd:stuck!"},
-		"a later date":              {before: "1.0.0 amd64" + future, after: "1.0.0 amd64" + later, want: "1.0.0 expires (1 pools) amd:stuck"},
-		"no date any more":          {before: "1.0.0 amd64" + future, after: "1.0.0 amd64", want: "1.0.0 expires (1 pools)"},
-		"a date in the past":        {before: "1.0.0 amd64|1.1.0 amd64" + preview, after: "1.0.0 amd64" + past + "|1.1.0 amd64", manual: true, want: "1.0.0 expires (1 pools) amd:forced=1.1.0"},
+		"nothing": {before: "1.0.0 amd64", after: "1.0.0 amd64"},
+		"a date, and nothing newer": {
+			before: "1.0.0 amd64", after: "1.0.0 amd64" + future, want: "1.0.0 expires (1 pools) amd:stuck!",
+		},
+		"another date": {
+			before: "1.0.0 amd64" + later, after: "1.0.0 amd64" + future, want: "1.0.0 expires (1 pools) amd:stuck!",
+		},
+		"a later date": {
+			before: "1.0.0 amd64" + future, after: "1.0.0 amd64" + later, want: "1.0.0 expires (1 pools) amd:stuck",
+		},
+		"no date any more": {before: "1.0.0 amd64" + future, after: "1.0.0 amd64", want: "1.0.0 expires (1 pools)"},
+		"a date in the past": {
+			before: "1.0.0 amd64|1.1.0 amd64" + preview, after: "1.0.0 amd64" + past + "|1.1.0 amd64", manual: true, want: "1.0.0 expires (1 pools) amd:forced=1.1.0",
+		},
 		"a date, and a newer one": {
 			before: "1.0.0 amd64|1.1.0 amd64", after: "1.0.0 amd64" + future + "|1.1.0 amd64", manual: true,
 			want: "1.0.0 expires (1 pools) amd:forced=1.1.0",
@@ -134,11 +143,17 @@ func TestCalendar(t *testing.T) {
 			types: both, before: "1.0.0 amd64|1.1.0 amd64", after: "1.0.0 amd64" + future + "|1.1.0 amd64", manual: true,
 			want: "1.0.0 expires (2 pools) amd:fails! arm:stuck",
 		},
-		"the date of a version that nobody has": {before: "1.0.0 amd64|0.9.0 amd64", after: "1.0.0 amd64|0.9.0 amd64" + future, want: "0.9.0 expires (0 pools)"},
-		"a new version":                         {before: "1.0.0 amd64", after: "1.0.0 amd64|1.1.0 amd64", want: "1.0.0 rolls to 1.1.0 (1 pools)"},
-		"a new version, and no updates":         {before: "1.0.0 amd64", after: "1.0.0 amd64|1.1.0 amd64", manual: true},
-		"a new preview":                         {before: "1.0.0 amd64", after: "1.0.0 amd64|1.1.0 amd64" + preview},
-		"a preview no more":                     {before: "1.0.0 amd64|1.1.0 amd64" + preview, after: "1.0.0 amd64|1.1.0 amd64", want: "1.0.0 rolls to 1.1.0 (1 pools)"},
+		"the date of a version that nobody has": {
+			before: "1.0.0 amd64|0.9.0 amd64", after: "1.0.0 amd64|0.9.0 amd64" + future, want: "0.9.0 expires (0 pools)",
+		},
+		"a new version": {
+			before: "1.0.0 amd64", after: "1.0.0 amd64|1.1.0 amd64", want: "1.0.0 rolls to 1.1.0 (1 pools)",
+		},
+		"a new version, and no updates": {before: "1.0.0 amd64", after: "1.0.0 amd64|1.1.0 amd64", manual: true},
+		"a new preview":                 {before: "1.0.0 amd64", after: "1.0.0 amd64|1.1.0 amd64" + preview},
+		"a preview no more": {
+			before: "1.0.0 amd64|1.1.0 amd64" + preview, after: "1.0.0 amd64|1.1.0 amd64", want: "1.0.0 rolls to 1.1.0 (1 pools)",
+		},
 		"a newer one than it would have been": {
 			before: "1.0.0 amd64|1.1.0 amd64", after: "1.0.0 amd64|1.1.0 amd64|1.2.0 amd64", want: "1.0.0 rolls to 1.2.0 (1 pools)",
 		},
@@ -150,10 +165,18 @@ func TestCalendar(t *testing.T) {
 			kubeBefore: "{version: 1.33.1}, {version: 1.34.0}", kube: "{version: 1.33.1" + future + "}, {version: 1.34.0}", manual: true,
 			want: "kubernetes 1.33.1 expires :forced=1.34.0",
 		},
-		"kubernetes, a date and nothing newer": {kube: "{version: 1.33.1" + future + "}", manual: true, want: "kubernetes 1.33.1 expires :stuck!"},
-		"kubernetes, a new patch":              {kube: "{version: 1.33.1}, {version: 1.33.2}", want: "kubernetes 1.33.2 added :updated=1.33.2"},
-		"kubernetes, a new patch by hand":      {kube: "{version: 1.33.1}, {version: 1.33.2}", manual: true, want: "kubernetes 1.33.2 added"},
-		"kubernetes, a new minor":              {kube: "{version: 1.33.1}, {version: 1.34.0}", want: "kubernetes 1.34.0 added"},
+		"kubernetes, a date and nothing newer": {
+			kube: "{version: 1.33.1" + future + "}", manual: true, want: "kubernetes 1.33.1 expires :stuck!",
+		},
+		"kubernetes, a new patch": {
+			kube: "{version: 1.33.1}, {version: 1.33.2}", want: "kubernetes 1.33.2 added :updated=1.33.2",
+		},
+		"kubernetes, a new patch by hand": {
+			kube: "{version: 1.33.1}, {version: 1.33.2}", manual: true, want: "kubernetes 1.33.2 added",
+		},
+		"kubernetes, a new minor": {
+			kube: "{version: 1.33.1}, {version: 1.34.0}", want: "kubernetes 1.34.0 added",
+		},
 		"kubernetes, no preview any more": {
 			kubeBefore: "{version: 1.33.1}, {version: 1.33.2" + preview + "}", kube: "{version: 1.33.1}, {version: 1.33.2}",
 			want: "kubernetes 1.33.2 classification :updated=1.33.2",
@@ -162,7 +185,9 @@ func TestCalendar(t *testing.T) {
 			kubeBefore: "{version: 1.33.1}, {version: 1.33.2}, {version: 1.33.3}", kube: "{version: 1.33.1}, {version: 1.33.2}",
 			want: "kubernetes 1.33.3 removed :updated=1.33.2",
 		},
-		"kubernetes, one removed that nobody has": {kubeBefore: "{version: 1.33.1}, {version: 1.32.0}", kube: one, want: "kubernetes 1.32.0 removed"},
+		"kubernetes, one removed that nobody has": {
+			kubeBefore: "{version: 1.33.1}, {version: 1.32.0}", kube: one, want: "kubernetes 1.32.0 removed",
+		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			images := func(text string) []string {

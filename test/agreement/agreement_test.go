@@ -138,7 +138,7 @@ func (u *update) warnings(tb testing.TB) []string {
 // change is what capkit plan prints of one, as far as this test looks at it.
 type change struct {
 	Kind, When, Version, Region string
-	From                        struct{ ID string }
+	From                        json.RawMessage
 	Pools                       []struct{ Shoot string }
 }
 
@@ -249,6 +249,8 @@ func consequenceOf(c *change) string {
 
 // has reports whether the updated profile still has the reference that a change is from, for the same version and region.
 func (u *update) has(c *change) bool {
+	var from struct{ ID string }
+	_ = json.Unmarshal(c.From, &from) // it is a reference
 	of := u.profile
 	if updated, is := u.updated.(*v1beta1.CloudProfile); is {
 		of = updated
@@ -271,7 +273,7 @@ func (u *update) has(c *change) bool {
 					regions = append(regions, f.Regions...)
 				}
 				if v.Version == c.Version && slices.ContainsFunc(regions, func(r v1alpha1.RegionIDMapping) bool {
-					return r.Name == c.Region && r.ID == c.From.ID
+					return r.Name == c.Region && r.ID == from.ID
 				}) {
 					return true
 				}

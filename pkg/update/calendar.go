@@ -180,22 +180,27 @@ func (l *look[R]) dates(chosen [][]provider.Pool) {
 		}
 		e := l.expiry(v.ID, from, to)
 		for i := range l.Users {
-			for k, pool := range chosen[i] {
-				if (provider.ImageVersion{Image: pool.Image, Version: pool.Version}) != v.ID {
-					continue
-				}
-				at := Pool{l.Users[i].Name(), pool.Name, l.index, i, k}
-				e.Pools = append(e.Pools, at)
-				if to == nil {
-					continue
-				}
-				was, is := l.outlooks(*to, i, chosen[i])
-				fate, changes := fateOf(at, func() (maintenance.Action, string) { return was().Image(k) },
-					func() (maintenance.Action, string) { return is().Image(k) })
-				if changes {
-					e.Then = append(e.Then, fate)
-				}
-			}
+			l.expires(e, i, chosen[i])
+		}
+	}
+}
+
+// expires adds the worker pools of a Shoot that have a version, and what becomes of them once its date has come.
+func (l *look[R]) expires(e *Expiry, user int, pools []provider.Pool) {
+	for k, pool := range pools {
+		if (provider.ImageVersion{Image: pool.Image, Version: pool.Version}) != e.ImageVersion {
+			continue
+		}
+		at := Pool{l.Users[user].Name(), pool.Name, l.index, user, k}
+		e.Pools = append(e.Pools, at)
+		if e.To == nil {
+			continue
+		}
+		was, is := l.outlooks(*e.To, user, pools)
+		fate, changes := fateOf(at, func() (maintenance.Action, string) { return was().Image(k) },
+			func() (maintenance.Action, string) { return is().Image(k) })
+		if changes {
+			e.Then = append(e.Then, fate)
 		}
 	}
 }

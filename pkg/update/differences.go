@@ -205,11 +205,7 @@ func keyed(list []any) map[string]any {
 		for _, entry := range list {
 			key := textIn(entry, first)
 			if count[key] > 1 {
-				for _, further := range keyFields {
-					if object, _ := entry.(map[string]any); further != first && object[further] != nil {
-						key += "," + textIn(entry, further)
-					}
-				}
+				key = furtherKey(entry, first)
 			}
 			byKey[key] = entry
 		}
@@ -218,6 +214,18 @@ func keyed(list []any) map[string]any {
 		}
 	}
 	return nil
+}
+
+// furtherKey returns the key of an entry, of which there are several by the first field: what it has in that, and in all others.
+func furtherKey(entry any, first string) string {
+	key := textIn(entry, first)
+	object, _ := entry.(map[string]any)
+	for _, further := range keyFields {
+		if further != first && object[further] != nil {
+			key += "," + textIn(entry, further)
+		}
+	}
+	return key
 }
 
 // textIn returns the text in a field of an object, or a text itself; empty if there is none.

@@ -39,7 +39,7 @@ type faults []*fault
 // add adds a fault, unless it is nil. One about the size is added only once.
 func (all *faults) add(f *fault) {
 	tooLarge := func(f *fault) bool { return f.rule == RuleTooLarge }
-	if f != nil && !(tooLarge(f) && slices.ContainsFunc(*all, tooLarge)) {
+	if f != nil && (!tooLarge(f) || !slices.ContainsFunc(*all, tooLarge)) {
 		*all = append(*all, f)
 	}
 }

@@ -102,10 +102,8 @@ func (f *planFlags) check(args []string) error {
 	switch {
 	case f.failOn != failOnBreaking && f.failOn != failOnChange:
 		return fmt.Errorf("unknown --fail-on %q: use %s or %s", f.failOn, failOnBreaking, failOnChange)
-	case f.compare && (f.Given("git") || f.Live()):
-		return errors.New("--compare is about two files: leave --git out, and what names a cluster")
-	case f.compare && len(args) != 2:
-		return errors.New("--compare takes two files, with a CloudProfile each")
+	case f.compare:
+		return f.checkComparison(args)
 	case f.Given("git") && f.git == "":
 		return errors.New("--git is empty: name a revision, or leave the flag out and give OLD and NEW")
 	case f.Given("git") && len(args) == 0:
@@ -116,6 +114,19 @@ func (f *planFlags) check(args []string) error {
 		return errors.New("OLD and NEW are two files with the same CloudProfile or NamespacedCloudProfile, before and after the update: " +
 			"name both; or compare a file with its earlier self, by --git, or with a cluster, by -A")
 	case standard > 1:
+		return errors.New("standard input is given twice, and can be read once")
+	}
+	return nil
+}
+
+// checkComparison does so where two profiles are compared.
+func (f *planFlags) checkComparison(args []string) error {
+	switch {
+	case f.Given("git") || f.Live():
+		return errors.New("--compare is about two files: leave --git out, and what names a cluster")
+	case len(args) != 2:
+		return errors.New("--compare takes two files, with a CloudProfile each")
+	case args[0] == "-" && args[1] == "-":
 		return errors.New("standard input is given twice, and can be read once")
 	}
 	return nil

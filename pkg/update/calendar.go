@@ -152,11 +152,13 @@ func (s *sight[R]) look(index int, user *User, pools []provider.Pool, corrects b
 				boots[i] = s.boots(pools[i])
 			}
 		}
-		return s.Look(user.Shoot, pools, boots, func(int, maintenance.Image) string { return "boots nothing" }, corrects)
+		o := s.Look(user.Shoot, pools, boots, func(int, maintenance.Image) string { return "boots nothing" }, corrects)
+		o.Core.Shoot, o.Written.Shoot = nil, nil // there may be tens of thousands
+		return o
 	})
 }
 
-// fate returns what becomes of something that an outlook is asked about, before and after the update; false if it stays as it is.
+// fateOf returns what becomes of something that an outlook is asked about, before and after the update; false if it stays as it is.
 func fateOf(pool Pool, was, is func() (maintenance.Action, string)) (Fate, bool) {
 	action, to := is()
 	f := Fate{Pool: pool, Action: action, To: to}

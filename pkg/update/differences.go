@@ -99,7 +99,7 @@ func compareValues(at path, was, is any, add func(difference)) {
 	case (wasList || empty(was)) && (isList || empty(is)): // one of them may be missing
 		compareLists(at, a, b, add)
 	case wasObject && isObject, (wasObject || isObject) && slices.Contains(divided, at.String()):
-		compareMembers(at, c, d, add)
+		compareMembers(c, d, at.below(), add)
 	case empty(was):
 		add(difference{path: at, how: IsNew})
 	case empty(is):
@@ -132,7 +132,8 @@ func empty(value any) bool {
 	return value == nil || value == ""
 }
 
-func compareMembers(at path, was, is map[string]any, add func(difference)) {
+// compareMembers compares what two objects, or lists by their keys, have under each name.
+func compareMembers(was, is map[string]any, at func(name string) path, add func(difference)) {
 	names := slices.Collect(maps.Keys(was))
 	for name := range is {
 		if _, both := was[name]; !both {
@@ -141,12 +142,16 @@ func compareMembers(at path, was, is map[string]any, add func(difference)) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		next := at.member(name)
-		if last := at[max(0, len(at)-1):].String(); last == ".labels" || last == ".annotations" {
-			next = at.entry(name)
-		}
-		compareValues(next, was[name], is[name], add)
+		compareValues(at(name), was[name], is[name], add)
 	}
+}
+
+// below returns the function for the paths of an object's members: those of labels and annotations have names in brackets.
+func (p path) below() func(name string) path {
+	if last := p[max(0, len(p)-1):].String(); last == ".labels" || last == ".annotations" {
+		return p.entry
+	}
+	return p.member
 }
 
 // compareLists compares lists, by the keys of their entries if they have any.
@@ -155,36 +160,13 @@ func compareLists(at path, was, is []any, add func(difference)) {
 	ordered := at.pattern() == "spec.machineCapabilities[].values"
 	switch {
 	case !ordered && before != nil && after != nil:
+		compareMembers(before, after, at.entry, add)
 	case len(was) == 0:
 		add(difference{path: at, how: IsNew})
-		return
 	case len(is) == 0:
 		add(difference{path: at, how: IsGone})
-		return
-	default:
-		if ordered && !reflect.DeepEqual(was, is) || !ordered && !slices.Equal(texts(was), texts(is)) {
-			add(difference{path: at, how: Differs})
-		}
-		return
-	}
-	keys := slices.Collect(maps.Keys(before))
-	for key := range after {
-		if _, both := before[key]; !both {
-			keys = append(keys, key)
-		}
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
-		was, had := before[key]
-		is, has := after[key]
-		switch {
-		case !had:
-			add(difference{path: at.entry(key), how: IsNew})
-		case !has:
-			add(difference{path: at.entry(key), how: IsGone})
-		default:
-			compareValues(at.entry(key), was, is, add)
-		}
+	case ordered && !reflect.DeepEqual(was, is), !ordered && !slices.Equal(texts(was), texts(is)):
+		add(difference{path: at, how: Differs})
 	}
 }
 

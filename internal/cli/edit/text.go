@@ -191,17 +191,17 @@ func (f *file) look(n *yaml.Node, column int) {
 				end = i + 1
 			}
 		}
-		f.skip(n.Line, f.begins[n.Line], f.begins[end])
+		f.goPast(n.Line, f.begins[n.Line], f.begins[end])
 	default:
-		f.skip(n.Line, f.start(n), f.end(n))
+		f.goPast(n.Line, f.start(n), f.end(n))
 		if n.Kind == yaml.AliasNode {
 			f.aliased[n.Alias] = true
 		}
 	}
 }
 
-// skip finds the comments up to a value, and goes on behind it. Lines of the value from a given one on are opaque.
-func (f *file) skip(line, from, to int) {
+// goPast finds the comments up to a value, and goes on behind it. Lines of the value from a given one on are opaque.
+func (f *file) goPast(line, from, to int) {
 	f.lookUpTo(from)
 	for ; line < len(f.begins) && f.begins[line] < to; line++ {
 		f.opaque[line] = true

@@ -66,11 +66,12 @@ func readUpdate(ctx context.Context, c *command.Call, args []string, flags *plan
 	return newUpdate(g, was, is)
 }
 
-// newComparison returns the comparison of the CloudProfiles in OLD and NEW, as if the second took the place of the first.
+// newComparison returns the comparison of the CloudProfiles in OLD and NEW, as if the second took the place of the first. Shoots in
+// the two files are ignored.
 func newComparison(g, was, is *input.Given) (*changes.Update, error) {
-	for which, one := range map[string]*input.Given{"OLD": was, "NEW": is} {
+	for i, one := range []*input.Given{was, is} {
 		if len(one.Profiles.All) != 1 || one.Profiles.All[0].Object == nil || len(one.Namespaced.All) > 0 {
-			return nil, fmt.Errorf("%s has %s: --compare takes one CloudProfile in each of the two files", which, describe(one))
+			return nil, fmt.Errorf("%s has %s: --compare takes one CloudProfile in each of the two files", []string{"OLD", "NEW"}[i], describe(one))
 		}
 	}
 	old, other := was.Profiles.All[0], is.Profiles.All[0]
@@ -80,7 +81,6 @@ func newComparison(g, was, is *input.Given) (*changes.Update, error) {
 	updated.Object, updated.Name = renamed, old.Name
 	u := &changes.Update{Kind: "CloudProfile", Name: old.Name, ComparedWith: other.Name, Before: g}
 	u.Profile = &changes.Pair[v1beta1.CloudProfile]{Old: old, Updated: updated.UpdateOf(old.Object)}
-	was.TakeOver(g, nil)
 	u.After = &input.Given{Providers: g.Providers, Profiles: g.Profiles.Clone()}
 	g.Profiles.Replace(old)
 	u.After.Profiles.Replace(u.Profile.Updated)

@@ -15,6 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
 // namespacedChecker looks for what a NamespacedCloudProfile must not say (semantics S11).
@@ -111,7 +112,7 @@ func (n *namespacedChecker[R]) checkConfigFields() {
 	}
 	for name, value := range fields {
 		at := n.At.Child("providerConfig", name)
-		if name == "apiVersion" || name == "kind" || slices.Contains(own, name) || empty(value) || n.Unread.Covers(at) {
+		if name == "apiVersion" || name == "kind" || slices.Contains(own, name) || providerconfig.Empty(value) || n.Unread.Covers(at) {
 			continue
 		}
 		n.Report.Found(ruleNamespacedConfig, field.ErrorTypeForbidden, at, nil,
@@ -140,21 +141,4 @@ func (n *namespacedChecker[R]) checkEntries(list provider.List, value any) {
 			first[key] = at
 		}
 	}
-}
-
-// empty reports whether a JSON value says nothing, as the fields do that a client writes because it knows the type:
-// nothing, empty text, an empty list, or an object of such. False and zero do say something, and would be ignored.
-func empty(value any) bool {
-	switch v := value.(type) {
-	case map[string]any:
-		for _, member := range v {
-			if !empty(member) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		return len(v) == 0
-	}
-	return value == nil || value == ""
 }

@@ -121,6 +121,23 @@ func HasContent(config *runtime.RawExtension) bool {
 	return len(content) > 0 && string(content) != "null"
 }
 
+// Empty reports whether a value of a config, as encoding/json decodes it, says nothing, as the fields do that a client writes because it
+// knows the type: nothing, empty text, an empty list, or an object of such. False and zero do say something.
+func Empty(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, member := range v {
+			if !Empty(member) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		return len(v) == 0
+	}
+	return value == nil || value == ""
+}
+
 // onType reports whether apiVersion or kind could not even be read, so that they are reported already.
 func onType(errs finding.List, at *field.Path) bool {
 	places := []string{fieldpath.Text(at), at.Child("apiVersion").String(), at.Child("kind").String()}

@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
 // difference is a place in which two objects differ.
@@ -88,7 +90,7 @@ func written(object any) map[string]any {
 }
 
 func compareValues(at path, was, is any, add func(difference)) {
-	if empty(was) && empty(is) {
+	if providerconfig.Empty(was) && providerconfig.Empty(is) {
 		return
 	}
 	a, wasList := was.([]any)
@@ -96,13 +98,13 @@ func compareValues(at path, was, is any, add func(difference)) {
 	c, wasObject := was.(map[string]any)
 	d, isObject := is.(map[string]any)
 	switch {
-	case (wasList || empty(was)) && (isList || empty(is)): // one of them may be missing
+	case (wasList || providerconfig.Empty(was)) && (isList || providerconfig.Empty(is)): // one of them may be missing
 		compareLists(at, a, b, add)
 	case wasObject && isObject, (wasObject || isObject) && slices.Contains(divided, at.String()):
 		compareMembers(c, d, at.below(), add)
-	case empty(was):
+	case providerconfig.Empty(was):
 		add(difference{path: at, how: IsNew})
-	case empty(is):
+	case providerconfig.Empty(is):
 		add(difference{path: at, how: IsGone})
 	case !reflect.DeepEqual(was, is):
 		d := difference{path: at, how: Differs}
@@ -115,22 +117,6 @@ func compareValues(at path, was, is any, add func(difference)) {
 
 // divided are the objects whose members are looked at one by one, even if there is no such object on one side.
 var divided = []string{"spec", "spec.kubernetes", "spec.providerConfig", "spec.providerConfig.constraints", "metadata"}
-
-// empty reports whether a value is as good as none.
-func empty(value any) bool {
-	switch value := value.(type) {
-	case map[string]any:
-		for _, member := range value {
-			if !empty(member) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		return len(value) == 0
-	}
-	return value == nil || value == ""
-}
 
 // compareMembers compares what two objects, or lists by their keys, have under each name.
 func compareMembers(was, is map[string]any, at func(name string) path, add func(difference)) {
@@ -235,7 +221,7 @@ func sorted(value any) any {
 	case map[string]any:
 		members := make(map[string]any, len(value))
 		for name, member := range value {
-			if !empty(member) {
+			if !providerconfig.Empty(member) {
 				members[name] = sorted(member)
 			}
 		}

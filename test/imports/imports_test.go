@@ -47,7 +47,8 @@ var mayImport = map[string][]string{
 		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/words",
 	},
 	"pkg/update": {
-		"pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/resolve", "pkg/maintenance", "pkg/gardenerrules", "pkg/memo",
+		"pkg/provider", "pkg/providerconfig", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/resolve", "pkg/maintenance",
+		"pkg/gardenerrules", "pkg/memo",
 	},
 	"pkg/check": {
 		"pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/resolve",

@@ -131,14 +131,17 @@ type sight[R any] struct {
 	looks map[int]*maintenance.Outlook
 }
 
-// at returns maintenance by the profiles before and after the update, at a time.
+// at returns maintenance by the profiles before and after the update, at a time; now, if that has come already.
 func (l *look[R]) at(when time.Time) *[2]sight[R] {
 	return memo.Get(l.sights, when, func() *[2]sight[R] {
-		workers := l.After.Provider().Workers()
-		after := max(0, when.Sub(l.now))
+		was, is := l.was, l.is
+		if after := when.Sub(l.now); after > 0 {
+			workers := l.After.Provider().Workers()
+			was = maintenance.NewMaintainer(maintenance.After(l.Before.Spec(), after), workers)
+			is = maintenance.NewMaintainer(maintenance.After(l.After.Spec(), after), workers)
+		}
 		return &[2]sight[R]{
-			{maintenance.NewMaintainer(maintenance.After(l.Before.Spec(), after), workers), bootsBy(l.Before), map[int]*maintenance.Outlook{}},
-			{maintenance.NewMaintainer(maintenance.After(l.After.Spec(), after), workers), bootsBy(l.After), map[int]*maintenance.Outlook{}},
+			{was, bootsBy(l.Before), map[int]*maintenance.Outlook{}}, {is, bootsBy(l.After), map[int]*maintenance.Outlook{}},
 		}
 	})
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/ratchet"
 	"github.com/capkit/capkit/pkg/render"
@@ -58,9 +59,12 @@ func (c *component[R]) effects(before, after *profile.Profile[R], users []update
 	slices.SortFunc(users, func(a, b update.User) int {
 		return cmp.Or(cmp.Compare(a.Shoot.Namespace, b.Shoot.Namespace), cmp.Compare(a.Shoot.Name, b.Shoot.Name))
 	})
-	corrects := c.corrects && len(*c.maintainers) > 0
-	changes := update.Of(update.View[R]{Before: before, After: after, Users: users, Corrects: corrects})
-	return check.Effects(before, after, &changes, corrects)
+	by := maintenance.Validates
+	if c.corrects && len(*c.maintainers) > 0 {
+		by = maintenance.Corrects
+	}
+	changes := update.Of(update.View[R]{Before: before, After: after, Users: users, Admission: by})
+	return check.Effects(before, after, &changes, by)
 }
 
 // checkNamespacedCloudProfile checks NamespacedCloudProfiles (semantics S10, S11).

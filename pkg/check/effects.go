@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
@@ -23,14 +24,14 @@ import (
 // Effects warns about what an update of a profile does to those who use it (semantics S9), sorted by path: other
 // flavors for machine types; machine types and mappings removed that worker pools use; what maintenance chooses, and expiration
 // dates that leave it nothing to choose. changes are those
-// of the updated profile, whose spec stands at the path spec of the object. corrects says that a webhook gives worker pools
-// another version than the one that maintenance chooses, where they do not boot that (S15).
-func Effects[R any](before, after *profile.Profile[R], changes *update.Changes[R], corrects bool) finding.List {
+// of the updated profile, whose spec stands at the path spec of the object. by says what
+// is installed, on which it depends what maintenance does (S15).
+func Effects[R any](before, after *profile.Profile[R], changes *update.Changes[R], by maintenance.Admission) finding.List {
 	e := &effects[R]{after: after, changes: changes, at: field.NewPath("spec"), locked: changes.Locked()}
 	e.redirected(update.Redirected(before, after))
 	e.types()
 	e.mappings()
-	e.maintenance(corrects)
+	e.maintenance(by)
 	e.expirations()
 	return e.report.Sorted().Warnings
 }
@@ -132,13 +133,15 @@ func howLost[R any](choice *update.Choice[R]) string {
 }
 
 // maintenance warns about versions that Gardener's maintenance chooses for worker pools that do not boot them.
-func (e *effects[R]) maintenance(corrects bool) {
+func (e *effects[R]) maintenance(by maintenance.Admission) {
 	for _, b := range e.changes.Blocked {
 		then := "the maintenance of these Shoots then fails as a whole"
 		switch {
-		case corrects && b.Instead != "":
+		case by == maintenance.GardenerAlone:
+			then = "they are updated to it, and get no new machines"
+		case by == maintenance.Corrects && b.Instead != "":
 			then = fmt.Sprintf("they are updated to %s instead", b.Instead)
-		case corrects:
+		case by == maintenance.Corrects:
 			then = "they stay on the versions that they have"
 		}
 		e.report.Found(ruleMaintenanceBlocked, field.ErrorTypeForbidden, e.at.Child("machineImages"), b.ImageVersion.String(),

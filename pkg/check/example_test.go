@@ -16,6 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/update"
@@ -160,7 +161,7 @@ func ExampleEffects() {
 	}}}
 	users := []update.User{{Shoot: shoot, Pools: provider.PoolsOf(shoot)}}
 	changes := update.Of(update.View[local.Image]{Before: before, After: after, Users: users})
-	for _, warning := range check.Effects(before, after, &changes, false) {
+	for _, warning := range check.Effects(before, after, &changes, maintenance.Validates) {
 		fmt.Println(warning.Origin)
 		printError(warning)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/update"
@@ -43,7 +44,7 @@ func effects[R any](before, after *profile.Profile[R], uses []use) finding.List 
 	}
 	changes := update.Of(update.View[R]{Before: before, After: after, Users: users})
 	changes.Blocked = nil
-	return slices.Clip(check.Effects(before, after, &changes, false))
+	return slices.Clip(check.Effects(before, after, &changes, maintenance.Validates))
 }
 
 // updated compares two specs of CloudProfiles, and renders the warnings.

@@ -34,6 +34,7 @@ type Maintainer struct {
 	kubernetes map[pickable]Outcome
 	replaced   map[replaceable]replacement
 	blocked    map[shaped]Blocked
+	numbers    map[shaped]int // of Alike
 }
 
 // NewMaintainer returns a Maintainer by a profile, which must not be changed as long as it is asked, of a provider with
@@ -42,7 +43,7 @@ func NewMaintainer(profile *v1beta1.CloudProfileSpec, workers provider.Workers) 
 	return &Maintainer{
 		Locker: gardenerrules.NewLocker(profile), profile: profile, workers: workers, versions: gardenerrules.ImageVersions(profile),
 		offers: map[request]offer{}, allowed: map[string]*allowed{}, kubernetes: map[pickable]Outcome{},
-		replaced: map[replaceable]replacement{}, blocked: map[shaped]Blocked{},
+		replaced: map[replaceable]replacement{}, blocked: map[shaped]Blocked{}, numbers: map[shaped]int{},
 	}
 }
 

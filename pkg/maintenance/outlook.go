@@ -7,9 +7,11 @@ package maintenance
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
+	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -30,6 +32,19 @@ const (
 	Stays Action = "stays"
 )
 
+// Admission is what capkit's admission component does in a landscape, beside Gardener. Each one does what those before it do.
+type Admission int
+
+// The values.
+const (
+	// GardenerAlone: the component is not installed. Gardener stores a version that boots nothing.
+	GardenerAlone Admission = iota
+	// Validates: a Shoot is refused with a new version that boots nothing.
+	Validates
+	// Corrects: mutate-shoot gives worker pools a version that boots where Gardener has chosen one that does not (semantics S15).
+	Corrects
+)
+
 // Outlook is what the next maintenance of a Shoot does, as the API server takes it.
 type Outlook struct {
 	// Core is what Gardener's controller makes of the Shoot, and Written what mutate-shoot makes of that (semantics S15). They are
@@ -47,20 +62,20 @@ type Outlook struct {
 
 // Look returns what the next maintenance of a Shoot does. The Shoot is one as the API server has it, and its pools are those of
 // [provider.PoolsOf]; of one without an image or version nothing is said. boots has a filter for each pool, nil where it cannot be told
-// what the pool boots. whyNot says why a pool, by its index, does not boot an image, and is not empty. corrects says that mutate-shoot
-// is asked.
+// what the pool boots. whyNot says why a pool, by its index, does not boot an image, and is not empty. by says what is
+// installed.
 func (m *Maintainer) Look(
-	shoot *v1beta1.Shoot, pools []provider.Pool, boots []Filter, whyNot func(pool int, image Image) string, corrects bool,
+	shoot *v1beta1.Shoot, pools []provider.Pool, boots []Filter, whyNot func(pool int, image Image) string, by Admission,
 ) *Outlook {
 	o := &Outlook{Core: m.Maintain(shoot), pools: pools, lost: make([]bool, len(pools))}
 	o.Written = o.Core
-	if corrects {
+	if by == Corrects {
 		o.Written.Shoot, o.Written.Images = o.Core.Shoot.DeepCopy(), slices.Clone(o.Core.Images)
 	}
 	workers := shoot.Spec.Provider.Workers
 	for i := range pools {
 		o.lost[i] = m.Lost(&pools[i], boots[i])
-		if !corrects || boots[i] == nil || o.Core.Images[i].Version == "" {
+		if by != Corrects || boots[i] == nil || o.Core.Images[i].Version == "" {
 			continue
 		}
 		outcome, replaced := m.Replace(shoot, o.Core.Shoot, &workers[i], &o.Core.Shoot.Spec.Provider.Workers[i], &pools[i], boots[i])
@@ -71,13 +86,31 @@ func (m *Maintainer) Look(
 		}
 	}
 	o.Rejections = m.Rejections(shoot, o.Written.Shoot, func(i int, image Image) string {
-		if boots[i] != nil && boots[i](image.Name, image.Version) {
+		if by == GardenerAlone || boots[i] != nil && boots[i](image.Name, image.Version) {
 			return ""
 		}
 		return whyNot(i, image)
 	})
 	o.Rejected = slices.IndexFunc(o.Rejections, func(reason string) bool { return reason != "" })
 	return o
+}
+
+// Alike returns a text that is the same for Shoots of which [Maintainer.Look] says the same, if boots is the same for pools of the
+// same shape. It is one of this Maintainer.
+func (m *Maintainer) Alike(shoot *v1beta1.Shoot, pools []provider.Pool) string {
+	_, kubernetes := autoUpdates(shoot)
+	text := []byte(shoot.Spec.Kubernetes.Version)
+	text = strconv.AppendBool(append(text, ' '), kubernetes)
+	for i := range pools {
+		worker := &shoot.Spec.Provider.Workers[i]
+		key := shaped{request{machineType: worker.Machine.Type, kubelet: kubeletOf(worker), runtimes: runtimesOf(worker)}, m.workers.ShapeOf(&pools[i])}
+		if worker.Machine.Image != nil && worker.Machine.Image.Version != nil {
+			key.request = requestOf(shoot, worker)
+		}
+		number := memo.Get(m.numbers, key, func() int { return len(m.numbers) })
+		text = strconv.AppendInt(append(text, ' '), int64(number), 36)
+	}
+	return string(text)
 }
 
 // Lost reports whether a worker pool cannot use the version that it has any longer: the profile does not have it, it has expired, or

@@ -126,9 +126,9 @@ func keyOfText(text *string) string {
 // sight is maintenance by one of the two profiles, at some time.
 type sight[R any] struct {
 	*maintenance.Maintainer
-	boots func(provider.Pool) func(image, version string) bool
-	// looks has what becomes of Shoots, by their index.
-	looks map[int]*maintenance.Outlook
+	boots filters
+	// looks has what becomes of Shoots, by what those that are alike have in common.
+	looks map[string]*maintenance.Outlook
 }
 
 // at returns maintenance by the profiles before and after the update, at a time; now, if that has come already.
@@ -141,21 +141,21 @@ func (l *look[R]) at(when time.Time) *[2]sight[R] {
 			is = maintenance.NewMaintainer(maintenance.After(l.After.Spec(), after), workers)
 		}
 		return &[2]sight[R]{
-			{was, bootsBy(l.Before), map[int]*maintenance.Outlook{}}, {is, bootsBy(l.After), map[int]*maintenance.Outlook{}},
+			{was, l.wasBoots, map[string]*maintenance.Outlook{}}, {is, l.isBoots, map[string]*maintenance.Outlook{}},
 		}
 	})
 }
 
 // look returns what becomes of a Shoot. Why its worker pools boot nothing does not matter.
-func (s *sight[R]) look(index int, user *User, pools []provider.Pool, corrects bool) *maintenance.Outlook {
-	return memo.Get(s.looks, index, func() *maintenance.Outlook {
+func (s *sight[R]) look(user *User, pools []provider.Pool, by maintenance.Admission) *maintenance.Outlook {
+	return memo.Get(s.looks, s.Alike(user.Shoot, pools), func() *maintenance.Outlook {
 		boots := make([]maintenance.Filter, len(pools))
 		for i := range pools {
 			if pools[i].Image != "" && pools[i].Version != "" {
 				boots[i] = s.boots(pools[i])
 			}
 		}
-		o := s.Look(user.Shoot, pools, boots, func(int, maintenance.Image) string { return "boots nothing" }, corrects)
+		o := s.Look(user.Shoot, pools, boots, func(int, maintenance.Image) string { return "boots nothing" }, by)
 		o.Core.Shoot, o.Written.Shoot = nil, nil // there may be tens of thousands
 		return o
 	})
@@ -213,8 +213,8 @@ func (l *look[R]) expires(e *Expiry, user int, pools []provider.Pool) {
 // outlooks return what becomes of a Shoot once a date has come, before and after the update.
 func (l *look[R]) outlooks(date time.Time, user int, pools []provider.Pool) (was, is func() *maintenance.Outlook) {
 	sights := l.at(date.Add(time.Second))
-	return func() *maintenance.Outlook { return sights[0].look(user, &l.Users[user], pools, l.Corrects) },
-		func() *maintenance.Outlook { return sights[1].look(user, &l.Users[user], pools, l.Corrects) }
+	return func() *maintenance.Outlook { return sights[0].look(&l.Users[user], pools, l.Admission) },
+		func() *maintenance.Outlook { return sights[1].look(&l.Users[user], pools, l.Admission) }
 }
 
 // expiry returns the entry for a version, which the profile itself may have already.
@@ -240,7 +240,7 @@ func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 		return
 	}
 	sights := l.at(l.now)
-	was, is := sights[0].look(index, user, pools, l.Corrects), sights[1].look(index, user, pools, l.Corrects)
+	was, is := sights[0].look(user, pools, l.Admission), sights[1].look(user, pools, l.Admission)
 	for k, pool := range pools {
 		if pool.Image == "" || pool.Version == "" {
 			continue
@@ -360,7 +360,7 @@ func (l *look[R]) kubernetesDate(change *KubernetesChange, date *time.Time, chos
 // or that it has. What a date does stands there already.
 func (l *look[R]) kubernetesNext(user int, pools []provider.Pool) {
 	sights := l.at(l.now)
-	was, is := sights[0].look(user, &l.Users[user], pools, l.Corrects), sights[1].look(user, &l.Users[user], pools, l.Corrects)
+	was, is := sights[0].look(&l.Users[user], pools, l.Admission), sights[1].look(&l.Users[user], pools, l.Admission)
 	l.ownKubernetes(user, func(pool int, version string, at Pool) {
 		_, former := was.Kubernetes(pool)
 		fate, changes := fateOf(at, func() (maintenance.Action, string) { return was.Kubernetes(pool) },

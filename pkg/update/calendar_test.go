@@ -14,6 +14,7 @@ import (
 
 	"github.com/capkit/capkit/internal/testing/given"
 	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
@@ -236,7 +237,7 @@ func TestADateWarns(t *testing.T) {
 		changes := update.Of(update.View[openstack.Image]{
 			Before: tc.before, After: tc.after, Users: []update.User{shootOn(t, true, "1.33.1", "1.0.0", "amd")},
 		})
-		warnings := check.Effects(tc.before, tc.after, &changes, true)
+		warnings := check.Effects(tc.before, tc.after, &changes, maintenance.Corrects)
 		if len(warnings) != tc.warnings || tc.warnings > 0 && (warnings[0].Origin != "maintenance-blocked" || !strings.Contains(warnings[0].Detail, "2037-01-01")) {
 			t.Error(warnings)
 		}

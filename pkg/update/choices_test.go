@@ -14,6 +14,7 @@ import (
 
 	"github.com/capkit/capkit/internal/testing/given"
 	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
@@ -101,7 +102,7 @@ func TestARelabelledFlavorIsNotRemoved(t *testing.T) {
 		t.Errorf("%+v", changes.Choices)
 	}
 	changes.Blocked = nil // maintenance needs whole Shoots
-	if warnings := check.Effects(before, after, &changes, false); len(warnings) != 1 || warnings[0].Origin != "image-choice-changed" {
+	if warnings := check.Effects(before, after, &changes, maintenance.Validates); len(warnings) != 1 || warnings[0].Origin != "image-choice-changed" {
 		t.Error(warnings)
 	}
 }

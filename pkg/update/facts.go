@@ -11,6 +11,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
@@ -28,8 +29,8 @@ type View[R any] struct {
 	Users []User
 	// Order is the preference order by which worker pools get their images.
 	Order capability.Order
-	// Corrects says that mutate-shoot gives worker pools a version that they boot where maintenance chooses another one (semantics S15).
-	Corrects bool
+	// Admission is what is installed, which decides what maintenance does.
+	Admission maintenance.Admission
 	// All asks for facts about all that worker pools could be, and not only about what they are; and for Rolls and Kubernetes.
 	All bool
 	// Formerly returns which version a combination after the update has had before it, and whether the combination counts. It is
@@ -144,7 +145,7 @@ type Lock struct {
 // Blocked is an image version that maintenance chooses for worker pools that do not boot it.
 type Blocked struct {
 	provider.ImageVersion
-	// Instead is the version that mutate-shoot gives the pools; empty if they keep theirs.
+	// Instead is the version that mutate-shoot gives the pools; empty if they keep theirs, and if it is not installed.
 	Instead string
 	Pools   []Pool
 	// Example is the first of Pools, with the version that is chosen.

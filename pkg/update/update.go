@@ -81,7 +81,8 @@ type look[R any] struct {
 	index int
 	comparison[R]
 	// was and is say what maintenance chooses, and what is locked, before and after the update.
-	was, is *maintenance.Maintainer
+	was, is           *maintenance.Maintainer
+	wasBoots, isBoots filters
 	// known has the choice of each comparison, nil if nothing changes.
 	known map[*compared[R]]*Choice[R]
 	// regional has the choices about regions that the update removes.
@@ -95,6 +96,7 @@ func (c *collector[R]) view(index int, v *View[R]) {
 	l := &look[R]{
 		collector: c, View: v, index: index, comparison: compare(v.Before, v.After, v.Order),
 		was: maintenance.NewMaintainer(v.Before.Spec(), workers), is: maintenance.NewMaintainer(v.After.Spec(), workers),
+		wasBoots: bootsBy(v.Before), isBoots: bootsBy(v.After),
 		known: map[*compared[R]]*Choice[R]{}, regional: map[asked]*Choice[R]{},
 		sights: map[time.Time]*[2]sight[R]{},
 	}
@@ -126,9 +128,23 @@ func (c *collector[R]) view(index int, v *View[R]) {
 	}
 }
 
-// bootsBy returns what says what worker pools boot by a profile.
-func bootsBy[R any](p *profile.Profile[R]) func(provider.Pool) func(image, version string) bool {
-	return func(pool provider.Pool) func(image, version string) bool { return resolve.Boots(p, pool) }
+// filters say what worker pools boot by a profile.
+type filters func(provider.Pool) func(image, version string) bool
+
+// bootsBy returns those of a profile. Worker pools of one shape share a filter, which knows what it has been asked.
+func bootsBy[R any](p *profile.Profile[R]) filters {
+	known := map[provider.Shape]func(image, version string) bool{}
+	return func(pool provider.Pool) func(image, version string) bool {
+		return memo.Get(known, p.Provider().Workers().ShapeOf(&pool), func() func(image, version string) bool {
+			boots, asked := resolve.Boots(p, pool), map[provider.ImageVersion]bool{}
+			if boots == nil {
+				return nil
+			}
+			return func(image, version string) bool {
+				return memo.Get(asked, provider.ImageVersion{Image: image, Version: version}, func() bool { return boots(image, version) })
+			}
+		})
+	}
 }
 
 // pool collects what the update does to a worker pool.
@@ -234,10 +250,13 @@ func (l *look[R]) maintain(index int, user *User, pools []provider.Pool) {
 			pools[i].Image = "" // which package maintenance leaves out
 		}
 	}
-	before := sync.OnceValue(func() []maintenance.Blocked { return l.was.Blocked(user.Shoot, pools, bootsBy(l.Before)) })
-	for i, now := range l.is.Blocked(user.Shoot, pools, bootsBy(l.After)) {
+	before := sync.OnceValue(func() []maintenance.Blocked { return l.was.Blocked(user.Shoot, pools, l.wasBoots) })
+	for i, now := range l.is.Blocked(user.Shoot, pools, l.isBoots) {
 		if now == (maintenance.Blocked{}) || now == before()[i] {
 			continue
+		}
+		if l.Admission != maintenance.Corrects {
+			now.Instead = ""
 		}
 		blocked := memo.Get(l.blocked, now, func() *Blocked {
 			example := pools[i]

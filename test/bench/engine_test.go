@@ -119,7 +119,7 @@ func BenchmarkCompare(b *testing.B) {
 			library := p.library()
 			compare(b, "library", func() {
 				changes := update.Of(update.View[openstack.Image]{Before: p.compiled, After: updated, Users: users})
-				check.Effects(p.compiled, updated, &changes, true)
+				check.Effects(p.compiled, updated, &changes, maintenance.Corrects)
 			}, func() {
 				for range shoots * poolsOfEach {
 					library()

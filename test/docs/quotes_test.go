@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/update"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -105,7 +106,7 @@ func TestWithdrawal(t *testing.T) {
 		profile := trustedLaunch(t, change)
 		users := []update.User{{Shoot: shoot, Pools: provider.PoolsOf(shoot)}}
 		changes := update.Of(update.View[openstack.Image]{Before: offered, After: profile, Users: users})
-		warnings := check.Effects(offered, profile, &changes, true)
+		warnings := check.Effects(offered, profile, &changes, maintenance.Corrects)
 		if len(warnings) != 1 {
 			t.Fatalf("%s: %v", what, warnings)
 		}

@@ -24,6 +24,7 @@ import (
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/ratchet"
@@ -262,7 +263,7 @@ func judge(old, updated *garden) (client.Object, finding.Report) {
 	}
 	withEffects := func(before, after *profile.Profile[any], report finding.Report) finding.Report {
 		changes := update.Of(update.View[any]{Before: before, After: after, Users: users})
-		report.Warnings = append(report.Warnings, check.Effects(before, after, &changes, true)...)
+		report.Warnings = append(report.Warnings, check.Effects(before, after, &changes, maintenance.Corrects)...)
 		return report.Sorted()
 	}
 	switch {

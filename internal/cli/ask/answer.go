@@ -33,8 +33,8 @@ func Select(c *command.Call) *cobra.Command {
 		SuggestFor: []string{"which", "image"},
 		Short:      "Say which image a worker pool boots",
 		Long: `Says which image a worker pool boots: one that the flags describe, or each one of the Shoots in the files. Where a
-Shoot leaves the image or its version to Gardener, the answer is about what is filled in when the pool is created, by
-Gardener and the webhook mutate-shoot.
+Shoot leaves the image or its version to Gardener, the answer is about what Gardener fills in when the pool is created or, with
+--webhook=true or a cluster that has it, the webhook mutate-shoot of capkit's admission component.
 
 A worker pool may ask for features that its image must have declared: by its providerConfig, which --worker-config gives to
 a question by flags, and by properties like secure boot, which have flags of their own. Whether the profile allows what else a
@@ -55,10 +55,10 @@ type Answer struct {
 
 	Image   string `json:"image"`
 	Version string `json:"version"`
-	// Defaulted says that the pool leaves the image, or a part of the version, to Gardener, and that these are filled in.
-	Defaulted   bool   `json:"defaulted,omitempty"`
-	MachineType string `json:"machineType"`
-	Region      string `json:"region"`
+	// Defaulted says who has filled in the image, or a part of the version, that the pool leaves to Gardener; empty if nobody has.
+	Defaulted   input.Filler `json:"defaulted,omitempty"`
+	MachineType string       `json:"machineType"`
+	Region      string       `json:"region"`
 	// Requested is what the worker pool asks for, what it implies included (semantics S3), as far as it could be read.
 	Requested []capability.Requirement `json:"requested,omitempty"`
 
@@ -69,6 +69,7 @@ type Answer struct {
 
 	profile    input.AnyProfile
 	resolution resolve.Resolution[any]
+	filling    input.Filling
 }
 
 // selected is the part of an answer about the image that was found.
@@ -155,10 +156,14 @@ func answerTo(p input.AnyProfile, pool provider.Pool, name, fault string) Answer
 	return a
 }
 
-// explain says more about why there is no image.
-func (a *Answer) explain(more string) {
-	a.Error += more
+// explain says more about why there is no image: what Gardener selects for a pool that names none.
+func (a *Answer) explain(f input.Filling) {
+	a.Error += f.About()
+	if f.Err == nil { // the flavors are rejected for other reasons
+		return
+	}
 	for i := range a.Rejected {
+		more := f.About()
 		entry := &a.Rejected[i]
 		entry.text, entry.Message = cmp.Or(entry.text, entry.Message)+more, entry.Message+more
 	}
@@ -218,8 +223,10 @@ func questionText(a *Answer) string {
 		image = "no image named,"
 	case a.Version == "":
 		image = a.Image + ", no version named,"
-	case a.Defaulted:
-		image += ", which Gardener fills in,"
+	case a.Defaulted == input.ByGardener:
+		image += ", which Gardener selects,"
+	case a.Defaulted == input.ByCapkit:
+		image += fmt.Sprintf(", which capkit's mutate-shoot selects in place of Gardener's %s,", a.filling.Gardener)
 	}
 	text := fmt.Sprintf("%s on %s in %s", image, a.MachineType, a.Region)
 	if a.Shoot != "" {
@@ -258,6 +265,9 @@ func printAnswer(w io.Writer, a *Answer) {
 	report.Printf(w, "%s: no image\n", questionText(a))
 	for _, r := range a.Rejected {
 		report.Printf(w, "  %s\n", cmp.Or(r.text, r.Message))
+	}
+	if about := a.filling.About(); about != "" && a.filling.Err == nil {
+		report.Printf(w, "%s\n", strings.TrimPrefix(about, "; "))
 	}
 	switch {
 	case a.mistake != "":

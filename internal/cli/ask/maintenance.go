@@ -30,7 +30,6 @@ import (
 type maintenanceFlags struct {
 	*input.Flags
 	at, output string
-	noWebhook  bool
 }
 
 // Maintenance returns the command maintenance.
@@ -39,24 +38,30 @@ func Maintenance(c *command.Call) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "maintenance FILE...",
 		Short: "Say what the next maintenance does to the images and the Kubernetes of Shoots",
-		Long: `Says for each worker pool of the Shoots in the files what their next maintenance does to its image: with the
-webhook mutate-shoot, which keeps to versions that boot for the pool, or without it. A pool whose version is no longer
-good, and that nothing replaces, is stuck; what Gardener refuses makes the maintenance of the whole Shoot fail. The exit
-status is 1 then. Kubernetes is mentioned where its version changes.
+		Long: `Says for each worker pool of the Shoots in the files what their next maintenance does to its image. A pool is stuck if its
+version can no longer be used and no replacement exists; what the API server refuses makes the maintenance of the whole Shoot
+fail. The exit status is 1 then. Kubernetes is mentioned where its version changes.
+
+That depends on what of capkit's admission component is installed, which --webhook or .capkit.yaml says, or the cluster:
+
+  true        the webhook mutate-shoot keeps to versions that boot for the pool
+  validating  a version that boots nothing is refused, and the maintenance of the Shoot fails
+  false       Gardener alone (the default for files): a version that boots nothing is stored, and the exit status is 1, too
 
 Shoots that are being deleted are left out.`,
 		Example: "  capkit maintenance shoot.yaml cloudprofile.yaml\n" +
 			"  capkit maintenance --at 2027-01-31T00:00:00Z shoot.yaml cloudprofile.yaml\n" +
-			"  capkit maintenance --no-webhook shoot.yaml cloudprofile.yaml namespacedcloudprofile.yaml\n" +
+			"  capkit maintenance --webhook=true shoot.yaml cloudprofile.yaml namespacedcloudprofile.yaml\n" +
 			"  capkit maintenance -A cloudprofile.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error { return runMaintenance(cmd.Context(), c, args, flags) },
 	}
 	flags.Flags = input.NewFlags(cmd)
 	flags.AllowEmptyFlag(cmd)
+	flags.PreparedBySettings(cmd)
 	cmd.Flags().StringVar(&flags.at, "at", "",
 		"`TIME` of the maintenance, like 2027-01-31T00:00:00Z, by which versions may have expired (default now)")
 	command.Complete(cmd, "at", nil) // a time, and no file
-	cmd.Flags().BoolVar(&flags.noWebhook, "no-webhook", false, "answer as without the webhook mutate-shoot")
+	flags.NoWebhookFlag(cmd)
 	command.OutputFlag(cmd, &flags.output, command.AnswerFormats)
 	return cmd
 }
@@ -80,6 +85,8 @@ type MaintainedPool struct {
 	// Core is the version that Gardener alone would pick; empty if that is the same as To.
 	Core   string `json:"core,omitempty"`
 	Reason string `json:"reason,omitempty"`
+	// Boots is false if nothing of capkit's is installed, so that Gardener stores To although the pool does not boot it. Nil otherwise.
+	Boots *bool `json:"boots,omitempty"`
 }
 
 // Who is the Shoot and its worker pool, in words.
@@ -122,7 +129,7 @@ func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *
 	for _, s := range g.Shoots.All {
 		maintaining.Steps(1)
 		if s.Object == nil || s.Object.DeletionTimestamp == nil {
-			Maintain(g, &answer, s, later, !flags.noWebhook)
+			Maintain(g, &answer, s, later)
 		}
 		s.Forget()
 	}
@@ -134,7 +141,9 @@ func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *
 	if err := command.PrintAs(c.Stdout, flags.output, answer, answer.print); err != nil {
 		return err
 	}
-	wrong := func(p MaintainedPool) bool { return p.Action == maintenance.Stuck || p.Action == maintenance.Fails }
+	wrong := func(p MaintainedPool) bool {
+		return p.Action == maintenance.Stuck || p.Action == maintenance.Fails || p.Boots != nil
+	}
 	if len(g.Findings) > 0 || slices.ContainsFunc(answer.Pools, wrong) {
 		return command.ErrWrong
 	}
@@ -184,7 +193,7 @@ func (m *Maintainer) further(pool provider.Pool) field.ErrorList {
 
 // Maintain adds what maintenance does to a Shoot at that time. What is wrong with the Shoot becomes findings.
 func Maintain(g *input.Given,
-	answer *Maintained, s *input.Source[v1beta1.Shoot], later func(input.AnyProfile) *Maintainer, webhook bool,
+	answer *Maintained, s *input.Source[v1beta1.Shoot], later func(input.AnyProfile) *Maintainer,
 ) {
 	p := g.ProfileToAsk(s)
 	if p == nil {
@@ -194,17 +203,22 @@ func Maintain(g *input.Given,
 		g.AddErrors(s.Manifest, errs...)
 		return
 	}
-	shoot, _ := input.StoredShoot(p, s.Object, webhook)
-	m := &shootMaintenance{Maintainer: later(p), name: s.Name, shoot: shoot, pools: provider.PoolsOf(shoot)}
+	shoot, _ := g.StoredShoot(p, s.Object)
+	m := &shootMaintenance{
+		Maintainer: later(p), name: s.Name, shoot: shoot, pools: provider.PoolsOf(shoot), admission: g.Admission.Of(p.Spec().Type),
+	}
 	for _, pool := range m.pools {
 		g.AddErrors(s.Manifest, m.further(pool)...)
 		m.boots = append(m.boots, resolve.Boots(p, pool))
 	}
-	m.Outlook = m.by.Look(shoot, m.pools, m.boots, m.notBooting, webhook)
+	m.Outlook = m.by.Look(shoot, m.pools, m.boots, m.notBooting, m.admission)
 	for i := range m.pools {
 		answer.Pools = append(answer.Pools, m.pool(i))
 	}
 	answer.Kubernetes = append(answer.Kubernetes, m.kubernetes()...)
+	if m.dependent {
+		g.NoteAdmission()
+	}
 }
 
 // shootMaintenance is the maintenance of one Shoot, which is as the API server has it.
@@ -215,6 +229,9 @@ type shootMaintenance struct {
 	pools []provider.Pool
 	// boots reports what boots for each worker pool; nil if that cannot be told.
 	boots []maintenance.Filter
+	// admission is what is installed, and dependent is set once an answer would be another one with another admission.
+	admission maintenance.Admission
+	dependent bool
 
 	*maintenance.Outlook
 }
@@ -239,6 +256,10 @@ func (m *shootMaintenance) pool(i int) MaintainedPool {
 	p.Action, p.To = m.Outlook.Image(i)
 	core, lost := cmp.Or(m.Core.Images[i].Version, from), m.lost(i)
 	cannot := cmp.Or(lost, from+" cannot be had any more by this pool")
+	if m.admission == maintenance.GardenerAlone && m.boots[i] != nil && !m.boots[i](p.Image, p.To) {
+		p.Boots = new(bool)
+		m.dependent = m.dependent || p.To != from
+	}
 	switch {
 	case p.Action == maintenance.Fails:
 		p.Reason = m.rejection(i)
@@ -253,6 +274,9 @@ func (m *shootMaintenance) pool(i int) MaintainedPool {
 		}
 	case p.Action == maintenance.Stays:
 		p.Reason = m.stays(i)
+	}
+	if p.Boots != nil && p.To != from {
+		p.Reason = strings.TrimPrefix(p.Reason+"; ", "; ") + m.notBooting(i, maintenance.Image{Name: p.Image, Version: p.To})
 	}
 	if core == p.To {
 		return p
@@ -357,6 +381,9 @@ func (a Maintained) print(w io.Writer) {
 			maintenance.Stays: "stays", maintenance.Updated: "is updated to " + p.To, maintenance.Forced: "is forced to " + p.To,
 			maintenance.Stuck: "is stuck", maintenance.Fails: "stays, because the maintenance of the Shoot fails",
 		}[p.Action]
+		if p.Boots != nil && p.To != p.From {
+			does += ", and boots nothing then"
+		}
 		image := maintenance.Image{Name: p.Image, Version: p.From}
 		report.Printf(w, "%s: %s %s", p.Who(), image, does)
 		if p.Reason != "" {

@@ -26,6 +26,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/words"
@@ -59,6 +60,7 @@ var questionOnly = []struct{ name, because string }{
 func question(c *command.Call, cmd *cobra.Command, reasons bool) *cobra.Command {
 	flags := &poolFlags{Flags: input.NewFlags(cmd)}
 	flags.AllowEmptyFlag(cmd)
+	flags.PreparedBySettings(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return runQuestion(cmd.Context(), c, args, flags, reasons)
 	}
@@ -263,13 +265,17 @@ func askShoots(g *input.Given, order capability.Order) iter.Seq[Answer] {
 func askShoot(
 	g *input.Given, p input.AnyProfile, s *input.Source[v1beta1.Shoot], order capability.Order, yield func(Answer) bool,
 ) bool {
-	shoot, fillings := input.FilledIn(p, s.Object)
+	shoot, fillings := g.FilledIn(p, s.Object)
 	for i, pool := range provider.PoolsOf(shoot) {
 		pool.Order = order
 		a := answerTo(p, pool, "the worker's providerConfig", DuplicateKey(s.Manifest, &pool, p))
-		a.Shoot, a.Defaulted = s.Name, fillings[i].Done
-		if a.resolution.Reason != reasonWorkerConfig && a.refused != nil && fillings[i].Err != nil {
-			a.explain(fillings[i].About(&pool))
+		a.Shoot, a.filling = s.Name, fillings[i]
+		a.Defaulted = fillings[i].By
+		if a.resolution.Reason != reasonWorkerConfig && a.refused != nil {
+			a.explain(fillings[i])
+		}
+		if fillings[i].Instead != (maintenance.Image{}) {
+			g.NoteAdmission()
 		}
 		g.AddErrors(s.Manifest, a.resolution.Further.Errors()...)
 		if !yield(a) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
+	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/update"
@@ -113,6 +114,12 @@ func (w *writer[R]) add(c Change, pools []update.Pool) {
 	w.changes = append(w.changes, c)
 }
 
+// afterMaintenance says what comes of a choice of maintenance that pools do not boot.
+var afterMaintenance = map[maintenance.Admission]string{
+	maintenance.GardenerAlone: "; they are moved to it all the same, and can no longer create machines",
+	maintenance.Validates:     "; the maintenance of their Shoots then fails as a whole",
+}
+
 // blocked adds a change for each version that maintenance chooses, whatever pools get instead.
 func (w *writer[R]) blocked(all []*update.Blocked) {
 	for len(all) > 0 {
@@ -121,11 +128,12 @@ func (w *writer[R]) blocked(all []*update.Blocked) {
 			pools = append(pools, all[n].Pools...)
 			n++
 		}
+		view := &w.views[all[0].Pools[0].View]
 		w.add(Change{
 			Kind: Maintenance, Image: id.Image, Version: id.Version,
-			Message: fmt.Sprintf("Gardener's maintenance is going to choose it for these worker pools, which do not boot it: %s; "+
+			Message: fmt.Sprintf("Gardener's maintenance is going to choose it for these worker pools, which do not boot it: %s%s; "+
 				"give the version what they need, or classify it as preview",
-				resolve.WhyNot(w.views[all[0].Pools[0].View].After, all[0].Example)),
+				resolve.WhyNot(view.After, all[0].Example), afterMaintenance[view.Admission]),
 		}, pools)
 		all = all[n:]
 	}

@@ -60,7 +60,7 @@ type Pair[T any] struct{ Old, Updated *input.Source[T] }
 
 // view is a profile before and after the update, under the name of a NamespacedCloudProfile, with the Shoots that use it.
 func (u *Update) view(name string, before, after input.AnyProfile, shoots []Shoot) update.View[any] {
-	v := update.View[any]{Name: name, Before: before, After: after, Users: UsersOf(shoots), Order: u.Order, Corrects: true, All: true}
+	v := update.View[any]{Name: name, Before: before, After: after, Users: UsersOf(shoots), Order: u.Order, Admission: u.Before.Admission.Of(after.Spec().Type), All: true}
 	if u.Renamed != nil {
 		v.Formerly = u.Renamed(before, after)
 	}
@@ -83,6 +83,12 @@ func (u *Update) Plan() (*Planned, error) {
 	found, facts := of(u.ComparedWith != "", views...)
 	for _, pool := range facts.Faulty {
 		u.findUnread(&views[pool.View], pool)
+	}
+	if len(facts.Blocked) > 0 {
+		u.Before.NoteAdmission()
+	}
+	if u.Profile != nil && u.ComparedWith == "" {
+		u.Before.NoteFlavors(u.Profile.Updated)
 	}
 	others := []string{}
 	if len(views) > 0 {

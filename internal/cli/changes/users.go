@@ -51,7 +51,7 @@ func (u *Update) shoots(kind, name string, p input.AnyProfile) []Shoot {
 		if of == kind && named == name {
 			stored := s.Object
 			if !s.Live {
-				stored, _ = input.StoredShoot(p, s.Object, true)
+				stored, _ = u.Before.StoredShoot(p, s.Object)
 			}
 			shoots = append(shoots, Shoot{Name: s.Name, Object: stored})
 		}

@@ -36,7 +36,7 @@ func sayFilledIn(p input.AnyProfile, shoot *v1beta1.Shoot, fillings []input.Fill
 		if fillings[i] == (input.Filling{}) {
 			continue
 		}
-		refused, about := resolve.Pool(p, pool).Err, fillings[i].About(&pool)
+		refused, about := resolve.Pool(p, pool).Err, fillings[i].About()
 		if refused == nil {
 			continue
 		}
@@ -165,7 +165,7 @@ func lintShoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 	g.AddWarnings(s.Manifest, warnings...)
 	switch {
 	case fault == nil:
-		shoot, fillings := input.FilledIn(p, s.Object)
+		shoot, fillings := g.FilledIn(p, s.Object)
 		report := check.Shoot(p, shoot, g.Domain)
 		g.AddErrors(s.Manifest, sayFilledIn(p, shoot, fillings, report.Errors)...)
 		g.AddReport(s.Manifest, report)
@@ -182,7 +182,15 @@ func validate(g *input.Given, object runtime.Object) field.ErrorList {
 	if g.ReservedInCore {
 		return withRepairs(object, reserved.Validate(object))
 	}
-	return WithHints(object, gardener.Validate(object))
+	errs := WithHints(object, gardener.Validate(object))
+	if profile, _ := object.(*v1beta1.CloudProfile); profile != nil && !g.Admission.Fills(profile.Spec.Type) {
+		for _, err := range errs {
+			if err.Type == field.ErrorTypeRequired && strings.HasSuffix(err.Field, ".capabilityFlavors") {
+				err.Detail += "; capkit migrate --core-flavors writes it"
+			}
+		}
+	}
+	return errs
 }
 
 // validateNamespaced returns what validation finds in a NamespacedCloudProfile and its parent. own is what our rules say

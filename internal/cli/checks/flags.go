@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -30,73 +29,41 @@ type Options struct {
 	FailOn, domain string
 	reservedInCore bool
 
-	config   string
-	noConfig bool
-	set      func(flag, value string) error
-	// disable has lists of rules, with commas between them.
-	disable []string
-	// settings are those of the file. Disabled are the rules that the file and the flags disable.
-	settings *settings
+	// disable has lists of rules, with commas between them. Disabled are the rules that the settings and the flags disable.
+	disable  []string
 	Disabled map[string]report.Suppression
 }
 
 // Add adds the flags to a command that has those of its inputs. The rules are those that can be disabled, and others.
 func (flags *Options) Add(cmd *cobra.Command, rules []finding.Rule) {
 	f := cmd.Flags()
-	flags.set = f.Set
 	command.ChoiceFlag(cmd, &flags.FailOn, "fail-on", "error", "least `SEVERITY` that makes the exit status 1", severities)
 	f.StringVar(&flags.domain, "domain", "", "`NAME` of the domain of the Shoots' credentials, which admission takes from their Secret")
 	command.Complete(cmd, "domain", nil) // a name, and no file
 	ReservedFlag(cmd, &flags.reservedInCore)
 	f.StringArrayVar(&flags.disable, "disable", nil, "let the findings of these `RULES` not count; may be repeated")
 	command.CompleteList(cmd, "disable", Completions(rules, func(r finding.Rule) bool { return cannotDisable(r.Name, rules) != "" }))
-	f.StringVar(&flags.config, "config", "", "`FILE` with settings (default: "+settingsFile+" here or in a folder above)")
-	f.BoolVar(&flags.noConfig, "no-config", false, "read no "+settingsFile)
+	flags.SettingsFlags(cmd)
 }
 
 // Prepare reads the settings, completes the flags by them, and returns what is wrong with either, and with the FILE arguments.
 func (flags *Options) Prepare(files []string, rules []finding.Rule) error {
-	flags.settings = &settings{}
-	switch {
-	case flags.Given("config") && flags.config == "":
-		return errors.New("--config is empty: name a file, or say --no-config for none")
-	case flags.Given("config") && flags.noConfig:
-		return errors.New("--config and --no-config: say one of them")
-	}
-	file, err := flags.config, error(nil)
-	if file == "" && !flags.noConfig {
-		file, err = findSettings()
-	}
-	if err == nil && file != "" {
-		flags.settings, err = readSettings(file, rules)
-	}
-	if err != nil {
+	if err := flags.ReadSettings(func(rule string) string { return cannotDisable(rule, rules) }); err != nil {
 		return err
 	}
-	return errors.Join(flags.Check(flags.Files(files)), flags.merge(rules))
+	return errors.Join(flags.Check(flags.Files(files)), flags.Complete("fail-on", "domain", "reserved-in-core"), flags.merge(rules))
 }
 
-// Files returns the FILE arguments or, if neither they nor flags name an input, those of the settings.
-func (flags *Options) Files(args []string) []string {
-	if len(args) == 0 && !flags.Live() {
-		return flags.settings.inputs
-	}
-	return args
-}
-
-// merge gives flags that were not given the values that settings have for them. What settings and flags disable adds up.
+// merge adds up what settings and flags disable, and returns what is wrong with the flags.
 func (flags *Options) merge(rules []finding.Rule) error {
 	flags.Disabled = map[string]report.Suppression{}
-	maps.Copy(flags.Disabled, flags.settings.disabled)
+	for rule, reason := range flags.Settings.Disabled {
+		flags.Disabled[rule] = report.Suppression{Kind: report.External, Justification: reason}
+	}
 	var errs []error
 	for _, list := range flags.disable {
 		for name := range strings.SplitSeq(list, ",") {
 			errs = append(errs, flags.disableRule(strings.TrimSpace(name), rules))
-		}
-	}
-	for name, value := range flags.settings.flags {
-		if !flags.Given(name) {
-			errs = append(errs, flags.set(name, value))
 		}
 	}
 	switch {
@@ -129,12 +96,8 @@ func (flags *Options) Counting() report.Options {
 
 // Load reads the inputs of a command that lints them.
 func Load(ctx context.Context, c *command.Call, args []string, flags *Options) (*input.Given, error) {
-	files := flags.Files(args)
-	g, err := input.Load(ctx, c, files, flags.Flags, true)
-	switch {
-	case err != nil && len(files) > len(args):
-		return nil, fmt.Errorf("inputs of %s: %w", flags.settings.file, err)
-	case err != nil:
+	g, err := input.Load(ctx, c, args, flags.Flags, true)
+	if err != nil {
 		return nil, err
 	}
 	g.ReservedInCore = flags.reservedInCore

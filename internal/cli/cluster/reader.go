@@ -10,6 +10,7 @@ import (
 
 	"github.com/gardener/gardener/pkg/client/core/clientset/versioned/typed/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
+	admissionregistrationv1 "k8s.io/client-go/kubernetes/typed/admissionregistration/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
@@ -36,6 +37,7 @@ type Options struct {
 // Reader reads from one cluster. It is safe for concurrent use.
 type Reader struct {
 	client    v1beta1.CoreV1beta1Interface
+	admission admissionregistrationv1.AdmissionregistrationV1Interface
 	name      string // the cluster, for messages
 	namespace string
 	timeout   time.Duration
@@ -105,7 +107,11 @@ func newReader(config *rest.Config, name, userAgent string, timeout time.Duratio
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{client: client, name: name, timeout: timeout}, nil
+	admission, err := admissionregistrationv1.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{client: client, admission: admission, name: name, timeout: timeout}, nil
 }
 
 // String is how messages call the cluster: by its context and its address.

@@ -5,6 +5,7 @@
 package input
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,21 +20,39 @@ import (
 
 // What the API server stores of a Shoot that leaves something to Gardener.
 
-// Filling says what has become of a worker pool that leaves its image, or a part of the version, to Gardener: whether
-// that is filled in, or why not. It is zero for others.
+// Filling says what has become of a worker pool that leaves its image, or a part of the version, to Gardener. It is zero for others.
 type Filling struct {
-	Done bool
-	Err  error
+	// By says who has filled it in; empty if nobody has.
+	By Filler
+	// Gardener is the image that Gardener has selected; zero if it has none, for the reason Err.
+	Gardener maintenance.Image
+	Err      error
+	// Instead is the image that mutate-shoot would give the pool in its place, where it is not installed; zero for none.
+	Instead maintenance.Image
 }
+
+// Filler is who fills in an image. Its values are part of the command line's JSON.
+type Filler string
+
+// The values.
+const (
+	ByGardener Filler = "gardener"
+	// ByCapkit: Gardener has selected an image that boots nothing, and mutate-shoot has given the pool another one.
+	ByCapkit Filler = "capkit"
+)
 
 // About says of an image that boots nothing where it comes from, or why there is none. It is empty for one that is
 // named.
-func (f Filling) About(pool *provider.Pool) string {
+func (f Filling) About() string {
+	var none maintenance.Image
 	switch {
-	case f.Done:
-		return "; it is Gardener that fills in " + pool.Image + "@" + pool.Version
 	case f.Err != nil:
-		return "; Gardener fills in none: " + f.Err.Error()
+		return "; Gardener selects none: " + f.Err.Error()
+	case f.Instead != none:
+		return fmt.Sprintf("; Gardener selects %s, which the Shoot leaves open: name %s, which boots, and which capkit's webhook "+
+			"mutate-shoot would have selected", f.Gardener, f.Instead)
+	case f.By != "":
+		return fmt.Sprintf("; Gardener selects %s, which the Shoot leaves open", f.Gardener)
 	}
 	return ""
 }
@@ -45,16 +64,16 @@ func leavesImage(worker v1beta1.Worker) bool {
 	return image == nil || image.Version == nil || !isVersion(*image.Version)
 }
 
-// FilledIn returns a Shoot as it is written, but with the images that [StoredShoot] fills in, and what that is for each worker pool.
-func FilledIn(p AnyProfile, shoot *v1beta1.Shoot) (*v1beta1.Shoot, []Filling) {
+// FilledIn returns a Shoot as it is written, but with the images that [Given.StoredShoot] fills in, and what that is for each worker pool.
+func (in *Given) FilledIn(p AnyProfile, shoot *v1beta1.Shoot) (*v1beta1.Shoot, []Filling) {
 	workers := shoot.Spec.Provider.Workers
 	if !slices.ContainsFunc(workers, leavesImage) {
 		return shoot, make([]Filling, len(workers))
 	}
 	filled := shoot.DeepCopy()
-	stored, fillings := StoredShoot(p, shoot, true)
+	stored, fillings := in.StoredShoot(p, shoot)
 	for i := range fillings {
-		if fillings[i].Done {
+		if fillings[i].By != "" {
 			filled.Spec.Provider.Workers[i].Machine.Image = stored.Spec.Provider.Workers[i].Machine.Image
 		}
 	}
@@ -63,8 +82,8 @@ func FilledIn(p AnyProfile, shoot *v1beta1.Shoot) (*v1beta1.Shoot, []Filling) {
 
 // StoredShoot returns a Shoot as the API server stores it when it is created with a profile, and what is filled in for each worker
 // pool: Gardener's defaults, versions of Kubernetes as far as the profile has them, and images, of those that boot if mutate-shoot
-// is in charge. The Shoot that is given is not changed; it is returned itself if it has been stored, and has all of that.
-func StoredShoot(p AnyProfile, shoot *v1beta1.Shoot, webhook bool) (*v1beta1.Shoot, []Filling) {
+// is installed. The Shoot that is given is not changed; it is returned itself if it has been stored, and has all of that.
+func (in *Given) StoredShoot(p AnyProfile, shoot *v1beta1.Shoot) (*v1beta1.Shoot, []Filling) {
 	fillings := make([]Filling, len(shoot.Spec.Provider.Workers))
 	if shoot.UID != "" && isVersion(shoot.Spec.Kubernetes.Version) && !slices.ContainsFunc(shoot.Spec.Provider.Workers, incomplete) {
 		return shoot, fillings
@@ -82,7 +101,7 @@ func StoredShoot(p AnyProfile, shoot *v1beta1.Shoot, webhook bool) (*v1beta1.Sho
 	}
 	for i, pool := range provider.PoolsOf(stored) {
 		if worker := &stored.Spec.Provider.Workers[i]; leavesImage(*worker) {
-			fillings[i] = fillImage(p, worker, pool, stored.Spec.Kubernetes.Version, webhook)
+			fillings[i] = fillImage(p, worker, pool, stored.Spec.Kubernetes.Version, in.Admission.Of(p.Spec().Type))
 		}
 	}
 	return stored, fillings
@@ -104,17 +123,26 @@ func fillKubernetes(p AnyProfile, version *string) {
 }
 
 // fillImage gives a new worker pool the image that is filled in. If it cannot be told what boots for it, that is Gardener's choice.
-func fillImage(p AnyProfile, worker *v1beta1.Worker, pool provider.Pool, kubernetes string, webhook bool) Filling {
+func fillImage(p AnyProfile, worker *v1beta1.Worker, pool provider.Pool, kubernetes string, by maintenance.Admission) Filling {
 	image, err := gardenerrules.DefaultImage(p.Spec(), worker, nil)
-	if boots := resolve.Boots(p, pool); boots != nil && webhook {
-		image, err = maintenance.Filled(p.Spec(), worker, kubernetes, boots)
-	}
 	if err != nil || image == (maintenance.Image{Name: pool.Image, Version: pool.Version}) {
 		return Filling{Err: err}
+	}
+	f := Filling{By: ByGardener, Gardener: image}
+	if boots := resolve.Boots(p, pool); boots != nil {
+		// The image can be filled in, so this can be no error.
+		other, _ := maintenance.Filled(p.Spec(), worker, kubernetes, boots)
+		switch {
+		case other == image:
+		case by == maintenance.Corrects:
+			f.By, image = ByCapkit, other
+		default:
+			f.Instead = other
+		}
 	}
 	if worker.Machine.Image == nil {
 		worker.Machine.Image = &v1beta1.ShootMachineImage{}
 	}
 	worker.Machine.Image.Name, worker.Machine.Image.Version = image.Name, &image.Version
-	return Filling{Done: true}
+	return f
 }

@@ -39,6 +39,9 @@ type Given struct {
 	Namespaced Objects[v1beta1.NamespacedCloudProfile]
 	Shoots     Objects[v1beta1.Shoot]
 
+	// Admission is what is installed in the landscape.
+	Admission Admission
+
 	ReservedInCore bool // the objects are for a Gardener that accepts the reserved capabilities: see package reserved
 	// Domain is that of the credentials of all Shoots; nil if it is not known.
 	Domain   *string

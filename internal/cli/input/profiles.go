@@ -30,14 +30,14 @@ import (
 // as far as the command knows its provider.
 func (in *Given) filled(s *Source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
 	object := s.Object.DeepCopy()
-	if provider := in.Providers[object.Spec.Type]; provider != nil {
+	if provider := in.Providers[object.Spec.Type]; provider != nil && in.Admission.Fills(object.Spec.Type) {
 		fillIn(object.Spec.MachineImages, profile.FillCloudProfile(provider, &s.Object.Spec))
 	}
 	return object
 }
 
-// Stored returns a CloudProfile of the inputs as the API server stores it, which must not be changed: with the core flavors that our
-// webhook fills in, and Gardener's defaults, to which the architecture of machine types without capabilities belongs.
+// Stored returns a CloudProfile of the inputs as the API server stores it, which must not be changed: with the core flavors that a
+// webhook fills in, if there is one, and Gardener's defaults, to which the architecture of machine types without capabilities belongs.
 func (in *Given) Stored(s *Source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
 	if s.stored != nil {
 		return s.stored
@@ -84,7 +84,7 @@ func (in *Given) StoredNamespaced(s *Source[v1beta1.NamespacedCloudProfile]) *v1
 	}
 	object, parent := s.Object.DeepCopy(), in.Stored(in.ParentOf(s))
 	gardener.SetDefaults(object)
-	if provider := in.Providers[parent.Spec.Type]; provider != nil {
+	if provider := in.Providers[parent.Spec.Type]; provider != nil && in.Admission.Fills(parent.Spec.Type) {
 		fillIn(object.Spec.MachineImages, profile.FillNamespacedCloudProfile(provider, object, &parent.Spec))
 	}
 	s.stored = object

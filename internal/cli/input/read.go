@@ -20,6 +20,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/internal/cli/settings"
 )
 
 // Where the objects of a garden come from: files, and the cluster that flags name.
@@ -35,6 +36,8 @@ type Flags struct {
 	// Whole keeps what is not read of objects, for a command that writes them.
 	Whole bool
 	Given func(flag string) bool
+
+	settingsFlags
 }
 
 // unread says what is not kept of objects in files.
@@ -50,7 +53,7 @@ var clusterFlags = []string{"kubeconfig", "context", "namespace", "all-namespace
 
 // NewFlags adds the flags of a command that reads objects, and makes it refuse to run without any input.
 func NewFlags(cmd *cobra.Command) *Flags {
-	flags := &Flags{Given: cmd.Flags().Changed}
+	flags := &Flags{Given: cmd.Flags().Changed, settingsFlags: settingsFlags{Settings: &settings.Settings{}, flags: cmd.Flags()}}
 	set := cmd.Flags()
 	set.StringVar(&flags.cluster.Kubeconfig, "kubeconfig", "",
 		"read objects from the cluster of this `FILE` (default: as kubectl, if another of these flags is given)")
@@ -97,7 +100,12 @@ func (flags *Flags) Check(files []string) error {
 // Load reads the inputs of a command, of the cluster Shoots if it asks for them. The error is about inputs that cannot be
 // read at all; what is wrong in them becomes findings.
 func Load(ctx context.Context, c *command.Call, args []string, flags *Flags, shoots bool) (*Given, error) {
-	return LoadFor(ctx, c, args, flags, shoots, len(args) > 0)
+	files := flags.Files(args)
+	g, err := LoadFor(ctx, c, files, flags, shoots, len(files) > 0)
+	if err != nil && len(files) > len(args) {
+		return nil, fmt.Errorf("inputs of %s: %w", flags.Settings.File, err)
+	}
+	return g, err
 }
 
 // LoadFor reads them as [Load] does, where files reports whether any are given, in args or elsewhere.
@@ -109,7 +117,11 @@ func LoadFor(ctx context.Context, c *command.Call, args []string, flags *Flags, 
 	reading := terminal.Begin("reading", 0)
 	defer reading.End()
 	if !flags.Live() {
-		return Files(args, c.Stdin, c.Providers, "", flags.unread())
+		in, err := Files(args, c.Stdin, c.Providers, "", flags.unread())
+		if err == nil {
+			in.Admission = flags.admission()
+		}
+		return in, err
 	}
 	options := flags.cluster
 	options.UserAgent = "capkit/" + c.Versions().Version
@@ -127,7 +139,10 @@ func LoadFor(ctx context.Context, c *command.Call, args []string, flags *Flags, 
 	if err != nil {
 		return nil, err
 	}
-	in.Cluster = reader.String()
+	in.Cluster, in.Admission = reader.String(), flags.admission()
+	if !in.Admission.Said && flags.asksForAdmission() {
+		in.findAdmission(reader.Mutating(cmp.Or(ctx, context.Background())))
+	}
 	in.addCluster(objects, checked)
 	return in, nil
 }

@@ -27,6 +27,7 @@ type migrateFlags struct {
 	output              string
 	fold, machineTypes  []string
 	write, config, back bool
+	core                bool
 	given               func(flag string) bool
 	in                  *input.Flags
 }
@@ -41,14 +42,16 @@ func Command(c *command.Call) *cobra.Command {
 -w changes them. Comments, order, quoting and indentation stay: only lines that must change change. Nothing is changed
 unless every worker pool boots the same image as before; Shoots among the inputs are looked at as well.
 
-Without further flags it is the smallest step that Gardener accepts: the architecture is registered, and admission fills in
-the rest. --provider-config writes the image versions of provider configs as flavors. --fold joins image versions that are
+Without further flags it is the smallest step: the architecture is registered. The flavors of core are left to a mutating
+webhook: that of capkit's admission component, or of the extension of the cloud; --core-flavors writes them, for a garden
+that has neither, and for tools like Argo CD that put back what a webhook writes. --provider-config writes the image versions of provider configs as flavors. --fold joins image versions that are
 told apart by a suffix: 1.2.3-baremetal becomes a flavor of 1.2.3. --back goes back to the legacy format.
 
 A version that --fold joins and a Shoot among the inputs uses is kept, since Gardener refuses to remove it. A second step leaves
 it out once nobody uses it: it is shown in the diff, as comments, and -w writes it beside the file, as FILE.step-2. A worker
 pool can move to the version without suffix if that boots the same image for it by then.`,
 		Example: "  capkit migrate cloudprofile.yaml\n" +
+			"  capkit migrate --core-flavors cloudprofile.yaml\n" +
 			"  capkit migrate -w --provider-config cloudprofile.yaml namespacedcloudprofiles/\n" +
 			"  capkit migrate --fold=-baremetal=hypervisor:baremetal,virtualized --machine-types='bare_*' cloudprofile.yaml shoots.yaml\n" +
 			"  capkit migrate -A --fold=-gen2=generation:gen2,gen1 cloudprofile.yaml\n" +
@@ -58,6 +61,7 @@ pool can move to the version without suffix if that boots the same image for it 
 	f := cmd.Flags()
 	f.BoolVarP(&flags.write, "write", "w", false, "change the files instead of printing a diff")
 	f.BoolVar(&flags.config, "provider-config", false, "write all image versions of provider configs as flavors")
+	f.BoolVar(&flags.core, "core-flavors", false, "write the flavors of core, too, for a garden where no mutating webhook fills them in")
 	f.StringArrayVar(&flags.fold, "fold", nil,
 		"join image versions that a suffix tells apart: `SUFFIX=CAPABILITY:VALUE[,PLAIN]` (PLAIN is "+transform.StandardPlain+" if it is not said)")
 	f.StringSliceVar(&flags.machineTypes, "machine-types", nil,
@@ -75,10 +79,10 @@ pool can move to the version without suffix if that boots the same image for it 
 
 // options returns what the flags ask for, or what is wrong with them.
 func (flags *migrateFlags) options() (transform.Options, error) {
-	options := transform.Options{ProviderConfig: flags.config}
+	options := transform.Options{ProviderConfig: flags.config, CoreFlavors: flags.core}
 	switch {
-	case flags.back && (flags.config || flags.given("fold") || flags.given("machine-types")):
-		return options, errors.New("--back takes none of --provider-config, --fold and --machine-types: it writes everything in the legacy format")
+	case flags.back && (flags.config || flags.core || flags.given("fold") || flags.given("machine-types")):
+		return options, errors.New("--back takes none of --provider-config, --core-flavors, --fold and --machine-types: it writes everything in the legacy format")
 	case flags.given("machine-types") && !flags.given("fold"):
 		return options, errors.New("--machine-types says which machine types support the value of --fold: give that as well")
 	case flags.given("machine-types") && len(flags.machineTypes) == 0:

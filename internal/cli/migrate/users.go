@@ -9,7 +9,6 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
-	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -59,7 +58,7 @@ func (m *migration) uses() uses {
 // completed returns a Shoot with the images that it leaves to Gardener.
 func (m *migration) completed(shoot *v1beta1.Shoot) *v1beta1.Shoot {
 	if p, _ := m.ProfileOf(shoot); p != nil {
-		shoot, _ = input.FilledIn(p, shoot)
+		shoot, _ = m.FilledIn(p, shoot)
 	}
 	return shoot
 }

@@ -50,13 +50,13 @@ func addMaintenance(g *input.Given, r *html.Report, order capability.Order) {
 		r.Shoots++
 		var answer ask.Maintained
 		if s.Object != nil {
-			ask.Maintain(g, &answer, s, later, true)
+			ask.Maintain(g, &answer, s, later)
 		}
 		if s.Object == nil || len(answer.Pools) < len(s.Object.Spec.Provider.Workers) {
 			r.Unknown++
 		}
 		if len(answer.Pools) > 0 {
-			addPools(&pools, g.ProfileToAsk(s), s, answer.Pools, order, known)
+			addPools(g, &pools, g.ProfileToAsk(s), s, answer.Pools, order, known)
 		}
 		for _, k := range answer.Kubernetes {
 			kubernetes.add(html.Pools{MaintainedPool: ask.MaintainedPool{From: k.From, To: k.To, Action: k.Action}}, 1, k.Who())
@@ -86,10 +86,10 @@ type askedShape struct {
 // addPools adds the worker pools of a Shoot, each with what it asks for and boots with the image that it has before the maintenance.
 // What is known of other pools has Asks and Boots alone.
 func addPools(
-	to *gathered, p input.AnyProfile, s *input.Source[v1beta1.Shoot], maintained []ask.MaintainedPool,
+	g *input.Given, to *gathered, p input.AnyProfile, s *input.Source[v1beta1.Shoot], maintained []ask.MaintainedPool,
 	order capability.Order, known map[askedShape]html.Pools,
 ) {
-	stored, _ := input.StoredShoot(p, s.Object, true)
+	stored, _ := g.StoredShoot(p, s.Object)
 	for i, pool := range provider.PoolsOf(stored) {
 		pool.Image, pool.Version, pool.Order = maintained[i].Image, maintained[i].From, order
 		var answer html.Pools

@@ -76,7 +76,13 @@ status is 0.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runPlan(c, cmd, args, flags) },
 	}
 	flags.Flags = input.NewFlags(cmd)
-	cmd.Args = func(_ *cobra.Command, args []string) error { return flags.check(args) }
+	flags.SettingsFlags(cmd)
+	cmd.Args = func(_ *cobra.Command, args []string) error {
+		if err := flags.ReadSettings(nil); err != nil {
+			return err
+		}
+		return errors.Join(flags.check(args), flags.Complete())
+	}
 	command.OutputFlag(cmd, &flags.output, []string{"json", "markdown", "text", "yaml"})
 	command.ChoiceFlag(cmd, &flags.failOn, "fail-on", failOnBreaking, "`KIND` of change that makes the exit status 1", []string{failOnBreaking, failOnChange})
 	command.OrderFlag(cmd, &flags.order)

@@ -39,6 +39,8 @@ const Rule = "migration"
 type Options struct {
 	// ProviderConfig has all image versions of the provider config written as flavors.
 	ProviderConfig bool
+	// CoreFlavors has the flavors of core written that admission would fill in (semantics S12).
+	CoreFlavors bool
 	// Fold joins image versions; nil joins none.
 	Fold *Fold
 	// MachineTypes are patterns, as of path.Match, of the names of the machine types that support the Value of Fold and nothing
@@ -262,6 +264,9 @@ func Forward(cloud provider.Provider[any], input Input, options Options) (result
 			p.foldMachineTypes(options.Fold, options.MachineTypes)
 		}
 	}
+	if options.CoreFlavors {
+		p.coreFlavors()
+	}
 	return p.result(kept)
 }
 
@@ -371,6 +376,16 @@ func (p *document) demandedFlavors() {
 	}
 	if len(ids) > 0 {
 		p.rewrite(provider.FormatFlavors, func(id provider.ImageVersion) bool { return ids[id] })
+	}
+}
+
+// coreFlavors writes the flavors of core that admission would fill in.
+func (p *document) coreFlavors() {
+	filled := p.fill(p.capabilities)
+	for v := range profile.Versions(&p.spec) {
+		if len(v.CapabilityFlavors) == 0 {
+			v.CapabilityFlavors = versionIn(filled, v).CapabilityFlavors
+		}
 	}
 }
 

@@ -21,10 +21,12 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/client/core/clientset/versioned/scheme"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	kubernetes "k8s.io/client-go/kubernetes/scheme"
 )
 
 // Secret is the token in kubeconfigs. The command must show it to nobody.
@@ -36,6 +38,7 @@ type API struct {
 	CloudProfiles           []v1beta1.CloudProfile
 	NamespacedCloudProfiles []v1beta1.NamespacedCloudProfile
 	Shoots                  []v1beta1.Shoot
+	Mutating                []admissionregistrationv1.MutatingWebhookConfiguration
 	// Page is the most that it gives at once; 0 for as many as are asked for.
 	Page int
 	// Refuse returns the error about a request to a path with the token of a page, which is empty for the first one. It
@@ -125,6 +128,9 @@ func (a *API) list(r *http.Request, token string) runtime.Object {
 		items, next := page(a.Shoots, namespace, token, limit)
 		return &v1beta1.ShootList{ListMeta: metav1.ListMeta{Continue: next}, Items: items}
 	}
+	if kind == "mutatingwebhookconfigurations" {
+		return &admissionregistrationv1.MutatingWebhookConfigurationList{Items: a.Mutating}
+	}
 	a.t.Errorf("unexpected request to %s", r.URL.Path)
 	return &metav1.Status{Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound}
 }
@@ -153,11 +159,14 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, code int, object run
 	}
 	w.Header().Set("Content-Type", mediaType)
 	w.WriteHeader(code)
-	group := v1beta1.SchemeGroupVersion
-	if _, isStatus := object.(*metav1.Status); isStatus {
+	group, codecs := v1beta1.SchemeGroupVersion, scheme.Codecs
+	switch object.(type) {
+	case *metav1.Status:
 		group = schema.GroupVersion{Version: "v1"}
+	case *admissionregistrationv1.MutatingWebhookConfigurationList:
+		group, codecs = admissionregistrationv1.SchemeGroupVersion, kubernetes.Codecs
 	}
-	if err := scheme.Codecs.EncoderForVersion(info.Serializer, group).Encode(object, w); err != nil {
+	if err := codecs.EncoderForVersion(info.Serializer, group).Encode(object, w); err != nil {
 		a.t.Error(err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capkit/capkit/hack/components"
@@ -106,5 +107,17 @@ func (c Component) installed(ctx context.Context, g *garden.Garden) error {
 	if apierrors.IsInvalid(err) && strings.Contains(err.Error(), "spec.providerConfig: Required") {
 		return nil
 	}
-	return fmt.Errorf("a CloudProfile without provider config was answered with: %w", err)
+	if err == nil {
+		return fmt.Errorf("a CloudProfile without provider config was admitted, with %s", registered(config))
+	}
+	return fmt.Errorf("a CloudProfile without provider config was refused otherwise: %w", err)
+}
+
+// registered is how the webhooks of a configuration are registered.
+func registered(config *admissionregistrationv1.ValidatingWebhookConfiguration) string {
+	text := fmt.Sprintf("%d webhooks at resource version %s", len(config.Webhooks), config.ResourceVersion)
+	for _, w := range config.Webhooks {
+		text += fmt.Sprintf(", %s (%s, authority of %d bytes)", w.Name, ptr.Deref(w.FailurePolicy, ""), len(w.ClientConfig.CABundle))
+	}
+	return text
 }

@@ -124,10 +124,13 @@ func (r Replica) WaitUntilReady(ctx context.Context) error {
 	return waitUntil(ctx, r.installation.Name()+" is not ready", r.ready)
 }
 
+// patience is for a machine whose API server may be kept from answering for a minute or two by others.
+const patience = 5 * time.Minute
+
 // waitUntil waits until a check finds nothing wrong. The error begins with what is wrong, and says what it found last.
 func waitUntil(ctx context.Context, wrong string, check func(context.Context) error) error {
 	var last error
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		err := check(ctx)
 		if err == nil || ctx.Err() == nil {
 			last = err

@@ -2,7 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package checks
+// Package settings reads .capkit.yaml, the file with what a repository or a landscape says in place of flags.
+package settings
 
 import (
 	"errors"
@@ -19,38 +20,41 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// settingsFile is the name of the file with the settings of lint.
-const settingsFile = ".capkit.yaml"
+// File is the name of the file.
+const File = ".capkit.yaml"
 
-// otherSettingsFile is a name that people give that file instead.
-const otherSettingsFile = ".capkit.yml"
+// otherFile is a name that people give that file instead.
+const otherFile = ".capkit.yml"
 
-// settings are what a file says in place of flags.
-type settings struct {
-	file string
-	// inputs are what is read if no FILE and no cluster is given, relative to the working directory.
-	inputs []string
-	// disabled are the rules whose findings do not count, with the reasons.
-	disabled map[string]report.Suppression
-	// flags are the values of flags that are not given.
-	flags map[string]string
+// Webhooks are the values of webhook.
+var Webhooks = []string{"true", "validating", "false"}
+
+// Settings are what a file says in place of flags. The zero value is what an empty one says.
+type Settings struct {
+	// File is the path, empty if there is none.
+	File string
+	// Inputs are what is read if no FILE and no cluster is given, relative to the working directory.
+	Inputs []string
+	// Disabled are the rules whose findings do not count, with the reasons.
+	Disabled map[string]string
+	// Flags are the values of flags that are not given, by their names. Not every command has all of them.
+	Flags map[string]string
 }
 
-// findSettings returns the path of the settings for the working directory: the file in it or in the nearest folder above, up to
+// Find returns the path of the settings for the working directory: the file in it or in the nearest folder above, up to
 // the root of the repository if there is one. It is empty if there is none. It may be no file
 // that can be read: then reading it returns the error.
-func findSettings() (string, error) {
+func Find() (string, error) {
 	here, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
 	for dir := here; ; dir = filepath.Dir(dir) {
-		for _, name := range []string{otherSettingsFile, settingsFile} {
+		for _, name := range []string{otherFile, File} {
 			path := filepath.Join(dir, name)
 			switch _, err := os.Lstat(path); {
 			case errors.Is(err, fs.ErrNotExist):
@@ -61,8 +65,8 @@ func findSettings() (string, error) {
 			if relative, err := filepath.Rel(here, path); err == nil {
 				path = relative
 			}
-			if name == otherSettingsFile {
-				return "", fmt.Errorf("%s is not read, because the settings have the name %s: rename it, or remove it", path, settingsFile)
+			if name == otherFile {
+				return "", fmt.Errorf("%s is not read, because the settings have the name %s: rename it, or remove it", path, File)
 			}
 			return path, nil
 		}
@@ -72,8 +76,12 @@ func findSettings() (string, error) {
 	}
 }
 
-// readSettings reads settings. The error names everything that is wrong, each with its place.
-func readSettings(file string, rules []finding.Rule) (*settings, error) {
+// severities are the values of failOn.
+var severities = []string{string(finding.SeverityError), string(finding.SeverityWarning)}
+
+// Read reads settings. cannotDisable says why a rule cannot be disabled, and is empty if it can; nil: nobody asks. The error names
+// everything that is wrong, each with its place.
+func Read(file string, cannotDisable func(rule string) string) (*Settings, error) {
 	text, err := os.ReadFile(file)
 	switch {
 	case errors.Is(err, syscall.EISDIR):
@@ -81,8 +89,8 @@ func readSettings(file string, rules []finding.Rule) (*settings, error) {
 	case err != nil:
 		return nil, err
 	}
-	s := &settings{file: file, disabled: map[string]report.Suppression{}, flags: map[string]string{}}
-	r := &settingsReader{settings: s, rules: rules}
+	s := &Settings{File: file, Disabled: map[string]string{}, Flags: map[string]string{}}
+	r := &reader{Settings: s, cannotDisable: cannotDisable}
 	var document yaml.Node
 	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
 	if err := decode(decoder, &document); err != nil {
@@ -91,17 +99,10 @@ func readSettings(file string, rules []finding.Rule) (*settings, error) {
 	if len(document.Content) > 0 {
 		r.mapping(document.Content[0], map[string]func(*yaml.Node){
 			"inputs": r.inputs, "disable": r.disable,
-			"failOn": func(n *yaml.Node) {
-				if s.flags["fail-on"] = n.Value; !slices.Contains(severities, n.Value) {
-					r.fault(n, "write %s", words.Or(severities))
-				}
-			},
-			"domain": func(n *yaml.Node) { s.flags["domain"] = r.text(n, "the name of the domain") },
-			"reservedInCore": func(n *yaml.Node) {
-				if s.flags["reserved-in-core"] = n.Value; n.Tag != "!!bool" {
-					r.fault(n, "write true or false")
-				}
-			},
+			"failOn":         func(n *yaml.Node) { r.choice(n, "fail-on", severities) },
+			"webhook":        func(n *yaml.Node) { r.choice(n, "webhook", Webhooks) },
+			"domain":         func(n *yaml.Node) { s.Flags["domain"] = r.text(n, "the name of the domain") },
+			"reservedInCore": func(n *yaml.Node) { r.choice(n, "reserved-in-core", []string{"true", "false"}) },
 		})
 	}
 	var more yaml.Node
@@ -127,19 +128,19 @@ func decode(decoder *yaml.Decoder, document *yaml.Node) (err error) {
 // lineOf matches how the parser begins a message.
 var lineOf = regexp.MustCompile(`^yaml: (?:line (\d+:))? ?`)
 
-// settingsReader reads nodes into settings.
-type settingsReader struct {
-	*settings
-	rules  []finding.Rule
-	faults []error
+// reader reads nodes into settings.
+type reader struct {
+	*Settings
+	cannotDisable func(rule string) string
+	faults        []error
 }
 
-func (r *settingsReader) fault(n *yaml.Node, format string, args ...any) {
-	r.faults = append(r.faults, fmt.Errorf("%s:%d:%d: %s", r.file, n.Line, n.Column, fmt.Sprintf(format, args...)))
+func (r *reader) fault(n *yaml.Node, format string, args ...any) {
+	r.faults = append(r.faults, fmt.Errorf("%s:%d:%d: %s", r.File, n.Line, n.Column, fmt.Sprintf(format, args...)))
 }
 
 // mapping reads the members of a mapping, of which each may be there once. It reports whether all of them are there, or it is none.
-func (r *settingsReader) mapping(n *yaml.Node, fields map[string]func(*yaml.Node)) (complete bool) {
+func (r *reader) mapping(n *yaml.Node, fields map[string]func(*yaml.Node)) (complete bool) {
 	known := slices.Sorted(maps.Keys(fields))
 	if n.Kind != yaml.MappingNode {
 		if n.Tag != "!!null" {
@@ -166,8 +167,15 @@ func (r *settingsReader) mapping(n *yaml.Node, fields map[string]func(*yaml.Node
 	return !slices.ContainsFunc(known, func(key string) bool { return seen[key] == 0 })
 }
 
+// choice reads the value of a flag that is one of some.
+func (r *reader) choice(n *yaml.Node, flag string, choices []string) {
+	if r.Flags[flag] = n.Value; n.Kind != yaml.ScalarNode || !slices.Contains(choices, n.Value) {
+		r.fault(n, "write %s", words.Or(choices))
+	}
+}
+
 // text reads a string; it is empty, which is an error, if there is none.
-func (r *settingsReader) text(n *yaml.Node, what string) string {
+func (r *reader) text(n *yaml.Node, what string) string {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" && strings.TrimSpace(n.Value) != "" {
 		return n.Value
 	}
@@ -176,7 +184,7 @@ func (r *settingsReader) text(n *yaml.Node, what string) string {
 }
 
 // items calls a function for each item of a list.
-func (r *settingsReader) items(n *yaml.Node, what string, read func(*yaml.Node)) {
+func (r *reader) items(n *yaml.Node, what string, read func(*yaml.Node)) {
 	if n.Kind != yaml.SequenceNode {
 		r.fault(n, "write a list of %s", what)
 		return
@@ -186,23 +194,26 @@ func (r *settingsReader) items(n *yaml.Node, what string, read func(*yaml.Node))
 	}
 }
 
-func (r *settingsReader) inputs(n *yaml.Node) {
+func (r *reader) inputs(n *yaml.Node) {
 	r.items(n, "files and directories", func(n *yaml.Node) {
 		path := r.text(n, "a file or a directory")
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(filepath.Dir(r.file), path)
+			path = filepath.Join(filepath.Dir(r.File), path)
 		}
-		r.settings.inputs = append(r.settings.inputs, path)
+		r.Settings.Inputs = append(r.Settings.Inputs, path)
 	})
 }
 
-func (r *settingsReader) disable(n *yaml.Node) {
+func (r *reader) disable(n *yaml.Node) {
 	r.items(n, "entries with a rule and a reason", func(n *yaml.Node) {
 		var rule, reason string
 		complete := r.mapping(n, map[string]func(*yaml.Node){
 			"rule": func(n *yaml.Node) {
 				rule = r.text(n, "the name of a rule")
-				if message := cannotDisable(rule, r.rules); rule != "" && message != "" {
+				if rule == "" || r.cannotDisable == nil {
+					return
+				}
+				if message := r.cannotDisable(rule); message != "" {
 					r.fault(n, "%s", message)
 				}
 			},
@@ -211,7 +222,7 @@ func (r *settingsReader) disable(n *yaml.Node) {
 		if !complete {
 			r.fault(n, "an entry needs a rule and a reason")
 		} else if rule != "" {
-			r.disabled[rule] = report.Suppression{Kind: report.External, Justification: reason}
+			r.Disabled[rule] = reason
 		}
 	})
 }

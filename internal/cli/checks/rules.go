@@ -131,7 +131,7 @@ var manifestRules = []finding.Rule{
 		Repair: "Repair the profile first."},
 	{Name: input.RuleProviderUnknown, Severity: finding.SeverityWarning, Escalates: true, Object: finding.ObjectCloudProfile,
 		Means: "The CloudProfile is of a provider type that the command does not know. Gardener's own rules were checked, the provider config " +
-			"was not looked at. If the type differs from a known one in capitals only, lint takes that for an error.",
+			"was not looked at. If the type is almost that of a known one, lint takes that for an error.",
 		Repair: "Use the command of that provider's extension, if it has one. If it is the spelling, correct that."},
 	{Name: transform.Rule, Severity: finding.SeverityError, Object: finding.ObjectAny, Command: "migrate",
 		Means: "A profile cannot be migrated as it was asked for: a worker pool would boot another image, the file is written in a way in " +

@@ -32,13 +32,13 @@ func TestGuides(t *testing.T) {
 		"local-complete.yaml":  nil,
 		"local-tie-break.yaml": nil,
 		"openstack-legacy.yaml": {
-			"warning machine-type-without-image 29", "warning image-name-fallback 53", "warning region-unknown 55",
+			"warning version-expired 11", "warning machine-type-without-image 29", "warning image-name-fallback 53", "warning region-unknown 55",
 			"warning region-uncovered 58", "warning region-unknown 61",
 		},
 		"openstack-new.yaml": {"error core-flavor-wrapped 26", "error core-flavor-wrapped 29", "error core-flavor-wrapped 32"},
 		"openstack-new-repaired.yaml": {
-			"warning machine-type-without-image 33", "warning machine-type-without-image 44", "warning machine-type-without-image 55",
-			"warning region-uncovered 80", "warning region-unknown 84", "warning region-unknown 86",
+			"warning version-expired 20", "warning machine-type-without-image 33", "warning machine-type-without-image 44",
+			"warning machine-type-without-image 55", "warning region-uncovered 80", "warning region-unknown 84", "warning region-unknown 86",
 			"warning region-uncovered 88", "warning region-uncovered 94",
 		},
 	} {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -59,7 +60,7 @@ Shoots that are being deleted are left out.`,
 	flags.AllowEmptyFlag(cmd)
 	flags.PreparedBySettings(cmd)
 	cmd.Flags().StringVar(&flags.at, "at", "",
-		"`TIME` of the maintenance, like 2027-01-31T00:00:00Z, by which versions may have expired (default now)")
+		"`TIME` of the maintenance, like 2027-01-31T00:00:00Z, 2027-01-31 or +7d, by which versions may have expired (default now)")
 	command.Complete(cmd, "at", nil) // a time, and no file
 	flags.NoWebhookFlag(cmd)
 	command.OutputFlag(cmd, &flags.output, command.AnswerFormats)
@@ -107,14 +108,29 @@ func (k *MaintainedKubernetes) Who() string {
 	return strings.TrimSuffix(k.Shoot+", worker pool "+k.Pool, ", worker pool ")
 }
 
+// until returns how long it is until a time, which is written in full, as a day, whose beginning in UTC is meant, or as a number of days
+// from now.
+func until(at string) (time.Duration, error) {
+	if days, found := strings.CutSuffix(at, "d"); found && strings.HasPrefix(days, "+") {
+		if n, err := strconv.ParseUint(days[1:], 10, 16); err == nil {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	}
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if when, err := time.Parse(layout, at); err == nil {
+			return time.Until(when), nil
+		}
+	}
+	return 0, fmt.Errorf("--at %q is no time: write it like 2027-01-31T00:00:00Z, 2027-01-31 or +7d", at)
+}
+
 func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *maintenanceFlags) error {
 	var after time.Duration
 	if flags.at != "" {
-		at, err := time.Parse(time.RFC3339, flags.at)
-		if err != nil {
-			return fmt.Errorf("--at %q is no time: write it like 2027-01-31T00:00:00Z", flags.at)
+		var err error
+		if after, err = until(flags.at); err != nil {
+			return err
 		}
-		after = time.Until(at)
 	}
 	g, err := input.Load(ctx, c, args, flags.Flags, true)
 	if err != nil {

@@ -163,7 +163,9 @@ func named(found []copiedReference) (name string, more bool) {
 func lookForCopies[R any](
 	c *copies, id provider.ImageVersion, flavor *imageselector.Flavor[R], vocabulary *capability.Vocabulary,
 ) (ofArchitectures, ofVersions []copiedReference) {
-	use := referenceUse{id: id, written: vocabulary.Format(flavor.Capabilities), architectures: sets.New(flavor.Capabilities[capability.Architecture]...)}
+	use := referenceUse{
+		id: id, written: vocabulary.Format(flavor.Capabilities), architectures: sets.New(flavor.Capabilities[capability.Architecture]...),
+	}
 	look := func(ref R, at *field.Path) {
 		key, text := referenceText(ref)
 		if text == "" {

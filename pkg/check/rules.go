@@ -26,7 +26,8 @@ const RuleProfileMissing = "profile-missing"
 func Rules() []finding.Rule {
 	rules := slices.Concat(providerconfig.Rules(), profile.Rules(), resolve.Rules(), finding.On(finding.ObjectCloudProfile,
 		RuleSize, ruleImageUnused, ruleVersionUnused, ruleOrderDiffers, ruleRegionUncovered, ruleRegionUnknown, ruleFallback,
-		RuleMachineWithoutImage, RuleTypeUndeclared, ruleReferenceCopied, ruleForeignPrefix, ruleWorkerValueUnasked, ruleWorkerMisspelt, ruleOnlyOnRequest,
+		RuleMachineWithoutImage, RuleTypeUndeclared,
+		ruleReferenceCopied, ruleForeignPrefix, ruleWorkerValueUnasked, ruleWorkerMisspelt, ruleOnlyOnRequest,
 	), finding.On(finding.ObjectShoot, ruleProviderType, RuleRequestIgnored), finding.On(finding.ObjectNamespacedCloudProfile,
 		RuleVersionInherited, RuleMappingInherited, ruleNamespacedConfig, RuleEntryDuplicate, ruleNamespacedFormat,
 	), finding.Online(slices.Concat(finding.On(finding.ObjectCloudProfile,

@@ -85,7 +85,8 @@ func explain(f *finding.Finding, at *field.Path, changes []Change) {
 			return
 		}
 	}
-	if here := referenceAmong(f.Detail); here != "" && strings.HasPrefix(place, "machineImages.versions.") && slices.Contains(references, name) {
+	inImage := strings.HasPrefix(place, "machineImages.versions.") && slices.Contains(references, name)
+	if here := referenceAmong(f.Detail); inImage && here != "" {
 		f.Detail, f.Suggestion = fmt.Sprintf("unknown field %q: here the image of a region is its %s", name, here), nil
 		return
 	}

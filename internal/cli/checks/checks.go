@@ -138,8 +138,9 @@ func withoutArchitecture(spec *v1beta1.CloudProfileSpec) field.ErrorList {
 	if len(spec.MachineCapabilities) > 0 || types < 3 || len(without) != 1 {
 		return nil
 	}
+	at := field.NewPath("spec", "machineTypes").Index(without[0])
 	return field.ErrorList{{
-		Type: field.ErrorTypeRequired, Field: field.NewPath("spec", "machineTypes").Index(without[0]).String(), Origin: check.RuleTypeUndeclared.Name,
+		Type: field.ErrorTypeRequired, Field: at.String(), Origin: check.RuleTypeUndeclared.Name,
 		Detail: fmt.Sprintf("machine type %s does not name its architecture, so it is taken for %s; all other machine types name theirs",
 			spec.MachineTypes[without[0]].Name, v1beta1constants.ArchitectureAMD64),
 	}}
@@ -366,14 +367,14 @@ var (
 func listedAlready(profile *v1beta1.CloudProfile, path string) string {
 	at := versionOfImage.FindStringSubmatch(path)
 	i, _ := strconv.Atoi(at[1])
-	image, again := profile.Spec.MachineImages[i], 0
-	again, _ = strconv.Atoi(at[2])
+	again, _ := strconv.Atoi(at[2])
+	image := &profile.Spec.MachineImages[i]
 	first := slices.IndexFunc(image.Versions, func(v v1beta1.MachineImageVersion) bool { return v.Version == image.Versions[again].Version })
 	if first == again { // in another entry of the image
 		return ""
 	}
-	return fmt.Sprintf("image %s lists version %s already, in spec.machineImages[%d].versions[%d]; remove one of the two, or correct its version",
-		image.Name, image.Versions[again].Version, i, first)
+	return fmt.Sprintf("image %s lists version %s already, in spec.machineImages[%d].versions[%d]; "+
+		"remove one of the two, or correct its version", image.Name, image.Versions[again].Version, i, first)
 }
 
 // registered returns the values that a profile registers for a capability; architectures for those that it calls so, and without

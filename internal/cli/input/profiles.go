@@ -266,8 +266,8 @@ func Unreadable(kind, name, at string) *field.Error {
 // UnknownProvider is the error about a profile whose provider type the command does not know.
 func (in *Given) UnknownProvider(name, at string) *field.Error {
 	meant := cmp.Or(words.DidYouMean(in.MeantProvider(name)), "; if the type is right, there is nothing to correct")
-	return Problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name, "the provider config was not checked: this command knows %s, not %s%s",
-		strings.Join(slices.Sorted(maps.Keys(in.Providers)), ", "), name, meant)
+	return Problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name,
+		"the provider config was not checked: this command knows %s, not %s%s", strings.Join(slices.Sorted(maps.Keys(in.Providers)), ", "), name, meant)
 }
 
 // MeantProvider returns the known provider type that was probably meant by another one; empty if there is none.

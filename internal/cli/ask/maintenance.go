@@ -7,6 +7,7 @@ package ask
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -29,8 +30,11 @@ import (
 
 type maintenanceFlags struct {
 	*input.Flags
-	at, output string
+	at, until, output string
 }
+
+// calendarFormat is the format that is of calendars alone.
+const calendarFormat = "ics"
 
 // Maintenance returns the command maintenance.
 func Maintenance(c *command.Call) *cobra.Command {
@@ -46,11 +50,16 @@ That depends on what of capkit's admission component is installed, which --webho
 
   true        the webhook mutate-shoot keeps to versions that boot for the pool
   validating  a version that boots nothing is refused, and the maintenance of the Shoot fails
-  false       Gardener alone (the default for files): a version that boots nothing is stored, and the exit status is 1, too
+  false       Gardener alone, the default for files: a version that boots nothing is stored; the exit status is 1 then
+
+--until makes it a calendar: each day is looked at as it ends in UTC, by the versions that the days before it have left, and the days
+on which something happens are listed, the worst first. -o ics prints that for programs with calendars.
 
 Shoots that are being deleted are left out.`,
 		Example: "  capkit maintenance shoot.yaml cloudprofile.yaml\n" +
-			"  capkit maintenance --at 2027-01-31T00:00:00Z shoot.yaml cloudprofile.yaml\n" +
+			"  capkit maintenance --at 2027-01-31 shoot.yaml cloudprofile.yaml\n" +
+			"  capkit maintenance --until +90d shoots/ cloudprofile.yaml\n" +
+			"  capkit maintenance --until 2027-03-31 -A -o ics > maintenance.ics\n" +
 			"  capkit maintenance --webhook=true shoot.yaml cloudprofile.yaml namespacedcloudprofile.yaml\n" +
 			"  capkit maintenance -A cloudprofile.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error { return runMaintenance(cmd.Context(), c, args, flags) },
@@ -59,10 +68,13 @@ Shoots that are being deleted are left out.`,
 	flags.AllowEmptyFlag(cmd)
 	flags.PreparedBySettings(cmd)
 	cmd.Flags().StringVar(&flags.at, "at", "",
-		"`TIME` of the maintenance, like 2027-01-31T00:00:00Z, by which versions may have expired (default now)")
-	command.Complete(cmd, "at", nil) // a time, and no file
+		"`TIME` of the maintenance, by which versions may have expired: 2027-01-31, 2027-01-31T22:00:00Z or +7d (default now)")
+	cmd.Flags().StringVar(&flags.until, "until", "", "list what happens on each day up to this `DATE`, which is written in the same ways")
+	for _, name := range []string{"at", "until"} {
+		command.Complete(cmd, name, nil) // a time, and no file
+	}
 	flags.NoWebhookFlag(cmd)
-	command.OutputFlag(cmd, &flags.output, command.AnswerFormats)
+	command.OutputFlag(cmd, &flags.output, append(slices.Clone(command.AnswerFormats), calendarFormat))
 	return cmd
 }
 
@@ -92,7 +104,7 @@ type MaintainedPool struct {
 // Who is the Shoot and its worker pool, in words.
 func (p *MaintainedPool) Who() string { return p.Shoot + ", worker pool " + p.Pool }
 
-// MaintainedKubernetes is about a version of Kubernetes that changes: that of the control plane or, if Pool is not
+// MaintainedKubernetes is about a version of Kubernetes that changes, or is stuck: that of the control plane or, if Pool is not
 // empty, that of a worker pool with a version of its own.
 type MaintainedKubernetes struct {
 	Shoot  string             `json:"shoot"`
@@ -108,13 +120,10 @@ func (k *MaintainedKubernetes) Who() string {
 }
 
 func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *maintenanceFlags) error {
-	var after time.Duration
-	if flags.at != "" {
-		at, err := time.Parse(time.RFC3339, flags.at)
-		if err != nil {
-			return fmt.Errorf("--at %q is no time: write it like 2027-01-31T00:00:00Z", flags.at)
-		}
-		after = time.Until(at)
+	now := time.Now()
+	from, until, err := flags.times(now)
+	if err != nil {
+		return err
 	}
 	g, err := input.Load(ctx, c, args, flags.Flags, true)
 	if err != nil {
@@ -123,31 +132,63 @@ func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *
 	if len(g.Shoots.All) == 0 {
 		err = flags.Nothing(g, "Shoot")
 	}
-	later := Maintainers(after)
-	answer := Maintained{Pools: []MaintainedPool{}, Kubernetes: []MaintainedKubernetes{}}
+	answer := &Maintained{Pools: []MaintainedPool{}, Kubernetes: []MaintainedKubernetes{}}
 	maintaining := c.Terminal.Begin("asking about the maintenance of Shoots", len(g.Shoots.All))
-	for _, s := range g.Shoots.All {
-		maintaining.Steps(1)
-		if s.Object == nil || s.Object.DeletionTimestamp == nil {
-			Maintain(g, &answer, s, later)
-		}
-		s.Forget()
+	var days []Day
+	if flags.until != "" {
+		days = Calendar(g, now, from, until, maintaining.Steps)
+	} else {
+		answer = maintainAll(g, from.Sub(now), maintaining.Steps)
 	}
 	maintaining.End()
 	if err := input.PrintFindings(c, g, err); err != nil {
 		return err
 	}
 	input.PrintNotes(c, g)
-	if err := command.PrintAs(c.Stdout, flags.output, answer, answer.print); err != nil {
-		return err
+	wrong := slices.ContainsFunc(answer.Pools, MaintainedPool.wrong) || slices.ContainsFunc(answer.Kubernetes, MaintainedKubernetes.wrong)
+	switch {
+	case flags.until != "":
+		err, wrong = printCalendar(c.Stdout, flags.output, g.Cluster+" "+strings.Join(g.ProfileNames(), " "), days, until), slices.ContainsFunc(days, Day.wrong)
+	default:
+		err = command.PrintAs(c.Stdout, flags.output, answer, answer.print)
 	}
-	wrong := func(p MaintainedPool) bool {
-		return p.Action == maintenance.Stuck || p.Action == maintenance.Fails || p.Boots != nil
+	if err == nil && (wrong || len(g.Findings) > 0) {
+		err = command.ErrWrong
 	}
-	if len(g.Findings) > 0 || slices.ContainsFunc(answer.Pools, wrong) {
-		return command.ErrWrong
+	return err
+}
+
+// times returns the times of the flags, and what is wrong with these.
+func (flags *maintenanceFlags) times(now time.Time) (from, until time.Time, err error) {
+	if from, until = now, now; flags.Given("at") {
+		if from, err = command.ParseTime("--at", flags.at, now); err != nil {
+			return from, until, err
+		}
 	}
-	return nil
+	switch {
+	case !flags.Given("until") && flags.output == calendarFormat:
+		return from, until, errors.New("-o ics prints a calendar: say up to which date, by --until")
+	case !flags.Given("until"):
+		return from, until, nil
+	}
+	if until, err = command.ParseTime("--until", flags.until, now); err == nil && dayOf(until).Before(dayOf(from)) {
+		err = fmt.Errorf("--until %s is before the calendar begins, on %s", flags.until, from.UTC().Format(time.DateOnly))
+	}
+	return from, until, err
+}
+
+// maintainAll returns what the maintenance some time from now does to all Shoots.
+func maintainAll(g *input.Given, after time.Duration, step func(int)) *Maintained {
+	later := Maintainers(after)
+	answer := &Maintained{Pools: []MaintainedPool{}, Kubernetes: []MaintainedKubernetes{}}
+	for _, s := range g.Shoots.All {
+		step(1)
+		if s.Object == nil || s.Object.DeletionTimestamp == nil {
+			Maintain(g, answer, s, later)
+		}
+		s.Forget()
+	}
+	return answer
 }
 
 // Maintainer is the maintenance of Shoots by one profile.
@@ -192,33 +233,60 @@ func (m *Maintainer) further(pool provider.Pool) field.ErrorList {
 }
 
 // Maintain adds what maintenance does to a Shoot at that time. What is wrong with the Shoot becomes findings.
-func Maintain(g *input.Given,
-	answer *Maintained, s *input.Source[v1beta1.Shoot], later func(input.AnyProfile) *Maintainer,
-) {
-	p := g.ProfileToAsk(s)
+func Maintain(g *input.Given, answer *Maintained, s *input.Source[v1beta1.Shoot], later func(input.AnyProfile) *Maintainer) {
+	p, shoot := stored(g, s)
 	if p == nil {
 		return
 	}
-	if errs := gardener.ValidateKubernetesIn(s.Object, p.Spec()); len(errs) > 0 {
-		g.AddErrors(s.Manifest, errs...)
-		return
-	}
-	shoot, _ := g.StoredShoot(p, s.Object)
-	m := &shootMaintenance{
-		Maintainer: later(p), name: s.Name, shoot: shoot, pools: provider.PoolsOf(shoot), admission: g.Admission.Of(p.Spec().Type),
-	}
+	m := later(p).look(g, s.Name, shoot)
 	for _, pool := range m.pools {
 		g.AddErrors(s.Manifest, m.further(pool)...)
-		m.boots = append(m.boots, resolve.Boots(p, pool))
 	}
-	m.Outlook = m.by.Look(shoot, m.pools, m.boots, m.notBooting, m.admission)
+	m.addTo(answer)
+}
+
+// stored returns a Shoot as it is stored, with its profile; nil if there is nothing to say about it but what becomes findings.
+func stored(g *input.Given, s *input.Source[v1beta1.Shoot]) (input.AnyProfile, *v1beta1.Shoot) {
+	p := g.ProfileToAsk(s)
+	if p == nil {
+		return nil, nil
+	}
+	if errs := gardener.ValidateKubernetesIn(s.Object, p.Spec()); len(errs) > 0 {
+		g.AddErrors(s.Manifest, errs...)
+		return nil, nil
+	}
+	shoot, _ := g.StoredShoot(p, s.Object)
+	return p, shoot
+}
+
+// look returns what maintenance does to a Shoot, which is as it is stored. A note says if it depends on what nobody has said.
+func (by *Maintainer) look(g *input.Given, name string, shoot *v1beta1.Shoot) *shootMaintenance {
+	m := &shootMaintenance{
+		Maintainer: by, name: name, shoot: shoot, pools: provider.PoolsOf(shoot), admission: g.Admission.Of(by.profile.Spec().Type),
+	}
+	for _, pool := range m.pools {
+		m.boots = append(m.boots, resolve.Boots(by.profile, pool))
+	}
+	m.Outlook = by.by.Look(shoot, m.pools, m.boots, m.notBooting, m.admission)
+	for i := range m.pools {
+		if _, to := m.Outlook.Image(i); to != m.pools[i].Version && m.bootsNothing(i, to) {
+			g.NoteAdmission()
+		}
+	}
+	return m
+}
+
+// addTo adds the answer.
+func (m *shootMaintenance) addTo(answer *Maintained) {
 	for i := range m.pools {
 		answer.Pools = append(answer.Pools, m.pool(i))
 	}
 	answer.Kubernetes = append(answer.Kubernetes, m.kubernetes()...)
-	if m.dependent {
-		g.NoteAdmission()
-	}
+}
+
+// bootsNothing reports whether Gardener stores a version that a pool does not boot, since nobody refuses it.
+func (m *shootMaintenance) bootsNothing(i int, version string) bool {
+	return m.admission == maintenance.GardenerAlone && m.boots[i] != nil && !m.boots[i](m.pools[i].Image, version)
 }
 
 // shootMaintenance is the maintenance of one Shoot, which is as the API server has it.
@@ -229,9 +297,8 @@ type shootMaintenance struct {
 	pools []provider.Pool
 	// boots reports what boots for each worker pool; nil if that cannot be told.
 	boots []maintenance.Filter
-	// admission is what is installed, and dependent is set once an answer would be another one with another admission.
+	// admission is what is installed.
 	admission maintenance.Admission
-	dependent bool
 
 	*maintenance.Outlook
 }
@@ -256,9 +323,8 @@ func (m *shootMaintenance) pool(i int) MaintainedPool {
 	p.Action, p.To = m.Outlook.Image(i)
 	core, lost := cmp.Or(m.Core.Images[i].Version, from), m.lost(i)
 	cannot := cmp.Or(lost, from+" cannot be had any more by this pool")
-	if m.admission == maintenance.GardenerAlone && m.boots[i] != nil && !m.boots[i](p.Image, p.To) {
+	if m.bootsNothing(i, p.To) {
 		p.Boots = new(bool)
-		m.dependent = m.dependent || p.To != from
 	}
 	switch {
 	case p.Action == maintenance.Fails:
@@ -357,12 +423,13 @@ func (m *shootMaintenance) rejection(i int) string {
 	return fmt.Sprintf("worker pool %s: %s", m.pools[m.Rejected].Name, m.Rejections[m.Rejected])
 }
 
-// kubernetes returns what becomes of the versions of Kubernetes, as far as they change.
+// kubernetes returns what becomes of the versions of Kubernetes that change, or are stuck.
 func (m *shootMaintenance) kubernetes() []MaintainedKubernetes {
 	var found []MaintainedKubernetes
 	add := func(worker int, pool, from string) {
-		if action, to := m.Kubernetes(worker); action == maintenance.Updated || action == maintenance.Forced {
-			found = append(found, MaintainedKubernetes{m.name, pool, from, to, action})
+		switch action, to := m.Kubernetes(worker); action {
+		case maintenance.Updated, maintenance.Forced, maintenance.Stuck:
+			found = append(found, MaintainedKubernetes{m.name, pool, from, cmp.Or(to, from), action})
 		}
 	}
 	add(-1, "", m.shoot.Spec.Kubernetes.Version)
@@ -374,24 +441,44 @@ func (m *shootMaintenance) kubernetes() []MaintainedKubernetes {
 	return found
 }
 
+// wrong reports whether what becomes of the pool is to be prevented.
+func (p MaintainedPool) wrong() bool {
+	return p.Action == maintenance.Stuck || p.Action == maintenance.Fails || p.Boots != nil
+}
+
+// wrong reports whether what becomes of the version is to be prevented.
+func (k MaintainedKubernetes) wrong() bool { return k.Action == maintenance.Stuck }
+
+// String says what becomes of the pool.
+func (p MaintainedPool) String() string {
+	does := map[maintenance.Action]string{
+		maintenance.Stays: "stays", maintenance.Updated: "is updated to " + p.To, maintenance.Forced: "is forced to " + p.To,
+		maintenance.Stuck: "is stuck", maintenance.Fails: "stays, because the maintenance of the Shoot fails",
+	}[p.Action]
+	if p.Boots != nil && p.To != p.From {
+		does += ", and boots nothing then"
+	}
+	text := fmt.Sprintf("%s: %s %s", p.Who(), maintenance.Image{Name: p.Image, Version: p.From}, does)
+	if p.Reason != "" {
+		text += ": " + p.Reason
+	}
+	return text
+}
+
+// String says what becomes of the version.
+func (k MaintainedKubernetes) String() string {
+	if k.Action == maintenance.Stuck {
+		return fmt.Sprintf("%s: Kubernetes %s is stuck: it has expired, and nothing replaces it", k.Who(), k.From)
+	}
+	return fmt.Sprintf("%s: Kubernetes %s is %s to %s", k.Who(), k.From, k.Action, k.To)
+}
+
 // print writes the answer for people.
-func (a Maintained) print(w io.Writer) {
+func (a *Maintained) print(w io.Writer) {
 	for _, p := range a.Pools {
-		does := map[maintenance.Action]string{
-			maintenance.Stays: "stays", maintenance.Updated: "is updated to " + p.To, maintenance.Forced: "is forced to " + p.To,
-			maintenance.Stuck: "is stuck", maintenance.Fails: "stays, because the maintenance of the Shoot fails",
-		}[p.Action]
-		if p.Boots != nil && p.To != p.From {
-			does += ", and boots nothing then"
-		}
-		image := maintenance.Image{Name: p.Image, Version: p.From}
-		report.Printf(w, "%s: %s %s", p.Who(), image, does)
-		if p.Reason != "" {
-			report.Printf(w, ": %s", p.Reason)
-		}
-		fmt.Fprintln(w)
+		report.Printf(w, "%s\n", p)
 	}
 	for _, k := range a.Kubernetes {
-		report.Printf(w, "%s: Kubernetes %s is %s to %s\n", k.Who(), k.From, k.Action, k.To)
+		report.Printf(w, "%s\n", k)
 	}
 }

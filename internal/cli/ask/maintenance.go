@@ -261,15 +261,13 @@ func stored(g *input.Given, s *input.Source[v1beta1.Shoot]) (input.AnyProfile, *
 
 // look returns what maintenance does to a Shoot, which is as it is stored. A note says if it depends on what nobody has said.
 func (by *Maintainer) look(g *input.Given, name string, shoot *v1beta1.Shoot) *shootMaintenance {
-	m := &shootMaintenance{
-		Maintainer: by, name: name, shoot: shoot, pools: provider.PoolsOf(shoot), admission: g.Admission.Of(by.profile.Spec().Type),
-	}
+	m := &shootMaintenance{Maintainer: by, name: name, shoot: shoot, pools: provider.PoolsOf(shoot)}
 	for _, pool := range m.pools {
 		m.boots = append(m.boots, resolve.Boots(by.profile, pool))
 	}
-	m.Outlook = by.by.Look(shoot, m.pools, m.boots, m.notBooting, m.admission)
+	m.Outlook = by.by.Look(shoot, m.pools, m.boots, m.notBooting, g.Admission.Of(by.profile.Spec().Type))
 	for i := range m.pools {
-		if _, to := m.Outlook.Image(i); to != m.pools[i].Version && m.bootsNothing(i, to) {
+		if _, to := m.Outlook.Image(i); to != m.pools[i].Version && m.BootsNothing(i) {
 			g.NoteAdmission()
 		}
 	}
@@ -284,11 +282,6 @@ func (m *shootMaintenance) addTo(answer *Maintained) {
 	answer.Kubernetes = append(answer.Kubernetes, m.kubernetes()...)
 }
 
-// bootsNothing reports whether Gardener stores a version that a pool does not boot, since nobody refuses it.
-func (m *shootMaintenance) bootsNothing(i int, version string) bool {
-	return m.admission == maintenance.GardenerAlone && m.boots[i] != nil && !m.boots[i](m.pools[i].Image, version)
-}
-
 // shootMaintenance is the maintenance of one Shoot, which is as the API server has it.
 type shootMaintenance struct {
 	*Maintainer
@@ -297,8 +290,6 @@ type shootMaintenance struct {
 	pools []provider.Pool
 	// boots reports what boots for each worker pool; nil if that cannot be told.
 	boots []maintenance.Filter
-	// admission is what is installed.
-	admission maintenance.Admission
 
 	*maintenance.Outlook
 }
@@ -323,7 +314,7 @@ func (m *shootMaintenance) pool(i int) MaintainedPool {
 	p.Action, p.To = m.Outlook.Image(i)
 	core, lost := cmp.Or(m.Core.Images[i].Version, from), m.lost(i)
 	cannot := cmp.Or(lost, from+" cannot be had any more by this pool")
-	if m.bootsNothing(i, p.To) {
+	if m.BootsNothing(i) {
 		p.Boots = new(bool)
 	}
 	switch {

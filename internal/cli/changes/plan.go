@@ -85,7 +85,11 @@ func dateOf(at *time.Time) *string {
 func fates(found []update.Fate) []Fate {
 	var fates []Fate
 	for _, f := range found {
-		fates = append(fates, Fate{f.Shoot, f.Name, f.Action, f.To, f.Worse})
+		fate := Fate{Shoot: f.Shoot, Pool: f.Name, Action: f.Action, To: f.To, worse: f.Worse}
+		if f.BootsNothing {
+			fate.Boots = new(bool)
+		}
+		fates = append(fates, fate)
 	}
 	return fates
 }

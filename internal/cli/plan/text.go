@@ -392,10 +392,14 @@ func thenTexts(then []changes.Fate) []string {
 		of := map[string][]changes.Fate{}
 		for _, f := range then {
 			if f.Action == action {
-				if of[f.To] == nil {
-					versions = append(versions, f.To)
+				to := f.To
+				if f.Boots != nil {
+					to += ", which boots nothing for them"
 				}
-				of[f.To] = append(of[f.To], f)
+				if of[to] == nil {
+					versions = append(versions, to)
+				}
+				of[to] = append(of[to], f)
 			}
 		}
 		for _, to := range versions {

@@ -17,18 +17,9 @@ var distance = regexp.MustCompile(`^\+(\d{1,4})([hdw])$`)
 // units are those of a distance.
 var units = map[string]time.Duration{"h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
 
-// ParseTime reads the value of a flag as people write times: as RFC 3339 has them, as a date, which begins in UTC, as a distance from now,
-// or as a day. The error names the flag.
+// ParseTime reads the value of a flag as people write times: as RFC 3339 has them, as a date, which begins in UTC, or as a distance from
+// now. The error names the flag.
 func ParseTime(flag, value string, now time.Time) (time.Time, error) {
-	today := now.UTC().Truncate(units["d"])
-	switch value {
-	case "now":
-		return now, nil
-	case "today":
-		return today, nil
-	case "tomorrow":
-		return today.Add(units["d"]), nil
-	}
 	if match := distance.FindStringSubmatch(value); match != nil {
 		n, _ := strconv.Atoi(match[1])
 		return now.Add(time.Duration(n) * units[match[2]]), nil

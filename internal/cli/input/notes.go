@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
 )
 
@@ -39,12 +40,22 @@ func PrintNotes(c *command.Call, in *Given) {
 	}
 }
 
+// NameStdin gives findings in standard input the name that the user has for that, if there is one.
+func (in *Given) NameStdin(findings []report.Finding) {
+	for i := range findings {
+		if in.stdin != "" && findings[i].File == manifest.Stdin {
+			findings[i].File = in.stdin
+		}
+	}
+}
+
 // PrintFindings writes what was found wrong on the way to a result. err is the reason why there is none; nil if there
 // is one. What it returns ends the command, unless it is nil.
 func PrintFindings(c *command.Call, in *Given, err error) error {
 	if len(in.Findings) == 0 {
 		return err
 	}
+	in.NameStdin(in.Findings)
 	report.Sort(in.Findings)
 	if failed := report.Text(c.Stderr, in.Findings); failed != nil {
 		return failed

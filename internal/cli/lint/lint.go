@@ -126,10 +126,13 @@ func runLint(ctx context.Context, c *command.Call, args []string, flags *lintFla
 		printRules(c, found, flags.output)
 		report.Printf(c.Stderr, "%s\n", found.Summary)
 	}
-	if found.Fails(options) {
-		return command.ErrWrong
+	if !found.Fails(options) {
+		return nil
 	}
-	return nil
+	if len(found.Failing(options)) == 0 {
+		report.Printf(c.Stderr, "--fail-on=skipped: not all of the inputs were checked\n")
+	}
+	return command.ErrWrong
 }
 
 // printRules says for people how many findings each rule has, and where there is more about it.

@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -97,9 +99,9 @@ type followed struct {
 	changed time.Time
 }
 
-// Calendar returns the days from one to another on which maintenance does something to the Shoots. Each is looked at as it ends. step
+// Calendar returns the days from one to another on which maintenance does something to the Shoots and to those of their worker pools that a filter admits. Each is looked at as it ends. step
 // is told of each Shoot that has been read. What is wrong with the Shoots becomes findings.
-func Calendar(g *input.Given, now, from, until time.Time, step func(int)) (days []Day) {
+func Calendar(g *input.Given, filter *input.Filter, now, from, until time.Time, step func(int)) (days []Day) {
 	var all []*followed
 	known := map[*v1beta1.CloudProfileSpec]map[time.Time]map[string]bool{}
 	for _, s := range g.Shoots.All {
@@ -118,7 +120,7 @@ func Calendar(g *input.Given, now, from, until time.Time, step func(int)) (days 
 		entries, later := []Entry(nil), Maintainers(day.Add(24*time.Hour).Sub(now))
 		for _, f := range all {
 			if f.changed.Equal(day) || f.concerned(known[f.profile.Spec()][day]) {
-				entries = append(entries, f.follow(g, later(f.profile), day)...)
+				entries = append(entries, f.follow(g, filter, later(f.profile), day)...)
 			}
 		}
 		if len(entries) > 0 {
@@ -186,10 +188,10 @@ func (f *followed) concerned(images map[string]bool) bool {
 }
 
 // follow returns what maintenance does to the Shoot on a day, and has it done. Who was stuck before is not said to be so again.
-func (f *followed) follow(g *input.Given, by *Maintainer, day time.Time) (entries []Entry) {
+func (f *followed) follow(g *input.Given, filter *input.Filter, by *Maintainer, day time.Time) (entries []Entry) {
 	m := by.look(g, f.name, f.shoot)
 	var answer Maintained
-	m.addTo(&answer)
+	m.addTo(g, &answer, filter)
 	news := func(stuck bool, what string) bool {
 		known := f.stuck[what]
 		f.stuck[what] = stuck
@@ -201,6 +203,7 @@ func (f *followed) follow(g *input.Given, by *Maintainer, day time.Time) (entrie
 			f.stuck[p.Pool] = false
 		} else if news(p.To == p.From, p.Pool) {
 			entries = append(entries, Entry{Pool: p})
+			f.stuck[p.Pool] = p.To == p.From || p.Boots != nil // who boots nothing is stuck the day after, which goes without saying
 		}
 	}
 	for i := range answer.Kubernetes {
@@ -210,20 +213,12 @@ func (f *followed) follow(g *input.Given, by *Maintainer, day time.Time) (entrie
 		}
 	}
 	if m.Rejected < 0 {
-		f.shoot = m.Written.Shoot
-		if slices.ContainsFunc(entries, Entry.changes) {
+		if !reflect.DeepEqual(f.shoot.Spec, m.Written.Shoot.Spec) {
 			f.changed = day.Add(24 * time.Hour)
 		}
+		f.shoot = m.Written.Shoot
 	}
 	return entries
-}
-
-// changes reports whether a version is another one afterwards.
-func (e Entry) changes() bool {
-	if e.Pool != nil {
-		return e.Pool.To != e.Pool.From
-	}
-	return e.Kubernetes.To != e.Kubernetes.From
 }
 
 // summary counts what happens: "1 worker pool stuck, 2 forced; Kubernetes: 4 forced".
@@ -263,6 +258,9 @@ func printCalendar(w io.Writer, format, landscape string, days []Day, until time
 	if format == calendarFormat {
 		return printICS(w, landscape, days)
 	}
+	if command.IsTable(format) {
+		return command.PrintTable(w, format, append([]string{"date"}, maintainedColumns...), rowsOfDays(days))
+	}
 	if days == nil {
 		days = []Day{}
 	}
@@ -281,6 +279,27 @@ func printCalendar(w io.Writer, format, landscape string, days []Day, until time
 		}
 		report.Printf(w, "Until %s: %s\n", last, summary(days...))
 	})
+}
+
+// rowsOfDays returns days as rows of a table.
+func rowsOfDays(days []Day) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		for _, day := range days {
+			for _, e := range day.Entries {
+				row := append([]string{day.Date}, e.row()...)
+				if !yield(row) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (e Entry) row() []string {
+	if e.Pool != nil {
+		return e.Pool.row()
+	}
+	return e.Kubernetes.row()
 }
 
 // mostListed is how many entries an event of a calendar lists: programs do not show more than a few kilobytes of one.

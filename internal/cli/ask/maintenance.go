@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +32,7 @@ import (
 type maintenanceFlags struct {
 	*input.Flags
 	at, until, output string
+	filter            input.Filter
 }
 
 // calendarFormat is the format that is of calendars alone.
@@ -74,7 +76,8 @@ Shoots that are being deleted are left out.`,
 		command.Complete(cmd, name, nil) // a time, and no file
 	}
 	flags.NoWebhookFlag(cmd)
-	command.OutputFlag(cmd, &flags.output, append(slices.Clone(command.AnswerFormats), calendarFormat))
+	flags.filter.Flags(cmd)
+	command.OutputFlag(cmd, &flags.output, slices.Sorted(slices.Values(append(slices.Clone(command.WithTables), calendarFormat))))
 	return cmd
 }
 
@@ -131,14 +134,19 @@ func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *
 	}
 	if len(g.Shoots.All) == 0 {
 		err = flags.Nothing(g, "Shoot")
+	} else if err := flags.filter.Shoots(g); err != nil {
+		return err
 	}
 	answer := &Maintained{Pools: []MaintainedPool{}, Kubernetes: []MaintainedKubernetes{}}
 	maintaining := c.Terminal.Begin("asking about the maintenance of Shoots", len(g.Shoots.All))
 	var days []Day
 	if flags.until != "" {
-		days = Calendar(g, now, from, until, maintaining.Steps)
+		days = Calendar(g, &flags.filter, now, from, until, maintaining.Steps)
 	} else {
-		answer = maintainAll(g, from.Sub(now), maintaining.Steps)
+		answer = maintainAll(g, &flags.filter, from.Sub(now), maintaining.Steps)
+		if len(answer.Pools)+len(answer.Kubernetes)+len(g.Findings) == 0 && err == nil {
+			err = flags.filter.NoPool(g)
+		}
 	}
 	maintaining.End()
 	if err := input.PrintFindings(c, g, err); err != nil {
@@ -148,7 +156,10 @@ func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *
 	wrong := slices.ContainsFunc(answer.Pools, MaintainedPool.wrong) || slices.ContainsFunc(answer.Kubernetes, MaintainedKubernetes.wrong)
 	switch {
 	case flags.until != "":
-		err, wrong = printCalendar(c.Stdout, flags.output, g.Cluster+" "+strings.Join(g.ProfileNames(), " "), days, until), slices.ContainsFunc(days, Day.wrong)
+		wrong = slices.ContainsFunc(days, Day.wrong)
+		err = printCalendar(c.Stdout, flags.output, g.Cluster+" "+strings.Join(g.ProfileNames(), " "), days, until)
+	case command.IsTable(flags.output):
+		err = command.PrintTable(c.Stdout, flags.output, maintainedColumns, answer.rows())
 	default:
 		err = command.PrintAs(c.Stdout, flags.output, answer, answer.print)
 	}
@@ -178,13 +189,13 @@ func (flags *maintenanceFlags) times(now time.Time) (from, until time.Time, err 
 }
 
 // maintainAll returns what the maintenance some time from now does to all Shoots.
-func maintainAll(g *input.Given, after time.Duration, step func(int)) *Maintained {
+func maintainAll(g *input.Given, filter *input.Filter, after time.Duration, step func(int)) *Maintained {
 	later := Maintainers(after)
 	answer := &Maintained{Pools: []MaintainedPool{}, Kubernetes: []MaintainedKubernetes{}}
 	for _, s := range g.Shoots.All {
 		step(1)
 		if s.Object == nil || s.Object.DeletionTimestamp == nil {
-			Maintain(g, answer, s, later)
+			Maintain(g, answer, s, filter, later)
 		}
 		s.Forget()
 	}
@@ -232,8 +243,10 @@ func (m *Maintainer) further(pool provider.Pool) field.ErrorList {
 	return further
 }
 
-// Maintain adds what maintenance does to a Shoot at that time. What is wrong with the Shoot becomes findings.
-func Maintain(g *input.Given, answer *Maintained, s *input.Source[v1beta1.Shoot], later func(input.AnyProfile) *Maintainer) {
+// Maintain adds what maintenance does to a Shoot at that time, to the worker pools that a filter admits. What is wrong with the Shoot becomes findings.
+func Maintain(
+	g *input.Given, answer *Maintained, s *input.Source[v1beta1.Shoot], filter *input.Filter, later func(input.AnyProfile) *Maintainer,
+) {
 	p, shoot := stored(g, s)
 	if p == nil {
 		return
@@ -242,7 +255,7 @@ func Maintain(g *input.Given, answer *Maintained, s *input.Source[v1beta1.Shoot]
 	for _, pool := range m.pools {
 		g.AddErrors(s.Manifest, m.further(pool)...)
 	}
-	m.addTo(answer)
+	m.addTo(g, answer, filter)
 }
 
 // stored returns a Shoot as it is stored, with its profile; nil if there is nothing to say about it but what becomes findings.
@@ -259,27 +272,34 @@ func stored(g *input.Given, s *input.Source[v1beta1.Shoot]) (input.AnyProfile, *
 	return p, shoot
 }
 
-// look returns what maintenance does to a Shoot, which is as it is stored. A note says if it depends on what nobody has said.
+// look returns what maintenance does to a Shoot, which is as it is stored.
 func (by *Maintainer) look(g *input.Given, name string, shoot *v1beta1.Shoot) *shootMaintenance {
 	m := &shootMaintenance{Maintainer: by, name: name, shoot: shoot, pools: provider.PoolsOf(shoot)}
 	for _, pool := range m.pools {
 		m.boots = append(m.boots, resolve.Boots(by.profile, pool))
 	}
 	m.Outlook = by.by.Look(shoot, m.pools, m.boots, m.notBooting, g.Admission.Of(by.profile.Spec().Type))
-	for i := range m.pools {
-		if _, to := m.Outlook.Image(i); to != m.pools[i].Version && m.BootsNothing(i) {
-			g.NoteAdmission()
-		}
-	}
 	return m
 }
 
-// addTo adds the answer.
-func (m *shootMaintenance) addTo(answer *Maintained) {
+// addTo adds the answer for what a filter admits. One of worker pools is not about control planes. A note says if the answer depends
+// on what nobody has said.
+func (m *shootMaintenance) addTo(g *input.Given, answer *Maintained, filter *input.Filter) {
+	admitted := map[string]bool{"": filter.Pool+filter.Version+filter.MachineType == ""}
 	for i := range m.pools {
-		answer.Pools = append(answer.Pools, m.pool(i))
+		if filter.Admits(&m.pools[i]) {
+			admitted[m.pools[i].Name] = true
+			answer.Pools = append(answer.Pools, m.pool(i))
+			if p := &answer.Pools[len(answer.Pools)-1]; p.Boots != nil && p.To != p.From {
+				g.NoteAdmission()
+			}
+		}
 	}
-	answer.Kubernetes = append(answer.Kubernetes, m.kubernetes()...)
+	for _, k := range m.kubernetes() {
+		if admitted[k.Pool] {
+			answer.Kubernetes = append(answer.Kubernetes, k)
+		}
+	}
 }
 
 // shootMaintenance is the maintenance of one Shoot, which is as the API server has it.
@@ -462,6 +482,35 @@ func (k MaintainedKubernetes) String() string {
 		return fmt.Sprintf("%s: Kubernetes %s is stuck: it has expired, and nothing replaces it", k.Who(), k.From)
 	}
 	return fmt.Sprintf("%s: Kubernetes %s is %s to %s", k.Who(), k.From, k.Action, k.To)
+}
+
+// maintainedColumns are those of maintenance as a table.
+var maintainedColumns = []string{"shoot", "pool", "image", "from", "to", "action", "why"}
+
+// row returns what becomes of the pool as a row of a table.
+func (p MaintainedPool) row() []string {
+	return []string{p.Shoot, p.Pool, p.Image, p.From, p.To, string(p.Action), p.Reason}
+}
+
+// row returns what becomes of the version as a row of a table.
+func (k MaintainedKubernetes) row() []string {
+	return []string{k.Shoot, k.Pool, "Kubernetes", k.From, k.To, string(k.Action), ""}
+}
+
+// rows returns the answer as rows of a table.
+func (a *Maintained) rows() iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		for _, p := range a.Pools {
+			if !yield(p.row()) {
+				return
+			}
+		}
+		for _, k := range a.Kubernetes {
+			if !yield(k.row()) {
+				return
+			}
+		}
+	}
 }
 
 // print writes the answer for people.

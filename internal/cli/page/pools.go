@@ -50,7 +50,7 @@ func addMaintenance(g *input.Given, r *html.Report, order capability.Order) {
 		r.Shoots++
 		var answer ask.Maintained
 		if s.Object != nil {
-			ask.Maintain(g, &answer, s, later)
+			ask.Maintain(g, &answer, s, &input.Filter{}, later)
 		}
 		if s.Object == nil || len(answer.Pools) < len(s.Object.Spec.Provider.Workers) {
 			r.Unknown++

@@ -34,6 +34,7 @@ func (c *checker[R]) withWarnings() finding.Report {
 	read := !c.Unread.Touches(c.At.Child("providerConfig", "machineImages"))
 	if read {
 		c.unused()
+		c.withoutAnything()
 		c.uncovered()
 		c.copied()
 	}
@@ -114,7 +115,7 @@ func (c *checker[R]) uncovered() {
 				return
 			}
 			flavor := &flavors[i]
-			without := c.regionsWithout(flavor)
+			without := c.notBare(c.regionsWithout(flavor))
 			if len(without) == 0 || c.Doubtful(flavor.Path) {
 				continue
 			}
@@ -185,7 +186,7 @@ func (c *checker[R]) withoutImage() {
 	regionsWithout := memoize(func(machine capability.Set) map[string][]string {
 		var without []string
 		for i, region := range c.profile.Regions() {
-			if !fitsAny(machine, offers[i]) {
+			if !c.bare.Has(region) && !fitsAny(machine, offers[i]) {
 				without = append(without, region)
 			}
 		}
@@ -219,7 +220,7 @@ func (c *checker[R]) nothingFits(t *v1beta1.MachineType, regions []string, fitte
 	if len(regions) > 1 {
 		add = "one for each"
 	}
-	return fmt.Sprintf("no image version that fits it has an image in %s; add %s to the provider config", counted("region", regions), add)
+	return fmt.Sprintf("no image version that fits has an image in %s; add %s to the provider config", counted("region", regions), add)
 }
 
 func fitsAny(machine capability.Set, offers sets.Set[capability.Set]) bool {

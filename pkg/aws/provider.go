@@ -42,6 +42,7 @@ func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Conf
 	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
 	report := finding.Report{Errors: providerconfig.Decode(raw, kind, config, at)}
 	images := providerconfig.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
+	amisInTwoRegions(images, &report)
 	return provider.Config[Image]{Images: images}, report
 }
 
@@ -133,4 +134,6 @@ var ruleAMI = finding.Denies("aws-ami",
 	"Write the ID that `aws ec2 describe-images` shows, in the region that the entry is for.")
 
 // Rules returns the catalogue of this provider's own rules.
-func (Provider) Rules() []finding.Rule { return finding.On(finding.ObjectCloudProfile, ruleAMI) }
+func (Provider) Rules() []finding.Rule {
+	return finding.On(finding.ObjectCloudProfile, ruleAMI, ruleAMIRegion)
+}

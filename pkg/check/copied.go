@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -35,6 +36,8 @@ type referenceUse struct {
 	written string
 	// architectures that the flavor declares; empty if it leaves them out.
 	architectures sets.Set[string]
+	// at is where the reference stands; nil if it stands in the parent.
+	at *field.Path
 }
 
 // areReleases reports whether two image versions are of the same image and of different releases. One is of the same release that
@@ -57,7 +60,7 @@ type copiedReference struct {
 }
 
 // copied warns about references that stand for two architectures, once for each flavor, and about those for two releases of an
-// image, once for each pair of versions. What a parent lists comes first.
+// image, once for each pair of versions: at the newer one, which was probably copied. What a parent lists comes first.
 func (c *checker[R]) copied() {
 	if sharer, shares := provider.As[provider.ReferenceSharer](c.profile.Provider()); shares && sharer.SharesReferences() {
 		return
@@ -76,6 +79,9 @@ func (c *checker[R]) copied() {
 			c.copiedArchitecture(id, flavor, ofArchitectures)
 			for _, found := range ofVersions {
 				pair := [2]provider.ImageVersion{id, found.first.id}
+				if found.first.at != nil && isNewer(found.first.id, id) {
+					pair, found.at = [2]provider.ImageVersion{found.first.id, id}, found.first.at
+				}
 				if versions[pair] == nil {
 					pairs = append(pairs, pair)
 				}
@@ -85,10 +91,22 @@ func (c *checker[R]) copied() {
 	}
 	for _, pair := range pairs {
 		found := versions[pair]
+		name, more := named(found)
+		are := "is that"
+		if more {
+			are = "are those"
+		}
 		c.Report.Found(ruleReferenceCopied, field.ErrorTypeDuplicate, found[0].at, nil,
-			"%s: %s also used for %s, so that machines of both versions boot the same; write the images of %s here, or remove "+
-				"one of the two versions", pair[0], named(found), pair[1], pair[0])
+			"%s: %s %s of %s, so that machines of both versions boot the same; write the images of %s here, or remove "+
+				"one of the two versions", pair[0], name, are, pair[1], pair[0])
 	}
+}
+
+// isNewer reports whether an image version is newer than another one. If they cannot be compared, it is not.
+func isNewer(id, other provider.ImageVersion) bool {
+	a, err := semver.NewVersion(id.Version)
+	b, otherErr := semver.NewVersion(other.Version)
+	return err == nil && otherErr == nil && a.GreaterThan(b)
 }
 
 // addInherited adds the references of all image versions that the object has from its parent.
@@ -102,6 +120,11 @@ func (c *checker[R]) addInherited(known *copies) {
 			lookForCopies(known, v.ID, &flavors[i], c.profile.Vocabulary())
 		}
 	}
+	for _, uses := range known.seen {
+		for i := range uses {
+			uses[i].at = nil
+		}
+	}
 }
 
 func (c *checker[R]) copiedArchitecture(id provider.ImageVersion, flavor *imageselector.Flavor[R], found []copiedReference) {
@@ -113,23 +136,26 @@ func (c *checker[R]) copiedArchitecture(id provider.ImageVersion, flavor *images
 	if first.id != id {
 		of += " of " + first.id.String()
 	}
+	name, more := named(found)
+	are := "is"
+	if more {
+		are = "are"
+	}
 	c.Report.Found(ruleReferenceCopied, field.ErrorTypeDuplicate, found[0].at, nil,
-		"%s: %s also used for %s, and an image has one architecture; write the image for %s here",
-		id, named(found), of, c.profile.Vocabulary().Format(flavor.Capabilities))
+		"%s: %s %s also used for %s, and an image has one architecture; write the image for %s here",
+		id, name, are, of, c.profile.Vocabulary().Format(flavor.Capabilities))
 }
 
-// named names the first reference, and says how many more there are: "id 1234 and 2 more are".
-func named(found []copiedReference) string {
+// named names the first reference, and says how many more there are: "id 1234 and 2 more".
+func named(found []copiedReference) (name string, more bool) {
 	distinct := sets.New[string]()
 	for _, one := range found {
 		distinct.Insert(one.text)
 	}
-	switch more := len(distinct) - 1; more {
-	case 0:
-		return found[0].text + " is"
-	default:
-		return fmt.Sprintf("%s and %d more are", found[0].text, more)
+	if distinct.Len() == 1 {
+		return found[0].text, false
 	}
+	return fmt.Sprintf("%s and %d more", found[0].text, distinct.Len()-1), true
 }
 
 // lookForCopies adds the references of a flavor, and returns those that another flavor has already: one of another
@@ -137,7 +163,7 @@ func named(found []copiedReference) string {
 func lookForCopies[R any](
 	c *copies, id provider.ImageVersion, flavor *imageselector.Flavor[R], vocabulary *capability.Vocabulary,
 ) (ofArchitectures, ofVersions []copiedReference) {
-	use := referenceUse{id, vocabulary.Format(flavor.Capabilities), sets.New(flavor.Capabilities[capability.Architecture]...)}
+	use := referenceUse{id: id, written: vocabulary.Format(flavor.Capabilities), architectures: sets.New(flavor.Capabilities[capability.Architecture]...)}
 	look := func(ref R, at *field.Path) {
 		key, text := referenceText(ref)
 		if text == "" {
@@ -154,6 +180,7 @@ func lookForCopies[R any](
 		if len(uses) < maxUses && !slices.ContainsFunc(uses, func(known referenceUse) bool {
 			return known.id == id && known.architectures.Equal(use.architectures)
 		}) {
+			use.at = at
 			c.seen[key] = append(uses, use)
 		}
 	}

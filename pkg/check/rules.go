@@ -26,7 +26,7 @@ const RuleProfileMissing = "profile-missing"
 func Rules() []finding.Rule {
 	rules := slices.Concat(providerconfig.Rules(), profile.Rules(), resolve.Rules(), finding.On(finding.ObjectCloudProfile,
 		RuleSize, ruleImageUnused, ruleVersionUnused, ruleOrderDiffers, ruleRegionUncovered, ruleRegionUnknown, ruleFallback,
-		ruleMachineWithoutImage, ruleReferenceCopied, ruleForeignPrefix, ruleWorkerValueUnasked, ruleWorkerMisspelt, ruleOnlyOnRequest,
+		ruleMachineWithoutImage, RuleTypeUndeclared, ruleReferenceCopied, ruleForeignPrefix, ruleWorkerValueUnasked, ruleWorkerMisspelt, ruleOnlyOnRequest,
 	), finding.On(finding.ObjectShoot, ruleProviderType, RuleRequestIgnored), finding.On(finding.ObjectNamespacedCloudProfile,
 		RuleVersionInherited, RuleMappingInherited, ruleNamespacedConfig, RuleEntryDuplicate, ruleNamespacedFormat,
 	), finding.Online(slices.Concat(finding.On(finding.ObjectCloudProfile,
@@ -85,6 +85,10 @@ var (
 	ruleMachineWithoutImage = finding.Warns("machine-type-without-image",
 		"No active image version fits the machine type in some region, so no worker pool can use it there.",
 		"Add a flavor or a reference for it, or correct the capabilities of the machine type.")
+
+	RuleTypeUndeclared = finding.Warns("machine-type-undeclared",
+		"One machine type does not declare a capability, or its architecture, while all others do. It supports all values of the capability then, and without `architecture` it is taken for amd64. Mostly it was forgotten, and the machine type boots an image that is not for it. Capabilities that settings of worker pools ask for do not count: a machine type leaves them out if it has both.",
+		"Declare what the machine type supports; if it is all values, list them.")
 
 	// Capabilities.
 	ruleForeignPrefix = finding.Warns("capability-foreign-prefix",

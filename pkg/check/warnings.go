@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -40,6 +41,7 @@ func (c *checker[R]) withWarnings() finding.Report {
 	}
 	if len(c.Report.Errors) == 0 && !c.unrendered {
 		c.withoutImage()
+		c.undeclared()
 		c.onlyOnRequest()
 		c.differingOrders()
 	}
@@ -183,6 +185,7 @@ func (c *checker[R]) unknownRegions() {
 // withoutImage warns about machine types that no active image version fits in some region.
 func (c *checker[R]) withoutImage() {
 	offers := c.activeOffers()
+	expired := sync.OnceValue(c.expiredOffers)
 	regionsWithout := memoize(func(machine capability.Set) map[string][]string {
 		var without []string
 		for i, region := range c.profile.Regions() {
@@ -200,10 +203,55 @@ func (c *checker[R]) withoutImage() {
 		machine := c.machine(t.Name)
 		fitted := slices.ContainsFunc(offers, func(there sets.Set[capability.Set]) bool { return fitsAny(machine, there) })
 		for slip, regions := range regionsWithout(machine) {
+			why := cmp.Or(c.onlyExpired(machine, expired(), regions), c.nothingFits(t, regions, fitted))
 			c.warnUnless(slip, fault(ruleMachineWithoutImage, field.ErrorTypeInvalid, c.At.Child("machineTypes").Index(i), t.Name,
-				"machine type %s: %s", t.Name, c.nothingFits(t, regions, fitted)))
+				"machine type %s: %s", t.Name, why))
 		}
 	}
+}
+
+// expiredOffers returns, for each region, what the flavors of expired image versions support there, with the versions.
+func (c *checker[R]) expiredOffers() []map[capability.Set][]string {
+	all := make([]map[capability.Set][]string, len(c.profile.Regions()))
+	for i := range all {
+		all[i] = map[capability.Set][]string{}
+	}
+	for v := range c.profile.Versions() {
+		if !helper.VersionIsExpired(v.ExpirableVersion) {
+			continue
+		}
+		for i, region := range c.profile.Regions() {
+			for _, offer := range c.profile.Catalog().Offers(v.ID.Image, v.ID.Version, region) {
+				all[i][offer] = append(all[i][offer], v.ID.String())
+			}
+		}
+	}
+	return all
+}
+
+// onlyExpired says that what fits a machine type in some regions has expired, and what to do; empty if in one of them nothing fits.
+func (c *checker[R]) onlyExpired(machine capability.Set, offers []map[capability.Set][]string, regions []string) string {
+	fitting := sets.New[string]()
+	for i, region := range c.profile.Regions() {
+		if !slices.Contains(regions, region) {
+			continue
+		}
+		none := true
+		for offer, versions := range offers[i] {
+			if offer.Compatible(machine) {
+				none = false
+				fitting.Insert(versions...)
+			}
+		}
+		if none {
+			return ""
+		}
+	}
+	format := "the only image version that fits it in %s has expired: %s; give it a new date, or add a version that fits"
+	if fitting.Len() > 1 {
+		format = "all image versions that fit it in %s have expired: %s; give one a new date, or add a version that fits"
+	}
+	return fmt.Sprintf(format, counted("region", regions), words.Few(sets.List(fitting)))
 }
 
 // nothingFits says that no image version fits a machine type in some regions, and what to do; fitted: some do in others.
@@ -221,6 +269,37 @@ func (c *checker[R]) nothingFits(t *v1beta1.MachineType, regions []string, fitte
 		add = "one for each"
 	}
 	return fmt.Sprintf("no image version that fits has an image in %s; add %s to the provider config", counted("region", regions), add)
+}
+
+// undeclared warns about a machine type that does not declare a capability which all others, at least two, declare. It supports all
+// values then, and that is seldom meant. A worker capability is often left out on purpose: it can be switched on and off.
+func (c *checker[R]) undeclared() {
+	types := slices.DeleteFunc(slices.Clone(c.profile.Spec().MachineTypes), func(t v1beta1.MachineType) bool {
+		return !ptr.Deref(t.Usable, true)
+	})
+	asked := sets.New[string]()
+	for definition := range c.WorkerCapabilities() {
+		asked.Insert(definition.Name)
+	}
+	for _, def := range c.profile.Spec().MachineCapabilities {
+		if len(types) < 3 || len(def.Values) < 2 || def.Name == capability.Architecture || asked.Has(def.Name) {
+			continue
+		}
+		var without []string
+		for i := range types {
+			if _, declared := types[i].Capabilities[def.Name]; !declared {
+				without = append(without, types[i].Name)
+			}
+		}
+		if len(without) != 1 {
+			continue
+		}
+		if i := slices.IndexFunc(c.Spec.MachineTypes, func(t v1beta1.MachineType) bool { return t.Name == without[0] }); i >= 0 {
+			c.Report.Found(RuleTypeUndeclared, field.ErrorTypeRequired, c.At.Child("machineTypes").Index(i), nil,
+				"machine type %s does not declare %s, so it supports all values (%s); all other machine types declare it",
+				without[0], def.Name, words.Few(def.Values))
+		}
+	}
 }
 
 func fitsAny(machine capability.Set, offers sets.Set[capability.Set]) bool {

@@ -99,6 +99,7 @@ func TestGuideWithEverything(t *testing.T) {
 	}
 	const constraints = "spec.providerConfig.constraints.floatingPools"
 	want := []string{
+		"warning version-expired spec.kubernetes.versions[1].expirationDate",
 		"warning machine-type-without-image spec.machineTypes[1]",
 		"warning region-uncovered spec.providerConfig.machineImages[0].versions[0].regions[1]",
 		"warning region-unserved " + constraints,

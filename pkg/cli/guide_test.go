@@ -32,11 +32,13 @@ func TestGuides(t *testing.T) {
 		"local-complete.yaml":  nil,
 		"local-tie-break.yaml": nil,
 		"openstack-legacy.yaml": {
-			"warning machine-type-without-image 29", "warning image-name-fallback 53", "warning region-unknown 55",
+			"warning version-expired 11", "warning machine-type-without-image 29", "warning image-name-fallback 53", "warning region-unknown 55",
 			"warning region-uncovered 58", "warning region-unknown 61",
 		},
-		"openstack-new.yaml":          {"error core-flavor-wrapped 26", "error core-flavor-wrapped 29", "error core-flavor-wrapped 32"},
-		"openstack-new-repaired.yaml": {"warning region-unknown 84", "warning region-unknown 86"},
+		"openstack-new.yaml": {"error core-flavor-wrapped 26", "error core-flavor-wrapped 29", "error core-flavor-wrapped 32"},
+		"openstack-new-repaired.yaml": {
+			"warning version-expired 20", "warning region-unknown 84", "warning region-unknown 86",
+		},
 	} {
 		if diff := cmp.Diff(want, lines(lint(t, "", guide+file))); diff != "" {
 			t.Error(file, diff)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
@@ -16,6 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/versions"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -103,7 +103,7 @@ type Resolver[R any] struct {
 	// distances between what machine types support.
 	distances map[[2]capability.Set]int
 	// versions of images that boot, by a request without a version; types by one without a machine type.
-	versions map[imageselector.Request][]*v1beta1.MachineImageVersion
+	versions map[imageselector.Request]versions.Choices
 	types    map[imageselector.Request][]bootingType
 }
 
@@ -111,7 +111,7 @@ type Resolver[R any] struct {
 func NewResolver[R any](p *profile.Profile[R]) *Resolver[R] {
 	return &Resolver[R]{
 		Profile: p, distances: map[[2]capability.Set]int{},
-		versions: map[imageselector.Request][]*v1beta1.MachineImageVersion{}, types: map[imageselector.Request][]bootingType{},
+		versions: map[imageselector.Request]versions.Choices{}, types: map[imageselector.Request][]bootingType{},
 	}
 }
 

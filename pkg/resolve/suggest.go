@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/Masterminds/semver/v3"
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/versions"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -26,7 +26,7 @@ type Suggestion struct {
 	Kind string `json:"kind"`
 	// Value to change it to: a version, an image as name@version, or the name of a machine type.
 	Value string `json:"value"`
-	// remark is what a user has to know of a version: that it is deprecated, or a preview. Empty for all others.
+	// remark is what a user has to know of a version: that it is deprecated, or a preview, and when it expires. Mostly empty.
 	remark string
 }
 
@@ -56,13 +56,22 @@ type bootingType struct {
 }
 
 // suggest returns up to three changes that would help: first the best of each kind, then the next ones. request is what
-// the pool asks for; its Machine is the zero Set if there is no such machine type.
+// the pool asks for; its Machine is the zero Set if there is no such machine type. Previews are suggested if nothing else helps.
 func (p Resolver[R]) suggest(pool provider.Pool, request imageselector.Request) []Suggestion {
-	kinds := [][]Suggestion{p.suggestMachineTypes(pool, request)}
-	if profile.Suits(request.Machine, pool.Architecture) { // else only another machine type can help
-		versions, images := p.suggestImages(request)
-		kinds = [][]Suggestion{versions, images, kinds[0]}
+	types := p.suggestMachineTypes(pool, request)
+	if !profile.Suits(request.Machine, pool.Architecture) { // only another machine type can help
+		return bestOf(types)
 	}
+	others, images := p.suggestImages(request, versions.Choices.Near)
+	suggestions := bestOf(others, images, types)
+	if len(suggestions) == 0 {
+		suggestions = bestOf(p.suggestImages(request, versions.Choices.Previews))
+	}
+	return suggestions
+}
+
+// bestOf returns up to three suggestions: the first of each kind, then the next ones.
+func bestOf(kinds ...[]Suggestion) []Suggestion {
 	var suggestions []Suggestion
 	for rank := range maxSuggestions {
 		for _, kind := range kinds {
@@ -74,62 +83,56 @@ func (p Resolver[R]) suggest(pool provider.Pool, request imageselector.Request) 
 	return suggestions
 }
 
-// suggestImages returns the other active versions of the image asked for that fit, newest first, and the newest fitting
-// version of other images, in the profile's order.
-func (p Resolver[R]) suggestImages(request imageselector.Request) (versions, images []Suggestion) {
+// suggestImages returns the best other versions of the image asked for that fit, and the best fitting version of other images:
+// first of those that have a supported one, else in the profile's order. choose returns the best of some versions.
+func (p Resolver[R]) suggestImages(
+	request imageselector.Request, choose func(fitting versions.Choices, version string, most int) []versions.Choice,
+) (others, images []Suggestion) {
+	var deprecated []Suggestion
 	for i := range p.Spec().MachineImages {
 		image := &p.Spec().MachineImages[i]
 		if image.Name == request.Image {
-			for _, version := range p.fittingVersions(image, request) {
-				versions = append(versions, Suggestion{"version", version.Version, remarkOn(version)})
+			for _, c := range choose(p.fittingVersions(image, request), request.Version, maxSuggestions) {
+				others = append(others, Suggestion{"version", c.Version, c.Remark})
 			}
-		} else if len(images) < maxSuggestions {
-			if fitting := p.fittingVersions(image, request); len(fitting) > 0 {
-				images = append(images, Suggestion{"image", image.Name + "@" + fitting[0].Version, remarkOn(fitting[0])})
+			continue
+		}
+		if len(images) == maxSuggestions {
+			continue
+		}
+		for _, c := range choose(p.fittingVersions(image, request), "", 1) {
+			suggestion := Suggestion{"image", image.Name + "@" + c.Version, c.Remark}
+			if c.Supported {
+				images = append(images, suggestion)
+			} else {
+				deprecated = append(deprecated, suggestion)
 			}
 		}
 	}
-	return versions, images
+	return others, append(images, deprecated...)
 }
 
-// remarkOn returns the classification of a version, which is active; empty for one that is supported.
-func remarkOn(version *v1beta1.MachineImageVersion) string {
-	switch c := helper.CurrentLifecycleClassification(version.ExpirableVersion); c {
-	case v1beta1.ClassificationDeprecated, v1beta1.ClassificationPreview:
-		return string(c)
-	}
-	return ""
-}
-
-// fittingVersions returns the active versions of an image that would meet a request, newest first; versions that are
-// not semantic come last.
-func (p Resolver[R]) fittingVersions(image *v1beta1.MachineImage, request imageselector.Request) []*v1beta1.MachineImageVersion {
+// fittingVersions returns the active versions of an image that would meet a request.
+func (p Resolver[R]) fittingVersions(image *v1beta1.MachineImage, request imageselector.Request) versions.Choices {
 	request.Image, request.Version = image.Name, ""
 	key := request
-	fitting, done := p.versions[key]
+	choices, done := p.versions[key]
 	if done {
-		return fitting
+		return choices
 	}
-	parsed := map[string]*semver.Version{}
+	var fitting []v1beta1.ExpirableVersion
 	for i := range image.Versions {
 		v := &image.Versions[i]
 		request.Version = v.Version
-		if !helper.VersionIsActive(v.ExpirableVersion) || !p.Boots(request) || p.CauseOf("", request) != "" {
-			continue
+		if helper.VersionIsActive(v.ExpirableVersion) && p.Boots(request) && p.CauseOf("", request) == "" {
+			fitting = append(fitting, v.ExpirableVersion)
 		}
-		version, err := semver.NewVersion(v.Version)
-		if err != nil {
-			version = &semver.Version{}
-		}
-		fitting, parsed[v.Version] = append(fitting, v), version
 	}
-	slices.SortFunc(fitting, func(a, b *v1beta1.MachineImageVersion) int {
-		return cmp.Or(parsed[b.Version].Compare(parsed[a.Version]), cmp.Compare(a.Version, b.Version))
-	})
+	choices = versions.NewChoices(fitting)
 	if p.versions != nil {
-		p.versions[key] = fitting
+		p.versions[key] = choices
 	}
-	return fitting
+	return choices
 }
 
 // suggestMachineTypes returns usable machine types that would meet a request: first the one that is meant if that of the

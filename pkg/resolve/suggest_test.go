@@ -25,7 +25,7 @@ func TestFaultsOfOthers(t *testing.T) {
 		field.Invalid(field.NewPath("spec", "machineImages").Index(0).Child("versions").Index(0).Child("kubeletVersionConstraint"), "x", "no"),
 	})
 	for _, c := range []struct{ machine, version, before, after string }{
-		{"virt", "7.0.0", "would work: version 10.0.0", "would work: version 9.0.0"},
+		{"virt", "9.5.0", "would work: version 10.0.0", "would work: version 9.0.0"},
 		{"bare", "10.0.0", "would work: ", name},
 		{"arm", "10.0.0", "would work: ", version},
 		{"huge", "10.0.0", "would work: machine type virt or either", name},

@@ -16,6 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/versions"
 )
 
 // Fate is what becomes of a version that a Shoot or a worker pool has.
@@ -78,20 +79,6 @@ const (
 	// ChosenInstead: nothing about the version. But maintenance chooses it where it chose another one before.
 	ChosenInstead Aspect = "chosen"
 )
-
-// ExpiryOf returns when a version expires; nil if that is not said. Time zones are left out.
-func ExpiryOf(v v1beta1.ExpirableVersion) *time.Time {
-	at := v.ExpirationDate //nolint:staticcheck // as people write it
-	for _, stage := range v.Lifecycle {
-		if stage.Classification == v1beta1.ClassificationExpired {
-			at = stage.StartTime
-		}
-	}
-	if at == nil {
-		return nil
-	}
-	return new(at.UTC())
-}
 
 func sameTime(a, b *time.Time) bool { return a == b || a != nil && b != nil && a.Equal(*b) }
 
@@ -181,7 +168,7 @@ func (l *look[R]) dates(chosen [][]provider.Pool) {
 		if before == nil || l.After.Version(v.ID) != v.MachineImageVersion {
 			continue
 		}
-		from, to := ExpiryOf(before.ExpirableVersion), ExpiryOf(v.ExpirableVersion)
+		from, to := versions.ExpiryOf(before.ExpirableVersion), versions.ExpiryOf(v.ExpirableVersion)
 		if sameTime(from, to) {
 			continue
 		}
@@ -277,7 +264,7 @@ func (l *look[R]) kubernetes(chosen [][]provider.Pool) {
 			l.kubernetesChange(v.Version, IsNew, nil, classificationOf(v))
 			continue
 		}
-		if from, to := ExpiryOf(old), ExpiryOf(v); !sameTime(from, to) {
+		if from, to := versions.ExpiryOf(old), versions.ExpiryOf(v); !sameTime(from, to) {
 			l.kubernetesDate(l.kubernetesChange(v.Version, NewDate, textOf(from), textOf(to)), to, chosen)
 		}
 		if from, to := classificationOf(old), classificationOf(v); *from != *to {
@@ -305,7 +292,7 @@ func versionsOf(versions []v1beta1.ExpirableVersion) map[string]v1beta1.Expirabl
 // classificationOf returns the classification that a version has now: one that is left out means supported.
 func classificationOf(v v1beta1.ExpirableVersion) *string {
 	now := v1beta1helper.CurrentLifecycleClassification(v)
-	if expired := ExpiryOf(v); expired != nil && now == v1beta1.ClassificationExpired { // the date says so already
+	if expired := versions.ExpiryOf(v); expired != nil && now == v1beta1.ClassificationExpired { // the date says so already
 		now = v1beta1.ClassificationSupported
 		if v.Classification != nil { //nolint:staticcheck // as people write it
 			now = *v.Classification //nolint:staticcheck // as people write it

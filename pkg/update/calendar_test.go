@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
@@ -240,23 +239,6 @@ func TestADateWarns(t *testing.T) {
 		warnings := check.Effects(tc.before, tc.after, &changes, maintenance.Corrects)
 		if len(warnings) != tc.warnings || tc.warnings > 0 && (warnings[0].Origin != "maintenance-blocked" || !strings.Contains(warnings[0].Detail, "2037-01-01")) {
 			t.Error(warnings)
-		}
-	}
-}
-
-// A date is the same in whatever way it is written.
-func TestExpiryOf(t *testing.T) {
-	want := time.Date(2037, 1, 1, 0, 0, 0, 0, time.UTC)
-	for text, want := range map[string]*time.Time{
-		`{version: 1.0.0, expirationDate: "2037-01-01T00:00:00Z"}`:                                    &want,
-		`{version: 1.0.0, expirationDate: "2037-01-01T01:00:00+01:00"}`:                               &want,
-		`{version: 1.0.0, lifecycle: [{classification: expired, startTime: "2037-01-01T00:00:00Z"}]}`: &want,
-		`{version: 1.0.0, lifecycle: [{classification: supported}]}`:                                  nil,
-		`{version: 1.0.0}`: nil,
-	} {
-		got := update.ExpiryOf(*given.Decoded[v1beta1.ExpirableVersion](t, text))
-		if (got == nil) != (want == nil) || got != nil && *got != *want {
-			t.Errorf("%s: %v", text, got)
 		}
 	}
 }

@@ -38,6 +38,7 @@ var irreparable = map[string]string{
 	"ignore-unused":               "an API knows nothing of comments",
 	"provider-unknown":            "what an extension says is known where it is installed; others are not asked",
 
+	"version-expired":         "Gardener drops such a version where the CloudProfile is created",
 	"region-without-keystone": "the profile is warned about for the same reason, wherever the Shoot goes",
 	"floating-pool-domain":    "a garden knows the domain",
 	"field-immutable":         "the specs about the configs of a Shoot have several",

@@ -137,7 +137,7 @@ var _ = Describe("A worker pool that asks for trusted launch", func() {
 		setVersion("1592.9.0")(&s.Spec.Provider.Workers[0])
 		// Once the component has seen it rendered.
 		Eventually(ctx, func() error { return u.Create(ctx, s, client.DryRunAll) }).
-			Should(beRefusedFor(cause{field.ErrorTypeInvalid, askingAt, "would work: version 2000.0.0 (preview) or 1877.5.0"}))
+			Should(beRefusedFor(cause{field.ErrorTypeInvalid, askingAt, "would work: version 1877.5.0"}))
 		setVersion("2000.0.0")(&s.Spec.Provider.Workers[0])
 		expectAccepted(u.Create(ctx, s))
 		destroy(ctx, s)

@@ -30,6 +30,7 @@ const (
 // without an entry must not exist: think about what it may import, and add it.
 var mayImport = map[string][]string{
 	"pkg/words":         {},
+	"pkg/versions":      {},
 	"pkg/capability":    {"pkg/finding", "pkg/words"},
 	"pkg/imageselector": {"pkg/capability"},
 	"pkg/strictjson":    {"pkg/fieldpath", "pkg/finding", "pkg/words"},
@@ -44,11 +45,11 @@ var mayImport = map[string][]string{
 		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/words", "pkg/fieldpath", "pkg/providerconfig",
 	},
 	"pkg/resolve": {
-		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/words",
+		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/versions", "pkg/words",
 	},
 	"pkg/update": {
 		"pkg/provider", "pkg/providerconfig", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/resolve", "pkg/maintenance",
-		"pkg/gardenerrules", "pkg/memo",
+		"pkg/gardenerrules", "pkg/memo", "pkg/versions",
 	},
 	"pkg/check": {
 		"pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/resolve",
@@ -107,7 +108,7 @@ var mayImport = map[string][]string{
 	"internal/cli/files":    {"internal/cli/command", "internal/cli/edit", "internal/cli/manifest", "internal/cli/report", "pkg/words"},
 	"internal/cli/clouds":   {anything},
 	"internal/cli/cluster":  {},
-	"internal/cli/gardener": {"pkg/namespaced", "pkg/finding", "pkg/gardenerrules", "pkg/words"},
+	"internal/cli/gardener": {"pkg/namespaced", "pkg/finding", "pkg/gardenerrules", "pkg/versions", "pkg/words"},
 	"internal/cli/manifest": {},
 	"internal/cli/edit":     {"pkg/fieldpath"},
 	"internal/cli/report":   {"pkg/finding", "pkg/words", "pkg/fieldpath"},

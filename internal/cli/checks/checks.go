@@ -13,8 +13,10 @@ import (
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/gardener"
@@ -99,6 +101,8 @@ func Profile(g *input.Given, s *input.Source[v1beta1.CloudProfile]) {
 	object, provider := g.Stored(s), g.Providers[s.Object.Spec.Type]
 	errs := validate(g, object)
 	g.AddErrors(s.Manifest, errs...)
+	g.AddWarnings(s.Manifest, gardener.Expired(object.Spec.MachineImages, &object.Spec.Kubernetes)...)
+	g.AddWarnings(s.Manifest, withoutArchitecture(&s.Object.Spec)...)
 	switch {
 	case provider != nil:
 		compiled, report := check.CloudProfile(provider, object)
@@ -106,12 +110,35 @@ func Profile(g *input.Given, s *input.Source[v1beta1.CloudProfile]) {
 		g.AddReport(s.Manifest, withSize(report, object))
 	case object.Spec.Type != "": // core reports that one
 		fault := g.UnknownProvider(object.Spec.Type, "spec.type")
-		if g.DiffersInCase(object.Spec.Type) { // no extension has such a type beside the other
+		if g.MeantProvider(object.Spec.Type) != "" { // else nothing would be checked, and nobody would see it
 			g.AddErrors(s.Manifest, fault)
 			return
 		}
 		g.AddWarnings(s.Manifest, fault)
 	}
+}
+
+// withoutArchitecture warns about the machine type of a profile without capabilities that alone, of three or more, does not name its
+// architecture. Gardener fills it in, so that only the manifest shows it.
+func withoutArchitecture(spec *v1beta1.CloudProfileSpec) field.ErrorList {
+	var without []int
+	types := 0
+	for i := range spec.MachineTypes {
+		if t := &spec.MachineTypes[i]; ptr.Deref(t.Usable, true) {
+			types++
+			if t.Architecture == nil {
+				without = append(without, i)
+			}
+		}
+	}
+	if len(spec.MachineCapabilities) > 0 || types < 3 || len(without) != 1 {
+		return nil
+	}
+	return field.ErrorList{{
+		Type: field.ErrorTypeRequired, Field: field.NewPath("spec", "machineTypes").Index(without[0]).String(), Origin: check.RuleTypeUndeclared.Name,
+		Detail: fmt.Sprintf("machine type %s does not name its architecture, so it is taken for %s; all other machine types name theirs",
+			spec.MachineTypes[without[0]].Name, v1beta1constants.ArchitectureAMD64),
+	}}
 }
 
 // withSize makes an error of the warning that a CloudProfile is too large to be stored: the API server would refuse it, unless the
@@ -132,6 +159,7 @@ func Namespaced(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile])
 	if s.Object == nil || s.Aside || s.Object.DeletionTimestamp != nil {
 		return
 	}
+	g.AddWarnings(s.Manifest, gardener.Expired(s.Object.Spec.MachineImages, s.Object.Spec.Kubernetes)...)
 	parent, reference := g.ParentOf(s), s.Object.Spec.Parent
 	if parent == nil && reference.Kind == "CloudProfile" && reference.Name != "" {
 		g.AddErrors(s.Manifest, g.Missing("CloudProfile", reference.Name, "spec.parent.name"))

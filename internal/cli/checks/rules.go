@@ -131,7 +131,7 @@ var manifestRules = []finding.Rule{
 		Repair: "Repair the profile first."},
 	{Name: input.RuleProviderUnknown, Severity: finding.SeverityWarning, Escalates: true, Object: finding.ObjectCloudProfile,
 		Means: "The CloudProfile is of a provider type that the command does not know. Gardener's own rules were checked, the provider config " +
-			"was not looked at. If the type differs from a known one in capitals only, lint takes that for an error.",
+			"was not looked at. If the type is almost that of a known one, lint takes that for an error.",
 		Repair: "Use the command of that provider's extension, if it has one. If it is the spelling, correct that."},
 	{Name: transform.Rule, Severity: finding.SeverityError, Object: finding.ObjectAny, Command: "migrate",
 		Means: "A profile cannot be migrated as it was asked for: a worker pool would boot another image, the file is written in a way in " +
@@ -142,6 +142,11 @@ var manifestRules = []finding.Rule{
 	{Name: gardener.RuleNoLongerOffered, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,
 		Means:  "A Shoot uses what its profile does not offer any more: a version of Kubernetes or of an image that has expired, or a machine type with `usable: false`. Gardener refuses that in a new Shoot; one that has it may keep it for now.",
 		Repair: "Use what the message names, or another machine type. For a Shoot that exists, plan the change."},
+	{Name: gardener.RuleVersionExpired, Severity: finding.SeverityWarning, Object: finding.ObjectCloudProfile,
+		Means: "A profile lists a version of an image or of Kubernetes that has expired, whatever its classification says. Gardener " +
+			"leaves it out where a CloudProfile is created, a new Shoot cannot have it, and maintenance updates existing ones by force.",
+		Repair: "Give it a later date, or remove it; an image version also from the provider config. Gardener refuses to remove what a " +
+			"Shoot uses: silence the warning until none does."},
 	{Name: input.RulePoolNotChecked, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,
 		Means:  "The worker pools of a Shoot were not checked, because its NamespacedCloudProfile carries no `status.cloudProfileSpec`, and its parent, from which it would follow, is not among the inputs.",
 		Repair: "Give the manifest of the parent to the command as well, or the NamespacedCloudProfile as the garden has it, with its status."},

@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
+	"github.com/capkit/capkit/pkg/versions"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -54,10 +55,14 @@ func (c *offer) warn(at *field.Path, value, format string, args ...any) {
 	})
 }
 
-// expired warns that a version has expired, and names those that are active.
-func (c *offer) expired(at *field.Path, version, what string, active []string) {
+// expired warns that a version is not active, and names those that are: first what lasts (semantics S13).
+func (c *offer) expired(at *field.Path, version, what string, all []v1beta1.ExpirableVersion) {
+	var advised []string
+	for _, choice := range versions.NewChoices(all).Advised(version) {
+		advised = append(advised, choice.String())
+	}
 	c.warn(at, version, "%s has expired: a new Shoot with it is refused, and maintenance may update an existing one by force; %s",
-		what, oneOf("write", "active", active))
+		what, oneOf("write", "active", advised))
 }
 
 var (
@@ -138,6 +143,11 @@ func offeredKubernetes(profile *v1beta1.CloudProfileSpec) (all, active []string)
 	})
 }
 
+// readable returns the versions of Kubernetes that are written as they have to be.
+func readable(all []v1beta1.ExpirableVersion) []v1beta1.ExpirableVersion {
+	return slices.DeleteFunc(slices.Clone(all), func(v v1beta1.ExpirableVersion) bool { return !wellFormed.MatchString(v.Version) })
+}
+
 // kubernetes compares a full version with those of the profile. Without any the profile is refused, or not known.
 func (c *offer) kubernetes(version string, at *field.Path) {
 	all, active := offeredKubernetes(c.profile)
@@ -146,23 +156,23 @@ func (c *offer) kubernetes(version string, at *field.Path) {
 	case !slices.Contains(all, version):
 		c.errs = append(c.errs, unsupported(at, version, c.profile))
 	case !slices.Contains(active, version):
-		c.expired(at, version, "version "+version+" of Kubernetes", active)
+		c.expired(at, version, "version "+version+" of Kubernetes", readable(c.profile.Kubernetes.Versions))
 	}
 }
 
 // withoutUnreadable removes the versions of Kubernetes from a Shoot that Gardener's validation cannot read: it reports them as
 // internal errors elsewhere, and of a worker pool it panics. [ValidateKubernetesIn] is about them.
 func withoutUnreadable(shoot *v1beta1.Shoot) {
-	readable := func(version string) bool {
+	isReadable := func(version string) bool {
 		_, err := semver.NewVersion(version)
 		return err == nil
 	}
-	controlPlane := readable(shoot.Spec.Kubernetes.Version)
+	controlPlane := isReadable(shoot.Spec.Kubernetes.Version)
 	if !controlPlane {
 		shoot.Spec.Kubernetes.Version = ""
 	}
 	for _, worker := range shoot.Spec.Provider.Workers {
-		if own := worker.Kubernetes; own != nil && own.Version != nil && (!controlPlane || !readable(*own.Version)) {
+		if own := worker.Kubernetes; own != nil && own.Version != nil && (!controlPlane || !isReadable(*own.Version)) {
 			own.Version = nil
 		}
 	}
@@ -185,11 +195,13 @@ func (c *offer) image(worker *v1beta1.Worker, at *field.Path) {
 	if i < 0 {
 		return
 	}
-	all, active := offered(c.profile.MachineImages[i].Versions, func(v v1beta1.MachineImageVersion) (string, bool) {
-		return v.Version, v1beta1helper.VersionIsActive(v.ExpirableVersion)
-	})
-	if slices.Contains(all, *named.Version) && !slices.Contains(active, *named.Version) {
-		c.expired(at, *named.Version, fmt.Sprintf("worker pool %s: %s@%s", worker.Name, named.Name, *named.Version), active)
+	var all []v1beta1.ExpirableVersion
+	for _, v := range c.profile.MachineImages[i].Versions {
+		all = append(all, v.ExpirableVersion)
+	}
+	k := slices.IndexFunc(all, func(v v1beta1.ExpirableVersion) bool { return v.Version == *named.Version })
+	if k >= 0 && !v1beta1helper.VersionIsActive(all[k]) {
+		c.expired(at, *named.Version, fmt.Sprintf("worker pool %s: %s@%s", worker.Name, named.Name, *named.Version), all)
 	}
 }
 

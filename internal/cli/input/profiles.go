@@ -243,15 +243,14 @@ func Unreadable(kind, name, at string) *field.Error {
 
 // UnknownProvider is the error about a profile whose provider type the command does not know.
 func (in *Given) UnknownProvider(name, at string) *field.Error {
-	known := slices.Sorted(maps.Keys(in.Providers))
-	meant := cmp.Or(words.DidYouMean(words.Closest(name, known)), "; if the type is right, there is nothing to correct")
-	return Problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name,
-		"the provider config was not checked: this command knows %s, not %s%s", strings.Join(known, ", "), name, meant)
+	meant := cmp.Or(words.DidYouMean(in.MeantProvider(name)), "; if the type is right, there is nothing to correct")
+	return Problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name, "the provider config was not checked: this command knows %s, not %s%s",
+		strings.Join(slices.Sorted(maps.Keys(in.Providers)), ", "), name, meant)
 }
 
-// DiffersInCase reports whether a provider type is a known one but for upper and lower case.
-func (in *Given) DiffersInCase(name string) bool {
-	return words.InCase(name, slices.Collect(maps.Keys(in.Providers))) != ""
+// MeantProvider returns the known provider type that was probably meant by another one; empty if there is none.
+func (in *Given) MeantProvider(name string) string {
+	return words.Closest(name, slices.Sorted(maps.Keys(in.Providers)))
 }
 
 // ProfileNamed returns the profile that the flag --profile names; or, if it is empty, the only one among the inputs

@@ -150,7 +150,11 @@ func runQuestion(ctx context.Context, c *command.Call, args []string, flags *poo
 	}
 	switch {
 	case command.IsTable(flags.output):
-		err = command.PrintTable(c.Stdout, flags.output, answerColumns, rowsOf(wanted))
+		skip := 0
+		if all.how != ofShoots {
+			skip = 2 // Shoot and pool
+		}
+		err = command.PrintTable(c.Stdout, flags.output, answerColumns[skip:], rowsOf(wanted, skip))
 	case all.how == single:
 		for a := range wanted {
 			err = command.PrintAs(c.Stdout, flags.output, a, func(w io.Writer) { printNextAnswer(w, 0, a) })

@@ -67,8 +67,6 @@ type Given struct {
 	Cluster string
 	// Namespace of the objects in files that name none; empty if that is left open.
 	Namespace string
-	// leftOut counts the Shoots of the cluster that were not asked about, by their provider, which is not known.
-	leftOut map[string]int
 }
 
 // Unread are the values of Shoots that no check reads and of which landscapes have hundreds of megabytes, whether they come

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ask is the commands that answer questions about worker pools: select, explain, maintenance and capabilities.
+// Package ask is the commands that answer questions about worker pools: select, explain and capabilities.
 package ask
 
 import (

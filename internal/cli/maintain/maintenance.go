@@ -2,7 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package ask
+// Package maintain is the command maintenance: what Gardener's maintenance does to Shoots, once or day by day. What it does is found out
+// by package maintenance of pkg; here it is put into words.
+package maintain
 
 import (
 	"cmp"
@@ -38,8 +40,8 @@ type maintenanceFlags struct {
 // calendarFormat is the format that is of calendars alone.
 const calendarFormat = "ics"
 
-// Maintenance returns the command maintenance.
-func Maintenance(c *command.Call) *cobra.Command {
+// Command returns the command maintenance.
+func Command(c *command.Call) *cobra.Command {
 	flags := &maintenanceFlags{}
 	cmd := &cobra.Command{
 		Use:   "maintenance FILE...",

@@ -35,7 +35,7 @@ other: a Shoot finds its CloudProfile, a NamespacedCloudProfile its parent.
 With -A or -n the command reads objects from a garden cluster, and never writes there. A file then replaces the object of its
 name: what if it were applied? With --kubeconfig or --context alone, files find the profiles that they refer to in the cluster.
 
-Exit status: 0 nothing found wrong, 1 something found wrong, 2 the command could not do its work.`,
+Exit status: 0 nothing found wrong, 1 something found wrong, 2 usage or I/O error.`,
 		Example:       "  capkit lint manifests/\n  capkit select shoot.yaml cloudprofile.yaml\n  capkit plan -A cloudprofile-new.yaml",
 		Version:       c.Versions().String(),
 		SilenceErrors: true,

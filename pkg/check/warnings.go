@@ -204,7 +204,7 @@ func (c *checker[R]) withoutImage() {
 		fitted := slices.ContainsFunc(offers, func(there sets.Set[capability.Set]) bool { return fitsAny(machine, there) })
 		for slip, regions := range regionsWithout(machine) {
 			why := cmp.Or(c.onlyExpired(machine, expired(), regions), c.nothingFits(t, regions, fitted))
-			c.warnUnless(slip, fault(ruleMachineWithoutImage, field.ErrorTypeInvalid, c.At.Child("machineTypes").Index(i), t.Name,
+			c.warnUnless(slip, fault(RuleMachineWithoutImage, field.ErrorTypeInvalid, c.At.Child("machineTypes").Index(i), t.Name,
 				"machine type %s: %s", t.Name, why))
 		}
 	}

@@ -7,6 +7,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -58,6 +59,9 @@ func addHelp(root *cobra.Command) {
 	root.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil
+		}
+		if _, err := os.Lstat(args[0]); err == nil {
+			return fmt.Errorf("unknown command %q, which is a file or folder: did you mean %s lint %s?", args[0], cmd.DisplayName(), args[0])
 		}
 		return unknown(cmd, "command", args[0])
 	}
@@ -111,6 +115,12 @@ func flagError(cmd *cobra.Command, err error) error {
 	written := missing.GetSpecifiedName()
 	if letters := missing.GetSpecifiedShortnames(); letters != "" {
 		written = letters
+	}
+	switch written { // as kubectl has them
+	case "f", "filename":
+		return fmt.Errorf("%w: files need no flag: %s FILE", err, cmd.CommandPath())
+	case "R", "recursive":
+		return fmt.Errorf("%w: folders need no flag: %s FOLDER reads all that is below it", err, cmd.CommandPath())
 	}
 	if meant := words.Closest(written, names); meant != "" {
 		return fmt.Errorf("%w: %s", err, words.Question("--"+meant))

@@ -65,7 +65,8 @@ func (flags *Options) merge(rules []finding.Rule) error {
 	}
 	switch {
 	case !slices.Contains(report.Severities(), flags.FailOn):
-		errs = append(errs, fmt.Errorf("unknown --fail-on %q: use %s", flags.FailOn, words.Or(report.Severities())))
+		errs = append(errs, fmt.Errorf("unknown --fail-on %q: use %s%s", flags.FailOn, words.Or(report.Severities()),
+			words.DidYouMean(words.Choice(flags.FailOn, report.Severities()))))
 	case flags.Given("domain") && flags.domain == "":
 		errs = append(errs, errors.New("--domain is empty: name the domain, or leave the flag out if it is not known"))
 	}

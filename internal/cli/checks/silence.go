@@ -296,6 +296,8 @@ func (ig *ignore) parse(text string, rules []finding.Rule) (faults []string) {
 		return []string{"the comment names no rule; " + ignoreForm}
 	case other > 0 && (ig.reason == "" || !wordLike.MatchString(names[other])):
 		return []string{"the comment silences nothing, because there is no colon before the reason; " + ignoreForm}
+	case other == 0 && len(names) > 1 && ig.reason == "" && !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(known, name) }):
+		return []string{"the comment names no rule before its reason; " + ignoreForm}
 	case ig.reason == "":
 		faults = append(faults, "the comment silences nothing, because it has no reason; "+ignoreForm)
 	}

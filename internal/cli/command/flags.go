@@ -24,7 +24,8 @@ func OutputFlag(cmd *cobra.Command, value *string, formats []string) {
 	Complete(cmd, "output", formats)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if !slices.Contains(formats, *value) {
-			return fmt.Errorf("unknown output format %q: use one of %s", *value, strings.Join(formats, ", "))
+			return fmt.Errorf("unknown output format %q: use one of %s%s", *value, strings.Join(formats, ", "),
+				words.DidYouMean(words.Choice(*value, formats)))
 		}
 		return nil
 	}

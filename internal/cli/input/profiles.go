@@ -213,8 +213,30 @@ func (in *Given) Missing(kind, name, at string) *field.Error {
 			"%s %s was not found; %s could not be read: if it is in there, repair that first; else give its manifest, "+
 				"or correct the name", kind, name, strings.Join(places, ", "))
 	}
-	return Problem(check.RuleProfileMissing, field.ErrorTypeNotFound, at, name,
-		"%s %s is not among the inputs: give its manifest as well, or correct the name", kind, name)
+	missing := Problem(check.RuleProfileMissing, field.ErrorTypeNotFound, at, name, "%s %s is not among the inputs", kind, name)
+	missing.Detail += cmp.Or(in.meantProfile(kind, name, at), ": give its manifest as well, or correct the name")
+	return missing
+}
+
+// meantProfile says which of the profiles among the inputs was probably meant by one that is not; empty if none.
+func (in *Given) meantProfile(kind, name, at string) string {
+	namespace, bare := "", name
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		namespace, bare = name[:i+1], name[i+1:]
+	}
+	if at == "spec.cloudProfile.name" && kind == "NamespacedCloudProfile" && in.Profiles.ByName[bare] != nil {
+		return ", but a CloudProfile of that name is: write kind: CloudProfile"
+	}
+	known := names(in.Profiles.All)
+	if kind == "NamespacedCloudProfile" {
+		known = nil
+		for _, other := range names(in.Namespaced.All) {
+			if rest, inNamespace := strings.CutPrefix(other, namespace); inNamespace {
+				known = append(known, rest)
+			}
+		}
+	}
+	return words.DidYouMean(words.Slip(bare, known))
 }
 
 // unreadAt returns where there is a document that could not be read, and may be an object of this kind and name: the

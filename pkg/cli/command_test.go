@@ -71,9 +71,9 @@ func TestExitStatus(t *testing.T) {
 		{"lint --allow-empty -", 0, "no objects checked"},
 		{
 			"lint -", 2, "no CloudProfile, NamespacedCloudProfile or Shoot among the inputs; standard input is empty, perhaps because " +
-				"the command before the pipe failed: with --allow-empty that is no error",
+				"the command before the pipe failed: to allow this, use --allow-empty",
 		},
-		{"lint $empty", 2, "or Shoot among the inputs; /dev/null is empty: with --allow-empty"},
+		{"lint $empty", 2, "or Shoot among the inputs; /dev/null is empty: to allow this, use --allow-empty"},
 		{"maintenance - $profile", 2, "no Shoot among the inputs; standard input is empty"},
 		{"select - $flags", 2, "no CloudProfile among the inputs; standard input is empty"},
 		{"render -", 2, "no NamespacedCloudProfile among the inputs; standard input is empty"},
@@ -220,8 +220,8 @@ func TestExitStatus(t *testing.T) {
 		{"lint --recursive $profile", 2, "folders need no flag: capkit lint FOLDER reads all that is below it"},
 		{"explain provider-flavor-missing", 2, "no such file or directory; that is a rule: capkit explain-rule provider-flavor-missing"},
 		{"lint https://example.com/a.yaml", 2, "no such file or directory; URLs are not read: pipe what is there, as in curl -s URL | capkit lint -"},
-		{"lint -o JSON $profile", 2, `unknown output format "JSON": use one of github, json, junit, sarif, text, yaml; did you mean json?`},
-		{"lint --fail-on=warn $profile", 2, `unknown --fail-on "warn": use error or warning; did you mean warning?`},
+		{"lint -o JSON $profile", 2, `unknown output format "JSON": use one of github, gitlab, json, junit, sarif, text, yaml; did you mean json?`},
+		{"lint --fail-on=warn $profile", 2, `unknown --fail-on "warn": use error, warning or skipped; did you mean warning?`},
 		{"diff a.yaml b.yaml", 2, `unknown command "diff": did you mean plan?`},
 		{"validate .", 2, `unknown command "validate": did you mean lint?`},
 		{"everything", 2, `unknown command "everything": capkit help lists what there is`},

@@ -275,13 +275,13 @@ func stored(g *input.Given, s *input.Source[v1beta1.Shoot]) (input.AnyProfile, *
 }
 
 // look returns what maintenance does to a Shoot, which is as it is stored.
-func (by *Maintainer) look(g *input.Given, name string, shoot *v1beta1.Shoot, fillings []input.Filling) *shootMaintenance {
-	m := &shootMaintenance{Maintainer: by, name: name, shoot: shoot, fillings: fillings, pools: provider.PoolsOf(shoot)}
-	for _, pool := range m.pools {
-		m.boots = append(m.boots, resolve.Boots(by.profile, pool))
+func (m *Maintainer) look(g *input.Given, name string, shoot *v1beta1.Shoot, fillings []input.Filling) *shootMaintenance {
+	made := &shootMaintenance{Maintainer: m, name: name, shoot: shoot, fillings: fillings, pools: provider.PoolsOf(shoot)}
+	for _, pool := range made.pools {
+		made.boots = append(made.boots, resolve.Boots(m.profile, pool))
 	}
-	m.Outlook = by.by.Look(shoot, m.pools, m.boots, m.notBooting, g.Admission.Of(by.profile.Spec().Type))
-	return m
+	made.Outlook = m.by.Look(shoot, made.pools, made.boots, made.notBooting, g.Admission.Of(m.profile.Spec().Type))
+	return made
 }
 
 // addTo adds the answer for what a filter admits. One of worker pools is not about control planes. A note says if the answer depends

@@ -217,6 +217,8 @@ func TestExitStatus(t *testing.T) {
 		{"help lint more", 2, `unknown command or topic "more": capkit help lists what there is`},
 		{"$profile", 2, "which is a file or folder: did you mean capkit lint "},
 		{"lint -f $profile", 2, "unknown shorthand flag: 'f' in -f: files need no flag: capkit lint FILE"},
+		{"report --output-file=r.html $profile", 2, "unknown flag: --output-file: the result is on standard output: capkit report ... > FILE"},
+		{"report -o html=r.html $profile", 2, `unknown output format "html=r.html": use one of html, json; to write into a file, say -o html > r.html`},
 		{"lint --recursive $profile", 2, "folders need no flag: capkit lint FOLDER reads all that is below it"},
 		{"explain provider-flavor-missing", 2, "no such file or directory; that is a rule: capkit explain-rule provider-flavor-missing"},
 		{"lint https://example.com/a.yaml", 2, "no such file or directory; URLs are not read: pipe what is there, as in curl -s URL | capkit lint -"},

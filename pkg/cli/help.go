@@ -119,6 +119,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	switch written { // as kubectl has them
 	case "f", "filename":
 		return fmt.Errorf("%w: files need no flag: %s FILE", err, cmd.CommandPath())
+	case "output-file", "out":
+		return fmt.Errorf("%w: the result is on standard output: %s ... > FILE", err, cmd.CommandPath())
 	case "R", "recursive":
 		return fmt.Errorf("%w: folders need no flag: %s FOLDER reads all that is below it", err, cmd.CommandPath())
 	}

@@ -106,6 +106,7 @@ func Profile(g *input.Given, s *input.Source[v1beta1.CloudProfile]) {
 	g.AddErrors(s.Manifest, errs...)
 	g.AddWarnings(s.Manifest, gardener.Expired(object.Spec.MachineImages, &object.Spec.Kubernetes)...)
 	g.AddWarnings(s.Manifest, withoutArchitecture(&s.Object.Spec)...)
+	g.AddWarnings(s.Manifest, gardener.TinyMemory(object.Spec.MachineTypes)...)
 	switch {
 	case provider != nil:
 		compiled, report := check.CloudProfile(provider, object)
@@ -177,6 +178,7 @@ func Namespaced(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile])
 		return
 	}
 	g.AddWarnings(s.Manifest, gardener.Expired(s.Object.Spec.MachineImages, s.Object.Spec.Kubernetes)...)
+	g.AddWarnings(s.Manifest, gardener.TinyMemory(s.Object.Spec.MachineTypes)...)
 	parent, reference := g.ParentOf(s), s.Object.Spec.Parent
 	if parent == nil && reference.Kind == "CloudProfile" && reference.Name != "" {
 		g.AddErrors(s.Manifest, g.Missing("CloudProfile", reference.Name, "spec.parent.name"))
@@ -200,6 +202,7 @@ func lintShoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 		return
 	}
 	g.AddErrors(s.Manifest, withTimes(gardener.Validate(s.Object))...)
+	g.AddWarnings(s.Manifest, gardener.ProfileNameIgnored(s.Object)...)
 	p, fault := g.ProfileOf(s.Object)
 	spec := &v1beta1.CloudProfileSpec{}
 	if fault == nil {

@@ -289,7 +289,7 @@ func writeID(id string) string {
 		return "is it a template that was not rendered?"
 	}
 	if trimmed := strings.TrimSpace(id); idProblem(trimmed) == "" {
-		return "remove the space at its beginning or end"
+		return "remove the space or line break around it"
 	}
 	return "write the ID, not the name"
 }

@@ -5,14 +5,17 @@
 package check
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
 	"github.com/capkit/capkit/pkg/imageselector"
 
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -22,13 +25,55 @@ type slips map[string]string
 
 // findSlips finds the misspelt regions of the provider config, among the first that the profile does not have, in lexical order.
 func (c *checker[R]) findSlips() {
-	c.slips, c.followed = slips{}, map[string]finding.List{}
-	speller := words.NewSpeller(c.profile.Regions())
+	c.slips, c.followed, c.bare = slips{}, map[string]finding.List{}, c.bareRegions()
+	speller, bare := words.NewSpeller(c.profile.Regions()), sets.List(c.bare)
 	for _, region := range sets.List(c.ImageRegions().Difference(sets.New(c.profile.Regions()...))) {
-		if meant := speller.Slip(region); meant != "" {
+		if meant := cmp.Or(speller.Slip(region), words.Closest(region, bare)); meant != "" {
 			c.slips[region] = meant
+			c.bare.Delete(meant)
 		}
 	}
+}
+
+// bareRegions returns the regions of the profile in which nothing has an image, while others have some: those of a region that is new, as
+// a rule, or whose name is misspelt in the provider config.
+func (c *checker[R]) bareRegions() sets.Set[string] {
+	if c.Spec != c.profile.Spec() {
+		return sets.New[string]()
+	}
+	bare, elsewhere := sets.New(c.profile.Regions()...), false
+	for v := range c.Versions() {
+		flavors := c.Catalog.Flavors(v.ID.Image, v.ID.Version)
+		for i := range flavors {
+			without := profile.Without(&flavors[i], c.profile.Regions())
+			elsewhere = elsewhere || flavors[i].Global != nil || len(flavors[i].Regional) > 0
+			if flavors[i].Global != nil {
+				without = nil
+			}
+			if bare = bare.Intersection(sets.New(without...)); len(bare) == 0 {
+				return bare
+			}
+		}
+	}
+	if !elsewhere {
+		return sets.New[string]()
+	}
+	return bare
+}
+
+// withoutAnything warns about the regions in which nothing has an image.
+func (c *checker[R]) withoutAnything() {
+	for i, region := range c.profile.Regions() {
+		if c.bare.Has(region) {
+			c.Report.Found(ruleRegionUncovered, field.ErrorTypeRequired, c.At.Child("regions").Index(i), region,
+				"region %s: no image version has an image there, so that nothing boots; add images for it to the provider config", region)
+		}
+	}
+}
+
+// notBare returns those of some regions in which something has an image.
+func (c *checker[R]) notBare(regions []string) []string {
+	return slices.DeleteFunc(slices.Clone(regions), c.bare.Has)
 }
 
 // explaining returns, by slip, those of the regions that it means; under the empty name those that none means. If several slips

@@ -6,6 +6,7 @@ package check
 
 import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
@@ -81,6 +82,8 @@ type checker[R any] struct {
 	// slips are the misspelt regions of the provider config. followed has, by misspelt region, the warnings that follow from it.
 	slips    slips
 	followed map[string]finding.List
+	// bare are the regions in which nothing has an image; of a NamespacedCloudProfile none, since they are its parent's.
+	bare sets.Set[string]
 }
 
 func newChecker[R any](p *profile.Profile[R], r *profile.Reading[R], regions string) *checker[R] {

@@ -35,6 +35,7 @@ func (c *checker[R]) withWarnings() finding.Report {
 	read := !c.Unread.Touches(c.At.Child("providerConfig", "machineImages"))
 	if read {
 		c.unused()
+		c.withoutAnything()
 		c.uncovered()
 		c.copied()
 	}
@@ -116,7 +117,7 @@ func (c *checker[R]) uncovered() {
 				return
 			}
 			flavor := &flavors[i]
-			without := c.regionsWithout(flavor)
+			without := c.notBare(c.regionsWithout(flavor))
 			if len(without) == 0 || c.Doubtful(flavor.Path) {
 				continue
 			}
@@ -136,10 +137,10 @@ func (c *checker[R]) gap(id provider.ImageVersion, flavor *imageselector.Flavor[
 	regions, written := counted("region", without), c.profile.Vocabulary().Format(flavor.Capabilities)
 	if flavor.Global != nil {
 		return fault(ruleFallback, field.ErrorTypeRequired, flavor.Global.Path, nil,
-			"%s: in %s flavor %s is found by its image name only, which need not be unique; add the image ID for the region under regions", id, regions, written)
+			"%s: in %s flavor %s is referenced by name only, and names may be ambiguous; add the image ID for the region under regions", id, regions, written)
 	}
 	return fault(ruleRegionUncovered, field.ErrorTypeRequired, flavor.Path, nil,
-		"%s: flavor %s has no image in %s: worker pools there cannot use it; add one, unless that is meant", id, written, regions)
+		"%s: flavor %s has no image in %s: worker pools there cannot use it; add one, or ignore this if it is intentional", id, written, regions)
 }
 
 // regionsWithout returns the regions of the profile in which a flavor has no reference but a fallback; none if it has
@@ -188,7 +189,7 @@ func (c *checker[R]) withoutImage() {
 	regionsWithout := memoize(func(machine capability.Set) map[string][]string {
 		var without []string
 		for i, region := range c.profile.Regions() {
-			if !fitsAny(machine, offers[i]) {
+			if !c.bare.Has(region) && !fitsAny(machine, offers[i]) {
 				without = append(without, region)
 			}
 		}
@@ -267,7 +268,7 @@ func (c *checker[R]) nothingFits(t *v1beta1.MachineType, regions []string, fitte
 	if len(regions) > 1 {
 		add = "one for each"
 	}
-	return fmt.Sprintf("no image version that fits it has an image in %s; add %s to the provider config", counted("region", regions), add)
+	return fmt.Sprintf("no image version that fits has an image in %s; add %s to the provider config", counted("region", regions), add)
 }
 
 // undeclared warns about a machine type that does not declare a capability which all others, at least two, declare. It supports all

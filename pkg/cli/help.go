@@ -170,7 +170,7 @@ func exitStatuses() *cobra.Command {
 
   0  done, and nothing was found wrong
   1  done, and something was found wrong
-  2  the command could not do its work
+  2  usage or I/O error
 
 What counts as wrong depends on the command:
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -291,10 +292,8 @@ func inFolder(t *testing.T, files map[string]string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	for name, text := range files {
-		if dir, _, below := strings.Cut(name, "/"); below {
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
 		}
 		write(t, name, text)
 	}
@@ -391,7 +390,7 @@ func TestSettingsThatAreWrong(t *testing.T) {
 		"disable:\n- rule: region-unknown":                 "2:3: an entry needs a rule and a reason",
 		"disable:\n- rule: region-unknown\n  reason: ''\n": "3:11: write why the rule does not count, as a string",
 		"disable:\n- rule: region-unknown\n  raeson: x\n":  `3:3: unknown key "raeson"; did you mean reason?`,
-		"failOn: never\n":                                  "1:9: write error or warning",
+		"failOn: never\n":                                  "1:9: write error, warning or skipped",
 		"domain: 3\n":                                      "1:9: write the name of the domain, as a string",
 		"reservedInCore: often\n":                          "1:17: write true or false",
 		"inputs: a\n":                                      "1:9: write a list of files and directories",

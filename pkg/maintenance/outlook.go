@@ -56,8 +56,9 @@ type Outlook struct {
 	Rejected   int
 
 	pools []provider.Pool
-	// lost says, for each worker pool, that it cannot use the version that it has any longer.
-	lost []bool
+	// lost says, for each worker pool, that it cannot use the version that it has any longer; bootless that Gardener stores a version
+	// that it does not boot.
+	lost, bootless []bool
 }
 
 // Look returns what the next maintenance of a Shoot does. The Shoot is one as the API server has it, and its pools are those of
@@ -67,7 +68,7 @@ type Outlook struct {
 func (m *Maintainer) Look(
 	shoot *v1beta1.Shoot, pools []provider.Pool, boots []Filter, whyNot func(pool int, image Image) string, by Admission,
 ) *Outlook {
-	o := &Outlook{Core: m.Maintain(shoot), pools: pools, lost: make([]bool, len(pools))}
+	o := &Outlook{Core: m.Maintain(shoot), pools: pools, lost: make([]bool, len(pools)), bootless: make([]bool, len(pools))}
 	o.Written = o.Core
 	if by == Corrects {
 		o.Written.Shoot, o.Written.Images = o.Core.Shoot.DeepCopy(), slices.Clone(o.Core.Images)
@@ -92,8 +93,16 @@ func (m *Maintainer) Look(
 		return whyNot(i, image)
 	})
 	o.Rejected = slices.IndexFunc(o.Rejections, func(reason string) bool { return reason != "" })
+	for i := range pools {
+		_, to := o.Image(i)
+		o.bootless[i] = by == GardenerAlone && boots[i] != nil && !boots[i](pools[i].Image, to)
+	}
 	return o
 }
+
+// BootsNothing reports whether a worker pool does not boot the version that it has after the maintenance, and nothing of capkit's is
+// installed that would have refused it.
+func (o *Outlook) BootsNothing(pool int) bool { return o.bootless[pool] }
 
 // Alike returns a text that is the same for Shoots of which [Maintainer.Look] says the same, if boots is the same for pools of the
 // same shape. It is one of this Maintainer.

@@ -27,7 +27,9 @@ type Fate struct {
 	Action maintenance.Action
 	// To is the version that it has then; empty if none is chosen.
 	To string
-	// Worse says that it is stuck or fails, and would not without the update.
+	// BootsNothing says that the pool does not boot the version that it has then, which nobody refuses.
+	BootsNothing bool
+	// Worse says that it is stuck, fails or boots nothing, and would not without the update.
 	Worse bool
 }
 
@@ -192,6 +194,8 @@ func (l *look[R]) expires(e *Expiry, user int, pools []provider.Pool) {
 		fate, changes := fateOf(at, func() (maintenance.Action, string) { return was().Image(k) },
 			func() (maintenance.Action, string) { return is().Image(k) })
 		if changes {
+			fate.BootsNothing = is().BootsNothing(k)
+			fate.Worse = fate.Worse || fate.BootsNothing && !was().BootsNothing(k)
 			e.Then = append(e.Then, fate)
 		}
 	}

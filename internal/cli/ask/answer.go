@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
@@ -201,6 +202,27 @@ func declared(c v1beta1.Capabilities) v1beta1.Capabilities {
 		return v1beta1.Capabilities{}
 	}
 	return c
+}
+
+// answerColumns are those of select as a table.
+var answerColumns = []string{"shoot", "pool", "image", "version", "machine type", "region", "boots", "why not"}
+
+// rowsOf returns answers as rows of a table, without so many of its columns.
+func rowsOf(answers iter.Seq[Answer], skip int) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		for a := range answers {
+			boots, whyNot := "", ""
+			if a.selected != nil {
+				boots = report.Reference(a.Reference)
+			} else {
+				whyNot = a.Error
+			}
+			row := []string{a.Shoot, a.Pool, a.Image, a.Version, a.MachineType, a.Region, boots, whyNot}
+			if !yield(row[skip:]) {
+				return
+			}
+		}
+	}
 }
 
 // printNextAnswer writes the answer of an index for people, with the reasoning if it has one.

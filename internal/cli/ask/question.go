@@ -2,10 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ask is the commands that answer questions about worker pools: select, explain, maintenance and capabilities.
+// Package ask is the commands that answer questions about worker pools: select, explain and capabilities.
 package ask
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,8 +38,10 @@ type poolFlags struct {
 	*input.Flags
 	pool provider.Pool
 	// The type of its GPU, and the file with its providerConfig.
-	gpu, workerConfig      string
-	profile, order, output string
+	gpu, workerConfig string
+	order, output     string
+	// filter says which Shoots and worker pools of the inputs are asked about. Its profile is also the one of a question by flags.
+	filter input.Filter
 }
 
 // updateStrategies are the values of --update-strategy.
@@ -46,10 +49,9 @@ var updateStrategies = []string{
 	string(v1beta1.AutoRollingUpdate), string(v1beta1.AutoInPlaceUpdate), string(v1beta1.ManualInPlaceUpdate),
 }
 
-// questionOnly are the flags that make no question by themselves but say more about its pool, or which profile to ask;
-// each with the reason why it goes with no Shoot.
+// questionOnly are the flags that make no question by themselves but say more about its pool; each with the reason why it goes with
+// no Shoot.
 var questionOnly = []struct{ name, because string }{
-	{"profile", "a Shoot names its profile itself"},
 	{"worker-config", "a Shoot's worker pools have a providerConfig"},
 	{"secure-boot", "a Shoot's worker pools are taken as they are written"},
 	{"update-strategy", "a Shoot's worker pools have an updateStrategy"},
@@ -66,12 +68,12 @@ func question(c *command.Call, cmd *cobra.Command, reasons bool) *cobra.Command 
 	}
 	f, pool, strategy := cmd.Flags(), &flags.pool, (*string)(&flags.pool.Worker.UpdateStrategy)
 	f.StringVar(&pool.Image, "image", "", "`NAME` of the machine image")
-	f.StringVar(&pool.Version, "version", "", "`VERSION` of the machine image")
-	f.StringVar(&pool.MachineType, "machine-type", "", "`NAME` of the machine type")
-	f.StringVar(&pool.Region, "region", "", "`REGION` of the Shoot")
+	f.StringVar(&pool.Version, "version", "", "`VERSION` of the machine image, or of the worker pools that are asked about")
+	f.StringVar(&pool.MachineType, "machine-type", "", "`NAME` of the machine type, or that of the worker pools that are asked about")
+	f.StringVar(&pool.Region, "region", "", "`REGION` of the Shoot, or of those that are asked about")
 	f.StringVar(&pool.Architecture, "architecture", "",
 		"`ARCHITECTURE` of the worker pool, for machine types that name none")
-	f.StringVar(&flags.profile, "profile", "", "ask this profile, by `[NAMESPACE/]NAME`, if the inputs have several")
+	flags.filter.Flags(cmd)
 	command.OrderFlag(cmd, &flags.order)
 	f.StringVar(&flags.workerConfig, "worker-config", "",
 		"`FILE` with the providerConfig of the worker pool, YAML or JSON; - for standard input")
@@ -81,7 +83,11 @@ func question(c *command.Call, cmd *cobra.Command, reasons bool) *cobra.Command 
 		"`TYPE` of the worker pool's GPU: nvidia, amd or intel; any other asks for an image without GPU support")
 	command.Complete(cmd, "gpu", gpuTypes)
 	_ = cmd.MarkFlagFilename("worker-config", "yaml", "yml", "json") // it exists
-	command.OutputFlag(cmd, &flags.output, command.AnswerFormats)
+	formats := command.AnswerFormats
+	if !reasons {
+		formats = command.WithTables
+	}
+	command.OutputFlag(cmd, &flags.output, formats)
 	return cmd
 }
 
@@ -100,27 +106,10 @@ func (f *poolFlags) checkQuestion(args []string) error {
 	return nil
 }
 
-// set reports whether any flag asks about a pool.
+// set reports whether flags ask about a pool: others say which of those in the inputs.
 func (f *poolFlags) set() bool {
 	p := &f.pool
-	return p.Image+p.Version+p.MachineType+p.Region+p.Architecture != ""
-}
-
-// missing returns an error that names the flags without which there is no question.
-func (f *poolFlags) missing() error {
-	var names []string
-	for _, flag := range []struct{ name, value string }{
-		{"--image", f.pool.Image}, {"--version", f.pool.Version},
-		{"--machine-type", f.pool.MachineType}, {"--region", f.pool.Region},
-	} {
-		if flag.value == "" {
-			names = append(names, flag.name)
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s missing: name image, version, machine type and region, or give a Shoot; report shows all of them", strings.Join(names, ", "))
+	return p.Image+p.Architecture != ""
 }
 
 // outOfPlace returns an error that names the flags which mean nothing without a question by flags.
@@ -143,14 +132,34 @@ func runQuestion(ctx context.Context, c *command.Call, args []string, flags *poo
 	if err != nil {
 		return err
 	}
-	answers, single, err := ask(g, flags, c.Stdin)
+	all, err := ask(g, flags, c.Stdin)
 	if err != nil {
 		return input.PrintFindings(c, g, err)
 	}
-	refused := false
+	boots, refused, err := all.print(c.Stdout, flags.output, reasons)
+	if err == nil && boots+refused == 0 && all.how == ofShoots {
+		err = flags.filter.NoPool(g)
+	}
+	if err := errors.Join(err, input.PrintFindings(c, g, nil)); err != nil {
+		return err
+	}
+	input.PrintNotes(c, g)
+	if len(g.Findings) > 0 || refused > 0 && (all.how != partial || boots == 0) {
+		return command.ErrWrong
+	}
+	return nil
+}
+
+// print prints the answers in a format, with the reasons if these are wanted. It returns how many of them have an image, and how many
+// have none.
+func (all *answered) print(w io.Writer, format string, reasons bool) (boots, refused int, err error) {
 	wanted := func(yield func(Answer) bool) {
-		for a := range answers {
-			refused = refused || a.refused != nil
+		for a := range all.answers {
+			if a.selected != nil {
+				boots++
+			} else {
+				refused++
+			}
 			if !reasons {
 				a.reasoning = nil
 			}
@@ -159,34 +168,50 @@ func runQuestion(ctx context.Context, c *command.Call, args []string, flags *poo
 			}
 		}
 	}
-	if single {
-		for a := range wanted {
-			err = command.PrintAs(c.Stdout, flags.output, a, func(w io.Writer) { printNextAnswer(w, 0, a) })
+	switch {
+	case command.IsTable(format):
+		skip := 0
+		if all.how != ofShoots {
+			skip = 2 // Shoot and pool
 		}
-	} else {
-		err = command.PrintEach(c.Stdout, flags.output, "pools", wanted, printNextAnswer)
+		err = command.PrintTable(w, format, answerColumns[skip:], rowsOf(wanted, skip))
+	case all.how == single:
+		for a := range wanted {
+			err = command.PrintAs(w, format, a, func(w io.Writer) { printNextAnswer(w, 0, a) })
+		}
+	default:
+		err = command.PrintEach(w, format, "pools", wanted, printNextAnswer)
 	}
-	if err := errors.Join(err, input.PrintFindings(c, g, nil)); err != nil {
-		return err
-	}
-	input.PrintNotes(c, g)
-	if len(g.Findings) > 0 || refused {
-		return command.ErrWrong
-	}
-	return nil
+	return boots, refused, err
 }
 
-// ask answers the question of the flags, which is a single one, or that of each worker pool of the Shoots among the
-// inputs, with its reasons. What it finds wrong with the inputs becomes findings, by the time that the answers have been asked
-// for; the error says why there is no answer.
-func ask(g *input.Given, flags *poolFlags, stdin io.Reader) (answers iter.Seq[Answer], single bool, err error) {
+// answered is a question with its answers.
+type answered struct {
+	answers iter.Seq[Answer]
+	how     how
+}
+
+// how is what is asked about.
+type how int
+
+const (
+	// ofShoots: each worker pool of the Shoots among the inputs.
+	ofShoots how = iota
+	// single: one worker pool that the flags describe.
+	single
+	// partial: all that the flags leave open.
+	partial
+)
+
+// ask answers the question of the flags, or that of each worker pool of the Shoots among the inputs, with its reasons. What it finds
+// wrong with the inputs becomes findings, by the time that the answers have been asked for; the error says why there is no answer.
+func ask(g *input.Given, flags *poolFlags, stdin io.Reader) (answered, error) {
 	order, err := capability.ParseOrder(flags.order)
 	if err != nil {
-		return nil, false, err
+		return answered{}, err
 	}
 	if flags.set() || len(g.Shoots.All) == 0 && !flags.AllowEmpty && !flags.Live() {
-		a, err := askByFlags(g, flags, order, stdin)
-		return slices.Values([]Answer{a}), true, err
+		return askByFlags(g, flags, order, stdin)
 	}
 	err = flags.outOfPlace()
 	if err == nil && len(g.Shoots.All)+len(g.Findings) == 0 {
@@ -194,46 +219,121 @@ func ask(g *input.Given, flags *poolFlags, stdin io.Reader) (answers iter.Seq[An
 			err = errors.Join(err, errors.New("a pool without a Shoot is asked about by --image, --version, --machine-type and --region"))
 		}
 	}
-	return askShoots(g, order), false, err
+	filter := &flags.filter
+	filter.Version, filter.MachineType, filter.Region = flags.pool.Version, flags.pool.MachineType, flags.pool.Region
+	return answered{askShoots(g, order, filter), ofShoots}, errors.Join(err, filter.Shoots(g))
 }
 
 // askByFlags answers the question of the flags. What it finds wrong, and the error, are as those of ask.
-func askByFlags(g *input.Given, flags *poolFlags, order capability.Order, stdin io.Reader) (a Answer, err error) {
-	if err := flags.missing(); err != nil {
-		return a, err
+func askByFlags(g *input.Given, flags *poolFlags, order capability.Order, stdin io.Reader) (answered, error) {
+	if err := flags.filter.OutOfPlace(); err != nil {
+		return answered{}, err
 	}
-	p, err := g.ProfileNamed(flags.profile)
+	if flags.pool.Image == "" {
+		return answered{}, errors.New("--image missing: name an image, and a version, a machine type and a region unless you ask about all of them; " +
+			"or give a Shoot")
+	}
+	p, err := g.ProfileNamed(flags.filter.Profile)
 	if err != nil {
-		return a, err
+		return answered{}, err
 	}
-	pool := flags.pool
-	pool.Order = order
-	noteNoLongerOffered(g, p.Spec(), &pool)
+	flags.pool.Order = order
 	if flags.Given("gpu") {
-		pool.Worker.GPU = &flags.gpu
-		if !slices.Contains(gpuTypes, flags.gpu) {
-			g.Notes = append(g.Notes, fmt.Sprintf(
-				"images support GPUs of the types %s, so %s asks for one without GPU support%s",
-				strings.Join(gpuTypes, ", "), flags.gpu, words.DidYouMean(words.InCase(flags.gpu, gpuTypes))))
-		}
+		flags.pool.Worker.GPU = &flags.gpu
+		noteGPU(g, flags.gpu)
 	}
 	config, fault, err := workerConfig(g, flags, stdin, p.Provider())
 	if err != nil {
-		return a, err
+		return answered{}, err
 	}
 	if config != nil {
-		pool.Config = &runtime.RawExtension{Raw: config.JSON}
+		flags.pool.Config = &runtime.RawExtension{Raw: config.JSON}
 	}
-	a = answerTo(p, pool, "the worker's providerConfig (--worker-config "+flags.workerConfig+")", fault)
-	noteFurther(g, config, a.resolution.Further.Errors())
-	if unknown := resolve.Region(p, pool.Region, nil); unknown != nil {
-		if a.refused != nil && len(a.Suggestions) == 0 && flags.output == "text" {
-			a.mistake = "The " + unknown.Detail
-		} else {
-			g.Notes = append(g.Notes, unknown.Detail)
+	pools, err := flags.possible(p.Spec())
+	if err != nil {
+		return answered{}, err
+	}
+	how := single
+	if flags.pool.Version == "" || flags.pool.MachineType == "" || flags.pool.Region == "" {
+		how = partial
+	}
+	return answered{func(yield func(Answer) bool) {
+		for i, pool := range pools {
+			a := answerTo(p, pool, "the worker's providerConfig (--worker-config "+flags.workerConfig+")", fault)
+			if i == 0 {
+				noteFurther(g, config, a.resolution.Further.Errors())
+			}
+			if how == single {
+				noteSingle(g, p, &a, flags.output)
+			}
+			if !yield(a) {
+				return
+			}
+		}
+	}, how}, nil
+}
+
+// noteGPU adds a note about a type of GPU that no image supports.
+func noteGPU(g *input.Given, gpu string) {
+	if !slices.Contains(gpuTypes, gpu) {
+		g.Notes = append(g.Notes, fmt.Sprintf("images support GPUs of the types %s, so %s asks for one without GPU support%s",
+			strings.Join(gpuTypes, ", "), gpu, words.DidYouMean(words.InCase(gpu, gpuTypes))))
+	}
+}
+
+// noteSingle adds notes about what the answer to a question by flags does not say, or says it in the answer.
+func noteSingle(g *input.Given, p input.AnyProfile, a *Answer, format string) {
+	noteNoLongerOffered(g, p.Spec(), &a.resolution.Pool)
+	unknown := resolve.Region(p, a.Region, nil)
+	switch {
+	case unknown == nil:
+	case a.refused != nil && len(a.Suggestions) == 0 && format == "text":
+		a.mistake = "The " + unknown.Detail
+	default:
+		g.Notes = append(g.Notes, unknown.Detail)
+	}
+}
+
+// possible returns the pool of the flags, with each version, machine type and region of a profile where they name none, in the order
+// of the profile. The error says that the profile has no image of the name, if that has to say which versions there are.
+func (f *poolFlags) possible(profile *v1beta1.CloudProfileSpec) (pools []provider.Pool, err error) {
+	var versions, types, regions, images []string
+	for i := range profile.MachineImages {
+		images = append(images, profile.MachineImages[i].Name)
+		if profile.MachineImages[i].Name == f.pool.Image {
+			for _, v := range profile.MachineImages[i].Versions {
+				versions = append(versions, v.Version)
+			}
 		}
 	}
-	return a, nil
+	if f.pool.Version == "" && len(versions) == 0 {
+		return nil, fmt.Errorf("the profile has no image %s%s", f.pool.Image,
+			cmp.Or(words.DidYouMean(words.Closest(f.pool.Image, images)), "; it has "+words.Few(images)))
+	}
+	for i := range profile.MachineTypes {
+		types = append(types, profile.MachineTypes[i].Name)
+	}
+	for i := range profile.Regions {
+		regions = append(regions, profile.Regions[i].Name)
+	}
+	for _, version := range choices(f.pool.Version, versions) {
+		for _, machineType := range choices(f.pool.MachineType, types) {
+			for _, region := range choices(f.pool.Region, regions) {
+				pool := f.pool
+				pool.Version, pool.MachineType, pool.Region = version, machineType, region
+				pools = append(pools, pool)
+			}
+		}
+	}
+	return pools, nil
+}
+
+// choices returns the one that is named, or else all that there are; never none.
+func choices(named string, all []string) []string {
+	if named != "" || len(all) == 0 {
+		return []string{named}
+	}
+	return all
 }
 
 // noteNoLongerOffered adds notes about what a new worker pool cannot have any more, although it boots.
@@ -248,12 +348,12 @@ func noteNoLongerOffered(g *input.Given, profile *v1beta1.CloudProfileSpec, pool
 	}
 }
 
-// askShoots answers for every worker pool of every Shoot. A Shoot that has no profile to ask, or is for a region that
+// askShoots answers for every worker pool of every Shoot that a filter admits. A Shoot that has no profile to ask, or is for a region that
 // its profile does not have, is a finding.
-func askShoots(g *input.Given, order capability.Order) iter.Seq[Answer] {
+func askShoots(g *input.Given, order capability.Order, filter *input.Filter) iter.Seq[Answer] {
 	return func(yield func(Answer) bool) {
 		for _, s := range g.Shoots.All {
-			if p := g.ProfileToAsk(s); p != nil && !askShoot(g, p, s, order, yield) {
+			if p := g.ProfileToAsk(s); p != nil && !askShoot(g, p, s, order, filter, yield) {
 				return
 			}
 			s.Forget()
@@ -263,10 +363,13 @@ func askShoots(g *input.Given, order capability.Order) iter.Seq[Answer] {
 
 // askShoot yields the answers for the worker pools of a Shoot, and reports whether more are wanted.
 func askShoot(
-	g *input.Given, p input.AnyProfile, s *input.Source[v1beta1.Shoot], order capability.Order, yield func(Answer) bool,
+	g *input.Given, p input.AnyProfile, s *input.Source[v1beta1.Shoot], order capability.Order, filter *input.Filter, yield func(Answer) bool,
 ) bool {
 	shoot, fillings := g.FilledIn(p, s.Object)
 	for i, pool := range provider.PoolsOf(shoot) {
+		if !filter.Admits(&pool) {
+			continue
+		}
 		pool.Order = order
 		a := answerTo(p, pool, "the worker's providerConfig", DuplicateKey(s.Manifest, &pool, p))
 		a.Shoot, a.filling = s.Name, fillings[i]

@@ -126,8 +126,10 @@ type Fate struct {
 	Pool   string             `json:"pool,omitempty"`
 	Action maintenance.Action `json:"action"`
 	To     string             `json:"to,omitempty"`
+	// Boots is false if the pool does not boot To, and nobody refuses that; nil otherwise.
+	Boots *bool `json:"boots,omitempty"`
 
-	// worse says that it is stuck, or fails, and would not without the update.
+	// worse says that it is stuck, fails or boots nothing, and would not without the update.
 	worse bool
 }
 

@@ -38,8 +38,8 @@ func of[R any](compares bool, views ...update.View[R]) ([]Change, *update.Change
 		if t.Locks {
 			w.add(Change{
 				Kind: Locked, MachineType: t.Name,
-				Message: "the machine type is removed: Gardener answers every later update of these Shoots that the service is not " +
-					"available, even the confirmation of their deletion; put it back with usable: false until nobody uses it",
+				Message: "the machine type is removed: Gardener rejects all later updates of these Shoots (\"service unavailable\"), " +
+					"even the confirmation of their deletion; put it back with usable: false until nobody uses it",
 			}, t.Pools)
 		}
 	}
@@ -85,7 +85,11 @@ func dateOf(at *time.Time) *string {
 func fates(found []update.Fate) []Fate {
 	var fates []Fate
 	for _, f := range found {
-		fates = append(fates, Fate{f.Shoot, f.Name, f.Action, f.To, f.Worse})
+		fate := Fate{Shoot: f.Shoot, Pool: f.Name, Action: f.Action, To: f.To, worse: f.Worse}
+		if f.BootsNothing {
+			fate.Boots = new(bool)
+		}
+		fates = append(fates, fate)
 	}
 	return fates
 }

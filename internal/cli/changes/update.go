@@ -84,7 +84,9 @@ func (u *Update) Plan() (*Planned, error) {
 	for _, pool := range facts.Faulty {
 		u.findUnread(&views[pool.View], pool)
 	}
-	if len(facts.Blocked) > 0 {
+	if len(facts.Blocked) > 0 || slices.ContainsFunc(found, func(c Change) bool {
+		return slices.ContainsFunc(c.Then, func(f Fate) bool { return f.Boots != nil })
+	}) {
 		u.Before.NoteAdmission()
 	}
 	if u.Profile != nil && u.ComparedWith == "" {

@@ -191,7 +191,7 @@ func Namespaced(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile])
 	inGarden := g.Stored(parent)
 	object := g.StoredNamespaced(s)
 	var report finding.Report
-	if p, _ := g.Compile(parent, ""); p != nil {
+	if p, _ := g.Compile(parent, ""); p != nil && !input.IsCoreOnly(p) {
 		_, report = check.NamespacedCloudProfile(p, object)
 	}
 	g.AddErrors(s.Manifest, validateNamespaced(g, object, inGarden, report.Errors.Errors())...)

@@ -20,9 +20,6 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// severities are the values of --fail-on.
-var severities = []string{string(finding.SeverityError), string(finding.SeverityWarning)}
-
 // Options are those of the commands that lint: what is checked, and which findings count. Settings complete them.
 type Options struct {
 	*input.Flags
@@ -37,11 +34,11 @@ type Options struct {
 // Add adds the flags to a command that has those of its inputs. The rules are those that can be disabled, and others.
 func (flags *Options) Add(cmd *cobra.Command, rules []finding.Rule) {
 	f := cmd.Flags()
-	command.ChoiceFlag(cmd, &flags.FailOn, "fail-on", "error", "least `SEVERITY` that makes the exit status 1", severities)
+	command.ChoiceFlag(cmd, &flags.FailOn, "fail-on", "error", "exit with 1 on findings of this `SEVERITY` or higher, or if anything was skipped", report.Severities())
 	f.StringVar(&flags.domain, "domain", "", "`NAME` of the domain of the Shoots' credentials, which admission takes from their Secret")
 	command.Complete(cmd, "domain", nil) // a name, and no file
 	ReservedFlag(cmd, &flags.reservedInCore)
-	f.StringArrayVar(&flags.disable, "disable", nil, "let the findings of these `RULES` not count; may be repeated")
+	f.StringArrayVar(&flags.disable, "disable", nil, "ignore findings of these `RULES`; may be repeated")
 	command.CompleteList(cmd, "disable", Completions(rules, func(r finding.Rule) bool { return cannotDisable(r.Name, rules) != "" }))
 	flags.SettingsFlags(cmd)
 }
@@ -67,9 +64,9 @@ func (flags *Options) merge(rules []finding.Rule) error {
 		}
 	}
 	switch {
-	case !slices.Contains(severities, flags.FailOn):
-		errs = append(errs, fmt.Errorf("unknown --fail-on %q: use %s%s", flags.FailOn, words.Or(severities),
-			words.DidYouMean(words.Choice(flags.FailOn, severities))))
+	case !slices.Contains(report.Severities(), flags.FailOn):
+		errs = append(errs, fmt.Errorf("unknown --fail-on %q: use %s%s", flags.FailOn, words.Or(report.Severities()),
+			words.DidYouMean(words.Choice(flags.FailOn, report.Severities()))))
 	case flags.Given("domain") && flags.domain == "":
 		errs = append(errs, errors.New("--domain is empty: name the domain, or leave the flag out if it is not known"))
 	}
@@ -112,6 +109,7 @@ func Load(ctx context.Context, c *command.Call, args []string, flags *Options) (
 func Run(c *command.Call, g *input.Given, flags *Options, checking *command.Work) report.Report {
 	found := All(g, checking)
 	Silence(g, &found, flags.Disabled, Catalogue(c))
+	g.NameStdin(found.Findings)
 	return found
 }
 

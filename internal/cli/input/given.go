@@ -56,6 +56,8 @@ type Given struct {
 	// skipped is what folders have that is not read, and empty are the inputs without text.
 	skipped []manifest.Skipped
 	empty   []string
+	// stdin is how the user calls standard input; empty for its usual name.
+	stdin string
 
 	// Marked are the documents in which a comment may silence findings, and began is where the objects of files begin.
 	Marked []manifest.Text
@@ -65,8 +67,6 @@ type Given struct {
 	Cluster string
 	// Namespace of the objects in files that name none; empty if that is left open.
 	Namespace string
-	// leftOut counts the Shoots of the cluster that were not asked about, by their provider, which is not known.
-	leftOut map[string]int
 }
 
 // Unread are the values of Shoots that no check reads and of which landscapes have hundreds of megabytes, whether they come
@@ -89,7 +89,7 @@ func Files(
 		return nil, err
 	}
 	in := &Given{Providers: providers, Namespace: namespace, skipped: read.Skipped, empty: read.Empty, Marked: read.Marked}
-	in.Summary.Skipped = read.Foreign
+	in.Summary.Skipped, in.Summary.Passed = read.Foreign, len(read.Skipped)
 	in.AddProblems(read.Problems)
 	for _, o := range read.Objects {
 		in.Add(o)

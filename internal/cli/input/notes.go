@@ -5,11 +5,8 @@
 package input
 
 import (
-	"maps"
-	"slices"
-	"strings"
-
 	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
 )
 
@@ -27,15 +24,20 @@ func PrintSkipped(c *command.Call, in *Given) {
 	}
 }
 
-// PrintNotes writes the remarks about the profiles that answers come from, and about what was left out.
+// PrintNotes writes the remarks about the profiles that answers come from.
 func PrintNotes(c *command.Call, in *Given) {
 	PrintSkipped(c, in)
 	for _, note := range in.Notes {
 		report.Printf(c.Stderr, "note: %s\n", note)
 	}
-	for _, name := range slices.Sorted(maps.Keys(in.leftOut)) {
-		report.Printf(c.Stderr, "note: %s of provider %s left out: this command knows %s\n",
-			report.Count(in.leftOut[name], "Shoot"), name, strings.Join(slices.Sorted(maps.Keys(in.Providers)), ", "))
+}
+
+// NameStdin gives findings in standard input the name that the user has for that, if there is one.
+func (in *Given) NameStdin(findings []report.Finding) {
+	for i := range findings {
+		if in.stdin != "" && findings[i].File == manifest.Stdin {
+			findings[i].File = in.stdin
+		}
 	}
 }
 
@@ -45,6 +47,7 @@ func PrintFindings(c *command.Call, in *Given, err error) error {
 	if len(in.Findings) == 0 {
 		return err
 	}
+	in.NameStdin(in.Findings)
 	report.Sort(in.Findings)
 	if failed := report.Text(c.Stderr, in.Findings); failed != nil {
 		return failed

@@ -32,6 +32,7 @@ const ClusterFile = "<cluster>"
 type Flags struct {
 	cluster       cluster.Options
 	allNamespaces bool
+	stdin         string
 	AllowEmpty    bool
 	// Whole keeps what is not read of objects, for a command that writes them.
 	Whole bool
@@ -60,7 +61,8 @@ func NewFlags(cmd *cobra.Command) *Flags {
 	set.StringVar(&flags.cluster.Context, "context", "", "read objects from the cluster of this context, by `NAME`")
 	set.StringVarP(&flags.cluster.Namespace, "namespace", "n", "", "read the objects of this namespace, by `NAME`, from the cluster")
 	set.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "read the objects of all namespaces from the cluster")
-	for _, name := range []string{"context", "namespace"} {
+	set.StringVar(&flags.stdin, "stdin-name", "", "call standard input by this `NAME` in findings")
+	for _, name := range []string{"context", "namespace", "stdin-name"} {
 		command.Complete(cmd, name, nil) // a name, and no file
 	}
 	cmd.Args = func(_ *cobra.Command, args []string) error { return flags.Check(args) }
@@ -119,7 +121,7 @@ func LoadFor(ctx context.Context, c *command.Call, args []string, flags *Flags, 
 	if !flags.Live() {
 		in, err := Files(args, c.Stdin, c.Providers, "", flags.unread())
 		if err == nil {
-			in.Admission = flags.admission()
+			in.Admission, in.stdin = flags.admission(), flags.stdin
 		}
 		return in, err
 	}
@@ -139,7 +141,7 @@ func LoadFor(ctx context.Context, c *command.Call, args []string, flags *Flags, 
 	if err != nil {
 		return nil, err
 	}
-	in.Cluster, in.Admission = reader.String(), flags.admission()
+	in.Cluster, in.Admission, in.stdin = reader.String(), flags.admission(), flags.stdin
 	if !in.Admission.Said && flags.asksForAdmission() {
 		in.findAdmission(reader.Mutating(cmp.Or(ctx, context.Background())))
 	}
@@ -225,12 +227,12 @@ func (flags *Flags) Nothing(in *Given, what string) error {
 	}
 	text := "no " + what + " among the inputs"
 	if in.Cluster != "" {
-		text += ", which have what is in " + in.Cluster
+		text += " and in " + in.Cluster
 	}
 	if in.Summary.Skipped > 0 {
 		text += fmt.Sprintf("; %s skipped", report.Count(in.Summary.Skipped, "document"))
 	}
-	errs := []error{errors.New(text + in.EmptyInputs() + ": with --allow-empty that is no error")}
+	errs := []error{errors.New(text + in.EmptyInputs() + ": to allow this, use --allow-empty")}
 	for _, s := range in.skipped[:min(len(in.skipped), mostSkipped)] {
 		errs = append(errs, fmt.Errorf("skipped: %s", s))
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/ask"
 	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/maintain"
 	"github.com/capkit/capkit/internal/cli/page/html"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/capability"
@@ -42,15 +43,15 @@ func addMaintenance(g *input.Given, r *html.Report, order capability.Order) {
 	findings := g.Findings
 	defer func() { g.Findings = findings }()
 	pools, kubernetes := gathered{index: map[string]int{}}, gathered{index: map[string]int{}}
-	later, known := ask.Maintainers(0), map[askedShape]html.Pools{}
+	later, known := maintain.Maintainers(0), map[askedShape]html.Pools{}
 	for _, s := range g.Shoots.All {
 		if s.Object != nil && s.Object.DeletionTimestamp != nil {
 			continue
 		}
 		r.Shoots++
-		var answer ask.Maintained
+		var answer maintain.Maintained
 		if s.Object != nil {
-			ask.Maintain(g, &answer, s, later)
+			maintain.Maintain(g, &answer, s, &input.Filter{}, later)
 		}
 		if s.Object == nil || len(answer.Pools) < len(s.Object.Spec.Provider.Workers) {
 			r.Unknown++
@@ -59,7 +60,7 @@ func addMaintenance(g *input.Given, r *html.Report, order capability.Order) {
 			addPools(g, &pools, g.ProfileToAsk(s), s, answer.Pools, order, known)
 		}
 		for _, k := range answer.Kubernetes {
-			kubernetes.add(html.Pools{MaintainedPool: ask.MaintainedPool{From: k.From, To: k.To, Action: k.Action}}, 1, k.Who())
+			kubernetes.add(html.Pools{MaintainedPool: maintain.MaintainedPool{From: k.From, To: k.To, Action: k.Action}}, 1, k.Who())
 		}
 	}
 	r.Maintenance = pools.all
@@ -86,7 +87,7 @@ type askedShape struct {
 // addPools adds the worker pools of a Shoot, each with what it asks for and boots with the image that it has before the maintenance.
 // What is known of other pools has Asks and Boots alone.
 func addPools(
-	g *input.Given, to *gathered, p input.AnyProfile, s *input.Source[v1beta1.Shoot], maintained []ask.MaintainedPool,
+	g *input.Given, to *gathered, p input.AnyProfile, s *input.Source[v1beta1.Shoot], maintained []maintain.MaintainedPool,
 	order capability.Order, known map[askedShape]html.Pools,
 ) {
 	stored, _ := g.StoredShoot(p, s.Object)

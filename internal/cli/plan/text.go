@@ -24,8 +24,8 @@ import (
 var meanings = map[changes.Kind]string{
 	changes.Refused:     "Gardener or admission would refuse the update",
 	changes.Locked:      "no later update of these Shoots would pass Gardener",
-	changes.NoMachines:  "worker pools get no new machines any more",
-	changes.Maintenance: "maintenance would choose what worker pools do not boot",
+	changes.NoMachines:  "worker pools can no longer create machines",
+	changes.Maintenance: "maintenance would pick a version that these pools cannot boot",
 	changes.Expires:     "the expiration date of an image version is another one",
 	changes.Kubernetes:  "versions of Kubernetes",
 	changes.WillUpdate:  "the next maintenance moves worker pools to another version than it would have",
@@ -392,10 +392,14 @@ func thenTexts(then []changes.Fate) []string {
 		of := map[string][]changes.Fate{}
 		for _, f := range then {
 			if f.Action == action {
-				if of[f.To] == nil {
-					versions = append(versions, f.To)
+				to := f.To
+				if f.Boots != nil {
+					to += ", which boots nothing for them"
 				}
-				of[f.To] = append(of[f.To], f)
+				if of[to] == nil {
+					versions = append(versions, to)
+				}
+				of[to] = append(of[to], f)
 			}
 		}
 		for _, to := range versions {

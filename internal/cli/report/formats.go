@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -30,6 +29,7 @@ var formats = map[string]func(io.Writer, *Report, *Options) error{
 	"sarif":  sarifLog,
 	"junit":  junitReport,
 	"github": workflowCommands,
+	"gitlab": codeQuality,
 }
 
 // Formats returns the names of the formats of a report, sorted. The caller owns the slice.
@@ -190,6 +190,7 @@ var (
 // lines of a change. Those without a place in a file belong to none.
 func workflowCommands(out io.Writer, r *Report, _ *Options) error {
 	var text bytes.Buffer
+	places := newPlaces()
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		if f.suppressed() {
@@ -197,7 +198,7 @@ func workflowCommands(out io.Writer, r *Report, _ *Options) error {
 		}
 		properties := []string{"title=" + commandProperty.Replace(f.Rule)}
 		if f.Line > 0 && !strings.HasPrefix(f.File, "<") { // as standard input is
-			properties = append(properties, "file="+commandProperty.Replace(words.Printable(filepath.ToSlash(f.File))),
+			properties = append(properties, "file="+commandProperty.Replace(words.Printable(places.of(f.File))),
 				fmt.Sprintf("line=%d", f.Line), fmt.Sprintf("col=%d", f.Column))
 		}
 		message := words.Printable(f.Message)

@@ -103,6 +103,8 @@ type Summary struct {
 	Warnings int `json:"warnings"`
 	// Suppressed findings are neither among Errors nor among Warnings. Without any, the JSON does not have the field.
 	Suppressed int `json:"suppressed,omitempty"`
+	// Passed are what folders have that was not read. Some of it is among Skipped as well.
+	Passed int `json:"-"`
 	// Unread objects are those of Objects that could not be decoded, so that nothing else was checked about them.
 	Unread int `json:"-"`
 }
@@ -143,7 +145,7 @@ func Sort(findings []Finding) {
 
 // Options are what writing a report depends on besides its findings. The zero value fails on errors, and describes no rules.
 type Options struct {
-	// FailOn is the lowest severity that makes the command fail; empty is error.
+	// FailOn is the lowest severity that makes the command fail; empty is error. With [Skipped] it fails as well if anything was skipped.
 	FailOn finding.Severity
 	// Rules are the catalogue that describes the rules of the findings. One that is missing stays without a
 	// description.
@@ -157,7 +159,7 @@ type Options struct {
 
 // fails reports whether a finding of a severity makes the command fail.
 func (o *Options) fails(severity finding.Severity) bool {
-	return severity == finding.SeverityError || o.FailOn == finding.SeverityWarning
+	return severity == finding.SeverityError || o.FailOn == finding.SeverityWarning || o.FailOn == Skipped
 }
 
 // Failing returns the findings that make the command fail: those of such a severity that are not suppressed.
@@ -165,5 +167,15 @@ func (r *Report) Failing(options Options) []Finding {
 	return slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.suppressed() || !options.fails(f.Severity) })
 }
 
-// Fails reports whether there are any.
-func (r *Report) Fails(options Options) bool { return len(r.Failing(options)) > 0 }
+// Fails reports whether there are any, or anything was skipped that must not be.
+func (r *Report) Fails(options Options) bool {
+	return len(r.Failing(options)) > 0 || options.FailOn == Skipped && r.Summary.Skipped+r.Summary.Passed > 0
+}
+
+// Skipped is below all severities.
+const Skipped finding.Severity = "skipped"
+
+// Severities are the values of FailOn.
+func Severities() []string {
+	return []string{string(finding.SeverityError), string(finding.SeverityWarning), string(Skipped)}
+}

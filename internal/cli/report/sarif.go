@@ -10,7 +10,6 @@ import (
 	"encoding/hex"
 	"io"
 	"net/url"
-	"path/filepath"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
@@ -30,6 +29,7 @@ func sarifLog(w io.Writer, r *Report, options *Options) error {
 	if _, err := semver.StrictNewVersion(options.Version); err == nil {
 		run.Tool.Driver.WithSemanticVersion(options.Version)
 	}
+	places := newPlaces()
 	for _, f := range r.Findings {
 		rule := run.AddRule(f.Rule)
 		if entry, found := catalogue[f.Rule]; found {
@@ -41,7 +41,7 @@ func sarifLog(w io.Writer, r *Report, options *Options) error {
 			WithLevel(string(f.Severity)).
 			WithMessage(sarif.NewTextMessage(words.Printable(f.Message))).
 			WithPartialFingerprints(map[string]string{"capkit/v1": fingerprint(f)}).
-			AddLocation(location(f))
+			AddLocation(location(f, places.of(f.File)))
 		for _, s := range f.Suppressions {
 			suppression := sarif.NewSuppression().WithKind(s.Kind)
 			if s.Justification != "" {
@@ -60,9 +60,9 @@ func sarifLog(w io.Writer, r *Report, options *Options) error {
 	return err
 }
 
-func location(f Finding) *sarif.Location {
+func location(f Finding, file string) *sarif.Location {
 	place := sarif.NewPhysicalLocation().
-		WithArtifactLocation(sarif.NewSimpleArtifactLocation((&url.URL{Path: filepath.ToSlash(f.File)}).String()))
+		WithArtifactLocation(sarif.NewSimpleArtifactLocation((&url.URL{Path: file}).String()))
 	if f.Line > 0 {
 		place.WithRegion(sarif.NewRegion().WithStartLine(f.Line).WithStartColumn(f.Column))
 	}

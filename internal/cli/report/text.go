@@ -34,18 +34,19 @@ const (
 	first    = 3
 )
 
-// textReport writes the findings that count. Of those that say the same in more places than a few it writes the first one,
-// unless all are wanted.
+// textReport writes the findings that count. Of those that say the same, of the same or of others, in more places than a few it writes
+// the first one, unless all are wanted.
 func textReport(w io.Writer, r *Report, options *Options) error {
 	type said struct {
-		severity      finding.Severity
-		rule, message string
+		severity   finding.Severity
+		rule, what string
 	}
 	same := map[said][]*Finding{}
 	each := func(do func(f *Finding, key said)) {
 		for i := range r.Findings {
 			if f := &r.Findings[i]; !f.suppressed() {
-				do(f, said{f.Severity, f.Rule, f.Message})
+				_, what := f.split()
+				do(f, said{f.Severity, f.Rule, what})
 			}
 		}
 	}
@@ -62,6 +63,42 @@ func textReport(w io.Writer, r *Report, options *Options) error {
 	return writeGroups(w, groups)
 }
 
+// split returns who a finding is about, if its message begins with that and a colon, and what it says.
+func (f *Finding) split() (who, what string) {
+	who, what, found := strings.Cut(f.Message, ": ")
+	if !found || strings.ContainsAny(who, "{(,;") { // which is a clause
+		return "", f.Message
+	}
+	return who, what
+}
+
+// together returns a message for findings that say the same: about who they are, as far as that is not the same either.
+func together(group []*Finding) string {
+	who, what := group[0].split()
+	var all []string
+	for _, f := range group {
+		if other, _ := f.split(); !slices.Contains(all, other) {
+			all = append(all, other)
+		}
+	}
+	if len(all) < 2 {
+		return group[0].Message
+	}
+	noun := who[:strings.LastIndexByte(who, ' ')+1] // that all begin with: "machine type "
+	for i := range all {
+		if noun != "" && !strings.HasPrefix(all[i], noun) {
+			return words.Few(all) + ": " + what
+		}
+	}
+	if noun == "" {
+		return words.Few(all) + ": " + what
+	}
+	for i := range all {
+		all[i] = all[i][len(noun):]
+	}
+	return strings.TrimSuffix(noun, " ") + "s " + words.Few(all) + ": " + what
+}
+
 // writeGroups writes findings that say the same as one, for each group.
 func writeGroups(out io.Writer, groups [][]*Finding) error {
 	w := NewWriter(out)
@@ -70,7 +107,7 @@ func writeGroups(out io.Writer, groups [][]*Finding) error {
 		f := group[0]
 		Printf(&text, "%s: ", f.place())
 		text.WriteString(w.severity(f.Severity))
-		Printf(&text, ": %s [%s]\n", f.Message, f.Rule)
+		Printf(&text, ": %s [%s]\n", together(group), f.Rule)
 		if f.Field != "" {
 			Printf(&text, "    %s: %s\n", strings.TrimSpace(f.Object.String()), f.Field)
 		}
@@ -130,7 +167,10 @@ func (r *Report) count(of func(*Finding) bool) []RuleCount {
 
 // Reference prints a reference as its fields and their values: id 1234-amd64.
 func Reference(reference any) string {
-	raw, _ := json.Marshal(reference) // a reference is made to be printed
+	raw, _ := json.Marshal(reference)               // a reference is made to be printed
+	if text, isText := reference.(string); isText { // which stands for one
+		return text
+	}
 	var fields map[string]any
 	if json.Unmarshal(raw, &fields) != nil {
 		return string(raw)

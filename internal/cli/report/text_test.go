@@ -78,6 +78,7 @@ func TestRulesAreCounted(t *testing.T) {
 
 // Nothing that a manifest says ends a workflow command or begins another one.
 func TestWorkflowCommandsAreEscaped(t *testing.T) {
+	t.Chdir(t.TempDir()) // in no repository
 	f := found("gardener-core", "100%\r\n::error::x,y:z", 7)
 	f.File, f.Field = "a,b:c%.yaml", "spec.a[x\n::warning::]"
 	r := report.New([]report.Finding{f}, report.Summary{})
@@ -126,5 +127,32 @@ func contains(t *testing.T, text string, want ...string) {
 		if !strings.Contains(text, part) {
 			t.Errorf("%q is not in %s", part, text)
 		}
+	}
+}
+
+// Findings that say the same are told as one, about all of whom they say it. With All, each is told.
+func TestWhatIsSaidOfManyIsToldOnce(t *testing.T) {
+	var findings []report.Finding
+	for i, message := range []string{
+		"machine type a: no image", "machine type b: no image", "machine type c: no image", "machine type d: no image",
+		"gl@1: {x: [y]} fits nothing", "gl@2: {x: [y]} fits nothing", "gl@3: {x: [y]} fits nothing", "gl@4: {x: [y]} fits nothing",
+		"flavor {a: [b]}: odd", "flavor {a: [c]}: odd", "flavor {a: [d]}: odd", "flavor {a: [e]}: odd",
+		"machine type a: other", "pool b: other", "gl@1: other", "gl@2: other",
+	} {
+		findings = append(findings, found("rule", message, i+1))
+	}
+	r := report.New(findings, report.Summary{})
+	got := written(t, &r, "text")
+	for _, want := range []string{
+		"machine types a, b, c, d: no image [", "gl@1, gl@2, gl@3, gl@4: {x: [y]} fits nothing [", "flavor {a: [b]}: odd [", "flavor {a: [e]}: odd [",
+		"machine type a, pool b, gl@1, gl@2: other [", "the same 3 times more: ",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	var all strings.Builder
+	if err := r.Write(&all, "text", report.Options{All: true}); err != nil || strings.Count(all.String(), "[rule]") != len(findings) {
+		t.Errorf("%v\n%s", err, all.String())
 	}
 }

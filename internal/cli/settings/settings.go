@@ -20,7 +20,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -76,9 +76,6 @@ func Find() (string, error) {
 	}
 }
 
-// severities are the values of failOn.
-var severities = []string{string(finding.SeverityError), string(finding.SeverityWarning)}
-
 // Read reads settings. cannotDisable says why a rule cannot be disabled, and is empty if it can; nil: nobody asks. The error names
 // everything that is wrong, each with its place.
 func Read(file string, cannotDisable func(rule string) string) (*Settings, error) {
@@ -99,7 +96,7 @@ func Read(file string, cannotDisable func(rule string) string) (*Settings, error
 	if len(document.Content) > 0 {
 		r.mapping(document.Content[0], map[string]func(*yaml.Node){
 			"inputs": r.inputs, "disable": r.disable,
-			"failOn":         func(n *yaml.Node) { r.choice(n, "fail-on", severities) },
+			"failOn":         func(n *yaml.Node) { r.choice(n, "fail-on", report.Severities()) },
 			"webhook":        func(n *yaml.Node) { r.choice(n, "webhook", Webhooks) },
 			"domain":         func(n *yaml.Node) { s.Flags["domain"] = r.text(n, "the name of the domain") },
 			"reservedInCore": func(n *yaml.Node) { r.choice(n, "reserved-in-core", []string{"true", "false"}) },

@@ -25,7 +25,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
-	"github.com/capkit/capkit/internal/cli/ask"
+	"github.com/capkit/capkit/internal/cli/maintain"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -167,7 +167,7 @@ type Cell struct {
 
 // Pools are worker pools to which maintenance does the same. They have neither Shoot nor Pool.
 type Pools struct {
-	ask.MaintainedPool
+	maintain.MaintainedPool
 	// Profile as [Profile].Name names it, and the rest of the cell that the pools are in.
 	Profile     string `json:"profile"`
 	MachineType string `json:"machineType"`

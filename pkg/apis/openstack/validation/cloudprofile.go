@@ -66,7 +66,7 @@ func (c *cloudProfile) region(region *string, at *field.Path) {
 	if c.notEmpty(region, at) && c.trimmed(*region, at) && !c.known.Has(*region) {
 		meant := c.speller.Slip(*region)
 		c.Found(ruleRegionUnknown, field.ErrorTypeNotSupported, at, *region,
-			"region %s is not in the CloudProfile (%s), so that the entry cannot be used; %s", quote(*region),
+			"region %s: not among the regions of the CloudProfile (%s), so that the entry cannot be used; %s", quote(*region),
 			words.Few(c.regions), cmp.Or(question(meant), "correct it, or remove the entry"),
 		).Suggestion = finding.Suggest(finding.ReplaceRegion, *region, meant, c.speller.Certain(*region))
 	}

@@ -2,15 +2,18 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package ask
+// Package maintain is the command maintenance: what Gardener's maintenance does to Shoots, once or day by day. What it does is found out
+// by package maintenance of pkg; here it is put into words.
+package maintain
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -30,11 +33,15 @@ import (
 
 type maintenanceFlags struct {
 	*input.Flags
-	at, output string
+	at, until, output string
+	filter            input.Filter
 }
 
-// Maintenance returns the command maintenance.
-func Maintenance(c *command.Call) *cobra.Command {
+// calendarFormat is the format that is of calendars alone.
+const calendarFormat = "ics"
+
+// Command returns the command maintenance.
+func Command(c *command.Call) *cobra.Command {
 	flags := &maintenanceFlags{}
 	cmd := &cobra.Command{
 		Use:   "maintenance FILE...",
@@ -47,11 +54,16 @@ That depends on what of capkit's admission component is installed, which --webho
 
   true        the webhook mutate-shoot keeps to versions that boot for the pool
   validating  a version that boots nothing is refused, and the maintenance of the Shoot fails
-  false       Gardener alone (the default for files): a version that boots nothing is stored, and the exit status is 1, too
+  false       Gardener alone, the default for files: a version that boots nothing is stored; the exit status is 1 then
+
+--until makes it a calendar: each day is looked at as it ends in UTC, by the versions that the days before it have left, and the days
+on which something happens are listed, the worst first. -o ics prints that for programs with calendars.
 
 Shoots that are being deleted are left out.`,
 		Example: "  capkit maintenance shoot.yaml cloudprofile.yaml\n" +
-			"  capkit maintenance --at 2027-01-31T00:00:00Z shoot.yaml cloudprofile.yaml\n" +
+			"  capkit maintenance --at 2027-01-31 shoot.yaml cloudprofile.yaml\n" +
+			"  capkit maintenance --until +90d shoots/ cloudprofile.yaml\n" +
+			"  capkit maintenance --until 2027-03-31 -A -o ics > maintenance.ics\n" +
 			"  capkit maintenance --webhook=true shoot.yaml cloudprofile.yaml namespacedcloudprofile.yaml\n" +
 			"  capkit maintenance -A cloudprofile.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error { return runMaintenance(cmd.Context(), c, args, flags) },
@@ -60,10 +72,14 @@ Shoots that are being deleted are left out.`,
 	flags.AllowEmptyFlag(cmd)
 	flags.PreparedBySettings(cmd)
 	cmd.Flags().StringVar(&flags.at, "at", "",
-		"`TIME` of the maintenance, like 2027-01-31T00:00:00Z, 2027-01-31 or +7d, by which versions may have expired (default now)")
-	command.Complete(cmd, "at", nil) // a time, and no file
+		"`TIME` of the maintenance, by which versions may have expired: 2027-01-31, 2027-01-31T22:00:00Z or +7d (default now)")
+	cmd.Flags().StringVar(&flags.until, "until", "", "list what happens on each day up to this `DATE`, which is written in the same ways")
+	for _, name := range []string{"at", "until"} {
+		command.Complete(cmd, name, nil) // a time, and no file
+	}
 	flags.NoWebhookFlag(cmd)
-	command.OutputFlag(cmd, &flags.output, command.AnswerFormats)
+	flags.filter.Flags(cmd)
+	command.OutputFlag(cmd, &flags.output, slices.Sorted(slices.Values(append(slices.Clone(command.WithTables), calendarFormat))))
 	return cmd
 }
 
@@ -93,7 +109,7 @@ type MaintainedPool struct {
 // Who is the Shoot and its worker pool, in words.
 func (p *MaintainedPool) Who() string { return p.Shoot + ", worker pool " + p.Pool }
 
-// MaintainedKubernetes is about a version of Kubernetes that changes: that of the control plane or, if Pool is not
+// MaintainedKubernetes is about a version of Kubernetes that changes, or is stuck: that of the control plane or, if Pool is not
 // empty, that of a worker pool with a version of its own.
 type MaintainedKubernetes struct {
 	Shoot  string             `json:"shoot"`
@@ -108,29 +124,11 @@ func (k *MaintainedKubernetes) Who() string {
 	return strings.TrimSuffix(k.Shoot+", worker pool "+k.Pool, ", worker pool ")
 }
 
-// until returns how long it is until a time, which is written in full, as a day, whose beginning in UTC is meant, or as a number of days
-// from now.
-func until(at string) (time.Duration, error) {
-	if days, found := strings.CutSuffix(at, "d"); found && strings.HasPrefix(days, "+") {
-		if n, err := strconv.ParseUint(days[1:], 10, 16); err == nil {
-			return time.Duration(n) * 24 * time.Hour, nil
-		}
-	}
-	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if when, err := time.Parse(layout, at); err == nil {
-			return time.Until(when), nil
-		}
-	}
-	return 0, fmt.Errorf("--at %q is no time: write it like 2027-01-31T00:00:00Z, 2027-01-31 or +7d", at)
-}
-
 func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *maintenanceFlags) error {
-	var after time.Duration
-	if flags.at != "" {
-		var err error
-		if after, err = until(flags.at); err != nil {
-			return err
-		}
+	now := time.Now()
+	from, until, err := flags.times(now)
+	if err != nil {
+		return err
 	}
 	g, err := input.Load(ctx, c, args, flags.Flags, true)
 	if err != nil {
@@ -138,32 +136,72 @@ func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *
 	}
 	if len(g.Shoots.All) == 0 {
 		err = flags.Nothing(g, "Shoot")
+	} else if err := flags.filter.Shoots(g); err != nil {
+		return err
 	}
-	later := Maintainers(after)
-	answer := Maintained{Pools: []MaintainedPool{}, Kubernetes: []MaintainedKubernetes{}}
+	answer := &Maintained{Pools: []MaintainedPool{}, Kubernetes: []MaintainedKubernetes{}}
 	maintaining := c.Terminal.Begin("asking about the maintenance of Shoots", len(g.Shoots.All))
-	for _, s := range g.Shoots.All {
-		maintaining.Steps(1)
-		if s.Object == nil || s.Object.DeletionTimestamp == nil {
-			Maintain(g, &answer, s, later)
+	var days []Day
+	if flags.until != "" {
+		days = Calendar(g, &flags.filter, now, from, until, maintaining.Steps)
+	} else {
+		answer = maintainAll(g, &flags.filter, from.Sub(now), maintaining.Steps)
+		if len(answer.Pools)+len(answer.Kubernetes)+len(g.Findings) == 0 && err == nil {
+			err = flags.filter.NoPool(g)
 		}
-		s.Forget()
 	}
 	maintaining.End()
 	if err := input.PrintFindings(c, g, err); err != nil {
 		return err
 	}
 	input.PrintNotes(c, g)
-	if err := command.PrintAs(c.Stdout, flags.output, answer, answer.print); err != nil {
-		return err
+	wrong := slices.ContainsFunc(answer.Pools, MaintainedPool.wrong) || slices.ContainsFunc(answer.Kubernetes, MaintainedKubernetes.wrong)
+	switch {
+	case flags.until != "":
+		wrong = slices.ContainsFunc(days, Day.wrong)
+		err = printCalendar(c.Stdout, flags.output, g.Cluster+" "+strings.Join(g.ProfileNames(), " "), days, until)
+	case command.IsTable(flags.output):
+		err = command.PrintTable(c.Stdout, flags.output, maintainedColumns, answer.rows())
+	default:
+		err = command.PrintAs(c.Stdout, flags.output, answer, answer.print)
 	}
-	wrong := func(p MaintainedPool) bool {
-		return p.Action == maintenance.Stuck || p.Action == maintenance.Fails || p.Boots != nil
+	if err == nil && (wrong || len(g.Findings) > 0) {
+		err = command.ErrWrong
 	}
-	if len(g.Findings) > 0 || slices.ContainsFunc(answer.Pools, wrong) {
-		return command.ErrWrong
+	return err
+}
+
+// times returns the times of the flags, and what is wrong with these.
+func (flags *maintenanceFlags) times(now time.Time) (from, until time.Time, err error) {
+	if from, until = now, now; flags.Given("at") {
+		if from, err = command.ParseTime("--at", flags.at, now); err != nil {
+			return from, until, err
+		}
 	}
-	return nil
+	switch {
+	case !flags.Given("until") && flags.output == calendarFormat:
+		return from, until, errors.New("-o ics prints a calendar: say up to which date, by --until")
+	case !flags.Given("until"):
+		return from, until, nil
+	}
+	if until, err = command.ParseTime("--until", flags.until, now); err == nil && dayOf(until).Before(dayOf(from)) {
+		err = fmt.Errorf("--until %s is before the calendar begins, on %s", flags.until, from.UTC().Format(time.DateOnly))
+	}
+	return from, until, err
+}
+
+// maintainAll returns what the maintenance some time from now does to all Shoots.
+func maintainAll(g *input.Given, filter *input.Filter, after time.Duration, step func(int)) *Maintained {
+	later := Maintainers(after)
+	answer := &Maintained{Pools: []MaintainedPool{}, Kubernetes: []MaintainedKubernetes{}}
+	for _, s := range g.Shoots.All {
+		step(1)
+		if s.Object == nil || s.Object.DeletionTimestamp == nil {
+			Maintain(g, answer, s, filter, later)
+		}
+		s.Forget()
+	}
+	return answer
 }
 
 // Maintainer is the maintenance of Shoots by one profile.
@@ -207,47 +245,74 @@ func (m *Maintainer) further(pool provider.Pool) field.ErrorList {
 	return further
 }
 
-// Maintain adds what maintenance does to a Shoot at that time. What is wrong with the Shoot becomes findings.
-func Maintain(g *input.Given,
-	answer *Maintained, s *input.Source[v1beta1.Shoot], later func(input.AnyProfile) *Maintainer,
+// Maintain adds what maintenance does to a Shoot at that time, to the worker pools that a filter admits. What is wrong with the Shoot becomes findings.
+func Maintain(
+	g *input.Given, answer *Maintained, s *input.Source[v1beta1.Shoot], filter *input.Filter, later func(input.AnyProfile) *Maintainer,
 ) {
-	p := g.ProfileToAsk(s)
+	p, shoot, fillings := stored(g, s)
 	if p == nil {
 		return
 	}
-	if errs := gardener.ValidateKubernetesIn(s.Object, p.Spec()); len(errs) > 0 {
-		g.AddErrors(s.Manifest, errs...)
-		return
-	}
-	shoot, _ := g.StoredShoot(p, s.Object)
-	m := &shootMaintenance{
-		Maintainer: later(p), name: s.Name, shoot: shoot, pools: provider.PoolsOf(shoot), admission: g.Admission.Of(p.Spec().Type),
-	}
+	m := later(p).look(g, s.Name, shoot, fillings)
 	for _, pool := range m.pools {
 		g.AddErrors(s.Manifest, m.further(pool)...)
-		m.boots = append(m.boots, resolve.Boots(p, pool))
 	}
-	m.Outlook = m.by.Look(shoot, m.pools, m.boots, m.notBooting, m.admission)
+	m.addTo(g, answer, filter)
+}
+
+// stored returns a Shoot as it is stored, with its profile, and what has been filled in; nil if there is nothing to say about it but what becomes findings.
+func stored(g *input.Given, s *input.Source[v1beta1.Shoot]) (input.AnyProfile, *v1beta1.Shoot, []input.Filling) {
+	p := g.ProfileToAsk(s)
+	if p == nil {
+		return nil, nil, nil
+	}
+	if errs := gardener.ValidateKubernetesIn(s.Object, p.Spec()); len(errs) > 0 {
+		g.AddErrors(s.Manifest, errs...)
+		return nil, nil, nil
+	}
+	shoot, fillings := g.StoredShoot(p, s.Object)
+	return p, shoot, fillings
+}
+
+// look returns what maintenance does to a Shoot, which is as it is stored.
+func (m *Maintainer) look(g *input.Given, name string, shoot *v1beta1.Shoot, fillings []input.Filling) *shootMaintenance {
+	made := &shootMaintenance{Maintainer: m, name: name, shoot: shoot, fillings: fillings, pools: provider.PoolsOf(shoot)}
+	for _, pool := range made.pools {
+		made.boots = append(made.boots, resolve.Boots(m.profile, pool))
+	}
+	made.Outlook = m.by.Look(shoot, made.pools, made.boots, made.notBooting, g.Admission.Of(m.profile.Spec().Type))
+	return made
+}
+
+// addTo adds the answer for what a filter admits. One of worker pools is not about control planes. A note says if the answer depends
+// on what nobody has said.
+func (m *shootMaintenance) addTo(g *input.Given, answer *Maintained, filter *input.Filter) {
+	admitted := map[string]bool{"": filter.Pool+filter.Version+filter.MachineType == ""}
 	for i := range m.pools {
-		answer.Pools = append(answer.Pools, m.pool(i))
+		if filter.Admits(&m.pools[i]) {
+			admitted[m.pools[i].Name] = true
+			answer.Pools = append(answer.Pools, m.pool(i))
+			if p := &answer.Pools[len(answer.Pools)-1]; p.Boots != nil && p.To != p.From {
+				g.NoteAdmission()
+			}
+		}
 	}
-	answer.Kubernetes = append(answer.Kubernetes, m.kubernetes()...)
-	if m.dependent {
-		g.NoteAdmission()
+	for _, k := range m.kubernetes() {
+		if admitted[k.Pool] {
+			answer.Kubernetes = append(answer.Kubernetes, k)
+		}
 	}
 }
 
 // shootMaintenance is the maintenance of one Shoot, which is as the API server has it.
 type shootMaintenance struct {
 	*Maintainer
-	name  string
-	shoot *v1beta1.Shoot
-	pools []provider.Pool
+	name     string
+	shoot    *v1beta1.Shoot
+	fillings []input.Filling
+	pools    []provider.Pool
 	// boots reports what boots for each worker pool; nil if that cannot be told.
 	boots []maintenance.Filter
-	// admission is what is installed, and dependent is set once an answer would be another one with another admission.
-	admission maintenance.Admission
-	dependent bool
 
 	*maintenance.Outlook
 }
@@ -270,11 +335,14 @@ func (m *shootMaintenance) pool(i int) MaintainedPool {
 	from := m.pools[i].Version
 	p := MaintainedPool{Shoot: m.name, Pool: m.pools[i].Name, Image: m.pools[i].Image, From: from}
 	p.Action, p.To = m.Outlook.Image(i)
+	if about := m.fillings[i].About(); m.fillings[i].Err != nil { // Gardener takes no such Shoot
+		p.Reason = strings.TrimPrefix(about, "; ")
+		return p
+	}
 	core, lost := cmp.Or(m.Core.Images[i].Version, from), m.lost(i)
 	cannot := cmp.Or(lost, from+" cannot be had any more by this pool")
-	if m.admission == maintenance.GardenerAlone && m.boots[i] != nil && !m.boots[i](p.Image, p.To) {
+	if m.BootsNothing(i) {
 		p.Boots = new(bool)
-		m.dependent = m.dependent || p.To != from
 	}
 	switch {
 	case p.Action == maintenance.Fails:
@@ -373,12 +441,13 @@ func (m *shootMaintenance) rejection(i int) string {
 	return fmt.Sprintf("worker pool %s: %s", m.pools[m.Rejected].Name, m.Rejections[m.Rejected])
 }
 
-// kubernetes returns what becomes of the versions of Kubernetes, as far as they change.
+// kubernetes returns what becomes of the versions of Kubernetes that change, or are stuck.
 func (m *shootMaintenance) kubernetes() []MaintainedKubernetes {
 	var found []MaintainedKubernetes
 	add := func(worker int, pool, from string) {
-		if action, to := m.Kubernetes(worker); action == maintenance.Updated || action == maintenance.Forced {
-			found = append(found, MaintainedKubernetes{m.name, pool, from, to, action})
+		switch action, to := m.Kubernetes(worker); action {
+		case maintenance.Updated, maintenance.Forced, maintenance.Stuck:
+			found = append(found, MaintainedKubernetes{m.name, pool, from, cmp.Or(to, from), action})
 		}
 	}
 	add(-1, "", m.shoot.Spec.Kubernetes.Version)
@@ -390,24 +459,80 @@ func (m *shootMaintenance) kubernetes() []MaintainedKubernetes {
 	return found
 }
 
+// wrong reports whether what becomes of the pool is to be prevented.
+func (p MaintainedPool) wrong() bool {
+	return p.Action == maintenance.Stuck || p.Action == maintenance.Fails || p.Boots != nil
+}
+
+// wrong reports whether what becomes of the version is to be prevented.
+func (k MaintainedKubernetes) wrong() bool { return k.Action == maintenance.Stuck }
+
+// String says what becomes of the pool.
+func (p MaintainedPool) String() string {
+	does := map[maintenance.Action]string{
+		maintenance.Stays: "stays", maintenance.Updated: "is updated to " + p.To, maintenance.Forced: "is forced to " + p.To,
+		maintenance.Stuck: "is stuck", maintenance.Fails: "stays, because the maintenance of the Shoot fails",
+	}[p.Action]
+	if p.Boots != nil && p.To != p.From {
+		does += ", and boots nothing then"
+	}
+	image := maintenance.Image{Name: p.Image, Version: p.From}.String()
+	switch {
+	case p.Image == "":
+		image = "no image named,"
+	case p.From == "":
+		image = p.Image + ", no version named,"
+	}
+	text := fmt.Sprintf("%s: %s %s", p.Who(), image, does)
+	if p.Reason != "" {
+		text += ": " + p.Reason
+	}
+	return text
+}
+
+// String says what becomes of the version.
+func (k MaintainedKubernetes) String() string {
+	if k.Action == maintenance.Stuck {
+		return fmt.Sprintf("%s: Kubernetes %s is stuck: it has expired, and nothing replaces it", k.Who(), k.From)
+	}
+	return fmt.Sprintf("%s: Kubernetes %s is %s to %s", k.Who(), k.From, k.Action, k.To)
+}
+
+// maintainedColumns are those of maintenance as a table.
+var maintainedColumns = []string{"shoot", "pool", "image", "from", "to", "action", "why"}
+
+// row returns what becomes of the pool as a row of a table.
+func (p MaintainedPool) row() []string {
+	return []string{p.Shoot, p.Pool, p.Image, p.From, p.To, string(p.Action), p.Reason}
+}
+
+// row returns what becomes of the version as a row of a table.
+func (k MaintainedKubernetes) row() []string {
+	return []string{k.Shoot, k.Pool, "Kubernetes", k.From, k.To, string(k.Action), ""}
+}
+
+// rows returns the answer as rows of a table.
+func (a *Maintained) rows() iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		for _, p := range a.Pools {
+			if !yield(p.row()) {
+				return
+			}
+		}
+		for _, k := range a.Kubernetes {
+			if !yield(k.row()) {
+				return
+			}
+		}
+	}
+}
+
 // print writes the answer for people.
-func (a Maintained) print(w io.Writer) {
+func (a *Maintained) print(w io.Writer) {
 	for _, p := range a.Pools {
-		does := map[maintenance.Action]string{
-			maintenance.Stays: "stays", maintenance.Updated: "is updated to " + p.To, maintenance.Forced: "is forced to " + p.To,
-			maintenance.Stuck: "is stuck", maintenance.Fails: "stays, because the maintenance of the Shoot fails",
-		}[p.Action]
-		if p.Boots != nil && p.To != p.From {
-			does += ", and boots nothing then"
-		}
-		image := maintenance.Image{Name: p.Image, Version: p.From}
-		report.Printf(w, "%s: %s %s", p.Who(), image, does)
-		if p.Reason != "" {
-			report.Printf(w, ": %s", p.Reason)
-		}
-		fmt.Fprintln(w)
+		report.Printf(w, "%s\n", p)
 	}
 	for _, k := range a.Kubernetes {
-		report.Printf(w, "%s: Kubernetes %s is %s to %s\n", k.Who(), k.From, k.Action, k.To)
+		report.Printf(w, "%s\n", k)
 	}
 }

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// distance matches times that are written as how far they are from now.
+var distance = regexp.MustCompile(`^\+(\d{1,4})([hdw])$`)
+
+// units are those of a distance.
+var units = map[string]time.Duration{"h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
+
+// ParseTime reads the value of a flag as people write times: as RFC 3339 has them, as a date, which begins in UTC, or as a distance from
+// now. The error names the flag.
+func ParseTime(flag, value string, now time.Time) (time.Time, error) {
+	if match := distance.FindStringSubmatch(value); match != nil {
+		n, _ := strconv.Atoi(match[1])
+		return now.Add(time.Duration(n) * units[match[2]]), nil
+	}
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if at, err := time.Parse(layout, value); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("invalid %s %q: use a date like 2027-01-31, a time like 2027-01-31T22:00:00Z, or a distance like +7d",
+		flag, value)
+}

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package input
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Filter says which Shoots and worker pools of the inputs a command is about. Fields that are empty admit all.
+type Filter struct {
+	// Shoot and Profile are [NAMESPACE/]NAME.
+	Shoot, Profile, Region string
+	// Version is that of the image that a pool has.
+	Pool, Version, MachineType string
+
+	// seen are the names of worker pools that were looked at.
+	seen map[string]bool
+}
+
+// Flags adds the flags of the fields that no other flag of a command fills.
+func (f *Filter) Flags(cmd *cobra.Command) {
+	for _, flag := range []struct {
+		name  string
+		value *string
+		usage string
+	}{
+		{"shoot", &f.Shoot, "answer for this Shoot alone, by `[NAMESPACE/]NAME`"},
+		{"pool", &f.Pool, "answer for worker pools of this `NAME` alone"},
+		{"profile", &f.Profile, "answer by this profile alone, by `[NAMESPACE/]NAME`"},
+		{"region", &f.Region, "answer for Shoots in this `REGION` alone"},
+		{"version", &f.Version, "answer for worker pools with this `VERSION` of their image alone"},
+		{"machine-type", &f.MachineType, "answer for worker pools with the machine type of this `NAME` alone"},
+	} {
+		if cmd.Flags().Lookup(flag.name) == nil {
+			cmd.Flags().StringVar(flag.value, flag.name, "", flag.usage)
+			command.Complete(cmd, flag.name, nil) // a name, and no file
+		}
+	}
+}
+
+// given names the fields that say something, as flags. shoots and pools say of which.
+func (f *Filter) given(shoots, pools bool) (flags []string) {
+	for _, flag := range []struct {
+		name, value string
+		wanted      bool
+	}{
+		{"shoot", f.Shoot, shoots}, {"profile", f.Profile, shoots}, {"region", f.Region, shoots},
+		{"pool", f.Pool, pools}, {"version", f.Version, pools}, {"machine-type", f.MachineType, pools},
+	} {
+		if flag.wanted && flag.value != "" {
+			flags = append(flags, "--"+flag.name+" "+flag.value)
+		}
+	}
+	return flags
+}
+
+// OutOfPlace returns an error if the filter is about Shoots, and there are none.
+func (f *Filter) OutOfPlace() error {
+	if f.Shoot+f.Pool == "" {
+		return nil
+	}
+	return errors.New("--shoot and --pool choose among the Shoots of the inputs: name a file with Shoots, or a cluster, and leave --image out")
+}
+
+// Shoots leaves those Shoots of the inputs that the filter admits. The error says that there are none.
+func (f *Filter) Shoots(g *Given) error {
+	given := f.given(true, false)
+	if len(given) == 0 || len(g.Shoots.All) == 0 {
+		return nil
+	}
+	var others []string
+	left := slices.DeleteFunc(slices.Clone(g.Shoots.All), func(s *Source[v1beta1.Shoot]) bool {
+		others = append(others, s.Name[strings.LastIndexByte(s.Name, '/')+1:])
+		return !f.admitsShoot(s)
+	})
+	if len(left) == 0 {
+		return fmt.Errorf("no Shoot among the inputs matches %s%s", strings.Join(given, " "), meant(f.Shoot, others))
+	}
+	g.Shoots.All = left
+	return nil
+}
+
+func (f *Filter) admitsShoot(s *Source[v1beta1.Shoot]) bool {
+	if f.Shoot != "" && s.Name != f.Shoot && !strings.HasSuffix(s.Name, "/"+f.Shoot) {
+		return false
+	}
+	if f.Profile+f.Region == "" {
+		return true
+	}
+	if s.Object == nil {
+		return false
+	}
+	kind, name, _ := ProfileNameOf(s.Object)
+	if kind == "NamespacedCloudProfile" && strings.Contains(f.Profile, "/") {
+		name = s.Object.Namespace + "/" + name
+	}
+	return (f.Profile == "" || name == f.Profile) && (f.Region == "" || s.Object.Spec.Region == f.Region)
+}
+
+// Admits reports whether the filter admits a worker pool of a Shoot that it admits.
+func (f *Filter) Admits(pool *provider.Pool) bool {
+	if f.Pool != "" {
+		if f.seen == nil {
+			f.seen = map[string]bool{}
+		}
+		f.seen[pool.Name] = true
+	}
+	return (f.Pool == "" || pool.Name == f.Pool) && (f.Version == "" || pool.Version == f.Version) &&
+		(f.MachineType == "" || pool.MachineType == f.MachineType)
+}
+
+// NoPool is the error of a command that has found no worker pool which the filter admits; nil if that is not because of the filter.
+func (f *Filter) NoPool(g *Given) error {
+	given := f.given(false, true)
+	if len(given) == 0 || len(g.Shoots.All) == 0 {
+		return nil
+	}
+	return fmt.Errorf("no worker pool among the inputs matches %s%s", strings.Join(given, " "), meant(f.Pool, slices.Collect(maps.Keys(f.seen))))
+}
+
+// meant says which of some names may have been meant by another one; empty for no name, and if it is there.
+func meant(name string, names []string) string {
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	if name == "" || len(names) == 0 || slices.Contains(names, name) {
+		return ""
+	}
+	return cmp.Or(words.DidYouMean(words.Closest(name, names)), "; there are "+words.Few(names))
+}

@@ -1,0 +1,332 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package maintain
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	ics "github.com/arran4/golang-ical"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/pkg/memo"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// What maintenance does day by day.
+
+// Day is one on which maintenance does something. Its JSON is an interface.
+type Day struct {
+	// Date as YYYY-MM-DD, in UTC.
+	Date string `json:"date"`
+	// Entries are what happens, the worst first: never empty.
+	Entries []Entry `json:"entries"`
+}
+
+// Entry is what maintenance does to a worker pool or, if Pool is nil, to a version of Kubernetes. In JSON it is the one that is set.
+type Entry struct {
+	Pool       *MaintainedPool
+	Kubernetes *MaintainedKubernetes
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e Entry) MarshalJSON() ([]byte, error) {
+	if e.Pool != nil {
+		return json.Marshal(e.Pool)
+	}
+	return json.Marshal(e.Kubernetes)
+}
+
+func (e Entry) String() string {
+	if e.Pool != nil {
+		return e.Pool.String()
+	}
+	return e.Kubernetes.String()
+}
+
+// severities are what entries are sorted and counted by, the worst first.
+var severities = []struct {
+	does string
+	is   func(action maintenance.Action, boots bool) bool
+}{
+	{"stuck", func(a maintenance.Action, _ bool) bool { return a == maintenance.Stuck }},
+	{"failing", func(a maintenance.Action, _ bool) bool { return a == maintenance.Fails }},
+	{"moved to what boots nothing", func(_ maintenance.Action, boots bool) bool { return !boots }},
+	{"forced", func(a maintenance.Action, _ bool) bool { return a == maintenance.Forced }},
+	{"updated", func(maintenance.Action, bool) bool { return true }},
+}
+
+// severity returns the index of an entry's among severities.
+func (e Entry) severity() int {
+	for i, s := range severities {
+		if e.Pool != nil && s.is(e.Pool.Action, e.Pool.Boots == nil) || e.Pool == nil && s.is(e.Kubernetes.Action, true) {
+			return i
+		}
+	}
+	return len(severities)
+}
+
+// wrong reports whether there is anything to be prevented on the day.
+func (d Day) wrong() bool {
+	return slices.ContainsFunc(d.Entries, func(e Entry) bool {
+		return e.Pool != nil && e.Pool.wrong() || e.Pool == nil && e.Kubernetes.wrong()
+	})
+}
+
+// dayOf returns when the day of a time begins, in UTC.
+func dayOf(at time.Time) time.Time { return at.UTC().Truncate(24 * time.Hour) }
+
+// followed is a Shoot as the days before have left it.
+type followed struct {
+	name     string
+	profile  input.AnyProfile
+	shoot    *v1beta1.Shoot
+	fillings []input.Filling
+	// stuck are the worker pools and versions that have been said to be stuck, and changed is the day after the last change.
+	stuck   map[string]bool
+	changed time.Time
+}
+
+// Calendar returns the days from one to another on which maintenance does something to the Shoots and to those of their worker pools that a filter admits. Each is looked at as it ends. step
+// is told of each Shoot that has been read. What is wrong with the Shoots becomes findings.
+func Calendar(g *input.Given, filter *input.Filter, now, from, until time.Time, step func(int)) (days []Day) {
+	var all []*followed
+	known := map[*v1beta1.CloudProfileSpec]map[time.Time]map[string]bool{}
+	for _, s := range g.Shoots.All {
+		step(1)
+		if s.Object != nil && s.Object.DeletionTimestamp != nil {
+			continue
+		}
+		p, shoot, fillings := stored(g, s)
+		s.Forget()
+		if p != nil {
+			all = append(all, &followed{s.Name, p, shoot, fillings, map[string]bool{}, dayOf(from)})
+			memo.Get(known, p.Spec(), func() map[time.Time]map[string]bool { return datesOf(p.Spec()) })
+		}
+	}
+	for day, found := dayOf(from), true; found && !day.After(dayOf(until)); day, found = nextDay(all, known, day) {
+		entries, later := []Entry(nil), Maintainers(day.Add(24*time.Hour).Sub(now))
+		for _, f := range all {
+			if f.changed.Equal(day) || f.concerned(known[f.profile.Spec()][day]) {
+				entries = append(entries, f.follow(g, filter, later(f.profile), day)...)
+			}
+		}
+		if len(entries) > 0 {
+			slices.SortStableFunc(entries, func(a, b Entry) int { return a.severity() - b.severity() })
+			days = append(days, Day{day.Format(time.DateOnly), entries})
+		}
+	}
+	return days
+}
+
+// nextDay returns the next day on which anything may happen; false if there is none.
+func nextDay(all []*followed, known map[*v1beta1.CloudProfileSpec]map[time.Time]map[string]bool, after time.Time) (next time.Time, found bool) {
+	consider := func(day time.Time) {
+		if day.After(after) && (!found || day.Before(next)) {
+			next, found = day, true
+		}
+	}
+	for _, f := range all {
+		consider(f.changed)
+	}
+	for _, dates := range known {
+		for day := range dates {
+			consider(day)
+		}
+	}
+	return next, found
+}
+
+// kubernetes stands for versions of Kubernetes among the names of images.
+const kubernetes = ""
+
+// datesOf returns the days on which something about the versions of a profile changes by itself, with the images that it is about.
+func datesOf(spec *v1beta1.CloudProfileSpec) map[time.Time]map[string]bool {
+	dates := map[time.Time]map[string]bool{}
+	add := func(image string, v v1beta1.ExpirableVersion) {
+		at := func(day time.Time) {
+			of := memo.Get(dates, dayOf(day), func() map[string]bool { return map[string]bool{} })
+			of[image] = true
+		}
+		if v.ExpirationDate != nil { //nolint:staticcheck // as people write it
+			at(v.ExpirationDate.Time) //nolint:staticcheck // as people write it
+		}
+		for _, stage := range v.Lifecycle {
+			if stage.StartTime != nil {
+				at(stage.StartTime.Time)
+			}
+		}
+	}
+	for _, v := range spec.Kubernetes.Versions {
+		add(kubernetes, v)
+	}
+	for i := range spec.MachineImages {
+		for k := range spec.MachineImages[i].Versions {
+			add(spec.MachineImages[i].Name, spec.MachineImages[i].Versions[k].ExpirableVersion)
+		}
+	}
+	return dates
+}
+
+// concerned reports whether something may happen to the Shoot because something about these images changes.
+func (f *followed) concerned(images map[string]bool) bool {
+	return images[kubernetes] || slices.ContainsFunc(f.shoot.Spec.Provider.Workers, func(w v1beta1.Worker) bool {
+		return w.Machine.Image != nil && images[w.Machine.Image.Name]
+	})
+}
+
+// follow returns what maintenance does to the Shoot on a day, and has it done. Who was stuck before is not said to be so again.
+func (f *followed) follow(g *input.Given, filter *input.Filter, by *Maintainer, day time.Time) (entries []Entry) {
+	m := by.look(g, f.name, f.shoot, f.fillings)
+	var answer Maintained
+	m.addTo(g, &answer, filter)
+	news := func(stuck bool, what string) bool {
+		known := f.stuck[what]
+		f.stuck[what] = stuck
+		return !stuck || !known
+	}
+	for i := range answer.Pools {
+		p := &answer.Pools[i]
+		if p.Action == maintenance.Stays && p.Boots == nil {
+			f.stuck[p.Pool] = false
+		} else if news(p.To == p.From, p.Pool) {
+			entries = append(entries, Entry{Pool: p})
+			f.stuck[p.Pool] = p.To == p.From || p.Boots != nil // who boots nothing is stuck the day after, which goes without saying
+		}
+	}
+	for i := range answer.Kubernetes {
+		k := &answer.Kubernetes[i]
+		if news(k.Action == maintenance.Stuck, "Kubernetes "+k.Pool) {
+			entries = append(entries, Entry{Kubernetes: k})
+		}
+	}
+	if m.Rejected < 0 {
+		if !reflect.DeepEqual(f.shoot.Spec, m.Written.Shoot.Spec) {
+			f.changed = day.Add(24 * time.Hour)
+		}
+		f.shoot = m.Written.Shoot
+	}
+	return entries
+}
+
+// summary counts what happens: "1 worker pool stuck, 2 forced; Kubernetes: 4 forced".
+func summary(days ...Day) string {
+	var parts []string
+	for _, pools := range []bool{true, false} {
+		counts := make([]int, len(severities)+1)
+		for _, day := range days {
+			for _, e := range day.Entries {
+				if (e.Pool != nil) == pools {
+					counts[e.severity()]++
+				}
+			}
+		}
+		var said []string
+		for i, s := range severities {
+			switch {
+			case counts[i] == 0:
+			case len(said) == 0 && pools:
+				said = append(said, words.Count(counts[i], "worker pool")+" "+s.does)
+			default:
+				said = append(said, fmt.Sprintf("%d %s", counts[i], s.does))
+			}
+		}
+		switch {
+		case len(said) > 0 && pools:
+			parts = append(parts, strings.Join(said, ", "))
+		case len(said) > 0:
+			parts = append(parts, "Kubernetes: "+strings.Join(said, ", "))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// printCalendar prints days of a landscape in a format.
+func printCalendar(w io.Writer, format, landscape string, days []Day, until time.Time) error {
+	if format == calendarFormat {
+		return printICS(w, landscape, days)
+	}
+	if command.IsTable(format) {
+		return command.PrintTable(w, format, append([]string{"date"}, maintainedColumns...), rowsOfDays(days))
+	}
+	if days == nil {
+		days = []Day{}
+	}
+	return command.PrintAs(w, format, days, func(w io.Writer) {
+		last := until.UTC().Format(time.DateOnly)
+		if len(days) == 0 {
+			report.Printf(w, "Until %s: nothing happens\n", last)
+			return
+		}
+		for _, day := range days {
+			report.Printf(w, "%s: %s\n", day.Date, summary(day))
+			for _, e := range day.Entries {
+				report.Printf(w, "  %s\n", e)
+			}
+			fmt.Fprintln(w)
+		}
+		report.Printf(w, "Until %s: %s\n", last, summary(days...))
+	})
+}
+
+// rowsOfDays returns days as rows of a table.
+func rowsOfDays(days []Day) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		for _, day := range days {
+			for _, e := range day.Entries {
+				row := append([]string{day.Date}, e.row()...)
+				if !yield(row) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (e Entry) row() []string {
+	if e.Pool != nil {
+		return e.Pool.row()
+	}
+	return e.Kubernetes.row()
+}
+
+// mostListed is how many entries an event of a calendar lists: programs do not show more than a few kilobytes of one.
+const mostListed = 50
+
+// printICS prints days as iCalendar (RFC 5545), each as an event of the whole day. Nothing in it depends on when it is printed, so that
+// a calendar of the same landscape that is imported again replaces its events.
+func printICS(w io.Writer, landscape string, days []Day) error {
+	sum := sha256.Sum256([]byte(landscape))
+	calendar := ics.NewCalendarFor("capkit")
+	calendar.SetMethod(ics.MethodPublish)
+	for _, day := range days {
+		date, err := time.Parse(time.DateOnly, day.Date)
+		if err != nil {
+			return err
+		}
+		lines := make([]string, 0, len(day.Entries))
+		for _, e := range day.Entries {
+			lines = append(lines, e.String())
+		}
+		event := calendar.AddEvent(fmt.Sprintf("%s-%x@maintenance.capkit", day.Date, sum[:4]))
+		event.SetDtStampTime(date)
+		event.SetAllDayStartAt(date)
+		event.SetAllDayEndAt(date.Add(24 * time.Hour))
+		event.SetSummary("Gardener maintenance: " + summary(day))
+		event.SetDescription(words.JoinFirst(len(lines), lines[:min(len(lines), mostListed)], "\n"))
+	}
+	return calendar.SerializeTo(w, ics.WithNewLineWindows)
+}

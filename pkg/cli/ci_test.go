@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// What jobs of other systems read: findings beside lines of the repository, wherever in it the command runs.
+
+func TestPathsAreThoseOfTheRepository(t *testing.T) {
+	profile := read(t, broken+"/provider-flavor-missing.yaml")
+	inFolder(t, map[string]string{
+		"landscapes/live/profile.yaml": profile,
+		".git/HEAD":                    "ref: refs/heads/main\n",
+	})
+	folder, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{folder, folder + "/landscapes", folder + "/landscapes/live"} {
+		t.Chdir(dir)
+		for format, path := range map[string]string{
+			"github": "file=landscapes/live/profile.yaml,line=",
+			"gitlab": `"path": "landscapes/live/profile.yaml"`,
+			"sarif":  `"uri": "landscapes/live/profile.yaml"`,
+		} {
+			if r := run(t, "", "lint", "-o", format, folder+"/landscapes"); !strings.Contains(r.stdout, path) || r.status != 1 {
+				t.Errorf("%s in %s: %s%s", format, dir, r.stdout, r.stderr)
+			}
+		}
+	}
+	if err := os.RemoveAll(folder + "/.git"); err != nil {
+		t.Fatal(err)
+	}
+	if r := run(t, "", "lint", "-o", "github", "."); !strings.Contains(r.stdout, "file=profile.yaml,line=") {
+		t.Errorf("without a repository: %s", r.stdout)
+	}
+}
+
+// A Code Quality report has each fingerprint once, and nothing that is silenced.
+func TestCodeQuality(t *testing.T) {
+	type issue struct {
+		Description string `json:"description"`
+		CheckName   string `json:"check_name"`
+		Fingerprint string `json:"fingerprint"`
+		Severity    string `json:"severity"`
+		Location    struct {
+			Path  string              `json:"path"`
+			Lines struct{ Begin int } `json:"lines"`
+		} `json:"location"`
+	}
+	issues := decoded[[]issue](t, run(t, "", "lint", "-o", "gitlab", broken))
+	if len(issues) < 50 {
+		t.Fatalf("%d issues", len(issues))
+	}
+	seen := map[string]bool{}
+	for _, i := range issues {
+		if seen[i.Fingerprint] || i.Description == "" || i.CheckName == "" || i.Location.Path == "" || i.Location.Lines.Begin < 1 ||
+			i.Severity != "major" && i.Severity != "minor" {
+			t.Errorf("%+v", i)
+		}
+		seen[i.Fingerprint] = true
+	}
+	if r := run(t, "", "lint", "-o", "gitlab", "--disable=provider-flavor-missing", broken+"/provider-flavor-missing.yaml"); r.stdout != "[]\n" {
+		t.Errorf("silenced: %s", r.stdout)
+	}
+}
+
+func TestStandardInputHasAName(t *testing.T) {
+	profile := read(t, broken+"/provider-flavor-missing.yaml")
+	r := run(t, profile, "lint", "--stdin-name", "landscapes/live.yaml", "-")
+	if !strings.HasPrefix(r.stdout, "landscapes/live.yaml:") || strings.Contains(r.stdout, "<stdin>") {
+		t.Error(r.stdout)
+	}
+	r = run(t, "apiVersion: v1\nkind: A\nkind: B\n", "select", "--stdin-name=x.yaml", "-")
+	if !strings.HasPrefix(r.stderr, "x.yaml:3:1: error: ") {
+		t.Error(r.stderr)
+	}
+}
+
+func TestWhatIsSkippedCanFail(t *testing.T) {
+	sound := read(t, examples+"/cloudprofile.yaml")
+	inFolder(t, map[string]string{
+		"sound.yaml": sound, "both/sound.yaml": sound, "both/template.yaml": "{{ x }}\n",
+		"two.yaml": sound + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", "skipped.yaml": "failOn: skipped\n",
+		"warning.yaml": unknownRegion(t),
+	})
+	for args, status := range map[string]int{
+		"--fail-on=skipped sound.yaml": 0, "--fail-on=skipped both": 1, "--fail-on=skipped two.yaml": 1, "--fail-on=warning both": 0,
+		"--config=skipped.yaml two.yaml": 1, "--config=skipped.yaml sound.yaml": 0, "--fail-on=skipped warning.yaml": 1,
+		"-q --fail-on=skipped both": 1,
+	} {
+		r := run(t, "", append([]string{"lint"}, strings.Fields(args)...)...)
+		says := strings.Contains(r.stderr, "--fail-on=skipped: not all of the inputs were checked")
+		if r.status != status || says != (status == 1 && !strings.Contains(args, "warning")) {
+			t.Errorf("%s: status %d, %s", args, r.status, r.stderr)
+		}
+	}
+}

@@ -50,8 +50,8 @@ func Command(c *command.Call) *cobra.Command {
 		Long: `Answers for each image version, machine type and region of the profiles in the files which image is booted, for worker pools
 that ask for nothing special and for each thing that they may ask for.
 
-The answer is one HTML file that needs no network: with what explain says of each combination, what lint finds, and what the
-next maintenance does to the Shoots in the files. As JSON it is the answers of select, for programs.
+The answer is one HTML file that needs no network: with what explain says of each combination, what lint finds, and what
+maintenance does to the Shoots in the files, the next one and those of 90 days. As JSON it is the answers of select, for programs.
 
 The flags of lint that say what counts are here, too, and so are the comments that silence and .capkit.yaml. The exit status is
 that of lint; the report is written in any case.`,
@@ -95,6 +95,11 @@ func runReport(ctx context.Context, c *command.Call, args []string, flags *repor
 	case flags.Given("profile") && flags.profile == "":
 		return errors.New("--profile is empty: name the profile, or leave the flag out to report on all of them")
 	}
+	if flags.output == "html" {
+		if flags.made, flags.after, err = madeAt(time.Now()); err != nil {
+			return err
+		}
+	}
 	g, err := checks.Load(ctx, c, args, &flags.Options)
 	if err != nil {
 		return err
@@ -102,9 +107,6 @@ func runReport(ctx context.Context, c *command.Call, args []string, flags *repor
 	profiles, err := profilesToReport(g, flags)
 	if err != nil {
 		return input.PrintFindings(c, g, err)
-	}
-	if flags.made, flags.after, err = madeAt(time.Now()); err != nil {
-		return err
 	}
 	answering := c.Terminal.Begin("asking about all combinations", 0)
 	var text bytes.Buffer

@@ -230,6 +230,35 @@ func TestWidths(t *testing.T) {
 	}
 }
 
+// Nothing of a form is wider than the screen of a phone, nor is anything cut that is said of a cell.
+func TestPhone(t *testing.T) {
+	path := report(t, "example/cloudprofile-full.yaml", "example/shoot-full.yaml")
+	const where = "#asks=trustedLaunch.enabled%3A+true&version=gardenlinux@1877.5.0&on=medium_4_8&in=europe"
+	p := open(t, path, where, sized(390))
+	want(p, `[...document.querySelectorAll('select, input, button')].filter((e) => e.getBoundingClientRect().right > innerWidth).length`, 0)
+	for _, width := range []int64{1280, 1600} {
+		p := open(t, path, where, sized(width))
+		want(p, `document.getElementById('text').scrollWidth > document.getElementById('text').clientWidth`, false)
+		want(p, `document.querySelectorAll('#text .table').length`, 3)
+	}
+}
+
+// A frame around what has the focus is for those who use keys.
+func TestFrames(t *testing.T) {
+	p := open(t, report(t, "example/cloudprofile.yaml"), "")
+	const frame = `getComputedStyle(document.querySelector('#why h3')).outlineStyle`
+	p.run(script(`(() => {
+		const td = document.querySelector('td.cell');
+		td.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
+		td.click();
+	})()`))
+	want(p, `document.activeElement.tagName`, "H3")
+	want(p, frame, "none")
+	p.run(chromedp.KeyEvent(kb.Escape), chromedp.KeyEvent(kb.Enter))
+	want(p, `document.activeElement.tagName`, "H3")
+	want(p, frame, "solid")
+}
+
 // Of long lists the first entries are shown, and how many there are; a button shows the others.
 func TestLongLists(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(root, "example/shoot.yaml"))

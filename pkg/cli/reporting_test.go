@@ -13,12 +13,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capkit/capkit/internal/cli/page/html"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/internal/testing/cases"
 )
@@ -313,6 +316,7 @@ func lastLine(text string) string {
 
 // The page is the same on each run, and what it has from manifests ends none of its elements.
 func TestReportPage(t *testing.T) {
+	t.Setenv("SOURCE_DATE_EPOCH", "1795694400")
 	args := []string{"report", examples}
 	first := runFor(table, "", args...)
 	if again := runFor(table, "", args...); again.stdout != first.stdout || first.status != 0 {
@@ -442,10 +446,76 @@ func TestReportOfALandscape(t *testing.T) {
 	r := run(t, text.String(), "report", "-", examples+"/cloudprofile.yaml")
 	page := pageData[struct {
 		Maintenance []struct{ Action string }
+		Calendar    []struct{ Events []struct{ Action string } }
 		Notes       []string
 	}](t, r)
 	if len(page.Maintenance) != 1000 || page.Maintenance[0].Action == "stays" {
 		t.Errorf("%d entries", len(page.Maintenance))
 	}
-	contains(t, strings.Join(page.Notes, "\n"), "different things that maintenance does, 1000 are shown, the worst first")
+	notes := strings.Join(page.Notes, "\n")
+	contains(t, notes, "different things that maintenance does, 1000 are shown, the worst first")
+	contains(t, notes, "different things that maintenance does within 90 days, 500 are shown, the worst first: capkit maintenance --until +90d says all")
+	events := 0
+	for _, day := range page.Calendar {
+		events += len(day.Events)
+	}
+	if events != 500 {
+		t.Errorf("%d events", events)
+	}
+}
+
+// The page is of a time, by which versions expire and maintenance comes, and of what it was made from. Programs get no time.
+func TestReportIsOfATime(t *testing.T) {
+	inFolder(t, map[string]string{
+		"profile.yaml": strings.Replace(read(t, examples+"/cloudprofile.yaml"), "      classification: deprecated\n",
+			"      lifecycle:\n      - classification: deprecated\n        startTime: 2026-12-01T00:00:00Z\n"+
+				"      - classification: expired\n        startTime: 2027-02-01T00:00:00Z\n", 1),
+		"shoot.yaml": strings.ReplaceAll(read(t, examples+"/shoot.yaml"), "1877.5.0", "1592.9.0"),
+	})
+	type shown struct {
+		Date, Soon, Source, Until string
+		Profiles                  []struct {
+			Versions []struct{ State, Since, Expires string }
+		}
+		Maintenance []struct{ Action string }
+		Calendar    []html.Day
+	}
+	for day, want := range map[string][]string{ // what is said of the older version, and what happens to the pools that have it
+		"2026-11-26": {"2026-12-26", "2027-02-24", "unavailable", "", "stays", "2027-02-01"},
+		"2026-12-24": {"2027-01-23", "2027-03-24", "deprecated", "2026-12-01", "stays", "2027-02-01"},
+		"2027-02-03": {"2027-03-05", "2027-05-04", "expired", "2027-02-01", "forced", "2027-02-03"},
+	} {
+		at, err := time.Parse(time.DateOnly, day)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("SOURCE_DATE_EPOCH", strconv.FormatInt(at.Unix(), 10))
+		r := runFor(providers, "", "report", "profile.yaml", "shoot.yaml")
+		page := pageData[shown](t, r)
+		old := page.Profiles[0].Versions[1]
+		got := []string{page.Soon, page.Until, old.State, old.Since, page.Maintenance[0].Action}
+		for _, day := range page.Calendar {
+			got = append(got, day.Date)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", day, diff)
+		}
+		if page.Date != day+" 00:00 UTC" || page.Source != "profile.yaml, shoot.yaml" || old.Expires != "2027-02-01" {
+			t.Errorf("%s: %+v", day, page)
+		}
+		if again := runFor(providers, "", "report", "profile.yaml", "shoot.yaml"); again.stdout != r.stdout {
+			t.Errorf("%s: the page is another one the next time", day)
+		}
+	}
+	for _, wrong := range []string{"yesterday", "-1", "99999999999"} {
+		t.Setenv("SOURCE_DATE_EPOCH", wrong)
+		r := runFor(providers, "", "report", "profile.yaml")
+		if want := fmt.Sprintf("invalid SOURCE_DATE_EPOCH %q", wrong); r.status != 2 || !strings.Contains(r.stderr, want) {
+			t.Errorf("status %d, %s", r.status, r.stderr)
+		}
+		// Its lifecycle is an error of lint, no more.
+		if r := runFor(providers, "", "report", "-o", "json", "profile.yaml"); r.status != 1 || !strings.HasPrefix(r.stdout, "{") {
+			t.Errorf("status %d, %s", r.status, r.stderr)
+		}
+	}
 }

@@ -117,7 +117,7 @@ func TestStructure(t *testing.T) {
 	}
 	want(p, `[...document.querySelectorAll('th')].filter((th) => !th.scope || !th.textContent.trim()).length`, 0)
 	want(p, `[...document.querySelectorAll('table')].filter((e) => !e.getAttribute('aria-label')).length`, 0)
-	want(p, `document.querySelectorAll('table').length`, 3)
+	want(p, `document.querySelectorAll('table').length > 3`, true)
 	want(p, `[...document.querySelectorAll('section, nav, aside')].filter((e) => !e.getAttribute('aria-label') &&
 		!document.getElementById(e.getAttribute('aria-labelledby'))).length`, 0)
 	want(p, `new Set([...document.querySelectorAll('[id]')].map((e) => e.id)).size === document.querySelectorAll('[id]').length`, true)
@@ -127,16 +127,17 @@ func TestStructure(t *testing.T) {
 func TestWhatIsShownIsSaid(t *testing.T) {
 	p := open(t, report(t, "example/cloudprofile.yaml"), "")
 	const status = `document.getElementById('status').textContent`
-	want(p, status, "All 2 image versions on all 3 machine types: 1 combination boots nothing in any region.")
+	want(p, status, "All 2 image versions on all 3 machine types: no gap; 1 combination fits no flavor.")
 	want(p, `document.getElementById('status').getAttribute('role')`, "status")
 	p.set("search", "value", `'_ARM'`)
-	want(p, status, "All 2 image versions on 1 of 3 machine types: 1 combination boots nothing in any region.")
+	want(p, status, "All 2 image versions on 1 of 3 machine types: no gap; 1 combination fits no flavor.")
 	p.set("region", "value", `'europe'`)
-	want(p, status, "All 2 image versions on 1 of 3 machine types: 1 combination boots nothing in europe.")
+	want(p, status, "All 2 image versions on 1 of 3 machine types: no gap in europe; 1 combination fits no flavor.")
 	p.set("gaps", "checked", "true")
-	want(p, status, "1 of 2 image versions on 1 of 3 machine types: 1 combination boots nothing in europe.")
+	want(p, status, "No version has a gap on these machine types.")
+	p.set("gaps", "checked", "false")
 	p.set("search", "value", `'bare'`)
-	want(p, status, "Each version boots on all these machine types.")
+	want(p, status, "All 2 image versions on 1 of 3 machine types: each combination boots in europe.")
 	// Esc empties a field, and does not close what is shown of a cell.
 	p.set("search", "value", `''`)
 	p.run(script(`document.querySelector('td.cell').click(); document.getElementById('search').focus()`), chromedp.KeyEvent(kb.Escape))
@@ -154,7 +155,7 @@ func TestGapsOfOtherRequests(t *testing.T) {
 	want(p, asks, "nothing special; trustedLaunch.enabled: true: 3 boot nothing")
 	p.set("request", "value", `'1'`)
 	want(p, status, "All 2 image versions on all 2 machine types, for worker pools that ask for trustedLaunch.enabled: true: "+
-		"3 combinations boot nothing in any region.")
+		"no gap; 3 combinations fit no flavor.")
 	p.set("search", "value", `'_arm'`)
 	want(p, asks, "nothing special; trustedLaunch.enabled: true: 2 boot nothing")
 	p.set("search", "value", `'8'`)
@@ -199,11 +200,11 @@ func TestWhatIsOpenedIsInView(t *testing.T) {
 		p.run(script(`document.querySelector('td.cell').click()`))
 		want(p, visible, true)
 		p.run(script(`(() => {
-			const link = document.querySelector('#pools tr:last-child a');
+			const link = [...document.querySelectorAll('#pools a')].find((a) => a.textContent.startsWith('bare_8_16'));
 			link.scrollIntoView();
 			link.click();
-		})()`), until(`document.querySelector('#why h3').textContent.startsWith('gardenlinux@1877.5.0') && `+visible))
-		want(p, `document.getElementById('why').textContent.includes('bare_8_16')`, true)
+		})()`), until(`document.querySelector('#why h3').textContent.startsWith('gardenlinux@1877.5.0') &&
+			document.getElementById('why').textContent.includes('bare_8_16') && `+visible))
 	}
 }
 
@@ -227,6 +228,35 @@ func TestWidths(t *testing.T) {
 			})()`, true)
 		}
 	}
+}
+
+// Nothing of a form is wider than the screen of a phone, nor is anything cut that is said of a cell.
+func TestPhone(t *testing.T) {
+	path := report(t, "example/cloudprofile-full.yaml", "example/shoot-full.yaml")
+	const where = "#asks=trustedLaunch.enabled%3A+true&version=gardenlinux@1877.5.0&on=medium_4_8&in=europe"
+	p := open(t, path, where, sized(390))
+	want(p, `[...document.querySelectorAll('select, input, button')].filter((e) => e.getBoundingClientRect().right > innerWidth).length`, 0)
+	for _, width := range []int64{1280, 1600} {
+		p := open(t, path, where, sized(width))
+		want(p, `document.getElementById('text').scrollWidth > document.getElementById('text').clientWidth`, false)
+		want(p, `document.querySelectorAll('#text .table').length`, 3)
+	}
+}
+
+// A frame around what has the focus is for those who use keys.
+func TestFrames(t *testing.T) {
+	p := open(t, report(t, "example/cloudprofile.yaml"), "")
+	const frame = `getComputedStyle(document.querySelector('#why h3')).outlineStyle`
+	p.run(script(`(() => {
+		const td = document.querySelector('td.cell');
+		td.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
+		td.click();
+	})()`))
+	want(p, `document.activeElement.tagName`, "H3")
+	want(p, frame, "none")
+	p.run(chromedp.KeyEvent(kb.Escape), chromedp.KeyEvent(kb.Enter))
+	want(p, `document.activeElement.tagName`, "H3")
+	want(p, frame, "solid")
 }
 
 // Of long lists the first entries are shown, and how many there are; a button shows the others.
@@ -253,10 +283,12 @@ func TestLongLists(t *testing.T) {
 	}
 	p := open(t, report(t, "example/cloudprofile.yaml", file), "")
 	const rows, last = `document.querySelectorAll('#pools tbody tr').length`, `document.querySelector('#pools tbody tr:last-child').textContent`
+	want(p, rows, 0) // nothing of a long list is drawn before somebody looks
+	p.run(script(`document.querySelector('#pools details').open = true`), until(`document.querySelector('#pools .more')`))
 	want(p, rows, 100)
-	want(p, `document.querySelector('#pools .more').textContent`, "These are the first 100 of 122 entries, the worst first. Show all 122")
+	want(p, `document.querySelector('#pools .more').textContent`, "These are the first 100 of 120 entries. Show all 120")
 	p.run(script(`document.querySelector('#pools .more button').click()`))
-	want(p, rows, 122)
+	want(p, rows, 120)
 	want(p, `document.querySelectorAll('#pools .more').length`, 0)
 	want(p, `document.activeElement === document.querySelectorAll('#pools tbody tr')[100]`, true)
 	// The same of findings of one rule, which are drawn when they are looked at.

@@ -19,6 +19,7 @@ import (
 // The pictures of the documents show the largest example: make report-pictures writes them. They depend on the letters of
 // the machine, so that it is not compared which pixels they have, but whether they are pictures of the page.
 func TestPictures(t *testing.T) {
+	t.Setenv("SOURCE_DATE_EPOCH", "1795694400")
 	path := report(t, "example/cloudprofile-full.yaml", "example/shoot-full.yaml")
 	for name, colours := range map[string]string{"report.png": "light", "report-dark.png": "dark"} {
 		p := open(t, path, "#asks=trustedLaunch.enabled%3A+true&version=gardenlinux@1877.5.0&on=medium_4_8&in=europe", emulated("", colours), sized(1280))

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"time"
 
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -18,8 +19,10 @@ import (
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/pkg/versions"
 )
 
 // The answers of a profile to everything that a worker pool could ask: as data, and taken apart into the texts of a page.
@@ -66,8 +69,8 @@ func cellOf(m *resolve.Matrix[any], of resolve.Combination, request int) cell {
 	return c
 }
 
-// sheetOf returns the answers of a profile of a name as a page has them.
-func sheetOf(name string, p input.AnyProfile, order capability.Order) html.Profile {
+// sheetOf returns the answers of a profile of a name as a page has them, and the states of its versions some time from now.
+func sheetOf(name string, p input.AnyProfile, order capability.Order, after time.Duration) html.Profile {
 	s := &sheet{Matrix: resolve.NewMatrix(p, order), compiled: p, order: order, supported: map[string]capability.Set{}}
 	s.out = html.Profile{Name: name, Order: order.String(), OtherOrder: order.Other().String(), Regions: s.Regions()}
 	for _, types := range s.Groups() {
@@ -77,7 +80,7 @@ func sheetOf(name string, p input.AnyProfile, order capability.Order) html.Profi
 			Capabilities: s.Vocabulary().Format(s.Capabilities(types[0])),
 		})
 	}
-	s.addVersions()
+	s.addVersions(maintenance.After(p.Spec(), after))
 	for request := range s.Requests() {
 		s.out.Requests = append(s.out.Requests, s.request(request))
 	}
@@ -94,13 +97,18 @@ type sheet struct {
 	supported map[string]capability.Set
 }
 
-func (s *sheet) addVersions() {
+// addVersions adds the image versions, with their states by the profile as it is at the time.
+func (s *sheet) addVersions(then *v1beta1.CloudProfileSpec) {
 	for _, of := range s.Versions() {
 		flavors, supported := s.Flavors(of), s.Supported(of)
 		v := html.Version{Image: of.Image, Name: of.Version, Kind: s.kindOf(flavors)}
 		core, _ := v1beta1helper.FindMachineImageVersion(s.compiled.Spec().MachineImages, of.Image, of.Version)
-		if state := v1beta1helper.CurrentLifecycleClassification(core.ExpirableVersion); state != v1beta1.ClassificationSupported {
-			v.State = string(state)
+		shifted, _ := v1beta1helper.FindMachineImageVersion(then.MachineImages, of.Image, of.Version)
+		if state := v1beta1helper.CurrentLifecycleClassification(shifted.ExpirableVersion); state != v1beta1.ClassificationSupported {
+			v.State, v.Since = string(state), since(core.ExpirableVersion, state)
+		}
+		if expiry := versions.ExpiryOf(core.ExpirableVersion); expiry != nil {
+			v.Expires = expiry.Format(time.DateOnly)
 		}
 		for i := range flavors {
 			f := s.flavor(&flavors[i], supported[i])
@@ -108,6 +116,16 @@ func (s *sheet) addVersions() {
 		}
 		s.out.Versions = append(s.out.Versions, v)
 	}
+}
+
+// since returns the day on which a stage of a version begins; empty if that is not said.
+func since(v v1beta1.ExpirableVersion, state v1beta1.VersionClassification) string {
+	for _, stage := range v.Lifecycle {
+		if stage.Classification == state && stage.StartTime != nil {
+			return stage.StartTime.UTC().Format(time.DateOnly)
+		}
+	}
+	return ""
 }
 
 // kindOf tells image versions apart about which explain shows other capabilities: by the worker capabilities that are not

@@ -11,6 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/spf13/cobra"
@@ -18,14 +22,20 @@ import (
 	"github.com/capkit/capkit/internal/cli/checks"
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/page/html"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 type reportFlags struct {
 	checks.Options
 	output, order, profile string
+
+	// made is the time that the page is of, and after how far from now that is.
+	made  time.Time
+	after time.Duration
 }
 
 // reportFormats are those of the command report: a page for people, and its answers for programs.
@@ -40,8 +50,8 @@ func Command(c *command.Call) *cobra.Command {
 		Long: `Shows which image boots for every combination of image version, machine type and region, with and without special worker
 features.
 
-The answer is one HTML file that needs no network: with what explain says of each combination, what lint finds, and what the
-next maintenance does to the Shoots in the files. As JSON it is the answers of select, for programs.
+The answer is one HTML file that needs no network: with what explain says of each combination, what lint finds, and what
+maintenance does to the Shoots in the files, the next one and those of 90 days. As JSON it is the answers of select, for programs.
 
 The flags of lint that say what counts are here, too, and so are the comments that silence and .capkit.yaml. The exit status is
 that of lint; the report is written in any case.`,
@@ -85,6 +95,11 @@ func runReport(ctx context.Context, c *command.Call, args []string, flags *repor
 	case flags.Given("profile") && flags.profile == "":
 		return errors.New("--profile is empty: name the profile, or leave the flag out to report on all of them")
 	}
+	if flags.output == "html" {
+		if flags.made, flags.after, err = madeAt(time.Now()); err != nil {
+			return err
+		}
+	}
 	g, err := checks.Load(ctx, c, args, &flags.Options)
 	if err != nil {
 		return err
@@ -95,7 +110,8 @@ func runReport(ctx context.Context, c *command.Call, args []string, flags *repor
 	}
 	answering := c.Terminal.Begin("asking about all combinations", 0)
 	var text bytes.Buffer
-	found, err := writeReport(&text, c, g, profiles, order, flags)
+	r := html.Report{Version: c.Versions().Version, Made: flags.made, Source: sourceOf(g, flags.Files(args))}
+	found, err := writeReport(&text, c, g, &r, profiles, order, flags)
 	answering.End()
 	if err == nil {
 		_, err = text.WriteTo(c.Stdout)
@@ -116,9 +132,45 @@ func runReport(ctx context.Context, c *command.Call, args []string, flags *repor
 	return nil
 }
 
+// epoch is the environment variable that reproducible builds set: the time that the page is of, in seconds.
+const epoch = "SOURCE_DATE_EPOCH"
+
+// madeAt returns the time that the page is of, and how far from now that is.
+func madeAt(now time.Time) (time.Time, time.Duration, error) {
+	text := os.Getenv(epoch)
+	if text == "" {
+		return now, 0, nil
+	}
+	seconds, err := strconv.ParseInt(text, 10, 64)
+	if made := time.Unix(seconds, 0); err == nil && seconds >= 0 && seconds <= latest {
+		return made, made.Sub(now), nil
+	}
+	return now, 0, fmt.Errorf("invalid %s %q: use the seconds since 1970-01-01, or unset it", epoch, text)
+}
+
+// latest is the last time that a page can be of, in the year 2242: a duration is no longer than three centuries.
+const latest = 1 << 33
+
+// sourceOf says what the answers are about: the files, and the cluster.
+func sourceOf(g *input.Given, files []string) string {
+	const most = 10
+	var named []string
+	for _, file := range files[:min(len(files), most)] {
+		if file == manifest.Stdin {
+			file = "standard input"
+		}
+		named = append(named, file)
+	}
+	source := words.JoinFirst(len(files), named, ", ")
+	if g.Cluster == "" {
+		return source
+	}
+	return strings.TrimPrefix(source+" and "+g.Cluster, " and ")
+}
+
 // writeReport writes the answers for programs, or the page. It returns what lint finds.
 func writeReport(
-	w io.Writer, c *command.Call, g *input.Given, profiles []namedProfile, order capability.Order, flags *reportFlags,
+	w io.Writer, c *command.Call, g *input.Given, r *html.Report, profiles []namedProfile, order capability.Order, flags *reportFlags,
 ) (report.Report, error) {
 	if flags.output == "json" {
 		answer := reported{Profiles: []reportedProfile{}}
@@ -127,17 +179,17 @@ func writeReport(
 		}
 		return checks.Run(c, g, &flags.Options, nil), report.JSON(w, answer)
 	}
-	r := html.Report{Version: c.Versions().Version}
 	for _, p := range profiles {
-		sheet := sheetOf(p.name, p.compiled, order)
+		sheet := sheetOf(p.name, p.compiled, order, flags.after)
 		sheet.Inputs = inputsOf(g, p.name, flags.Flags)
 		r.Profiles = append(r.Profiles, sheet)
 	}
-	addMaintenance(g, &r, order)
+	addMaintenance(g, r, order, flags.after)
+	addCalendar(g, r, flags.after)
 	found := checks.Run(c, g, &flags.Options, nil)
-	addFindings(&r, found)
+	addFindings(r, found)
 	r.Notes = append(r.Notes, g.Notes...)
-	return found, html.Write(w, &r)
+	return found, html.Write(w, r)
 }
 
 // namedProfile is a profile with its name, as [NAMESPACE/]NAME.

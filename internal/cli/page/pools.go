@@ -8,7 +8,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
@@ -27,10 +29,14 @@ import (
 // What a page says about Shoots, of which there may be tens of thousands: a page has a part of it then, and says so.
 
 const (
-	// mostNamed is how many of those to which the same happens a page names.
-	mostNamed = 20
-	// mostPools and mostFindings are how many entries about worker pools and how many findings a page has.
-	mostPools, mostFindings = 1000, 2000
+	// mostNamed is how many of those to which the same happens a page names in any case, and mostNames how many it names of all:
+	// those are found by a search.
+	mostNamed, mostNames = 20, 20_000
+	// mostPools, mostEvents and mostFindings are how many entries about worker pools, how many of the calendar and how many findings
+	// a page has.
+	mostPools, mostEvents, mostFindings = 1000, 500, 2000
+	// ahead is how many days the calendar looks ahead.
+	ahead = 90
 )
 
 // pageActions are the actions of maintenance, the worst first, as a page shows them.
@@ -39,11 +45,11 @@ var pageActions = []maintenance.Action{maintenance.Fails, maintenance.Stuck, mai
 // addMaintenance adds what the next maintenance does to the worker pools of all Shoots, those together to which it does the
 // same; and the versions of Kubernetes that change. What is wrong with the Shoots is left to lint. What the pools boot is by
 // an order of preference.
-func addMaintenance(g *input.Given, r *html.Report, order capability.Order) {
+func addMaintenance(g *input.Given, r *html.Report, order capability.Order, after time.Duration) {
 	findings := g.Findings
 	defer func() { g.Findings = findings }()
 	pools, kubernetes := gathered{index: map[string]int{}}, gathered{index: map[string]int{}}
-	later, known := maintain.Maintainers(0), map[askedShape]html.Pools{}
+	later, known := maintain.Maintainers(after), map[askedShape]html.Pools{}
 	for _, s := range g.Shoots.All {
 		if s.Object != nil && s.Object.DeletionTimestamp != nil {
 			continue
@@ -64,16 +70,15 @@ func addMaintenance(g *input.Given, r *html.Report, order capability.Order) {
 		}
 	}
 	r.Maintenance = pools.all
-	slices.SortStableFunc(r.Maintenance, func(a, b html.Pools) int {
-		return cmp.Compare(slices.Index(pageActions, a.Action), slices.Index(pageActions, b.Action))
-	})
+	slices.SortStableFunc(r.Maintenance, func(a, b html.Pools) int { return cmp.Compare(rankOf(&a), rankOf(&b)) })
 	if n := len(r.Maintenance); n > mostPools {
 		r.Maintenance, r.More = r.Maintenance[:mostPools], unnamed(r.Maintenance[mostPools:])
 		r.Notes = append(r.Notes, fmt.Sprintf("of %d different things that maintenance does, %d are shown, the worst first: "+
 			"capkit maintenance says all", n, mostPools))
 	}
+	limitNames(r.Maintenance, mostNames)
 	for _, k := range kubernetes.all {
-		names := words.JoinFirst(k.Count, k.Names, "; ")
+		names := words.JoinFirst(k.Count, k.Names[:min(len(k.Names), mostNamed)], "; ")
 		r.Kubernetes = append(r.Kubernetes, fmt.Sprintf("%s is %s to %s: %s", k.From, k.Action, k.To, names))
 	}
 }
@@ -102,9 +107,98 @@ func addPools(
 		}
 		answer.MaintainedPool = maintained[i]
 		answer.Profile, answer.MachineType, answer.Region = profileOf(s.Object), pool.MachineType, pool.Region
-		answer.Shoot, answer.Pool = "", ""
-		to.add(answer, 1, maintained[i].Who())
+		to.add(unnamedPool(answer), 1, maintained[i].Who())
 	}
+}
+
+// unnamedPool returns an entry about a worker pool without its name.
+func unnamedPool(e html.Pools) html.Pools {
+	e.Breaks = e.MaintainedPool.Boots != nil && e.To != e.From
+	e.Shoot, e.Pool, e.MaintainedPool.Boots = "", "", nil
+	return e
+}
+
+// rankOf is lower for what is worse: first come worker pools that get no machines now.
+func rankOf(e *html.Pools) int {
+	rank := slices.Index(pageActions, e.Action)
+	switch {
+	case e.Asks != nil && e.Boots == "":
+		return rank - 2*len(pageActions)
+	case e.Breaks:
+		return rank - len(pageActions)
+	}
+	return rank
+}
+
+// limitNames leaves so many names to entries in their order, and mostNamed to each of the others.
+func limitNames(entries []html.Pools, most int) {
+	for i := range entries {
+		e := &entries[i]
+		e.Names = e.Names[:min(len(e.Names), max(most, mostNamed))]
+		most -= len(e.Names)
+	}
+}
+
+// addCalendar adds what maintenance does day by day from the time of the page on, those together to which it does the same.
+func addCalendar(g *input.Given, r *html.Report, after time.Duration) {
+	all := g.Shoots.All
+	findings := g.Findings
+	defer func() { g.Shoots.All, g.Findings = all, findings }()
+	g.Shoots.All = make([]*input.Source[v1beta1.Shoot], 0, len(all))
+	for _, s := range all { // it forgets them, and lint asks for them
+		other := *s
+		g.Shoots.All = append(g.Shoots.All, &other)
+	}
+	now := r.Made.Add(-after)
+	until := r.Made.AddDate(0, 0, ahead)
+	r.Until = until.UTC().Format(time.DateOnly)
+	total := 0
+	for _, day := range maintain.Calendar(g, &input.Filter{}, now, r.Made, until, func(int) {}) {
+		events := gathered{index: map[string]int{}}
+		for _, e := range day.Entries {
+			if e.Pool != nil {
+				events.add(unnamedPool(html.Pools{MaintainedPool: *e.Pool}), 1, e.Pool.Who())
+				continue
+			}
+			k := e.Kubernetes
+			events.add(html.Pools{MaintainedPool: maintain.MaintainedPool{Image: "Kubernetes", From: k.From, To: k.To, Action: k.Action}}, 1, k.Who())
+		}
+		total += len(events.all)
+		r.Calendar = append(r.Calendar, html.Day{Date: day.Date, Events: events.all})
+	}
+	if total > mostEvents {
+		r.Calendar = worstOf(r.Calendar, mostEvents)
+		r.Notes = append(r.Notes, fmt.Sprintf("of %d different things that maintenance does within %d days, %d are shown, the worst first: "+
+			"capkit maintenance --until +%dd says all", total, ahead, mostEvents, ahead))
+	}
+	for _, day := range r.Calendar {
+		limitNames(day.Events, 0)
+	}
+}
+
+// worstOf returns days with so many of their events: the worst ones, and of those that are equally bad the next ones.
+func worstOf(days []html.Day, most int) []html.Day {
+	left := map[int]int{}
+	for _, day := range days {
+		for i := range day.Events {
+			left[rankOf(&day.Events[i])]++
+		}
+	}
+	for _, rank := range slices.Sorted(maps.Keys(left)) {
+		left[rank] = min(left[rank], most)
+		most -= left[rank]
+	}
+	var kept []html.Day
+	for _, day := range days {
+		events := slices.DeleteFunc(slices.Clone(day.Events), func(e html.Pools) bool {
+			left[rankOf(&e)]--
+			return left[rankOf(&e)] < 0
+		})
+		if len(events) > 0 {
+			kept = append(kept, html.Day{Date: day.Date, Events: events})
+		}
+	}
+	return kept
 }
 
 // unnamed returns worker pools as [html.Report].More has them.
@@ -112,7 +206,7 @@ func unnamed(entries []html.Pools) []html.Pools {
 	found := gathered{index: map[string]int{}}
 	for _, e := range entries {
 		count := e.Count
-		e.Names, e.Count, e.Core, e.Reason, e.To = nil, 0, "", "", e.From
+		e.Names, e.Count, e.Core, e.Reason, e.To, e.Breaks = nil, 0, "", "", e.From, false
 		found.add(e, count)
 	}
 	return found.all
@@ -135,7 +229,7 @@ func (g *gathered) add(entry html.Pools, count int, names ...string) {
 	}
 	same := &g.all[i]
 	same.Count += count
-	if len(same.Names) < mostNamed {
+	if len(same.Names) < mostNames {
 		same.Names = append(same.Names, names...)
 	}
 }

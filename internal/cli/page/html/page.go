@@ -20,6 +20,7 @@ import (
 	"io"
 	"iter"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -34,7 +35,13 @@ import (
 // are nil are empty ones there.
 type Report struct {
 	// Version of the command.
-	Version  string    `json:"version"`
+	Version string `json:"version"`
+	// Made says when the answers are from, and Source of what.
+	Made   time.Time `json:"-"`
+	Source string    `json:"source"`
+	// Date is Made in words, and Soon the day up to which the page counts what expires.
+	Date     string    `json:"date"`
+	Soon     string    `json:"soon"`
 	Profiles []Profile `json:"profiles"`
 	// Findings are those of lint, or some of them, and Summary what it says of all.
 	Findings []report.Finding `json:"findings"`
@@ -52,6 +59,9 @@ type Report struct {
 	More []Pools `json:"more"`
 	// Kubernetes says what the next maintenance does to versions of Kubernetes.
 	Kubernetes []string `json:"kubernetes"`
+	// Calendar are the days up to Until on which maintenance does something, or the worst of it.
+	Calendar []Day  `json:"calendar"`
+	Until    string `json:"until"`
 	// Notes are remarks about where answers come from.
 	Notes []string `json:"notes"`
 }
@@ -87,6 +97,9 @@ type Version struct {
 	Name  string `json:"name"`
 	// State is the classification of a version that is not simply supported: preview, deprecated, expired or unavailable.
 	State string `json:"state"`
+	// Since and Expires are the days on which that begins and on which it expires; empty if they are not said.
+	Since   string `json:"since"`
+	Expires string `json:"expires"`
 	// Kind tells it apart from versions about which explain shows other capabilities.
 	Kind    string   `json:"kind"`
 	Flavors []Flavor `json:"flavors"`
@@ -153,6 +166,9 @@ type Preference struct {
 	Sign int `json:"sign"`
 }
 
+// soon is how many days ahead a page counts what expires.
+const soon = 30
+
 // Winner stands for the letter of the flavor that wins a comparison.
 const Winner = "{winner}"
 
@@ -165,9 +181,18 @@ type Cell struct {
 	Advice Lines `json:"advice,omitempty"`
 }
 
+// Day is one of the calendar.
+type Day struct {
+	Date string `json:"date"`
+	// Events are what maintenance does on it, the worst first. They have no cell, and Kubernetes for an image if they are about that.
+	Events []Pools `json:"events"`
+}
+
 // Pools are worker pools to which maintenance does the same. They have neither Shoot nor Pool.
 type Pools struct {
 	maintain.MaintainedPool
+	// Breaks is set if they boot nothing with the version that they get.
+	Breaks bool `json:"breaks,omitzero"`
 	// Profile as [Profile].Name names it, and the rest of the cell that the pools are in.
 	Profile     string `json:"profile"`
 	MachineType string `json:"machineType"`
@@ -190,7 +215,7 @@ type Lines string
 var files embed.FS
 
 // parts of the script, in their order. They share one scope.
-var parts = []string{"elements", "theme", "data", "answers", "matrix", "why", "address", "lists", "start"}
+var parts = []string{"elements", "theme", "data", "answers", "matrix", "why", "address", "lists", "overview", "csv", "start"}
 
 var layout = template.Must(template.ParseFS(files, "page.html"))
 
@@ -214,11 +239,12 @@ var asShown = json.JoinOptions(jsonv1.DefaultOptionsV1(), json.FormatNilSliceAsN
 
 // Write writes the page. It is the same for the same report. The error is about writing, or a value that has no JSON.
 func Write(w io.Writer, r *Report) error {
+	r.Date, r.Soon = r.Made.UTC().Format("2006-01-02 15:04 UTC"), r.Made.UTC().AddDate(0, 0, soon).Format(time.DateOnly)
 	data, err := packed(r)
 	if err != nil {
 		return err
 	}
-	style, code := content("style.css"), script()
+	style, code := strings.ReplaceAll(content("style.css"), "{date}", r.Date), script()
 	return layout.Execute(w, map[string]any{
 		"Policy": "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src " + source(style) + "; script-src " + source(code),
 		"Style":  template.CSS(style), "Script": template.JS(code), "Data": template.HTML(data),

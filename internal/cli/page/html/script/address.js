@@ -10,6 +10,8 @@ function address(push) {
   if (state.request) words.set('asks', p.requests[state.request].label);
   if (state.search) words.set('types', state.search);
   if (state.gaps) words.set('gaps', '1');
+  if (state.expiring) words.set('expiring', '1');
+  if (state.find) words.set('find', state.find);
   if (state.open) {
     words.set('version', fullName(p.versions[state.open.version]));
     words.set('on', p.groups[state.open.group].types[state.open.type]);
@@ -21,7 +23,7 @@ function address(push) {
 }
 
 // isPart reports whether the address only names a part of the page.
-const isPart = () => ['#matrix', '#maintenance', '#findings', '#types'].includes(location.hash);
+const isPart = () => ['#overview', '#matrix', '#maintenance', '#calendar', '#findings', '#types'].includes(location.hash);
 
 function follow() {
   const words = new URLSearchParams(isPart() ? '' : location.hash.slice(1)), missing = new Map();
@@ -41,6 +43,9 @@ function follow() {
   state.request = find('asks', p.requests.map((r) => r.label), 0);
   state.search = words.get('types') || '';
   state.gaps = words.get('gaps') === '1';
+  state.expiring = words.get('expiring') === '1';
+  const looked = state.find;
+  state.find = words.get('find') || '';
   state.open = null;
   const version = find('version', p.versions.map(fullName), -1), region = find('in', p.regions, 0);
   const types = p.groups.flatMap((g, group) => g.types.map((name, type) => ({ name, group, type })));
@@ -50,6 +55,7 @@ function follow() {
   if (version >= 0 && on >= 0 && isThere) state.open = { group: types[on].group, type: types[on].type, version, region };
   fillFilters();
   drawAll();
+  if (state.find !== looked) drawLists();
   const td = mark();
   if (td) uncover(td);
   if (state.open) reveal();
@@ -71,6 +77,9 @@ function fillFilters() {
   options($('request'), p.requests.map((r, i) => [i, asked(r)]), state.request);
   $('search').value = state.search;
   $('gaps').checked = state.gaps;
+  $('expiring').checked = state.expiring;
+  $('expiring').parentElement.hidden = !p.versions.some((v) => v.expires);
+  $('find').value = state.find;
 }
 
 function filter(event) {
@@ -79,6 +88,7 @@ function filter(event) {
   Object.assign(state, {
     profile: Number($('profile').value), image: $('image').value, region: $('region').value,
     request: Number($('request').value), search: $('search').value, gaps: $('gaps').checked,
+    expiring: $('expiring').checked,
   });
   if (profileChanged) Object.assign(state, { image: '', region: '', request: 0, open: null });
   if (open && !profileChanged && state.region) state.open = { ...open, region: before.regions.indexOf(state.region) };
@@ -88,4 +98,9 @@ function filter(event) {
   address(false);
 }
 $('filters').addEventListener('input', filter);
-$('filters').addEventListener('submit', (event) => event.preventDefault());
+$('find').addEventListener('input', () => {
+  state.find = $('find').value.trim();
+  drawLists();
+  address(false);
+});
+for (const form of ['filters', 'finding']) $(form).addEventListener('submit', (event) => event.preventDefault());

@@ -1,7 +1,7 @@
 // What is shown of the data, and the answers: what boots, and the text of the command explain.
 
 // State: what is shown. Everything else follows from it, and the address has it.
-const state = { profile: 0, image: '', region: '', request: 0, search: '', gaps: false, open: null };
+const state = { profile: 0, image: '', region: '', request: 0, search: '', gaps: false, expiring: false, find: '', open: null };
 const profile = () => data.profiles[state.profile];
 const answers = (group, request = state.request) => profile().requests[request].answers[group];
 const fullName = (v) => `${v.image}@${v.name}`;
@@ -43,22 +43,47 @@ function explain(group, type, version, region) {
   return out;
 }
 
-// isLost reports whether a cell boots nothing, in any region or in the chosen one, for worker pools with a request.
+// fits reports whether a flavor of an image version fits machine types, wherever it has an image. If none does there is no gap in the
+// regions: the hardware is another one, or nobody made what is asked for. A version without any flavor is a gap everywhere.
+function fits(p, group, version, request) {
+  const a = p.requests[request].answers[group], v = p.versions[version];
+  if (!v.flavors.length) return true;
+  return !a.whole[version] && v.flavors.some((f) => !a.kinds[v.kind].outcomes[f.declared].clause);
+}
+
+// gapsOf returns the indices of the regions in which an image version lacks an image that would fit machine types.
+function gapsOf(p, group, version, request) {
+  if (!fits(p, group, version, request)) return [];
+  const cells = p.requests[request].answers[group].cells[version];
+  return p.regions.map((_, i) => i).filter((i) => cells[i].flavor < 0);
+}
+
+// regionsShown are the indices of all regions, or of the chosen one.
+const regionsShown = () => profile().regions.map((_, i) => i).filter((i) => !state.region || profile().regions[i] === state.region);
+
+// isLost reports whether a cell boots nothing for worker pools with a request that boots for those that ask for nothing special.
 function isLost(group, version, request) {
-  const { regions } = profile();
-  return regions.every((region, i) => (state.region && state.region !== region) || chosen(group, version, i, request) < 0);
+  const boots = (asked) => regionsShown().some((i) => chosen(group, version, i, asked) >= 0);
+  return boots(0) && !boots(request);
+}
+
+// failing returns the indices of the regions in which worker pools use a cell, ask for what is shown, and boot nothing.
+function failing(group, version) {
+  const { here } = used(group, version), { regions } = profile();
+  return regionsShown().filter((i) => chosen(group, version, i) < 0 && here.some((e) => e.region === regions[i]));
 }
 
 // shown returns what a cell shows: its class, its symbol, and that in words.
 function shown(group, version) {
-  const p = profile(), one = p.regions.indexOf(state.region);
-  const regions = one < 0 ? p.regions.map((_, i) => i) : [one];
-  const booting = regions.filter((r) => chosen(group, version, r) >= 0);
-  if (!booting.length) return ['no', '\u2715', one < 0 ? 'no image in any region' : 'no image'];
-  if (booting.length < regions.length) {
-    const count = `${booting.length}/${regions.length}`;
-    return ['part', count, `boots in ${booting.length} of ${regions.length} regions`];
+  const p = profile(), one = p.regions.indexOf(state.region), regions = regionsShown();
+  const booting = regions.filter((r) => chosen(group, version, r) >= 0), lost = failing(group, version);
+  const count = `${booting.length}/${regions.length}`;
+  if (lost.length) {
+    return ['no', booting.length ? `\u2715 ${count}` : '\u2715', `boots nothing for worker pools in ${lost.map((i) => p.regions[i]).join(', ')}`];
   }
+  if (!fits(p, group, version, state.request)) return ['other', '\u2013', 'no flavor fits'];
+  if (regions.length === 1 && !booting.length) return ['part', '\u2715', 'no image in the region'];
+  if (booting.length < regions.length) return ['part', count, `boots in ${booting.length} of ${plural(regions.length, 'region')}`];
   if (one < 0 && regions.length > 1) return ['yes', '\u2713', `boots in all ${regions.length} regions`];
   const flavor = letter(chosen(group, version, regions[0]));
   const several = p.versions[version].flavors.length > 1;

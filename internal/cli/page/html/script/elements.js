@@ -14,4 +14,6 @@ function make(tag, properties, ...children) {
 }
 const plural = (n, noun) => `${n} ${noun}${n === 1 ? '' : 's'}`;
 const some = (n, all, noun) => (n === all ? `${all > 1 ? 'all ' : ''}${plural(all, noun)}` : `${n} of ${plural(all, noun)}`);
+// isPartOf returns whether a text has all words of what somebody looks for.
+const isPartOf = (words, text) => words.toLowerCase().split(/\s+/).every((word) => text.toLowerCase().includes(word));
 const letter = (i) => (i < 26 ? String.fromCharCode(65 + i) : String(i + 1));

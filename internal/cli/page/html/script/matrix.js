@@ -10,14 +10,15 @@ function draw() {
   const matching = p.groups.map((g) => g.types.filter(isWanted));
   const groups = p.groups.map((_, i) => i).filter((i) => matching[i].length);
   const ofImage = p.versions.map((_, i) => i).filter((i) => !state.image || p.versions[i].image === state.image);
-  const versions = ofImage.filter((i) => !state.gaps || groups.some((g) => shown(g, i)[0] !== 'yes'));
+  const versions = ofImage.filter((i) => !state.gaps || groups.some((g) => ['no', 'part'].includes(shown(g, i)[0])));
+  if (state.expiring) sortByExpiry(versions);
   drawRequests(groups, ofImage, matching);
   if (!p.versions.length) return empty('The profile has no image versions.');
   if (!p.groups.length) return empty('The profile has no machine types.');
   if (!p.regions.length) return empty('The profile has no regions.');
   if (!groups.length) return empty(`No machine type has "${state.search}" in its name.`);
-  if (!versions.length) return empty(state.gaps ? 'Each version boots on all these machine types.' : 'There is no such version.');
-  $('scroll').hidden = $('legend').hidden = false;
+  if (!versions.length) return empty(state.gaps ? 'No version has a gap on these machine types.' : 'There is no such version.');
+  $('scroll').hidden = $('legend').hidden = $('saving').hidden = false;
   grid.classList.toggle('many', groups.length > 8);
   grid.append(make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, 'image version'), ...groups.map((g) => {
     const types = p.groups[g].types, [match] = matching[g];
@@ -34,13 +35,18 @@ function draw() {
         make('td', { colSpan: groups.length })));
     }
     const head = make('th', { scope: 'row' }, v.name);
-    if (v.state) head.append(make('span', { className: 'state' }, v.state));
+    if (v.state) head.append(make('span', { className: 'state' }, v.state + (v.since ? ` since ${v.since}` : '')));
+    if (v.expires) {
+      const verb = v.state === 'expired' ? 'since' : 'expires', isSoon = verb === 'expires' && v.expires <= data.soon;
+      if (!v.since || verb === 'expires') head.append(make('span', { className: `state ${isSoon ? 'warn' : ''}` }, `${verb} ${v.expires}`));
+    }
     const row = groups.map((group, column) => {
       const [kind, symbol, words] = shown(group, version), { here, elsewhere } = used(group, version);
       const [mark, use] = here.length ? [' used', ', worker pools use it'] : elsewhere.length ? [' elsewhere', `, ${usedElsewhere}`] : ['', ''];
       const td = make('td', { className: `cell ${kind}${mark}`, role: 'gridcell', tabIndex: -1 }, symbol);
       const [match] = matching[group], others = p.groups[group].types.length - 1;
-      td.setAttribute('aria-label', `${fullName(v)} on ${match}${others ? ` and ${plural(others, 'other type')}` : ''}: ${words}${use}`);
+      const seen = symbol.includes('/') ? `${symbol}, ` : ''; // who says what is seen reaches it
+      td.setAttribute('aria-label', `${fullName(v)} on ${match}${others ? ` and ${plural(others, 'other type')}` : ''}: ${seen}${words}${use}`);
       return Object.assign(td, { about: { group, version, kind, row: cells.length, column } });
     });
     cells.push(row);
@@ -52,6 +58,19 @@ function draw() {
 }
 const isWanted = (type) => type.toLowerCase().includes(state.search.toLowerCase());
 
+// sortByExpiry sorts the indices of versions, images by the first of their versions to expire.
+function sortByExpiry(versions) {
+  const p = profile(), never = '9999', first = new Map();
+  const expiry = (i) => (p.versions[i].state === 'expired' ? never : p.versions[i].expires || never);
+  for (const i of versions) {
+    const { image } = p.versions[i];
+    if (!first.has(image) || expiry(i) < first.get(image)[0]) first.set(image, [expiry(i), first.has(image) ? first.get(image)[1] : i]);
+  }
+  const keys = (i) => [first.get(p.versions[i].image)[0], String(first.get(p.versions[i].image)[1]).padStart(9, '0'), expiry(i)];
+  const key = new Map(versions.map((i) => [i, keys(i).join(' ')]));
+  versions.sort((a, b) => (key.get(a) < key.get(b) ? -1 : key.get(a) > key.get(b) ? 1 : a - b));
+}
+
 const asked = (request) => request.label || 'nothing special';
 
 // drawRequests says of each thing that worker pools may ask for how many combinations boot nothing then.
@@ -62,17 +81,27 @@ function drawRequests(groups, versions, matching) {
   });
 }
 
-// count returns what is shown, for whom, and how many combinations of it do not boot, in words.
+// count returns what is shown, for whom, how many worker pools there boot nothing, and what combinations do not boot, in words.
 function count(matching) {
-  const p = profile(), total = (list) => list.reduce((n, types) => n + types.length, 0), combinations = { yes: 0, part: 0, no: 0 };
-  for (const { kind, group } of cells.flat().map((td) => td.about)) combinations[kind] += matching[group].length;
-  const boot = (n) => `${plural(n, 'combination')} boot${n === 1 ? 's' : ''}`, { part, no } = combinations;
+  const p = profile(), total = (list) => list.reduce((n, types) => n + types.length, 0), regions = regionsShown();
+  let lost = 0, part = 0, other = 0;
+  for (const { group, version } of cells.flat().map((td) => td.about)) {
+    const failing = regions.filter((i) => chosen(group, version, i) < 0);
+    if (!failing.length) continue;
+    const isGap = fits(p, group, version, state.request), pools = used(group, version).here;
+    part += isGap ? matching[group].length : 0;
+    other += isGap ? 0 : matching[group].length;
+    lost += countOf(pools.filter((e) => failing.some((i) => p.regions[i] === e.region)));
+  }
+  const many = (n, one, more) => `${plural(n, 'combination')} ${n === 1 ? one : more}`;
   const where = state.region ? ` in ${state.region}` : '';
-  const lacking = [no ? `${boot(no)} nothing${where || ' in any region'}` : '', part ? `${boot(part)} in some regions only` : ''];
+  const lacking = [lost ? `${plural(lost, 'worker pool')} boot${lost === 1 ? 's' : ''} nothing` : '',
+    part ? many(part, 'has a gap', 'have gaps') + where : ''].filter(Boolean).join(', ') || `no gap${where}`;
+  const unfit = other ? `; ${many(other, 'fits', 'fit')} no flavor` : '';
   const whose = p.requests.length > 1 ? `, for worker pools that ask for ${asked(p.requests[state.request])}` : '';
   const types = some(total(matching), total(p.groups.map((g) => g.types)), 'machine type');
   return `${some(cells.length, p.versions.length, 'image version')} on ${types}${whose}: ` +
-    `${lacking.filter(Boolean).join(', ') || `each combination boots${where || ' in all regions'}`}.`;
+    `${part + other ? lacking + unfit : `each combination boots${where || ' in all regions'}`}.`;
 }
 
 // say says what is shown, to those who do not see it as well.
@@ -83,7 +112,7 @@ function say(words, isEmpty) {
 
 function empty(message) {
   say(message, true);
-  $('scroll').hidden = $('legend').hidden = true;
+  $('scroll').hidden = $('legend').hidden = $('saving').hidden = true;
 }
 
 function drawLegend() {
@@ -92,9 +121,9 @@ function drawLegend() {
   $('legend').replaceChildren(
     ...(all ? [entry('yes', '\u2713', 'boots in all regions'),
       entry('part', `${regions - 1}/${regions}`, `boots in ${regions - 1} of ${regions} regions`)] :
-      [entry('yes', '\u2713', 'boots'),
+      [entry('yes', '\u2713', 'boots'), entry('part', '\u2715', 'no image in the region'),
         ...(p && p.versions.some((v) => v.flavors.length > 1) ? [entry('yes', '\u2713\u2009A', 'boots flavor A of the version')] : [])]),
-    entry('no', '\u2715', all ? 'no image in any region' : 'no image'),
+    entry('no', '\u2715', 'worker pools use it, and boot nothing'), entry('other', '\u2013', 'no flavor fits'),
     ...(data.maintenance.length ? [make('span', {}, make('b', {}, '\u2022'), 'worker pools use it')] : []),
     ...(cells.flat().some((td) => td.classList.contains('elsewhere')) ? [make('span', {}, make('b', {}, '\u25e6'), usedElsewhere)] : []),
     ...(p && p.groups.some((g) => g.types.length > 1) ? [make('span', {}, make('b', {}, '+1'), 'and one more machine type')] : []),

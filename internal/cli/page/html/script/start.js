@@ -12,10 +12,9 @@ function drawAll() {
 }
 
 if (data.profiles.length < 2) $('profile').parentElement.hidden = true;
-$('maker').textContent = `Made by capkit report, version ${data.version}. It needs no network.`;
+$('maker').textContent = `Made by capkit report, version ${data.version}, on ${data.date}${data.source ? `, of ${data.source}` : ''}.`;
 drawNotes();
-drawMaintenance();
-drawFindings();
+drawLists();
 follow();
 window.addEventListener('hashchange', () => {
   if (isPart()) return;

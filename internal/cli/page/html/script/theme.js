@@ -14,3 +14,8 @@ try {
 } catch { /* likewise */ }
 theme(themes.includes(remembered) ? remembered : 'auto');
 $('theme').onclick = () => theme(themes[(themes.indexOf(document.documentElement.dataset.theme) + 1) % themes.length]);
+
+// Who points with a mouse or a finger needs no frame around what is shown then.
+for (const type of ['pointerdown', 'keydown']) {
+  document.addEventListener(type, () => { document.documentElement.dataset.by = type === 'keydown' ? 'keys' : 'pointer'; }, true);
+}

@@ -93,7 +93,8 @@ var mayImport = map[string][]string{
 	// What the families of commands share.
 	"internal/cli/command": {"internal/cli/report", "internal/cli/gardener", "pkg/provider", "pkg/words"},
 	"internal/cli/input": {
-		"internal/cli/settings", "pkg/capability", "pkg/imageselector", "internal/cli/command", "internal/cli/manifest", "internal/cli/cluster", "internal/cli/gardener", "internal/cli/report", "pkg/check",
+		"internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/cluster", "internal/cli/gardener", "internal/cli/report",
+		"pkg/capability", "pkg/imageselector", "pkg/check",
 		"pkg/finding", "pkg/gardenerrules", "pkg/maintenance", "pkg/namespaced", "pkg/profile", "pkg/provider", "pkg/resolve", "pkg/strictjson", "pkg/words",
 	},
 	"internal/cli/checks": {
@@ -147,7 +148,8 @@ var mayImport = map[string][]string{
 		"pkg/resolve", "pkg/words",
 	},
 	"internal/cli/page": {
-		"internal/cli/ask", "internal/cli/maintain", "internal/cli/page/...", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest",
+		"internal/cli/ask", "internal/cli/maintain", "internal/cli/page/...", "internal/cli/checks", "internal/cli/input", "internal/cli/command",
+		"internal/cli/manifest",
 		"internal/cli/report", "pkg/capability", "pkg/imageselector", "pkg/maintenance", "pkg/memo", "pkg/provider", "pkg/resolve", "pkg/versions",
 		"pkg/words",
 	},

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -38,15 +39,15 @@ const (
 // the first one, unless all are wanted.
 func textReport(w io.Writer, r *Report, options *Options) error {
 	type said struct {
-		severity   finding.Severity
-		rule, what string
+		severity            finding.Severity
+		rule, before, after string
 	}
 	same := map[said][]*Finding{}
 	each := func(do func(f *Finding, key said)) {
 		for i := range r.Findings {
 			if f := &r.Findings[i]; !f.suppressed() {
-				_, what := f.split()
-				do(f, said{f.Severity, f.Rule, what})
+				before, _, after := f.split()
+				do(f, said{f.Severity, f.Rule, before, after})
 			}
 		}
 	}
@@ -63,40 +64,41 @@ func textReport(w io.Writer, r *Report, options *Options) error {
 	return writeGroups(w, groups)
 }
 
-// split returns who a finding is about, if its message begins with that and a colon, and what it says.
-func (f *Finding) split() (who, what string) {
-	who, what, found := strings.Cut(f.Message, ": ")
-	if !found || strings.ContainsAny(who, "{(,;") { // which is a clause
-		return "", f.Message
+// value matches how a message begins that is about a value: as those of Gardener and Kubernetes do.
+var value = regexp.MustCompile(`^[A-Z][a-z]+ value: ("(?:[^"\\]|\\.)*"): `)
+
+// split returns who or which value a finding is about, and what its message says before and after that; all is after if that is not known.
+func (f *Finding) split() (before, who, after string) {
+	if m := value.FindStringSubmatchIndex(f.Message); m != nil {
+		return f.Message[:m[2]], f.Message[m[2]:m[3]], f.Message[m[3]:]
 	}
-	return who, what
+	who, _, found := strings.Cut(f.Message, ": ")
+	if !found || strings.ContainsAny(who, "{(,;") || strings.HasSuffix(who, " value") { // which is a clause
+		return "", "", f.Message
+	}
+	return "", who, f.Message[len(who):]
 }
 
 // together returns a message for findings that say the same: about who they are, as far as that is not the same either.
 func together(group []*Finding) string {
-	who, what := group[0].split()
+	before, who, after := group[0].split()
 	var all []string
 	for _, f := range group {
-		if other, _ := f.split(); !slices.Contains(all, other) {
+		if _, other, _ := f.split(); !slices.Contains(all, other) {
 			all = append(all, other)
 		}
 	}
 	if len(all) < 2 {
 		return group[0].Message
 	}
-	noun := who[:strings.LastIndexByte(who, ' ')+1] // that all begin with: "machine type "
-	for i := range all {
-		if noun != "" && !strings.HasPrefix(all[i], noun) {
-			return words.Few(all) + ": " + what
-		}
-	}
-	if noun == "" {
-		return words.Few(all) + ": " + what
+	noun := who[:strings.LastIndexByte(who, ' ')+1] // that all begin with, as in "machine type a"
+	if noun == "" || slices.ContainsFunc(all, func(other string) bool { return !strings.HasPrefix(other, noun) }) {
+		return before + words.Few(all) + after
 	}
 	for i := range all {
 		all[i] = all[i][len(noun):]
 	}
-	return strings.TrimSuffix(noun, " ") + "s " + words.Few(all) + ": " + what
+	return before + strings.TrimSuffix(noun, " ") + "s " + words.Few(all) + after
 }
 
 // writeGroups writes findings that say the same as one, for each group.

@@ -137,6 +137,8 @@ func TestWhatIsSaidOfManyIsToldOnce(t *testing.T) {
 		"machine type a: no image", "machine type b: no image", "machine type c: no image", "machine type d: no image",
 		"gl@1: {x: [y]} fits nothing", "gl@2: {x: [y]} fits nothing", "gl@3: {x: [y]} fits nothing", "gl@4: {x: [y]} fits nothing",
 		"flavor {a: [b]}: odd", "flavor {a: [c]}: odd", "flavor {a: [d]}: odd", "flavor {a: [e]}: odd",
+		`Invalid value: "a b": wrong`, `Invalid value: "c: d": wrong`, `Invalid value: "e\"f": wrong`, `Invalid value: "g": wrong`,
+		"Required value: here", "Required value: there", "Required value: and here", "Required value: and there",
 		"machine type a: other", "pool b: other", "gl@1: other", "gl@2: other",
 	} {
 		findings = append(findings, found("rule", message, i+1))
@@ -145,6 +147,7 @@ func TestWhatIsSaidOfManyIsToldOnce(t *testing.T) {
 	got := written(t, &r, "text")
 	for _, want := range []string{
 		"machine types a, b, c, d: no image [", "gl@1, gl@2, gl@3, gl@4: {x: [y]} fits nothing [", "flavor {a: [b]}: odd [", "flavor {a: [e]}: odd [",
+		`Invalid value: "a b", "c: d", "e\"f", "g": wrong [`, "Required value: here [", "Required value: and there [",
 		"machine type a, pool b, gl@1, gl@2: other [", "the same 3 times more: ",
 	} {
 		if !strings.Contains(got, want) {

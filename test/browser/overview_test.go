@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -58,7 +59,7 @@ func TestOverview(t *testing.T) {
 		"bad: 1 worker pool gets no new machines now: no image boots.garden-demo/shop, worker pool web: gardenlinux@1877.5.0 on medium_4_8 in asia",
 		"bad: Worker pools at the next maintenance: ",
 		"good: 1 image version expires within 30 days, used by 0 worker pools.gardenlinux@1592.9.0 on 2026-12-05: not used",
-		"warn: 1 gap in regions: so often an image version has no image in a region.",
+		"warn: 1 gap in regions, where an image version has no image.",
 		"bad: What lint finds: 2 objects checked: ",
 	} {
 		if !strings.Contains(said, line) {
@@ -122,6 +123,7 @@ func TestFind(t *testing.T) {
 	if n := value[int](p, `document.querySelectorAll('#found li').length`); n == 0 || n >= all {
 		t.Errorf("%d of %d findings", n, all)
 	}
+	want(p, `document.getElementById('count-findings').textContent`, strconv.Itoa(all)) // of all
 	if said := value[string](p, hits); !regexp.MustCompile(`^"shop": 2 worker pools, \d findings?\.$`).MatchString(said) {
 		t.Error(said)
 	}
@@ -146,7 +148,7 @@ func TestCalendar(t *testing.T) {
 		t.Errorf("%q", days)
 	}
 	want(p, `document.querySelector('#days li').textContent`,
-		"! forced gardenlinux 1592.9.0 → 1877.5.0: 2 worker pools garden-demo/shop, worker pool web; garden-demo/shop, worker pool db1592.9.0 has expired")
+		"! forced gardenlinux 1592.9.0 → 1877.5.0: 2 worker pools: garden-demo/shop, worker pool web; garden-demo/shop, worker pool db1592.9.0 has expired")
 	want(p, `document.querySelector('#days p').textContent.startsWith('Each day up to 2027-02-24 ')`, true)
 }
 

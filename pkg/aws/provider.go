@@ -130,7 +130,7 @@ func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 }
 
 var ruleAMI = finding.Denies("aws-ami",
-	"A text stands where the ID of an Amazon Machine Image belongs, and is none.",
+	"The value is not an AMI ID.",
 	"Write the ID that `aws ec2 describe-images` shows, in the region that the entry is for.")
 
 // Rules returns the catalogue of this provider's own rules.

@@ -45,7 +45,7 @@ var (
 		"`azure-networking` is registered with a value that the extension does not know. A machine gets accelerated networking if its machine type and its image have the value `accelerated`, exactly so.",
 		"Register `azure-networking` with the values `accelerated` and `basic`.")
 	ruleCloud = finding.Denies("azure-cloud-unknown",
-		"The `cloudConfiguration` does not name an instance of Azure, in capital and small letters as they are. Its parts would go to different ones, or nowhere.",
+		"The `cloudConfiguration` is not a known Azure cloud (names are case-sensitive). Its parts would go to different ones, or nowhere.",
 		"Write one of the names in the message, or leave `cloudConfiguration` out: then the region decides.")
 )
 
@@ -59,7 +59,7 @@ func (Provider) Rules() []finding.Rule {
 			"What names an image on Azure does not have the form that its field needs, or belongs into another one of the four fields. No machine could be created.",
 			"Write it as the message says."),
 		finding.Warns(RuleFieldIgnored,
-			"A field about an image on Azure means nothing where it stands: `skipMarketplaceAgreement` of an image that is not from the Marketplace, or a legacy field of a version that has `capabilityFlavors`.",
+			"This Azure image field has no effect here: `skipMarketplaceAgreement` of an image that is not from the Marketplace, or a legacy field of a version that has `capabilityFlavors`.",
 			"Remove it. If it was meant for a flavor, write it there: `acceleratedNetworking` as the capability `azure-networking`."),
 		ruleDomainCount, ruleDuplicate, ruleRegionWithoutDomains, ruleMachineTypeUnknown, ruleMachineTypeNetworking,
 		ruleNetworkingValue, ruleCloud,

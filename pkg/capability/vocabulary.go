@@ -267,9 +267,9 @@ func (r *entry) unknownValue(value string, at *field.Path) finding.Finding {
 		return unknown(RuleReservedValue, at, value, "%s is a capability of Gardener, with the values %s; %q is none of them%s",
 			r.name, list(values), value, words.DidYouMean(meant(value, values)))
 	}
-	probably, certainly := meant(value, r.values), words.Certain(value, r.values)
-	if alias := otherNames[strings.ToLower(value)]; r.name == Architecture && slices.Contains(r.values, alias) {
-		probably, certainly = alias, alias
+	probably, certainly := MeantValue(r.name, value, r.values), words.Certain(value, r.values)
+	if r.name == Architecture && probably == otherNames[strings.ToLower(value)] && probably != "" {
+		certainly = probably
 	}
 	f := unknown(RuleValueUnregistered, at, value, "value %q is not registered for capability %s; registered are %s%s",
 		value, r.name, list(r.values), words.DidYouMean(probably))
@@ -286,6 +286,14 @@ func unknown(rule string, at *field.Path, name, format string, args ...any) find
 var otherNames = map[string]string{
 	"x86_64": constants.ArchitectureAMD64, "x86-64": constants.ArchitectureAMD64, "x64": constants.ArchitectureAMD64,
 	"aarch64": constants.ArchitectureARM64,
+}
+
+// MeantValue returns the registered value of a capability that was probably meant by another one; empty if there is none.
+func MeantValue(name, value string, registered []string) string {
+	if alias := otherNames[strings.ToLower(value)]; name == Architecture && slices.Contains(registered, alias) {
+		return alias
+	}
+	return meant(value, registered)
 }
 
 // meant returns the known name that was probably meant by another one: one that is almost the same, or the only one of which

@@ -67,8 +67,7 @@ func (c *checker[R]) copied() {
 	}
 	known := &copies{seen: map[string][]referenceUse{}}
 	c.addInherited(known)
-	versions := map[[2]provider.ImageVersion][]copiedReference{}
-	var pairs [][2]provider.ImageVersion
+	versions := copiedVersions{found: map[versionPair][]copiedReference{}}
 	for id, version := range profile.Mappings(c.Images) {
 		if c.profile.Version(id) == nil {
 			continue // nobody can use it, which is a warning already
@@ -78,19 +77,12 @@ func (c *checker[R]) copied() {
 			ofArchitectures, ofVersions := lookForCopies(known, id, flavor, c.profile.Vocabulary())
 			c.copiedArchitecture(id, flavor, ofArchitectures)
 			for _, found := range ofVersions {
-				pair := [2]provider.ImageVersion{id, found.first.id}
-				if found.first.at != nil && isNewer(found.first.id, id) {
-					pair, found.at = [2]provider.ImageVersion{found.first.id, id}, found.first.at
-				}
-				if versions[pair] == nil {
-					pairs = append(pairs, pair)
-				}
-				versions[pair] = append(versions[pair], found)
+				versions.add(id, found)
 			}
 		}
 	}
-	for _, pair := range pairs {
-		found := versions[pair]
+	for _, pair := range versions.pairs {
+		found := versions.found[pair]
 		name, more := named(found)
 		are := "is that"
 		if more {
@@ -100,6 +92,27 @@ func (c *checker[R]) copied() {
 			"%s: %s %s of %s, so that machines of both versions boot the same; write the images of %s here, or remove "+
 				"one of the two versions", pair[0], name, are, pair[1], pair[0])
 	}
+}
+
+// versionPair are two image versions with a reference in common, the newer one first.
+type versionPair [2]provider.ImageVersion
+
+// copiedVersions are the references that two versions have in common, by these. pairs has them in the order in which they came up.
+type copiedVersions struct {
+	found map[versionPair][]copiedReference
+	pairs []versionPair
+}
+
+// add adds a reference of a version that another one has already.
+func (c *copiedVersions) add(id provider.ImageVersion, reference copiedReference) {
+	pair := versionPair{id, reference.first.id}
+	if reference.first.at != nil && isNewer(reference.first.id, id) {
+		pair, reference.at = versionPair{reference.first.id, id}, reference.first.at
+	}
+	if c.found[pair] == nil {
+		c.pairs = append(c.pairs, pair)
+	}
+	c.found[pair] = append(c.found[pair], reference)
 }
 
 // isNewer reports whether an image version is newer than another one. If they cannot be compared, it is not.
@@ -163,7 +176,9 @@ func named(found []copiedReference) (name string, more bool) {
 func lookForCopies[R any](
 	c *copies, id provider.ImageVersion, flavor *imageselector.Flavor[R], vocabulary *capability.Vocabulary,
 ) (ofArchitectures, ofVersions []copiedReference) {
-	use := referenceUse{id: id, written: vocabulary.Format(flavor.Capabilities), architectures: sets.New(flavor.Capabilities[capability.Architecture]...)}
+	use := referenceUse{
+		id: id, written: vocabulary.Format(flavor.Capabilities), architectures: sets.New(flavor.Capabilities[capability.Architecture]...),
+	}
 	look := func(ref R, at *field.Path) {
 		key, text := referenceText(ref)
 		if text == "" {

@@ -26,7 +26,8 @@ const RuleProfileMissing = "profile-missing"
 func Rules() []finding.Rule {
 	rules := slices.Concat(providerconfig.Rules(), profile.Rules(), resolve.Rules(), finding.On(finding.ObjectCloudProfile,
 		RuleSize, ruleImageUnused, ruleVersionUnused, ruleOrderDiffers, ruleRegionUncovered, ruleRegionUnknown, ruleFallback,
-		ruleMachineWithoutImage, RuleTypeUndeclared, ruleReferenceCopied, ruleForeignPrefix, ruleWorkerValueUnasked, ruleWorkerMisspelt, ruleOnlyOnRequest,
+		RuleMachineWithoutImage, RuleTypeUndeclared,
+		ruleReferenceCopied, ruleForeignPrefix, ruleWorkerValueUnasked, ruleWorkerMisspelt, ruleOnlyOnRequest,
 	), finding.On(finding.ObjectShoot, ruleProviderType, RuleRequestIgnored), finding.On(finding.ObjectNamespacedCloudProfile,
 		RuleVersionInherited, RuleMappingInherited, ruleNamespacedConfig, RuleEntryDuplicate, ruleNamespacedFormat,
 	), finding.Online(slices.Concat(finding.On(finding.ObjectCloudProfile,
@@ -82,7 +83,7 @@ var (
 		"Add the image ID for the region.")
 
 	// Machine types.
-	ruleMachineWithoutImage = finding.Warns("machine-type-without-image",
+	RuleMachineWithoutImage = finding.Warns("machine-type-without-image",
 		"No active image version fits the machine type in some region, so no worker pool can use it there.",
 		"Add a flavor or a reference for it, or correct the capabilities of the machine type.")
 

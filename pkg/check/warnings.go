@@ -137,10 +137,10 @@ func (c *checker[R]) gap(id provider.ImageVersion, flavor *imageselector.Flavor[
 	regions, written := counted("region", without), c.profile.Vocabulary().Format(flavor.Capabilities)
 	if flavor.Global != nil {
 		return fault(ruleFallback, field.ErrorTypeRequired, flavor.Global.Path, nil,
-			"%s: in %s flavor %s is found by its image name only, which need not be unique; add the image ID for the region under regions", id, regions, written)
+			"%s: in %s flavor %s is referenced by name only, and names may be ambiguous; add the image ID for the region under regions", id, regions, written)
 	}
 	return fault(ruleRegionUncovered, field.ErrorTypeRequired, flavor.Path, nil,
-		"%s: flavor %s has no image in %s: worker pools there cannot use it; add one, unless that is meant", id, written, regions)
+		"%s: flavor %s has no image in %s: worker pools there cannot use it; add one, or ignore this if it is intentional", id, written, regions)
 }
 
 // regionsWithout returns the regions of the profile in which a flavor has no reference but a fallback; none if it has
@@ -204,7 +204,7 @@ func (c *checker[R]) withoutImage() {
 		fitted := slices.ContainsFunc(offers, func(there sets.Set[capability.Set]) bool { return fitsAny(machine, there) })
 		for slip, regions := range regionsWithout(machine) {
 			why := cmp.Or(c.onlyExpired(machine, expired(), regions), c.nothingFits(t, regions, fitted))
-			c.warnUnless(slip, fault(ruleMachineWithoutImage, field.ErrorTypeInvalid, c.At.Child("machineTypes").Index(i), t.Name,
+			c.warnUnless(slip, fault(RuleMachineWithoutImage, field.ErrorTypeInvalid, c.At.Child("machineTypes").Index(i), t.Name,
 				"machine type %s: %s", t.Name, why))
 		}
 	}

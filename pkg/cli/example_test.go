@@ -35,7 +35,7 @@ spec:
 	// Output:
 	// <stdin>:12:46: error: local@1.0.0: the version has no image: add capabilityFlavors, or a reference in the legacy format [reference-missing]
 	//     CloudProfile local: spec.providerConfig.machineImages[0].versions[0]
-	// capkit explain-rule reference-missing says what that means
+	// for details, run capkit explain-rule reference-missing
 	// 1 object checked: 1 error, no warnings
 	// exit status 1
 }

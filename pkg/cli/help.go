@@ -7,6 +7,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -58,6 +59,9 @@ func addHelp(root *cobra.Command) {
 	root.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil
+		}
+		if _, err := os.Lstat(args[0]); err == nil {
+			return fmt.Errorf("unknown command %q, which is a file or folder: did you mean %s lint %s?", args[0], cmd.DisplayName(), args[0])
 		}
 		return unknown(cmd, "command", args[0])
 	}
@@ -112,6 +116,14 @@ func flagError(cmd *cobra.Command, err error) error {
 	if letters := missing.GetSpecifiedShortnames(); letters != "" {
 		written = letters
 	}
+	switch written { // as kubectl has them
+	case "f", "filename":
+		return fmt.Errorf("%w: files need no flag: %s FILE", err, cmd.CommandPath())
+	case "output-file", "out":
+		return fmt.Errorf("%w: the result is on standard output: %s ... > FILE", err, cmd.CommandPath())
+	case "R", "recursive":
+		return fmt.Errorf("%w: folders need no flag: %s FOLDER reads all that is below it", err, cmd.CommandPath())
+	}
 	if meant := words.Closest(written, names); meant != "" {
 		return fmt.Errorf("%w: %s", err, words.Question("--"+meant))
 	}
@@ -158,7 +170,7 @@ func exitStatuses() *cobra.Command {
 
   0  done, and nothing was found wrong
   1  done, and something was found wrong
-  2  the command could not do its work
+  2  usage or I/O error
 
 What counts as wrong depends on the command:
 

@@ -54,7 +54,7 @@ func TestLongValuesInMessages(t *testing.T) {
 	text := run(t, manifest, "lint", "-").stdout
 	contains(t, text,
 		`error: Invalid value: "`+certificate[:200]+`… (699999 characters)": caBundle is not a valid PEM-encoded certificate [gardener-core]`,
-		"in regions europe, "+strings.Repeat("é", 200)+"… (300 characters) flavor {architecture: [amd64]} is found by its image name only")
+		"in regions europe, "+strings.Repeat("é", 200)+"… (300 characters) flavor {architecture: [amd64]} is referenced by name only")
 	for _, f := range lint(t, manifest, "-").Findings {
 		if len(f.Message) > 1000 {
 			t.Errorf("%d bytes: %.100s", len(f.Message), f.Message)
@@ -79,7 +79,7 @@ func TestLintFormats(t *testing.T) {
 			r := run(t, wrong(t), "lint", "-o", format, "-")
 			want := "1 object checked: 2 errors, 1 warning; 1 manifest of other kinds skipped\n"
 			if format == "text" || format == "github" {
-				want = "rules: image-name-fallback 1, not-an-object 1, provider-flavor-missing 1; capkit explain-rule RULE says what one means\n" + want
+				want = "rules: image-name-fallback 1, not-an-object 1, provider-flavor-missing 1; for details, run capkit explain-rule RULE\n" + want
 			}
 			if r.status != 1 || r.stderr != want {
 				t.Errorf("status %d: %s", r.status, r.stderr)

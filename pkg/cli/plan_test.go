@@ -7,12 +7,19 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/internal/testing/cases"
@@ -135,6 +142,88 @@ func TestPlanOfACluster(t *testing.T) {
 		if r.status != tc.status || !strings.Contains(r.stdout+r.stderr, tc.want) {
 			t.Errorf("%s: status %d\n%s%s", tc.args, r.status, r.stdout, r.stderr)
 		}
+	}
+}
+
+// What maintenance says of a cluster depends on what of capkit's is installed there, unless a flag says it.
+func TestMaintenanceOfACluster(t *testing.T) {
+	// The newest version has no image in the region of the Shoots.
+	profile := patched(t, read(t, root+"/example/cloudprofile.yaml"), `
+- op: add
+  path: /spec/machineImages/0/versions/-
+  value: {version: 1877.9.0, capabilityFlavors: [{architecture: [amd64]}]}
+- op: add
+  path: /spec/providerConfig/machineImages/0/versions/-
+  value: {version: 1877.9.0, capabilityFlavors: [{capabilities: {architecture: [amd64]}, regions: [{name: asia, id: new}]}]}`)
+	api := func(change func(*fakegarden.API)) string {
+		garden := exampleGarden(t)
+		if err := yaml.Unmarshal([]byte(profile), &garden.CloudProfiles[0]); err != nil {
+			t.Fatal(err)
+		}
+		images := garden.CloudProfiles[0].Spec.MachineImages[0].Versions
+		for i := range images {
+			images[i].CRI = []v1beta1.CRI{{Name: v1beta1.CRINameContainerD}} // by default
+		}
+		change(garden)
+		return garden.Start(t)
+	}
+	// installed is a configuration with a webhook of this name, for objects of a provider.
+	installed := func(name, provider string) func(*fakegarden.API) {
+		return func(a *fakegarden.API) {
+			a.Mutating = []admissionregistrationv1.MutatingWebhookConfiguration{{}, {Webhooks: []admissionregistrationv1.MutatingWebhook{{
+				Name:           name,
+				ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"provider.extensions.gardener.cloud/" + provider: "true"}},
+			}}}}
+		}
+	}
+	nothing := func(*fakegarden.API) {}
+	maintenance := func(kubeconfig string, args ...string) result {
+		return run(t, "", append([]string{"maintenance", "-A", "--kubeconfig", kubeconfig}, args...)...)
+	}
+	said := map[string]result{}
+	for _, webhook := range []string{"false", "validating", "true"} {
+		said[webhook] = maintenance(api(nothing), "--webhook="+webhook)
+		for other, r := range said {
+			if other != webhook && r.stdout == said[webhook].stdout {
+				t.Errorf("the same with --webhook=%s and %s: %s", other, webhook, r.stdout)
+			}
+		}
+	}
+	refused := func(a *fakegarden.API) {
+		a.Refuse = func(path, _ string) *apierrors.StatusError {
+			if !strings.HasSuffix(path, "/mutatingwebhookconfigurations") {
+				return nil
+			}
+			return apierrors.NewForbidden(schema.GroupResource{Resource: "mutatingwebhookconfigurations"}, "", errors.New("no"))
+		}
+	}
+	for name, tc := range map[string]struct {
+		has      func(*fakegarden.API)
+		as, note string
+	}{
+		"mutate-shoot":                      {installed("mutate-shoot.admission-openstack.x", "openstack"), "true", ""},
+		"mutate-cloudprofile":               {installed("mutate-cloudprofile.admission-openstack.x", "openstack"), "validating", ""},
+		"mutate-shoot for another provider": {installed("mutate-shoot.admission-aws.x", "aws"), "false", ""},
+		"somebody else's":                   {installed("mutation.x", "openstack"), "false", ""},
+		"nothing":                           {nothing, "false", ""},
+		"what may not be read": {
+			refused, "false", "note: capkit's admission component is assumed not to be installed: the right to list " +
+				"mutatingwebhookconfigurations.admissionregistration.k8s.io is missing in context here (",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kubeconfig := api(tc.has)
+			r, want := maintenance(kubeconfig), said[tc.as]
+			if r.stdout != want.stdout || r.status != want.status {
+				t.Errorf("status %d, with --webhook=%s %d\n%s", r.status, tc.as, want.status, cmp.Diff(want.stdout, r.stdout))
+			}
+			if strings.Contains(r.stderr, "note: capkit's admission component") != (tc.note != "") || !strings.Contains(r.stderr, tc.note) {
+				t.Error(r.stderr)
+			}
+			if r := maintenance(kubeconfig, "--webhook=validating"); r.stdout != said["validating"].stdout {
+				t.Errorf("the flag does not count: %s", r.stdout)
+			}
+		})
 	}
 }
 

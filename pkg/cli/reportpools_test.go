@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/capkit/capkit/internal/cli/ask"
+	"github.com/capkit/capkit/internal/cli/maintain"
 	"github.com/capkit/capkit/internal/cli/page/html"
 	"github.com/capkit/capkit/pkg/maintenance"
 )
@@ -42,7 +42,7 @@ func TestReportOfManyPools(t *testing.T) {
 		named += e.Count
 	}
 	want := []html.Pools{{
-		MaintainedPool: ask.MaintainedPool{Image: "gardenlinux", From: "1877.5.0", To: "1877.5.0", Action: maintenance.Stays},
+		MaintainedPool: maintain.MaintainedPool{Image: "gardenlinux", From: "1877.5.0", To: "1877.5.0", Action: maintenance.Stays},
 		Profile:        "openstack", MachineType: "bare_8_16", Region: "europe",
 		Asks: []string{}, Boots: "id 1234-amd64-bare", Names: []string{}, Count: 2*many - named,
 	}}

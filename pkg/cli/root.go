@@ -12,6 +12,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/ask"
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/lint"
+	"github.com/capkit/capkit/internal/cli/maintain"
 	"github.com/capkit/capkit/internal/cli/migrate"
 	"github.com/capkit/capkit/internal/cli/page"
 	"github.com/capkit/capkit/internal/cli/plan"
@@ -34,7 +35,7 @@ other: a Shoot finds its CloudProfile, a NamespacedCloudProfile its parent.
 With -A or -n the command reads objects from a garden cluster, and never writes there. A file then replaces the object of its
 name: what if it were applied? With --kubeconfig or --context alone, files find the profiles that they refer to in the cluster.
 
-Exit status: 0 nothing found wrong, 1 something found wrong, 2 the command could not do its work.`,
+Exit status: 0 nothing found wrong, 1 something found wrong, 2 usage or I/O error.`,
 		Example:       "  capkit lint manifests/\n  capkit select shoot.yaml cloudprofile.yaml\n  capkit plan -A cloudprofile-new.yaml",
 		Version:       c.Versions().String(),
 		SilenceErrors: true,
@@ -43,7 +44,7 @@ Exit status: 0 nothing found wrong, 1 something found wrong, 2 the command could
 	}
 	for group, commands := range map[string][]*cobra.Command{
 		groupCheck:  {lint.Command(c), plan.Command(c)},
-		groupAsk:    {ask.Select(c), ask.Explain(c), ask.Maintenance(c), page.Command(c), ask.Capabilities(c)},
+		groupAsk:    {ask.Select(c), ask.Explain(c), maintain.Command(c), page.Command(c), ask.Capabilities(c)},
 		groupChange: {migrate.Command(c)},
 		groupLook:   {render.Command(c), rules.List(c), rules.Explain(c), c.VersionCommand()},
 	} {

@@ -7,7 +7,9 @@ package cli
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -91,9 +93,24 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, providers ...
 // fail says why the command could not do its work, and returns its status.
 func fail(c *command.Call, name string, err error) int {
 	for _, single := range apart(err) {
-		report.Printf(c.Stderr, "%s: %s\n", name, strings.TrimSpace(single.Error()))
+		report.Printf(c.Stderr, "%s: %s%s\n", name, strings.TrimSpace(single.Error()), notAFile(c, name, single))
 	}
 	return exitFailed
+}
+
+// notAFile says what to do with the name of a file that does not exist, and is something else: a rule, or a URL.
+func notAFile(c *command.Call, name string, err error) string {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	file, _, _ := strings.Cut(err.Error(), ": ") // which begins the message
+	if strings.HasPrefix(file, "https://") || strings.HasPrefix(file, "http://") {
+		return "; URLs are not read: pipe what is there, as in curl -s URL | " + name + " lint -"
+	}
+	if slices.ContainsFunc(checks.Catalogue(c), func(rule finding.Rule) bool { return rule.Name == file }) {
+		return "; that is a rule: " + name + " explain-rule " + file
+	}
+	return ""
 }
 
 // apart returns the errors that errors.Join has put together.

@@ -281,6 +281,33 @@ func TestFilled(t *testing.T) {
 	}
 }
 
+// TestRefusedNew says why there is nothing that a new worker pool can have of what does not work, whatever boots.
+func TestRefusedNew(t *testing.T) {
+	refused, taken := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		profile := drawProfile(t)
+		worker := drawWorker(t, profile)
+		worker.CRI = &v1beta1.CRI{Name: v1beta1.CRINameContainerD}
+		image := rapid.SampledFrom(profile.Spec.MachineImages).Draw(t, "image")
+		version := rapid.SampledFrom(image.Versions).Draw(t, "version").Version
+		reason := ours.RefusedNew(&profile.Spec, ours.Image{Name: image.Name, Version: version}, &worker, "1.33.1")
+		if works := ours.Works(&profile.Spec, &worker, nil, "1.33.1", nil)(image.Name, version); works != (reason == "") {
+			t.Fatalf("%s@%s works: %t, refused: %s", image.Name, version, works, reason)
+		}
+		if reason != "" {
+			refused++
+		} else {
+			taken++
+		}
+		if reason := ours.RefusedNew(&profile.Spec, ours.Image{Name: image.Name, Version: "9.9.9"}, &worker, "1.33.1"); reason != "the profile does not have it" {
+			t.Fatal(reason)
+		}
+	})
+	if min(refused, taken) == 0 {
+		t.Errorf("refused %d times, taken %d times", refused, taken)
+	}
+}
+
 // TestDefaultKubernetesAgreesWithGardener asks the admission plugin of Gardener's API server what it fills in.
 func TestDefaultKubernetesAgreesWithGardener(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

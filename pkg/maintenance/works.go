@@ -7,6 +7,7 @@ package maintenance
 import (
 	"fmt"
 
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
@@ -35,6 +36,16 @@ func Filled(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernete
 		return other, nil
 	}
 	return image, nil
+}
+
+// RefusedNew says why Gardener's validation refuses to give a new worker pool an image, whatever boots; empty if it does not. What
+// Gardener fills in need not pass it. kubernetes is the version of the control plane. See [gardenerrules.RefusesImage].
+func RefusedNew(profile *v1beta1.CloudProfileSpec, image Image, worker *v1beta1.Worker, kubernetes string) string {
+	version, found := v1beta1helper.FindMachineImageVersion(profile.MachineImages, image.Name, image.Version)
+	if !found {
+		return says(gardenerrules.Refusal{Reason: gardenerrules.NotInProfile})
+	}
+	return says(gardenerrules.RefusesImage(&version, worker, nil, kubernetes))
 }
 
 // works returns a filter that admits the versions which boot for a worker pool and pass Gardener's validation. The versions are

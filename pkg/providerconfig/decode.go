@@ -85,13 +85,33 @@ func explain(f *finding.Finding, at *field.Path, changes []Change) {
 			return
 		}
 	}
+	inImage := strings.HasPrefix(place, "machineImages.versions.") && slices.Contains(references, name)
+	if here := referenceAmong(f.Detail); inImage && here != "" {
+		f.Detail, f.Suggestion = fmt.Sprintf("unknown field %q: here the image of a region is its %s", name, here), nil
+		return
+	}
 	if strings.HasPrefix(place, "machineImages.versions.capabilityFlavors.") && f.Suggestion == nil {
 		f.Detail += "; if " + name + " is a capability, move it under capabilities"
 	}
 }
 
 // references are fields of a flavor that say where its image is.
-var references = []string{"regions", "image", "id", "urn"}
+var references = []string{"regions", "image", "id", "ami", "urn"}
+
+// referenceAmong returns the field that refers to the image of one region, if it is among the known fields of an entry that an error
+// about another field lists; empty if there is none, or several.
+func referenceAmong(detail string) string {
+	_, list, _ := strings.Cut(detail, "known fields: ")
+	known := strings.Split(list, ", ")
+	if !slices.Contains(known, "name") { // an entry for a region
+		return ""
+	}
+	known = slices.DeleteFunc(known, func(name string) bool { return !slices.Contains(references, name) })
+	if len(known) != 1 {
+		return ""
+	}
+	return known[0]
+}
 
 // FieldsOfLater turns errors about fields that are not known into warnings which say up to which version they are.
 func FieldsOfLater(knownUpTo string, errs finding.List) finding.Report {

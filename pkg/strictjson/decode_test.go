@@ -166,6 +166,7 @@ func TestDecodeMessages(t *testing.T) {
 		`{"wait":"5"}`:          `wait: Invalid value: "5": must be a duration like 60s or 1h30m: missing unit in duration "5"`,
 		`{"wait":5}`:            `wait: Invalid value: "5": expected a duration like 60s or 1h30m, got a number`,
 		`{"when":"today"}`:      `when: Invalid value: "today": must be a time like 2006-01-02T15:04:05Z`,
+		`{"when":"2090-01-31"}`: `when: Invalid value: "2090-01-31": must be a time like 2006-01-02T15:04:05Z; write "2090-01-31T00:00:00Z"`,
 		`{"size":[]}`:           `size: Invalid value: "[]": expected a quantity like 4Gi, got a list`,
 		`{"size":"x"}`:          `size: Invalid value: "x": must be a quantity like 4Gi`,
 		`{"byNumber":{"a":""}}`: `byNumber[a]: Invalid value: "a": the key must be a whole number between -9223372036854775808 and 9223372036854775807`,

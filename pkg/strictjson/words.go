@@ -101,7 +101,9 @@ func misfit(t reflect.Type, raw []byte, err error) (problem string, meant *findi
 			problem += "; write the text that is meant, in quotes" // in YAML the letter n
 		}
 		written, list := asList(want.one, "", raw)
-		problem, meant = problem+written, list
+		problem, meant = problem+written+asObject(t, raw), list
+	case t == reflect.TypeFor[metav1.Time]() && date.MatchString(unquote(raw)):
+		problem += `; write "` + unquote(raw) + `T00:00:00Z"`
 	case want.cause:
 		problem, meant = within(problem, err, raw)
 	}
@@ -125,6 +127,24 @@ func asList(want, key string, raw []byte) (text string, meant *finding.Suggestio
 		return "; write it in brackets: [" + value + "]", meant
 	}
 	return "; write it in brackets", meant
+}
+
+// date matches a day, as people write it where a time is expected.
+var date = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
+
+// asObject says how an object is written of which only the name is given, or whether it is enabled; empty for other values.
+func asObject(t reflect.Type, raw []byte) string {
+	if t.Kind() != reflect.Struct || decodesItself(t) {
+		return ""
+	}
+	key, kind := "enabled", reflect.Bool
+	if raw[0] == '"' && plain.MatchString(unquote(raw)) {
+		key, kind = "name", reflect.String
+	}
+	if f, known := fieldsOf(t).byName[key]; !known || indirect(f.typ).Kind() != kind || kindOf(raw) != describe(indirect(f.typ)).kinds {
+		return ""
+	}
+	return fmt.Sprintf("; write {%s: %s}", key, unquote(raw))
 }
 
 // plain matches values that need no quotes in a list.

@@ -56,7 +56,8 @@ func TestChoices(t *testing.T) {
 			t.Errorf("%q: %s, want %s", version, got, want)
 		}
 	}
-	if got := fmt.Sprint(choices.Near("5.0.0", 2), choices.Previews("8.5.0", 9)); got != "[7.0.0 10.0.0] [9.0.0 (preview) 8.0.0 (preview, expires 2090-01-02)]" {
+	want := "[7.0.0 10.0.0] [9.0.0 (preview) 8.0.0 (preview, expires 2090-01-02)]"
+	if got := fmt.Sprint(choices.Near("5.0.0", 2), choices.Previews("8.5.0", 9)); got != want {
 		t.Error(got)
 	}
 	for i, c := range choices.Near("", 9) {
@@ -64,7 +65,8 @@ func TestChoices(t *testing.T) {
 			t.Errorf("%s: supported %t", c, c.Supported)
 		}
 	}
-	previews := versions.NewChoices(*given.Decoded[[]v1beta1.ExpirableVersion](t, "[{version: 2.0.0, classification: preview}, {version: 1.0.0, classification: preview}]"))
+	previews := versions.NewChoices(*given.Decoded[[]v1beta1.ExpirableVersion](t,
+		"[{version: 2.0.0, classification: preview}, {version: 1.0.0, classification: preview}]"))
 	if got := fmt.Sprint(previews.Advised("1.5.0"), previews.Near("", 9)); got != "[2.0.0 (preview) 1.0.0 (preview)] []" {
 		t.Error(got)
 	}

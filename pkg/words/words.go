@@ -104,3 +104,22 @@ func printable(text string, stays func(rest string) bool) string {
 	}
 	return quoted.String() + text[done:]
 }
+
+// Choice returns the one of some words that was probably meant by another one: that is almost the same, or the only one that begins with
+// it; empty if there is none.
+func Choice(word string, choices []string) string {
+	if closest := Closest(word, choices); closest != "" {
+		return closest
+	}
+	meant := ""
+	for _, choice := range choices {
+		if len(word) < 2 || !strings.HasPrefix(choice, strings.ToLower(word)) {
+			continue
+		}
+		if meant != "" {
+			return ""
+		}
+		meant = choice
+	}
+	return meant
+}

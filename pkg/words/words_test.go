@@ -22,6 +22,10 @@ func TestWords(t *testing.T) {
 		words.Plural(six[:1], "x"):   "x",
 		words.Plural(six, "region"):  "regions",
 		words.Quoted("name"):         "name",
+		"JSON: " + words.Choice("JSON", []string{"html", "json"}):           "JSON: json",
+		"warn: " + words.Choice("Warn", []string{"error", "warning"}):       "warn: warning",
+		"s: " + words.Choice("sa", []string{"same", "safe", "sarif-short"}): "s: ",
+		"x: " + words.Choice("", []string{"same"}):                          "x: ",
 	} {
 		if got != want {
 			t.Errorf("%q instead of %q", got, want)

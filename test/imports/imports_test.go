@@ -53,7 +53,7 @@ var mayImport = map[string][]string{
 	},
 	"pkg/check": {
 		"pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/resolve",
-		"pkg/update", "pkg/namespaced", "pkg/words", "pkg/providerconfig",
+		"pkg/update", "pkg/namespaced", "pkg/words", "pkg/providerconfig", "pkg/maintenance",
 	},
 	"pkg/worker": {
 		"pkg/finding", "pkg/provider", "pkg/profile", "pkg/resolve", "pkg/imageselector", "pkg/capability", "pkg/words",
@@ -93,7 +93,8 @@ var mayImport = map[string][]string{
 	// What the families of commands share.
 	"internal/cli/command": {"internal/cli/report", "internal/cli/gardener", "pkg/provider", "pkg/words"},
 	"internal/cli/input": {
-		"internal/cli/command", "internal/cli/manifest", "internal/cli/cluster", "internal/cli/gardener", "internal/cli/report", "pkg/check",
+		"internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/cluster", "internal/cli/gardener", "internal/cli/report",
+		"pkg/capability", "pkg/imageselector", "pkg/check",
 		"pkg/finding", "pkg/gardenerrules", "pkg/maintenance", "pkg/namespaced", "pkg/profile", "pkg/provider", "pkg/resolve", "pkg/strictjson", "pkg/words",
 	},
 	"internal/cli/checks": {
@@ -126,6 +127,11 @@ var mayImport = map[string][]string{
 	"internal/cli/rules": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/report", "example", "pkg/finding",
 	},
+	"internal/cli/settings": {"internal/cli/report", "pkg/words"},
+	"internal/cli/maintain": {
+		"internal/cli/input", "internal/cli/command", "internal/cli/gardener", "internal/cli/report", "pkg/maintenance", "pkg/memo", "pkg/provider",
+		"pkg/resolve", "pkg/words",
+	},
 	"internal/cli/ask": {
 		"internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/gardener", "internal/cli/report", "pkg/capability",
 		"pkg/finding", "pkg/imageselector", "pkg/maintenance", "pkg/memo", "pkg/profile", "pkg/provider", "pkg/resolve", "pkg/words",
@@ -142,11 +148,12 @@ var mayImport = map[string][]string{
 		"pkg/resolve", "pkg/words",
 	},
 	"internal/cli/page": {
-		"internal/cli/ask", "internal/cli/page/...", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest",
+		"internal/cli/ask", "internal/cli/maintain", "internal/cli/page/...", "internal/cli/checks", "internal/cli/input", "internal/cli/command",
+		"internal/cli/manifest",
 		"internal/cli/report", "pkg/capability", "pkg/imageselector", "pkg/maintenance", "pkg/memo", "pkg/provider", "pkg/resolve", "pkg/versions",
 		"pkg/words",
 	},
-	"internal/cli/page/html": {"internal/cli/ask", "internal/cli/report", "pkg/finding", "pkg/words"},
+	"internal/cli/page/html": {"internal/cli/ask", "internal/cli/maintain", "internal/cli/report", "pkg/finding", "pkg/words"},
 
 	"cmd/...":              {anything},
 	"hack/...":             {anything},

@@ -5,6 +5,7 @@
 // Package live tests the command on clusters.
 //
 //   - garden_test.go: what it says of a real garden, and which rights it needs
+//   - defaulting_test.go, maintenance_test.go: that it foretells what Gardener does where capkit's webhooks are not installed
 //   - landscape_test.go: what a landscape of 20,000 Shoots takes
 package live
 
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -54,6 +56,11 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	_, err := g.NewProject(ctx, "demo")
 	Expect(err).NotTo(HaveOccurred())
 	Expect(samples.Register(ctx, g, all...)).To(Succeed())
+	further := &v1beta1.ControllerRegistration{ObjectMeta: metav1.ObjectMeta{Name: "further"}}
+	further.Spec.Resources = []v1beta1.ControllerResource{
+		{Kind: "OperatingSystemConfig", Type: "alpha"}, {Kind: "OperatingSystemConfig", Type: "beta"}, {Kind: "ContainerRuntime", Type: "gvisor"},
+	}
+	Expect(g.Client().Create(ctx, further)).To(Succeed())
 	for _, s := range all {
 		Expect(samples.Apply(ctx, g.Client(), append(s.Credentials(), s.Profile, s.Namespaced, s.Shoot)...)).To(Succeed(), s.Component.Type)
 	}

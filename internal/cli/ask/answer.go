@@ -207,8 +207,8 @@ func declared(c v1beta1.Capabilities) v1beta1.Capabilities {
 // answerColumns are those of select as a table.
 var answerColumns = []string{"shoot", "pool", "image", "version", "machine type", "region", "boots", "why not"}
 
-// rowsOf returns answers as rows of a table.
-func rowsOf(answers iter.Seq[Answer]) iter.Seq[[]string] {
+// rowsOf returns answers as rows of a table, without so many of its columns.
+func rowsOf(answers iter.Seq[Answer], skip int) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		for a := range answers {
 			boots, whyNot := "", ""
@@ -217,7 +217,8 @@ func rowsOf(answers iter.Seq[Answer]) iter.Seq[[]string] {
 			} else {
 				whyNot = a.Error
 			}
-			if !yield([]string{a.Shoot, a.Pool, a.Image, a.Version, a.MachineType, a.Region, boots, whyNot}) {
+			row := []string{a.Shoot, a.Pool, a.Image, a.Version, a.MachineType, a.Region, boots, whyNot}
+			if !yield(row[skip:]) {
 				return
 			}
 		}

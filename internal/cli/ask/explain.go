@@ -5,7 +5,6 @@
 package ask
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -185,7 +184,6 @@ func asked(v *capability.Vocabulary, requirements []capability.Requirement) v1be
 
 // Decided puts into words what decided a comparison for a winner.
 func Decided(p capability.Preference, winner string) string {
-	first, second := cmp.Or(p.First, "nothing"), cmp.Or(p.Second, "nothing") // a set has run out of values
 	switch {
 	case p.LeftOut && p.Own && p.Round > 0:
 		return fmt.Sprintf("equal for this worker pool; %s does without %s, so it is the plainer one", winner, p.Capability)
@@ -196,10 +194,17 @@ func Decided(p capability.Preference, winner string) string {
 	case p.Round == 0:
 		return fmt.Sprintf("%s: only one of them supports %s", p.Capability, p.First+p.Second)
 	case p.Own:
-		return fmt.Sprintf("equal on this machine type; without it, the %s preferred value of %s is %s against %s",
-			ordinal(p.Round), p.Capability, first, second)
+		return "equal on this machine type; without it, " + byValue(p)
 	}
-	return fmt.Sprintf("the %s preferred value of %s is %s against %s", ordinal(p.Round), p.Capability, first, second)
+	return byValue(p)
+}
+
+// byValue says which value decided a comparison.
+func byValue(p capability.Preference) string {
+	if p.First == "" || p.Second == "" { // a set has run out of values
+		return fmt.Sprintf("one of them also supports %s %s, the other does not", p.Capability, p.First+p.Second)
+	}
+	return fmt.Sprintf("the %s preferred value of %s is %s against %s", ordinal(p.Round), p.Capability, p.First, p.Second)
 }
 
 // ordinal is "most", "second most", "third most" and so on.

@@ -168,11 +168,11 @@ func PrintOutcome(w io.Writer, p input.AnyProfile, r *resolve.Resolution[any], v
 		fits = "for this worker pool"
 	}
 	for _, rejection := range resolve.Rejections(v, r.Pool.Region) {
-		by := ""
+		out := "out"
 		if sides {
-			by = " by the " + causes[rejection.By]
+			out = "excluded by the " + causes[rejection.By]
 		}
-		report.Printf(w, "      out%s: it %s\n", by, rejection)
+		report.Printf(w, "      %s: it %s\n", out, rejection)
 	}
 	if v.Reason == "" {
 		report.Printf(w, "      fits; %s: %s\n", fits, v.Effective.String()+undeclaredIn(p, r, v.Effective))

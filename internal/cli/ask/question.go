@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ask is the commands that answer questions about worker pools: select, explain, maintenance and capabilities.
+// Package ask is the commands that answer questions about worker pools: select, explain and capabilities.
 package ask
 
 import (
@@ -136,10 +136,30 @@ func runQuestion(ctx context.Context, c *command.Call, args []string, flags *poo
 	if err != nil {
 		return input.PrintFindings(c, g, err)
 	}
-	refused, boots := false, false
+	boots, refused, err := all.print(c.Stdout, flags.output, reasons)
+	if err == nil && boots+refused == 0 && all.how == ofShoots {
+		err = flags.filter.NoPool(g)
+	}
+	if err := errors.Join(err, input.PrintFindings(c, g, nil)); err != nil {
+		return err
+	}
+	input.PrintNotes(c, g)
+	if len(g.Findings) > 0 || refused > 0 && (all.how != partial || boots == 0) {
+		return command.ErrWrong
+	}
+	return nil
+}
+
+// print prints the answers in a format, with the reasons if these are wanted. It returns how many of them have an image, and how many
+// have none.
+func (all *answered) print(w io.Writer, format string, reasons bool) (boots, refused int, err error) {
 	wanted := func(yield func(Answer) bool) {
 		for a := range all.answers {
-			refused, boots = refused || a.refused != nil, boots || a.selected != nil
+			if a.selected != nil {
+				boots++
+			} else {
+				refused++
+			}
 			if !reasons {
 				a.reasoning = nil
 			}
@@ -149,26 +169,20 @@ func runQuestion(ctx context.Context, c *command.Call, args []string, flags *poo
 		}
 	}
 	switch {
-	case command.IsTable(flags.output):
-		err = command.PrintTable(c.Stdout, flags.output, answerColumns, rowsOf(wanted))
+	case command.IsTable(format):
+		skip := 0
+		if all.how != ofShoots {
+			skip = 2 // Shoot and pool
+		}
+		err = command.PrintTable(w, format, answerColumns[skip:], rowsOf(wanted, skip))
 	case all.how == single:
 		for a := range wanted {
-			err = command.PrintAs(c.Stdout, flags.output, a, func(w io.Writer) { printNextAnswer(w, 0, a) })
+			err = command.PrintAs(w, format, a, func(w io.Writer) { printNextAnswer(w, 0, a) })
 		}
 	default:
-		err = command.PrintEach(c.Stdout, flags.output, "pools", wanted, printNextAnswer)
+		err = command.PrintEach(w, format, "pools", wanted, printNextAnswer)
 	}
-	if err == nil && !refused && !boots && all.how == ofShoots {
-		err = flags.filter.NoPool(g)
-	}
-	if err := errors.Join(err, input.PrintFindings(c, g, nil)); err != nil {
-		return err
-	}
-	input.PrintNotes(c, g)
-	if len(g.Findings) > 0 || refused && (all.how != partial || !boots) {
-		return command.ErrWrong
-	}
-	return nil
+	return boots, refused, err
 }
 
 // answered is a question with its answers.
@@ -226,11 +240,7 @@ func askByFlags(g *input.Given, flags *poolFlags, order capability.Order, stdin 
 	flags.pool.Order = order
 	if flags.Given("gpu") {
 		flags.pool.Worker.GPU = &flags.gpu
-		if !slices.Contains(gpuTypes, flags.gpu) {
-			g.Notes = append(g.Notes, fmt.Sprintf(
-				"images support GPUs of the types %s, so %s asks for one without GPU support%s",
-				strings.Join(gpuTypes, ", "), flags.gpu, words.DidYouMean(words.InCase(flags.gpu, gpuTypes))))
-		}
+		noteGPU(g, flags.gpu)
 	}
 	config, fault, err := workerConfig(g, flags, stdin, p.Provider())
 	if err != nil {
@@ -239,35 +249,49 @@ func askByFlags(g *input.Given, flags *poolFlags, order capability.Order, stdin 
 	if config != nil {
 		flags.pool.Config = &runtime.RawExtension{Raw: config.JSON}
 	}
-	name := "the worker's providerConfig (--worker-config " + flags.workerConfig + ")"
 	pools, err := flags.possible(p.Spec())
 	if err != nil {
 		return answered{}, err
 	}
+	how := single
 	if flags.pool.Version == "" || flags.pool.MachineType == "" || flags.pool.Region == "" {
-		return answered{func(yield func(Answer) bool) {
-			for i, pool := range pools {
-				a := answerTo(p, pool, name, fault)
-				if i == 0 {
-					noteFurther(g, config, a.resolution.Further.Errors())
-				}
-				if !yield(a) {
-					return
-				}
+		how = partial
+	}
+	return answered{func(yield func(Answer) bool) {
+		for i, pool := range pools {
+			a := answerTo(p, pool, "the worker's providerConfig (--worker-config "+flags.workerConfig+")", fault)
+			if i == 0 {
+				noteFurther(g, config, a.resolution.Further.Errors())
 			}
-		}, partial}, nil
-	}
-	noteNoLongerOffered(g, p.Spec(), &flags.pool)
-	a := answerTo(p, flags.pool, name, fault)
-	noteFurther(g, config, a.resolution.Further.Errors())
-	if unknown := resolve.Region(p, flags.pool.Region, nil); unknown != nil {
-		if a.refused != nil && len(a.Suggestions) == 0 && flags.output == "text" {
-			a.mistake = "The " + unknown.Detail
-		} else {
-			g.Notes = append(g.Notes, unknown.Detail)
+			if how == single {
+				noteSingle(g, p, &a, flags.output)
+			}
+			if !yield(a) {
+				return
+			}
 		}
+	}, how}, nil
+}
+
+// noteGPU adds a note about a type of GPU that no image supports.
+func noteGPU(g *input.Given, gpu string) {
+	if !slices.Contains(gpuTypes, gpu) {
+		g.Notes = append(g.Notes, fmt.Sprintf("images support GPUs of the types %s, so %s asks for one without GPU support%s",
+			strings.Join(gpuTypes, ", "), gpu, words.DidYouMean(words.InCase(gpu, gpuTypes))))
 	}
-	return answered{slices.Values([]Answer{a}), single}, nil
+}
+
+// noteSingle adds notes about what the answer to a question by flags does not say, or says it in the answer.
+func noteSingle(g *input.Given, p input.AnyProfile, a *Answer, format string) {
+	noteNoLongerOffered(g, p.Spec(), &a.resolution.Pool)
+	unknown := resolve.Region(p, a.Region, nil)
+	switch {
+	case unknown == nil:
+	case a.refused != nil && len(a.Suggestions) == 0 && format == "text":
+		a.mistake = "The " + unknown.Detail
+	default:
+		g.Notes = append(g.Notes, unknown.Detail)
+	}
 }
 
 // possible returns the pool of the flags, with each version, machine type and region of a profile where they name none, in the order

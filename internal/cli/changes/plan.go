@@ -38,8 +38,8 @@ func of[R any](compares bool, views ...update.View[R]) ([]Change, *update.Change
 		if t.Locks {
 			w.add(Change{
 				Kind: Locked, MachineType: t.Name,
-				Message: "the machine type is removed: Gardener answers every later update of these Shoots that the service is not " +
-					"available, even the confirmation of their deletion; put it back with usable: false until nobody uses it",
+				Message: "the machine type is removed: Gardener rejects all later updates of these Shoots (\"service unavailable\"), " +
+					"even the confirmation of their deletion; put it back with usable: false until nobody uses it",
 			}, t.Pools)
 		}
 	}

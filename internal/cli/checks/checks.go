@@ -9,7 +9,9 @@ package checks
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -23,6 +25,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/internal/cli/reserved"
+	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
@@ -103,11 +106,12 @@ func Profile(g *input.Given, s *input.Source[v1beta1.CloudProfile]) {
 	g.AddErrors(s.Manifest, errs...)
 	g.AddWarnings(s.Manifest, gardener.Expired(object.Spec.MachineImages, &object.Spec.Kubernetes)...)
 	g.AddWarnings(s.Manifest, withoutArchitecture(&s.Object.Spec)...)
+	g.AddWarnings(s.Manifest, gardener.TinyMemory(object.Spec.MachineTypes)...)
 	switch {
 	case provider != nil:
 		compiled, report := check.CloudProfile(provider, object)
 		s.Compiled = compiled.WithFaults(errs)
-		g.AddReport(s.Manifest, withSize(report, object))
+		g.AddReport(s.Manifest, withoutRepetitions(withSize(report, object), errs))
 	case object.Spec.Type != "": // core reports that one
 		fault := g.UnknownProvider(object.Spec.Type, "spec.type")
 		if g.MeantProvider(object.Spec.Type) != "" { // else nothing would be checked, and nobody would see it
@@ -134,11 +138,26 @@ func withoutArchitecture(spec *v1beta1.CloudProfileSpec) field.ErrorList {
 	if len(spec.MachineCapabilities) > 0 || types < 3 || len(without) != 1 {
 		return nil
 	}
+	at := field.NewPath("spec", "machineTypes").Index(without[0])
 	return field.ErrorList{{
-		Type: field.ErrorTypeRequired, Field: field.NewPath("spec", "machineTypes").Index(without[0]).String(), Origin: check.RuleTypeUndeclared.Name,
+		Type: field.ErrorTypeRequired, Field: at.String(), Origin: check.RuleTypeUndeclared.Name,
 		Detail: fmt.Sprintf("machine type %s does not name its architecture, so it is taken for %s; all other machine types name theirs",
 			spec.MachineTypes[without[0]].Name, v1beta1constants.ArchitectureAMD64),
 	}}
+}
+
+// withoutRepetitions leaves out what only follows from errors of Gardener: that no image fits a machine type which has one, and that a
+// core flavor which has one is not mapped.
+func withoutRepetitions(report finding.Report, errs field.ErrorList) finding.Report {
+	follows := func(f finding.Finding) bool {
+		return slices.ContainsFunc(errs, func(err *field.Error) bool {
+			return f.Origin == check.RuleMachineWithoutImage.Name && strings.HasPrefix(err.Field, f.Field+".") ||
+				f.Origin == "provider-flavor-missing" && err.Field == f.Field && err.Type == field.ErrorTypeNotSupported
+		})
+	}
+	report.Errors = slices.DeleteFunc(slices.Clone(report.Errors), follows)
+	report.Warnings = slices.DeleteFunc(slices.Clone(report.Warnings), follows)
+	return report
 }
 
 // withSize makes an error of the warning that a CloudProfile is too large to be stored: the API server would refuse it, unless the
@@ -160,6 +179,7 @@ func Namespaced(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile])
 		return
 	}
 	g.AddWarnings(s.Manifest, gardener.Expired(s.Object.Spec.MachineImages, s.Object.Spec.Kubernetes)...)
+	g.AddWarnings(s.Manifest, gardener.TinyMemory(s.Object.Spec.MachineTypes)...)
 	parent, reference := g.ParentOf(s), s.Object.Spec.Parent
 	if parent == nil && reference.Kind == "CloudProfile" && reference.Name != "" {
 		g.AddErrors(s.Manifest, g.Missing("CloudProfile", reference.Name, "spec.parent.name"))
@@ -171,7 +191,7 @@ func Namespaced(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile])
 	inGarden := g.Stored(parent)
 	object := g.StoredNamespaced(s)
 	var report finding.Report
-	if p, _ := g.Compile(parent, ""); p != nil {
+	if p, _ := g.Compile(parent, ""); p != nil && !input.IsCoreOnly(p) {
 		_, report = check.NamespacedCloudProfile(p, object)
 	}
 	g.AddErrors(s.Manifest, validateNamespaced(g, object, inGarden, report.Errors.Errors())...)
@@ -182,7 +202,8 @@ func lintShoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 	if s.Object == nil || s.Object.DeletionTimestamp != nil {
 		return
 	}
-	g.AddErrors(s.Manifest, gardener.Validate(s.Object)...)
+	g.AddErrors(s.Manifest, withTimes(gardener.Validate(s.Object))...)
+	g.AddWarnings(s.Manifest, gardener.ProfileNameIgnored(s.Object)...)
 	p, fault := g.ProfileOf(s.Object)
 	spec := &v1beta1.CloudProfileSpec{}
 	if fault == nil {
@@ -205,12 +226,25 @@ func lintShoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 	}
 }
 
+// clock matches a time of day in Gardener's message about one that it cannot read.
+var clock = regexp.MustCompile(`parsing time "([01]\d|2[0-3]):([0-5]\d)"`)
+
+// withTimes says in errors about maintenance windows how a time of day is written.
+func withTimes(errs field.ErrorList) field.ErrorList {
+	for _, err := range errs {
+		if at := clock.FindStringSubmatch(err.Detail); at != nil && strings.HasPrefix(err.Field, "spec.maintenance.timeWindow") {
+			err.Detail += fmt.Sprintf("; write %s%s00+0000 for %s:%s UTC", at[1], at[2], at[1], at[2])
+		}
+	}
+	return errs
+}
+
 // validate returns what Gardener's API server says about a CloudProfile, or a NamespacedCloudProfile by itself.
 func validate(g *input.Given, object runtime.Object) field.ErrorList {
 	if g.ReservedInCore {
 		return withRepairs(object, reserved.Validate(object))
 	}
-	errs := WithHints(object, gardener.Validate(object))
+	errs := withoutSynced(WithHints(object, gardener.Validate(object)))
 	if profile, _ := object.(*v1beta1.CloudProfile); profile != nil && !g.Admission.Fills(profile.Spec.Type) {
 		for _, err := range errs {
 			if err.Type == field.ErrorTypeRequired && strings.HasSuffix(err.Field, ".capabilityFlavors") {
@@ -219,6 +253,18 @@ func validate(g *input.Given, object runtime.Object) field.ErrorList {
 		}
 	}
 	return errs
+}
+
+// withoutSynced leaves out errors about the architecture of a machine type which has been taken from its capabilities, where the same
+// is said.
+func withoutSynced(errs field.ErrorList) field.ErrorList {
+	said := map[string]bool{}
+	for _, err := range errs {
+		if machineType, _, found := strings.Cut(err.Field, ".capabilities.architecture"); found {
+			said[fmt.Sprint(machineType, ".architecture ", err.BadValue)] = true
+		}
+	}
+	return slices.DeleteFunc(errs, func(err *field.Error) bool { return said[fmt.Sprint(err.Field, " ", err.BadValue)] })
 }
 
 // validateNamespaced returns what validation finds in a NamespacedCloudProfile and its parent. own is what our rules say
@@ -288,12 +334,17 @@ func capabilityHint(profile *v1beta1.CloudProfile, err *field.Error) string {
 		return "; add - {name: architecture, values: [amd64, arm64]} to spec.machineCapabilities"
 	case err.Type == field.ErrorTypeInvalid && strings.HasPrefix(err.Detail, "all Kubernetes versions must match the regex"):
 		return "; write a full version such as 1.33.2"
+	case err.Type == field.ErrorTypeDuplicate && versionOfImage.MatchString(err.Field):
+		return listedAlready(profile, err.Field)
 	case err.Type == field.ErrorTypeNotSupported && namesCapabilities(err.Field):
 		var known []string
 		for _, c := range profile.Spec.MachineCapabilities {
 			known = append(known, c.Name)
 		}
 		return cmp.Or(words.DidYouMean(words.Closest(value, known)), "; register "+value+" in spec.machineCapabilities, or leave it out")
+	case err.Type == field.ErrorTypeNotSupported && valueOf.MatchString(err.Field):
+		name := valueOf.FindStringSubmatch(err.Field)[1]
+		return words.DidYouMean(capability.MeantValue(strings.TrimSuffix(name, "s"), value, registered(profile, name)))
 	}
 	return ""
 }
@@ -304,4 +355,38 @@ func namesCapabilities(path string) bool {
 	inType := strings.HasPrefix(path, "spec.machineTypes[") && strings.HasSuffix(path, "].capabilities")
 	of, flavor, inFlavor := strings.Cut(path, "].capabilityFlavors[")
 	return inType || inFlavor && strings.HasPrefix(of, "spec.machineImages[") && !strings.Contains(flavor, ".")
+}
+
+// versionOfImage matches the path of an image version, and valueOf that of a value of a capability, or of an architecture.
+var (
+	versionOfImage = regexp.MustCompile(`^spec\.machineImages\[(\d+)\]\.versions\[(\d+)\]$`)
+	valueOf        = regexp.MustCompile(`^spec\.machine(?:Types|Images)\[\d+\].*\.([^.\[\]]+)(?:\[\d+\])?$`)
+)
+
+// listedAlready says where an image version stands already that is listed again at a path.
+func listedAlready(profile *v1beta1.CloudProfile, path string) string {
+	at := versionOfImage.FindStringSubmatch(path)
+	i, _ := strconv.Atoi(at[1])
+	again, _ := strconv.Atoi(at[2])
+	image := &profile.Spec.MachineImages[i]
+	first := slices.IndexFunc(image.Versions, func(v v1beta1.MachineImageVersion) bool { return v.Version == image.Versions[again].Version })
+	if first == again { // in another entry of the image
+		return ""
+	}
+	return fmt.Sprintf("image %s lists version %s already, in spec.machineImages[%d].versions[%d]; "+
+		"remove one of the two, or correct its version", image.Name, image.Versions[again].Version, i, first)
+}
+
+// registered returns the values that a profile registers for a capability; architectures for those that it calls so, and without
+// capabilities.
+func registered(profile *v1beta1.CloudProfile, name string) []string {
+	for _, def := range profile.Spec.MachineCapabilities {
+		if def.Name == name {
+			return def.Values
+		}
+	}
+	if strings.TrimSuffix(name, "s") == capability.Architecture {
+		return []string{v1beta1constants.ArchitectureAMD64, v1beta1constants.ArchitectureARM64}
+	}
+	return nil
 }

@@ -38,7 +38,7 @@ func (flags *Options) Add(cmd *cobra.Command, rules []finding.Rule) {
 	f.StringVar(&flags.domain, "domain", "", "`NAME` of the domain of the Shoots' credentials, which admission takes from their Secret")
 	command.Complete(cmd, "domain", nil) // a name, and no file
 	ReservedFlag(cmd, &flags.reservedInCore)
-	f.StringArrayVar(&flags.disable, "disable", nil, "let the findings of these `RULES` not count; may be repeated")
+	f.StringArrayVar(&flags.disable, "disable", nil, "ignore findings of these `RULES`; may be repeated")
 	command.CompleteList(cmd, "disable", Completions(rules, func(r finding.Rule) bool { return cannotDisable(r.Name, rules) != "" }))
 	flags.SettingsFlags(cmd)
 }
@@ -65,7 +65,8 @@ func (flags *Options) merge(rules []finding.Rule) error {
 	}
 	switch {
 	case !slices.Contains(report.Severities(), flags.FailOn):
-		errs = append(errs, fmt.Errorf("unknown --fail-on %q: use %s", flags.FailOn, words.Or(report.Severities())))
+		errs = append(errs, fmt.Errorf("unknown --fail-on %q: use %s%s", flags.FailOn, words.Or(report.Severities()),
+			words.DidYouMean(words.Choice(flags.FailOn, report.Severities()))))
 	case flags.Given("domain") && flags.domain == "":
 		errs = append(errs, errors.New("--domain is empty: name the domain, or leave the flag out if it is not known"))
 	}

@@ -291,11 +291,14 @@ func (ig *ignore) parse(text string, rules []finding.Rule) (faults []string) {
 	ig.reason = strings.TrimSpace(parts[2])
 	known := ruleNames(rules)
 	other := slices.IndexFunc(names, func(name string) bool { return !slices.Contains(known, name) })
+	isRule := func(name string) bool { return slices.Contains(known, name) }
 	switch {
 	case len(names) == 0:
 		return []string{"the comment names no rule; " + ignoreForm}
 	case other > 0 && (ig.reason == "" || !wordLike.MatchString(names[other])):
 		return []string{"the comment silences nothing, because there is no colon before the reason; " + ignoreForm}
+	case other == 0 && len(names) > 1 && ig.reason == "" && !slices.ContainsFunc(names, isRule):
+		return []string{"the comment names no rule before its reason; " + ignoreForm}
 	case ig.reason == "":
 		faults = append(faults, "the comment silences nothing, because it has no reason; "+ignoreForm)
 	}

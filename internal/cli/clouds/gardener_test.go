@@ -36,7 +36,7 @@ func TestShootsOfGardenersDocumentation(t *testing.T) {
 			if status := cli.Run(args, strings.NewReader(""), &stdout, &stderr, clouds.All()...); status != 0 {
 				t.Errorf("%s of %s: status %d\n%s%s", command, path, status, &stdout, &stderr)
 			}
-			if found := strings.Count(stdout.String(), "local@1.0.0, which Gardener fills in,"); command == "select" && found != pools {
+			if found := strings.Count(stdout.String(), "local@1.0.0, which Gardener selects,"); command == "select" && found != pools {
 				t.Errorf("%s: %s", path, &stdout)
 			}
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -265,6 +266,75 @@ func TestBeginsAgain(t *testing.T) {
 	})
 	if want := "shoots.core.gardener.cloud could not be read to the end, 4 times: try again, or read a namespace at a time"; !strings.Contains(message, want) {
 		t.Error(message)
+	}
+}
+
+// The mutating webhooks of all configurations are listed, each with the objects that it is asked about.
+func TestMutating(t *testing.T) {
+	type webhook = admissionregistrationv1.MutatingWebhook
+	asks := func(group, resource string) []admissionregistrationv1.RuleWithOperations {
+		return []admissionregistrationv1.RuleWithOperations{
+			{Rule: admissionregistrationv1.Rule{APIGroups: []string{"apps"}, Resources: []string{"deployments"}}},
+			{Rule: admissionregistrationv1.Rule{APIGroups: []string{group}, Resources: []string{"other", resource}}},
+		}
+	}
+	of := func(labels ...string) *metav1.LabelSelector {
+		selector := &metav1.LabelSelector{MatchLabels: map[string]string{}}
+		for _, label := range labels {
+			selector.MatchLabels[label] = "true"
+		}
+		return selector
+	}
+	const openstack, gardener = "provider.extensions.gardener.cloud/openstack", "core.gardener.cloud"
+	a := &fakegarden.API{Mutating: []admissionregistrationv1.MutatingWebhookConfiguration{
+		{Webhooks: []webhook{
+			{Name: "shoots", ObjectSelector: of("a", openstack), Rules: asks(gardener, "shoots")},
+			{Name: "profiles", ObjectSelector: of("provider.extensions.gardener.cloud/aws"), Rules: asks(gardener, "cloudprofiles")},
+		}},
+		{},
+		{Webhooks: []webhook{
+			{Name: "no selector", Rules: asks(gardener, "*")},
+			{Name: "other labels", ObjectSelector: of("b"), Rules: asks("*", "*/*")},
+			{Name: "no labels", ObjectSelector: of(), Rules: asks("core", "cloudprofiles")},
+			{Name: "no rules"},
+		}},
+	}}
+	found, err := open(t, cluster.Options{Kubeconfig: a.Start(t)}).Mutating(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]cluster.Webhook{
+		{Name: "shoots", Provider: "openstack"}, {Name: "profiles", Provider: "aws", CloudProfiles: true},
+		{Name: "no selector", CloudProfiles: true}, {Name: "other labels", CloudProfiles: true}, {Name: "no labels"}, {Name: "no rules"},
+	}, found); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"GET /apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"}, a.Requests()); diff != "" {
+		t.Error(diff)
+	}
+	if found, err := open(t, cluster.Options{Kubeconfig: (&fakegarden.API{}).Start(t)}).Mutating(t.Context()); len(found) != 0 || err != nil {
+		t.Error(found, err)
+	}
+}
+
+// A list that is refused is an error that names the right, or what the API server says.
+func TestMutatingThatIsRefused(t *testing.T) {
+	const resource = "mutatingwebhookconfigurations"
+	for want, refusal := range map[string]*apierrors.StatusError{
+		"the right to list " + resource + ".admissionregistration.k8s.io is missing in context here (https://127.0.0.1:": apierrors.NewForbidden(
+			schema.GroupResource{Group: "admissionregistration.k8s.io", Resource: resource}, "", fmt.Errorf("User %q may not", "me")),
+		resource + ".admissionregistration.k8s.io cannot be read from context here (https://127.0.0.1:": apierrors.NewBadRequest("teapot"),
+	} {
+		a := &fakegarden.API{Refuse: func(path, _ string) *apierrors.StatusError {
+			if !strings.HasSuffix(path, "/"+resource) {
+				t.Error(path)
+			}
+			return refusal
+		}}
+		found, err := open(t, cluster.Options{Kubeconfig: a.Start(t)}).Mutating(t.Context())
+		if found != nil || err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), fakegarden.Secret) {
+			t.Error(found, err)
+		}
 	}
 }
 

@@ -24,7 +24,11 @@ func OutputFlag(cmd *cobra.Command, value *string, formats []string) {
 	Complete(cmd, "output", formats)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if !slices.Contains(formats, *value) {
-			return fmt.Errorf("unknown output format %q: use one of %s", *value, strings.Join(formats, ", "))
+			hint := words.DidYouMean(words.Choice(*value, formats))
+			if format, file, found := strings.Cut(*value, "="); found && slices.Contains(formats, format) {
+				hint = "; to write into a file, say -o " + format + " > " + file
+			}
+			return fmt.Errorf("unknown output format %q: use one of %s%s", *value, strings.Join(formats, ", "), hint)
 		}
 		return nil
 	}

@@ -49,3 +49,20 @@ kubernetes:
 		t.Error(warnings)
 	}
 }
+
+func TestProfileNameIgnored(t *testing.T) {
+	for text, want := range map[string]int{
+		"{cloudProfileName: a}":                                                        0,
+		"{cloudProfile: {name: a}}":                                                    0,
+		"{cloudProfileName: a, cloudProfile: {name: a}}":                               0,
+		"{cloudProfileName: a, cloudProfile: {kind: CloudProfile, name: a}}":           0,
+		"{cloudProfileName: '', cloudProfile: {name: a}}":                              0,
+		"{cloudProfileName: a, cloudProfile: {name: b}}":                               1,
+		"{cloudProfileName: a, cloudProfile: {kind: NamespacedCloudProfile, name: a}}": 1,
+	} {
+		shoot := &v1beta1.Shoot{Spec: *given.Decoded[v1beta1.ShootSpec](t, text)}
+		if got := gardener.ProfileNameIgnored(shoot); len(got) != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}

@@ -5,6 +5,7 @@
 package input
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ import (
 type Filling struct {
 	// By says who has filled it in; empty if nobody has.
 	By Filler
-	// Gardener is the image that Gardener has selected; zero if it has none, for the reason Err.
+	// Gardener is the image that Gardener has selected; zero if it has none. Err is the reason for that, or why Gardener refuses it.
 	Gardener maintenance.Image
 	Err      error
 	// Instead is the image that mutate-shoot would give the pool in its place, where it is not installed; zero for none.
@@ -46,15 +47,21 @@ const (
 func (f Filling) About() string {
 	var none maintenance.Image
 	switch {
-	case f.Err != nil:
+	case f.Gardener == none && f.Err != nil:
 		return "; Gardener selects none: " + f.Err.Error()
-	case f.Instead != none:
-		return fmt.Sprintf("; Gardener selects %s, which the Shoot leaves open: name %s, which boots, and which capkit's webhook "+
-			"mutate-shoot would have selected", f.Gardener, f.Instead)
-	case f.By != "":
-		return fmt.Sprintf("; Gardener selects %s, which the Shoot leaves open", f.Gardener)
+	case f.Gardener == none:
+		return ""
 	}
-	return ""
+	text := fmt.Sprintf("; Gardener selects %s, which the Shoot leaves open", f.Gardener)
+	colon := ":"
+	if f.Err != nil {
+		text += fmt.Sprintf(", and refuses it: %v", f.Err)
+		colon = ";"
+	}
+	if f.Instead != none {
+		text += fmt.Sprintf("%s name %s, which boots, and which capkit's webhook mutate-shoot would have selected", colon, f.Instead)
+	}
+	return text
 }
 
 // leavesImage reports whether a worker may leave its image, or a part of the version, to Gardener: one that names a
@@ -123,6 +130,7 @@ func fillKubernetes(p AnyProfile, version *string) {
 }
 
 // fillImage gives a new worker pool the image that is filled in. If it cannot be told what boots for it, that is Gardener's choice.
+// It gives none that Gardener then refuses.
 func fillImage(p AnyProfile, worker *v1beta1.Worker, pool provider.Pool, kubernetes string, by maintenance.Admission) Filling {
 	image, err := gardenerrules.DefaultImage(p.Spec(), worker, nil)
 	if err != nil || image == (maintenance.Image{Name: pool.Image, Version: pool.Version}) {
@@ -139,6 +147,10 @@ func fillImage(p AnyProfile, worker *v1beta1.Worker, pool provider.Pool, kuberne
 		default:
 			f.Instead = other
 		}
+	}
+	if reason := maintenance.RefusedNew(p.Spec(), image, worker, kubernetes); reason != "" {
+		f.By, f.Err = "", errors.New(reason)
+		return f
 	}
 	if worker.Machine.Image == nil {
 		worker.Machine.Image = &v1beta1.ShootMachineImage{}

@@ -67,8 +67,6 @@ type Given struct {
 	Cluster string
 	// Namespace of the objects in files that name none; empty if that is left open.
 	Namespace string
-	// leftOut counts the Shoots of the cluster that were not asked about, by their provider, which is not known.
-	leftOut map[string]int
 }
 
 // Unread are the values of Shoots that no check reads and of which landscapes have hundreds of megabytes, whether they come
@@ -195,7 +193,7 @@ func decode(o *manifest.Object, object any) finding.List {
 		return finding.Of(field.ErrorList{err})
 	}
 	for i, f := range errs {
-		if err := cmp.Or(wrappedFlavor(o, f.Error), inPool(f.Error)); err != nil {
+		if err := cmp.Or(wrappedFlavor(o, f.Error), inPool(f.Error), misshapen(f.Error)); err != nil {
 			errs[i] = finding.Of(field.ErrorList{err})[0]
 		}
 	}
@@ -345,6 +343,27 @@ func wrappedFlavor(o *manifest.Object, err *field.Error) *field.Error {
 	return Problem(RuleFlavorWrapped, field.ErrorTypeInvalid, at, nil,
 		`a core flavor is the map of its capabilities itself, without the key "capabilities:", `+
 			`which only flavors under spec.providerConfig have; write: - %s`, flowStyle(capabilities))
+}
+
+// misshapen puts what the decoder says about capabilities of the wrong shape into the words of CloudProfiles. It is nil for any other
+// error.
+func misshapen(err *field.Error) *field.Error {
+	said := *err
+	value, _ := err.BadValue.(string)
+	switch {
+	case err.Origin != strictjson.OriginFieldType:
+		return nil
+	case err.Field == "spec.machineCapabilities" && strings.HasSuffix(err.Detail, "got an object"):
+		said.Detail += "; write - name: architecture, and values: [amd64, arm64] below it, for each capability"
+	case coreFlavor.FindString(err.Field) == err.Field && strings.HasPrefix(err.Detail, "must be a valid value"):
+		said.Detail = "a flavor is the map of its capabilities; write them, as in - architecture: [amd64]"
+		if value == "amd64" || value == "arm64" {
+			said.Detail = "a flavor is the map of its capabilities; write - architecture: [" + value + "]"
+		}
+	default:
+		return nil
+	}
+	return &said
 }
 
 // flowStyle prints a map of lists in YAML's flow style, in the order of names.

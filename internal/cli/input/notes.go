@@ -5,10 +5,6 @@
 package input
 
 import (
-	"maps"
-	"slices"
-	"strings"
-
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
@@ -28,15 +24,11 @@ func PrintSkipped(c *command.Call, in *Given) {
 	}
 }
 
-// PrintNotes writes the remarks about the profiles that answers come from, and about what was left out.
+// PrintNotes writes the remarks about the profiles that answers come from.
 func PrintNotes(c *command.Call, in *Given) {
 	PrintSkipped(c, in)
 	for _, note := range in.Notes {
 		report.Printf(c.Stderr, "note: %s\n", note)
-	}
-	for _, name := range slices.Sorted(maps.Keys(in.leftOut)) {
-		report.Printf(c.Stderr, "note: %s of provider %s left out: this command knows %s\n",
-			report.Count(in.leftOut[name], "Shoot"), name, strings.Join(slices.Sorted(maps.Keys(in.Providers)), ", "))
 	}
 }
 

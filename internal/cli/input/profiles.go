@@ -94,9 +94,9 @@ func (in *Given) StoredNamespaced(s *Source[v1beta1.NamespacedCloudProfile]) *v1
 // compileSpec compiles the spec of a profile, which stands at the path root, nil if it was rendered. It adds a note if the
 // answers come from a profile with errors. The error, at the path at, says that its provider is unknown.
 func (in *Given) compileSpec(who string, spec *v1beta1.CloudProfileSpec, root *field.Path, at string) (AnyProfile, *field.Error) {
-	provider := in.Providers[spec.Type]
-	if provider == nil {
-		return nil, in.UnknownProvider(spec.Type, at)
+	provider, fault := in.providerOf(spec, at)
+	if fault != nil {
+		return nil, fault
 	}
 	compiled, found := profile.Compile(provider, spec, root)
 	if errs := len(found.Errors); errs > 0 {
@@ -213,8 +213,30 @@ func (in *Given) Missing(kind, name, at string) *field.Error {
 			"%s %s was not found; %s could not be read: if it is in there, repair that first; else give its manifest, "+
 				"or correct the name", kind, name, strings.Join(places, ", "))
 	}
-	return Problem(check.RuleProfileMissing, field.ErrorTypeNotFound, at, name,
-		"%s %s is not among the inputs: give its manifest as well, or correct the name", kind, name)
+	missing := Problem(check.RuleProfileMissing, field.ErrorTypeNotFound, at, name, "%s %s is not among the inputs", kind, name)
+	missing.Detail += cmp.Or(in.meantProfile(kind, name, at), ": give its manifest as well, or correct the name")
+	return missing
+}
+
+// meantProfile says which of the profiles among the inputs was probably meant by one that is not; empty if none.
+func (in *Given) meantProfile(kind, name, at string) string {
+	namespace, bare := "", name
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		namespace, bare = name[:i+1], name[i+1:]
+	}
+	if at == "spec.cloudProfile.name" && kind == "NamespacedCloudProfile" && in.Profiles.ByName[bare] != nil {
+		return ", but a CloudProfile of that name is: write kind: CloudProfile"
+	}
+	known := names(in.Profiles.All)
+	if kind == "NamespacedCloudProfile" {
+		known = nil
+		for _, other := range names(in.Namespaced.All) {
+			if rest, inNamespace := strings.CutPrefix(other, namespace); inNamespace {
+				known = append(known, rest)
+			}
+		}
+	}
+	return words.DidYouMean(words.Slip(bare, known))
 }
 
 // unreadAt returns where there is a document that could not be read, and may be an object of this kind and name: the
@@ -243,9 +265,15 @@ func Unreadable(kind, name, at string) *field.Error {
 
 // UnknownProvider is the error about a profile whose provider type the command does not know.
 func (in *Given) UnknownProvider(name, at string) *field.Error {
-	meant := cmp.Or(words.DidYouMean(in.MeantProvider(name)), "; if the type is right, there is nothing to correct")
+	meant := cmp.Or(words.DidYouMean(in.MeantProvider(name)), "; if this type is intended, ignore this warning")
 	return Problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name, "the provider config was not checked: this command knows %s, not %s%s",
 		strings.Join(slices.Sorted(maps.Keys(in.Providers)), ", "), name, meant)
+}
+
+// NotFor is the error about a profile with whose provider type the command cannot do something, like to render.
+func (in *Given) NotFor(name, at, done string) *field.Error {
+	return Problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name, "profiles of provider %s cannot be %s: this command knows %s%s",
+		name, done, strings.Join(slices.Sorted(maps.Keys(in.Providers)), ", "), words.DidYouMean(in.MeantProvider(name)))
 }
 
 // MeantProvider returns the known provider type that was probably meant by another one; empty if there is none.
@@ -276,7 +304,8 @@ func (in *Given) ProfileNamed(name string) (AnyProfile, error) {
 		return nil, fmt.Errorf("CloudProfile %s cannot be read", name)
 	case s != nil:
 		if _, fault = in.Compile(s, ""); fault == nil { // which adds a note about the errors that it has with the defaults of the API server
-			p, _ = profile.Compile(in.Providers[s.Object.Spec.Type], &in.filled(s).Spec, field.NewPath("spec"))
+			cloud, _ := in.providerOf(&s.Object.Spec, "")
+			p, _ = profile.Compile(cloud, &in.filled(s).Spec, field.NewPath("spec"))
 		}
 	case err != nil:
 		kind := "CloudProfile"
@@ -359,20 +388,10 @@ func (in *Given) ProfileToAsk(s *Source[v1beta1.Shoot]) AnyProfile {
 	switch {
 	case fault == nil:
 		return p
-	case s.Live && fault.Origin == RuleProviderUnknown: // a landscape may have several providers
-		in.leaveOut(s.Object.Spec.Provider.Type)
 	default:
 		in.AddErrors(s.Manifest, fault)
 	}
 	return nil
-}
-
-// leaveOut counts a Shoot of the cluster whose provider the command does not know.
-func (in *Given) leaveOut(provider string) {
-	if in.leftOut == nil {
-		in.leftOut = map[string]int{}
-	}
-	in.leftOut[provider]++
 }
 
 // RenderSpec returns what a NamespacedCloudProfile, whose parent is among the inputs, results in: what Gardener's controller writes

@@ -227,12 +227,12 @@ func (flags *Flags) Nothing(in *Given, what string) error {
 	}
 	text := "no " + what + " among the inputs"
 	if in.Cluster != "" {
-		text += ", which have what is in " + in.Cluster
+		text += " and in " + in.Cluster
 	}
 	if in.Summary.Skipped > 0 {
 		text += fmt.Sprintf("; %s skipped", report.Count(in.Summary.Skipped, "document"))
 	}
-	errs := []error{errors.New(text + in.EmptyInputs() + ": with --allow-empty that is no error")}
+	errs := []error{errors.New(text + in.EmptyInputs() + ": to allow this, use --allow-empty")}
 	for _, s := range in.skipped[:min(len(in.skipped), mostSkipped)] {
 		errs = append(errs, fmt.Errorf("skipped: %s", s))
 	}

@@ -46,7 +46,7 @@ A comment silences a finding, in its line or in the line above; above an object 
 
 --disable does so for all objects, and so does the file .capkit.yaml, with reasons. Admission knows nothing of either.
 
---fix repairs what can be meant in one way only, like a text where a list belongs: it prints a diff, and with -w it changes
+--fix repairs unambiguous mistakes, like a text where a list belongs: it prints a diff, and with -w it changes
 the files and lints them then. With and without -w, the exit status is that of what remains.`,
 		Example: "  capkit lint cloudprofile.yaml\n" +
 			"  capkit lint -o sarif manifests/ > capkit.sarif\n" +
@@ -141,8 +141,8 @@ func printRules(c *command.Call, found report.Report, format string) {
 	switch {
 	case len(counts) == 0 || format != "text" && format != "github":
 	case len(counts) == 1:
-		report.Printf(c.Stderr, "%s explain-rule %s says what that means\n", c.Name, counts[0].Rule)
+		report.Printf(c.Stderr, "for details, run %s explain-rule %s\n", c.Name, counts[0].Rule)
 	default:
-		report.Printf(c.Stderr, "rules: %s; %s explain-rule RULE says what one means\n", checks.CountsOf(counts), c.Name)
+		report.Printf(c.Stderr, "rules: %s; for details, run %s explain-rule RULE\n", checks.CountsOf(counts), c.Name)
 	}
 }

@@ -46,7 +46,7 @@ func (c *converter) fill(v *node, n *yaml.Node, depth int) {
 	case yaml.MappingNode:
 		v.json = "{"
 		c.members(v, n, depth+1)
-		v.keepLast(c.note)
+		v.keepLast(depth == 1, c.note)
 	case yaml.SequenceNode:
 		v.json = "["
 		for _, item := range n.Content {

@@ -114,7 +114,7 @@ func (r *jsonReader) value(depth int) (*node, error) {
 		}
 	}
 	if n.json == "{" {
-		n.keepLast(r.faults.add)
+		n.keepLast(false, r.faults.add)
 	}
 	_, err = r.next()
 	return n, err

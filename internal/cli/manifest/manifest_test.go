@@ -94,10 +94,14 @@ func TestLoadMessages(t *testing.T) {
 	long := strings.Repeat("k", 100)
 	for text, want := range map[string]string{
 		"apiVersion: v1\nkind: A\nx: {\na: 1,\na: 2}\n": `the key "a" is already given in line 4; remove one of the two`,
-		"foo":                         "this is a single value, but a manifest is a mapping with apiVersion and kind",
-		"[]":                          "this is a list, but a manifest is a mapping with apiVersion and kind",
-		"a: 1":                        "apiVersion and kind are missing",
-		"kind: B":                     "apiVersion is missing",
+		"foo":            "this is a single value, but a manifest is a mapping with apiVersion and kind",
+		"[]":             "this is a list, but a manifest is a mapping with apiVersion and kind",
+		"a: 1":           "apiVersion and kind are missing",
+		"kind: B":        "apiVersion is missing",
+		"items:\n- a: 1": "apiVersion and kind are missing; if it is a list of objects, add apiVersion: v1 and kind: List",
+		"apiVersion: v1\nkind: A\nx: 1\napiVersion: v1\nkind: B\nx: 1\n": "a second object begins here; write --- into a line of its own above it",
+		"apiVersion: v1\nkind: A\nx:\n\u00a0 a: 1\n  b: 1\n": "not valid YAML: the line is indented by the character U+00A0, " +
+			"which only looks like a space; write spaces",
 		"kind: Secret\na: *topsecret": "not valid YAML: an alias (*name) refers to an anchor (&name) that is not defined above it",
 		"a: [":                        "not valid YAML: did not find expected node content",
 		"apiVersion: v1\nkind: A\nx: !!bool maybe\n":                  "the value is not what its tag !!bool says",

@@ -45,9 +45,11 @@ func (all *faults) add(f *fault) {
 }
 
 // keepLast drops the members of an object with a key that comes again. It notes the faults of keys that the mapping itself gives
-// again: what a merge key brings in may be overridden.
-func (n *node) keepLast(note func(*fault)) {
+// again: what a merge key brings in may be overridden. If a whole document gives both apiVersion and kind again, that is one fault: the
+// line between two documents is missing.
+func (n *node) keepLast(document bool, note func(*fault)) {
 	first := make(map[string]*node, len(n.nodes))
+	var again []*node
 	for _, m := range n.nodes {
 		switch before := first[m.key]; {
 		case m.merged:
@@ -56,8 +58,16 @@ func (n *node) keepLast(note func(*fault)) {
 		default:
 			m.again = &fault{m.at, RuleDuplicateKey,
 				fmt.Sprintf("the key %s is already given in line %d; remove one of the two", quoteKey(m.key), before.at.line)}
-			note(m.again)
+			again = append(again, m)
 		}
+	}
+	given := func(key string) bool { return slices.ContainsFunc(again, func(m *node) bool { return m.key == key }) }
+	if document && given("apiVersion") && given("kind") {
+		note(&fault{again[0].at, RuleDuplicateKey, "a second object begins here; write --- into a line of its own above it"})
+		again = nil
+	}
+	for _, m := range again {
+		note(m.again)
 	}
 	if len(first) == len(n.nodes) {
 		return
@@ -187,5 +197,9 @@ func (n *node) misshapen() *fault {
 	case 1:
 		return &fault{n.at, RuleNotAnObject, missing[0] + " is missing"}
 	}
-	return &fault{n.at, RuleNotAnObject, "apiVersion and kind are missing"}
+	message := "apiVersion and kind are missing"
+	if items := n.member("items"); items != nil && items.json == "[" {
+		message += "; if it is a list of objects, add apiVersion: v1 and kind: List"
+	}
+	return &fault{n.at, RuleNotAnObject, message}
 }

@@ -12,6 +12,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -103,10 +104,31 @@ func (s *source) syntaxFault(c chunk, err error) *fault {
 	if strings.HasPrefix(message, "unknown anchor") {
 		message = "an alias (*name) refers to an anchor (&name) that is not defined above it"
 	}
+	if other := otherSpace(c); other != nil {
+		return other
+	}
 	if repair := repairs[message]; repair != "" {
 		message += "; " + repair
 	}
 	return &fault{at, RuleSyntax, "not valid YAML: " + message}
+}
+
+// otherSpace returns the fault of the first line of a text that is indented by a space that YAML does not know, and looks like one
+// that it does; nil if there is none.
+func otherSpace(c chunk) *fault {
+	pos := 0
+	for line := range lines(c.text) {
+		indent := line[:len(line)-len(strings.TrimLeftFunc(line, unicode.IsSpace))]
+		if i := strings.IndexFunc(indent, func(r rune) bool { return r >= utf8.RuneSelf && r != 0x85 }); i >= 0 {
+			at := c.place
+			at.advance(c.text[:pos+i])
+			r, _ := utf8.DecodeRuneInString(indent[i:])
+			return &fault{at, RuleSyntax, fmt.Sprintf("not valid YAML: the line is indented by the character %U, which only looks like a space; "+
+				"write spaces", r)}
+		}
+		pos += len(line)
+	}
+	return nil
 }
 
 // upTo returns what comes before the content of the first line up to which a text alone fails with the message. It halves the

@@ -115,7 +115,7 @@ func (m *migration) migrateAll() {
 func (m *migration) migrateProfile(s *input.Source[v1beta1.CloudProfile]) {
 	cloud := m.Providers[s.Object.Spec.Type]
 	if cloud == nil {
-		m.AddErrors(s.Manifest, m.UnknownProvider(s.Object.Spec.Type, "spec.type"))
+		m.AddErrors(s.Manifest, m.NotFor(s.Object.Spec.Type, "spec.type", "migrated"))
 		return
 	}
 	in := transform.Input{Raw: s.Manifest.JSON, Used: m.used.in("CloudProfile " + s.Name)}
@@ -135,7 +135,7 @@ func (m *migration) migrateNamespaced(s *input.Source[v1beta1.NamespacedCloudPro
 		m.AddErrors(s.Manifest, m.Missing("CloudProfile", s.Object.Spec.Parent.Name, "spec.parent.name"))
 		return
 	case m.Providers[parent.Object.Spec.Type] == nil:
-		m.AddErrors(s.Manifest, m.UnknownProvider(parent.Object.Spec.Type, "spec.parent.name"))
+		m.AddErrors(s.Manifest, m.NotFor(parent.Object.Spec.Type, "spec.parent.name", "migrated"))
 		return
 	}
 	spec := parent.Object.Spec.DeepCopy()

@@ -47,8 +47,8 @@ func Command(c *command.Call) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report FILE...",
 		Short: "Show all answers of CloudProfiles in one page: which machine type boots which image, and why",
-		Long: `Answers for each image version, machine type and region of the profiles in the files which image is booted, for worker pools
-that ask for nothing special and for each thing that they may ask for.
+		Long: `Shows which image boots for every combination of image version, machine type and region, with and without special worker
+features.
 
 The answer is one HTML file that needs no network: with what explain says of each combination, what lint finds, and what
 maintenance does to the Shoots in the files, the next one and those of 90 days. As JSON it is the answers of select, for programs.

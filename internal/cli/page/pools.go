@@ -16,6 +16,7 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/ask"
 	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/maintain"
 	"github.com/capkit/capkit/internal/cli/page/html"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/capability"
@@ -48,15 +49,15 @@ func addMaintenance(g *input.Given, r *html.Report, order capability.Order, afte
 	findings := g.Findings
 	defer func() { g.Findings = findings }()
 	pools, kubernetes := gathered{index: map[string]int{}}, gathered{index: map[string]int{}}
-	later, known := ask.Maintainers(after), map[askedShape]html.Pools{}
+	later, known := maintain.Maintainers(after), map[askedShape]html.Pools{}
 	for _, s := range g.Shoots.All {
 		if s.Object != nil && s.Object.DeletionTimestamp != nil {
 			continue
 		}
 		r.Shoots++
-		var answer ask.Maintained
+		var answer maintain.Maintained
 		if s.Object != nil {
-			ask.Maintain(g, &answer, s, &input.Filter{}, later)
+			maintain.Maintain(g, &answer, s, &input.Filter{}, later)
 		}
 		if s.Object == nil || len(answer.Pools) < len(s.Object.Spec.Provider.Workers) {
 			r.Unknown++
@@ -65,7 +66,7 @@ func addMaintenance(g *input.Given, r *html.Report, order capability.Order, afte
 			addPools(g, &pools, g.ProfileToAsk(s), s, answer.Pools, order, known)
 		}
 		for _, k := range answer.Kubernetes {
-			kubernetes.add(html.Pools{MaintainedPool: ask.MaintainedPool{From: k.From, To: k.To, Action: k.Action}}, 1, k.Who())
+			kubernetes.add(html.Pools{MaintainedPool: maintain.MaintainedPool{From: k.From, To: k.To, Action: k.Action}}, 1, k.Who())
 		}
 	}
 	r.Maintenance = pools.all
@@ -91,7 +92,7 @@ type askedShape struct {
 // addPools adds the worker pools of a Shoot, each with what it asks for and boots with the image that it has before the maintenance.
 // What is known of other pools has Asks and Boots alone.
 func addPools(
-	g *input.Given, to *gathered, p input.AnyProfile, s *input.Source[v1beta1.Shoot], maintained []ask.MaintainedPool,
+	g *input.Given, to *gathered, p input.AnyProfile, s *input.Source[v1beta1.Shoot], maintained []maintain.MaintainedPool,
 	order capability.Order, known map[askedShape]html.Pools,
 ) {
 	stored, _ := g.StoredShoot(p, s.Object)
@@ -152,7 +153,7 @@ func addCalendar(g *input.Given, r *html.Report, after time.Duration) {
 	until := r.Made.AddDate(0, 0, ahead)
 	r.Until = until.UTC().Format(time.DateOnly)
 	total := 0
-	for _, day := range ask.Calendar(g, &input.Filter{}, now, r.Made, until, func(int) {}) {
+	for _, day := range maintain.Calendar(g, &input.Filter{}, now, r.Made, until, func(int) {}) {
 		events := gathered{index: map[string]int{}}
 		for _, e := range day.Entries {
 			if e.Pool != nil {
@@ -160,7 +161,7 @@ func addCalendar(g *input.Given, r *html.Report, after time.Duration) {
 				continue
 			}
 			k := e.Kubernetes
-			events.add(html.Pools{MaintainedPool: ask.MaintainedPool{Image: "Kubernetes", From: k.From, To: k.To, Action: k.Action}}, 1, k.Who())
+			events.add(html.Pools{MaintainedPool: maintain.MaintainedPool{Image: "Kubernetes", From: k.From, To: k.To, Action: k.Action}}, 1, k.Who())
 		}
 		total += len(events.all)
 		r.Calendar = append(r.Calendar, html.Day{Date: day.Date, Events: events.all})

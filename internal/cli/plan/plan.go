@@ -44,7 +44,7 @@ objects in OLD and NEW count as if they were among the files.
 
   refused      Gardener or admission would refuse the update
   locked       no later update of these Shoots would pass Gardener
-  no-machines  worker pools get no new machines any more
+  no-machines  worker pools can no longer create machines
   maintenance  Gardener's maintenance would choose the version for worker pools that do not boot it
   expires      an image version gets another expiration date, and what becomes of its users on that day
   kubernetes   a version of Kubernetes is new or gone, or has another expiration date or classification

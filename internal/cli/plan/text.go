@@ -24,8 +24,8 @@ import (
 var meanings = map[changes.Kind]string{
 	changes.Refused:     "Gardener or admission would refuse the update",
 	changes.Locked:      "no later update of these Shoots would pass Gardener",
-	changes.NoMachines:  "worker pools get no new machines any more",
-	changes.Maintenance: "maintenance would choose what worker pools do not boot",
+	changes.NoMachines:  "worker pools can no longer create machines",
+	changes.Maintenance: "maintenance would pick a version that these pools cannot boot",
 	changes.Expires:     "the expiration date of an image version is another one",
 	changes.Kubernetes:  "versions of Kubernetes",
 	changes.WillUpdate:  "the next maintenance moves worker pools to another version than it would have",

@@ -106,7 +106,7 @@ func renderNamed(g *input.Given, name string) (*renderedProfile, error) {
 		g.AddErrors(s.Manifest, g.Missing("CloudProfile", s.Object.Spec.Parent.Name, "spec.parent.name"))
 		return nil, nil
 	case g.Providers[parent.Object.Spec.Type] == nil:
-		g.AddErrors(parent.Manifest, g.UnknownProvider(parent.Object.Spec.Type, "spec.type"))
+		g.AddErrors(parent.Manifest, g.NotFor(parent.Object.Spec.Type, "spec.type", "rendered"))
 		return nil, nil
 	}
 	spec, err := g.RenderSpec(s)

@@ -167,7 +167,10 @@ func (r *Report) count(of func(*Finding) bool) []RuleCount {
 
 // Reference prints a reference as its fields and their values: id 1234-amd64.
 func Reference(reference any) string {
-	raw, _ := json.Marshal(reference) // a reference is made to be printed
+	raw, _ := json.Marshal(reference)               // a reference is made to be printed
+	if text, isText := reference.(string); isText { // which stands for one
+		return text
+	}
 	var fields map[string]any
 	if json.Unmarshal(raw, &fields) != nil {
 		return string(raw)

@@ -26,7 +26,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
-	"github.com/capkit/capkit/internal/cli/ask"
+	"github.com/capkit/capkit/internal/cli/maintain"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -190,7 +190,7 @@ type Day struct {
 
 // Pools are worker pools to which maintenance does the same. They have neither Shoot nor Pool.
 type Pools struct {
-	ask.MaintainedPool
+	maintain.MaintainedPool
 	// Breaks is set if they boot nothing with the version that they get.
 	Breaks bool `json:"breaks,omitzero"`
 	// Profile as [Profile].Name names it, and the rest of the cell that the pools are in.

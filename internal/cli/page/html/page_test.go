@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/capkit/capkit/internal/cli/ask"
+	"github.com/capkit/capkit/internal/cli/maintain"
 	"github.com/capkit/capkit/internal/cli/report"
 )
 
@@ -41,7 +41,7 @@ func TestNamesArePrintable(t *testing.T) {
 		if err := Write(&page, &Report{
 			Notes: []string{text}, Findings: []report.Finding{{Message: text, Object: report.Object{Name: text}}},
 			Profiles: []Profile{{Name: text, Inputs: []string{text}, Requests: []Request{{Config: lines, Answers: answers}}}},
-			More:     []Pools{{MaintainedPool: ask.MaintainedPool{Reason: text}}}, Totals: map[string]int{text: 1},
+			More:     []Pools{{MaintainedPool: maintain.MaintainedPool{Reason: text}}}, Totals: map[string]int{text: 1},
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -288,6 +288,9 @@ func writeID(id string) string {
 	if strings.Contains(id, "{{") {
 		return "is it a template that was not rendered?"
 	}
+	if trimmed := strings.TrimSpace(id); idProblem(trimmed) == "" {
+		return "remove the space or line break around it"
+	}
 	return "write the ID, not the name"
 }
 

@@ -2,7 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package ask
+// Package maintain is the command maintenance: what Gardener's maintenance does to Shoots, once or day by day. What it does is found out
+// by package maintenance of pkg; here it is put into words.
+package maintain
 
 import (
 	"cmp"
@@ -38,8 +40,8 @@ type maintenanceFlags struct {
 // calendarFormat is the format that is of calendars alone.
 const calendarFormat = "ics"
 
-// Maintenance returns the command maintenance.
-func Maintenance(c *command.Call) *cobra.Command {
+// Command returns the command maintenance.
+func Command(c *command.Call) *cobra.Command {
 	flags := &maintenanceFlags{}
 	cmd := &cobra.Command{
 		Use:   "maintenance FILE...",
@@ -247,39 +249,39 @@ func (m *Maintainer) further(pool provider.Pool) field.ErrorList {
 func Maintain(
 	g *input.Given, answer *Maintained, s *input.Source[v1beta1.Shoot], filter *input.Filter, later func(input.AnyProfile) *Maintainer,
 ) {
-	p, shoot := stored(g, s)
+	p, shoot, fillings := stored(g, s)
 	if p == nil {
 		return
 	}
-	m := later(p).look(g, s.Name, shoot)
+	m := later(p).look(g, s.Name, shoot, fillings)
 	for _, pool := range m.pools {
 		g.AddErrors(s.Manifest, m.further(pool)...)
 	}
 	m.addTo(g, answer, filter)
 }
 
-// stored returns a Shoot as it is stored, with its profile; nil if there is nothing to say about it but what becomes findings.
-func stored(g *input.Given, s *input.Source[v1beta1.Shoot]) (input.AnyProfile, *v1beta1.Shoot) {
+// stored returns a Shoot as it is stored, with its profile, and what has been filled in; nil if there is nothing to say about it but what becomes findings.
+func stored(g *input.Given, s *input.Source[v1beta1.Shoot]) (input.AnyProfile, *v1beta1.Shoot, []input.Filling) {
 	p := g.ProfileToAsk(s)
 	if p == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if errs := gardener.ValidateKubernetesIn(s.Object, p.Spec()); len(errs) > 0 {
 		g.AddErrors(s.Manifest, errs...)
-		return nil, nil
+		return nil, nil, nil
 	}
-	shoot, _ := g.StoredShoot(p, s.Object)
-	return p, shoot
+	shoot, fillings := g.StoredShoot(p, s.Object)
+	return p, shoot, fillings
 }
 
 // look returns what maintenance does to a Shoot, which is as it is stored.
-func (by *Maintainer) look(g *input.Given, name string, shoot *v1beta1.Shoot) *shootMaintenance {
-	m := &shootMaintenance{Maintainer: by, name: name, shoot: shoot, pools: provider.PoolsOf(shoot)}
-	for _, pool := range m.pools {
-		m.boots = append(m.boots, resolve.Boots(by.profile, pool))
+func (m *Maintainer) look(g *input.Given, name string, shoot *v1beta1.Shoot, fillings []input.Filling) *shootMaintenance {
+	made := &shootMaintenance{Maintainer: m, name: name, shoot: shoot, fillings: fillings, pools: provider.PoolsOf(shoot)}
+	for _, pool := range made.pools {
+		made.boots = append(made.boots, resolve.Boots(m.profile, pool))
 	}
-	m.Outlook = by.by.Look(shoot, m.pools, m.boots, m.notBooting, g.Admission.Of(by.profile.Spec().Type))
-	return m
+	made.Outlook = m.by.Look(shoot, made.pools, made.boots, made.notBooting, g.Admission.Of(m.profile.Spec().Type))
+	return made
 }
 
 // addTo adds the answer for what a filter admits. One of worker pools is not about control planes. A note says if the answer depends
@@ -305,9 +307,10 @@ func (m *shootMaintenance) addTo(g *input.Given, answer *Maintained, filter *inp
 // shootMaintenance is the maintenance of one Shoot, which is as the API server has it.
 type shootMaintenance struct {
 	*Maintainer
-	name  string
-	shoot *v1beta1.Shoot
-	pools []provider.Pool
+	name     string
+	shoot    *v1beta1.Shoot
+	fillings []input.Filling
+	pools    []provider.Pool
 	// boots reports what boots for each worker pool; nil if that cannot be told.
 	boots []maintenance.Filter
 
@@ -332,6 +335,10 @@ func (m *shootMaintenance) pool(i int) MaintainedPool {
 	from := m.pools[i].Version
 	p := MaintainedPool{Shoot: m.name, Pool: m.pools[i].Name, Image: m.pools[i].Image, From: from}
 	p.Action, p.To = m.Outlook.Image(i)
+	if about := m.fillings[i].About(); m.fillings[i].Err != nil { // Gardener takes no such Shoot
+		p.Reason = strings.TrimPrefix(about, "; ")
+		return p
+	}
 	core, lost := cmp.Or(m.Core.Images[i].Version, from), m.lost(i)
 	cannot := cmp.Or(lost, from+" cannot be had any more by this pool")
 	if m.BootsNothing(i) {
@@ -469,7 +476,14 @@ func (p MaintainedPool) String() string {
 	if p.Boots != nil && p.To != p.From {
 		does += ", and boots nothing then"
 	}
-	text := fmt.Sprintf("%s: %s %s", p.Who(), maintenance.Image{Name: p.Image, Version: p.From}, does)
+	image := maintenance.Image{Name: p.Image, Version: p.From}.String()
+	switch {
+	case p.Image == "":
+		image = "no image named,"
+	case p.From == "":
+		image = p.Image + ", no version named,"
+	}
+	text := fmt.Sprintf("%s: %s %s", p.Who(), image, does)
 	if p.Reason != "" {
 		text += ": " + p.Reason
 	}

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package ask
+package maintain
 
 import (
 	"crypto/sha256"
@@ -91,9 +91,10 @@ func dayOf(at time.Time) time.Time { return at.UTC().Truncate(24 * time.Hour) }
 
 // followed is a Shoot as the days before have left it.
 type followed struct {
-	name    string
-	profile input.AnyProfile
-	shoot   *v1beta1.Shoot
+	name     string
+	profile  input.AnyProfile
+	shoot    *v1beta1.Shoot
+	fillings []input.Filling
 	// stuck are the worker pools and versions that have been said to be stuck, and changed is the day after the last change.
 	stuck   map[string]bool
 	changed time.Time
@@ -109,10 +110,10 @@ func Calendar(g *input.Given, filter *input.Filter, now, from, until time.Time, 
 		if s.Object != nil && s.Object.DeletionTimestamp != nil {
 			continue
 		}
-		p, shoot := stored(g, s)
+		p, shoot, fillings := stored(g, s)
 		s.Forget()
 		if p != nil {
-			all = append(all, &followed{s.Name, p, shoot, map[string]bool{}, dayOf(from)})
+			all = append(all, &followed{s.Name, p, shoot, fillings, map[string]bool{}, dayOf(from)})
 			memo.Get(known, p.Spec(), func() map[time.Time]map[string]bool { return datesOf(p.Spec()) })
 		}
 	}
@@ -189,7 +190,7 @@ func (f *followed) concerned(images map[string]bool) bool {
 
 // follow returns what maintenance does to the Shoot on a day, and has it done. Who was stuck before is not said to be so again.
 func (f *followed) follow(g *input.Given, filter *input.Filter, by *Maintainer, day time.Time) (entries []Entry) {
-	m := by.look(g, f.name, f.shoot)
+	m := by.look(g, f.name, f.shoot, f.fillings)
 	var answer Maintained
 	m.addTo(g, &answer, filter)
 	news := func(stuck bool, what string) bool {

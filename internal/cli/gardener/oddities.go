@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package gardener
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// The origins of warnings about what Gardener accepts and nobody means.
+const (
+	// RuleMemory is about machine types with almost no memory.
+	RuleMemory = "machine-type-memory"
+	// RuleProfileNameIgnored is about the name of a profile that does not count.
+	RuleProfileNameIgnored = "cloudprofile-name-ignored"
+)
+
+// leastMemory is less than any machine has, in bytes.
+const leastMemory = 1 << 20
+
+// number matches a quantity without a unit.
+var number = regexp.MustCompile(`^[1-9]\d*$`)
+
+// TinyMemory warns about machine types whose memory is a few bytes, because the unit is missing. They stand in spec.machineTypes.
+func TinyMemory(types []v1beta1.MachineType) field.ErrorList {
+	var warnings field.ErrorList
+	for i := range types {
+		memory := types[i].Memory
+		if memory.Sign() <= 0 || memory.Value() >= leastMemory {
+			continue
+		}
+		text := memory.String()
+		says := fmt.Sprintf("has less than a mebibyte of memory (%s); write it with its unit, as in 8Gi", text)
+		if number.MatchString(text) {
+			says = fmt.Sprintf("has %s bytes of memory; write %sGi, if that is meant", text, text)
+		}
+		warnings = append(warnings, &field.Error{
+			Type: field.ErrorTypeInvalid, Field: field.NewPath("spec", "machineTypes").Index(i).Child("memory").String(), BadValue: text,
+			Origin: RuleMemory, Detail: "machine type " + types[i].Name + " " + says,
+		})
+	}
+	return warnings
+}
+
+// ProfileNameIgnored warns about the old field for the name of a profile where the new one is of another profile, which counts.
+func ProfileNameIgnored(shoot *v1beta1.Shoot) field.ErrorList {
+	name, profile := shoot.Spec.CloudProfileName, shoot.Spec.CloudProfile //nolint:staticcheck // as people write it
+	if name == nil || *name == "" || profile == nil {
+		return nil
+	}
+	kind := profile.Kind
+	if kind == "" {
+		kind = "CloudProfile"
+	}
+	if kind == "CloudProfile" && profile.Name == *name {
+		return nil
+	}
+	return field.ErrorList{{
+		Type: field.ErrorTypeInvalid, Field: "spec.cloudProfileName", BadValue: *name, Origin: RuleProfileNameIgnored,
+		Detail: fmt.Sprintf("cloudProfileName %s does not count, since cloudProfile names %s %s; remove cloudProfileName, or correct the other",
+			*name, kind, profile.Name),
+	}}
+}

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package input
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// ByCore stands for the reference of an image in answers about a cloud that the command does not know.
+const ByCore = "by core alone"
+
+// coreOnly is a provider that the command does not know: what core lists of images has a reference in every region, and nothing is said of
+// worker pools. It is of one profile.
+type coreOnly struct{ spec *v1beta1.CloudProfileSpec }
+
+var _ command.Provider = coreOnly{}
+
+// providerOf returns the provider of a profile. The error, at the path at, says that its type is misspelt. A note says of another one that
+// is not known that answers are by core.
+func (in *Given) providerOf(spec *v1beta1.CloudProfileSpec, at string) (command.Provider, *field.Error) {
+	if known := in.Providers[spec.Type]; known != nil {
+		return known, nil
+	}
+	if spec.Type == "" || in.MeantProvider(spec.Type) != "" {
+		return nil, in.UnknownProvider(spec.Type, at)
+	}
+	note := fmt.Sprintf("provider %s is not known to this command, and its provider config is not read: answers about it are by core alone",
+		spec.Type)
+	if !slices.Contains(in.Notes, note) {
+		in.Notes = append(in.Notes, note)
+	}
+	return coreOnly{spec}, nil
+}
+
+// IsCoreOnly reports whether the answers by a profile are by core alone.
+func IsCoreOnly(p AnyProfile) bool {
+	_, is := p.Provider().(coreOnly)
+	return is
+}
+
+// Type implements [provider.Provider].
+func (c coreOnly) Type() string { return c.spec.Type }
+
+// Decode implements [provider.Provider]: it reads what core says, wherever the provider config stands.
+func (c coreOnly) Decode(*runtime.RawExtension, *field.Path) (provider.Config[any], finding.Report) {
+	var config provider.Config[any]
+	list := field.NewPath("spec", "machineImages")
+	for i := range c.spec.MachineImages {
+		image := &c.spec.MachineImages[i]
+		read := imageselector.Image[any]{Name: image.Name, Path: list.Index(i)}
+		for k := range image.Versions {
+			at := read.Path.Child("versions").Index(k)
+			version := imageselector.Version[any]{Version: image.Versions[k].Version, Path: at}
+			for _, capabilities := range c.flavorsOf(&image.Versions[k]) {
+				version.Flavors = append(version.Flavors, imageselector.Flavor[any]{
+					Capabilities: capabilities, Global: &imageselector.Global[any]{Ref: ByCore, Path: at}, Path: at,
+				})
+			}
+			read.Versions = append(read.Versions, version)
+		}
+		config.Images = append(config.Images, read)
+	}
+	return config, finding.Report{}
+}
+
+// flavorsOf returns what the flavors of an image version declare.
+func (c coreOnly) flavorsOf(v *v1beta1.MachineImageVersion) (flavors []v1beta1.Capabilities) {
+	for i := range v.CapabilityFlavors {
+		flavors = append(flavors, v.CapabilityFlavors[i].Capabilities)
+	}
+	switch {
+	case len(flavors) > 0:
+		return flavors
+	case len(c.spec.MachineCapabilities) > 0:
+		return []v1beta1.Capabilities{{}}
+	case len(v.Architectures) == 0:
+		return []v1beta1.Capabilities{{capability.Architecture: {v1beta1constants.ArchitectureAMD64}}}
+	}
+	for _, architecture := range v.Architectures {
+		flavors = append(flavors, v1beta1.Capabilities{capability.Architecture: {architecture}})
+	}
+	return flavors
+}
+
+// Encode implements [provider.Provider]: nothing is written for a cloud that is not known.
+func (c coreOnly) Encode(imageselector.Version[any], provider.Format) ([]any, error) {
+	return nil, errors.New("this command does not know how provider " + strings.TrimSpace(c.spec.Type) + " writes images")
+}
+
+// ValidateReference implements [provider.Provider].
+func (coreOnly) ValidateReference(any, *field.Path) field.ErrorList { return nil }
+
+// Workers implements [provider.Provider].
+func (coreOnly) Workers() provider.Workers { return provider.Workers{} }

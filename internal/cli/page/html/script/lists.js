@@ -93,7 +93,8 @@ function headOf(e, count, names = [], why = because(e).slice(2)) {
   const [symbol, kind] = isBad(e) ? ['\u2715', 'bad'] : marks[e.action];
   const what = e.action + (lacksMachines(e) ? ', no new machines' : e.breaks ? ', boots nothing then' : '');
   const noun = e.image === 'Kubernetes' ? plural(count, 'version') : plural(count, 'worker pool');
-  return [make('b', { className: kind }, `${symbol} ${what}`), ' ', make('span', { className: 'name' }, changeOf(e)), `: ${noun} `, ...names,
+  return [make('b', { className: kind }, `${symbol} ${what}`), ' ', make('span', { className: 'name' }, changeOf(e)), `: ${noun}`,
+    ...(names.length ? [': ', ...names] : []),
     ...(why ? [make('span', { className: 'reason' }, why)] : [])];
 }
 
@@ -199,22 +200,25 @@ function drawFindings() {
   // The kinds of findings, the worst first: a class, a symbol and a word.
   const kinds = [['bad', '\u2715', 'error'], ['warn', '\u26a0', 'warning'], ['', '\u25e6', 'silenced']];
   const kindOf = (f) => (f.suppressions ? 2 : f.severity === 'error' ? 0 : 1);
-  const wordOf = (f) => kinds[kindOf(f)][2], rules = new Map();
-  const all = data.findings.filter(isFound);
-  for (const f of all) {
-    const key = `${wordOf(f)} ${f.rule}`;
-    if (!rules.has(key)) rules.set(key, []);
-    rules.get(key).push(f);
-  }
+  const wordOf = (f) => kinds[kindOf(f)][2], all = data.findings.filter(isFound);
+  const byRule = (findings) => {
+    const rules = new Map();
+    for (const f of findings) {
+      const key = `${wordOf(f)} ${f.rule}`;
+      if (!rules.has(key)) rules.set(key, []);
+      rules.get(key).push(f);
+    }
+    return [...rules];
+  };
   // Of very many findings the page has some of each rule, and how many there are.
-  const total = ([key, list]) => (!state.find && data.totals[key]) || list.length;
-  const counting = [...rules].filter(([, list]) => kindOf(list[0]) < 2);
+  const total = ([key, list]) => data.totals[key] || list.length;
+  const counting = byRule(data.findings).filter(([, list]) => kindOf(list[0]) < 2);
   $('count-findings').className = counting.some(([, list]) => kindOf(list[0]) === 0) ? 'bad' : '';
   $('count-findings').textContent = counting.reduce((n, entry) => n + total(entry), 0) || '';
   const explained = 'capkit explain-rule RULE says what a rule demands, and how to repair what breaks it.';
   $('found').replaceChildren(make('p', {}, `${data.summary}.${data.findings.length ? ` ${explained}` : ''}`));
-  for (const [key, list] of [...rules].sort(([, a], [, b]) => kindOf(a[0]) - kindOf(b[0]))) {
-    const [kind, symbol, word] = kinds[kindOf(list[0])], count = total([key, list]), isShort = all.length <= few;
+  for (const [key, list] of byRule(all).sort(([, a], [, b]) => kindOf(a[0]) - kindOf(b[0]))) {
+    const [kind, symbol, word] = kinds[kindOf(list[0])], count = state.find ? list.length : total([key, list]), isShort = all.length <= few;
     const summary = make('summary', {}, make('b', { className: kind }, `${symbol} ${word}`), make('code', {}, list[0].rule),
       plural(count, 'finding') + (count > list.length ? `, of which ${list.length} are here` : ''));
     $('found').append(folded(summary, () => fewOf(make('ul', {}), list, findingOf, 'findings'),

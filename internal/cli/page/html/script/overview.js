@@ -69,7 +69,7 @@ const known = gaps();
 function regionGaps() {
   if (!known.count) return fact('good', 'No gap: each image version has an image in each region.');
   return fact('warn', toMatrix({ gaps: '1' }, known.first, `${plural(known.count, 'gap')} in regions`),
-    ': so often an image version has no image in a region.');
+    ', where an image version has no image.');
 }
 
 // toMatrix returns a link that filters the matrix of a profile.
@@ -81,7 +81,7 @@ function toMatrix(words, name, text) {
 
 function drawOverview() {
   const pools = data.shoots ? [withoutMachines(), nextMaintenance()] : [];
-  const unknown = data.unknown ? [fact('warn', to('#findings', `For ${data.unknown} of ${plural(data.shoots, 'Shoot')} that is not known`))] : [];
+  const unknown = data.unknown ? [fact('warn', to('#findings', `It is not known for ${data.unknown} of ${plural(data.shoots, 'Shoot')} what maintenance does`), '.')] : [];
   const isWrong = $('count-findings').className === 'bad', isFine = !$('count-findings').textContent;
   const profiles = data.profiles.length ? [soonExpired(), regionGaps()] : [];
   $('facts').replaceChildren(...pools, ...unknown, ...profiles,

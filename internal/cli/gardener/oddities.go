@@ -49,7 +49,7 @@ func TinyMemory(types []v1beta1.MachineType) field.ErrorList {
 
 // ProfileNameIgnored warns about the old field for the name of a profile where the new one is of another profile, which counts.
 func ProfileNameIgnored(shoot *v1beta1.Shoot) field.ErrorList {
-	name, profile := shoot.Spec.CloudProfileName, shoot.Spec.CloudProfile //nolint:staticcheck // as people write it
+	name, profile := shoot.Spec.CloudProfileName, shoot.Spec.CloudProfile
 	if name == nil || *name == "" || profile == nil {
 		return nil
 	}

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -41,24 +40,22 @@ func (c *checker[R]) bareRegions() sets.Set[string] {
 	if c.Spec != c.profile.Spec() {
 		return sets.New[string]()
 	}
-	bare, elsewhere := sets.New(c.profile.Regions()...), false
+	covered := sets.New[string]()
 	for v := range c.Versions() {
 		flavors := c.Catalog.Flavors(v.ID.Image, v.ID.Version)
 		for i := range flavors {
-			without := profile.Without(&flavors[i], c.profile.Regions())
-			elsewhere = elsewhere || flavors[i].Global != nil || len(flavors[i].Regional) > 0
 			if flavors[i].Global != nil {
-				without = nil
+				return sets.New[string]()
 			}
-			if bare = bare.Intersection(sets.New(without...)); len(bare) == 0 {
-				return bare
+			for k := range flavors[i].Regional {
+				covered.Insert(flavors[i].Regional[k].Region)
 			}
 		}
 	}
-	if !elsewhere {
-		return sets.New[string]()
+	if len(covered) == 0 {
+		return covered
 	}
-	return bare
+	return sets.New(c.profile.Regions()...).Difference(covered)
 }
 
 // withoutAnything warns about the regions in which nothing has an image.

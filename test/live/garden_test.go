@@ -180,14 +180,16 @@ var _ = Describe("On a garden", func() {
 		Expect(a.status).To(Equal(0), a.stderr)
 	})
 
-	It("Shoots of other providers are left out, and their profiles are a warning", func() {
+	It("Shoots of other providers are answered for by core, and their profiles are a warning", func() {
 		a := capkit([]string{"select", "-A", "--kubeconfig", g.Kubeconfig()}, "openstack")
 		Expect(a.status).To(Equal(0), a.stderr)
-		Expect(a.stderr).To(ContainSubstring("note: 1 Shoot of provider aws left out: this command knows openstack\n"))
+		Expect(a.stderr).To(ContainSubstring("note: provider aws is not known to this command, and its provider config is not read: " +
+			"answers about it are by core alone\n"))
+		Expect(a.stdout).To(ContainSubstring(" boots by core alone\n"))
 		a = capkit([]string{"lint", "-A", "--kubeconfig", g.Kubeconfig()}, "openstack")
 		Expect(a.status).To(Equal(0), a.stdout)
 		Expect(a.stdout).To(ContainSubstring("<cluster>: warning: the provider config was not checked: this command knows openstack, not aws; " +
-			"if the type is right, there is nothing to correct [provider-unknown]"))
+			"if this type is intended, ignore this warning [provider-unknown]"))
 	})
 
 	It("nothing in a namespace is an error", func() {

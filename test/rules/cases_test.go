@@ -56,6 +56,8 @@ var elsewhere = map[string]string{
 var unratcheted = map[string]string{
 	"core-flavor-wrapped": unread, "duplicate-key": unread, "field-type": unread, "not-an-object": unread, "object-kind": unread,
 	"syntax": unread, "too-large": unread,
+	"cloudprofile-name-ignored": "Gardener refuses it where a Shoot is created, and takes an update as it always did",
+
 	"gardener-core":    "Gardener says it, which has rules of its own about updates",
 	"object-duplicate": "a garden has one object of a name",
 	"profile-missing":  "who looks for the profile says it, not the engine",

@@ -203,7 +203,7 @@ func lintShoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 		return
 	}
 	g.AddErrors(s.Manifest, withTimes(gardener.Validate(s.Object))...)
-	g.AddWarnings(s.Manifest, gardener.ProfileNameIgnored(s.Object)...)
+	g.AddErrors(s.Manifest, gardener.ProfileNameIgnored(s.Object)...)
 	p, fault := g.ProfileOf(s.Object)
 	spec := &v1beta1.CloudProfileSpec{}
 	if fault == nil {

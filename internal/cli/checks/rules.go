@@ -140,13 +140,13 @@ var manifestRules = []finding.Rule{
 		Repair: "Do what the message says, at its line, and run the command again: write a value in place of an alias, for example, or say with " +
 			"`--machine-types` which machine types support what."},
 	{Name: gardener.RuleNoLongerOffered, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,
-		Means:  "A Shoot uses what its profile does not offer any more: a version of Kubernetes or of an image that has expired, or a machine type with `usable: false`. Gardener refuses that in a new Shoot; one that has it may keep it for now.",
+		Means:  "A Shoot uses what its profile does not offer any more, or not for long: a version of Kubernetes or of an image that has expired, or expires within 30 days, or a machine type with `usable: false`. Gardener refuses what has expired in a new Shoot; one that has it may keep it for now.",
 		Repair: "Use what the message names, or another machine type. For a Shoot that exists, plan the change."},
 	{Name: gardener.RuleMemory, Severity: finding.SeverityWarning, Object: finding.ObjectCloudProfile,
 		Means:  "A machine type has less than a mebibyte of memory: `8` is 8 bytes. Gardener accepts it; what is computed from it, such as the resources that a node reserves, is wrong.",
 		Repair: "Write the unit: `8Gi`."},
-	{Name: gardener.RuleProfileNameIgnored, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,
-		Means:  "A Shoot names two profiles: one in `spec.cloudProfile`, another one in the old field `spec.cloudProfileName`. Gardener uses the first.",
+	{Name: gardener.RuleProfileNameIgnored, Severity: finding.SeverityError, Object: finding.ObjectShoot,
+		Means:  "A Shoot names two profiles: one in `spec.cloudProfile`, another one in the old field `spec.cloudProfileName`. Gardener uses the first, and refuses a new Shoot that has both.",
 		Repair: "Remove `cloudProfileName`. If it is the right one, write it into `cloudProfile`."},
 	{Name: gardener.RuleVersionExpired, Severity: finding.SeverityWarning, Object: finding.ObjectCloudProfile,
 		Means: "A profile lists a version of an image or of Kubernetes that has expired, whatever its classification says. Gardener " +

@@ -47,7 +47,8 @@ func TinyMemory(types []v1beta1.MachineType) field.ErrorList {
 	return warnings
 }
 
-// ProfileNameIgnored warns about the old field for the name of a profile where the new one is of another profile, which counts.
+// ProfileNameIgnored finds the old field for the name of a profile where the new one is of another profile, which counts. Gardener takes
+// no new Shoot with both.
 func ProfileNameIgnored(shoot *v1beta1.Shoot) field.ErrorList {
 	name, profile := shoot.Spec.CloudProfileName, shoot.Spec.CloudProfile
 	if name == nil || *name == "" || profile == nil {
@@ -62,7 +63,8 @@ func ProfileNameIgnored(shoot *v1beta1.Shoot) field.ErrorList {
 	}
 	return field.ErrorList{{
 		Type: field.ErrorTypeInvalid, Field: "spec.cloudProfileName", BadValue: *name, Origin: RuleProfileNameIgnored,
-		Detail: fmt.Sprintf("cloudProfileName %s does not count, since cloudProfile names %s %s; remove cloudProfileName, or correct the other",
+		Detail: fmt.Sprintf("cloudProfileName is %s, and cloudProfile names %s %s: Gardener uses cloudProfile, and refuses a new Shoot that has both; "+
+			"remove cloudProfileName",
 			*name, kind, profile.Name),
 	}}
 }

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/Masterminds/semver/v3"
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
@@ -55,14 +56,26 @@ func (c *offer) warn(at *field.Path, value, format string, args ...any) {
 	})
 }
 
-// expired warns that a version is not active, and names those that are: first what lasts (semantics S13).
-func (c *offer) expired(at *field.Path, version, what string, all []v1beta1.ExpirableVersion) {
-	var advised []string
-	for _, choice := range versions.NewChoices(all).Advised(version) {
-		advised = append(advised, choice.String())
+// soon is how long before its expiration date a version is warned about that a Shoot has.
+const soon = 30 * 24 * time.Hour
+
+// expirable warns that a version is not active, or not for long, and names those that are: first what lasts (semantics S13).
+func (c *offer) expirable(at *field.Path, v v1beta1.ExpirableVersion, what string, all []v1beta1.ExpirableVersion) {
+	then := " has expired: a new Shoot with it is refused, and maintenance may update an existing one by force"
+	if v1beta1helper.VersionIsActive(v) {
+		expiry := versions.ExpiryOf(v)
+		if expiry == nil || time.Until(*expiry) > soon {
+			return
+		}
+		then = fmt.Sprintf(" expires on %s: maintenance updates it by force then, or finds nothing that replaces it", expiry.Format(time.DateOnly))
 	}
-	c.warn(at, version, "%s has expired: a new Shoot with it is refused, and maintenance may update an existing one by force; %s",
-		what, oneOf("write", "active", advised))
+	var advised []string
+	for _, choice := range versions.NewChoices(all).Advised(v.Version) {
+		if choice.Version != v.Version {
+			advised = append(advised, choice.String())
+		}
+	}
+	c.warn(at, v.Version, "%s%s; %s", what, then, oneOf("write", "active", advised))
 }
 
 var (
@@ -150,14 +163,16 @@ func readable(all []v1beta1.ExpirableVersion) []v1beta1.ExpirableVersion {
 
 // kubernetes compares a full version with those of the profile. Without any the profile is refused, or not known.
 func (c *offer) kubernetes(version string, at *field.Path) {
-	all, active := offeredKubernetes(c.profile)
-	switch {
-	case !wellFormed.MatchString(version), len(all) == 0:
-	case !slices.Contains(all, version):
-		c.errs = append(c.errs, unsupported(at, version, c.profile))
-	case !slices.Contains(active, version):
-		c.expired(at, version, "version "+version+" of Kubernetes", readable(c.profile.Kubernetes.Versions))
+	all := c.profile.Kubernetes.Versions
+	if !wellFormed.MatchString(version) || len(all) == 0 {
+		return
 	}
+	i := slices.IndexFunc(all, func(v v1beta1.ExpirableVersion) bool { return v.Version == version })
+	if i < 0 {
+		c.errs = append(c.errs, unsupported(at, version, c.profile))
+		return
+	}
+	c.expirable(at, all[i], "version "+version+" of Kubernetes", readable(all))
 }
 
 // withoutUnreadable removes the versions of Kubernetes from a Shoot that Gardener's validation cannot read: it reports them as
@@ -200,8 +215,8 @@ func (c *offer) image(worker *v1beta1.Worker, at *field.Path) {
 		all = append(all, v.ExpirableVersion)
 	}
 	k := slices.IndexFunc(all, func(v v1beta1.ExpirableVersion) bool { return v.Version == *named.Version })
-	if k >= 0 && !v1beta1helper.VersionIsActive(all[k]) {
-		c.expired(at, *named.Version, fmt.Sprintf("worker pool %s: %s@%s", worker.Name, named.Name, *named.Version), all)
+	if k >= 0 {
+		c.expirable(at, all[k], fmt.Sprintf("worker pool %s: %s@%s", worker.Name, named.Name, *named.Version), all)
 	}
 }
 

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capkit/capkit/internal/cli/gardener"
 	"github.com/capkit/capkit/internal/testing/cases"
@@ -30,4 +32,38 @@ func TestValidateShootIn(t *testing.T) {
 		}
 		return strings.Join(lines, "\n")
 	})
+}
+
+// A version that a Shoot has is warned about before it expires, and never advised instead of itself.
+func TestVersionsThatExpireSoon(t *testing.T) {
+	in := func(days int) *metav1.Time {
+		return &metav1.Time{Time: time.Now().Add(time.Duration(days) * 24 * time.Hour)}
+	}
+	profile := &v1beta1.CloudProfileSpec{
+		Kubernetes: v1beta1.KubernetesSettings{Versions: []v1beta1.ExpirableVersion{{Version: "1.33.2"}, {Version: "1.32.1", ExpirationDate: in(20)}}},
+		MachineImages: []v1beta1.MachineImage{{Name: "gl", Versions: []v1beta1.MachineImageVersion{
+			{ExpirableVersion: v1beta1.ExpirableVersion{Version: "2.0.0", ExpirationDate: in(40)}}, //nolint:staticcheck // as people write it
+			{ExpirableVersion: v1beta1.ExpirableVersion{Version: "1.0.0", ExpirationDate: in(3)}},  //nolint:staticcheck // as people write it
+		}}},
+	}
+	shoot := &v1beta1.Shoot{}
+	shoot.Spec.Kubernetes.Version = "1.32.1"
+	for _, version := range []string{"1.0.0", "2.0.0"} {
+		shoot.Spec.Provider.Workers = append(shoot.Spec.Provider.Workers, v1beta1.Worker{
+			Name: "w", Machine: v1beta1.Machine{Image: &v1beta1.ShootMachineImage{Name: "gl", Version: &version}},
+		})
+	}
+	_, warnings := gardener.ValidateShootIn(shoot, profile)
+	want := []string{
+		fmt.Sprintf("version 1.32.1 of Kubernetes expires on %s: ", in(20).UTC().Format(time.DateOnly)),
+		fmt.Sprintf("worker pool w: gl@1.0.0 expires on %s: ", in(3).UTC().Format(time.DateOnly)),
+	}
+	if len(warnings) != len(want) {
+		t.Fatal(warnings)
+	}
+	for i, warning := range warnings {
+		if !strings.HasPrefix(warning.Detail, want[i]) || strings.Count(warning.Detail, warning.BadValue.(string)) != 1 {
+			t.Error(warning.Detail)
+		}
+	}
 }

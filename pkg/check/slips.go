@@ -25,13 +25,14 @@ type slips map[string]string
 // findSlips finds the misspelt regions of the provider config, among the first that the profile does not have, in lexical order.
 func (c *checker[R]) findSlips() {
 	c.slips, c.followed, c.bare = slips{}, map[string]finding.List{}, c.bareRegions()
-	speller, bare := words.NewSpeller(c.profile.Regions()), sets.List(c.bare)
+	speller, bare := words.NewSpeller(c.profile.Regions()), words.NewSpeller(sets.List(c.bare))
 	for _, region := range sets.List(c.ImageRegions().Difference(sets.New(c.profile.Regions()...))) {
-		if meant := cmp.Or(speller.Slip(region), words.Closest(region, bare)); meant != "" {
+		if meant := cmp.Or(speller.Slip(region), bare.Closest(region)); meant != "" {
 			c.slips[region] = meant
 			c.bare.Delete(meant)
 		}
 	}
+	c.imaged = slices.DeleteFunc(slices.Clone(c.profile.Regions()), c.bare.Has)
 }
 
 // bareRegions returns the regions of the profile in which nothing has an image, while others have some: those of a region that is new, as
@@ -66,11 +67,6 @@ func (c *checker[R]) withoutAnything() {
 				"region %s: no image version has an image there, so that nothing boots; add images for it to the provider config", region)
 		}
 	}
-}
-
-// notBare returns those of some regions in which something has an image.
-func (c *checker[R]) notBare(regions []string) []string {
-	return slices.DeleteFunc(slices.Clone(regions), c.bare.Has)
 }
 
 // explaining returns, by slip, those of the regions that it means; under the empty name those that none means. If several slips

@@ -84,6 +84,8 @@ type checker[R any] struct {
 	followed map[string]finding.List
 	// bare are the regions in which nothing has an image; of a NamespacedCloudProfile none, since they are its parent's.
 	bare sets.Set[string]
+	// imaged are the others, in the order of the profile.
+	imaged []string
 }
 
 func newChecker[R any](p *profile.Profile[R], r *profile.Reading[R], regions string) *checker[R] {

@@ -117,7 +117,7 @@ func (c *checker[R]) uncovered() {
 				return
 			}
 			flavor := &flavors[i]
-			without := c.notBare(c.regionsWithout(flavor))
+			without := c.regionsWithout(flavor)
 			if len(without) == 0 || c.Doubtful(flavor.Path) {
 				continue
 			}
@@ -149,7 +149,7 @@ func (c *checker[R]) regionsWithout(flavor *imageselector.Flavor[R]) []string {
 	if flavor.Global == nil && len(flavor.Regional) == 0 || flavor.Global != nil && !flavor.Global.Fallback {
 		return nil
 	}
-	missing := profile.Without(flavor, c.profile.Regions())
+	missing := profile.Without(flavor, c.imaged)
 	if empty := sets.New(c.EmptyIn(flavor.Path)...); len(empty) > 0 {
 		missing = slices.DeleteFunc(missing, empty.Has) // which is an error already
 	}

@@ -69,17 +69,17 @@ func Slip(name string, known []string) string {
 // maxGuesses bounds the names for which a Speller looks for another one. Nobody reads more suggestions.
 const maxGuesses = 32
 
-// Speller finds the names that misspelt ones were probably meant to be, as Slip and Certain do. It looks for the first 32 different names
+// Speller finds the names that misspelt ones were probably meant to be, as Slip, Certain and Closest do. It looks for the first 32 different names
 // that it is asked about, and has no suggestion for more: so the work grows with the known names, not with their product. It is
 // for one check of one object, and not safe for concurrent use.
 type Speller struct {
-	known          []string
-	slips, certain map[string]string
+	known                   []string
+	slips, certain, closest map[string]string
 }
 
 // NewSpeller returns a speller with these known names, which it does not change. Nil: no name is known.
 func NewSpeller(known []string) *Speller {
-	return &Speller{known, map[string]string{}, map[string]string{}}
+	return &Speller{known, map[string]string{}, map[string]string{}, map[string]string{}}
 }
 
 // Slip returns the known name that was probably meant by another one, see the function of that name; "" if there is none, or if
@@ -89,6 +89,10 @@ func (s *Speller) Slip(name string) string { return ask(s, s.slips, name, Slip) 
 // Certain returns the known name that another one must mean, see the function of that name; "" if there is none, or if it was asked
 // for too many.
 func (s *Speller) Certain(name string) string { return ask(s, s.certain, name, Certain) }
+
+// Closest returns the known name that is nearest to another one, see the function of that name; "" if there is none, or if it was asked
+// for too many.
+func (s *Speller) Closest(name string) string { return ask(s, s.closest, name, Closest) }
 
 func ask(s *Speller, answers map[string]string, name string, about func(string, []string) string) string {
 	meant, asked := answers[name]

@@ -43,7 +43,9 @@ providerConfig has, such as a server group, is not looked at here: lint checks t
 		Example: "  capkit select --image gardenlinux --version 1877.5.0 --machine-type medium_4_8 --region europe cloudprofile.yaml\n" +
 			"  capkit select --image gardenlinux --version 1877.5.0 --machine-type medium_4_8 --region europe " +
 			"--worker-config workerconfig.yaml cloudprofile.yaml\n" +
-			"  capkit select shoot.yaml cloudprofile.yaml namespacedcloudprofile.yaml",
+			"  capkit select --image gardenlinux --region europe -o table cloudprofile.yaml\n" +
+			"  capkit select shoot.yaml cloudprofile.yaml namespacedcloudprofile.yaml\n" +
+			"  capkit select -n garden-demo --shoot shop --pool web",
 	}, false)
 }
 

@@ -36,7 +36,7 @@ func (flags *Flags) SettingsFlags(cmd *cobra.Command) {
 	f.StringVar(&flags.config, "config", "", "`FILE` with settings (default: "+settings.File+" here or in a folder above)")
 	f.BoolVar(&flags.noConfig, "no-config", false, "read no "+settings.File)
 	command.ChoiceFlag(cmd, &flags.webhook, "webhook", "",
-		"answer as where capkit's admission component `IS` installed; without the flag it is not, or as the cluster says. One of", settings.Webhooks)
+		"`WHAT` of capkit's admission component is installed; without the flag nothing, or what the cluster has", settings.Webhooks)
 }
 
 // NoWebhookFlag adds another name for --webhook=validating.

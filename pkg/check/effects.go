@@ -24,8 +24,8 @@ import (
 // Effects warns about what an update of a profile does to those who use it (semantics S9), sorted by path: other
 // flavors for machine types; machine types and mappings removed that worker pools use; what maintenance chooses, and expiration
 // dates that leave it nothing to choose. changes are those
-// of the updated profile, whose spec stands at the path spec of the object. by says what
-// is installed, on which it depends what maintenance does (S15).
+// of the updated profile, whose spec stands at the path spec of the object. by says what is
+// installed, which decides what maintenance does (S15).
 func Effects[R any](before, after *profile.Profile[R], changes *update.Changes[R], by maintenance.Admission) finding.List {
 	e := &effects[R]{after: after, changes: changes, at: field.NewPath("spec"), locked: changes.Locked()}
 	e.redirected(update.Redirected(before, after))

@@ -94,8 +94,10 @@ func (m *Maintainer) Look(
 	})
 	o.Rejected = slices.IndexFunc(o.Rejections, func(reason string) bool { return reason != "" })
 	for i := range pools {
-		_, to := o.Image(i)
-		o.bootless[i] = by == GardenerAlone && boots[i] != nil && !boots[i](pools[i].Image, to)
+		if by == GardenerAlone && boots[i] != nil {
+			_, to := o.Image(i)
+			o.bootless[i] = !boots[i](pools[i].Image, to)
+		}
 	}
 	return o
 }

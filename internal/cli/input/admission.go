@@ -23,8 +23,7 @@ import (
 // Admission says what is installed. The zero value is what is taken for granted without a word: nothing of capkit's, and somebody who
 // fills in core flavors, as the admission components of Gardener's extensions do as well.
 type Admission struct {
-	// Said is set if a flag or the settings say so, and everything is the same for all providers: all, and for fill whether anything is
-	// installed.
+	// Said is set if a flag or the settings say it: all, for every provider. Core flavors are filled in then if anything is installed.
 	Said bool
 	all  maintenance.Admission
 	// found is what the cluster has, by the type of the provider, and fills who fills in core flavors; nil if it was not read.
@@ -66,12 +65,14 @@ func (in *Given) NoteFlavors(s *Source[v1beta1.CloudProfile]) {
 	if in.Admission.Said || in.Admission.fills != nil || provider == nil {
 		return
 	}
-	several := slices.ContainsFunc(s.Object.Spec.MachineCapabilities, func(c v1beta1.CapabilityDefinition) bool {
+	if !slices.ContainsFunc(s.Object.Spec.MachineCapabilities, func(c v1beta1.CapabilityDefinition) bool {
 		return c.Name == capability.Architecture && len(c.Values) > 1
-	})
-	if n := len(profile.FillCloudProfile(provider, &s.Object.Spec)); several && n > 0 {
-		in.Notes = append(in.Notes, fmt.Sprintf("%s without capabilityFlavors in core, which Gardener alone refuses: a mutating webhook is "+
-			"assumed to fill them in, capkit's or that of the cloud's extension; capkit migrate --core-flavors writes them", report.Count(n, "image version")))
+	}) {
+		return
+	}
+	if n := len(profile.FillCloudProfile(provider, &s.Object.Spec)); n > 0 {
+		in.Notes = append(in.Notes, fmt.Sprintf("core has no capabilityFlavors for %s: a mutating webhook is assumed to fill them in, capkit's or "+
+			"the cloud extension's; without one, Gardener refuses the update; capkit migrate --core-flavors writes them", report.Count(n, "image version")))
 	}
 }
 
@@ -88,7 +89,7 @@ func (flags *Flags) admission() Admission {
 // asksForAdmission reports whether an answer of the command depends on what is installed.
 func (flags *Flags) asksForAdmission() bool { return flags.flags.Lookup("webhook") != nil }
 
-// The names of capkit's mutating webhooks begin with one of these.
+// What the names of capkit's mutating webhooks begin with: of the one that corrects Shoots, and of the others.
 const mutatesShoots = "mutate-shoot."
 
 var mutatesProfiles = []string{"mutate-cloudprofile.", "mutate-namespacedcloudprofile."}

@@ -52,14 +52,14 @@ func (f Filling) About() string {
 	case f.Gardener == none:
 		return ""
 	}
-	text := fmt.Sprintf("; Gardener selects %s, which the Shoot leaves open", f.Gardener)
+	text := fmt.Sprintf("; Gardener selects %s because the Shoot names no full version", f.Gardener)
 	colon := ":"
 	if f.Err != nil {
 		text += fmt.Sprintf(", and refuses it: %v", f.Err)
 		colon = ";"
 	}
 	if f.Instead != none {
-		text += fmt.Sprintf("%s name %s, which boots, and which capkit's webhook mutate-shoot would have selected", colon, f.Instead)
+		text += fmt.Sprintf("%s name %s, which boots (capkit's mutate-shoot would select it)", colon, f.Instead)
 	}
 	return text
 }

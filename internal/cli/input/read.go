@@ -82,11 +82,16 @@ func (flags *Flags) named() [][2]string {
 	return [][2]string{{"kubeconfig", flags.cluster.Kubeconfig}, {"context", flags.cluster.Context}, {"namespace", flags.cluster.Namespace}}
 }
 
+// namesWanted are flags that must not be empty, as they are in a script whose variable is not set.
+var namesWanted = []string{
+	"kubeconfig", "context", "namespace", "stdin-name", "shoot", "pool", "profile", "image", "version", "machine-type", "region", "architecture",
+}
+
 // Check returns what is wrong with the flags and the FILE arguments of a command.
 func (flags *Flags) Check(files []string) error {
-	for _, flag := range flags.named() {
-		if flags.Given(flag[0]) && flag[1] == "" {
-			return fmt.Errorf("--%s is empty: give it a value, or leave it out", flag[0])
+	for _, name := range namesWanted {
+		if f := flags.flags.Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
+			return fmt.Errorf("--%s is empty: give it a value, or leave it out", name)
 		}
 	}
 	switch {

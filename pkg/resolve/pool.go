@@ -215,7 +215,7 @@ func (p Resolver[R]) refusal(r *Resolution[R]) finding.Finding {
 			has, which = p.Vocabulary().Registered(capability.Architecture), "there are only machines of"
 		}
 		return fault(RuleArchitecture, field.ErrorTypeInvalid, machine.Child("architecture"), r.Pool.Architecture,
-			"the pool asks for %s, and %s architecture [%s]; write %s, or leave architecture out",
+			"the pool is for architecture %s, and %s architecture [%s]; write %s",
 			r.Pool.Architecture, which, words.Few(has), words.Or(has))
 	case id.Image == "":
 		return unknown(ruleUnknownImage, image, "", "no image is named")

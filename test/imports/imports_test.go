@@ -58,14 +58,15 @@ var mayImport = map[string][]string{
 	"pkg/worker": {
 		"pkg/finding", "pkg/provider", "pkg/profile", "pkg/resolve", "pkg/imageselector", "pkg/capability", "pkg/words",
 	},
-	"pkg/worker/command":      {"pkg/logging"},
-	"pkg/logging":             {},
-	"pkg/render":              {"pkg/profile", "pkg/provider", "pkg/strictjson", "pkg/providerconfig"},
-	"pkg/namespaced":          {"pkg/provider", "pkg/render", "pkg/profile", "pkg/gardenerrules"},
-	"pkg/gardenerrules":       {"pkg/memo"},
-	"pkg/gardenerrules/inuse": {"pkg/gardenerrules"},
-	"pkg/maintenance":         {"pkg/provider", "pkg/gardenerrules", "pkg/memo"},
-	"pkg/memo":                {},
+	"pkg/worker/command":         {"pkg/logging"},
+	"pkg/logging":                {},
+	"pkg/render":                 {"pkg/profile", "pkg/provider", "pkg/strictjson", "pkg/providerconfig"},
+	"pkg/namespaced":             {"pkg/provider", "pkg/render", "pkg/profile", "pkg/gardenerrules"},
+	"pkg/gardenerrules":          {"pkg/memo"},
+	"pkg/gardenerrules/inuse":    {"pkg/gardenerrules", "pkg/gardenerrules/releases"},
+	"pkg/gardenerrules/releases": {},
+	"pkg/maintenance":            {"pkg/provider", "pkg/gardenerrules", "pkg/memo"},
+	"pkg/memo":                   {},
 	// Tests of provider authors import it.
 	"pkg/provider/providertest": {"pkg/provider", "pkg/finding", "pkg/capability", "pkg/imageselector"},
 
@@ -92,8 +93,12 @@ var mayImport = map[string][]string{
 
 	// What the families of commands share.
 	"internal/cli/command": {"internal/cli/report", "internal/cli/gardener", "pkg/provider", "pkg/words"},
+	"internal/cli/landscape": {
+		"internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/cluster", "internal/cli/gardener",
+		"pkg/gardenerrules/releases", "pkg/maintenance", "pkg/words",
+	},
 	"internal/cli/input": {
-		"internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/cluster", "internal/cli/gardener", "internal/cli/report",
+		"internal/cli/landscape", "internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/cluster", "internal/cli/gardener", "internal/cli/report",
 		"pkg/capability", "pkg/imageselector", "pkg/check",
 		"pkg/finding", "pkg/gardenerrules", "pkg/maintenance", "pkg/namespaced", "pkg/profile", "pkg/provider", "pkg/resolve", "pkg/strictjson", "pkg/words",
 	},
@@ -103,13 +108,13 @@ var mayImport = map[string][]string{
 		"pkg/strictjson", "pkg/words",
 	},
 	"internal/cli/changes": {
-		"internal/cli/input", "internal/cli/checks", "internal/cli/gardener", "pkg/capability", "pkg/check", "pkg/finding", "pkg/gardenerrules/inuse",
+		"internal/cli/input", "internal/cli/checks", "internal/cli/gardener", "pkg/capability", "pkg/check", "pkg/finding", "pkg/gardenerrules/releases", "pkg/gardenerrules/inuse",
 		"pkg/maintenance", "pkg/provider", "pkg/resolve", "pkg/update", "pkg/words",
 	},
 	"internal/cli/files":    {"internal/cli/command", "internal/cli/edit", "internal/cli/manifest", "internal/cli/report", "pkg/words"},
 	"internal/cli/clouds":   {anything},
 	"internal/cli/cluster":  {},
-	"internal/cli/gardener": {"pkg/namespaced", "pkg/finding", "pkg/gardenerrules", "pkg/versions", "pkg/words"},
+	"internal/cli/gardener": {"pkg/namespaced", "pkg/finding", "pkg/gardenerrules", "pkg/gardenerrules/releases", "pkg/versions", "pkg/words"},
 	"internal/cli/manifest": {},
 	"internal/cli/edit":     {"pkg/fieldpath"},
 	"internal/cli/report":   {"pkg/finding", "pkg/words", "pkg/fieldpath"},
@@ -127,7 +132,7 @@ var mayImport = map[string][]string{
 	"internal/cli/rules": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/report", "example", "pkg/finding",
 	},
-	"internal/cli/settings": {"internal/cli/report", "pkg/words"},
+	"internal/cli/settings": {"internal/cli/report", "internal/cli/gardener", "pkg/gardenerrules/releases", "pkg/words"},
 	"internal/cli/maintain": {
 		"internal/cli/input", "internal/cli/command", "internal/cli/gardener", "internal/cli/report", "pkg/maintenance", "pkg/memo", "pkg/provider",
 		"pkg/resolve", "pkg/words",
@@ -144,8 +149,8 @@ var mayImport = map[string][]string{
 	},
 	"internal/cli/migrate": {
 		"internal/cli/changes", "internal/cli/transform", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest",
-		"internal/cli/edit", "internal/cli/files", "internal/cli/report", "pkg/capability", "pkg/check", "pkg/fieldpath", "pkg/finding", "pkg/provider",
-		"pkg/resolve", "pkg/words",
+		"internal/cli/edit", "internal/cli/files", "internal/cli/landscape", "internal/cli/report", "pkg/capability", "pkg/check", "pkg/fieldpath",
+		"pkg/finding", "pkg/provider", "pkg/resolve", "pkg/words",
 	},
 	"internal/cli/page": {
 		"internal/cli/ask", "internal/cli/maintain", "internal/cli/page/...", "internal/cli/checks", "internal/cli/input", "internal/cli/command",

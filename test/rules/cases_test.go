@@ -58,9 +58,10 @@ var unratcheted = map[string]string{
 	"syntax": unread, "too-large": unread,
 	"cloudprofile-name-ignored": "Gardener refuses it where a Shoot is created, and takes an update as it always did",
 
-	"gardener-core":    "Gardener says it, which has rules of its own about updates",
-	"object-duplicate": "a garden has one object of a name",
-	"profile-missing":  "who looks for the profile says it, not the engine",
+	"gardener-admission": "Gardener says it, which lets a Shoot keep what it has",
+	"gardener-core":      "Gardener says it, which has rules of its own about updates",
+	"object-duplicate":   "a garden has one object of a name",
+	"profile-missing":    "who looks for the profile says it, not the engine",
 }
 
 const unread = "the API server does not read it; a provider config, which it does not look into, may keep it: see unknown-field"

@@ -10,6 +10,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/gardenerrules/inuse"
+	"github.com/capkit/capkit/pkg/gardenerrules/releases"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -17,8 +18,10 @@ import (
 // use the profile directly or through one of the children, and the children themselves, which are NamespacedCloudProfiles
 // with this parent. Whoever is being deleted is for the caller to leave out. The order is that of [Sort], with one change
 // for each cause. See [inuse.Of].
-func InUse(updated, old *v1beta1.CloudProfile, children []*v1beta1.NamespacedCloudProfile, shoots []Shoot) []Change {
-	return refused(inuse.Of(&updated.Spec, &old.Spec, children, objectsOf(shoots)), children, shoots)
+func InUse(
+	release releases.Release, updated, old *v1beta1.CloudProfile, children []*v1beta1.NamespacedCloudProfile, shoots []Shoot,
+) []Change {
+	return refused(inuse.Of(release, &updated.Spec, &old.Spec, children, objectsOf(shoots)), children, shoots)
 }
 
 // InUseNamespaced returns what Gardener refuses in an update of a NamespacedCloudProfile with a parent because Shoots use what

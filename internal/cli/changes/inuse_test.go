@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capkit/capkit/internal/cli/changes"
+	"github.com/capkit/capkit/pkg/gardenerrules/releases"
 )
 
 // Each kind of use has its words. That the uses are right is a test of package gardenerrules.
@@ -63,7 +64,7 @@ func TestInUse(t *testing.T) {
 			"remove it there first, or take another name", none),
 		refused("spec.machineImages", "own", "", "image own is removed and"+extended, none),
 	}
-	got := changes.InUse(updated, old, []*v1beta1.NamespacedCloudProfile{child}, []changes.Shoot{{Name: "garden-x/shop", Object: shoot}})
+	got := changes.InUse(releases.Newest, updated, old, []*v1beta1.NamespacedCloudProfile{child}, []changes.Shoot{{Name: "garden-x/shop", Object: shoot}})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got: %s", diff)
 	}

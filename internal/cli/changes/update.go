@@ -142,10 +142,10 @@ func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
 	}
 	u.noteRegions(is, all)
 	stored, storedOld := u.After.Stored(updated), u.Before.Stored(old)
-	refused := byGardener(checks.WithHints(stored, gardener.ValidateUpdate(stored, storedOld)))
+	refused := byGardener(checks.WithHints(stored, u.After.Server.ValidateUpdate(stored, storedOld)))
 	_, report := check.CloudProfileUpdate(was, stored, storedOld)
 	refused = append(refused, byAdmission(report)...)
-	refused = append(refused, inUse(InUse(stored, storedOld, objects, all))...)
+	refused = append(refused, inUse(InUse(u.After.Server.Release, stored, storedOld, objects, all))...)
 	return views, refused, nil
 }
 
@@ -173,7 +173,7 @@ func (u *Update) ofNamespaced() ([]update.View[any], []Change, error) {
 	}
 	_, report := check.NamespacedCloudProfileUpdate(above, stored, storedOld)
 	own := append(report.Errors.Errors(), report.Warnings.Errors()...)
-	refused := byGardener(checks.WithHints(stored, gardener.ValidateNamespaced(stored, storedOld, inGarden,
+	refused := byGardener(checks.WithHints(stored, u.After.Server.ValidateNamespaced(stored, storedOld, inGarden,
 		func(err *field.Error) bool { return checks.Repeats(err, own) })))
 	shoots := u.shoots("NamespacedCloudProfile", u.Name, was)
 	refused = append(refused, byAdmission(report)...)

@@ -105,6 +105,7 @@ func Profile(g *input.Given, s *input.Source[v1beta1.CloudProfile]) {
 	errs := validate(g, object)
 	g.AddErrors(s.Manifest, errs...)
 	g.AddWarnings(s.Manifest, gardener.Expired(object.Spec.MachineImages, &object.Spec.Kubernetes)...)
+	g.AddWarnings(s.Manifest, g.Server.Unsupported(object.Spec.Kubernetes)...)
 	g.AddWarnings(s.Manifest, withoutArchitecture(&s.Object.Spec)...)
 	g.AddWarnings(s.Manifest, gardener.TinyMemory(object.Spec.MachineTypes)...)
 	switch {
@@ -202,12 +203,13 @@ func lintShoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 	if s.Object == nil || s.Object.DeletionTimestamp != nil {
 		return
 	}
-	g.AddErrors(s.Manifest, withTimes(gardener.Validate(s.Object))...)
+	found := len(g.Findings)
 	g.AddErrors(s.Manifest, gardener.ProfileNameIgnored(s.Object)...)
 	p, fault := g.ProfileOf(s.Object)
-	spec := &v1beta1.CloudProfileSpec{}
+	spec, known, asked := &v1beta1.CloudProfileSpec{}, (*v1beta1.CloudProfileSpec)(nil), s.Object
 	if fault == nil {
 		spec = p.Spec()
+		known = g.SpecForAdmission(p)
 	}
 	errs, warnings := gardener.ValidateShootIn(s.Object, spec)
 	g.AddErrors(s.Manifest, errs...)
@@ -215,6 +217,7 @@ func lintShoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 	switch {
 	case fault == nil:
 		shoot, fillings := g.FilledIn(p, s.Object)
+		asked = shoot // as a webhook may have corrected it
 		report := check.Shoot(p, shoot, g.Domain)
 		g.AddErrors(s.Manifest, sayFilledIn(p, shoot, fillings, report.Errors)...)
 		g.AddReport(s.Manifest, report)
@@ -224,6 +227,44 @@ func lintShoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 	default:
 		g.AddWarnings(s.Manifest, fault)
 	}
+	byGardener := withTimes(g.Server.ValidateShoot(asked, known, g.Beside(s.Object)))
+	g.AddErrors(s.Manifest, withoutSaid(byGardener, g.Findings[found:])...)
+}
+
+// withoutSaid leaves out what Gardener's admission says about a Shoot and what has been found already, in other words: in the same place,
+// or about the machines of a worker pool that have an error.
+func withoutSaid(errs field.ErrorList, found []report.Finding) field.ErrorList {
+	return slices.DeleteFunc(errs, func(err *field.Error) bool {
+		return err.Origin == gardener.RuleAdmission && slices.ContainsFunc(found, func(f report.Finding) bool {
+			return samePlace(err.Field, f.Field) || f.Severity == finding.SeverityError && (sameMachine(err.Field, f.Field) ||
+				f.Field == "spec.region" && zone.MatchString(err.Field))
+		})
+	})
+}
+
+var (
+	// inPool matches the path of a worker pool, and of something in one: what it is, in the first group.
+	inPool = regexp.MustCompile(`^spec\.provider\.workers\[\d+\](?:\.(\w+))?`)
+	// zone matches the path of a zone of a worker pool.
+	zone = regexp.MustCompile(`^spec\.provider\.workers\[\d+\]\.zones\[\d+\]$`)
+)
+
+// samePlace reports whether two paths are the same or, in a worker pool, one of them is of a part of what the other is of.
+func samePlace(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	in := inPool.FindStringSubmatch(a)
+	return a == b || in != nil && in[1] != "" && strings.HasPrefix(b, a+".")
+}
+
+// sameMachine reports whether two paths are of the machines of one worker pool. Gardener says of the pool itself that it has no image.
+func sameMachine(byGardener, found string) bool {
+	a, b := inPool.FindStringSubmatch(byGardener), inPool.FindStringSubmatch(found)
+	if a == nil || b == nil || b[1] != "machine" || a[1] != "machine" && a[1] != "" {
+		return false
+	}
+	return strings.TrimSuffix(a[0], ".machine") == strings.TrimSuffix(b[0], ".machine")
 }
 
 // clock matches a time of day in Gardener's message about one that it cannot read.
@@ -242,9 +283,9 @@ func withTimes(errs field.ErrorList) field.ErrorList {
 // validate returns what Gardener's API server says about a CloudProfile, or a NamespacedCloudProfile by itself.
 func validate(g *input.Given, object runtime.Object) field.ErrorList {
 	if g.ReservedInCore {
-		return withRepairs(object, reserved.Validate(object))
+		return withRepairs(object, reserved.Validate(&g.Server, object))
 	}
-	errs := withoutSynced(WithHints(object, gardener.Validate(object)))
+	errs := withoutSynced(WithHints(object, g.Server.Validate(object)))
 	if profile, _ := object.(*v1beta1.CloudProfile); profile != nil && !g.Admission.Fills(profile.Spec.Type) {
 		for _, err := range errs {
 			if err.Type == field.ErrorTypeRequired && strings.HasSuffix(err.Field, ".capabilityFlavors") {
@@ -274,9 +315,9 @@ func validateNamespaced(g *input.Given,
 ) field.ErrorList {
 	repeated := func(err *field.Error) bool { return Repeats(err, own) }
 	if g.ReservedInCore {
-		return reserved.ValidateNamespaced(object, parent, repeated)
+		return reserved.ValidateNamespaced(&g.Server, object, parent, repeated)
 	}
-	return WithHints(object, gardener.ValidateNamespaced(object, nil, parent, repeated))
+	return WithHints(object, g.Server.ValidateNamespaced(object, nil, parent, repeated))
 }
 
 // Repeats reports whether an error of Gardener's says about an inherited version what one of ours says.

@@ -107,6 +107,12 @@ var manifestRules = []finding.Rule{
 	{Name: gardener.RuleCore, Severity: finding.SeverityError, Object: finding.ObjectAny,
 		Means:  "Gardener's own validation, the very code that runs in its API server, refuses the object.",
 		Repair: "The message is Gardener's. The troubleshooting table of its documentation of CloudProfile capabilities explains those about capabilities."},
+	{Name: gardener.RuleAdmission, Severity: finding.SeverityError, Object: finding.ObjectShoot,
+		Means: "Gardener's own admission, the plugins ShootMutator and ShootValidator of its API server, refuses the Shoot with its profile: " +
+			"a machine type or volume type that a zone does not have, zones that the region does not have, a name that is too long for the project, and the like. " +
+			"What the inputs do not have beside it, such as its Project, Seed and credentials, is taken to be right.",
+		Repair: "The message is Gardener's, or says what would work. For a Shoot that exists, Gardener only refuses what an update changes; " +
+			"give it with its `uid`, as the API server has it, to be asked about that."},
 	{Name: manifest.RuleNotAnObject, Severity: finding.SeverityError, Object: finding.ObjectFile,
 		Means:  "The document is not a Kubernetes object: it is a list or a plain value, or has no `apiVersion` and `kind`.",
 		Repair: "Add `apiVersion` and `kind`, or do not give the file to the command."},
@@ -146,8 +152,12 @@ var manifestRules = []finding.Rule{
 		Means:  "A machine type has less than a mebibyte of memory: `8` is 8 bytes. Gardener accepts it; what is computed from it, such as the resources that a node reserves, is wrong.",
 		Repair: "Write the unit: `8Gi`."},
 	{Name: gardener.RuleProfileNameIgnored, Severity: finding.SeverityError, Object: finding.ObjectShoot,
-		Means:  "A Shoot names two profiles: one in `spec.cloudProfile`, another one in the old field `spec.cloudProfileName`. Gardener uses the first, and refuses a new Shoot that has both.",
+		Means:  "A Shoot names its profile in `spec.cloudProfile`, and in the old field `spec.cloudProfileName` as well. Gardener uses the first, and refuses a new Shoot that has both. If the Shoot exists, that is wrong only if they name two profiles.",
 		Repair: "Remove `cloudProfileName`. If it is the right one, write it into `cloudProfile`."},
+	{Name: gardener.RuleKubernetesUnsupported, Severity: finding.SeverityWarning, Object: finding.ObjectCloudProfile,
+		Means: "A profile lists a version of Kubernetes that the Gardener of the landscape does not run. Its API server accepts the profile and " +
+			"Shoots with that version; its gardenlet does not reconcile them.",
+		Repair: "Remove the version, or upgrade Gardener first. If another Gardener runs there, say so with `--gardener-version` or in `.capkit.yaml`."},
 	{Name: gardener.RuleVersionExpired, Severity: finding.SeverityWarning, Object: finding.ObjectCloudProfile,
 		Means: "A profile lists a version of an image or of Kubernetes that has expired, whatever its classification says. Gardener " +
 			"leaves it out where a CloudProfile is created, a new Shoot cannot have it, and maintenance updates existing ones by force.",

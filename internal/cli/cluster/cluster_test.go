@@ -415,3 +415,29 @@ func TestPasswordInAddress(t *testing.T) {
 		}
 	}
 }
+
+// The version of Gardener is read from a ConfigMap that everybody may read.
+func TestGardenerVersion(t *testing.T) {
+	a := &fakegarden.API{GardenerInfo: "version: v1.146.0\nworkloadIdentityIssuerURL: https://issuer.example.com\n"}
+	version, err := open(t, cluster.Options{Kubeconfig: a.Start(t)}).GardenerVersion(t.Context())
+	if version != "v1.146.0" || err != nil {
+		t.Error(version, err)
+	}
+	const path = "/api/v1/namespaces/gardener-system-public/configmaps/gardener-info"
+	if diff := cmp.Diff([]string{"GET " + path}, a.Requests()); diff != "" {
+		t.Error(diff)
+	}
+	resource := schema.GroupResource{Resource: "configmaps"}
+	for want, a := range map[string]*fakegarden.API{
+		" names no version":          {GardenerInfo: "issuer: none"},
+		"of context here (https://":  {GardenerInfo: "version: [1"},
+		" has no ConfigMap ":         {Refuse: func(string, string) *apierrors.StatusError { return apierrors.NewNotFound(resource, "gardener-info") }},
+		"the right to get ConfigMap": {Refuse: func(string, string) *apierrors.StatusError { return apierrors.NewForbidden(resource, "gardener-info", nil) }},
+		" cannot be read from ":      {Refuse: func(string, string) *apierrors.StatusError { return apierrors.NewBadRequest("teapot") }},
+	} {
+		version, err := open(t, cluster.Options{Kubeconfig: a.Start(t)}).GardenerVersion(t.Context())
+		if version != "" || err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), fakegarden.Secret) {
+			t.Errorf("%s: %s, %v", want, version, err)
+		}
+	}
+}

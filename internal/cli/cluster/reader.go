@@ -11,6 +11,7 @@ import (
 	"github.com/gardener/gardener/pkg/client/core/clientset/versioned/typed/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	admissionregistrationv1 "k8s.io/client-go/kubernetes/typed/admissionregistration/v1"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
@@ -38,6 +39,7 @@ type Options struct {
 type Reader struct {
 	client    v1beta1.CoreV1beta1Interface
 	admission admissionregistrationv1.AdmissionregistrationV1Interface
+	core      corev1.CoreV1Interface
 	name      string // the cluster, for messages
 	namespace string
 	timeout   time.Duration
@@ -111,7 +113,11 @@ func newReader(config *rest.Config, name, userAgent string, timeout time.Duratio
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{client: client, admission: admission, name: name, timeout: timeout}, nil
+	core, err := corev1.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{client: client, admission: admission, core: core, name: name, timeout: timeout}, nil
 }
 
 // String is how messages call the cluster: by its context and its address.

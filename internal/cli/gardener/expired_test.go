@@ -54,8 +54,8 @@ func TestProfileNameIgnored(t *testing.T) {
 	for text, want := range map[string]int{
 		"{cloudProfileName: a}":                                                        0,
 		"{cloudProfile: {name: a}}":                                                    0,
-		"{cloudProfileName: a, cloudProfile: {name: a}}":                               0,
-		"{cloudProfileName: a, cloudProfile: {kind: CloudProfile, name: a}}":           0,
+		"{cloudProfileName: a, cloudProfile: {name: a}}":                               1,
+		"{cloudProfileName: a, cloudProfile: {kind: CloudProfile, name: a}}":           1,
 		"{cloudProfileName: '', cloudProfile: {name: a}}":                              0,
 		"{cloudProfileName: a, cloudProfile: {name: b}}":                               1,
 		"{cloudProfileName: a, cloudProfile: {kind: NamespacedCloudProfile, name: a}}": 1,
@@ -64,5 +64,10 @@ func TestProfileNameIgnored(t *testing.T) {
 		if got := gardener.ProfileNameIgnored(shoot); len(got) != want {
 			t.Errorf("%s: %v", text, got)
 		}
+	}
+	both := &v1beta1.Shoot{Spec: *given.Decoded[v1beta1.ShootSpec](t, "{cloudProfileName: a, cloudProfile: {kind: CloudProfile, name: a}}")}
+	both.UID = "it exists"
+	if got := gardener.ProfileNameIgnored(both); len(got) > 0 {
+		t.Errorf("as the API server writes it: %v", got)
 	}
 }

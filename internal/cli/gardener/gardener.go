@@ -2,13 +2,13 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gardener runs Gardener's own code on manifests: its defaults, its validation, and one admission plugin of its
-// API server. The version of that code is the one in go.mod.
+// Package gardener runs Gardener's own code on manifests: its defaults, its validation, and admission plugins of its
+// API server. The version of that code is the one in go.mod; a [Server] of another version differs by what package gardenerrules knows.
 //
 // It is the only package of the command with Gardener's API server among its imports, which is most of the program. All
 // functions take and return objects of version v1beta1, change none of them, and may be called concurrently.
 //
-// Start reading at [Validate]; namespaced.go is about NamespacedCloudProfiles and their parents.
+// Start reading at [Server]; namespaced.go is about NamespacedCloudProfiles and their parents, admission.go about Shoots and their profiles.
 package gardener
 
 import (
@@ -43,17 +43,24 @@ var registerFeatureGates = sync.OnceFunc(features.RegisterFeatureGates)
 // on creation; about other objects it says nothing. What a manifest may leave to others to fill in may be missing, and what is
 // no version of Kubernetes in a Shoot is for [ValidateShootIn]. The errors come in a stable order, with a stable text, each once,
 // and have [RuleCore] as their origin.
-func Validate(object runtime.Object) field.ErrorList {
+func (s *Server) Validate(object runtime.Object) field.ErrorList {
+	return s.run(func() field.ErrorList { return s.validate(object) })
+}
+
+// validate is [Server.Validate] with the feature gates as they are.
+func (s *Server) validate(object runtime.Object) field.ErrorList {
 	is, _, errs := converted(object, nil)
-	return append(errs, validated(is, nil)...)
+	return append(errs, s.asOf(object.(metav1.Object), validated(is, nil))...)
 }
 
 // ValidateUpdate runs Gardener's own validation on an update of a CloudProfile, as its API server would. What its admission
 // says about those who use what the update takes away is not in it; package update has that. The metadata of old is ignored.
-// The errors are as those of [Validate].
-func ValidateUpdate(updated, old *v1beta1.CloudProfile) field.ErrorList {
-	is, was, errs := converted(updated, old)
-	return append(errs, validated(is, was)...)
+// The errors are as those of [Server.Validate].
+func (s *Server) ValidateUpdate(updated, old *v1beta1.CloudProfile) field.ErrorList {
+	return s.run(func() field.ErrorList {
+		is, was, errs := converted(updated, old)
+		return append(errs, s.asOf(updated, validated(is, was))...)
+	})
 }
 
 // converted returns an object, and the one before an update unless that is nil, as Gardener's validation takes them: copies with
@@ -94,7 +101,6 @@ func metaOf(object runtime.Object) *metav1.ObjectMeta {
 
 // validated returns what Gardener's validation says about the creation of an object or, unless was is nil, about its update.
 func validated(is, was runtime.Object) (errs field.ErrorList) {
-	registerFeatureGates()
 	switch o := is.(type) {
 	case *core.CloudProfile:
 		if was != nil {
@@ -111,8 +117,42 @@ func validated(is, was runtime.Object) (errs field.ErrorList) {
 	case *core.Shoot:
 		gardenerutils.SyncCloudProfileFields(nil, o) // as the API server does before
 		errs = validation.ValidateShoot(o)
+		if !exists(o) {
+			errs = append(errs, validation.ValidateFinalizersOnCreation(o.Finalizers, field.NewPath("metadata", "finalizers"))...)
+			errs = append(errs, validation.ValidateInPlaceUpdateStrategyOnCreation(o)...)
+		}
 	}
 	return byCore(slices.DeleteFunc(errs, filledIn))
+}
+
+// ValidateShoot runs on a Shoot what Gardener's API server runs when it is created with a profile or, if it has been, when its metadata
+// are updated: the admission plugin ShootMutator, the validation, and the plugin ShootValidator. The plugins are run even if the
+// validation has found something, so that all is said at once. What the plugins say has [RuleAdmission] as its origin, everything else
+// is as [Server.Validate] has it. A profile that is nil is not known: then there is the validation alone.
+//
+// Quotas, names and domains that others have, and rights are not looked at.
+func (s *Server) ValidateShoot(shoot *v1beta1.Shoot, profile *v1beta1.CloudProfileSpec, beside Beside) field.ErrorList {
+	return s.run(func() field.ErrorList {
+		is, _, errs := converted(s.WithArchitecture(shoot), nil)
+		if len(errs) > 0 || profile == nil {
+			return append(errs, s.asOf(shoot, validated(is, nil))...)
+		}
+		said, judged := shootPlugins().admit(is.(*core.Shoot), profile, beside, func() field.ErrorList { return validated(is, nil) })
+		return s.asOf(shoot, append(withoutTaken(shoot, judged), said...))
+	})
+}
+
+// withoutTaken leaves out errors about architectures that a Shoot does not name: they are those of its machine types, whose profile is wrong.
+func withoutTaken(shoot *v1beta1.Shoot, errs field.ErrorList) field.ErrorList {
+	workers := field.NewPath("spec", "provider", "workers")
+	return slices.DeleteFunc(errs, func(err *field.Error) bool {
+		for i, w := range shoot.Spec.Provider.Workers {
+			if w.Machine.Architecture == nil && err.Field == workers.Index(i).Child("machine", "architecture").String() {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // byCore makes what Gardener says ready to be reported: with a stable text, with the rule as its origin, and once. It leaves out
@@ -120,7 +160,7 @@ func validated(is, was runtime.Object) (errs field.ErrorList) {
 func byCore(errs field.ErrorList) field.ErrorList {
 	errs = withoutLatest(errs)
 	for _, err := range errs {
-		err.Detail = expression.ReplaceAllString(SortLists(err.Detail), "")
+		err.Detail = withGate(expression.ReplaceAllString(SortLists(err.Detail), ""))
 		err.Origin = RuleCore
 		err.BadValue = shown(err.BadValue)
 	}
@@ -139,6 +179,19 @@ func shown(value any) any {
 		}
 	}
 	return field.OmitValueType{}
+}
+
+// gated matches the name of a feature gate where a message says that it is disabled.
+var gated = regexp.MustCompile("(?:`(\\w+)` feature gate is disabled|disabled (\\w+) feature gate|[\"'](\\w+)[\"'] feature gate is disabled)")
+
+// withGate adds to a message that refuses something because of a feature gate what to do about it.
+func withGate(detail string) string {
+	found := gated.FindStringSubmatch(detail)
+	if found == nil {
+		return detail
+	}
+	return fmt.Sprintf("%s; if your landscape has it enabled, say --feature-gates %s=true, or write it into gardener.featureGates of .capkit.yaml",
+		strings.TrimSuffix(detail, "."), cmp.Or(found[1:]...))
 }
 
 // expression matches the end of a message of Kubernetes that has said already in words what the expression does.

@@ -34,8 +34,14 @@ import (
 // of old, whose metadata is ignored: the validation of the object, its own admission with a look at the parent, and the validation of
 // what the two result in. As there, each is only run if the one before found nothing, and the last one only for a parent that is right
 // itself. Of what admission and the last one say, errors for which ignore is true are left out; nil ignores none. Paths are those of
-// the object. The errors are as those of [Validate].
-func ValidateNamespaced(
+// the object. The errors are as those of [Server.Validate].
+func (s *Server) ValidateNamespaced(
+	object, old *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, ignore func(*field.Error) bool,
+) field.ErrorList {
+	return s.run(func() field.ErrorList { return s.asOf(object, s.validateNamespaced(object, old, parent, ignore)) })
+}
+
+func (s *Server) validateNamespaced(
 	object, old *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, ignore func(*field.Error) bool,
 ) field.ErrorList {
 	var before runtime.Object
@@ -46,7 +52,8 @@ func ValidateNamespaced(
 	if errs = append(errs, validated(is, was)...); len(errs) > 0 {
 		return errs
 	}
-	if errs = admitted(is, was, parent); len(errs) == 0 && len(Validate(parent)) == 0 {
+	errs = append(s.parentTypes(object, parent), admitted(is, was, parent)...)
+	if len(errs) == 0 && len(s.validate(parent)) == 0 {
 		errs = validateResult(object, namespaced.Merge(object, SyncArchitectures(parent)))
 	}
 	if ignore != nil {
@@ -63,10 +70,7 @@ var admit = sync.OnceValue(func() func(object, old runtime.Object, parent *v1bet
 	plugin.SetCoreInformerFactory(informers)
 	plugin.AssignReadyFunc(func() bool { return true })
 	parents := informers.Core().V1beta1().CloudProfiles().Informer().GetIndexer()
-	var lock sync.Mutex // for whoever puts a parent there
 	return func(object, old runtime.Object, parent *v1beta1.CloudProfile) error {
-		lock.Lock()
-		defer lock.Unlock()
 		operation, options := admission.Create, runtime.Object(&metav1.CreateOptions{})
 		if old != nil {
 			operation, options = admission.Update, &metav1.UpdateOptions{}

@@ -47,8 +47,8 @@ func TinyMemory(types []v1beta1.MachineType) field.ErrorList {
 	return warnings
 }
 
-// ProfileNameIgnored finds the old field for the name of a profile where the new one is of another profile, which counts. Gardener takes
-// no new Shoot with both.
+// ProfileNameIgnored finds the old field for the name of a profile beside the new one, which counts. Gardener takes no new Shoot with
+// both; in one that exists they may name the same profile.
 func ProfileNameIgnored(shoot *v1beta1.Shoot) field.ErrorList {
 	name, profile := shoot.Spec.CloudProfileName, shoot.Spec.CloudProfile
 	if name == nil || *name == "" || profile == nil {
@@ -59,7 +59,13 @@ func ProfileNameIgnored(shoot *v1beta1.Shoot) field.ErrorList {
 		kind = "CloudProfile"
 	}
 	if kind == "CloudProfile" && profile.Name == *name {
-		return nil
+		if exists(shoot) { // the API server writes both
+			return nil
+		}
+		return field.ErrorList{{
+			Type: field.ErrorTypeInvalid, Field: "spec.cloudProfileName", BadValue: *name, Origin: RuleProfileNameIgnored,
+			Detail: "cloudProfileName and cloudProfile are there, and Gardener refuses a new Shoot that has both; remove cloudProfileName, which is deprecated",
+		}}
 	}
 	return field.ErrorList{{
 		Type: field.ErrorTypeInvalid, Field: "spec.cloudProfileName", BadValue: *name, Origin: RuleProfileNameIgnored,

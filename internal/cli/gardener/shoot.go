@@ -30,7 +30,8 @@ const RuleNoLongerOffered = "no-longer-offered"
 // that have expired, and what is not usable any more. A profile that is not known is empty: then only what no profile has is an
 // error.
 func ValidateShootIn(shoot *v1beta1.Shoot, profile *v1beta1.CloudProfileSpec) (errs, warnings field.ErrorList) {
-	c := &offer{profile: profile, errs: ValidateKubernetesIn(shoot, profile)}
+	c := &offer{profile: profile, errs: ValidateKubernetesIn(shoot, profile), exists: exists(shoot)}
+	lacks := gardenerrules.InRegion(profile, shoot.Spec.Region)
 	for at, version := range kubernetesOf(shoot) {
 		c.kubernetes(version, at)
 	}
@@ -39,6 +40,7 @@ func ValidateShootIn(shoot *v1beta1.Shoot, profile *v1beta1.CloudProfileSpec) (e
 		c.machineType(worker, at.Child("machine", "type"))
 		c.image(worker, at.Child("machine", "image", "version"))
 		c.volume(worker, at.Child("volume"))
+		c.zones(worker, lacks, at)
 	}
 	return c.errs, c.warnings
 }
@@ -47,6 +49,8 @@ func ValidateShootIn(shoot *v1beta1.Shoot, profile *v1beta1.CloudProfileSpec) (e
 type offer struct {
 	profile        *v1beta1.CloudProfileSpec
 	errs, warnings field.ErrorList
+	// exists is set for a Shoot that has been created, and may keep what it has.
+	exists bool
 }
 
 func (c *offer) warn(at *field.Path, value, format string, args ...any) {
@@ -225,6 +229,47 @@ func (c *offer) volume(worker *v1beta1.Worker, at *field.Path) {
 	if minimum := gardenerrules.VolumeTooSmall(c.profile, worker); minimum != nil {
 		c.errs = append(c.errs, field.Invalid(at.Child("size"), worker.Volume.VolumeSize,
 			fmt.Sprintf("size must be >= %s", minimum)).WithOrigin(RuleCore))
+	}
+}
+
+// zones refuses a worker pool in zones that do not have its machine type or volume type. One that exists may keep them: for it that is a
+// warning.
+func (c *offer) zones(worker *v1beta1.Worker, lacks gardenerrules.Unavailability, at *field.Path) {
+	say := func(what, name string, without []string, at *field.Path, instead func([]string) string) {
+		if len(without) == 0 {
+			return
+		}
+		rest := slices.DeleteFunc(slices.Clone(worker.Zones), func(zone string) bool { return slices.Contains(without, zone) })
+		err := &field.Error{Type: field.ErrorTypeInvalid, Field: at.String(), BadValue: name, Origin: RuleAdmission, Detail: fmt.Sprintf(
+			"worker pool %s: %s %s is unavailable in %s, as the profile says; ", worker.Name, what, name, words.Plural(without, "zone")+" "+words.And(without))}
+		if c.exists {
+			err.Origin = RuleNoLongerOffered
+			err.Detail += "the pool may keep it, and a new one is refused"
+			c.warnings = append(c.warnings, err)
+			return
+		}
+		err.Detail += instead(rest)
+		c.errs = append(c.errs, err)
+	}
+	onlyIn := func(rest []string) string {
+		if len(rest) == 0 {
+			return "use other zones"
+		}
+		return "use " + words.Plural(rest, "zone") + " " + words.And(rest) + " alone"
+	}
+	name := worker.Machine.Type
+	say("machine type", name, lacks.MachineType(name, worker.Zones), at.Child("machine", "type"), func(rest []string) string {
+		choices := lacks.Choices(c.profile, worker)
+		if len(choices) == 0 {
+			return onlyIn(rest) + "; no machine type that could replace it is available in all of these"
+		}
+		return onlyIn(rest) + ", or " + oneOf("take", "available", choices)
+	})
+	if worker.Volume != nil && worker.Volume.Type != nil {
+		name := *worker.Volume.Type
+		say("volume type", name, lacks.VolumeType(name, worker.Zones), at.Child("volume", "type"), func(rest []string) string {
+			return onlyIn(rest) + ", or another volume type"
+		})
 	}
 }
 

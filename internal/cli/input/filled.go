@@ -73,6 +73,7 @@ func leavesImage(worker v1beta1.Worker) bool {
 
 // FilledIn returns a Shoot as it is written, but with the images that [Given.StoredShoot] fills in, and what that is for each worker pool.
 func (in *Given) FilledIn(p AnyProfile, shoot *v1beta1.Shoot) (*v1beta1.Shoot, []Filling) {
+	shoot = in.Server.WithArchitecture(shoot)
 	workers := shoot.Spec.Provider.Workers
 	if !slices.ContainsFunc(workers, leavesImage) {
 		return shoot, make([]Filling, len(workers))
@@ -95,7 +96,7 @@ func (in *Given) StoredShoot(p AnyProfile, shoot *v1beta1.Shoot) (*v1beta1.Shoot
 	if shoot.UID != "" && isVersion(shoot.Spec.Kubernetes.Version) && !slices.ContainsFunc(shoot.Spec.Provider.Workers, incomplete) {
 		return shoot, fillings
 	}
-	stored := shoot.DeepCopy()
+	stored := in.Server.WithArchitecture(shoot).DeepCopy()
 	gardener.SetDefaults(stored)
 	fillKubernetes(p, &stored.Spec.Kubernetes.Version)
 	for i := range stored.Spec.Provider.Workers {

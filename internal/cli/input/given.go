@@ -21,6 +21,7 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/gardener"
+	"github.com/capkit/capkit/internal/cli/landscape"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
@@ -38,9 +39,12 @@ type Given struct {
 	Profiles   Objects[v1beta1.CloudProfile]
 	Namespaced Objects[v1beta1.NamespacedCloudProfile]
 	Shoots     Objects[v1beta1.Shoot]
+	beside     landscape.Beside
+	// specs are those that admission finds, by profile; nil until somebody asks for one.
+	specs map[AnyProfile]*v1beta1.CloudProfileSpec
 
-	// Admission is what is installed in the landscape.
-	Admission Admission
+	// Landscape that the inputs are of.
+	landscape.Landscape
 
 	ReservedInCore bool // the objects are for a Gardener that accepts the reserved capabilities: see package reserved
 	// Domain is that of the credentials of all Shoots; nil if it is not known.
@@ -68,6 +72,9 @@ type Given struct {
 	// Namespace of the objects in files that name none; empty if that is left open.
 	Namespace string
 }
+
+// Beside returns what the inputs have of the objects that Gardener's admission looks at besides a Shoot and its profile.
+func (in *Given) Beside(shoot *v1beta1.Shoot) gardener.Beside { return in.beside.Of(shoot) }
 
 // Unread are the values of Shoots that no check reads and of which landscapes have hundreds of megabytes, whether they come
 // from files or from a cluster.
@@ -122,6 +129,7 @@ func (in *Given) Add(o *manifest.Object) {
 		return
 	}
 	if o.APIVersion != v1beta1.SchemeGroupVersion.String() {
+		in.beside.Keep(in.inNamespace(o))
 		in.passOver(o)
 		return
 	}
@@ -133,6 +141,7 @@ func (in *Given) Add(o *manifest.Object) {
 	case "Shoot":
 		add(in, &in.Shoots, in.inNamespace(o))
 	default:
+		in.beside.Keep(in.inNamespace(o))
 		in.passOver(o)
 	}
 }

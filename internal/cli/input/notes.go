@@ -5,9 +5,16 @@
 package input
 
 import (
+	"fmt"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/profile"
 )
 
 // mostSkipped is how many things that were skipped are named.
@@ -56,4 +63,30 @@ func PrintFindings(c *command.Call, in *Given, err error) error {
 		return command.ErrWrong
 	}
 	return nil
+}
+
+// NoteAdmission notes that an answer depends on what is installed, if that is not known.
+func (in *Given) NoteAdmission() {
+	const note = "capkit's admission component is assumed not to be installed: if it is, say --webhook=true, or webhook: true in .capkit.yaml"
+	if !in.Admission.Known() && !slices.Contains(in.Notes, note) {
+		in.Notes = append(in.Notes, note)
+	}
+}
+
+// NoteFlavors notes that an update of a CloudProfile needs a webhook that fills in core flavors, if it is not known whether there is
+// one: Gardener demands them where several architectures are registered.
+func (in *Given) NoteFlavors(s *Source[v1beta1.CloudProfile]) {
+	provider := in.Providers[s.Object.Spec.Type]
+	if in.Admission.Known() || provider == nil {
+		return
+	}
+	if !slices.ContainsFunc(s.Object.Spec.MachineCapabilities, func(c v1beta1.CapabilityDefinition) bool {
+		return c.Name == capability.Architecture && len(c.Values) > 1
+	}) {
+		return
+	}
+	if n := len(profile.FillCloudProfile(provider, &s.Object.Spec)); n > 0 {
+		in.Notes = append(in.Notes, fmt.Sprintf("core has no capabilityFlavors for %s: a mutating webhook is assumed to fill them in, capkit's or "+
+			"the cloud extension's; without one, Gardener refuses the update; capkit migrate --core-flavors writes them", report.Count(n, "image version")))
+	}
 }

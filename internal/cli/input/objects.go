@@ -54,11 +54,12 @@ func (o *Objects[T]) put(s *Source[T]) {
 }
 
 // TakeOver gives copies of all objects to another one, but for those of some files, and those whose names it has. Nothing of the
-// copies is compiled.
+// copies is compiled. What is not checked is shared.
 func (in *Given) TakeOver(to *Given, without map[string]bool) {
 	in.Profiles.takeOver(&to.Profiles, without)
 	in.Namespaced.takeOver(&to.Namespaced, without)
 	in.Shoots.takeOver(&to.Shoots, without)
+	to.beside = in.beside
 }
 
 func (o *Objects[T]) takeOver(to *Objects[T], without map[string]bool) {

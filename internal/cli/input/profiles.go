@@ -405,3 +405,20 @@ func (in *Given) RenderSpec(s *Source[v1beta1.NamespacedCloudProfile]) (*v1beta1
 	}
 	return namespaced.Render(provider, object, parent)
 }
+
+// SpecForAdmission returns the spec of a profile as Gardener's admission of Shoots finds it, which must not be changed: with the
+// architectures of image versions that follow from their flavors.
+func (in *Given) SpecForAdmission(p AnyProfile) *v1beta1.CloudProfileSpec {
+	if spec := in.specs[p]; spec != nil {
+		return spec
+	}
+	spec := *p.Spec()
+	spec.MachineImages = gardener.SyncArchitectures(&v1beta1.CloudProfile{Spec: v1beta1.CloudProfileSpec{
+		MachineCapabilities: spec.MachineCapabilities, MachineImages: spec.MachineImages,
+	}}).Spec.MachineImages
+	if in.specs == nil {
+		in.specs = map[AnyProfile]*v1beta1.CloudProfileSpec{}
+	}
+	in.specs[p] = &spec
+	return &spec
+}

@@ -125,9 +125,11 @@ func LoadFor(ctx context.Context, c *command.Call, args []string, flags *Flags, 
 	defer reading.End()
 	if !flags.Live() {
 		in, err := Files(args, c.Stdin, c.Providers, "", flags.unread())
-		if err == nil {
-			in.Admission, in.stdin = flags.admission(), flags.stdin
+		if err != nil {
+			return nil, err
 		}
+		in.stdin = flags.stdin
+		in.Landscape, in.Notes, err = flags.landscape.Said()
 		return in, err
 	}
 	options := flags.cluster
@@ -146,9 +148,9 @@ func LoadFor(ctx context.Context, c *command.Call, args []string, flags *Flags, 
 	if err != nil {
 		return nil, err
 	}
-	in.Cluster, in.Admission, in.stdin = reader.String(), flags.admission(), flags.stdin
-	if !in.Admission.Said && flags.asksForAdmission() {
-		in.findAdmission(reader.Mutating(cmp.Or(ctx, context.Background())))
+	in.Cluster, in.stdin = reader.String(), flags.stdin
+	if in.Landscape, in.Notes, err = flags.landscape.Find(cmp.Or(ctx, context.Background()), reader); err != nil {
+		return nil, err
 	}
 	in.addCluster(objects, checked)
 	return in, nil

@@ -6,15 +6,12 @@ package input
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/landscape"
 	"github.com/capkit/capkit/internal/cli/settings"
-	"github.com/capkit/capkit/pkg/words"
 )
 
 // settingsFlags say which settings count.
@@ -24,9 +21,8 @@ type settingsFlags struct {
 
 	config   string
 	noConfig bool
-	webhook  string
-	// noWebhook is another name for one value of webhook.
-	noWebhook bool
+	// landscape is what flags say of it.
+	landscape landscape.Flags
 	flags     *pflag.FlagSet
 }
 
@@ -35,14 +31,11 @@ func (flags *Flags) SettingsFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&flags.config, "config", "", "`FILE` with settings (default: "+settings.File+" here or in a folder above)")
 	f.BoolVar(&flags.noConfig, "no-config", false, "read no "+settings.File)
-	command.ChoiceFlag(cmd, &flags.webhook, "webhook", "",
-		"`WHAT` of capkit's admission component is installed; without the flag nothing, or what the cluster has", settings.Webhooks)
+	flags.landscape.Add(cmd)
 }
 
 // NoWebhookFlag adds another name for --webhook=validating.
-func (flags *Flags) NoWebhookFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&flags.noWebhook, "no-webhook", false, "the same as --webhook=validating")
-}
+func (flags *Flags) NoWebhookFlag(cmd *cobra.Command) { flags.landscape.AddNoWebhook(cmd) }
 
 // PreparedBySettings makes a command read the settings before it looks at its arguments.
 func (flags *Flags) PreparedBySettings(cmd *cobra.Command) {
@@ -74,24 +67,10 @@ func (flags *Flags) ReadSettings(cannotDisable func(rule string) string) error {
 	return err
 }
 
-// Complete gives --webhook, and others, that were not given the values that the settings have for them. The error is about --webhook.
+// Complete gives the flags about a landscape, and others, that were not given the values that the settings have for them. The error is about
+// the former.
 func (flags *Flags) Complete(others ...string) error {
-	var errs []error
-	switch {
-	case flags.noWebhook && flags.Given("webhook"):
-		return errors.New("--webhook and --no-webhook: say one of them")
-	case flags.noWebhook:
-		errs = append(errs, flags.flags.Set("webhook", "validating"))
-	}
-	for _, name := range append(others, "webhook") {
-		if value, said := flags.Settings.Flags[name]; said && !flags.Given(name) {
-			errs = append(errs, flags.flags.Set(name, value))
-		}
-	}
-	if flags.Given("webhook") && !slices.Contains(settings.Webhooks, flags.webhook) {
-		errs = append(errs, fmt.Errorf("unknown --webhook %q: use %s", flags.webhook, words.Or(settings.Webhooks)))
-	}
-	return errors.Join(errs...)
+	return flags.landscape.Complete(flags.Settings.Flags, others...)
 }
 
 // Files returns the FILE arguments or, if neither they nor flags name an input, those of the settings.

@@ -144,7 +144,7 @@ func (x *fixing) lintAgain(others map[string]string) report.Report {
 	}
 	g := &input.Given{
 		Providers: x.Providers, Namespace: x.Namespace, Domain: x.Domain, ReservedInCore: x.ReservedInCore, Cluster: x.Cluster,
-		Admission: x.Admission,
+		Landscape: x.Landscape,
 	}
 	x.Given.TakeOver(g, edited)
 	for _, f := range x.Findings {

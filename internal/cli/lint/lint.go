@@ -122,7 +122,7 @@ func runLint(ctx context.Context, c *command.Call, args []string, flags *lintFla
 	}
 	checks.PrintSilenced(c, found)
 	if !flags.quiet {
-		input.PrintSkipped(c, g)
+		input.PrintNotes(c, g)
 		printRules(c, found, flags.output)
 		report.Printf(c.Stderr, "%s\n", found.Summary)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/internal/cli/files"
 	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/landscape"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/internal/cli/transform"
@@ -24,7 +25,7 @@ import (
 
 // files returns the files that change, and reads them into m.after.
 func (m *migration) files() ([]files.Changed, error) {
-	m.after = &input.Given{Providers: m.Providers, Namespace: m.Namespace}
+	m.after = &input.Given{Providers: m.Providers, Landscape: landscape.Landscape{Server: m.Server}, Namespace: m.Namespace}
 	var changed []files.Changed
 	edited := map[string]bool{}
 	names := map[string]bool{}

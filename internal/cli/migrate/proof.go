@@ -14,6 +14,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/changes"
 	"github.com/capkit/capkit/internal/cli/checks"
 	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/landscape"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/internal/cli/transform"
@@ -74,7 +75,7 @@ func update[T any](now, after *input.Objects[T], becomes *input.Source[T]) *chan
 
 // copyOf returns a copy of inputs without their findings.
 func (m *migration) copyOf(g *input.Given) *input.Given {
-	copied := &input.Given{Providers: m.Providers, Namespace: m.Namespace}
+	copied := &input.Given{Providers: m.Providers, Landscape: landscape.Landscape{Server: m.Server}, Namespace: m.Namespace}
 	g.TakeOver(copied, nil)
 	return copied
 }
@@ -82,7 +83,7 @@ func (m *migration) copyOf(g *input.Given) *input.Given {
 // updated returns a copy in which profiles can be replaced.
 func (m *migration) updated(now *input.Given) *input.Given {
 	return &input.Given{
-		Providers: m.Providers, Namespace: m.Namespace, Shoots: now.Shoots,
+		Providers: m.Providers, Landscape: landscape.Landscape{Server: m.Server}, Namespace: m.Namespace, Shoots: now.Shoots,
 		Profiles: now.Profiles.Clone(), Namespaced: now.Namespaced.Clone(),
 	}
 }

@@ -81,7 +81,7 @@ func newComparison(g, was, is *input.Given) (*changes.Update, error) {
 	updated.Object, updated.Name = renamed, old.Name
 	u := &changes.Update{Kind: "CloudProfile", Name: old.Name, ComparedWith: other.Name, Before: g}
 	u.Profile = &changes.Pair[v1beta1.CloudProfile]{Old: old, Updated: updated.UpdateOf(old.Object)}
-	u.After = &input.Given{Providers: g.Providers, Admission: g.Admission, Profiles: g.Profiles.Clone()}
+	u.After = &input.Given{Providers: g.Providers, Landscape: g.Landscape, Profiles: g.Profiles.Clone()}
 	g.Profiles.Replace(old)
 	u.After.Profiles.Replace(u.Profile.Updated)
 	return u, nil
@@ -194,7 +194,7 @@ func newUpdate(g, was, is *input.Given) (*changes.Update, error) {
 	for _, other := range []*input.Given{is, was} { // of which one may be g
 		other.TakeOver(g, nil)
 	}
-	u.After = &input.Given{Providers: g.Providers, Admission: g.Admission, Profiles: g.Profiles.Clone(), Namespaced: g.Namespaced.Clone()}
+	u.After = &input.Given{Providers: g.Providers, Landscape: g.Landscape, Profiles: g.Profiles.Clone(), Namespaced: g.Namespaced.Clone()}
 	if u.Profile != nil {
 		g.Profiles.Replace(u.Profile.Old)
 		u.After.Profiles.Replace(u.Profile.Updated)

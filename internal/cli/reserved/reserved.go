@@ -26,19 +26,19 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 )
 
-// Validate is [gardener.Validate] of a Gardener that accepts the reserved capabilities.
-func Validate(object runtime.Object) field.ErrorList {
+// Validate is [gardener.Server.Validate] of a Gardener that accepts the reserved capabilities.
+func Validate(server *gardener.Server, object runtime.Object) field.ErrorList {
 	d := disguiseFor(object)
-	return d.reveal(gardener.Validate(disguised(d, object)))
+	return d.reveal(server.Validate(disguised(d, object)))
 }
 
-// ValidateNamespaced is [gardener.ValidateNamespaced], on creation, of a Gardener that accepts the reserved capabilities. Where an
+// ValidateNamespaced is [gardener.Server.ValidateNamespaced], on creation, of a Gardener that accepts the reserved capabilities. Where an
 // error that ignore is asked about has one of their names, it is still the replaced one.
 func ValidateNamespaced(
-	object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, ignore func(*field.Error) bool,
+	server *gardener.Server, object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, ignore func(*field.Error) bool,
 ) field.ErrorList {
 	d := disguiseFor(object, parent)
-	return d.reveal(gardener.ValidateNamespaced(disguised(d, object), nil, disguised(d, parent), ignore))
+	return d.reveal(server.ValidateNamespaced(disguised(d, object), nil, disguised(d, parent), ignore))
 }
 
 // Is reports whether a name is that of a reserved capability.

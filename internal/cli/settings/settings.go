@@ -20,7 +20,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/capkit/capkit/internal/cli/gardener"
 	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/gardenerrules/releases"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -98,6 +100,7 @@ func Read(file string, cannotDisable func(rule string) string) (*Settings, error
 			"inputs": r.inputs, "disable": r.disable,
 			"failOn":         func(n *yaml.Node) { r.choice(n, "fail-on", report.Severities()) },
 			"webhook":        func(n *yaml.Node) { r.choice(n, "webhook", Webhooks) },
+			"gardener":       r.gardener,
 			"domain":         func(n *yaml.Node) { s.Flags["domain"] = r.text(n, "the name of the domain") },
 			"reservedInCore": func(n *yaml.Node) { r.choice(n, "reserved-in-core", []string{"true", "false"}) },
 		})
@@ -162,6 +165,39 @@ func (r *reader) mapping(n *yaml.Node, fields map[string]func(*yaml.Node)) (comp
 		seen[key] = pair[0].Line
 	}
 	return !slices.ContainsFunc(known, func(key string) bool { return seen[key] == 0 })
+}
+
+// gardener reads which Gardener runs in the landscape, into the flags that say so.
+func (r *reader) gardener(n *yaml.Node) {
+	r.mapping(n, map[string]func(*yaml.Node){
+		"version": func(n *yaml.Node) {
+			version := r.text(n, "the version of Gardener, like "+releases.Newest.String()+".0")
+			if version == "" {
+				return
+			}
+			if _, _, err := releases.Of(version); err != nil {
+				r.fault(n, "%v", err)
+			}
+			r.Flags["gardener-version"] = version
+		},
+		"featureGates": func(n *yaml.Node) {
+			if n.Kind != yaml.MappingNode {
+				r.fault(n, "write a mapping of feature gates to true or false")
+				return
+			}
+			var gates []string
+			for pair := range slices.Chunk(n.Content, 2) {
+				name, enabled := pair[0].Value, pair[1].Value
+				if err := gardener.UnknownGate(name); err != nil {
+					r.fault(pair[0], "%v", err)
+				} else if pair[1].Tag != "!!bool" {
+					r.fault(pair[1], "write true or false")
+				}
+				gates = append(gates, name+"="+enabled)
+			}
+			r.Flags["feature-gates"] = strings.Join(gates, ",")
+		},
+	})
 }
 
 // choice reads the value of a flag that is one of some.

@@ -7,6 +7,7 @@
 package fakegarden
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/pem"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/client/core/clientset/versioned/scheme"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -39,6 +41,8 @@ type API struct {
 	NamespacedCloudProfiles []v1beta1.NamespacedCloudProfile
 	Shoots                  []v1beta1.Shoot
 	Mutating                []admissionregistrationv1.MutatingWebhookConfiguration
+	// GardenerInfo is what the ConfigMap gardener-info says of gardener-apiserver; empty for one of v1.150.0.
+	GardenerInfo string
 	// Page is the most that it gives at once; 0 for as many as are asked for.
 	Page int
 	// Refuse returns the error about a request to a path with the token of a page, which is empty for the first one. It
@@ -128,8 +132,12 @@ func (a *API) list(r *http.Request, token string) runtime.Object {
 		items, next := page(a.Shoots, namespace, token, limit)
 		return &v1beta1.ShootList{ListMeta: metav1.ListMeta{Continue: next}, Items: items}
 	}
-	if kind == "mutatingwebhookconfigurations" {
+	switch kind {
+	case "mutatingwebhookconfigurations":
 		return &admissionregistrationv1.MutatingWebhookConfigurationList{Items: a.Mutating}
+	case "gardener-info":
+		info := cmp.Or(a.GardenerInfo, "version: v1.150.0\nworkloadIdentityIssuerURL: https://issuer.example.com\n")
+		return &corev1.ConfigMap{Data: map[string]string{"gardenerAPIServer": info}}
 	}
 	a.t.Errorf("unexpected request to %s", r.URL.Path)
 	return &metav1.Status{Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound}
@@ -165,6 +173,8 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, code int, object run
 		group = schema.GroupVersion{Version: "v1"}
 	case *admissionregistrationv1.MutatingWebhookConfigurationList:
 		group, codecs = admissionregistrationv1.SchemeGroupVersion, kubernetes.Codecs
+	case *corev1.ConfigMap:
+		group, codecs = corev1.SchemeGroupVersion, kubernetes.Codecs
 	}
 	if err := codecs.EncoderForVersion(info.Serializer, group).Encode(object, w); err != nil {
 		a.t.Error(err)

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
+	"github.com/capkit/capkit/pkg/gardenerrules/releases"
 )
 
 // Use is something that an update of a profile takes away or adds, and for which Gardener refuses the update, since
@@ -69,7 +70,9 @@ const (
 // being deleted is for the caller to leave out. The uses come in the order of Shoots and children, each once.
 //
 // It is the rule for CloudProfiles of ReferenceManager.Validate (plugin/pkg/global/resourcereferencemanager).
-func Of(updated, old *v1beta1.CloudProfileSpec, children []*v1beta1.NamespacedCloudProfile, shoots []*v1beta1.Shoot) []Use {
+func Of(
+	release releases.Release, updated, old *v1beta1.CloudProfileSpec, children []*v1beta1.NamespacedCloudProfile, shoots []*v1beta1.Shoot,
+) []Use {
 	u := users{}
 	gone := removed{
 		kubernetes: setOf(old.Kubernetes.Versions, nameOfVersion).Difference(setOf(updated.Kubernetes.Versions, nameOfVersion)),
@@ -78,7 +81,7 @@ func Of(updated, old *v1beta1.CloudProfileSpec, children []*v1beta1.NamespacedCl
 	u.shoots(shoots, gone)
 	u.limits(shoots, old.Limits, updated.Limits)
 	u.children(children, setOf(old.MachineImages, nameOfImage), setOf(updated.MachineImages, nameOfImage), gone)
-	u.capabilities(children, removedValues(old.MachineCapabilities, updated.MachineCapabilities))
+	u.capabilities(release, children, removedValues(old.MachineCapabilities, updated.MachineCapabilities))
 	return u.uses
 }
 
@@ -205,10 +208,10 @@ func (u *users) children(children []*v1beta1.NamespacedCloudProfile, had, has se
 }
 
 // capabilities adds the NamespacedCloudProfiles that declare values which are gone. If none of them declares anything
-// but an architecture, the profile may go back to the legacy format.
-func (u *users) capabilities(children []*v1beta1.NamespacedCloudProfile, gone map[string]sets.Set[string]) {
+// but an architecture, the profile may go back to the legacy format, unless the release is an old one.
+func (u *users) capabilities(release releases.Release, children []*v1beta1.NamespacedCloudProfile, gone map[string]sets.Set[string]) {
 	var uses []Use
-	more := false
+	more := !release.Has(releases.ChangeBackToLegacy)
 	for i, child := range children {
 		declared := declaredBy(child)
 		for name := range declared {

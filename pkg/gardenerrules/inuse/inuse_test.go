@@ -25,6 +25,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/capkit/capkit/pkg/gardenerrules/inuse"
+	"github.com/capkit/capkit/pkg/gardenerrules/releases"
 )
 
 var (
@@ -248,7 +249,7 @@ func TestInUseIsWhatGardenerRefuses(t *testing.T) {
 		for range 20 {
 			u := drawInUse(t)
 			want := u.gardener(t, u.updated, u.old, &core.CloudProfile{}, &core.CloudProfile{}, "CloudProfile", "cloudprofiles")
-			uses := inuse.Of(&u.updated.Spec, &u.old.Spec, []*v1beta1.NamespacedCloudProfile{u.childBefore}, u.shoots)
+			uses := inuse.Of(releases.Newest, &u.updated.Spec, &u.old.Spec, []*v1beta1.NamespacedCloudProfile{u.childBefore}, u.shoots)
 			got := inFewWords(uses, u.shoots)
 			sameWords(t, want, got, seen)
 		}

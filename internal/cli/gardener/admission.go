@@ -1,0 +1,302 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package gardener
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gardener/gardener/pkg/apis/core"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
+	"github.com/gardener/gardener/pkg/client/core/informers/externalversions"
+	securityinformers "github.com/gardener/gardener/pkg/client/security/informers/externalversions"
+	"github.com/gardener/gardener/plugin/pkg/shoot/mutator"
+	"github.com/gardener/gardener/plugin/pkg/shoot/validator"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
+	kubeinformers "k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// RuleAdmission is the origin of what Gardener's admission plugins say about a Shoot.
+const RuleAdmission = "gardener-admission"
+
+// Beside are the objects of a landscape that the admission of a Shoot looks at besides its profile, as far as they are known. What is
+// nil is made up, in a way that cannot be refused: a Shoot without its Seed and its binding is asked about as if it named none.
+type Beside struct {
+	Project            *v1beta1.Project
+	Seed               *v1beta1.Seed
+	SecretBinding      *v1beta1.SecretBinding
+	CredentialsBinding *securityv1alpha1.CredentialsBinding
+}
+
+// plugins are the admission plugins ShootMutator and ShootValidator of Gardener's API server, in the process. They look up what they
+// need in informers, where it is put for the time of a question; so only one is asked at a time, which [Server.run] takes care of.
+type plugins struct {
+	mutate   *mutator.MutateShoot
+	validate *validator.ValidateShoot
+
+	profiles, namespaced, projects, seeds, secretBindings, credentialsBindings, secrets cache.Indexer
+}
+
+// shootPlugins returns the plugins, which are made when they are asked for first. Everybody has all rights, and the landscape offers
+// managed issuers.
+var shootPlugins = sync.OnceValue(func() *plugins {
+	p := &plugins{}
+	p.mutate, _ = mutator.New() // which have no errors to return
+	p.validate, _ = validator.New()
+	coreInformers := externalversions.NewSharedInformerFactory(nil, 0)
+	security := securityinformers.NewSharedInformerFactory(nil, 0)
+	kube := kubeinformers.NewSharedInformerFactory(nil, 0)
+	p.mutate.SetCoreInformerFactory(coreInformers)
+	p.validate.SetCoreInformerFactory(coreInformers)
+	p.validate.SetSecurityInformerFactory(security)
+	p.validate.SetKubeInformerFactory(kube)
+	p.validate.SetAuthorizer(authorizerfactory.NewAlwaysAllowAuthorizer())
+	ready := func() bool { return true }
+	p.mutate.AssignReadyFunc(ready)
+	p.validate.AssignReadyFunc(ready)
+	in := coreInformers.Core().V1beta1()
+	p.profiles, p.namespaced = in.CloudProfiles().Informer().GetIndexer(), in.NamespacedCloudProfiles().Informer().GetIndexer()
+	p.projects, p.seeds = in.Projects().Informer().GetIndexer(), in.Seeds().Informer().GetIndexer()
+	p.secretBindings = in.SecretBindings().Informer().GetIndexer()
+	p.credentialsBindings = security.Security().V1alpha1().CredentialsBindings().Informer().GetIndexer()
+	p.secrets = kube.Core().V1().Secrets().Informer().GetIndexer()
+	return p
+})
+
+// question is what the plugins are asked about a Shoot.
+type question struct {
+	shoot, old *core.Shoot
+	beside     []stored
+}
+
+// stored is an object where a plugin looks it up.
+type stored struct {
+	in     cache.Indexer
+	object any
+}
+
+// admit runs the mutating plugin on a Shoot, then lets others judge it as it is then, and runs the validating plugin, as an API server
+// does on creation, or on an update of the metadata of a Shoot that exists. The Shoot is changed. The errors of the plugins have fields.
+func (p *plugins) admit(
+	shoot *core.Shoot, profile *v1beta1.CloudProfileSpec, beside Beside, judge func() field.ErrorList,
+) (said, judged field.ErrorList) {
+	q := p.ask(shoot, profile, beside)
+	for _, s := range q.beside {
+		_ = s.in.Add(s.object) // it has a name
+		defer func() { _ = s.in.Delete(s.object) }()
+	}
+	attributes := q.attributes()
+	said = verdict("ShootMutator", shoot, profile, func() error { return p.mutate.Admit(context.Background(), attributes, nil) })
+	shoot.Annotations, shoot.Spec.Provider.Workers = q.shoot.Annotations, q.shoot.Spec.Provider.Workers
+	shoot.Spec.Kubernetes, shoot.Spec.Maintenance = q.shoot.Spec.Kubernetes, q.shoot.Spec.Maintenance
+	judged = judge()
+	if len(said) > 0 {
+		return said, judged
+	}
+	q.shoot.Spec.CloudProfile, q.shoot.Spec.CloudProfileName = shoot.Spec.CloudProfile, shoot.Spec.CloudProfileName
+	said = verdict("ShootValidator", shoot, profile, func() error { return p.validate.Validate(context.Background(), attributes, nil) })
+	return said, judged
+}
+
+// ask returns the question about a Shoot, with what it refers to.
+func (p *plugins) ask(shoot *core.Shoot, profile *v1beta1.CloudProfileSpec, beside Beside) *question {
+	asked := *shoot
+	q := &question{shoot: &asked}
+	put := func(in cache.Indexer, object any) { q.beside = append(q.beside, stored{in, object}) }
+	reference := gardenerReference(shoot)
+	named := metav1.ObjectMeta{Name: reference.Name}
+	if reference.Kind == v1beta1constants.CloudProfileReferenceKindNamespacedCloudProfile {
+		named.Namespace = shoot.Namespace
+		put(p.namespaced, &v1beta1.NamespacedCloudProfile{
+			ObjectMeta: named, Status: v1beta1.NamespacedCloudProfileStatus{CloudProfileSpec: *profile},
+		})
+	} else {
+		put(p.profiles, &v1beta1.CloudProfile{ObjectMeta: named, Spec: *profile})
+	}
+	if beside.Project != nil {
+		put(p.projects, beside.Project)
+	} else {
+		put(p.projects, &v1beta1.Project{Spec: v1beta1.ProjectSpec{Namespace: &shoot.Namespace}})
+	}
+	if asked.Spec.SeedName != nil && beside.Seed != nil {
+		put(p.seeds, beside.Seed)
+	} else {
+		asked.Spec.SeedName = nil
+	}
+	if asked.Spec.SecretBindingName != nil && beside.SecretBinding != nil {
+		put(p.secretBindings, beside.SecretBinding)
+	} else {
+		asked.Spec.SecretBindingName = nil
+	}
+	if asked.Spec.CredentialsBindingName != nil && beside.CredentialsBinding != nil {
+		put(p.credentialsBindings, beside.CredentialsBinding)
+	} else {
+		asked.Spec.CredentialsBindingName = nil
+	}
+	put(p.secrets, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+		Namespace: v1beta1constants.GardenNamespace, Name: "issuer",
+		Labels: map[string]string{v1beta1constants.GardenRole: v1beta1constants.GardenRoleShootServiceAccountIssuer},
+	}})
+	if server := asked.Spec.Kubernetes.KubeAPIServer; server != nil {
+		for _, plugin := range server.AdmissionPlugins {
+			if plugin.KubeconfigSecretName != nil {
+				put(p.secrets, &corev1.Secret{
+					ObjectMeta: metav1.ObjectMeta{Namespace: shoot.Namespace, Name: *plugin.KubeconfigSecretName},
+					Data:       map[string][]byte{"kubeconfig": nil},
+				})
+			}
+		}
+	}
+	if exists(shoot) { // then whoever changes anything is asked about
+		before := asked
+		before.Annotations = map[string]string{"before": "an update"}
+		q.old = &before
+	}
+	return q
+}
+
+// exists reports whether a Shoot has been created: it comes from an API server.
+func exists(shoot metav1.Object) bool { return shoot.GetUID() != "" }
+
+// gardenerReference returns the reference of a Shoot to its profile; the zero value if there is none.
+func gardenerReference(shoot *core.Shoot) core.CloudProfileReference {
+	if shoot.Spec.CloudProfile != nil {
+		return *shoot.Spec.CloudProfile
+	}
+	return core.CloudProfileReference{
+		Kind: v1beta1constants.CloudProfileReferenceKindCloudProfile, Name: ptr.Deref(shoot.Spec.CloudProfileName, ""),
+	}
+}
+
+func (q *question) attributes() admission.Attributes {
+	var old runtime.Object
+	operation, options := admission.Create, runtime.Object(&metav1.CreateOptions{})
+	if q.old != nil {
+		old, operation, options = q.old, admission.Update, &metav1.UpdateOptions{}
+	}
+	return admission.NewAttributesRecord(q.shoot, old, core.SchemeGroupVersion.WithKind("Shoot"), q.shoot.Namespace, q.shoot.Name,
+		core.SchemeGroupVersion.WithResource("shoots"), "", operation, options, false, &user.DefaultInfo{})
+}
+
+// verdict returns what a plugin says, as errors with fields. One that panics has no verdict: an API server answers with an error that
+// is not about the Shoot, and does so to whoever tries again. If that is because of a profile that an API server does not have,
+// nothing is said.
+func verdict(plugin string, shoot *core.Shoot, profile *v1beta1.CloudProfileSpec, ask func() error) (errs field.ErrorList) {
+	defer func() {
+		problem := recover()
+		if problem == nil || len((&Server{}).validate(&v1beta1.CloudProfile{ObjectMeta: metav1.ObjectMeta{Name: "profile"}, Spec: *profile})) > 0 {
+			return
+		}
+		at, cause := field.NewPath("spec"), ""
+		for i, worker := range shoot.Spec.Provider.Workers {
+			if !slices.ContainsFunc(profile.MachineTypes, func(t v1beta1.MachineType) bool { return t.Name == worker.Machine.Type }) {
+				at = at.Child("provider", "workers").Index(i).Child("machine", "type")
+				cause = fmt.Sprintf(": worker pool %s has machine type %s, which its profile does not have; put the machine type back into the profile",
+					worker.Name, worker.Machine.Type)
+				break
+			}
+		}
+		errs = field.ErrorList{field.InternalError(at, fmt.Errorf("Gardener's admission plugin %s panics (%v), and answers every update of this Shoot with 503%s",
+			plugin, problem, cause)).WithOrigin(RuleAdmission)}
+		errs[0].Detail = strings.TrimPrefix(errs[0].Detail, "Internal error: ")
+	}()
+	return inFields(ask())
+}
+
+// refusal matches how the error of a plugin begins.
+var refusal = regexp.MustCompile(`^\S+ "[^"]*" is (?:forbidden|invalid): `)
+
+// inError matches where an error with a field begins in a text with several.
+var inError = regexp.MustCompile(`(?:^|, )((?:spec|metadata|status|name)(?:[.\[][^\s:]*)?): ` +
+	`(Invalid value|Unsupported value|Forbidden|Required value|Duplicate value|Not found|Internal error|Too long|Too many)\b`)
+
+// errorTypes are the types of errors by how their texts begin.
+var errorTypes = map[string]field.ErrorType{
+	"Invalid value": field.ErrorTypeInvalid, "Unsupported value": field.ErrorTypeNotSupported, "Forbidden": field.ErrorTypeForbidden,
+	"Required value": field.ErrorTypeRequired, "Duplicate value": field.ErrorTypeDuplicate, "Not found": field.ErrorTypeNotFound,
+	"Internal error": field.ErrorTypeInternal, "Too long": field.ErrorTypeTooLong, "Too many": field.ErrorTypeTooMany,
+}
+
+// aboutProfile is what the mutating plugin says without a field.
+const aboutProfile = "new shoot can only specify either cloudProfileName or cloudProfile reference"
+
+// inFields takes the error of a plugin apart, which has become text on its way: into errors with fields, whose details are all that is
+// said. What names no field is about the spec.
+func inFields(err error) field.ErrorList {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	var status *apierrors.StatusError
+	if errors.As(err, &status) {
+		text = refusal.ReplaceAllString(text, "")
+	}
+	if several, found := strings.CutPrefix(text, "["); found {
+		text = strings.TrimSuffix(several, "]")
+	}
+	found := inError.FindAllStringSubmatchIndex(text, -1)
+	if len(found) == 0 || found[0][0] > 0 {
+		at := field.NewPath("spec")
+		if text == aboutProfile {
+			at, text = at.Child("cloudProfileName"), "a new Shoot can have cloudProfile or cloudProfileName, and not both; remove cloudProfileName"
+		}
+		return field.ErrorList{{Type: field.ErrorTypeForbidden, Field: at.String(), Detail: text, Origin: RuleAdmission}}
+	}
+	var errs field.ErrorList
+	for i, m := range found {
+		end := len(text)
+		if i+1 < len(found) {
+			end = found[i+1][0]
+		}
+		at := text[m[2]:m[3]]
+		if at == "name" {
+			at = "metadata.name"
+		}
+		errs = append(errs, &field.Error{
+			Type: errorTypes[text[m[4]:m[5]]], Field: at, Detail: inShort(text[m[4]:end]), Origin: RuleAdmission,
+		})
+	}
+	return errs
+}
+
+var (
+	// noProject matches what a message says about a Project that is not known.
+	noProject = regexp.MustCompile(`\(project: ; `)
+	// goList matches a list at the end of a message, as Go prints it.
+	goList = regexp.MustCompile(` are:? \[([^\[\]]*)\]$`)
+	// goStruct matches an object in a message, as Go prints it.
+	goStruct = regexp.MustCompile(`^(Invalid value): \{[^}]*\}: `)
+)
+
+// inShort leaves out of a message what is made up, and shortens lists and objects that Go has printed.
+func inShort(text string) string {
+	text = noProject.ReplaceAllString(SortLists(text), "(")
+	text = goStruct.ReplaceAllString(text, "$1: ")
+	return goList.ReplaceAllStringFunc(text, func(list string) string {
+		names := strings.Fields(goList.FindStringSubmatch(list)[1])
+		if len(names) == 0 {
+			return ": none"
+		}
+		return ": " + words.Few(names)
+	})
+}

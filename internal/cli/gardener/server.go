@@ -1,0 +1,207 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package gardener
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"github.com/gardener/gardener/pkg/features"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/component-base/featuregate"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/gardenerrules/releases"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Server is the API server of a Gardener, as far as rules depend on it. The zero value is the one that is compiled in, with its feature
+// gates as they are by default. It may be used concurrently, but not changed then.
+type Server struct {
+	// Release is the minor version.
+	Release releases.Release
+	// gates are the feature gates that are not as those of the one that is compiled in.
+	gates map[string]bool
+}
+
+// NewServer returns the API server of a release with feature gates, of which those that are not named are as they are by default. The
+// error is about names that there are not.
+func NewServer(release releases.Release, gates map[string]bool) (Server, error) {
+	known := release.FeatureGates()
+	var errs []error
+	for _, gate := range slices.Sorted(maps.Keys(gates)) {
+		errs = append(errs, UnknownGate(gate))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return Server{}, err
+	}
+	maps.Copy(known, gates)
+	byDefault := releases.Newest.FeatureGates()
+	maps.DeleteFunc(known, func(gate string, enabled bool) bool { return byDefault[gate] == enabled })
+	return Server{Release: release, gates: known}, nil
+}
+
+// UnknownGate returns an error unless a name is that of a feature gate of gardener-apiserver on which a rule depends.
+func UnknownGate(name string) error {
+	names := slices.Sorted(maps.Keys(releases.Newest.FeatureGates()))
+	if slices.Contains(names, name) {
+		return nil
+	}
+	if meant := words.Closest(name, names); meant != "" {
+		return fmt.Errorf("unknown feature gate %s%s", words.Quoted(name), words.DidYouMean(meant))
+	}
+	return fmt.Errorf("unknown feature gate %s: gardener-apiserver has %s", words.Quoted(name), strings.Join(names, ", "))
+}
+
+// gatesLock is held while the feature gates of the process, which its validation and its plugins consult, are those of a [Server].
+var gatesLock sync.Mutex
+
+// run calls a function with the feature gates of the server.
+func (s *Server) run(f func() field.ErrorList) field.ErrorList {
+	registerFeatureGates()
+	gatesLock.Lock()
+	defer gatesLock.Unlock()
+	gate := features.DefaultFeatureGate
+	before := map[string]bool{}
+	for name, enabled := range s.gates {
+		if is := gate.Enabled(featuregate.Feature(name)); is != enabled {
+			before[name] = is
+		}
+	}
+	if len(before) > 0 {
+		defer func() { _ = gate.SetFromMap(before) }() // they are known, and none is locked
+		_ = gate.SetFromMap(s.gates)
+	}
+	return f()
+}
+
+// asOf makes what the newest release says about an object what the server's says.
+func (s *Server) asOf(object metav1.Object, errs field.ErrorList) field.ErrorList {
+	unknown := s.tooNew(object)
+	errs = slices.DeleteFunc(errs, func(err *field.Error) bool {
+		switch {
+		case slices.ContainsFunc(unknown, func(u *field.Error) bool { return err.Field == u.Field || strings.HasPrefix(err.Field, u.Field+".") }):
+			return true
+		case err.Type == field.ErrorTypeForbidden && strings.HasSuffix(err.Detail, "prefix is reserved for Gardener-core capabilities"):
+			return !s.Release.Has(releases.ChangeReservedPrefix)
+		case err.Origin == RuleAdmission && strings.HasPrefix(err.Field, "spec.networking"):
+			shoot, is := object.(*v1beta1.Shoot)
+			return is && shoot.Spec.SeedName == nil && !s.Release.Has(releases.ChangeNetworksAtCreate)
+		}
+		return false
+	})
+	return append(unknown, errs...)
+}
+
+// tooNew returns errors about fields of an object that the release does not have.
+func (s *Server) tooNew(object metav1.Object) (errs field.ErrorList) {
+	var content map[string]any
+	kind := "CloudProfile"
+	switch object.(type) {
+	case *v1beta1.Shoot:
+		kind = "Shoot"
+	case *v1beta1.NamespacedCloudProfile: // of which all releases have the same fields
+		return nil
+	}
+	missing := s.Release.Fields()
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		path, of := strings.CutPrefix(name, kind+" ")
+		if !of {
+			continue
+		}
+		if content == nil {
+			text, _ := json.Marshal(object) // what has been read can be written
+			_ = json.Unmarshal(text, &content)
+		}
+		for _, at := range present(content, strings.Split(path, "."), "") {
+			errs = append(errs, &field.Error{Type: field.ErrorTypeForbidden, Field: at, Origin: RuleCore,
+				Detail: fmt.Sprintf("Gardener %s does not have this field, which came with %s", s.Release, missing[name])})
+		}
+	}
+	return errs
+}
+
+// present returns the paths, with indices, at which a value has a field.
+func present(value any, path []string, at string) (found []string) {
+	if len(path) == 0 {
+		return []string{at}
+	}
+	if list, is := value.([]any); is {
+		for i, item := range list {
+			found = append(found, present(item, path, fmt.Sprintf("%s[%d]", at, i))...)
+		}
+		return found
+	}
+	object, _ := value.(map[string]any)
+	below, there := object[path[0]]
+	if !there {
+		return nil
+	}
+	return present(below, path[1:], strings.TrimPrefix(at+"."+path[0], "."))
+}
+
+// parentTypes refuses machine types of a NamespacedCloudProfile that its parent has, as old releases do.
+func (s *Server) parentTypes(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) (errs field.ErrorList) {
+	if s.Release.Has(releases.ChangeParentTypes) {
+		return nil
+	}
+	for i, t := range object.Spec.MachineTypes {
+		if slices.ContainsFunc(parent.Spec.MachineTypes, func(p v1beta1.MachineType) bool { return p.Name == t.Name }) {
+			errs = append(errs, field.Forbidden(field.NewPath("spec", "machineTypes").Index(i),
+				fmt.Sprintf("the parent has machine type %s already, and Gardener %s does not let it be listed again", t.Name, s.Release)).WithOrigin(RuleCore))
+		}
+	}
+	return errs
+}
+
+// WithArchitecture returns a Shoot in which worker pools that name no architecture have the one that this Gardener gives them, if it does
+// not take that of their machine types: before v1.149. The Shoot is not changed; it is returned itself if nothing is filled in.
+func (s *Server) WithArchitecture(shoot *v1beta1.Shoot) *v1beta1.Shoot {
+	without := func(w v1beta1.Worker) bool { return w.Machine.Architecture == nil }
+	if s.Release.Has(releases.ChangeArchitecture) || !slices.ContainsFunc(shoot.Spec.Provider.Workers, without) {
+		return shoot
+	}
+	shoot = shoot.DeepCopy()
+	for i := range shoot.Spec.Provider.Workers {
+		if w := &shoot.Spec.Provider.Workers[i]; without(*w) {
+			w.Machine.Architecture = ptr.To(v1beta1constants.ArchitectureAMD64)
+		}
+	}
+	return shoot
+}
+
+// RuleKubernetesUnsupported is the origin of warnings about versions of Kubernetes that the Gardener of the landscape does not run.
+const RuleKubernetesUnsupported = "kubernetes-unsupported"
+
+// Unsupported warns about versions of Kubernetes in a profile that this Gardener does not run: its API server does not refuse them, and
+// its gardenlet does. [Expired] is about those that have expired.
+func (s *Server) Unsupported(settings v1beta1.KubernetesSettings) (warnings field.ErrorList) {
+	for i, v := range settings.Versions {
+		if !s.Release.RunsKubernetes(v.Version) && !v1beta1helper.VersionIsExpired(v) {
+			warnings = append(warnings, &field.Error{
+				Type: field.ErrorTypeNotSupported, Field: field.NewPath("spec", "kubernetes", "versions").Index(i).Child("version").String(),
+				BadValue: v.Version, Origin: RuleKubernetesUnsupported,
+				Detail: fmt.Sprintf("Gardener %s does not run version %s of Kubernetes (it runs %s): Shoots with it are not reconciled",
+					s.Release, v.Version, s.KubernetesRange()),
+			})
+		}
+	}
+	return warnings
+}
+
+// KubernetesRange returns the minor versions of Kubernetes that this Gardener runs, like "1.32 to 1.36".
+func (s *Server) KubernetesRange() string {
+	all := s.Release.Kubernetes()
+	return all[0] + " to " + all[len(all)-1]
+}

@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package landscape knows what runs in the landscape that the inputs of a command are of, as far as answers depend on it: which Gardener, with
+// which feature gates, and which admission components of capkit's. Flags say it, or settings, or the cluster; what nobody says is
+// assumed. It also keeps the objects beside those that are checked. Start reading at [Landscape].
+package landscape
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/capkit/capkit/internal/cli/cluster"
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/gardener"
+	"github.com/capkit/capkit/internal/cli/settings"
+	"github.com/capkit/capkit/pkg/gardenerrules/releases"
+	"github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Landscape is what runs in a landscape. The zero value is what is assumed without a word.
+type Landscape struct {
+	// Server is the API server of its Gardener.
+	Server gardener.Server
+	// Admission is what of capkit's is installed.
+	Admission Admission
+}
+
+// Flags say what runs in a landscape. The zero value is that of a command without these flags, on whose answer nothing depends.
+type Flags struct {
+	set       *pflag.FlagSet
+	webhook   string
+	noWebhook bool // another name for one value of webhook
+	version   string
+	gates     map[string]string
+}
+
+// names are those of the flags that settings complete.
+var names = []string{"webhook", "gardener-version", "feature-gates"}
+
+// Add adds the flags to a command.
+func (flags *Flags) Add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	flags.set = f
+	command.ChoiceFlag(cmd, &flags.webhook, "webhook", "",
+		"`WHAT` of capkit's admission component is installed; without the flag nothing, or what the cluster has", settings.Webhooks)
+	f.StringVar(&flags.version, "gardener-version", "",
+		"`VERSION` of the Gardener that runs in the landscape (default: as the cluster says, or "+releases.Newest.String()+")")
+	f.StringToStringVar(&flags.gates, "feature-gates", nil,
+		"feature gates of its gardener-apiserver, as `GATE=true`, separated by commas")
+	command.Complete(cmd, "gardener-version", nil)
+	command.Complete(cmd, "feature-gates", gateCompletions())
+}
+
+// AddNoWebhook adds another name for --webhook=validating.
+func (flags *Flags) AddNoWebhook(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&flags.noWebhook, "no-webhook", false, "the same as --webhook=validating")
+}
+
+// given reports whether a flag is there.
+func (flags *Flags) given(name string) bool { return flags.set != nil && flags.set.Changed(name) }
+
+// Complete gives the flags that were not given, and others, the values that settings have for them. The error is about the values of the
+// former.
+func (flags *Flags) Complete(from map[string]string, others ...string) error {
+	var errs []error
+	switch {
+	case flags.noWebhook && flags.given("webhook"):
+		return errors.New("--webhook and --no-webhook: say one of them")
+	case flags.noWebhook:
+		errs = append(errs, flags.set.Set("webhook", "validating"))
+	}
+	for _, name := range append(others, names...) {
+		if value, said := from[name]; said && !flags.given(name) {
+			errs = append(errs, flags.set.Set(name, value))
+		}
+	}
+	if flags.given("webhook") && !slices.Contains(settings.Webhooks, flags.webhook) {
+		errs = append(errs, fmt.Errorf("unknown --webhook %q: use %s", flags.webhook, words.Or(settings.Webhooks)))
+	}
+	if flags.given("gardener-version") && flags.version == "" {
+		errs = append(errs, errors.New("--gardener-version is empty: give it a value, or leave it out"))
+	}
+	_, _, err := flags.server("")
+	return errors.Join(append(errs, err)...)
+}
+
+// Said returns what the flags say of a landscape. The notes are remarks for the user. The error is about values of flags.
+func (flags *Flags) Said() (l Landscape, notes []string, err error) { return flags.withVersion("") }
+
+func (flags *Flags) withVersion(found string) (l Landscape, notes []string, err error) {
+	server, note, err := flags.server(found)
+	if note != "" {
+		notes = append(notes, note)
+	}
+	return Landscape{server, flags.admission()}, notes, err
+}
+
+// Find returns what the flags say of a landscape and, where they say nothing, what its cluster has. What cannot be found is assumed, and a
+// note. The error is about values of flags.
+func (flags *Flags) Find(ctx context.Context, reader *cluster.Reader) (l Landscape, notes []string, err error) {
+	if flags.set == nil {
+		return Landscape{}, nil, nil
+	}
+	found := ""
+	if flags.version == "" {
+		if found, err = reader.GardenerVersion(ctx); err == nil {
+			_, _, err = releases.Of(found)
+		}
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("Gardener is taken for %s: %v; if it is another one, say --gardener-version", releases.Newest, err))
+			found = ""
+		}
+	}
+	l, more, err := flags.withVersion(found)
+	notes = append(notes, more...)
+	if !l.Admission.Said {
+		webhooks, missing := reader.Mutating(ctx)
+		if missing != nil {
+			notes = append(notes, "capkit's admission component is assumed not to be installed: "+missing.Error()+"; if it is, say --webhook=true")
+		} else {
+			l.Admission = installed(webhooks)
+		}
+	}
+	return l, notes, err
+}
+
+// server returns the API server: of the version that a flag names or else, if it is not empty, of the one that was found. The note says that
+// the version is not known, and by which one it is judged; it is empty otherwise.
+func (flags *Flags) server(found string) (server gardener.Server, note string, err error) {
+	gates, err := flags.featureGates()
+	release, version := releases.Newest, flags.version
+	if version == "" {
+		version = found
+	}
+	if version != "" {
+		near, invalid := releases.Known, error(nil)
+		if release, near, invalid = releases.Of(version); invalid != nil {
+			err = errors.Join(fmt.Errorf("--gardener-version: %w", invalid), err)
+		}
+		const judged = "Gardener %s is %s than the %s one that is known; it is judged by the rules of %s"
+		switch near {
+		case releases.TooNew:
+			note = fmt.Sprintf(judged, version, "newer", "newest", release)
+		case releases.TooOld:
+			note = fmt.Sprintf(judged, version, "older", "oldest", release)
+		}
+	}
+	if err != nil {
+		return gardener.Server{}, "", err
+	}
+	if server, err = gardener.NewServer(release, gates); err != nil {
+		err = fmt.Errorf("--feature-gates: %w", err)
+	}
+	return server, note, err
+}
+
+// featureGates returns the feature gates that the flag names.
+func (flags *Flags) featureGates() (map[string]bool, error) {
+	gates := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(flags.gates)) {
+		switch value := flags.gates[name]; value {
+		case "true", "false":
+			gates[name] = value == "true"
+		default:
+			return nil, fmt.Errorf("--feature-gates: %s=%s: write true or false", words.Printable(name), words.Printable(value))
+		}
+	}
+	return gates, nil
+}
+
+// gateCompletions are what a shell completes behind --feature-gates.
+func gateCompletions() (completions []string) {
+	for _, name := range slices.Sorted(maps.Keys(releases.Newest.FeatureGates())) {
+		completions = append(completions, name+"=true", name+"=false")
+	}
+	return completions
+}
+
+// admission is what the flags say is installed.
+func (flags *Flags) admission() Admission {
+	if !flags.given("webhook") {
+		return Admission{}
+	}
+	return Admission{Said: true, all: map[string]maintenance.Admission{
+		"false": maintenance.GardenerAlone, "validating": maintenance.Validates, "true": maintenance.Corrects,
+	}[flags.webhook]}
+}

@@ -139,3 +139,21 @@ func ExampleVocabulary_Ignores() {
 	// 0 true
 	// 0 false false
 }
+
+// What is asked of machine types only need not be declared by any image; a machine type that cannot do it declares that.
+func ExampleVocabulary_MachineTypesOnly() {
+	volume := capability.Definition{Name: "acme-volume", Values: []string{"yes", "no"}, Undeclared: "yes", MachineTypesOnly: true}
+	asked := capability.Requirement{Capability: "acme-volume", Values: []string{"yes"}, Setting: "volume"}
+
+	v, _ := capability.Compile(hypervisors, nil, volume)
+	fmt.Println(v.MachineTypesOnly("acme-volume"), v.Moot(asked))
+
+	v, _ = capability.Compile(append(hypervisors, v1beta1.CapabilityDefinition{Name: "acme-volume", Values: []string{"yes", "no"}}), nil, volume)
+	request, _ := v.Request([]capability.Requirement{asked})
+	flavor, _ := v.Flavor(nil, nil, nil)
+	without, _ := v.Set(v1beta1.Capabilities{"acme-volume": {"no"}}, nil)
+	fmt.Println(v.Moot(asked), flavor.Fits(v.All(), request), flavor.Fits(without, request), flavor.Fits(without, capability.Set{}))
+	// Output:
+	// true true
+	// false true false true
+}

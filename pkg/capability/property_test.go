@@ -164,6 +164,12 @@ func TestRequestsSayWhatCannotBeMet(t *testing.T) {
 			if w.v.Ignores(q) != w.ignores(q) {
 				t.Fatalf("%+v: ignores %+v: %t, want %t", w.v.WorkerCapabilities(), q, w.v.Ignores(q), w.ignores(q))
 			}
+			if w.v.Moot(q) != w.moot(q) {
+				t.Fatalf("%+v: %+v is moot: %t, want %t", w.v.WorkerCapabilities(), q, w.v.Moot(q), w.moot(q))
+			}
+			if d, _ := w.definition(q.Capability); w.v.MachineTypesOnly(q.Capability) != d.MachineTypesOnly {
+				t.Fatalf("%+v: of machine types only: %t", d, w.v.MachineTypesOnly(q.Capability))
+			}
 			switch {
 			case w.ignores(q):
 				ignored++

@@ -260,8 +260,8 @@ func (r *entry) in(bits string) []string {
 }
 
 // Capabilities returns the set as API type: every registered capability with its values, most preferred first, and
-// the reserved ones that are declared. A worker capability that a flavor does not declare is left out here, too. The
-// result is never nil, and the caller's.
+// the reserved ones that are declared. A worker capability that a flavor does not declare is left out here, too, unless it is
+// one of machine types only. The result is never nil, and the caller's.
 func (s Set) Capabilities() v1beta1.Capabilities {
 	c := v1beta1.Capabilities{}
 	if s.vocabulary == nil {

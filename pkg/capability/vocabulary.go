@@ -254,7 +254,7 @@ func (v *Vocabulary) validate(c v1beta1.Capabilities, at *field.Path) finding.Li
 
 func (r *entry) valueMissing(at *field.Path) finding.Finding {
 	otherwise := "to support all of " + list(r.values)
-	if r.worker != nil {
+	if r.worker != nil && !r.worker.machineTypesOnly {
 		otherwise = "if the image does not support it"
 	}
 	return finding.New(RuleValueMissing, field.ErrorTypeRequired, at, "", fmt.Sprintf(

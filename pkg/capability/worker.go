@@ -61,6 +61,11 @@ type Definition struct {
 	// capability. A pool that asks for it in a profile that does not register it is not refused, and the requirement
 	// counts for nothing there; see [Vocabulary.Ignores]. Where the capability is registered it is like any other.
 	OnlyIfRegistered bool `json:"onlyIfRegistered,omitempty"`
+	// MachineTypesOnly is for a capability that is asked of the machine type alone (semantics S22). A flavor of an image that
+	// does not declare it supports all registered values, as of any other capability (S2). Undeclared is then what all machine types
+	// have where the capability is not registered, so that none can declare it: a requirement which that meets counts for
+	// nothing there; see [Vocabulary.Moot].
+	MachineTypesOnly bool `json:"machineTypesOnly,omitempty"`
 }
 
 // Reserved returns the reserved capabilities, in the order of their priority. The caller owns the result.
@@ -84,6 +89,8 @@ type workerCapability struct {
 	undeclared []string
 	// registered is set if spec.machineCapabilities registers the capability.
 	registered bool
+	// machineTypesOnly is set if a flavor that does not declare the capability supports whatever is registered.
+	machineTypesOnly bool
 	// offered bounds the indices of the values that a worker pool can ask for, and that a machine type has which does
 	// not declare the capability: those registered or, if it is not registered, those defined.
 	offered int
@@ -125,7 +132,7 @@ func (v *Vocabulary) compileWorkers() {
 
 // addWorker adds a worker capability. registered is its entry if it is registered, and else nil.
 func (v *Vocabulary) addWorker(d Definition, registered *entry) {
-	w := &workerCapability{registered: registered != nil}
+	w := &workerCapability{registered: registered != nil, machineTypesOnly: d.MachineTypesOnly}
 	if d.Undeclared != "" {
 		w.undeclared = []string{d.Undeclared}
 	}
@@ -150,7 +157,7 @@ func (v *Vocabulary) addWorker(d Definition, registered *entry) {
 
 // Flavor compiles the capabilities that a flavor of an image declares. What it leaves out it supports in full, as in
 // [Vocabulary.Set], unless that is a worker capability: once one that it does not declare is requested, it supports
-// the undeclared value only (semantics S3). undeclared holds, by capability, what to take in place of the undeclared
+// the undeclared value only (semantics S3), or all values if it is asked of machine types only (S22). undeclared holds, by capability, what to take in place of the undeclared
 // value of the definition; nil if there is nothing to say.
 //
 // Flavors of equal sets fit the same worker pools. A reserved capability that is not registered, and declared with
@@ -171,19 +178,29 @@ func (v *Vocabulary) Flavor(c, undeclared v1beta1.Capabilities, at *field.Path) 
 // ofMachine sets what a machine type declares, or else what it supports.
 func (w *workerCapability) ofMachine(bits []byte, c v1beta1.Capabilities) {
 	w.put(bits, w.bitNotRequested())
+	if declared := w.ofEither(bits, c); !declared && !w.registered {
+		w.put(bits, bitUndeclared)
+	}
+}
+
+// ofEither sets what a machine type or a flavor declares, or else all values that can be asked for. It reports whether it declares
+// the capability.
+func (w *workerCapability) ofEither(bits []byte, c v1beta1.Capabilities) (declared bool) {
 	values, declared := c[w.name]
 	if !declared {
 		values = w.values[w.flags:w.offered]
 	}
 	w.putAll(bits, values)
-	if !declared && !w.registered {
-		w.put(bits, bitUndeclared)
-	}
+	return declared
 }
 
 // ofFlavor sets what a flavor declares, or else the undeclared value.
 func (w *workerCapability) ofFlavor(bits []byte, c, undeclared v1beta1.Capabilities) {
 	w.put(bits, w.bitNotRequested())
+	if w.machineTypesOnly {
+		w.ofEither(bits, c)
+		return
+	}
 	usual, special := undeclared[w.name]
 	if !special {
 		usual = w.undeclared
@@ -258,6 +275,20 @@ func (v *Vocabulary) Request(requirements []Requirement) (request Set, unmet []R
 func (v *Vocabulary) Ignores(r Requirement) bool {
 	only := r.OnlyIfRegistered && !v.IsRegistered(r.Capability)
 	return (only || v.unregistered[r.Capability].OnlyIfRegistered) && !v.undeclaredMeets(r)
+}
+
+// Moot reports whether a requirement counts for nothing because nothing can fail it, so that there is nothing to say of it: its
+// capability is asked of machine types only and is not registered, and the undeclared value meets it.
+func (v *Vocabulary) Moot(r Requirement) bool {
+	return v.unregistered[r.Capability].MachineTypesOnly && v.undeclaredMeets(r)
+}
+
+// MachineTypesOnly reports whether a capability is asked of machine types only, whether or not it is registered.
+func (v *Vocabulary) MachineTypesOnly(name string) bool {
+	if e := v.byName[name]; e != nil {
+		return e.worker != nil && e.worker.machineTypesOnly
+	}
+	return v.unregistered[name].MachineTypesOnly
 }
 
 // undeclaredMeets reports whether images meet a requirement that do not declare its capability. If that is not registered, and

@@ -14,8 +14,8 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 )
 
-// world is a vocabulary with worker capabilities. Its methods are S2 to S5 of docs/semantics.md, written as they are read:
-// lists of names, and no code shared with what is tested.
+// world is a vocabulary with worker capabilities. Its methods are S2 to S5 and S22 of docs/semantics.md, written as they are
+// read: lists of names, and no code shared with what is tested.
 type world struct {
 	v          *capability.Vocabulary
 	registered []v1beta1.CapabilityDefinition
@@ -45,6 +45,7 @@ func drawWorld(t *rapid.T) *world {
 			d.Undeclared = rapid.SampledFrom(d.Values).Draw(t, "undeclared")
 		}
 		d.OnlyIfRegistered = rapid.Bool().Draw(t, "only if registered")
+		d.MachineTypesOnly = rapid.IntRange(0, 2).Draw(t, "machine types only") == 0
 		w.provider = append(w.provider, d)
 	}
 	for _, d := range w.definitions() {
@@ -182,6 +183,12 @@ func (w *world) ignores(q capability.Requirement) bool {
 	return !w.isRegistered(q.Capability) && !slices.Contains(q.Values, d.Undeclared) && (q.OnlyIfRegistered || d.OnlyIfRegistered)
 }
 
+// moot reports whether nothing can fail a requirement, of machine types only.
+func (w *world) moot(q capability.Requirement) bool {
+	d, _ := w.definition(q.Capability)
+	return d.MachineTypesOnly && !w.isRegistered(q.Capability) && slices.Contains(q.Values, d.Undeclared)
+}
+
 // asks returns the values of a capability that will do for all requirements that can be met, and whether there are any.
 func (w *world) asks(p pool, name string) (values []string, asked bool) {
 	values = slices.Clone(w.values(name))
@@ -215,10 +222,11 @@ func (w *world) undeclared(f side, name string) []string {
 func (w *world) ofFlavor(f side, p pool, name string) []string {
 	values, declared := f.declared[name]
 	_, asked := w.asks(p, name)
+	d, _ := w.definition(name)
 	switch {
 	case declared:
 		return values
-	case asked:
+	case asked && !d.MachineTypesOnly:
 		return w.undeclared(f, name)
 	}
 	return w.values(name)
@@ -259,7 +267,7 @@ func (w *world) conflicts(f side, p pool) []string {
 
 // leavesOut reports whether a flavor leaves out a worker capability, or says no more about it than one that does.
 func (w *world) leavesOut(f side, name string) bool {
-	if _, worker := w.definition(name); !worker {
+	if d, worker := w.definition(name); !worker || d.MachineTypesOnly {
 		return false
 	}
 	values, declared := f.declared[name]
@@ -274,7 +282,7 @@ func same(a, b []string) bool {
 const left = "left out"
 
 // own returns what a flavor has of a capability by itself, best first. To leave a worker capability out is better than
-// any of its values.
+// any of its values, unless it is asked of machine types only.
 func (w *world) own(f side, name string) []string {
 	if w.leavesOut(f, name) {
 		return []string{left}

@@ -28,6 +28,7 @@ func Rules() []finding.Rule {
 		RuleSize, ruleImageUnused, ruleVersionUnused, ruleOrderDiffers, ruleRegionUncovered, ruleRegionUnknown, ruleFallback,
 		RuleMachineWithoutImage, RuleTypeUndeclared,
 		ruleReferenceCopied, ruleForeignPrefix, ruleWorkerValueUnasked, ruleWorkerMisspelt, ruleOnlyOnRequest,
+		RuleFlavorOfMachineTypes,
 	), finding.On(finding.ObjectShoot, ruleProviderType, RuleRequestIgnored), finding.On(finding.ObjectNamespacedCloudProfile,
 		RuleVersionInherited, RuleMappingInherited, ruleNamespacedConfig, RuleEntryDuplicate, ruleNamespacedFormat,
 	), finding.Online(slices.Concat(finding.On(finding.ObjectCloudProfile,
@@ -103,6 +104,9 @@ var (
 	ruleWorkerMisspelt = finding.Warns("worker-capability-misspelt",
 		"`spec.machineCapabilities` registers a name that is almost that of a worker capability which the provider defines. It is a capability like others then, and no setting of a worker pool asks for it.",
 		"Write the name that the message suggests, wherever the capability is used. `capkit capabilities` lists the names.")
+	RuleFlavorOfMachineTypes = finding.Warns("flavor-excludes-machine-types",
+		"A flavor of an image declares a capability that worker pools ask of machine types only, such as a root disk on a volume. It then fits no machine type with other values, whatever a pool asks for. That is seldom meant: an image that leaves the capability out fits all.",
+		"Leave the capability out of the flavor, in core and in the provider config. Keep it if the image really fails on such machine types.")
 	ruleOnlyOnRequest = finding.Warns("image-version-only-on-request",
 		"On some machine type no flavor of the image version boots in worker pools that ask for nothing special, only in those that ask for what the flavors declare. Gardener does not look at that when it chooses a version, for Shoots that name none or in maintenance: these are then refused.",
 		"Add a flavor that declares nothing of it, or the ordinary value as well; or give the version the classification "+

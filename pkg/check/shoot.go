@@ -115,13 +115,19 @@ func ProfileMissing(at *field.Path, kind, name string) finding.Finding {
 // warnIgnored warns about what a pool asks for in vain, because the profile does not register it.
 func warnIgnored[R any](p *profile.Profile[R], r *resolve.Resolution[R], report *finding.Report) {
 	for _, q := range r.Ignored {
-		why, remedy := "which the profile does not register", fmt.Sprintf("register it in spec.machineCapabilities, with the values [%s], "+
+		why, chosen := "which the profile does not register", "so an image is chosen that may not support it; if all do"
+		remedy := fmt.Sprintf("register it in spec.machineCapabilities, with the values [%s], "+
 			"and declare it on the flavors that do, in spec.machineImages and spec.providerConfig", strings.Join(p.ValuesOf(q.Capability), ", "))
-		if q.OnlyIfRegistered {
+		switch {
+		case p.Vocabulary().MachineTypesOnly(q.Capability):
+			chosen = "so nobody knows whether the machine type supports it; if all do"
+			remedy = fmt.Sprintf("register it in spec.machineCapabilities, with the values [%s], and declare it on %s",
+				strings.Join(p.ValuesOf(q.Capability), ", "), resolve.DeclaredOn(p, &q))
+		case q.OnlyIfRegistered:
 			why, remedy = "which no flavor of the profile declares", "declare it on the flavors that do, in spec.providerConfig only"
 		}
 		report.Found(RuleRequestIgnored, field.ErrorTypeNotSupported, resolve.SettingOf(&r.Pool, &q), field.OmitValueType{},
-			"%s%s, %s, so an image is chosen that may not support it; if all do, nothing has to be done; if not, the operator can %s",
-			resolve.PoolName(r.Pool), resolve.Asks(&q), why, remedy)
+			"%s%s, %s, %s, nothing has to be done; if not, the operator can %s",
+			resolve.PoolName(r.Pool), resolve.Asks(&q), why, chosen, remedy)
 	}
 }

@@ -31,6 +31,7 @@ import (
 // other words.
 func (c *checker[R]) withWarnings() finding.Report {
 	c.foreignPrefixes()
+	c.ofMachineTypes()
 	c.findSlips()
 	read := !c.Unread.Touches(c.At.Child("providerConfig", "machineImages"))
 	if read {

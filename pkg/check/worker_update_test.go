@@ -5,6 +5,7 @@
 package check_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +44,42 @@ func TestChangedChoicesAmongWorkerCapabilities(t *testing.T) {
 
 // A pool that is refused for what it asks is not refused for an update that leaves it as it is.
 func TestRatchetOfPoolsThatAsk(t *testing.T) { ratchetShoots(t, "testdata/ratchet-pools.txtar") }
+
+// A pool with a volume on a machine type that supports none, which it may be since the profile changed, keeps it as long as it is
+// the same pool with the same volume.
+func TestRatchetOfRootVolumes(t *testing.T) {
+	p := given.Profile(t, "testdata/root-volumes.yaml")
+	pool := func(machineType, version, more string) *v1beta1.Shoot {
+		return shoot(t, "{region: europe, provider: {workers: [{name: w, machine: {type: "+machineType+", image: {name: gl, version: "+version+"}}"+more+"}]}}")
+	}
+	const volume = ", volume: {size: 20Gi}"
+	metal := pool("metal", "1.0.0", volume)
+	for name, tc := range map[string]struct {
+		was, is *v1beta1.Shoot
+		refused bool
+	}{
+		"unchanged":              {metal, metal, false},
+		"scaled":                 {metal, pool("metal", "1.0.0", volume+", maximum: 7"), false},
+		"more labels":            {metal, pool("metal", "1.0.0", volume+", labels: {a: b}"), false},
+		"a larger volume":        {metal, pool("metal", "1.0.0", ", volume: {size: 30Gi}"), true},
+		"another type":           {metal, pool("metal", "1.0.0", ", volume: {size: 20Gi, type: ssd}"), true},
+		"another version":        {metal, pool("metal", "2.0.0", volume), true},
+		"another such type":      {metal, pool("large-metal", "1.0.0", volume), true},
+		"a volume since":         {pool("metal", "1.0.0", ""), metal, true},
+		"the machine type since": {pool("virt", "1.0.0", volume), metal, true},
+		"without the volume":     {metal, pool("metal", "1.0.0", ""), false},
+		"where it is supported":  {metal, pool("virt", "1.0.0", volume), false},
+	} {
+		report := excused(check.Shoot(p, tc.is, nil), check.Shoot(p, tc.was, nil), tc.is, tc.was)
+		var want []string
+		if tc.refused {
+			want = []string{"Invalid spec.provider.workers[0].volume machine-type-request-unmet"}
+		}
+		if got := given.Plainly(report.Errors); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
 
 // An error about a reserved capability keeps its version from being checked, so nothing may hide behind it.
 func TestRatchetOfReservedCapabilities(t *testing.T) {

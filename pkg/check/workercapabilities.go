@@ -64,6 +64,36 @@ func (c *checker[R]) valuesAsked(name string) []string {
 	return sets.List(asked)
 }
 
+// ofMachineTypes warns about flavors of core that declare a capability which is asked of machine types only, but not all of its
+// values: they then exclude machine types, whatever a worker pool asks for (semantics S22). Those of the provider config have to agree.
+func (c *checker[R]) ofMachineTypes() {
+	vocabulary := c.profile.Vocabulary()
+	var names []string
+	for _, d := range vocabulary.WorkerCapabilities() {
+		if d.MachineTypesOnly && vocabulary.IsRegistered(d.Name) {
+			names = append(names, d.Name)
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	for v := range c.Versions() {
+		for i := range v.CapabilityFlavors {
+			for _, name := range names {
+				values, declared := v.CapabilityFlavors[i].Capabilities[name]
+				lacks := slices.DeleteFunc(vocabulary.Registered(name), func(value string) bool { return slices.Contains(values, value) })
+				if !declared || len(values) == 0 || len(lacks) == 0 {
+					continue
+				}
+				c.Report.Found(RuleFlavorOfMachineTypes, field.ErrorTypeInvalid, c.PathOf(v).Child("capabilityFlavors").Index(i).Child(name),
+					strings.Join(values, ", "), "%s: worker pools ask for %s of machine types only, and this flavor excludes those that have just [%s], "+
+						"whatever a pool asks for; leave it out here, and in the provider config",
+					v.ID, name, words.Few(lacks))
+			}
+		}
+	}
+}
+
 // onlyOnRequest warns about image versions that some machine type boots, but not in worker pools which ask for nothing
 // special: once for each active version that is not in preview.
 func (c *checker[R]) onlyOnRequest() {

@@ -343,6 +343,7 @@ var vectors = map[string]string{
 	"legacy":                  "example/cloudprofile-legacy.yaml",
 	"mixed":                   "example/cloudprofile-mixed.yaml",
 	"worker-capability":       "example/cloudprofile-trusted-launch.yaml",
+	"machine-types-only":      "example/cloudprofile-bare-metal.yaml",
 	"worker-capability-plain": "docs/examples/trusted-launch-disabled.yaml",
 	"omission":                "docs/examples/omission.yaml",
 	"preference":              "docs/examples/tie-break.yaml",

@@ -12,7 +12,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -191,22 +193,47 @@ func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	return validation.ImageID(ref.ID, at)
 }
 
-// TrustedLaunch is the worker capability by which an image says that it can be booted with trusted launch.
-const TrustedLaunch = "openstack-trustedLaunch"
+const (
+	// TrustedLaunch is the worker capability by which an image says that it can be booted with trusted launch.
+	TrustedLaunch = "openstack-trustedLaunch"
+	// RootVolume is the worker capability by which a machine type says whether its root disk can be a volume of Cinder
+	// (semantics S22). Machines of some cannot: bare metal, for example, where Ironic has no access to Cinder.
+	RootVolume = "openstack-rootVolume"
+)
 
-// workers says what a WorkerConfig asks for. An image that does not declare trusted launch does not have it.
+// workers says what a worker pool asks for. An image that does not declare trusted launch does not have it.
 var workers = provider.WorkersOf(provider.WorkerConfig[v1alpha1.WorkerConfig]{
-	Kind:         schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerConfig"),
-	Capabilities: []capability.Definition{{Name: TrustedLaunch, Values: []string{"enabled", "disabled"}, Undeclared: "disabled"}},
+	Kind: schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerConfig"),
+	Capabilities: []capability.Definition{
+		{Name: TrustedLaunch, Values: []string{"enabled", "disabled"}, Undeclared: "disabled"},
+		{Name: RootVolume, Values: []string{"supported", "unsupported"}, Undeclared: "supported", MachineTypesOnly: true},
+	},
 	Requests: []provider.Request[v1alpha1.WorkerConfig]{{
 		Setting: "trustedLaunch.enabled: true", Field: "trustedLaunch", Capability: TrustedLaunch, Values: []string{"enabled"},
 		Asks: func(_ *provider.Pool, config *v1alpha1.WorkerConfig) bool {
 			return config.TrustedLaunch != nil && config.TrustedLaunch.Enabled
 		},
+	}, {
+		Setting: "volume", PoolField: "volume", Capability: RootVolume, Values: []string{"supported"},
+		Asks: func(pool *provider.Pool, _ *v1alpha1.WorkerConfig) bool { return rootVolume(pool.Volume) },
 	}},
 	Validate:      rules.CheckWorker,
 	RollingUpdate: rules.Triggers,
 })
 
-// Workers returns what a WorkerConfig of group openstack.provider.extensions.gardener.cloud asks for.
+// rootVolume reports whether the root disks of a worker pool are volumes of Cinder for its volume. The extension (provider-openstack
+// v1.58) writes its size into the MachineClass, as rootDiskSize, whatever its type is; and with a rootDiskSize above 0 the machine
+// controller (deployServer in machine-controller-manager-provider-openstack) boots from a volume that is made of the image. Without
+// one, Nova makes the disk that the machine type has; unless the machine type itself has a storage with a type other than default,
+// whose size is written then: all pools on it get a volume, and it can be none that does not support one. A size that is no
+// number is for Gardener to refuse.
+func rootVolume(volume *v1beta1.Volume) bool {
+	if volume == nil {
+		return false
+	}
+	size, err := resource.ParseQuantity(volume.VolumeSize)
+	return err != nil || !size.IsZero()
+}
+
+// Workers returns what a worker pool asks for: by a WorkerConfig of group openstack.provider.extensions.gardener.cloud, and by its volume.
 func (Provider) Workers() provider.Workers { return workers }

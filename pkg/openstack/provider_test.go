@@ -13,12 +13,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/internal/testing/cases"
 	"github.com/capkit/capkit/internal/testing/wire"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // images converts the images of a config and renders the flavors one to a line, with the references that each has in the
@@ -137,8 +139,39 @@ func TestPathsLeadToWhatWasRead(t *testing.T) {
 func TestWorkers(t *testing.T) { wire.Workers(t, openstack.Provider{}.Workers()) }
 
 func TestDefinitions(t *testing.T) {
-	want := []capability.Definition{{Name: openstack.TrustedLaunch, Values: []string{"enabled", "disabled"}, Undeclared: "disabled"}}
+	want := []capability.Definition{
+		{Name: openstack.TrustedLaunch, Values: []string{"enabled", "disabled"}, Undeclared: "disabled"},
+		{Name: openstack.RootVolume, Values: []string{"supported", "unsupported"}, Undeclared: "supported", MachineTypesOnly: true},
+	}
 	if diff := cmp.Diff(want, openstack.Provider{}.Workers().Definitions()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A pool asks for a root volume if Cinder makes its root disk: the size decides, and neither the type nor data volumes do.
+func TestRootVolume(t *testing.T) {
+	for name, tc := range map[string]struct {
+		pool provider.Pool
+		asks bool
+	}{
+		"no volume":         {provider.Pool{}, false},
+		"a size":            {provider.Pool{Volume: &v1beta1.Volume{VolumeSize: "20Gi"}}, true},
+		"a size and a type": {provider.Pool{Volume: &v1beta1.Volume{VolumeSize: "20Gi", Type: ptr.To("ssd")}}, true},
+		"no size":           {provider.Pool{Volume: &v1beta1.Volume{VolumeSize: "0Gi", Type: ptr.To("ssd")}}, false},
+		"not a size":        {provider.Pool{Volume: &v1beta1.Volume{VolumeSize: "big"}}, true},
+		"a data volume":     {provider.Pool{DataVolumes: []v1beta1.DataVolume{{Name: "data", VolumeSize: "20Gi"}}}, false},
+	} {
+		tc.pool.Path = field.NewPath("workers").Index(0)
+		requirements, report := openstack.Provider{}.Workers().Requirements(tc.pool)
+		var want []capability.Requirement
+		if tc.asks {
+			want = []capability.Requirement{{
+				Capability: openstack.RootVolume, Values: []string{"supported"}, Setting: "volume", Because: tc.pool.Path.Child("volume"),
+			}}
+		}
+		opt := cmp.Comparer(func(a, b *field.Path) bool { return a.String() == b.String() })
+		if diff := cmp.Diff(want, requirements, opt); diff != "" || len(report.Errors) > 0 {
+			t.Error(name, diff, report.Errors)
+		}
 	}
 }

@@ -38,9 +38,11 @@ type Profile[R any] struct {
 	regions      []string
 	imageRegions sets.Set[string]
 	// ordinary is the request of a worker pool that asks for nothing special. simple says that this is all there is to say
-	// of a pool without settings: the provider looks at its providerConfig only, and nothing of the request is unmet.
+	// of a pool without settings, of which nothing follows: nothing of the request is unmet. follow says that something which
+	// counts here may follow from the pool itself.
 	ordinary capability.Set
 	simple   bool
+	follow   bool
 	// core holds the image versions of core; of two of one name the first.
 	core map[provider.ImageVersion]*v1beta1.MachineImageVersion
 	// offered are the reserved capabilities that flavors of the provider config declare.
@@ -78,7 +80,10 @@ func newProfile[R any](r *Reading[R]) *Profile[R] {
 	p.compileMachines()
 	ordinary := p.Ask(provider.Pool{})
 	p.ordinary = ordinary.Request.Worker
-	p.simple = len(ordinary.Unmet)+len(ordinary.Ignored) == 0 && !p.provider.Workers().LookAtPool()
+	p.simple = len(ordinary.Unmet)+len(ordinary.Ignored) == 0
+	p.follow = slices.ContainsFunc(p.provider.Workers().Settings(), func(q capability.Requirement) bool {
+		return provider.FollowsFromPool(q) && !p.vocabulary.Moot(q)
+	})
 	if len(p.faults.Errors) > 0 {
 		p.mapped = r.Images
 		p.blame(p.faults.Errors)

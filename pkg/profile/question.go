@@ -29,7 +29,8 @@ const (
 type Question struct {
 	// Request is for the catalog. It is without Unmet.
 	Request imageselector.Request
-	// Requirements are what the pool asks for: the reserved capabilities first, then those of the provider.
+	// Requirements are what the pool asks for: the reserved capabilities first, then those of the provider. What nothing can fail is
+	// left out, see [capability.Vocabulary.Moot].
 	Requirements []capability.Requirement
 	// Ignored are those of Requirements that are ignored, because the profile does not register their capability and its
 	// definition says that it need not.
@@ -55,6 +56,9 @@ func (p *Profile[R]) Ask(pool provider.Pool, more ...capability.Requirement) Que
 	q := Question{Errors: report.Errors, Warnings: report.Warnings}
 	all := append(append(pool.Worker.Requirements(pool.Path), own...), more...)
 	for _, r := range all {
+		if p.vocabulary.Moot(r) {
+			continue
+		}
 		// What is implied is ignored where it is asked for expressly: a provider may ask for a reserved capability.
 		if r.Implied && slices.ContainsFunc(all, func(other capability.Requirement) bool {
 			return other.Capability == r.Capability && !other.Implied
@@ -84,12 +88,16 @@ func (p *Profile[R]) Ask(pool provider.Pool, more ...capability.Requirement) Que
 // AskSimply returns the request of a worker pool that asks for nothing special, and whether that is all there is to say of it.
 // It is what [Profile.Ask] returns of such a pool, without looking at its settings.
 func (p *Profile[R]) AskSimply(pool provider.Pool) (imageselector.Request, bool) {
-	if !p.simple || pool.Worker != (capability.Worker{}) || providerconfig.HasContent(pool.Config) {
+	if !p.simple || pool.Worker != (capability.Worker{}) || providerconfig.HasContent(pool.Config) || p.follow && p.follows(pool) {
 		return imageselector.Request{}, false
 	}
 	machine, found := p.MachineFor(&pool)
 	return requestOf(&pool, machine, p.ordinary), found && Suits(machine, pool.Architecture)
 }
+
+// follows reports whether something that a pool asks for follows from the pool itself. The pool is copied so that asking about one
+// does not allocate where nothing counts that may follow.
+func (p *Profile[R]) follows(pool provider.Pool) bool { return p.provider.Workers().Follows(&pool) }
 
 // requestOf returns what a worker pool asks of a catalog.
 func requestOf(pool *provider.Pool, machine, worker capability.Set) imageselector.Request {

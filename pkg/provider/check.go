@@ -53,6 +53,9 @@ func (w Workers) checkDefinitions(prefix string, wrong func(format string, args 
 		case d.Undeclared != "" && !values.Has(d.Undeclared):
 			wrong("worker capability %q: the undeclared value %q is none of its values [%s]",
 				d.Name, d.Undeclared, strings.Join(d.Values, ", "))
+		case d.MachineTypesOnly && len(d.Values) < 2:
+			wrong("worker capability %q is asked of machine types only and needs a second value, for machine types that do not have [%s]",
+				d.Name, d.Values[0])
 		}
 		defined.Insert(d.Name)
 	}

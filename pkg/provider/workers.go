@@ -6,8 +6,8 @@ package provider
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -78,8 +78,8 @@ type Shape struct {
 	machineType, image, version, architecture, region, config string
 	worker                                                    capability.Worker
 	order                                                     capability.Order
-	// rest is what a provider's own requests may look at besides.
-	rest string
+	// followed says which requests follow from other fields of the pool: "1" or "0" for each that has a PoolField.
+	followed string
 }
 
 // WorkerConfig says all that there is to say about the worker pools of a provider, whose providerConfig is a W: which
@@ -112,7 +112,8 @@ type Request[W any] struct {
 	Setting string
 	// Field is the field of the providerConfig that errors are reported at: "trustedLaunch". Empty if PoolField is set.
 	Field string
-	// PoolField is the field of the worker pool instead, for what core's own fields ask for: "volume", "machine.type".
+	// PoolField is the field of the worker pool instead, for what core's own fields ask for: "volume", "machine.type". Such a
+	// request follows from the pool alone: it is asked with an empty config, whatever the pool's is.
 	PoolField string
 	// Capability is the name of a worker capability that the provider defines, or of a reserved one.
 	Capability string
@@ -124,7 +125,9 @@ type Request[W any] struct {
 	// provider itself see [capability.Definition].OnlyIfRegistered.
 	OnlyIfOffered bool
 	// Asks reports whether a worker pool asks for it. It changes neither argument. The config of a pool without one is
-	// empty, so that a feature which must be kept off can ask for that.
+	// empty, so that a feature which must be kept off can ask for that. Without a PoolField the config decides: what an empty one
+	// asks for does not depend on the pool, and what another one does on no more of it than machine type, architecture, image,
+	// version, region and Worker.
 	Asks func(pool *Pool, config *W) bool
 }
 
@@ -147,8 +150,8 @@ type Workers struct {
 	// ask reads the config of a pool, which asks for the requirements; nil for the zero Workers, as is rolling.
 	ask     func(pool *Pool) ([]capability.Requirement, finding.Report)
 	rolling func(pool *Pool) []Rolling
-	// looksAtPool is what LookAtPool returns.
-	looksAtPool bool
+	// follow are the requests that follow from fields of the pool, in their order.
+	follow []func(pool *Pool) bool
 }
 
 // Rolling is a part of a providerConfig whose change replaces the machines of the worker pool.
@@ -183,7 +186,7 @@ func WorkersOf[W any, P interface {
 		knownUpTo:   c.KnownUpTo,
 		definitions: c.Capabilities,
 		settings:    c.settings(),
-		looksAtPool: slices.ContainsFunc(c.Requests, func(r Request[W]) bool { return r.PoolField != "" }),
+		follow:      c.follow(),
 		ask: func(pool *Pool) ([]capability.Requirement, finding.Report) {
 			config, report := read(pool)
 			return c.requirements(pool, config), report
@@ -213,15 +216,29 @@ func (c *WorkerConfig[W]) settings() []capability.Requirement {
 	return settings
 }
 
+// follow returns the requests that follow from fields of the pool.
+func (c *WorkerConfig[W]) follow() []func(pool *Pool) bool {
+	var follow []func(pool *Pool) bool
+	nothing := new(W)
+	for _, r := range c.Requests {
+		if r.PoolField != "" {
+			follow = append(follow, func(pool *Pool) bool { return r.Asks(pool, nothing) })
+		}
+	}
+	return follow
+}
+
 // requirements returns what a pool asks for, in the order of the requests; implied what it asks for without any config.
 func (c *WorkerConfig[W]) requirements(pool *Pool, config *W) []capability.Requirement {
 	var requirements []capability.Requirement
 	for _, r := range c.Requests {
-		if !r.Asks(pool, config) {
+		if r.PoolField != "" {
+			if r.Asks(pool, new(W)) {
+				requirements = append(requirements, r.requirement(pool.child(r.PoolField)))
+			}
 			continue
 		}
-		if r.PoolField != "" {
-			requirements = append(requirements, r.requirement(pool.child(r.PoolField)))
+		if !r.Asks(pool, config) {
 			continue
 		}
 		q := r.requirement(pool.ConfigPath().Child(r.Field))
@@ -245,8 +262,15 @@ func (w Workers) Definitions() []capability.Definition { return slices.Clone(w.d
 // "providerConfig.trustedLaunch". The caller owns the slice, but not what its elements hold.
 func (w Workers) Settings() []capability.Requirement { return slices.Clone(w.settings) }
 
-// LookAtPool reports whether what a pool asks for follows from more than its providerConfig.
-func (w Workers) LookAtPool() bool { return w.looksAtPool }
+// FollowsFromPool reports whether a setting, as [Workers.Settings] returns it, is a field of the worker pool itself.
+func FollowsFromPool(setting capability.Requirement) bool {
+	return !strings.HasPrefix(setting.Because.String(), "providerConfig.")
+}
+
+// Follows reports whether something that a pool asks for follows from the pool itself, whatever its providerConfig says.
+func (w Workers) Follows(pool *Pool) bool {
+	return slices.ContainsFunc(w.follow, func(asks func(pool *Pool) bool) bool { return asks(pool) })
+}
 
 // ShapeOf returns the shape of a pool, for profiles of the provider.
 func (w Workers) ShapeOf(pool *Pool) Shape {
@@ -257,10 +281,16 @@ func (w Workers) ShapeOf(pool *Pool) Shape {
 	if pool.Config != nil {
 		shape.config = string(pool.Config.Raw)
 	}
-	if w.looksAtPool {
-		rest, _ := json.Marshal([]any{pool.Name, pool.Volume, pool.DataVolumes}) // objects that were decoded can be encoded
-		shape.rest = string(rest)
+	var buffer [8]byte // on the stack, and enough for most providers
+	followed := buffer[:0]
+	for _, asks := range w.follow {
+		answer := byte('0')
+		if asks(pool) {
+			answer = '1'
+		}
+		followed = append(followed, answer)
 	}
+	shape.followed = string(followed)
 	return shape
 }
 

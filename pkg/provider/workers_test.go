@@ -333,8 +333,14 @@ func TestWhatIsImplied(t *testing.T) {
 			t.Error(name, diff)
 		}
 	}
-	if !workers.LookAtPool() || given.WorkersWith(given.Definitions, given.Requests).LookAtPool() {
-		t.Error("one looks at more of a pool than its providerConfig, the other does not")
+	x, y := provider.Pool{MachineType: "x", Config: config}, provider.Pool{MachineType: "y", Config: config}
+	if !workers.Follows(&x) || workers.Follows(&y) || given.WorkersWith(given.Definitions, given.Requests).Follows(&x) {
+		t.Error("of machine type x something follows, with these requests, whatever the providerConfig says")
+	}
+	for i, s := range workers.Settings() {
+		if provider.FollowsFromPool(s) != (i == 2) {
+			t.Errorf("%s: %s", s.Setting, s.Because)
+		}
 	}
 }
 
@@ -342,7 +348,10 @@ func TestWhatIsImplied(t *testing.T) {
 func TestShapeOf(t *testing.T) {
 	only := provider.WorkersOf(provider.WorkerConfig[metav1.TypeMeta]{})
 	looking := provider.WorkersOf(provider.WorkerConfig[metav1.TypeMeta]{
-		Requests: []provider.Request[metav1.TypeMeta]{{PoolField: "volume"}},
+		Requests: []provider.Request[metav1.TypeMeta]{
+			{PoolField: "volume", Asks: func(p *provider.Pool, _ *metav1.TypeMeta) bool { return p.Volume != nil }},
+			{PoolField: "dataVolumes", Asks: func(p *provider.Pool, _ *metav1.TypeMeta) bool { return len(p.DataVolumes) > 0 }},
+		},
 	})
 	for name, tc := range map[string]struct {
 		change              func(*provider.Pool)
@@ -350,8 +359,9 @@ func TestShapeOf(t *testing.T) {
 	}{
 		"nothing":      {func(*provider.Pool) {}, false, false},
 		"path":         {func(p *provider.Pool) { p.Path = field.NewPath("other") }, false, false},
-		"name":         {func(p *provider.Pool) { p.Name = "other" }, false, true},
-		"volume":       {func(p *provider.Pool) { p.Volume.VolumeSize = "1Gi" }, false, true},
+		"name":         {func(p *provider.Pool) { p.Name = "other" }, false, false},
+		"volume size":  {func(p *provider.Pool) { p.Volume.VolumeSize = "1Gi" }, false, false},
+		"volume":       {func(p *provider.Pool) { p.Volume = nil }, false, true},
 		"data volume":  {func(p *provider.Pool) { p.DataVolumes = []v1beta1.DataVolume{{Name: "data"}} }, false, true},
 		"machine type": {func(p *provider.Pool) { p.MachineType = "other" }, true, true},
 		"image":        {func(p *provider.Pool) { p.Image = "other" }, true, true},
@@ -368,7 +378,7 @@ func TestShapeOf(t *testing.T) {
 		tc.change(other)
 		for workers, want := range map[*provider.Workers]bool{&only: tc.shape, &looking: tc.shapeLooking} {
 			if got := workers.ShapeOf(pool()) != workers.ShapeOf(other); got != want {
-				t.Errorf("%s makes another shape: %v, if it is looked at the pool: %v", name, got, workers.LookAtPool())
+				t.Errorf("%s makes another shape: %v, with %d requests of the pool", name, got, len(workers.Settings()))
 			}
 		}
 	}

@@ -65,8 +65,15 @@ func Distinct[T comparable](lists ...[]T) []T {
 type Template struct {
 	// Worker are properties of the pool.
 	Worker capability.Worker
-	// More is what it asks for besides, by its providerConfig.
+	// More is what it asks for besides, by its providerConfig or by a field such as volume.
 	More []capability.Requirement
+}
+
+// followsFromQuestion reports whether a setting is a part of a [Combination], such as the machine type, or a property of the
+// worker pool: that is asked for wherever it is so.
+func followsFromQuestion(setting capability.Requirement) bool {
+	name, _, _ := strings.Cut(setting.Because.String(), ".")
+	return name == "machine" || name == "updateStrategy"
 }
 
 // Templates returns what pools may ask for: nothing; and each thing whose capability is offered, by itself. settings are
@@ -80,8 +87,7 @@ func Templates(settings []capability.Requirement, offers func(name string) bool)
 		templates = append(templates, Template{Worker: capability.Worker{UpdateStrategy: v1beta1.AutoInPlaceUpdate}})
 	}
 	for _, setting := range settings {
-		// What follows from the pool, such as its machine type, is asked for wherever it is so.
-		if strings.HasPrefix(setting.Because.String(), "providerConfig") && offers(setting.Capability) {
+		if !followsFromQuestion(setting) && offers(setting.Capability) {
 			templates = append(templates, Template{More: []capability.Requirement{setting}})
 		}
 	}

@@ -47,10 +47,19 @@ func (p Resolver[R]) unmet(pool provider.Pool, requirements []capability.Require
 		}
 		errs = append(errs, fault(RuleRequestUnregistered, field.ErrorTypeNotSupported, SettingOf(&pool, &q), field.OmitValueType{},
 			"%s%s, which the profile %s; %shave its operator register it in spec.machineCapabilities, with the values [%s], "+
-				"and declare it on the flavors that support it, in spec.machineImages and spec.providerConfig",
-			PoolName(pool), Asks(&q), registers, leave, strings.Join(p.ValuesOf(q.Capability), ", ")).In(profile.Decisive(&pool)...))
+				"and declare it on %s",
+			PoolName(pool), Asks(&q), registers, leave, strings.Join(p.ValuesOf(q.Capability), ", "), DeclaredOn(p.Profile, &q)).
+			In(profile.Decisive(&pool)...))
 	}
 	return errs
+}
+
+// DeclaredOn says where an operator declares what a pool asks for, once it is registered: "the flavors that support it, in …".
+func DeclaredOn[R any](p *profile.Profile[R], q *capability.Requirement) string {
+	if p.Vocabulary().MachineTypesOnly(q.Capability) {
+		return "the machine types that do not support all of them, in spec.machineTypes"
+	}
+	return "the flavors that support it, in spec.machineImages and spec.providerConfig"
 }
 
 // Asks says what asks for what: a setting, or the pool which says nothing else.
@@ -107,12 +116,16 @@ func (p Resolver[R]) culprit(r *Resolution[R]) *capability.Requirement {
 
 // unmetRequest says what lacks that for which a worker pool gets no image: its machine type, or the flavors.
 func (p Resolver[R]) unmetRequest(r *Resolution[R], q *capability.Requirement) finding.Finding {
-	has := r.Machine.Values(q.Capability)
+	has, rule := r.Machine.Values(q.Capability), ruleRequestUnmet
 	detail := fmt.Sprintf("%s, and machine type %s has [%s]", Asks(q), r.Pool.MachineType, words.Few(has))
+	if p.Vocabulary().MachineTypesOnly(q.Capability) {
+		rule = RuleMachineUnmet
+	}
 	if slices.ContainsFunc(has, func(value string) bool { return slices.Contains(q.Values, value) }) {
 		detail = fmt.Sprintf("%s, and no flavor of %s@%s for machine type %s in region %s has that%s: %s",
 			Asks(q), r.Pool.Image, r.Pool.Version, r.Pool.MachineType, words.Quoted(r.Pool.Region),
 			others(r.Requirements, q), p.rejections(r, q))
+		rule = ruleRequestUnmet
 	}
-	return finding.New(ruleRequestUnmet.Name, field.ErrorTypeInvalid, SettingOf(&r.Pool, q), field.OmitValueType{}, detail)
+	return finding.New(rule.Name, field.ErrorTypeInvalid, SettingOf(&r.Pool, q), field.OmitValueType{}, detail)
 }

@@ -16,7 +16,7 @@ import (
 func Rules() []finding.Rule {
 	return finding.On(finding.ObjectShoot,
 		ruleUnknownImage, ruleUnknownVersion, ruleNoImage, ruleUnknownRegion, RuleArchitecture, ruleUnknownMachineType,
-		RuleRequestUnregistered, ruleRequestUnmet)
+		RuleRequestUnregistered, ruleRequestUnmet, RuleMachineUnmet)
 }
 
 // fault returns the finding of a rule, as [finding.Report.Found] does.
@@ -56,4 +56,8 @@ var (
 		"A worker pool asks for a feature, and no flavor of its image version that fits its machine type supports it; or the machine type does not. Unlike a capability of hardware, a feature that an image does not declare is one that it does not have.",
 		"Use one of the versions, images or machine types that the message suggests, or remove the setting. If the image "+
 			"does support the feature, the operator has to declare it on its flavor.")
+	RuleMachineUnmet = finding.Denies("machine-type-request-unmet",
+		"A worker pool asks for something that its machine type cannot do, as the profile says: a root disk on a volume, for example, on a machine type without volumes. Its machines would fail.",
+		"Use one of the machine types that the message suggests, or remove the setting from the worker pool. If the machine type can do it, "+
+			"the operator has to declare that in `spec.machineTypes`.")
 )

@@ -88,13 +88,23 @@ func (c *comparison[R]) pool(pool provider.Pool) *compared[R] {
 		was, is := c.before.Ask(pool), c.after.Ask(pool)
 		errs := slices.Concat(was.Errors, is.Errors)
 		found := &compared[R]{
-			requested: is.Requested(), faulty: len(errs) > 0, unread: slices.ContainsFunc(errs, profile.Unreadable),
+			requested: requestedBy(&was, &is), faulty: len(errs) > 0, unread: slices.ContainsFunc(errs, profile.Unreadable),
 		}
 		if !found.unread {
 			found.Boots = c.decide(was, is, combinationOf(&pool), pool.Version)
 		}
 		return found
 	})
+}
+
+// requestedBy returns what a worker pool asks for after an update, or before it if that is more: what is asked of machine types only
+// counts for nothing where it is not registered.
+func requestedBy(was, is *profile.Question) []capability.Requirement {
+	before, after := was.Requested(), is.Requested()
+	if len(before) > len(after) {
+		return before
+	}
+	return after
 }
 
 // same reports whether nothing changes: then a pool that exists boots what a new one does.

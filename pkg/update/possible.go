@@ -39,7 +39,7 @@ func (l *look[R]) all() {
 		for _, template := range templates {
 			pool := provider.Pool{MachineType: machineType, Worker: template.Worker, Order: l.Order}
 			was, is := l.Before.Ask(pool, template.More...), l.After.Ask(pool, template.More...)
-			requested := is.Requested()
+			requested := requestedBy(&was, &is)
 			for of := range product(versions, regions) {
 				of.MachineType = machineType
 				former, counts := formerly(of)

@@ -88,7 +88,7 @@ func capabilitiesOf(providers map[string]command.Provider) allCapabilities {
 // flagOf returns the flag of select and explain that says what a setting of a worker pool says; empty if there is none.
 func flagOf(setting string) string {
 	name, _, _ := strings.Cut(setting, ".")
-	return map[string]string{"providerConfig": "--worker-config", "machine": "--machine-type"}[name]
+	return map[string]string{"providerConfig": "--worker-config", "machine": "--machine-type", "volume": "--volume"}[name]
 }
 
 // reservedSettings finds out what of every provider asks for the reserved capabilities by trying each property of a worker
@@ -138,7 +138,7 @@ func Capabilities(c *command.Call) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "capabilities",
-		Short: "List what worker pools can ask of an image, and by which settings",
+		Short: "List what worker pools can ask of an image or a machine type, and by which settings",
 		Long: `Lists the worker capabilities: those that are reserved for Gardener and known in every profile, and those of each provider,
 which a profile has to register before worker pools can ask for them. For each it gives the values, best first, what an
 image has that does not declare it, and the settings of a worker pool that ask for a value.`,
@@ -170,8 +170,11 @@ func printCapabilities(w io.Writer, all allCapabilities) {
 
 func printWorkerCapabilities(w io.Writer, capabilities []workerCapability) {
 	for _, c := range capabilities {
-		fmt.Fprintf(w, "\n%s: [%s]\n  an image that does not declare it %s\n",
-			c.Name, strings.Join(c.Values, ", "), undeclared(&c))
+		who := "an image that does not declare it "
+		if c.MachineTypesOnly {
+			who = "asked of machine types only: an image or machine type that does not declare it "
+		}
+		fmt.Fprintf(w, "\n%s: [%s]\n  %s%s\n", c.Name, strings.Join(c.Values, ", "), who, undeclared(&c))
 		table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 		for _, value := range c.Values {
 			asked := false
@@ -192,6 +195,8 @@ func printWorkerCapabilities(w io.Writer, capabilities []workerCapability) {
 // undeclared says what an image has that does not declare a capability.
 func undeclared(c *workerCapability) string {
 	switch {
+	case c.MachineTypesOnly:
+		return "has all values"
 	case c.Undeclared == "":
 		return "fits no worker pool that asks for it"
 	case c.Name == capability.UpdateType: // semantics S3

@@ -37,9 +37,9 @@ import (
 type poolFlags struct {
 	*input.Flags
 	pool provider.Pool
-	// The type of its GPU, and the file with its providerConfig.
-	gpu, workerConfig string
-	order, output     string
+	// The type of its GPU, the size of its volume, and the file with its providerConfig.
+	gpu, volume, workerConfig string
+	order, output             string
 	// filter says which Shoots and worker pools of the inputs are asked about. Its profile is also the one of a question by flags.
 	filter input.Filter
 }
@@ -56,6 +56,7 @@ var questionOnly = []struct{ name, because string }{
 	{"secure-boot", "a Shoot's worker pools are taken as they are written"},
 	{"update-strategy", "a Shoot's worker pools have an updateStrategy"},
 	{"gpu", "a Shoot's worker pools are taken as they are written"},
+	{"volume", "a Shoot's worker pools have a volume, or none"},
 }
 
 // question completes select or explain, which differ in whether they give their reasons.
@@ -82,6 +83,7 @@ func question(c *command.Call, cmd *cobra.Command, reasons bool) *cobra.Command 
 	f.StringVar(&flags.gpu, "gpu", "",
 		"`TYPE` of the worker pool's GPU: nvidia, amd or intel; any other asks for an image without GPU support")
 	command.Complete(cmd, "gpu", gpuTypes)
+	f.StringVar(&flags.volume, "volume", "", "`SIZE` of the worker pool's volume, such as 50Gi, for clouds on which not every machine type can have one")
 	_ = cmd.MarkFlagFilename("worker-config", "yaml", "yml", "json") // it exists
 	formats := command.AnswerFormats
 	if !reasons {
@@ -98,12 +100,20 @@ func (f *poolFlags) checkQuestion(args []string) error {
 		return fmt.Errorf("unknown --update-strategy %q: use %s", f.pool.Worker.UpdateStrategy, words.Or(updateStrategies))
 	case f.Given("gpu") && f.gpu == "":
 		return errors.New("--gpu is empty: name the type of the GPU, or leave the flag out if the worker pool has none")
+	case f.Given("volume") && !sized(f.volume):
+		return fmt.Errorf("--volume is %q, and no number of Gi: write a size such as 50Gi, or leave the flag out if the worker pool has no volume", f.volume)
 	case f.Given("worker-config") && f.workerConfig == "":
 		return errors.New("--worker-config is empty: name a file, or leave the flag out if the worker pool has no providerConfig")
 	case f.workerConfig == "-" && slices.Contains(args, "-"):
 		return errors.New("--worker-config: standard input is a FILE already, so name a file")
 	}
 	return nil
+}
+
+// sized reports whether a text is the size of a volume, as Gardener wants it to be.
+func sized(text string) bool {
+	number, gi := strings.CutSuffix(text, "Gi")
+	return gi && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
 // set reports whether flags ask about a pool: others say which of those in the inputs.
@@ -238,10 +248,7 @@ func askByFlags(g *input.Given, flags *poolFlags, order capability.Order, stdin 
 		return answered{}, err
 	}
 	flags.pool.Order = order
-	if flags.Given("gpu") {
-		flags.pool.Worker.GPU = &flags.gpu
-		noteGPU(g, flags.gpu)
-	}
+	flags.describe(g)
 	config, fault, err := workerConfig(g, flags, stdin, p.Provider())
 	if err != nil {
 		return answered{}, err
@@ -271,6 +278,17 @@ func askByFlags(g *input.Given, flags *poolFlags, order capability.Order, stdin 
 			}
 		}
 	}, how}, nil
+}
+
+// describe gives the pool what has flags of its own: its GPU and its volume.
+func (f *poolFlags) describe(g *input.Given) {
+	if f.Given("gpu") {
+		f.pool.Worker.GPU = &f.gpu
+		noteGPU(g, f.gpu)
+	}
+	if f.Given("volume") {
+		f.pool.Volume = &v1beta1.Volume{VolumeSize: f.volume}
+	}
 }
 
 // noteGPU adds a note about a type of GPU that no image supports.

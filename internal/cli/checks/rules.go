@@ -23,6 +23,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/providerconfig"
+	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -81,12 +82,17 @@ func Rules(providers ...command.Provider) []finding.Rule {
 	var own []finding.Rule
 	without := map[string]bool{
 		check.RuleRequestIgnored.Name: true, check.RuleEntryDuplicate.Name: true, providerconfig.RuleWorkerFieldUnknown: true,
+		resolve.RuleMachineUnmet.Name: true, check.RuleFlavorOfMachineTypes.Name: true,
 	}
 	for _, p := range providers {
 		mayIgnore := func(d capability.Definition) bool { return d.OnlyIfRegistered }
 		ifOffered := func(s capability.Requirement) bool { return s.OnlyIfRegistered }
 		if slices.ContainsFunc(p.Workers().Definitions(), mayIgnore) || slices.ContainsFunc(p.Workers().Settings(), ifOffered) {
 			delete(without, check.RuleRequestIgnored.Name)
+		}
+		if slices.ContainsFunc(p.Workers().Definitions(), func(d capability.Definition) bool { return d.MachineTypesOnly }) {
+			delete(without, resolve.RuleMachineUnmet.Name)
+			delete(without, check.RuleFlavorOfMachineTypes.Name)
 		}
 		if p.Workers().KnownUpTo() != "" {
 			delete(without, providerconfig.RuleWorkerFieldUnknown)

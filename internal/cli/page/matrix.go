@@ -162,7 +162,7 @@ func (s *sheet) flavor(flavor *imageselector.Flavor[any], supports capability.Se
 func (s *sheet) request(request int) html.Request {
 	worker, more := s.Settings(request)
 	r := html.Request{Flag: explainFlag(worker, more)}
-	if len(more) > 0 {
+	if len(more) > 0 && !provider.FollowsFromPool(more[0]) {
 		r.Config = html.Lines(configAsking(s.compiled.Provider().Workers(), more[0]))
 	}
 	r.Label = strings.Join(ask.Settings(append(worker.Requirements(nil), more...)), ", ")
@@ -185,8 +185,10 @@ func explainFlag(worker capability.Worker, more []capability.Requirement) string
 		return "--update-strategy " + string(worker.UpdateStrategy)
 	case worker.GPU != nil:
 		return "--gpu " + *worker.GPU
-	case len(more) > 0:
+	case len(more) > 0 && !provider.FollowsFromPool(more[0]):
 		return "--worker-config workerconfig.yaml"
+	case len(more) > 0 && more[0].Because.String() == "volume":
+		return "--volume 50Gi"
 	}
 	return ""
 }

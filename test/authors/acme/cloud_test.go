@@ -285,6 +285,40 @@ func TestEnclave(t *testing.T) {
 	}
 }
 
+// Data volumes are asked of the machine type only, and only where that is registered: no image declares anything.
+func TestDataDisks(t *testing.T) {
+	for _, c := range []struct {
+		name                 string
+		registered, declared bool
+		volumes              int
+		errors               []string
+	}{
+		{name: "not registered", volumes: 1},
+		{name: "not declared", registered: true, volumes: 1},
+		{name: "declared", registered: true, declared: true, volumes: 1, errors: []string{"machine-type-request-unmet spec.provider.workers[0].dataVolumes"}},
+		{name: "not asked for", registered: true, declared: true},
+	} {
+		object := cloudProfile(t, "cloudprofile.yaml")
+		if c.registered {
+			object.Spec.MachineCapabilities = append(object.Spec.MachineCapabilities, v1beta1.CapabilityDefinition{
+				Name: acme.DataDisks, Values: v1beta1.CapabilityValues{"supported", "none"},
+			})
+		}
+		if c.declared {
+			object.Spec.MachineTypes[0].Capabilities[acme.DataDisks] = v1beta1.CapabilityValues{"none"}
+		}
+		profile, report := check.CloudProfile(acme.Provider{}, object)
+		if len(report.Errors) > 0 {
+			t.Errorf("%s: %v", c.name, said(report.Errors))
+		}
+		shoot := shootOf(v1beta1.Worker{Name: "web", Machine: machine("m.large", "1877.5.0"), DataVolumes: make([]v1beta1.DataVolume, c.volumes)})
+		found := check.Shoot(profile, shoot, nil)
+		if diff := cmp.Diff(c.errors, said(found.Errors)); diff != "" || len(found.Warnings) > 0 {
+			t.Errorf("%s: warnings %v, errors: %s", c.name, said(found.Warnings), diff)
+		}
+	}
+}
+
 func TestMachineTypes(t *testing.T) {
 	object := cloudProfile(t, "cloudprofile.yaml")
 	config, write := configOf(t, object.Spec.ProviderConfig)

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/capkit/capkit/pkg/capability"
-
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -17,14 +16,18 @@ const (
 	ConfidentialMemory = "acme-confidential"
 	// Enclave is the worker capability by which an image says that it has a driver for the enclave of machine types x.*.
 	Enclave = "acme-enclave"
+	// DataDisks is the worker capability by which a machine type says whether data volumes can be attached to it. Images do not matter.
+	DataDisks = "acme-dataDisks"
 )
 
-// workers says what a worker pool asks for. An image that does not declare a capability does not have it.
+// workers says what a worker pool asks for. An image that does not declare a capability does not have it, unless that is asked of
+// machine types only.
 var workers = provider.WorkersOf(provider.WorkerConfig[WorkerConfig]{
 	Kind: configKind.GroupVersion().WithKind("WorkerConfig"),
 	Capabilities: []capability.Definition{
 		{Name: ConfidentialMemory, Values: []string{"enabled", "disabled"}, Undeclared: "disabled"},
 		{Name: Enclave, Values: []string{"supported", "none"}, Undeclared: "none", OnlyIfRegistered: true},
+		{Name: DataDisks, Values: []string{"supported", "none"}, Undeclared: "supported", MachineTypesOnly: true},
 	},
 	Requests: []provider.Request[WorkerConfig]{{
 		Setting: "confidential.enabled: true", Field: "confidential", Capability: ConfidentialMemory, Values: []string{"enabled"},
@@ -34,6 +37,9 @@ var workers = provider.WorkersOf(provider.WorkerConfig[WorkerConfig]{
 	}, {
 		Setting: "machine type x.*", PoolField: "machine.type", Capability: Enclave, Values: []string{"supported"},
 		Asks: func(pool *provider.Pool, _ *WorkerConfig) bool { return strings.HasPrefix(pool.MachineType, "x.") },
+	}, {
+		Setting: "dataVolumes", PoolField: "dataVolumes", Capability: DataDisks, Values: []string{"supported"},
+		Asks: func(pool *provider.Pool, _ *WorkerConfig) bool { return len(pool.DataVolumes) > 0 },
 	}},
 })
 

@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -32,7 +31,10 @@ import (
 type reportFlags struct {
 	checks.Options
 	output, order, profile string
+	// filter says which worker pools the page is about; its profile is that of the flag only where that is known.
+	filter input.Filter
 
+	byOrder capability.Order
 	// made is the time that the page is of, and after how far from now that is.
 	made  time.Time
 	after time.Duration
@@ -69,6 +71,7 @@ that of lint; the report is written in any case.`,
 	command.OrderFlag(cmd, &flags.order)
 	cmd.Flags().StringVar(&flags.profile, "profile", "", "report on this profile alone, by `[NAMESPACE/]NAME`")
 	command.Complete(cmd, "profile", nil) // a name, and no file
+	flags.filter.Flags(cmd)
 	flags.Add(cmd, checks.Catalogue(c))
 	cmd.Args = func(_ *cobra.Command, files []string) error { return flags.Prepare(files, checks.Catalogue(c)) }
 	return cmd
@@ -88,45 +91,130 @@ type reportedProfile struct {
 }
 
 func runReport(ctx context.Context, c *command.Call, args []string, flags *reportFlags) error {
-	order, err := capability.ParseOrder(flags.order)
-	switch {
-	case err != nil:
+	if err := flags.check(c); err != nil {
 		return err
-	case flags.Given("profile") && flags.profile == "":
-		return errors.New("--profile is empty: name the profile, or leave the flag out to report on all of them")
 	}
-	if flags.output == "html" {
-		if flags.made, flags.after, err = madeAt(time.Now()); err != nil {
-			return err
-		}
-	}
-	g, err := checks.Load(ctx, c, args, &flags.Options)
+	l, err := look(ctx, c, args, flags)
 	if err != nil {
 		return err
 	}
-	profiles, err := profilesToReport(g, flags)
-	if err != nil {
-		return input.PrintFindings(c, g, err)
-	}
-	answering := c.Terminal.Begin("asking about all combinations", 0)
 	var text bytes.Buffer
-	r := html.Report{Version: c.Versions().Version, Made: flags.made, Source: sourceOf(g, flags.Files(args))}
-	found, err := writeReport(&text, c, g, &r, profiles, order, flags)
-	answering.End()
+	if flags.output == "json" {
+		err = report.JSON(&text, reported{l.cells})
+	} else {
+		err = html.Write(&text, &l.page)
+	}
 	if err == nil {
 		_, err = text.WriteTo(c.Stdout)
 	}
-	options := flags.Counting()
-	if err == nil && flags.output == "json" {
-		err = report.Text(c.Stderr, found.Failing(options))
-	}
 	if err != nil {
 		return err
 	}
-	checks.PrintSilenced(c, found)
-	input.PrintNotes(c, g)
-	report.Printf(c.Stderr, "%s\n", found.Summary)
-	if found.Fails(options) {
+	return l.end(c, flags)
+}
+
+// check completes the flags, and returns what is wrong with them, whatever is in the files.
+func (flags *reportFlags) check(c *command.Call) (err error) {
+	if flags.byOrder, err = capability.ParseOrder(flags.order); err != nil {
+		return err
+	}
+	if flags.output == "html" && c.Shown {
+		return errors.New("-o html writes a page, and standard output is a terminal: write it into a file, as in " +
+			c.Name + " report ... > report.html, or say -o json")
+	}
+	if flags.output == "json" && flags.filter.Said() != "" {
+		return fmt.Errorf("-o json is about what can be asked, and not about worker pools: leave %s out", flags.filter.Said())
+	}
+	if flags.output == "html" {
+		flags.made, flags.after, err = madeAt(time.Now())
+	}
+	return err
+}
+
+// looked is what there is to say of the inputs.
+type looked struct {
+	given *input.Given
+	// page is for people, and cells are for programs: one of the two is filled.
+	page  html.Report
+	cells []reportedProfile
+	// found is what lint finds.
+	found report.Report
+}
+
+// look reads the inputs of a command, and asks about all that there is to say of them. The error says why there is nothing.
+func look(ctx context.Context, c *command.Call, args []string, flags *reportFlags) (*looked, error) {
+	g, err := checks.Load(ctx, c, args, &flags.Options)
+	if err != nil {
+		return nil, err
+	}
+	profiles, err := profilesToReport(g, flags)
+	if err != nil {
+		return nil, input.PrintFindings(c, g, err)
+	}
+	answering := c.Terminal.Begin("asking about all combinations", 0)
+	defer answering.End()
+	l := &looked{given: g, cells: []reportedProfile{}}
+	if flags.output == "json" {
+		for _, p := range profiles {
+			l.cells = append(l.cells, reportedProfile{p.name, cells(p.compiled, flags.byOrder)})
+		}
+		l.found = checks.Run(c, g, &flags.Options, nil)
+		return l, nil
+	}
+	r := &l.page
+	*r = html.Report{Version: c.Versions().Version, Made: flags.made, Source: sourceOf(g, flags.Files(args))}
+	for _, p := range profiles {
+		sheet := sheetOf(p.name, p.compiled, flags.byOrder, flags.after)
+		sheet.Inputs = inputsOf(g, p.name, flags.Flags)
+		r.Profiles = append(r.Profiles, sheet)
+	}
+	if err := l.addPools(profiles, flags); err != nil {
+		return nil, err
+	}
+	l.found = checks.Run(c, g, &flags.Options, nil)
+	addFindings(r, l.found)
+	r.Notes = append(r.Notes, g.Notes...)
+	return l, nil
+}
+
+// addPools adds what maintenance does to the worker pools that the flags choose. The error says that there are none of them. What lint
+// finds is about all.
+func (l *looked) addPools(profiles []namedProfile, flags *reportFlags) error {
+	g, all := l.given, l.given.Shoots.All
+	defer func() { g.Shoots.All = all }()
+	chosen, filter := flags.filter.Said(), &flags.filter
+	if flags.profile != "" {
+		filter.Profile = profiles[0].name
+	}
+	err := filter.Choose(g)
+	if err != nil && chosen == "" { // the profile has an answer without its users
+		g.Shoots.All = nil
+	} else if err != nil {
+		return err
+	}
+	if len(all) > 0 {
+		l.page.Filter = filter.Said()
+	}
+	addMaintenance(g, &l.page, filter, flags.byOrder, flags.after)
+	if l.page.Shoots == 0 && chosen != "" {
+		return filter.NoPool(g)
+	}
+	addCalendar(g, &l.page, filter, flags.after)
+	return nil
+}
+
+// end prints what there is to say besides the report. The error says how the command ends.
+func (l *looked) end(c *command.Call, flags *reportFlags) error {
+	options := flags.Counting()
+	if flags.output == "json" {
+		if err := report.Text(c.Stderr, l.found.Failing(options)); err != nil {
+			return err
+		}
+	}
+	checks.PrintSilenced(c, l.found)
+	input.PrintNotes(c, l.given)
+	report.Printf(c.Stderr, "%s\n", l.found.Summary)
+	if l.found.Fails(options) {
 		return command.ErrWrong
 	}
 	return nil
@@ -166,30 +254,6 @@ func sourceOf(g *input.Given, files []string) string {
 		return source
 	}
 	return strings.TrimPrefix(source+" and "+g.Cluster, " and ")
-}
-
-// writeReport writes the answers for programs, or the page. It returns what lint finds.
-func writeReport(
-	w io.Writer, c *command.Call, g *input.Given, r *html.Report, profiles []namedProfile, order capability.Order, flags *reportFlags,
-) (report.Report, error) {
-	if flags.output == "json" {
-		answer := reported{Profiles: []reportedProfile{}}
-		for _, p := range profiles {
-			answer.Profiles = append(answer.Profiles, reportedProfile{p.name, cells(p.compiled, order)})
-		}
-		return checks.Run(c, g, &flags.Options, nil), report.JSON(w, answer)
-	}
-	for _, p := range profiles {
-		sheet := sheetOf(p.name, p.compiled, order, flags.after)
-		sheet.Inputs = inputsOf(g, p.name, flags.Flags)
-		r.Profiles = append(r.Profiles, sheet)
-	}
-	addMaintenance(g, r, order, flags.after)
-	addCalendar(g, r, flags.after)
-	found := checks.Run(c, g, &flags.Options, nil)
-	addFindings(r, found)
-	r.Notes = append(r.Notes, g.Notes...)
-	return found, html.Write(w, r)
 }
 
 // namedProfile is a profile with its name, as [NAMESPACE/]NAME.

@@ -53,6 +53,8 @@ type Report struct {
 	// does: lint says why.
 	Shoots  int `json:"shoots"`
 	Unknown int `json:"unknown"`
+	// Filter says in flags which worker pools the page is about; empty for all.
+	Filter string `json:"filter"`
 	// Maintenance says what the next maintenance does to worker pools, or to the first of them, the worst first.
 	Maintenance []Pools `json:"maintenance"`
 	// More are the other worker pools, without names and reasons, and with To as From; nil if all are in Maintenance.

@@ -139,7 +139,8 @@ function drawMaintenance() {
   $('count-maintenance').textContent = changing || '';
   $('count-maintenance').title = `${plural(changing, 'worker pool')} not left alone`;
   if (!data.shoots) {
-    box.append(make('p', { className: 'empty' }, 'There are no Shoots among the inputs: give their manifests as well, or read a cluster with -A.'));
+    box.append(make('p', { className: 'empty' }, data.filter ? `No worker pool matches ${data.filter}.` :
+      'There are no Shoots among the inputs: give their manifests as well, or read a cluster with -A.'));
     return;
   }
   if (data.unknown) box.append(make('p', {}, `It is not known for ${data.unknown} of ${plural(data.shoots, 'Shoot')}: what lint finds says why.`));

@@ -13,6 +13,7 @@ function drawAll() {
 
 if (data.profiles.length < 2) $('profile').parentElement.hidden = true;
 $('maker').textContent = `Made by capkit report, version ${data.version}, on ${data.date}${data.source ? `, of ${data.source}` : ''}.`;
+$('only').textContent = data.filter ? `Worker pools are those that match ${data.filter}. What lint finds is about all.` : '';
 drawNotes();
 drawLists();
 follow();

@@ -212,6 +212,7 @@ func TestExitStatus(t *testing.T) {
 		{"report --pool=wb $shoot", 2, "no worker pool among the inputs matches --pool wb; did you mean web?"},
 		{"report --shoot=shup $shoot", 2, "no Shoot among the inputs matches --shoot shup; did you mean shop?"},
 		{"report --version=1 $profile", 2, "there is no Shoot among the inputs to choose by --version 1"},
+		{"report --landscape dev=", 2, "--landscape \"dev=\": it is not said where dev is: write NAME=PATH, or NAME=context:NAME for a cluster"},
 		{"report --region= $shoot", 2, "--region is empty"},
 		{"report -o json --pool=web $shoot", 2, "-o json is about what can be asked, and not about worker pools: leave --pool web out"},
 		{"plan -o sarif $profile $profile", 2, "json, markdown, text, yaml"},

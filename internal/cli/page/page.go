@@ -34,6 +34,11 @@ type reportFlags struct {
 	// filter says which worker pools the page is about; its profile is that of the flag only where that is known.
 	filter input.Filter
 
+	// landscapes are as they were written, and all are these. compares is set for the run of one that is put beside others.
+	landscapes []string
+	all        []landscape
+	compares   bool
+
 	byOrder capability.Order
 	// made is the time that the page is of, and after how far from now that is.
 	made  time.Time
@@ -45,7 +50,7 @@ var reportFormats = []string{"html", "json"}
 
 // Command returns the command report.
 func Command(c *command.Call) *cobra.Command {
-	flags := &reportFlags{}
+	var flags *reportFlags
 	cmd := &cobra.Command{
 		Use:   "report FILE...",
 		Short: "Show all answers of CloudProfiles in one page: which machine type boots which image, and why",
@@ -55,14 +60,30 @@ features.
 The answer is one HTML file that needs no network: with what explain says of each combination, what lint finds, and what
 maintenance does to the Shoots in the files, the next one and those of 90 days. As JSON it is the answers of select, for programs.
 
+With --landscape, to be repeated, several landscapes are side by side on the page: what one has and another has not, and a page for each
+of them. Each is a file or a folder, or the cluster of a context of the kubeconfig. A .capkit.yaml in the folder counts for it.
+
 The flags of lint that say what counts are here, too, and so are the comments that silence and .capkit.yaml. The exit status is
 that of lint; the report is written in any case.`,
 		Example: "  capkit report cloudprofile.yaml > report.html\n" +
 			"  capkit report cloudprofile.yaml namespacedcloudprofile.yaml shoots/ > report.html\n" +
 			"  capkit report -A > report.html\n" +
+			"  capkit report --landscape dev=landscapes/dev --landscape live=landscapes/live > report.html\n" +
 			"  capkit report -o json cloudprofile.yaml",
-		RunE: func(cmd *cobra.Command, args []string) error { return runReport(cmd.Context(), c, args, flags) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(flags.all) > 0 {
+				return runLandscapes(cmd.Context(), c, cmd, flags)
+			}
+			return runReport(cmd.Context(), c, args, flags)
+		},
 	}
+	flags = newFlags(c, cmd)
+	return cmd
+}
+
+// newFlags adds the flags of the command.
+func newFlags(c *command.Call, cmd *cobra.Command) *reportFlags {
+	flags := &reportFlags{}
 	flags.Flags = input.NewFlags(cmd)
 	flags.AllowEmptyFlag(cmd)
 	command.OutputFlag(cmd, &flags.output, reportFormats)
@@ -73,8 +94,15 @@ that of lint; the report is written in any case.`,
 	command.Complete(cmd, "profile", nil) // a name, and no file
 	flags.filter.Flags(cmd)
 	flags.Add(cmd, checks.Catalogue(c))
-	cmd.Args = func(_ *cobra.Command, files []string) error { return flags.Prepare(files, checks.Catalogue(c)) }
-	return cmd
+	cmd.Flags().StringArrayVar(&flags.landscapes, "landscape", nil,
+		"put landscapes side by side, each by a name of your own and its file or folder, `NAME=PATH`, or NAME=context:NAME for a cluster; to be repeated")
+	cmd.Args = func(_ *cobra.Command, files []string) error {
+		if len(flags.landscapes) > 0 {
+			return flags.checkLandscapes(files)
+		}
+		return flags.Prepare(files, checks.Catalogue(c))
+	}
+	return flags
 }
 
 // reported is what report prints as JSON, which is an interface: a field once published keeps its name and meaning.
@@ -122,10 +150,10 @@ func (flags *reportFlags) check(c *command.Call) (err error) {
 		return errors.New("-o html writes a page, and standard output is a terminal: write it into a file, as in " +
 			c.Name + " report ... > report.html, or say -o json")
 	}
-	if flags.output == "json" && flags.filter.Said() != "" {
+	if flags.output == "json" && flags.filter.Said() != "" && !flags.compares {
 		return fmt.Errorf("-o json is about what can be asked, and not about worker pools: leave %s out", flags.filter.Said())
 	}
-	if flags.output == "html" {
+	if flags.output == "html" || flags.compares {
 		flags.made, flags.after, err = madeAt(time.Now())
 	}
 	return err
@@ -134,9 +162,13 @@ func (flags *reportFlags) check(c *command.Call) (err error) {
 // looked is what there is to say of the inputs.
 type looked struct {
 	given *input.Given
-	// page is for people, and cells are for programs: one of the two is filled.
-	page  html.Report
-	cells []reportedProfile
+	// page is for people and what is compared, which is after some time from now, and cells are for programs. profiles are those of both.
+	page     html.Report
+	after    time.Duration
+	cells    []reportedProfile
+	profiles []namedProfile
+	// nobody is the error that the flags choose no worker pool, if it is one of several landscapes.
+	nobody error
 	// found is what lint finds.
 	found report.Report
 }
@@ -153,11 +185,13 @@ func look(ctx context.Context, c *command.Call, args []string, flags *reportFlag
 	}
 	answering := c.Terminal.Begin("asking about all combinations", 0)
 	defer answering.End()
-	l := &looked{given: g, cells: []reportedProfile{}}
+	l := &looked{given: g, cells: []reportedProfile{}, profiles: profiles, after: flags.after}
 	if flags.output == "json" {
 		for _, p := range profiles {
 			l.cells = append(l.cells, reportedProfile{p.name, cells(p.compiled, flags.byOrder)})
 		}
+	}
+	if flags.output == "json" && !flags.compares {
 		l.found = checks.Run(c, g, &flags.Options, nil)
 		return l, nil
 	}
@@ -168,8 +202,11 @@ func look(ctx context.Context, c *command.Call, args []string, flags *reportFlag
 		sheet.Inputs = inputsOf(g, p.name, flags.Flags)
 		r.Profiles = append(r.Profiles, sheet)
 	}
-	if err := l.addPools(profiles, flags); err != nil {
-		return nil, err
+	if l.nobody = l.addPools(flags); l.nobody != nil {
+		if !flags.compares {
+			return nil, l.nobody
+		}
+		g.Notes = append(g.Notes, l.nobody.Error())
 	}
 	l.found = checks.Run(c, g, &flags.Options, nil)
 	addFindings(r, l.found)
@@ -179,12 +216,15 @@ func look(ctx context.Context, c *command.Call, args []string, flags *reportFlag
 
 // addPools adds what maintenance does to the worker pools that the flags choose. The error says that there are none of them. What lint
 // finds is about all.
-func (l *looked) addPools(profiles []namedProfile, flags *reportFlags) error {
+func (l *looked) addPools(flags *reportFlags) error {
 	g, all := l.given, l.given.Shoots.All
 	defer func() { g.Shoots.All = all }()
 	chosen, filter := flags.filter.Said(), &flags.filter
 	if flags.profile != "" {
-		filter.Profile = profiles[0].name
+		filter.Profile = l.profiles[0].name
+	}
+	if len(all) > 0 {
+		l.page.Filter = filter.Said()
 	}
 	err := filter.Choose(g)
 	if err != nil && chosen == "" { // the profile has an answer without its users
@@ -192,12 +232,12 @@ func (l *looked) addPools(profiles []namedProfile, flags *reportFlags) error {
 	} else if err != nil {
 		return err
 	}
-	if len(all) > 0 {
-		l.page.Filter = filter.Said()
-	}
 	addMaintenance(g, &l.page, filter, flags.byOrder, flags.after)
 	if l.page.Shoots == 0 && chosen != "" {
 		return filter.NoPool(g)
+	}
+	if flags.output == "json" {
+		return nil
 	}
 	addCalendar(g, &l.page, filter, flags.after)
 	return nil

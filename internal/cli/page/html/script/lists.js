@@ -122,7 +122,7 @@ function cellLink(e, words) {
   const there = p && p.regions.includes(e.region) && p.groups.some((g) => g.types.includes(e.machineType)) &&
     p.versions.some((v) => v.image === e.image && v.name === e.from);
   if (!there) return words;
-  const hash = new URLSearchParams(data.profiles.length > 1 ? { profile: p.name } : {});
+  const hash = new URLSearchParams({ ...here, ...(data.profiles.length > 1 ? { profile: p.name } : {}) });
   if (e.view > 0) hash.set('asks', p.requests[e.view].label);
   hash.set('version', `${e.image}@${e.from}`);
   hash.set('on', e.machineType);

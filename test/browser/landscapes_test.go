@@ -65,8 +65,8 @@ func TestLandscapes(t *testing.T) {
 	p.shows("")
 	overview, versions := value[[]string](p, tables)[0], value[[]string](p, tables)[1]
 	for _, row := range []string{
-		"Overview of all landscapes: in all | dev | live & more; Worker pools without new machines now | 1 | 0; ",
-		"; Image versions that expire within 30 days | 1 | 0; Worker pools that use one of these | 0 | 0; Gaps in regions | 1 | 0; ",
+		"Overview of all landscapes: how many | dev | live & more; Worker pools without new machines now | ✕ 1 | 0; ",
+		"; Image versions that expire within 30 days | ! 1 | 0; Worker pools that use one of these | 0 | 0; Gaps in regions | ! 1 | 0; ",
 		"; Worker pools | 2 | 2; Shoots | 1 | 1; Profiles | 1 | 2",
 	} {
 		if !strings.Contains(overview, row) {

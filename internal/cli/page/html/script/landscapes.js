@@ -119,9 +119,10 @@ function drawSideBySide() {
     ...landscapes.map((l) => {
       const n = count(l.overview);
       if (n === null) return make('td', { 'data-in': l.name, className: 'absent' }, '\u2013');
+      const says = `${{ bad: '\u2715 ', warn: '! ' }[kind] || ''}${n}`;
       return make('td', { 'data-in': l.name }, n ? make('a', {
-        className: kind, href: hashOf({ landscape: l.name, part }), 'aria-label': `${n} in ${l.name}: ${what}`,
-      }, String(n)) : '0');
+        className: kind, href: hashOf({ landscape: l.name, part }), 'aria-label': `${says} in ${l.name}: ${what}`,
+      }, says) : '0');
     }));
   const find = make('input', { id: 'find', type: 'search', placeholder: 'part of a name', spellcheck: false });
   const same = make('input', { id: 'same', type: 'checkbox' });
@@ -135,7 +136,7 @@ function drawSideBySide() {
         landscapes.map((l) => `${l.name} (${l.source})`).join(', '), '.'),
       make('p', { id: 'only' }, onlyFor(data.filter)), make('p', { id: 'lost', className: 'bad', role: 'alert' }),
       make('h2', { id: 'overview-title' }, 'Overview'),
-      sideTable('Overview of all landscapes', 'in all', names, make('tbody', {}, ...figures.map(figure)))),
+      sideTable('Overview of all landscapes', 'how many', names, make('tbody', {}, ...figures.map(figure)))),
     make('section', { id: 'comparison', 'aria-labelledby': 'comparison-title' },
       make('h2', { id: 'comparison-title' }, 'Comparison'),
       make('form', { id: 'filters', role: 'search' }, make('label', {}, 'Find by name', find),

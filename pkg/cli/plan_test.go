@@ -253,7 +253,7 @@ func TestPlanOfSomeShoots(t *testing.T) {
 		"version: 1.33.2", "version: 1.33.1").Replace(shop)
 	inFolder(t, map[string]string{
 		"old.yaml": old, "shop.yaml": shop, "bank.yaml": bank, "new.yaml": read(t, root+"/docs/examples/update.yaml"),
-		"unused.yaml": strings.NewReplacer("      - version: 1877.5.0\n        capabilityFlavors:", "      - version: 1877.7.0\n        capabilityFlavors:").Replace(old),
+		"unused.yaml": strings.ReplaceAll(old, "      - version: 1877.5.0\n        capa", "      - version: 1877.7.0\n        capa"),
 	})
 	type planned struct {
 		Changes []map[string]any

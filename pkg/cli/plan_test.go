@@ -244,3 +244,44 @@ func itemsOf(t *testing.T, list any) [][]byte {
 	}
 	return texts
 }
+
+// A Shoot that plan is asked about has the changes that it has where no other Shoot is given; of its worker pools those are left that
+// are asked about.
+func TestPlanOfSomeShoots(t *testing.T) {
+	old, shop := read(t, examples+"/cloudprofile.yaml"), read(t, examples+"/shoot.yaml")
+	bank := strings.NewReplacer("name: shop", "name: bank", "region: europe", "region: asia", "europe-1a", "asia-1a", "europe-1b", "asia-1a",
+		"version: 1.33.2", "version: 1.33.1").Replace(shop)
+	inFolder(t, map[string]string{
+		"old.yaml": old, "shop.yaml": shop, "bank.yaml": bank, "new.yaml": read(t, root+"/docs/examples/update.yaml"),
+		"unused.yaml": strings.ReplaceAll(old, "      - version: 1877.5.0\n        capa", "      - version: 1877.7.0\n        capa"),
+	})
+	type planned struct {
+		Changes []map[string]any
+		Others  []string
+	}
+	for _, updated := range []string{"new.yaml", "unused.yaml"} {
+		alone := runFor(providers, "", "plan", "-o", "json", "old.yaml", updated, "bank.yaml")
+		for _, flags := range []string{"--shoot=bank", "--shoot=garden-demo/bank", "--region=asia"} {
+			chosen := runFor(providers, "", "plan", "-o", "json", flags, "old.yaml", updated, "shop.yaml", "bank.yaml")
+			if diff := cmp.Diff(alone.stdout, chosen.stdout); diff != "" || chosen.status != alone.status {
+				t.Errorf("%s %s: status %d instead of %d: %s", flags, updated, chosen.status, alone.status, diff)
+			}
+		}
+		all := decoded[planned](t, runFor(providers, "", "plan", "-o", "json", "old.yaml", updated, "shop.yaml", "bank.yaml"))
+		web := decoded[planned](t, runFor(providers, "", "plan", "-o", "json", "--pool=web", "old.yaml", updated, "shop.yaml", "bank.yaml"))
+		count := func(p planned, pool string) (n int) {
+			for _, c := range p.Changes {
+				then, _ := c["then"].([]any)
+				for _, of := range append(c["pools"].([]any), then...) {
+					if of.(map[string]any)["pool"] == pool {
+						n++
+					}
+				}
+			}
+			return n
+		}
+		if count(all, "db") == 0 || count(web, "db") > 0 || count(web, "web") != count(all, "web") || len(all.Others) > len(web.Others) {
+			t.Errorf("%s: of %v there is left %v", updated, all, web)
+		}
+	}
+}

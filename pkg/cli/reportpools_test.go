@@ -101,3 +101,43 @@ func TestReportOfUnknownShoots(t *testing.T) {
 		t.Errorf("%d Shoots, %d unknown, %d entries: %v", r.Shoots, r.Unknown, len(r.Maintenance), r.Findings)
 	}
 }
+
+// A filter says which worker pools the page is about. The matrix stays as it is, and what lint finds is about all.
+func TestReportOfSomePools(t *testing.T) {
+	shoot := read(t, examples+"/shoot.yaml")
+	bank := strings.NewReplacer("name: shop", "name: bank", "region: europe", "region: asia", "europe-1a", "asia-1a", "europe-1b", "asia-1a").Replace(shoot)
+	inFolder(t, map[string]string{
+		"profile.yaml": read(t, examples+"/cloudprofile.yaml"), "other.yaml": read(t, examples+"/cloudprofile-full.yaml"),
+		"shoots.yaml": shoot + "\n---\n" + bank + "\n---\n" + strings.ReplaceAll(bank, "name: bank", "name: lost") + "  cloudProfileName: 3\n",
+	})
+	all := pageData[shownReport](t, runFor(providers, "", "report", "profile.yaml", "other.yaml", "shoots.yaml"))
+	for flags, want := range map[string]string{
+		"":                                "3 Shoots, 1 unknown: shop web shop db bank web bank db",
+		"--pool=web":                      "3 Shoots, 1 unknown: shop web bank web",
+		"--shoot=bank":                    "1 Shoots, 0 unknown: bank web bank db",
+		"--shoot=garden-demo/shop":        "1 Shoots, 0 unknown: shop web shop db",
+		"--region=asia --pool=db":         "1 Shoots, 0 unknown: bank db",
+		"--machine-type=bare_8_16":        "3 Shoots, 1 unknown: shop db bank db",
+		"--profile=openstack --pool=db":   "2 Shoots, 0 unknown: shop db bank db",
+		"--profile=openstack-full":        "0 Shoots, 0 unknown: ",
+		"--shoot=shop --version=1877.5.0": "1 Shoots, 0 unknown: shop web shop db",
+	} {
+		r := runFor(providers, "", append(append([]string{"report"}, strings.Fields(flags)...), "profile.yaml", "other.yaml", "shoots.yaml")...)
+		page := pageData[shownReport](t, r)
+		var names []string
+		for _, e := range page.Maintenance {
+			for _, name := range e.Names {
+				names = append(names, strings.ReplaceAll(strings.TrimPrefix(name, "garden-demo/"), ", worker pool", ""))
+			}
+		}
+		if got := fmt.Sprintf("%d Shoots, %d unknown: %s", page.Shoots, page.Unknown, strings.Join(names, " ")); got != want {
+			t.Errorf("%s: %s, want %s", flags, got, want)
+		}
+		if page.Filter != strings.ReplaceAll(flags, "=", " ") || !cmp.Equal(all.Findings, page.Findings) {
+			t.Errorf("%s: the page says %q, and has %d findings of %d", flags, page.Filter, len(page.Findings), len(all.Findings))
+		}
+		if profiles := 2 - strings.Count(flags, "--profile"); len(page.Profiles) != profiles {
+			t.Errorf("%s: %d profiles", flags, len(page.Profiles))
+		}
+	}
+}

@@ -57,7 +57,7 @@ func Rules(providers ...Provider) []finding.Rule { return checks.Rules(providers
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, providers ...Provider) int {
 	quieten()
 	c := &command.Call{
-		Stdin: stdin, Stdout: report.NewWriter(stdout), Stderr: report.NewWriter(stderr), Terminal: command.TerminalOf(stderr),
+		Stdin: stdin, Stdout: report.NewWriter(stdout), Stderr: report.NewWriter(stderr), Terminal: command.TerminalOf(stderr), Shown: command.IsTerminal(stdout),
 		Providers: map[string]Provider{}, Linked: Version,
 	}
 	defer c.Flush()

@@ -8,11 +8,14 @@ import (
 	"bytes"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"strings"
 	"testing"
 
 	"k8s.io/klog/v2"
 
 	"github.com/capkit/capkit/internal/testing/fakegarden"
+	"github.com/capkit/capkit/pkg/cli"
 )
 
 // What the client of Kubernetes logs is not for the user, who is told the same by the command.
@@ -30,4 +33,30 @@ func TestClientLogsNothing(t *testing.T) {
 		t.Errorf("status %d: %s%s", r.status, r.stderr, logged.String())
 	}
 	contains(t, r.stderr, "broke off in the middle of its answer")
+}
+
+// A page is for a file, and a terminal is none: nothing is read before that is said. What programs read may go there.
+func TestNoPageOnATerminal(t *testing.T) {
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer terminal.Close()
+	for _, tc := range []struct {
+		args   string
+		status int
+		stderr string
+	}{
+		{
+			"nowhere.yaml", 2, "capkit: -o html writes a page, and standard output is a terminal: write it into a file, as in " +
+				"capkit report ... > report.html, or say -o json\n",
+		},
+		{"-o json nowhere.yaml", 2, "nowhere.yaml: no such file or directory"},
+	} {
+		var stderr bytes.Buffer
+		status := cli.Run(append([]string{"capkit", "report"}, strings.Fields(tc.args)...), nil, terminal, &stderr)
+		if status != tc.status || !strings.Contains(stderr.String(), tc.stderr) {
+			t.Errorf("%s: status %d: %s", tc.args, status, stderr.String())
+		}
+	}
 }

@@ -42,12 +42,13 @@ const behind = (e) => {
 // Texts have a contrast of 4.5, and the edges of what can be operated one of 3: level AA.
 func TestContrast(t *testing.T) {
 	path := report(t, "example/")
-	broken := report(t, "example/broken/")
+	broken, several := report(t, "example/broken/"), sideBySide(t)
 	for _, colours := range []string{"light", "dark"} {
 		for _, p := range []*page{
 			open(t, path, "#version=gardenlinux@1877.5.0&on=medium_4_8&in=europe&region=atlantis", emulated("", colours)),
 			open(t, broken, "", emulated("", colours)),
 			open(t, broken, "#types=nothing+like+it", emulated("", colours)),
+			open(t, several, "#same=1", emulated("", colours)),
 		} {
 			faint := value[[]string](p, `(() => { `+contrast+`
 				document.querySelectorAll('details').forEach((d) => { d.open = true; });
@@ -107,7 +108,18 @@ func TestFocusIsVisible(t *testing.T) {
 
 // A screen reader finds its way: headings in their order, tables with headings, parts with names.
 func TestStructure(t *testing.T) {
-	p := open(t, report(t, "example/", "docs/examples/newer-version.yaml"), "#profile=openstack&version=gardenlinux@1877.5.0&on=medium_4_8&in=europe")
+	several := sideBySide(t)
+	for _, p := range []*page{
+		open(t, report(t, "example/", "docs/examples/newer-version.yaml"), "#profile=openstack&version=gardenlinux@1877.5.0&on=medium_4_8&in=europe"),
+		open(t, several, "#same=1"), open(t, several, "#landscape=dev&version=gardenlinux@1877.5.0&on=medium_4_8&in=asia"),
+	} {
+		p.hasStructure()
+	}
+}
+
+func (p *page) hasStructure() {
+	t := p.t
+	t.Helper()
 	levels := value[[]int](p, `[...document.querySelectorAll('h1, h2, h3, h4')].map((h) => Number(h.tagName[1]))`)
 	for i, level := range levels {
 		if i == 0 && level != 1 || i > 0 && level > levels[i-1]+1 || i > 0 && level == 1 {

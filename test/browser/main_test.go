@@ -80,9 +80,12 @@ func run(m *testing.M) (int, error) {
 }
 
 // inRoot runs a program in the root of the repository, and returns what it prints.
-func inRoot(program string, args ...string) (string, error) {
+func inRoot(program string, args ...string) (string, error) { return in(root, program, args...) }
+
+// in runs a program in a folder, and returns what it prints.
+func in(folder, program string, args ...string) (string, error) {
 	cmd := exec.Command(program, args...)
-	cmd.Dir = root
+	cmd.Dir = folder
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {

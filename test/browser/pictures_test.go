@@ -6,10 +6,12 @@ package browser
 
 import (
 	"bytes"
+	"errors"
 	"image"
 	"image/color"
 	"image/png"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -20,9 +22,12 @@ import (
 // the machine, so that it is not compared which pixels they have, but whether they are pictures of the page.
 func TestPictures(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "1795694400")
+	const why = "#asks=trustedLaunch.enabled%3A+true&version=gardenlinux@1877.5.0&on=medium_4_8&in=europe"
 	path := report(t, "example/cloudprofile-full.yaml", "example/shoot-full.yaml")
-	for name, colours := range map[string]string{"report.png": "light", "report-dark.png": "dark"} {
-		p := open(t, path, "#asks=trustedLaunch.enabled%3A+true&version=gardenlinux@1877.5.0&on=medium_4_8&in=europe", emulated("", colours), sized(1280))
+	for name, of := range map[string]struct{ path, hash, colours string }{
+		"report.png": {path, why, "light"}, "report-dark.png": {path, why, "dark"}, "report-landscapes.png": {threeStages(t), "", "light"},
+	} {
+		p := open(t, of.path, of.hash, emulated("", of.colours), sized(1280))
 		p.run(script(`document.activeElement.blur()`))
 		shot, err := chromedp.Run(p, chromedp.CaptureScreenshot())
 		if err != nil {
@@ -54,6 +59,38 @@ func TestPictures(t *testing.T) {
 			}
 		}
 	}
+}
+
+// threeStages writes the report of three landscapes, in folders of these names, that have not come to the same yet.
+func threeStages(t *testing.T) (path string) {
+	t.Helper()
+	folder := t.TempDir()
+	for name, files := range map[string][2]string{
+		"dev": {filepath.Join(root, "docs/examples/update.yaml"), filepath.Join(root, "example/shoot.yaml")}, "staging": {gapped(t), asian(t)},
+		"live": {filepath.Join(root, "example/cloudprofile.yaml"), filepath.Join(root, "example/shoot.yaml")},
+	} {
+		if err := os.Mkdir(filepath.Join(folder, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(folder, name, filepath.Base(file)), raw, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	page, err := in(folder, capkit, "report", "--landscape", "dev=dev", "--landscape", "staging=staging", "--landscape", "live=live")
+	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
+		t.Fatal(err)
+	}
+	path = filepath.Join(folder, "report.html")
+	if err := os.WriteFile(path, []byte(page), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func decoded(t *testing.T, raw []byte) image.Image {

@@ -28,11 +28,14 @@ type Shoot struct {
 
 // Of returns what [update.Of] finds in some views, in words, in the order of [Sort]; nil if nothing changes. It returns the facts as
 // well.
-func Of[R any](views ...update.View[R]) ([]Change, *update.Changes[R]) { return of(false, views...) }
-
-// of returns the same or, for a comparison, what new pools boot by the one profile and the other.
-func of[R any](compares bool, views ...update.View[R]) ([]Change, *update.Changes[R]) {
+func Of[R any](views ...update.View[R]) ([]Change, *update.Changes[R]) {
 	facts := update.Of(views...)
+	return inWords(false, &facts, views), &facts
+}
+
+// inWords returns facts about views as changes, in the order of [Sort] or, for a comparison, what new pools boot by the one profile and the
+// other.
+func inWords[R any](compares bool, facts *update.Changes[R], views []update.View[R]) []Change {
 	w := writer[R]{views: views, compares: compares}
 	for _, t := range facts.Types {
 		if t.Locks {
@@ -70,7 +73,7 @@ func of[R any](compares bool, views ...update.View[R]) ([]Change, *update.Change
 		w.choice(choice)
 	}
 	Sort(w.changes)
-	return w.changes, &facts
+	return w.changes
 }
 
 // dateOf returns a date as RFC 3339 has it; nil, which is null in JSON, for none.

@@ -37,6 +37,8 @@ type Planned struct {
 	Kind string `json:"-"`
 	// WithoutUsers is set if neither Shoots were given nor a cluster asked for them.
 	WithoutUsers bool `json:"-"`
+	// Some is set if it was not asked about all worker pools among the inputs.
+	Some bool `json:"-"`
 }
 
 // Update is an update of a CloudProfile or, if Profile is nil, of a NamespacedCloudProfile. Before and After are the inputs of a
@@ -51,6 +53,8 @@ type Update struct {
 	Order      capability.Order
 	Profile    *Pair[v1beta1.CloudProfile]
 	Namespaced *Pair[v1beta1.NamespacedCloudProfile]
+	// Filter says which worker pools it is asked about. It has chosen among the Shoots of Before.
+	Filter input.Filter
 	// Renamed is as Formerly of an [update.View], of the profiles before and after; nil if no version has had another name.
 	Renamed func(before, after input.AnyProfile) func(resolve.Combination) (version string, counts bool)
 }
@@ -80,7 +84,13 @@ func (u *Update) Plan() (*Planned, error) {
 	if u.ComparedWith != "" {
 		refused = nil
 	}
-	found, facts := of(u.ComparedWith != "", views...)
+	asked, err := u.asked(views)
+	if err != nil {
+		return nil, err
+	}
+	facts := update.Of(views...)
+	asked.narrow(&facts, views)
+	refused, found := asked.refusals(refused), inWords(u.ComparedWith != "", &facts, views)
 	for _, pool := range facts.Faulty {
 		u.findUnread(&views[pool.View], pool)
 	}
@@ -95,12 +105,14 @@ func (u *Update) Plan() (*Planned, error) {
 	others := []string{}
 	if len(views) > 0 {
 		old, updated := u.stored()
-		offered, rest := update.Differences(views[0].After.Provider(), old, updated, facts, views...)
+		offered, rest := update.Differences(views[0].After.Provider(), old, updated, &facts, asked.users(views)...)
 		found, others = slices.Concat(found, offers(offered)), append(others, rest...)
 	}
 	all := append([]Change{}, slices.Concat(refused, found)...)
 	Sort(all)
-	return &Planned{Profile: u.Name, Changes: all, Summary: Summarize(all), Others: others, Kind: u.Kind, ComparedWith: u.ComparedWith}, nil
+	return &Planned{
+		Profile: u.Name, Changes: all, Summary: Summarize(all), Others: others, Kind: u.Kind, ComparedWith: u.ComparedWith, Some: u.Filter.Said() != "",
+	}, nil
 }
 
 // stored returns both versions of the profile as the API server has them.

@@ -40,7 +40,8 @@ func (u *Update) children() []*input.Source[v1beta1.NamespacedCloudProfile] {
 	return children
 }
 
-// shoots returns the Shoots that use a profile, [NAMESPACE/]NAME, as they have been stored with it.
+// shoots returns the Shoots that use a profile, [NAMESPACE/]NAME, as they have been stored with it, unless none of their worker pools is
+// asked about.
 func (u *Update) shoots(kind, name string, p input.AnyProfile) []Shoot {
 	var shoots []Shoot
 	for s := range u.remaining() {
@@ -53,7 +54,9 @@ func (u *Update) shoots(kind, name string, p input.AnyProfile) []Shoot {
 			if !s.Live {
 				stored, _ = u.Before.StoredShoot(p, s.Object)
 			}
-			shoots = append(shoots, Shoot{Name: s.Name, Object: stored})
+			if u.isAsked(stored) {
+				shoots = append(shoots, Shoot{Name: s.Name, Object: stored})
+			}
 		}
 	}
 	return shoots

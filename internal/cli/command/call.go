@@ -34,8 +34,9 @@ type Call struct {
 	// Stdout and stderr let nothing through that is not printable.
 	Stdout, Stderr *report.Writer
 	Providers      map[string]Provider
-	// Terminal is the one that stderr is; nil if it is none, or is to be left alone.
+	// Terminal is the one that stderr is; nil if it is none, or is to be left alone. Shown is set if stdout is one.
 	Terminal *Terminal
+	Shown    bool
 	// Name is what the user calls the command by.
 	Name string
 	// Linked is the version that the program was linked with.

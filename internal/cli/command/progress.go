@@ -31,14 +31,19 @@ type Terminal struct {
 
 // TerminalOf returns the terminal that a writer is, or nil if it is another file, none at all, or one that cannot clear a line.
 func TerminalOf(w io.Writer) *Terminal {
-	file, isFile := w.(*os.File)
-	if !isFile || os.Getenv("TERM") == "dumb" || !isatty.IsTerminal(file.Fd()) {
+	if !IsTerminal(w) || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
-	return &Terminal{Writer: file, ticks: func() (<-chan time.Time, func()) {
+	return &Terminal{Writer: w, ticks: func() (<-chan time.Time, func()) {
 		t := time.NewTicker(between)
 		return t.C, t.Stop
 	}}
+}
+
+// IsTerminal reports whether a writer is a terminal.
+func IsTerminal(w io.Writer) bool {
+	file, isFile := w.(*os.File)
+	return isFile && isatty.IsTerminal(file.Fd())
 }
 
 // Work is something that may take long. Nil is work that nobody watches. Its methods are safe for concurrent use.

@@ -76,6 +76,21 @@ func (f *Filter) OutOfPlace() error {
 	return errors.New("--shoot and --pool choose among the Shoots of the inputs: name a file with Shoots, or a cluster, and leave --image out")
 }
 
+// Said returns the fields that say something, as flags with their values; empty if the filter admits all.
+func (f *Filter) Said() string { return strings.Join(f.given(true, true), " ") }
+
+// OfPools reports whether the filter is about worker pools, and not only about whole Shoots.
+func (f *Filter) OfPools() bool { return f.Pool+f.Version+f.MachineType != "" }
+
+// Choose is [Filter.Shoots] for commands that need no Shoots: the error also says that there are none to choose from.
+func (f *Filter) Choose(g *Given) error {
+	if said := f.Said(); said != "" && len(g.Shoots.All) == 0 {
+		return fmt.Errorf("there is no Shoot among the inputs to choose by %s%s: name a file with Shoots, or a cluster, or choose none",
+			said, g.EmptyInputs())
+	}
+	return f.Shoots(g)
+}
+
 // Shoots leaves those Shoots of the inputs that the filter admits. The error says that there are none.
 func (f *Filter) Shoots(g *Given) error {
 	given := f.given(true, false)
@@ -129,8 +144,11 @@ func (f *Filter) NoPool(g *Given) error {
 	if len(given) == 0 || len(g.Shoots.All) == 0 {
 		return nil
 	}
-	return fmt.Errorf("no worker pool among the inputs matches %s%s", strings.Join(given, " "), meant(f.Pool, slices.Collect(maps.Keys(f.seen))))
+	return fmt.Errorf("no worker pool among the inputs matches %s%s", strings.Join(given, " "), f.MeantPool())
 }
+
+// MeantPool says which of the worker pools that were looked at may have been meant; empty if no other one was.
+func (f *Filter) MeantPool() string { return meant(f.Pool, slices.Collect(maps.Keys(f.seen))) }
 
 // meant says which of some names may have been meant by another one; empty for no name, and if it is there.
 func meant(name string, names []string) string {

@@ -219,8 +219,8 @@ func orAlone(a, b string) string {
 	if x == "" {
 		return ""
 	}
-	return fmt.Sprintf("; or, if %s and %s are of two landscapes, run the command for each of them alone: "+
-		"what it is given together is one landscape", x, y)
+	return fmt.Sprintf("; or, if %s and %s are of two landscapes, run the command for each of them alone, or "+
+		"report with --landscape for each: what is given together is one landscape", x, y)
 }
 
 // inStatus reports whether an error of the decoder is about something in a status that nobody reads: a field that this

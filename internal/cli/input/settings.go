@@ -18,6 +18,8 @@ import (
 type settingsFlags struct {
 	// Settings are those that were read; empty before that, and without any.
 	Settings *settings.Settings
+	// Folder is the one whose settings count in place of those of the working directory, if it has any; empty for none.
+	Folder string
 
 	config   string
 	noConfig bool
@@ -59,7 +61,7 @@ func (flags *Flags) ReadSettings(cannotDisable func(rule string) string) error {
 	}
 	file, err := flags.config, error(nil)
 	if file == "" && !flags.noConfig {
-		file, err = settings.Find()
+		file, err = settings.Find(flags.Folder)
 	}
 	if err == nil && file != "" {
 		flags.Settings, err = settings.Read(file, cannotDisable)

@@ -243,7 +243,7 @@ func (m *Maintainer) look(g *input.Given, name string, shoot *v1beta1.Shoot, fil
 // addTo adds the answer for what a filter admits. One of worker pools is not about control planes. A note says if the answer depends
 // on what nobody has said.
 func (m *shootMaintenance) addTo(g *input.Given, answer *Maintained, filter *input.Filter) {
-	admitted := map[string]bool{"": filter.Pool+filter.Version+filter.MachineType == ""}
+	admitted := map[string]bool{"": !filter.OfPools()}
 	for i := range m.pools {
 		if filter.Admits(&m.pools[i]) {
 			admitted[m.pools[i].Name] = true

@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -32,7 +31,15 @@ import (
 type reportFlags struct {
 	checks.Options
 	output, order, profile string
+	// filter says which worker pools the page is about; its profile is that of the flag only where that is known.
+	filter input.Filter
 
+	// landscapes are as they were written, and all are these. compares is set for the run of one that is put beside others.
+	landscapes []string
+	all        []landscape
+	compares   bool
+
+	byOrder capability.Order
 	// made is the time that the page is of, and after how far from now that is.
 	made  time.Time
 	after time.Duration
@@ -43,7 +50,7 @@ var reportFormats = []string{"html", "json"}
 
 // Command returns the command report.
 func Command(c *command.Call) *cobra.Command {
-	flags := &reportFlags{}
+	var flags *reportFlags
 	cmd := &cobra.Command{
 		Use:   "report FILE...",
 		Short: "Show all answers of CloudProfiles in one page: which machine type boots which image, and why",
@@ -53,14 +60,30 @@ features.
 The answer is one HTML file that needs no network: with what explain says of each combination, what lint finds, and what
 maintenance does to the Shoots in the files, the next one and those of 90 days. As JSON it is the answers of select, for programs.
 
+With --landscape, to be repeated, several landscapes are side by side on the page: what one has and another has not, and a page for each
+of them. Each is a file or a folder, or the cluster of a context of the kubeconfig. A .capkit.yaml in the folder counts for it.
+
 The flags of lint that say what counts are here, too, and so are the comments that silence and .capkit.yaml. The exit status is
 that of lint; the report is written in any case.`,
 		Example: "  capkit report cloudprofile.yaml > report.html\n" +
 			"  capkit report cloudprofile.yaml namespacedcloudprofile.yaml shoots/ > report.html\n" +
 			"  capkit report -A > report.html\n" +
+			"  capkit report --landscape dev=landscapes/dev --landscape live=landscapes/live > report.html\n" +
 			"  capkit report -o json cloudprofile.yaml",
-		RunE: func(cmd *cobra.Command, args []string) error { return runReport(cmd.Context(), c, args, flags) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(flags.all) > 0 {
+				return runLandscapes(cmd.Context(), c, cmd, flags)
+			}
+			return runReport(cmd.Context(), c, args, flags)
+		},
 	}
+	flags = newFlags(c, cmd)
+	return cmd
+}
+
+// newFlags adds the flags of the command.
+func newFlags(c *command.Call, cmd *cobra.Command) *reportFlags {
+	flags := &reportFlags{}
 	flags.Flags = input.NewFlags(cmd)
 	flags.AllowEmptyFlag(cmd)
 	command.OutputFlag(cmd, &flags.output, reportFormats)
@@ -69,9 +92,17 @@ that of lint; the report is written in any case.`,
 	command.OrderFlag(cmd, &flags.order)
 	cmd.Flags().StringVar(&flags.profile, "profile", "", "report on this profile alone, by `[NAMESPACE/]NAME`")
 	command.Complete(cmd, "profile", nil) // a name, and no file
+	flags.filter.Flags(cmd)
 	flags.Add(cmd, checks.Catalogue(c))
-	cmd.Args = func(_ *cobra.Command, files []string) error { return flags.Prepare(files, checks.Catalogue(c)) }
-	return cmd
+	cmd.Flags().StringArrayVar(&flags.landscapes, "landscape", nil,
+		"put landscapes side by side, each by a name of your own and its file or folder, `NAME=PATH`, or NAME=context:NAME for a cluster; to be repeated")
+	cmd.Args = func(_ *cobra.Command, files []string) error {
+		if len(flags.landscapes) > 0 {
+			return flags.checkLandscapes(files)
+		}
+		return flags.Prepare(files, checks.Catalogue(c))
+	}
+	return flags
 }
 
 // reported is what report prints as JSON, which is an interface: a field once published keeps its name and meaning.
@@ -88,45 +119,142 @@ type reportedProfile struct {
 }
 
 func runReport(ctx context.Context, c *command.Call, args []string, flags *reportFlags) error {
-	order, err := capability.ParseOrder(flags.order)
-	switch {
-	case err != nil:
+	if err := flags.check(c); err != nil {
 		return err
-	case flags.Given("profile") && flags.profile == "":
-		return errors.New("--profile is empty: name the profile, or leave the flag out to report on all of them")
 	}
-	if flags.output == "html" {
-		if flags.made, flags.after, err = madeAt(time.Now()); err != nil {
-			return err
-		}
-	}
-	g, err := checks.Load(ctx, c, args, &flags.Options)
+	l, err := look(ctx, c, args, flags)
 	if err != nil {
 		return err
 	}
-	profiles, err := profilesToReport(g, flags)
-	if err != nil {
-		return input.PrintFindings(c, g, err)
-	}
-	answering := c.Terminal.Begin("asking about all combinations", 0)
 	var text bytes.Buffer
-	r := html.Report{Version: c.Versions().Version, Made: flags.made, Source: sourceOf(g, flags.Files(args))}
-	found, err := writeReport(&text, c, g, &r, profiles, order, flags)
-	answering.End()
+	if flags.output == "json" {
+		err = report.JSON(&text, reported{l.cells})
+	} else {
+		err = html.Write(&text, &l.page)
+	}
 	if err == nil {
 		_, err = text.WriteTo(c.Stdout)
 	}
-	options := flags.Counting()
-	if err == nil && flags.output == "json" {
-		err = report.Text(c.Stderr, found.Failing(options))
-	}
 	if err != nil {
 		return err
 	}
-	checks.PrintSilenced(c, found)
-	input.PrintNotes(c, g)
-	report.Printf(c.Stderr, "%s\n", found.Summary)
-	if found.Fails(options) {
+	return l.end(c, flags)
+}
+
+// check completes the flags, and returns what is wrong with them, whatever is in the files.
+func (flags *reportFlags) check(c *command.Call) (err error) {
+	if flags.byOrder, err = capability.ParseOrder(flags.order); err != nil {
+		return err
+	}
+	if flags.output == "html" && c.Shown {
+		return errors.New("-o html writes a page, and standard output is a terminal: write it into a file, as in " +
+			c.Name + " report ... > report.html, or say -o json")
+	}
+	if flags.output == "json" && flags.filter.Said() != "" && !flags.compares {
+		return fmt.Errorf("-o json is about what can be asked, and not about worker pools: leave %s out", flags.filter.Said())
+	}
+	if flags.output == "html" || flags.compares {
+		flags.made, flags.after, err = madeAt(time.Now())
+	}
+	return err
+}
+
+// looked is what there is to say of the inputs.
+type looked struct {
+	given *input.Given
+	// page is for people and what is compared, which is after some time from now, and cells are for programs. profiles are those of both.
+	page     html.Report
+	after    time.Duration
+	cells    []reportedProfile
+	profiles []namedProfile
+	// nobody is the error that the flags choose no worker pool, if it is one of several landscapes.
+	nobody error
+	// found is what lint finds.
+	found report.Report
+}
+
+// look reads the inputs of a command, and asks about all that there is to say of them. The error says why there is nothing.
+func look(ctx context.Context, c *command.Call, args []string, flags *reportFlags) (*looked, error) {
+	g, err := checks.Load(ctx, c, args, &flags.Options)
+	if err != nil {
+		return nil, err
+	}
+	profiles, err := profilesToReport(g, flags)
+	if err != nil {
+		return nil, input.PrintFindings(c, g, err)
+	}
+	answering := c.Terminal.Begin("asking about all combinations", 0)
+	defer answering.End()
+	l := &looked{given: g, cells: []reportedProfile{}, profiles: profiles, after: flags.after}
+	if flags.output == "json" {
+		for _, p := range profiles {
+			l.cells = append(l.cells, reportedProfile{p.name, cells(p.compiled, flags.byOrder)})
+		}
+	}
+	if flags.output == "json" && !flags.compares {
+		l.found = checks.Run(c, g, &flags.Options, nil)
+		return l, nil
+	}
+	r := &l.page
+	*r = html.Report{Version: c.Versions().Version, Made: flags.made, Source: sourceOf(g, flags.Files(args))}
+	for _, p := range profiles {
+		sheet := sheetOf(p.name, p.compiled, flags.byOrder, flags.after)
+		sheet.Inputs = inputsOf(g, p.name, flags.Flags)
+		r.Profiles = append(r.Profiles, sheet)
+	}
+	if l.nobody = l.addPools(flags); l.nobody != nil {
+		if !flags.compares {
+			return nil, l.nobody
+		}
+		g.Notes = append(g.Notes, l.nobody.Error())
+	}
+	l.found = checks.Run(c, g, &flags.Options, nil)
+	addFindings(r, l.found)
+	r.Notes = append(r.Notes, g.Notes...)
+	return l, nil
+}
+
+// addPools adds what maintenance does to the worker pools that the flags choose. The error says that there are none of them. What lint
+// finds is about all.
+func (l *looked) addPools(flags *reportFlags) error {
+	g, all := l.given, l.given.Shoots.All
+	defer func() { g.Shoots.All = all }()
+	chosen, filter := flags.filter.Said(), &flags.filter
+	if flags.profile != "" {
+		filter.Profile = l.profiles[0].name
+	}
+	if len(all) > 0 {
+		l.page.Filter = filter.Said()
+	}
+	err := filter.Choose(g)
+	if err != nil && chosen == "" { // the profile has an answer without its users
+		g.Shoots.All = nil
+	} else if err != nil {
+		return err
+	}
+	addMaintenance(g, &l.page, filter, flags.byOrder, flags.after)
+	if l.page.Shoots == 0 && chosen != "" {
+		return filter.NoPool(g)
+	}
+	if flags.output == "json" {
+		return nil
+	}
+	addCalendar(g, &l.page, filter, flags.after)
+	return nil
+}
+
+// end prints what there is to say besides the report. The error says how the command ends.
+func (l *looked) end(c *command.Call, flags *reportFlags) error {
+	options := flags.Counting()
+	if flags.output == "json" {
+		if err := report.Text(c.Stderr, l.found.Failing(options)); err != nil {
+			return err
+		}
+	}
+	checks.PrintSilenced(c, l.found)
+	input.PrintNotes(c, l.given)
+	report.Printf(c.Stderr, "%s\n", l.found.Summary)
+	if l.found.Fails(options) {
 		return command.ErrWrong
 	}
 	return nil
@@ -166,30 +294,6 @@ func sourceOf(g *input.Given, files []string) string {
 		return source
 	}
 	return strings.TrimPrefix(source+" and "+g.Cluster, " and ")
-}
-
-// writeReport writes the answers for programs, or the page. It returns what lint finds.
-func writeReport(
-	w io.Writer, c *command.Call, g *input.Given, r *html.Report, profiles []namedProfile, order capability.Order, flags *reportFlags,
-) (report.Report, error) {
-	if flags.output == "json" {
-		answer := reported{Profiles: []reportedProfile{}}
-		for _, p := range profiles {
-			answer.Profiles = append(answer.Profiles, reportedProfile{p.name, cells(p.compiled, order)})
-		}
-		return checks.Run(c, g, &flags.Options, nil), report.JSON(w, answer)
-	}
-	for _, p := range profiles {
-		sheet := sheetOf(p.name, p.compiled, order, flags.after)
-		sheet.Inputs = inputsOf(g, p.name, flags.Flags)
-		r.Profiles = append(r.Profiles, sheet)
-	}
-	addMaintenance(g, r, order, flags.after)
-	addCalendar(g, r, flags.after)
-	found := checks.Run(c, g, &flags.Options, nil)
-	addFindings(r, found)
-	r.Notes = append(r.Notes, g.Notes...)
-	return found, html.Write(w, r)
 }
 
 // namedProfile is a profile with its name, as [NAMESPACE/]NAME.

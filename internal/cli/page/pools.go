@@ -43,9 +43,9 @@ const (
 var pageActions = []maintenance.Action{maintenance.Fails, maintenance.Stuck, maintenance.Forced, maintenance.Updated, maintenance.Stays}
 
 // addMaintenance adds what the next maintenance does to the worker pools of all Shoots, those together to which it does the
-// same; and the versions of Kubernetes that change. What is wrong with the Shoots is left to lint. What the pools boot is by
-// an order of preference.
-func addMaintenance(g *input.Given, r *html.Report, order capability.Order, after time.Duration) {
+// same; and the versions of Kubernetes that change: as far as a filter admits the pools. What is wrong with the Shoots is left to lint.
+// What the pools boot is by an order of preference.
+func addMaintenance(g *input.Given, r *html.Report, filter *input.Filter, order capability.Order, after time.Duration) {
 	findings := g.Findings
 	defer func() { g.Findings = findings }()
 	pools, kubernetes := gathered{index: map[string]int{}}, gathered{index: map[string]int{}}
@@ -54,18 +54,20 @@ func addMaintenance(g *input.Given, r *html.Report, order capability.Order, afte
 		if s.Object != nil && s.Object.DeletionTimestamp != nil {
 			continue
 		}
-		r.Shoots++
 		var answer maintain.Maintained
 		if s.Object != nil {
 			maintain.Maintain(g, &answer, s, &input.Filter{}, later)
 		}
-		if s.Object == nil || len(answer.Pools) < len(s.Object.Spec.Provider.Workers) {
-			r.Unknown++
-		}
+		// admitted are the names of worker pools, of which "" is that of the control plane.
+		admitted := map[string]bool{"": !filter.OfPools()}
 		if len(answer.Pools) > 0 {
-			addPools(g, &pools, g.ProfileToAsk(s), s, answer.Pools, order, known)
+			addPools(g, &pools, g.ProfileToAsk(s), s, answer.Pools, order, known, filter, admitted)
 		}
+		countShoot(r, filter, s.Object, len(answer.Pools), admitted[""] || len(admitted) > 1)
 		for _, k := range answer.Kubernetes {
+			if !admitted[k.Pool] {
+				continue
+			}
 			kubernetes.add(html.Pools{MaintainedPool: maintain.MaintainedPool{From: k.From, To: k.To, Action: k.Action}}, 1, k.Who())
 		}
 	}
@@ -83,20 +85,40 @@ func addMaintenance(g *input.Given, r *html.Report, order capability.Order, afte
 	}
 }
 
+// countShoot counts a Shoot of which so many worker pools are known and some, or the control plane, are admitted. It is nil if it cannot
+// be read. Where it is not known what maintenance does to it, its worker pools are taken as they are written.
+func countShoot(r *html.Report, filter *input.Filter, shoot *v1beta1.Shoot, known int, admitted bool) {
+	if shoot != nil && known >= len(shoot.Spec.Provider.Workers) {
+		if admitted {
+			r.Shoots++
+		}
+		return
+	}
+	admits := func(pool provider.Pool) bool { return filter.Admits(&pool) }
+	if shoot == nil || !filter.OfPools() || slices.ContainsFunc(provider.PoolsOf(shoot), admits) {
+		r.Shoots++
+		r.Unknown++
+	}
+}
+
 // askedShape are worker pools of one profile that get the same answer.
 type askedShape struct {
 	profile *v1beta1.CloudProfileSpec
 	shape   provider.Shape
 }
 
-// addPools adds the worker pools of a Shoot, each with what it asks for and boots with the image that it has before the maintenance.
-// What is known of other pools has Asks and Boots alone.
+// addPools adds the worker pools of a Shoot that a filter admits, and their names to admitted: each with what it asks for and boots with
+// the image that it has before the maintenance. What is known of other pools has Asks and Boots alone.
 func addPools(
 	g *input.Given, to *gathered, p input.AnyProfile, s *input.Source[v1beta1.Shoot], maintained []maintain.MaintainedPool,
-	order capability.Order, known map[askedShape]html.Pools,
+	order capability.Order, known map[askedShape]html.Pools, filter *input.Filter, admitted map[string]bool,
 ) {
 	stored, _ := g.StoredShoot(p, s.Object)
 	for i, pool := range provider.PoolsOf(stored) {
+		if !filter.Admits(&pool) {
+			continue
+		}
+		admitted[pool.Name] = true
 		pool.Image, pool.Version, pool.Order = maintained[i].Image, maintained[i].From, order
 		var answer html.Pools
 		if ask.DuplicateKey(s.Manifest, &pool, p) == "" {
@@ -139,8 +161,9 @@ func limitNames(entries []html.Pools, most int) {
 	}
 }
 
-// addCalendar adds what maintenance does day by day from the time of the page on, those together to which it does the same.
-func addCalendar(g *input.Given, r *html.Report, after time.Duration) {
+// addCalendar adds what maintenance does day by day from the time of the page on, to worker pools that a filter admits: those together
+// to which it does the same.
+func addCalendar(g *input.Given, r *html.Report, filter *input.Filter, after time.Duration) {
 	all := g.Shoots.All
 	findings := g.Findings
 	defer func() { g.Shoots.All, g.Findings = all, findings }()
@@ -153,7 +176,7 @@ func addCalendar(g *input.Given, r *html.Report, after time.Duration) {
 	until := r.Made.AddDate(0, 0, ahead)
 	r.Until = until.UTC().Format(time.DateOnly)
 	total := 0
-	for _, day := range maintain.Calendar(g, &input.Filter{}, now, r.Made, until, func(int) {}) {
+	for _, day := range maintain.Calendar(g, filter, now, r.Made, until, func(int) {}) {
 		events := gathered{index: map[string]int{}}
 		for _, e := range day.Entries {
 			if e.Pool != nil {

@@ -22,6 +22,8 @@ type planFlags struct {
 	*input.Flags
 	output, failOn, git, order string
 	compare                    bool
+	// filter says which Shoots and worker pools are asked about.
+	filter input.Filter
 }
 
 // What --fail-on of plan may be.
@@ -63,7 +65,7 @@ another way, defaults and what the API server writes itself do not count.
 The exit status is 1 if there is anything of the first four kinds, if somebody gets stuck on an expiration date, or if something is
 removed from the offer that is used; with --fail-on=change if there is anything.
 
-Shoots that are being deleted are left out.
+Shoots that are being deleted are left out. With --shoot, --pool and the like, so are those and their worker pools that do not match.
 
 With --compare, OLD and NEW have two CloudProfiles, such as those of two landscapes. It is then said how NEW differs, not what an update would do, and the exit
 status is 0.`,
@@ -89,6 +91,7 @@ status is 0.`,
 	cmd.Flags().StringVar(&flags.git, "git", "",
 		"compare NEW, without an OLD, with what it has been in this `REVISION` of its git repository")
 	command.Complete(cmd, "git", nil) // a revision, and no file
+	flags.filter.Flags(cmd)
 	cmd.Flags().BoolVar(&flags.compare, "compare", false,
 		"compare two CloudProfiles, whatever their names are, such as those of two landscapes: nothing is an update, and nothing breaks")
 	return cmd
@@ -134,6 +137,8 @@ func (f *planFlags) checkComparison(args []string) error {
 		return errors.New("--compare takes two files, with a CloudProfile each")
 	case args[0] == "-" && args[1] == "-":
 		return errors.New("standard input is given twice, and can be read once")
+	case f.filter.Said() != "":
+		return fmt.Errorf("--compare is about no Shoots: leave %s out", f.filter.Said())
 	}
 	return nil
 }
@@ -147,12 +152,19 @@ func runPlan(c *command.Call, cmd *cobra.Command, args []string, flags *planFlag
 	if err != nil {
 		return err
 	}
-	u.Order = order
+	if err := flags.filter.Choose(u.Before); err != nil {
+		return err
+	}
+	u.Order, u.Filter = order, flags.filter
 	comparing := c.Terminal.Begin("comparing", 0)
 	answer, err := u.Plan()
 	comparing.End()
 	if err := input.PrintFindings(c, u.Before, err); err != nil {
 		return err
+	}
+	if said := flags.filter.Said(); said != "" {
+		u.Before.Notes = append(u.Before.Notes, "only the worker pools that match "+said+
+			" were asked about: because of others the update may be refused, or break more")
 	}
 	input.PrintNotes(c, u.Before)
 	answer.WithoutUsers = !flags.compare && len(u.Before.Shoots.All) == 0 && !flags.Given("namespace") && !flags.Given("all-namespaces")

@@ -47,8 +47,11 @@ var compared = map[changes.Kind]string{
 
 // meaning says what a kind means.
 func meaning(p *changes.Planned, kind changes.Kind) string {
-	if p.ComparedWith != "" {
+	switch {
+	case p.ComparedWith != "":
 		return compared[kind]
+	case p.Some && kind == changes.Gone:
+		return "does not boot any more, and no worker pool that was asked about uses it"
 	}
 	return meanings[kind]
 }

@@ -47,35 +47,49 @@ type Settings struct {
 	Flags map[string]string
 }
 
-// Find returns the path of the settings for the working directory: the file in it or in the nearest folder above, up to
-// the root of the repository if there is one. It is empty if there is none. It may be no file
-// that can be read: then reading it returns the error.
-func Find() (string, error) {
+// Find returns the path of the settings for a folder, if it has any, or else those for the working directory: the file in it or in the
+// nearest folder above, up to the root of the repository if there is one. It is empty if there is none, and may be no file
+// that can be read: then reading it returns the error. Without a name, it is not asked for those of a folder.
+func Find(folder string) (string, error) {
 	here, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
+	if folder != "" {
+		if path, err := in(folder, folder); path != "" || err != nil {
+			return path, err
+		}
+	}
 	for dir := here; ; dir = filepath.Dir(dir) {
-		for _, name := range []string{otherFile, File} {
-			path := filepath.Join(dir, name)
-			switch _, err := os.Lstat(path); {
-			case errors.Is(err, fs.ErrNotExist):
-				continue
-			case err != nil:
-				return "", err
-			}
-			if relative, err := filepath.Rel(here, path); err == nil {
-				path = relative
-			}
-			if name == otherFile {
-				return "", fmt.Errorf("%s is not read, because the settings have the name %s: rename it, or remove it", path, File)
-			}
-			return path, nil
+		shown, err := filepath.Rel(here, dir)
+		if err != nil {
+			shown = dir
+		}
+		if path, err := in(dir, shown); path != "" || err != nil {
+			return path, err
 		}
 		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil || filepath.Dir(dir) == dir {
 			return "", nil
 		}
 	}
+}
+
+// in returns the path of the settings in a folder, which messages show by another path; empty if there are none.
+func in(folder, shown string) (string, error) {
+	for _, name := range []string{otherFile, File} {
+		switch _, err := os.Lstat(filepath.Join(folder, name)); {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+			continue
+		case err != nil:
+			return "", err
+		}
+		path := filepath.Join(shown, name)
+		if name == otherFile {
+			return "", fmt.Errorf("%s is not read, because the settings have the name %s: rename it, or remove it", path, File)
+		}
+		return path, nil
+	}
+	return "", nil
 }
 
 // Read reads settings. cannotDisable says why a rule cannot be disabled, and is empty if it can; nil: nobody asks. The error names

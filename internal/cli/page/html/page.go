@@ -53,6 +53,8 @@ type Report struct {
 	// does: lint says why.
 	Shoots  int `json:"shoots"`
 	Unknown int `json:"unknown"`
+	// Filter says in flags which worker pools the page is about; empty for all.
+	Filter string `json:"filter"`
 	// Maintenance says what the next maintenance does to worker pools, or to the first of them, the worst first.
 	Maintenance []Pools `json:"maintenance"`
 	// More are the other worker pools, without names and reasons, and with To as From; nil if all are in Maintenance.
@@ -215,7 +217,7 @@ type Lines string
 var files embed.FS
 
 // parts of the script, in their order. They share one scope.
-var parts = []string{"elements", "theme", "data", "answers", "matrix", "why", "address", "lists", "overview", "csv", "start"}
+var parts = []string{"elements", "theme", "data", "answers", "matrix", "why", "address", "lists", "overview", "csv", "landscapes", "start"}
 
 var layout = template.Must(template.ParseFS(files, "page.html"))
 
@@ -239,24 +241,36 @@ var asShown = json.JoinOptions(jsonv1.DefaultOptionsV1(), json.FormatNilSliceAsN
 
 // Write writes the page. It is the same for the same report. The error is about writing, or a value that has no JSON.
 func Write(w io.Writer, r *Report) error {
-	r.Date, r.Soon = r.Made.UTC().Format("2006-01-02 15:04 UTC"), r.Made.UTC().AddDate(0, 0, soon).Format(time.DateOnly)
-	data, err := packed(r)
+	data, err := Pack(r)
 	if err != nil {
 		return err
 	}
-	style, code := strings.ReplaceAll(content("style.css"), "{date}", r.Date), script()
+	return write(w, r.Date, data, nil)
+}
+
+// dateOf returns a time in words.
+func dateOf(made time.Time) string { return made.UTC().Format("2006-01-02 15:04 UTC") }
+
+// SoonAfter returns the day up to which a page of a time counts what expires.
+func SoonAfter(made time.Time) string {
+	return made.UTC().AddDate(0, 0, soon).Format(time.DateOnly)
+}
+
+// write writes a page of a date with its data, which are packed: those that it opens with, and those that these link to.
+func write(w io.Writer, date, data string, others []template.HTML) error {
+	style, code := strings.ReplaceAll(content("style.css"), "{date}", date), script()
 	return layout.Execute(w, map[string]any{
 		"Policy": "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src " + source(style) + "; script-src " + source(code),
-		"Style":  template.CSS(style), "Script": template.JS(code), "Data": template.HTML(data),
+		"Style":  template.CSS(style), "Script": template.JS(code), "Data": template.HTML(data), "Others": others,
 	})
 }
 
-// packed returns the JSON of a report as the script unpacks it: gzip in base64.
-func packed(r *Report) (string, error) {
+// packed returns the JSON of data as the script unpacks it: gzip in base64.
+func packed(data any) (string, error) {
 	var text strings.Builder
 	encoder := base64.NewEncoder(base64.StdEncoding, &text)
 	zipped := gzip.NewWriter(encoder) // without a time
-	err := cmp.Or(json.MarshalWrite(zipped, r, asShown), zipped.Close(), encoder.Close())
+	err := cmp.Or(json.MarshalWrite(zipped, data, asShown), zipped.Close(), encoder.Close())
 	return text.String(), err
 }
 

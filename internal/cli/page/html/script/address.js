@@ -2,7 +2,7 @@
 
 // The address, behind the #, says what is shown: whoever gets it sees the same.
 function address(push) {
-  const p = profile(), words = new URLSearchParams();
+  const p = profile(), words = new URLSearchParams(here);
   if (!p) return;
   if (data.profiles.length > 1) words.set('profile', p.name);
   if (state.image) words.set('image', state.image);

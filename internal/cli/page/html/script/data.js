@@ -1,9 +1,9 @@
 // The data of the page.
 
-// unpack returns the data. If that cannot be had the page says why, and has no answers.
-async function unpack() {
+// unpack returns the data of an element. If that cannot be had the page says why, and has no answers.
+async function unpack(id) {
   try {
-    const packed = Uint8Array.from(atob($('data').textContent), (c) => c.charCodeAt(0));
+    const packed = Uint8Array.from(atob($(id).textContent), (c) => c.charCodeAt(0));
     return await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).json();
   } catch (fault) {
     document.querySelectorAll('main, nav').forEach((e) => { e.hidden = true; });
@@ -13,4 +13,13 @@ async function unpack() {
     throw fault;
   }
 }
-const data = await unpack();
+
+// A page about several landscapes opens with all side by side. The address names the one that is shown, whose data are those of a page of
+// its own; null for none.
+const landscapeOf = () => new URLSearchParams(location.hash.slice(1)).get('landscape');
+const first = await unpack('data'), landscapes = first.landscapes || [];
+const landscape = landscapes.find((l) => l.name === landscapeOf()) || null;
+const nothing = { profiles: [], findings: [], totals: {}, maintenance: [], more: [], kubernetes: [], calendar: [], notes: [] };
+const data = landscape ? await unpack(`data-${landscapes.indexOf(landscape)}`) : { ...nothing, ...first };
+const here = landscape ? { landscape: landscape.name } : {};
+const onlyFor = (filter) => (filter ? `Worker pools are those that match ${filter}. What lint finds is about all.` : '');

@@ -122,7 +122,7 @@ function cellLink(e, words) {
   const there = p && p.regions.includes(e.region) && p.groups.some((g) => g.types.includes(e.machineType)) &&
     p.versions.some((v) => v.image === e.image && v.name === e.from);
   if (!there) return words;
-  const hash = new URLSearchParams(data.profiles.length > 1 ? { profile: p.name } : {});
+  const hash = new URLSearchParams({ ...here, ...(data.profiles.length > 1 ? { profile: p.name } : {}) });
   if (e.view > 0) hash.set('asks', p.requests[e.view].label);
   hash.set('version', `${e.image}@${e.from}`);
   hash.set('on', e.machineType);
@@ -139,7 +139,8 @@ function drawMaintenance() {
   $('count-maintenance').textContent = changing || '';
   $('count-maintenance').title = `${plural(changing, 'worker pool')} not left alone`;
   if (!data.shoots) {
-    box.append(make('p', { className: 'empty' }, 'There are no Shoots among the inputs: give their manifests as well, or read a cluster with -A.'));
+    box.append(make('p', { className: 'empty' }, data.filter ? `No worker pool matches ${data.filter}.` :
+      'There are no Shoots among the inputs: give their manifests as well, or read a cluster with -A.'));
     return;
   }
   if (data.unknown) box.append(make('p', {}, `It is not known for ${data.unknown} of ${plural(data.shoots, 'Shoot')}: what lint finds says why.`));

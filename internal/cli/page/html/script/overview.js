@@ -74,7 +74,7 @@ function regionGaps() {
 
 // toMatrix returns a link that filters the matrix of a profile.
 function toMatrix(words, name, text) {
-  const link = to(`#${new URLSearchParams({ ...(data.profiles.length > 1 ? { profile: name } : {}), ...words })}`, text);
+  const link = to(`#${new URLSearchParams({ ...here, ...(data.profiles.length > 1 ? { profile: name } : {}), ...words })}`, text);
   link.onclick = () => setTimeout(() => $('matrix').scrollIntoView());
   return link;
 }

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package changes
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/update"
+)
+
+// What is left of an update for somebody who asks about some of the worker pools: as if the others were not among the inputs. The facts
+// are found for all worker pools of a Shoot, since what maintenance does to one of them may depend on the others.
+
+// asked are the worker pools that somebody asks about, by the name of the Shoot and their own; nil for all of the Shoots in the views.
+type asked map[Pool]bool
+
+// asked returns the worker pools in views that the filter admits. The error says that it admits no user.
+func (u *Update) asked(views []update.View[any]) (asked, error) {
+	said := u.Filter.Said()
+	if said == "" || len(views) == 0 {
+		return nil, nil
+	}
+	of, users := asked{}, 0
+	for v := range views {
+		users += len(views[v].Users)
+		for i := range views[v].Users {
+			user := &views[v].Users[i]
+			for k := range user.Pools {
+				if u.Filter.Admits(&user.Pools[k]) {
+					of[Pool{user.Name(), user.Pools[k].Name}] = true
+				}
+			}
+		}
+	}
+	switch {
+	case users == 0:
+		return nil, fmt.Errorf("nobody who uses %s %s matches %s%s", u.Kind, u.Name, said, u.Filter.MeantPool())
+	case !u.Filter.OfPools():
+		return nil, nil
+	}
+	return of, nil
+}
+
+// isAsked reports whether a Shoot, as it is stored, has a worker pool that is asked about.
+func (u *Update) isAsked(shoot *v1beta1.Shoot) bool {
+	return !u.Filter.OfPools() || slices.ContainsFunc(provider.PoolsOf(shoot), func(p provider.Pool) bool { return u.Filter.Admits(&p) })
+}
+
+// without returns worker pools but for those that are not asked about.
+func (a asked) without(pools []update.Pool) []update.Pool {
+	return slices.DeleteFunc(slices.Clone(pools), func(p update.Pool) bool { return !a[Pool{p.Shoot, p.Name}] })
+}
+
+// fates returns what becomes of worker pools that are asked about. Control planes are none.
+func (a asked) fates(all []update.Fate) []update.Fate {
+	return slices.DeleteFunc(slices.Clone(all), func(f update.Fate) bool { return !a[Pool{f.Shoot, f.Name}] })
+}
+
+// narrow leaves of the facts what concerns the worker pools that are asked about, and what concerns nobody in particular.
+func (a asked) narrow(facts *update.Changes[any], views []update.View[any]) {
+	if a == nil {
+		return
+	}
+	for _, c := range facts.Choices {
+		if left := a.without(c.Pools); len(left) < len(c.Pools) {
+			c.Pools, c.InUse = left, len(left) > 0
+		}
+	}
+	facts.Types = slices.DeleteFunc(facts.Types, func(t *update.TypeGone) bool {
+		t.Pools = a.without(t.Pools)
+		return len(t.Pools) == 0
+	})
+	facts.Locks = slices.DeleteFunc(facts.Locks, func(l *update.Lock) bool {
+		l.Pools = a.without(l.Pools)
+		return len(l.Pools) == 0
+	})
+	facts.Blocked = slices.DeleteFunc(facts.Blocked, func(b *update.Blocked) bool {
+		if b.Pools = a.without(b.Pools); len(b.Pools) == 0 {
+			return true
+		}
+		first := b.Pools[0]
+		b.Example = views[first.View].Users[first.User].Pools[first.Index]
+		b.Example.Version = b.Version
+		return false
+	})
+	facts.Rolls = slices.DeleteFunc(facts.Rolls, func(r *update.Roll) bool {
+		r.Pools = a.without(r.Pools)
+		return len(r.Pools) == 0
+	})
+	for _, e := range facts.Expires {
+		e.Pools, e.Then = a.without(e.Pools), a.fates(e.Then)
+	}
+	facts.Kubernetes = slices.DeleteFunc(facts.Kubernetes, func(k *update.KubernetesChange) bool {
+		k.Then = a.fates(k.Then)
+		return k.Aspect == update.ChosenInstead && len(k.Then) == 0
+	})
+	facts.Faulty = a.without(facts.Faulty)
+}
+
+// refusals leaves what is refused whoever uses the profile, or because of worker pools that are asked about.
+func (a asked) refusals(refused []Change) []Change {
+	if a == nil {
+		return refused
+	}
+	var left []Change
+	for _, c := range refused {
+		pools := slices.DeleteFunc(slices.Clone(c.Pools), func(p Pool) bool { return !a[p] })
+		if len(pools) > 0 || c.Count == 0 {
+			c.Pools, c.Count = pools, len(pools)
+			left = append(left, c)
+		}
+	}
+	return left
+}
+
+// users returns views whose users have no other worker pools than those that are asked about, to be asked who uses what.
+func (a asked) users(views []update.View[any]) []update.View[any] {
+	if a == nil {
+		return views
+	}
+	views = slices.Clone(views)
+	for v := range views {
+		views[v].Users = slices.Clone(views[v].Users)
+		for i := range views[v].Users {
+			user := &views[v].Users[i]
+			shoot := *user.Shoot
+			shoot.Spec.Provider.Workers = slices.DeleteFunc(slices.Clone(shoot.Spec.Provider.Workers), func(w v1beta1.Worker) bool {
+				return !a[Pool{user.Name(), w.Name}]
+			})
+			user.Shoot = &shoot
+		}
+	}
+	return views
+}

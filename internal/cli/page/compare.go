@@ -1,0 +1,303 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Masterminds/semver/v3"
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/internal/cli/page/html"
+	"github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/pkg/versions"
+)
+
+// What is compared of landscapes: everything is taken from their pages, or from the profiles that these are about.
+
+// gaps are the regions without an image that would fit, by the index of the profile and that of the image version. They are those of
+// worker pools that ask for nothing special, as on a page.
+type gaps []map[int]map[int]bool
+
+// seekGaps returns the gaps of a page, which are found as somebody asks for its answers.
+func seekGaps(r *html.Report) gaps {
+	found := make(gaps, len(r.Profiles))
+	for i := range r.Profiles {
+		p, of := &r.Profiles[i], map[int]map[int]bool{}
+		found[i] = of
+		ordinary := p.Requests[0].Answers
+		p.Requests[0].Answers = func(yield func(html.Answers) bool) {
+			ordinary(func(a html.Answers) bool {
+				for version := range p.Versions {
+					for _, region := range gapsOf(p, &a, version) {
+						if of[version] == nil {
+							of[version] = map[int]bool{}
+						}
+						of[version][region] = true
+					}
+				}
+				return yield(a)
+			})
+		}
+	}
+	return found
+}
+
+// gapsOf returns the indices of the regions in which an image version lacks an image that would fit machine types, by the answers for
+// these.
+func gapsOf(p *html.Profile, a *html.Answers, version int) (regions []int) {
+	v := &p.Versions[version]
+	fits := func(f html.Flavor) bool { return a.Kinds[v.Kind].Outcomes[f.Declared].Clause == "" }
+	if len(v.Flavors) > 0 && (a.Whole[version] != "" || !slices.ContainsFunc(v.Flavors, fits)) {
+		return nil
+	}
+	for region := range p.Regions {
+		if a.Cells[version][region].Flavor < 0 {
+			regions = append(regions, region)
+		}
+	}
+	return regions
+}
+
+// in returns the names of the regions of a profile in which an image version has a gap.
+func (g gaps) in(profile int, p *html.Profile, version int) (regions []string) {
+	for region, name := range p.Regions {
+		if g[profile][version][region] {
+			regions = append(regions, name)
+		}
+	}
+	return regions
+}
+
+// overviewOf counts what a page says at its top.
+func overviewOf(l *looked, found gaps) html.Overview {
+	r := &l.page
+	o := html.Overview{
+		Profiles: len(r.Profiles), Shoots: r.Shoots, UnknownShoots: r.Unknown,
+		Errors: l.found.Summary.Errors, Warnings: l.found.Summary.Warnings,
+	}
+	counts := map[maintenance.Action]*int{
+		maintenance.Fails: &o.Fails, maintenance.Stuck: &o.Stuck, maintenance.Forced: &o.Forced, maintenance.Updated: &o.Updated,
+	}
+	for _, e := range slices.Concat(r.Maintenance, r.More) {
+		o.Pools += e.Count
+		if count := counts[e.Action]; count != nil {
+			*count += e.Count
+		}
+		if e.Asks != nil && e.Boots == "" {
+			o.WithoutMachines += e.Count
+		}
+		if e.Breaks {
+			o.BootNothing += e.Count
+		}
+	}
+	uses, expiring, lacking := usesOf(r), map[string]bool{}, map[string]bool{}
+	for i := range r.Profiles {
+		p := &r.Profiles[i]
+		for k := range p.Versions {
+			v := &p.Versions[k]
+			for _, region := range found.in(i, p, k) {
+				lacking[v.Image+"@"+v.Name+" in "+region] = true
+			}
+			if v.Expires != "" && v.State != string(v1beta1.ClassificationExpired) && v.Expires <= html.SoonAfter(r.Made) {
+				expiring[v.Image+"@"+v.Name+" "+v.Expires] = true
+				o.ExpiringPools += uses[use{p.Name, html.ImageVersion, v.Image + "@" + v.Name}]
+			}
+		}
+	}
+	o.Expiring, o.Gaps = len(expiring), len(lacking)
+	return o
+}
+
+// use is something of a profile that worker pools may have.
+type use struct{ profile, kind, name string }
+
+// usesOf counts the worker pools that have something.
+func usesOf(r *html.Report) map[use]int {
+	uses := map[use]int{}
+	for _, e := range slices.Concat(r.Maintenance, r.More) {
+		uses[use{e.Profile, html.ImageVersion, e.Image + "@" + e.From}] += e.Count
+		uses[use{e.Profile, html.MachineType, e.MachineType}] += e.Count
+		uses[use{e.Profile, html.Region, e.Region}] += e.Count
+	}
+	return uses
+}
+
+// comparison puts together what profiles of the same name have in several landscapes.
+type comparison struct {
+	profiles []*compared
+	byName   map[string]*compared
+}
+
+// compared is one profile of several landscapes.
+type compared struct {
+	html.Compared
+	rows []*row
+	// byKey are the rows by kind and name, and images how many images are known before one.
+	byKey  map[[2]string]*row
+	images map[string]int
+}
+
+// row is one with what it is sorted by: its kind, the image, and the version, the newest first.
+type row struct {
+	html.Row
+	kind, image int
+	version     *semver.Version
+}
+
+// kinds are those of rows, in their order.
+var kinds = []string{html.ImageVersion, html.Kubernetes, html.MachineType, html.Region, html.Capability}
+
+// add adds the profiles of a landscape.
+func (c *comparison) add(landscape string, l *looked, found gaps) {
+	uses := usesOf(&l.page)
+	for i := range l.page.Profiles {
+		p := &l.page.Profiles[i]
+		of := c.byName[p.Name]
+		if of == nil {
+			of = &compared{byKey: map[[2]string]*row{}, images: map[string]int{}}
+			of.Profile = p.Name
+			if c.byName == nil {
+				c.byName = map[string]*compared{}
+			}
+			c.byName[p.Name], c.profiles = of, append(c.profiles, of)
+		}
+		of.Landscapes = append(of.Landscapes, landscape)
+		for k := range p.Versions {
+			v := &p.Versions[k]
+			of.addVersion(landscape, v.Image, v.Name, html.Entry{
+				Classification: cmp.Or(v.State, string(v1beta1.ClassificationSupported)), Expires: v.Expires, Gaps: found.in(i, p, k),
+				Pools: uses[use{p.Name, html.ImageVersion, v.Image + "@" + v.Name}],
+			})
+		}
+		spec := l.profiles[i].compiled.Spec()
+		of.addKubernetes(landscape, spec, maintenance.After(spec, l.after))
+		of.addTypes(landscape, p, spec, uses)
+		for _, region := range p.Regions {
+			of.add(landscape, html.Region, region, html.Entry{Pools: uses[use{p.Name, html.Region, region}]})
+		}
+		for _, capability := range spec.MachineCapabilities {
+			of.add(landscape, html.Capability, capability.Name, html.Entry{Detail: strings.Join(capability.Values, ", ")})
+		}
+	}
+}
+
+// add adds what something is in a landscape, and returns its row. What is there twice counts once.
+func (c *compared) add(landscape, kind, name string, e html.Entry) *row {
+	key := [2]string{kind, name}
+	r := c.byKey[key]
+	if r == nil {
+		r = &row{Row: html.Row{Kind: kind, Name: name, In: map[string]html.Entry{}}, kind: slices.Index(kinds, kind)}
+		c.byKey[key], c.rows = r, append(c.rows, r)
+	}
+	if _, twice := r.In[landscape]; !twice {
+		r.In[landscape] = e
+	}
+	return r
+}
+
+// addVersion does so for a version of an image or, if that has no name, of Kubernetes.
+func (c *compared) addVersion(landscape, image, version string, e html.Entry) {
+	if image == "" {
+		c.add(landscape, html.Kubernetes, version, e).version, _ = semver.NewVersion(version)
+		return
+	}
+	if _, known := c.images[image]; !known {
+		c.images[image] = len(c.images)
+	}
+	r := c.add(landscape, html.ImageVersion, image+"@"+version, e)
+	r.image = c.images[image]
+	r.version, _ = semver.NewVersion(version)
+}
+
+// addKubernetes adds the versions of Kubernetes, with their states by the profile as it is at the time of the page.
+func (c *compared) addKubernetes(landscape string, spec, then *v1beta1.CloudProfileSpec) {
+	for i, v := range spec.Kubernetes.Versions {
+		e := html.Entry{Classification: string(v1beta1helper.CurrentLifecycleClassification(then.Kubernetes.Versions[i]))}
+		if expiry := versions.ExpiryOf(v); expiry != nil {
+			e.Expires = expiry.Format(time.DateOnly)
+		}
+		c.addVersion(landscape, "", v.Version, e)
+	}
+}
+
+// addTypes adds the machine types, in the order of the profile.
+func (c *compared) addTypes(landscape string, p *html.Profile, spec *v1beta1.CloudProfileSpec, uses map[use]int) {
+	groups := map[string]*html.Group{}
+	for i := range p.Groups {
+		for _, name := range p.Groups[i].Types {
+			groups[name] = &p.Groups[i]
+		}
+	}
+	for i := range spec.MachineTypes {
+		t := &spec.MachineTypes[i]
+		group := groups[t.Name]
+		if group == nil {
+			continue
+		}
+		size := fmt.Sprintf("cpu %s, memory %s", t.CPU.String(), t.Memory.String())
+		if !t.GPU.IsZero() {
+			size += ", gpu " + t.GPU.String()
+		}
+		c.add(landscape, html.MachineType, t.Name, html.Entry{
+			Detail: size + ", " + group.Capabilities, Unusable: slices.Contains(group.Unusable, t.Name),
+			Pools: uses[use{p.Name, html.MachineType, t.Name}],
+		})
+	}
+}
+
+// compared returns the profiles in the order in which they came up first, each with its rows: by kind, versions by image and the newest
+// first, and all others in the order in which they came up.
+func (c *comparison) compared() []html.Compared {
+	all := []html.Compared{}
+	for _, p := range c.profiles {
+		slices.SortStableFunc(p.rows, func(a, b *row) int {
+			return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.image, b.image), newerFirst(a.version, b.version))
+		})
+		p.Rows = []html.Row{}
+		for _, r := range p.rows {
+			r.Differs = differs(r.In, p.Landscapes)
+			p.Rows = append(p.Rows, r.Row)
+		}
+		all = append(all, p.Compared)
+	}
+	return all
+}
+
+// newerFirst compares versions, of which those without numbers are nil and come last.
+func newerFirst(a, b *semver.Version) int {
+	switch {
+	case a != nil && b != nil:
+		return b.Compare(a)
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return 1
+	}
+	return -1
+}
+
+// differs reports whether something is not the same in all landscapes, whoever uses it, and wherever it has a gap.
+func differs(in map[string]html.Entry, landscapes []string) bool {
+	of := func(name string) (html.Entry, bool) {
+		e, found := in[name]
+		e.Pools = 0
+		if len(e.Gaps) > 0 {
+			e.Gaps = []string{}
+		}
+		return e, found
+	}
+	first, found := of(landscapes[0])
+	return slices.ContainsFunc(landscapes, func(name string) bool {
+		e, isThere := of(name)
+		return isThere != found || !reflect.DeepEqual(e, first)
+	})
+}

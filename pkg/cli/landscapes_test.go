@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/capkit/capkit/internal/cli/page/html"
+	"github.com/capkit/capkit/internal/testing/cases"
+)
+
+func TestLandscapes(t *testing.T) { cases.Run(t, "testdata/landscapes.txtar", commands(providers)) }
+
+// A single landscape has the page of its files, whatever its name.
+func TestOneLandscapeIsItsFiles(t *testing.T) {
+	t.Setenv("SOURCE_DATE_EPOCH", "1795694400")
+	for _, format := range []string{"html", "json"} {
+		alone := runFor(table, "", "report", "-o", format, examples)
+		if named := runFor(table, "", "report", "-o", format, "--landscape", "live="+examples); named != alone || alone.status != 0 {
+			t.Errorf("%s: status %d and %d, %d and %d bytes: %s", format, alone.status, named.status, len(alone.stdout), len(named.stdout), named.stderr)
+		}
+	}
+}
+
+// dataOf returns what the script of a page about several landscapes reads of one, by its index.
+func dataOf(t *testing.T, r result, index string) html.Report {
+	t.Helper()
+	r.stdout = strings.Replace(strings.ReplaceAll(r.stdout, `id="data"`, ""), `id="data-`+index+`"`, `id="data"`, 1)
+	return pageData[shownReport](t, r).Report
+}
+
+// A page about several landscapes has the page that each of them has by itself, and is the same on each run.
+func TestLandscapesHaveTheirPages(t *testing.T) {
+	t.Setenv("SOURCE_DATE_EPOCH", "1795694400")
+	live, err := filepath.Abs(examples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdin := read(t, broken+"/provider-flavor-missing.yaml")
+	inFolder(t, map[string]string{"dev.yaml": read(t, examples+"/cloudprofile.yaml")})
+	args := []string{"report", "--landscape=dev=dev.yaml", "--landscape", "live=" + live, "--landscape=test=-"}
+	r := runFor(table, stdin, args...)
+	if again := runFor(table, stdin, args...); again != r || r.status != 1 {
+		t.Fatalf("status %d, and the same again: %t: %s", r.status, again == r, r.stderr)
+	}
+	for index, arg := range map[string]string{"0": "dev.yaml", "1": live, "2": "-"} {
+		alone := pageData[shownReport](t, runFor(table, stdin, "report", arg)).Report
+		if diff := cmp.Diff(alone, dataOf(t, r, index)); diff != "" {
+			t.Errorf("%s: %s", arg, diff)
+		}
+	}
+	for _, said := range []string{
+		"landscape dev:\n1 object checked", "landscape live:\n", "landscape test:\nnote: CloudProfile provider-flavor-missing has 1 error",
+	} {
+		if !strings.Contains(r.stderr, said) {
+			t.Errorf("%q is not in %s", said, r.stderr)
+		}
+	}
+}
+
+// Each landscape has its own settings, unless flags say otherwise.
+func TestLandscapesHaveTheirSettings(t *testing.T) {
+	inFolder(t, map[string]string{
+		"dev/profile.yaml": read(t, broken+"/provider-flavor-missing.yaml"), "live/profile.yaml": read(t, broken+"/provider-flavor-missing.yaml"),
+		"dev/.capkit.yaml": "inputs: [nowhere.yaml]\ndisable:\n- {rule: provider-flavor-missing, reason: in May}\n",
+		".capkit.yaml":     "failOn: warning\n", "none.yaml": "",
+	})
+	for flags, want := range map[string]string{
+		"--landscape dev=dev --landscape live=live":                              "1 dev 0 live 1",
+		"--landscape dev=dev --landscape live=dev":                               "0 dev 0 live 0",
+		"--landscape dev=dev":                                                    "0",
+		"--landscape live=live":                                                  "1",
+		"--no-config --landscape dev=dev --landscape live=live":                  "1 dev 1 live 1",
+		"--config none.yaml --landscape dev=dev --landscape live=live":           "1 dev 1 live 1",
+		"--disable provider-flavor-missing --landscape a=dev --landscape b=live": "0 a 0 b 0",
+	} {
+		r := run(t, "", append([]string{"report"}, strings.Fields(flags)...)...)
+		got := string(rune('0' + r.status))
+		for _, found := range regexp.MustCompile(`landscape (\w+):\n(?:note.*\n)*.* (no|\d) errors?,`).FindAllStringSubmatch(r.stderr, -1) {
+			got += " " + found[1] + " " + strings.ReplaceAll(found[2], "no", "0")
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s: %s", flags, got, want, r.stderr)
+		}
+	}
+	if err := os.Rename("dev/.capkit.yaml", "dev/.capkit.yml"); err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, "", "report", "--landscape=dev=dev", "--landscape=live=live")
+	const want = "capkit: landscape dev: dev/.capkit.yml is not read, because the settings have the name .capkit.yaml"
+	if r.status != 2 || !strings.HasPrefix(r.stderr, want) {
+		t.Errorf("status %d: %s", r.status, r.stderr)
+	}
+}
+
+// A landscape may be the cluster of a context, of which all is read.
+func TestLandscapesInClusters(t *testing.T) {
+	api := exampleGarden(t)
+	kubeconfig := api.Start(t)
+	config := read(t, kubeconfig)
+	context := regexp.MustCompile(`current-context: (\S+)`).FindStringSubmatch(config)
+	if context == nil {
+		t.Fatalf("no context in %s", config)
+	}
+	r := run(t, "", "report", "-o", "json", "--kubeconfig", kubeconfig, "--landscape", "dev="+examples+"/cloudprofile.yaml",
+		"--landscape", "live=context:"+context[1])
+	type answer struct {
+		Landscapes []struct {
+			Name     string
+			Overview map[string]int
+		}
+	}
+	got := decoded[answer](t, r)
+	if len(got.Landscapes) != 2 || got.Landscapes[0].Overview["shoots"] != 0 || got.Landscapes[1].Overview["shoots"] != 2 ||
+		got.Landscapes[1].Overview["profiles"] != 2 || r.status != 0 {
+		t.Errorf("status %d, %v: %s", r.status, got, r.stderr)
+	}
+	r = run(t, "", "report", "--kubeconfig", kubeconfig, "--landscape", "dev="+examples+"/cloudprofile.yaml", "--landscape", "live=context:nowhere")
+	if r.status != 2 || !strings.Contains(r.stderr, "capkit: landscape live: ") || !strings.Contains(r.stderr, "nowhere") {
+		t.Errorf("status %d: %s", r.status, r.stderr)
+	}
+}
+
+// What is said of many landscapes is linear: a page is no larger than those of its landscapes, and what is compared.
+func TestLandscapesAreLinear(t *testing.T) {
+	t.Setenv("SOURCE_DATE_EPOCH", "1795694400")
+	size := func(n int) int {
+		args := []string{"report"}
+		for i := range n {
+			args = append(args, "--landscape", string(rune('a'+i))+"="+examples+"/cloudprofile.yaml")
+		}
+		return len(bytes.TrimSpace([]byte(runFor(table, "", args...).stdout)))
+	}
+	two, four, eight := size(2), size(4), size(8)
+	if more := four - two; eight-four > 2*more+more/4 {
+		t.Errorf("%d bytes for 2, %d for 4, %d for 8", two, four, eight)
+	}
+}

@@ -283,7 +283,7 @@ var (
 	// noProject matches what a message says about a Project that is not known.
 	noProject = regexp.MustCompile(`\(project: ; `)
 	// goList matches a list at the end of a message, as Go prints it.
-	goList = regexp.MustCompile(` are:? \[([^\[\]]*)\]$`)
+	goList = regexp.MustCompile(`(?: are:?|values:) \[([^\[\]]*)\]$`)
 	// goStruct matches an object in a message, as Go prints it.
 	goStruct = regexp.MustCompile(`^(Invalid value): \{[^}]*\}: `)
 )

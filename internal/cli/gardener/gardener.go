@@ -25,8 +25,10 @@ import (
 	"github.com/gardener/gardener/pkg/api/core/validation"
 	"github.com/gardener/gardener/pkg/apis/core"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"github.com/gardener/gardener/pkg/apiserver/features"
 	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -106,7 +108,7 @@ func validated(is, was runtime.Object) (errs field.ErrorList) {
 		if was != nil {
 			errs = validation.ValidateCloudProfileUpdate(o, was.(*core.CloudProfile))
 		} else {
-			errs = validation.ValidateCloudProfile(o)
+			errs = append(validation.ValidateCloudProfile(o), labelOf(o.Spec.Type)...)
 		}
 	case *core.NamespacedCloudProfile:
 		if was != nil {
@@ -140,6 +142,18 @@ func (s *Server) ValidateShoot(shoot *v1beta1.Shoot, profile *v1beta1.CloudProfi
 		said, judged := shootPlugins().admit(is.(*core.Shoot), profile, beside, func() field.ErrorList { return validated(is, nil) })
 		return s.asOf(shoot, append(withoutTaken(shoot, judged), said...))
 	})
+}
+
+// labelOf refuses a type of a CloudProfile of which Gardener cannot make a label, as its admission plugin ExtensionLabels does.
+func labelOf(provider string) field.ErrorList {
+	if provider == "" { // which has an error already
+		return nil
+	}
+	var errs field.ErrorList
+	for _, problem := range content.IsLabelKey(v1beta1constants.LabelExtensionProviderTypePrefix + provider) {
+		errs = append(errs, field.Invalid(field.NewPath("spec", "type"), provider, "Gardener makes a label of it: "+problem))
+	}
+	return errs
 }
 
 // withoutTaken leaves out errors about architectures that a Shoot does not name: they are those of its machine types, whose profile is wrong.

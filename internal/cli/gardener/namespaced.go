@@ -26,6 +26,7 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/namespaced"
 )
@@ -49,17 +50,39 @@ func (s *Server) validateNamespaced(
 		before = old
 	}
 	is, was, errs := converted(object, before)
-	if errs = append(errs, validated(is, was)...); len(errs) > 0 {
+	kept := func(errs field.ErrorList) field.ErrorList {
+		if old != nil {
+			return errs
+		}
+		return withoutDropped(object, errs)
+	}
+	if errs = append(errs, kept(validated(is, was))...); len(errs) > 0 {
 		return errs
 	}
-	errs = append(s.parentTypes(object, parent), admitted(is, was, parent)...)
-	if len(errs) == 0 && len(s.validate(parent)) == 0 {
+	said, result := admitted(is, was, parent)
+	errs = append(s.parentTypes(object, parent), said...)
+	if len(errs) == 0 && result && len(s.validate(parent)) == 0 {
 		errs = validateResult(object, namespaced.Merge(object, SyncArchitectures(parent)))
 	}
 	if ignore != nil {
 		errs = slices.DeleteFunc(errs, ignore)
 	}
-	return byCore(errs)
+	return byCore(kept(errs))
+}
+
+// withoutDropped leaves out errors about images that a NamespacedCloudProfile loses when it is created, because they say nothing. It is the
+// rule of dropInactiveMachineImageVersions (pkg/apiserver/registry/core/namespacedcloudprofile).
+func withoutDropped(object *v1beta1.NamespacedCloudProfile, errs field.ErrorList) field.ErrorList {
+	return slices.DeleteFunc(errs, func(err *field.Error) bool {
+		for i := range object.Spec.MachineImages {
+			image := &object.Spec.MachineImages[i]
+			if len(image.Versions) == 0 && ptr.Deref(image.UpdateStrategy, "") == "" &&
+				strings.HasPrefix(err.Field, field.NewPath("spec", "machineImages").Index(i).String()) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // admit returns the admission plugin of Gardener's API server for NamespacedCloudProfiles, which looks up parents in an
@@ -85,17 +108,19 @@ var admit = sync.OnceValue(func() func(object, old runtime.Object, parent *v1bet
 // aboutResult begins the text of an error that validateResult gives piece by piece.
 const aboutResult = "error while validating merged NamespacedCloudProfile"
 
-// admitted returns what admit says, as errors with fields: what the object must not change in its parent.
-func admitted(object, old runtime.Object, parent *v1beta1.CloudProfile) field.ErrorList {
+// admitted returns what admit says, as errors with fields: what the object must not change in its parent. Nothing is said yet of what both
+// result in if that is refused, which is the other result.
+func admitted(object, old runtime.Object, parent *v1beta1.CloudProfile) (errs field.ErrorList, result bool) {
 	err := admit()(object, old, parent)
 	var several utilerrors.Aggregate
 	switch {
-	case err == nil, strings.HasPrefix(err.Error(), aboutResult):
-		return nil
+	case err == nil:
+		return nil, false
+	case strings.HasPrefix(err.Error(), aboutResult):
+		return nil, true
 	case !errors.As(err, &several): // of the versions of Kubernetes the plugin says no more than this
-		return field.ErrorList{field.Invalid(field.NewPath("spec", "kubernetes", "versions"), field.OmitValueType{}, err.Error())}
+		return field.ErrorList{field.Invalid(field.NewPath("spec", "kubernetes", "versions"), field.OmitValueType{}, err.Error())}, false
 	}
-	var errs field.ErrorList
 	for _, err := range several.Errors() {
 		var at *field.Error
 		if !errors.As(err, &at) {
@@ -103,7 +128,7 @@ func admitted(object, old runtime.Object, parent *v1beta1.CloudProfile) field.Er
 		}
 		errs = append(errs, at)
 	}
-	return errs
+	return errs, false
 }
 
 func validateResult(object *v1beta1.NamespacedCloudProfile, rendered *v1beta1.CloudProfileSpec) field.ErrorList {

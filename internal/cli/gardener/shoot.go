@@ -38,7 +38,7 @@ func ValidateShootIn(shoot *v1beta1.Shoot, profile *v1beta1.CloudProfileSpec) (e
 	for i := range shoot.Spec.Provider.Workers {
 		worker, at := &shoot.Spec.Provider.Workers[i], field.NewPath("spec", "provider", "workers").Index(i)
 		c.machineType(worker, at.Child("machine", "type"))
-		c.image(worker, at.Child("machine", "image", "version"))
+		c.image(worker, at.Child("machine", "image"))
 		c.volume(worker, at.Child("volume"))
 		c.zones(worker, lacks, at)
 	}
@@ -207,6 +207,10 @@ func (c *offer) machineType(worker *v1beta1.Worker, at *field.Path) {
 
 func (c *offer) image(worker *v1beta1.Worker, at *field.Path) {
 	named := worker.Machine.Image
+	if named != nil && named.Name == "" && !c.exists {
+		c.errs = append(c.errs, field.Required(at.Child("name"),
+			"write the name of an image, or leave image out: Gardener labels the Shoot with the name, and a label cannot be empty").WithOrigin(RuleCore))
+	}
 	if named == nil || named.Version == nil {
 		return
 	}
@@ -220,7 +224,7 @@ func (c *offer) image(worker *v1beta1.Worker, at *field.Path) {
 	}
 	k := slices.IndexFunc(all, func(v v1beta1.ExpirableVersion) bool { return v.Version == *named.Version })
 	if k >= 0 {
-		c.expirable(at, all[k], fmt.Sprintf("worker pool %s: %s@%s", worker.Name, named.Name, *named.Version), all)
+		c.expirable(at.Child("version"), all[k], fmt.Sprintf("worker pool %s: %s@%s", worker.Name, named.Name, *named.Version), all)
 	}
 }
 
@@ -239,7 +243,9 @@ func (c *offer) zones(worker *v1beta1.Worker, lacks gardenerrules.Unavailability
 		if len(without) == 0 {
 			return
 		}
-		rest := slices.DeleteFunc(slices.Clone(worker.Zones), func(zone string) bool { return slices.Contains(without, zone) })
+		rest := slices.DeleteFunc(slices.Clone(worker.Zones), func(zone string) bool {
+			return slices.Contains(without, zone) || !slices.Contains(lacks.Zones(), zone)
+		})
 		err := &field.Error{Type: field.ErrorTypeInvalid, Field: at.String(), BadValue: name, Origin: RuleAdmission, Detail: fmt.Sprintf(
 			"worker pool %s: %s %s is unavailable in %s, as the profile says; ", worker.Name, what, name, words.Plural(without, "zone")+" "+words.And(without))}
 		if c.exists {

@@ -102,8 +102,8 @@ type Resolver[R any] struct {
 	Mute bool
 	// distances between what machine types support.
 	distances map[[2]capability.Set]int
-	// versions of images that boot, by a request without a version; types by one without a machine type.
-	versions map[imageselector.Request]versions.Choices
+	// versions of images that would do, by what is asked for without a version; types by one without a machine type.
+	versions map[wanted]versions.Choices
 	types    map[imageselector.Request][]bootingType
 }
 
@@ -111,7 +111,7 @@ type Resolver[R any] struct {
 func NewResolver[R any](p *profile.Profile[R]) *Resolver[R] {
 	return &Resolver[R]{
 		Profile: p, distances: map[[2]capability.Set]int{},
-		versions: map[imageselector.Request]versions.Choices{}, types: map[imageselector.Request][]bootingType{},
+		versions: map[wanted]versions.Choices{}, types: map[imageselector.Request][]bootingType{},
 	}
 }
 

@@ -205,16 +205,19 @@ func lintShoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 	g.AddErrors(s.Manifest, withTimes(gardener.Validate(s.Object))...)
 	g.AddErrors(s.Manifest, gardener.ProfileNameIgnored(s.Object)...)
 	p, fault := g.ProfileOf(s.Object)
-	spec := &v1beta1.CloudProfileSpec{}
+	spec, shoot, fillings := &v1beta1.CloudProfileSpec{}, s.Object, []input.Filling(nil)
+	var works func(worker int) gardener.Works
 	if fault == nil {
 		spec = p.Spec()
+		shoot, fillings = g.FilledIn(p, s.Object)
+		pools := provider.PoolsOf(shoot)
+		works = func(worker int) gardener.Works { return resolve.Works(p, pools[worker]) }
 	}
-	errs, warnings := gardener.ValidateShootIn(s.Object, spec)
+	errs, warnings := gardener.ValidateShootIn(s.Object, spec, works)
 	g.AddErrors(s.Manifest, errs...)
 	g.AddWarnings(s.Manifest, warnings...)
 	switch {
 	case fault == nil:
-		shoot, fillings := g.FilledIn(p, s.Object)
 		report := check.Shoot(p, shoot, g.Domain)
 		g.AddErrors(s.Manifest, sayFilledIn(p, shoot, fillings, report.Errors)...)
 		g.AddReport(s.Manifest, report)

@@ -40,7 +40,7 @@ func (c *correspondence[R]) reportUnexpected(flavor *imageselector.Flavor[R], se
 		return
 	}
 	c.stray[set] = flavor
-	reportUnless(c.unclearCore, &c.report, c.unexpected(flavor, set))
+	reportUnless(c.unclearCore || mayBeOneOf(c.refused, set), &c.report, c.unexpected(flavor, set))
 }
 
 func (c *correspondence[R]) unexpected(flavor *imageselector.Flavor[R], set capability.Set) finding.Finding {
@@ -49,8 +49,8 @@ func (c *correspondence[R]) unexpected(flavor *imageselector.Flavor[R], set capa
 		"%s: spec.machineImages does not list a flavor %s, only %s; add it to %s, or remove it here", c.name, ofCore, list(c.core), c.list)
 }
 
-// reportMissing reports the core flavors that no provider flavor corresponds to, except those that a flavor with errors
-// of its own may have meant. Entries without any flavor are reported for that already.
+// reportMissing reports the core flavors that no provider flavor corresponds to, except those that core itself
+// refuses, or that a flavor with errors of its own may have meant. Entries without any flavor are reported for that already.
 func (c *correspondence[R]) reportMissing() {
 	if !slices.ContainsFunc(c.entries, func(e *imageselector.Version[R]) bool { return len(e.Flavors) > 0 }) {
 		return
@@ -65,7 +65,7 @@ func (c *correspondence[R]) reportMissing() {
 		}
 		missing := fault(ruleFlavorMissing, field.ErrorTypeRequired, core.at, nil,
 			"%s: no provider image for %s; add it under %s", c.name, c.format(core.written, core.set), where)
-		reportUnless(c.maybeMeant(core.set), &c.report, missing)
+		reportUnless(core.refused || mayBeOneOf(c.unclear, core.set), &c.report, missing)
 	}
 }
 
@@ -73,10 +73,10 @@ func (c *correspondence[R]) reportMissing() {
 // about what is missing before those are repaired.
 const maxUnclear = 16
 
-// maybeMeant reports whether a flavor with errors of its own could be the core flavor once it is repaired.
-func (c *correspondence[R]) maybeMeant(core capability.Set) bool {
-	return len(c.unclear) > maxUnclear || slices.ContainsFunc(c.unclear, func(unclear capability.Set) bool {
-		return mayFit(unclear, core, capability.Set{})
+// mayBeOneOf reports whether one of the flavors with errors of their own could be a flavor of the other side once it is repaired.
+func mayBeOneOf(unclear []capability.Set, other capability.Set) bool {
+	return len(unclear) > maxUnclear || slices.ContainsFunc(unclear, func(one capability.Set) bool {
+		return mayFit(one, other, capability.Set{})
 	})
 }
 

@@ -117,6 +117,9 @@ func warnIgnored[R any](p *profile.Profile[R], r *resolve.Resolution[R], report 
 	for _, q := range r.Ignored {
 		why, remedy := "which the profile does not register", fmt.Sprintf("register it in spec.machineCapabilities, with the values [%s], "+
 			"and declare it on the flavors that do, in spec.machineImages and spec.providerConfig", strings.Join(p.ValuesOf(q.Capability), ", "))
+		if name := p.Misspelt(q.Capability); name != "" {
+			why, remedy = "which the profile registers as "+name, "correct that name in spec.machineCapabilities"
+		}
 		if q.OnlyIfRegistered {
 			why, remedy = "which no flavor of the profile declares", "declare it on the flavors that do, in spec.providerConfig only"
 		}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/testing/given"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
@@ -21,10 +22,10 @@ import (
 func TestFaultsOfOthers(t *testing.T) {
 	p := profileOfPools(t)
 	version, name := "spec.machineImages[0].versions[0]", "spec.machineTypes[2].name"
-	faulty := p.WithFaults(field.ErrorList{
+	faulty := p.WithFaults(finding.Of(field.ErrorList{
 		field.Invalid(field.NewPath("spec", "machineTypes").Index(2).Child("name"), "bare", "not qualified"),
 		field.Invalid(field.NewPath("spec", "machineImages").Index(0).Child("versions").Index(0).Child("kubeletVersionConstraint"), "x", "no"),
-	})
+	}))
 	for _, c := range []struct{ machine, version, before, after string }{
 		{"virt", "9.5.0", "would work: version 10.0.0", "would work: version 9.0.0"},
 		{"bare", "10.0.0", "would work: ", name},

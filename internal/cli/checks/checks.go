@@ -103,16 +103,22 @@ func Profile(g *input.Given, s *input.Source[v1beta1.CloudProfile]) {
 	}
 	object, provider := g.Stored(s), g.Providers[s.Object.Spec.Type]
 	errs := validate(g, object)
+	var found finding.Report
+	if provider != nil {
+		var compiled input.AnyProfile
+		compiled, found = check.CloudProfile(provider, object)
+		found = withoutRepetitions(withSize(found, object), errs)
+		var wrong finding.List
+		wrong, errs, found = withoutMisregistered(object, errs, found)
+		s.Compiled = compiled.WithFaults(slices.Concat(wrong, finding.Of(errs)))
+		found.Errors = slices.Concat(wrong, found.Errors)
+	}
 	g.AddErrors(s.Manifest, errs...)
 	g.AddWarnings(s.Manifest, gardener.Expired(object.Spec.MachineImages, &object.Spec.Kubernetes)...)
 	g.AddWarnings(s.Manifest, withoutArchitecture(&s.Object.Spec)...)
 	g.AddWarnings(s.Manifest, gardener.TinyMemory(object.Spec.MachineTypes)...)
-	switch {
-	case provider != nil:
-		compiled, report := check.CloudProfile(provider, object)
-		s.Compiled = compiled.WithFaults(errs)
-		g.AddReport(s.Manifest, withoutRepetitions(withSize(report, object), errs))
-	case object.Spec.Type != "": // core reports that one
+	g.AddReport(s.Manifest, found)
+	if provider == nil && object.Spec.Type != "" { // core reports that one
 		fault := g.UnknownProvider(object.Spec.Type, "spec.type")
 		if g.MeantProvider(object.Spec.Type) != "" { // else nothing would be checked, and nobody would see it
 			g.AddErrors(s.Manifest, fault)
@@ -298,6 +304,7 @@ func withRepairs(object runtime.Object, errs field.ErrorList) field.ErrorList {
 	if profile, _ := object.(*v1beta1.CloudProfile); profile != nil {
 		for _, err := range errs {
 			err.Detail += capabilityHint(profile, err)
+			misregisteredArchitecture(profile, err)
 		}
 	}
 	return errs
@@ -321,6 +328,7 @@ func WithHints(object runtime.Object, errs field.ErrorList) field.ErrorList {
 		}
 		if profile != nil {
 			err.Detail += capabilityHint(profile, err)
+			misregisteredArchitecture(profile, err)
 		}
 	}
 	return errs

@@ -188,7 +188,9 @@ func Namespaced(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile])
 	g.AddWarnings(s.Manifest, gardener.TinyMemory(s.Object.Spec.MachineTypes)...)
 	parent, reference := g.ParentOf(s), s.Object.Spec.Parent
 	if parent == nil && reference.Kind == "CloudProfile" && reference.Name != "" {
-		g.AddErrors(s.Manifest, g.Missing("CloudProfile", reference.Name, "spec.parent.name"))
+		if missing := g.Missing("CloudProfile", reference.Name, "spec.parent.name"); missing.Type != field.ErrorTypeRequired { // else it is said already
+			g.AddErrors(s.Manifest, missing)
+		}
 	}
 	if parent == nil || parent.Object == nil {
 		g.AddErrors(s.Manifest, validate(g, s.Object)...)

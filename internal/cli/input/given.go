@@ -53,6 +53,8 @@ type Given struct {
 	// Lost are the problems because of which a document is not among the objects at all.
 	Lost []manifest.Problem
 
+	// misread says where the objects, KIND NAME, are written that were found and not read, and have an error for that.
+	misread map[string]string
 	// skipped is what folders have that is not read, and empty are the inputs without text.
 	skipped []manifest.Skipped
 	empty   []string
@@ -106,11 +108,25 @@ func (in *Given) AddProblems(problems []manifest.Problem) {
 		} else {
 			in.Lost = append(in.Lost, p)
 		}
+		in.addMisread(p.Hidden, fmt.Sprintf("%s:%d", p.File, p.Line))
 		in.Findings = append(in.Findings, report.Finding{
 			Severity: finding.SeverityError, Rule: p.Rule, Type: kind, Message: withShortWords(p.Message),
 			Object: report.Object(p.Identity), File: p.File, Line: p.Line, Column: p.Column,
 		})
 	}
+}
+
+// addMisread notes where an object has an error because of which it is not read. Its kind may be written in another case.
+func (in *Given) addMisread(who manifest.Identity, where string) {
+	who.Kind = words.InCase(strings.TrimSuffix(who.Kind, "s"), GardenKinds)
+	if who.Kind == "" {
+		return
+	}
+	if in.misread == nil {
+		in.misread = map[string]string{}
+	}
+	who.Namespace = cmp.Or(who.Namespace, in.Namespace)
+	in.misread[who.Kind+" "+nameOf(who)] = where
 }
 
 // Add adds one object, if it is of a kind that the command understands.
@@ -119,6 +135,8 @@ func (in *Given) Add(o *manifest.Object) {
 		in.Summary.Objects++
 		in.begins(o, true)
 		in.AddErrors(o, problem)
+		line, _ := o.Position(problem.Field)
+		in.addMisread(o.Identity, fmt.Sprintf("%s:%d", o.File, line))
 		return
 	}
 	if o.APIVersion != v1beta1.SchemeGroupVersion.String() {

@@ -101,9 +101,11 @@ func misfit(t reflect.Type, raw []byte, err error) (problem string, meant *findi
 			problem += "; write the text that is meant, in quotes" // in YAML the letter n
 		}
 		written, list := asList(want.one, "", raw)
-		problem, meant = problem+written+asObject(t, raw), list
+		problem, meant = problem+written+asObject(t, raw)+unquoted(want, raw)+withUnit(t, raw), list
 	case t == reflect.TypeFor[metav1.Time]() && date.MatchString(unquote(raw)):
 		problem += `; write "` + unquote(raw) + `T00:00:00Z"`
+	case t == reflect.TypeFor[resource.Quantity]():
+		problem += asQuantity(unquote(raw))
 	case want.cause:
 		problem, meant = within(problem, err, raw)
 	}
@@ -112,6 +114,42 @@ func misfit(t reflect.Type, raw []byte, err error) (problem string, meant *findi
 
 // inQuotes ends what is wrong with a number where a string is expected.
 const inQuotes = "; put it in quotes"
+
+// unquoted says how a number or a boolean is written that is in quotes; empty for other values.
+func unquoted(want wording, raw []byte) string {
+	text := unquote(raw)
+	if raw[0] != '"' || want.kinds != "a number" && want.kinds != "a boolean" || !json.Valid([]byte(text)) || kindOf([]byte(text)) != want.kinds {
+		return ""
+	}
+	return "; write " + text + ", without quotes"
+}
+
+// withUnit says how a duration is written that is a number; empty for other values.
+func withUnit(t reflect.Type, raw []byte) string {
+	if t != reflect.TypeFor[metav1.Duration]() || !seconds.Match(raw) {
+		return ""
+	}
+	return "; write " + string(raw) + "s, if seconds are meant"
+}
+
+// asQuantity says how a quantity is written that has a unit which Kubernetes does not have; empty for other values.
+func asQuantity(text string) string {
+	if in := inBytes.FindStringSubmatch(text); in != nil {
+		return "; write " + in[1] + strings.ToUpper(in[2]) + "i"
+	}
+	if in := inPieces.FindStringSubmatch(text); in != nil {
+		return "; write " + in[1]
+	}
+	return ""
+}
+
+var (
+	// seconds matches a number that may be one of seconds.
+	seconds = regexp.MustCompile(`^[1-9]\d*$`)
+	// inBytes matches quantities such as 8GB and 8 GiB, inPieces those such as 4 cores.
+	inBytes  = regexp.MustCompile(`^(\d+) ?([kKmMgGtT])i?[bB]$`)
+	inPieces = regexp.MustCompile(`^(\d+) ?(?i:cores?|v?cpus?|gpus?)$`)
+)
 
 // asList says how a list of strings is written, if raw is the only one, and suggests it for a string of one word: at the path, or
 // under a key of what is there.

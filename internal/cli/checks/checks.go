@@ -357,7 +357,12 @@ func capabilityHint(profile *v1beta1.CloudProfile, err *field.Error) string {
 		return cmp.Or(words.DidYouMean(words.Closest(value, known)), "; register "+value+" in spec.machineCapabilities, or leave it out")
 	case err.Type == field.ErrorTypeNotSupported && valueOf.MatchString(err.Field):
 		name := valueOf.FindStringSubmatch(err.Field)[1]
-		return words.DidYouMean(capability.MeantValue(strings.TrimSuffix(name, "s"), value, registered(profile, name)))
+		meant := capability.MeantValue(strings.TrimSuffix(name, "s"), value, registered(profile, name))
+		def := slices.IndexFunc(profile.Spec.MachineCapabilities, func(d v1beta1.CapabilityDefinition) bool { return d.Name == name })
+		if meant == "" && def >= 0 && (name != capability.Architecture || slices.Contains(v1beta1constants.ValidArchitectures, value)) {
+			return fmt.Sprintf("; register %s in spec.machineCapabilities[%d].values, or leave it out", value, def)
+		}
+		return words.DidYouMean(meant)
 	}
 	return ""
 }

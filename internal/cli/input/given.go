@@ -23,6 +23,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/gardener"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/strictjson"
 	"github.com/capkit/capkit/pkg/words"
@@ -211,6 +212,10 @@ func decode(o *manifest.Object, object any) finding.List {
 		return finding.Of(field.ErrorList{err})
 	}
 	for i, f := range errs {
+		if inFlavor, is := inCoreFlavor(f); is {
+			errs[i] = inFlavor
+			continue
+		}
 		if err := cmp.Or(wrappedFlavor(o, f.Error), inPool(f.Error), misshapen(f.Error)); err != nil {
 			errs[i] = finding.Of(field.ErrorList{err})[0]
 		}
@@ -361,6 +366,25 @@ func wrappedFlavor(o *manifest.Object, err *field.Error) *field.Error {
 	return Problem(RuleFlavorWrapped, field.ErrorTypeInvalid, at, nil,
 		`a core flavor is the map of its capabilities itself, without the key "capabilities:", `+
 			`which only flavors under spec.providerConfig have; write: - %s`, flowStyle(capabilities))
+}
+
+// memberOf matches what the decoder says about a member of a map that it takes as a whole.
+var memberOf = regexp.MustCompile(`^([^:\s\[\]]+): ((?:expected|must be) .*)$`)
+
+// inCoreFlavor puts what the decoder says about a capability of a core flavor to where that is written. It returns false for any other
+// finding.
+func inCoreFlavor(f finding.Finding) (finding.Finding, bool) {
+	said := memberOf.FindStringSubmatch(f.Detail)
+	if said == nil || f.Origin != strictjson.OriginFieldType || coreFlavor.FindString(f.Field) != f.Field {
+		return f, false
+	}
+	there := finding.New(f.Origin, f.Type, nil, f.BadValue, said[2])
+	there.Field = f.Field + "[" + said[1] + "]"
+	there.Place = fieldpath.Parse(there.Field)
+	if f.Suggestion != nil {
+		there.Suggestion = finding.Suggest(f.Suggestion.Replace, "", "", f.Suggestion.With)
+	}
+	return there, true
 }
 
 // misshapen puts what the decoder says about capabilities of the wrong shape into the words of CloudProfiles. It is nil for any other

@@ -27,7 +27,7 @@ func Rules() []finding.Rule {
 	rules := slices.Concat(providerconfig.Rules(), profile.Rules(), resolve.Rules(), finding.On(finding.ObjectCloudProfile,
 		RuleSize, ruleImageUnused, ruleVersionUnused, ruleOrderDiffers, ruleRegionUncovered, ruleRegionUnknown, ruleFallback,
 		RuleMachineWithoutImage, RuleTypeUndeclared,
-		ruleReferenceCopied, ruleForeignPrefix, ruleWorkerValueUnasked, RuleWorkerMisspelt, ruleOnlyOnRequest,
+		ruleReferenceCopied, ruleForeignPrefix, ruleWorkerValueUnasked, ruleWorkerMisspelt, ruleOnlyOnRequest,
 	), finding.On(finding.ObjectShoot, ruleProviderType, RuleRequestIgnored), finding.On(finding.ObjectNamespacedCloudProfile,
 		RuleVersionInherited, RuleMappingInherited, ruleNamespacedConfig, RuleEntryDuplicate, ruleNamespacedFormat,
 	), finding.Online(slices.Concat(finding.On(finding.ObjectCloudProfile,
@@ -100,7 +100,7 @@ var (
 	ruleWorkerValueUnasked = finding.Warns("worker-capability-value-unasked",
 		"`spec.machineCapabilities` registers a worker capability of the provider without any value that a worker setting asks for. Every worker pool that uses the setting is refused.",
 		"Register the value that the message names as well, or do not register the capability.")
-	RuleWorkerMisspelt = finding.Warns("worker-capability-misspelt",
+	ruleWorkerMisspelt = finding.Warns("worker-capability-misspelt",
 		"`spec.machineCapabilities` registers a name that is almost that of a worker capability which the provider defines. It is a capability like others then, and no setting of a worker pool asks for it.",
 		"Write the name that the message suggests, wherever the capability is used. `capkit capabilities` lists the names.")
 	ruleOnlyOnRequest = finding.Warns("image-version-only-on-request",

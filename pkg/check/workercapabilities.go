@@ -27,7 +27,7 @@ func (c *checker[R]) workerCapabilities() {
 	at := c.At.Child("machineCapabilities")
 	for i, def := range c.Spec.MachineCapabilities {
 		if meant := c.profile.Meant(def.Name); meant != "" {
-			c.Report.Found(RuleWorkerMisspelt, field.ErrorTypeInvalid, at.Index(i).Child("name"), def.Name,
+			c.Report.Found(ruleWorkerMisspelt, field.ErrorTypeInvalid, at.Index(i).Child("name"), def.Name,
 				"%s is no worker capability of this provider, so no worker pool can ask for it%s", def.Name, words.DidYouMean(meant))
 		}
 	}

@@ -202,15 +202,20 @@ func Namespaced(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile])
 	if p, _ := g.Compile(parent, ""); p != nil && !input.IsCoreOnly(p) {
 		_, report = check.NamespacedCloudProfile(p, object)
 	}
-	g.AddErrors(s.Manifest, validateNamespaced(g, object, inGarden, report.Errors.Errors())...)
-	g.AddReport(s.Manifest, report)
+	errs := validateNamespaced(g, object, inGarden, report.Errors.Errors())
+	if p, fault := g.CompileNamespaced(s, ""); fault == nil && len(errs) > 0 {
+		s.Compiled = p.WithFaults(asRendered(object, p.Spec(), errs))
+	}
+	g.AddErrors(s.Manifest, errs...)
+	g.AddReport(s.Manifest, withoutRepetitions(report, errs))
 }
 
 func lintShoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 	if s.Object == nil || s.Object.DeletionTimestamp != nil {
 		return
 	}
-	g.AddErrors(s.Manifest, withTimes(gardener.Validate(s.Object))...)
+	invalid := withArchitectures(withTimes(s.Object, gardener.Validate(s.Object)))
+	g.AddErrors(s.Manifest, invalid...)
 	g.AddErrors(s.Manifest, gardener.ProfileNameIgnored(s.Object)...)
 	p, fault := g.ProfileOf(s.Object)
 	spec, shoot, fillings := &v1beta1.CloudProfileSpec{}, s.Object, []input.Filling(nil)
@@ -227,6 +232,9 @@ func lintShoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 	switch {
 	case fault == nil:
 		report := check.Shoot(p, shoot, g.Domain)
+		report.Errors = slices.DeleteFunc(report.Errors, func(f finding.Finding) bool { // no machine type has what no architecture is
+			return f.Origin == "pool-architecture-mismatch" && slices.ContainsFunc(invalid, func(err *field.Error) bool { return err.Field == f.Field })
+		})
 		g.AddErrors(s.Manifest, sayFilledIn(p, shoot, fillings, report.Errors)...)
 		g.AddReport(s.Manifest, report)
 	case fault.Origin == input.RuleProviderUnknown, fault.Type == field.ErrorTypeRequired: // which has been said already
@@ -237,14 +245,31 @@ func lintShoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 	}
 }
 
-// clock matches a time of day in Gardener's message about one that it cannot read.
-var clock = regexp.MustCompile(`parsing time "([01]\d|2[0-3]):([0-5]\d)"`)
+// clock matches a time of day in Gardener's message about one that it cannot read, timeOfDay one that is written.
+var (
+	clock     = regexp.MustCompile(`parsing time "([01]\d|2[0-3]):([0-5]\d)"`)
+	timeOfDay = regexp.MustCompile(`^([01]\d|2[0-3]):([0-5]\d)$`)
+)
 
 // withTimes says in errors about maintenance windows how a time of day is written.
-func withTimes(errs field.ErrorList) field.ErrorList {
+func withTimes(shoot *v1beta1.Shoot, errs field.ErrorList) field.ErrorList {
 	for _, err := range errs {
 		if at := clock.FindStringSubmatch(err.Detail); at != nil && strings.HasPrefix(err.Field, "spec.maintenance.timeWindow") {
-			err.Detail += fmt.Sprintf("; write %s%s00+0000 for %s:%s UTC", at[1], at[2], at[1], at[2])
+			written := fmt.Sprintf("; write %s%s00+0000 for %s:%s UTC", at[1], at[2], at[1], at[2])
+			if end := timeOfDay.FindStringSubmatch(shoot.Spec.Maintenance.TimeWindow.End); end != nil && strings.Contains(err.Detail, "begin") {
+				written += fmt.Sprintf(", and %s%s00+0000 for %s:%s", end[1], end[2], end[1], end[2]) // Gardener says nothing of it yet
+			}
+			err.Detail += written
+		}
+	}
+	return errs
+}
+
+// withArchitectures says in errors about architectures of worker pools which one is meant.
+func withArchitectures(errs field.ErrorList) field.ErrorList {
+	for _, err := range errs {
+		if value, _ := err.BadValue.(string); strings.HasSuffix(err.Field, ".machine.architecture") {
+			err.Detail += words.DidYouMean(capability.MeantValue(capability.Architecture, value, v1beta1constants.ValidArchitectures))
 		}
 	}
 	return errs
@@ -287,7 +312,65 @@ func validateNamespaced(g *input.Given,
 	if g.ReservedInCore {
 		return reserved.ValidateNamespaced(object, parent, repeated)
 	}
-	return WithHints(object, gardener.ValidateNamespaced(object, nil, parent, repeated))
+	errs := WithHints(object, gardener.ValidateNamespaced(object, nil, parent, repeated))
+	for _, err := range errs {
+		if err.Type == field.ErrorTypeNotSupported && valueOf.MatchString(err.Field) {
+			name, value := valueOf.FindStringSubmatch(err.Field)[1], fmt.Sprint(err.BadValue)
+			err.Detail += words.DidYouMean(capability.MeantValue(strings.TrimSuffix(name, "s"), value, registered(parent, name)))
+		}
+	}
+	return errs
+}
+
+// inList matches the path of what is within an image version or a machine type.
+var inList = regexp.MustCompile(`^spec\.(machineImages|machineTypes)\[(\d+)\](?:\.versions\[(\d+)\])?(.*)$`)
+
+// asRendered returns those of the errors of a NamespacedCloudProfile that are about an image version or a machine type, at their paths
+// in what it results in.
+func asRendered(object *v1beta1.NamespacedCloudProfile, rendered *v1beta1.CloudProfileSpec, errs field.ErrorList) finding.List {
+	var there finding.List
+	for _, err := range errs {
+		at := inList.FindStringSubmatch(err.Field)
+		if at == nil {
+			continue
+		}
+		i, _ := strconv.Atoi(at[2])
+		k, errOfVersion := strconv.Atoi(at[3])
+		path := ""
+		switch {
+		case at[1] == "machineTypes" && i < len(object.Spec.MachineTypes):
+			path = pathOfType(rendered, object.Spec.MachineTypes[i].Name)
+		case at[1] == "machineImages" && errOfVersion == nil && i < len(object.Spec.MachineImages) && k < len(object.Spec.MachineImages[i].Versions):
+			path = pathOfVersion(rendered, object.Spec.MachineImages[i].Name, object.Spec.MachineImages[i].Versions[k].Version)
+		}
+		if path != "" {
+			moved := *err
+			moved.Field = path + at[4]
+			there = append(there, finding.Of(field.ErrorList{&moved})...)
+		}
+	}
+	return there
+}
+
+// pathOfType returns the path of a machine type, without that of the spec; empty if there is none.
+func pathOfType(spec *v1beta1.CloudProfileSpec, name string) string {
+	i := slices.IndexFunc(spec.MachineTypes, func(t v1beta1.MachineType) bool { return t.Name == name })
+	if i < 0 {
+		return ""
+	}
+	return field.NewPath("machineTypes").Index(i).String()
+}
+
+// pathOfVersion returns the path of an image version, without that of the spec; empty if there is none.
+func pathOfVersion(spec *v1beta1.CloudProfileSpec, image, version string) string {
+	for i := range spec.MachineImages {
+		for k := range spec.MachineImages[i].Versions {
+			if spec.MachineImages[i].Name == image && spec.MachineImages[i].Versions[k].Version == version {
+				return field.NewPath("machineImages").Index(i).Child("versions").Index(k).String()
+			}
+		}
+	}
+	return ""
 }
 
 // Repeats reports whether an error of Gardener's says about an inherited version what one of ours says.
@@ -347,6 +430,8 @@ func capabilityHint(profile *v1beta1.CloudProfile, err *field.Error) string {
 		return "; add - {name: architecture, values: [amd64, arm64]} to spec.machineCapabilities"
 	case err.Type == field.ErrorTypeInvalid && strings.HasPrefix(err.Detail, "all Kubernetes versions must match the regex"):
 		return "; write a full version such as 1.33.2"
+	case err.Type == field.ErrorTypeInvalid && strings.HasSuffix(err.Field, ".kubeletVersionConstraint"):
+		return "; write one such as >= 1.31, < 1.35"
 	case err.Type == field.ErrorTypeDuplicate && versionOfImage.MatchString(err.Field):
 		return listedAlready(profile, err.Field)
 	case err.Type == field.ErrorTypeNotSupported && namesCapabilities(err.Field):

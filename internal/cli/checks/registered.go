@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -78,9 +77,7 @@ func (r *registration) look(rule string, registered word, at *field.Path, format
 		places[place{use.Origin, use.Field}] = true
 	}
 	follows := func(f finding.Finding) bool {
-		return places[place{f.Origin, f.Field}] ||
-			f.Field == wrong.Field && f.Origin == check.RuleWorkerMisspelt.Name ||
-			registered.capability == capability.Architecture && f.Field == wrong.Field && f.BadValue == registered.text
+		return places[place{f.Origin, f.Field}] || f.Field == wrong.Field // whatever else is wrong with the word
 	}
 	wrong.Instead = r.take(follows)
 	wrong.Parts = wrong.Instead

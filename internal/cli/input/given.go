@@ -285,8 +285,11 @@ func Message(err *field.Error) string {
 	if value, isText := err.BadValue.(string); isText {
 		said.BadValue = shortened(value)
 	}
-	return withShortWords(said.ErrorBody())
+	return withShortWords(asWritten.Replace(said.ErrorBody()))
 }
+
+// asWritten undoes what JSON does to signs that mean something in HTML.
+var asWritten = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 
 // longest is how many characters a message has of a value, and aroundValue how many more a word may have because of the quotation
 // marks and brackets around one.

@@ -59,6 +59,9 @@ func (c *correspondence[R]) reportMissing() {
 	if !c.entries[0].Legacy {
 		where = where.Child("capabilityFlavors")
 	}
+	if c.reportDifferent() {
+		return
+	}
 	for _, core := range c.core {
 		if core.matched || core.ambiguous || core.meant != nil || c.leavesOut() {
 			continue
@@ -67,6 +70,29 @@ func (c *correspondence[R]) reportMissing() {
 			"%s: no provider image for %s; add it under %s", c.name, c.format(core.written, core.set), where)
 		reportUnless(core.refused || mayBeOneOf(c.unclear, core.set), &c.report, missing)
 	}
+}
+
+// reportDifferent puts one error in the place of two where one flavor of core has no counterpart, and one of the provider config
+// neither, and machine types may fit both: one is the other, written in another way. It reports whether it did.
+func (c *correspondence[R]) reportDifferent() bool {
+	alone := slices.DeleteFunc(slices.Clone(c.core), func(core *coreFlavor[R]) bool { return core.matched || core.ambiguous || core.meant != nil })
+	if len(alone) != 1 || alone[0].refused || alone[0].at == c.at || len(c.stray) != 1 || len(c.unclear)+len(c.refused) > 0 || c.unclearCore || c.leavesOut() {
+		return false
+	}
+	core := alone[0]
+	for set, flavor := range c.stray {
+		i := slices.IndexFunc(c.report.Errors, func(f finding.Finding) bool {
+			return f.Origin == ruleFlavorUnexpected.Name && f.Field == flavor.Path.String()
+		})
+		if i < 0 || c.vocabulary.Legacy() || c.entries[0].Legacy || !core.set.Compatible(set) {
+			return false
+		}
+		c.report.Silenced = append(c.report.Silenced, c.report.Errors[i])
+		c.report.Errors = append(slices.Delete(c.report.Errors, i, i+1), fault(ruleFlavorMissing, field.ErrorTypeRequired, core.at, nil,
+			"%s: no provider image for %s, but %s has one for %s, which spec.machineImages does not list: write the same capabilities in both",
+			c.name, c.format(core.written, core.set), flavor.Path, c.format(flavor.Capabilities, set)))
+	}
+	return true
 }
 
 // maxUnclear bounds the flavors with errors of their own that are considered one by one; with more, nothing is said

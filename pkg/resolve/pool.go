@@ -42,6 +42,8 @@ type Resolution[R any] struct {
 	Reason imageselector.Reason
 	// cause says where the profile has an error that may be why no image was found; empty if there is none.
 	cause string
+	// lacking is the capability for whose values, which its machine type does not have, a pool gets no image; empty otherwise.
+	lacking string
 	// Open says that the pool leaves its image, or a part of the version, to Gardener's own admission.
 	Open bool
 	// Err is nil if an image was found. Otherwise it names the pool, why each flavor is excluded, and what would work.

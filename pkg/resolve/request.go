@@ -109,10 +109,9 @@ func (p Resolver[R]) culprit(r *Resolution[R]) *capability.Requirement {
 func (p Resolver[R]) unmetRequest(r *Resolution[R], q *capability.Requirement) finding.Finding {
 	has := r.Machine.Values(q.Capability)
 	detail := fmt.Sprintf("%s, and machine type %s has [%s]", Asks(q), r.Pool.MachineType, words.Few(has))
-	if len(r.Suggestions) == 0 {
-		detail += "; choose a machine type that has it, or have the profile's operator correct " + q.Capability + " of this one"
-	}
+	r.lacking = q.Capability
 	if slices.ContainsFunc(has, func(value string) bool { return slices.Contains(q.Values, value) }) {
+		r.lacking = ""
 		detail = fmt.Sprintf("%s, and no flavor of %s@%s for machine type %s in region %s has that%s: %s",
 			Asks(q), r.Pool.Image, r.Pool.Version, r.Pool.MachineType, words.Quoted(r.Pool.Region),
 			others(r.Requirements, q), p.rejections(r, q))

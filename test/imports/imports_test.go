@@ -94,7 +94,7 @@ var mayImport = map[string][]string{
 	"internal/cli/command": {"internal/cli/report", "internal/cli/gardener", "pkg/provider", "pkg/words"},
 	"internal/cli/input": {
 		"internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/cluster", "internal/cli/gardener", "internal/cli/report",
-		"pkg/capability", "pkg/imageselector", "pkg/check", "pkg/fieldpath",
+		"pkg/capability", "pkg/imageselector", "pkg/check",
 		"pkg/finding", "pkg/gardenerrules", "pkg/maintenance", "pkg/namespaced", "pkg/profile", "pkg/provider", "pkg/resolve", "pkg/strictjson", "pkg/words",
 	},
 	"internal/cli/checks": {

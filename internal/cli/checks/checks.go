@@ -445,7 +445,11 @@ func capabilityHint(profile *v1beta1.CloudProfile, err *field.Error) string {
 		meant := capability.MeantValue(strings.TrimSuffix(name, "s"), value, registered(profile, name))
 		def := slices.IndexFunc(profile.Spec.MachineCapabilities, func(d v1beta1.CapabilityDefinition) bool { return d.Name == name })
 		if meant == "" && def >= 0 && (name != capability.Architecture || slices.Contains(v1beta1constants.ValidArchitectures, value)) {
-			return fmt.Sprintf("; register %s in spec.machineCapabilities[%d].values, or leave it out", value, def)
+			repair := fmt.Sprintf("; register %s in spec.machineCapabilities[%d].values, or leave it out", value, def)
+			if err.Detail == "" { // there are no values yet
+				return strings.TrimPrefix(repair, "; ")
+			}
+			return repair
 		}
 		return words.DidYouMean(meant)
 	}

@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,7 +22,6 @@ import (
 	"github.com/capkit/capkit/internal/cli/gardener"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
-	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/strictjson"
 	"github.com/capkit/capkit/pkg/words"
@@ -109,25 +107,23 @@ func (in *Given) AddProblems(problems []manifest.Problem) {
 		} else {
 			in.Lost = append(in.Lost, p)
 		}
-		in.addMisread(p.Hidden, fmt.Sprintf("%s:%d", p.File, p.Line))
+		in.addMisread(p.File, p.Line, p.Identity, p.Hidden)
 		in.Findings = append(in.Findings, report.Finding{
-			Severity: finding.SeverityError, Rule: p.Rule, Type: kind, Message: withShortWords(p.Message),
+			Severity: finding.SeverityError, Rule: p.Rule, Type: kind, Message: report.ShortWords(p.Message),
 			Object: report.Object(p.Identity), File: p.File, Line: p.Line, Column: p.Column,
 		})
 	}
 }
 
-// addMisread notes where an object has an error because of which it is not read. Its kind may be written in another case.
-func (in *Given) addMisread(who manifest.Identity, where string) {
-	who.Kind = words.InCase(strings.TrimSuffix(who.Kind, "s"), GardenKinds)
-	if who.Kind == "" {
-		return
-	}
+// addMisread notes where there is an error because of which objects may not be read. Their kinds may be written in another case.
+func (in *Given) addMisread(file string, line int, objects ...manifest.Identity) {
 	if in.misread == nil {
 		in.misread = map[string]string{}
 	}
-	who.Namespace = cmp.Or(who.Namespace, in.Namespace)
-	in.misread[who.Kind+" "+nameOf(who)] = where
+	for _, who := range objects {
+		who.Kind, who.Namespace = words.InCase(strings.TrimSuffix(who.Kind, "s"), GardenKinds), cmp.Or(who.Namespace, in.Namespace)
+		in.misread[who.Kind+" "+nameOf(who)] = fmt.Sprintf("%s:%d", file, line)
+	}
 }
 
 // Add adds one object, if it is of a kind that the command understands.
@@ -137,7 +133,7 @@ func (in *Given) Add(o *manifest.Object) {
 		in.begins(o, true)
 		in.AddErrors(o, problem)
 		line, _ := o.Position(problem.Field)
-		in.addMisread(o.Identity, fmt.Sprintf("%s:%d", o.File, line))
+		in.addMisread(o.File, line, o.Identity)
 		return
 	}
 	if o.APIVersion != v1beta1.SchemeGroupVersion.String() {
@@ -212,10 +208,6 @@ func decode(o *manifest.Object, object any) finding.List {
 		return finding.Of(field.ErrorList{err})
 	}
 	for i, f := range errs {
-		if inFlavor, is := inCoreFlavor(f); is {
-			errs[i] = inFlavor
-			continue
-		}
 		if err := cmp.Or(wrappedFlavor(o, f.Error), inPool(f.Error), misshapen(f.Error)); err != nil {
 			errs[i] = finding.Of(field.ErrorList{err})[0]
 		}
@@ -279,51 +271,17 @@ func located(o *manifest.Object, severity finding.Severity, list finding.List) [
 // beginning.
 func Message(err *field.Error) string {
 	if err.Origin != gardener.RuleCore && err.Detail != "" {
-		return withShortWords(err.Detail)
+		return report.ShortWords(err.Detail)
 	}
 	said := *err
 	if value, isText := err.BadValue.(string); isText {
-		said.BadValue = shortened(value)
+		said.BadValue = report.Shortened(value)
 	}
-	return withShortWords(asWritten.Replace(said.ErrorBody()))
+	return report.ShortWords(asWritten.Replace(said.ErrorBody()))
 }
 
 // asWritten undoes what JSON does to signs that mean something in HTML.
 var asWritten = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
-
-// longest is how many characters a message has of a value, and aroundValue how many more a word may have because of the quotation
-// marks and brackets around one.
-const (
-	longest     = 200
-	aroundValue = 20
-)
-
-// shortened returns a value as messages have it: of a long one the beginning, and how long it is.
-func shortened(value string) string {
-	if len(value) <= longest {
-		return value
-	}
-	characters := []rune(value)
-	if len(characters) <= longest {
-		return value
-	}
-	return fmt.Sprintf("%s… (%d characters)", string(characters[:longest]), len(characters))
-}
-
-// withShortWords returns a message in which words that are too long are shortened.
-func withShortWords(message string) string {
-	if len(message) <= longest {
-		return message
-	}
-	split := strings.Split(message, " ")
-	for i, word := range split {
-		if utf8.RuneCountInString(word) > longest+aroundValue {
-			bare := strings.TrimRight(word, ".,:;)]}")
-			split[i] = shortened(bare) + word[len(bare):]
-		}
-	}
-	return strings.Join(split, " ")
-}
 
 // Problem returns an error of a rule at a path, with a detail that is formatted as by [fmt.Sprintf].
 func Problem(rule string, kind field.ErrorType, at string, value any, format string, args ...any) *field.Error {
@@ -369,25 +327,6 @@ func wrappedFlavor(o *manifest.Object, err *field.Error) *field.Error {
 	return Problem(RuleFlavorWrapped, field.ErrorTypeInvalid, at, nil,
 		`a core flavor is the map of its capabilities itself, without the key "capabilities:", `+
 			`which only flavors under spec.providerConfig have; write: - %s`, flowStyle(capabilities))
-}
-
-// memberOf matches what the decoder says about a member of a map that it takes as a whole.
-var memberOf = regexp.MustCompile(`^([^:\s\[\]]+): ((?:expected|must be) .*)$`)
-
-// inCoreFlavor puts what the decoder says about a capability of a core flavor to where that is written. It returns false for any other
-// finding.
-func inCoreFlavor(f finding.Finding) (finding.Finding, bool) {
-	said := memberOf.FindStringSubmatch(f.Detail)
-	if said == nil || f.Origin != strictjson.OriginFieldType || coreFlavor.FindString(f.Field) != f.Field {
-		return f, false
-	}
-	there := finding.New(f.Origin, f.Type, nil, f.BadValue, said[2])
-	there.Field = f.Field + "[" + said[1] + "]"
-	there.Place = fieldpath.Parse(there.Field)
-	if f.Suggestion != nil {
-		there.Suggestion = finding.Suggest(f.Suggestion.Replace, "", "", f.Suggestion.With)
-	}
-	return there, true
 }
 
 // misshapen puts what the decoder says about capabilities of the wrong shape into the words of CloudProfiles. It is nil for any other

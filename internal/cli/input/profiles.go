@@ -147,14 +147,12 @@ func (in *Given) rendered(s *Source[v1beta1.NamespacedCloudProfile], at string) 
 		return nil, Unreadable("NamespacedCloudProfile", s.Object.Name, at)
 	}
 	_, misread := in.misread["CloudProfile "+s.Object.Spec.Parent.Name]
+	why := "is not among the inputs, and there is no status.cloudProfileSpec; give the manifest of the CloudProfile as well"
 	if misread || in.meantProfile("CloudProfile", s.Object.Spec.Parent.Name, "spec.parent.name") != "" {
-		return nil, Problem(RulePoolNotChecked, field.ErrorTypeInvalid, at, s.Object.Name,
-			"worker pools not checked: CloudProfile %s, the parent of NamespacedCloudProfile %s, was not found; repair that first",
-			s.Object.Spec.Parent.Name, s.Name)
+		why = "was not found; repair that first"
 	}
 	return nil, Problem(RulePoolNotChecked, field.ErrorTypeInvalid, at, s.Object.Name,
-		"worker pools not checked: CloudProfile %s, the parent of NamespacedCloudProfile %s, is not among the inputs, "+
-			"and there is no status.cloudProfileSpec; give the manifest of the CloudProfile as well", s.Object.Spec.Parent.Name, s.Name)
+		"worker pools not checked: CloudProfile %s, the parent of NamespacedCloudProfile %s, %s", s.Object.Spec.Parent.Name, s.Name, why)
 }
 
 // NamesParent reports whether a NamespacedCloudProfile says what its parent is.
@@ -211,11 +209,6 @@ func compiled[T any](
 // Missing is the error about a profile, [NAMESPACE/]NAME, that is not among the inputs, or not where it could be read. It is of the type
 // Required if another error says already why the profile could not be read.
 func (in *Given) Missing(kind, name, at string) *field.Error {
-	for _, p := range in.Lost {
-		if p.Kind == kind && p.Name != "" && nameOf(p.Identity) == name {
-			return Problem(check.RuleProfileMissing, field.ErrorTypeRequired, at, nil, "%s %s could not be read; repair %s:%d first", kind, name, p.File, p.Line)
-		}
-	}
 	if where, misread := in.misread[kind+" "+name]; misread {
 		return Problem(check.RuleProfileMissing, field.ErrorTypeRequired, at, nil, "%s %s was not read; repair %s first", kind, name, where)
 	}
@@ -244,7 +237,7 @@ func (in *Given) meantProfile(kind, name, at string) string {
 	}
 	if at == "spec.cloudProfile.name" && kind == "CloudProfile" {
 		for _, other := range names(in.Namespaced.All) {
-			if strings.HasSuffix(other, "/"+name) {
+			if namespace, rest, _ := strings.Cut(other, "/"); namespace != "" && rest == name {
 				return ", but NamespacedCloudProfile " + other + " is: write kind: NamespacedCloudProfile"
 			}
 		}

@@ -26,17 +26,8 @@ type converter struct {
 	aliased bool         // the document has aliases
 }
 
-// value returns the document or the value of a member, which is at the given depth.
-func (c *converter) value(n *yaml.Node, depth int) *node {
-	kind := valueOfMember
-	if depth == 1 {
-		kind = wholeDocument
-	}
-	return c.valueOf(n, depth, kind)
-}
-
-// valueOf returns a value, which is at the given depth.
-func (c *converter) valueOf(n *yaml.Node, depth int, kind role) *node {
+// value returns the document, an item of a list, or the value of a member, which is at the given depth.
+func (c *converter) value(n *yaml.Node, depth int, is role) *node {
 	at := c.at(aliased(n)) // of what an alias stands for where its anchor is
 	v := &node{at: at, content: at, json: "null"}
 	if depth > maxDepth {
@@ -44,22 +35,25 @@ func (c *converter) valueOf(n *yaml.Node, depth int, kind role) *node {
 		return v
 	}
 	c.cost(len(","))
-	c.note(c.follow(n, func(n *yaml.Node) { c.fill(v, n, depth, kind) }))
+	c.note(c.follow(n, func(n *yaml.Node) { c.fill(v, n, depth, is) }))
 	c.cost(len(v.json)) // a closing delimiter is as long as its opening
 	return v
 }
 
 // fill gives a value what the node has, which is no alias.
-func (c *converter) fill(v *node, n *yaml.Node, depth int, kind role) {
+func (c *converter) fill(v *node, n *yaml.Node, depth int, is role) {
 	switch n.Kind {
 	case yaml.MappingNode:
 		v.json = "{"
 		c.members(v, n, depth+1)
-		v.keepLast(kind, c.note)
+		if n.Style&yaml.FlowStyle != 0 { // where neither lines nor dashes separate
+			is = valueOfMember
+		}
+		v.keepLast(is, c.note)
 	case yaml.SequenceNode:
 		v.json = "["
 		for _, item := range n.Content {
-			v.nodes = append(v.nodes, c.valueOf(item, depth+1, itemOfList))
+			v.nodes = append(v.nodes, c.value(item, depth+1, itemOfList))
 		}
 	default:
 		text, err := scalarJSON(n)
@@ -83,7 +77,7 @@ func (c *converter) members(to *node, n *yaml.Node, depth int) {
 		}
 		key, f := c.key(pair[0])
 		c.cost(len(`"":`) + len(key))
-		m := c.value(pair[1], depth)
+		m := c.value(pair[1], depth, valueOfMember)
 		if f != nil {
 			c.note(f)
 			continue
@@ -116,7 +110,7 @@ func (c *converter) merge(to *node, n *yaml.Node, depth int) {
 			c.note(&fault{at: c.at(source), rule: RuleSyntax, message: "a merge key (<<) takes a mapping or a list of mappings"})
 			return
 		}
-		for _, m := range c.value(source, depth-1).nodes {
+		for _, m := range c.value(source, depth-1, valueOfMember).nodes {
 			c.source.spend(aliasCost)
 			m.merged = true
 			to.nodes = append(to.nodes, m)

@@ -6,6 +6,7 @@ package manifest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -69,25 +70,19 @@ func (n *node) keepLast(is role, note func(*fault)) {
 		default:
 			m.again = &fault{at: m.at, rule: RuleDuplicateKey,
 				message: fmt.Sprintf("the key %s is already given in line %d; remove one of the two", quoteKey(m.key), before.at.line)}
-
 			again = append(again, m)
 		}
 	}
 	given := func(key string) bool { return slices.ContainsFunc(again, func(m *node) bool { return m.key == key }) }
 	if is == itemOfList && len(again) > 1 && again[0].key == n.nodes[0].key {
 		note(&fault{at: again[0].at, rule: RuleSyntax, message: fmt.Sprintf(
-			"not valid YAML: a second item of the list begins here without its dash; write - %s: with the dash below that of the item above", again[0].key)})
+			"not valid YAML: a second item of the list begins here without its dash; write - %s: with the dash below that of the item above",
+			strings.Trim(quoteKey(again[0].key), `"`))})
 		again = nil
 	}
 	if is == wholeDocument && given("apiVersion") && given("kind") {
-		above := &node{json: "{"}
-		for _, m := range first {
-			above.nodes = append(above.nodes, m)
-		}
-		note(&fault{
-			at: again[0].at, rule: RuleDuplicateKey, hidden: above.identify(),
-			message: "a second object begins here; write --- into a line of its own above it",
-		})
+		above := &node{json: "{", nodes: slices.Collect(maps.Values(first))}
+		note(&fault{again[0].at, RuleDuplicateKey, "a second object begins here; write --- into a line of its own above it", above.identify()})
 		again = nil
 	}
 	for _, m := range again {

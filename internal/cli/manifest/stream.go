@@ -85,8 +85,7 @@ func (s *source) streamJSON(in *io.LimitedReader, begin string) error {
 			return nil
 		case errors.As(err, &syntactic):
 			s.fault(&fault{at: r.at, rule: RuleSyntax, message: fmt.Sprintf(
-				"not valid JSON, here or behind: %v; nothing from here on was read", syntactic.Err)},
-				Identity{})
+				"not valid JSON, here or behind: %v; nothing from here on was read", syntactic.Err)}, Identity{})
 			return nil
 		default:
 			return err
@@ -111,7 +110,6 @@ func (s *source) takeJSON(n *node, r *jsonReader) {
 func (s *source) tooLarge(c chunk) {
 	first := len(s.Problems)
 	s.fault(&fault{at: c.place, rule: RuleTooLarge, message: fmt.Sprintf(
-		"the document, or the item of a List, is larger than %d MiB; nothing from here on was read", maxDocument>>20)},
-		Identity{})
+		"the document, or the item of a List, is larger than %d MiB; nothing from here on was read", maxDocument>>20)}, Identity{})
 	s.judge(c, len(s.Objects), first)
 }

@@ -26,7 +26,7 @@ func (s *source) parseYAML(c chunk) {
 	nodes, err := decode(c.text)
 	for _, n := range nodes {
 		conv := converter{source: s, chunk: c}
-		value := conv.value(n, 1)
+		value := conv.value(n, 1, wholeDocument)
 		s.take(value, conv.faults, conv.aliased)
 	}
 	if err != nil {

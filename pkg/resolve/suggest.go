@@ -307,7 +307,7 @@ func (p Resolver[R]) advice(r *Resolution[R], request imageselector.Request) str
 	}
 	unknown := meant == "" || meant == r.Pool.Image // which the provider config lacks
 	switch work := wouldWork(r.Suggestions); {
-	case work == "" && r.lacking != "":
+	case work == "" && r.lacking != "" && r.Pool.Name != "": // else somebody asks about the machine type
 		return "; choose a machine type that has it, or have the profile's operator correct " + r.lacking + " of this one"
 	case unknown && work == "":
 		return ""

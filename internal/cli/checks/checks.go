@@ -109,7 +109,7 @@ func Profile(g *input.Given, s *input.Source[v1beta1.CloudProfile]) {
 		compiled, found = check.CloudProfile(provider, object)
 		found = withoutRepetitions(withSize(found, object), errs)
 		var wrong finding.List
-		wrong, errs, found = withoutMisregistered(object, errs, found)
+		wrong, errs, found = WithoutMisregistered(object, errs, found)
 		s.Compiled = compiled.WithFaults(slices.Concat(wrong, finding.Of(errs)))
 		found.Errors = slices.Concat(wrong, found.Errors)
 	}

@@ -39,10 +39,10 @@ type registration struct {
 	wrong finding.List
 }
 
-// withoutMisregistered puts findings about the vocabulary of a profile in the place of those errors which follow from them: of core's,
+// WithoutMisregistered puts findings about the vocabulary of a profile in the place of those errors which follow from them: of core's,
 // and of those of a report. A registered word is taken to be wrong if nothing has it, and if things have one that is almost the same and
 // is not registered: two or more of them. Who silences such a finding is told the others.
-func withoutMisregistered(
+func WithoutMisregistered(
 	profile *v1beta1.CloudProfile, errs field.ErrorList, report finding.Report,
 ) (wrong finding.List, rest field.ErrorList, restOfReport finding.Report) {
 	r := &registration{profile: profile, errs: errs, report: report, uses: usesIn(errs, report)}

@@ -441,19 +441,24 @@ func capabilityHint(profile *v1beta1.CloudProfile, err *field.Error) string {
 		}
 		return cmp.Or(words.DidYouMean(words.Closest(value, known)), "; register "+value+" in spec.machineCapabilities, or leave it out")
 	case err.Type == field.ErrorTypeNotSupported && valueOf.MatchString(err.Field):
-		name := valueOf.FindStringSubmatch(err.Field)[1]
-		meant := capability.MeantValue(strings.TrimSuffix(name, "s"), value, registered(profile, name))
-		def := slices.IndexFunc(profile.Spec.MachineCapabilities, func(d v1beta1.CapabilityDefinition) bool { return d.Name == name })
-		if meant == "" && def >= 0 && (name != capability.Architecture || slices.Contains(v1beta1constants.ValidArchitectures, value)) {
-			repair := fmt.Sprintf("; register %s in spec.machineCapabilities[%d].values, or leave it out", value, def)
-			if err.Detail == "" { // there are no values yet
-				return strings.TrimPrefix(repair, "; ")
-			}
-			return repair
-		}
-		return words.DidYouMean(meant)
+		return valueHint(profile, err, value)
 	}
 	return ""
+}
+
+// valueHint says which value of a capability is meant by one that is not registered, or where to register it.
+func valueHint(profile *v1beta1.CloudProfile, err *field.Error, value string) string {
+	name := valueOf.FindStringSubmatch(err.Field)[1]
+	meant := capability.MeantValue(strings.TrimSuffix(name, "s"), value, registered(profile, name))
+	def := slices.IndexFunc(profile.Spec.MachineCapabilities, func(d v1beta1.CapabilityDefinition) bool { return d.Name == name })
+	if meant == "" && def >= 0 && (name != capability.Architecture || slices.Contains(v1beta1constants.ValidArchitectures, value)) {
+		repair := fmt.Sprintf("; register %s in spec.machineCapabilities[%d].values, or leave it out", value, def)
+		if err.Detail == "" { // there are no values yet
+			return strings.TrimPrefix(repair, "; ")
+		}
+		return repair
+	}
+	return words.DidYouMean(meant)
 }
 
 // namesCapabilities reports whether core says at a path that a capability is not registered. Errors about its

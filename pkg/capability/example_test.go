@@ -54,7 +54,7 @@ func ExampleVocabulary_Set() {
 	// {architecture: [amd64], hypervisor: [baremetal, virtualized]}
 	// true {architecture: [amd64], hypervisor: [virtualized]}
 	// false architecture [arm64] [amd64]
-	// capabilities.hypervisor[0]: Unsupported value: "metal": value "metal" is not registered for capability hypervisor; registered are [baremetal, virtualized]
+	// capabilities.hypervisor[0]: Unsupported value: "metal": value "metal" is not registered for capability hypervisor; registered are [baremetal, virtualized]; register it in spec.machineCapabilities, or remove it here
 }
 
 func ExampleCompare() {

@@ -292,15 +292,22 @@ func validate(g *input.Given, object runtime.Object) field.ErrorList {
 }
 
 // withoutSynced leaves out errors about the architecture of a machine type which has been taken from its capabilities, where the same
-// is said.
+// is said; or where the architecture is registered, which Gardener does not have.
 func withoutSynced(errs field.ErrorList) field.ErrorList {
-	said := map[string]bool{}
+	said, nowhere := map[string]bool{}, map[string]bool{}
 	for _, err := range errs {
+		if value, isText := err.BadValue.(string); isText && err.Type == field.ErrorTypeInvalid && strings.HasPrefix(err.Field, "spec.machineCapabilities[") {
+			nowhere[value] = true
+		}
 		if machineType, _, found := strings.Cut(err.Field, ".capabilities.architecture"); found {
 			said[fmt.Sprint(machineType, ".architecture ", err.BadValue)] = true
 		}
 	}
-	return slices.DeleteFunc(errs, func(err *field.Error) bool { return said[fmt.Sprint(err.Field, " ", err.BadValue)] })
+	ofType := func(path string) bool { return strings.HasPrefix(path, "spec.machineTypes[") && strings.HasSuffix(path, "].architecture") }
+	return slices.DeleteFunc(errs, func(err *field.Error) bool {
+		value, _ := err.BadValue.(string)
+		return said[fmt.Sprint(err.Field, " ", err.BadValue)] || ofType(err.Field) && nowhere[value]
+	})
 }
 
 // validateNamespaced returns what validation finds in a NamespacedCloudProfile and its parent. own is what our rules say
@@ -314,6 +321,9 @@ func validateNamespaced(g *input.Given,
 	}
 	errs := WithHints(object, gardener.ValidateNamespaced(object, nil, parent, repeated))
 	for _, err := range errs {
+		if strings.Contains(err.Detail, " to an extended machine image in NamespacedCloudProfile") {
+			err.Detail += "; remove it, for the version is that of the parent"
+		}
 		if err.Type == field.ErrorTypeNotSupported && valueOf.MatchString(err.Field) {
 			name, value := valueOf.FindStringSubmatch(err.Field)[1], fmt.Sprint(err.BadValue)
 			err.Detail += words.DidYouMean(capability.MeantValue(strings.TrimSuffix(name, "s"), value, registered(parent, name)))

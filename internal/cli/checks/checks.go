@@ -303,7 +303,9 @@ func withoutSynced(errs field.ErrorList) field.ErrorList {
 			said[fmt.Sprint(machineType, ".architecture ", err.BadValue)] = true
 		}
 	}
-	ofType := func(path string) bool { return strings.HasPrefix(path, "spec.machineTypes[") && strings.HasSuffix(path, "].architecture") }
+	ofType := func(path string) bool {
+		return strings.HasPrefix(path, "spec.machineTypes[") && strings.HasSuffix(path, "].architecture")
+	}
 	return slices.DeleteFunc(errs, func(err *field.Error) bool {
 		value, _ := err.BadValue.(string)
 		return said[fmt.Sprint(err.Field, " ", err.BadValue)] || ofType(err.Field) && nowhere[value]

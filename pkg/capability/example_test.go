@@ -49,12 +49,12 @@ func ExampleVocabulary_Set() {
 	fmt.Println(arm.Compatible(machine), c.Capability, c.Offer, c.Need)
 
 	_, errs := v.Set(v1beta1.Capabilities{"hypervisor": {"metal"}}, field.NewPath("capabilities"))
-	fmt.Println(errs[0])
+	fmt.Println(errs[0].Field, errs[0].Origin)
 	// Output:
 	// {architecture: [amd64], hypervisor: [baremetal, virtualized]}
 	// true {architecture: [amd64], hypervisor: [virtualized]}
 	// false architecture [arm64] [amd64]
-	// capabilities.hypervisor[0]: Unsupported value: "metal": value "metal" is not registered for capability hypervisor; registered are [baremetal, virtualized]
+	// capabilities.hypervisor[0] capability-value-unregistered
 }
 
 func ExampleCompare() {

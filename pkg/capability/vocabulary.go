@@ -271,8 +271,12 @@ func (r *entry) unknownValue(value string, at *field.Path) finding.Finding {
 	if r.name == Architecture && probably == otherNames[strings.ToLower(value)] && probably != "" {
 		certainly = probably
 	}
+	repair := words.DidYouMean(probably)
+	if repair == "" && (r.name != Architecture || slices.Contains(constants.ValidArchitectures, value)) {
+		repair = "; register it in spec.machineCapabilities, or remove it here"
+	}
 	f := unknown(RuleValueUnregistered, at, value, "value %q is not registered for capability %s; registered are %s%s",
-		value, r.name, list(r.values), words.DidYouMean(probably))
+		value, r.name, list(r.values), repair)
 	f.Suggestion = finding.Suggest(finding.ReplaceValue, value, probably, certainly)
 	return f
 }

@@ -118,7 +118,10 @@ func warnIgnored[R any](p *profile.Profile[R], r *resolve.Resolution[R], report 
 		why, chosen := "which the profile does not register", "so an image is chosen that may not support it; if all do"
 		remedy := fmt.Sprintf("register it in spec.machineCapabilities, with the values [%s], "+
 			"and declare it on the flavors that do, in spec.machineImages and spec.providerConfig", strings.Join(p.ValuesOf(q.Capability), ", "))
+		name := p.Misspelt(q.Capability)
 		switch {
+		case name != "":
+			why, remedy = "which the profile registers as "+name, "correct that name in spec.machineCapabilities"
 		case p.Vocabulary().MachineTypesOnly(q.Capability):
 			chosen = "so nobody knows whether the machine type supports it; if all do"
 			remedy = fmt.Sprintf("register it in spec.machineCapabilities, with the values [%s], and declare it on %s",

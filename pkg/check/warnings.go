@@ -119,7 +119,7 @@ func (c *checker[R]) uncovered() {
 			}
 			flavor := &flavors[i]
 			without := c.regionsWithout(flavor)
-			if len(without) == 0 || c.Doubtful(flavor.Path) {
+			if len(without) == 0 || c.Doubtful(flavor.Path) || len(without) == 1 && nameless(flavor.Regional) {
 				continue
 			}
 			for slip, regions := range slipsOf(flavor.Regional, c.slips).explaining(without) {
@@ -131,6 +131,11 @@ func (c *checker[R]) uncovered() {
 			}
 		}
 	}
+}
+
+// nameless reports whether there is a reference without the name of its region, which is an error.
+func nameless[R any](references []imageselector.Regional[R]) bool {
+	return slices.ContainsFunc(references, func(r imageselector.Regional[R]) bool { return r.Region == "" })
 }
 
 // gap is the warning that a flavor has no reference in some regions, or only a fallback.

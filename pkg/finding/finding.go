@@ -78,7 +78,7 @@ const (
 	ReplaceKey Replaced = iota
 	// ReplaceValue is about the value at the path.
 	ReplaceValue
-	// ReplaceByList is about the value at the path, or about its member Name, which is to be a list with With as its only item.
+	// ReplaceByList is about the value at the path, which is to be a list with With as its only item.
 	ReplaceByList
 	// ReplaceRegion is about the name of a region, wherever it stands in the provider config.
 	ReplaceRegion

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
@@ -50,13 +48,13 @@ type part struct {
 
 // WithFaults returns the profile with errors that others have found in it, such as Gardener's own validation, at paths below the
 // one that [Compile] was given. What it answers is the same. But where nothing fits, an error is named that may be why; and
-// nothing is suggested that one is about.
-func (p *Profile[R]) WithFaults(errs field.ErrorList) *Profile[R] {
+// nothing is suggested that one is about. An error that has [finding.Finding.Parts] is about what these are about.
+func (p *Profile[R]) WithFaults(errs finding.List) *Profile[R] {
 	if len(errs) == 0 {
 		return p
 	}
 	faulty := *p
-	faulty.blame(slices.Concat(p.faults.Errors, finding.Of(errs)))
+	faulty.blame(slices.Concat(p.faults.Errors, errs))
 	return &faulty
 }
 
@@ -108,19 +106,26 @@ func (p *Profile[R]) causesIn(errs finding.List) causes {
 	found := causes{versions: map[provider.ImageVersion][]cause{}, types: map[string]string{}}
 	names := p.at.Child("machineTypes").String()
 	for _, err := range errs {
-		about := partAt(parts, err.Field)
-		for _, id := range about.versions {
-			c := cause{where: p.whereIs(err.Field, id.String()), set: about.set, regions: about.regions}
-			found.versions[id] = append(found.versions[id], c)
-		}
-		if _, known := found.types[about.machineType]; !known && about.machineType != "" {
-			found.types[about.machineType] = p.whereIs(err.Field, "machine type "+about.machineType)
+		p.addCause(&found, partAt(parts, err.Field), err.Field)
+		for _, one := range err.Parts {
+			p.addCause(&found, partAt(parts, one.Field), err.Field)
 		}
 		if found.typeName == "" && strings.HasPrefix(err.Field, names) && strings.HasSuffix(err.Field, "].name") {
 			found.typeName = p.whereIs(err.Field, "the name of a machine type")
 		}
 	}
 	return found
+}
+
+// addCause adds an error at a path to the causes: it is about this part of the profile.
+func (p *Profile[R]) addCause(found *causes, about part, path string) {
+	for _, id := range about.versions {
+		c := cause{where: p.whereIs(path, id.String()), set: about.set, regions: about.regions}
+		found.versions[id] = append(found.versions[id], c)
+	}
+	if _, known := found.types[about.machineType]; !known && about.machineType != "" {
+		found.types[about.machineType] = p.whereIs(path, "machine type "+about.machineType)
+	}
 }
 
 // partAt returns what stands at a path, or next above it.

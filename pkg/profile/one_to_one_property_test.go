@@ -67,7 +67,7 @@ type complaints struct {
 func checked(t *rapid.T, defs []v1beta1.CapabilityDefinition, core, cloud []v1beta1.Capabilities) complaints {
 	p, report := profile.Compile(given.Linux(cloud...).With(given.Definitions, given.Requests), given.CoreSpec(defs, core), field.NewPath("spec"))
 	var c complaints
-	for _, err := range report.Errors {
+	for _, err := range slices.Concat(report.Errors, report.Silenced) {
 		var index int
 		_, after, _ := strings.Cut(err.Field, "capabilityFlavors")
 		if _, scanErr := fmt.Sscanf(after, "[%d]", &index); scanErr != nil {

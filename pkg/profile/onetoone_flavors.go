@@ -47,8 +47,10 @@ type correspondence[R any] struct {
 	fits map[shape]fit[R]
 	// unclear holds what the provider flavors support whose capabilities have errors, as far as it is understood.
 	unclear []capability.Set
-	// unclearCore says that core lists a flavor with errors of its own.
+	// unclearCore says that core lists a flavor with errors of its own. refused holds what its flavors support of which core itself
+	// refuses a part, since that is not registered: as far as it is understood.
 	unclearCore bool
+	refused     []capability.Set
 	// extent holds the paths of the version, on both sides; nil until it is needed.
 	extent []fieldpath.Path
 	// usable collects the flavors to choose from, and doubtful, that of the profile, the paths of those that the check
@@ -67,6 +69,8 @@ type coreFlavor[R any] struct {
 	written v1beta1.Capabilities
 	// at is the path of the flavor; that of the version if the flavor is implied.
 	at *field.Path
+	// refused is true if core itself refuses a part of the flavor.
+	refused bool
 	// matched is true if a provider flavor corresponds to this one, ambiguous if a legacy flavor may correspond to this
 	// one or to another one of the same architecture.
 	matched, ambiguous bool
@@ -153,19 +157,19 @@ func (c *correspondence[R]) addCoreFlavor(written v1beta1.Capabilities, at *fiel
 		c.report.Errors, c.unclearCore = append(c.report.Errors, errs...), true
 		return
 	}
-	set, _ := c.vocabulary.Flavor(written, c.undeclaredValues, nil)
+	set, errs := c.vocabulary.Flavor(written, c.undeclaredValues, c.at)
+	if len(errs) > 0 {
+		c.refused = append(c.refused, set)
+	}
 	if first := c.bySet[set]; first != nil {
-		if c.leavesOut() {
+		if c.leavesOut() || len(errs) > 0 { // what core refuses in it would tell the two apart
 			return
-		}
-		if _, errs := c.vocabulary.Flavor(written, c.undeclaredValues, c.at); len(errs) > 0 {
-			return // what core refuses in it would tell the two apart
 		}
 		c.report.Found(ruleCoreFlavorDuplicate, field.ErrorTypeDuplicate, at, c.vocabulary.Format(written),
 			"%s: %s is the same flavor as %s; remove one of the two", c.name, c.format(written, set), first.at)
 		return
 	}
-	c.bySet[set] = &coreFlavor[R]{set: set, written: written, at: at}
+	c.bySet[set] = &coreFlavor[R]{set: set, written: written, at: at, refused: len(errs) > 0}
 	c.core = append(c.core, c.bySet[set])
 }
 

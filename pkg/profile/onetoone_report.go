@@ -40,7 +40,7 @@ func (c *correspondence[R]) reportUnexpected(flavor *imageselector.Flavor[R], se
 		return
 	}
 	c.stray[set] = flavor
-	reportUnless(c.unclearCore, &c.report, c.unexpected(flavor, set))
+	reportUnless(c.unclearCore || mayBeOneOf(c.refused, set), &c.report, c.unexpected(flavor, set))
 }
 
 func (c *correspondence[R]) unexpected(flavor *imageselector.Flavor[R], set capability.Set) finding.Finding {
@@ -49,8 +49,8 @@ func (c *correspondence[R]) unexpected(flavor *imageselector.Flavor[R], set capa
 		"%s: spec.machineImages does not list a flavor %s, only %s; add it to %s, or remove it here", c.name, ofCore, list(c.core), c.list)
 }
 
-// reportMissing reports the core flavors that no provider flavor corresponds to, except those that a flavor with errors
-// of its own may have meant. Entries without any flavor are reported for that already.
+// reportMissing reports the core flavors that no provider flavor corresponds to, except those that core itself
+// refuses, or that a flavor with errors of its own may have meant. Entries without any flavor are reported for that already.
 func (c *correspondence[R]) reportMissing() {
 	if !slices.ContainsFunc(c.entries, func(e *imageselector.Version[R]) bool { return len(e.Flavors) > 0 }) {
 		return
@@ -59,24 +59,50 @@ func (c *correspondence[R]) reportMissing() {
 	if !c.entries[0].Legacy {
 		where = where.Child("capabilityFlavors")
 	}
+	if c.reportDifferent() {
+		return
+	}
 	for _, core := range c.core {
 		if core.matched || core.ambiguous || core.meant != nil || c.leavesOut() {
 			continue
 		}
 		missing := fault(ruleFlavorMissing, field.ErrorTypeRequired, core.at, nil,
 			"%s: no provider image for %s; add it under %s", c.name, c.format(core.written, core.set), where)
-		reportUnless(c.maybeMeant(core.set), &c.report, missing)
+		reportUnless(core.refused || mayBeOneOf(c.unclear, core.set), &c.report, missing)
 	}
+}
+
+// reportDifferent puts one error in the place of two where one flavor of core has no counterpart, and one of the provider config
+// neither, and machine types may fit both: one is the other, written in another way. It reports whether it did.
+func (c *correspondence[R]) reportDifferent() bool {
+	alone := slices.DeleteFunc(slices.Clone(c.core), func(core *coreFlavor[R]) bool { return core.matched || core.ambiguous || core.meant != nil })
+	if len(alone) != 1 || alone[0].refused || alone[0].at == c.at || len(c.stray) != 1 || len(c.unclear)+len(c.refused) > 0 || c.unclearCore || c.leavesOut() {
+		return false
+	}
+	core := alone[0]
+	for set, flavor := range c.stray {
+		i := slices.IndexFunc(c.report.Errors, func(f finding.Finding) bool {
+			return f.Origin == ruleFlavorUnexpected.Name && f.Field == flavor.Path.String()
+		})
+		if i < 0 || c.vocabulary.Legacy() || c.entries[0].Legacy || !core.set.Compatible(set) {
+			return false
+		}
+		c.report.Silenced = append(c.report.Silenced, c.report.Errors[i])
+		c.report.Errors = append(slices.Delete(c.report.Errors, i, i+1), fault(ruleFlavorMissing, field.ErrorTypeRequired, core.at, nil,
+			"%s: no provider image for %s, but %s has one for %s, which spec.machineImages does not list: write the same capabilities in both",
+			c.name, c.format(core.written, core.set), flavor.Path, c.format(flavor.Capabilities, set)))
+	}
+	return true
 }
 
 // maxUnclear bounds the flavors with errors of their own that are considered one by one; with more, nothing is said
 // about what is missing before those are repaired.
 const maxUnclear = 16
 
-// maybeMeant reports whether a flavor with errors of its own could be the core flavor once it is repaired.
-func (c *correspondence[R]) maybeMeant(core capability.Set) bool {
-	return len(c.unclear) > maxUnclear || slices.ContainsFunc(c.unclear, func(unclear capability.Set) bool {
-		return mayFit(unclear, core, capability.Set{})
+// mayBeOneOf reports whether one of the flavors with errors of their own could be a flavor of the other side once it is repaired.
+func mayBeOneOf(unclear []capability.Set, other capability.Set) bool {
+	return len(unclear) > maxUnclear || slices.ContainsFunc(unclear, func(one capability.Set) bool {
+		return mayFit(one, other, capability.Set{})
 	})
 }
 

@@ -68,10 +68,10 @@ var (
 		"Several architectures are registered, so a machine type must say which one it has. Left out, it would stand for all of them.",
 		"Add `capabilities.architecture` with one value to the machine type.")
 	ruleUnregistered = finding.Denies(capability.RuleUnregistered,
-		"A flavor of the provider config uses a capability that `spec.machineCapabilities` does not register.",
-		"Register it, or correct the name.")
+		"A flavor of the provider config uses a capability that `spec.machineCapabilities` does not register. If nothing uses one that is registered and several things use almost the same, `lint` says it there, once.",
+		"Register it, or correct the name: where the message is, or in `spec.machineCapabilities`.")
 	ruleValueUnregistered = finding.Denies(capability.RuleValueUnregistered,
-		"A flavor of the provider config uses a value that is not registered for its capability; or a version in the legacy format uses an unknown architecture.",
+		"A flavor of the provider config uses a value that is not registered for its capability; or a version in the legacy format uses an unknown architecture. If nothing uses one that is registered and several things use almost the same, `lint` says it there, once.",
 		"Register the value, or correct it.")
 	ruleValueMissing = finding.Denies(capability.RuleValueMissing,
 		"A flavor, or a machine type, declares a capability with an empty list. It would match nothing, ever.",

@@ -38,6 +38,11 @@ type Pool struct {
 	// for those of the provider (semantics S3). Nil: it has none.
 	Worker capability.Worker
 	Config *runtime.RawExtension
+	// Kubelet is the version of the pool's kubelets, CRI its container runtime interface. No image is chosen by them. But there are
+	// image versions that Gardener does not let the pool have because of them, and these are not suggested. Empty and nil: not
+	// known, or no condition.
+	Kubelet string
+	CRI     *v1beta1.CRI
 	// Order ranks the flavors that fit.
 	Order capability.Order
 	// Path of the pool, below which errors are reported; nil if it stands in no manifest.
@@ -45,7 +50,7 @@ type Pool struct {
 }
 
 // PoolsOf returns the questions that the worker pools of a Shoot ask, in their order; none for a Shoot without workers.
-// Image and version are empty if a worker leaves them to Gardener. A pool shares the worker's volumes and providerConfig.
+// Image and version are empty if a worker leaves them to Gardener. A pool shares the worker's volumes, CRI and providerConfig.
 func PoolsOf(shoot *v1beta1.Shoot) []Pool {
 	at := field.NewPath("spec", "provider", "workers")
 	pools := make([]Pool, 0, len(shoot.Spec.Provider.Workers))
@@ -57,9 +62,18 @@ func PoolsOf(shoot *v1beta1.Shoot) []Pool {
 			Architecture: ptr.Deref(worker.Machine.Architecture, ""),
 			Worker:       capability.Worker{UpdateStrategy: ptr.Deref(worker.UpdateStrategy, "")},
 			Config:       worker.ProviderConfig, Volume: worker.Volume, DataVolumes: worker.DataVolumes,
+			Kubelet: kubeletOf(shoot, &worker), CRI: worker.CRI,
 		})
 	}
 	return pools
+}
+
+// kubeletOf returns the version of a worker's kubelets: its own or, if it has none, that of the control plane.
+func kubeletOf(shoot *v1beta1.Shoot, worker *v1beta1.Worker) string {
+	if own := worker.Kubernetes; own != nil && own.Version != nil {
+		return *own.Version
+	}
+	return shoot.Spec.Kubernetes.Version
 }
 
 // ConfigPath is the path of the pool's providerConfig; nil, as of a document of its own, if it stands in no manifest.

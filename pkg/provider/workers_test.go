@@ -390,15 +390,15 @@ func TestPoolsOf(t *testing.T) {
 		{Name: "w", UpdateStrategy: &strategy, Machine: v1beta1.Machine{
 			Type: "m", Architecture: &architecture, Image: &v1beta1.ShootMachineImage{Name: "gl", Version: &version},
 		}},
-		{Name: "x"},
-	}}}}
+		{Name: "x", Kubernetes: &v1beta1.WorkerKubernetes{Version: new("1.32.5")}, CRI: &v1beta1.CRI{Name: "containerd"}},
+	}}, Kubernetes: v1beta1.Kubernetes{Version: "1.33.2"}}}
 	at := field.NewPath("spec", "provider", "workers")
 	want := []provider.Pool{
 		{
 			Name: "w", MachineType: "m", Image: "gl", Version: "1.0.0", Architecture: "arm64", Region: "r", Path: at.Index(0),
-			Worker: capability.Worker{UpdateStrategy: strategy},
+			Worker: capability.Worker{UpdateStrategy: strategy}, Kubelet: "1.33.2",
 		},
-		{Name: "x", Region: "r", Path: at.Index(1)},
+		{Name: "x", Region: "r", Path: at.Index(1), Kubelet: "1.32.5", CRI: &v1beta1.CRI{Name: "containerd"}},
 	}
 	if got := provider.PoolsOf(shoot); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)

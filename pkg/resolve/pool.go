@@ -42,6 +42,8 @@ type Resolution[R any] struct {
 	Reason imageselector.Reason
 	// cause says where the profile has an error that may be why no image was found; empty if there is none.
 	cause string
+	// lacking is the capability for whose values, which its machine type does not have, a pool gets no image; empty otherwise.
+	lacking string
 	// Open says that the pool leaves its image, or a part of the version, to Gardener's own admission.
 	Open bool
 	// Err is nil if an image was found. Otherwise it names the pool, why each flavor is excluded, and what would work.
@@ -102,8 +104,8 @@ type Resolver[R any] struct {
 	Mute bool
 	// distances between what machine types support.
 	distances map[[2]capability.Set]int
-	// versions of images that boot, by a request without a version; types by one without a machine type.
-	versions map[imageselector.Request]versions.Choices
+	// versions of images that would do, by what is asked for without a version; types by one without a machine type.
+	versions map[wanted]versions.Choices
 	types    map[imageselector.Request][]bootingType
 }
 
@@ -111,7 +113,7 @@ type Resolver[R any] struct {
 func NewResolver[R any](p *profile.Profile[R]) *Resolver[R] {
 	return &Resolver[R]{
 		Profile: p, distances: map[[2]capability.Set]int{},
-		versions: map[imageselector.Request]versions.Choices{}, types: map[imageselector.Request][]bootingType{},
+		versions: map[wanted]versions.Choices{}, types: map[imageselector.Request][]bootingType{},
 	}
 }
 

@@ -88,11 +88,35 @@ func (r Rejection) String() string {
 	return clause
 }
 
+// misspeltRegion returns the first reference of a flavor that fits the pool, but for its region, by whose region that of the pool was
+// probably meant; nil if there is none, or if nobody has written the profile as it is.
+func (p Resolver[R]) misspeltRegion(r *Resolution[R]) *imageselector.Regional[R] {
+	for i := range r.Decision.Verdicts {
+		v := &r.Decision.Verdicts[i]
+		if v.Reason != imageselector.ReasonRegion {
+			continue
+		}
+		for k := range v.Flavor.Regional {
+			one := &v.Flavor.Regional[k]
+			if one.Path != nil && words.Slip(one.Region, []string{r.Pool.Region}) != "" && !p.HasRegion(one.Region) &&
+				words.Slip(one.Region, p.Regions()) == r.Pool.Region {
+				return one
+			}
+		}
+	}
+	return nil
+}
+
 // rejections says why the flavors are excluded, or which error of the profile may be why. What known asks for is not repeated; it
 // may be nil.
 func (p Resolver[R]) rejections(r *Resolution[R], known *capability.Requirement) string {
 	if r.cause = p.CauseOf(r.Pool.MachineType, r.Decision.Request); r.cause != "" {
 		return repairFirst(r.cause)
+	}
+	if slip := p.misspeltRegion(r); slip != nil {
+		r.cause = "at " + slip.Path.Child("name").String()
+		return fmt.Sprintf("the profile has images for %s, which is none of its regions, and may mean %s, %s; repair that first",
+			words.Quoted(slip.Region), r.Pool.Region, r.cause)
 	}
 	rejections := make([]string, 0, len(r.Decision.Verdicts))
 	for i := range r.Decision.Verdicts {

@@ -121,7 +121,9 @@ func (p Resolver[R]) unmetRequest(r *Resolution[R], q *capability.Requirement) f
 	if p.Vocabulary().MachineTypesOnly(q.Capability) {
 		rule = RuleMachineUnmet
 	}
+	r.lacking = q.Capability
 	if slices.ContainsFunc(has, func(value string) bool { return slices.Contains(q.Values, value) }) {
+		r.lacking = ""
 		detail = fmt.Sprintf("%s, and no flavor of %s@%s for machine type %s in region %s has that%s: %s",
 			Asks(q), r.Pool.Image, r.Pool.Version, r.Pool.MachineType, words.Quoted(r.Pool.Region),
 			others(r.Requirements, q), p.rejections(r, q))

@@ -13,6 +13,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
@@ -58,14 +59,17 @@ type bootingType struct {
 // suggest returns up to three changes that would help: first the best of each kind, then the next ones. request is what
 // the pool asks for; its Machine is the zero Set if there is no such machine type. Previews are suggested if nothing else helps.
 func (p Resolver[R]) suggest(pool provider.Pool, request imageselector.Request) []Suggestion {
-	types := p.suggestMachineTypes(pool, request)
+	var types []Suggestion
+	if p.mayHave(&pool) { // else another machine type does not help
+		types = p.suggestMachineTypes(pool, request)
+	}
 	if !profile.Suits(request.Machine, pool.Architecture) { // only another machine type can help
 		return bestOf(types)
 	}
-	others, images := p.suggestImages(request, versions.Choices.Near)
+	others, images := p.suggestImages(&pool, request, versions.Choices.Near)
 	suggestions := bestOf(others, images, types)
 	if len(suggestions) == 0 {
-		suggestions = bestOf(p.suggestImages(request, versions.Choices.Previews))
+		suggestions = bestOf(p.suggestImages(&pool, request, versions.Choices.Previews))
 	}
 	return suggestions
 }
@@ -86,13 +90,14 @@ func bestOf(kinds ...[]Suggestion) []Suggestion {
 // suggestImages returns the best other versions of the image asked for that fit, and the best fitting version of other images:
 // first of those that have a supported one, else in the profile's order. choose returns the best of some versions.
 func (p Resolver[R]) suggestImages(
-	request imageselector.Request, choose func(fitting versions.Choices, version string, most int) []versions.Choice,
+	pool *provider.Pool, request imageselector.Request,
+	choose func(fitting versions.Choices, version string, most int) []versions.Choice,
 ) (others, images []Suggestion) {
 	var deprecated []Suggestion
 	for i := range p.Spec().MachineImages {
 		image := &p.Spec().MachineImages[i]
 		if image.Name == request.Image {
-			for _, c := range choose(p.fittingVersions(image, request), request.Version, maxSuggestions) {
+			for _, c := range choose(p.fittingVersions(image, pool, request), request.Version, maxSuggestions) {
 				others = append(others, Suggestion{"version", c.Version, c.Remark})
 			}
 			continue
@@ -100,7 +105,7 @@ func (p Resolver[R]) suggestImages(
 		if len(images) == maxSuggestions {
 			continue
 		}
-		for _, c := range choose(p.fittingVersions(image, request), "", 1) {
+		for _, c := range choose(p.fittingVersions(image, pool, request), "", 1) {
 			suggestion := Suggestion{"image", image.Name + "@" + c.Version, c.Remark}
 			if c.Supported {
 				images = append(images, suggestion)
@@ -112,10 +117,62 @@ func (p Resolver[R]) suggestImages(
 	return others, append(images, deprecated...)
 }
 
-// fittingVersions returns the active versions of an image that would meet a request.
-func (p Resolver[R]) fittingVersions(image *v1beta1.MachineImage, request imageselector.Request) versions.Choices {
+// wanted is a request of a worker pool for some version of an image, with all else that Gardener compares a version with.
+type wanted struct {
+	imageselector.Request
+	kubelet, runtimes string
+}
+
+// runtimesOf returns a text that is the same for pools which ask for the same container runtimes.
+func runtimesOf(pool *provider.Pool) string {
+	if pool.CRI == nil {
+		return ""
+	}
+	names := []string{string(pool.CRI.Name)}
+	for _, runtime := range pool.CRI.ContainerRuntimes {
+		names = append(names, runtime.Type)
+	}
+	return strings.Join(names, "\n")
+}
+
+// refuses reports whether Gardener does not let a worker pool, which may exist, have an image version because of its kubelet or its
+// container runtimes, or since it is unavailable.
+func refuses(pool *provider.Pool, v *v1beta1.MachineImageVersion) bool {
+	worker := &v1beta1.Worker{CRI: pool.CRI}
+	return gardenerrules.RefusesImage(v, worker, worker, pool.Kubelet) != gardenerrules.Refusal{}
+}
+
+// mayHave reports whether Gardener lets a worker pool have the image version that it names, unless the profile has none of that name.
+func (p Resolver[R]) mayHave(pool *provider.Pool) bool {
+	v, found := helper.FindMachineImageVersion(p.Spec().MachineImages, pool.Image, pool.Version)
+	return !found || !refuses(pool, &v)
+}
+
+// Works returns a function that reports whether a worker pool could have a version of an image on a machine type, instead of its own:
+// it would boot, see [Boots], and Gardener does not refuse it for the pool's kubelet or container runtimes. Nil: the pool's
+// providerConfig cannot be read. The function is not safe for concurrent use.
+func Works[R any](p *profile.Profile[R], pool provider.Pool) func(machineType, image, version string) bool {
+	if len(p.Ask(pool).Errors) > 0 {
+		return nil
+	}
+	resolver, questions := Resolver[R]{Profile: p}, map[string]profile.Question{}
+	return func(machineType, image, version string) bool {
+		asked := pool
+		asked.MachineType, asked.Image, asked.Version = machineType, image, version
+		q, known := questions[machineType]
+		if !known {
+			q = p.Ask(asked)
+			questions[machineType] = q
+		}
+		q.Request.Image, q.Request.Version = image, version
+		return q.Reason == "" && p.Boots(q.Request) && resolver.mayHave(&asked)
+	}
+}
+
+// fittingVersions returns the active versions of an image that would meet a request, and that Gardener lets the pool have.
+func (p Resolver[R]) fittingVersions(image *v1beta1.MachineImage, pool *provider.Pool, request imageselector.Request) versions.Choices {
 	request.Image, request.Version = image.Name, ""
-	key := request
+	key := wanted{request, pool.Kubelet, runtimesOf(pool)}
 	choices, done := p.versions[key]
 	if done {
 		return choices
@@ -124,7 +181,7 @@ func (p Resolver[R]) fittingVersions(image *v1beta1.MachineImage, request images
 	for i := range image.Versions {
 		v := &image.Versions[i]
 		request.Version = v.Version
-		if helper.VersionIsActive(v.ExpirableVersion) && p.Boots(request) && p.CauseOf("", request) == "" {
+		if helper.VersionIsActive(v.ExpirableVersion) && !refuses(pool, v) && p.Boots(request) && p.CauseOf("", request) == "" {
 			fitting = append(fitting, v.ExpirableVersion)
 		}
 	}
@@ -250,6 +307,8 @@ func (p Resolver[R]) advice(r *Resolution[R], request imageselector.Request) str
 	}
 	unknown := meant == "" || meant == r.Pool.Image // which the provider config lacks
 	switch work := wouldWork(r.Suggestions); {
+	case work == "" && r.lacking != "" && r.Pool.Name != "": // else somebody asks about the machine type
+		return "; choose a machine type that has it, or have the profile's operator correct " + r.lacking + " of this one"
 	case unknown && work == "":
 		return ""
 	case unknown:

@@ -150,7 +150,10 @@ func (w *walker) leaf(t reflect.Type, at *field.Path) {
 	if elem == quantity && hasLongExponent(raw) {
 		problem = "must be a quantity like 4Gi: the exponent has more than three digits"
 	} else if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, reflect.New(t).Interface()); err != nil {
-		problem, meant = misfit(elem, raw, err)
+		var key string
+		if key, problem, meant = misfit(elem, raw, err); key != "" {
+			at = at.Key(key)
+		}
 	}
 	if problem != "" {
 		if strings.HasSuffix(problem, inQuotes) && w.budget > 0 && strings.HasSuffix(fieldpath.Text(at), ".version") {

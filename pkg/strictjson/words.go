@@ -83,8 +83,9 @@ func describe(t reflect.Type) wording {
 	return wording{"a valid value", "values", "", false}
 }
 
-// misfit says in the user's words why the JSON value raw, which failed to decode with err, is no t, and what was probably meant.
-func misfit(t reflect.Type, raw []byte, err error) (problem string, meant *finding.Suggestion) {
+// misfit says in the user's words why the JSON value raw, which failed to decode with err, is no t, and what was probably meant. key
+// is not empty if that is about a member of raw.
+func misfit(t reflect.Type, raw []byte, err error) (key, problem string, meant *finding.Suggestion) {
 	want, got := describe(t), kindOf(raw)
 	problem = "must be " + want.one
 	switch {
@@ -100,28 +101,65 @@ func misfit(t reflect.Type, raw []byte, err error) (problem string, meant *findi
 		case got == "a boolean":
 			problem += "; write the text that is meant, in quotes" // in YAML the letter n
 		}
-		written, list := asList(want.one, "", raw)
-		problem, meant = problem+written+asObject(t, raw), list
+		written, list := asList(want.one, raw)
+		problem, meant = problem+written+asObject(t, raw)+unquoted(want, raw)+withUnit(t, raw), list
 	case t == reflect.TypeFor[metav1.Time]() && date.MatchString(unquote(raw)):
 		problem += `; write "` + unquote(raw) + `T00:00:00Z"`
+	case t == reflect.TypeFor[resource.Quantity]():
+		problem += asQuantity(unquote(raw))
 	case want.cause:
-		problem, meant = within(problem, err, raw)
+		return within(problem, err, raw)
 	}
-	return problem, meant
+	return "", problem, meant
 }
 
 // inQuotes ends what is wrong with a number where a string is expected.
 const inQuotes = "; put it in quotes"
 
-// asList says how a list of strings is written, if raw is the only one, and suggests it for a string of one word: at the path, or
-// under a key of what is there.
-func asList(want, key string, raw []byte) (text string, meant *finding.Suggestion) {
+// unquoted says how a number or a boolean is written that is in quotes; empty for other values.
+func unquoted(want wording, raw []byte) string {
+	text := unquote(raw)
+	if raw[0] != '"' || want.kinds != "a number" && want.kinds != "a boolean" || !json.Valid([]byte(text)) || kindOf([]byte(text)) != want.kinds {
+		return ""
+	}
+	return "; write " + text + ", without quotes"
+}
+
+// withUnit says how a duration is written that is a number; empty for other values.
+func withUnit(t reflect.Type, raw []byte) string {
+	if t != reflect.TypeFor[metav1.Duration]() || !seconds.Match(raw) {
+		return ""
+	}
+	return "; write " + string(raw) + "s, if seconds are meant"
+}
+
+// asQuantity says how a quantity is written that has a unit which Kubernetes does not have; empty for other values.
+func asQuantity(text string) string {
+	if in := inBytes.FindStringSubmatch(text); in != nil {
+		return "; write " + in[1] + strings.ToUpper(in[2]) + "i"
+	}
+	if in := inPieces.FindStringSubmatch(text); in != nil {
+		return "; write " + in[1]
+	}
+	return ""
+}
+
+var (
+	// seconds matches a number that may be one of seconds.
+	seconds = regexp.MustCompile(`^[1-9]\d*$`)
+	// inBytes matches quantities such as 8GB and 8 GiB, inPieces those such as 4 cores.
+	inBytes  = regexp.MustCompile(`^(\d+) ?([kKmMgGtT])i?[bB]$`)
+	inPieces = regexp.MustCompile(`^(\d+) ?(?i:cores?|v?cpus?|gpus?)$`)
+)
+
+// asList says how a list of strings is written, if raw is the only one, and suggests it for a string of one word.
+func asList(want string, raw []byte) (text string, meant *finding.Suggestion) {
 	if want != "a list of strings" || raw[0] != '"' {
 		return "", nil
 	}
 	value := unquote(raw)
 	if !strings.ContainsAny(value, ", \t\n") {
-		meant = finding.Suggest(finding.ReplaceByList, key, "", value)
+		meant = finding.Suggest(finding.ReplaceByList, "", "", value)
 	}
 	if plain.MatchString(value) {
 		return "; write it in brackets: [" + value + "]", meant
@@ -150,19 +188,19 @@ func asObject(t reflect.Type, raw []byte) string {
 // plain matches values that need no quotes in a list.
 var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]{0,39}$`)
 
-// within says what a value that reads its JSON itself does not like within it, or what else is the problem.
-func within(problem string, err error, raw []byte) (string, *finding.Suggestion) {
+// within says what a value that reads its JSON itself does not like within it, and in which member, or what else is the problem.
+func within(problem string, err error, raw []byte) (member, detail string, meant *finding.Suggestion) {
 	var inner *json.UnmarshalTypeError
 	if !errors.As(err, &inner) || raw[0] != '{' {
-		return problem + because(err), nil
+		return "", problem + because(err), nil
 	}
 	want := describe(indirect(inner.Type)).one
 	problem = fmt.Sprintf("a value in it has the wrong type: expected %s, got a %s", want, inner.Value)
 	if key, value := noList(raw); want == "a list of strings" && key != "" {
-		written, list := asList(want, key, value)
-		return fmt.Sprintf("%s: expected %s, got %s%s", short(key), want, kindOf(value), written), list
+		written, list := asList(want, value)
+		return short(key), fmt.Sprintf("expected %s, got %s%s", want, kindOf(value), written), list
 	}
-	return problem, nil
+	return "", problem, nil
 }
 
 // noList returns the first key, in the order of the alphabet, of an object of lists whose value is none, with the value; no key

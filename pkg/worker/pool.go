@@ -15,8 +15,8 @@ import (
 )
 
 // PoolsOf returns the questions that the pools of a Worker ask, in their order: the same as [provider.PoolsOf] returns for
-// the Shoot that Gardener has made the Worker of. Their paths are those of the Worker. A pool shares its providerConfig
-// with the Worker.
+// the Shoot that Gardener has made the Worker of. Their paths are those of the Worker, which does not have
+// the CRI. A pool shares its providerConfig with the Worker.
 func PoolsOf(worker *extensionsv1alpha1.Worker) []provider.Pool {
 	at := field.NewPath("spec", "pools")
 	pools := make([]provider.Pool, 0, len(worker.Spec.Pools))
@@ -28,6 +28,7 @@ func PoolsOf(worker *extensionsv1alpha1.Worker) []provider.Pool {
 			Architecture: ptr.Deref(pool.Architecture, ""),
 			Worker:       capability.Worker{UpdateStrategy: ptr.Deref(pool.UpdateStrategy, "")},
 			Config:       pool.ProviderConfig, Volume: volumeOf(pool.Volume), DataVolumes: dataVolumesOf(pool.DataVolumes),
+			Kubelet: ptr.Deref(pool.KubernetesVersion, ""),
 		})
 	}
 	return pools

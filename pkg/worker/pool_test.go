@@ -33,6 +33,7 @@ func TestPoolsOf(t *testing.T) {
 			DataVolumes: []v1beta1.DataVolume{
 				{Name: "data", Type: ptr.To("hdd"), VolumeSize: "1Ti", Encrypted: ptr.To(false)}, {Name: "more"},
 			},
+			Kubernetes: &v1beta1.WorkerKubernetes{Version: ptr.To("1.33.2")},
 		},
 		{Name: "bare", Machine: v1beta1.Machine{Type: "type", Image: &v1beta1.ShootMachineImage{Name: "gl", Version: ptr.To("1")}}},
 	}}}}
@@ -45,6 +46,7 @@ func TestPoolsOf(t *testing.T) {
 			DataVolumes: []extensionsv1alpha1.DataVolume{
 				{Name: "data", Type: ptr.To("hdd"), Size: "1Ti", Encrypted: ptr.To(false)}, {Name: "more"},
 			},
+			KubernetesVersion: ptr.To("1.33.2"),
 		},
 		{Name: "bare", MachineType: "type", MachineImage: image},
 	}}}
@@ -61,7 +63,7 @@ func TestPoolsOf(t *testing.T) {
 	first := reflect.ValueOf(want[0]) // what a Worker knows, and a Shoot too
 	for i := range first.NumField() {
 		switch name := first.Type().Field(i).Name; name {
-		case "Path", "Order":
+		case "Path", "Order", "CRI":
 		default:
 			if first.Field(i).IsZero() {
 				t.Errorf("%s is not compared", name)

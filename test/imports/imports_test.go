@@ -45,7 +45,7 @@ var mayImport = map[string][]string{
 		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/words", "pkg/fieldpath", "pkg/providerconfig",
 	},
 	"pkg/resolve": {
-		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/versions", "pkg/words",
+		"pkg/finding", "pkg/gardenerrules", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/versions", "pkg/words",
 	},
 	"pkg/update": {
 		"pkg/provider", "pkg/providerconfig", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/resolve", "pkg/maintenance",

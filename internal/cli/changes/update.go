@@ -138,6 +138,11 @@ func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
 	if fault = errorOf(fault, also); fault != nil {
 		return nil, nil, fmt.Errorf("CloudProfile %s: %s", u.Name, fault.Detail)
 	}
+	stored, storedOld := u.After.Stored(updated), u.Before.Stored(old)
+	_, report := check.CloudProfileUpdate(was, stored, storedOld)
+	wrong, errs, report := checks.WithoutMisregistered(stored, checks.WithHints(stored, u.After.Server.ValidateUpdate(stored, storedOld)), report)
+	report.Errors = slices.Concat(wrong, report.Errors)
+	is = is.WithFaults(slices.Concat(wrong, finding.Of(errs)))
 	all := u.shoots("CloudProfile", u.Name, was)
 	views := []update.View[any]{u.view("", was, is, all)}
 	var objects []*v1beta1.NamespacedCloudProfile
@@ -153,10 +158,7 @@ func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
 		all = slices.Concat(all, shoots)
 	}
 	u.noteRegions(is, all)
-	stored, storedOld := u.After.Stored(updated), u.Before.Stored(old)
-	refused := byGardener(checks.WithHints(stored, u.After.Server.ValidateUpdate(stored, storedOld)))
-	_, report := check.CloudProfileUpdate(was, stored, storedOld)
-	refused = append(refused, byAdmission(report)...)
+	refused := append(byGardener(errs), byAdmission(report)...)
 	refused = append(refused, inUse(InUse(u.After.Server.Release, stored, storedOld, objects, all))...)
 	return views, refused, nil
 }

@@ -103,17 +103,23 @@ func Profile(g *input.Given, s *input.Source[v1beta1.CloudProfile]) {
 	}
 	object, provider := g.Stored(s), g.Providers[s.Object.Spec.Type]
 	errs := validate(g, object)
+	var found finding.Report
+	if provider != nil {
+		var compiled input.AnyProfile
+		compiled, found = check.CloudProfile(provider, object)
+		found = withoutRepetitions(withSize(found, object), errs)
+		var wrong finding.List
+		wrong, errs, found = WithoutMisregistered(object, errs, found)
+		s.Compiled = compiled.WithFaults(slices.Concat(wrong, finding.Of(errs)))
+		found.Errors = slices.Concat(wrong, found.Errors)
+	}
 	g.AddErrors(s.Manifest, errs...)
 	g.AddWarnings(s.Manifest, gardener.Expired(object.Spec.MachineImages, &object.Spec.Kubernetes)...)
 	g.AddWarnings(s.Manifest, g.Server.Unsupported(object.Spec.Kubernetes)...)
 	g.AddWarnings(s.Manifest, withoutArchitecture(&s.Object.Spec)...)
 	g.AddWarnings(s.Manifest, gardener.TinyMemory(object.Spec.MachineTypes)...)
-	switch {
-	case provider != nil:
-		compiled, report := check.CloudProfile(provider, object)
-		s.Compiled = compiled.WithFaults(errs)
-		g.AddReport(s.Manifest, withoutRepetitions(withSize(report, object), errs))
-	case object.Spec.Type != "": // core reports that one
+	g.AddReport(s.Manifest, found)
+	if provider == nil && object.Spec.Type != "" { // core reports that one
 		fault := g.UnknownProvider(object.Spec.Type, "spec.type")
 		if g.MeantProvider(object.Spec.Type) != "" { // else nothing would be checked, and nobody would see it
 			g.AddErrors(s.Manifest, fault)
@@ -183,7 +189,9 @@ func Namespaced(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile])
 	g.AddWarnings(s.Manifest, gardener.TinyMemory(s.Object.Spec.MachineTypes)...)
 	parent, reference := g.ParentOf(s), s.Object.Spec.Parent
 	if parent == nil && reference.Kind == "CloudProfile" && reference.Name != "" {
-		g.AddErrors(s.Manifest, g.Missing("CloudProfile", reference.Name, "spec.parent.name"))
+		if missing := g.Missing("CloudProfile", reference.Name, "spec.parent.name"); missing.Type != field.ErrorTypeRequired { // else it is said already
+			g.AddErrors(s.Manifest, missing)
+		}
 	}
 	if parent == nil || parent.Object == nil {
 		g.AddErrors(s.Manifest, validate(g, s.Object)...)
@@ -195,8 +203,12 @@ func Namespaced(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile])
 	if p, _ := g.Compile(parent, ""); p != nil && !input.IsCoreOnly(p) {
 		_, report = check.NamespacedCloudProfile(p, object)
 	}
-	g.AddErrors(s.Manifest, validateNamespaced(g, object, inGarden, report.Errors.Errors())...)
-	g.AddReport(s.Manifest, report)
+	errs := validateNamespaced(g, object, inGarden, report.Errors.Errors())
+	if p, fault := g.CompileNamespaced(s, ""); fault == nil && len(errs) > 0 {
+		s.Compiled = p.WithFaults(asRendered(object, p.Spec(), errs))
+	}
+	g.AddErrors(s.Manifest, errs...)
+	g.AddReport(s.Manifest, withoutRepetitions(report, errs))
 }
 
 func lintShoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
@@ -206,19 +218,25 @@ func lintShoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 	found := len(g.Findings)
 	g.AddErrors(s.Manifest, gardener.ProfileNameIgnored(s.Object)...)
 	p, fault := g.ProfileOf(s.Object)
-	spec, known, asked := &v1beta1.CloudProfileSpec{}, (*v1beta1.CloudProfileSpec)(nil), s.Object
+	spec, known := &v1beta1.CloudProfileSpec{}, (*v1beta1.CloudProfileSpec)(nil)
+	shoot, fillings := s.Object, []input.Filling(nil) // as a webhook may have corrected it
+	var works func(worker int) gardener.Works
 	if fault == nil {
-		spec = p.Spec()
-		known = g.SpecForAdmission(p)
+		spec, known = p.Spec(), g.SpecForAdmission(p)
+		shoot, fillings = g.FilledIn(p, s.Object)
+		pools := provider.PoolsOf(shoot)
+		works = func(worker int) gardener.Works { return resolve.Works(p, pools[worker]) }
 	}
-	errs, warnings := gardener.ValidateShootIn(s.Object, spec)
+	invalid := withArchitectures(withTimes(s.Object, g.Server.ValidateShoot(shoot, known, g.Beside(s.Object))))
+	errs, warnings := gardener.ValidateShootIn(s.Object, spec, works)
 	g.AddErrors(s.Manifest, errs...)
 	g.AddWarnings(s.Manifest, warnings...)
 	switch {
 	case fault == nil:
-		shoot, fillings := g.FilledIn(p, s.Object)
-		asked = shoot // as a webhook may have corrected it
 		report := check.Shoot(p, shoot, g.Domain)
+		report.Errors = slices.DeleteFunc(report.Errors, func(f finding.Finding) bool { // no machine type has what no architecture is
+			return f.Origin == "pool-architecture-mismatch" && slices.ContainsFunc(invalid, func(err *field.Error) bool { return err.Field == f.Field })
+		})
 		g.AddErrors(s.Manifest, sayFilledIn(p, shoot, fillings, report.Errors)...)
 		g.AddReport(s.Manifest, report)
 	case fault.Origin == input.RuleProviderUnknown, fault.Type == field.ErrorTypeRequired: // which has been said already
@@ -227,8 +245,7 @@ func lintShoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 	default:
 		g.AddWarnings(s.Manifest, fault)
 	}
-	byGardener := withTimes(g.Server.ValidateShoot(asked, known, g.Beside(s.Object)))
-	g.AddErrors(s.Manifest, withoutSaid(byGardener, g.Findings[found:])...)
+	g.AddErrors(s.Manifest, withoutSaid(invalid, g.Findings[found:])...)
 }
 
 // withoutSaid leaves out what Gardener's admission says about a Shoot and what has been found already, in other words: in the same place,
@@ -267,14 +284,31 @@ func sameMachine(byGardener, found string) bool {
 	return strings.TrimSuffix(a[0], ".machine") == strings.TrimSuffix(b[0], ".machine")
 }
 
-// clock matches a time of day in Gardener's message about one that it cannot read.
-var clock = regexp.MustCompile(`parsing time "([01]\d|2[0-3]):([0-5]\d)"`)
+// clock matches a time of day in Gardener's message about one that it cannot read, timeOfDay one that is written.
+var (
+	clock     = regexp.MustCompile(`parsing time "([01]\d|2[0-3]):([0-5]\d)"`)
+	timeOfDay = regexp.MustCompile(`^([01]\d|2[0-3]):([0-5]\d)$`)
+)
 
 // withTimes says in errors about maintenance windows how a time of day is written.
-func withTimes(errs field.ErrorList) field.ErrorList {
+func withTimes(shoot *v1beta1.Shoot, errs field.ErrorList) field.ErrorList {
 	for _, err := range errs {
 		if at := clock.FindStringSubmatch(err.Detail); at != nil && strings.HasPrefix(err.Field, "spec.maintenance.timeWindow") {
-			err.Detail += fmt.Sprintf("; write %s%s00+0000 for %s:%s UTC", at[1], at[2], at[1], at[2])
+			written := fmt.Sprintf("; write %s%s00+0000 for %s:%s UTC", at[1], at[2], at[1], at[2])
+			if end := timeOfDay.FindStringSubmatch(shoot.Spec.Maintenance.TimeWindow.End); end != nil && strings.Contains(err.Detail, "begin") {
+				written += fmt.Sprintf(", and %s%s00+0000 for %s:%s", end[1], end[2], end[1], end[2]) // Gardener says nothing of it yet
+			}
+			err.Detail += written
+		}
+	}
+	return errs
+}
+
+// withArchitectures says in errors about architectures of worker pools which one is meant.
+func withArchitectures(errs field.ErrorList) field.ErrorList {
+	for _, err := range errs {
+		if value, _ := err.BadValue.(string); strings.HasSuffix(err.Field, ".machine.architecture") {
+			err.Detail += words.DidYouMean(capability.MeantValue(capability.Architecture, value, v1beta1constants.ValidArchitectures))
 		}
 	}
 	return errs
@@ -297,15 +331,24 @@ func validate(g *input.Given, object runtime.Object) field.ErrorList {
 }
 
 // withoutSynced leaves out errors about the architecture of a machine type which has been taken from its capabilities, where the same
-// is said.
+// is said; or where the architecture is registered, which Gardener does not have.
 func withoutSynced(errs field.ErrorList) field.ErrorList {
-	said := map[string]bool{}
+	said, nowhere := map[string]bool{}, map[string]bool{}
 	for _, err := range errs {
+		if value, isText := err.BadValue.(string); isText && err.Type == field.ErrorTypeInvalid && strings.HasPrefix(err.Field, "spec.machineCapabilities[") {
+			nowhere[value] = true
+		}
 		if machineType, _, found := strings.Cut(err.Field, ".capabilities.architecture"); found {
 			said[fmt.Sprint(machineType, ".architecture ", err.BadValue)] = true
 		}
 	}
-	return slices.DeleteFunc(errs, func(err *field.Error) bool { return said[fmt.Sprint(err.Field, " ", err.BadValue)] })
+	ofType := func(path string) bool {
+		return strings.HasPrefix(path, "spec.machineTypes[") && strings.HasSuffix(path, "].architecture")
+	}
+	return slices.DeleteFunc(errs, func(err *field.Error) bool {
+		value, _ := err.BadValue.(string)
+		return said[fmt.Sprint(err.Field, " ", err.BadValue)] || ofType(err.Field) && nowhere[value]
+	})
 }
 
 // validateNamespaced returns what validation finds in a NamespacedCloudProfile and its parent. own is what our rules say
@@ -317,7 +360,68 @@ func validateNamespaced(g *input.Given,
 	if g.ReservedInCore {
 		return reserved.ValidateNamespaced(&g.Server, object, parent, repeated)
 	}
-	return WithHints(object, g.Server.ValidateNamespaced(object, nil, parent, repeated))
+	errs := WithHints(object, g.Server.ValidateNamespaced(object, nil, parent, repeated))
+	for _, err := range errs {
+		if strings.Contains(err.Detail, " to an extended machine image in NamespacedCloudProfile") {
+			err.Detail += "; remove it, for the version is that of the parent"
+		}
+		if err.Type == field.ErrorTypeNotSupported && valueOf.MatchString(err.Field) {
+			name, value := valueOf.FindStringSubmatch(err.Field)[1], fmt.Sprint(err.BadValue)
+			err.Detail += words.DidYouMean(capability.MeantValue(strings.TrimSuffix(name, "s"), value, registered(parent, name)))
+		}
+	}
+	return errs
+}
+
+// inList matches the path of what is within an image version or a machine type.
+var inList = regexp.MustCompile(`^spec\.(machineImages|machineTypes)\[(\d+)\](?:\.versions\[(\d+)\])?(.*)$`)
+
+// asRendered returns those of the errors of a NamespacedCloudProfile that are about an image version or a machine type, at their paths
+// in what it results in.
+func asRendered(object *v1beta1.NamespacedCloudProfile, rendered *v1beta1.CloudProfileSpec, errs field.ErrorList) finding.List {
+	var there finding.List
+	for _, err := range errs {
+		at := inList.FindStringSubmatch(err.Field)
+		if at == nil {
+			continue
+		}
+		i, _ := strconv.Atoi(at[2])
+		k, errOfVersion := strconv.Atoi(at[3])
+		path := ""
+		switch {
+		case at[1] == "machineTypes" && i < len(object.Spec.MachineTypes):
+			path = pathOfType(rendered, object.Spec.MachineTypes[i].Name)
+		case at[1] == "machineImages" && errOfVersion == nil && i < len(object.Spec.MachineImages) && k < len(object.Spec.MachineImages[i].Versions):
+			path = pathOfVersion(rendered, object.Spec.MachineImages[i].Name, object.Spec.MachineImages[i].Versions[k].Version)
+		}
+		if path != "" {
+			moved := *err
+			moved.Field = path + at[4]
+			there = append(there, finding.Of(field.ErrorList{&moved})...)
+		}
+	}
+	return there
+}
+
+// pathOfType returns the path of a machine type, without that of the spec; empty if there is none.
+func pathOfType(spec *v1beta1.CloudProfileSpec, name string) string {
+	i := slices.IndexFunc(spec.MachineTypes, func(t v1beta1.MachineType) bool { return t.Name == name })
+	if i < 0 {
+		return ""
+	}
+	return field.NewPath("machineTypes").Index(i).String()
+}
+
+// pathOfVersion returns the path of an image version, without that of the spec; empty if there is none.
+func pathOfVersion(spec *v1beta1.CloudProfileSpec, image, version string) string {
+	for i := range spec.MachineImages {
+		for k := range spec.MachineImages[i].Versions {
+			if spec.MachineImages[i].Name == image && spec.MachineImages[i].Versions[k].Version == version {
+				return field.NewPath("machineImages").Index(i).Child("versions").Index(k).String()
+			}
+		}
+	}
+	return ""
 }
 
 // Repeats reports whether an error of Gardener's says about an inherited version what one of ours says.
@@ -336,6 +440,7 @@ func withRepairs(object runtime.Object, errs field.ErrorList) field.ErrorList {
 	if profile, _ := object.(*v1beta1.CloudProfile); profile != nil {
 		for _, err := range errs {
 			err.Detail += capabilityHint(profile, err)
+			misregisteredArchitecture(profile, err)
 		}
 	}
 	return errs
@@ -359,6 +464,7 @@ func WithHints(object runtime.Object, errs field.ErrorList) field.ErrorList {
 		}
 		if profile != nil {
 			err.Detail += capabilityHint(profile, err)
+			misregisteredArchitecture(profile, err)
 		}
 	}
 	return errs
@@ -375,6 +481,8 @@ func capabilityHint(profile *v1beta1.CloudProfile, err *field.Error) string {
 		return "; add - {name: architecture, values: [amd64, arm64]} to spec.machineCapabilities"
 	case err.Type == field.ErrorTypeInvalid && strings.HasPrefix(err.Detail, "all Kubernetes versions must match the regex"):
 		return "; write a full version such as 1.33.2"
+	case err.Type == field.ErrorTypeInvalid && strings.HasSuffix(err.Field, ".kubeletVersionConstraint"):
+		return "; write one such as >= 1.31, < 1.35"
 	case err.Type == field.ErrorTypeDuplicate && versionOfImage.MatchString(err.Field):
 		return listedAlready(profile, err.Field)
 	case err.Type == field.ErrorTypeNotSupported && namesCapabilities(err.Field):
@@ -384,10 +492,24 @@ func capabilityHint(profile *v1beta1.CloudProfile, err *field.Error) string {
 		}
 		return cmp.Or(words.DidYouMean(words.Closest(value, known)), "; register "+value+" in spec.machineCapabilities, or leave it out")
 	case err.Type == field.ErrorTypeNotSupported && valueOf.MatchString(err.Field):
-		name := valueOf.FindStringSubmatch(err.Field)[1]
-		return words.DidYouMean(capability.MeantValue(strings.TrimSuffix(name, "s"), value, registered(profile, name)))
+		return valueHint(profile, err, value)
 	}
 	return ""
+}
+
+// valueHint says which value of a capability is meant by one that is not registered, or where to register it.
+func valueHint(profile *v1beta1.CloudProfile, err *field.Error, value string) string {
+	name := valueOf.FindStringSubmatch(err.Field)[1]
+	meant := capability.MeantValue(strings.TrimSuffix(name, "s"), value, registered(profile, name))
+	def := slices.IndexFunc(profile.Spec.MachineCapabilities, func(d v1beta1.CapabilityDefinition) bool { return d.Name == name })
+	if meant == "" && def >= 0 && (name != capability.Architecture || slices.Contains(v1beta1constants.ValidArchitectures, value)) {
+		repair := fmt.Sprintf("; register %s in spec.machineCapabilities[%d].values, or leave it out", value, def)
+		if err.Detail == "" { // there are no values yet
+			return strings.TrimPrefix(repair, "; ")
+		}
+		return repair
+	}
+	return words.DidYouMean(meant)
 }
 
 // namesCapabilities reports whether core says at a path that a capability is not registered. Errors about its

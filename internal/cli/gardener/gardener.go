@@ -211,9 +211,12 @@ func withGate(detail string) string {
 // expression matches the end of a message of Kubernetes that has said already in words what the expression does.
 var expression = regexp.MustCompile(`, regex used for validation is '[^']*'`)
 
-// withoutLatest leaves out that the latest version of Kubernetes cannot be found, where the versions have errors of their own.
+// withoutLatest leaves out that the latest version of Kubernetes cannot be found, where the versions have errors of their own, or
+// there are none.
 func withoutLatest(errs field.ErrorList) field.ErrorList {
-	if !slices.ContainsFunc(errs, func(err *field.Error) bool { return strings.HasPrefix(err.Field, "spec.kubernetes.versions[") }) {
+	if !slices.ContainsFunc(errs, func(err *field.Error) bool {
+		return strings.HasPrefix(err.Field, "spec.kubernetes.versions[") || err.Type == field.ErrorTypeRequired && err.Field == "spec.kubernetes.versions"
+	}) {
 		return errs
 	}
 	return slices.DeleteFunc(errs, func(err *field.Error) bool {

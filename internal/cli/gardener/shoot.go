@@ -9,6 +9,7 @@ import (
 	"iter"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/Masterminds/semver/v3"
@@ -28,8 +29,11 @@ const RuleNoLongerOffered = "no-longer-offered"
 // ValidateShootIn returns what Gardener's admission, its plugin ShootValidator, says about a Shoot and its profile besides
 // regions, machine types and images, as if the Shoot were created. What a Shoot that exists may keep is a warning: versions
 // that have expired, and what is not usable any more. A profile that is not known is empty: then only what no profile has is an
-// error.
-func ValidateShootIn(shoot *v1beta1.Shoot, profile *v1beta1.CloudProfileSpec) (errs, warnings field.ErrorList) {
+// error. works returns, for the index of a worker pool, what reports whether it could have another image version or machine type; only such
+// ones are advised. It may be nil, as may be what it returns: then everything that the profile has is advised.
+func ValidateShootIn(
+	shoot *v1beta1.Shoot, profile *v1beta1.CloudProfileSpec, works func(worker int) Works,
+) (errs, warnings field.ErrorList) {
 	c := &offer{profile: profile, errs: ValidateKubernetesIn(shoot, profile), exists: exists(shoot)}
 	lacks := gardenerrules.InRegion(profile, shoot.Spec.Region)
 	for at, version := range kubernetesOf(shoot) {
@@ -37,6 +41,7 @@ func ValidateShootIn(shoot *v1beta1.Shoot, profile *v1beta1.CloudProfileSpec) (e
 	}
 	for i := range shoot.Spec.Provider.Workers {
 		worker, at := &shoot.Spec.Provider.Workers[i], field.NewPath("spec", "provider", "workers").Index(i)
+		c.works = sync.OnceValue(func() Works { return worksFor(works, i) })
 		c.machineType(worker, at.Child("machine", "type"))
 		c.image(worker, at.Child("machine", "image"))
 		c.volume(worker, at.Child("volume"))
@@ -45,12 +50,27 @@ func ValidateShootIn(shoot *v1beta1.Shoot, profile *v1beta1.CloudProfileSpec) (e
 	return c.errs, c.warnings
 }
 
+// Works reports whether a worker pool could have a version of an image on a machine type, instead of its own. Nil: nobody knows.
+type Works func(machineType, image, version string) bool
+
+// worksFor returns what works says of a worker pool, and else what takes everything for possible.
+func worksFor(works func(worker int) Works, worker int) Works {
+	if works != nil {
+		if of := works(worker); of != nil {
+			return of
+		}
+	}
+	return func(string, string, string) bool { return true }
+}
+
 // offer compares a Shoot with what its profile offers.
 type offer struct {
 	profile        *v1beta1.CloudProfileSpec
 	errs, warnings field.ErrorList
 	// exists is set for a Shoot that has been created, and may keep what it has.
 	exists bool
+	// works is for the worker pool that is looked at.
+	works func() Works
 }
 
 func (c *offer) warn(at *field.Path, value, format string, args ...any) {
@@ -63,8 +83,11 @@ func (c *offer) warn(at *field.Path, value, format string, args ...any) {
 // soon is how long before its expiration date a version is warned about that a Shoot has.
 const soon = 30 * 24 * time.Hour
 
-// expirable warns that a version is not active, or not for long, and names those that are: first what lasts (semantics S13).
-func (c *offer) expirable(at *field.Path, v v1beta1.ExpirableVersion, what string, all []v1beta1.ExpirableVersion) {
+// expirable warns that a version is not active, or not for long, and names those that are and that would work: first what lasts
+// (semantics S13).
+func (c *offer) expirable(
+	at *field.Path, v v1beta1.ExpirableVersion, what string, all []v1beta1.ExpirableVersion, works func(version string) bool,
+) {
 	then := " has expired: a new Shoot with it is refused, and maintenance may update an existing one by force"
 	if v1beta1helper.VersionIsActive(v) {
 		expiry := versions.ExpiryOf(v)
@@ -74,12 +97,17 @@ func (c *offer) expirable(at *field.Path, v v1beta1.ExpirableVersion, what strin
 		then = fmt.Sprintf(" expires on %s: maintenance updates it by force then, or finds nothing that replaces it", expiry.Format(time.DateOnly))
 	}
 	var advised []string
+	none := "none is active"
 	for _, choice := range versions.NewChoices(all).Advised(v.Version) {
-		if choice.Version != v.Version {
+		switch {
+		case choice.Version == v.Version:
+		case works(choice.Version):
 			advised = append(advised, choice.String())
+		default:
+			none = "no other active version would work for this worker pool"
 		}
 	}
-	c.warn(at, v.Version, "%s%s; %s", what, then, oneOf("write", "active", advised))
+	c.warn(at, v.Version, "%s%s; %s", what, then, oneOf("write", none, advised))
 }
 
 var (
@@ -176,7 +204,7 @@ func (c *offer) kubernetes(version string, at *field.Path) {
 		c.errs = append(c.errs, unsupported(at, version, c.profile))
 		return
 	}
-	c.expirable(at, all[i], "version "+version+" of Kubernetes", readable(all))
+	c.expirable(at, all[i], "version "+version+" of Kubernetes", readable(all), func(string) bool { return true })
 }
 
 // withoutUnreadable removes the versions of Kubernetes from a Shoot that Gardener's validation cannot read: it reports them as
@@ -199,10 +227,17 @@ func withoutUnreadable(shoot *v1beta1.Shoot) {
 
 func (c *offer) machineType(worker *v1beta1.Worker, at *field.Path) {
 	all, usable := offered(c.profile.MachineTypes, func(t v1beta1.MachineType) (string, bool) { return t.Name, ptr.Deref(t.Usable, true) })
-	if name := worker.Machine.Type; slices.Contains(all, name) && !slices.Contains(usable, name) {
-		c.warn(at, name, "worker pool %s: machine type %s is not usable any more: existing pools may keep it; %s",
-			worker.Name, name, oneOf("for a new one take", "usable", usable))
+	name := worker.Machine.Type
+	if !slices.Contains(all, name) || slices.Contains(usable, name) {
+		return
 	}
+	none := "none is usable"
+	if image := worker.Machine.Image; image != nil && image.Version != nil {
+		usable = slices.DeleteFunc(usable, func(other string) bool { return !c.works()(other, image.Name, *image.Version) })
+		none = "no usable one boots " + image.Name + "@" + *image.Version
+	}
+	c.warn(at, name, "worker pool %s: machine type %s is not usable any more: existing pools may keep it; %s",
+		worker.Name, name, oneOf("for a new one take", none, usable))
 }
 
 func (c *offer) image(worker *v1beta1.Worker, at *field.Path) {
@@ -224,7 +259,8 @@ func (c *offer) image(worker *v1beta1.Worker, at *field.Path) {
 	}
 	k := slices.IndexFunc(all, func(v v1beta1.ExpirableVersion) bool { return v.Version == *named.Version })
 	if k >= 0 {
-		c.expirable(at.Child("version"), all[k], fmt.Sprintf("worker pool %s: %s@%s", worker.Name, named.Name, *named.Version), all)
+		c.expirable(at.Child("version"), all[k], fmt.Sprintf("worker pool %s: %s@%s", worker.Name, named.Name, *named.Version), all,
+			func(version string) bool { return c.works()(worker.Machine.Type, named.Name, version) })
 	}
 }
 
@@ -269,7 +305,7 @@ func (c *offer) zones(worker *v1beta1.Worker, lacks gardenerrules.Unavailability
 		if len(choices) == 0 {
 			return onlyIn(rest) + "; no machine type that could replace it is available in all of these"
 		}
-		return onlyIn(rest) + ", or " + oneOf("take", "available", choices)
+		return onlyIn(rest) + ", or " + oneOf("take", "", choices)
 	})
 	if worker.Volume != nil && worker.Volume.Type != nil {
 		name := *worker.Volume.Type
@@ -279,11 +315,11 @@ func (c *offer) zones(worker *v1beta1.Worker, lacks gardenerrules.Unavailability
 	}
 }
 
-// oneOf says to write or take one of the versions or machine types that there still are, which are those in a state.
-func oneOf(do, state string, names []string) string {
+// oneOf says to write or take one of the versions or machine types that there still are; none is said where there are none.
+func oneOf(do, none string, names []string) string {
 	switch len(names) {
 	case 0:
-		return "none is " + state
+		return none
 	case 1:
 		return do + " " + names[0]
 	}

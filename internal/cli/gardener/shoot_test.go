@@ -22,7 +22,7 @@ func TestValidateShootIn(t *testing.T) {
 		profile, shoot := &v1beta1.CloudProfileSpec{}, &v1beta1.Shoot{}
 		c.Decode("profile.yaml", profile)
 		c.Decode("shoot.yaml", &shoot.Spec)
-		errs, warnings := gardener.ValidateShootIn(shoot, profile)
+		errs, warnings := gardener.ValidateShootIn(shoot, profile, nil)
 		var lines []string
 		for _, err := range errs {
 			lines = append(lines, fmt.Sprintf("error %s [%s]", err, err.Origin))
@@ -53,7 +53,7 @@ func TestVersionsThatExpireSoon(t *testing.T) {
 			Name: "w", Machine: v1beta1.Machine{Image: &v1beta1.ShootMachineImage{Name: "gl", Version: &version}},
 		})
 	}
-	_, warnings := gardener.ValidateShootIn(shoot, profile)
+	_, warnings := gardener.ValidateShootIn(shoot, profile, func(int) gardener.Works { return nil })
 	want := []string{
 		fmt.Sprintf("version 1.32.1 of Kubernetes expires on %s: ", in(20).UTC().Format(time.DateOnly)),
 		fmt.Sprintf("worker pool w: gl@1.0.0 expires on %s: ", in(3).UTC().Format(time.DateOnly)),
@@ -64,6 +64,39 @@ func TestVersionsThatExpireSoon(t *testing.T) {
 	for i, warning := range warnings {
 		if !strings.HasPrefix(warning.Detail, want[i]) || strings.Count(warning.Detail, warning.BadValue.(string)) != 1 {
 			t.Error(warning.Detail)
+		}
+	}
+}
+
+// Only what would work is advised, for each worker pool.
+func TestAdviceWorks(t *testing.T) {
+	expired := &metav1.Time{Time: time.Now().Add(-time.Hour)}
+	version := func(v string, at *metav1.Time) v1beta1.MachineImageVersion {
+		return v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: v, ExpirationDate: at}} //nolint:staticcheck // as people write it
+	}
+	profile := &v1beta1.CloudProfileSpec{
+		MachineTypes: []v1beta1.MachineType{{Name: "old", Usable: new(false)}, {Name: "virt"}, {Name: "arm"}},
+		MachineImages: []v1beta1.MachineImage{{
+			Name: "gl", Versions: []v1beta1.MachineImageVersion{version("1.0.0", expired), version("2.0.0", nil), version("3.0.0", nil)},
+		}},
+	}
+	shoot := &v1beta1.Shoot{}
+	for range 2 {
+		shoot.Spec.Provider.Workers = append(shoot.Spec.Provider.Workers, v1beta1.Worker{
+			Name: "w", Machine: v1beta1.Machine{Type: "old", Image: &v1beta1.ShootMachineImage{Name: "gl", Version: new("1.0.0")}},
+		})
+	}
+	_, warnings := gardener.ValidateShootIn(shoot, profile, func(worker int) gardener.Works {
+		return func(machineType, image, version string) bool {
+			return worker == 0 && image == "gl" && (machineType == "virt" || version == "3.0.0")
+		}
+	})
+	for i, want := range []string{
+		"for a new one take virt", "write 3.0.0",
+		"no usable one boots gl@1.0.0", "no other active version would work for this worker pool",
+	} {
+		if i >= len(warnings) || !strings.HasSuffix(warnings[i].Detail, "; "+want) && !strings.HasSuffix(warnings[i].Detail, ": "+want) {
+			t.Fatalf("not %q: %v", want, warnings)
 		}
 	}
 }

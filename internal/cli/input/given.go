@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,6 +56,8 @@ type Given struct {
 	// Lost are the problems because of which a document is not among the objects at all.
 	Lost []manifest.Problem
 
+	// misread says where the objects, KIND NAME, are written that were found and not read, and have an error for that.
+	misread map[string]string
 	// skipped is what folders have that is not read, and empty are the inputs without text.
 	skipped []manifest.Skipped
 	empty   []string
@@ -113,10 +114,22 @@ func (in *Given) AddProblems(problems []manifest.Problem) {
 		} else {
 			in.Lost = append(in.Lost, p)
 		}
+		in.addMisread(p.File, p.Line, p.Identity, p.Hidden)
 		in.Findings = append(in.Findings, report.Finding{
-			Severity: finding.SeverityError, Rule: p.Rule, Type: kind, Message: withShortWords(p.Message),
+			Severity: finding.SeverityError, Rule: p.Rule, Type: kind, Message: report.ShortWords(p.Message),
 			Object: report.Object(p.Identity), File: p.File, Line: p.Line, Column: p.Column,
 		})
+	}
+}
+
+// addMisread notes where there is an error because of which objects may not be read. Their kinds may be written in another case.
+func (in *Given) addMisread(file string, line int, objects ...manifest.Identity) {
+	if in.misread == nil {
+		in.misread = map[string]string{}
+	}
+	for _, who := range objects {
+		who.Kind, who.Namespace = words.InCase(strings.TrimSuffix(who.Kind, "s"), GardenKinds), cmp.Or(who.Namespace, in.Namespace)
+		in.misread[who.Kind+" "+nameOf(who)] = fmt.Sprintf("%s:%d", file, line)
 	}
 }
 
@@ -126,6 +139,8 @@ func (in *Given) Add(o *manifest.Object) {
 		in.Summary.Objects++
 		in.begins(o, true)
 		in.AddErrors(o, problem)
+		line, _ := o.Position(problem.Field)
+		in.addMisread(o.File, line, o.Identity)
 		return
 	}
 	if o.APIVersion != v1beta1.SchemeGroupVersion.String() {
@@ -265,48 +280,17 @@ func located(o *manifest.Object, severity finding.Severity, list finding.List) [
 // beginning.
 func Message(err *field.Error) string {
 	if err.Origin != gardener.RuleCore && err.Detail != "" {
-		return withShortWords(err.Detail)
+		return report.ShortWords(err.Detail)
 	}
 	said := *err
 	if value, isText := err.BadValue.(string); isText {
-		said.BadValue = shortened(value)
+		said.BadValue = report.Shortened(value)
 	}
-	return withShortWords(said.ErrorBody())
+	return report.ShortWords(asWritten.Replace(said.ErrorBody()))
 }
 
-// longest is how many characters a message has of a value, and aroundValue how many more a word may have because of the quotation
-// marks and brackets around one.
-const (
-	longest     = 200
-	aroundValue = 20
-)
-
-// shortened returns a value as messages have it: of a long one the beginning, and how long it is.
-func shortened(value string) string {
-	if len(value) <= longest {
-		return value
-	}
-	characters := []rune(value)
-	if len(characters) <= longest {
-		return value
-	}
-	return fmt.Sprintf("%s… (%d characters)", string(characters[:longest]), len(characters))
-}
-
-// withShortWords returns a message in which words that are too long are shortened.
-func withShortWords(message string) string {
-	if len(message) <= longest {
-		return message
-	}
-	split := strings.Split(message, " ")
-	for i, word := range split {
-		if utf8.RuneCountInString(word) > longest+aroundValue {
-			bare := strings.TrimRight(word, ".,:;)]}")
-			split[i] = shortened(bare) + word[len(bare):]
-		}
-	}
-	return strings.Join(split, " ")
-}
+// asWritten undoes what JSON does to signs that mean something in HTML.
+var asWritten = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 
 // Problem returns an error of a rule at a path, with a detail that is formatted as by [fmt.Sprintf].
 func Problem(rule string, kind field.ErrorType, at string, value any, format string, args ...any) *field.Error {

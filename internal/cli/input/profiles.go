@@ -146,9 +146,13 @@ func (in *Given) rendered(s *Source[v1beta1.NamespacedCloudProfile], at string) 
 	case !NamesParent(s.Object):
 		return nil, Unreadable("NamespacedCloudProfile", s.Object.Name, at)
 	}
+	_, misread := in.misread["CloudProfile "+s.Object.Spec.Parent.Name]
+	why := "is not among the inputs, and there is no status.cloudProfileSpec; give the manifest of the CloudProfile as well"
+	if misread || in.meantProfile("CloudProfile", s.Object.Spec.Parent.Name, "spec.parent.name") != "" {
+		why = "was not found; repair that first"
+	}
 	return nil, Problem(RulePoolNotChecked, field.ErrorTypeInvalid, at, s.Object.Name,
-		"worker pools not checked: CloudProfile %s, the parent of NamespacedCloudProfile %s, is not among the inputs, "+
-			"and there is no status.cloudProfileSpec; give the manifest of the CloudProfile as well", s.Object.Spec.Parent.Name, s.Name)
+		"worker pools not checked: CloudProfile %s, the parent of NamespacedCloudProfile %s, %s", s.Object.Spec.Parent.Name, s.Name, why)
 }
 
 // NamesParent reports whether a NamespacedCloudProfile says what its parent is.
@@ -202,8 +206,12 @@ func compiled[T any](
 	return compile(s, at)
 }
 
-// Missing is the error about a profile, [NAMESPACE/]NAME, that is not among the inputs, or not where it could be read.
+// Missing is the error about a profile, [NAMESPACE/]NAME, that is not among the inputs, or not where it could be read. It is of the type
+// Required if another error says already why the profile could not be read.
 func (in *Given) Missing(kind, name, at string) *field.Error {
+	if where, misread := in.misread[kind+" "+name]; misread {
+		return Problem(check.RuleProfileMissing, field.ErrorTypeRequired, at, nil, "%s %s was not read; repair %s first", kind, name, where)
+	}
 	if in.Cluster != "" {
 		return Problem(check.RuleProfileMissing, field.ErrorTypeNotFound, at, name,
 			"%s %s is neither among the files nor in %s: give its manifest as well, or correct the name", kind, name, in.Cluster)
@@ -226,6 +234,13 @@ func (in *Given) meantProfile(kind, name, at string) string {
 	}
 	if at == "spec.cloudProfile.name" && kind == "NamespacedCloudProfile" && in.Profiles.ByName[bare] != nil {
 		return ", but a CloudProfile of that name is: write kind: CloudProfile"
+	}
+	if at == "spec.cloudProfile.name" && kind == "CloudProfile" {
+		for _, other := range names(in.Namespaced.All) {
+			if namespace, rest, _ := strings.Cut(other, "/"); namespace != "" && rest == name {
+				return ", but NamespacedCloudProfile " + other + " is: write kind: NamespacedCloudProfile"
+			}
+		}
 	}
 	known := names(in.Profiles.All)
 	if kind == "NamespacedCloudProfile" {

@@ -59,9 +59,6 @@ func repairSuggested(_ *input.Given, object any, f report.Finding) patch {
 	case finding.ReplaceKey:
 		return rename(object, path[:len(path)-1], meant.Name, meant.With)
 	case finding.ReplaceByList:
-		if members, isMap := value.(map[string]any); isMap && meant.Name != "" {
-			path, value = member(path, meant.Name), members[meant.Name]
-		}
 		if value == meant.With {
 			what := fmt.Sprintf("%s is now the list [%s]", meant.With, meant.With)
 			return patch{what, []edit.Op{edit.Replace(path, []any{meant.With})}}

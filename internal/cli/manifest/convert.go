@@ -27,7 +27,7 @@ type converter struct {
 }
 
 // value returns the document, an item of a list, or the value of a member, which is at the given depth.
-func (c *converter) value(n *yaml.Node, depth int) *node {
+func (c *converter) value(n *yaml.Node, depth int, is role) *node {
 	at := c.at(aliased(n)) // of what an alias stands for where its anchor is
 	v := &node{at: at, content: at, json: "null"}
 	if depth > maxDepth {
@@ -35,27 +35,30 @@ func (c *converter) value(n *yaml.Node, depth int) *node {
 		return v
 	}
 	c.cost(len(","))
-	c.note(c.follow(n, func(n *yaml.Node) { c.fill(v, n, depth) }))
+	c.note(c.follow(n, func(n *yaml.Node) { c.fill(v, n, depth, is) }))
 	c.cost(len(v.json)) // a closing delimiter is as long as its opening
 	return v
 }
 
 // fill gives a value what the node has, which is no alias.
-func (c *converter) fill(v *node, n *yaml.Node, depth int) {
+func (c *converter) fill(v *node, n *yaml.Node, depth int, is role) {
 	switch n.Kind {
 	case yaml.MappingNode:
 		v.json = "{"
 		c.members(v, n, depth+1)
-		v.keepLast(depth == 1, c.note)
+		if n.Style&yaml.FlowStyle != 0 { // where neither lines nor dashes separate
+			is = valueOfMember
+		}
+		v.keepLast(is, c.note)
 	case yaml.SequenceNode:
 		v.json = "["
 		for _, item := range n.Content {
-			v.nodes = append(v.nodes, c.value(item, depth+1))
+			v.nodes = append(v.nodes, c.value(item, depth+1, itemOfList))
 		}
 	default:
 		text, err := scalarJSON(n)
 		if err != nil {
-			c.note(&fault{v.at, RuleSyntax, err.Error()})
+			c.note(&fault{at: v.at, rule: RuleSyntax, message: err.Error()})
 			return
 		}
 		v.json = text
@@ -74,7 +77,7 @@ func (c *converter) members(to *node, n *yaml.Node, depth int) {
 		}
 		key, f := c.key(pair[0])
 		c.cost(len(`"":`) + len(key))
-		m := c.value(pair[1], depth)
+		m := c.value(pair[1], depth, valueOfMember)
 		if f != nil {
 			c.note(f)
 			continue
@@ -87,11 +90,11 @@ func (c *converter) members(to *node, n *yaml.Node, depth int) {
 func (c *converter) key(n *yaml.Node) (string, *fault) {
 	target := aliased(n)
 	if target.Kind != yaml.ScalarNode {
-		return "", &fault{c.at(n), RuleSyntax, "a list or mapping cannot be a key"}
+		return "", &fault{at: c.at(n), rule: RuleSyntax, message: "a list or mapping cannot be a key"}
 	}
 	key, err := keyText(target)
 	if err != nil {
-		return "", &fault{c.at(n), RuleSyntax, err.Error()}
+		return "", &fault{at: c.at(n), rule: RuleSyntax, message: err.Error()}
 	}
 	return key, nil
 }
@@ -104,10 +107,10 @@ func (c *converter) merge(to *node, n *yaml.Node, depth int) {
 	}
 	for _, source := range slices.Backward(sources) {
 		if aliased(source).Kind != yaml.MappingNode {
-			c.note(&fault{c.at(source), RuleSyntax, "a merge key (<<) takes a mapping or a list of mappings"})
+			c.note(&fault{at: c.at(source), rule: RuleSyntax, message: "a merge key (<<) takes a mapping or a list of mappings"})
 			return
 		}
-		for _, m := range c.value(source, depth-1).nodes {
+		for _, m := range c.value(source, depth-1, valueOfMember).nodes {
 			c.source.spend(aliasCost)
 			m.merged = true
 			to.nodes = append(to.nodes, m)
@@ -128,10 +131,10 @@ func (c *converter) follow(n *yaml.Node, do func(*yaml.Node)) *fault {
 	target := aliased(n)
 	if n != target {
 		if slices.Contains(c.open, target) {
-			return &fault{c.at(n), RuleSyntax, "an alias (*name) refers to a value that contains it"}
+			return &fault{at: c.at(n), rule: RuleSyntax, message: "an alias (*name) refers to a value that contains it"}
 		}
 		if c.aliased = true; !c.source.spend(aliasCost) {
-			return &fault{c.at(n), RuleTooLarge, expandsTooFar}
+			return &fault{at: c.at(n), rule: RuleTooLarge, message: expandsTooFar}
 		}
 		c.aliases++
 		defer func() { c.aliases-- }()
@@ -165,7 +168,7 @@ func (c *converter) at(n *yaml.Node) place { return c.chunk.at(n.Line, n.Column)
 var expandsTooFar = fmt.Sprintf("the aliases (*name) expand to more than %d MiB; write fewer aliases within aliases", maxExpanded>>20)
 
 func tooDeep(at place) *fault {
-	return &fault{at, RuleTooLarge, fmt.Sprintf("lists and mappings are nested more than %d deep", maxDepth)}
+	return &fault{at: at, rule: RuleTooLarge, message: fmt.Sprintf("lists and mappings are nested more than %d deep", maxDepth)}
 }
 
 // booleans are the plain scalars that are booleans in YAML 1.1, each in three spellings.

@@ -114,7 +114,7 @@ func (r *jsonReader) value(depth int) (*node, error) {
 		}
 	}
 	if n.json == "{" {
-		n.keepLast(false, r.faults.add)
+		n.keepLast(valueOfMember, r.faults.add)
 	}
 	_, err = r.next()
 	return n, err
@@ -167,5 +167,5 @@ func syntaxFaultInJSON(text string, at place, err error) *fault {
 		}
 		at.advance(text)
 	}
-	return &fault{at, RuleSyntax, "not valid JSON: " + message}
+	return &fault{at: at, rule: RuleSyntax, message: "not valid JSON: " + message}
 }

@@ -60,6 +60,8 @@ type Problem struct {
 	// Rule is one of the Rule constants.
 	Rule    string
 	Message string
+	// Hidden is the object of the document that is not read, because another one begins in it; empty for other problems.
+	Hidden Identity
 }
 
 // written is where an object was written.

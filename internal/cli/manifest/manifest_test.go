@@ -100,6 +100,10 @@ func TestLoadMessages(t *testing.T) {
 		"kind: B":        "apiVersion is missing",
 		"items:\n- a: 1": "apiVersion and kind are missing; if it is a list of objects, add apiVersion: v1 and kind: List",
 		"apiVersion: v1\nkind: A\nx: 1\napiVersion: v1\nkind: B\nx: 1\n": "a second object begins here; write --- into a line of its own above it",
+		"apiVersion: v1\nkind: A\nx:\n- a: 1\n  b: 1\n  a: 2\n  b: 2\n": "not valid YAML: a second item of the list begins here without its dash; " +
+			"write - a: with the dash below that of the item above",
+		"apiVersion: v1\nkind: A\nx: [{a: 1, b: 1, a: 2, b: 2}]\n": "", // two problems: there are no dashes
+		"apiVersion: v1\nkind: A\nx:\n- a: 1\n  b: 1\n  b: 2\n":    `the key "b" is already given in line 5; remove one of the two`,
 		"apiVersion: v1\nkind: A\nx:\n\u00a0 a: 1\n  b: 1\n": "not valid YAML: the line is indented by the character U+00A0, " +
 			"which only looks like a space; write spaces",
 		"kind: Secret\na: *topsecret": "not valid YAML: an alias (*name) refers to an anchor (&name) that is not defined above it",

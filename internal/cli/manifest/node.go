@@ -6,6 +6,7 @@ package manifest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,6 +32,8 @@ type node struct {
 type fault struct {
 	at            place
 	rule, message string
+	// hidden is the object above, whose keys are given again; empty for other faults.
+	hidden Identity
 }
 
 // faults are those of a document.
@@ -44,10 +47,19 @@ func (all *faults) add(f *fault) {
 	}
 }
 
+// role is what a mapping is, as far as it matters to those who forget what separates two of them.
+type role int
+
+const (
+	valueOfMember role = iota
+	wholeDocument
+	itemOfList
+)
+
 // keepLast drops the members of an object with a key that comes again. It notes the faults of keys that the mapping itself gives
 // again: what a merge key brings in may be overridden. If a whole document gives both apiVersion and kind again, that is one fault: the
-// line between two documents is missing.
-func (n *node) keepLast(document bool, note func(*fault)) {
+// line between two documents is missing. If an item of a list gives its first key and another one again, the dash of the next item is.
+func (n *node) keepLast(is role, note func(*fault)) {
 	first := make(map[string]*node, len(n.nodes))
 	var again []*node
 	for _, m := range n.nodes {
@@ -56,14 +68,21 @@ func (n *node) keepLast(document bool, note func(*fault)) {
 		case before == nil:
 			first[m.key] = m
 		default:
-			m.again = &fault{m.at, RuleDuplicateKey,
-				fmt.Sprintf("the key %s is already given in line %d; remove one of the two", quoteKey(m.key), before.at.line)}
+			m.again = &fault{at: m.at, rule: RuleDuplicateKey,
+				message: fmt.Sprintf("the key %s is already given in line %d; remove one of the two", quoteKey(m.key), before.at.line)}
 			again = append(again, m)
 		}
 	}
 	given := func(key string) bool { return slices.ContainsFunc(again, func(m *node) bool { return m.key == key }) }
-	if document && given("apiVersion") && given("kind") {
-		note(&fault{again[0].at, RuleDuplicateKey, "a second object begins here; write --- into a line of its own above it"})
+	if is == itemOfList && len(again) > 1 && again[0].key == n.nodes[0].key {
+		note(&fault{at: again[0].at, rule: RuleSyntax, message: fmt.Sprintf(
+			"not valid YAML: a second item of the list begins here without its dash; write - %s: with the dash below that of the item above",
+			strings.Trim(quoteKey(again[0].key), `"`))})
+		again = nil
+	}
+	if is == wholeDocument && given("apiVersion") && given("kind") {
+		above := &node{json: "{", nodes: slices.Collect(maps.Values(first))}
+		note(&fault{again[0].at, RuleDuplicateKey, "a second object begins here; write --- into a line of its own above it", above.identify()})
 		again = nil
 	}
 	for _, m := range again {
@@ -179,13 +198,13 @@ func (n *node) misshapen() *fault {
 		if n.json == "[" {
 			what = "list"
 		}
-		return &fault{n.at, RuleNotAnObject, "this is a " + what + ", but a manifest is a mapping with apiVersion and kind"}
+		return &fault{at: n.at, rule: RuleNotAnObject, message: "this is a " + what + ", but a manifest is a mapping with apiVersion and kind"}
 	}
 	var missing []string
 	for _, key := range []string{"apiVersion", "kind"} {
 		field := n.member(key)
 		if field != nil && field.json != "null" && field.json[0] != '"' {
-			return &fault{field.content, RuleNotAnObject, key + " is not a string"}
+			return &fault{at: field.content, rule: RuleNotAnObject, message: key + " is not a string"}
 		}
 		if field.text() == "" {
 			missing = append(missing, key)
@@ -195,11 +214,11 @@ func (n *node) misshapen() *fault {
 	case 0:
 		return nil
 	case 1:
-		return &fault{n.at, RuleNotAnObject, missing[0] + " is missing"}
+		return &fault{at: n.at, rule: RuleNotAnObject, message: missing[0] + " is missing"}
 	}
 	message := "apiVersion and kind are missing"
 	if items := n.member("items"); items != nil && items.json == "[" {
 		message += "; if it is a list of objects, add apiVersion: v1 and kind: List"
 	}
-	return &fault{n.at, RuleNotAnObject, message}
+	return &fault{at: n.at, rule: RuleNotAnObject, message: message}
 }

@@ -79,7 +79,7 @@ func listOf(c chunk) Identity {
 func (s *source) parse(c chunk) {
 	objects, first := len(s.Objects), len(s.Problems)
 	if s.part != frame && parts(c.text) > maxParts {
-		s.fault(&fault{place{c.line, 1}, RuleTooLarge, "the document has too many keys, values and items to be read"}, Identity{})
+		s.fault(&fault{at: place{c.line, 1}, rule: RuleTooLarge, message: "the document has too many keys, values and items to be read"}, Identity{})
 	} else if !s.parseJSON(c) {
 		s.parseYAML(c)
 	}
@@ -144,7 +144,7 @@ func (s *source) object(n *node, list Identity, limited bool) *fault {
 	}
 	for _, item := range items {
 		if limited && !s.spend(itemCost) {
-			return &fault{item.at, RuleTooLarge, expandsTooFar}
+			return &fault{at: item.at, rule: RuleTooLarge, message: expandsTooFar}
 		}
 		if f := s.object(item, who, limited); f != nil {
 			return f
@@ -155,7 +155,7 @@ func (s *source) object(n *node, list Identity, limited bool) *fault {
 
 func (s *source) fault(f *fault, who Identity) {
 	s.Problems = append(s.Problems, Problem{Identity: who, File: s.name,
-		Line: int(f.at.line), Column: int(f.at.column), Rule: f.rule, Message: f.message})
+		Line: int(f.at.line), Column: int(f.at.column), Rule: f.rule, Message: f.message, Hidden: f.hidden})
 }
 
 // spend takes bytes from the budget for aliases, and reports whether it has as many.

@@ -84,7 +84,7 @@ func (s *source) streamJSON(in *io.LimitedReader, begin string) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.As(err, &syntactic):
-			s.fault(&fault{r.at, RuleSyntax, fmt.Sprintf(
+			s.fault(&fault{at: r.at, rule: RuleSyntax, message: fmt.Sprintf(
 				"not valid JSON, here or behind: %v; nothing from here on was read", syntactic.Err)}, Identity{})
 			return nil
 		default:
@@ -109,7 +109,7 @@ func (s *source) takeJSON(n *node, r *jsonReader) {
 // tooLarge ends an input at a document, or an item of a List, of which this is a part.
 func (s *source) tooLarge(c chunk) {
 	first := len(s.Problems)
-	s.fault(&fault{c.place, RuleTooLarge, fmt.Sprintf(
+	s.fault(&fault{at: c.place, rule: RuleTooLarge, message: fmt.Sprintf(
 		"the document, or the item of a List, is larger than %d MiB; nothing from here on was read", maxDocument>>20)}, Identity{})
 	s.judge(c, len(s.Objects), first)
 }

@@ -26,7 +26,7 @@ func (s *source) parseYAML(c chunk) {
 	nodes, err := decode(c.text)
 	for _, n := range nodes {
 		conv := converter{source: s, chunk: c}
-		value := conv.value(n, 1)
+		value := conv.value(n, 1, wholeDocument)
 		s.take(value, conv.faults, conv.aliased)
 	}
 	if err != nil {
@@ -57,7 +57,7 @@ func decode(text string) (contents []*yaml.Node, err error) {
 // unreadable returns the fault of text with bytes that YAML does not allow.
 func unreadable(c chunk) *fault {
 	if strings.HasPrefix(c.text, "\xff\xfe") || strings.HasPrefix(c.text, "\xfe\xff") {
-		return &fault{c.place, RuleSyntax, "the text is UTF-16, as PowerShell may write it; write it as UTF-8: Out-File -Encoding utf8, or iconv -f UTF-16 -t UTF-8"}
+		return &fault{at: c.place, rule: RuleSyntax, message: "the text is UTF-16, as PowerShell may write it; write it as UTF-8: Out-File -Encoding utf8, or iconv -f UTF-16 -t UTF-8"}
 	}
 	for i, r := range c.text {
 		message := ""
@@ -72,7 +72,7 @@ func unreadable(c chunk) *fault {
 		if message != "" {
 			at := c.place
 			at.advance(c.text[:i])
-			return &fault{at, RuleSyntax, message}
+			return &fault{at: at, rule: RuleSyntax, message: message}
 		}
 	}
 	return nil
@@ -110,7 +110,7 @@ func (s *source) syntaxFault(c chunk, err error) *fault {
 	if repair := repairs[message]; repair != "" {
 		message += "; " + repair
 	}
-	return &fault{at, RuleSyntax, "not valid YAML: " + message}
+	return &fault{at: at, rule: RuleSyntax, message: "not valid YAML: " + message}
 }
 
 // otherSpace returns the fault of the first line of a text that is indented by a space that YAML does not know, and looks like one
@@ -123,8 +123,9 @@ func otherSpace(c chunk) *fault {
 			at := c.place
 			at.advance(c.text[:pos+i])
 			r, _ := utf8.DecodeRuneInString(indent[i:])
-			return &fault{at, RuleSyntax, fmt.Sprintf("not valid YAML: the line is indented by the character %U, which only looks like a space; "+
+			return &fault{at: at, rule: RuleSyntax, message: fmt.Sprintf("not valid YAML: the line is indented by the character %U, which only looks like a space; "+
 				"write spaces", r)}
+
 		}
 		pos += len(line)
 	}

@@ -115,6 +115,9 @@ func (w *worker) serverGroup(policy string, has []string) (found finding.Report)
 	case strings.TrimSpace(policy) == "":
 		validation.NotAmong(&found, validation.RuleSettingMissing, at, "", has,
 			"write a policy of the profile, or remove serverGroup")
+	case misspelt(policy, has) != "":
+		found.Found(ruleServerGroup, field.ErrorTypeNotSupported, at, policy,
+			"the profile has policy %s by a wrong name only, %q; have its operator correct that in serverGroupPolicies", policy, misspelt(policy, has))
 	case !slices.Contains(has, policy):
 		validation.NotAmong(&found, ruleServerGroup, at, policy, has, "the profile has no server group policy "+policy)
 	case policy == affinity && len(w.Zones) > 1:
@@ -123,6 +126,21 @@ func (w *worker) serverGroup(policy string, has []string) (found finding.Report)
 				"keep one zone, or choose another policy, such as soft-affinity if the profile has it", few(w.Zones))
 	}
 	return found
+}
+
+// misspelt returns the policy of a profile by which one of Nova's was probably meant; empty if the profile has that itself, or none
+// like it.
+func misspelt(policy string, has []string) string {
+	if slices.Contains(has, policy) || !slices.Contains(validation.ServerGroupPolicies, policy) {
+		return ""
+	}
+	i := slices.IndexFunc(has, func(h string) bool {
+		return !slices.Contains(validation.ServerGroupPolicies, h) && words.Closest(h, validation.ServerGroupPolicies) == policy
+	})
+	if i < 0 {
+		return ""
+	}
+	return has[i]
 }
 
 // machineLabels checks that no machine label is a label of the worker pool as well, since machines have both.

@@ -206,17 +206,17 @@ func (c *cloudProfile) nodeVolumeAttachLimit(at *field.Path) {
 	}
 }
 
-// policies are those that Nova has.
-var policies = []string{"affinity", "anti-affinity", "soft-affinity", "soft-anti-affinity"}
+// ServerGroupPolicies are those that Nova has. They must not be changed.
+var ServerGroupPolicies = []string{"affinity", "anti-affinity", "soft-affinity", "soft-anti-affinity"}
 
 func (c *cloudProfile) serverGroupPolicies(at *field.Path) {
 	entries := seen[string]{}
 	for i := range c.config.ServerGroupPolicies {
 		policy, path := &c.config.ServerGroupPolicies[i], at.Index(i)
 		if c.notEmpty(policy, path) && !entries.again(&c.findings, ruleEntryRepeated, *policy, path, path, *policy, "is "+*policy) &&
-			!slices.Contains(policies, *policy) {
+			!slices.Contains(ServerGroupPolicies, *policy) {
 			c.Found(ruleServerGroupPolicy, field.ErrorTypeNotSupported, path, *policy,
-				"Nova, the compute service, has no policy %s; %s", quote(*policy), oneOf(*policy, policies))
+				"Nova, the compute service, has no policy %s; %s", quote(*policy), oneOf(*policy, ServerGroupPolicies))
 		}
 	}
 }

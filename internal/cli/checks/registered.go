@@ -1,0 +1,195 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package checks
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// What is written wrong in spec.machineCapabilities makes errors wherever it is written right. They are told as one, where the mistake is.
+
+// word is a name of a capability, or a value of one, that a profile uses without having registered it. A name has no capability.
+type word struct{ capability, text string }
+
+// registration looks for words in the vocabulary of a profile that are written wrong.
+type registration struct {
+	profile *v1beta1.CloudProfile
+	errs    field.ErrorList
+	report  finding.Report
+	// uses has the errors about each word that is used, and is not registered.
+	uses map[word]finding.List
+	// used are the names and values that machine types and core flavors have.
+	used map[word]bool
+	// wrong are the findings about the vocabulary.
+	wrong finding.List
+}
+
+// WithoutMisregistered puts findings about the vocabulary of a profile in the place of those errors which follow from them: of core's,
+// and of those of a report. A registered word is taken to be wrong if nothing has it, and if things have one that is almost the same and
+// is not registered: two or more of them. Who silences such a finding is told the others.
+func WithoutMisregistered(
+	profile *v1beta1.CloudProfile, errs field.ErrorList, report finding.Report,
+) (wrong finding.List, rest field.ErrorList, restOfReport finding.Report) {
+	r := &registration{profile: profile, errs: errs, report: report, uses: usesIn(errs, report)}
+	if len(r.uses) == 0 {
+		return nil, errs, report
+	}
+	r.used = usedIn(&profile.Spec)
+	at := field.NewPath("spec", "machineCapabilities")
+	for i, def := range profile.Spec.MachineCapabilities {
+		r.look(capability.RuleUnregistered, word{"", def.Name}, at.Index(i).Child("name"), "capability %q", def.Name)
+		for k, value := range def.Values {
+			r.look(capability.RuleValueUnregistered, word{def.Name, value}, at.Index(i).Child("values").Index(k),
+				"value %q of capability %s", value, def.Name)
+		}
+	}
+	return r.wrong, r.errs, r.report
+}
+
+// look reports a registered word, which stands at a path, if another one is meant.
+func (r *registration) look(rule string, registered word, at *field.Path, format string, args ...any) {
+	meant := r.meantBy(registered)
+	uses := r.uses[word{registered.capability, meant}]
+	if meant == "" || len(uses) < 2 {
+		return
+	}
+	wrong := finding.New(rule, field.ErrorTypeNotSupported, at, registered.text, fmt.Sprintf(format, args...)+fmt.Sprintf(
+		" is used nowhere, and %q, which is not registered, in %d places%s", meant, len(uses), words.DidYouMean(meant)))
+	wrong.Suggestion = finding.Suggest(finding.ReplaceValue, registered.text, meant, words.Certain(registered.text, []string{meant}))
+	type place struct{ rule, path string }
+	places := map[place]bool{}
+	for _, use := range uses {
+		places[place{use.Origin, use.Field}] = true
+	}
+	follows := func(f finding.Finding) bool {
+		return places[place{f.Origin, f.Field}] || f.Field == wrong.Field // whatever else is wrong with the word
+	}
+	wrong.Instead = r.take(follows)
+	wrong.Parts = wrong.Instead
+	r.wrong = append(r.wrong, wrong)
+}
+
+// take removes the findings that follow from another one, and returns the errors among them.
+func (r *registration) take(follows func(finding.Finding) bool) finding.List {
+	var taken finding.List
+	keep := func(list finding.List) finding.List {
+		var kept finding.List
+		for _, f := range list {
+			if follows(f) {
+				taken = append(taken, f)
+			} else {
+				kept = append(kept, f)
+			}
+		}
+		return kept
+	}
+	r.errs = keep(finding.Of(r.errs)).Errors()
+	r.report.Errors = keep(r.report.Errors)
+	errs := taken
+	r.report.Warnings = keep(r.report.Warnings)
+	return errs
+}
+
+// meantBy returns what is meant by a registered word that nothing has; empty if something has it, or if nobody can tell.
+func (r *registration) meantBy(registered word) string {
+	raw := r.profile.Spec.ProviderConfig
+	if r.used[registered] || raw != nil && bytes.Contains(raw.Raw, fmt.Appendf(nil, "%q", registered.text)) {
+		return ""
+	}
+	var others []string
+	for use := range maps.Keys(r.uses) {
+		if use.capability == registered.capability {
+			others = append(others, use.text)
+		}
+	}
+	slices.Sort(others)
+	return capability.MeantValue(registered.capability, registered.text, others)
+}
+
+// usesIn returns the errors about words that are not registered, by these.
+func usesIn(errs field.ErrorList, report finding.Report) map[word]finding.List {
+	uses := map[word]finding.List{}
+	add := func(f finding.Finding, isName, isValue bool) {
+		text, _ := f.BadValue.(string)
+		switch name := ofCapability.FindStringSubmatch(f.Field); {
+		case isName:
+			uses[word{"", text}] = append(uses[word{"", text}], f)
+		case isValue && name != nil:
+			uses[word{name[1], text}] = append(uses[word{name[1], text}], f)
+		}
+	}
+	for _, err := range finding.Of(errs) {
+		if err.Type == field.ErrorTypeNotSupported {
+			add(err, namesCapabilities(err.Field), valueOf.MatchString(err.Field))
+		}
+	}
+	for _, f := range report.Errors {
+		add(f, f.Origin == capability.RuleUnregistered, f.Origin == capability.RuleValueUnregistered)
+	}
+	return uses
+}
+
+// ofCapability matches the path of a value of a capability.
+var ofCapability = regexp.MustCompile(`\.([^.\[\]]+)(?:\[\d+\])?$`)
+
+// usedIn returns what the machine types and the core flavors of a profile have.
+func usedIn(spec *v1beta1.CloudProfileSpec) map[word]bool {
+	used := map[word]bool{}
+	add := func(capabilities v1beta1.Capabilities) {
+		for name, values := range capabilities {
+			used[word{"", name}] = true
+			for _, value := range values {
+				used[word{name, value}] = true
+			}
+		}
+	}
+	for i := range spec.MachineTypes {
+		add(spec.MachineTypes[i].Capabilities)
+	}
+	for i := range spec.MachineImages {
+		for k := range spec.MachineImages[i].Versions {
+			for _, flavor := range spec.MachineImages[i].Versions[k].CapabilityFlavors {
+				add(flavor.Capabilities)
+			}
+		}
+	}
+	return used
+}
+
+// misregisteredArchitecture puts the error of core about an architecture that Gardener does not have to where that is registered, and
+// says which one is meant.
+func misregisteredArchitecture(profile *v1beta1.CloudProfile, err *field.Error) {
+	value, isText := err.BadValue.(string)
+	if err.Type != field.ErrorTypeInvalid || err.Field != "spec.machineCapabilities.architecture" || !isText {
+		return
+	}
+	i := slices.IndexFunc(profile.Spec.MachineCapabilities, func(d v1beta1.CapabilityDefinition) bool { return d.Name == capability.Architecture })
+	if i < 0 {
+		return
+	}
+	k := slices.Index(profile.Spec.MachineCapabilities[i].Values, value)
+	if k < 0 {
+		return
+	}
+	err.Field = field.NewPath("spec", "machineCapabilities").Index(i).Child("values").Index(k).String()
+	meant := capability.MeantValue(capability.Architecture, value, v1beta1constants.ValidArchitectures)
+	err.Detail += words.DidYouMean(meant)
+	if meant != "" && usedIn(&profile.Spec)[word{capability.Architecture, value}] {
+		err.Detail = strings.TrimSuffix(err.Detail, words.DidYouMean(meant)) + "; write " + meant + " here and wherever the profile has " + value
+	}
+}

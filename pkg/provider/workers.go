@@ -29,8 +29,10 @@ type Pool struct {
 	// Architecture is the pool's machine.architecture, empty if it asks for none. A machine type that names none has it;
 	// one that names another is refused (semantics S2).
 	Architecture string
-	// Region of the Shoot.
+	// Region of the Shoot, and Zones of the pool. No image is chosen by zones. But a machine type that one of them does not have is not
+	// suggested. Nil: not known, or none.
 	Region string
+	Zones  []string
 	// Volume and DataVolumes are those of the machines, for a provider's own requests; nil if there are none.
 	Volume      *v1beta1.Volume
 	DataVolumes []v1beta1.DataVolume
@@ -50,14 +52,14 @@ type Pool struct {
 }
 
 // PoolsOf returns the questions that the worker pools of a Shoot ask, in their order; none for a Shoot without workers.
-// Image and version are empty if a worker leaves them to Gardener. A pool shares the worker's volumes, CRI and providerConfig.
+// Image and version are empty if a worker leaves them to Gardener. A pool shares the worker's zones, volumes, CRI and providerConfig.
 func PoolsOf(shoot *v1beta1.Shoot) []Pool {
 	at := field.NewPath("spec", "provider", "workers")
 	pools := make([]Pool, 0, len(shoot.Spec.Provider.Workers))
 	for i, worker := range shoot.Spec.Provider.Workers {
 		image := ptr.Deref(worker.Machine.Image, v1beta1.ShootMachineImage{})
 		pools = append(pools, Pool{
-			Name: worker.Name, Region: shoot.Spec.Region, Path: at.Index(i), MachineType: worker.Machine.Type,
+			Name: worker.Name, Region: shoot.Spec.Region, Zones: worker.Zones, Path: at.Index(i), MachineType: worker.Machine.Type,
 			Image: image.Name, Version: ptr.Deref(image.Version, ""),
 			Architecture: ptr.Deref(worker.Machine.Architecture, ""),
 			Worker:       capability.Worker{UpdateStrategy: ptr.Deref(worker.UpdateStrategy, "")},

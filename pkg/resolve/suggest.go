@@ -149,13 +149,14 @@ func (p Resolver[R]) mayHave(pool *provider.Pool) bool {
 }
 
 // Works returns a function that reports whether a worker pool could have a version of an image on a machine type, instead of its own:
-// it would boot, see [Boots], and Gardener does not refuse it for the pool's kubelet or container runtimes. Nil: the pool's
+// it would boot, see [Boots], and Gardener does not refuse it for the pool's kubelet, container runtimes or zones. Nil: the pool's
 // providerConfig cannot be read. The function is not safe for concurrent use.
 func Works[R any](p *profile.Profile[R], pool provider.Pool) func(machineType, image, version string) bool {
 	if len(p.Ask(pool).Errors) > 0 {
 		return nil
 	}
 	resolver, questions := Resolver[R]{Profile: p}, map[string]profile.Question{}
+	lacks := gardenerrules.InRegion(p.Spec(), pool.Region)
 	return func(machineType, image, version string) bool {
 		asked := pool
 		asked.MachineType, asked.Image, asked.Version = machineType, image, version
@@ -165,7 +166,7 @@ func Works[R any](p *profile.Profile[R], pool provider.Pool) func(machineType, i
 			questions[machineType] = q
 		}
 		q.Request.Image, q.Request.Version = image, version
-		return q.Reason == "" && p.Boots(q.Request) && resolver.mayHave(&asked)
+		return q.Reason == "" && p.Boots(q.Request) && resolver.mayHave(&asked) && len(lacks.MachineType(machineType, pool.Zones)) == 0
 	}
 }
 
@@ -201,11 +202,12 @@ func (p Resolver[R]) suggestMachineTypes(pool provider.Pool, request imageselect
 		meant = p.meantType(pool.MachineType)
 	}
 	booting := p.bootingTypes(pool, request)
+	lacks := gardenerrules.InRegion(p.Spec(), pool.Region)
 	byRank := make([]ranked, 0, len(booting))
 	for _, other := range booting {
-		switch other.name {
-		case pool.MachineType:
-		case meant:
+		switch {
+		case other.name == pool.MachineType, len(lacks.MachineType(other.name, pool.Zones)) > 0:
+		case other.name == meant:
 			byRank = append(byRank, ranked{other.name, -1})
 		default:
 			byRank = append(byRank, ranked{other.name, p.differences(request.Machine, other.set)})

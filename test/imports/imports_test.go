@@ -139,7 +139,8 @@ var mayImport = map[string][]string{
 	},
 	"internal/cli/ask": {
 		"internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/gardener", "internal/cli/report", "pkg/capability",
-		"pkg/finding", "pkg/imageselector", "pkg/maintenance", "pkg/memo", "pkg/profile", "pkg/provider", "pkg/resolve", "pkg/words",
+		"pkg/finding", "pkg/gardenerrules", "pkg/imageselector", "pkg/maintenance", "pkg/memo", "pkg/profile", "pkg/provider", "pkg/resolve",
+		"pkg/words",
 	},
 	"internal/cli/render": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/gardener", "internal/cli/report", "pkg/check", "pkg/finding",
@@ -155,8 +156,8 @@ var mayImport = map[string][]string{
 	"internal/cli/page": {
 		"internal/cli/ask", "internal/cli/maintain", "internal/cli/page/...", "internal/cli/checks", "internal/cli/input", "internal/cli/command",
 		"internal/cli/manifest",
-		"internal/cli/report", "pkg/capability", "pkg/imageselector", "pkg/maintenance", "pkg/memo", "pkg/provider", "pkg/resolve", "pkg/versions",
-		"pkg/words",
+		"internal/cli/report", "pkg/capability", "pkg/gardenerrules", "pkg/imageselector", "pkg/maintenance", "pkg/memo", "pkg/provider",
+		"pkg/resolve", "pkg/versions", "pkg/words",
 	},
 	"internal/cli/page/html": {"internal/cli/ask", "internal/cli/maintain", "internal/cli/report", "pkg/finding", "pkg/words"},
 

@@ -21,10 +21,12 @@ import (
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // Select returns the command select, whose name is a keyword.
@@ -62,6 +64,9 @@ type Answer struct {
 	Defaulted   input.Filler `json:"defaulted,omitempty"`
 	MachineType string       `json:"machineType"`
 	Region      string       `json:"region"`
+	// Unavailable is what zones of the worker pool do not have, or those of the region if the question is not about one: Gardener refuses a
+	// new worker pool there (semantics S18). Empty for none.
+	Unavailable []unavailable `json:"unavailable,omitempty"`
 	// Requested is what the worker pool asks for, what it implies included (semantics S3), as far as it could be read.
 	Requested []capability.Requirement `json:"requested,omitempty"`
 
@@ -73,6 +78,38 @@ type Answer struct {
 	profile    input.AnyProfile
 	resolution resolve.Resolution[any]
 	filling    input.Filling
+}
+
+// unavailable is a machine type or a volume type that zones do not have.
+type unavailable struct {
+	// Kind is machineType or volumeType.
+	Kind  string   `json:"kind"`
+	Name  string   `json:"name"`
+	Zones []string `json:"zones"`
+}
+
+// String says it in words.
+func (u unavailable) String() string {
+	what := map[string]string{"machineType": "machine type", "volumeType": "volume type"}[u.Kind]
+	return fmt.Sprintf("%s %s is unavailable in %s %s", what, u.Name, words.Plural(u.Zones, "zone"), words.And(u.Zones))
+}
+
+// unavailableTo returns what the zones of a pool do not have, or those of its region if it names none.
+func unavailableTo(profile *v1beta1.CloudProfileSpec, pool *provider.Pool) (all []unavailable) {
+	lacks := gardenerrules.InRegion(profile, pool.Region)
+	zones := pool.Zones
+	if pool.Path == nil {
+		zones = lacks.Zones()
+	}
+	if without := lacks.MachineType(pool.MachineType, zones); len(without) > 0 {
+		all = append(all, unavailable{"machineType", pool.MachineType, without})
+	}
+	if pool.Volume != nil && pool.Volume.Type != nil {
+		if without := lacks.VolumeType(*pool.Volume.Type, zones); len(without) > 0 {
+			all = append(all, unavailable{"volumeType", *pool.Volume.Type, without})
+		}
+	}
+	return all
 }
 
 // selected is the part of an answer about the image that was found.
@@ -132,7 +169,7 @@ func answerTo(p input.AnyProfile, pool provider.Pool, name, fault string) Answer
 	}
 	a := Answer{
 		Pool: pool.Name, Image: pool.Image, Version: pool.Version, MachineType: pool.MachineType, Region: pool.Region,
-		Requested: r.Requirements, reasoning: reasoningOf(p, &r), profile: p, resolution: r,
+		Requested: r.Requirements, reasoning: reasoningOf(p, &r), profile: p, resolution: r, Unavailable: unavailableTo(p.Spec(), &pool),
 	}
 	// Without both the question is about no providerConfig. Machines that are updated in place are not replaced.
 	inPlace := helper.IsUpdateStrategyInPlace(&pool.Worker.UpdateStrategy)
@@ -279,6 +316,11 @@ func Settings(requested []capability.Requirement) []string {
 }
 
 func printAnswer(w io.Writer, a *Answer) {
+	defer func() {
+		for _, u := range a.Unavailable {
+			report.Printf(w, "  %s: Gardener refuses a new worker pool there\n", u)
+		}
+	}()
 	if a.selected != nil {
 		report.Printf(w, "%s boots %s\n", questionText(a), report.Reference(a.Reference))
 		if a.Ambiguous {

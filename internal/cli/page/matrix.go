@@ -18,11 +18,13 @@ import (
 	"github.com/capkit/capkit/internal/cli/page/html"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/versions"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // The answers of a profile to everything that a worker pool could ask: as data, and taken apart into the texts of a page.
@@ -35,6 +37,8 @@ type cell struct {
 	Region      string `json:"region"`
 	// Requested is what the worker pool asks for, without what is implied. Empty rather than nil: in JSON it is a list.
 	Requested []capability.Requirement `json:"requested"`
+	// UnavailableZones are the zones of the region that do not have the machine type: no new worker pool can be there. Empty for none.
+	UnavailableZones []string `json:"unavailableZones,omitempty"`
 	// Reference is the provider's own form; nil if no image was found. Error says why not.
 	Reference any    `json:"reference,omitempty"`
 	Error     string `json:"error,omitempty"`
@@ -80,11 +84,36 @@ func sheetOf(name string, p input.AnyProfile, order capability.Order, after time
 			Capabilities: s.Vocabulary().Format(s.Capabilities(types[0])),
 		})
 	}
+	s.out.Unavailable = unavailable(p.Spec())
 	s.addVersions(maintenance.After(p.Spec(), after))
 	for request := range s.Requests() {
 		s.out.Requests = append(s.out.Requests, s.request(request))
 	}
 	return s.out
+}
+
+// unavailable returns the machine types that zones of a region do not have, by region and type, with these zones in words.
+func unavailable(profile *v1beta1.CloudProfileSpec) map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for i := range profile.Regions {
+		region := profile.Regions[i].Name
+		lacks := gardenerrules.InRegion(profile, region)
+		for k := range profile.MachineTypes {
+			name := profile.MachineTypes[k].Name
+			without := lacks.MachineType(name, lacks.Zones())
+			if len(without) == 0 {
+				continue
+			}
+			if all[region] == nil {
+				all[region] = map[string]string{}
+			}
+			all[region][name] = words.Plural(without, "zone") + " " + words.And(without)
+			if len(without) == len(lacks.Zones()) {
+				all[region][name] = "any zone"
+			}
+		}
+	}
+	return all
 }
 
 // sheet makes a [html.Profile].

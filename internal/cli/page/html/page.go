@@ -76,8 +76,10 @@ type Profile struct {
 	Order      string    `json:"order"`
 	OtherOrder string    `json:"otherOrder"`
 	Regions    []string  `json:"regions"`
-	Groups     []Group   `json:"groups"`
-	Versions   []Version `json:"versions"`
+	// Unavailable are the machine types that zones of a region do not have, with the names of these zones, by region and type.
+	Unavailable map[string]map[string]string `json:"unavailable"`
+	Groups      []Group                      `json:"groups"`
+	Versions    []Version                    `json:"versions"`
 	// Inputs are the last words of the command that explains a cell: the files with the profile, or FILE where that was
 	// standard input, and the flags for a cluster.
 	Inputs   []string  `json:"inputs"`

@@ -227,6 +227,16 @@ function drawFindings() {
   }
 }
 
+// remarks says where new worker pools cannot have a machine type.
+function remarks(p, g, type) {
+  const all = g.unusable.includes(type) ? ['not usable'] : [];
+  for (const region of p.regions) {
+    const lacking = (p.unavailable[region] || {})[type];
+    if (lacking) all.push(`not in ${lacking} of ${region}`);
+  }
+  return all.length ? ` (${all.join('; ')})` : '';
+}
+
 function drawGroups() {
   const p = profile();
   if (!p || !p.groups.length) {
@@ -234,7 +244,7 @@ function drawGroups() {
     return;
   }
   const rows = p.groups.map((g) => make('tr', {}, make('td', {}, make('code', {}, g.types.map(
-    (t) => (g.unusable.includes(t) ? `${t} (not usable)` : t)).join(', '))), make('td', {}, make('code', {}, g.capabilities))));
+    (t) => t + remarks(p, g, t)).join(', '))), make('td', {}, make('code', {}, g.capabilities))));
   $('groups').replaceChildren(table('Machine types', ['machine types', 'support'], make('tbody', {}, ...rows)));
 }
 

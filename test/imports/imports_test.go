@@ -92,7 +92,7 @@ var mayImport = map[string][]string{
 	"pkg/cli": {"internal/cli/...", "pkg/finding", "pkg/provider", "pkg/words"},
 
 	// What the families of commands share.
-	"internal/cli/command": {"internal/cli/report", "internal/cli/gardener", "pkg/provider", "pkg/words"},
+	"internal/cli/command": {"internal/cli/report", "internal/cli/gardener", "pkg/gardenerrules/releases", "pkg/provider", "pkg/words"},
 	"internal/cli/landscape": {
 		"internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/cluster", "internal/cli/gardener",
 		"pkg/gardenerrules/releases", "pkg/maintenance", "pkg/words",

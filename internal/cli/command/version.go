@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capkit/capkit/internal/cli/gardener"
+	"github.com/capkit/capkit/pkg/gardenerrules/releases"
 )
 
 // Unversioned is the version of a program that was linked without one.
@@ -27,6 +28,11 @@ type Versions struct {
 	Commit string `json:"commit,omitempty"`
 	// GardenerVersion is that of the Gardener whose rules the command checks.
 	GardenerVersion string `json:"gardenerVersion,omitempty"`
+	// Oldest and Newest are the minor versions of Gardener whose rules are known, and Kubernetes the minor versions of Kubernetes that
+	// the newest of them runs, from the oldest.
+	Oldest     string   `json:"oldestGardener"`
+	Newest     string   `json:"newestGardener"`
+	Kubernetes []string `json:"kubernetes"`
 	// GoVersion is that of the compiler, and Platform what the program is for: linux/amd64.
 	GoVersion string `json:"goVersion"`
 	Platform  string `json:"platform"`
@@ -39,6 +45,7 @@ const module = "github.com/capkit/capkit"
 func (c *Call) Versions() Versions {
 	v := Versions{
 		Version: c.Linked, GardenerVersion: gardener.Version(),
+		Oldest: releases.Oldest.String(), Newest: releases.Newest.String(), Kubernetes: releases.Newest.Kubernetes(),
 		GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
 	_, v.Commit, _ = strings.Cut(v.Version, "+")
@@ -79,7 +86,7 @@ func (v Versions) print(w io.Writer, name string) {
 	if v.Commit != "" {
 		fmt.Fprintf(w, "  commit:   %s\n", v.Commit)
 	}
-	fmt.Fprintf(w, "  built by: %s\n  platform: %s\n", v.GoVersion, v.Platform)
+	fmt.Fprintf(w, "  gardener: %s to %s\n  built by: %s\n  platform: %s\n", v.Oldest, v.Newest, v.GoVersion, v.Platform)
 }
 
 // VersionCommand returns the command version.
@@ -89,7 +96,8 @@ func (c *Call) VersionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version of the command, and of the Gardener whose rules it checks",
 		Long: `Prints the version of the command, and that of the Gardener whose validation it has compiled in: what lint reports as
-gardener-core is what an API server of that version would say.`,
+gardener-core is what an API server of that version would say. Other versions of Gardener are known as well, from the oldest to the newest
+that it prints: say --gardener-version to be told what they would say.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 
 		Example: "  capkit version\n  capkit version -o json",

@@ -50,6 +50,8 @@ type MaintainedKubernetes struct {
 	From   string             `json:"from"`
 	To     string             `json:"to"`
 	Action maintenance.Action `json:"action"`
+	// Reason why the version can not be used, where Gardener does not run it; empty otherwise.
+	Reason string `json:"reason,omitempty"`
 }
 
 // Who is the Shoot, with the worker pool if it is about one, in words.
@@ -63,7 +65,9 @@ func (p MaintainedPool) wrong() bool {
 }
 
 // wrong reports whether what becomes of the version is to be prevented.
-func (k MaintainedKubernetes) wrong() bool { return k.Action == maintenance.Stuck }
+func (k MaintainedKubernetes) wrong() bool {
+	return k.Action == maintenance.Stuck || k.Action == maintenance.Fails
+}
 
 // String says what becomes of the pool.
 func (p MaintainedPool) String() string {
@@ -89,11 +93,17 @@ func (p MaintainedPool) String() string {
 }
 
 // String says what becomes of the version.
-func (k MaintainedKubernetes) String() string {
-	if k.Action == maintenance.Stuck {
-		return fmt.Sprintf("%s: Kubernetes %s is stuck: it has expired, and nothing replaces it", k.Who(), k.From)
+func (k MaintainedKubernetes) String() string { return k.Who() + ": Kubernetes " + k.Does() }
+
+// Does says it without the Shoot.
+func (k MaintainedKubernetes) Does() string {
+	switch k.Action {
+	case maintenance.Stuck:
+		return k.From + " is stuck: it has expired, and nothing replaces it"
+	case maintenance.Fails:
+		return k.From + " fails: " + k.Reason
 	}
-	return fmt.Sprintf("%s: Kubernetes %s is %s to %s", k.Who(), k.From, k.Action, k.To)
+	return fmt.Sprintf("%s is %s to %s", k.From, k.Action, k.To)
 }
 
 // maintainedColumns are those of maintenance as a table.
@@ -106,7 +116,7 @@ func (p MaintainedPool) row() []string {
 
 // row returns what becomes of the version as a row of a table.
 func (k MaintainedKubernetes) row() []string {
-	return []string{k.Shoot, k.Pool, "Kubernetes", k.From, k.To, string(k.Action), ""}
+	return []string{k.Shoot, k.Pool, "Kubernetes", k.From, k.To, string(k.Action), k.Reason}
 }
 
 // rows returns the answer as rows of a table.

@@ -232,7 +232,7 @@ func stored(g *input.Given, s *input.Source[v1beta1.Shoot]) (input.AnyProfile, *
 
 // look returns what maintenance does to a Shoot, which is as it is stored.
 func (m *Maintainer) look(g *input.Given, name string, shoot *v1beta1.Shoot, fillings []input.Filling) *shootMaintenance {
-	made := &shootMaintenance{Maintainer: m, name: name, shoot: shoot, fillings: fillings, pools: provider.PoolsOf(shoot)}
+	made := &shootMaintenance{Maintainer: m, server: &g.Server, name: name, shoot: shoot, fillings: fillings, pools: provider.PoolsOf(shoot)}
 	for _, pool := range made.pools {
 		made.boots = append(made.boots, resolve.Boots(m.profile, pool))
 	}
@@ -263,6 +263,8 @@ func (m *shootMaintenance) addTo(g *input.Given, answer *Maintained, filter *inp
 // shootMaintenance is the maintenance of one Shoot, which is as the API server has it.
 type shootMaintenance struct {
 	*Maintainer
+	// server is that of the landscape's Gardener.
+	server *gardener.Server
 	name     string
 	shoot    *v1beta1.Shoot
 	fillings []input.Filling
@@ -403,7 +405,13 @@ func (m *shootMaintenance) kubernetes() []MaintainedKubernetes {
 	add := func(worker int, pool, from string) {
 		switch action, to := m.Kubernetes(worker); action {
 		case maintenance.Updated, maintenance.Forced, maintenance.Stuck:
-			found = append(found, MaintainedKubernetes{m.name, pool, from, cmp.Or(to, from), action})
+			k := MaintainedKubernetes{Shoot: m.name, Pool: pool, From: from, To: cmp.Or(to, from), Action: action}
+			if !m.server.Release.RunsKubernetes(k.To) && action != maintenance.Stuck {
+				k.Action = maintenance.Fails
+				k.Reason = fmt.Sprintf("maintenance writes version %s, which Gardener %s does not run (it runs %s): the Shoot is not reconciled then",
+					k.To, m.server.Release, m.server.KubernetesRange())
+			}
+			found = append(found, k)
 		}
 	}
 	add(-1, "", m.shoot.Spec.Kubernetes.Version)

@@ -68,7 +68,7 @@ func addMaintenance(g *input.Given, r *html.Report, filter *input.Filter, order 
 			if !admitted[k.Pool] {
 				continue
 			}
-			kubernetes.add(html.Pools{MaintainedPool: maintain.MaintainedPool{From: k.From, To: k.To, Action: k.Action}}, 1, k.Who())
+			kubernetes.add(html.Pools{MaintainedPool: maintain.MaintainedPool{From: k.From, To: k.To, Action: k.Action, Reason: k.Reason}}, 1, k.Who())
 		}
 	}
 	r.Maintenance = pools.all
@@ -81,7 +81,7 @@ func addMaintenance(g *input.Given, r *html.Report, filter *input.Filter, order 
 	limitNames(r.Maintenance, mostNames)
 	for _, k := range kubernetes.all {
 		names := words.JoinFirst(k.Count, k.Names[:min(len(k.Names), mostNamed)], "; ")
-		r.Kubernetes = append(r.Kubernetes, fmt.Sprintf("%s is %s to %s: %s", k.From, k.Action, k.To, names))
+		r.Kubernetes = append(r.Kubernetes, maintain.MaintainedKubernetes{From: k.From, To: k.To, Action: k.Action, Reason: k.Reason}.Does()+": "+names)
 	}
 }
 
@@ -184,7 +184,7 @@ func addCalendar(g *input.Given, r *html.Report, filter *input.Filter, after tim
 				continue
 			}
 			k := e.Kubernetes
-			events.add(html.Pools{MaintainedPool: maintain.MaintainedPool{Image: "Kubernetes", From: k.From, To: k.To, Action: k.Action}}, 1, k.Who())
+			events.add(html.Pools{MaintainedPool: maintain.MaintainedPool{Image: "Kubernetes", From: k.From, To: k.To, Action: k.Action, Reason: k.Reason}}, 1, k.Who())
 		}
 		total += len(events.all)
 		r.Calendar = append(r.Calendar, html.Day{Date: day.Date, Events: events.all})

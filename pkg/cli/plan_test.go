@@ -285,3 +285,39 @@ func TestPlanOfSomeShoots(t *testing.T) {
 		}
 	}
 }
+
+// The version of Gardener is that of the cluster, unless a flag names another one.
+func TestGardenerVersionOfACluster(t *testing.T) {
+	const gate, unknown = "disabled CloudProfileCapabilities feature gate", "note: Gardener is taken for v1.150: "
+	for _, tc := range []struct {
+		info, flags  string
+		refused      bool
+		want, wanted string // what is said on standard output, and on standard error
+	}{
+		{"version: v1.150.0", "", false, "", ""},
+		{"version: v1.145.0", "", false, gate, ""},
+		{"version: v1.145.0", "--feature-gates=CloudProfileCapabilities=true", false, "", ""},
+		{"version: v1.145.0", "--gardener-version=v1.146.0", false, "", ""},
+		{"version: v1.145.0", "--gardener-version=v1.145.0", true, gate, ""},
+		{"version: v1.151.0", "", false, "", "note: Gardener v1.151.0 is newer than the newest one that is known"},
+		{"version: main", "", false, "", unknown},
+		{"", "", true, "", unknown + "the right to get ConfigMap gardener-info in namespace gardener-system-public is missing in context here ("},
+	} {
+		garden := exampleGarden(t)
+		garden.GardenerInfo = tc.info
+		garden.Refuse = func(path, _ string) *apierrors.StatusError {
+			if !tc.refused || !strings.HasSuffix(path, "/gardener-info") {
+				return nil
+			}
+			if tc.flags != "" {
+				t.Errorf("%s: it is asked for", tc.flags)
+			}
+			return apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "gardener-info", errors.New("no"))
+		}
+		r := run(t, "", append([]string{"lint", "-A", "--kubeconfig", garden.Start(t)}, strings.Fields(tc.flags)...)...)
+		if strings.Contains(r.stdout, gate) != (tc.want != "") || strings.Contains(r.stderr, "note: Gardener") != (tc.wanted != "") ||
+			!strings.Contains(r.stderr, tc.wanted) {
+			t.Errorf("%+v: status %d\n%s%s", tc, r.status, r.stdout, r.stderr)
+		}
+	}
+}

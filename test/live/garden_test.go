@@ -274,11 +274,12 @@ var _ = AfterSuite(func() {
 	}
 	Expect(lines.Err()).NotTo(HaveOccurred())
 	if everything { // else it depends on the specs that were asked for
-		Expect(verbs).To(HaveLen(4))
+		Expect(verbs).To(HaveLen(5))
 	}
 	for _, resource := range []string{"cloudprofiles", "namespacedcloudprofiles", "shoots"} {
 		delete(verbs, "list core.gardener.cloud/"+resource)
 	}
 	delete(verbs, "list admissionregistration.k8s.io/mutatingwebhookconfigurations")
+	delete(verbs, "get /configmaps") // gardener-info
 	Expect(verbs).To(BeEmpty())
 })

@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package gardener_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/internal/cli/gardener"
+	"github.com/capkit/capkit/pkg/gardenerrules/releases"
+)
+
+// example reads an object of the examples.
+func example[T any](t *testing.T, file string) *T {
+	t.Helper()
+	text, err := os.ReadFile("../../../example/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := new(T)
+	if err := yaml.UnmarshalStrict(text, object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+// judged returns what is said of a Shoot with the profile of the examples.
+func judged(t *testing.T, server *gardener.Server, shoot *v1beta1.Shoot, beside gardener.Beside) field.ErrorList {
+	t.Helper()
+	profile := gardener.SyncArchitectures(example[v1beta1.CloudProfile](t, "cloudprofile.yaml"))
+	gardener.SetDefaults(profile)
+	return server.ValidateShoot(shoot, &profile.Spec, beside)
+}
+
+// What the inputs do not have beside a Shoot is made up, and never the cause of an error. What they have counts.
+func TestBeside(t *testing.T) {
+	project := func(name string) *v1beta1.Project {
+		return &v1beta1.Project{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1beta1.ProjectSpec{Namespace: ptr.To("garden-demo")}}
+	}
+	seed := func(taints ...string) *v1beta1.Seed {
+		s := &v1beta1.Seed{ObjectMeta: metav1.ObjectMeta{Name: "seed"}}
+		s.Spec.Networks = v1beta1.SeedNetworks{Pods: "10.1.0.0/16", Services: "10.2.0.0/16"}
+		s.Spec.Networks.ShootDefaults = &v1beta1.ShootNetworks{Pods: ptr.To("100.96.0.0/11"), Services: ptr.To("100.64.0.0/13")}
+		for _, taint := range taints {
+			s.Spec.Taints = append(s.Spec.Taints, v1beta1.SeedTaint{Key: taint})
+		}
+		return s
+	}
+	onSeed := func(s *v1beta1.Shoot) { s.Spec.SeedName = ptr.To("seed") }
+	binding := func(provider string) *securityv1alpha1.CredentialsBinding {
+		return &securityv1alpha1.CredentialsBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: "openstack", Namespace: "garden-demo"}, Provider: securityv1alpha1.CredentialsBindingProvider{Type: provider},
+		}
+	}
+	secret := func(provider string) *v1beta1.SecretBinding {
+		return &v1beta1.SecretBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: "openstack", Namespace: "garden-demo"}, Provider: &v1beta1.SecretBindingProvider{Type: provider},
+		}
+	}
+	bySecret := func(s *v1beta1.Shoot) {
+		s.Spec.SecretBindingName, s.Spec.CredentialsBindingName = ptr.To("openstack"), nil
+	}
+	for name, tc := range map[string]struct {
+		change func(*v1beta1.Shoot)
+		beside gardener.Beside
+		want   string // the beginning of the only error; empty for none
+	}{
+		"nothing":                     {},
+		"a project":                   {beside: gardener.Beside{Project: project("demo")}},
+		"a project with a long name":  {beside: gardener.Beside{Project: project("a-project-of-18-xx")}, want: "metadata.name: Invalid value: \"shop\": the length of the shoot name and the project name must not exceed 21"},
+		"a seed that is not known":    {change: onSeed},
+		"a seed":                      {change: onSeed, beside: gardener.Beside{Seed: seed()}},
+		"a seed with a taint":         {change: onSeed, beside: gardener.Beside{Seed: seed("reserved")}, want: "spec: forbidden to use a seed whose taints are not tolerated"},
+		"a seed that nobody asks for": {beside: gardener.Beside{Seed: seed("reserved")}},
+		"credentials":                 {beside: gardener.Beside{CredentialsBinding: binding("openstack")}},
+		"credentials of another cloud": {beside: gardener.Beside{CredentialsBinding: binding("aws")},
+			want: "spec.provider.type: Invalid value: \"openstack\": provider type in shoot must match provider type of referenced CredentialsBinding"},
+		"a secret that is not known": {change: bySecret},
+		"a secret":                   {change: bySecret, beside: gardener.Beside{SecretBinding: secret("openstack")}},
+		"a secret of another cloud": {change: bySecret, beside: gardener.Beside{SecretBinding: secret("aws")},
+			want: "spec.provider.type: Invalid value: \"openstack\": provider type in shoot must match provider type of referenced SecretBinding"},
+		"a kubeconfig of an admission plugin": {change: func(s *v1beta1.Shoot) {
+			s.Spec.Kubernetes.KubeAPIServer = &v1beta1.KubeAPIServerConfig{AdmissionPlugins: []v1beta1.AdmissionPlugin{{Name: "ImagePolicyWebhook", KubeconfigSecretName: ptr.To("policy")}}}
+			s.Spec.Resources = []v1beta1.NamedResourceReference{{Name: "policy"}}
+			s.Spec.Resources[0].ResourceRef.Kind, s.Spec.Resources[0].ResourceRef.APIVersion, s.Spec.Resources[0].ResourceRef.Name = "Secret", "v1", "policy"
+		}},
+		"a managed issuer": {change: func(s *v1beta1.Shoot) {
+			s.Annotations = map[string]string{"authentication.gardener.cloud/issuer": "managed"}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			shoot := example[v1beta1.Shoot](t, "shoot.yaml")
+			if tc.change != nil {
+				tc.change(shoot)
+			}
+			before := shoot.DeepCopy()
+			errs := judged(t, &gardener.Server{}, shoot, tc.beside)
+			switch {
+			case tc.want == "" && len(errs) > 0, tc.want != "" && (len(errs) != 1 || !strings.HasPrefix(errs[0].Field+": "+errs[0].Detail, tc.want)):
+				t.Errorf("%v, want %q", errs, tc.want)
+			case tc.want != "" && errs[0].Origin != gardener.RuleAdmission:
+				t.Error(errs[0].Origin)
+			}
+			if text, was := must(t, shoot), must(t, before); text != was {
+				t.Errorf("changed:\n%s", text)
+			}
+		})
+	}
+}
+
+func must(t *testing.T, object any) string {
+	t.Helper()
+	text, err := yaml.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A Shoot that exists may keep what it has. Gardener's plugin panics about one whose machine type is gone, which is told.
+func TestShootsThatExist(t *testing.T) {
+	shoot := example[v1beta1.Shoot](t, "shoot.yaml")
+	shoot.Spec.Region = "mars"
+	if errs := judged(t, &gardener.Server{}, shoot, gardener.Beside{}); !slices.ContainsFunc(errs, func(err *field.Error) bool { return err.Field == "spec.region" }) {
+		t.Errorf("a new one: %v", errs)
+	}
+	shoot.UID = "it exists"
+	if errs := judged(t, &gardener.Server{}, shoot, gardener.Beside{}); len(errs) > 0 {
+		t.Errorf("one that exists: %v", errs)
+	}
+	shoot = example[v1beta1.Shoot](t, "shoot.yaml")
+	shoot.UID = "it exists"
+	shoot.Spec.Provider.Workers[1].Machine.Type = "gone"
+	errs := judged(t, &gardener.Server{}, shoot, gardener.Beside{})
+	if len(errs) != 1 || errs[0].Field != "spec.provider.workers[1].machine.type" || !strings.Contains(errs[0].Detail, "answers every update of this Shoot with 503") {
+		t.Errorf("without its machine type: %v", errs)
+	}
+	// Others are judged as before.
+	if errs := judged(t, &gardener.Server{}, example[v1beta1.Shoot](t, "shoot.yaml"), gardener.Beside{}); len(errs) > 0 {
+		t.Error(errs)
+	}
+}
+
+// Servers of several releases can be asked at the same time.
+func TestServersAreIndependent(t *testing.T) {
+	inPlace := example[v1beta1.Shoot](t, "shoot-in-place.yaml")
+	profile := gardener.SyncArchitectures(example[v1beta1.CloudProfile](t, "cloudprofile-trusted-launch.yaml"))
+	gardener.SetDefaults(profile)
+	with, err := gardener.NewServer(releases.Newest, map[string]bool{"InPlaceNodeUpdates": true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for range 20 {
+		for server, want := range map[*gardener.Server]int{{}: 1, &with: 0} {
+			group.Go(func() {
+				if errs := server.ValidateShoot(inPlace, &profile.Spec, gardener.Beside{}); len(errs) != want {
+					t.Errorf("%d errors expected: %v", want, errs)
+				}
+			})
+		}
+	}
+	group.Wait()
+}

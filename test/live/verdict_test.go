@@ -191,6 +191,9 @@ func (v *verdicts) compare(what string, err error, found []fixtures.Finding) {
 	}
 	related := func(f fixtures.Finding) bool {
 		at := index.ReplaceAllString(f.Field, "")
+		if strings.HasPrefix(at, "spec.machineCapabilities") && strings.Contains(err.Error(), "apabilit") {
+			return true // a slip in the vocabulary is told there, and not at all that follows from it
+		}
 		return slices.ContainsFunc(said, func(s string) bool { return strings.HasPrefix(s, at) || strings.HasPrefix(at, s) })
 	}
 	for i := range said {

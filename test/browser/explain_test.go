@@ -91,6 +91,7 @@ func checkCell(t *testing.T, c cell, files ...string) {
 func TestCellsHaveTheTextOfExplain(t *testing.T) {
 	for _, files := range [][]string{
 		{"example/cloudprofile.yaml"},
+		{"example/cloudprofile-zones.yaml"},
 		{"example/cloudprofile-legacy.yaml"},
 		{"example/cloudprofile-mixed.yaml"},
 		{"example/cloudprofile-trusted-launch.yaml"},

@@ -47,12 +47,16 @@ type cell struct {
 // cells returns the answers for each image version, machine type, region and request, in this order.
 func cells(p input.AnyProfile, order capability.Order) []cell {
 	m := resolve.NewMatrix(p, order)
+	lacks := map[string]gardenerrules.Unavailability{}
+	for _, region := range m.Regions() {
+		lacks[region] = gardenerrules.InRegion(p.Spec(), region)
+	}
 	types, regions, all := m.MachineTypes(), m.Regions(), []cell{}
 	for _, of := range m.Versions() {
 		for _, of.MachineType = range types {
 			for _, of.Region = range regions {
 				for request := range m.Requests() {
-					all = append(all, cellOf(m, of, request))
+					all = append(all, cellOf(m, of, request, lacks[of.Region]))
 				}
 			}
 		}
@@ -60,9 +64,10 @@ func cells(p input.AnyProfile, order capability.Order) []cell {
 	return all
 }
 
-func cellOf(m *resolve.Matrix[any], of resolve.Combination, request int) cell {
+func cellOf(m *resolve.Matrix[any], of resolve.Combination, request int, lacks gardenerrules.Unavailability) cell {
 	c := cell{
-		Image: of.Image, Version: of.Version, MachineType: of.MachineType, Region: of.Region,
+		UnavailableZones: lacks.MachineType(of.MachineType, lacks.Zones()),
+		Image:            of.Image, Version: of.Version, MachineType: of.MachineType, Region: of.Region,
 		Requested: append([]capability.Requirement{}, m.Requested(of.MachineType, request)...),
 	}
 	if chosen := m.Choose(of, request); chosen >= 0 {
@@ -108,9 +113,6 @@ func unavailable(profile *v1beta1.CloudProfileSpec) map[string]map[string]string
 				all[region] = map[string]string{}
 			}
 			all[region][name] = words.Plural(without, "zone") + " " + words.And(without)
-			if len(without) == len(lacks.Zones()) {
-				all[region][name] = "any zone"
-			}
 		}
 	}
 	return all

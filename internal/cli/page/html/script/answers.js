@@ -36,12 +36,18 @@ function explain(group, type, version, region) {
     best = wins;
   });
   if (compared) out += `\nComparisons, in the order ${p.order}:\n${compared}`;
-  if (cell.flavor < 0) return `${out}\n${head}: no image\n${rejected}${cell.advice}`;
+  const lacking = lackingIn(p, region, p.groups[group].types[type]);
+  const refused = lacking ? `  machine type ${p.groups[group].types[type]} is unavailable in ${lacking}: Gardener refuses a new worker pool there\n` : '';
+  if (cell.flavor < 0) return `${out}\n${head}: no image\n${rejected}${cell.advice}${refused}`;
   out += `\n${head} boots ${v.flavors[cell.flavor].references[region]}\n`;
   if (ambiguous) out += '  ambiguous: another flavor supports exactly the same; the first one written was taken\n';
+  out += refused;
   if (cell.other !== cell.flavor) out += `With --order=${p.otherOrder} it would be flavor ${letter(cell.other)}.\n`;
   return out;
 }
+
+// lackingIn returns the zones of a region that do not have a machine type, in words; undefined if all have it.
+const lackingIn = (p, region, type) => (p.unavailable[p.regions[region]] || {})[type];
 
 // fits reports whether a flavor of an image version fits machine types, wherever it has an image. If none does there is no gap in the
 // regions: the hardware is another one, or nobody made what is asked for. A version without any flavor is a gap everywhere.

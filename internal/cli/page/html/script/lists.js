@@ -230,10 +230,10 @@ function drawFindings() {
 // remarks says where new worker pools cannot have a machine type.
 function remarks(p, g, type) {
   const all = g.unusable.includes(type) ? ['not usable'] : [];
-  for (const region of p.regions) {
-    const lacking = (p.unavailable[region] || {})[type];
+  p.regions.forEach((region, i) => {
+    const lacking = lackingIn(p, i, type);
     if (lacking) all.push(`not in ${lacking} of ${region}`);
-  }
+  });
   return all.length ? ` (${all.join('; ')})` : '';
 }
 

@@ -29,7 +29,7 @@ function drawWhy() {
   if (p.groups[open.group].unusable.includes(types[open.type])) {
     why.append(make('p', { className: 'note' }, 'New worker pools cannot have this machine type: it is not usable.'));
   }
-  const lacking = (p.unavailable[p.regions[open.region]] || {})[types[open.type]];
+  const lacking = lackingIn(p, open.region, types[open.type]);
   if (lacking) why.append(make('p', { className: 'note' }, `New worker pools cannot have this machine type in ${lacking} of ${p.regions[open.region]}.`));
   const { here, elsewhere } = used(open.group, open.version);
   const listPools = (title, pools, drawn) => {

@@ -283,10 +283,11 @@ func TestVersion(t *testing.T) {
 	line, platform := "capkit version dev\n", runtime.GOOS+"/"+runtime.GOARCH
 	for args, want := range map[string]string{
 		"--version": line, "version": line + "  gardener: v1.144 to v1.150\n  built by: " + runtime.Version() + "\n  platform: " + platform + "\n",
-		"version -o yaml":  "goVersion: " + runtime.Version() + "\nkubernetes:\n- \"1.32\"\n- \"1.33\"\n- \"1.34\"\n- \"1.35\"\n- \"1.36\"\n" +
+		"version -o yaml": "goVersion: " + runtime.Version() + "\nkubernetes:\n- \"1.32\"\n- \"1.33\"\n- \"1.34\"\n- \"1.35\"\n- \"1.36\"\n" +
 			"newestGardener: v1.150\noldestGardener: v1.144\nplatform: " + platform + "\nversion: dev\n",
-		"version -o json":  fmt.Sprintf("{\n  \"version\": \"dev\",\n  \"oldestGardener\": \"v1.144\",\n  \"newestGardener\": \"v1.150\",\n  \"kubernetes\": [\n"+
-			"    \"1.32\",\n    \"1.33\",\n    \"1.34\",\n    \"1.35\",\n    \"1.36\"\n  ],\n  \"goVersion\": %q,\n  \"platform\": %q\n}\n", runtime.Version(), platform),
+		"version -o json": fmt.Sprintf("{\n  \"version\": \"dev\",\n  \"oldestGardener\": \"v1.144\",\n  \"newestGardener\": \"v1.150\",\n  \"kubernetes\": [\n"+
+			"    \"1.32\",\n    \"1.33\",\n    \"1.34\",\n    \"1.35\",\n    \"1.36\"\n  ],\n"+
+			"  \"goVersion\": %q,\n  \"platform\": %q\n}\n", runtime.Version(), platform),
 		"version -o sarif": "", "version now": "",
 	} {
 		if r := run(t, "", strings.Fields(args)...); r.stdout != want || (r.status == 2) != (want == "") {

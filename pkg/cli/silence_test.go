@@ -380,9 +380,10 @@ func TestSettingsOfTheDocuments(t *testing.T) {
 
 func TestSettingsThatAreWrong(t *testing.T) {
 	for text, want := range map[string]string{
-		"disabel: []\n":                                           `1:1: unknown key "disabel"; did you mean disable?`,
-		"fail-on: error\n":                                        `1:1: unknown key "fail-on"; did you mean failOn?`,
-		"colours: no\n":                                           `1:1: unknown key "colours"; there are disable, domain, failOn, gardener, inputs, reservedInCore, webhook`,
+		"disabel: []\n":    `1:1: unknown key "disabel"; did you mean disable?`,
+		"fail-on: error\n": `1:1: unknown key "fail-on"; did you mean failOn?`,
+		"colours: no\n": `1:1: unknown key "colours"; there are disable, domain, failOn, gardener, inputs, reservedInCore, ` +
+			"webhook",
 		"disable: region-unknown\n":                               "1:10: write a list of entries with a rule and a reason",
 		"disable: [region-unknown]\n":                             "1:11: write a mapping with the keys reason, rule",
 		"disable:\n- rule: syntax\n":                              "2:9: syntax cannot be silenced",

@@ -272,7 +272,7 @@ func samePlace(a, b string) bool {
 		a, b = b, a
 	}
 	in := inPool.FindStringSubmatch(a)
-	return a == b || in != nil && in[1] != "" && strings.HasPrefix(b, a+".")
+	return a == b || len(in) > 1 && in[1] != "" && strings.HasPrefix(b, a+".")
 }
 
 // sameMachine reports whether two paths are of the machines of one worker pool. Gardener says of the pool itself that it has no image.

@@ -429,11 +429,13 @@ func TestGardenerVersion(t *testing.T) {
 	}
 	resource := schema.GroupResource{Resource: "configmaps"}
 	for want, a := range map[string]*fakegarden.API{
-		" names no version":          {GardenerInfo: "issuer: none"},
-		"of context here (https://":  {GardenerInfo: "version: [1"},
-		" has no ConfigMap ":         {Refuse: func(string, string) *apierrors.StatusError { return apierrors.NewNotFound(resource, "gardener-info") }},
-		"the right to get ConfigMap": {Refuse: func(string, string) *apierrors.StatusError { return apierrors.NewForbidden(resource, "gardener-info", nil) }},
-		" cannot be read from ":      {Refuse: func(string, string) *apierrors.StatusError { return apierrors.NewBadRequest("teapot") }},
+		" names no version":         {GardenerInfo: "issuer: none"},
+		"of context here (https://": {GardenerInfo: "version: [1"},
+		" has no ConfigMap ":        {Refuse: func(string, string) *apierrors.StatusError { return apierrors.NewNotFound(resource, "gardener-info") }},
+		"the right to get ConfigMap": {Refuse: func(string, string) *apierrors.StatusError {
+			return apierrors.NewForbidden(resource, "gardener-info", nil)
+		}},
+		" cannot be read from ": {Refuse: func(string, string) *apierrors.StatusError { return apierrors.NewBadRequest("teapot") }},
 	} {
 		version, err := open(t, cluster.Options{Kubeconfig: a.Start(t)}).GardenerVersion(t.Context())
 		if version != "" || err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), fakegarden.Secret) {

@@ -103,8 +103,12 @@ func (p *plugins) admit(
 	q := p.ask(shoot, profile, beside)
 	for _, s := range q.beside {
 		_ = s.in.Add(s.object) // it has a name
-		defer func() { _ = s.in.Delete(s.object) }()
 	}
+	defer func() {
+		for _, s := range q.beside {
+			_ = s.in.Delete(s.object)
+		}
+	}()
 	attributes := q.attributes()
 	said = verdict("ShootMutator", shoot, profile, func() error { return p.mutate.Admit(context.Background(), attributes, nil) })
 	shoot.Annotations, shoot.Spec.Provider.Workers = q.shoot.Annotations, q.shoot.Spec.Provider.Workers
@@ -216,9 +220,8 @@ func verdict(plugin string, shoot *core.Shoot, profile *v1beta1.CloudProfileSpec
 				break
 			}
 		}
-		errs = field.ErrorList{field.InternalError(at, fmt.Errorf("Gardener's admission plugin %s panics (%v), and answers every update of this Shoot with 503%s",
-			plugin, problem, cause)).WithOrigin(RuleAdmission)}
-		errs[0].Detail = strings.TrimPrefix(errs[0].Detail, "Internal error: ")
+		errs = field.ErrorList{{Type: field.ErrorTypeInternal, Field: at.String(), Origin: RuleAdmission, Detail: fmt.Sprintf(
+			"Gardener's admission plugin %s panics (%v), and answers every update of this Shoot with 503%s", plugin, problem, cause)}}
 	}()
 	return inFields(ask())
 }

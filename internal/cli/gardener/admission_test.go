@@ -77,12 +77,14 @@ func TestBeside(t *testing.T) {
 		beside gardener.Beside
 		want   string // the beginning of the only error; empty for none
 	}{
-		"nothing":                     {},
-		"a project":                   {beside: gardener.Beside{Project: project("demo")}},
-		"a project with a long name":  {beside: gardener.Beside{Project: project("a-project-of-18-xx")}, want: "metadata.name: Invalid value: \"shop\": the length of the shoot name and the project name must not exceed 21"},
-		"a seed that is not known":    {change: onSeed},
-		"a seed":                      {change: onSeed, beside: gardener.Beside{Seed: seed()}},
-		"a seed with a taint":         {change: onSeed, beside: gardener.Beside{Seed: seed("reserved")}, want: "spec: forbidden to use a seed whose taints are not tolerated"},
+		"nothing":   {},
+		"a project": {beside: gardener.Beside{Project: project("demo")}},
+		"a project with a long name": {beside: gardener.Beside{Project: project("a-project-of-18-xx")},
+			want: "metadata.name: Invalid value: \"shop\": the length of the shoot name and the project name must not exceed 21"},
+		"a seed that is not known": {change: onSeed},
+		"a seed":                   {change: onSeed, beside: gardener.Beside{Seed: seed()}},
+		"a seed with a taint": {change: onSeed, beside: gardener.Beside{Seed: seed("reserved")},
+			want: "spec: forbidden to use a seed whose taints are not tolerated"},
 		"a seed that nobody asks for": {beside: gardener.Beside{Seed: seed("reserved")}},
 		"credentials":                 {beside: gardener.Beside{CredentialsBinding: binding("openstack")}},
 		"credentials of another cloud": {beside: gardener.Beside{CredentialsBinding: binding("aws")},
@@ -92,7 +94,9 @@ func TestBeside(t *testing.T) {
 		"a secret of another cloud": {change: bySecret, beside: gardener.Beside{SecretBinding: secret("aws")},
 			want: "spec.provider.type: Invalid value: \"openstack\": provider type in shoot must match provider type of referenced SecretBinding"},
 		"a kubeconfig of an admission plugin": {change: func(s *v1beta1.Shoot) {
-			s.Spec.Kubernetes.KubeAPIServer = &v1beta1.KubeAPIServerConfig{AdmissionPlugins: []v1beta1.AdmissionPlugin{{Name: "ImagePolicyWebhook", KubeconfigSecretName: ptr.To("policy")}}}
+			s.Spec.Kubernetes.KubeAPIServer = &v1beta1.KubeAPIServerConfig{AdmissionPlugins: []v1beta1.AdmissionPlugin{{
+				Name: "ImagePolicyWebhook", KubeconfigSecretName: ptr.To("policy"),
+			}}}
 			s.Spec.Resources = []v1beta1.NamedResourceReference{{Name: "policy"}}
 			s.Spec.Resources[0].ResourceRef.Kind, s.Spec.Resources[0].ResourceRef.APIVersion, s.Spec.Resources[0].ResourceRef.Name = "Secret", "v1", "policy"
 		}},
@@ -133,7 +137,8 @@ func must(t *testing.T, object any) string {
 func TestShootsThatExist(t *testing.T) {
 	shoot := example[v1beta1.Shoot](t, "shoot.yaml")
 	shoot.Spec.Region = "mars"
-	if errs := judged(t, &gardener.Server{}, shoot, gardener.Beside{}); !slices.ContainsFunc(errs, func(err *field.Error) bool { return err.Field == "spec.region" }) {
+	isRegion := func(err *field.Error) bool { return err.Field == "spec.region" }
+	if errs := judged(t, &gardener.Server{}, shoot, gardener.Beside{}); !slices.ContainsFunc(errs, isRegion) {
 		t.Errorf("a new one: %v", errs)
 	}
 	shoot.UID = "it exists"
@@ -144,7 +149,8 @@ func TestShootsThatExist(t *testing.T) {
 	shoot.UID = "it exists"
 	shoot.Spec.Provider.Workers[1].Machine.Type = "gone"
 	errs := judged(t, &gardener.Server{}, shoot, gardener.Beside{})
-	if len(errs) != 1 || errs[0].Field != "spec.provider.workers[1].machine.type" || !strings.Contains(errs[0].Detail, "answers every update of this Shoot with 503") {
+	if len(errs) != 1 || errs[0].Field != "spec.provider.workers[1].machine.type" ||
+		!strings.Contains(errs[0].Detail, "answers every update of this Shoot with 503") {
 		t.Errorf("without its machine type: %v", errs)
 	}
 	// Others are judged as before.

@@ -142,8 +142,8 @@ func (flags *Flags) server(found string) (server gardener.Server, note string, e
 		version = found
 	}
 	if version != "" {
-		near, invalid := releases.Known, error(nil)
-		if release, near, invalid = releases.Of(version); invalid != nil {
+		known, near, invalid := releases.Of(version)
+		if release = known; invalid != nil {
 			err = errors.Join(fmt.Errorf("--gardener-version: %w", invalid), err)
 		}
 		const judged = "Gardener %s is %s than the %s one that is known; it is judged by the rules of %s"

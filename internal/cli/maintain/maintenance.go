@@ -264,7 +264,7 @@ func (m *shootMaintenance) addTo(g *input.Given, answer *Maintained, filter *inp
 type shootMaintenance struct {
 	*Maintainer
 	// server is that of the landscape's Gardener.
-	server *gardener.Server
+	server   *gardener.Server
 	name     string
 	shoot    *v1beta1.Shoot
 	fillings []input.Filling

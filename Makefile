@@ -46,7 +46,7 @@ PURE := ./pkg/capability/... ./pkg/imageselector/... ./pkg/finding/... ./pkg/pro
 # The compiler is silent for minutes when nothing was built before.
 GARDEN = hack/controlplane.sh > /dev/null && echo 'compiling what is not compiled yet: minutes the first time, seconds later' >&2 && go run ./hack/garden
 
-MODULES       = . hack hack/tools hack/controlplane test test/browser
+MODULES       = . hack hack/tools hack/controlplane hack/apiservers/v1.146.0 hack/apiservers/v1.149.3 test test/browser
 GO_FILES      = git ls-files -z -- '*.go' ':!:*zz_generated*'
 LICENSE_FILES = git ls-files -z -- '*.go' '*.sh' '.*.yaml' '.ci/run' Makefile
 

@@ -38,7 +38,7 @@ func ValidateShootIn(shoot *v1beta1.Shoot, profile *v1beta1.CloudProfileSpec) (e
 	for i := range shoot.Spec.Provider.Workers {
 		worker, at := &shoot.Spec.Provider.Workers[i], field.NewPath("spec", "provider", "workers").Index(i)
 		c.machineType(worker, at.Child("machine", "type"))
-		c.image(worker, at.Child("machine", "image", "version"))
+		c.image(worker, at.Child("machine", "image"))
 		c.volume(worker, at.Child("volume"))
 		c.zones(worker, lacks, at)
 	}
@@ -208,6 +208,9 @@ func (c *offer) machineType(worker *v1beta1.Worker, at *field.Path) {
 func (c *offer) image(worker *v1beta1.Worker, at *field.Path) {
 	named := worker.Machine.Image
 	if named == nil || named.Version == nil {
+		if named != nil && named.Name == "" && !c.exists { // of the name Gardener makes a label, before it fills in an image
+			c.errs = append(c.errs, field.Required(at.Child("name"), "name an image, or leave out image altogether").WithOrigin(RuleCore))
+		}
 		return
 	}
 	i := slices.IndexFunc(c.profile.MachineImages, func(image v1beta1.MachineImage) bool { return image.Name == named.Name })
@@ -220,7 +223,7 @@ func (c *offer) image(worker *v1beta1.Worker, at *field.Path) {
 	}
 	k := slices.IndexFunc(all, func(v v1beta1.ExpirableVersion) bool { return v.Version == *named.Version })
 	if k >= 0 {
-		c.expirable(at, all[k], fmt.Sprintf("worker pool %s: %s@%s", worker.Name, named.Name, *named.Version), all)
+		c.expirable(at.Child("version"), all[k], fmt.Sprintf("worker pool %s: %s@%s", worker.Name, named.Name, *named.Version), all)
 	}
 }
 

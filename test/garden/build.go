@@ -148,6 +148,9 @@ var APIServers = []string{"v1.146.0", "v1.149.3"}
 // buildAPIServer returns the path of a gardener-apiserver of a version, which is built if it is not in the cache: in a folder for this
 // platform, this version of Go and the versions in the go.mod of its module. That takes a minute or two, and is told to progress.
 func buildAPIServer(ctx context.Context, progress io.Writer, version string) (path string, err error) {
+	if !slices.Contains(APIServers, version) {
+		return "", fmt.Errorf("there is no module for gardener-apiserver %s, only for %s", version, strings.Join(APIServers, ", "))
+	}
 	root, err := repository.Root()
 	if err != nil {
 		return "", err

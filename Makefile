@@ -46,7 +46,7 @@ PURE := ./pkg/capability/... ./pkg/imageselector/... ./pkg/finding/... ./pkg/pro
 # The compiler is silent for minutes when nothing was built before.
 GARDEN = hack/controlplane.sh > /dev/null && echo 'compiling what is not compiled yet: minutes the first time, seconds later' >&2 && go run ./hack/garden
 
-MODULES       = . hack hack/tools hack/controlplane test test/browser
+MODULES       = . hack hack/tools hack/controlplane hack/apiservers/v1.146.0 hack/apiservers/v1.149.3 test test/browser
 GO_FILES      = git ls-files -z -- '*.go' ':!:*zz_generated*'
 LICENSE_FILES = git ls-files -z -- '*.go' '*.sh' '.*.yaml' '.ci/run' Makefile
 
@@ -199,6 +199,11 @@ soak: ## Write, attack, forge, kill and renew at the same time for TIME (20m) in
 .PHONY: floods
 floods: ## Measure what memory the admission component takes in floods of the most costly requests: the table of docs/operators/operations.md
 	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./test/faults -floods -ginkgo.v -ginkgo.focus='A replica in a flood' | sed -n 's/^ *| /| /p' | sort
+
+# NEXT=v1.x.y takes another version than the newest.
+.PHONY: next-gardener
+next-gardener: ## Build and test HEAD against the newest Gardener, or NEXT, in a folder of its own, and print which copied rules have changed
+	@NEXT='$(NEXT)' hack/next-gardener.sh
 
 .PHONY: verify
 verify: check check-format test test-browser ## Check, then test: to be run before a commit

@@ -7,12 +7,14 @@ package garden
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -138,4 +140,57 @@ func exclusively(name string) (unlock func(), err error) {
 		return nil, err
 	}
 	return func() { _ = file.Close() }, nil
+}
+
+// APIServers are the versions of gardener-apiserver, besides that of go.mod, that a garden can have: those for which hack/apiservers has a module.
+var APIServers = []string{"v1.146.0", "v1.149.3"}
+
+// buildAPIServer returns the path of a gardener-apiserver of a version, which is built if it is not in the cache: in a folder for this
+// platform, this version of Go and the versions in the go.mod of its module. That takes a minute or two, and is told to progress.
+func buildAPIServer(ctx context.Context, progress io.Writer, version string) (path string, err error) {
+	if !slices.Contains(APIServers, version) {
+		return "", fmt.Errorf("there is no module for gardener-apiserver %s, only for %s", version, strings.Join(APIServers, ", "))
+	}
+	root, err := repository.Root()
+	if err != nil {
+		return "", err
+	}
+	module := filepath.Join(root, "hack", "apiservers", version)
+	if err := note(module, "go.*"); err != nil {
+		return "", err
+	}
+	hash := sha256.New()
+	fmt.Fprintln(hash, runtime.Version(), runtime.GOOS, runtime.GOARCH, version)
+	for _, name := range []string{"go.mod", "go.sum"} {
+		content, err := os.ReadFile(filepath.Join(module, name))
+		if err != nil {
+			return "", err
+		}
+		hash.Write(content)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	folder := filepath.Join(cache, "capkit", "apiservers", fmt.Sprintf("%x", hash.Sum(nil)[:8]))
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return "", err
+	}
+	path = filepath.Join(folder, "gardener-apiserver")
+	unlock, err := exclusively(path + ".lock")
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	fmt.Fprintf(progress, "building gardener-apiserver %s, which is done once and takes minutes\n", version)
+	// The flags are those of the Makefile, and most versions of modules those of go.mod: what they have in common is compiled once.
+	_, err = run(ctx, progress, module, "env", "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0", "go", "build", "-trimpath", "-buildvcs=false",
+		"-ldflags=-s -w -X k8s.io/component-base/version.gitVersion="+version, "-o", path+".new", "github.com/gardener/gardener/cmd/gardener-apiserver")
+	if err != nil {
+		return "", err
+	}
+	return path, os.Rename(path+".new", path)
 }

@@ -59,8 +59,11 @@ type Options struct {
 	Folder string
 	// Progress receives what there is to say while programs are built. nil is os.Stderr.
 	Progress io.Writer
-	// FeatureGates are the names of Gardener's feature gates that are turned on although they are off by default.
-	FeatureGates []string
+	// FeatureGates are the feature gates of gardener-apiserver that are not as they are by default.
+	FeatureGates map[string]bool
+	// Version is that of gardener-apiserver, one of APIServers: then it is a program of its own, which is built before if it is not
+	// there. If it is empty, the version is that of go.mod. gardener-controller-manager always has that one.
+	Version string
 	// CRDs are absolute paths of files with CustomResourceDefinitions. If there are any, it is not a garden that starts but
 	// only etcd and kube-apiserver, with these: what package seed needs.
 	CRDs []string
@@ -102,12 +105,18 @@ func Start(ctx context.Context, o Options) (*Garden, error) {
 	if err != nil {
 		return nil, err
 	}
+	apiServer := ""
+	if o.Version != "" {
+		if apiServer, err = buildAPIServer(ctx, o.Progress, o.Version); err != nil {
+			return nil, err
+		}
+	}
 	g := &Garden{folder: o.Folder, temporary: o.Folder == "", assets: assets}
 	g.stop = sync.OnceValue(g.stopAll)
 	if err := g.makeFolder(); err != nil {
 		return nil, err
 	}
-	switch err := g.startServer(ctx, server, o); {
+	switch err := g.startServer(ctx, server, apiServer, o); {
 	case err == nil:
 	case errors.Is(err, ErrRunning):
 		return nil, errors.Join(err, g.alive.Close())
@@ -141,7 +150,7 @@ func (g *Garden) makeFolder() (err error) {
 }
 
 // startServer starts the server process and waits until it has answered.
-func (g *Garden) startServer(ctx context.Context, path string, o Options) error {
+func (g *Garden) startServer(ctx context.Context, path, apiServer string, o Options) error {
 	log, err := os.OpenFile(g.serverLog(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
@@ -171,7 +180,9 @@ func (g *Garden) startServer(ctx context.Context, path string, o Options) error 
 	g.life = life
 	defer context.AfterFunc(ctx, func() { _ = life.Close() })()
 
-	config := protocol.Config{Folder: g.folder, Assets: g.assets, Remove: g.temporary, FeatureGates: o.FeatureGates, CRDs: o.CRDs, Audit: o.Audit}
+	config := protocol.Config{
+		Folder: g.folder, Assets: g.assets, Remove: g.temporary, FeatureGates: o.FeatureGates, APIServer: apiServer, CRDs: o.CRDs, Audit: o.Audit,
+	}
 	if err := json.NewEncoder(life).Encode(config); err != nil {
 		return errors.Join(context.Cause(ctx), err)
 	}

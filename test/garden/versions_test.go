@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/capkit/capkit/test/garden/internal/repository"
@@ -55,5 +56,30 @@ func TestTheControlPlaneHasTheVersionsOfTheMainModule(t *testing.T) {
 	}
 	if shared < 50 {
 		t.Errorf("only %d modules are shared: is this test still right?", shared)
+	}
+}
+
+// There is a module for each version that a garden can have, which requires both modules of Gardener in that version.
+func TestTheModulesOfAPIServers(t *testing.T) {
+	root, err := repository.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders, err := filepath.Glob(filepath.Join(root, "hack", "apiservers", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, folder := range folders {
+		version, required := filepath.Base(folder), requirements(t, folder)
+		found = append(found, version)
+		for _, module := range []string{"github.com/gardener/gardener", "github.com/gardener/gardener/pkg/apis"} {
+			if required[module] != version {
+				t.Errorf("%s requires %s %s", folder, module, required[module])
+			}
+		}
+	}
+	if !slices.Equal(found, APIServers) {
+		t.Errorf("there are modules for %v, want %v", found, APIServers)
 	}
 }

@@ -249,9 +249,15 @@ func lintShoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 }
 
 // withoutSaid leaves out what Gardener's admission says about a Shoot and what has been found already, in other words: in the same place,
-// or about the machines of a worker pool that have an error.
+// or about the machines of a worker pool that have an error. Of what its validation says it leaves out that a field is missing of which that
+// has been said.
 func withoutSaid(errs field.ErrorList, found []report.Finding) field.ErrorList {
 	return slices.DeleteFunc(errs, func(err *field.Error) bool {
+		if err.Type == field.ErrorTypeRequired && slices.ContainsFunc(found, func(f report.Finding) bool {
+			return f.Rule == err.Origin && f.Type == err.Type && f.Field == err.Field
+		}) {
+			return true
+		}
 		return err.Origin == gardener.RuleAdmission && slices.ContainsFunc(found, func(f report.Finding) bool {
 			return samePlace(err.Field, f.Field) || f.Severity == finding.SeverityError && (sameMachine(err.Field, f.Field) ||
 				f.Field == "spec.region" && zone.MatchString(err.Field))

@@ -5,10 +5,10 @@
 package gardener
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -90,8 +90,9 @@ func (s *Server) run(f func() field.ErrorList) field.ErrorList {
 func (s *Server) asOf(object metav1.Object, errs field.ErrorList) field.ErrorList {
 	unknown := s.tooNew(object)
 	errs = slices.DeleteFunc(errs, func(err *field.Error) bool {
+		at := strings.Replace(err.Field, ".machineControllerManagerSettings.", ".machineControllerManager.", 1) // as the validation calls it
 		switch {
-		case slices.ContainsFunc(unknown, func(u *field.Error) bool { return err.Field == u.Field || strings.HasPrefix(err.Field, u.Field+".") }):
+		case slices.ContainsFunc(unknown, func(u *field.Error) bool { return at == u.Field || strings.HasPrefix(at, u.Field+".") }):
 			return true
 		case err.Type == field.ErrorTypeForbidden && strings.HasSuffix(err.Detail, "prefix is reserved for Gardener-core capabilities"):
 			return !s.Release.Has(releases.ChangeReservedPrefix)
@@ -106,7 +107,6 @@ func (s *Server) asOf(object metav1.Object, errs field.ErrorList) field.ErrorLis
 
 // tooNew returns errors about fields of an object that the release does not have.
 func (s *Server) tooNew(object metav1.Object) (errs field.ErrorList) {
-	var content map[string]any
 	kind := "CloudProfile"
 	switch object.(type) {
 	case *v1beta1.Shoot:
@@ -120,11 +120,7 @@ func (s *Server) tooNew(object metav1.Object) (errs field.ErrorList) {
 		if !of {
 			continue
 		}
-		if content == nil {
-			text, _ := json.Marshal(object) // what has been read can be written
-			_ = json.Unmarshal(text, &content)
-		}
-		for _, at := range present(content, strings.Split(path, "."), "") {
+		for _, at := range present(reflect.ValueOf(object), strings.Split(path, "."), "") {
 			errs = append(errs, &field.Error{Type: field.ErrorTypeForbidden, Field: at, Origin: RuleCore,
 				Detail: fmt.Sprintf("Gardener %s does not have this field, which came with %s", s.Release, missing[name])})
 		}
@@ -132,23 +128,29 @@ func (s *Server) tooNew(object metav1.Object) (errs field.ErrorList) {
 	return errs
 }
 
-// present returns the paths, with indices, at which a value has a field.
-func present(value any, path []string, at string) (found []string) {
-	if len(path) == 0 {
-		return []string{at}
+// present returns the paths, with indices, at which a value has a field: also one that is an empty list, which nobody writes who turns the
+// object into JSON.
+func present(value reflect.Value, path []string, at string) (found []string) {
+	for value.Kind() == reflect.Pointer && !value.IsNil() {
+		value = value.Elem()
 	}
-	if list, is := value.([]any); is {
-		for i, item := range list {
-			found = append(found, present(item, path, fmt.Sprintf("%s[%d]", at, i))...)
+	switch {
+	case value.Kind() == reflect.Pointer, value.Kind() == reflect.Slice && value.IsNil():
+		return nil
+	case len(path) == 0:
+		return []string{at}
+	case value.Kind() == reflect.Slice:
+		for i := range value.Len() {
+			found = append(found, present(value.Index(i), path, fmt.Sprintf("%s[%d]", at, i))...)
 		}
 		return found
 	}
-	object, _ := value.(map[string]any)
-	below, there := object[path[0]]
-	if !there {
-		return nil
+	for i := range value.NumField() {
+		if name, _, _ := strings.Cut(value.Type().Field(i).Tag.Get("json"), ","); name == path[0] {
+			return present(value.Field(i), path[1:], strings.TrimPrefix(at+"."+name, "."))
+		}
 	}
-	return present(below, path[1:], strings.TrimPrefix(at+"."+path[0], "."))
+	return nil
 }
 
 // parentTypes refuses machine types of a NamespacedCloudProfile that its parent has, as old releases do.

@@ -66,7 +66,7 @@ func (c coreOnly) Decode(*runtime.RawExtension, *field.Path) (provider.Config[an
 		read := imageselector.Image[any]{Name: image.Name, Path: list.Index(i)}
 		for k := range image.Versions {
 			at := read.Path.Child("versions").Index(k)
-			version := imageselector.Version[any]{Version: image.Versions[k].Version, Path: at}
+			version := imageselector.Version[any]{Version: image.Versions[k].Version, Path: at, Legacy: len(c.spec.MachineCapabilities) == 0}
 			for _, capabilities := range c.flavorsOf(&image.Versions[k]) {
 				version.Flavors = append(version.Flavors, imageselector.Flavor[any]{
 					Capabilities: capabilities, Global: &imageselector.Global[any]{Ref: ByCore, Path: at}, Path: at,

@@ -135,29 +135,24 @@ func (g *garden) startAPIServers() error {
 		// What the API server logs goes where the controller manager logs to.
 		GardenerAPIServer: &gardenerenvtest.GardenerAPIServer{Err: os.Stderr},
 	}
-	for _, gate := range g.config.FeatureGates {
-		g.environment.GardenerAPIServer.Args = append(g.environment.GardenerAPIServer.Args, "--feature-gates="+gate+"=true")
+	gardener := g.environment.GardenerAPIServer
+	for gate, enabled := range g.config.FeatureGates {
+		gardener.Args = append(gardener.Args, fmt.Sprintf("--feature-gates=%s=%t", gate, enabled))
 	}
 	etcd, apiserver := &envtest.Etcd{}, g.environment.ControlPlane.GetAPIServer()
 	g.environment.ControlPlane.Etcd = etcd
-	for _, program := range []struct {
-		name string
-		path *string
-		set  func(*os.File)
-	}{
-		{"etcd", &etcd.Path, func(log *os.File) { etcd.Out, etcd.Err = log, log }},
-		{"kube-apiserver", &apiserver.Path, func(log *os.File) { apiserver.Out, apiserver.Err = log, log }},
-	} {
-		path, err := g.wrap(program.name)
-		if err != nil {
+	programs := []program{
+		{filepath.Join(g.config.Assets, "etcd"), &etcd.Path, func(log *os.File) { etcd.Out, etcd.Err = log, log }},
+		{filepath.Join(g.config.Assets, "kube-apiserver"), &apiserver.Path, func(log *os.File) { apiserver.Out, apiserver.Err = log, log }},
+	}
+	if g.config.APIServer != "" {
+		gardener.StartTimeout, gardener.StopTimeout = startTimeout, stopTimeout
+		programs = append(programs, program{g.config.APIServer, &gardener.Path, func(log *os.File) { gardener.Out, gardener.Err = log, log }})
+	}
+	for _, p := range programs {
+		if err := g.arrange(p); err != nil {
 			return err
 		}
-		*program.path = path
-		log, err := os.OpenFile(g.log(program.name), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-		if err != nil {
-			return err
-		}
-		program.set(log)
 	}
 	if g.config.Audit {
 		policy := filepath.Join(g.temporary(), "audit-policy.yaml")
@@ -178,6 +173,25 @@ func (g *garden) startAPIServers() error {
 	return err
 }
 
+// program is one that is started by the environment: where it is, where the environment wants its path, and what receives its log.
+type program struct {
+	path string
+	use  *string
+	set  func(log *os.File)
+}
+
+// arrange has a program started so that it does not outlive this process, and logs into a file.
+func (g *garden) arrange(p program) (err error) {
+	if *p.use, err = g.wrap(p.path); err != nil {
+		return err
+	}
+	log, err := os.OpenFile(g.log(filepath.Base(p.path)), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err == nil {
+		p.set(log)
+	}
+	return err
+}
+
 func (g *garden) log(name string) string {
 	return filepath.Join(g.config.Folder, protocol.Logs, name+".log")
 }
@@ -190,8 +204,7 @@ exec '%s' --pdeathsig KILL -- sh -c '[ "$PPID" = %d ] && exec "$0" "$@"' '%s' "$
 
 // wrap returns a path under which the program can be started so that it does not outlive this process. Without setpriv,
 // which is a part of util-linux, that is the program itself.
-func (g *garden) wrap(name string) (string, error) {
-	path := filepath.Join(g.config.Assets, name)
+func (g *garden) wrap(path string) (string, error) {
 	if _, err := os.Stat(path); err != nil {
 		return "", err
 	}
@@ -199,7 +212,7 @@ func (g *garden) wrap(name string) (string, error) {
 	if setpriv == "" {
 		return path, nil
 	}
-	wrapped := filepath.Join(g.temporary(), name)
+	wrapped := filepath.Join(g.temporary(), filepath.Base(path))
 	script := fmt.Sprintf(wrapper, setpriv, os.Getpid(), strings.ReplaceAll(path, "'", `'\''`))
 	return wrapped, os.WriteFile(wrapped, []byte(script), 0o700)
 }

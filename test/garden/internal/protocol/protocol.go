@@ -40,8 +40,10 @@ type Config struct {
 	Assets string `json:"assets"`
 	// Remove makes the server remove its folder at the end.
 	Remove bool `json:"remove,omitempty"`
-	// FeatureGates of Gardener that are turned on.
-	FeatureGates []string `json:"featureGates,omitempty"`
+	// FeatureGates of gardener-apiserver, by their names.
+	FeatureGates map[string]bool `json:"featureGates,omitempty"`
+	// APIServer is the path of a program that is gardener-apiserver; empty for the one that the server has compiled in.
+	APIServer string `json:"apiServer,omitempty"`
 	// CRDs are files of CustomResourceDefinitions. If there are any, nothing of Gardener is started: only etcd and
 	// kube-apiserver, with these.
 	CRDs []string `json:"crds,omitempty"`

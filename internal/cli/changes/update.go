@@ -32,6 +32,8 @@ type Planned struct {
 	ComparedWith string `json:"comparedWith,omitempty"`
 	// Others are the paths of all other fields that differ, sorted; never nil.
 	Others []string `json:"others"`
+	// Rewritten are the paths of versions whose stages are written in another way and stay the same from now on, sorted.
+	Rewritten []string `json:"rewritten,omitempty"`
 
 	// Kind is that of the profile.
 	Kind string `json:"-"`
@@ -92,15 +94,17 @@ func (u *Update) Plan() (*Planned, error) {
 	if u.Profile != nil && u.ComparedWith == "" {
 		u.Before.NoteFlavors(u.Profile.Updated)
 	}
-	others := []string{}
+	others, rewritten := []string{}, []string(nil)
 	if len(views) > 0 {
 		old, updated := u.stored()
-		offered, rest := update.Differences(views[0].After.Provider(), old, updated, facts, views...)
-		found, others = slices.Concat(found, offers(offered)), append(others, rest...)
+		offered, rest, same := update.Differences(views[0].After.Provider(), old, updated, facts, views...)
+		found, others, rewritten = slices.Concat(found, offers(offered)), append(others, rest...), same
 	}
 	all := append([]Change{}, slices.Concat(refused, found)...)
 	Sort(all)
-	return &Planned{Profile: u.Name, Changes: all, Summary: Summarize(all), Others: others, Kind: u.Kind, ComparedWith: u.ComparedWith}, nil
+	return &Planned{
+		Profile: u.Name, Changes: all, Summary: Summarize(all), Others: others, Rewritten: rewritten, Kind: u.Kind, ComparedWith: u.ComparedWith,
+	}, nil
 }
 
 // stored returns both versions of the profile as the API server has them.

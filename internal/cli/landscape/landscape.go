@@ -48,10 +48,15 @@ var names = []string{"webhook", "gardener-version", "feature-gates"}
 
 // Add adds the flags to a command.
 func (flags *Flags) Add(cmd *cobra.Command) {
-	f := cmd.Flags()
-	flags.set = f
 	command.ChoiceFlag(cmd, &flags.webhook, "webhook", "",
 		"`WHAT` of capkit's admission component is installed; without the flag nothing, or what the cluster has", settings.Webhooks)
+	flags.AddGardener(cmd)
+}
+
+// AddGardener adds the flags that are about Gardener itself to a command to which it does not matter what else is installed.
+func (flags *Flags) AddGardener(cmd *cobra.Command) {
+	f := cmd.Flags()
+	flags.set = f
 	f.StringVar(&flags.version, "gardener-version", "",
 		"`VERSION` of the Gardener that runs in the landscape (default: as the cluster says, or "+releases.Newest.String()+")")
 	f.StringToStringVar(&flags.gates, "feature-gates", nil,
@@ -79,7 +84,7 @@ func (flags *Flags) Complete(from map[string]string, others ...string) error {
 		errs = append(errs, flags.set.Set("webhook", "validating"))
 	}
 	for _, name := range append(others, names...) {
-		if value, said := from[name]; said && !flags.given(name) {
+		if value, said := from[name]; said && flags.set.Lookup(name) != nil && !flags.given(name) {
 			errs = append(errs, flags.set.Set(name, value))
 		}
 	}

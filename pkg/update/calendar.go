@@ -225,8 +225,8 @@ func (l *look[R]) expiry(id provider.ImageVersion, from, to *time.Time) *Expiry 
 	return e
 }
 
-// rolls collects the worker pools of a Shoot that the next maintenance moves to another version than without the update. What an
-// expiration alone forces is an [Expiry].
+// rolls collects the worker pools of a Shoot that the next maintenance moves to another version than without the update, and those for
+// which it chooses one that Gardener refuses. What an expiration alone forces is an [Expiry].
 func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 	if !maintenance.UpdatesImages(user.Shoot) || !slices.ContainsFunc(pools, func(pool provider.Pool) bool {
 		return pool.Image != "" && !l.sameVersions(pool.Image, pool.MachineType)
@@ -239,8 +239,11 @@ func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 		if pool.Image == "" || pool.Version == "" {
 			continue
 		}
-		_, former := was.Image(k)
+		before, former := was.Image(k)
 		action, to := is.Image(k)
+		if action == maintenance.Fails && before != action {
+			l.fails(is, Pool{user.Name(), pool.Name, l.index, index, k}, pool)
+		}
 		if action != maintenance.Updated && action != maintenance.Forced || to == former {
 			continue
 		}
@@ -250,6 +253,22 @@ func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 		})
 		roll.Pools = append(roll.Pools, Pool{user.Name(), pool.Name, l.index, index, k})
 	}
+}
+
+// fails adds a worker pool for which maintenance chooses a version that Gardener refuses. One that the pool does not boot is [Blocked].
+func (l *look[R]) fails(is *maintenance.Outlook, at Pool, pool provider.Pool) {
+	why, chosen := is.Rejections[at.Index], is.Written.Images[at.Index].Version
+	if why == "" || chosen == "" {
+		return
+	}
+	if boots := l.isBoots(pool); boots != nil && !boots(pool.Image, chosen) {
+		return
+	}
+	failing := memo.Get(l.failing, [3]string{pool.Image, chosen, why}, func() *Failing {
+		l.Failing = append(l.Failing, &Failing{ImageVersion: provider.ImageVersion{Image: pool.Image, Version: chosen}, Why: why})
+		return l.Failing[len(l.Failing)-1]
+	})
+	failing.Pools = append(failing.Pools, at)
 }
 
 func (r Roll) key() [3]string { return [3]string{r.Image, r.From, r.To} }

@@ -28,6 +28,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/words"
@@ -105,6 +106,7 @@ func Profile(g *input.Given, s *input.Source[v1beta1.CloudProfile]) {
 	errs := validate(g, object)
 	g.AddErrors(s.Manifest, errs...)
 	g.AddWarnings(s.Manifest, gardener.Expired(object.Spec.MachineImages, &object.Spec.Kubernetes)...)
+	g.AddWarnings(s.Manifest, gardener.Unavailable(&object.Spec, g.Admission.Of(object.Spec.Type) == maintenance.Corrects)...)
 	g.AddWarnings(s.Manifest, g.Server.Unsupported(object.Spec.Kubernetes)...)
 	g.AddWarnings(s.Manifest, withoutArchitecture(&s.Object.Spec)...)
 	g.AddWarnings(s.Manifest, gardener.TinyMemory(object.Spec.MachineTypes)...)
@@ -180,6 +182,7 @@ func Namespaced(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile])
 		return
 	}
 	g.AddWarnings(s.Manifest, gardener.Expired(s.Object.Spec.MachineImages, s.Object.Spec.Kubernetes)...)
+	g.AddWarnings(s.Manifest, gardener.UnavailableOwn(s.Object.Spec.MachineImages)...)
 	g.AddWarnings(s.Manifest, gardener.TinyMemory(s.Object.Spec.MachineTypes)...)
 	parent, reference := g.ParentOf(s), s.Object.Spec.Parent
 	if parent == nil && reference.Kind == "CloudProfile" && reference.Name != "" {

@@ -25,7 +25,7 @@ var meanings = map[changes.Kind]string{
 	changes.Refused:     "Gardener or admission would refuse the update",
 	changes.Locked:      "no later update of these Shoots would pass Gardener",
 	changes.NoMachines:  "worker pools can no longer create machines",
-	changes.Maintenance: "maintenance would pick a version that these pools cannot boot",
+	changes.Maintenance: "maintenance would pick a version that these pools cannot boot or have",
 	changes.Expires:     "the expiration date of an image version is another one",
 	changes.Kubernetes:  "versions of Kubernetes",
 	changes.WillUpdate:  "the next maintenance moves worker pools to another version than it would have",

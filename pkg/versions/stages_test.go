@@ -80,7 +80,8 @@ func TestStagesAreThoseOfGardener(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		v := v1beta1.ExpirableVersion{
-			Classification: rapid.Ptr(classification, true).Draw(t, "classification"), ExpirationDate: start.Draw(t, "date"),
+			Classification: rapid.Ptr(classification, true).Draw(t, "classification"), //nolint:staticcheck // as people write it
+			ExpirationDate: start.Draw(t, "date"),                                     //nolint:staticcheck // as people write it
 			Lifecycle: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) v1beta1.LifecycleStage {
 				return v1beta1.LifecycleStage{Classification: classification.Draw(t, "stage"), StartTime: start.Draw(t, "start")}
 			}), 0, 4).Draw(t, "lifecycle"),

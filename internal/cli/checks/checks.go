@@ -28,7 +28,6 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/words"
@@ -106,7 +105,7 @@ func Profile(g *input.Given, s *input.Source[v1beta1.CloudProfile]) {
 	errs := validate(g, object)
 	g.AddErrors(s.Manifest, errs...)
 	g.AddWarnings(s.Manifest, gardener.Expired(object.Spec.MachineImages, &object.Spec.Kubernetes)...)
-	g.AddWarnings(s.Manifest, gardener.Unavailable(&object.Spec, g.Admission.Of(object.Spec.Type) == maintenance.Corrects)...)
+	g.AddWarnings(s.Manifest, gardener.Unavailable(&object.Spec, g.Admission.Corrects(object.Spec.Type))...)
 	g.AddWarnings(s.Manifest, g.Server.Unsupported(object.Spec.Kubernetes)...)
 	g.AddWarnings(s.Manifest, withoutArchitecture(&s.Object.Spec)...)
 	g.AddWarnings(s.Manifest, gardener.TinyMemory(object.Spec.MachineTypes)...)

@@ -77,7 +77,8 @@ func drawProfile(t *rapid.T, draw func(*rapid.T) [][2]string) (text string, comm
 func drawLegacy(t *rapid.T) (members [][2]string) {
 	quote := rapid.SampledFrom([]string{"", "'", `"`}).Draw(t, "quote")
 	if rapid.Bool().Draw(t, "classified") {
-		members = append(members, [2]string{"classification", quote + rapid.SampledFrom([]string{"preview", "supported", "deprecated"}).Draw(t, "classification") + quote})
+		is := rapid.SampledFrom([]string{"preview", "supported", "deprecated"}).Draw(t, "classification")
+		members = append(members, [2]string{"classification", quote + is + quote})
 	}
 	if rapid.Bool().Draw(t, "expires") {
 		date := rapid.SampledFrom([]string{"2050-01-01T00:00:00Z", "2070-01-01T00:00:00Z", "2070-01-01T01:00:00+01:00"}).Draw(t, "date")

@@ -196,10 +196,11 @@ func withGate(detail string) string {
 		strings.TrimSuffix(detail, "."), cmp.Or(found[1:]...))
 }
 
-// withNearest adds to a message that names all supported values which of them is meant, if the value that there is looks like one.
+// withNearest adds to a message that names all supported values which of them is meant, if the value that there is looks like one. The
+// values of capabilities are for those who know what a profile registers.
 func withNearest(err *field.Error, detail string) string {
 	list := supportedValues.FindStringSubmatch(detail)
-	if err.Type != field.ErrorTypeNotSupported || list == nil {
+	if err.Type != field.ErrorTypeNotSupported || list == nil || strings.Contains(strings.ToLower(err.Field), "capabilit") {
 		return detail
 	}
 	var known []string

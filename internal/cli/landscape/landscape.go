@@ -138,6 +138,16 @@ func (flags *Flags) Find(ctx context.Context, reader *cluster.Reader) (l Landsca
 	return l, notes, err
 }
 
+// SeenOn takes a feature gate to be on in a landscape because an object of the cluster shows it, unless flags say something of it. The note
+// says so; it is empty if nothing changes.
+func (flags *Flags) SeenOn(l *Landscape, gate, because string) (note string) {
+	if _, said := flags.gates[gate]; flags.set == nil || said || l.Server.Enabled(gate) {
+		return ""
+	}
+	l.Server = l.Server.With(gate)
+	return fmt.Sprintf("Gardener's feature gate %s is taken to be on, because %s; if it is not, say --feature-gates %s=false", gate, because, gate)
+}
+
 // server returns the API server: of the version that a flag names or else, if it is not empty, of the one that was found. The note says that
 // the version is not known, and by which one it is judged; it is empty otherwise.
 func (flags *Flags) server(found string) (server gardener.Server, note string, err error) {

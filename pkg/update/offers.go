@@ -47,7 +47,7 @@ func Differences[R any](
 	}
 	d.note()
 	was, is := imagesOf(old), imagesOf(updated)
-	d.before, d.after = stagesIn(old), stagesIn(updated)
+	d.before, d.after = Expirable(old), Expirable(updated)
 	d.classifications(is)
 	if len(was) > 0 && len(is) > 0 && was[0].Name != is[0].Name {
 		d.offer("spec.machineImages", Differs, was[0].Name, is[0].Name, nil)
@@ -87,8 +87,9 @@ func imagesOf(object any) []v1beta1.MachineImage {
 	return nil
 }
 
-// stagesIn returns the versions of a profile, the last one of each name.
-func stagesIn(object any) map[provider.ImageVersion]v1beta1.ExpirableVersion {
+// Expirable returns the versions of a CloudProfile or NamespacedCloudProfile, of images and, of an image without a name, of Kubernetes: the
+// last one of each name.
+func Expirable(object any) map[provider.ImageVersion]v1beta1.ExpirableVersion {
 	found := map[provider.ImageVersion]v1beta1.ExpirableVersion{}
 	for _, image := range imagesOf(object) {
 		for i := range image.Versions {

@@ -141,6 +141,7 @@ func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
 			continue
 		}
 		shoots := u.shoots("NamespacedCloudProfile", child.Name, was)
+		u.noteOverrides(child)
 		views, objects = append(views, u.view(child.Name, was, is, shoots)), append(objects, child.Object)
 		all = slices.Concat(all, shoots)
 	}
@@ -151,6 +152,27 @@ func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
 	refused = append(refused, byAdmission(report)...)
 	refused = append(refused, inUse(InUse(u.After.Server.Release, stored, storedOld, objects, all))...)
 	return views, refused, nil
+}
+
+// noteOverrides notes that a child gives another expiration date to versions that have a lifecycle after the update, and had none.
+func (u *Update) noteOverrides(child *input.Source[v1beta1.NamespacedCloudProfile]) {
+	was, is := update.Expirable(u.Profile.Old.Object), update.Expirable(u.Profile.Updated.Object)
+	var overridden []string
+	for id := range update.Expirable(child.Object) {
+		if len(is[id].Lifecycle) > 0 && len(was[id].Lifecycle) == 0 && was[id].Version != "" {
+			name := "Kubernetes " + id.Version
+			if id.Image != "" {
+				name = id.String()
+			}
+			overridden = append(overridden, name)
+		}
+	}
+	if len(overridden) == 0 {
+		return
+	}
+	slices.Sort(overridden)
+	u.Before.Notes = append(u.Before.Notes, fmt.Sprintf("NamespacedCloudProfile %s gives another expirationDate to %s, which counts for nothing beside "+
+		"the lifecycle that NEW has: Gardener refuses later changes of it until it is removed there", child.Name, words.Few(overridden)))
 }
 
 // ofNamespaced returns the same for an update of a NamespacedCloudProfile.

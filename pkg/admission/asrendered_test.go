@@ -89,7 +89,7 @@ func drawnVersion(t *rapid.T, who, name string) (v1beta1.MachineImageVersion, do
 	}
 	inNew := rapid.Bool().Draw(t, who+": in the new format")
 	switch rapid.IntRange(0, 6).Draw(t, who+": core") {
-	case 0: // no more than a lifecycle
+	case 0: // no more than an expiration date
 		version.Architectures, version.CapabilityFlavors = nil, nil
 	case 1: // both
 	default:

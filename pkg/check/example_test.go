@@ -122,7 +122,7 @@ func ExampleNamespacedCloudProfile() {
 	// Output:
 	// 0 errors
 	// spec.machineImages[0].versions[0].capabilityFlavors
-	//   Forbidden: linux@1.0.0: the parent, CloudProfile parent, has this version, so only its lifecycle can be changed here;
+	//   Forbidden: linux@1.0.0: the parent, CloudProfile parent, has this version, so only its expirationDate can be changed here;
 	//   remove capabilityFlavors
 }
 

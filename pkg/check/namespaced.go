@@ -58,7 +58,7 @@ func (n *namespacedChecker[R]) checkInherited() {
 				continue
 			}
 			err := fault(RuleVersionInherited, field.ErrorTypeForbidden, n.PathOf(v).Child(name), nil,
-				"%s: the parent, CloudProfile %s, has this version, so only its lifecycle can be changed here; remove %s%s",
+				"%s: the parent, CloudProfile %s, has this version, so only its expirationDate can be changed here; remove %s%s",
 				v.ID, n.name, name, also)
 			if also == "" && !n.SupportsTheSame(n.parent, v) {
 				err.About = "without images" // an update that takes them away does not leave this as it was

@@ -118,7 +118,7 @@ var (
 
 	// NamespacedCloudProfiles.
 	RuleVersionInherited = finding.Denies("namespaced-version-inherited",
-		"A NamespacedCloudProfile gives flavors or architectures to an image version that its parent has. What such a version supports is the parent's; only its lifecycle can be changed.",
+		"A NamespacedCloudProfile gives flavors or architectures to an image version that its parent has. What such a version supports is the parent's; only its `expirationDate` can be changed.",
 		"Remove `capabilityFlavors` and `architectures` from the version. For an image of your own, use a version that the "+
 			"parent does not have.")
 	RuleMappingInherited = finding.Denies("namespaced-mapping-inherited",

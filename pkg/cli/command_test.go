@@ -114,7 +114,7 @@ func TestExitStatus(t *testing.T) {
 		{"select $child $flags --profile=x", 2, "CloudProfile x is not among the inputs"},
 		{
 			"select $profiles $flags",
-			2, "--profile, one of openstack-bare-metal, openstack-full, openstack-legacy, local, openstack-mixed, " +
+			2, "--profile, one of openstack-bare-metal, openstack-full, openstack-legacy, openstack-lifecycle, local, openstack-mixed, " +
 				"openstack-trusted-launch, openstack, garden-demo/team",
 		},
 		{"select $examples $flags --profile=openstack", 0, ""},

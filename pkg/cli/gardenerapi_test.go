@@ -86,7 +86,7 @@ func TestRenderReservedInCore(t *testing.T) {
 // The option changes nothing that does not have to do with reserved names.
 func TestReservedInCoreChangesNothingElse(t *testing.T) {
 	for _, path := range []string{examples, broken, guide} {
-		today, later := lint(t, "", path), lint(t, "", "--reserved-in-core", path)
+		today, later := lint(t, "", lifecycles, path), lint(t, "", lifecycles, "--reserved-in-core", path)
 		if diff := cmp.Diff(len(today.Findings), len(later.Findings)); diff != "" {
 			t.Errorf("%s: %s", path, diff)
 		}

@@ -9,14 +9,38 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"k8s.io/klog/v2"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
 	"github.com/capkit/capkit/internal/testing/fakegarden"
 	"github.com/capkit/capkit/pkg/cli"
 )
+
+// A garden whose profile has a lifecycle has the feature gate for it, unless a flag says that it has not.
+func TestLifecyclesOfACluster(t *testing.T) {
+	api := exampleGarden(t)
+	api.CloudProfiles[0].Spec.Kubernetes.Versions[0].Lifecycle = []v1beta1.LifecycleStage{{Classification: v1beta1.ClassificationSupported}}
+	live := []string{"lint", "-A", "--kubeconfig", api.Start(t)}
+	note := "Gardener's feature gate VersionClassificationLifecycle is taken to be on, because CloudProfile openstack of the cluster has a lifecycle; " +
+		"if it is not, say --feature-gates VersionClassificationLifecycle=false"
+	for flag, want := range map[string]struct {
+		status int
+		notes  int
+	}{"": {0, 1}, "VersionClassificationLifecycle=true": {0, 0}, "VersionClassificationLifecycle=false": {1, 0}} {
+		args := live
+		if flag != "" {
+			args = append(slices.Clone(live), "--feature-gates="+flag)
+		}
+		if r := run(t, "", args...); r.status != want.status || strings.Count(r.stderr, note) != want.notes {
+			t.Errorf("%s: status %d, %s%s", flag, r.status, r.stdout, r.stderr)
+		}
+	}
+}
 
 // What the client of Kubernetes logs is not for the user, who is told the same by the command.
 func TestClientLogsNothing(t *testing.T) {

@@ -88,6 +88,12 @@ func drawCapabilities(t *rapid.T) v1beta1.Capabilities {
 func drawVersion(t *rapid.T) v1beta1.ExpirableVersion {
 	at := metav1.NewTime(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))
 	v := v1beta1.ExpirableVersion{Version: rapid.SampledFrom([]string{"1.0.0", "2.0.0"}).Draw(t, "version")}
+	v.Lifecycle = list(t, "lifecycle", func(t *rapid.T) v1beta1.LifecycleStage {
+		return v1beta1.LifecycleStage{
+			Classification: rapid.SampledFrom([]v1beta1.VersionClassification{"preview", "supported", "expired"}).Draw(t, "stage"),
+			StartTime:      maybe(t, "start", at),
+		}
+	})
 	v.ExpirationDate = maybe(t, "date", at)                                          //nolint:staticcheck // as people write it
 	v.Classification = maybe(t, "classification", "", v1beta1.ClassificationPreview) //nolint:staticcheck // as people write it
 	return v

@@ -58,7 +58,8 @@ type KubernetesChange struct {
 	// View is the name of the only view that sees it like this; empty if the profile itself does.
 	View string
 	Aspect
-	// From and To are dates, as RFC 3339 has them, for [NewDate], and classifications otherwise; nil for none.
+	// From and To are dates, as RFC 3339 has them, for [NewDate]; stages that lie ahead, in words, for [NewStages]; and classifications
+	// otherwise. Nil is none.
 	From, To *string
 	// Then is what becomes of Shoots that have the version, once its date has come; or what the next maintenance does to Shoots because
 	// of the version, and would not do without the update.
@@ -76,6 +77,8 @@ const (
 	// NewDate is about the expiration date of a version, NewClassification about its classification.
 	NewDate           Aspect = "expires"
 	NewClassification Aspect = "classification"
+	// NewStages is about what the version is classified as later, but for its expiration.
+	NewStages Aspect = "lifecycle"
 	// ChosenInstead: nothing about the version. But maintenance chooses it where it chose another one before.
 	ChosenInstead Aspect = "chosen"
 )
@@ -222,8 +225,8 @@ func (l *look[R]) expiry(id provider.ImageVersion, from, to *time.Time) *Expiry 
 	return e
 }
 
-// rolls collects the worker pools of a Shoot that the next maintenance moves to another version than without the update. What an
-// expiration alone forces is an [Expiry].
+// rolls collects the worker pools of a Shoot that the next maintenance moves to another version than without the update, and those for
+// which it chooses one that Gardener refuses. What an expiration alone forces is an [Expiry].
 func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 	if !maintenance.UpdatesImages(user.Shoot) || !slices.ContainsFunc(pools, func(pool provider.Pool) bool {
 		return pool.Image != "" && !l.sameVersions(pool.Image, pool.MachineType)
@@ -236,8 +239,11 @@ func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 		if pool.Image == "" || pool.Version == "" {
 			continue
 		}
-		_, former := was.Image(k)
+		before, former := was.Image(k)
 		action, to := is.Image(k)
+		if action == maintenance.Fails && before != action {
+			l.fails(is, Pool{user.Name(), pool.Name, l.index, index, k}, pool)
+		}
 		if action != maintenance.Updated && action != maintenance.Forced || to == former {
 			continue
 		}
@@ -247,6 +253,22 @@ func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 		})
 		roll.Pools = append(roll.Pools, Pool{user.Name(), pool.Name, l.index, index, k})
 	}
+}
+
+// fails adds a worker pool for which maintenance chooses a version that Gardener refuses. One that the pool does not boot is [Blocked].
+func (l *look[R]) fails(is *maintenance.Outlook, at Pool, pool provider.Pool) {
+	why, chosen := is.Rejections[at.Index], is.Written.Images[at.Index].Version
+	if why == "" || chosen == "" {
+		return
+	}
+	if boots := l.isBoots(pool); boots != nil && !boots(pool.Image, chosen) {
+		return
+	}
+	failing := memo.Get(l.failing, [3]string{pool.Image, chosen, why}, func() *Failing {
+		l.Failing = append(l.Failing, &Failing{ImageVersion: provider.ImageVersion{Image: pool.Image, Version: chosen}, Why: why})
+		return l.Failing[len(l.Failing)-1]
+	})
+	failing.Pools = append(failing.Pools, at)
 }
 
 func (r Roll) key() [3]string { return [3]string{r.Image, r.From, r.To} }
@@ -270,6 +292,9 @@ func (l *look[R]) kubernetes(chosen [][]provider.Pool) {
 		if from, to := classificationOf(old), classificationOf(v); *from != *to {
 			l.kubernetesChange(v.Version, NewClassification, from, to)
 		}
+		if from, to := stagesAhead(old, l.now), stagesAhead(v, l.now); from != to {
+			l.kubernetesChange(v.Version, NewStages, &from, &to)
+		}
 	}
 	for _, v := range was {
 		if _, stays := after[v.Version]; !stays {
@@ -289,13 +314,15 @@ func versionsOf(versions []v1beta1.ExpirableVersion) map[string]v1beta1.Expirabl
 	return byName
 }
 
-// classificationOf returns the classification that a version has now: one that is left out means supported.
+// classificationOf returns the classification that a version has now, or had before it expired: one that is left out means supported.
 func classificationOf(v v1beta1.ExpirableVersion) *string {
 	now := v1beta1helper.CurrentLifecycleClassification(v)
 	if expired := versions.ExpiryOf(v); expired != nil && now == v1beta1.ClassificationExpired { // the date says so already
 		now = v1beta1.ClassificationSupported
-		if v.Classification != nil { //nolint:staticcheck // as people write it
-			now = *v.Classification //nolint:staticcheck // as people write it
+		for _, stage := range versions.StagesOf(v) {
+			if stage.From.Before(*expired) && stage.Classification != v1beta1.ClassificationUnavailable {
+				now = stage.Classification
+			}
 		}
 	}
 	return new(string(now))
@@ -373,7 +400,7 @@ func (l *look[R]) kubernetesNext(user int, pools []provider.Pool) {
 func (l *look[R]) changeOf(versions ...string) *KubernetesChange {
 	for _, version := range versions {
 		for _, k := range l.Kubernetes {
-			if k.Version == version && k.Aspect != NewDate && (k.View == "" || k.View == l.Name) {
+			if k.Version == version && k.Aspect != NewDate && k.Aspect != NewStages && (k.View == "" || k.View == l.Name) {
 				return k
 			}
 		}

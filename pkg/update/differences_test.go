@@ -85,11 +85,11 @@ func decoded(t *testing.T, value any) (tree map[string]any) {
 // said returns what is said about the difference between two profiles. No facts cover any of it.
 func said(t *testing.T, old, updated *v1beta1.CloudProfile) []string {
 	t.Helper()
-	offers, others := update.Differences(openstack.Provider{}, old, updated, &update.Changes[openstack.Image]{})
+	offers, others, rewritten := update.Differences(openstack.Provider{}, old, updated, &update.Changes[openstack.Image]{})
 	for _, o := range offers {
 		others = append(others, o.Path)
 	}
-	return others
+	return append(others, rewritten...)
 }
 
 // Whatever field of a profile is another one, by reflection, it is named: in the offer, or among the others.

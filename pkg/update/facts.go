@@ -65,6 +65,9 @@ type Changes[R any] struct {
 	// Blocked are the image versions that Gardener's maintenance chooses for worker pools that do not boot them, and did not
 	// choose before (semantics S15); sorted by image, version and what is chosen instead.
 	Blocked []*Blocked
+	// Failing are the image versions that Gardener's maintenance chooses for worker pools that boot them, and that Gardener refuses, and
+	// did not choose or refuse before; sorted by image and version.
+	Failing []*Failing
 	// Expires are the image versions whose expiration date is another one; sorted by image and version.
 	Expires []*Expiry
 	// Rolls are the moves of worker pools by the next maintenance; sorted by image and versions.
@@ -152,6 +155,14 @@ type Blocked struct {
 	Example provider.Pool
 }
 
+// Failing is an image version that maintenance chooses for worker pools and Gardener refuses: the maintenance of their Shoots fails.
+type Failing struct {
+	provider.ImageVersion
+	// Why says why Gardener refuses it, as a sentence without a full stop.
+	Why   string
+	Pools []Pool
+}
+
 // Locked returns the worker pools whose Shoots are locked.
 func (c *Changes[R]) Locked() map[Pool]bool {
 	locked := map[Pool]bool{}
@@ -187,6 +198,9 @@ func (c *Changes[R]) sort() {
 	})
 	slices.SortStableFunc(c.Kubernetes, func(a, b *KubernetesChange) int {
 		return cmp.Or(cmp.Compare(a.Version, b.Version), cmp.Compare(a.Aspect, b.Aspect), cmp.Compare(a.View, b.View))
+	})
+	slices.SortFunc(c.Failing, func(a, b *Failing) int {
+		return cmp.Or(byVersion(a.ImageVersion, b.ImageVersion), cmp.Compare(a.Why, b.Why))
 	})
 	slices.SortFunc(c.Blocked, func(a, b *Blocked) int {
 		return cmp.Or(byVersion(a.ImageVersion, b.ImageVersion), cmp.Compare(a.Instead, b.Instead))

@@ -5,15 +5,18 @@
 package update
 
 import (
+	"cmp"
 	"encoding/json"
 	globs "path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/versions"
 )
 
 // Offer is something that owners of Shoots choose from, and that is not as it was.
@@ -30,10 +33,13 @@ type Offer struct {
 
 // Differences completes the facts about an update of a CloudProfile or NamespacedCloudProfile, both of its versions being as the API
 // server has them: it returns what owners can choose, sorted by path, and the paths of all other differences about which the facts say
-// nothing, sorted. There are none of either if the two are equal in all that somebody has written; where the order of a list
-// means nothing it does not matter.
-func Differences[R any](cloud provider.Provider[R], old, updated any, changes *Changes[R], views ...View[R]) (offers []Offer, others []string) {
-	d := differing[R]{changes: changes, views: views, kept: map[provider.ImageVersion]bool{}}
+// nothing, sorted; and the paths of the versions, of images and of Kubernetes, whose stages are written in another way and stay the same
+// from now on, sorted. There are none of any if the two are equal in all that somebody has written; where the order of a list means
+// nothing it does not matter.
+func Differences[R any](
+	cloud provider.Provider[R], old, updated any, changes *Changes[R], views ...View[R],
+) (offers []Offer, others, rewritten []string) {
+	d := differing[R]{changes: changes, views: views, kept: map[provider.ImageVersion]bool{}, now: time.Now()}
 	if describer, ok := provider.As[provider.OfferDescriber](cloud); ok {
 		for _, list := range describer.Offers() {
 			d.offered = append(d.offered, "spec.providerConfig."+list)
@@ -41,7 +47,8 @@ func Differences[R any](cloud provider.Provider[R], old, updated any, changes *C
 	}
 	d.note()
 	was, is := imagesOf(old), imagesOf(updated)
-	d.classifications(was, is)
+	d.before, d.after = Expirable(old), Expirable(updated)
+	d.classifications(is)
 	if len(was) > 0 && len(is) > 0 && was[0].Name != is[0].Name {
 		d.offer("spec.machineImages", Differs, was[0].Name, is[0].Name, nil)
 	}
@@ -50,7 +57,8 @@ func Differences[R any](cloud provider.Provider[R], old, updated any, changes *C
 	}
 	slices.SortFunc(d.offers, func(a, b Offer) int { return strings.Compare(a.Path, b.Path) })
 	slices.Sort(d.others)
-	return d.offers, slices.Compact(d.others)
+	slices.Sort(d.rewritten)
+	return d.offers, slices.Compact(d.others), slices.Compact(d.rewritten)
 }
 
 // differing sorts differences.
@@ -61,9 +69,12 @@ type differing[R any] struct {
 	offered []string
 	// kept are the image versions about which the facts say something.
 	kept map[provider.ImageVersion]bool
+	// before and after have the versions of images and, of an image without a name, of Kubernetes.
+	before, after map[provider.ImageVersion]v1beta1.ExpirableVersion
+	now           time.Time
 
-	offers []Offer
-	others []string
+	offers            []Offer
+	others, rewritten []string
 }
 
 func imagesOf(object any) []v1beta1.MachineImage {
@@ -74,6 +85,30 @@ func imagesOf(object any) []v1beta1.MachineImage {
 		return object.Spec.MachineImages
 	}
 	return nil
+}
+
+// Expirable returns the versions of a CloudProfile or NamespacedCloudProfile, of images and, of an image without a name, of Kubernetes: the
+// last one of each name.
+func Expirable(object any) map[provider.ImageVersion]v1beta1.ExpirableVersion {
+	found := map[provider.ImageVersion]v1beta1.ExpirableVersion{}
+	for _, image := range imagesOf(object) {
+		for i := range image.Versions {
+			found[provider.ImageVersion{Image: image.Name, Version: image.Versions[i].Version}] = image.Versions[i].ExpirableVersion
+		}
+	}
+	var kubernetes *v1beta1.KubernetesSettings
+	switch object := object.(type) {
+	case *v1beta1.CloudProfile:
+		kubernetes = &object.Spec.Kubernetes
+	case *v1beta1.NamespacedCloudProfile:
+		kubernetes = object.Spec.Kubernetes
+	}
+	if kubernetes != nil {
+		for _, v := range kubernetes.Versions {
+			found[provider.ImageVersion{Version: v.Version}] = v
+		}
+	}
+	return found
 }
 
 // note notes the image versions about which the facts say something.
@@ -93,23 +128,31 @@ func (d *differing[R]) offer(path string, how Aspect, from, to any, used []strin
 	d.offers = append(d.offers, Offer{path, how, from, to, used})
 }
 
-// classifications offers image versions that have another classification now, as Gardener's maintenance goes by.
-func (d *differing[R]) classifications(was, is []v1beta1.MachineImage) {
-	before := map[provider.ImageVersion]v1beta1.ExpirableVersion{}
-	for _, image := range was {
-		for _, v := range image.Versions {
-			before[provider.ImageVersion{Image: image.Name, Version: v.Version}] = v.ExpirableVersion
-		}
-	}
+// classifications offers image versions that have another classification now, as Gardener's maintenance goes by, or get other ones later.
+// When they expire is an [Expiry].
+func (d *differing[R]) classifications(is []v1beta1.MachineImage) {
 	for _, image := range is {
 		for _, v := range image.Versions {
-			old, known := before[provider.ImageVersion{Image: image.Name, Version: v.Version}]
-			if known && *classificationOf(old) != *classificationOf(v.ExpirableVersion) {
-				at := path{"spec", ".machineImages"}.entry(image.Name).member("versions").entry(v.Version).member("classification")
-				d.offer(at.String(), Differs, *classificationOf(old), *classificationOf(v.ExpirableVersion), d.used(at))
+			old, known := d.before[provider.ImageVersion{Image: image.Name, Version: v.Version}]
+			if !known {
+				continue
+			}
+			at := path{"spec", ".machineImages"}.entry(image.Name).member("versions").entry(v.Version)
+			if from, to := *classificationOf(old), *classificationOf(v.ExpirableVersion); from != to {
+				at := at.member("classification")
+				d.offer(at.String(), Differs, from, to, d.used(at))
+			}
+			if from, to := stagesAhead(old, d.now), stagesAhead(v.ExpirableVersion, d.now); from != to {
+				at := at.member("lifecycle")
+				d.offer(at.String(), Differs, from, to, d.used(at))
 			}
 		}
 	}
+}
+
+// stagesAhead puts into words what a version is going to be, but for its expiration.
+func stagesAhead(v v1beta1.ExpirableVersion, now time.Time) string {
+	return cmp.Or(versions.Ahead(v, now), "no further stage")
 }
 
 // sort puts a difference where it belongs: to what is offered, to others, or nowhere, where a fact says more about it.
@@ -122,7 +165,7 @@ func (d *differing[R]) sort(found difference) {
 	case pattern == "spec.machineImages[].updateStrategy" && slices.ContainsFunc(d.changes.Rolls, func(r *Roll) bool { return r.Image == keys[0] }):
 	case strings.HasPrefix(pattern, "spec.kubernetes.versions[]"):
 		if !slices.ContainsFunc(d.changes.Kubernetes, func(k *KubernetesChange) bool { return k.Version == keys[0] }) {
-			d.other(found.path)
+			d.stages(found.path, found.path[:4], provider.ImageVersion{Version: keys[0]})
 		}
 	case strings.HasPrefix(pattern, "spec.machineTypes[].capabilities"), pattern == "spec.machineTypes[].architecture":
 		if !slices.ContainsFunc(d.changes.Choices, func(c *Choice[R]) bool { return c.MachineType == keys[0] }) {
@@ -157,11 +200,13 @@ func (d *differing[R]) version(found difference, id provider.ImageVersion, patte
 	name = strings.TrimSuffix(name, "[]")
 	dated := slices.ContainsFunc(d.changes.Expires, func(e *Expiry) bool { return e.ImageVersion == id })
 	at := found.path[:6]
-	classified := slices.ContainsFunc(d.offers, func(o Offer) bool { return o.Path == at[:5].member("classification").String() })
+	classified := slices.ContainsFunc(d.offers, func(o Offer) bool {
+		return o.Path == at[:5].member("classification").String() || o.Path == at[:5].member("lifecycle").String()
+	})
 	switch name {
 	case "expirationDate", "classification", "lifecycle":
 		if !dated && !classified {
-			d.other(at)
+			d.stages(at, at[:5], id)
 		}
 	case "capabilityFlavors", "architectures":
 		if !d.kept[id] {
@@ -170,6 +215,17 @@ func (d *differing[R]) version(found difference, id provider.ImageVersion, patte
 	default:
 		d.other(at)
 	}
+}
+
+// stages is about a field that says what a version is at which time, whose version stands at a path.
+func (d *differing[R]) stages(at, version path, id provider.ImageVersion) {
+	before, known := d.before[id]
+	after, stays := d.after[id]
+	if known && stays && versions.SameFrom(d.now, before, after) {
+		d.rewritten = append(d.rewritten, version.String())
+		return
+	}
+	d.other(at)
 }
 
 // mapping is about an image of the provider config, or a version of one.

@@ -30,6 +30,7 @@ func Of[R any](views ...View[R]) Changes[R] {
 	c := &collector[R]{
 		choices: map[choiceKey]*Choice[R]{}, gone: map[string]*TypeGone{}, locks: map[lockKey]*Lock{},
 		blocked: map[maintenance.Blocked]*Blocked{}, expiries: map[expiryKey]*Expiry{}, moves: map[[3]string]*Roll{},
+		failing:  map[[3]string]*Failing{},
 		releases: map[kubernetesKey]*KubernetesChange{}, now: time.Now(),
 	}
 	for i := range views {
@@ -49,6 +50,7 @@ type collector[R any] struct {
 
 	expiries map[expiryKey]*Expiry
 	moves    map[[3]string]*Roll
+	failing  map[[3]string]*Failing
 	releases map[kubernetesKey]*KubernetesChange
 	now      time.Time
 }

@@ -5,7 +5,7 @@
 // Package versions says which versions of an image, or of Kubernetes, to advise to somebody who has to write another one, and what
 // that person has to know of each.
 //
-// Start reading at [NewChoices]. The package imports nothing of this module.
+// Start reading at [NewChoices] or [StagesOf]. The package imports nothing of this module.
 package versions
 
 import (
@@ -17,12 +17,14 @@ import (
 	"github.com/Masterminds/semver/v3"
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ExpiryOf returns when a version expires; nil if that is not said. Time zones are left out.
+// ExpiryOf returns when a version expires; nil if that is not said. Beside a lifecycle an expiration date counts for nothing, as for
+// Gardener. Time zones are left out.
 func ExpiryOf(v v1beta1.ExpirableVersion) *time.Time {
-	at := v.ExpirationDate //nolint:staticcheck // as people write it
-	for _, stage := range v.Lifecycle {
+	var at *metav1.Time
+	for _, stage := range AsLifecycle(v) {
 		if stage.Classification == v1beta1.ClassificationExpired {
 			at = stage.StartTime
 		}

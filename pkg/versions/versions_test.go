@@ -24,6 +24,7 @@ func TestExpiryOf(t *testing.T) {
 		`{version: 1.0.0, lifecycle: [{classification: expired, startTime: "2037-01-01T00:00:00Z"}]}`: &want,
 		`{version: 1.0.0, lifecycle: [{classification: supported}]}`:                                  nil,
 		`{version: 1.0.0}`: nil,
+		`{version: 1.0.0, expirationDate: "2037-01-01T00:00:00Z", lifecycle: [{classification: supported}]}`: nil,
 	} {
 		got := versions.ExpiryOf(*given.Decoded[v1beta1.ExpirableVersion](t, text))
 		if (got == nil) != (want == nil) || got != nil && *got != *want {

@@ -36,7 +36,7 @@ func TestAdmission(t *testing.T) { suite.Run(t, "test/admission", "garden") }
 var _ = BeforeSuite(func(ctx SpecContext) {
 	program, err := extension.Build(ctx)
 	Expect(err).NotTo(HaveOccurred())
-	g = suite.StartGarden(ctx, garden.Options{FeatureGates: map[string]bool{"InPlaceNodeUpdates": true}})
+	g = suite.StartGarden(ctx, garden.Options{FeatureGates: map[string]bool{"InPlaceNodeUpdates": true, "VersionClassificationLifecycle": true}})
 
 	// What is there before the component is installed: a project that can have Shoots, and objects that the component
 	// would refuse.

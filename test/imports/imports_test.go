@@ -121,7 +121,7 @@ var mayImport = map[string][]string{
 	"internal/cli/reserved": {"internal/cli/gardener", "pkg/capability"},
 	"internal/cli/transform": {
 		"internal/cli/edit", "pkg/profile", "pkg/resolve", "pkg/provider", "pkg/imageselector", "pkg/capability", "pkg/fieldpath", "pkg/finding",
-		"pkg/words", "pkg/providerconfig",
+		"pkg/words", "pkg/providerconfig", "pkg/versions",
 	},
 
 	// The families, none of which imports another, but that the page shows answers.
@@ -151,7 +151,7 @@ var mayImport = map[string][]string{
 	"internal/cli/migrate": {
 		"internal/cli/changes", "internal/cli/transform", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest",
 		"internal/cli/edit", "internal/cli/files", "internal/cli/landscape", "internal/cli/report", "pkg/capability", "pkg/check", "pkg/fieldpath",
-		"pkg/finding", "pkg/provider", "pkg/resolve", "pkg/words",
+		"pkg/finding", "pkg/gardenerrules", "pkg/provider", "pkg/resolve", "pkg/versions", "pkg/words",
 	},
 	"internal/cli/page": {
 		"internal/cli/ask", "internal/cli/maintain", "internal/cli/page/...", "internal/cli/checks", "internal/cli/input", "internal/cli/command",

@@ -54,6 +54,13 @@ func inWords[R any](compares bool, facts *update.Changes[R], views []update.View
 		}, l.Pools)
 	}
 	w.blocked(facts.Blocked)
+	for _, f := range facts.Failing {
+		w.add(Change{
+			Kind: Maintenance, Image: f.Image, Version: f.Version,
+			Message: fmt.Sprintf("Gardener's maintenance is going to choose it for these worker pools, and the maintenance of their Shoots then "+
+				"fails as a whole: %s; classify it as preview until they can have it", f.Why),
+		}, f.Pools)
+	}
 	for _, e := range facts.Expires {
 		w.add(Change{
 			Kind: Expires, Profile: e.View, Image: e.Image, Version: e.Version, From: dateOf(e.From), To: dateOf(e.To), Then: fates(e.Then),

@@ -32,6 +32,8 @@ type Planned struct {
 	ComparedWith string `json:"comparedWith,omitempty"`
 	// Others are the paths of all other fields that differ, sorted; never nil.
 	Others []string `json:"others"`
+	// Rewritten are the paths of versions whose stages are written in another way and stay the same from now on, sorted.
+	Rewritten []string `json:"rewritten,omitempty"`
 
 	// Kind is that of the profile.
 	Kind string `json:"-"`
@@ -102,16 +104,17 @@ func (u *Update) Plan() (*Planned, error) {
 	if u.Profile != nil && u.ComparedWith == "" {
 		u.Before.NoteFlavors(u.Profile.Updated)
 	}
-	others := []string{}
+	others, rewritten := []string{}, []string(nil)
 	if len(views) > 0 {
 		old, updated := u.stored()
-		offered, rest := update.Differences(views[0].After.Provider(), old, updated, &facts, asked.users(views)...)
-		found, others = slices.Concat(found, offers(offered)), append(others, rest...)
+		offered, rest, same := update.Differences(views[0].After.Provider(), old, updated, &facts, asked.users(views)...)
+		found, others, rewritten = slices.Concat(found, offers(offered)), append(others, rest...), same
 	}
 	all := append([]Change{}, slices.Concat(refused, found)...)
 	Sort(all)
 	return &Planned{
-		Profile: u.Name, Changes: all, Summary: Summarize(all), Others: others, Kind: u.Kind, ComparedWith: u.ComparedWith, Some: u.Filter.Said() != "",
+		Profile: u.Name, Changes: all, Summary: Summarize(all), Others: others, Rewritten: rewritten, Kind: u.Kind, ComparedWith: u.ComparedWith,
+		Some: u.Filter.Said() != "",
 	}, nil
 }
 
@@ -154,6 +157,7 @@ func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
 			continue
 		}
 		shoots := u.shoots("NamespacedCloudProfile", child.Name, was)
+		u.noteOverrides(child)
 		views, objects = append(views, u.view(child.Name, was, is, shoots)), append(objects, child.Object)
 		all = slices.Concat(all, shoots)
 	}
@@ -161,6 +165,27 @@ func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
 	refused := append(byGardener(errs), byAdmission(report)...)
 	refused = append(refused, inUse(InUse(u.After.Server.Release, stored, storedOld, objects, all))...)
 	return views, refused, nil
+}
+
+// noteOverrides notes that a child gives another expiration date to versions that have a lifecycle after the update, and had none.
+func (u *Update) noteOverrides(child *input.Source[v1beta1.NamespacedCloudProfile]) {
+	was, is := update.Expirable(u.Profile.Old.Object), update.Expirable(u.Profile.Updated.Object)
+	var overridden []string
+	for id := range update.Expirable(child.Object) {
+		if len(is[id].Lifecycle) > 0 && len(was[id].Lifecycle) == 0 && was[id].Version != "" {
+			name := "Kubernetes " + id.Version
+			if id.Image != "" {
+				name = id.String()
+			}
+			overridden = append(overridden, name)
+		}
+	}
+	if len(overridden) == 0 {
+		return
+	}
+	slices.Sort(overridden)
+	u.Before.Notes = append(u.Before.Notes, fmt.Sprintf("NamespacedCloudProfile %s gives another expirationDate to %s, which counts for nothing beside "+
+		"the lifecycle that NEW has: Gardener refuses later changes of it until it is removed there", child.Name, words.Few(overridden)))
 }
 
 // ofNamespaced returns the same for an update of a NamespacedCloudProfile.

@@ -115,6 +115,7 @@ func Profile(g *input.Given, s *input.Source[v1beta1.CloudProfile]) {
 	}
 	g.AddErrors(s.Manifest, errs...)
 	g.AddWarnings(s.Manifest, gardener.Expired(object.Spec.MachineImages, &object.Spec.Kubernetes)...)
+	g.AddWarnings(s.Manifest, gardener.Unavailable(&object.Spec, g.Admission.Corrects(object.Spec.Type))...)
 	g.AddWarnings(s.Manifest, g.Server.Unsupported(object.Spec.Kubernetes)...)
 	g.AddWarnings(s.Manifest, withoutArchitecture(&s.Object.Spec)...)
 	g.AddWarnings(s.Manifest, gardener.TinyMemory(object.Spec.MachineTypes)...)
@@ -186,6 +187,7 @@ func Namespaced(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile])
 		return
 	}
 	g.AddWarnings(s.Manifest, gardener.Expired(s.Object.Spec.MachineImages, s.Object.Spec.Kubernetes)...)
+	g.AddWarnings(s.Manifest, gardener.UnavailableOwn(s.Object.Spec.MachineImages)...)
 	g.AddWarnings(s.Manifest, gardener.TinyMemory(s.Object.Spec.MachineTypes)...)
 	parent, reference := g.ParentOf(s), s.Object.Spec.Parent
 	if parent == nil && reference.Kind == "CloudProfile" && reference.Name != "" {

@@ -152,7 +152,7 @@ var manifestRules = []finding.Rule{
 		Repair: "Do what the message says, at its line, and run the command again: write a value in place of an alias, for example, or say with " +
 			"`--machine-types` which machine types support what."},
 	{Name: gardener.RuleNoLongerOffered, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,
-		Means:  "A Shoot uses what its profile does not offer any more, or not for long: a version of Kubernetes or of an image that has expired, or expires within 30 days, or a machine type with `usable: false`. Gardener refuses what has expired in a new Shoot; one that has it may keep it for now.",
+		Means:  "A Shoot uses what its profile does not offer any more, or not for long: a version of Kubernetes or of an image that has expired, expires within 30 days, or is unavailable yet, or a machine type with `usable: false`. Gardener refuses what has expired in a new Shoot; one that has it may keep it for now.",
 		Repair: "Use what the message names, or another machine type. For a Shoot that exists, plan the change."},
 	{Name: gardener.RuleMemory, Severity: finding.SeverityWarning, Object: finding.ObjectCloudProfile,
 		Means:  "A machine type has less than a mebibyte of memory: `8` is 8 bytes. Gardener accepts it; what is computed from it, such as the resources that a node reserves, is wrong.",
@@ -169,6 +169,12 @@ var manifestRules = []finding.Rule{
 			"leaves it out where a CloudProfile is created, a new Shoot cannot have it, and maintenance updates existing ones by force.",
 		Repair: "Give it a later date, or remove it; an image version also from the provider config. Gardener refuses to remove what a " +
 			"Shoot uses: silence the warning until none does."},
+	{Name: gardener.RuleVersionUnavailable, Severity: finding.SeverityWarning, Object: finding.ObjectCloudProfile,
+		Means: "A version of an image or of Kubernetes is unavailable until its lifecycle begins, and Gardener does something with it before. Its " +
+			"maintenance leaves out previews and no unavailable versions: it chooses such an image, which Gardener then refuses, so that the " +
+			"maintenance of the Shoot fails; and it updates Shoots to such a version of Kubernetes. Gardener leaves unavailable versions of " +
+			"Kubernetes out where a CloudProfile is created, and unavailable images where they are added to a NamespacedCloudProfile.",
+		Repair: "Let the version begin as `preview`, in a first stage without `startTime`; or add it when it is to be there."},
 	{Name: input.RulePoolNotChecked, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,
 		Means:  "The worker pools of a Shoot were not checked, because its NamespacedCloudProfile carries no `status.cloudProfileSpec`, and its parent, from which it would follow, is not among the inputs.",
 		Repair: "Give the manifest of the parent to the command as well, or the NamespacedCloudProfile as the garden has it, with its status."},

@@ -33,6 +33,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // RuleCore is the origin of everything that Gardener's validation says.
@@ -174,7 +176,7 @@ func withoutTaken(shoot *v1beta1.Shoot, errs field.ErrorList) field.ErrorList {
 func byCore(errs field.ErrorList) field.ErrorList {
 	errs = withoutLatest(errs)
 	for _, err := range errs {
-		err.Detail = withGate(expression.ReplaceAllString(SortLists(err.Detail), ""))
+		err.Detail = withNearest(err, withGate(expression.ReplaceAllString(SortLists(err.Detail), "")))
 		err.Origin = RuleCore
 		err.BadValue = shown(err.BadValue)
 	}
@@ -206,6 +208,23 @@ func withGate(detail string) string {
 	}
 	return fmt.Sprintf("%s; if your landscape has it enabled, say --feature-gates %s=true, or write it into gardener.featureGates of .capkit.yaml",
 		strings.TrimSuffix(detail, "."), cmp.Or(found[1:]...))
+}
+
+// withNearest adds to a message that names all supported values which of them is meant, if the value that there is looks like one. The
+// values of capabilities are for those who know what a profile registers.
+func withNearest(err *field.Error, detail string) string {
+	list := supportedValues.FindStringSubmatch(detail)
+	if err.Type != field.ErrorTypeNotSupported || list == nil || strings.Contains(strings.ToLower(err.Field), "capabilit") {
+		return detail
+	}
+	var known []string
+	for value := range strings.SplitSeq(list[1], ", ") {
+		known = append(known, strings.Trim(value, `"`))
+	}
+	if meant := words.Closest(fmt.Sprint(reflect.Indirect(reflect.ValueOf(err.BadValue))), known); meant != "" {
+		return detail + words.DidYouMean(meant)
+	}
+	return detail
 }
 
 // expression matches the end of a message of Kubernetes that has said already in words what the expression does.

@@ -139,12 +139,20 @@ func validateResult(object *v1beta1.NamespacedCloudProfile, rendered *v1beta1.Cl
 	errs := validation.ValidateNamespacedCloudProfileStatus(&spec, nil)
 	for _, err := range errs {
 		err.Field = inManifest(err.Field, object, rendered)
+		if strings.HasSuffix(err.Detail, besideLifecycle) && strings.HasSuffix(err.Field, "]") {
+			err.Detail += fmt.Sprintf("; the parent, CloudProfile %s, gives this version a lifecycle, and Gardener takes nothing but an expirationDate "+
+				"over from here, which cannot stand beside it: remove the version here, and change the lifecycle in the parent", object.Spec.Parent.Name)
+		}
 	}
 	return errs
 }
 
+// besideLifecycle ends what Gardener says about a version with both a lifecycle and the fields that it replaces. In the result of a
+// NamespacedCloudProfile and a parent that are right, the one is the parent's, and the other the NamespacedCloudProfile's.
+const besideLifecycle = "in combination with `lifecycle`"
+
 // renderedItem matches the path of a list item that a NamespacedCloudProfile can define, below the spec.
-var renderedItem = regexp.MustCompile(`^(machineImages|machineTypes|volumeTypes)\[(\d+)\](\.versions\[(\d+)\])?`)
+var renderedItem = regexp.MustCompile(`^(machineImages|machineTypes|volumeTypes|kubernetes\.versions)\[(\d+)\](\.versions\[(\d+)\])?`)
 
 // inManifest turns the path of something in a rendered spec into its path in the manifest: at the item of the same
 // name, or at the list if there is none.
@@ -160,6 +168,11 @@ func inManifest(path string, object *v1beta1.NamespacedCloudProfile, rendered *v
 		at = slices.IndexFunc(own.MachineImages, func(o v1beta1.MachineImage) bool { return o.Name == rendered.MachineImages[i].Name })
 	case "machineTypes":
 		at = slices.IndexFunc(own.MachineTypes, func(o v1beta1.MachineType) bool { return o.Name == rendered.MachineTypes[i].Name })
+	case "kubernetes.versions":
+		if own.Kubernetes != nil {
+			version := rendered.Kubernetes.Versions[i].Version
+			at = slices.IndexFunc(own.Kubernetes.Versions, func(o v1beta1.ExpirableVersion) bool { return o.Version == version })
+		}
 	case "volumeTypes":
 		at = slices.IndexFunc(own.VolumeTypes, func(o v1beta1.VolumeType) bool { return o.Name == rendered.VolumeTypes[i].Name })
 	}

@@ -64,6 +64,24 @@ func UnknownGate(name string) error {
 	return fmt.Errorf("unknown feature gate %s: gardener-apiserver has %s", words.Quoted(name), strings.Join(names, ", "))
 }
 
+// Enabled reports whether a feature gate is on, which [UnknownGate] knows.
+func (s *Server) Enabled(gate string) bool {
+	if enabled, differs := s.gates[gate]; differs {
+		return enabled
+	}
+	return releases.Newest.FeatureGates()[gate]
+}
+
+// With returns the server with a feature gate on, which [UnknownGate] knows.
+func (s *Server) With(gate string) Server {
+	gates := s.Release.FeatureGates()
+	for name := range gates {
+		gates[name] = name == gate || s.Enabled(name)
+	}
+	with, _ := NewServer(s.Release, gates) // all of which are known
+	return with
+}
+
 // gatesLock is held while the feature gates of the process, which its validation and its plugins consult, are those of a [Server].
 var gatesLock sync.Mutex
 

@@ -89,7 +89,9 @@ func (c *offer) expirable(
 	at *field.Path, v v1beta1.ExpirableVersion, what string, all []v1beta1.ExpirableVersion, works func(version string) bool,
 ) {
 	then := " has expired: a new Shoot with it is refused, and maintenance may update an existing one by force"
-	if v1beta1helper.VersionIsActive(v) {
+	if next, later := versions.Available(v, time.Now()); later {
+		then = fmt.Sprintf(" is unavailable, and becomes %s: a new Shoot with it is refused until then", next)
+	} else if v1beta1helper.VersionIsActive(v) {
 		expiry := versions.ExpiryOf(v)
 		if expiry == nil || time.Until(*expiry) > soon {
 			return

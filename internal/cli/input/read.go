@@ -152,6 +152,11 @@ func LoadFor(ctx context.Context, c *command.Call, args []string, flags *Flags, 
 	if in.Landscape, in.Notes, err = flags.landscape.Find(cmp.Or(ctx, context.Background()), reader); err != nil {
 		return nil, err
 	}
+	if name := withLifecycle(objects); name != "" {
+		if note := flags.landscape.SeenOn(&in.Landscape, "VersionClassificationLifecycle", name+" of the cluster has a lifecycle"); note != "" {
+			in.Notes = append(in.Notes, note)
+		}
+	}
 	in.addCluster(objects, checked)
 	return in, nil
 }
@@ -192,6 +197,19 @@ func (in *Given) addCluster(objects *cluster.Objects, checked func(namespace str
 	addLive(in, &in.Profiles, "CloudProfile", objects.CloudProfiles, checked)
 	addLive(in, &in.Namespaced, "NamespacedCloudProfile", objects.NamespacedCloudProfiles, checked)
 	addLive(in, &in.Shoots, "Shoot", objects.Shoots, checked)
+}
+
+// withLifecycle returns the kind and name of the first CloudProfile that has a version with a lifecycle; empty if none has.
+func withLifecycle(objects *cluster.Objects) string {
+	has := func(v v1beta1.ExpirableVersion) bool { return len(v.Lifecycle) > 0 }
+	for _, p := range objects.CloudProfiles {
+		if slices.ContainsFunc(p.Spec.Kubernetes.Versions, has) || slices.ContainsFunc(p.Spec.MachineImages, func(image v1beta1.MachineImage) bool {
+			return slices.ContainsFunc(image.Versions, func(v v1beta1.MachineImageVersion) bool { return has(v.ExpirableVersion) })
+		}) {
+			return "CloudProfile " + p.Name
+		}
+	}
+	return ""
 }
 
 // addLive adds objects of the cluster to others, but for those whose names there are.

@@ -30,10 +30,14 @@ type settingsFlags struct {
 
 // SettingsFlags adds the flags of a command that settings complete, and of what they say about a landscape.
 func (flags *Flags) SettingsFlags(cmd *cobra.Command) {
+	flags.configFlags(cmd)
+	flags.landscape.Add(cmd)
+}
+
+func (flags *Flags) configFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&flags.config, "config", "", "`FILE` with settings (default: "+settings.File+" here or in a folder above)")
 	f.BoolVar(&flags.noConfig, "no-config", false, "read no "+settings.File)
-	flags.landscape.Add(cmd)
 }
 
 // NoWebhookFlag adds another name for --webhook=validating.
@@ -42,6 +46,17 @@ func (flags *Flags) NoWebhookFlag(cmd *cobra.Command) { flags.landscape.AddNoWeb
 // PreparedBySettings makes a command read the settings before it looks at its arguments.
 func (flags *Flags) PreparedBySettings(cmd *cobra.Command) {
 	flags.SettingsFlags(cmd)
+	flags.prepare(cmd)
+}
+
+// PreparedForGardener does so for a command to which it does not matter what is installed beside Gardener.
+func (flags *Flags) PreparedForGardener(cmd *cobra.Command) {
+	flags.configFlags(cmd)
+	flags.landscape.AddGardener(cmd)
+	flags.prepare(cmd)
+}
+
+func (flags *Flags) prepare(cmd *cobra.Command) {
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if err := flags.ReadSettings(nil); err != nil {
 			return err

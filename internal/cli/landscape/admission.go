@@ -42,6 +42,9 @@ func (a *Admission) Fills(provider string) bool {
 	return true
 }
 
+// Corrects reports whether mutate-shoot is installed for a cloud.
+func (a *Admission) Corrects(provider string) bool { return a.Of(provider) == maintenance.Corrects }
+
 // Known reports whether it is known what is installed: because somebody says so, or the cluster was read.
 func (a *Admission) Known() bool { return a.Said || a.found != nil }
 

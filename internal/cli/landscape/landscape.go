@@ -48,10 +48,15 @@ var names = []string{"webhook", "gardener-version", "feature-gates"}
 
 // Add adds the flags to a command.
 func (flags *Flags) Add(cmd *cobra.Command) {
-	f := cmd.Flags()
-	flags.set = f
 	command.ChoiceFlag(cmd, &flags.webhook, "webhook", "",
 		"`WHAT` of capkit's admission component is installed; without the flag nothing, or what the cluster has", settings.Webhooks)
+	flags.AddGardener(cmd)
+}
+
+// AddGardener adds the flags that are about Gardener itself to a command to which it does not matter what else is installed.
+func (flags *Flags) AddGardener(cmd *cobra.Command) {
+	f := cmd.Flags()
+	flags.set = f
 	f.StringVar(&flags.version, "gardener-version", "",
 		"`VERSION` of the Gardener that runs in the landscape (default: as the cluster says, or "+releases.Newest.String()+")")
 	f.StringToStringVar(&flags.gates, "feature-gates", nil,
@@ -79,7 +84,7 @@ func (flags *Flags) Complete(from map[string]string, others ...string) error {
 		errs = append(errs, flags.set.Set("webhook", "validating"))
 	}
 	for _, name := range append(others, names...) {
-		if value, said := from[name]; said && !flags.given(name) {
+		if value, said := from[name]; said && flags.set.Lookup(name) != nil && !flags.given(name) {
 			errs = append(errs, flags.set.Set(name, value))
 		}
 	}
@@ -131,6 +136,16 @@ func (flags *Flags) Find(ctx context.Context, reader *cluster.Reader) (l Landsca
 		}
 	}
 	return l, notes, err
+}
+
+// SeenOn takes a feature gate to be on in a landscape because an object of the cluster shows it, unless flags say something of it. The note
+// says so; it is empty if nothing changes.
+func (flags *Flags) SeenOn(l *Landscape, gate, because string) (note string) {
+	if _, said := flags.gates[gate]; flags.set == nil || said || l.Server.Enabled(gate) {
+		return ""
+	}
+	l.Server = l.Server.With(gate)
+	return fmt.Sprintf("Gardener's feature gate %s is taken to be on, because %s; if it is not, say --feature-gates %s=false", gate, because, gate)
 }
 
 // server returns the API server: of the version that a flag names or else, if it is not empty, of the one that was found. The note says that

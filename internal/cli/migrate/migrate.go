@@ -27,7 +27,7 @@ type migrateFlags struct {
 	output              string
 	fold, machineTypes  []string
 	write, config, back bool
-	core                bool
+	core, lifecycle     bool
 	given               func(flag string) bool
 	in                  *input.Flags
 }
@@ -47,6 +47,9 @@ webhook: that of capkit's admission component, or of the extension of the cloud;
 that has neither, and for tools like Argo CD that put back what a webhook writes. --provider-config writes the image versions of provider configs as flavors. --fold joins image versions that are
 told apart by a suffix: 1.2.3-baremetal becomes a flavor of 1.2.3. --back goes back to the legacy format.
 
+--lifecycle is about something else: it writes what versions of images and of Kubernetes are classified as, and when they expire,
+as lifecycles, and with --back as classification and expirationDate. Each version is what it was at every moment.
+
 A version that --fold joins and a Shoot among the inputs uses is kept, since Gardener refuses to remove it. A second step leaves
 it out once nobody uses it: it is shown in the diff, as comments, and -w writes it beside the file, as FILE.step-2. A worker
 pool can move to the version without suffix if that boots the same image for it by then.`,
@@ -55,7 +58,8 @@ pool can move to the version without suffix if that boots the same image for it 
 			"  capkit migrate -w --provider-config cloudprofile.yaml namespacedcloudprofiles/\n" +
 			"  capkit migrate --fold=-baremetal=hypervisor:baremetal,virtualized --machine-types='bare_*' cloudprofile.yaml shoots.yaml\n" +
 			"  capkit migrate -A --fold=-gen2=generation:gen2,gen1 cloudprofile.yaml\n" +
-			"  capkit migrate --back -w cloudprofile.yaml",
+			"  capkit migrate --back -w cloudprofile.yaml\n" +
+			"  capkit migrate --lifecycle --feature-gates VersionClassificationLifecycle=true cloudprofile.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error { return runMigrate(cmd.Context(), c, args, flags) },
 	}
 	f := cmd.Flags()
@@ -66,13 +70,15 @@ pool can move to the version without suffix if that boots the same image for it 
 		"join image versions that a suffix tells apart: `SUFFIX=CAPABILITY:VALUE[,PLAIN]` (PLAIN is "+transform.StandardPlain+" if it is not said)")
 	f.StringSliceVar(&flags.machineTypes, "machine-types", nil,
 		"with --fold, machine types that support VALUE alone, by `NAME,...`, or by patterns like bare_*; all others support PLAIN alone")
-	f.BoolVar(&flags.back, "back", false, "go back to the legacy format")
+	f.BoolVar(&flags.lifecycle, "lifecycle", false, "write lifecycles for classification and expirationDate, and change nothing else")
+	f.BoolVar(&flags.back, "back", false, "go back to the legacy format; with --lifecycle, to classification and expirationDate")
 	for _, name := range []string{"fold", "machine-types"} {
 		command.Complete(cmd, name, nil) // no files
 	}
 	flags.given = f.Changed
 	command.OutputFlag(cmd, &flags.output, command.AnswerFormats)
 	flags.in = input.NewFlags(cmd)
+	flags.in.PreparedForGardener(cmd)
 	flags.in.Whole = true // of what is written again nothing may be lost
 	return cmd
 }
@@ -81,6 +87,9 @@ pool can move to the version without suffix if that boots the same image for it 
 func (flags *migrateFlags) options() (transform.Options, error) {
 	options := transform.Options{ProviderConfig: flags.config, CoreFlavors: flags.core}
 	switch {
+	case flags.lifecycle && (flags.config || flags.core || flags.given("fold") || flags.given("machine-types")):
+		return options, errors.New("--lifecycle takes none of --provider-config, --core-flavors, --fold and --machine-types: it changes no capabilities; " +
+			"run the command once for each")
 	case flags.back && (flags.config || flags.core || flags.given("fold") || flags.given("machine-types")):
 		return options, errors.New("--back takes none of --provider-config, --core-flavors, --fold and --machine-types: it writes everything in the legacy format")
 	case flags.given("machine-types") && !flags.given("fold"):
@@ -146,6 +155,8 @@ type keptVersion struct {
 	UsedBy []string `json:"usedBy"`
 	File   string   `json:"file"`
 	Line   int      `json:"line"`
+	// overridden says that it is kept as it is written, by --lifecycle.
+	overridden bool
 	// use is the key of the version in uses.
 	use string
 	// step names the file of the further step that leaves it out; empty if there is none.
@@ -193,7 +204,7 @@ func runMigrate(ctx context.Context, c *command.Call, args []string, flags *migr
 	if err != nil {
 		return err
 	}
-	m := &migration{Given: g, options: options, back: flags.back, text: files.TextOf(stdin.String), input: firstInput(args)}
+	m := &migration{Given: g, options: options, back: flags.back, lifecycle: flags.lifecycle, text: files.TextOf(stdin.String), input: firstInput(flags.in.Files(args))}
 	answer, err := m.run()
 	switch {
 	case err != nil:
@@ -264,6 +275,15 @@ func (m *migrated) written() []files.Changed {
 // printKept names the versions that are kept, and says what is to be done about them.
 func printKept(c *command.Call, m *migrated) {
 	for _, k := range m.Kept {
+		if k.overridden {
+			of := k.Image + "@" + k.Version
+			if k.Image == "" {
+				of = "Kubernetes " + k.Version
+			}
+			report.Printf(c.Stderr, "note: %s:%d: %s keeps its classification and expirationDate, because its expirationDate is another one in %s, "+
+				"and would count for nothing beside a lifecycle; run the command again once it is not\n", k.File, k.Line, of, strings.Join(k.UsedBy, ", "))
+			continue
+		}
 		then := "run the command again once it is not"
 		switch {
 		case k.step != "":

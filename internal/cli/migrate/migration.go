@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -30,6 +31,8 @@ type migration struct {
 	*input.Given
 	options transform.Options
 	back    bool
+	// lifecycle says that versions get lifecycles, or back, and nothing else changes.
+	lifecycle bool
 	// input is the first one, in which it is missed that there is no profile.
 	input string
 	// text returns what is in a file before the step.
@@ -64,9 +67,17 @@ func (m *migration) run() (migrated, error) {
 		return answer, err
 	}
 	m.used = m.uses()
+	hasLifecycles := m.Server.Enabled(lifecycleGate)
+	if m.lifecycle { // without which nobody could have any
+		m.Server = m.Server.With(lifecycleGate)
+	}
 	files, err := m.step()
 	if err != nil || len(m.Findings) > 0 {
 		return answer, err
+	}
+	if m.lifecycle && !m.back && len(files) > 0 && !hasLifecycles {
+		m.Notes = append(m.Notes, "Gardener refuses lifecycles unless its feature gate "+lifecycleGate+" is on, which it is not by default: "+
+			"if your landscape has it on, say --feature-gates "+lifecycleGate+"=true, or write it into gardener.featureGates of .capkit.yaml")
 	}
 	if len(m.options.MachineTypes) > 0 && !m.folded {
 		m.Notes = append(m.Notes, "no version is left to fold, so --machine-types changes nothing; to change what a machine type supports, "+
@@ -83,6 +94,9 @@ func (m *migration) run() (migrated, error) {
 	answer.Findings = append([]report.Finding{}, m.warnings...)
 	return answer, err
 }
+
+// lifecycleGate is the feature gate of Gardener that lifecycles need.
+const lifecycleGate = "VersionClassificationLifecycle"
 
 // step returns the files that change.
 func (m *migration) step() ([]files.Changed, error) {
@@ -114,7 +128,7 @@ func (m *migration) migrateAll() {
 
 func (m *migration) migrateProfile(s *input.Source[v1beta1.CloudProfile]) {
 	cloud := m.Providers[s.Object.Spec.Type]
-	if cloud == nil {
+	if cloud == nil && !m.lifecycle {
 		m.AddErrors(s.Manifest, m.NotFor(s.Object.Spec.Type, "spec.type", "migrated"))
 		return
 	}
@@ -134,7 +148,7 @@ func (m *migration) migrateNamespaced(s *input.Source[v1beta1.NamespacedCloudPro
 	case parent == nil:
 		m.AddErrors(s.Manifest, m.Missing("CloudProfile", s.Object.Spec.Parent.Name, "spec.parent.name"))
 		return
-	case m.Providers[parent.Object.Spec.Type] == nil:
+	case m.Providers[parent.Object.Spec.Type] == nil && !m.lifecycle:
 		m.AddErrors(s.Manifest, m.NotFor(parent.Object.Spec.Type, "spec.parent.name", "migrated"))
 		return
 	}
@@ -156,9 +170,12 @@ func (m *migration) become(o *manifest.Object, profile string, cloud command.Pro
 	var result transform.Result
 	var errs field.ErrorList
 	var err error
-	if m.back {
+	switch {
+	case m.lifecycle:
+		result, errs, err = transform.Lifecycles(in, m.back, time.Now())
+	case m.back:
 		result, errs, err = transform.Back(cloud, in)
-	} else {
+	default:
 		result, errs, err = transform.Forward(cloud, in, m.options)
 	}
 	if err != nil {
@@ -177,7 +194,7 @@ func (m *migration) become(o *manifest.Object, profile string, cloud command.Pro
 		line, _ := o.Position(k.Field)
 		m.kept = append(m.kept, keptVersion{
 			Profile: profile[strings.IndexByte(profile, ' ')+1:], Image: k.Image, Version: k.Version, UsedBy: k.By, File: o.File, Line: line,
-			use: use(profile, k.Image, k.Version),
+			use: use(profile, k.Image, k.Version), overridden: m.lifecycle,
 		})
 	}
 }

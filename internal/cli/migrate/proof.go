@@ -32,6 +32,9 @@ import (
 func (m *migration) prove() {
 	was, is := m.copyOf(m.Given), m.copyOf(m.after)
 	m.compare(lintProfiles(was), lintProfiles(is))
+	if m.lifecycle {
+		m.proveLifecycles()
+	}
 	if len(m.Findings) > 0 {
 		return
 	}
@@ -40,7 +43,7 @@ func (m *migration) prove() {
 		now = m.proveNamespaced(now)
 	}
 	for _, s := range m.Profiles.All {
-		if _, migrated := m.becomes[s.Manifest]; migrated {
+		if _, migrated := m.becomes[s.Manifest]; migrated && m.Providers[s.Object.Spec.Type] != nil {
 			after := m.updated(now)
 			u := &changes.Update{Kind: "CloudProfile", Name: s.Name, Profile: update(&now.Profiles, &after.Profiles, m.after.Profiles.ByName[s.Name])}
 			now = m.proveUpdate(u, now, after, s.Manifest)
@@ -54,7 +57,7 @@ func (m *migration) prove() {
 // proveNamespaced does so for the NamespacedCloudProfiles, and returns what the inputs are then.
 func (m *migration) proveNamespaced(now *input.Given) *input.Given {
 	for _, s := range m.Namespaced.All {
-		if _, migrated := m.becomes[s.Manifest]; migrated {
+		if _, migrated := m.becomes[s.Manifest]; migrated && m.Providers[m.ParentOf(s).Object.Spec.Type] != nil {
 			after := m.updated(now)
 			u := &changes.Update{
 				Kind: "NamespacedCloudProfile", Name: s.Name, Namespaced: update(&now.Namespaced, &after.Namespaced, m.after.Namespaced.ByName[s.Name]),

@@ -30,7 +30,7 @@ import (
 // further returns the step after this one, whose files are given; nil if there is none that can be proved. In kept it notes why
 // versions stay.
 func (m *migration) further(first []files.Changed) (*migratedStep, error) {
-	if len(m.kept) == 0 {
+	if len(m.kept) == 0 || m.lifecycle {
 		return nil, nil
 	}
 	step := &migratedStep{Step: 2, Files: []files.Changed{}}

@@ -35,7 +35,11 @@ func (u uses) in(profile string) func(image, version string) []string {
 // inputs.
 func (m *migration) uses() uses {
 	found := uses{}
-	if m.options.Fold == nil {
+	switch {
+	case m.lifecycle:
+		m.addOverrides(found)
+		return found
+	case m.options.Fold == nil:
 		return found
 	}
 	for _, s := range m.Namespaced.All {
@@ -53,6 +57,24 @@ func (m *migration) uses() uses {
 		}
 	}
 	return found
+}
+
+// addOverrides adds the versions of CloudProfiles, of images and, with an empty name of the image, of Kubernetes, that
+// NamespacedCloudProfiles list as well.
+func (m *migration) addOverrides(found uses) {
+	for _, s := range m.Namespaced.All {
+		parent, by := "CloudProfile "+s.Object.Spec.Parent.Name, "NamespacedCloudProfile "+s.Name
+		for _, image := range s.Object.Spec.MachineImages {
+			for i := range image.Versions {
+				found.add(use(parent, image.Name, image.Versions[i].Version), by)
+			}
+		}
+		if s.Object.Spec.Kubernetes != nil {
+			for _, v := range s.Object.Spec.Kubernetes.Versions {
+				found.add(use(parent, "", v.Version), by)
+			}
+		}
+	}
 }
 
 // completed returns a Shoot with the images that it leaves to Gardener.

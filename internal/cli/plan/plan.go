@@ -174,7 +174,7 @@ func runPlan(c *command.Call, cmd *cobra.Command, args []string, flags *planFlag
 		return err
 	}
 	breaks := func(c changes.Change) bool { return flags.failOn == failOnChange || c.Breaks() }
-	differs := flags.failOn == failOnChange && len(answer.Others) > 0
+	differs := flags.failOn == failOnChange && len(answer.Others)+len(answer.Rewritten) > 0
 	if answer.ComparedWith != "" {
 		return nil
 	}

@@ -25,7 +25,7 @@ var meanings = map[changes.Kind]string{
 	changes.Refused:     "Gardener or admission would refuse the update",
 	changes.Locked:      "no later update of these Shoots would pass Gardener",
 	changes.NoMachines:  "worker pools can no longer create machines",
-	changes.Maintenance: "maintenance would pick a version that these pools cannot boot",
+	changes.Maintenance: "maintenance would pick a version that these pools cannot boot or have",
 	changes.Expires:     "the expiration date of an image version is another one",
 	changes.Kubernetes:  "versions of Kubernetes",
 	changes.WillUpdate:  "the next maintenance moves worker pools to another version than it would have",
@@ -108,24 +108,36 @@ func printText(p *changes.Planned, w io.Writer) {
 			}
 		}
 	}
-	first, rest := others(p)
-	if first != "" && len(p.Changes) > 0 {
-		report.Printf(w, "\n%s\n", first)
-	}
-	for _, path := range rest {
-		report.Printf(w, "  %s\n", path)
+	for i, o := range others(p) {
+		if len(p.Changes) > 0 || i > 0 {
+			report.Printf(w, "\n%s\n", o.first)
+		}
+		for _, path := range o.rest {
+			report.Printf(w, "  %s\n", path)
+		}
 	}
 }
 
-// others names the fields that differ and that are of no kind: a single one in the first line, several ones each in a line of its own.
-func others(p *changes.Planned) (first string, rest []string) {
-	switch len(p.Others) {
-	case 0:
-		return "", nil
-	case 1:
-		return "1 other field differs: " + p.Others[0], nil
+// other names places that differ, and that no change is about: a single one in the first line, several ones each in a line of its own.
+type other struct {
+	first string
+	rest  []string
+}
+
+// others names the fields that differ and that are of no kind, and the versions that are only written in another way.
+func others(p *changes.Planned) (all []other) {
+	name := func(paths []string, one, several string) {
+		switch len(paths) {
+		case 0:
+		case 1:
+			all = append(all, other{"1 " + one + ": " + paths[0], nil})
+		default:
+			all = append(all, other{fmt.Sprintf("%d %s:", len(paths), several), paths})
+		}
 	}
-	return fmt.Sprintf("%d other fields differ:", len(p.Others)), p.Others
+	name(p.Others, "other field differs", "other fields differ")
+	name(p.Rewritten, "version is written in another way, and means the same", "versions are written in another way, and mean the same")
+	return all
 }
 
 func joined(text, pools string) string {
@@ -144,12 +156,14 @@ func headline(p *changes.Planned) string {
 		}
 	}
 	if len(counts) == 0 {
-		first, _ := others(p)
 		nothing := "nothing changes"
 		if p.ComparedWith != "" {
 			nothing = "they are equal"
 		}
-		counts = []string{cmp.Or(first, nothing)}
+		if all := others(p); len(all) > 0 {
+			nothing = all[0].first
+		}
+		counts = []string{nothing}
 	}
 	return fmt.Sprintf("%s: %s", title(p, p.Profile, p.ComparedWith), strings.Join(counts, ", "))
 }
@@ -170,7 +184,7 @@ func markdown(p *changes.Planned, w io.Writer) {
 	if p.WithoutUsers {
 		fmt.Fprintf(w, "\n%s\n", withoutUsers)
 	}
-	if len(p.Changes)+len(p.Others) == 0 {
+	if len(p.Changes)+len(others(p)) == 0 {
 		fmt.Fprintln(w, "\nNothing changes.")
 	}
 	if len(p.Changes) > 0 {
@@ -194,13 +208,13 @@ func markdown(p *changes.Planned, w io.Writer) {
 		}
 		fmt.Fprint(w, after)
 	}
-	first, rest := others(p)
-	if first != "" {
-		fmt.Fprintf(w, "\n%s\n", escaped(first))
-	}
-	if len(rest) > 0 {
+	for _, o := range others(p) {
+		fmt.Fprintf(w, "\n%s\n", escaped(o.first))
+		if len(o.rest) == 0 {
+			continue
+		}
 		fmt.Fprint(w, "\n<details><summary>fields</summary>\n\n")
-		for _, path := range rest {
+		for _, path := range o.rest {
 			fmt.Fprintf(w, "- %s\n", escaped(path))
 		}
 		fmt.Fprint(w, "\n</details>\n")
@@ -381,6 +395,12 @@ func (g *group) kubernetes(aspect update.Aspect) string {
 			was = ", and in OLD "
 		}
 		return " is " + textOf(g.To) + was + textOf(g.From)
+	case update.NewStages:
+		was := "before"
+		if g.compared {
+			was = "in OLD"
+		}
+		return fmt.Sprintf(": %s (%s: %s)", textOf(g.To), was, textOf(g.From))
 	case update.IsNew:
 		return g.does(aspect) + " (" + textOf(g.To) + ")"
 	}

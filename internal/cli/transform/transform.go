@@ -7,7 +7,7 @@
 // into a file is for others, and so is the proof that no worker pool boots anything else.
 //
 // Start reading at [Forward] and [Back]. provider.go rewrites image versions of a provider config, fold.go joins versions that
-// are told apart by a suffix only. between.go finds the operations that make one manifest of another one, and spare.go what of the
+// are told apart by a suffix only. [Lifecycles] is about what versions are classified as, and no part of either way. between.go finds the operations that make one manifest of another one, and spare.go what of the
 // deleted is taken along. The package is pure, changes none of its arguments, and may be used concurrently.
 package transform
 

@@ -1,0 +1,253 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package transform
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/internal/cli/edit"
+	"github.com/capkit/capkit/pkg/fieldpath"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/versions"
+)
+
+// Lifecycles returns what a manifest becomes whose versions, of images and of Kubernetes, say by lifecycles what they are, and when; or,
+// back, by the fields classification and expirationDate. Each means what it meant: at every moment, and back at every moment from now
+// on, since those fields have no place for what has been. What is there already stays as it is, and so do the versions of a
+// NamespacedCloudProfile that its parent has, and those that are used: Gardener takes an expiration date over from a
+// NamespacedCloudProfile and no lifecycle, and a date counts for nothing beside a lifecycle. Used is asked about versions of Kubernetes
+// with an empty name of the image.
+//
+// The errors say, with paths of the manifest, what cannot be written back; with any, the result is of no use. err is about a Raw that
+// is not the manifest of a profile.
+func Lifecycles(input Input, back bool, now time.Time) (result Result, errs field.ErrorList, err error) {
+	var object struct {
+		Spec struct {
+			Kubernetes    v1beta1.KubernetesSettings `json:"kubernetes"`
+			MachineImages []v1beta1.MachineImage     `json:"machineImages"`
+		} `json:"spec"`
+	}
+	if err := json.Unmarshal(input.Raw, &object); err != nil {
+		return Result{}, nil, fmt.Errorf("the manifest is no profile: %w", err)
+	}
+	l := &lifecycles{input: input, now: now, tree: edit.Decoded(input.Raw)}
+	rewrite := l.forward
+	if back {
+		rewrite = l.back
+		l.countSupported(object.Spec.Kubernetes.Versions)
+	}
+	for i, v := range object.Spec.Kubernetes.Versions {
+		rewrite(fmt.Sprintf("spec.kubernetes.versions[%d]", i), provider.ImageVersion{Version: v.Version}, v)
+	}
+	for i, image := range object.Spec.MachineImages {
+		for k := range image.Versions {
+			v := image.Versions[k].ExpirableVersion
+			rewrite(fmt.Sprintf("spec.machineImages[%d].versions[%d]", i, k), provider.ImageVersion{Image: image.Name, Version: v.Version}, v)
+		}
+	}
+	raw, err := json.Marshal(l.tree)
+	return Result{Raw: raw, Ops: l.ops, Kept: l.kept}, l.errs, err
+}
+
+// lifecycles rewrites versions.
+type lifecycles struct {
+	input Input
+	now   time.Time
+	// tree is the manifest, which is changed.
+	tree any
+	ops  []edit.Op
+	kept []Kept
+	errs field.ErrorList
+	// supported counts the versions of Kubernetes that are supported by now or were until they expired, by their minor versions.
+	supported map[string]int
+}
+
+// The fields of versions and of stages.
+const (
+	classification = "classification"
+	expires        = "expirationDate"
+	starts         = "startTime"
+	lifecycle      = "lifecycle"
+)
+
+// forward gives a version a lifecycle.
+func (l *lifecycles) forward(at string, id provider.ImageVersion, v v1beta1.ExpirableVersion) {
+	stages := versions.AsLifecycle(v)
+	if len(v.Lifecycle) > 0 || len(stages) == 0 || l.inherits(id) {
+		return
+	}
+	if l.input.Used != nil {
+		if by := l.input.Used(id.Image, id.Version); len(by) > 0 {
+			l.kept = append(l.kept, Kept{Image: id.Image, Version: id.Version, By: by, Field: at})
+			return
+		}
+	}
+	path := fieldpath.Parse(at)
+	says, takes := mapping(edit.Value(l.tree, path)), map[string]edit.Take{}
+	var ops []edit.Op
+	written := []any{map[string]any{classification: string(stages[0].Classification)}}
+	if _, said := says[classification]; said {
+		takes["[0]."+classification] = edit.Take{At: member(path, classification), Part: edit.Whole}
+		ops = append(ops, edit.Delete(member(path, classification)))
+	}
+	if date, said := says[expires]; said {
+		if len(stages) > 1 {
+			written = append(written, map[string]any{classification: string(stages[1].Classification), starts: date})
+			takes["[1]."+starts] = edit.Take{At: member(path, expires), Part: edit.Whole}
+			ops = append(ops, edit.Rename(member(path, expires), starts))
+		}
+		ops = append(ops, edit.Delete(member(path, expires)))
+	}
+	if _, empty := says[lifecycle]; empty {
+		ops = append(ops, edit.Replace(member(path, lifecycle), written))
+	} else {
+		ops = append(ops, edit.Insert(member(path, lifecycle), written, classification, expires).Taking(takes))
+	}
+	delete(says, classification)
+	delete(says, expires)
+	says[lifecycle] = written
+	l.ops = append(l.ops, ops...)
+}
+
+// inherits reports whether the parent of a NamespacedCloudProfile has a version.
+func (l *lifecycles) inherits(id provider.ImageVersion) bool {
+	if l.input.Parent == nil {
+		return false
+	}
+	if id.Image == "" {
+		return true // there are no others
+	}
+	return slices.ContainsFunc(l.input.Parent.MachineImages, func(image v1beta1.MachineImage) bool {
+		return image.Name == id.Image && slices.ContainsFunc(image.Versions, func(v v1beta1.MachineImageVersion) bool { return v.Version == id.Version })
+	})
+}
+
+// back gives a version that has a lifecycle a classification and an expiration date instead.
+func (l *lifecycles) back(at string, id provider.ImageVersion, v v1beta1.ExpirableVersion) {
+	if len(v.Lifecycle) == 0 {
+		return
+	}
+	legacy, fault := l.legacy(v)
+	if fault != nil {
+		i := slices.IndexFunc(v.Lifecycle, func(stage v1beta1.LifecycleStage) bool {
+			return stage.Classification == fault.Classification && (fault.From.IsZero() || stage.StartTime != nil && stage.StartTime.Time.Equal(fault.From))
+		})
+		l.errs = append(l.errs, &field.Error{
+			Type: field.ErrorTypeForbidden, Field: fmt.Sprintf("%s.%s[%d]", at, lifecycle, max(i, 0)), Origin: Rule, BadValue: field.OmitValueType{},
+			Detail: fmt.Sprintf("%s: classification and expirationDate cannot say that it %s; write it without this stage first, "+
+				"or keep the lifecycles", named(id), becomes(fault)),
+		})
+		return
+	}
+	path := fieldpath.Parse(at)
+	says := mapping(edit.Value(l.tree, path))
+	stages := asList(says[lifecycle])
+	if is := legacy.Classification; is != nil && (*is != v1beta1.ClassificationSupported || id.Image != "" || l.supported[minor(v.Version)] < 2) { //nolint:staticcheck // it is written
+		l.replace(path, classification, string(*is), l.stageOf(v, *is), classification)
+		says[classification] = string(*is)
+	}
+	if legacy.ExpirationDate != nil { //nolint:staticcheck // it is written
+		i := l.stageOf(v, v1beta1.ClassificationExpired)
+		says[expires] = mapping(stages[i])[starts]
+		l.replace(path, expires, says[expires], i, starts)
+	}
+	l.ops = append(l.ops, edit.Delete(member(path, lifecycle)))
+	delete(says, lifecycle)
+}
+
+// replace adds a member to a version, made of a member of one of its stages.
+func (l *lifecycles) replace(path fieldpath.Path, name string, value any, stage int, of string) {
+	from := member(item(member(path, lifecycle), stage), of)
+	if name != of {
+		l.ops = append(l.ops, edit.Rename(from, name))
+	}
+	l.ops = append(l.ops, edit.Insert(member(path, name), value, lifecycle).Taking(map[string]edit.Take{"": {At: from, Part: edit.Whole}}))
+}
+
+// stageOf returns the index of the last stage of a version with a classification.
+func (l *lifecycles) stageOf(v v1beta1.ExpirableVersion, is v1beta1.VersionClassification) int {
+	for i, stage := range slices.Backward(v.Lifecycle) {
+		if stage.Classification == is {
+			return i
+		}
+	}
+	return 0
+}
+
+// legacy returns what a version with a lifecycle means from now on, without one; or the first stage for which there is no place.
+func (l *lifecycles) legacy(v v1beta1.ExpirableVersion) (legacy v1beta1.ExpirableVersion, fault *versions.Stage) {
+	stages := versions.Since(v, l.now)
+	is, expiry := stages[0].Classification, versions.ExpiryOf(v)
+	switch {
+	case is == v1beta1.ClassificationUnavailable:
+		return v, &stages[1] // nothing stays unavailable
+	case is == v1beta1.ClassificationExpired && (len(stages) > 1 || expiry == nil):
+		return v, &stages[len(stages)-1]
+	case len(stages) > 2, len(stages) == 2 && stages[1].Classification != v1beta1.ClassificationExpired:
+		return v, &stages[1]
+	}
+	if is == v1beta1.ClassificationExpired {
+		is = ""
+		for _, stage := range versions.StagesOf(v) {
+			if stage.From.Before(*expiry) && stage.Classification != v1beta1.ClassificationUnavailable {
+				is = stage.Classification
+			}
+		}
+	} else if len(stages) == 1 {
+		expiry = nil
+	}
+	if is != "" {
+		legacy.Classification = &is //nolint:staticcheck // it is written
+	}
+	if expiry != nil {
+		i := l.stageOf(v, v1beta1.ClassificationExpired)
+		legacy.ExpirationDate = v.Lifecycle[i].StartTime //nolint:staticcheck // it is written
+	}
+	return legacy, nil
+}
+
+// becomes puts a stage into words.
+func becomes(stage *versions.Stage) string {
+	if stage.From.IsZero() {
+		return fmt.Sprintf("is %s, without a date", stage.Classification)
+	}
+	return fmt.Sprintf("becomes %s", stage)
+}
+
+// named returns the name of a version in messages.
+func named(id provider.ImageVersion) string {
+	if id.Image == "" {
+		return "Kubernetes " + id.Version
+	}
+	return id.String()
+}
+
+// countSupported counts the supported versions of Kubernetes, of which Gardener lets only one of a minor version say so by its field.
+func (l *lifecycles) countSupported(kubernetes []v1beta1.ExpirableVersion) {
+	l.supported = map[string]int{}
+	for _, v := range kubernetes {
+		is := v.Classification //nolint:staticcheck // as people write it
+		if len(v.Lifecycle) > 0 {
+			legacy, _ := l.legacy(v)
+			is = legacy.Classification //nolint:staticcheck // it is written
+		}
+		if is != nil && *is == v1beta1.ClassificationSupported {
+			l.supported[minor(v.Version)]++
+		}
+	}
+}
+
+// minor returns the minor version of a version of Kubernetes.
+func minor(version string) string {
+	return cmp.Or(version[:max(0, strings.LastIndexByte(version, '.'))], version)
+}

@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package versions
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/utils/ptr"
+)
+
+// Stage is what a version is classified as from some moment on.
+type Stage struct {
+	Classification v1beta1.VersionClassification
+	// From is the moment, without a time zone; the zero time for what has always been so.
+	From time.Time
+}
+
+// String returns the stage in words, "deprecated on 2036-12-01" for example.
+func (s Stage) String() string {
+	if s.From.IsZero() {
+		return string(s.Classification)
+	}
+	return string(s.Classification) + " on " + Date(s.From)
+}
+
+// Date returns a moment as people write it: the day alone, if it is the first moment of that.
+func Date(at time.Time) string {
+	return strings.TrimSuffix(at.UTC().Format(time.RFC3339), "T00:00:00Z")
+}
+
+// AsLifecycle returns the lifecycle of a version: the one that it has, or what its classification and its expiration date stand for. A
+// version that has none of these has no lifecycle. The result may be the version's own.
+func AsLifecycle(v v1beta1.ExpirableVersion) []v1beta1.LifecycleStage {
+	classification, date := v.Classification, v.ExpirationDate //nolint:staticcheck // as people write it
+	if len(v.Lifecycle) > 0 || classification == nil && date == nil {
+		return v.Lifecycle
+	}
+	stages := []v1beta1.LifecycleStage{{Classification: ptr.Deref(classification, v1beta1.ClassificationSupported)}}
+	if date != nil && stages[0].Classification != v1beta1.ClassificationExpired {
+		stages = append(stages, v1beta1.LifecycleStage{Classification: v1beta1.ClassificationExpired, StartTime: date})
+	}
+	return stages
+}
+
+// StagesOf returns what a version is at every moment, as CurrentLifecycleClassification of Gardener says it: the earliest first, which
+// has always been so, and each of them another one than the one before. Two versions that are written differently mean the same if
+// these are the same.
+func StagesOf(v v1beta1.ExpirableVersion) []Stage {
+	lifecycle := AsLifecycle(v)
+	if len(lifecycle) == 0 {
+		return []Stage{{Classification: v1beta1.ClassificationSupported}}
+	}
+	moments := []time.Time{{}}
+	for _, stage := range lifecycle {
+		moments = append(moments, startOf(stage))
+	}
+	slices.SortFunc(moments, time.Time.Compare)
+	var stages []Stage
+	for _, at := range moments {
+		is := v1beta1.ClassificationUnavailable
+		for _, stage := range lifecycle { // the last one of the list counts, not the latest one
+			if !startOf(stage).After(at) {
+				is = stage.Classification
+			}
+		}
+		if len(stages) == 0 || stages[len(stages)-1].Classification != is {
+			stages = append(stages, Stage{is, at})
+		}
+	}
+	return stages
+}
+
+func startOf(stage v1beta1.LifecycleStage) time.Time {
+	if stage.StartTime == nil {
+		return time.Time{}
+	}
+	return stage.StartTime.UTC()
+}
+
+// Since returns what a version is from a moment on: the stage that it is in then, without the date of that, and those that follow.
+func Since(v v1beta1.ExpirableVersion, now time.Time) []Stage {
+	stages := StagesOf(v)
+	begun := func(s Stage) bool { return s.From.Before(now) || s.From.IsZero() }
+	next := slices.IndexFunc(stages, func(s Stage) bool { return !begun(s) })
+	if next < 0 {
+		next = len(stages)
+	}
+	stages = stages[next-1:]
+	stages[0].From = time.Time{}
+	return stages
+}
+
+// Ahead puts the stages of a version into words that follow on the one that it is in at a moment, but for its expiration; empty if there
+// are none.
+func Ahead(v v1beta1.ExpirableVersion, now time.Time) string {
+	var ahead []string
+	for _, stage := range Since(v, now)[1:] {
+		if stage.Classification != v1beta1.ClassificationExpired {
+			ahead = append(ahead, stage.String())
+		}
+	}
+	return strings.Join(ahead, ", ")
+}
+
+// Available returns the stage in which a version that is unavailable at a moment becomes something else; false if it does not, or is
+// not unavailable.
+func Available(v v1beta1.ExpirableVersion, now time.Time) (Stage, bool) {
+	stages := Since(v, now)
+	if stages[0].Classification != v1beta1.ClassificationUnavailable || len(stages) < 2 {
+		return Stage{}, false
+	}
+	return stages[1], true
+}
+
+// SameFrom reports whether two versions mean the same at every moment from one on, in whatever way they are written.
+func SameFrom(now time.Time, a, b v1beta1.ExpirableVersion) bool {
+	return slices.EqualFunc(Since(a, now), Since(b, now), func(a, b Stage) bool {
+		return a.Classification == b.Classification && a.From.Equal(b.From)
+	})
+}

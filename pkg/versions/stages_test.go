@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package versions_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"github.com/capkit/capkit/internal/testing/given"
+	"github.com/capkit/capkit/pkg/versions"
+)
+
+// now lies between all dates of the tests.
+var now = time.Date(2060, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func TestStages(t *testing.T) {
+	for text, want := range map[string]string{
+		`{}`:                           "[supported]",
+		`{classification: deprecated}`: "[deprecated]",
+		`{classification: expired, expirationDate: "2070-01-01T00:00:00Z"}`:     "[expired]",
+		`{expirationDate: "2070-01-01T00:00:00Z"}`:                              "[supported expired on 2070-01-01]",
+		`{expirationDate: "2070-01-01T01:00:00+01:00"}`:                         "[supported expired on 2070-01-01]",
+		`{classification: preview, expirationDate: "2070-01-01T08:30:00Z"}`:     "[preview expired on 2070-01-01T08:30:00Z]",
+		`{lifecycle: [{classification: supported}, {classification: expired}]}`: "[expired]",
+		`{expirationDate: "2065-01-01T00:00:00Z", lifecycle: [{classification: preview, startTime: "2050-01-01T00:00:00Z"},
+			{classification: supported, startTime: "2070-01-01T00:00:00Z"}]}`: "[unavailable preview on 2050-01-01 supported on 2070-01-01]",
+		// A stage that begins when the next one does is none.
+		`{lifecycle: [{classification: supported}, {classification: deprecated, startTime: "2070-01-01T00:00:00Z"},
+			{classification: expired, startTime: "2070-01-01T00:00:00Z"}]}`: "[supported expired on 2070-01-01]",
+	} {
+		if got := fmt.Sprint(versions.StagesOf(*given.Decoded[v1beta1.ExpirableVersion](t, text))); got != want {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
+// What has been does not matter for what is to come.
+func TestStagesFromNowOn(t *testing.T) {
+	type answers struct {
+		since, ahead, available string
+		same                    bool
+	}
+	for text, want := range map[string]answers{
+		`{}`: {"[supported]", "", "", false},
+		`{lifecycle: [{classification: preview, startTime: "2050-01-01T00:00:00Z"}, {classification: deprecated, startTime: "2051-01-01T00:00:00Z"},
+			{classification: expired, startTime: "2070-01-01T00:00:00Z"}]}`: {"[deprecated expired on 2070-01-01]", "", "", true},
+		`{classification: deprecated, expirationDate: "2070-01-01T00:00:00Z"}`: {"[deprecated expired on 2070-01-01]", "", "", true},
+		`{classification: deprecated, expirationDate: "2050-01-01T00:00:00Z"}`: {"[expired]", "", "", false},
+		`{lifecycle: [{classification: supported, startTime: "2070-01-01T00:00:00Z"}, {classification: deprecated, startTime: "2071-01-01T00:00:00Z"}]}`: {
+			"[unavailable supported on 2070-01-01 deprecated on 2071-01-01]", "supported on 2070-01-01, deprecated on 2071-01-01", "supported on 2070-01-01", false},
+	} {
+		v := *given.Decoded[v1beta1.ExpirableVersion](t, text)
+		other := *given.Decoded[v1beta1.ExpirableVersion](t,
+			`{lifecycle: [{classification: deprecated}, {classification: expired, startTime: "2070-01-01T01:00:00+01:00"}]}`)
+		got := answers{since: fmt.Sprint(versions.Since(v, now)), ahead: versions.Ahead(v, now), same: versions.SameFrom(now, v, other)}
+		if stage, later := versions.Available(v, now); later {
+			got.available = stage.String()
+		}
+		if got != want {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}
+
+// The stages are what Gardener says, whatever is written: also what its validation would refuse.
+func TestStagesAreThoseOfGardener(t *testing.T) {
+	start := rapid.Ptr(rapid.Custom(func(t *rapid.T) metav1.Time {
+		return metav1.NewTime(time.Now().Add(time.Duration(rapid.IntRange(-3, 3).Draw(t, "days")) * 24 * time.Hour).Add(time.Hour))
+	}), true)
+	classification := rapid.SampledFrom([]v1beta1.VersionClassification{
+		v1beta1.ClassificationPreview, v1beta1.ClassificationSupported, v1beta1.ClassificationDeprecated, v1beta1.ClassificationExpired,
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		v := v1beta1.ExpirableVersion{
+			Classification: rapid.Ptr(classification, true).Draw(t, "classification"), //nolint:staticcheck // as people write it
+			ExpirationDate: start.Draw(t, "date"),                                     //nolint:staticcheck // as people write it
+			Lifecycle: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) v1beta1.LifecycleStage {
+				return v1beta1.LifecycleStage{Classification: classification.Draw(t, "stage"), StartTime: start.Draw(t, "start")}
+			}), 0, 4).Draw(t, "lifecycle"),
+		}
+		as := v1beta1.ExpirableVersion{Lifecycle: versions.AsLifecycle(v)}
+		want := helper.CurrentLifecycleClassification(v)
+		if is := versions.Since(v, time.Now())[0].Classification; is != want || helper.CurrentLifecycleClassification(as) != want {
+			t.Fatalf("%s, and as a lifecycle %s; Gardener says %s", is, helper.CurrentLifecycleClassification(as), want)
+		}
+		if !versions.SameFrom(time.Now(), v, as) {
+			t.Fatalf("%v, and as a lifecycle %v", versions.StagesOf(v), versions.StagesOf(as))
+		}
+	})
+}

@@ -115,7 +115,7 @@ func TestExitStatus(t *testing.T) {
 		{
 			"select $profiles $flags",
 			2, "--profile, one of openstack-bare-metal, openstack-full, openstack-legacy, openstack-lifecycle, local, openstack-mixed, " +
-				"openstack-trusted-launch, openstack, garden-demo/team",
+				"openstack-trusted-launch, openstack-zones, openstack, garden-demo/team",
 		},
 		{"select $examples $flags --profile=openstack", 0, ""},
 		{"select $examples $flags --profile=garden-demo/team", 0, ""},

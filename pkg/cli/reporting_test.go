@@ -485,15 +485,15 @@ func TestReportIsOfATime(t *testing.T) {
 	type shown struct {
 		Date, Soon, Source, Until string
 		Profiles                  []struct {
-			Versions []struct{ State, Since, Expires string }
+			Versions []struct{ State, Since, Next, Expires string }
 		}
 		Maintenance []struct{ Action string }
 		Calendar    []html.Day
 	}
 	for day, want := range map[string][]string{ // what is said of the older version, and what happens to the pools that have it
-		"2026-11-26": {"2026-12-26", "2027-02-24", "unavailable", "", "stays", "2027-02-01"},
-		"2026-12-24": {"2027-01-23", "2027-03-24", "deprecated", "2026-12-01", "stays", "2027-02-01"},
-		"2027-02-03": {"2027-03-05", "2027-05-04", "expired", "2027-02-01", "forced", "2027-02-03"},
+		"2026-11-26": {"2026-12-26", "2027-02-24", "unavailable", "", "deprecated on 2026-12-01", "stays", "2027-02-01"},
+		"2026-12-24": {"2027-01-23", "2027-03-24", "deprecated", "2026-12-01", "", "stays", "2027-02-01"},
+		"2027-02-03": {"2027-03-05", "2027-05-04", "expired", "2027-02-01", "", "forced", "2027-02-03"},
 	} {
 		at, err := time.Parse(time.DateOnly, day)
 		if err != nil {
@@ -503,7 +503,7 @@ func TestReportIsOfATime(t *testing.T) {
 		r := runFor(providers, "", "report", "profile.yaml", "shoot.yaml")
 		page := pageData[shown](t, r)
 		old := page.Profiles[0].Versions[1]
-		got := []string{page.Soon, page.Until, old.State, old.Since, page.Maintenance[0].Action}
+		got := []string{page.Soon, page.Until, old.State, old.Since, old.Next, page.Maintenance[0].Action}
 		for _, day := range page.Calendar {
 			got = append(got, day.Date)
 		}

@@ -90,7 +90,7 @@ func sheetOf(name string, p input.AnyProfile, order capability.Order, after time
 		})
 	}
 	s.out.Unavailable = unavailable(p.Spec())
-	s.addVersions(maintenance.After(p.Spec(), after))
+	s.addVersions(maintenance.After(p.Spec(), after), time.Now().Add(after))
 	for request := range s.Requests() {
 		s.out.Requests = append(s.out.Requests, s.request(request))
 	}
@@ -128,8 +128,8 @@ type sheet struct {
 	supported map[string]capability.Set
 }
 
-// addVersions adds the image versions, with their states by the profile as it is at the time.
-func (s *sheet) addVersions(then *v1beta1.CloudProfileSpec) {
+// addVersions adds the image versions, with their states by the profile as it stands at a time.
+func (s *sheet) addVersions(then *v1beta1.CloudProfileSpec, at time.Time) {
 	for _, of := range s.Versions() {
 		flavors, supported := s.Flavors(of), s.Supported(of)
 		v := html.Version{Image: of.Image, Name: of.Version, Kind: s.kindOf(flavors)}
@@ -138,6 +138,7 @@ func (s *sheet) addVersions(then *v1beta1.CloudProfileSpec) {
 		if state := v1beta1helper.CurrentLifecycleClassification(shifted.ExpirableVersion); state != v1beta1.ClassificationSupported {
 			v.State, v.Since = string(state), since(core.ExpirableVersion, state)
 		}
+		v.Next = versions.Ahead(core.ExpirableVersion, at)
 		if expiry := versions.ExpiryOf(core.ExpirableVersion); expiry != nil {
 			v.Expires = expiry.Format(time.DateOnly)
 		}

@@ -104,6 +104,8 @@ type Version struct {
 	// Since and Expires are the days on which that begins and on which it expires; empty if they are not said.
 	Since   string `json:"since"`
 	Expires string `json:"expires"`
+	// Next are the stages that follow, but for the expiration, in words; empty if there are none.
+	Next string `json:"next,omitempty"`
 	// Kind tells it apart from versions about which explain shows other capabilities.
 	Kind    string   `json:"kind"`
 	Flavors []Flavor `json:"flavors"`

@@ -36,6 +36,7 @@ function draw() {
     }
     const head = make('th', { scope: 'row' }, v.name);
     if (v.state) head.append(make('span', { className: 'state' }, v.state + (v.since ? ` since ${v.since}` : '')));
+    if (v.next) head.append(make('span', { className: 'state' }, (v.state ? 'then ' : '') + v.next));
     if (v.expires) {
       const verb = v.state === 'expired' ? 'since' : 'expires', isSoon = verb === 'expires' && v.expires <= data.soon;
       if (!v.since || verb === 'expires') head.append(make('span', { className: `state ${isSoon ? 'warn' : ''}` }, `${verb} ${v.expires}`));

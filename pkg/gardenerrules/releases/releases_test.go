@@ -5,7 +5,9 @@
 package releases_test
 
 import (
+	"fmt"
 	"maps"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -66,6 +68,33 @@ func TestOf(t *testing.T) {
 			t.Errorf("%q is taken for %s", version, release)
 		}
 	}
+}
+
+// The table of the differences is the one in the documents, and those name the versions, the feature gates and Kubernetes.
+func TestChangesAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/operators/versions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	demand := func(part string) {
+		t.Helper()
+		if !strings.Contains(string(text), part) {
+			t.Errorf("docs/operators/versions.md does not say: %s", part)
+		}
+	}
+	for _, c := range releases.Changes() {
+		by := map[bool]string{true: "history", false: "sources"}[c.Read]
+		demand(fmt.Sprintf("| %s | %s | %s | %s |\n", c.Since, c.Now, c.Before, by))
+	}
+	if got := strings.Count(string(text), "| sources |") + strings.Count(string(text), "| history |"); got != len(releases.Changes()) {
+		t.Errorf("%d differences are documented", got)
+	}
+	for gate := range releases.Newest.FeatureGates() {
+		demand("`" + gate + "`")
+	}
+	all := releases.Newest.Kubernetes()
+	demand("run Kubernetes " + all[0] + " to " + all[len(all)-1])
+	demand("| " + releases.Oldest.String() + " to " + releases.Newest.String() + " |")
 }
 
 func TestReleasesHaveChanges(t *testing.T) {

@@ -361,11 +361,11 @@ func stripShoot(object any) (any, error) {
 }
 
 // stripWorker leaves of a worker what says which image it boots, and what it asks for, see [provider.PoolsOf], and what
-// decides the versions that maintenance chooses.
+// decides the versions that maintenance chooses, and what is suggested.
 func stripWorker(worker *v1beta1.Worker) v1beta1.Worker {
 	stripped := v1beta1.Worker{
 		Name: worker.Name, Machine: worker.Machine, UpdateStrategy: worker.UpdateStrategy,
-		ProviderConfig: worker.ProviderConfig, Volume: worker.Volume, DataVolumes: worker.DataVolumes, CRI: worker.CRI,
+		ProviderConfig: worker.ProviderConfig, Volume: worker.Volume, DataVolumes: worker.DataVolumes, CRI: worker.CRI, Zones: worker.Zones,
 	}
 	if worker.Kubernetes != nil && worker.Kubernetes.Version != nil {
 		stripped.Kubernetes = &v1beta1.WorkerKubernetes{Version: worker.Kubernetes.Version}

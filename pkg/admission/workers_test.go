@@ -87,7 +87,7 @@ func TestStripShoot(t *testing.T) {
 	shoot.Spec.Maintenance = &v1beta1.Maintenance{TimeWindow: &v1beta1.MaintenanceTimeWindow{Begin: secret}}
 	shoot.Spec.Provider.InfrastructureConfig = config(`"` + secret + `"`)
 	worker := &shoot.Spec.Provider.Workers[0]
-	worker.Annotations, worker.Labels, worker.CABundle, worker.Sysctls, worker.Zones = private, private, ptr.To(secret), private, []string{secret}
+	worker.Annotations, worker.Labels, worker.CABundle, worker.Sysctls = private, private, ptr.To(secret), private
 	worker.Machine.Image.ProviderConfig = config(`"` + secret + `"`)
 	worker.Kubernetes = &v1beta1.WorkerKubernetes{Version: ptr.To("1.32.0"), Kubelet: shoot.Spec.Kubernetes.Kubelet}
 	whole := shoot.DeepCopy()

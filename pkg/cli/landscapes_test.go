@@ -102,6 +102,33 @@ func TestLandscapesHaveTheirSettings(t *testing.T) {
 	}
 }
 
+// Each landscape has its own Gardener, unless flags name one for all.
+func TestLandscapesHaveTheirGardener(t *testing.T) {
+	profile, shoot := read(t, examples+"/cloudprofile-trusted-launch.yaml"), read(t, examples+"/shoot-in-place.yaml")
+	inFolder(t, map[string]string{
+		"dev/profile.yaml": profile, "dev/shoot.yaml": shoot, "live/profile.yaml": profile, "live/shoot.yaml": shoot,
+		"dev/.capkit.yaml":  "gardener:\n  version: v1.149.3\n  featureGates: {InPlaceNodeUpdates: true}\n",
+		"live/.capkit.yaml": "gardener:\n  featureGates: {}\n",
+	})
+	for flags, want := range map[string]string{
+		"": "live",
+		"--feature-gates=InPlaceNodeUpdates=true":                                "",
+		"--feature-gates=InPlaceNodeUpdates=false,CloudProfileCapabilities=true": "dev live",
+		"--gardener-version=v1.145.0":                                            "dev live", // where capabilities need a feature gate
+	} {
+		r := run(t, "", append([]string{"report", "--landscape", "dev=dev", "--landscape", "live=live", "-o", "json"}, strings.Fields(flags)...)...)
+		var wrong []string
+		for _, name := range []string{"dev", "live"} {
+			if strings.Contains(r.stderr, name+"/shoot.yaml:") || strings.Contains(r.stderr, name+"/profile.yaml:") {
+				wrong = append(wrong, name)
+			}
+		}
+		if strings.Join(wrong, " ") != want {
+			t.Errorf("%s: status %d, %s", flags, r.status, r.stderr)
+		}
+	}
+}
+
 // A landscape may be the cluster of a context, of which all is read.
 func TestLandscapesInClusters(t *testing.T) {
 	api := exampleGarden(t)

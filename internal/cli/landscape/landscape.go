@@ -8,11 +8,13 @@
 package landscape
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -40,7 +42,7 @@ type Flags struct {
 	webhook   string
 	noWebhook bool // another name for one value of webhook
 	version   string
-	gates     map[string]string
+	gates     []string // each as GATE=true
 }
 
 // names are those of the flags that settings complete.
@@ -59,7 +61,7 @@ func (flags *Flags) AddGardener(cmd *cobra.Command) {
 	flags.set = f
 	f.StringVar(&flags.version, "gardener-version", "",
 		"`VERSION` of the Gardener that runs in the landscape (default: as the cluster says, or "+releases.Newest.String()+")")
-	f.StringToStringVar(&flags.gates, "feature-gates", nil,
+	f.StringSliceVar(&flags.gates, "feature-gates", nil,
 		"feature gates of its gardener-apiserver, as `GATE=true`, separated by commas")
 	command.Complete(cmd, "gardener-version", nil)
 	command.Complete(cmd, "feature-gates", gateCompletions())
@@ -93,6 +95,9 @@ func (flags *Flags) Complete(from map[string]string, others ...string) error {
 	}
 	if flags.given("gardener-version") && flags.version == "" {
 		errs = append(errs, errors.New("--gardener-version is empty: give it a value, or leave it out"))
+	}
+	if flags.given("feature-gates") && len(flags.gates) == 0 {
+		errs = append(errs, errors.New("--feature-gates is empty: give it a value, or leave it out"))
 	}
 	_, _, err := flags.server("")
 	return errors.Join(append(errs, err)...)
@@ -141,7 +146,8 @@ func (flags *Flags) Find(ctx context.Context, reader *cluster.Reader) (l Landsca
 // SeenOn takes a feature gate to be on in a landscape because an object of the cluster shows it, unless flags say something of it. The note
 // says so; it is empty if nothing changes.
 func (flags *Flags) SeenOn(l *Landscape, gate, because string) (note string) {
-	if _, said := flags.gates[gate]; flags.set == nil || said || l.Server.Enabled(gate) {
+	said := slices.ContainsFunc(flags.gates, func(entry string) bool { return strings.HasPrefix(entry, gate+"=") })
+	if flags.set == nil || said || l.Server.Enabled(gate) {
 		return ""
 	}
 	l.Server = l.Server.With(gate)
@@ -181,13 +187,12 @@ func (flags *Flags) server(found string) (server gardener.Server, note string, e
 // featureGates returns the feature gates that the flag names.
 func (flags *Flags) featureGates() (map[string]bool, error) {
 	gates := map[string]bool{}
-	for _, name := range slices.Sorted(maps.Keys(flags.gates)) {
-		switch value := flags.gates[name]; value {
-		case "true", "false":
-			gates[name] = value == "true"
-		default:
-			return nil, fmt.Errorf("--feature-gates: %s=%s: write true or false", words.Printable(name), words.Printable(value))
+	for _, entry := range flags.gates {
+		name, value, _ := strings.Cut(entry, "=")
+		if value != "true" && value != "false" {
+			return nil, fmt.Errorf("--feature-gates: %s: write %s=true or %[2]s=false", words.Quoted(entry), words.Printable(cmp.Or(name, "GATE")))
 		}
+		gates[name] = value == "true"
 	}
 	return gates, nil
 }

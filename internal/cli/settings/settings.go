@@ -209,7 +209,9 @@ func (r *reader) gardener(n *yaml.Node) {
 				}
 				gates = append(gates, name+"="+enabled)
 			}
-			r.Flags["feature-gates"] = strings.Join(gates, ",")
+			if len(gates) > 0 {
+				r.Flags["feature-gates"] = strings.Join(gates, ",")
+			}
 		},
 	})
 }

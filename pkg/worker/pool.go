@@ -23,7 +23,7 @@ func PoolsOf(worker *extensionsv1alpha1.Worker) []provider.Pool {
 	for i := range worker.Spec.Pools {
 		pool := &worker.Spec.Pools[i]
 		pools = append(pools, provider.Pool{
-			Name: pool.Name, Region: worker.Spec.Region, Path: at.Index(i), MachineType: pool.MachineType,
+			Name: pool.Name, Region: worker.Spec.Region, Zones: pool.Zones, Path: at.Index(i), MachineType: pool.MachineType,
 			Image: pool.MachineImage.Name, Version: pool.MachineImage.Version,
 			Architecture: ptr.Deref(pool.Architecture, ""),
 			Worker:       capability.Worker{UpdateStrategy: ptr.Deref(pool.UpdateStrategy, "")},

@@ -33,7 +33,7 @@ func TestPoolsOf(t *testing.T) {
 			DataVolumes: []v1beta1.DataVolume{
 				{Name: "data", Type: ptr.To("hdd"), VolumeSize: "1Ti", Encrypted: ptr.To(false)}, {Name: "more"},
 			},
-			Kubernetes: &v1beta1.WorkerKubernetes{Version: ptr.To("1.33.2")},
+			Kubernetes: &v1beta1.WorkerKubernetes{Version: ptr.To("1.33.2")}, Zones: []string{"europe-1a", "europe-1b"},
 		},
 		{Name: "bare", Machine: v1beta1.Machine{Type: "type", Image: &v1beta1.ShootMachineImage{Name: "gl", Version: ptr.To("1")}}},
 	}}}}
@@ -46,7 +46,7 @@ func TestPoolsOf(t *testing.T) {
 			DataVolumes: []extensionsv1alpha1.DataVolume{
 				{Name: "data", Type: ptr.To("hdd"), Size: "1Ti", Encrypted: ptr.To(false)}, {Name: "more"},
 			},
-			KubernetesVersion: ptr.To("1.33.2"),
+			KubernetesVersion: ptr.To("1.33.2"), Zones: []string{"europe-1a", "europe-1b"},
 		},
 		{Name: "bare", MachineType: "type", MachineImage: image},
 	}}}

@@ -6,6 +6,7 @@
 //
 //   - garden_test.go: what it says of a real garden, and which rights it needs
 //   - defaulting_test.go, maintenance_test.go: that it foretells what Gardener does where capkit's webhooks are not installed
+//   - verdict_test.go: that lint says of thousands of changed objects what the API server says
 //   - landscape_test.go: what a landscape of 20,000 Shoots takes
 package live
 

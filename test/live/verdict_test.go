@@ -404,14 +404,6 @@ func file(object *unstructured.Unstructured) string {
 	return path
 }
 
-// howMany is how many objects of each kind are judged.
-func howMany(byDefault int) int {
-	if n, err := strconv.Atoi(os.Getenv("VERDICTS")); err == nil {
-		return n
-	}
-	return byDefault
-}
-
 var _ = Describe("Without capkit's webhooks", func() {
 	It("lint says of Shoots what the API server says", func(ctx SpecContext) {
 		r := rand.New(rand.NewPCG(31, 1))
@@ -428,7 +420,7 @@ var _ = Describe("Without capkit's webhooks", func() {
 		var objects []tree
 		var what []string
 		names := map[string]bool{}
-		for i := range howMany(5000) {
+		for i := range 5000 {
 			shoot := copied(base).(tree)
 			metadata := shoot["metadata"].(tree)
 			metadata["name"] = fmt.Sprint("v", i)
@@ -460,7 +452,7 @@ var _ = Describe("Without capkit's webhooks", func() {
 		bases := []tree{treeOf("cloudprofile-full.yaml"), treeOf("cloudprofile-full.yaml"), treeOf("cloudprofile.yaml"), treeOf("cloudprofile-legacy.yaml"),
 			treeOf("aws/cloudprofile.yaml"), treeOf("azure/cloudprofile.yaml"), treeOf("gcp/cloudprofile.yaml"), treeOf("alicloud/cloudprofile.yaml")}
 		offersMore(bases[1], time.Now().Add(time.Hour))
-		for i := range howMany(1000) {
+		for i := range 1000 {
 			profile := copied(pick(r, bases...)).(tree)
 			profile["metadata"].(tree)["name"] = fmt.Sprint("v", i)
 			var done []string
@@ -483,7 +475,7 @@ var _ = Describe("Without capkit's webhooks", func() {
 		base["spec"].(tree)["parent"].(tree)["name"] = "verdict-parent"
 		var objects []tree
 		var what []string
-		for i := range howMany(500) {
+		for i := range 500 {
 			profile := copied(base).(tree)
 			var done []string
 			for range pick(r, 1, 1, 1, 2) {

@@ -64,7 +64,7 @@ func (flags *Flags) AddGardener(cmd *cobra.Command) {
 	f.StringSliceVar(&flags.gates, "feature-gates", nil,
 		"feature gates of its gardener-apiserver, as `GATE=true`, separated by commas")
 	command.Complete(cmd, "gardener-version", nil)
-	command.Complete(cmd, "feature-gates", gateCompletions())
+	command.CompleteList(cmd, "feature-gates", gateCompletions())
 }
 
 // AddNoWebhook adds another name for --webhook=validating.

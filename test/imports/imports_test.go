@@ -98,7 +98,8 @@ var mayImport = map[string][]string{
 		"pkg/gardenerrules/releases", "pkg/maintenance", "pkg/words",
 	},
 	"internal/cli/input": {
-		"internal/cli/landscape", "internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/cluster", "internal/cli/gardener", "internal/cli/report",
+		"internal/cli/landscape", "internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/cluster",
+		"internal/cli/gardener", "internal/cli/report",
 		"pkg/capability", "pkg/imageselector", "pkg/check",
 		"pkg/finding", "pkg/gardenerrules", "pkg/maintenance", "pkg/namespaced", "pkg/profile", "pkg/provider", "pkg/resolve", "pkg/strictjson", "pkg/words",
 	},
@@ -108,7 +109,8 @@ var mayImport = map[string][]string{
 		"pkg/strictjson", "pkg/words",
 	},
 	"internal/cli/changes": {
-		"internal/cli/input", "internal/cli/checks", "internal/cli/gardener", "pkg/capability", "pkg/check", "pkg/finding", "pkg/gardenerrules/releases", "pkg/gardenerrules/inuse",
+		"internal/cli/input", "internal/cli/checks", "internal/cli/gardener", "pkg/capability", "pkg/check", "pkg/finding",
+		"pkg/gardenerrules/releases", "pkg/gardenerrules/inuse",
 		"pkg/maintenance", "pkg/provider", "pkg/resolve", "pkg/update", "pkg/words",
 	},
 	"internal/cli/files":    {"internal/cli/command", "internal/cli/edit", "internal/cli/manifest", "internal/cli/report", "pkg/words"},

@@ -247,11 +247,12 @@ func judged(ctx SpecContext, objects []tree, what []string, beside ...string) *v
 	v := &verdicts{unknown: map[string]int{}}
 	found := lintOf(objects, beside...)
 	for i, object := range objects {
-		err := g.Client().Create(ctx, &unstructured.Unstructured{Object: copied(object).(tree)}, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))
+		err := g.Client().Create(ctx, &unstructured.Unstructured{Object: copied(object).(tree)},
+			client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))
 		v.compare(strconv.Itoa(i)+" "+what[i], err, found[i])
 	}
-	AddReportEntry(fmt.Sprintf("%d objects: %d accepted, %d refused, of these because of what is in the garden: %v; refused without a finding: %d, found without a refusal: %d, "+
-		"other fields: %d", len(objects), v.accepted, v.refused, v.unknown, len(v.silent), len(v.alone), len(v.elsewhere)))
+	AddReportEntry(fmt.Sprintf("%d objects: %d accepted, %d refused, of these because of what is in the garden: %v; "+
+		"refused without a finding: %d, found without a refusal: %d, other fields: %d", len(objects), v.accepted, v.refused, v.unknown, len(v.silent), len(v.alone), len(v.elsewhere)))
 	return v
 }
 

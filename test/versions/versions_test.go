@@ -204,6 +204,8 @@ func differs(findings []found, answer error) string {
 			at = indices.ReplaceAllString(at, "")
 		case f.Rule == "pool-architecture-mismatch": // of the two that do not fit together, Gardener names the other one
 			at = strings.TrimSuffix(at, ".architecture")
+		case strings.HasPrefix(at, "spec.machineCapabilities["): // Gardener names the capability, and lint where it is written
+			at = "spec.machineCapabilities"
 		}
 		return slices.ContainsFunc(fields, func(field string) bool { return within(field, at) })
 	}) {

@@ -252,7 +252,8 @@ func judged(ctx SpecContext, objects []tree, what []string, beside ...string) *v
 		v.compare(strconv.Itoa(i)+" "+what[i], err, found[i])
 	}
 	AddReportEntry(fmt.Sprintf("%d objects: %d accepted, %d refused, of these because of what is in the garden: %v; "+
-		"refused without a finding: %d, found without a refusal: %d, other fields: %d", len(objects), v.accepted, v.refused, v.unknown, len(v.silent), len(v.alone), len(v.elsewhere)))
+		"refused without a finding: %d, found without a refusal: %d, other fields: %d",
+		len(objects), v.accepted, v.refused, v.unknown, len(v.silent), len(v.alone), len(v.elsewhere)))
 	return v
 }
 

@@ -28,36 +28,8 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/words"
 )
-
-// sayFilledIn says in the errors about images where these come from, and returns errors about pools for which Gardener
-// finds none to fill in, as far as they have no error yet.
-func sayFilledIn(p input.AnyProfile, shoot *v1beta1.Shoot, fillings []input.Filling, errs finding.List) field.ErrorList {
-	var none field.ErrorList
-	for i, pool := range provider.PoolsOf(shoot) {
-		if fillings[i] == (input.Filling{}) {
-			continue
-		}
-		refused, about := resolve.Pool(p, pool).Err, fillings[i].About()
-		if refused == nil {
-			continue
-		}
-		k := slices.IndexFunc(errs, func(f finding.Finding) bool {
-			return f.Origin == refused.Origin && f.Field == refused.Field && f.Subject == refused.Subject
-		})
-		switch {
-		case k >= 0:
-			errs[k].Detail += about
-		case fillings[i].Err != nil:
-			at := pool.Path.Child("machine", "image").String()
-			none = append(none, input.Problem(gardener.RuleCore, field.ErrorTypeInvalid, at, pool.Image, "%s", refused.Detail+about))
-		}
-	}
-	return none
-}
 
 // PrintSilenced names the rules of errors that do not count: admission does not know that somebody has silenced them.
 func PrintSilenced(c *command.Call, found report.Report) {
@@ -211,115 +183,6 @@ func Namespaced(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile])
 	}
 	g.AddErrors(s.Manifest, errs...)
 	g.AddReport(s.Manifest, withoutRepetitions(report, errs))
-}
-
-func lintShoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
-	if s.Object == nil || s.Object.DeletionTimestamp != nil {
-		return
-	}
-	found := len(g.Findings)
-	g.AddErrors(s.Manifest, gardener.ProfileNameIgnored(s.Object)...)
-	p, fault := g.ProfileOf(s.Object)
-	spec, known := &v1beta1.CloudProfileSpec{}, (*v1beta1.CloudProfileSpec)(nil)
-	shoot, fillings := s.Object, []input.Filling(nil) // as a webhook may have corrected it
-	var works func(worker int) gardener.Works
-	if fault == nil {
-		spec, known = p.Spec(), g.SpecForAdmission(p)
-		shoot, fillings = g.FilledIn(p, s.Object)
-		pools := provider.PoolsOf(shoot)
-		works = func(worker int) gardener.Works { return resolve.Works(p, pools[worker]) }
-	}
-	invalid := withArchitectures(withTimes(s.Object, g.Server.ValidateShoot(shoot, known, g.Beside(s.Object))))
-	errs, warnings := gardener.ValidateShootIn(s.Object, spec, works)
-	g.AddErrors(s.Manifest, errs...)
-	g.AddWarnings(s.Manifest, warnings...)
-	switch {
-	case fault == nil:
-		report := check.Shoot(p, shoot, g.Domain)
-		report.Errors = slices.DeleteFunc(report.Errors, func(f finding.Finding) bool { // no machine type has what no architecture is
-			return f.Origin == "pool-architecture-mismatch" && slices.ContainsFunc(invalid, func(err *field.Error) bool { return err.Field == f.Field })
-		})
-		g.AddErrors(s.Manifest, sayFilledIn(p, shoot, fillings, report.Errors)...)
-		g.AddReport(s.Manifest, report)
-	case fault.Origin == input.RuleProviderUnknown, fault.Type == field.ErrorTypeRequired: // which has been said already
-	case fault.Origin == check.RuleProfileMissing:
-		g.AddErrors(s.Manifest, fault)
-	default:
-		g.AddWarnings(s.Manifest, fault)
-	}
-	g.AddErrors(s.Manifest, withoutSaid(invalid, g.Findings[found:])...)
-}
-
-// withoutSaid leaves out what Gardener's admission says about a Shoot and what has been found already, in other words: in the same place,
-// or about the machines of a worker pool that have an error. Of what its validation says it leaves out that a field is missing of which that
-// has been said.
-func withoutSaid(errs field.ErrorList, found []report.Finding) field.ErrorList {
-	return slices.DeleteFunc(errs, func(err *field.Error) bool {
-		if err.Type == field.ErrorTypeRequired && slices.ContainsFunc(found, func(f report.Finding) bool {
-			return f.Rule == err.Origin && f.Type == err.Type && f.Field == err.Field
-		}) {
-			return true
-		}
-		return err.Origin == gardener.RuleAdmission && slices.ContainsFunc(found, func(f report.Finding) bool {
-			return samePlace(err.Field, f.Field) || f.Severity == finding.SeverityError && (sameMachine(err.Field, f.Field) ||
-				f.Field == "spec.region" && zone.MatchString(err.Field))
-		})
-	})
-}
-
-var (
-	// inPool matches the path of a worker pool, and of something in one: what it is, in the first group.
-	inPool = regexp.MustCompile(`^spec\.provider\.workers\[\d+\](?:\.(\w+))?`)
-	// zone matches the path of a zone of a worker pool.
-	zone = regexp.MustCompile(`^spec\.provider\.workers\[\d+\]\.zones\[\d+\]$`)
-)
-
-// samePlace reports whether two paths are the same or, in a worker pool, one of them is of a part of what the other is of.
-func samePlace(a, b string) bool {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	in := inPool.FindStringSubmatch(a)
-	return a == b || len(in) > 1 && in[1] != "" && strings.HasPrefix(b, a+".")
-}
-
-// sameMachine reports whether two paths are of the machines of one worker pool. Gardener says of the pool itself that it has no image.
-func sameMachine(byGardener, found string) bool {
-	a, b := inPool.FindStringSubmatch(byGardener), inPool.FindStringSubmatch(found)
-	if a == nil || b == nil || b[1] != "machine" || a[1] != "machine" && a[1] != "" {
-		return false
-	}
-	return strings.TrimSuffix(a[0], ".machine") == strings.TrimSuffix(b[0], ".machine")
-}
-
-// clock matches a time of day in Gardener's message about one that it cannot read, timeOfDay one that is written.
-var (
-	clock     = regexp.MustCompile(`parsing time "([01]\d|2[0-3]):([0-5]\d)"`)
-	timeOfDay = regexp.MustCompile(`^([01]\d|2[0-3]):([0-5]\d)$`)
-)
-
-// withTimes says in errors about maintenance windows how a time of day is written.
-func withTimes(shoot *v1beta1.Shoot, errs field.ErrorList) field.ErrorList {
-	for _, err := range errs {
-		if at := clock.FindStringSubmatch(err.Detail); at != nil && strings.HasPrefix(err.Field, "spec.maintenance.timeWindow") {
-			written := fmt.Sprintf("; write %s%s00+0000 for %s:%s UTC", at[1], at[2], at[1], at[2])
-			if end := timeOfDay.FindStringSubmatch(shoot.Spec.Maintenance.TimeWindow.End); end != nil && strings.Contains(err.Detail, "begin") {
-				written += fmt.Sprintf(", and %s%s00+0000 for %s:%s", end[1], end[2], end[1], end[2]) // Gardener says nothing of it yet
-			}
-			err.Detail += written
-		}
-	}
-	return errs
-}
-
-// withArchitectures says in errors about architectures of worker pools which one is meant.
-func withArchitectures(errs field.ErrorList) field.ErrorList {
-	for _, err := range errs {
-		if value, _ := err.BadValue.(string); strings.HasSuffix(err.Field, ".machine.architecture") {
-			err.Detail += words.DidYouMean(capability.MeantValue(capability.Architecture, value, v1beta1constants.ValidArchitectures))
-		}
-	}
-	return errs
 }
 
 // validate returns what Gardener's API server says about a CloudProfile, or a NamespacedCloudProfile by itself.

@@ -115,7 +115,7 @@ var manifestRules = []finding.Rule{
 		Repair: "The message is Gardener's. The troubleshooting table of its documentation of CloudProfile capabilities explains those about capabilities."},
 	{Name: gardener.RuleAdmission, Severity: finding.SeverityError, Object: finding.ObjectShoot,
 		Means: "Gardener's own admission, the plugins ShootMutator and ShootValidator of its API server, refuses the Shoot with its profile: " +
-			"a machine type or volume type that a zone does not have, zones that the region does not have, a name that is too long for the project, and the like. " +
+			"a machine type or volume type is unavailable in a zone, a zone is not in the region, the name is too long for the project, and the like. " +
 			"What the inputs do not have beside it, such as its Project, Seed and credentials, is taken to be right.",
 		Repair: "The message is Gardener's, or says what would work. For a Shoot that exists, Gardener only refuses what an update changes; " +
 			"give it with its `uid`, as the API server has it, to be asked about that."},

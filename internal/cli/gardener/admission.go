@@ -19,6 +19,7 @@ import (
 	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
 	"github.com/gardener/gardener/pkg/client/core/informers/externalversions"
 	securityinformers "github.com/gardener/gardener/pkg/client/security/informers/externalversions"
+	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
 	"github.com/gardener/gardener/plugin/pkg/shoot/mutator"
 	"github.com/gardener/gardener/plugin/pkg/shoot/validator"
 	corev1 "k8s.io/api/core/v1"
@@ -127,7 +128,15 @@ func (p *plugins) ask(shoot *core.Shoot, profile *v1beta1.CloudProfileSpec, besi
 	asked := *shoot
 	q := &question{shoot: &asked}
 	put := func(in cache.Indexer, object any) { q.beside = append(q.beside, stored{in, object}) }
-	reference := gardenerReference(shoot)
+	// keep returns the name of an object if that is known, and puts it where it is looked up.
+	keep := func(name *string, in cache.Indexer, object any, known bool) *string {
+		if name == nil || !known {
+			return nil
+		}
+		put(in, object)
+		return name
+	}
+	reference := ptr.Deref(gardenerutils.BuildCoreCloudProfileReference(shoot), v1beta1.CloudProfileReference{})
 	named := metav1.ObjectMeta{Name: reference.Name}
 	if reference.Kind == v1beta1constants.CloudProfileReferenceKindNamespacedCloudProfile {
 		named.Namespace = shoot.Namespace
@@ -142,21 +151,10 @@ func (p *plugins) ask(shoot *core.Shoot, profile *v1beta1.CloudProfileSpec, besi
 	} else {
 		put(p.projects, &v1beta1.Project{Spec: v1beta1.ProjectSpec{Namespace: &shoot.Namespace}})
 	}
-	if asked.Spec.SeedName != nil && beside.Seed != nil {
-		put(p.seeds, beside.Seed)
-	} else {
-		asked.Spec.SeedName = nil
-	}
-	if asked.Spec.SecretBindingName != nil && beside.SecretBinding != nil {
-		put(p.secretBindings, beside.SecretBinding)
-	} else {
-		asked.Spec.SecretBindingName = nil
-	}
-	if asked.Spec.CredentialsBindingName != nil && beside.CredentialsBinding != nil {
-		put(p.credentialsBindings, beside.CredentialsBinding)
-	} else {
-		asked.Spec.CredentialsBindingName = nil
-	}
+	asked.Spec.SeedName = keep(asked.Spec.SeedName, p.seeds, beside.Seed, beside.Seed != nil)
+	asked.Spec.SecretBindingName = keep(asked.Spec.SecretBindingName, p.secretBindings, beside.SecretBinding, beside.SecretBinding != nil)
+	asked.Spec.CredentialsBindingName = keep(
+		asked.Spec.CredentialsBindingName, p.credentialsBindings, beside.CredentialsBinding, beside.CredentialsBinding != nil)
 	put(p.secrets, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
 		Namespace: v1beta1constants.GardenNamespace, Name: "issuer",
 		Labels: map[string]string{v1beta1constants.GardenRole: v1beta1constants.GardenRoleShootServiceAccountIssuer},
@@ -181,16 +179,6 @@ func (p *plugins) ask(shoot *core.Shoot, profile *v1beta1.CloudProfileSpec, besi
 
 // exists reports whether a Shoot has been created: it comes from an API server.
 func exists(shoot metav1.Object) bool { return shoot.GetUID() != "" }
-
-// gardenerReference returns the reference of a Shoot to its profile; the zero value if there is none.
-func gardenerReference(shoot *core.Shoot) core.CloudProfileReference {
-	if shoot.Spec.CloudProfile != nil {
-		return *shoot.Spec.CloudProfile
-	}
-	return core.CloudProfileReference{
-		Kind: v1beta1constants.CloudProfileReferenceKindCloudProfile, Name: ptr.Deref(shoot.Spec.CloudProfileName, ""),
-	}
-}
 
 func (q *question) attributes() admission.Attributes {
 	var old runtime.Object

@@ -146,8 +146,7 @@ func (s *Server) tooNew(object metav1.Object) (errs field.ErrorList) {
 	return errs
 }
 
-// present returns the paths, with indices, at which a value has a field: also one that is an empty list, which nobody writes who turns the
-// object into JSON.
+// present returns the paths, with indices, at which a value has a field. An empty list counts, although JSON leaves it out.
 func present(value reflect.Value, path []string, at string) (found []string) {
 	for value.Kind() == reflect.Pointer && !value.IsNil() {
 		value = value.Elem()

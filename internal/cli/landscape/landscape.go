@@ -154,8 +154,8 @@ func (flags *Flags) SeenOn(l *Landscape, gate, because string) (note string) {
 	return fmt.Sprintf("Gardener's feature gate %s is taken to be on, because %s; if it is not, say --feature-gates %s=false", gate, because, gate)
 }
 
-// server returns the API server: of the version that a flag names or else, if it is not empty, of the one that was found. The note says that
-// the version is not known, and by which one it is judged; it is empty otherwise.
+// server returns the API server of the version in a flag or else, unless it is empty, of the version found. If the rules of that version are
+// not known, the note says which ones apply instead; it is empty otherwise.
 func (flags *Flags) server(found string) (server gardener.Server, note string, err error) {
 	gates, err := flags.featureGates()
 	release, version := releases.Newest, flags.version

@@ -154,6 +154,9 @@ func (g *garden) startAPIServers() error {
 			return err
 		}
 	}
+	// Many tests watch through one connection. At the default of 100 streams, one that its client holds for closed, and the API
+	// server not yet, makes the API server reset the next.
+	apiserver.Configure().Set("http2-max-streams-per-connection", "1000")
 	if g.config.Audit {
 		policy := filepath.Join(g.temporary(), "audit-policy.yaml")
 		if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {

@@ -83,7 +83,7 @@ func summary(errs finding.List) []string {
 func TestSet(t *testing.T) {
 	const all = "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic]}"
 	v := storageAndNet(t)
-	narrow := compile(t, v1beta1.CapabilityDefinition{Name: "gardener-bootType", Values: []string{"standard"}},
+	narrow := compile(t, v1beta1.CapabilityDefinition{Name: "gardener-boot-type", Values: []string{"standard"}},
 		v1beta1.CapabilityDefinition{Name: "acme-trusted", Values: []string{"on"}})
 	for name, tc := range map[string]struct {
 		v        *capability.Vocabulary
@@ -113,34 +113,34 @@ func TestSet(t *testing.T) {
 			v, caps{"Net": {"basic"}}, all, []string{"FieldValueNotSupported at.Net capability-unregistered"},
 		},
 		"reserved names need not be registered": {
-			compile(t), caps{"gardener-bootType": {"secure"}, "gardener-updateType": {"inPlace", "rolling"}},
-			"{architecture: [amd64], gardener-bootType: [secure], gardener-updateType: [inPlace, rolling]}", nil,
+			compile(t), caps{"gardener-boot-type": {"secure"}, "gardener-update-type": {"rolling", "in-place"}},
+			"{architecture: [amd64], gardener-boot-type: [secure], gardener-update-type: [rolling, in-place]}", nil,
 		},
 		"all of that, in order": {
 			compile(t), caps{
-				"gardener-z": {}, "acme-trusted": {"on"}, "gardener-gpuSupport": {"amd", "gpu"}, "gardener-bootType": {},
+				"gardener-z": {}, "acme-trusted": {"on"}, "gardener-gpuSupport": {"amd", "gpu"}, "gardener-boot-type": {},
 				"architecture": {"arm64"},
 			},
-			"{architecture: [], gardener-bootType: [], gardener-gpuSupport: [amd]}",
+			"{architecture: [], gardener-boot-type: [], gardener-gpuSupport: [amd]}",
 			[]string{
 				"FieldValueNotSupported at.architecture[0] capability-value-unregistered",
-				"FieldValueRequired at.gardener-bootType capability-value-missing",
+				"FieldValueRequired at.gardener-boot-type capability-value-missing",
 				"FieldValueNotSupported at.gardener-gpuSupport[1] reserved-capability-value",
 				"FieldValueNotSupported at.acme-trusted capability-unregistered",
 				"FieldValueNotSupported at.gardener-z reserved-capability-unknown",
 			},
 		},
 		"registered with fewer values": {
-			narrow, caps{"gardener-bootType": {"secure"}, "acme-trusted": {"off"}},
-			"{architecture: [amd64], gardener-bootType: [], acme-trusted: []}",
+			narrow, caps{"gardener-boot-type": {"secure"}, "acme-trusted": {"off"}},
+			"{architecture: [amd64], gardener-boot-type: [], acme-trusted: []}",
 			[]string{
-				"FieldValueNotSupported at.gardener-bootType[0] capability-value-unregistered",
+				"FieldValueNotSupported at.gardener-boot-type[0] capability-value-unregistered",
 				"FieldValueNotSupported at.acme-trusted[0] capability-value-unregistered",
 			},
 		},
 		"registered, an empty list": {
-			narrow, caps{"gardener-bootType": {}}, "{architecture: [amd64], gardener-bootType: [], acme-trusted: [on]}",
-			[]string{"FieldValueRequired at.gardener-bootType capability-value-missing"},
+			narrow, caps{"gardener-boot-type": {}}, "{architecture: [amd64], gardener-boot-type: [], acme-trusted: [on]}",
+			[]string{"FieldValueRequired at.gardener-boot-type capability-value-missing"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -165,16 +165,16 @@ func TestSet(t *testing.T) {
 }
 
 func TestMessagesAboutReservedCapabilities(t *testing.T) {
-	declared := caps{"gardener-bootType": {}, "gardener-gpuSupport": {"voodoo"}, "gardener-boot": {"secure"}}
+	declared := caps{"gardener-boot-type": {}, "gardener-gpuSupport": {"voodoo"}, "gardener-boot": {"secure"}}
 	_, errs := compile(t).Flavor(declared, nil, field.NewPath("at"))
 	want := []string{
-		"at.gardener-bootType: Required value: an empty list matches nothing: " +
-			"list values of gardener-bootType, or leave the capability out if the image does not support it",
+		"at.gardener-boot-type: Required value: an empty list matches nothing: " +
+			"list values of gardener-boot-type, or leave the capability out if the image does not support it",
 		`at.gardener-gpuSupport[0]: Unsupported value: "voodoo": gardener-gpuSupport is a capability of Gardener, ` +
 			`with the values [nvidia, amd, intel, none]; "voodoo" is none of them`,
 		`at.gardener-boot: Unsupported value: "gardener-boot": unknown capability "gardener-boot"; ` +
-			`names with gardener- are Gardener's own, which has [gardener-bootType, gardener-updateType, gardener-gpuSupport]; ` +
-			"did you mean gardener-bootType?",
+			`names with gardener- are Gardener's own, which has [gardener-boot-type, gardener-update-type, gardener-gpuSupport]; ` +
+			"did you mean gardener-boot-type?",
 	}
 	var got []string
 	for _, err := range errs {
@@ -214,7 +214,7 @@ func TestManyCapabilitiesAndValues(t *testing.T) {
 func TestSetsOfOtherVocabularies(t *testing.T) {
 	v, w := storageAndNet(t), storageAndNet(t)
 	var zero capability.Set
-	asked, _ := w.Request([]capability.Requirement{{Capability: "gardener-bootType", Values: []string{"standard"}}})
+	asked, _ := w.Request([]capability.Requirement{{Capability: "gardener-boot-type", Values: []string{"standard"}}})
 	flavor, _ := v.Flavor(nil, nil, nil)
 	for _, other := range []capability.Set{w.All(), zero} {
 		if flavor.Compatible(other) || other.Compatible(flavor) {
@@ -309,8 +309,8 @@ func TestParseOrder(t *testing.T) {
 // The table of semantics S3.
 func TestReserved(t *testing.T) {
 	want := []capability.Definition{
-		{Name: "gardener-bootType", Values: []string{"secure", "standard"}, Undeclared: "standard"},
-		{Name: "gardener-updateType", Values: []string{"inPlace", "rolling"}, Undeclared: "rolling"},
+		{Name: "gardener-boot-type", Values: []string{"standard", "secure"}, Undeclared: "standard"},
+		{Name: "gardener-update-type", Values: []string{"rolling", "in-place"}, Undeclared: "rolling"},
 		{Name: "gardener-gpuSupport", Values: []string{"nvidia", "amd", "intel", "none"}, Undeclared: "none"},
 	}
 	reserved := capability.Reserved()
@@ -324,8 +324,8 @@ func TestReserved(t *testing.T) {
 	if diff := cmp.Diff(append(want, trusted, launch), compile(t).WorkerCapabilities()); diff != "" {
 		t.Error(diff)
 	}
-	v := compile(t, v1beta1.CapabilityDefinition{Name: "gardener-bootType", Values: []string{"standard"}})
-	if !v.IsRegistered("gardener-bootType") || v.IsRegistered("gardener-updateType") || v.IsRegistered("acme-trusted") {
+	v := compile(t, v1beta1.CapabilityDefinition{Name: "gardener-boot-type", Values: []string{"standard"}})
+	if !v.IsRegistered("gardener-boot-type") || v.IsRegistered("gardener-update-type") || v.IsRegistered("acme-trusted") {
 		t.Error("what is registered are architecture and the boot type")
 	}
 	text, err := json.Marshal([]capability.Definition{
@@ -341,9 +341,9 @@ func TestReserved(t *testing.T) {
 // What a worker asks for, by the last column of the table of S3. Only the update strategy stands in a Shoot.
 func TestRequirements(t *testing.T) {
 	const (
-		boot    = "gardener-bootType [standard]: no secure boot, implied true, at <nil>"
-		rolling = "gardener-updateType [rolling]: no update in place, implied true, at worker.updateStrategy"
-		inPlace = "gardener-updateType [inPlace]: update strategy %s, implied false, at worker.updateStrategy"
+		boot    = "gardener-boot-type [standard]: no secure boot, implied true, at <nil>"
+		rolling = "gardener-update-type [rolling]: no update in place, implied true, at worker.updateStrategy"
+		inPlace = "gardener-update-type [in-place]: update strategy %s, implied false, at worker.updateStrategy"
 		gpu     = "gardener-gpuSupport [%s]: GPU of type %s, implied false, at <nil>"
 	)
 	strategy := func(s v1beta1.MachineUpdateStrategy) capability.Worker { return capability.Worker{UpdateStrategy: s} }
@@ -354,7 +354,7 @@ func TestRequirements(t *testing.T) {
 	}{
 		"nothing": {capability.Worker{}, lines{boot, rolling}},
 		"secure boot": {capability.Worker{SecureBoot: true}, lines{
-			"gardener-bootType [secure]: secure boot, implied false, at <nil>", rolling,
+			"gardener-boot-type [secure]: secure boot, implied false, at <nil>", rolling,
 		}},
 		"rolling":          {strategy("AutoRollingUpdate"), lines{boot, rolling}},
 		"in place":         {strategy("AutoInPlaceUpdate"), lines{boot, fmt.Sprintf(inPlace, "AutoInPlaceUpdate")}},
@@ -388,10 +388,10 @@ func TestRequirements(t *testing.T) {
 func TestFormatOfWorkerCapabilities(t *testing.T) {
 	v := compile(t, v1beta1.CapabilityDefinition{Name: "acme-trusted", Values: []string{"off", "on"}})
 	got := v.Format(caps{
-		"gardener-z": {"b", "a"}, "gardener-gpuSupport": {"none", "x", "nvidia", "none"}, "gardener-bootType": {"standard", "secure"},
+		"gardener-z": {"b", "a"}, "gardener-gpuSupport": {"none", "x", "nvidia", "none"}, "gardener-boot-type": {"standard", "secure"},
 		"acme-trusted": {"on", "off"}, "acme-launch": {"slow"},
 	})
-	want := "{acme-trusted: [off, on], gardener-bootType: [secure, standard], gardener-gpuSupport: [nvidia, none, x], acme-launch: [slow], gardener-z: [b, a]}"
+	want := "{acme-trusted: [off, on], gardener-boot-type: [standard, secure], gardener-gpuSupport: [nvidia, none, x], acme-launch: [slow], gardener-z: [b, a]}"
 	if got != want {
 		t.Error(got)
 	}
@@ -399,10 +399,10 @@ func TestFormatOfWorkerCapabilities(t *testing.T) {
 
 func TestRequestsDoNotMakeMatchingAllocate(t *testing.T) {
 	registered := []v1beta1.CapabilityDefinition{
-		{Name: "acme-trusted", Values: []string{"on", "off"}}, {Name: "gardener-updateType", Values: []string{"inPlace", "rolling"}},
+		{Name: "acme-trusted", Values: []string{"on", "off"}}, {Name: "gardener-update-type", Values: []string{"rolling", "in-place"}},
 	}
 	v := compile(t, registered...)
-	a, _ := v.Flavor(caps{"acme-trusted": {"on", "off"}, "gardener-bootType": {"secure", "standard"}}, nil, nil)
+	a, _ := v.Flavor(caps{"acme-trusted": {"on", "off"}, "gardener-boot-type": {"secure", "standard"}}, nil, nil)
 	b, _ := v.Flavor(nil, nil, nil)
 	request, _ := v.Request(append(capability.Worker{}.Requirements(nil), capability.Requirement{Capability: "acme-trusted", Values: []string{"off"}}))
 	if n := testing.AllocsPerRun(100, func() {
@@ -421,7 +421,7 @@ func TestOrdinaryRequestsDoNotAllocate(t *testing.T) {
 		many = append(many, v1beta1.CapabilityDefinition{Name: fmt.Sprintf("c%02d", i), Values: []string{"v"}})
 	}
 	registered := []v1beta1.CapabilityDefinition{
-		{Name: "acme-trusted", Values: []string{"on", "off"}}, {Name: "gardener-updateType", Values: []string{"inPlace", "rolling"}},
+		{Name: "acme-trusted", Values: []string{"on", "off"}}, {Name: "gardener-update-type", Values: []string{"rolling", "in-place"}},
 	}
 	ordinary := capability.Worker{}.Requirements(field.NewPath("worker"))
 	for name, v := range map[string]*capability.Vocabulary{

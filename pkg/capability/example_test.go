@@ -81,8 +81,8 @@ func ExampleWorker_Requirements() {
 		fmt.Println(r.Setting, "asks for", r.Capability, r.Values, r.Because)
 	}
 	// Output:
-	// no secure boot asks for gardener-bootType [standard] <nil>
-	// update strategy AutoInPlaceUpdate asks for gardener-updateType [inPlace] spec.provider.workers[0].updateStrategy
+	// no secure boot asks for gardener-boot-type [standard] <nil>
+	// update strategy AutoInPlaceUpdate asks for gardener-update-type [in-place] spec.provider.workers[0].updateStrategy
 	// GPU of type nvidia asks for gardener-gpuSupport [nvidia] <nil>
 }
 
@@ -99,7 +99,7 @@ func ExampleVocabulary_Flavor() {
 	fmt.Println(plain.Fits(v.All(), request), secure.Fits(v.All(), request))
 	// Output:
 	// {architecture: [amd64], hypervisor: [baremetal, virtualized]} true
-	// {architecture: [amd64], hypervisor: [baremetal, virtualized], gardener-bootType: [secure]} false
+	// {architecture: [amd64], hypervisor: [baremetal, virtualized], gardener-boot-type: [secure]} false
 	// false true
 }
 

@@ -31,17 +31,17 @@ type Set struct {
 	// bits has for each capability a byte, or as many as it takes: first for the registered ones, in vocabulary order,
 	// then for the worker capabilities, also for those that are registered. With architecture and storage registered:
 	//
-	//	 byte  capability           bits, the highest first
-	//	+----+---------------------+-----------------------------------------------------+
-	//	|  0 | architecture        | amd64  arm64  0  0  0  0  0  0                      |
-	//	|  1 | storage             | NVMe   SCSI   0  0  0  0  0  0                      |
-	//	+----+---------------------+-----------------------------------------------------+
-	//	|  2 | gardener-bootType   | U  secure   standard  N  0  0  0  0                 |
-	//	|  3 | gardener-updateType | U  inPlace  rolling   N  0  0  0  0                 |
-	//	|  4 | gardener-gpuSupport | U  nvidia   amd       intel  none  N  0  0          |
-	//	+----+---------------------+-----------------------------------------------------+
-	//	|5-7 | padding             | 1  1  1  1  1  1  1  1                              |
-	//	+----+---------------------+-----------------------------------------------------+
+	//	 byte  capability            bits, the highest first
+	//	+----+----------------------+----------------------------------------------------+
+	//	|  0 | architecture         | amd64  arm64  0  0  0  0  0  0                     |
+	//	|  1 | storage              | NVMe   SCSI   0  0  0  0  0  0                     |
+	//	+----+----------------------+----------------------------------------------------+
+	//	|  2 | gardener-boot-type   | U  standard  secure   N  0  0  0  0                |
+	//	|  3 | gardener-update-type | U  rolling   in-place N  0  0  0  0                |
+	//	|  4 | gardener-gpuSupport  | U  nvidia   amd       intel  none  N  0  0         |
+	//	+----+----------------------+----------------------------------------------------+
+	//	|5-7 | padding              | 1  1  1  1  1  1  1  1                             |
+	//	+----+----------------------+----------------------------------------------------+
 	//
 	// U and N are the flags bitUndeclared and bitNotRequested. The most preferred value is the highest bit, so that
 	// comparing bytes compares preferences. Flavor, machine type and request fit if they have a bit in common for each

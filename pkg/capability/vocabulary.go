@@ -39,11 +39,13 @@ const (
 // use. The zero Vocabulary registers nothing; use [Compile].
 //
 // A vocabulary also has worker capabilities (semantics S3): the reserved ones, whether or not they are registered,
-// and those of the provider that are.
+// and those of the provider that are. A reserved one that has two names is known by both: by that which is registered, or else
+// that of the second text of GEP-0054, in all that is returned.
 type Vocabulary struct {
 	// capabilities are the registered ones, in their order, and behind them the reserved ones that are not registered.
 	capabilities []*entry
-	byName       map[string]*entry
+	// byName has one that has two names by both.
+	byName map[string]*entry
 	// registered is how many capabilities are registered.
 	registered int
 	// workers are the reserved capabilities, and those of the provider that are registered.
@@ -71,6 +73,8 @@ type entry struct {
 	flags int
 	// from (inclusive) and to (exclusive) bound the bytes, at least one: value i is bit 7-i%8 of byte from+i/8.
 	from, to int
+	// other is what the capability is in the other text of GEP-0054; nil if it is in none, or the same.
+	other *otherText
 	// worker is what matching a request takes, nil if this is no worker capability; its own entry if it is not registered.
 	worker *workerCapability
 }
@@ -92,7 +96,7 @@ func Compile(
 	}
 	var errs finding.List
 	for i, def := range defs {
-		if v.byName[def.Name] == nil {
+		if v.byName[def.Name] == nil { // nor by its other name
 			errs = append(errs, v.register(def, at.Index(i).Child("values"))...)
 		}
 	}
@@ -115,8 +119,25 @@ func (v *Vocabulary) register(def v1beta1.CapabilityDefinition, at *field.Path) 
 		r.add(value)
 	}
 	v.place(r, len(r.values))
-	v.capabilities, v.byName[r.name] = append(v.capabilities, r), r
+	v.add(r)
 	return errs
+}
+
+// add makes a capability known.
+func (v *Vocabulary) add(r *entry) {
+	v.capabilities, v.byName[r.name] = append(v.capabilities, r), r
+	if r.other = otherTexts[r.name]; r.other != nil {
+		v.byName[r.other.name] = r
+	}
+}
+
+// declared returns the values that capabilities declare for one, in the words of the vocabulary. It reports whether they declare it.
+func (r *entry) declared(c v1beta1.Capabilities) (values []string, declared bool) {
+	if r.other == nil {
+		values, declared = c[r.name]
+		return values, declared
+	}
+	return Declared(c, r.name)
 }
 
 func (r *entry) add(value string) {
@@ -187,7 +208,7 @@ func (v *Vocabulary) Set(c v1beta1.Capabilities, at *field.Path) (Set, finding.L
 func (v *Vocabulary) registeredBits(c v1beta1.Capabilities) []byte {
 	bits := make([]byte, len(v.allBits))
 	for _, r := range v.capabilities[:v.registered] {
-		values, declared := c[r.name]
+		values, declared := r.declared(c)
 		if !declared {
 			values = r.values
 		}
@@ -227,17 +248,19 @@ func (v *Vocabulary) validate(c v1beta1.Capabilities, at *field.Path) finding.Li
 	var errs finding.List
 	known := 0
 	for _, r := range v.capabilities {
-		values, declared := c[r.name]
-		if !declared {
-			continue
-		}
-		known++
-		if len(values) == 0 {
-			errs = append(errs, r.valueMissing(at.Child(r.name)))
-		}
-		for i, value := range values {
-			if _, found := r.byValue[value]; !found {
-				errs = append(errs, r.unknownValue(value, at.Child(r.name).Index(i)))
+		for _, name := range r.names() {
+			values, declared := c[name]
+			if !declared {
+				continue
+			}
+			known++
+			if len(values) == 0 {
+				errs = append(errs, r.valueMissing(at.Child(name)))
+			}
+			for i, value := range values {
+				if !r.hasValue(name, value) {
+					errs = append(errs, r.unknownValue(name, value, at.Child(name).Index(i)))
+				}
 			}
 		}
 	}
@@ -252,20 +275,39 @@ func (v *Vocabulary) validate(c v1beta1.Capabilities, at *field.Path) finding.Li
 	return errs
 }
 
+// names returns the names of a capability, that of the vocabulary first.
+func (r *entry) names() []string {
+	if r.other == nil {
+		return []string{r.name}
+	}
+	return []string{r.name, r.other.name}
+}
+
+// hasValue reports whether the capability has a value, in the words that belong to one of its names.
+func (r *entry) hasValue(name, value string) bool {
+	if name != r.name {
+		translated, found := Translate(name, value)
+		if !found {
+			return false
+		}
+		value = translated
+	}
+	_, found := r.byValue[value]
+	return found
+}
+
 func (r *entry) valueMissing(at *field.Path) finding.Finding {
 	otherwise := "to support all of " + list(r.values)
-	if r.worker != nil && !r.worker.machineTypesOnly {
+	if r.worker != nil && !r.worker.silentHasAll {
 		otherwise = "if the image does not support it"
 	}
 	return finding.New(RuleValueMissing, field.ErrorTypeRequired, at, "", fmt.Sprintf(
 		"an empty list matches nothing: list values of %s, or leave the capability out %s", r.name, otherwise))
 }
 
-func (r *entry) unknownValue(value string, at *field.Path) finding.Finding {
-	if !r.registered() {
-		values := r.values[r.flags:]
-		return unknown(RuleReservedValue, at, value, "%s is a capability of Gardener, with the values %s; %q is none of them%s",
-			r.name, list(values), value, words.DidYouMean(meant(value, values)))
+func (r *entry) unknownValue(name, value string, at *field.Path) finding.Finding {
+	if !r.registered() || name != r.name || r.other != nil && !slices.Contains(valuesOf(name), value) {
+		return ReservedValue(name, value, at)
 	}
 	probably, certainly := MeantValue(r.name, value, r.values), words.Certain(value, r.values)
 	if r.name == Architecture && probably == otherNames[strings.ToLower(value)] && probably != "" {
@@ -279,6 +321,32 @@ func (r *entry) unknownValue(value string, at *field.Path) finding.Finding {
 		value, r.name, list(r.values), repair)
 	f.Suggestion = finding.Suggest(finding.ReplaceValue, value, probably, certainly)
 	return f
+}
+
+// ReservedValue returns the finding that a reserved capability, which has one of the names of Gardener, is declared with a value that it does
+// not have. It says what was probably meant.
+func ReservedValue(name, value string, at *field.Path) finding.Finding {
+	values := valuesOf(name)
+	probably, certainly := meant(value, values), words.Certain(value, values)
+	for _, right := range values { // what the other text calls it is meant for certain
+		if other, found := Translate(name, right); found && strings.EqualFold(other, value) && !slices.Contains(values, other) {
+			probably, certainly = right, right
+		}
+	}
+	f := unknown(RuleReservedValue, at, value, "%s is a capability of Gardener, with the values %s; %q is none of them%s",
+		name, list(values), value, words.DidYouMean(probably))
+	f.Suggestion = finding.Suggest(finding.ReplaceValue, value, probably, certainly)
+	return f
+}
+
+// valuesOf returns the values that the definition of a reserved capability has.
+func valuesOf(name string) []string {
+	for _, d := range slices.Concat(Reserved(), FirstText()) {
+		if d.Name == name {
+			return d.Values
+		}
+	}
+	return nil
 }
 
 // unknown returns the finding of a rule about a name that is none of those that there are.
@@ -316,14 +384,27 @@ func meant(name string, known []string) string {
 	return known[i]
 }
 
+// meantReserved returns the reserved capability that was probably meant by an unknown name: one that is almost the same in either text
+// of GEP-0054; empty if there is none, and if it is not certain.
+func meantReserved(name string, known []string) (probably, certainly string) {
+	var first []string
+	for _, d := range FirstText() {
+		first = append(first, d.Name)
+	}
+	return cmp.Or(meant(name, known), Canonical(meant(name, first))), cmp.Or(words.Certain(name, known), Canonical(words.Certain(name, first)))
+}
+
 func (v *Vocabulary) unknownName(name string, at *field.Path) finding.Finding {
 	var known []string
 	if strings.HasPrefix(name, ReservedPrefix) {
 		for _, d := range Reserved() {
 			known = append(known, d.Name)
 		}
-		return unknown(RuleReservedUnknown, at, name, "unknown capability %q; names with %s are Gardener's own, which has %s%s",
-			name, ReservedPrefix, list(known), words.DidYouMean(meant(name, known)))
+		probably, certainly := meantReserved(name, known)
+		f := unknown(RuleReservedUnknown, at, name, "unknown capability %q; names with %s are Gardener's own, which has %s%s",
+			name, ReservedPrefix, list(known), words.DidYouMean(probably))
+		f.Suggestion = finding.Suggest(finding.ReplaceKey, name, probably, certainly)
+		return f
 	}
 	for _, r := range v.capabilities[:v.registered] {
 		known = append(known, r.name)
@@ -341,8 +422,10 @@ func (v *Vocabulary) unknownName(name string, at *field.Path) finding.Finding {
 func (v *Vocabulary) Format(c v1beta1.Capabilities) string {
 	var written []string
 	for _, r := range v.capabilities {
-		if values, declared := c[r.name]; declared {
-			written = append(written, r.name+": "+list(r.ordered(values)))
+		for _, name := range r.names() {
+			if values, declared := c[name]; declared {
+				written = append(written, name+": "+list(r.ordered(name, values)))
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c)) {
@@ -353,15 +436,17 @@ func (v *Vocabulary) Format(c v1beta1.Capabilities) string {
 	return "{" + strings.Join(written, ", ") + "}"
 }
 
-// ordered returns values with the known ones first, in order of preference and once each.
-func (r *entry) ordered(values []string) []string {
-	used := slices.DeleteFunc(slices.Clone(r.values[r.flags:]), func(value string) bool {
-		return !slices.Contains(values, value)
-	})
-	unknown := slices.DeleteFunc(slices.Clone(values), func(value string) bool {
-		_, found := r.byValue[value]
-		return found
-	})
+// ordered returns values, in the words that belong to one of its names, with the known ones first, in order of preference and once each.
+func (r *entry) ordered(name string, values []string) []string {
+	used := slices.Clone(r.values[r.flags:])
+	if name != r.name {
+		for i, value := range used {
+			used[i], _ = Translate(r.name, value)
+		}
+	}
+	known := slices.Clone(used)
+	used = slices.DeleteFunc(used, func(value string) bool { return !slices.Contains(values, value) })
+	unknown := slices.DeleteFunc(slices.Clone(values), func(value string) bool { return slices.Contains(known, value) })
 	return append(used, unknown...)
 }
 

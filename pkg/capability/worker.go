@@ -8,43 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/finding"
-)
-
-// ReservedPrefix is what the names of the capabilities begin with that Gardener keeps for itself (GEP-0054).
-const ReservedPrefix = "gardener-"
-
-// The reserved capabilities, and values of theirs (GEP-0054, semantics S3). [Reserved] has all values.
-const (
-	BootType         = "gardener-bootType"
-	bootTypeSecure   = "secure"
-	bootTypeStandard = "standard"
-
-	UpdateType        = "gardener-updateType"
-	UpdateTypeInPlace = "inPlace"
-	UpdateTypeRolling = "rolling"
-
-	GPUSupport     = "gardener-gpuSupport"
-	gpuSupportNone = "none"
-)
-
-// gpuTypes are the other values of GPUSupport: the types of GPU that an image can support.
-var gpuTypes = []string{"nvidia", "amd", "intel"}
-
-// GPUTypes returns the types of GPU that an image can support. The caller owns the result.
-func GPUTypes() []string { return slices.Clone(gpuTypes) }
-
-// The stable names of the rules about reserved capabilities.
-const (
-	// RuleReservedUnknown: a name begins with gardener- and is none of the reserved capabilities.
-	RuleReservedUnknown = "reserved-capability-unknown"
-	// RuleReservedValue: a reserved capability is declared with a value that it does not have.
-	RuleReservedValue = "reserved-capability-value"
 )
 
 // Definition is a worker capability: one that a worker pool can ask for, and that an image supports only if it
@@ -68,15 +36,6 @@ type Definition struct {
 	MachineTypesOnly bool `json:"machineTypesOnly,omitempty"`
 }
 
-// Reserved returns the reserved capabilities, in the order of their priority. The caller owns the result.
-func Reserved() []Definition {
-	return []Definition{
-		{Name: BootType, Values: []string{bootTypeSecure, bootTypeStandard}, Undeclared: bootTypeStandard},
-		{Name: UpdateType, Values: []string{UpdateTypeInPlace, UpdateTypeRolling}, Undeclared: UpdateTypeRolling},
-		{Name: GPUSupport, Values: append(slices.Clone(gpuTypes), gpuSupportNone), Undeclared: gpuSupportNone},
-	}
-}
-
 // workerCapability is what matching a request takes. Its bits in a Set are, in this order: bitUndeclared; the values,
 // those that are registered before those that are only defined; bitNotRequested. See [Set] for a drawing.
 //
@@ -89,8 +48,10 @@ type workerCapability struct {
 	undeclared []string
 	// registered is set if spec.machineCapabilities registers the capability.
 	registered bool
-	// machineTypesOnly is set if a flavor that does not declare the capability supports whatever is registered.
+	// machineTypesOnly is that of the definition.
 	machineTypesOnly bool
+	// silentHasAll is set if a flavor that does not declare the capability supports all values that can be asked for.
+	silentHasAll bool
 	// offered bounds the indices of the values that a worker pool can ask for, and that a machine type has which does
 	// not declare the capability: those registered or, if it is not registered, those defined.
 	offered int
@@ -111,6 +72,9 @@ func (v *Vocabulary) compileWorkers() {
 	v.unregistered = map[string]Definition{}
 	for _, d := range slices.Concat(Reserved(), v.defined) {
 		r := v.byName[d.Name]
+		if r != nil && r.name != d.Name { // it is registered by its other name
+			d = firstText(r.name)
+		}
 		_, known := v.unregistered[d.Name]
 		switch {
 		case known || r != nil && r.worker != nil: // of two definitions the first counts
@@ -133,10 +97,11 @@ func (v *Vocabulary) compileWorkers() {
 // addWorker adds a worker capability. registered is its entry if it is registered, and else nil.
 func (v *Vocabulary) addWorker(d Definition, registered *entry) {
 	w := &workerCapability{registered: registered != nil, machineTypesOnly: d.MachineTypesOnly}
+	w.silentHasAll = w.machineTypesOnly || w.registered && otherTexts[d.Name] != nil && !OfFirstText(d.Name)
 	if d.Undeclared != "" {
 		w.undeclared = []string{d.Undeclared}
 	}
-	w.entry = entry{name: d.Name, flags: 1, values: []string{""}, byValue: map[string]int{}, worker: w}
+	w.entry = entry{name: d.Name, flags: 1, values: []string{""}, byValue: map[string]int{}, other: otherTexts[d.Name], worker: w}
 	if w.registered {
 		registered.worker = w
 		for _, value := range registered.values {
@@ -149,7 +114,7 @@ func (v *Vocabulary) addWorker(d Definition, registered *entry) {
 	}
 	if !w.registered {
 		w.offered = len(w.values)
-		v.capabilities, v.byName[d.Name] = append(v.capabilities, &w.entry), &w.entry
+		v.add(&w.entry)
 	}
 	v.place(&w.entry, len(w.values)+1)
 	v.workers = append(v.workers, w)
@@ -157,7 +122,8 @@ func (v *Vocabulary) addWorker(d Definition, registered *entry) {
 
 // Flavor compiles the capabilities that a flavor of an image declares. What it leaves out it supports in full, as in
 // [Vocabulary.Set], unless that is a worker capability: once one that it does not declare is requested, it supports
-// the undeclared value only (semantics S3), or all values if it is asked of machine types only (S22). undeclared holds, by capability, what to take in place of the undeclared
+// the undeclared value only (semantics S3). It still supports all values if the capability is asked of machine types only (S22), or is a
+// reserved one that is registered by the name of the second text of GEP-0054. undeclared holds, by capability, what to take in place of the undeclared
 // value of the definition; nil if there is nothing to say.
 //
 // Flavors of equal sets fit the same worker pools. A reserved capability that is not registered, and declared with
@@ -186,7 +152,7 @@ func (w *workerCapability) ofMachine(bits []byte, c v1beta1.Capabilities) {
 // ofEither sets what a machine type or a flavor declares, or else all values that can be asked for. It reports whether it declares
 // the capability.
 func (w *workerCapability) ofEither(bits []byte, c v1beta1.Capabilities) (declared bool) {
-	values, declared := c[w.name]
+	values, declared := w.declared(c)
 	if !declared {
 		values = w.values[w.flags:w.offered]
 	}
@@ -197,15 +163,15 @@ func (w *workerCapability) ofEither(bits []byte, c v1beta1.Capabilities) (declar
 // ofFlavor sets what a flavor declares, or else the undeclared value.
 func (w *workerCapability) ofFlavor(bits []byte, c, undeclared v1beta1.Capabilities) {
 	w.put(bits, w.bitNotRequested())
-	if w.machineTypesOnly {
+	if w.silentHasAll {
 		w.ofEither(bits, c)
 		return
 	}
-	usual, special := undeclared[w.name]
+	usual, special := w.declared(undeclared)
 	if !special {
 		usual = w.undeclared
 	}
-	values, declared := c[w.name]
+	values, declared := w.declared(c)
 	if !declared {
 		values = usual
 	}
@@ -250,6 +216,7 @@ func (v *Vocabulary) Request(requirements []Requirement) (request Set, unmet []R
 	var buffer [64]byte // on the stack, and enough for any vocabulary of a usual size
 	bits := append(buffer[:0], v.unrequested.bits...)
 	for _, q := range requirements {
+		q = v.InWords(q)
 		r := v.byName[q.Capability]
 		if r == nil && v.undeclaredMeets(q) || v.Ignores(q) {
 			continue
@@ -267,6 +234,15 @@ func (v *Vocabulary) Request(requirements []Requirement) (request Set, unmet []R
 		}
 	}
 	return Set{vocabulary: v, bits: string(bits)}, unmet
+}
+
+// InWords returns a requirement in the words of the vocabulary, if its capability has another name there. Values that it does not have are
+// left out then. The argument is not changed, and the result may share its values.
+func (v *Vocabulary) InWords(q Requirement) Requirement {
+	if r := v.byName[q.Capability]; r != nil && r.name != q.Capability {
+		q.Capability, q.Values = r.name, translated(q.Capability, q.Values)
+	}
+	return q
 }
 
 // Ignores reports whether a requirement counts for nothing, though the undeclared value does not meet it: its
@@ -289,6 +265,12 @@ func (v *Vocabulary) MachineTypesOnly(name string) bool {
 		return e.worker != nil && e.worker.machineTypesOnly
 	}
 	return v.unregistered[name].MachineTypesOnly
+}
+
+// firstText returns the definition that the first text of GEP-0054 has by a name.
+func firstText(name string) Definition {
+	first := FirstText()
+	return first[slices.IndexFunc(first, func(d Definition) bool { return d.Name == name })]
 }
 
 // undeclaredMeets reports whether images meet a requirement that do not declare its capability. If that is not registered, and
@@ -326,44 +308,4 @@ func (r *entry) restrict(bits []byte, values []string) {
 			bits[at] &^= mask
 		}
 	}
-}
-
-// Worker are the properties of a worker pool that ask for reserved capabilities (GEP-0054, semantics S3). The zero
-// Worker is a pool with none of them: it asks for a standard boot and rolling updates.
-type Worker struct {
-	// SecureBoot is set if machines boot with secure boot. The Shoot API of Gardener v1.150 has no such field.
-	SecureBoot bool
-	// UpdateStrategy of the pool; empty is AutoRollingUpdate.
-	UpdateStrategy v1beta1.MachineUpdateStrategy
-	// GPU is the type of the pool's GPU: nvidia, amd or intel. Any other asks for an image without GPU support. Nil:
-	// nothing is requested. The Shoot API of Gardener v1.150 has no such field.
-	GPU *string
-}
-
-// Requirements returns what the properties ask for, in the order of [Reserved]. at is the path of the worker, nil if
-// it is in no manifest. The caller owns the result.
-func (w Worker) Requirements(at *field.Path) []Requirement {
-	boot := Requirement{Capability: BootType, Values: []string{bootTypeStandard}, Setting: "no secure boot", Implied: true}
-	if w.SecureBoot {
-		boot = Requirement{Capability: BootType, Values: []string{bootTypeSecure}, Setting: "secure boot"}
-	}
-	update := Requirement{
-		Capability: UpdateType, Values: []string{UpdateTypeRolling}, Setting: "no update in place", Implied: true,
-	}
-	if helper.IsUpdateStrategyInPlace(&w.UpdateStrategy) {
-		update.Values, update.Implied = []string{UpdateTypeInPlace}, false
-		update.Setting = "update strategy " + string(w.UpdateStrategy)
-	}
-	if at != nil {
-		update.Because = at.Child("updateStrategy")
-	}
-	requirements := []Requirement{boot, update}
-	if w.GPU != nil {
-		gpu := Requirement{Capability: GPUSupport, Values: []string{gpuSupportNone}, Setting: "GPU of type " + *w.GPU}
-		if slices.Contains(gpuTypes, *w.GPU) {
-			gpu.Values = []string{*w.GPU}
-		}
-		requirements = append(requirements, gpu)
-	}
-	return requirements
 }

@@ -20,6 +20,8 @@ type world struct {
 	v          *capability.Vocabulary
 	registered []v1beta1.CapabilityDefinition
 	provider   []capability.Definition
+	// reserved are the definitions of Gardener, of either text of GEP-0054.
+	reserved []capability.Definition
 }
 
 // side is what one flavor declares, with what its version says about worker capabilities that it does not declare.
@@ -48,8 +50,15 @@ func drawWorld(t *rapid.T) *world {
 		d.MachineTypesOnly = rapid.IntRange(0, 2).Draw(t, "machine types only") == 0
 		w.provider = append(w.provider, d)
 	}
+	w.reserved = capability.Reserved()
+	for i, first := range capability.FirstText() {
+		if rapid.IntRange(0, 2).Draw(t, "by the name of the first text") == 0 {
+			w.reserved[i] = first
+			w.registered = append(w.registered, v1beta1.CapabilityDefinition{Name: first.Name, Values: rapid.Permutation(first.Values).Draw(t, first.Name)})
+		}
+	}
 	for _, d := range w.definitions() {
-		if rapid.Bool().Draw(t, "registered") {
+		if !w.isRegistered(d.Name) && rapid.Bool().Draw(t, "registered") {
 			values := rapid.Permutation(d.Values).Draw(t, d.Name)[:rapid.IntRange(1, len(d.Values)).Draw(t, "values")]
 			w.registered = append(w.registered, v1beta1.CapabilityDefinition{Name: d.Name, Values: values})
 		}
@@ -76,7 +85,14 @@ func drawValues(t *rapid.T, most int) []string {
 }
 
 func (w *world) definitions() []capability.Definition {
-	return slices.Concat(capability.Reserved(), w.provider)
+	return slices.Concat(w.reserved, w.provider)
+}
+
+// silentHasAll reports whether a flavor that leaves a capability out has all of its values even if it is asked for: because it is
+// asked of machine types only, or because Gardener's own capability is registered as the second text wants it.
+func (w *world) silentHasAll(name string) bool {
+	d, _ := w.definition(name)
+	return d.MachineTypesOnly || w.isRegistered(name) && slices.Contains([]string{"gardener-boot-type", "gardener-update-type"}, name)
 }
 
 func (w *world) definition(name string) (capability.Definition, bool) {
@@ -97,7 +113,7 @@ func (w *world) names() []string {
 	for _, def := range w.registered {
 		names = append(names, def.Name)
 	}
-	for _, d := range capability.Reserved() {
+	for _, d := range w.reserved {
 		if !w.isRegistered(d.Name) {
 			names = append(names, d.Name)
 		}
@@ -222,11 +238,10 @@ func (w *world) undeclared(f side, name string) []string {
 func (w *world) ofFlavor(f side, p pool, name string) []string {
 	values, declared := f.declared[name]
 	_, asked := w.asks(p, name)
-	d, _ := w.definition(name)
 	switch {
 	case declared:
 		return values
-	case asked && !d.MachineTypesOnly:
+	case asked && !w.silentHasAll(name):
 		return w.undeclared(f, name)
 	}
 	return w.values(name)
@@ -267,7 +282,7 @@ func (w *world) conflicts(f side, p pool) []string {
 
 // leavesOut reports whether a flavor leaves out a worker capability, or says no more about it than one that does.
 func (w *world) leavesOut(f side, name string) bool {
-	if d, worker := w.definition(name); !worker || d.MachineTypesOnly {
+	if _, worker := w.definition(name); !worker || w.silentHasAll(name) {
 		return false
 	}
 	values, declared := f.declared[name]
@@ -282,7 +297,7 @@ func same(a, b []string) bool {
 const left = "left out"
 
 // own returns what a flavor has of a capability by itself, best first. To leave a worker capability out is better than
-// any of its values, unless it is asked of machine types only.
+// any of its values, unless it then has all of them.
 func (w *world) own(f side, name string) []string {
 	if w.leavesOut(f, name) {
 		return []string{left}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
+	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -26,17 +27,31 @@ func (p *Profile[R]) FlavorIn(
 	}
 }
 
-// inFull returns the capabilities of a flavor with omissions filled in (semantics S2). Of worker capabilities (S3) it
-// only writes out what the version says of those that are left out, and leaves out what is the same as nothing.
+// inFull returns the capabilities of a flavor with omissions filled in (semantics S2), by canonical names. Of the provider's worker
+// capabilities (S3) those that are left out stay so. Of reserved ones it has what worker pools get that ask for them, so that a
+// flavor which says in full what it has is the same once they are registered.
 func (p *Profile[R]) inFull(id provider.ImageVersion, written v1beta1.Capabilities) v1beta1.Capabilities {
 	full := clone(written)
 	for name, values := range Undeclared(p.core[id]) {
-		if _, declared := written[name]; !declared && !p.vocabulary.IsRegistered(name) {
+		if _, declared := capability.Declared(written, name); !declared && !p.vocabulary.IsRegistered(name) {
 			full[name] = values
 		}
 	}
 	set, _ := p.vocabulary.Flavor(full, nil, nil)
-	return set.Capabilities()
+	full = set.Capabilities()
+	for _, d := range capability.Reserved() {
+		values, declared := capability.Declared(full, d.Name)
+		switch {
+		case declared:
+		case p.vocabulary.IsRegistered(d.Name): // by the first text, and left out
+			continue
+		default:
+			values = set.Values(d.Name)
+		}
+		delete(full, p.vocabulary.InWords(capability.Requirement{Capability: d.Name}).Capability)
+		full[d.Name] = values
+	}
+	return full
 }
 
 // sameValues reports whether two flavors have the same capabilities with the same values, in whatever order.

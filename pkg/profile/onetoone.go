@@ -210,13 +210,13 @@ func Undeclared(version *v1beta1.MachineImageVersion) v1beta1.Capabilities {
 	return nil
 }
 
-// carriedBy returns the reserved capabilities, not registered, that core declares. Gardener v1.150 refuses them.
+// carriedBy returns the reserved capabilities, not registered, that core declares, by their canonical names. Gardener v1.150 refuses them.
 func carriedBy(vocabulary *capability.Vocabulary, version *v1beta1.MachineImageVersion) sets.Set[string] {
 	carried := sets.New[string]()
 	for i := range version.CapabilityFlavors {
 		for name := range version.CapabilityFlavors[i].Capabilities {
 			if onlyReserved(vocabulary, name) {
-				carried.Insert(name)
+				carried.Insert(capability.Canonical(name))
 			}
 		}
 	}

@@ -235,13 +235,13 @@ func (c *correspondence[R]) asCore(written v1beta1.Capabilities, set capability.
 }
 
 // carriedOf returns capabilities without the reserved ones that core's flavors do not carry: those that are neither
-// registered nor among names. The result may be the argument, and shares its values with it.
+// registered nor among names, which are canonical. The result may be the argument, and shares its values with it.
 func carriedOf(
 	vocabulary *capability.Vocabulary, written v1beta1.Capabilities, names sets.Set[string],
 ) v1beta1.Capabilities {
 	carried := written
 	for name := range written {
-		if names.Has(name) || !onlyReserved(vocabulary, name) {
+		if names.Has(capability.Canonical(name)) || !onlyReserved(vocabulary, name) {
 			continue
 		}
 		if len(carried) == len(written) {

@@ -45,7 +45,7 @@ type Profile[R any] struct {
 	follow   bool
 	// core holds the image versions of core; of two of one name the first.
 	core map[provider.ImageVersion]*v1beta1.MachineImageVersion
-	// offered are the reserved capabilities that flavors of the provider config declare.
+	// offered are the reserved capabilities that flavors of the provider config declare, by their canonical names.
 	offered   sets.Set[string]
 	validator provider.Validator
 	// doubtful holds the paths of the flavors in the catalog that the check refuses.
@@ -108,14 +108,14 @@ func (p *Profile[R]) compileMachines() {
 	}
 }
 
-// offeredBy returns the reserved capabilities that flavors declare.
+// offeredBy returns the reserved capabilities that flavors declare, by their canonical names.
 func offeredBy[R any](images []imageselector.Image[R]) sets.Set[string] {
 	offered := sets.New[string]()
 	for _, version := range Mappings(images) {
 		for i := range version.Flavors {
 			for name := range version.Flavors[i].Capabilities {
 				if strings.HasPrefix(name, capability.ReservedPrefix) {
-					offered.Insert(name)
+					offered.Insert(capability.Canonical(name))
 				}
 			}
 		}
@@ -181,6 +181,7 @@ func (p *Profile[R]) Boots(request imageselector.Request) bool { return p.catalo
 
 // Offers reports whether a worker capability is registered, or declared by a flavor or a version.
 func (p *Profile[R]) Offers(name string) bool {
+	name = capability.Canonical(name)
 	if p.vocabulary.IsRegistered(name) || p.offered.Has(name) {
 		return true
 	}

@@ -29,8 +29,8 @@ const (
 type Question struct {
 	// Request is for the catalog. It is without Unmet.
 	Request imageselector.Request
-	// Requirements are what the pool asks for: the reserved capabilities first, then those of the provider. What nothing can fail is
-	// left out, see [capability.Vocabulary.Moot].
+	// Requirements are what the pool asks for, in the words of the vocabulary: the reserved capabilities first, then those of the provider.
+	// What nothing can fail is left out, see [capability.Vocabulary.Moot].
 	Requirements []capability.Requirement
 	// Ignored are those of Requirements that are ignored, because the profile does not register their capability and its
 	// definition says that it need not.
@@ -55,6 +55,9 @@ func (p *Profile[R]) Ask(pool provider.Pool, more ...capability.Requirement) Que
 	}
 	q := Question{Errors: report.Errors, Warnings: report.Warnings}
 	all := append(append(pool.Worker.Requirements(pool.Path), own...), more...)
+	for i := range all {
+		all[i] = p.vocabulary.InWords(all[i])
+	}
 	for _, r := range all {
 		if p.vocabulary.Moot(r) {
 			continue
@@ -65,7 +68,7 @@ func (p *Profile[R]) Ask(pool provider.Pool, more ...capability.Requirement) Que
 		}) {
 			continue
 		}
-		r.OnlyIfRegistered = r.OnlyIfRegistered && !p.offered.Has(r.Capability)
+		r.OnlyIfRegistered = r.OnlyIfRegistered && !p.offered.Has(capability.Canonical(r.Capability))
 		q.Requirements = append(q.Requirements, r)
 		if p.vocabulary.Ignores(r) {
 			q.Ignored = append(q.Ignored, r)

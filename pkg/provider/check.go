@@ -63,7 +63,7 @@ func (w Workers) checkDefinitions(prefix string, wrong func(format string, args 
 
 func (w Workers) checkRequests(wrong func(format string, args ...any)) {
 	known := map[string]sets.Set[string]{}
-	for _, d := range slices.Concat(capability.Reserved(), w.definitions) {
+	for _, d := range slices.Concat(capability.Reserved(), capability.FirstText(), w.definitions) {
 		known[d.Name] = sets.New(d.Values...)
 	}
 	for _, s := range w.settings {

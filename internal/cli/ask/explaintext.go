@@ -120,7 +120,7 @@ func sets(p input.AnyProfile, r *resolve.Resolution[any]) []setsRow {
 func declares(r *resolve.Resolution[any], name string) bool {
 	_, declared := r.Machine.Capabilities()[name]
 	return declared || slices.ContainsFunc(r.Decision.Verdicts, func(v imageselector.Verdict[any]) bool {
-		_, found := v.Flavor.Capabilities[name]
+		_, found := capability.Declared(v.Flavor.Capabilities, name)
 		return found
 	})
 }

@@ -355,7 +355,7 @@ func (faulty) Workers() provider.Workers {
 	return provider.WorkersOf(provider.WorkerConfig[faultyConfig]{
 		Kind: schema.GroupVersionKind{Group: "local", Version: "v1", Kind: "WorkerConfig"},
 		Capabilities: []capability.Definition{
-			{Name: "aws-secureEnclave", Values: []string{"on"}}, {Name: "gardener-bootType", Values: []string{"secure"}},
+			{Name: "aws-secureEnclave", Values: []string{"on"}}, {Name: "gardener-boot-type", Values: []string{"secure"}},
 		},
 	})
 }

@@ -213,7 +213,7 @@ func TestEntriesOfOneVersionKeepWhatIsUndeclared(t *testing.T) {
 	v := storageAndNet(t)
 	c := imageselector.NewCatalog(v, []imageselector.Image[string]{{Name: "linux", Versions: versions{
 		{Version: "1", Flavors: flavors{global(nil, "rolling")}},
-		{Version: "1", Flavors: flavors{global(caps{"storage": {"SCSI"}}, "both")}, Undeclared: caps{"gardener-updateType": {"inPlace", "rolling"}}},
+		{Version: "1", Flavors: flavors{global(caps{"storage": {"SCSI"}}, "both")}, Undeclared: caps{"gardener-update-type": {"in-place", "rolling"}}},
 	}}})
 	inPlace, _ := v.Request(capability.Worker{UpdateStrategy: v1beta1.AutoInPlaceUpdate}.Requirements(nil))
 	d := agree(t, c, imageselector.Request{Image: "linux", Version: "1", Machine: v.All(), Worker: inPlace})
@@ -279,7 +279,7 @@ func TestSelectDoesNotAllocate(t *testing.T) {
 		regional(caps{"storage": {"SCSI"}}, "eu", "A", "us", "B"),
 		regional(caps{"net": {"basic"}}, "eu", "C"),
 		both(regional(caps{"storage": {"NVMe"}}, "us", "D"), "E"),
-		both(regional(caps{"storage": {"NVMe"}, "gardener-bootType": {"secure", "standard"}, "gardener-updateType": {"inPlace"}}, "us", "F"), "G"),
+		both(regional(caps{"storage": {"NVMe"}, "gardener-boot-type": {"secure", "standard"}, "gardener-update-type": {"in-place"}}, "us", "F"), "G"),
 	)
 	ordinary, _ := v.Request(capability.Worker{}.Requirements(nil))
 	inPlace, _ := v.Request(capability.Worker{SecureBoot: true, UpdateStrategy: v1beta1.AutoInPlaceUpdate}.Requirements(nil))

@@ -35,7 +35,7 @@ func TestSupported(t *testing.T) {
 		"not registered":                 {storage, nil, caps{"net": {"basic"}}, nil},
 		"declared ones win":              {storageAndNet(t), caps{"net": {"basic"}}, caps{"net": {"accelerated"}}, caps{"net": {"basic"}}},
 		"an empty list is declared":      {storageAndNet(t), caps{"net": {}}, caps{"net": {"basic"}}, caps{"net": {}}},
-		"reserved, and not registered":   {storage, nil, caps{"gardener-bootType": {"secure"}}, nil},
+		"reserved, and not registered":   {storage, nil, caps{"gardener-boot-type": {"secure"}}, nil},
 		"values that are not registered": {storage, nil, caps{"storage": {"tape", "SCSI"}}, caps{"storage": {"SCSI"}}},
 		"no value that is registered":    {storage, nil, caps{"storage": {"tape"}}, caps{"storage": {"tape"}}},
 		"some of each": {

@@ -119,7 +119,7 @@ func drawCase(t *rapid.T) *oracle {
 		o.defs = append(o.defs, def)
 	}
 	o.v, _ = capability.Compile(o.defs, nil)
-	updates := v1beta1.CapabilityDefinition{Name: capability.UpdateType, Values: []string{"inPlace", "rolling"}}
+	updates := v1beta1.CapabilityDefinition{Name: capability.UpdateType, Values: []string{"rolling", "in-place"}}
 	declarable := append(o.defs[:len(o.defs):len(o.defs)], updates)
 	if rapid.Bool().Draw(t, "the version says more") {
 		o.undeclared = caps{capability.UpdateType: updates.Values}

@@ -25,7 +25,7 @@ import (
 func drawWorkerDefinitions(t *rapid.T) []v1beta1.CapabilityDefinition {
 	defs := given.DrawDefinitions(t)
 	for _, def := range []v1beta1.CapabilityDefinition{
-		{Name: "given-trusted", Values: []string{"off", "on"}}, {Name: capability.BootType, Values: []string{"secure", "standard"}},
+		{Name: "given-trusted", Values: []string{"off", "on"}}, {Name: capability.BootType, Values: []string{"standard", "secure"}},
 	} {
 		if rapid.IntRange(0, 2).Draw(t, "worker capability") == 0 {
 			defs = append(defs, def)

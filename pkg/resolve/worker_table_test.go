@@ -31,20 +31,24 @@ type feature struct {
 	always bool
 	// wish is what given.Ask knows the feature by.
 	wish string
+	// second: registered, an image that does not declare it has all values, by the second text of GEP-0054.
+	second bool
 }
 
 var features = []feature{
-	{"gardener-bootType", "secure", "standard", true, "secure"},
-	{"gardener-updateType", "inPlace", "rolling", true, "inPlace"},
-	{"gardener-gpuSupport", "nvidia", "none", false, "gpu"},
-	{"openstack-trustedLaunch", "enabled", "disabled", false, "trusted"},
+	{"gardener-boot-type", "secure", "standard", true, "secure", true},
+	{"gardener-update-type", "in-place", "rolling", true, "inPlace", true},
+	{"gardener-bootType", "secure", "standard", true, "secure", false},
+	{"gardener-updateType", "inPlace", "rolling", true, "inPlace", false},
+	{"gardener-gpuSupport", "nvidia", "none", false, "gpu", false},
+	{"openstack-trustedLaunch", "enabled", "disabled", false, "trusted", false},
 }
 
 func (f *feature) reserved() bool { return strings.HasPrefix(f.name, "gardener-") }
 
 // values are all of a feature's, best first.
 func (f *feature) values() []string {
-	for _, d := range capability.Reserved() {
+	for _, d := range slices.Concat(capability.Reserved(), capability.FirstText()) {
 		if d.Name == f.name {
 			return d.Values
 		}
@@ -111,7 +115,7 @@ func table() []row {
 					}
 					for _, requested := range []bool{false, true} {
 						rows = append(rows, row{at: at, f: f, flavor: flavor, machine: machine, requested: requested})
-						if f.name == "gardener-updateType" {
+						if f.wish == "inPlace" {
 							rows = append(rows, row{at: at, f: f, flavor: flavor, machine: machine, requested: requested, inPlace: true})
 						}
 					}
@@ -141,7 +145,7 @@ func (r *row) want() string {
 	filledIn, supported := r.flavor, r.flavor
 	if r.flavor == nil {
 		filledIn, supported = r.f.values(), []string{r.f.usual}
-		if r.inPlace {
+		if r.inPlace || r.f.second && r.at == registered {
 			supported = []string{r.f.special, r.f.usual}
 		}
 	}

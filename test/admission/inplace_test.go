@@ -16,7 +16,7 @@ import (
 // What an error about an update in place looks like.
 const (
 	inPlaceAt   = "spec.provider.workers[0].updateStrategy"
-	asksInPlace = "update strategy AutoInPlaceUpdate asks for gardener-updateType [inPlace], and no flavor of "
+	asksInPlace = "update strategy AutoInPlaceUpdate asks for gardener-update-type [in-place], and no flavor of "
 )
 
 // inPlace returns the example Shoot that is updated in place, under another name.
@@ -53,11 +53,11 @@ var _ = Describe("A worker pool that is updated in place", func() {
 	It("is refused if the flavors declare that they cannot be", func(ctx SpecContext) {
 		profile := launching("in-place-declared")
 		edit(profile.Spec.ProviderConfig,
-			remove(flavorAt(2, 1)+"/capabilities/gardener-bootType"),
-			add(flavorAt(2, 1)+"/capabilities/gardener-updateType", []string{"rolling"}),
+			remove(flavorAt(2, 1)+"/capabilities/gardener-boot-type"),
+			add(flavorAt(2, 1)+"/capabilities/gardener-update-type", []string{"rolling"}),
 			remove(flavorAt(2, 0)))
 		create(ctx, profile)
 		Expect(u.Create(ctx, inPlace("in-place-not", profile.Name))).To(beRefusedFor(cause{field.ErrorTypeInvalid, inPlaceAt,
-			"{architecture: [amd64], gardener-updateType: [rolling]} has gardener-updateType [rolling]"}))
+			"{architecture: [amd64], gardener-update-type: [rolling]} has gardener-update-type [rolling]"}))
 	})
 })

@@ -124,7 +124,7 @@ var _ = Describe("A worker pool that asks for trusted launch", func() {
 		profile := preview("launch-child", parent.Name)
 		edit(profile.Spec.ProviderConfig,
 			replace(flavorAt(0, 0)+"/capabilities", map[string][]string{
-				"architecture": {"amd64"}, "openstack-trustedLaunch": {"enabled"}, "gardener-bootType": {"secure", "standard"},
+				"architecture": {"amd64"}, "openstack-trustedLaunch": {"enabled"}, "gardener-boot-type": {"secure", "standard"},
 			}),
 			remove(flavorAt(0, 0)+"/regions/1"))
 		expectAccepted(u.Create(ctx, profile))
@@ -208,7 +208,7 @@ var _ = Describe("Worker capabilities of a CloudProfile", func() {
 			Expect(profile.Spec.MachineImages[0].Versions[i].CapabilityFlavors).To(haveCapabilities(flavors...), version.Version)
 		}
 		Expect(change(ctx, profile, func(p *v1beta1.CloudProfile) {
-			p.Spec.MachineImages[0].Versions[2].CapabilityFlavors[0].Capabilities["gardener-bootType"] = []string{"standard"}
+			p.Spec.MachineImages[0].Versions[2].CapabilityFlavors[0].Capabilities["gardener-boot-type"] = []string{"standard"}
 		})).To(And(MatchError(apierrors.IsInvalid, "IsInvalid"), Not(MatchError(ContainSubstring(".admission-openstack.")))))
 	})
 })

@@ -129,14 +129,14 @@ var _ = Describe("The component of the extension", func() {
 			images, _, err := unstructured.NestedSlice(profile.Object, "spec", "providerConfig", "machineImages")
 			Expect(err).NotTo(HaveOccurred())
 			flavor := images[0].(map[string]any)["versions"].([]any)[0].(map[string]any)["capabilityFlavors"].([]any)[0].(map[string]any)
-			flavor["capabilities"].(map[string]any)["gardener-updateType"] = []any{"rolling"}
+			flavor["capabilities"].(map[string]any)["gardener-update-type"] = []any{"rolling"}
 			Expect(unstructured.SetNestedSlice(profile.Object, images, "spec", "providerConfig", "machineImages")).To(Succeed())
 			dryRun := func(ctx context.Context) error {
 				return g.Client().Apply(ctx, client.ApplyConfigurationFromUnstructured(profile.DeepCopy()), client.FieldOwner("samples"), client.DryRunAll)
 			}
 			Expect(dryRun(ctx)).To(Succeed(), c.Type)
 			newStandIn(ctx, c, "z-"+c.Type, "-reserved")
-			Eventually(ctx, dryRun).Should(MatchError(ContainSubstring("gardener-updateType")), c.Type)
+			Eventually(ctx, dryRun).Should(MatchError(ContainSubstring("gardener-update-type")), c.Type)
 		}
 	})
 })

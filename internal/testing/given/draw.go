@@ -47,8 +47,8 @@ func DrawFlavors(t *rapid.T, defs []v1beta1.CapabilityDefinition, side string) [
 // Declarable is the vocabulary of profiles that DrawProfile draws, if all of it is registered. Only architecture always is.
 var Declarable = []v1beta1.CapabilityDefinition{
 	{Name: "architecture", Values: []string{"amd64", "arm64"}}, {Name: "given-trusted", Values: []string{"on", "off"}},
-	{Name: "given-disk", Values: []string{"fast", "slow"}}, {Name: capability.BootType, Values: []string{"secure", "standard"}},
-	{Name: capability.UpdateType, Values: []string{"inPlace", "rolling"}},
+	{Name: "given-disk", Values: []string{"fast", "slow"}}, {Name: capability.BootType, Values: []string{"standard", "secure"}},
+	{Name: capability.UpdateType, Values: []string{"rolling", "in-place"}},
 }
 
 // DrawProfile draws a profile that core and its provider agree on. Worker capabilities of the provider are registered

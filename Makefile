@@ -143,8 +143,9 @@ endif
 PROFILES ?= 10000
 
 .PHONY: test-migration
-test-migration: ## Migrate PROFILES (10000) random profiles, of which make test takes 480
+test-migration: ## Migrate PROFILES (10000) random profiles, of which make test takes 480, and 1500 with reserved capabilities
 	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./pkg/cli -run MigrationOfRandomProfiles -profiles=$(PROFILES)
+	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./internal/cli/transform -run RegisteringChangesNoAnswer -profiles=$(PROFILES)
 
 .PHONY: test-race
 test-race: ## Run the tests of the packages that decide under the race detector

@@ -33,6 +33,8 @@ type View[R any] struct {
 	Admission maintenance.Admission
 	// All asks for facts about all that worker pools could be, and not only about what they are; and for Rolls and Kubernetes.
 	All bool
+	// Besides is what worker pools could ask for, besides nothing and each thing by itself.
+	Besides []resolve.Template
 	// Formerly returns which version a combination after the update has had before it, and whether the combination counts. It is
 	// for what worker pools could be; those that there are name their version themselves. Nil: no version has another name.
 	Formerly func(resolve.Combination) (version string, counts bool)

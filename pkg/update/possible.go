@@ -22,7 +22,7 @@ import (
 
 // all collects what the update does to every combination of an image version that core lists, a machine type and a region,
 // which it has before or after: for a pool that asks for nothing, and for one that asks for one thing, for each setting whose
-// capability is offered before or after. The order is that of the lists after the update, and then of what they had before.
+// capability is offered before or after; and for those that ask for what the view has besides. The order is that of the lists after the update, and then of what they had before.
 //
 // Where a profile lacks the region nothing boots: no Shoot can be created there. Worker pools that are there all the same go on, so
 // choices about a region that the update removes are noted for [look.pool].
@@ -30,7 +30,7 @@ func (l *look[R]) all() {
 	versions := resolve.Distinct(resolve.Listed(l.After), resolve.Listed(l.Before))
 	regions := resolve.Distinct(l.After.Regions(), l.Before.Regions())
 	offers := func(name string) bool { return l.Before.Offers(name) || l.After.Offers(name) }
-	templates := resolve.Templates(l.After.Provider().Workers().Settings(), offers)
+	templates := append(resolve.Templates(l.After.Provider().Workers().Settings(), offers), l.Besides...)
 	formerly := l.Formerly
 	if formerly == nil {
 		formerly = func(of resolve.Combination) (string, bool) { return of.Version, true }

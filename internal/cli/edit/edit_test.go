@@ -14,12 +14,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capkit/capkit/internal/cli/between"
 	"github.com/capkit/capkit/internal/cli/edit"
-	"github.com/capkit/capkit/internal/cli/transform"
 	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
-var before = transform.Before{"machineCapabilities": {"machineTypes", "machineImages"}}
+var before = between.Before{"machineCapabilities": {"machineTypes", "machineImages"}}
 
 // apply changes a text that is one object so that it says what another text says.
 func apply(t *testing.T, text, want string) (string, error) {
@@ -36,7 +36,7 @@ func apply(t *testing.T, text, want string) (string, error) {
 		line++
 	}
 	was := meaning(t, text)
-	ops := transform.Between(nil, was, meaning(t, want), before)
+	ops := between.Operations(nil, was, meaning(t, want), before)
 	changed, err := edit.Apply(text, []edit.Change{{Line: line, Column: 1, Ops: ops}})
 	if err == nil {
 		got, err := yaml.YAMLToJSON([]byte(changed))
@@ -331,7 +331,7 @@ func TestLargeFiles(t *testing.T) {
 			want := []byte(strings.Replace(string(old), `"spec":{`, `"spec":{"machineCapabilities":[],`, 1))
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			ops := transform.Between(nil, meaning(t, string(old)), meaning(t, string(want)), nil)
+			ops := between.Operations(nil, meaning(t, string(old)), meaning(t, string(want)), nil)
 			changed, err := edit.Apply(text, []edit.Change{{Line: 1, Column: 1, Ops: ops}})
 			comments := edit.Comments(text)
 			runtime.ReadMemStats(&after)

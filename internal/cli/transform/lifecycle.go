@@ -15,6 +15,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/internal/cli/between"
 	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/provider"
@@ -97,21 +98,21 @@ func (l *lifecycles) forward(at string, id provider.ImageVersion, v v1beta1.Expi
 	var ops []edit.Op
 	written := []any{map[string]any{classification: string(stages[0].Classification)}}
 	if _, said := says[classification]; said {
-		takes["[0]."+classification] = edit.Take{At: member(path, classification), Part: edit.Whole}
-		ops = append(ops, edit.Delete(member(path, classification)))
+		takes["[0]."+classification] = edit.Take{At: between.Member(path, classification), Part: edit.Whole}
+		ops = append(ops, edit.Delete(between.Member(path, classification)))
 	}
 	if date, said := says[expires]; said {
 		if len(stages) > 1 {
 			written = append(written, map[string]any{classification: string(stages[1].Classification), starts: date})
-			takes["[1]."+starts] = edit.Take{At: member(path, expires), Part: edit.Whole}
-			ops = append(ops, edit.Rename(member(path, expires), starts))
+			takes["[1]."+starts] = edit.Take{At: between.Member(path, expires), Part: edit.Whole}
+			ops = append(ops, edit.Rename(between.Member(path, expires), starts))
 		}
-		ops = append(ops, edit.Delete(member(path, expires)))
+		ops = append(ops, edit.Delete(between.Member(path, expires)))
 	}
 	if _, empty := says[lifecycle]; empty {
-		ops = append(ops, edit.Replace(member(path, lifecycle), written))
+		ops = append(ops, edit.Replace(between.Member(path, lifecycle), written))
 	} else {
-		ops = append(ops, edit.Insert(member(path, lifecycle), written, classification, expires).Taking(takes))
+		ops = append(ops, edit.Insert(between.Member(path, lifecycle), written, classification, expires).Taking(takes))
 	}
 	delete(says, classification)
 	delete(says, expires)
@@ -161,17 +162,17 @@ func (l *lifecycles) back(at string, id provider.ImageVersion, v v1beta1.Expirab
 		says[expires] = mapping(stages[i])[starts]
 		l.replace(path, expires, says[expires], i, starts)
 	}
-	l.ops = append(l.ops, edit.Delete(member(path, lifecycle)))
+	l.ops = append(l.ops, edit.Delete(between.Member(path, lifecycle)))
 	delete(says, lifecycle)
 }
 
 // replace adds a member to a version, made of a member of one of its stages.
 func (l *lifecycles) replace(path fieldpath.Path, name string, value any, stage int, of string) {
-	from := member(item(member(path, lifecycle), stage), of)
+	from := between.Member(between.Item(between.Member(path, lifecycle), stage), of)
 	if name != of {
 		l.ops = append(l.ops, edit.Rename(from, name))
 	}
-	l.ops = append(l.ops, edit.Insert(member(path, name), value, lifecycle).Taking(map[string]edit.Take{"": {At: from, Part: edit.Whole}}))
+	l.ops = append(l.ops, edit.Insert(between.Member(path, name), value, lifecycle).Taking(map[string]edit.Take{"": {At: from, Part: edit.Whole}}))
 }
 
 // stageOf returns the index of the last stage of a version with a classification.

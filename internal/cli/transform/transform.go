@@ -7,8 +7,8 @@
 // into a file is for others, and so is the proof that no worker pool boots anything else.
 //
 // Start reading at [Forward] and [Back]. provider.go rewrites image versions of a provider config, fold.go joins versions that
-// are told apart by a suffix only. [Lifecycles] is about what versions are classified as, and no part of either way. between.go finds the operations that make one manifest of another one, and spare.go what of the
-// deleted is taken along. The package is pure, changes none of its arguments, and may be used concurrently.
+// are told apart by a suffix only. [Lifecycles] is about what versions are classified as, and [Register] and [Unregister] about the
+// capabilities that Gardener reserves: no part of either way. The package is pure, changes none of its arguments, and may be used concurrently.
 package transform
 
 import (
@@ -24,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
+	"github.com/capkit/capkit/internal/cli/between"
 	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
@@ -182,12 +183,12 @@ func (p *document) result(kept []Kept) (Result, field.ErrorList, error) {
 	if err != nil {
 		return Result{}, p.errs, err
 	}
-	ops := Between(nil, edit.Decoded(p.input.Raw), edit.Decoded(raw), before)
+	ops := between.Operations(nil, edit.Decoded(p.input.Raw), edit.Decoded(raw), before)
 	return Result{Raw: raw, Ops: ops, Kept: kept, Folded: len(p.pairs) > 0, Unpaired: p.unpaired}, p.errs, nil
 }
 
 // before says where what is new stands in a profile: the vocabulary above what uses it.
-var before = Before{"machineCapabilities": {"machineTypes", "machineImages"}}
+var before = between.Before{"machineCapabilities": {"machineTypes", "machineImages"}}
 
 // set sets a member that is not what it was. Nil removes it.
 func set[T any](tree map[string]any, name string, was, is T) {

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package transform
+package between
 
 import (
 	"fmt"
@@ -29,10 +29,10 @@ func collect(spares []*spare, at fieldpath.Path, value any) []*spare {
 	}
 	members := mapping(value)
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		spares = collect(spares, member(at, name), members[name])
+		spares = collect(spares, Member(at, name), members[name])
 	}
 	for i, own := range asList(value) {
-		spares = collect(spares, item(at, i), own)
+		spares = collect(spares, Item(at, i), own)
 	}
 	return spares
 }

@@ -2,7 +2,10 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package transform
+// Package between finds the operations that make one manifest of another one, and what of the deleted is taken along, so that it keeps
+// its text and its comments: spare.go. Start reading at [Operations]. The package is pure, changes none of its arguments, and may be used
+// concurrently.
+package between
 
 import (
 	"maps"
@@ -10,16 +13,18 @@ import (
 	"slices"
 
 	"github.com/capkit/capkit/internal/cli/edit"
+	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
 // Before says before which members of its mapping a new one goes, by its key, as [edit.Insert] has it.
 type Before map[string][]string
 
-// Between returns the operations that make one value of another one, which is at a path. Entries of lists are the same if they say
+// Operations returns the operations that make one value of another one, which is at a path. Entries of lists are the same if they say
 // the same, or have the same name or version; those that stay do not change their order. What is new is made of what is deleted
-// around it, where that says the same.
-func Between(at fieldpath.Path, old, want any, before Before) []edit.Op {
+// around it, where that says the same. A member that has the name of a capability in the first text of GEP-0054 is the same as one
+// with that of the second, and so is the entry of a list.
+func Operations(at fieldpath.Path, old, want any, before Before) []edit.Op {
 	d := &differ{before: before}
 	d.values(at, old, want)
 	return d.ops
@@ -54,26 +59,42 @@ func (d *differ) values(at fieldpath.Path, old, want any) {
 // members does so for some members of a mapping, of which one of the two may have none.
 func (d *differ) members(at fieldpath.Path, old, want map[string]any) {
 	var gone []*spare
-	names := slices.Sorted(maps.Keys(old))
+	names, renamed := slices.Sorted(maps.Keys(old)), renames(old, want)
 	for _, name := range names {
-		if _, stays := want[name]; !stays {
-			gone = collect(gone, member(at, name), old[name])
+		if _, stays := want[name]; !stays && renamed[capability.Canonical(name)] != name {
+			gone = collect(gone, Member(at, name), old[name])
 		}
 	}
 	d.spares = append(d.spares, gone)
 	for _, name := range edit.Order(want) {
-		if _, there := old[name]; !there {
-			d.insert(member(at, name), want[name], d.before[name]...)
+		if _, there := old[name]; !there && renamed[name] == "" {
+			d.insert(Member(at, name), want[name], d.before[name]...)
 		}
 	}
 	for _, name := range names {
 		if value, stays := want[name]; stays {
-			d.values(member(at, name), old[name], value)
+			d.values(Member(at, name), old[name], value)
+		} else if now := capability.Canonical(name); renamed[now] == name {
+			d.add(edit.Rename(Member(at, name), now))
+			d.values(Member(at, name), old[name], want[now])
 		} else {
-			d.add(edit.Delete(member(at, name)))
+			d.add(edit.Delete(Member(at, name)))
 		}
 	}
 	d.spares = d.spares[:len(d.spares)-1]
+}
+
+// renames returns which members of a mapping have another name in another one, by that.
+func renames(old, want map[string]any) map[string]string {
+	renamed := map[string]string{}
+	for name := range old {
+		_, stays := want[name]
+		now := capability.Canonical(name)
+		if _, there := want[now]; there && !stays && old[now] == nil {
+			renamed[now] = name
+		}
+	}
+	return renamed
 }
 
 func (d *differ) items(at fieldpath.Path, old, want []any) {
@@ -84,32 +105,34 @@ func (d *differ) items(at fieldpath.Path, old, want []any) {
 	var gone []*spare
 	for i := range old {
 		if !kept[i] {
-			gone = collect(gone, item(at, i), old[i])
+			gone = collect(gone, Item(at, i), old[i])
 		}
 	}
 	d.spares = append(d.spares, gone)
 	for k, value := range want {
 		i, found := pairs[k]
 		if !found {
-			d.insert(item(at, next), value)
+			d.insert(Item(at, next), value)
 			continue
 		}
 		next = i + 1
-		d.values(item(at, i), old[i], value)
+		d.values(Item(at, i), old[i], value)
 	}
 	for i := range old {
 		if !kept[i] {
-			d.add(edit.Delete(item(at, i)))
+			d.add(edit.Delete(Item(at, i)))
 		}
 	}
 	d.spares = d.spares[:len(d.spares)-1]
 }
 
-func member(at fieldpath.Path, name string) fieldpath.Path {
+// Member returns the path of a member of a mapping.
+func Member(at fieldpath.Path, name string) fieldpath.Path {
 	return append(slices.Clip(at), fieldpath.Segment{Name: name, Index: -1})
 }
 
-func item(at fieldpath.Path, index int) fieldpath.Path {
+// Item returns the path of an entry of a list.
+func Item(at fieldpath.Path, index int) fieldpath.Path {
 	return append(slices.Clip(at), fieldpath.Segment{Index: index})
 }
 
@@ -121,7 +144,7 @@ func identity(value any) string {
 	members, _ := value.(map[string]any)
 	for _, name := range identities {
 		if text, isText := members[name].(string); isText {
-			return name + " " + text
+			return name + " " + capability.Canonical(text)
 		}
 	}
 	return ""
@@ -150,4 +173,16 @@ func entriesOf(old, want []any) map[int]int {
 		return mapping(a) != nil && mapping(b) != nil && identity(a) == "" && identity(b) == ""
 	})
 	return pairs
+}
+
+// mapping returns a mapping of a manifest; nil if the value is none.
+func mapping(value any) map[string]any {
+	tree, _ := value.(map[string]any)
+	return tree
+}
+
+// asList returns a list of a manifest; nil if the value is none.
+func asList(value any) []any {
+	list, _ := value.([]any)
+	return list
 }

@@ -32,6 +32,9 @@ func (c *checker[R]) workerCapabilities() {
 		}
 	}
 	for d, i := range c.WorkerCapabilities() {
+		if profile.RegisteredBySecondText(d) { // then it is an error
+			continue
+		}
 		asked, values := c.valuesAsked(d.Name), c.Spec.MachineCapabilities[i].Values
 		if len(asked) == 0 || slices.ContainsFunc(values, func(v string) bool { return slices.Contains(asked, v) }) {
 			continue

@@ -59,6 +59,8 @@ type Update struct {
 	Filter input.Filter
 	// Renamed is as Formerly of an [update.View], of the profiles before and after; nil if no version has had another name.
 	Renamed func(before, after input.AnyProfile) func(resolve.Combination) (version string, counts bool)
+	// Besides is as that of an [update.View].
+	Besides []resolve.Template
 }
 
 // Pair is an object before and after its update.
@@ -66,7 +68,7 @@ type Pair[T any] struct{ Old, Updated *input.Source[T] }
 
 // view is a profile before and after the update, under the name of a NamespacedCloudProfile, with the Shoots that use it.
 func (u *Update) view(name string, before, after input.AnyProfile, shoots []Shoot) update.View[any] {
-	v := update.View[any]{Name: name, Before: before, After: after, Users: UsersOf(shoots), Order: u.Order, Admission: u.Before.Admission.Of(after.Spec().Type), All: true}
+	v := update.View[any]{Name: name, Before: before, After: after, Users: UsersOf(shoots), Order: u.Order, Admission: u.Before.Admission.Of(after.Spec().Type), All: true, Besides: u.Besides}
 	if u.Renamed != nil {
 		v.Formerly = u.Renamed(before, after)
 	}

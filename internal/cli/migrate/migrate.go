@@ -28,6 +28,7 @@ type migrateFlags struct {
 	fold, machineTypes  []string
 	write, config, back bool
 	core, lifecycle     bool
+	reserved, accept    bool
 	given               func(flag string) bool
 	in                  *input.Flags
 }
@@ -50,6 +51,10 @@ told apart by a suffix: 1.2.3-baremetal becomes a flavor of 1.2.3. --back goes b
 --lifecycle is about something else: it writes what versions of images and of Kubernetes are classified as, and when they expire,
 as lifecycles, and with --back as classification and expirationDate. Each version is what it was at every moment.
 
+--reserved registers the capabilities that Gardener has reserved, by the names of the second text of GEP-0054, and with --back takes
+that back. What flavors leave out means something else then, so it writes what they had. Where that cannot keep every answer,
+--accept-changes writes it all the same.
+
 A version that --fold joins and a Shoot among the inputs uses is kept, since Gardener refuses to remove it. A second step leaves
 it out once nobody uses it: it is shown in the diff, as comments, and -w writes it beside the file, as FILE.step-2. A worker
 pool can move to the version without suffix if that boots the same image for it by then.`,
@@ -59,7 +64,9 @@ pool can move to the version without suffix if that boots the same image for it 
 			"  capkit migrate --fold=-baremetal=hypervisor:baremetal,virtualized --machine-types='bare_*' cloudprofile.yaml shoots.yaml\n" +
 			"  capkit migrate -A --fold=-gen2=generation:gen2,gen1 cloudprofile.yaml\n" +
 			"  capkit migrate --back -w cloudprofile.yaml\n" +
-			"  capkit migrate --lifecycle --feature-gates VersionClassificationLifecycle=true cloudprofile.yaml",
+			"  capkit migrate --lifecycle --feature-gates VersionClassificationLifecycle=true cloudprofile.yaml\n" +
+			"  capkit migrate --fold=-inplace=gardener-update-type:in-place,rolling cloudprofile.yaml\n" +
+			"  capkit migrate --reserved cloudprofile.yaml namespacedcloudprofiles/",
 		RunE: func(cmd *cobra.Command, args []string) error { return runMigrate(cmd.Context(), c, args, flags) },
 	}
 	f := cmd.Flags()
@@ -67,11 +74,16 @@ pool can move to the version without suffix if that boots the same image for it 
 	f.BoolVar(&flags.config, "provider-config", false, "write all image versions of provider configs as flavors")
 	f.BoolVar(&flags.core, "core-flavors", false, "write the flavors of core, too, for a garden where no mutating webhook fills them in")
 	f.StringArrayVar(&flags.fold, "fold", nil,
-		"join image versions that a suffix tells apart: `SUFFIX=CAPABILITY:VALUE[,PLAIN]` (PLAIN is "+transform.StandardPlain+" if it is not said)")
+		"join image versions that a suffix tells apart: `SUFFIX=CAPABILITY:VALUE[,PLAIN]` (PLAIN is "+transform.StandardPlain+
+			" if it is not said, and for a reserved capability what images have that do not declare it)")
 	f.StringSliceVar(&flags.machineTypes, "machine-types", nil,
 		"with --fold, machine types that support VALUE alone, by `NAME,...`, or by patterns like bare_*; all others support PLAIN alone")
 	f.BoolVar(&flags.lifecycle, "lifecycle", false, "write lifecycles for classification and expirationDate, and change nothing else")
-	f.BoolVar(&flags.back, "back", false, "go back to the legacy format; with --lifecycle, to classification and expirationDate")
+	f.BoolVar(&flags.reserved, "reserved", false,
+		"register the capabilities that Gardener has reserved and the profile uses, by the names of the second text of GEP-0054")
+	f.BoolVar(&flags.accept, "accept-changes", false, "with --reserved, write it even if worker pools boot other images then")
+	f.BoolVar(&flags.back, "back", false,
+		"go back to the legacy format; with --lifecycle, to classification and expirationDate; with --reserved, register nothing of Gardener's")
 	for _, name := range []string{"fold", "machine-types"} {
 		command.Complete(cmd, name, nil) // no files
 	}
@@ -83,15 +95,32 @@ pool can move to the version without suffix if that boots the same image for it 
 	return cmd
 }
 
+// alone returns an error about flags that do not go together.
+func (flags *migrateFlags) alone() error {
+	const none = " takes none of --provider-config, --core-flavors, --fold and --machine-types: "
+	others := flags.config || flags.core || flags.given("fold") || flags.given("machine-types")
+	switch {
+	case flags.accept && !flags.reserved:
+		return errors.New("--accept-changes goes with --reserved only: no other migration changes what a worker pool boots")
+	case flags.reserved && flags.lifecycle:
+		return errors.New("--reserved and --lifecycle have nothing to do with each other: run the command once for each")
+	case flags.lifecycle && others:
+		return errors.New("--lifecycle" + none + "it changes no capabilities; run the command once for each")
+	case flags.reserved && others:
+		return errors.New("--reserved" + none + "it writes both halves; to fold a suffix, run the command with --fold first")
+	case flags.back && others:
+		return errors.New("--back" + none + "it writes everything in the legacy format")
+	}
+	return nil
+}
+
 // options returns what the flags ask for, or what is wrong with them.
 func (flags *migrateFlags) options() (transform.Options, error) {
 	options := transform.Options{ProviderConfig: flags.config, CoreFlavors: flags.core}
+	if err := flags.alone(); err != nil {
+		return options, err
+	}
 	switch {
-	case flags.lifecycle && (flags.config || flags.core || flags.given("fold") || flags.given("machine-types")):
-		return options, errors.New("--lifecycle takes none of --provider-config, --core-flavors, --fold and --machine-types: it changes no capabilities; " +
-			"run the command once for each")
-	case flags.back && (flags.config || flags.core || flags.given("fold") || flags.given("machine-types")):
-		return options, errors.New("--back takes none of --provider-config, --core-flavors, --fold and --machine-types: it writes everything in the legacy format")
 	case flags.given("machine-types") && !flags.given("fold"):
 		return options, errors.New("--machine-types says which machine types support the value of --fold: give that as well")
 	case flags.given("machine-types") && len(flags.machineTypes) == 0:
@@ -204,13 +233,14 @@ func runMigrate(ctx context.Context, c *command.Call, args []string, flags *migr
 	if err != nil {
 		return err
 	}
-	m := &migration{Given: g, options: options, back: flags.back, lifecycle: flags.lifecycle, text: files.TextOf(stdin.String), input: firstInput(flags.in.Files(args))}
+	m := &migration{Given: g, options: options, back: flags.back, lifecycle: flags.lifecycle, reserved: flags.reserved, accept: flags.accept,
+		text: files.TextOf(stdin.String), input: firstInput(flags.in.Files(args))}
 	answer, err := m.run()
 	switch {
 	case err != nil:
 		return err
 	case len(g.Findings) > 0:
-		return refuseToMigrate(c, g, flags.output)
+		return refuseToMigrate(c, m, flags.output)
 	}
 	if err := report.Text(c.Stderr, m.warnings); err != nil {
 		return err
@@ -240,12 +270,16 @@ func runMigrate(ctx context.Context, c *command.Call, args []string, flags *migr
 }
 
 // refuseToMigrate prints what is in the way. What it returns ends the command.
-func refuseToMigrate(c *command.Call, g *input.Given, output string) error {
-	if err := input.PrintFindings(c, g, nil); err != nil {
+func refuseToMigrate(c *command.Call, m *migration, output string) error {
+	if err := input.PrintFindings(c, m.Given, nil); err != nil {
 		return err
 	}
-	fmt.Fprintln(c.Stderr, "nothing is changed")
-	refused := migrated{Files: []files.Changed{}, Kept: []keptVersion{}, Steps: []migratedStep{}, Findings: g.Findings}
+	instead := ""
+	if m.changes > 0 && m.changes == len(m.Findings) {
+		instead = "; --accept-changes writes it all the same"
+	}
+	report.Printf(c.Stderr, "nothing is changed%s\n", instead)
+	refused := migrated{Files: []files.Changed{}, Kept: []keptVersion{}, Steps: []migratedStep{}, Findings: m.Findings}
 	if err := command.PrintAs(c.Stdout, output, refused, func(io.Writer) {}); err != nil {
 		return err
 	}

@@ -33,6 +33,9 @@ type migration struct {
 	back    bool
 	// lifecycle says that versions get lifecycles, or back, and nothing else changes.
 	lifecycle bool
+	// reserved says that reserved capabilities are registered, or not any more, and nothing else changes; accept that it is
+	// done even if worker pools boot something else then.
+	reserved, accept bool
 	// input is the first one, in which it is missed that there is no profile.
 	input string
 	// text returns what is in a file before the step.
@@ -49,6 +52,8 @@ type migration struct {
 	// becomes has what manifests become.
 	becomes map[*manifest.Object]files.Edit
 	kept    []keptVersion
+	// changes are how many of the findings are about what worker pools boot, which can be accepted.
+	changes int
 	// after is what the inputs become.
 	after *input.Given
 }
@@ -82,6 +87,9 @@ func (m *migration) run() (migrated, error) {
 	if len(m.options.MachineTypes) > 0 && !m.folded {
 		m.Notes = append(m.Notes, "no version is left to fold, so --machine-types changes nothing; to change what a machine type supports, "+
 			"change its capabilities in the file")
+	}
+	if m.reserved {
+		m.noteReserved(len(files) > 0)
 	}
 	next, err := m.further(files)
 	if next != nil {
@@ -139,7 +147,7 @@ func (m *migration) migrateProfile(s *input.Source[v1beta1.CloudProfile]) {
 				transform.FoldsAny(cloud, transform.Input{Raw: n.Manifest.JSON, Parent: &s.Object.Spec}, m.options.Fold)
 		})
 	}
-	m.become(s.Manifest, "CloudProfile "+s.Name, cloud, in)
+	m.become(s.Manifest, "CloudProfile "+s.Name, cloud, in, s)
 }
 
 func (m *migration) migrateNamespaced(s *input.Source[v1beta1.NamespacedCloudProfile]) {
@@ -152,6 +160,9 @@ func (m *migration) migrateNamespaced(s *input.Source[v1beta1.NamespacedCloudPro
 		m.AddErrors(s.Manifest, m.NotFor(parent.Object.Spec.Type, "spec.parent.name", "migrated"))
 		return
 	}
+	if m.reserved && parent.Live { // which stays as it is
+		return
+	}
 	spec := parent.Object.Spec.DeepCopy()
 	if becomes, changes := m.becomes[parent.Manifest]; changes && !m.back {
 		object := &v1beta1.CloudProfile{}
@@ -162,17 +173,23 @@ func (m *migration) migrateNamespaced(s *input.Source[v1beta1.NamespacedCloudPro
 		spec = &object.Spec
 	}
 	m.become(s.Manifest, "NamespacedCloudProfile "+s.Name, m.Providers[parent.Object.Spec.Type],
-		transform.Input{Raw: s.Manifest.JSON, Parent: spec, Used: m.used.in("NamespacedCloudProfile " + s.Name)})
+		transform.Input{Raw: s.Manifest.JSON, Parent: spec, Used: m.used.in("NamespacedCloudProfile " + s.Name)}, parent)
 }
 
-// become notes what a manifest becomes, that of the profile KIND [NAMESPACE/]NAME.
-func (m *migration) become(o *manifest.Object, profile string, cloud command.Provider, in transform.Input) {
+// become notes what a manifest becomes, that of the profile KIND [NAMESPACE/]NAME, which is a CloudProfile or has it as its parent.
+func (m *migration) become(
+	o *manifest.Object, profile string, cloud command.Provider, in transform.Input, of *input.Source[v1beta1.CloudProfile],
+) {
 	var result transform.Result
 	var errs field.ErrorList
 	var err error
 	switch {
 	case m.lifecycle:
 		result, errs, err = transform.Lifecycles(in, m.back, time.Now())
+	case m.reserved && m.back:
+		result, errs, err = transform.Unregister(cloud, in)
+	case m.reserved:
+		result, errs, err = transform.Register(cloud, in, m.usesOf(of), of.Object.Spec.MachineCapabilities)
 	case m.back:
 		result, errs, err = transform.Back(cloud, in)
 	default:
@@ -186,6 +203,7 @@ func (m *migration) become(o *manifest.Object, profile string, cloud command.Pro
 		m.becomes[o] = files.Edit{Ops: result.Ops, Says: result.Raw}
 	}
 	m.folded = m.folded || result.Folded
+	m.noteUnreplaced(o, result.Unreplaced)
 	for _, a := range result.Unpaired {
 		line, _ := o.Position(a.Field)
 		m.Notes = append(m.Notes, fmt.Sprintf("%s:%d: %s@%s stays as it is, because %s", o.File, line, a.Image, a.Version, a.Why))

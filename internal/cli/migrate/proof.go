@@ -31,11 +31,16 @@ import (
 // the other way round.
 func (m *migration) prove() {
 	was, is := m.copyOf(m.Given), m.copyOf(m.after)
+	was.ReservedInCore, is.ReservedInCore = m.reserved, m.reserved && !m.back
 	m.compare(lintProfiles(was), lintProfiles(is))
 	if m.lifecycle {
 		m.proveLifecycles()
 	}
 	if len(m.Findings) > 0 {
+		return
+	}
+	if m.reserved {
+		m.proveReserved()
 		return
 	}
 	now := m.copyOf(m.Given)
@@ -93,25 +98,11 @@ func (m *migration) updated(now *input.Given) *input.Given {
 
 // proveUpdate reports what the update of a manifest does, and returns the inputs after it.
 func (m *migration) proveUpdate(u *changes.Update, now, after *input.Given, o *manifest.Object) *input.Given {
-	u.Before, u.After = now, after
-	u.Renamed = func(before, after input.AnyProfile) func(resolve.Combination) (string, bool) {
-		return m.options.Formerly(after.Provider(), before.Spec(), after.Spec())
-	}
-	planned, err := u.Plan()
-	m.Findings = append(m.Findings, now.Findings...)
-	if err != nil {
-		m.AddErrors(o, input.Problem(transform.Rule, field.ErrorTypeForbidden, "", nil, "it cannot be told what the migration does: %v", err))
-		return after
-	}
 	others := map[*manifest.Object][]changes.Change{}
-	for _, c := range planned.Changes {
+	for _, c := range m.planned(u, now, after, o) {
 		switch {
 		case c.Kind == changes.Refused:
-			line, column := o.Position(c.Field)
-			m.Findings = append(m.Findings, report.Finding{
-				Severity: finding.SeverityError, Rule: c.Rule, Type: field.ErrorTypeForbidden, Field: c.Field, Message: "after the migration: " + c.Message,
-				Object: report.Object(o.Identity), File: o.File, Line: line, Column: column,
-			})
+			m.refuse(o, &c)
 		case m.wanted(&c), c.Kind == changes.Offer: // the versions that are folded
 		case len(c.Pools) > 0:
 			m.reportPools(&c)
@@ -131,6 +122,36 @@ func (m *migration) proveUpdate(u *changes.Update, now, after *input.Given, o *m
 	return after
 }
 
+// planned returns what the update of a manifest does; if that cannot be told, it reports that.
+func (m *migration) planned(u *changes.Update, now, after *input.Given, o *manifest.Object) []changes.Change {
+	u.Before, u.After = now, after
+	u.Renamed = func(before, after input.AnyProfile) func(resolve.Combination) (string, bool) {
+		return m.options.Formerly(after.Provider(), before.Spec(), after.Spec())
+	}
+	if m.reserved || m.options.Fold != nil && m.options.Fold.IsReserved() {
+		u.Besides = transform.Together()
+	}
+	planned, err := u.Plan()
+	m.Findings = append(m.Findings, now.Findings...)
+	if err != nil {
+		m.AddErrors(o, input.Problem(transform.Rule, field.ErrorTypeForbidden, "", nil, "it cannot be told what the migration does: %v", err))
+		return nil
+	}
+	return planned.Changes
+}
+
+// refuse reports what is refused.
+func (m *migration) refuse(o *manifest.Object, c *changes.Change) {
+	if m.refusedByToday(c) {
+		return
+	}
+	line, column := o.Position(c.Field)
+	m.Findings = append(m.Findings, report.Finding{
+		Severity: finding.SeverityError, Rule: c.Rule, Type: field.ErrorTypeForbidden, Field: c.Field, Message: "after the migration: " + c.Message,
+		Object: report.Object(o.Identity), File: o.File, Line: line, Column: column,
+	})
+}
+
 // wanted reports whether a change is what the fold is for: a worker pool that asks for its capability, and has booted nothing so
 // far, boots what the version with the suffix has; and maintenance has fewer versions to choose from.
 func (m *migration) wanted(c *changes.Change) bool {
@@ -148,25 +169,29 @@ func (m *migration) reportPools(c *changes.Change) {
 		s := m.Shoots.ByName[pool.Shoot]
 		pools := provider.PoolsOf(s.Object)
 		i := slices.IndexFunc(pools, func(p provider.Pool) bool { return p.Name == pool.Name })
-		m.AddErrors(s.Manifest, input.Problem(transform.Rule, field.ErrorTypeForbidden, pools[i].Path.Child("machine").String(), nil,
-			"worker pool %s: %s", pool.Name, changeText(c)))
+		m.reportChange(s.Manifest, pools[i].Path.Child("machine").String(), c, fmt.Sprintf("worker pool %s: %s", pool.Name, m.changeText(c)))
 	}
 }
 
-// reportCombinations reports the first of some changes that concern no worker pool, and tells how many there are.
+// reportCombinations reports the first of some changes that concern no worker pool, and tells how many there are; where reserved
+// capabilities are registered, the first for each image version.
 func (m *migration) reportCombinations(o *manifest.Object, changes []changes.Change) {
+	if m.reserved {
+		m.reportVersions(o, changes)
+		return
+	}
 	if len(changes) == 0 {
 		return
 	}
-	text := changeText(&changes[0])
+	text := m.changeText(&changes[0])
 	if len(changes) > 1 {
 		text += fmt.Sprintf(" (and %d more)", len(changes)-1)
 	}
-	m.AddErrors(o, input.Problem(transform.Rule, field.ErrorTypeForbidden, "spec.machineImages", nil, "%s", text))
+	m.reportChange(o, "spec.machineImages", &changes[0], text)
 }
 
 // changeText puts a change into words.
-func changeText(c *changes.Change) string {
+func (m *migration) changeText(c *changes.Change) string {
 	if c.Kind == changes.Locked || c.Kind == changes.Maintenance {
 		return "after the migration: " + c.Message
 	}
@@ -176,6 +201,10 @@ func changeText(c *changes.Change) string {
 	asked := ""
 	if len(c.Requested) > 0 {
 		asked = " with " + changes.Settings(c.Requested)
+	}
+	if m.accept {
+		return fmt.Sprintf("%s@%s on %s in %s%s boots %s then, and not %s any more",
+			c.Image, c.Version, c.MachineType, c.Region, asked, booted(c.To), booted(c.From))
 	}
 	return fmt.Sprintf("%s@%s on %s in %s%s would not boot what it boots, %s, but %s",
 		c.Image, c.Version, c.MachineType, c.Region, asked, booted(c.From), booted(c.To))

@@ -384,3 +384,6 @@ func (p *document) foldMachineTypes(f *Fold, patterns []string) {
 		}
 	}
 }
+
+// IsReserved reports whether the capability is one that Gardener has reserved, which is known without being registered.
+func (f *Fold) IsReserved() bool { return strings.HasPrefix(f.Capability, capability.ReservedPrefix) }

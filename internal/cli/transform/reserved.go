@@ -75,7 +75,7 @@ func secondText() (names []string) {
 // manifest in the legacy format registers the architecture as well, as by [Forward], and its image versions become flavors.
 //
 // uses are what the profile and its NamespacedCloudProfiles use, as of [Uses]; none leaves a manifest as it is. was is the vocabulary
-// before: of a NamespacedCloudProfile that of its parent. Errors are as those of Forward.
+// before: of a NamespacedCloudProfile that of its parent. What the parent is not going to register stays as it is. Errors are as those of Forward.
 func Register(
 	cloud provider.Provider[any], input Input, uses []string, was []v1beta1.CapabilityDefinition,
 ) (result Result, errs field.ErrorList, err error) {
@@ -83,7 +83,10 @@ func Register(
 	if err != nil {
 		return Result{}, nil, err
 	}
-	if len(p.errs) > 0 || len(uses) == 0 || input.Parent != nil && len(input.Parent.MachineCapabilities) == 0 {
+	if input.Parent != nil {
+		uses = slices.DeleteFunc(slices.Clone(uses), func(name string) bool { return !isComplete(input.Parent.MachineCapabilities, name) })
+	}
+	if len(p.errs) > 0 || len(uses) == 0 {
 		return p.result(nil)
 	}
 	r := &registration{document: p, names: slices.DeleteFunc(slices.Clone(uses), func(name string) bool { return isComplete(was, name) })}
@@ -113,7 +116,9 @@ func Register(
 	if input.Parent == nil {
 		p.spec.MachineCapabilities = registering(p.capabilities, uses)
 	}
-	return p.result(nil)
+	result, errs, err = p.result(nil)
+	result.Unreplaced = r.unreplaced
+	return result, errs, err
 }
 
 // Together is what a worker pool asks for that asks for more than one of the reserved capabilities: those of which each changes nothing by
@@ -131,6 +136,8 @@ type registration struct {
 	vocabulary *capability.Vocabulary
 	// mapped are the flavors of the provider config.
 	mapped map[provider.ImageVersion][]mappedFlavor
+	// unreplaced are those that declare what the second text has nothing in the place of.
+	unreplaced []string
 }
 
 // mappedFlavor is a flavor of the provider config: what it declares before and after, by the names of the second text.
@@ -286,6 +293,9 @@ func (r *registration) eachFlavor(change func(c v1beta1.Capabilities, version *v
 			was := r.renamed(declared, fmt.Sprintf("%s.capabilityFlavors[%d].capabilities", e.Path, i))
 			if was == nil {
 				was = v1beta1.Capabilities{}
+			}
+			if _, gpu := was[capability.GPUSupport]; gpu {
+				r.unreplaced = append(r.unreplaced, fmt.Sprintf("%s.capabilityFlavors[%d].capabilities.%s", e.Path, i, capability.GPUSupport))
 			}
 			is := maps.Clone(was)
 			change(is, version)

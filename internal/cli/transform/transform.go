@@ -90,6 +90,8 @@ type Result struct {
 	// Folded is set if there are versions to fold, and Unpaired are those that cannot be folded, in the order of the manifest.
 	Folded   bool
 	Unpaired []Unpaired
+	// Unreplaced are the paths of the flavors that declare what the second text of GEP-0054 has nothing in the place of.
+	Unreplaced []string
 }
 
 // document is a manifest while it is migrated.

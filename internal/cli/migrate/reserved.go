@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/internal/cli/changes"
+	"github.com/capkit/capkit/internal/cli/gardener"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/transform"
+	"github.com/capkit/capkit/pkg/capability"
+)
+
+// How the reserved capabilities are registered. A CloudProfile and its NamespacedCloudProfiles are one there: what the parent registers
+// changes what flavors of the children mean, which cannot declare it in core before. So they are proved as one update.
+
+// usesOf returns the reserved capabilities that a CloudProfile uses, or a NamespacedCloudProfile of it.
+func (m *migration) usesOf(parent *input.Source[v1beta1.CloudProfile]) (uses []string) {
+	cloud := m.Providers[parent.Object.Spec.Type]
+	used := transform.Uses(cloud, transform.Input{Raw: parent.Manifest.JSON})
+	for _, s := range m.Namespaced.All {
+		if m.ParentOf(s) == parent {
+			used = append(used, transform.Uses(cloud, transform.Input{Raw: s.Manifest.JSON, Parent: &parent.Object.Spec})...)
+		}
+	}
+	for _, d := range capability.Reserved() {
+		if slices.Contains(used, d.Name) {
+			uses = append(uses, d.Name)
+		}
+	}
+	return uses
+}
+
+// proveReserved reports what the registration changes, in every CloudProfile together with its NamespacedCloudProfiles.
+func (m *migration) proveReserved() {
+	now := m.copyOf(m.Given)
+	after := m.updated(now)
+	pairs := map[string]*changes.Pair[v1beta1.NamespacedCloudProfile]{}
+	for _, s := range m.Namespaced.All {
+		if _, migrated := m.becomes[s.Manifest]; migrated {
+			pairs[s.Name] = update(&now.Namespaced, &after.Namespaced, m.after.Namespaced.ByName[s.Name])
+		}
+	}
+	for _, s := range m.Profiles.All {
+		if _, migrated := m.becomes[s.Manifest]; migrated {
+			u := &changes.Update{Kind: "CloudProfile", Name: s.Name, Profile: update(&now.Profiles, &after.Profiles, m.after.Profiles.ByName[s.Name])}
+			m.proveUpdate(u, now, after, s.Manifest)
+		}
+	}
+	for _, s := range m.Namespaced.All {
+		pair := pairs[s.Name]
+		if pair == nil {
+			continue
+		}
+		u := &changes.Update{Kind: "NamespacedCloudProfile", Name: s.Name, Namespaced: pair}
+		if _, with := m.becomes[m.ParentOf(s).Manifest]; !with {
+			m.proveUpdate(u, now, after, s.Manifest)
+			continue
+		}
+		between := m.updated(after) // in which only the parent is updated
+		u.Namespaced = &changes.Pair[v1beta1.NamespacedCloudProfile]{Old: pair.Old.UpdateOf(pair.Old.Old), Updated: pair.Updated}
+		between.Namespaced.Replace(u.Namespaced.Old)
+		for _, c := range m.planned(u, between, after, s.Manifest) {
+			if c.Kind == changes.Refused {
+				m.refuse(s.Manifest, &c)
+			}
+		}
+	}
+}
+
+// refusedByToday reports whether a change is that the Gardener of today refuses the registration. Of a Gardener that accepts it, lint has
+// been asked.
+func (m *migration) refusedByToday(c *changes.Change) bool {
+	return m.reserved && c.Rule == gardener.RuleCore && strings.Contains(c.Field+" "+c.Message, capability.ReservedPrefix)
+}
+
+// reportChange reports that something else is booted. Changes that are accepted are warnings.
+func (m *migration) reportChange(o *manifest.Object, at string, c *changes.Change, text string) {
+	fault := input.Problem(transform.Rule, field.ErrorTypeForbidden, at, nil, "%s", text)
+	switch {
+	case c.Kind == changes.Locked || !m.reserved:
+		m.AddErrors(o, fault)
+	case m.accept:
+		accepted := &input.Given{}
+		accepted.AddWarnings(o, fault)
+		m.warnings = append(m.warnings, accepted.Findings...)
+	default:
+		m.AddErrors(o, fault)
+		m.changes++
+	}
+}
+
+// reportVersions reports for each image version the first of some changes that concern no worker pool, and tells how many there are.
+func (m *migration) reportVersions(o *manifest.Object, all []changes.Change) {
+	for len(all) > 0 {
+		first := all[0]
+		of := func(c changes.Change) bool { return c.Image == first.Image && c.Version == first.Version }
+		text := m.changeText(&first)
+		left := slices.DeleteFunc(slices.Clone(all), of)
+		if more := len(all) - len(left) - 1; more > 0 {
+			text += fmt.Sprintf(" (and %d more)", more)
+		}
+		m.reportChange(o, m.pathOf(o, first.Image, first.Version), &first, text)
+		all = left
+	}
+}
+
+// pathOf returns where a profile lists an image version, or where it lists images.
+func (m *migration) pathOf(o *manifest.Object, image, version string) string {
+	const all = "spec.machineImages"
+	var images []v1beta1.MachineImage
+	for _, s := range m.Profiles.All {
+		if s.Manifest == o {
+			images = s.Object.Spec.MachineImages
+		}
+	}
+	for _, s := range m.Namespaced.All {
+		if s.Manifest == o {
+			images = s.Object.Spec.MachineImages
+		}
+	}
+	for i := range images {
+		for k := range images[i].Versions {
+			if images[i].Name == image && images[i].Versions[k].Version == version {
+				return fmt.Sprintf("%s[%d].versions[%d]", all, i, k)
+			}
+		}
+	}
+	return all
+}
+
+// noteReserved notes which Gardener accepts what is written, if anything is; and which profiles use no reserved capability, so that there is
+// nothing to register.
+func (m *migration) noteReserved(written bool) {
+	if m.back {
+		return
+	}
+	if written {
+		m.Notes = append(m.Notes, fmt.Sprintf("Gardener %s refuses %s names in machineCapabilities: apply it to a Gardener that implements the second "+
+			"text of GEP-0054; until then lint it with --reserved-in-core", m.Server.Release, capability.ReservedPrefix))
+	}
+	for _, s := range m.Profiles.All {
+		if !s.Live && len(m.usesOf(s)) == 0 {
+			m.Notes = append(m.Notes, fmt.Sprintf("%s: CloudProfile %s uses no capability that GEP-0054 reserves: there is nothing to register", s.Manifest.File, s.Name))
+		}
+	}
+	for _, s := range m.Namespaced.All {
+		if parent := m.ParentOf(s); !s.Live && parent.Live && len(m.usesOf(parent)) > 0 {
+			m.Notes = append(m.Notes, fmt.Sprintf("%s: NamespacedCloudProfile %s cannot register anything by itself: give the file of CloudProfile %s as well",
+				s.Manifest.File, s.Name, parent.Name))
+		}
+	}
+}
+
+// noteUnreplaced notes the flavors at some paths of a manifest that declare what the second text of GEP-0054 has nothing in the place of.
+func (m *migration) noteUnreplaced(o *manifest.Object, paths []string) {
+	if len(paths) == 0 {
+		return
+	}
+	line, _ := o.Position(paths[0])
+	more := ""
+	if len(paths) > 1 {
+		more = fmt.Sprintf(", as in %d more places", len(paths)-1)
+	}
+	m.Notes = append(m.Notes, fmt.Sprintf("%s:%d: %s stays as it is%s: the second text of GEP-0054 has nothing in its place",
+		o.File, line, capability.GPUSupport, more))
+}

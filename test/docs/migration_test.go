@@ -38,3 +38,61 @@ func TestMigration(t *testing.T) {
 		t.Errorf("%s is not what capkit migrate makes of %s: %s", during, before, diff)
 	}
 }
+
+// Two versions of an image become one with flavors, and its capability is registered, by the two commands that migrate.md shows. At every
+// step each worker pool boots what it booted before, and the profile is clean, at the end for a later Gardener.
+func TestMigrationOfUpdatesInPlace(t *testing.T) {
+	const folder = "docs/examples/in-place/"
+	file := filepath.Join(t.TempDir(), "profile.yaml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(read(t, folder+"before.yaml"))
+	is := func(name, lint string) {
+		t.Helper()
+		if output, status := run(t, name, "capkit lint --fail-on=warning --feature-gates=InPlaceNodeUpdates=true "+lint+file); status != 0 {
+			t.Errorf("%s: %s", name, output)
+		}
+		output, status := run(t, name, "capkit select "+file)
+		if boots := strings.Split(strings.TrimSpace(output), "\n"); status != 0 || len(boots) != 2 ||
+			!strings.HasSuffix(boots[0], " boots id 2150-amd64") || !strings.HasSuffix(boots[1], " boots id 2150-amd64-inplace") {
+			t.Errorf("%s: %s", name, output)
+		}
+		_, want, _ := strings.Cut(read(t, folder+name), "\napiVersion:") // without the comment that says what the file is
+		_, got, _ := strings.Cut(read(t, file), "\napiVersion:")
+		if diff := cmp.Diff(want, got); diff != "" && name != "before.yaml" {
+			t.Errorf("%s is not what capkit migrate makes: %s", name, diff)
+		}
+	}
+	is("before.yaml", "")
+	commands := map[string]string{}
+	for _, block := range blocks(t, "docs/commands/migrate.md", "console") {
+		for line := range strings.Lines(block) {
+			if args, found := strings.CutPrefix(line, "$ capkit migrate "); found {
+				flag, manifest, _ := strings.Cut(strings.TrimSpace(args), " ")
+				commands[manifest] = flag
+			}
+		}
+	}
+	if output, status := run(t, "the first command", "capkit migrate -w "+commands[folder+"before.yaml"]+" "+file); status != 0 {
+		t.Fatal(output)
+	}
+	write(read(t, file+".step-2"))
+	is("folded.yaml", "")
+	if output, status := run(t, "the second command", "capkit migrate -w "+commands[folder+"folded.yaml"]+" "+file); status != 0 {
+		t.Fatal(output)
+	}
+	is("registered.yaml", "--reserved-in-core ")
+	if output, status := run(t, "back", "capkit migrate -w --reserved --back "+file); status != 0 {
+		t.Fatal(output)
+	}
+	want := strings.Replace(read(t, folder+"folded.yaml"), "        supported: true\n", "        supported: true\n      capabilityFlavors:\n      - architecture: [amd64]\n", 1)
+	_, want, _ = strings.Cut(want, "\napiVersion:")
+	_, got, _ := strings.Cut(read(t, file), "\napiVersion:")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("back, but for the flavor that core has: %s", diff)
+	}
+}

@@ -6,6 +6,7 @@ package migrate
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,8 +85,10 @@ func (m *migration) checkFlags() error {
 		return nil
 	}
 	specs := m.specs()
-	if err := checkSuffix(specs, m.options.Fold); err != nil {
-		return err
+	if !m.foldsReserved() {
+		if err := checkSuffix(specs, m.options.Fold); err != nil {
+			return err
+		}
 	}
 	var types []string
 	for _, spec := range specs {
@@ -101,6 +104,22 @@ func (m *migration) checkFlags() error {
 		}
 	}
 	return nil
+}
+
+// foldsReserved reports whether a fold declares one of Gardener's capabilities, and some flavor declares it already: it is registered
+// nowhere once all are folded.
+func (m *migration) foldsReserved() bool {
+	fold := m.options.Fold
+	declared := func(providerType string, raw json.RawMessage) bool {
+		cloud := m.Providers[providerType]
+		return cloud != nil && fold.Declared(cloud, transform.Input{Raw: raw})
+	}
+	return fold.IsReserved() && (slices.ContainsFunc(m.Profiles.All, func(s *input.Source[v1beta1.CloudProfile]) bool {
+		return !s.Live && declared(s.Object.Spec.Type, s.Manifest.JSON)
+	}) || slices.ContainsFunc(m.Namespaced.All, func(s *input.Source[v1beta1.NamespacedCloudProfile]) bool {
+		parent := m.ParentOf(s)
+		return !s.Live && parent != nil && declared(parent.Object.Spec.Type, s.Manifest.JSON)
+	}))
 }
 
 // checkSuffix returns an error if no version of some profiles has the suffix of a fold, and its value is not registered, as it is

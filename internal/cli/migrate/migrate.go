@@ -134,6 +134,10 @@ func (flags *migrateFlags) options() (transform.Options, error) {
 			return options, fmt.Errorf("--fold %w", err)
 		}
 		options.Fold = fold
+		if fold.IsReserved() && flags.given("machine-types") {
+			return options, fmt.Errorf("--machine-types does not go with %s: worker pools ask for it, and a machine type that says nothing supports all values",
+				fold.Capability)
+		}
 	}
 	options.MachineTypes = flags.machineTypes
 	for _, pattern := range flags.machineTypes {

@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
@@ -48,6 +49,9 @@ func ParseFold(text string) (*Fold, error) {
 		standard = StandardPlain
 	}
 	f := &Fold{suffix, name, value, standard}
+	if err := f.checkReserved(text, says); err != nil {
+		return nil, err
+	}
 	switch {
 	case !hasCapability || !hasValues || suffix == "" || name == "" || value == "" || standard == "" || strings.Contains(standard, ","):
 		return nil, fmt.Errorf("%q: write SUFFIX=CAPABILITY:VALUE or SUFFIX=CAPABILITY:VALUE,PLAIN, as in -baremetal=hypervisor:baremetal,virtualized", text)
@@ -58,6 +62,44 @@ func ParseFold(text string) (*Fold, error) {
 	}
 	return f, nil
 }
+
+// checkReserved returns an error about a capability with the prefix of those that Gardener has reserved, or about the values of it. If
+// nobody says the plain value, it is what images have that do not declare the capability.
+func (f *Fold) checkReserved(text string, says bool) error {
+	if !f.IsReserved() || f.Value == "" {
+		return nil
+	}
+	if now := capability.Canonical(f.Capability); now != f.Capability {
+		return fmt.Errorf("%q: GEP-0054 calls %s by another name now: write %s", text, f.Capability, profile.InSecondText(now))
+	}
+	reserved := capability.Reserved()
+	i := slices.IndexFunc(reserved, func(d capability.Definition) bool { return d.Name == f.Capability })
+	if i < 0 {
+		var names []string
+		for _, d := range reserved {
+			names = append(names, d.Name)
+		}
+		return fmt.Errorf("%q: Gardener has no capability %s; it has %s%s", text, f.Capability, words.And(names), words.DidYouMean(words.Closest(f.Capability, names)))
+	}
+	if !says {
+		f.Plain = reserved[i].Undeclared
+	}
+	for _, value := range []string{f.Value, f.Plain} {
+		if !slices.Contains(reserved[i].Values, value) {
+			meant := words.Closest(value, reserved[i].Values)
+			for _, right := range reserved[i].Values {
+				if first, has := capability.Translate(f.Capability, right); has && first == value {
+					meant = right
+				}
+			}
+			return fmt.Errorf("%q: %s has no value %q, but %s%s", text, f.Capability, value, words.And(reserved[i].Values), words.DidYouMean(meant))
+		}
+	}
+	return nil
+}
+
+// IsReserved reports whether the capability is one that Gardener has reserved, which is known without being registered.
+func (f *Fold) IsReserved() bool { return strings.HasPrefix(f.Capability, capability.ReservedPrefix) }
 
 // Folds returns the version that a version is folded into; false if its name does not say so.
 func (f *Fold) Folds(version string) (plain string, folds bool) {
@@ -73,6 +115,19 @@ func FoldsAny(cloud provider.Provider[any], input Input, fold *Fold) bool {
 	}
 	pairs, _ := p.foldable(fold)
 	return len(pairs) > 0
+}
+
+// Declared reports whether a flavor of the provider config declares the capability of a fold with its value.
+func (f *Fold) Declared(cloud provider.Provider[any], input Input) bool {
+	p, err := read(cloud, input)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(p.entries(), func(e configEntry) bool {
+		return slices.ContainsFunc(e.Flavors, func(flavor imageselector.Flavor[any]) bool {
+			return slices.Contains(flavor.Capabilities[f.Capability], f.Value)
+		})
+	})
 }
 
 // Formerly returns which version of an image a combination was called by before a migration, from the specs of the profile before
@@ -115,8 +170,11 @@ func matchesAny(patterns []string, name string) bool {
 }
 
 // register returns a vocabulary with the capability of a fold: the plain value before the other one, so that it is preferred
-// where both fit. What is registered keeps its order.
+// where both fit. What is registered keeps its order. A capability of Gardener is not registered unless it is.
 func register(capabilities []v1beta1.CapabilityDefinition, f *Fold) []v1beta1.CapabilityDefinition {
+	if f.IsReserved() && !registersName(capabilities, f.Capability) {
+		return capabilities
+	}
 	capabilities = slices.Clone(capabilities)
 	i := slices.IndexFunc(capabilities, func(c v1beta1.CapabilityDefinition) bool { return c.Name == f.Capability })
 	if i < 0 {
@@ -131,6 +189,11 @@ func register(capabilities []v1beta1.CapabilityDefinition, f *Fold) []v1beta1.Ca
 	}
 	capabilities[i].Values = values
 	return capabilities
+}
+
+// registersName reports whether a vocabulary has a capability by a name.
+func registersName(capabilities []v1beta1.CapabilityDefinition, name string) bool {
+	return slices.ContainsFunc(capabilities, func(c v1beta1.CapabilityDefinition) bool { return c.Name == name })
 }
 
 // pair is a version with a suffix, and the one without.
@@ -185,14 +248,15 @@ func (p *document) isPaired(id provider.ImageVersion) bool {
 	return slices.ContainsFunc(p.pairs, func(pair pair) bool { return pair.suffixed.ID == id || pair.plain.ID == id })
 }
 
-// fold joins versions, and returns those that are kept. The capability is registered.
+// fold joins versions, and returns those that are kept. The capability is registered, unless it is one of Gardener's.
 func (p *document) fold(f *Fold) []Kept {
+	p.refuseFirstText(f)
 	core := p.fill(p.capabilities)
 	var kept []Kept
 	for _, pair := range p.pairs {
 		plain, suffixed := pair.plain.ID, pair.suffixed.ID
 		p.rewrite(provider.FormatFlavors, func(id provider.ImageVersion) bool { return id == plain })
-		p.checkPair(pair)
+		p.checkPair(f, pair)
 		p.foldFlavors(f, pair)
 		p.foldCore(f, pair, core)
 		var by []string
@@ -209,10 +273,47 @@ func (p *document) fold(f *Fold) []Kept {
 	return kept
 }
 
-// checkPair reports what two versions say that a version says once for all its flavors, and that is not the same in both.
-func (p *document) checkPair(pair pair) {
+// refuseFirstText reports the capability of a fold by the name that it has in the first text of GEP-0054.
+func (p *document) refuseFirstText(f *Fold) {
+	refuse := func(at, name string) bool {
+		if name == f.Capability || capability.Canonical(name) != f.Capability || len(p.pairs) == 0 {
+			return false
+		}
+		p.fail(at, "%s is the name that %s had at first: write the new one everywhere first, by capkit lint --fix", name, f.Capability)
+		return true
+	}
+	for i, c := range p.capabilities {
+		if p.input.Parent == nil && refuse(fmt.Sprintf("spec.machineCapabilities[%d].name", i), c.Name) {
+			return
+		}
+	}
+	for _, e := range p.entries() {
+		for i := range e.Flavors {
+			for name := range e.Flavors[i].Capabilities {
+				if refuse(e.Flavors[i].Path.Child("capabilities", name).String(), name) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// inPlaceUpdates is the field of a version that says whether it supports updates in place.
+const inPlaceUpdates = "inPlaceUpdates"
+
+// checkPair reports what two versions say that a version says once for all its flavors, and that is not the same in both. Versions that are
+// told apart by updates in place differ in whether core says that they support them; that it does is what the plain one takes over.
+func (p *document) checkPair(f *Fold, pair pair) {
 	suffixed, plain := pair.suffixed.ID, pair.plain.ID
 	was, is := fieldsOf(*pair.suffixed.MachineImageVersion), fieldsOf(*pair.plain.MachineImageVersion)
+	inPlace, alsoInPlace := profile.Undeclared(pair.suffixed.MachineImageVersion) != nil, profile.Undeclared(pair.plain.MachineImageVersion) != nil
+	if f.Capability == capability.UpdateType && inPlace != alsoInPlace {
+		delete(was, inPlaceUpdates)
+		delete(is, inPlaceUpdates)
+		if inPlace {
+			pair.plain.InPlaceUpdates = pair.suffixed.InPlaceUpdates.DeepCopy()
+		}
+	}
 	all := maps.Clone(was)
 	maps.Copy(all, is)
 	var differences []string
@@ -311,12 +412,17 @@ func declare(flavors []any, name, value string) []any {
 	return flavors
 }
 
-// foldCore gives the plain version of core the flavors of the one with the suffix. core is filled.
+// foldCore gives the plain version of core the flavors of the one with the suffix. core is filled. Flavors that differ in a capability only
+// that is not registered are one, and admission fills them in if neither version has any.
 func (p *document) foldCore(f *Fold, pair pair, core *v1beta1.CloudProfileSpec) {
-	version := pair.plain
+	version, name := pair.plain, f.Capability
+	if f.IsReserved() && !registersName(p.capabilities, name) {
+		if name = ""; len(pair.plain.CapabilityFlavors)+len(pair.suffixed.CapabilityFlavors) == 0 {
+			return
+		}
+	}
 	version.CapabilityFlavors = nil
-	for _, flavor := range append(declaring(versionIn(core, pair.plain), f.Capability, f.Plain),
-		declaring(versionIn(core, pair.suffixed), f.Capability, f.Value)...) {
+	for _, flavor := range append(declaring(versionIn(core, pair.plain), name, f.Plain), declaring(versionIn(core, pair.suffixed), name, f.Value)...) {
 		if !slices.ContainsFunc(version.CapabilityFlavors, func(other v1beta1.MachineImageFlavor) bool { return reflect.DeepEqual(other, flavor) }) {
 			version.CapabilityFlavors = append(version.CapabilityFlavors, flavor)
 		}
@@ -333,8 +439,8 @@ func (p *document) foldCore(f *Fold, pair pair, core *v1beta1.CloudProfileSpec) 
 	}
 }
 
-// declaring returns the flavors of an image version with a value of a capability, where they do not declare it. Without flavors it
-// has one that says nothing else.
+// declaring returns the flavors of an image version with a value of a capability, where they do not declare it; as they are if it has no
+// name. Without flavors it has one that says nothing else.
 func declaring(version *v1beta1.MachineImageVersion, name, value string) []v1beta1.MachineImageFlavor {
 	declared := version.CapabilityFlavors
 	if len(declared) == 0 {
@@ -342,7 +448,10 @@ func declaring(version *v1beta1.MachineImageVersion, name, value string) []v1bet
 	}
 	flavors := make([]v1beta1.MachineImageFlavor, 0, len(declared))
 	for _, flavor := range declared {
-		capabilities := v1beta1.Capabilities{name: {value}}
+		capabilities := v1beta1.Capabilities{}
+		if name != "" {
+			capabilities[name] = []string{value}
+		}
 		maps.Copy(capabilities, flavor.Capabilities)
 		flavors = append(flavors, v1beta1.MachineImageFlavor{Capabilities: capabilities})
 	}
@@ -384,6 +493,3 @@ func (p *document) foldMachineTypes(f *Fold, patterns []string) {
 		}
 	}
 }
-
-// IsReserved reports whether the capability is one that Gardener has reserved, which is known without being registered.
-func (f *Fold) IsReserved() bool { return strings.HasPrefix(f.Capability, capability.ReservedPrefix) }

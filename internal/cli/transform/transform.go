@@ -171,6 +171,7 @@ func (p *document) result(kept []Kept) (Result, field.ErrorList, error) {
 	for v := range profile.Versions(&p.spec) {
 		was, tree := versionIn(&p.was, v), entry(entry(spec["machineImages"], v.Image)["versions"], v.Index)
 		set(tree, "architectures", was.Architectures, v.Architectures)
+		set(tree, inPlaceUpdates, was.InPlaceUpdates, v.InPlaceUpdates)
 		set(tree, "capabilityFlavors", was.CapabilityFlavors, v.CapabilityFlavors)
 		if !p.gone[v.MachineImageVersion] {
 			stay[v.Image] = append(stay[v.Image], tree)

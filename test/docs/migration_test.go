@@ -89,7 +89,8 @@ func TestMigrationOfUpdatesInPlace(t *testing.T) {
 	if output, status := run(t, "back", "capkit migrate -w --reserved --back "+file); status != 0 {
 		t.Fatal(output)
 	}
-	want := strings.Replace(read(t, folder+"folded.yaml"), "        supported: true\n", "        supported: true\n      capabilityFlavors:\n      - architecture: [amd64]\n", 1)
+	const supported, flavors = "        supported: true\n", "      capabilityFlavors:\n      - architecture: [amd64]\n"
+	want := strings.Replace(read(t, folder+"folded.yaml"), supported, supported+flavors, 1)
 	_, want, _ = strings.Cut(want, "\napiVersion:")
 	_, got, _ := strings.Cut(read(t, file), "\napiVersion:")
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -71,7 +71,8 @@ var _ = Describe("A worker pool", func() {
 		before.releases = before.releases[:1]
 		profile := profileOf("maintained", before)
 		create(ctx, profile)
-		s := shootOf("maintained", pool{name: "auto", strategy: auto, version: "1.0.0"}, pool{name: "manual", strategy: manual, version: "1.0.0"}, pool{name: "web", strategy: replace, version: "1.0.0"})
+		s := shootOf("maintained", pool{name: "auto", strategy: auto, version: "1.0.0"},
+			pool{name: "manual", strategy: manual, version: "1.0.0"}, pool{name: "web", strategy: replace, version: "1.0.0"})
 		create(ctx, s)
 		Expect(change(ctx, profile, after.write)).To(Succeed())
 		Eventually(ctx, func(g Gomega) { // once every server has seen the profile
@@ -90,7 +91,8 @@ var _ = Describe("Registering in a profile that is in use", func() {
 		less := offer{[]v1beta1.CapabilityDefinition{updates}, []release{{"1.0.0", []flavor{rolling}}, {"1.1.0", []flavor{rolling, inPlace}}}}
 		profile := profileOf("in-use", before)
 		create(ctx, profile)
-		s := shootOf("in-use", pool{name: "auto", strategy: auto, version: "1.0.0"}, pool{name: "newer", strategy: auto, version: "1.1.0"}, pool{name: "web", strategy: replace, version: "1.0.0"})
+		s := shootOf("in-use", pool{name: "auto", strategy: auto, version: "1.0.0"},
+			pool{name: "newer", strategy: auto, version: "1.1.0"}, pool{name: "web", strategy: replace, version: "1.0.0"})
 		create(ctx, s)
 		Eventually(ctx, func(g Gomega) []string { // once the component knows the Shoot
 			g.Expect(change(ctx, profile, before.write)).To(Succeed())

@@ -164,14 +164,17 @@ func register(profile *unstructured.Unstructured) {
 	}
 }
 
-// draw returns objects of a kind: each change of a file with each value alone, and then pairs of changes of the file, and of one for all
-// objects of the kind, that are drawn at random, until there are as many as wanted. Each has a name of its own.
+// draw returns objects of a kind: each change with each value alone, and then pairs of changes that are drawn at random, until there are
+// as many as wanted. Each has a name of its own. With a prefix, the changes are those in the file of that prefix, and the second of a pair
+// may also be one of those without.
 func draw(r *rand.Rand, base *unstructured.Unstructured, prefix string, wanted int) (all []*drawn) {
 	GinkgoHelper()
 	var changes, usual []change
 	kind := strings.ToLower(base.GetKind())
 	readFile("test/versions/testdata/"+prefix+kind+".yaml", &changes)
-	readFile("test/versions/testdata/"+kind+".yaml", &usual)
+	if prefix != "" {
+		readFile("test/versions/testdata/"+kind+".yaml", &usual)
+	}
 	one := func() *drawn {
 		d := &drawn{object: base.DeepCopy()}
 		d.object.SetName(fmt.Sprintf("%c%d", base.GetName()[0], len(all)))

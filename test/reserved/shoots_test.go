@@ -5,7 +5,9 @@
 package reserved
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
@@ -13,6 +15,9 @@ import (
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capkit/capkit/internal/cli/clouds"
+	"github.com/capkit/capkit/pkg/cli"
 )
 
 // maintain has the maintenance of a Shoot done, and returns what its status says of it; nil if there was nothing to do.
@@ -27,6 +32,25 @@ func maintain(ctx context.Context, s *v1beta1.Shoot) *v1beta1.LastMaintenance {
 		g.Expect(s.Status.LastMaintenance).NotTo(HaveValue(HaveField("State", v1beta1.LastOperationStateProcessing)))
 	}).Should(Succeed())
 	return s.Status.LastMaintenance
+}
+
+// foretold returns the version of each worker pool of a Shoot that capkit maintenance says it gets.
+func foretold(shoot string) map[string]string {
+	GinkgoHelper()
+	var stdout, stderr bytes.Buffer
+	args := []string{"capkit", "maintenance", "-o", "json", "-n", "garden-demo", "--kubeconfig", g.Kubeconfig()}
+	cli.Run(args, nil, &stdout, &stderr, clouds.All()...)
+	var answer struct {
+		Pools []struct{ Shoot, Pool, To string }
+	}
+	Expect(json.Unmarshal(stdout.Bytes(), &answer)).To(Succeed(), stderr.String())
+	versions := map[string]string{}
+	for _, p := range answer.Pools {
+		if p.Shoot == "garden-demo/"+shoot {
+			versions[p.Pool] = p.To
+		}
+	}
+	return versions
 }
 
 // mixed are versions of which some have a flavor for updates in place, and the newest has not, though core says that it supports them.
@@ -75,6 +99,7 @@ var _ = Describe("A worker pool", func() {
 			pool{name: "manual", strategy: manual, version: "1.0.0"}, pool{name: "web", strategy: replace, version: "1.0.0"})
 		create(ctx, s)
 		Expect(change(ctx, profile, after.write)).To(Succeed())
+		Expect(foretold("maintained")).To(Equal(map[string]string{"auto": "1.2.0", "manual": "1.2.0", "web": "1.3.0"}))
 		Eventually(ctx, func(g Gomega) { // once every server has seen the profile
 			last := maintain(ctx, s)
 			g.Expect(last).To(HaveValue(HaveField("FailureReason", BeNil())))

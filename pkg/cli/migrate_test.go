@@ -386,9 +386,6 @@ func TestMigrateRefuses(t *testing.T) {
 		"nothing":          {"", "", "file.yaml is empty: name those to migrate [migration]"},
 		"what is no YAML":  {"a: [\n", "", "not valid YAML"},
 		"another provider": {strings.Replace(legacy, "type: openstack", "type: mars", 1), "", "[provider-unknown]"},
-		"a name that Gardener keeps": {
-			read(t, suffixes), "--fold=-baremetal=gardener-host:baremetal", "gardener-core",
-		},
 		"a value that is preferred already": {
 			strings.Replace(read(t, suffixes), "  machineTypes:", "  machineCapabilities: [{name: architecture, values: [amd64]}, "+
 				"{name: hypervisor, values: [baremetal, virtualized]}]\n  machineTypes:", 1),

@@ -13,7 +13,7 @@ import (
 	"slices"
 
 	"github.com/capkit/capkit/internal/cli/edit"
-	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
@@ -61,7 +61,7 @@ func (d *differ) members(at fieldpath.Path, old, want map[string]any) {
 	var gone []*spare
 	names, renamed := slices.Sorted(maps.Keys(old)), renames(old, want)
 	for _, name := range names {
-		if _, stays := want[name]; !stays && renamed[capability.Canonical(name)] != name {
+		if _, stays := want[name]; !stays && renamed[texts.Canonical(name)] != name {
 			gone = collect(gone, Member(at, name), old[name])
 		}
 	}
@@ -74,7 +74,7 @@ func (d *differ) members(at fieldpath.Path, old, want map[string]any) {
 	for _, name := range names {
 		if value, stays := want[name]; stays {
 			d.values(Member(at, name), old[name], value)
-		} else if now := capability.Canonical(name); renamed[now] == name {
+		} else if now := texts.Canonical(name); renamed[now] == name {
 			d.add(edit.Rename(Member(at, name), now))
 			d.values(Member(at, name), old[name], want[now])
 		} else {
@@ -89,7 +89,7 @@ func renames(old, want map[string]any) map[string]string {
 	renamed := map[string]string{}
 	for name := range old {
 		_, stays := want[name]
-		now := capability.Canonical(name)
+		now := texts.Canonical(name)
 		if _, there := want[now]; there && !stays && old[now] == nil {
 			renamed[now] = name
 		}
@@ -144,7 +144,7 @@ func identity(value any) string {
 	members, _ := value.(map[string]any)
 	for _, name := range identities {
 		if text, isText := members[name].(string); isText {
-			return name + " " + capability.Canonical(text)
+			return name + " " + texts.Canonical(text)
 		}
 	}
 	return ""

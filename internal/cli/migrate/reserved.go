@@ -148,17 +148,39 @@ func (m *migration) noteReserved(written bool) {
 		m.Notes = append(m.Notes, fmt.Sprintf("Gardener %s refuses %s names in machineCapabilities: apply it to a Gardener that implements the second "+
 			"text of GEP-0054; until then lint it with --reserved-in-core", m.Server.Release, capability.ReservedPrefix))
 	}
+	for _, s := range m.Namespaced.All {
+		_, migrated := m.becomes[s.Manifest]
+		if _, with := m.becomes[m.parentManifest(s)]; migrated && with {
+			m.Notes = append(m.Notes, fmt.Sprintf("apply NamespacedCloudProfile %s right after CloudProfile %s: until then, flavors of it that leave a "+
+				"reserved capability out have all values", s.Name, s.Object.Spec.Parent.Name))
+		}
+	}
 	for _, s := range m.Profiles.All {
 		if !s.Live && len(m.usesOf(s)) == 0 {
 			m.Notes = append(m.Notes, fmt.Sprintf("%s: CloudProfile %s uses no capability that GEP-0054 reserves: there is nothing to register", s.Manifest.File, s.Name))
 		}
 	}
 	for _, s := range m.Namespaced.All {
-		if parent := m.ParentOf(s); !s.Live && parent.Live && len(m.usesOf(parent)) > 0 {
+		if parent := m.ParentOf(s); !s.Live && parent.Live && registersLess(parent.Object.Spec.MachineCapabilities, m.usesOf(parent)) {
 			m.Notes = append(m.Notes, fmt.Sprintf("%s: NamespacedCloudProfile %s cannot register anything by itself: give the file of CloudProfile %s as well",
 				s.Manifest.File, s.Name, parent.Name))
 		}
 	}
+}
+
+// parentManifest returns the manifest of the parent of a NamespacedCloudProfile; nil if it has none.
+func (m *migration) parentManifest(s *input.Source[v1beta1.NamespacedCloudProfile]) *manifest.Object {
+	if parent := m.ParentOf(s); parent != nil {
+		return parent.Manifest
+	}
+	return nil
+}
+
+// registersLess reports whether a vocabulary does not register all of some capabilities.
+func registersLess(capabilities []v1beta1.CapabilityDefinition, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return !slices.ContainsFunc(capabilities, func(c v1beta1.CapabilityDefinition) bool { return c.Name == name })
+	})
 }
 
 // noteUnreplaced notes the flavors at some paths of a manifest that declare what the second text of GEP-0054 has nothing in the place of.

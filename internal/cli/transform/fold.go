@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
@@ -69,7 +70,7 @@ func (f *Fold) checkReserved(text string, says bool) error {
 	if !f.IsReserved() || f.Value == "" {
 		return nil
 	}
-	if now := capability.Canonical(f.Capability); now != f.Capability {
+	if now := texts.Canonical(f.Capability); now != f.Capability {
 		return fmt.Errorf("%q: GEP-0054 calls %s by another name now: write %s", text, f.Capability, profile.InSecondText(now))
 	}
 	reserved := capability.Reserved()
@@ -88,7 +89,7 @@ func (f *Fold) checkReserved(text string, says bool) error {
 		if !slices.Contains(reserved[i].Values, value) {
 			meant := words.Closest(value, reserved[i].Values)
 			for _, right := range reserved[i].Values {
-				if first, has := capability.Translate(f.Capability, right); has && first == value {
+				if first, has := texts.Translate(f.Capability, right); has && first == value {
 					meant = right
 				}
 			}
@@ -276,7 +277,7 @@ func (p *document) fold(f *Fold) []Kept {
 // refuseFirstText reports the capability of a fold by the name that it has in the first text of GEP-0054.
 func (p *document) refuseFirstText(f *Fold) {
 	refuse := func(at, name string) bool {
-		if name == f.Capability || capability.Canonical(name) != f.Capability || len(p.pairs) == 0 {
+		if name == f.Capability || texts.Canonical(name) != f.Capability || len(p.pairs) == 0 {
 			return false
 		}
 		p.fail(at, "%s is the name that %s had at first: write the new one everywhere first, by capkit lint --fix", name, f.Capability)
@@ -337,13 +338,13 @@ func fieldsOf(version v1beta1.MachineImageVersion) map[string]string {
 	var fields map[string]json.RawMessage
 	e := json.NewEncoder(&raw)
 	e.SetEscapeHTML(false) // for constraints
-	texts := map[string]string{}
+	said := map[string]string{}
 	if e.Encode(version) == nil && json.Unmarshal(raw.Bytes(), &fields) == nil {
 		for name, value := range fields {
-			texts[name] = string(value)
+			said[name] = string(value)
 		}
 	}
-	return texts
+	return said
 }
 
 // foldFlavors gives the entries of the plain version in the provider config the flavors of the one with the suffix.

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
@@ -36,11 +37,11 @@ func Uses(cloud provider.Provider[any], input Input) []string {
 	used := sets.New[string]()
 	add := func(c v1beta1.Capabilities) {
 		for name := range c {
-			used.Insert(capability.Canonical(name))
+			used.Insert(texts.Canonical(name))
 		}
 	}
 	for _, c := range p.spec.MachineCapabilities {
-		used.Insert(capability.Canonical(c.Name))
+		used.Insert(texts.Canonical(c.Name))
 	}
 	for i := range p.spec.MachineTypes {
 		add(p.spec.MachineTypes[i].Capabilities)
@@ -62,11 +63,8 @@ func Uses(cloud provider.Provider[any], input Input) []string {
 }
 
 // secondText returns the reserved capabilities of the second text of GEP-0054, in the order of [capability.Reserved].
-func secondText() (names []string) {
-	for _, d := range capability.FirstText() {
-		names = append(names, capability.Canonical(d.Name))
-	}
-	return names
+func secondText() []string {
+	return slices.DeleteFunc(texts.Names(), texts.OfFirst)
 }
 
 // Register returns what a manifest becomes that registers some reserved capabilities, by the names of the second text of GEP-0054 and with
@@ -152,7 +150,7 @@ func definition(name string) capability.Definition {
 // registeredAs returns the entry that registers a reserved capability by either name; nil if none does. The first one counts.
 func registeredAs(capabilities []v1beta1.CapabilityDefinition, name string) *v1beta1.CapabilityDefinition {
 	for i := range capabilities {
-		if capability.Canonical(capabilities[i].Name) == name {
+		if texts.Canonical(capabilities[i].Name) == name {
 			return &capabilities[i]
 		}
 	}
@@ -181,7 +179,7 @@ func withoutNew(capabilities, was []v1beta1.CapabilityDefinition) (old []v1beta1
 // order of their values.
 func registering(capabilities []v1beta1.CapabilityDefinition, names []string) (all []v1beta1.CapabilityDefinition) {
 	for _, c := range capabilities {
-		name := capability.Canonical(c.Name)
+		name := texts.Canonical(c.Name)
 		if registeredAs(all, name) != nil {
 			continue // by its other name
 		}
@@ -202,12 +200,12 @@ func registering(capabilities []v1beta1.CapabilityDefinition, names []string) (a
 
 // inWords returns values of a capability in the words of the second text; those that the first one does not have stay.
 func inWords(name string, values []string) []string {
-	if !capability.OfFirstText(name) {
+	if !texts.OfFirst(name) {
 		return values
 	}
 	translated := make([]string, 0, len(values))
 	for _, value := range values {
-		if word, has := capability.Translate(name, value); has {
+		if word, has := texts.Translate(name, value); has {
 			value = word
 		}
 		translated = added(translated, value)
@@ -240,7 +238,7 @@ func (p *document) renamed(c v1beta1.Capabilities, at string) v1beta1.Capabiliti
 					d.Name, value, strings.Join(d.Values, " and "))
 			}
 		}
-		name := capability.Canonical(d.Name)
+		name := texts.Canonical(d.Name)
 		is[name] = added(c[name], inWords(d.Name, values)...)
 		delete(is, d.Name)
 	}
@@ -352,7 +350,9 @@ func (r *registration) variants(c v1beta1.Capabilities, v profile.Version, carri
 		variant := v1beta1.Capabilities{}
 		maps.Copy(variant, c)
 		for _, name := range r.names {
-			variant[name] = m.is[name]
+			if _, declared := c[name]; !declared {
+				variant[name] = m.is[name]
+			}
 		}
 		all = append(all, variant)
 	}
@@ -402,7 +402,7 @@ func Unregister(cloud provider.Provider[any], input Input) (result Result, errs 
 		r.freeMachineType(i)
 	}
 	p.spec.MachineCapabilities = slices.DeleteFunc(slices.Clone(p.spec.MachineCapabilities), func(c v1beta1.CapabilityDefinition) bool {
-		return slices.Contains(r.names, capability.Canonical(c.Name))
+		return slices.Contains(r.names, texts.Canonical(c.Name))
 	})
 	return p.result(nil)
 }
@@ -428,7 +428,7 @@ func (r *registration) leaveOut(c v1beta1.Capabilities, version *v1beta1.Machine
 func (r *registration) without(c v1beta1.Capabilities) v1beta1.Capabilities {
 	c = maps.Clone(c)
 	maps.DeleteFunc(c, func(name string, _ v1beta1.CapabilityValues) bool {
-		return slices.Contains(r.names, capability.Canonical(name))
+		return slices.Contains(r.names, texts.Canonical(name))
 	})
 	return c
 }
@@ -454,14 +454,14 @@ func (r *registration) strip(v profile.Version) {
 func (r *registration) freeMachineType(i int) {
 	t := &r.spec.MachineTypes[i]
 	for _, name := range slices.Sorted(maps.Keys(t.Capabilities)) {
-		as := registeredAs(r.capabilities, capability.Canonical(name))
-		if as == nil || !slices.Contains(r.names, capability.Canonical(name)) {
+		as := registeredAs(r.capabilities, texts.Canonical(name))
+		if as == nil || !slices.Contains(r.names, texts.Canonical(name)) {
 			continue
 		}
 		supported := inWords(name, t.Capabilities[name])
 		if slices.ContainsFunc(inWords(as.Name, as.Values), func(value string) bool { return !slices.Contains(supported, value) }) {
 			r.fail(fmt.Sprintf("spec.machineTypes[%d].capabilities.%s", i, name),
-				"machine type %s has not all values of %s, which it could not say if that were not registered; remove it here first", t.Name, name)
+				"machine type %s supports some values of %s only, which it cannot say once that is not registered; remove it here first", t.Name, name)
 		}
 	}
 	if t.Capabilities = r.without(t.Capabilities); len(t.Capabilities) == 0 {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/transform"
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
@@ -44,7 +45,7 @@ type drawn struct {
 func (d *drawn) named(name string, values ...string) v1beta1.CapabilityDefinition {
 	if d.first {
 		for i := range values {
-			values[i], _ = capability.Translate(name, values[i])
+			values[i], _ = texts.Translate(name, values[i])
 		}
 		name = map[string]string{capability.BootType: "gardener-bootType", capability.UpdateType: "gardener-updateType"}[name]
 	}

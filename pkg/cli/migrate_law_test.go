@@ -181,6 +181,9 @@ func (l *legacy) core(images [][]random) {
 			if !slices.Equal(v.architectures, []string{"amd64"}) || l.r.IntN(3) == 0 {
 				l.line(at+4+l.dash, "architectures: [%s]", strings.Join(v.architectures, ", "))
 			}
+			if !l.suffixed && l.r.IntN(3) == 0 {
+				l.line(at+4+l.dash, "inPlaceUpdates: {supported: true}")
+			}
 		}
 	}
 }
@@ -447,6 +450,26 @@ func (l *lawful) becomesFlavors() {
 	}
 }
 
+// registersReserved demands that registering what Gardener has reserved changes nothing but the vocabulary and the image versions, keeps
+// their text, and can be taken back.
+func (l *lawful) registersReserved() {
+	if l.r().IntN(2) == 0 {
+		l.migrate("--provider-config")
+	}
+	registered := l.migrate("--reserved")
+	l.same("reserved capabilities are registered", registered)
+	keepsText(l.T, l.text, registered)
+	used := strings.Contains(l.text, "inPlaceUpdates")
+	if strings.Contains(registered, "name: gardener-update-type") != used {
+		l.Fatalf("seed %d: used: %t\n%s", l.seed, used, registered)
+	}
+	back := l.migrate("--reserved", "--back")
+	l.same("reserved capabilities are registered no more", back)
+	if strings.Contains(back, "gardener-") {
+		l.Fatalf("seed %d: there is something left in\n%s", l.seed, back)
+	}
+}
+
 // staysFolded demands that there is no way back to the legacy format, which has no place for what was folded.
 func (l *lawful) staysFolded(folded string) {
 	r := runFor(clouds.All(), "", "migrate", "-w", "--back", l.file)
@@ -509,7 +532,10 @@ func TestMigrationOfRandomProfiles(t *testing.T) {
 		text := newLegacy(rand.New(rand.NewPCG(uint64(seed), 18)), cloud.Type()).b.String()
 		write(t, file, text)
 		l := &lawful{t, seed, cloud, file, text, booted(t, cloud, text)}
-		switch law := seed / (4 * len(legacyTypes)) % 4; {
+		switch law := seed / (4 * len(legacyTypes)) % 5; {
+		case law == 4:
+			done["with reserved capabilities"]++
+			l.registersReserved()
 		case strings.Contains(text, "-metal") && law == 2:
 			done["folded"]++
 			l.folds()
@@ -524,7 +550,7 @@ func TestMigrationOfRandomProfiles(t *testing.T) {
 			l.becomesFlavors()
 		}
 	}
-	for _, what := range []string{"folded", "folded by machine type", "registered", "as flavors"} {
+	for _, what := range []string{"folded", "folded by machine type", "registered", "as flavors", "with reserved capabilities"} {
 		if done[what] < *randomProfiles/20 {
 			t.Errorf("%s: %d profiles only", what, done[what])
 		}

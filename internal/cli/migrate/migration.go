@@ -52,6 +52,8 @@ type migration struct {
 	// becomes has what manifests become.
 	becomes map[*manifest.Object]files.Edit
 	kept    []keptVersion
+	// reservedUses are the reserved capabilities that CloudProfiles and their NamespacedCloudProfiles use; nil until somebody asks.
+	reservedUses map[*input.Source[v1beta1.CloudProfile]][]string
 	// changes are how many of the findings are about what worker pools boot, which can be accepted.
 	changes int
 	// after is what the inputs become.

@@ -5,6 +5,7 @@
 package migrate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,16 +25,26 @@ import (
 // changes what flavors of the children mean, which cannot declare it in core before. So they are proved as one update.
 
 // usesOf returns the reserved capabilities that a CloudProfile uses, or a NamespacedCloudProfile of it.
-func (m *migration) usesOf(parent *input.Source[v1beta1.CloudProfile]) (uses []string) {
-	cloud := m.Providers[parent.Object.Spec.Type]
-	used := transform.Uses(cloud, transform.Input{Raw: parent.Manifest.JSON})
-	for _, s := range m.Namespaced.All {
-		if m.ParentOf(s) == parent {
-			used = append(used, transform.Uses(cloud, transform.Input{Raw: s.Manifest.JSON, Parent: &parent.Object.Spec})...)
+func (m *migration) usesOf(parent *input.Source[v1beta1.CloudProfile]) []string {
+	if m.reservedUses == nil {
+		m.reservedUses = map[*input.Source[v1beta1.CloudProfile]][]string{}
+		add := func(to *input.Source[v1beta1.CloudProfile], in transform.Input) {
+			if cloud := m.Providers[to.Object.Spec.Type]; cloud != nil {
+				m.reservedUses[to] = append(m.reservedUses[to], transform.Uses(cloud, in)...)
+			}
+		}
+		for _, s := range m.Profiles.All {
+			add(s, transform.Input{Raw: s.Manifest.JSON})
+		}
+		for _, s := range m.Namespaced.All {
+			if of := m.ParentOf(s); of != nil {
+				add(of, transform.Input{Raw: s.Manifest.JSON, Parent: &of.Object.Spec})
+			}
 		}
 	}
+	var uses []string
 	for _, d := range capability.Reserved() {
-		if slices.Contains(used, d.Name) {
+		if slices.Contains(m.reservedUses[parent], d.Name) {
 			uses = append(uses, d.Name)
 		}
 	}
@@ -101,22 +112,31 @@ func (m *migration) reportChange(o *manifest.Object, at string, c *changes.Chang
 
 // reportVersions reports for each image version the first of some changes that concern no worker pool, and tells how many there are.
 func (m *migration) reportVersions(o *manifest.Object, all []changes.Change) {
-	for len(all) > 0 {
-		first := all[0]
-		of := func(c changes.Change) bool { return c.Image == first.Image && c.Version == first.Version }
-		text := m.changeText(&first)
-		left := slices.DeleteFunc(slices.Clone(all), of)
-		if more := len(all) - len(left) - 1; more > 0 {
+	if len(all) == 0 {
+		return
+	}
+	var order []string
+	of := map[string][]*changes.Change{}
+	for i := range all {
+		key := use("", all[i].Image, all[i].Version)
+		if of[key] == nil {
+			order = append(order, key)
+		}
+		of[key] = append(of[key], &all[i])
+	}
+	paths := m.pathsIn(o)
+	for _, key := range order {
+		first := of[key][0]
+		text := m.changeText(first)
+		if more := len(of[key]) - 1; more > 0 {
 			text += fmt.Sprintf(" (and %d more)", more)
 		}
-		m.reportChange(o, m.pathOf(o, first.Image, first.Version), &first, text)
-		all = left
+		m.reportChange(o, cmp.Or(paths[key], "spec.machineImages"), first, text)
 	}
 }
 
-// pathOf returns where a profile lists an image version, or where it lists images.
-func (m *migration) pathOf(o *manifest.Object, image, version string) string {
-	const all = "spec.machineImages"
+// pathsIn returns where a profile lists its image versions, by their keys in uses without a profile.
+func (m *migration) pathsIn(o *manifest.Object) map[string]string {
 	var images []v1beta1.MachineImage
 	for _, s := range m.Profiles.All {
 		if s.Manifest == o {
@@ -128,14 +148,13 @@ func (m *migration) pathOf(o *manifest.Object, image, version string) string {
 			images = s.Object.Spec.MachineImages
 		}
 	}
+	paths := map[string]string{}
 	for i := range images {
 		for k := range images[i].Versions {
-			if images[i].Name == image && images[i].Versions[k].Version == version {
-				return fmt.Sprintf("%s[%d].versions[%d]", all, i, k)
-			}
+			paths[use("", images[i].Name, images[i].Versions[k].Version)] = fmt.Sprintf("spec.machineImages[%d].versions[%d]", i, k)
 		}
 	}
-	return all
+	return paths
 }
 
 // noteReserved notes which Gardener accepts what is written, if anything is; and which profiles use no reserved capability, so that there is

@@ -139,6 +139,11 @@ func (p *document) declared(id provider.ImageVersion, version *imageselector.Ver
 	var core []v1beta1.MachineImageFlavor
 	if v, found := find(p.filled, id); found {
 		core = v.CapabilityFlavors
+		if len(core) == 0 && len(architecturesIn(p.capabilities)) > 1 { // Gardener makes them of the architectures, which a NamespacedCloudProfile may have
+			for _, architecture := range architecturesOf(v) {
+				core = append(core, v1beta1.MachineImageFlavor{Capabilities: v1beta1.Capabilities{capability.Architecture: {architecture}}})
+			}
+		}
 	}
 	vocabulary, _ := capability.Compile(p.capabilities, nil, p.cloud.Workers().Definitions()...)
 	var flavors []imageselector.Flavor[any]

@@ -22,6 +22,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/transform"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/capability/texts"
+	"github.com/capkit/capkit/pkg/namespaced"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
@@ -61,8 +62,8 @@ func (d *drawn) some(values []string) []string {
 
 func (d *drawn) one(values ...string) string { return values[d.IntN(len(values))] }
 
-// profile draws a CloudProfile.
-func (d *drawn) profile() object {
+// profiles draws a CloudProfile, and at times a NamespacedCloudProfile of it.
+func (d *drawn) profiles() (parent, child object) {
 	d.first, d.architecture = d.IntN(3) == 0, [][]string{{"amd64"}, {"amd64", "arm64"}}[d.IntN(2)]
 	legacy := d.IntN(8) == 0
 	if legacy {
@@ -100,22 +101,38 @@ func (d *drawn) profile() object {
 		}
 		types = append(types, t)
 	}
+	spec["machineTypes"] = types
+	config := d.images(spec, "linux", legacy)
+	config["keystoneURL"] = "https://keystone.example.com/v3/"
+	config["constraints"] = object{"floatingPools": []any{object{"name": "fp"}}, "loadBalancerProviders": []any{object{"name": "haproxy"}}}
+	if !legacy {
+		spec["machineCapabilities"] = d.vocabulary
+	}
+	parent = object{"apiVersion": "core.gardener.cloud/v1beta1", "kind": "CloudProfile", "metadata": object{"name": "p"}, "spec": spec}
+	if d.IntN(3) == 0 {
+		spec := object{"parent": object{"kind": "CloudProfile", "name": "p"}}
+		d.images(spec, "own", legacy)
+		child = object{
+			"apiVersion": "core.gardener.cloud/v1beta1", "kind": "NamespacedCloudProfile",
+			"metadata": object{"name": "team", "namespace": "ns"}, "spec": spec,
+		}
+	}
+	return parent, child
+}
+
+// images draws the versions of an image, and gives them to a spec with a provider config, which it returns.
+func (d *drawn) images(spec object, name string, legacy bool) (config object) {
 	var core, mapped []any
 	for i := range 1 + d.IntN(2) {
 		c, m := d.version(fmt.Sprintf("%d.0.0", i), legacy)
 		core, mapped = append(core, c), append(mapped, m)
 	}
-	spec["machineTypes"], spec["machineImages"] = types, []any{object{"name": "linux", "versions": core}}
-	spec["providerConfig"] = object{
+	config = object{
 		"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
-		"keystoneURL":   "https://keystone.example.com/v3/",
-		"constraints":   object{"floatingPools": []any{object{"name": "fp"}}, "loadBalancerProviders": []any{object{"name": "haproxy"}}},
-		"machineImages": []any{object{"name": "linux", "versions": mapped}},
+		"machineImages": []any{object{"name": name, "versions": mapped}},
 	}
-	if !legacy {
-		spec["machineCapabilities"] = d.vocabulary
-	}
-	return object{"apiVersion": "core.gardener.cloud/v1beta1", "kind": "CloudProfile", "metadata": object{"name": "p"}, "spec": spec}
+	spec["machineImages"], spec["providerConfig"] = []any{object{"name": name, "versions": core}}, config
+	return config
 }
 
 // regions draws where an image is.
@@ -176,53 +193,136 @@ func (d *drawn) version(name string, legacy bool) (core, mapped object) {
 	return core, mapped
 }
 
-// answers are what every worker pool boots that there could be, by what it is, and the profile that says so.
+// manifests are a CloudProfile and a NamespacedCloudProfile of it, which is nil if there is none.
+type manifests struct{ parent, child json.RawMessage }
+
+func (m manifests) String() string { return fmt.Sprintf("%s\n%s", m.parent, m.child) }
+
+// spec returns that of the CloudProfile.
+func (m manifests) spec(t *testing.T) *v1beta1.CloudProfileSpec {
+	t.Helper()
+	var p v1beta1.CloudProfile
+	if err := json.Unmarshal(m.parent, &p); err != nil {
+		t.Fatal(err)
+	}
+	return &p.Spec
+}
+
+// uses returns the reserved capabilities that they use.
+func (m manifests) uses(t *testing.T) []string {
+	t.Helper()
+	uses := transform.Uses(openStack, transform.Input{Raw: m.parent})
+	if m.child != nil {
+		uses = append(uses, transform.Uses(openStack, transform.Input{Raw: m.child, Parent: m.spec(t)})...)
+	}
+	slices.Sort(uses)
+	return slices.Compact(uses)
+}
+
+// register registers the reserved capabilities that they use.
+func (m manifests) register(t *testing.T) (is manifests, errs field.ErrorList) {
+	t.Helper()
+	was, uses := m.spec(t), m.uses(t)
+	r, errs, err := transform.Register(openStack, transform.Input{Raw: m.parent}, uses, was.MachineCapabilities)
+	if is.parent = r.Raw; m.child != nil && err == nil {
+		var more field.ErrorList
+		r, more, err = transform.Register(openStack, transform.Input{Raw: m.child, Parent: is.spec(t)}, uses, was.MachineCapabilities)
+		is.child, errs = r.Raw, append(errs, more...)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return is, errs
+}
+
+// unregister takes that back.
+func (m manifests) unregister(t *testing.T) (is manifests, errs field.ErrorList) {
+	t.Helper()
+	r, errs, err := transform.Unregister(openStack, transform.Input{Raw: m.parent})
+	if is.parent = r.Raw; m.child != nil && err == nil {
+		var more field.ErrorList
+		r, more, err = transform.Unregister(openStack, transform.Input{Raw: m.child, Parent: m.spec(t)})
+		is.child, errs = r.Raw, append(errs, more...)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return is, errs
+}
+
+// answers are what every worker pool boots that there could be, by what it is, and the profiles that say so.
 type answers struct {
-	of      map[string]any
-	profile *profile.Profile[any]
+	of    map[string]any
+	views []*profile.Profile[any]
 	// twice is set if there are flavors that are the same, which lint refuses.
 	twice bool
 }
 
-// ask asks a manifest about every worker pool.
-func ask(t *testing.T, raw json.RawMessage) answers {
+// ask asks manifests about every worker pool.
+func ask(t *testing.T, m manifests) answers {
 	t.Helper()
-	var p v1beta1.CloudProfile
-	if err := json.Unmarshal(raw, &p); err != nil {
+	parent := v1beta1.CloudProfile{Spec: *m.spec(t)}
+	spec := &parent.Spec
+	for _, f := range profile.FillCloudProfile(openStack, spec) {
+		spec.MachineImages[f.Image].Versions[f.Version].CapabilityFlavors = f.Flavors
+	}
+	a := answers{of: map[string]any{}}
+	a.ask(t, m, spec)
+	if m.child == nil {
+		return a
+	}
+	var child v1beta1.NamespacedCloudProfile
+	if err := json.Unmarshal(m.child, &child); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range profile.FillCloudProfile(openStack, &p.Spec) {
-		p.Spec.MachineImages[f.Image].Versions[f.Version].CapabilityFlavors = f.Flavors
+	for _, f := range profile.FillNamespacedCloudProfile(openStack, &child, spec) {
+		child.Spec.MachineImages[f.Image].Versions[f.Version].CapabilityFlavors = f.Flavors
 	}
-	compiled, report := profile.Compile(openStack, &p.Spec, field.NewPath("spec"))
-	a := answers{of: map[string]any{}, profile: compiled}
+	rendered, err := namespaced.Render(openStack, &child, &parent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.ask(t, m, rendered)
+	return a
+}
+
+// ask asks a profile, and keeps the answers.
+func (a *answers) ask(t *testing.T, m manifests, spec *v1beta1.CloudProfileSpec) {
+	t.Helper()
+	compiled, report := profile.Compile(openStack, spec, field.NewPath("spec"))
 	for _, f := range report.Errors {
 		if f.Type == field.ErrorTypeDuplicate {
 			a.twice = true
 		} else if f.Origin != "reserved-capability-incomplete" {
-			t.Fatalf("%v in\n%s", report.Errors, raw)
+			t.Fatalf("%v in\n%s", report.Errors, m)
 		}
 	}
-	for _, version := range p.Spec.MachineImages[0].Versions {
-		for _, machine := range p.Spec.MachineTypes {
-			for _, region := range p.Spec.Regions {
+	for v := range profile.Versions(spec) {
+		for _, machine := range spec.MachineTypes {
+			for _, region := range spec.Regions {
 				for asks := range 4 {
-					pool := provider.Pool{Image: "linux", Version: version.Version, MachineType: machine.Name, Region: region.Name}
+					pool := provider.Pool{Image: v.ID.Image, Version: v.ID.Version, MachineType: machine.Name, Region: region.Name}
 					pool.Worker.SecureBoot = asks&1 > 0
 					if asks&2 > 0 {
 						pool.Worker.UpdateStrategy = v1beta1.AutoInPlaceUpdate
 					}
-					a.of[fmt.Sprint(version.Version, machine.Name, region.Name, asks)] = resolve.Pool(compiled, pool).Reference
+					a.of[fmt.Sprint(len(a.views), v.ID, machine.Name, region.Name, asks)] = resolve.Pool(compiled, pool).Reference
 				}
 			}
 		}
 	}
-	return a
+	a.views = append(a.views, compiled)
 }
 
 // planned returns how many changes the proof of a migration finds.
 func planned(was, is answers) int {
-	changes := update.Of(update.View[any]{Before: was.profile, After: is.profile, All: true, Besides: transform.Together()})
+	var views []update.View[any]
+	for i := range was.views {
+		views = append(views, update.View[any]{
+			Name: fmt.Sprint(i), Before: was.views[i], After: is.views[i], All: true, Besides: transform.Together(),
+		})
+	}
+	changes := update.Of(views...)
 	return len(changes.Choices)
 }
 
@@ -260,66 +360,68 @@ func TestRegisteringChangesNoAnswer(t *testing.T) {
 	}
 }
 
-// thereAndBack registers the reserved capabilities in a profile that is drawn, and takes that back.
+// thereAndBack registers the reserved capabilities in profiles that are drawn, and takes that back.
 func thereAndBack(t *testing.T, seed uint64, count map[string]int) {
 	t.Helper()
 	d := &drawn{Rand: rand.New(rand.NewPCG(seed, 54))}
-	raw, err := json.Marshal(d.profile())
-	if err != nil {
-		t.Fatal(err)
+	parent, child := d.profiles()
+	were := manifests{parent: encoded(t, parent)}
+	if child != nil {
+		were.child = encoded(t, child)
+		count["with a NamespacedCloudProfile"]++
 	}
-	before := ask(t, raw)
-	var is v1beta1.CloudProfile
-	if err := json.Unmarshal(raw, &is); err != nil {
-		t.Fatal(err)
+	before, uses := ask(t, were), were.uses(t)
+	are, errs := were.register(t)
+	if len(errs) > 0 {
+		t.Fatalf("seed %d: %v\n%s", seed, errs, were)
 	}
-	uses := transform.Uses(openStack, transform.Input{Raw: raw})
-	r, errs, err := transform.Register(openStack, transform.Input{Raw: raw}, uses, is.Spec.MachineCapabilities)
-	if err != nil || len(errs) > 0 {
-		t.Fatalf("seed %d: %v, %v\n%s", seed, err, errs, raw)
-	}
-	registered := ask(t, r.Raw)
+	registered := ask(t, are)
 	if registered.twice {
 		count["the same flavor twice"]++
 		return
 	}
-	count[fmt.Sprintf("registered, the same: %t", sameAs(t, seed, before, registered, raw, r.Raw))]++
+	count[fmt.Sprintf("registered, the same: %t", sameAs(t, seed, before, registered, were, are))]++
 	for _, name := range uses {
-		if len(registered.profile.Vocabulary().Registered(name)) < 2 {
-			t.Fatalf("seed %d: %s is not registered\n%s", seed, name, r.Raw)
+		if len(registered.views[0].Vocabulary().Registered(name)) < 2 {
+			t.Fatalf("seed %d: %s is not registered\n%s", seed, name, are)
 		}
 	}
-	if strings.Contains(string(r.Raw), "Type\"") && len(uses) > 0 {
-		t.Fatalf("seed %d: a name of the first text is left in\n%s", seed, r.Raw)
+	if strings.Contains(are.String(), "Type\"") && len(uses) > 0 {
+		t.Fatalf("seed %d: a name of the first text is left in\n%s", seed, are)
 	}
-	again, _, _ := transform.Register(openStack, transform.Input{Raw: r.Raw}, uses, registered.profile.Vocabulary().Definitions())
-	if string(again.Raw) != string(r.Raw) {
-		t.Fatalf("seed %d: once more\n%s\nbecomes\n%s", seed, r.Raw, again.Raw)
+	if again, _ := are.register(t); again.String() != are.String() {
+		t.Fatalf("seed %d: once more\n%s\nbecomes\n%s", seed, are, again)
 	}
-	back, errs, err := transform.Unregister(openStack, transform.Input{Raw: r.Raw})
-	if err != nil {
-		t.Fatal(err)
-	}
+	back, errs := are.unregister(t)
 	if len(errs) > 0 { // of machine types
 		count["no way back"]++
 		return
 	}
-	unregistered := ask(t, back.Raw)
+	unregistered := ask(t, back)
 	if unregistered.twice {
 		count["back, the same flavor twice"]++
 		return
 	}
-	count[fmt.Sprintf("unregistered, the same: %t", sameAs(t, seed, registered, unregistered, r.Raw, back.Raw))]++
-	if !strings.Contains(string(raw), `"name":"gardener-`) && !reflect.DeepEqual(before.of, unregistered.of) { // whatever changed on the way
-		t.Fatalf("seed %d, there and back:\n%s\nis\n%s", seed, raw, back.Raw)
+	count[fmt.Sprintf("unregistered, the same: %t", sameAs(t, seed, registered, unregistered, are, back))]++
+	if !strings.Contains(were.String(), `"name":"gardener-`) && !reflect.DeepEqual(before.of, unregistered.of) { // whatever changed on the way
+		t.Fatalf("seed %d, there and back:\n%s\nis\n%s", seed, were, back)
 	}
-	if strings.Contains(string(back.Raw), `"name":"gardener-`) {
-		t.Fatalf("seed %d, back: registered is\n%s", seed, back.Raw)
+	if strings.Contains(back.String(), `"name":"gardener-`) {
+		t.Fatalf("seed %d, back: registered is\n%s", seed, back)
 	}
 }
 
+func encoded(t *testing.T, value any) json.RawMessage {
+	t.Helper()
+	raw, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
 // sameAs reports whether all answers are the same, and demands that the plan says the same.
-func sameAs(t *testing.T, seed uint64, was, is answers, before, after json.RawMessage) bool {
+func sameAs(t *testing.T, seed uint64, was, is answers, before, after manifests) bool {
 	t.Helper()
 	same := reflect.DeepEqual(was.of, is.of)
 	if found := planned(was, is); same != (found == 0) {

@@ -259,8 +259,10 @@ func TestErrors(t *testing.T) {
 func TestParseFold(t *testing.T) {
 	for text, want := range map[string]*transform.Fold{
 		"-baremetal=hypervisor:baremetal,virtualized": fold,
-		"-gen2=generation:gen2":                       {Suffix: "-gen2", Capability: "generation", Value: "gen2", Plain: transform.StandardPlain},
-		"":                                            nil, "-a": nil, "-a=b": nil, "-a=b:": nil, "=b:c": nil, "-a=:c": nil, "-a=b:c,": nil, "-a=b:c,d,e": nil,
+		"-inplace=gardener-update-type:in-place":      {Suffix: "-inplace", Capability: "gardener-update-type", Value: "in-place", Plain: "rolling"},
+		"-a=gardener-boot-type:secure,no":             nil, "-a=gardener-bootType:secure": nil, "-a=gardener-x:y": nil, "-a=gardener-boot-type:": nil,
+		"-gen2=generation:gen2": {Suffix: "-gen2", Capability: "generation", Value: "gen2", Plain: transform.StandardPlain},
+		"":                      nil, "-a": nil, "-a=b": nil, "-a=b:": nil, "=b:c": nil, "-a=:c": nil, "-a=b:c,": nil, "-a=b:c,d,e": nil,
 		"-a=b:c,c": nil, "-a=b:standard": nil, "-a=architecture:arm64": nil,
 	} {
 		got, err := transform.ParseFold(text)

@@ -148,7 +148,7 @@ var manifestRules = []finding.Rule{
 	{Name: transform.Rule, Severity: finding.SeverityError, Object: finding.ObjectAny, Command: "migrate",
 		Means: "A profile cannot be migrated as it was asked for: a worker pool would boot another image, the file is written in a way in " +
 			"which more would have to change than has to, versions that are to be joined differ in more than their images, or the legacy " +
-			"format has no place for what it says. Nothing is written.",
+			"format has no place for what it says. Nothing is written, unless `--accept-changes` accepts other images: each is a warning then.",
 		Repair: "Do what the message says, at its line, and run the command again: write a value in place of an alias, for example, or say with " +
 			"`--machine-types` which machine types support what."},
 	{Name: gardener.RuleNoLongerOffered, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,

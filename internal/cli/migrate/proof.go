@@ -31,7 +31,8 @@ import (
 // the other way round.
 func (m *migration) prove() {
 	was, is := m.copyOf(m.Given), m.copyOf(m.after)
-	was.ReservedInCore, is.ReservedInCore = m.reserved, m.reserved && !m.back
+	was.ReservedInCore = m.forLater()
+	is.ReservedInCore = was.ReservedInCore && !(m.reserved && m.back)
 	m.compare(lintProfiles(was), lintProfiles(is))
 	if m.lifecycle {
 		m.proveLifecycles()

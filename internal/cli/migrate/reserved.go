@@ -88,10 +88,19 @@ func (m *migration) proveReserved() {
 	}
 }
 
+// forLater reports whether the profiles are for a Gardener that accepts the registration: they are to register something, or do so already.
+func (m *migration) forLater() bool {
+	return m.reserved || slices.ContainsFunc(m.Profiles.All, func(s *input.Source[v1beta1.CloudProfile]) bool {
+		return slices.ContainsFunc(s.Object.Spec.MachineCapabilities, func(c v1beta1.CapabilityDefinition) bool {
+			return strings.HasPrefix(c.Name, capability.ReservedPrefix)
+		})
+	})
+}
+
 // refusedByToday reports whether a change is that the Gardener of today refuses the registration. Of a Gardener that accepts it, lint has
 // been asked.
 func (m *migration) refusedByToday(c *changes.Change) bool {
-	return m.reserved && c.Rule == gardener.RuleCore && strings.Contains(c.Field+" "+c.Message, capability.ReservedPrefix)
+	return c.Rule == gardener.RuleCore && strings.Contains(c.Field+" "+c.Message, capability.ReservedPrefix) && m.forLater()
 }
 
 // reportChange reports that something else is booted. Changes that are accepted are warnings.

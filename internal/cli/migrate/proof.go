@@ -32,7 +32,7 @@ import (
 func (m *migration) prove() {
 	was, is := m.copyOf(m.Given), m.copyOf(m.after)
 	was.ReservedInCore = m.forLater()
-	is.ReservedInCore = was.ReservedInCore && !(m.reserved && m.back)
+	is.ReservedInCore = was.ReservedInCore && (!m.reserved || !m.back)
 	m.compare(lintProfiles(was), lintProfiles(is))
 	if m.lifecycle {
 		m.proveLifecycles()

@@ -136,15 +136,7 @@ func (p *document) encode(id provider.ImageVersion, version *imageselector.Versi
 // declared returns the flavors of an entry with the capabilities that they are to declare: those of the core flavor to which they
 // correspond (semantics S8) or, if there is none, their own. An image for all architectures is one flavor for each of them.
 func (p *document) declared(id provider.ImageVersion, version *imageselector.Version[any]) []imageselector.Flavor[any] {
-	var core []v1beta1.MachineImageFlavor
-	if v, found := find(p.filled, id); found {
-		core = v.CapabilityFlavors
-		if len(core) == 0 && len(architecturesIn(p.capabilities)) > 1 { // Gardener makes them of the architectures, which a NamespacedCloudProfile may have
-			for _, architecture := range architecturesOf(v) {
-				core = append(core, v1beta1.MachineImageFlavor{Capabilities: v1beta1.Capabilities{capability.Architecture: {architecture}}})
-			}
-		}
-	}
+	core := p.coreOf(id)
 	vocabulary, _ := capability.Compile(p.capabilities, nil, p.cloud.Workers().Definitions()...)
 	var flavors []imageselector.Flavor[any]
 	for _, flavor := range version.Flavors {
@@ -174,6 +166,23 @@ func (p *document) declared(id provider.ImageVersion, version *imageselector.Ver
 			flavor.Capabilities = same[0].Capabilities
 		}
 		flavors = append(flavors, flavor)
+	}
+	return flavors
+}
+
+// coreOf returns the flavors of an image version in core. Of a version without any, as a NamespacedCloudProfile may have it, Gardener makes
+// them of its architectures, if several are registered.
+func (p *document) coreOf(id provider.ImageVersion) []v1beta1.MachineImageFlavor {
+	v, found := find(p.filled, id)
+	if !found {
+		return nil
+	}
+	flavors := v.CapabilityFlavors
+	if len(flavors) > 0 || len(architecturesIn(p.capabilities)) < 2 {
+		return flavors
+	}
+	for _, architecture := range architecturesOf(v) {
+		flavors = append(flavors, v1beta1.MachineImageFlavor{Capabilities: v1beta1.Capabilities{capability.Architecture: {architecture}}})
 	}
 	return flavors
 }

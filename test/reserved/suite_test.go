@@ -8,6 +8,7 @@
 //
 //   - profiles_test.go: CloudProfiles and NamespacedCloudProfiles that register and declare them
 //   - shoots_test.go: what worker pools boot that are updated in place, and what becomes of them in maintenance
+//   - migrate_test.go: what capkit migrate makes of files
 //   - rules_test.go: the examples of rules that only hold here, and their repairs
 //   - objects_test.go: the objects
 //

@@ -32,7 +32,8 @@ type Planned struct {
 	ComparedWith string `json:"comparedWith,omitempty"`
 	// Others are the paths of all other fields that differ, sorted; never nil.
 	Others []string `json:"others"`
-	// Rewritten are the paths of versions whose stages are written in another way and stay the same from now on, sorted.
+	// Rewritten are the paths of what is written in another way and means the same from now on, sorted: versions, with other stages, and
+	// whatever has other names for reserved capabilities.
 	Rewritten []string `json:"rewritten,omitempty"`
 
 	// Kind is that of the profile.

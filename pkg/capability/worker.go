@@ -181,10 +181,17 @@ func (w *workerCapability) ofFlavor(bits []byte, c, undeclared v1beta1.Capabilit
 	}
 }
 
-// WorkerCapabilities returns the reserved definitions, and after them those that the vocabulary was compiled with,
-// whether or not they are registered. The caller owns the slice, but not the values of its elements.
+// WorkerCapabilities returns the reserved definitions, those that are registered by the name of the first text of GEP-0054 as it has them,
+// and after them those that the vocabulary was compiled with, whether or not they are registered. The caller owns the slice, but not
+// the values of its elements.
 func (v *Vocabulary) WorkerCapabilities() []Definition {
-	return slices.Concat(Reserved(), v.defined)
+	definitions := slices.Concat(Reserved(), v.defined)
+	for i, d := range definitions {
+		if r := v.byName[d.Name]; r != nil && r.name != d.Name {
+			definitions[i] = firstText(r.name)
+		}
+	}
+	return definitions
 }
 
 // Requirement is what a worker pool asks for in one worker capability (semantics S3).

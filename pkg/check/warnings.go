@@ -32,6 +32,8 @@ import (
 func (c *checker[R]) withWarnings() finding.Report {
 	c.foreignPrefixes()
 	c.ofMachineTypes()
+	c.firstText()
+	c.silent()
 	c.findSlips()
 	read := !c.Unread.Touches(c.At.Child("providerConfig", "machineImages"))
 	if read {

@@ -32,6 +32,9 @@ func (c *checker[R]) workerCapabilities() {
 		}
 	}
 	for d, i := range c.WorkerCapabilities() {
+		if profile.RegisteredBySecondText(d) { // then it is an error
+			continue
+		}
 		asked, values := c.valuesAsked(d.Name), c.Spec.MachineCapabilities[i].Values
 		if len(asked) == 0 || slices.ContainsFunc(values, func(v string) bool { return slices.Contains(asked, v) }) {
 			continue
@@ -57,7 +60,7 @@ func (c *checker[R]) valuesAsked(name string) []string {
 	}
 	asked := sets.New[string]()
 	for _, s := range c.profile.Provider().Workers().Settings() {
-		if s.Capability == name {
+		if s = c.profile.Vocabulary().InWords(s); s.Capability == name {
 			asked.Insert(s.Values...)
 		}
 	}
@@ -152,7 +155,7 @@ func (c *checker[R]) onRequest(v profile.Version, machineType string, regions []
 // declaredConflicts returns what a flavor declares that excludes it, as "NAME [VALUES]", and the names alone.
 func declaredConflicts[R any](v *imageselector.Verdict[R]) (written, names []string) {
 	for _, c := range v.Conflicts {
-		if _, declared := v.Flavor.Capabilities[c.Capability]; declared {
+		if _, declared := capability.Declared(v.Flavor.Capabilities, c.Capability); declared {
 			written = append(written, fmt.Sprintf("%s [%s]", c.Capability, words.Few(c.Offer)))
 			names = append(names, c.Capability)
 		}
@@ -190,7 +193,10 @@ func distinct(names []string) []string {
 // pools: one that declares a worker capability, of those that are defined.
 func (c *checker[R]) regionsWithSpecialFlavors(id provider.ImageVersion, defined []capability.Definition) []string {
 	declares := func(flavor imageselector.Flavor[R]) bool {
-		return slices.ContainsFunc(defined, func(d capability.Definition) bool { return flavor.Capabilities[d.Name] != nil })
+		return slices.ContainsFunc(defined, func(d capability.Definition) bool {
+			_, declared := capability.Declared(flavor.Capabilities, d.Name)
+			return declared
+		})
 	}
 	if !slices.ContainsFunc(c.profile.Catalog().Flavors(id.Image, id.Version), declares) {
 		return nil

@@ -60,6 +60,8 @@ type Reading[R any] struct {
 	core map[provider.ImageVersion]*v1beta1.MachineImageVersion
 	// regions are those of the profile that it results in.
 	regions []string
+	// names are those of reserved capabilities that have two, by the canonical ones: as the object or its parent calls them.
+	names map[string]usedName
 	// inherited are the image versions that a NamespacedCloudProfile has from its parent.
 	inherited map[provider.ImageVersion]*v1beta1.MachineImageVersion
 	// eitherFormat says that an object may be written in another format than the one that its vocabulary asks for. Gardener
@@ -88,6 +90,7 @@ func Read[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at 
 	r.checkWorkerValues()
 	r.checkMachineTypes()
 	r.decode()
+	r.checkReservedNames(nil)
 	r.validateConfig()
 	r.compare()
 	r.Report.End(at.Child("providerConfig"))
@@ -102,6 +105,7 @@ func ReadNamespaced[R any](parent *Profile[R], object *v1beta1.NamespacedCloudPr
 	r.regions = parent.regions
 	r.checkMachineTypes()
 	r.decode()
+	r.checkReservedNames(parent.names)
 	r.compare()
 	return r
 }
@@ -225,13 +229,19 @@ func (r *Reading[R]) checkWorkerValues() {
 		if strings.HasPrefix(def.Name, capability.ReservedPrefix) {
 			rule = ruleReservedValue
 		}
-		for i, value := range r.Spec.MachineCapabilities[registered].Values {
-			if !slices.Contains(def.Values, value) {
-				r.Report.Found(rule, field.ErrorTypeNotSupported, at.Index(i), value,
-					"worker capability %s has the values [%s]; nothing ever asks for %q: remove it, or write one of those",
-					def.Name, strings.Join(def.Values, ", "), value)
+		values := r.Spec.MachineCapabilities[registered].Values
+		for i, value := range values {
+			if slices.Contains(def.Values, value) {
+				continue
+			}
+			found := r.Report.Found(rule, field.ErrorTypeNotSupported, at.Index(i), value,
+				"worker capability %s has the values [%s]; nothing ever asks for %q: remove it, or write one of those",
+				def.Name, strings.Join(def.Values, ", "), value)
+			if rule.Name == ruleReservedValue.Name {
+				found.Suggestion = capability.ReservedValue(def.Name, value, at.Index(i)).Suggestion
 			}
 		}
+		r.checkComplete(def, values, at)
 	}
 }
 

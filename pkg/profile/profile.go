@@ -45,6 +45,8 @@ type Profile[R any] struct {
 	follow   bool
 	// core holds the image versions of core; of two of one name the first.
 	core map[provider.ImageVersion]*v1beta1.MachineImageVersion
+	// names are those of reserved capabilities that have two, as the profile calls them, by the canonical ones.
+	names map[string]usedName
 	// offered are the reserved capabilities that flavors of the provider config declare, by their canonical names.
 	offered   sets.Set[string]
 	validator provider.Validator
@@ -75,7 +77,7 @@ func newProfile[R any](r *Reading[R]) *Profile[R] {
 		provider: r.provider, spec: r.Spec, at: r.At, vocabulary: r.vocabulary, catalog: r.Catalog, core: r.core,
 		validator: r.validator, doubtful: r.doubtful, faults: finding.Report{Errors: r.Report.Errors, Silenced: r.Report.Silenced},
 		machines: make(map[string]Machine, len(r.Spec.MachineTypes)), regions: r.regions, imageRegions: r.ImageRegions(),
-		offered: offeredBy(r.Images),
+		offered: offeredBy(r.Images), names: r.names,
 	}
 	p.compileMachines()
 	ordinary := p.Ask(provider.Pool{})

@@ -19,8 +19,14 @@ func Rules() []finding.Rule {
 		ruleNameMissing, ruleImageMissing, ruleVersionMissing, ruleImageDuplicate, ruleFlavorMissing, ruleFlavorUnexpected,
 		ruleFlavorDuplicate, ruleCoreFlavorDuplicate, ruleLegacyAmbiguous, ruleCapabilitiesOff, ruleRegionDuplicate,
 		ruleMachineArchitecture, ruleUnregistered, ruleValueUnregistered, ruleValueMissing, ruleValueDuplicate, ruleReservedUnknown,
-		ruleReservedValue, ruleWorkerValueUnknown)
+		ruleReservedValue, ruleReservedMixed, ruleReservedIncomplete, ruleWorkerValueUnknown)
 }
+
+// The stable names of the rules about how a profile calls and registers Gardener's own capabilities.
+const (
+	RuleReservedMixed      = "reserved-capability-mixed"
+	RuleReservedIncomplete = "reserved-capability-incomplete"
+)
 
 // fault returns the finding of a rule, as [finding.Report.Found] does.
 func fault(
@@ -86,6 +92,12 @@ var (
 	ruleReservedValue = finding.Denies(capability.RuleReservedValue,
 		"A reserved capability is declared, or registered, with a value that it does not have.",
 		"Use one of the values that the message lists.")
+	ruleReservedMixed = finding.Denies(RuleReservedMixed,
+		"GEP-0054 has two texts, and each has its own names for Gardener's capabilities: `gardener-updateType` and `gardener-bootType` were renamed to `gardener-update-type` and `gardener-boot-type`. A profile, with its NamespacedCloudProfiles, uses one of the two names of a capability.",
+		"Write the new name everywhere, with its values: `inPlace` is `in-place` now. `capkit lint --fix` does it.")
+	ruleReservedIncomplete = finding.Denies(RuleReservedIncomplete,
+		"`spec.machineCapabilities` registers `gardener-update-type` without `rolling`, or `gardener-boot-type` without `standard`. Every ordinary worker pool asks for that value, and would be refused.",
+		"Register all values that the capability has. `capkit lint --fix` does it.")
 	ruleWorkerValueUnknown = finding.Denies("worker-capability-value-unknown",
 		"`spec.machineCapabilities` registers a worker capability of the provider with a value that its extension does not know. No worker setting ever asks for it.",
 		"Use the values that the message lists. `capkit capabilities` says what each of them is for.")

@@ -166,7 +166,7 @@ func (s *sheet) kindOf(flavors []imageselector.Flavor[any]) string {
 	var kind strings.Builder
 	for _, d := range s.Vocabulary().WorkerCapabilities() {
 		declares := func(f imageselector.Flavor[any]) bool {
-			_, declared := f.Capabilities[d.Name]
+			_, declared := capability.Declared(f.Capabilities, d.Name)
 			return declared
 		}
 		if !s.Vocabulary().IsRegistered(d.Name) && slices.ContainsFunc(flavors, declares) {

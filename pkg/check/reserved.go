@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// firstText warns once about the names that the second text of GEP-0054 has replaced (semantics S3). Where the profile has both names of
+// a capability that is an error.
+func (c *checker[R]) firstText() {
+	mixed := map[string]bool{}
+	for _, f := range c.Report.Errors {
+		if f.Origin == profile.RuleReservedMixed {
+			name, _ := f.BadValue.(string)
+			mixed[capability.Canonical(name)] = true
+		}
+	}
+	var at *field.Path
+	var first string
+	more := 0
+	for name, path := range c.ReservedNames() {
+		switch {
+		case !capability.OfFirstText(name) || mixed[capability.Canonical(name)]:
+		case at == nil:
+			at, first = path(), name
+		default:
+			more++
+		}
+	}
+	if at == nil {
+		return
+	}
+	also := ""
+	if more > 0 {
+		also = fmt.Sprintf("; there are such names in %d more places", more)
+	}
+	c.Report.Found(RuleFirstText, field.ErrorTypeInvalid, at, first,
+		"%s is the name that GEP-0054 had at first; it means the same, and its name is now %s%s", first,
+		profile.InSecondText(capability.Canonical(first)), also)
+}
+
+// silent warns about flavors that say nothing about a capability of Gardener which is registered (semantics S3): they have all of its
+// values, and so claim to be signed, or to be fit for updates in place.
+func (c *checker[R]) silent() {
+	vocabulary := c.profile.Vocabulary()
+	silence := profile.SilenceOf(vocabulary)
+	if silence.None() {
+		return
+	}
+	legacy := map[provider.ImageVersion]bool{} // these take over what core says
+	for id, version := range profile.Mappings(c.Images) {
+		legacy[id] = version.Legacy
+		for i := range version.Flavors {
+			if !version.Legacy {
+				flavor := &version.Flavors[i]
+				c.silentFlavor(id, silence.Of(c.Version(id), flavor.Supported(vocabulary)), flavor.Path.Child("capabilities"))
+			}
+		}
+	}
+	for v := range c.Versions() {
+		for i := range v.CapabilityFlavors {
+			if legacy[v.ID] {
+				c.silentFlavor(v.ID, silence.Of(v.MachineImageVersion, v.CapabilityFlavors[i].Capabilities), c.PathOf(v).Child("capabilityFlavors").Index(i))
+			}
+		}
+	}
+}
+
+func (c *checker[R]) silentFlavor(id provider.ImageVersion, silent []profile.Silent, at *field.Path) {
+	for _, s := range silent {
+		claims := "so that it claims to be signed"
+		if s.Capability == capability.UpdateType {
+			claims = "so that it claims to be fit for updates in place, and core does not say inPlaceUpdates.supported"
+		}
+		c.Report.Found(RuleReservedSilent, field.ErrorTypeRequired, at, nil,
+			"%s: this flavor says nothing about %s, which is registered, %s: it has [%s]; write %s: [%s], which it had before, or [%s] if that is so",
+			id, s.Capability, claims, strings.Join(s.Has, ", "), s.Capability, strings.Join(s.Had, ", "), strings.Join(s.Has, ", "))
+	}
+}

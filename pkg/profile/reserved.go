@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package profile
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+)
+
+// What is wrong with how a profile calls Gardener's own capabilities (semantics S3): GEP-0054 has two texts, with a name in each.
+
+// renamed are the reserved capabilities that have two names, by all of these, in the order of their priority.
+var renamed = func() (names []string) {
+	for _, first := range capability.FirstText() {
+		names = append(names, capability.Canonical(first.Name), first.Name)
+	}
+	return names
+}()
+
+// ReservedNames yields where the object registers or declares a reserved capability that has two names, with the name that it has there:
+// in spec.machineCapabilities, on machine types, in the flavors of core and then in those of the provider config. The path is that of
+// the name.
+func (r *Reading[R]) ReservedNames() iter.Seq2[string, func() *field.Path] {
+	return func(yield func(string, func() *field.Path) bool) {
+		in := func(declared v1beta1.Capabilities, at func() *field.Path) bool {
+			for _, name := range renamed {
+				if _, found := declared[name]; found && !yield(name, func() *field.Path { return at().Child(name) }) {
+					return false
+				}
+			}
+			return true
+		}
+		for i, def := range r.Spec.MachineCapabilities {
+			at := func() *field.Path { return r.At.Child("machineCapabilities").Index(i).Child("name") }
+			if slices.Contains(renamed, def.Name) && !yield(def.Name, at) {
+				return
+			}
+		}
+		for i := range r.Spec.MachineTypes {
+			at := func() *field.Path { return r.At.Child("machineTypes").Index(i).Child("capabilities") }
+			if !in(r.Spec.MachineTypes[i].Capabilities, at) {
+				return
+			}
+		}
+		for v := range r.Versions() {
+			for i := range v.CapabilityFlavors {
+				at := func() *field.Path { return r.PathOf(v).Child("capabilityFlavors").Index(i) }
+				if !in(v.CapabilityFlavors[i].Capabilities, at) {
+					return
+				}
+			}
+		}
+		for _, version := range Mappings(r.Images) {
+			for i := range version.Flavors {
+				at := func() *field.Path { return version.Flavors[i].Path.Child("capabilities") }
+				if !in(version.Flavors[i].Capabilities, at) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// usedName is the name by which a profile calls a reserved capability, and where it does so first: at a path of the profile, or in its parent.
+type usedName struct{ name, where string }
+
+// checkReservedNames demands that the object calls each reserved capability by one name, which is that of its parent if that has one.
+// It keeps the names.
+func (r *Reading[R]) checkReservedNames(parent map[string]usedName) {
+	type other struct {
+		name string
+		at   *field.Path
+		more int
+	}
+	others := map[string]*other{} // the first place where it has another name
+	r.names = map[string]usedName{}
+	for canonical, used := range parent {
+		r.names[canonical] = usedName{used.name, "the CloudProfile that is its parent"}
+	}
+	for name, at := range r.ReservedNames() {
+		canonical := capability.Canonical(name)
+		used, found := r.names[canonical]
+		switch {
+		case !found:
+			r.names[canonical] = usedName{name, at().String()}
+		case used.name == name:
+		case others[canonical] == nil:
+			others[canonical] = &other{name: name, at: at()}
+		default:
+			others[canonical].more++
+		}
+	}
+	for _, canonical := range renamed {
+		o := others[canonical]
+		if o == nil {
+			continue
+		}
+		more := ""
+		if o.more > 0 {
+			more = fmt.Sprintf(", and has one of the two in %d more places", o.more)
+		}
+		used := r.names[canonical]
+		r.Report.Found(ruleReservedMixed, field.ErrorTypeInvalid, o.at, o.name,
+			"%s and %s are the same capability, and the profile calls it %s in %s%s; call it %s everywhere",
+			o.name, used.name, used.name, used.where, more, InSecondText(canonical))
+	}
+}
+
+// InSecondText returns a reserved capability with its values, as the second text of GEP-0054 has it: "gardener-update-type (rolling, in-place)".
+func InSecondText(canonical string) string {
+	for _, d := range capability.Reserved() {
+		if d.Name == canonical {
+			return fmt.Sprintf("%s (%s)", d.Name, strings.Join(d.Values, ", "))
+		}
+	}
+	return canonical
+}
+
+// RegisteredBySecondText reports whether a definition is one of Gardener's that the object registers as the second text of GEP-0054 has it:
+// images and machine types that leave it out have all of its values.
+func RegisteredBySecondText(d capability.Definition) bool {
+	return slices.Contains(renamed, d.Name) && !capability.OfFirstText(d.Name)
+}
+
+// checkComplete demands that a registered capability of Gardener has the value that every ordinary worker pool asks for.
+func (r *Reading[R]) checkComplete(d capability.Definition, registered []string, at *field.Path) {
+	if !RegisteredBySecondText(d) || slices.Contains(registered, d.Undeclared) {
+		return
+	}
+	r.Report.Found(ruleReservedIncomplete, field.ErrorTypeRequired, at, nil,
+		"%s is registered without %s, and every worker pool asks for that unless it asks for something else: all of these would be refused; "+
+			"register [%s]", d.Name, d.Undeclared, strings.Join(d.Values, ", "))
+}
+
+// Silent is a flavor that says nothing about a reserved capability which is registered as the second text of GEP-0054 has it, so that
+// it has all registered values. Before the registration it had less.
+type Silent struct {
+	Capability string
+	// Had are the values that it had, and Has those that it has, in the order of the vocabulary.
+	Had, Has []string
+}
+
+// Silence says what flavors say nothing about. [SilenceOf] makes one.
+type Silence struct {
+	vocabulary *capability.Vocabulary
+	about      []capability.Definition
+}
+
+// SilenceOf returns what flavors can be silent about: the reserved capabilities that a vocabulary registers as the second text has it.
+func SilenceOf(vocabulary *capability.Vocabulary) Silence {
+	s := Silence{vocabulary: vocabulary}
+	for _, d := range vocabulary.WorkerCapabilities() {
+		if RegisteredBySecondText(d) && vocabulary.IsRegistered(d.Name) {
+			s.about = append(s.about, d)
+		}
+	}
+	return s
+}
+
+// None reports whether there is nothing to be silent about.
+func (s Silence) None() bool { return len(s.about) == 0 }
+
+// Of returns what a flavor of an image version says nothing about, in the order of the vocabulary, if it then has more than before the
+// registration. The version is that of core; nil if core does not list it.
+func (s Silence) Of(version *v1beta1.MachineImageVersion, declared v1beta1.Capabilities) (silent []Silent) {
+	for _, d := range s.about {
+		if _, said := capability.Declared(declared, d.Name); said {
+			continue
+		}
+		had, said := capability.Declared(Undeclared(version), d.Name)
+		if !said {
+			had = []string{d.Undeclared}
+		}
+		has := s.vocabulary.Registered(d.Name)
+		had = slices.DeleteFunc(slices.Clone(has), func(value string) bool { return !slices.Contains(had, value) })
+		if len(had) < len(has) {
+			silent = append(silent, Silent{Capability: d.Name, Had: had, Has: has})
+		}
+	}
+	return silent
+}

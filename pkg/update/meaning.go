@@ -31,6 +31,9 @@ type Meaning struct {
 	Flavor v1beta1.Capabilities
 	// From and To are the values before and after the update, with which the flavor serves worker pools that ask for the capability.
 	From, To []string
+	// Claims are those that it has only after the update, although nobody has said so: neither are they what every image has, nor what
+	// core says of updates in place.
+	Claims []string
 }
 
 // Gained returns the values that the flavor has only after the update. The caller owns the result.
@@ -43,14 +46,15 @@ func without(values, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(values), func(value string) bool { return slices.Contains(others, value) })
 }
 
-// Claims reports whether the flavor comes to serve worker pools that ask for a feature, although nobody has said that it has it.
-func (m *Meaning) Claims() bool {
+// claims returns the Claims of a flavor of a version of core.
+func (m *Meaning) claims(version *v1beta1.MachineImageVersion) []string {
+	said, _ := capability.Declared(profile.Undeclared(version), m.Capability)
 	for _, d := range slices.Concat(capability.Reserved(), capability.FirstText()) {
 		if d.Name == m.Capability {
-			return len(without(m.Gained(), []string{d.Undeclared})) > 0
+			said = append(slices.Clip(said), d.Undeclared)
 		}
 	}
-	return false
+	return without(m.Gained(), said)
 }
 
 // registration is what the update does to how the profile registers a reserved capability.
@@ -97,10 +101,12 @@ func (l *look[R]) meanings() {
 					continue
 				}
 				if was := former(&flavors[i]); was != nil {
-					l.meaning(Meaning{
+					m := Meaning{
 						ImageVersion: v.ID, View: l.Name, Capability: r.name, How: r.how, Flavor: flavors[i].Capabilities,
 						From: servesWith(l.Before, v.ID, was, r.name), To: servesWith(l.After, v.ID, &flavors[i], r.name),
-					})
+					}
+					m.Claims = m.claims(v.MachineImageVersion)
+					l.meaning(m)
 				}
 			}
 		}

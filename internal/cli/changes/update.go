@@ -144,7 +144,7 @@ func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
 	}
 	stored, storedOld := u.After.Stored(updated), u.Before.Stored(old)
 	_, report := check.CloudProfileUpdate(was, stored, storedOld)
-	wrong, errs, report := checks.WithoutMisregistered(stored, checks.WithHints(stored, u.After.Server.ValidateUpdate(stored, storedOld)), report)
+	wrong, errs, report := checks.WithoutMisregistered(stored, checks.ValidateUpdate(u.Before, stored, storedOld), report)
 	report.Errors = slices.Concat(wrong, report.Errors)
 	is = is.WithFaults(slices.Concat(wrong, finding.Of(errs)))
 	all := u.shoots("CloudProfile", u.Name, was)
@@ -213,8 +213,7 @@ func (u *Update) ofNamespaced() ([]update.View[any], []Change, error) {
 	}
 	_, report := check.NamespacedCloudProfileUpdate(above, stored, storedOld)
 	own := append(report.Errors.Errors(), report.Warnings.Errors()...)
-	refused := byGardener(checks.WithHints(stored, u.After.Server.ValidateNamespaced(stored, storedOld, inGarden,
-		func(err *field.Error) bool { return checks.Repeats(err, own) })))
+	refused := byGardener(checks.ValidateNamespacedUpdate(u.Before, stored, storedOld, inGarden, own))
 	shoots := u.shoots("NamespacedCloudProfile", u.Name, was)
 	refused = append(refused, byAdmission(report)...)
 	refused = append(refused, inUse(InUseNamespaced(stored, storedOld, inGarden, shoots))...)

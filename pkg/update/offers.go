@@ -212,7 +212,10 @@ func (d *differing[R]) renamed(found difference) {
 	if found.path.pattern() == "spec.machineCapabilities[]" && found.how == IsGone {
 		return
 	}
-	end := len(found.path)
+	end := slices.Index(found.path, ".capabilities")
+	if end < 0 {
+		end = len(found.path)
+	}
 	for end > 1 && !strings.HasPrefix(found.path[end-1], "[") {
 		end--
 	}

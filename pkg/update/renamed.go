@@ -36,15 +36,25 @@ func (r *renaming) only(at path) bool {
 	if !r.renames {
 		return false
 	}
-	canonical := make(path, len(at))
-	for i, step := range at {
-		name := strings.Trim(step, ".[]")
-		canonical[i] = strings.Replace(step, name, capability.Canonical(name), 1)
-	}
+	renamed := at.upToName()
 	return !slices.ContainsFunc(r.still, func(d difference) bool {
-		n := min(len(d.path), len(canonical))
-		return slices.Equal(d.path[:n], canonical[:n])
+		still := d.path.upToName()
+		n := min(len(still), len(renamed))
+		return slices.Equal(still[:n], renamed[:n])
 	})
+}
+
+// upToName returns a path up to the name of a reserved capability, if there is one in it, which is that of the second text.
+func (p path) upToName() path {
+	for i, step := range p {
+		name := strings.Trim(step, ".[]")
+		for _, d := range capability.Reserved() {
+			if capability.Canonical(name) == d.Name {
+				return append(slices.Clone(p[:i]), strings.Replace(step, name, d.Name, 1))
+			}
+		}
+	}
+	return p
 }
 
 // inSecondText writes the capabilities in JSON in the second text, unless something has both names of one. It notes whether there are any

@@ -82,7 +82,7 @@ func (c *checker[R]) silentFlavor(id provider.ImageVersion, silent []profile.Sil
 		if s.Capability == capability.UpdateType {
 			claims = "so that it claims to be fit for updates in place, and core does not say inPlaceUpdates.supported"
 		}
-		c.Report.Found(RuleReservedSilent, field.ErrorTypeRequired, at, nil,
+		c.Report.Found(RuleReservedSilent, field.ErrorTypeRequired, at.Child(s.Capability), nil,
 			"%s: this flavor says nothing about %s, which is registered, %s: it has [%s]; write %s: [%s], which it had before, or [%s] if that is so",
 			id, s.Capability, claims, strings.Join(s.Has, ", "), s.Capability, strings.Join(s.Had, ", "), strings.Join(s.Has, ", "))
 	}

@@ -219,3 +219,42 @@ func TestFixFlags(t *testing.T) {
 		}
 	}
 }
+
+// Gardener's own capabilities get the names of the second text of GEP-0054, wherever they are, and the values that they lack. What the
+// registration has given silent flavors is taken back, in both lists.
+func TestFixOfReservedCapabilities(t *testing.T) {
+	registered := read(t, root+"/docs/examples/reserved-in-core.yaml")
+	inOldWords := strings.NewReplacer("gardener-boot-type", "gardener-bootType").Replace(registered)
+	inPlace := strings.NewReplacer("gardener-boot-type", "gardener-update-type", "standard", "rolling", "secure", "in-place").Replace(registered)
+	for name, tc := range map[string]struct {
+		broken, want string
+	}{
+		"all in the words of the first text": {inOldWords, registered},
+		"values, too": {
+			strings.NewReplacer("gardener-update-type", "gardener-updateType", "in-place]", "inPlace]").Replace(inPlace), inPlace,
+		},
+		"one of them": {strings.Replace(registered, "            gardener-boot-type: [secure]", "            gardener-bootType: [secure]", 1), registered},
+		"half a registration": {
+			strings.Replace(registered, "values: [standard, secure]", "values: [secure]", 1), registered,
+		},
+		"a silent flavor": {
+			strings.NewReplacer("        gardener-boot-type: [standard] # who says nothing claims to have both\n", "",
+				"            gardener-boot-type: [standard]\n", "").Replace(registered),
+			strings.Replace(registered, "[standard] # who says nothing claims to have both", "[standard]", 1),
+		},
+		"a value of the other text": {
+			strings.Replace(inPlace, "            gardener-update-type: [in-place]", "            gardener-update-type: [inPlace]", 1), inPlace,
+		},
+		"a misspelt name": {
+			strings.Replace(registered, "            gardener-boot-type: [secure]", "            gardener-boottype: [secure]", 1), registered,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inFolder(t, map[string]string{"a.yaml": tc.broken})
+			r := run(t, "", "lint", "--reserved-in-core", "--fix", "-w", "--fail-on=warning", "a.yaml")
+			if diff := cmp.Diff(tc.want, read(t, "a.yaml")); diff != "" || r.status != 0 {
+				t.Errorf("status %d: %s%s%s", r.status, diff, r.stdout, r.stderr)
+			}
+		})
+	}
+}

@@ -361,7 +361,13 @@ func capabilityHint(profile *v1beta1.CloudProfile, err *field.Error) string {
 		for _, c := range profile.Spec.MachineCapabilities {
 			known = append(known, c.Name)
 		}
-		return cmp.Or(words.DidYouMean(words.Closest(value, known)), "; register "+value+" in spec.machineCapabilities, or leave it out")
+		values := ""
+		for _, d := range capability.Reserved() {
+			if d.Name == value { // of which Gardener says the values
+				values = fmt.Sprintf(" with the values [%s]", strings.Join(d.Values, ", "))
+			}
+		}
+		return cmp.Or(words.DidYouMean(words.Closest(value, known)), "; register "+value+" in spec.machineCapabilities"+values+", or leave it out")
 	case err.Type == field.ErrorTypeNotSupported && valueOf.MatchString(err.Field):
 		return valueHint(profile, err, value)
 	}

@@ -16,8 +16,10 @@ import (
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/strictjson"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -32,6 +34,12 @@ var repairs = map[string]func(g *input.Given, object any, f report.Finding) patc
 	"region-unknown":                 repairSuggested,
 	capability.RuleUnregistered:      repairSuggested,
 	capability.RuleValueUnregistered: repairSuggested,
+	capability.RuleReservedValue:     repairSuggested,
+	capability.RuleReservedUnknown:   repairSuggested,
+	profile.RuleReservedMixed:        repairFirstText,
+	profile.RuleReservedIncomplete:   repairIncomplete,
+	check.RuleFirstText.Name:         repairFirstText,
+	check.RuleReservedSilent.Name:    repairSilent,
 }
 
 // patch is a repair: what it does, and the operations that do it. The zero value does nothing.

@@ -7,8 +7,9 @@
 //
 // There is no such Gardener yet: v1.150 refuses the prefix in all three, and so a profile that is written for the one
 // to come cannot be checked with it. This package runs the validation of today on a copy of the object in which the
-// prefix is replaced, and puts the names back into what it says. Once Gardener accepts them, the package goes, and so
-// does the flag --reserved-in-core.
+// prefix is replaced, and puts the names back into what it says. The names of the second text of the proposal have to be registered, as it
+// says; those of the first are known without that, as in it. Once Gardener accepts them, the package goes, and so does the flag
+// --reserved-in-core.
 package reserved
 
 import (
@@ -41,9 +42,19 @@ func ValidateNamespaced(
 	return d.reveal(server.ValidateNamespaced(disguised(d, object), nil, disguised(d, parent), ignore))
 }
 
-// Is reports whether a name is that of a reserved capability.
+// Is reports whether a name is that of a reserved capability, in either text of the proposal.
 func Is(name string) bool {
-	return slices.ContainsFunc(capability.Reserved(), func(d capability.Definition) bool { return d.Name == name })
+	return slices.ContainsFunc(all(), func(d capability.Definition) bool { return d.Name == name })
+}
+
+// all returns the reserved capabilities of both texts.
+func all() []capability.Definition { return slices.Concat(capability.Reserved(), capability.FirstText()) }
+
+// ofFirstText returns those that the first text has, and the second has not.
+func ofFirstText() []capability.Definition {
+	return slices.DeleteFunc(all(), func(d capability.Definition) bool {
+		return d.Name == capability.BootType || d.Name == capability.UpdateType
+	})
 }
 
 // disguise is what the prefix of the reserved capabilities is replaced with, so that validation which refuses the
@@ -61,12 +72,12 @@ func disguiseFor(objects ...runtime.Object) disguise {
 }
 
 // disguised returns a copy of an object in which the names of the reserved capabilities are replaced, as keys and as
-// values. To a CloudProfile that registers capabilities those reserved ones are appended that it does not: they are
+// values. To a CloudProfile that registers capabilities those of the first text are appended that it does not: they are
 // known all the same. No index of what is written changes by that.
 func disguised[T runtime.Object](d disguise, object T) T {
 	text, _ := json.Marshal(object)
 	var names []string // and what replaces them
-	for _, r := range capability.Reserved() {
+	for _, r := range all() {
 		names = append(names, `"`+r.Name+`"`, `"`+d.name(r)+`"`)
 	}
 	result := reflect.New(reflect.TypeOf(object).Elem()).Interface().(T)
@@ -76,7 +87,7 @@ func disguised[T runtime.Object](d disguise, object T) T {
 		return result
 	}
 	definitions := &profile.Spec.MachineCapabilities
-	for _, r := range capability.Reserved() {
+	for _, r := range ofFirstText() {
 		name := d.name(r)
 		if !slices.ContainsFunc(*definitions, func(def v1beta1.CapabilityDefinition) bool { return def.Name == name }) {
 			*definitions = append(*definitions, v1beta1.CapabilityDefinition{Name: name, Values: r.Values})

@@ -101,6 +101,11 @@ func sections(p *changes.Planned) []section {
 // print writes the answer as text.
 func printText(p *changes.Planned, w io.Writer) {
 	report.Printf(w, "%s\n", headline(p))
+	others := others(p)
+	if len(p.Changes) == 0 && len(others) > 0 { // of which the headline is
+		others[0].printRest(w)
+		others = others[1:]
+	}
 	if p.WithoutUsers {
 		fmt.Fprintln(w, withoutUsers)
 	}
@@ -113,13 +118,9 @@ func printText(p *changes.Planned, w io.Writer) {
 			}
 		}
 	}
-	for i, o := range others(p) {
-		if len(p.Changes) > 0 || i > 0 {
-			report.Printf(w, "\n%s\n", o.first)
-		}
-		for _, path := range o.rest {
-			report.Printf(w, "  %s\n", path)
-		}
+	for _, o := range others {
+		report.Printf(w, "\n%s\n", o.first)
+		o.printRest(w)
 	}
 }
 
@@ -127,6 +128,12 @@ func printText(p *changes.Planned, w io.Writer) {
 type other struct {
 	first string
 	rest  []string
+}
+
+func (o *other) printRest(w io.Writer) {
+	for _, path := range o.rest {
+		report.Printf(w, "  %s\n", path)
+	}
 }
 
 // others names the fields that differ and that are of no kind, and what is only written in another way.

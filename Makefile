@@ -214,6 +214,10 @@ verify: check check-format test test-browser ## Check, then test: to be run befo
 demo: ## Start a garden with the admission component for PROVIDER (openstack), show what it does, and stop it again
 	@$(GARDEN) demo $(PROVIDER)
 
+.PHONY: demo-reserved
+demo-reserved: ## Show trusted launch and updates in place on a Gardener that accepts its own capabilities in CloudProfiles, and stop it again
+	@$(GARDEN) demo-reserved
+
 .PHONY: demo-worker
 demo-worker: ## Start a seed with the worker controller for OpenStack, show what becomes of machines, and stop it again
 	@hack/controlplane.sh > /dev/null && echo 'compiling what is not compiled yet: minutes the first time, seconds later' >&2 && go run ./hack/seed

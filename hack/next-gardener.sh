@@ -15,7 +15,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 module=github.com/gardener/gardener
 # The packages that are tested: those without a garden.
-packages=(./pkg/... ./internal/...)
+packages=(./pkg/... ./internal/... ./test/garden/internal/overlay)
 unset GOFLAGS
 export CGO_ENABLED=0
 

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,11 +38,21 @@ type step struct {
 
 func apply(file string) []string { return []string{"apply", "-f", file} }
 
-// maintain asks for the maintenance of the Shoot with trusted launch.
-var maintain = []string{"annotate", "shoot", "bank", "-n", "garden-demo", "gardener.cloud/operation=maintain"}
+// maintenanceOf asks for the maintenance of a Shoot, and eventsOf for what the admission component says of one.
+func maintenanceOf(shoot string) []string {
+	return []string{"annotate", "shoot", shoot, "-n", "garden-demo", "gardener.cloud/operation=maintain"}
+}
 
-// steps are the demo of OpenStack. It fails if one of them ends otherwise than it should.
-var steps = []step{
+func eventsOf(shoot string) []string {
+	return []string{"get", "events", "-n", "garden-demo", "--field-selector", "involvedObject.name=" + shoot + ",reportingComponent=" + extension.Name}
+}
+
+// maintain asks for the maintenance of the Shoot with trusted launch.
+var maintain = maintenanceOf("bank")
+
+// images is the first chapter of the demo of OpenStack: profiles, and Shoots that boot none of their images. A demo fails if one of its
+// steps ends otherwise than it should.
+var images = []step{
 	{title: "The example CloudProfile: core and provider config agree one to one. It is admitted.",
 		kubectl: apply("example/cloudprofile.yaml"), says: []string{"created"}},
 	{title: "The provider config lacks a flavor that core lists. Refused, with the place and the repair.",
@@ -66,6 +77,10 @@ var steps = []step{
 		says: []string{"no image fits machine type bare_8_16", "would work:", "medium_4_8"}},
 	{title: "The same Shoot on the machine type that was suggested. It is admitted.",
 		kubectl: apply("hack/garden/demo/shoot-virtual.yaml"), says: []string{"created"}},
+}
+
+// launch is the chapter on trusted launch, which a worker pool asks for by a setting.
+var launch = []step{
 	{title: "A CloudProfile registers trusted launch. One image version has a flavor for it, an older one has not.",
 		kubectl: apply("example/cloudprofile-trusted-launch.yaml"), says: []string{"created"}},
 	{title: "A Shoot asks for it, with the older version. What an image does not declare it does not have. Refused, with what would work.",
@@ -98,14 +113,33 @@ var steps = []step{
 				`{"Kubernetes: "}{.spec.kubernetes.version}{"\n"}`},
 		says: []string{"ledger: 1877.5.0\n", "web: 1877.6.0\n", "Kubernetes: 1.33.3\n"}, eventually: true},
 	{title: "An Event of the admission component on the Shoot says so, and why.",
-		kubectl: []string{"get", "events", "-n", "garden-demo", "--field-selector",
-			"involvedObject.name=bank,reportingComponent=" + extension.Name},
+		kubectl: eventsOf("bank"),
 		says: []string{"shoot/bank", "ledger stays on gardenlinux@1877.5.0: maintenance chose gardenlinux@1877.6.0",
 			"does not declare openstack-trustedLaunch"}, eventually: true},
 }
 
 // demo starts a garden and an admission component, does the steps, and stops everything again.
-func demo(ctx context.Context, c extension.Component) (err error) {
+func demo(ctx context.Context, c extension.Component) error {
+	before, after := []step(nil), slices.Concat(images, launch)
+	if c != extension.OpenStack {
+		made, err := samples.Of(".", c.Component)
+		if err != nil {
+			return err
+		}
+		if before, after, err = stepsOf(made); err != nil {
+			return err
+		}
+	}
+	if err := show(ctx, c, garden.Options{}, before, after); err != nil {
+		return err
+	}
+	fmt.Println("make up leaves such a garden running, to try more.")
+	return nil
+}
+
+// show starts a garden and does what comes before there is an admission component, then starts one and does what comes after, and stops
+// everything again.
+func show(ctx context.Context, c extension.Component, o garden.Options, before, after []step) (err error) {
 	program, err := c.Build(ctx)
 	if err != nil {
 		return err
@@ -115,23 +149,13 @@ func demo(ctx context.Context, c extension.Component) (err error) {
 	}
 	fmt.Fprintln(os.Stderr, "starting etcd, kube-apiserver, gardener-apiserver and gardener-controller-manager")
 	begin := time.Now()
-	g, err := garden.Start(ctx, garden.Options{})
+	g, err := garden.Start(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.Stop()) }()
 	if err := project(ctx, g, c); err != nil {
 		return err
-	}
-	before, after := []step(nil), steps
-	if c != extension.OpenStack {
-		made, err := samples.Of(".", c.Component)
-		if err != nil {
-			return err
-		}
-		if before, after, err = stepsOf(made); err != nil {
-			return err
-		}
 	}
 	if err := runAll(ctx, g, before); err != nil {
 		return err
@@ -143,7 +167,7 @@ func demo(ctx context.Context, c extension.Component) (err error) {
 	if err := runAll(ctx, g, after); err != nil {
 		return err
 	}
-	fmt.Println("\nAll of this went as it should. make up leaves such a garden running, to try more.")
+	fmt.Println("\nAll of this went as it should.")
 	return nil
 }
 

@@ -30,11 +30,12 @@ import (
 // folder is where everything of the garden is. Removing it stops the garden, too.
 const folder = "bin/garden"
 
-const usage = `usage: go run ./hack/garden up [TYPE] | down | demo [TYPE]
+const usage = `usage: go run ./hack/garden up [TYPE] | down | demo [TYPE] | demo-reserved
 
-up    start a garden with an admission component in the background, and say how to use it
-down  stop it
-demo  start a garden, show what admission does, and stop it again
+up             start a garden with an admission component in the background, and say how to use it
+down           stop it
+demo           start a garden, show what admission does, and stop it again
+demo-reserved  the same for what worker pools ask for, on a Gardener that accepts its own capabilities in CloudProfiles
 
 TYPE is the provider type of the admission component: openstack, which is the default, or another one.
 `
@@ -50,7 +51,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	commands := map[string]func(context.Context, extension.Component) error{"up": up, "down": down, "demo": demo}
+	commands := map[string]func(context.Context, extension.Component) error{"up": up, "down": down, "demo": demo, "demo-reserved": demoReserved}
 	if len(args) == 0 || len(args) > 2 || commands[args[0]] == nil {
 		fmt.Fprint(os.Stderr, usage)
 		return errors.New("one command, please")

@@ -10,6 +10,8 @@ import (
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability/texts"
 )
 
 // ReservedPrefix is what the names of the capabilities begin with that Gardener keeps for itself (GEP-0054).
@@ -18,13 +20,13 @@ const ReservedPrefix = "gardener-"
 // The reserved capabilities, and values of theirs (GEP-0054, semantics S3), by the names that the second text of the proposal has
 // for them. [Reserved] has all values. GPUSupport is of the first text, and the second has nothing in its place.
 const (
-	BootType         = "gardener-boot-type"
-	BootTypeSecure   = "secure"
-	BootTypeStandard = "standard"
+	BootType         = texts.BootType
+	bootTypeSecure   = texts.Secure
+	bootTypeStandard = texts.Standard
 
-	UpdateType        = "gardener-update-type"
-	UpdateTypeInPlace = "in-place"
-	UpdateTypeRolling = "rolling"
+	UpdateType        = texts.UpdateType
+	UpdateTypeInPlace = texts.InPlace
+	UpdateTypeRolling = texts.Rolling
 
 	GPUSupport     = "gardener-gpuSupport"
 	gpuSupportNone = "none"
@@ -47,92 +49,19 @@ const (
 // Reserved returns the reserved capabilities, in the order of their priority. The caller owns the result.
 func Reserved() []Definition {
 	return []Definition{
-		{Name: BootType, Values: []string{BootTypeStandard, BootTypeSecure}, Undeclared: BootTypeStandard},
+		{Name: BootType, Values: []string{bootTypeStandard, bootTypeSecure}, Undeclared: bootTypeStandard},
 		{Name: UpdateType, Values: []string{UpdateTypeRolling, UpdateTypeInPlace}, Undeclared: UpdateTypeRolling},
 		{Name: GPUSupport, Values: append(slices.Clone(gpuTypes), gpuSupportNone), Undeclared: gpuSupportNone},
 	}
 }
 
 // FirstText returns the definitions that the first text of GEP-0054 has for reserved capabilities which the second calls otherwise,
-// in the order of [Reserved]. [Canonical] has the other names. The caller owns the result.
+// in the order of [Reserved]. [texts.Canonical] has the other names. The caller owns the result.
 func FirstText() []Definition {
 	return []Definition{
-		{Name: bootTypeFirst, Values: []string{"secure", "standard"}, Undeclared: "standard"},
-		{Name: updateTypeFirst, Values: []string{"inPlace", "rolling"}, Undeclared: "rolling"},
+		{Name: texts.BootTypeOfFirst, Values: []string{"secure", "standard"}, Undeclared: "standard"},
+		{Name: texts.UpdateTypeOfFirst, Values: []string{texts.InPlaceOfFirst, texts.Rolling}, Undeclared: texts.Rolling},
 	}
-}
-
-// The names of the first text.
-const (
-	bootTypeFirst   = "gardener-bootType"
-	updateTypeFirst = "gardener-updateType"
-)
-
-// otherText is what a capability of one text of GEP-0054 is in the other one.
-type otherText struct {
-	name   string
-	values map[string]string
-	// second is set if the other text is the second.
-	second bool
-}
-
-// otherTexts are the reserved capabilities that have two names, by both.
-var otherTexts = map[string]*otherText{
-	bootTypeFirst:   {BootType, map[string]string{"secure": BootTypeSecure, "standard": BootTypeStandard}, true},
-	updateTypeFirst: {UpdateType, map[string]string{"inPlace": UpdateTypeInPlace, "rolling": UpdateTypeRolling}, true},
-	BootType:        {bootTypeFirst, map[string]string{BootTypeSecure: "secure", BootTypeStandard: "standard"}, false},
-	UpdateType:      {updateTypeFirst, map[string]string{UpdateTypeInPlace: "inPlace", UpdateTypeRolling: "rolling"}, false},
-}
-
-// Canonical returns the name that the second text of GEP-0054 has for a capability, which stands for the feature. Any other name it
-// returns as it is.
-func Canonical(name string) string {
-	if OfFirstText(name) {
-		return otherTexts[name].name
-	}
-	return name
-}
-
-// OfFirstText reports whether a name is one that the second text of GEP-0054 has replaced.
-func OfFirstText(name string) bool {
-	other := otherTexts[name]
-	return other != nil && other.second
-}
-
-// Translate returns a value of a reserved capability in the words of the other text of GEP-0054. It reports whether the capability
-// has another name there, and has the value.
-func Translate(name, value string) (string, bool) {
-	if other := otherTexts[name]; other != nil {
-		translated, found := other.values[value]
-		return translated, found
-	}
-	return "", false
-}
-
-// Declared returns the values that capabilities declare for one, by that name or its other one, in the words of that name; those that it does
-// not have in the other text are left out. It reports whether they declare it. The result may share the values of c.
-func Declared(c v1beta1.Capabilities, name string) (values []string, declared bool) {
-	values, declared = c[name]
-	other := otherTexts[name]
-	if other == nil {
-		return values, declared
-	}
-	others, also := c[other.name]
-	if !also {
-		return values, declared
-	}
-	return append(slices.Clip(values), translated(other.name, others)...), true
-}
-
-// translated returns the values of a capability in the words of the other text, without those that it does not have.
-func translated(name string, values []string) []string {
-	result := make([]string, 0, len(values))
-	for _, value := range values {
-		if translated, found := Translate(name, value); found {
-			result = append(result, translated)
-		}
-	}
-	return result
 }
 
 // Worker are the properties of a worker pool that ask for reserved capabilities (GEP-0054, semantics S3). The zero
@@ -150,9 +79,9 @@ type Worker struct {
 // Requirements returns what the properties ask for, in the order of [Reserved]. at is the path of the worker, nil if
 // it is in no manifest. The caller owns the result.
 func (w Worker) Requirements(at *field.Path) []Requirement {
-	boot := Requirement{Capability: BootType, Values: []string{BootTypeStandard}, Setting: "no secure boot", Implied: true}
+	boot := Requirement{Capability: BootType, Values: []string{bootTypeStandard}, Setting: "no secure boot", Implied: true}
 	if w.SecureBoot {
-		boot = Requirement{Capability: BootType, Values: []string{BootTypeSecure}, Setting: "secure boot"}
+		boot = Requirement{Capability: BootType, Values: []string{bootTypeSecure}, Setting: "secure boot"}
 	}
 	update := Requirement{
 		Capability: UpdateType, Values: []string{UpdateTypeRolling}, Setting: "no update in place", Implied: true,

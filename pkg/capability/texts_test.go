@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 )
 
 // triple is what has to match: a flavor, a machine type, and what a worker pool asks for.
@@ -152,7 +153,7 @@ func inFirstText(c caps) caps {
 	renamed := maps.Clone(c)
 	for _, d := range capability.Reserved() {
 		for _, value := range c[d.Name] {
-			if first, found := capability.Translate(d.Name, value); found {
+			if first, found := texts.Translate(d.Name, value); found {
 				name := map[string]string{"gardener-boot-type": "gardener-bootType", "gardener-update-type": "gardener-updateType"}[d.Name]
 				delete(renamed, d.Name)
 				renamed[name] = append(renamed[name], first)

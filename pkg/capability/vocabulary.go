@@ -15,6 +15,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -73,8 +74,8 @@ type entry struct {
 	flags int
 	// from (inclusive) and to (exclusive) bound the bytes, at least one: value i is bit 7-i%8 of byte from+i/8.
 	from, to int
-	// other is what the capability is in the other text of GEP-0054; nil if it is in none, or the same.
-	other *otherText
+	// other is the name of the capability in the other text of GEP-0054; empty if there is none.
+	other string
 	// worker is what matching a request takes, nil if this is no worker capability; its own entry if it is not registered.
 	worker *workerCapability
 }
@@ -126,18 +127,18 @@ func (v *Vocabulary) register(def v1beta1.CapabilityDefinition, at *field.Path) 
 // add makes a capability known.
 func (v *Vocabulary) add(r *entry) {
 	v.capabilities, v.byName[r.name] = append(v.capabilities, r), r
-	if r.other = otherTexts[r.name]; r.other != nil {
-		v.byName[r.other.name] = r
+	if r.other = texts.Other(r.name); r.other != "" {
+		v.byName[r.other] = r
 	}
 }
 
 // declared returns the values that capabilities declare for one, in the words of the vocabulary. It reports whether they declare it.
 func (r *entry) declared(c v1beta1.Capabilities) (values []string, declared bool) {
-	if r.other == nil {
+	if r.other == "" {
 		values, declared = c[r.name]
 		return values, declared
 	}
-	return Declared(c, r.name)
+	return texts.Declared(c, r.name)
 }
 
 func (r *entry) add(value string) {
@@ -277,16 +278,16 @@ func (v *Vocabulary) validate(c v1beta1.Capabilities, at *field.Path) finding.Li
 
 // names returns the names of a capability, that of the vocabulary first.
 func (r *entry) names() []string {
-	if r.other == nil {
+	if r.other == "" {
 		return []string{r.name}
 	}
-	return []string{r.name, r.other.name}
+	return []string{r.name, r.other}
 }
 
 // hasValue reports whether the capability has a value, in the words that belong to one of its names.
 func (r *entry) hasValue(name, value string) bool {
 	if name != r.name {
-		translated, found := Translate(name, value)
+		translated, found := texts.Translate(name, value)
 		if !found {
 			return false
 		}
@@ -306,8 +307,8 @@ func (r *entry) valueMissing(at *field.Path) finding.Finding {
 }
 
 func (r *entry) unknownValue(name, value string, at *field.Path) finding.Finding {
-	if !r.registered() || name != r.name || r.other != nil && !slices.Contains(valuesOf(name), value) {
-		return ReservedValue(name, value, at)
+	if !r.registered() || name != r.name || r.other != "" && !slices.Contains(valuesOf(name), value) {
+		return reservedValue(name, value, at)
 	}
 	probably, certainly := MeantValue(r.name, value, r.values), words.Certain(value, r.values)
 	if r.name == Architecture && probably == otherNames[strings.ToLower(value)] && probably != "" {
@@ -323,13 +324,13 @@ func (r *entry) unknownValue(name, value string, at *field.Path) finding.Finding
 	return f
 }
 
-// ReservedValue returns the finding that a reserved capability, which has one of the names of Gardener, is declared with a value that it does
+// reservedValue returns the finding that a reserved capability, which has one of the names of Gardener, is declared with a value that it does
 // not have. It says what was probably meant.
-func ReservedValue(name, value string, at *field.Path) finding.Finding {
+func reservedValue(name, value string, at *field.Path) finding.Finding {
 	values := valuesOf(name)
 	probably, certainly := meant(value, values), words.Certain(value, values)
 	for _, right := range values { // what the other text calls it is meant for certain
-		if other, found := Translate(name, right); found && strings.EqualFold(other, value) && !slices.Contains(values, other) {
+		if other, found := texts.Translate(name, right); found && strings.EqualFold(other, value) && !slices.Contains(values, other) {
 			probably, certainly = right, right
 		}
 	}
@@ -391,7 +392,7 @@ func meantReserved(name string, known []string) (probably, certainly string) {
 	for _, d := range FirstText() {
 		first = append(first, d.Name)
 	}
-	return cmp.Or(meant(name, known), Canonical(meant(name, first))), cmp.Or(words.Certain(name, known), Canonical(words.Certain(name, first)))
+	return cmp.Or(meant(name, known), texts.Canonical(meant(name, first))), cmp.Or(words.Certain(name, known), texts.Canonical(words.Certain(name, first)))
 }
 
 func (v *Vocabulary) unknownName(name string, at *field.Path) finding.Finding {
@@ -441,7 +442,7 @@ func (r *entry) ordered(name string, values []string) []string {
 	used := slices.Clone(r.values[r.flags:])
 	if name != r.name {
 		for i, value := range used {
-			used[i], _ = Translate(r.name, value)
+			used[i], _ = texts.Translate(r.name, value)
 		}
 	}
 	known := slices.Clone(used)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/finding"
 )
 
@@ -97,11 +98,11 @@ func (v *Vocabulary) compileWorkers() {
 // addWorker adds a worker capability. registered is its entry if it is registered, and else nil.
 func (v *Vocabulary) addWorker(d Definition, registered *entry) {
 	w := &workerCapability{registered: registered != nil, machineTypesOnly: d.MachineTypesOnly}
-	w.silentHasAll = w.machineTypesOnly || w.registered && otherTexts[d.Name] != nil && !OfFirstText(d.Name)
+	w.silentHasAll = w.machineTypesOnly || w.registered && texts.OfSecond(d.Name)
 	if d.Undeclared != "" {
 		w.undeclared = []string{d.Undeclared}
 	}
-	w.entry = entry{name: d.Name, flags: 1, values: []string{""}, byValue: map[string]int{}, other: otherTexts[d.Name], worker: w}
+	w.entry = entry{name: d.Name, flags: 1, values: []string{""}, byValue: map[string]int{}, other: texts.Other(d.Name), worker: w}
 	if w.registered {
 		registered.worker = w
 		for _, value := range registered.values {
@@ -247,7 +248,7 @@ func (v *Vocabulary) Request(requirements []Requirement) (request Set, unmet []R
 // left out then. The argument is not changed, and the result may share its values.
 func (v *Vocabulary) InWords(q Requirement) Requirement {
 	if r := v.byName[q.Capability]; r != nil && r.name != q.Capability {
-		q.Capability, q.Values = r.name, translated(q.Capability, q.Values)
+		q.Capability, q.Values = r.name, texts.TranslateAll(q.Capability, q.Values)
 	}
 	return q
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -22,7 +23,7 @@ func (c *checker[R]) firstText() {
 	for _, f := range c.Report.Errors {
 		if f.Origin == profile.RuleReservedMixed {
 			name, _ := f.BadValue.(string)
-			mixed[capability.Canonical(name)] = true
+			mixed[texts.Canonical(name)] = true
 		}
 	}
 	var at *field.Path
@@ -30,7 +31,7 @@ func (c *checker[R]) firstText() {
 	more := 0
 	for name, path := range c.ReservedNames() {
 		switch {
-		case !capability.OfFirstText(name) || mixed[capability.Canonical(name)]:
+		case !texts.OfFirst(name) || mixed[texts.Canonical(name)]:
 		case at == nil:
 			at, first = path(), name
 		default:
@@ -44,9 +45,9 @@ func (c *checker[R]) firstText() {
 	if more > 0 {
 		also = fmt.Sprintf("; there are such names in %d more places", more)
 	}
-	c.Report.Found(RuleFirstText, field.ErrorTypeInvalid, at, first,
+	c.Report.Found(ruleFirstText, field.ErrorTypeInvalid, at, first,
 		"%s is the name that GEP-0054 had at first; it means the same, and its name is now %s%s", first,
-		profile.InSecondText(capability.Canonical(first)), also)
+		profile.InSecondText(texts.Canonical(first)), also)
 }
 
 // silent warns about flavors that say nothing about a capability of Gardener which is registered (semantics S3): they have all of its
@@ -82,7 +83,7 @@ func (c *checker[R]) silentFlavor(id provider.ImageVersion, silent []profile.Sil
 		if s.Capability == capability.UpdateType {
 			claims = "so that it claims to be fit for updates in place, and core does not say inPlaceUpdates.supported"
 		}
-		c.Report.Found(RuleReservedSilent, field.ErrorTypeRequired, at.Child(s.Capability), nil,
+		c.Report.Found(ruleReservedSilent, field.ErrorTypeRequired, at.Child(s.Capability), nil,
 			"%s: this flavor says nothing about %s, which is registered, %s: it has [%s]; write %s: [%s], which it had before, or [%s] if that is so",
 			id, s.Capability, claims, strings.Join(s.Has, ", "), s.Capability, strings.Join(s.Had, ", "), strings.Join(s.Has, ", "))
 	}

@@ -28,7 +28,7 @@ func Rules() []finding.Rule {
 		RuleSize, ruleImageUnused, ruleVersionUnused, ruleOrderDiffers, ruleRegionUncovered, ruleRegionUnknown, ruleFallback,
 		RuleMachineWithoutImage, RuleTypeUndeclared,
 		ruleReferenceCopied, ruleForeignPrefix, ruleWorkerValueUnasked, ruleWorkerMisspelt, ruleOnlyOnRequest,
-		RuleFlavorOfMachineTypes, RuleFirstText, RuleReservedSilent,
+		RuleFlavorOfMachineTypes, ruleFirstText, ruleReservedSilent,
 	), finding.On(finding.ObjectShoot, ruleProviderType, RuleRequestIgnored), finding.On(finding.ObjectNamespacedCloudProfile,
 		RuleVersionInherited, RuleMappingInherited, ruleNamespacedConfig, RuleEntryDuplicate, ruleNamespacedFormat,
 	), finding.Online(slices.Concat(finding.On(finding.ObjectCloudProfile,
@@ -107,10 +107,10 @@ var (
 	RuleFlavorOfMachineTypes = finding.Warns("flavor-excludes-machine-types",
 		"A flavor of an image declares a capability that worker pools ask of machine types only, such as a root disk on a volume. It then fits no machine type with other values, whatever a pool asks for. That is seldom meant: an image that leaves the capability out fits all.",
 		"Leave the capability out of the flavor, in core and in the provider config. Keep it if the image really fails on such machine types.")
-	RuleFirstText = finding.Warns("reserved-capability-first-text",
+	ruleFirstText = finding.Warns("reserved-capability-first-text",
 		"The profile calls a capability of Gardener by the name that GEP-0054 had for it at first. It means the same as the new one, and capkit knows both. A Gardener that implements the proposal will not know the old one.",
 		"Write the new name, with its values: `inPlace` is `in-place` now. `capkit lint --fix` does it, and so does `capkit migrate --reserved`.")
-	RuleReservedSilent = finding.Warns("reserved-capability-silent",
+	ruleReservedSilent = finding.Warns("reserved-capability-silent",
 		"A flavor says nothing about a capability of Gardener that `spec.machineCapabilities` registers. It then has all registered values: an image that says nothing about `gardener-boot-type` claims to be signed, and worker pools with secure boot boot it. Before the registration it had `standard` alone, or `rolling`.",
 		"Write what the image supports, in core and in the provider config. `capkit lint --fix` writes what the flavor had before the registration.")
 	ruleOnlyOnRequest = finding.Warns("image-version-only-on-request",

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
@@ -32,7 +33,7 @@ func (c *checker[R]) workerCapabilities() {
 		}
 	}
 	for d, i := range c.WorkerCapabilities() {
-		if profile.RegisteredBySecondText(d) { // then it is an error
+		if texts.OfSecond(d.Name) { // then it is an error
 			continue
 		}
 		asked, values := c.valuesAsked(d.Name), c.Spec.MachineCapabilities[i].Values
@@ -155,7 +156,7 @@ func (c *checker[R]) onRequest(v profile.Version, machineType string, regions []
 // declaredConflicts returns what a flavor declares that excludes it, as "NAME [VALUES]", and the names alone.
 func declaredConflicts[R any](v *imageselector.Verdict[R]) (written, names []string) {
 	for _, c := range v.Conflicts {
-		if _, declared := capability.Declared(v.Flavor.Capabilities, c.Capability); declared {
+		if _, declared := texts.Declared(v.Flavor.Capabilities, c.Capability); declared {
 			written = append(written, fmt.Sprintf("%s [%s]", c.Capability, words.Few(c.Offer)))
 			names = append(names, c.Capability)
 		}
@@ -194,7 +195,7 @@ func distinct(names []string) []string {
 func (c *checker[R]) regionsWithSpecialFlavors(id provider.ImageVersion, defined []capability.Definition) []string {
 	declares := func(flavor imageselector.Flavor[R]) bool {
 		return slices.ContainsFunc(defined, func(d capability.Definition) bool {
-			_, declared := capability.Declared(flavor.Capabilities, d.Name)
+			_, declared := texts.Declared(flavor.Capabilities, d.Name)
 			return declared
 		})
 	}

@@ -54,6 +54,25 @@ func TestHintWhereAReservedNameIsRegistered(t *testing.T) {
 	}
 }
 
+// That Gardener defines the values of its capabilities is said once: by a rule of its own, or as Gardener says it if the provider is not
+// known.
+func TestReservedInCoreValues(t *testing.T) {
+	profile := patched(t, read(t, workerProfile),
+		"- {op: add, path: /spec/machineCapabilities/-, value: {name: gardener-update-type, values: [rolling, in-place, inPlace]}}")
+	const at = "spec.machineCapabilities[2].values[2]"
+	for cloud, want := range map[string]string{"openstack": "reserved-capability-value", "mycloud": "gardener-core"} {
+		var got []string
+		for _, f := range lint(t, strings.Replace(profile, "type: openstack", "type: "+cloud, 1), "--reserved-in-core", "-").Findings {
+			if f.Field == at {
+				got = append(got, f.Rule)
+			}
+		}
+		if diff := cmp.Diff([]string{want}, got); diff != "" {
+			t.Error(cloud, diff)
+		}
+	}
+}
+
 // A profile without a vocabulary stays one.
 func TestReservedInCoreNeedsAVocabulary(t *testing.T) {
 	legacy := patched(t, read(t, examples+"/cloudprofile-legacy.yaml"), `

@@ -11,6 +11,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -33,14 +34,14 @@ func (p *Profile[R]) FlavorIn(
 func (p *Profile[R]) inFull(id provider.ImageVersion, written v1beta1.Capabilities) v1beta1.Capabilities {
 	full := clone(written)
 	for name, values := range Undeclared(p.core[id]) {
-		if _, declared := capability.Declared(written, name); !declared && !p.vocabulary.IsRegistered(name) {
+		if _, declared := texts.Declared(written, name); !declared && !p.vocabulary.IsRegistered(name) {
 			full[name] = values
 		}
 	}
 	set, _ := p.vocabulary.Flavor(full, nil, nil)
 	full = set.Capabilities()
 	for _, d := range capability.Reserved() {
-		values, declared := capability.Declared(full, d.Name)
+		values, declared := texts.Declared(full, d.Name)
 		switch {
 		case declared:
 		case p.vocabulary.IsRegistered(d.Name): // by the first text, and left out

@@ -238,7 +238,7 @@ func (r *Reading[R]) checkWorkerValues() {
 				"worker capability %s has the values [%s]; nothing ever asks for %q: remove it, or write one of those",
 				def.Name, strings.Join(def.Values, ", "), value)
 			if rule.Name == ruleReservedValue.Name {
-				found.Suggestion = capability.ReservedValue(def.Name, value, at.Index(i)).Suggestion
+				found.Suggestion = meantValue(def.Name, value)
 			}
 		}
 		r.checkComplete(def, values, at)

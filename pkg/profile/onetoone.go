@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
@@ -216,7 +217,7 @@ func carriedBy(vocabulary *capability.Vocabulary, version *v1beta1.MachineImageV
 	for i := range version.CapabilityFlavors {
 		for name := range version.CapabilityFlavors[i].Capabilities {
 			if onlyReserved(vocabulary, name) {
-				carried.Insert(capability.Canonical(name))
+				carried.Insert(texts.Canonical(name))
 			}
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
@@ -241,7 +242,7 @@ func carriedOf(
 ) v1beta1.Capabilities {
 	carried := written
 	for name := range written {
-		if names.Has(capability.Canonical(name)) || !onlyReserved(vocabulary, name) {
+		if names.Has(texts.Canonical(name)) || !onlyReserved(vocabulary, name) {
 			continue
 		}
 		if len(carried) == len(written) {

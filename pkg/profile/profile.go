@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
@@ -117,7 +118,7 @@ func offeredBy[R any](images []imageselector.Image[R]) sets.Set[string] {
 		for i := range version.Flavors {
 			for name := range version.Flavors[i].Capabilities {
 				if strings.HasPrefix(name, capability.ReservedPrefix) {
-					offered.Insert(capability.Canonical(name))
+					offered.Insert(texts.Canonical(name))
 				}
 			}
 		}
@@ -183,7 +184,7 @@ func (p *Profile[R]) Boots(request imageselector.Request) bool { return p.catalo
 
 // Offers reports whether a worker capability is registered, or declared by a flavor or a version.
 func (p *Profile[R]) Offers(name string) bool {
-	name = capability.Canonical(name)
+	name = texts.Canonical(name)
 	if p.vocabulary.IsRegistered(name) || p.offered.Has(name) {
 		return true
 	}

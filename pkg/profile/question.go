@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
@@ -68,7 +69,7 @@ func (p *Profile[R]) Ask(pool provider.Pool, more ...capability.Requirement) Que
 		}) {
 			continue
 		}
-		r.OnlyIfRegistered = r.OnlyIfRegistered && !p.offered.Has(capability.Canonical(r.Capability))
+		r.OnlyIfRegistered = r.OnlyIfRegistered && !p.offered.Has(texts.Canonical(r.Capability))
 		q.Requirements = append(q.Requirements, r)
 		if p.vocabulary.Ignores(r) {
 			q.Ignored = append(q.Ignored, r)

@@ -14,17 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // What is wrong with how a profile calls Gardener's own capabilities (semantics S3): GEP-0054 has two texts, with a name in each.
 
-// renamed are the reserved capabilities that have two names, by all of these, in the order of their priority.
-var renamed = func() (names []string) {
-	for _, first := range capability.FirstText() {
-		names = append(names, capability.Canonical(first.Name), first.Name)
-	}
-	return names
-}()
+// renamed are the reserved capabilities that have two names, by both.
+var renamed = texts.Names()
 
 // ReservedNames yields where the object registers or declares a reserved capability that has two names, with the name that it has there:
 // in spec.machineCapabilities, on machine types, in the flavors of core and then in those of the provider config. The path is that of
@@ -87,7 +84,7 @@ func (r *Reading[R]) checkReservedNames(parent map[string]usedName) {
 		r.names[canonical] = usedName{used.name, "the CloudProfile that is its parent"}
 	}
 	for name, at := range r.ReservedNames() {
-		canonical := capability.Canonical(name)
+		canonical := texts.Canonical(name)
 		used, found := r.names[canonical]
 		switch {
 		case !found:
@@ -125,15 +122,18 @@ func InSecondText(canonical string) string {
 	return canonical
 }
 
-// RegisteredBySecondText reports whether a definition is one of Gardener's that the object registers as the second text of GEP-0054 has it:
-// images and machine types that leave it out have all of its values.
-func RegisteredBySecondText(d capability.Definition) bool {
-	return slices.Contains(renamed, d.Name) && !capability.OfFirstText(d.Name)
+// meantValue returns what is suggested in place of a value that a reserved capability does not have: what a vocabulary that registers nothing says.
+func meantValue(name, value string) *finding.Suggestion {
+	nothing, _ := capability.Compile(nil, nil)
+	if _, errs := nothing.Flavor(v1beta1.Capabilities{name: {value}}, nil, field.NewPath("")); len(errs) > 0 {
+		return errs[0].Suggestion
+	}
+	return nil
 }
 
 // checkComplete demands that a registered capability of Gardener has the value that every ordinary worker pool asks for.
 func (r *Reading[R]) checkComplete(d capability.Definition, registered []string, at *field.Path) {
-	if !RegisteredBySecondText(d) || slices.Contains(registered, d.Undeclared) {
+	if !texts.OfSecond(d.Name) || slices.Contains(registered, d.Undeclared) {
 		return
 	}
 	r.Report.Found(ruleReservedIncomplete, field.ErrorTypeRequired, at, nil,
@@ -159,7 +159,7 @@ type Silence struct {
 func SilenceOf(vocabulary *capability.Vocabulary) Silence {
 	s := Silence{vocabulary: vocabulary}
 	for _, d := range vocabulary.WorkerCapabilities() {
-		if RegisteredBySecondText(d) && vocabulary.IsRegistered(d.Name) {
+		if texts.OfSecond(d.Name) && vocabulary.IsRegistered(d.Name) {
 			s.about = append(s.about, d)
 		}
 	}
@@ -173,10 +173,10 @@ func (s Silence) None() bool { return len(s.about) == 0 }
 // registration. The version is that of core; nil if core does not list it.
 func (s Silence) Of(version *v1beta1.MachineImageVersion, declared v1beta1.Capabilities) (silent []Silent) {
 	for _, d := range s.about {
-		if _, said := capability.Declared(declared, d.Name); said {
+		if _, said := texts.Declared(declared, d.Name); said {
 			continue
 		}
-		had, said := capability.Declared(Undeclared(version), d.Name)
+		had, said := texts.Declared(Undeclared(version), d.Name)
 		if !said {
 			had = []string{d.Undeclared}
 		}

@@ -22,11 +22,8 @@ func Rules() []finding.Rule {
 		ruleReservedValue, ruleReservedMixed, ruleReservedIncomplete, ruleWorkerValueUnknown)
 }
 
-// The stable names of the rules about how a profile calls and registers Gardener's own capabilities.
-const (
-	RuleReservedMixed      = "reserved-capability-mixed"
-	RuleReservedIncomplete = "reserved-capability-incomplete"
-)
+// RuleReservedMixed is the stable name of the rule that a profile has one name for each of Gardener's capabilities.
+const RuleReservedMixed = "reserved-capability-mixed"
 
 // fault returns the finding of a rule, as [finding.Report.Found] does.
 func fault(
@@ -95,7 +92,7 @@ var (
 	ruleReservedMixed = finding.Denies(RuleReservedMixed,
 		"GEP-0054 has two texts, and each has its own names for Gardener's capabilities: `gardener-updateType` and `gardener-bootType` were renamed to `gardener-update-type` and `gardener-boot-type`. A profile, with its NamespacedCloudProfiles, uses one of the two names of a capability.",
 		"Write the new name everywhere, with its values: `inPlace` is `in-place` now. `capkit lint --fix` does it.")
-	ruleReservedIncomplete = finding.Denies(RuleReservedIncomplete,
+	ruleReservedIncomplete = finding.Denies("reserved-capability-incomplete",
 		"`spec.machineCapabilities` registers `gardener-update-type` without `rolling`, or `gardener-boot-type` without `standard`. Every ordinary worker pool asks for that value, and would be refused.",
 		"Register all values that the capability has. `capkit lint --fix` does it.")
 	ruleWorkerValueUnknown = finding.Denies("worker-capability-value-unknown",

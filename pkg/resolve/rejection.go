@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -43,7 +44,7 @@ func Rejections[R any](v *imageselector.Verdict[R], region string) []Rejection {
 		if slices.ContainsFunc(rejections, func(r Rejection) bool { return r.By == c.Cause }) {
 			continue
 		}
-		if _, written := capability.Declared(v.Flavor.Capabilities, c.Capability); written {
+		if _, written := texts.Declared(v.Flavor.Capabilities, c.Capability); written {
 			c.Undeclared = false // what it declares is what holds anyway
 		}
 		rejections = append(rejections, Rejection{By: c.Cause, Conflict: c})

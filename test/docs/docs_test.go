@@ -156,7 +156,7 @@ func TestSetUp(t *testing.T) {
 	if !slices.Contains(commands, "make demo\nmake test\n") {
 		t.Errorf("there is no block that runs make demo and make test: %q", commands)
 	}
-	for _, target := range []string{"demo", "demo-worker", "test", "up", "down", "install", "help", "verify"} {
+	for _, target := range []string{"demo", "demo-reserved", "demo-worker", "test", "up", "down", "install", "help", "verify"} {
 		if !strings.Contains(read(t, "Makefile"), "\n"+target+":") {
 			t.Errorf("the Makefile cannot %q", target)
 		}

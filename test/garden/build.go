@@ -19,6 +19,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/capkit/capkit/test/garden/internal/overlay"
 	"github.com/capkit/capkit/test/garden/internal/process"
 	"github.com/capkit/capkit/test/garden/internal/repository"
 )
@@ -145,8 +146,21 @@ func exclusively(name string) (unlock func(), err error) {
 // APIServers are the versions of gardener-apiserver, besides that of go.mod, that a garden can have: those for which hack/apiservers has a module.
 var APIServers = []string{"v1.146.0", "v1.149.3"}
 
-// buildAPIServer returns the path of a gardener-apiserver of a version, which is built if it is not in the cache: in a folder for this
-// platform, this version of Go and the versions in the go.mod of its module. That takes a minute or two, and is told to progress.
+// apiServer returns the path of the gardener-apiserver that the options ask for, which is built if it is not there. It is empty if they
+// ask for none: the server of the garden has the one of go.mod.
+func apiServer(ctx context.Context, o Options) (path string, err error) {
+	switch {
+	case o.Version != "" && o.AcceptsReserved:
+		return "", fmt.Errorf("there is no gardener-apiserver %s that accepts reserved capabilities, only one of the version in go.mod", o.Version)
+	case o.Version != "":
+		return buildAPIServer(ctx, o.Progress, o.Version)
+	case o.AcceptsReserved:
+		return buildAcceptingAPIServer(ctx, o.Progress)
+	}
+	return "", nil
+}
+
+// buildAPIServer returns the path of a gardener-apiserver of a version, which is built if it is not in the cache.
 func buildAPIServer(ctx context.Context, progress io.Writer, version string) (path string, err error) {
 	if !slices.Contains(APIServers, version) {
 		return "", fmt.Errorf("there is no module for gardener-apiserver %s, only for %s", version, strings.Join(APIServers, ", "))
@@ -156,13 +170,46 @@ func buildAPIServer(ctx context.Context, progress io.Writer, version string) (pa
 		return "", err
 	}
 	module := filepath.Join(root, "hack", "apiservers", version)
-	if err := note(module, "go.*"); err != nil {
+	return cachedAPIServer(progress, version, module, []string{"go.mod", "go.sum"}, func(path string) error {
+		// Most versions of modules are those of go.mod: what they have in common is compiled once.
+		return compileAPIServer(ctx, progress, path, version, module, []string{"GOWORK=off"}, nil)
+	})
+}
+
+// buildAcceptingAPIServer returns the path of a gardener-apiserver of the version in go.mod which accepts in the vocabulary of a
+// CloudProfile the capabilities that Gardener defines by GEP-0054. It is built if it is not in the cache. Package overlay says how it
+// differs from Gardener's.
+func buildAcceptingAPIServer(ctx context.Context, progress io.Writer) (path string, err error) {
+	root, err := repository.Root()
+	if err != nil {
+		return "", err
+	}
+	files := slices.Concat([]string{"go.mod", "go.sum", "test/go.mod", "test/go.sum"}, overlay.Files)
+	return cachedAPIServer(progress, "that accepts reserved capabilities", root, files, func(path string) error {
+		folder, err := os.MkdirTemp(filepath.Dir(path), "source-")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = os.RemoveAll(folder) }()
+		source, err := overlay.Write(ctx, root, folder)
+		if err != nil {
+			return err
+		}
+		return compileAPIServer(ctx, progress, path, source.Version, root, source.Env, source.Flags)
+	})
+}
+
+// cachedAPIServer returns the path of a gardener-apiserver in the cache, in a folder for this platform, this version of Go, what is said
+// of it in words, and the content of files in a folder. If it is not there, build builds it at another path. That takes a minute or two,
+// and is told to progress.
+func cachedAPIServer(progress io.Writer, which, folder string, files []string, build func(path string) error) (path string, err error) {
+	if err := note(folder, files...); err != nil {
 		return "", err
 	}
 	hash := sha256.New()
-	fmt.Fprintln(hash, runtime.Version(), runtime.GOOS, runtime.GOARCH, version)
-	for _, name := range []string{"go.mod", "go.sum"} {
-		content, err := os.ReadFile(filepath.Join(module, name))
+	fmt.Fprintln(hash, runtime.Version(), runtime.GOOS, runtime.GOARCH, which)
+	for _, name := range files {
+		content, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(name)))
 		if err != nil {
 			return "", err
 		}
@@ -172,11 +219,11 @@ func buildAPIServer(ctx context.Context, progress io.Writer, version string) (pa
 	if err != nil {
 		return "", err
 	}
-	folder := filepath.Join(cache, "capkit", "apiservers", fmt.Sprintf("%x", hash.Sum(nil)[:8]))
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	cache = filepath.Join(cache, "capkit", "apiservers", fmt.Sprintf("%x", hash.Sum(nil)[:8]))
+	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return "", err
 	}
-	path = filepath.Join(folder, "gardener-apiserver")
+	path = filepath.Join(cache, "gardener-apiserver")
 	unlock, err := exclusively(path + ".lock")
 	if err != nil {
 		return "", err
@@ -185,12 +232,18 @@ func buildAPIServer(ctx context.Context, progress io.Writer, version string) (pa
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
-	fmt.Fprintf(progress, "building gardener-apiserver %s, which is done once and takes minutes\n", version)
-	// The flags are those of the Makefile, and most versions of modules those of go.mod: what they have in common is compiled once.
-	_, err = run(ctx, progress, module, "env", "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0", "go", "build", "-trimpath", "-buildvcs=false",
-		"-ldflags=-s -w -X k8s.io/component-base/version.gitVersion="+version, "-o", path+".new", "github.com/gardener/gardener/cmd/gardener-apiserver")
-	if err != nil {
+	fmt.Fprintf(progress, "building gardener-apiserver %s, which is done once and takes minutes\n", which)
+	if err := build(path + ".new"); err != nil {
 		return "", err
 	}
 	return path, os.Rename(path+".new", path)
+}
+
+// compileAPIServer compiles gardener-apiserver, which then says that it is of a version, in the module or workspace around a folder. Its
+// flags are those of the Makefile, and further ones.
+func compileAPIServer(ctx context.Context, progress io.Writer, path, version, folder string, env, flags []string) error {
+	args := slices.Concat(env, []string{"GOFLAGS=", "CGO_ENABLED=0", "go", "build", "-trimpath", "-buildvcs=false"}, flags,
+		[]string{"-ldflags=-s -w -X k8s.io/component-base/version.gitVersion=" + version, "-o", path, "github.com/gardener/gardener/cmd/gardener-apiserver"})
+	_, err := run(ctx, progress, folder, "env", args...)
+	return err
 }

@@ -64,6 +64,10 @@ type Options struct {
 	// Version is that of gardener-apiserver, one of APIServers: then it is a program of its own, which is built before if it is not
 	// there. If it is empty, the version is that of go.mod. gardener-controller-manager always has that one.
 	Version string
+	// AcceptsReserved has a gardener-apiserver of the version in go.mod with one rule replaced, as a program of its own: in the
+	// vocabulary of a CloudProfile it accepts the reserved capabilities that Gardener defines by GEP-0054, gardener-update-type and
+	// gardener-boot-type, with their values, and no others with that prefix. Gardener v1.150 accepts none.
+	AcceptsReserved bool
 	// CRDs are absolute paths of files with CustomResourceDefinitions. If there are any, it is not a garden that starts but
 	// only etcd and kube-apiserver, with these: what package seed needs.
 	CRDs []string
@@ -105,18 +109,16 @@ func Start(ctx context.Context, o Options) (*Garden, error) {
 	if err != nil {
 		return nil, err
 	}
-	apiServer := ""
-	if o.Version != "" {
-		if apiServer, err = buildAPIServer(ctx, o.Progress, o.Version); err != nil {
-			return nil, err
-		}
+	program, err := apiServer(ctx, o)
+	if err != nil {
+		return nil, err
 	}
 	g := &Garden{folder: o.Folder, temporary: o.Folder == "", assets: assets}
 	g.stop = sync.OnceValue(g.stopAll)
 	if err := g.makeFolder(); err != nil {
 		return nil, err
 	}
-	switch err := g.startServer(ctx, server, apiServer, o); {
+	switch err := g.startServer(ctx, server, program, o); {
 	case err == nil:
 	case errors.Is(err, ErrRunning):
 		return nil, errors.Join(err, g.alive.Close())

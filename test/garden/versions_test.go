@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/capkit/capkit/test/garden/internal/repository"
@@ -81,5 +82,13 @@ func TestTheModulesOfAPIServers(t *testing.T) {
 	}
 	if !slices.Equal(found, APIServers) {
 		t.Errorf("there are modules for %v, want %v", found, APIServers)
+	}
+}
+
+// Of other versions there is only the API server as it is.
+func TestReservedCapabilitiesAreAcceptedByTheVersionOfTheMainModule(t *testing.T) {
+	_, err := apiServer(t.Context(), Options{Version: APIServers[0], AcceptsReserved: true})
+	if err == nil || !strings.Contains(err.Error(), "that accepts reserved capabilities") {
+		t.Errorf("the error is %v", err)
 	}
 }

@@ -29,30 +29,31 @@ const (
 // is for everything below it; the longest entry that fits counts. The packages of clouds, below, need none. Another package
 // without an entry must not exist: think about what it may import, and add it.
 var mayImport = map[string][]string{
-	"pkg/words":         {},
-	"pkg/versions":      {},
-	"pkg/capability":    {"pkg/finding", "pkg/words"},
-	"pkg/imageselector": {"pkg/capability"},
-	"pkg/strictjson":    {"pkg/fieldpath", "pkg/finding", "pkg/words"},
-	"pkg/fieldpath":     {},
-	"pkg/finding":       {"pkg/fieldpath"},
-	"pkg/ratchet":       {"pkg/fieldpath", "pkg/finding", "pkg/capability"},
+	"pkg/words":            {},
+	"pkg/versions":         {},
+	"pkg/capability":       {"pkg/capability/texts", "pkg/finding", "pkg/words"},
+	"pkg/capability/texts": {},
+	"pkg/imageselector":    {"pkg/capability"},
+	"pkg/strictjson":       {"pkg/fieldpath", "pkg/finding", "pkg/words"},
+	"pkg/fieldpath":        {},
+	"pkg/finding":          {"pkg/fieldpath"},
+	"pkg/ratchet":          {"pkg/fieldpath", "pkg/finding", "pkg/capability"},
 	"pkg/providerconfig": {
 		"pkg/fieldpath", "pkg/finding", "pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/words",
 	},
 	"pkg/provider": {"pkg/providerconfig", "pkg/finding", "pkg/capability", "pkg/imageselector"},
 	"pkg/profile": {
-		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/words", "pkg/fieldpath", "pkg/providerconfig",
+		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/strictjson", "pkg/words", "pkg/fieldpath", "pkg/providerconfig",
 	},
 	"pkg/resolve": {
-		"pkg/finding", "pkg/gardenerrules", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/versions", "pkg/words",
+		"pkg/finding", "pkg/gardenerrules", "pkg/provider", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/profile", "pkg/versions", "pkg/words",
 	},
 	"pkg/update": {
 		"pkg/provider", "pkg/providerconfig", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/resolve", "pkg/maintenance",
 		"pkg/gardenerrules", "pkg/memo", "pkg/versions",
 	},
 	"pkg/check": {
-		"pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/resolve",
+		"pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/profile", "pkg/resolve",
 		"pkg/update", "pkg/namespaced", "pkg/words", "pkg/providerconfig", "pkg/maintenance",
 	},
 	"pkg/worker": {
@@ -129,7 +130,7 @@ var mayImport = map[string][]string{
 	// The families, none of which imports another, but that the page shows answers.
 	"internal/cli/lint": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/files",
-		"internal/cli/report", "pkg/capability", "pkg/fieldpath", "pkg/finding", "pkg/strictjson", "pkg/words",
+		"internal/cli/report", "pkg/capability", "pkg/capability/texts", "pkg/fieldpath", "pkg/finding", "pkg/strictjson", "pkg/words",
 	},
 	"internal/cli/rules": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/report", "example", "pkg/finding",
@@ -140,7 +141,7 @@ var mayImport = map[string][]string{
 		"pkg/resolve", "pkg/words",
 	},
 	"internal/cli/ask": {
-		"internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/gardener", "internal/cli/report", "pkg/capability",
+		"internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/gardener", "internal/cli/report", "pkg/capability", "pkg/capability/texts",
 		"pkg/finding", "pkg/gardenerrules", "pkg/imageselector", "pkg/maintenance", "pkg/memo", "pkg/profile", "pkg/provider", "pkg/resolve",
 		"pkg/words",
 	},
@@ -158,7 +159,7 @@ var mayImport = map[string][]string{
 	"internal/cli/page": {
 		"internal/cli/ask", "internal/cli/maintain", "internal/cli/page/...", "internal/cli/checks", "internal/cli/input", "internal/cli/command",
 		"internal/cli/manifest",
-		"internal/cli/report", "pkg/capability", "pkg/gardenerrules", "pkg/imageselector", "pkg/maintenance", "pkg/memo", "pkg/provider",
+		"internal/cli/report", "pkg/capability", "pkg/capability/texts", "pkg/gardenerrules", "pkg/imageselector", "pkg/maintenance", "pkg/memo", "pkg/provider",
 		"pkg/resolve", "pkg/versions", "pkg/words",
 	},
 	"internal/cli/page/html": {"internal/cli/ask", "internal/cli/maintain", "internal/cli/report", "pkg/finding", "pkg/words"},

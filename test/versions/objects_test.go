@@ -146,12 +146,35 @@ func set(in any, path string, value any) {
 	}
 }
 
+// register writes into a CloudProfile of the example what Gardener defines by GEP-0054: into its vocabulary, on a machine type and in
+// flavors.
+func register(profile *unstructured.Unstructured) {
+	for _, c := range []struct {
+		at    string
+		value any
+	}{
+		{"spec.machineCapabilities.+", map[string]any{"name": "gardener-update-type", "values": []any{"rolling", "in-place"}}},
+		{"spec.machineCapabilities.+", map[string]any{"name": "gardener-boot-type", "values": []any{"standard", "secure"}}},
+		{"spec.machineTypes.2.capabilities.gardener-update-type", []any{"rolling"}},
+		{"spec.machineImages.0.versions.0.capabilityFlavors.0.gardener-update-type", []any{"rolling"}},
+		{"spec.machineImages.0.versions.0.capabilityFlavors.2.gardener-update-type", []any{"rolling", "in-place"}},
+		{"spec.machineImages.0.versions.0.capabilityFlavors.2.gardener-boot-type", []any{"standard"}},
+	} {
+		set(profile.Object, c.at, c.value)
+	}
+}
+
 // draw returns objects of a kind: each change with each value alone, and then pairs of changes that are drawn at random, until there are
-// as many as wanted. Each has a name of its own.
-func draw(r *rand.Rand, base *unstructured.Unstructured, wanted int) (all []*drawn) {
+// as many as wanted. Each has a name of its own. With a prefix, the changes are those in the file of that prefix, and the second of a pair
+// may also be one of those without.
+func draw(r *rand.Rand, base *unstructured.Unstructured, prefix string, wanted int) (all []*drawn) {
 	GinkgoHelper()
-	var changes []change
-	readFile("test/versions/testdata/"+strings.ToLower(base.GetKind())+".yaml", &changes)
+	var changes, usual []change
+	kind := strings.ToLower(base.GetKind())
+	readFile("test/versions/testdata/"+prefix+kind+".yaml", &changes)
+	if prefix != "" {
+		readFile("test/versions/testdata/"+kind+".yaml", &usual)
+	}
 	one := func() *drawn {
 		d := &drawn{object: base.DeepCopy()}
 		d.object.SetName(fmt.Sprintf("%c%d", base.GetName()[0], len(all)))
@@ -168,8 +191,8 @@ func draw(r *rand.Rand, base *unstructured.Unstructured, wanted int) (all []*dra
 	}
 	for len(all) < wanted {
 		d := one()
-		for range 2 {
-			c := changes[r.IntN(len(changes))]
+		for _, from := range [][]change{changes, slices.Concat(changes, usual)} {
+			c := from[r.IntN(len(from))]
 			if c.Remove {
 				c.To = []any{nil}
 			}

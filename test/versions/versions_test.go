@@ -39,6 +39,8 @@ type gardener struct {
 	version string
 	gates   map[string]bool
 	objects int
+	// reserved is set for the one that accepts the capabilities which Gardener defines by GEP-0054. Its profiles register them.
+	reserved bool
 }
 
 // world is a garden, and what is stored in it.
@@ -58,6 +60,16 @@ func (a *gardener) legacy() bool {
 	return said && !enabled
 }
 
+// profile returns the CloudProfile of the example as it is for this Gardener. What has expired did so at a time.
+func (a *gardener) profile(expired time.Time) *unstructured.Unstructured {
+	GinkgoHelper()
+	profile := profileOf(a.legacy(), expired)
+	if a.reserved {
+		register(profile)
+	}
+	return profile
+}
+
 func (a *gardener) start(ctx context.Context) *world {
 	GinkgoHelper()
 	w := &world{gardener: *a, folder: GinkgoT().TempDir()}
@@ -65,6 +77,7 @@ func (a *gardener) start(ctx context.Context) *world {
 	if a.version == "v1.150.0" { // which is that of go.mod
 		o.Version = ""
 	}
+	o.AcceptsReserved = a.reserved
 	w.garden = suite.StartGarden(ctx, o)
 	config, err := clientcmd.BuildConfigFromFlags("", w.garden.Kubeconfig())
 	Expect(err).NotTo(HaveOccurred())
@@ -82,8 +95,8 @@ func (a *gardener) start(ctx context.Context) *world {
 	Expect(samples.Apply(ctx, w.garden.Client(), made.Credentials()...)).To(Succeed())
 
 	// What has expired is left out of a profile that is created.
-	w.profile, w.child = profileOf(a.legacy(), time.Now().Add(-time.Hour)), childOf(a.legacy())
-	Expect(samples.Apply(ctx, w.garden.Client(), profileOf(a.legacy(), time.Now().Add(time.Hour)), w.child)).To(Succeed())
+	w.profile, w.child = a.profile(time.Now().Add(-time.Hour)), childOf(a.legacy())
+	Expect(samples.Apply(ctx, w.garden.Client(), a.profile(time.Now().Add(time.Hour)), w.child)).To(Succeed())
 	Expect(samples.Apply(ctx, w.garden.Client(), w.profile)).To(Succeed())
 	shoot := shootOf()
 	set(shoot.Object, "spec.kubernetes.version", "1.32.9")
@@ -119,7 +132,7 @@ func (w *world) create(ctx context.Context, object *unstructured.Unstructured) e
 }
 
 // path matches the paths of fields in a message.
-var path = regexp.MustCompile(`\b(?:spec|metadata)(?:\.[\w/]+|\[\d+\])*`)
+var path = regexp.MustCompile(`\b(?:spec|metadata)(?:\.[\w/]+(?:-[\w/]+)*|\[\d+\])*`)
 
 // instead has what Gardener calls a field, and what it is.
 var instead = strings.NewReplacer(
@@ -154,6 +167,9 @@ func (w *world) lint(all []*drawn) map[int][]found {
 	args, numbers := []string{"capkit", "lint", "-o", "json", "--webhook", "false", "--gardener-version", w.version}, map[string]int{}
 	for _, gate := range slices.Sorted(maps.Keys(w.gates)) {
 		args = append(args, fmt.Sprintf("--feature-gates=%s=%t", gate, w.gates[gate]))
+	}
+	if w.reserved {
+		args = append(args, "--reserved-in-core")
 	}
 	write := func(name string, object *unstructured.Unstructured) string {
 		text, err := yaml.Marshal(object.Object)
@@ -218,8 +234,13 @@ var _ = DescribeTable("lint says what the API server says of objects that are cr
 	func(ctx SpecContext, a gardener) {
 		w := a.start(ctx)
 		r := rand.New(rand.NewPCG(146, 149))
-		profile := profileOf(a.legacy(), time.Now().Add(time.Hour))
-		all := slices.Concat(draw(r, shootOf(), a.objects*6/10), draw(r, profile, a.objects*2/10), draw(r, w.child, a.objects*2/10))
+		profile := a.profile(time.Now().Add(time.Hour))
+		var all []*drawn
+		if a.reserved {
+			all = slices.Concat(draw(r, profile, "reserved-", a.objects*6/10), draw(r, w.child, "reserved-", a.objects*4/10))
+		} else {
+			all = slices.Concat(draw(r, shootOf(), "", a.objects*6/10), draw(r, profile, "", a.objects*2/10), draw(r, w.child, "", a.objects*2/10))
+		}
 		findings := w.lint(all)
 		var differences []string
 		refused, elsewhere := 0, 0
@@ -245,6 +266,7 @@ var _ = DescribeTable("lint says what the API server says of objects that are cr
 	Entry("v1.146.0", gardener{version: "v1.146.0", objects: 1000}),
 	Entry("v1.149.3", gardener{version: "v1.149.3", objects: 1000}),
 	Entry("v1.150.0", gardener{version: "v1.150.0", objects: 1000}),
+	Entry("v1.150.0 that accepts reserved capabilities", gardener{version: "v1.150.0", objects: 600, reserved: true}),
 	Entry("v1.146.0 with other feature gates", gardener{version: "v1.146.0", objects: 500, gates: map[string]bool{
 		"CloudProfileCapabilities": false, "InPlaceNodeUpdates": true, "DisableNginxIngressInShoot": true,
 	}}),

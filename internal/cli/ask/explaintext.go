@@ -15,6 +15,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
@@ -120,7 +121,7 @@ func sets(p input.AnyProfile, r *resolve.Resolution[any]) []setsRow {
 func declares(r *resolve.Resolution[any], name string) bool {
 	_, declared := r.Machine.Capabilities()[name]
 	return declared || slices.ContainsFunc(r.Decision.Verdicts, func(v imageselector.Verdict[any]) bool {
-		_, found := capability.Declared(v.Flavor.Capabilities, name)
+		_, found := texts.Declared(v.Flavor.Capabilities, name)
 		return found
 	})
 }

@@ -75,6 +75,9 @@ func Profile(g *input.Given, s *input.Source[v1beta1.CloudProfile]) {
 	}
 	object, provider := g.Stored(s), g.Providers[s.Object.Spec.Type]
 	errs := validate(g, object)
+	if g.ReservedInCore && provider == nil {
+		errs = append(errs, reserved.Values(object)...)
+	}
 	var found finding.Report
 	if provider != nil {
 		var compiled input.AnyProfile

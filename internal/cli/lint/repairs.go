@@ -16,10 +16,8 @@ import (
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/strictjson"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -36,10 +34,10 @@ var repairs = map[string]func(g *input.Given, object any, f report.Finding) patc
 	capability.RuleValueUnregistered: repairSuggested,
 	capability.RuleReservedValue:     repairSuggested,
 	capability.RuleReservedUnknown:   repairSuggested,
-	profile.RuleReservedMixed:        repairFirstText,
-	profile.RuleReservedIncomplete:   repairIncomplete,
-	check.RuleFirstText.Name:         repairFirstText,
-	check.RuleReservedSilent.Name:    repairSilent,
+	"reserved-capability-mixed":      repairFirstText,
+	"reserved-capability-first-text": repairFirstText,
+	"reserved-capability-incomplete": repairIncomplete,
+	"reserved-capability-silent":     repairSilent,
 }
 
 // patch is a repair: what it does, and the operations that do it. The zero value does nothing.

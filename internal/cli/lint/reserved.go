@@ -15,6 +15,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
@@ -27,8 +28,8 @@ func repairFirstText(_ *input.Given, object any, _ report.Finding) patch {
 	for i, def := range list(edit.Value(object, member(spec, "machineCapabilities"))) {
 		at := item(member(spec, "machineCapabilities"), i)
 		def, _ := def.(map[string]any)
-		if name, _ := def["name"].(string); capability.OfFirstText(name) {
-			s.ops = append(s.ops, edit.Replace(member(at, "name"), capability.Canonical(name)))
+		if name, _ := def["name"].(string); texts.OfFirst(name) {
+			s.ops = append(s.ops, edit.Replace(member(at, "name"), texts.Canonical(name)))
 			s.values(name, def["values"], member(at, "values"))
 		}
 	}
@@ -52,7 +53,7 @@ func repairFirstText(_ *input.Given, object any, _ report.Finding) patch {
 	}
 	var what []string
 	for _, name := range slices.Sorted(maps.Keys(s.renamed)) {
-		what = append(what, fmt.Sprintf("%s is now %s", name, capability.Canonical(name)))
+		what = append(what, fmt.Sprintf("%s is now %s", name, texts.Canonical(name)))
 	}
 	return patch{strings.Join(what, ", "), s.ops}
 }
@@ -69,13 +70,13 @@ type secondText struct {
 func (s *secondText) declared(capabilities any, at fieldpath.Path) {
 	declared, _ := capabilities.(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(declared)) {
-		if !capability.OfFirstText(name) {
+		if !texts.OfFirst(name) {
 			continue
 		}
-		if _, both := declared[capability.Canonical(name)]; both {
+		if _, both := declared[texts.Canonical(name)]; both {
 			s.taken = true
 		}
-		s.ops = append(s.ops, edit.Rename(member(at, name), capability.Canonical(name)))
+		s.ops = append(s.ops, edit.Rename(member(at, name), texts.Canonical(name)))
 		s.values(name, declared[name], member(at, name))
 	}
 }
@@ -85,7 +86,7 @@ func (s *secondText) values(name string, values any, at fieldpath.Path) {
 	s.renamed[name] = true
 	for i, value := range list(values) {
 		text, _ := value.(string)
-		if other, found := capability.Translate(name, text); found && other != text {
+		if other, found := texts.Translate(name, text); found && other != text {
 			s.ops = append(s.ops, edit.Replace(item(at, i), other))
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/page/html"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/maintenance"
@@ -166,7 +167,7 @@ func (s *sheet) kindOf(flavors []imageselector.Flavor[any]) string {
 	var kind strings.Builder
 	for _, d := range s.Vocabulary().WorkerCapabilities() {
 		declares := func(f imageselector.Flavor[any]) bool {
-			_, declared := capability.Declared(f.Capabilities, d.Name)
+			_, declared := texts.Declared(f.Capabilities, d.Name)
 			return declared
 		}
 		if !s.Vocabulary().IsRegistered(d.Name) && slices.ContainsFunc(flavors, declares) {

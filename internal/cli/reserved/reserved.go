@@ -42,13 +42,34 @@ func ValidateNamespaced(
 	return d.reveal(server.ValidateNamespaced(disguised(d, object), nil, disguised(d, parent), ignore))
 }
 
+// Values returns what that Gardener says of the values with which a CloudProfile registers reserved capabilities: they have to be some of
+// Gardener's. Where the provider is known, the check of the profile says the same, as rule reserved-capability-value.
+func Values(profile *v1beta1.CloudProfile) field.ErrorList {
+	var errs field.ErrorList
+	for i, registered := range profile.Spec.MachineCapabilities {
+		k := slices.IndexFunc(all(), func(d capability.Definition) bool { return d.Name == registered.Name })
+		if k < 0 {
+			continue
+		}
+		for j, value := range registered.Values {
+			if defined := all()[k].Values; value != "" && !slices.Contains(defined, value) { // an empty one is refused already
+				at := field.NewPath("spec", "machineCapabilities").Index(i).Child("values").Index(j)
+				errs = append(errs, field.NotSupported(at, value, defined).WithOrigin(gardener.RuleCore))
+			}
+		}
+	}
+	return errs
+}
+
 // Is reports whether a name is that of a reserved capability, in either text of the proposal.
 func Is(name string) bool {
 	return slices.ContainsFunc(all(), func(d capability.Definition) bool { return d.Name == name })
 }
 
 // all returns the reserved capabilities of both texts.
-func all() []capability.Definition { return slices.Concat(capability.Reserved(), capability.FirstText()) }
+func all() []capability.Definition {
+	return slices.Concat(capability.Reserved(), capability.FirstText())
+}
 
 // ofFirstText returns those that the first text has, and the second has not.
 func ofFirstText() []capability.Definition {

@@ -1,0 +1,312 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package reserved
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/test/garden"
+)
+
+// The capabilities of Gardener that operators register by the second text of GEP-0054.
+const (
+	updateType = "gardener-update-type"
+	bootType   = "gardener-boot-type"
+)
+
+// imageName is the image of all worker pools.
+const imageName = "gardenlinux"
+
+// The definitions with all values.
+var (
+	updates = v1beta1.CapabilityDefinition{Name: updateType, Values: []string{"rolling", "in-place"}}
+	boots   = v1beta1.CapabilityDefinition{Name: bootType, Values: []string{"standard", "secure"}}
+)
+
+// flavor is one of an image for amd64: what it declares of the update type, with blanks between the values. The empty one declares
+// nothing.
+type flavor string
+
+// What flavors declare.
+const (
+	silent  flavor = ""
+	rolling flavor = "rolling"
+	inPlace flavor = "in-place"
+	both    flavor = "rolling in-place"
+)
+
+func (f flavor) capabilities() v1beta1.Capabilities {
+	c := v1beta1.Capabilities{"architecture": {"amd64"}}
+	if f != silent {
+		c[updateType] = strings.Fields(string(f))
+	}
+	return c
+}
+
+// release is an image version. Core says that it supports updates in place, from any other.
+type release struct {
+	version string
+	flavors []flavor
+}
+
+// offer is what a profile registers besides the architecture, and which versions of the image it has.
+type offer struct {
+	registers []v1beta1.CapabilityDefinition
+	releases  []release
+}
+
+func (o offer) registersUpdates() bool {
+	return slices.ContainsFunc(o.registers, func(d v1beta1.CapabilityDefinition) bool { return d.Name == updateType })
+}
+
+// versions returns the versions in core and in the provider config. What is not registered is declared in the latter alone.
+func (o offer) versions() (core []v1beta1.MachineImageVersion, config []any) {
+	registered := o.registersUpdates()
+	for _, r := range o.releases {
+		v := v1beta1.MachineImageVersion{
+			CRI:            []v1beta1.CRI{{Name: v1beta1.CRINameContainerD}},
+			InPlaceUpdates: &v1beta1.InPlaceUpdates{Supported: true, MinVersionForUpdate: ptr.To("0.1.0")},
+		}
+		v.Version = r.version
+		var flavors []any
+		for _, f := range r.flavors {
+			if registered {
+				v.CapabilityFlavors = append(v.CapabilityFlavors, v1beta1.MachineImageFlavor{Capabilities: f.capabilities()})
+			}
+			id := strings.ReplaceAll(strings.TrimSpace(r.version+" "+string(f)), " ", "-")
+			flavors = append(flavors, map[string]any{"capabilities": f.capabilities(), "regions": []any{map[string]any{"name": "europe", "id": id}}})
+		}
+		if !registered {
+			v.CapabilityFlavors = []v1beta1.MachineImageFlavor{{Capabilities: silent.capabilities()}}
+		}
+		core, config = append(core, v), append(config, map[string]any{"version": r.version, "capabilityFlavors": flavors})
+	}
+	return core, config
+}
+
+// write has a profile offer this, and nothing else.
+func (o offer) write(profile *v1beta1.CloudProfile) {
+	GinkgoHelper()
+	core, config := o.versions()
+	spec := &profile.Spec
+	spec.MachineCapabilities = append([]v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}, o.registers...)
+	spec.MachineImages = []v1beta1.MachineImage{{Name: imageName, UpdateStrategy: ptr.To(v1beta1.UpdateStrategyMinor), Versions: core}}
+	spec.ProviderConfig = edited(spec.ProviderConfig, func(c map[string]any) {
+		c["machineImages"] = []any{map[string]any{"name": imageName, "versions": config}}
+	})
+}
+
+// oldType is a machine type that cannot be updated in place, of profiles which register that.
+const oldType = "old_8_16"
+
+// profileOf returns a CloudProfile with an offer. Its first machine type says nothing of how it boots and is updated.
+func profileOf(name string, o offer) *v1beta1.CloudProfile {
+	GinkgoHelper()
+	profile := read[v1beta1.CloudProfile]("example/cloudprofile-trusted-launch.yaml")
+	profile.Name = name
+	types := profile.Spec.MachineTypes[:1]
+	if o.registersUpdates() {
+		old := types[0].DeepCopy()
+		old.Name, old.Capabilities = oldType, rolling.capabilities()
+		types = append(types, *old)
+	}
+	profile.Spec.MachineTypes = types
+	o.write(profile)
+	return profile
+}
+
+// childOf returns a NamespacedCloudProfile of that name and parent, with versions of the image. It has no core flavors.
+func childOf(name string, o offer) *v1beta1.NamespacedCloudProfile {
+	GinkgoHelper()
+	child := read[v1beta1.NamespacedCloudProfile]("example/namespacedcloudprofile.yaml")
+	child.Name, child.Spec.Parent.Name, child.Spec.MachineTypes = name, name, nil
+	core, config := o.versions()
+	child.Spec.MachineImages = []v1beta1.MachineImage{{Name: imageName, Versions: core}}
+	child.Spec.ProviderConfig = edited(child.Spec.ProviderConfig, func(c map[string]any) {
+		c["machineImages"] = []any{map[string]any{"name": imageName, "versions": config}}
+	})
+	return child
+}
+
+// edited returns a changed copy of a config.
+func edited(raw *runtime.RawExtension, change func(map[string]any)) *runtime.RawExtension {
+	GinkgoHelper()
+	var config map[string]any
+	Expect(json.Unmarshal(raw.Raw, &config)).To(Succeed())
+	change(config)
+	text, err := json.Marshal(config)
+	Expect(err).NotTo(HaveOccurred())
+	return &runtime.RawExtension{Raw: text}
+}
+
+// configured returns what each flavor of the image declares in a provider config, by its version.
+func configured(raw *runtime.RawExtension) map[string][]v1beta1.Capabilities {
+	GinkgoHelper()
+	var config struct {
+		MachineImages []struct {
+			Versions []struct {
+				Version           string
+				CapabilityFlavors []struct{ Capabilities v1beta1.Capabilities }
+			}
+		}
+	}
+	Expect(json.Unmarshal(raw.Raw, &config)).To(Succeed())
+	found := map[string][]v1beta1.Capabilities{}
+	for _, v := range config.MachineImages[0].Versions {
+		for _, f := range v.CapabilityFlavors {
+			found[v.Version] = append(found[v.Version], f.Capabilities)
+		}
+	}
+	return found
+}
+
+// inCore returns what each flavor of the image declares in core, by its version.
+func inCore(images []v1beta1.MachineImage) map[string][]v1beta1.Capabilities {
+	found := map[string][]v1beta1.Capabilities{}
+	for _, v := range images[0].Versions {
+		for _, f := range v.CapabilityFlavors {
+			found[v.Version] = append(found[v.Version], f.Capabilities)
+		}
+	}
+	return found
+}
+
+// pool is a worker pool: its name, how it is updated, the version of its image, which is empty if Gardener is to choose, and its machine
+// type, if it is another than the first.
+type pool struct {
+	name        string
+	strategy    v1beta1.MachineUpdateStrategy
+	version     string
+	machineType string
+}
+
+// How worker pools are updated.
+const (
+	auto    = v1beta1.AutoInPlaceUpdate
+	manual  = v1beta1.ManualInPlaceUpdate
+	replace = v1beta1.AutoRollingUpdate
+)
+
+// shootOf returns a Shoot with worker pools, for a profile of its own name. Gardener maintains it only when asked.
+func shootOf(name string, pools ...pool) *v1beta1.Shoot {
+	GinkgoHelper()
+	s := read[v1beta1.Shoot]("example/shoot-in-place.yaml")
+	s.Name, s.Spec.CloudProfile.Name = name, name
+	s.Spec.Maintenance = &v1beta1.Maintenance{TimeWindow: garden.LaterToday()}
+	first := s.Spec.Provider.Workers[0]
+	s.Spec.Provider.Workers = nil
+	for _, p := range pools {
+		worker := first.DeepCopy()
+		worker.Name, worker.UpdateStrategy = p.name, &p.strategy
+		if p.machineType != "" {
+			worker.Machine.Type = p.machineType
+		}
+		if worker.Machine.Image = nil; p.version != "" {
+			worker.Machine.Image = &v1beta1.ShootMachineImage{Name: imageName, Version: &p.version}
+		}
+		s.Spec.Provider.Workers = append(s.Spec.Provider.Workers, *worker)
+	}
+	return s
+}
+
+// versionsOf returns the image version of each worker pool.
+func versionsOf(s *v1beta1.Shoot) map[string]string {
+	versions := map[string]string{}
+	for _, w := range s.Spec.Provider.Workers {
+		versions[w.Name] = *w.Machine.Image.Version
+	}
+	return versions
+}
+
+// read decodes the first object of a manifest below the root of the repository.
+func read[T any](file string) *T {
+	GinkgoHelper()
+	content, err := os.ReadFile(root + "/" + file)
+	Expect(err).NotTo(HaveOccurred())
+	object := new(T)
+	Expect(yaml.UnmarshalStrict(content, object)).To(Succeed(), file)
+	return object
+}
+
+// user writes objects as one with every right does, and notes what the API server warns about.
+type user struct {
+	client.Client
+	lock     sync.Mutex
+	warnings []string
+}
+
+func newUser() *user {
+	GinkgoHelper()
+	u := &user{}
+	config := g.RESTConfig()
+	config.WarningHandlerWithContext = u
+	var err error
+	u.Client, err = client.New(config, client.Options{Scheme: g.Client().Scheme()})
+	Expect(err).NotTo(HaveOccurred())
+	return u
+}
+
+// HandleWarningHeaderWithContext notes a warning.
+func (u *user) HandleWarningHeaderWithContext(_ context.Context, code int, _, text string) {
+	u.lock.Lock()
+	defer u.lock.Unlock()
+	if code == 299 {
+		u.warnings = append(u.warnings, text)
+	}
+}
+
+// heard returns the warnings since the last call.
+func (u *user) heard() []string {
+	u.lock.Lock()
+	defer u.lock.Unlock()
+	heard := u.warnings
+	u.warnings = nil
+	return heard
+}
+
+// create creates an object, which has to be accepted with as many warnings as there are texts, each of which has the text.
+func create(ctx context.Context, object client.Object, warnings ...string) {
+	GinkgoHelper()
+	u.heard()
+	Expect(u.Create(ctx, object)).To(Succeed())
+	expectWarnings(warnings...)
+}
+
+// expectWarnings demands that there was a warning with each text since the last call, and no other.
+func expectWarnings(texts ...string) {
+	GinkgoHelper()
+	heard := u.heard()
+	Expect(heard).To(HaveLen(len(texts)), "%q", heard)
+	for _, text := range texts {
+		Expect(heard).To(ContainElement(ContainSubstring(text)))
+	}
+}
+
+// change reads an object, changes it and writes it. It does so again if somebody else was faster.
+func change[P client.Object](ctx context.Context, object P, change func(P)) error {
+	GinkgoHelper()
+	for {
+		Expect(u.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+		change(object)
+		u.heard()
+		if err := u.Update(ctx, object); !apierrors.IsConflict(err) {
+			return err
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
@@ -48,7 +49,7 @@ func without(values, others []string) []string {
 
 // claims returns the Claims of a flavor of a version of core.
 func (m *Meaning) claims(version *v1beta1.MachineImageVersion) []string {
-	said, _ := capability.Declared(profile.Undeclared(version), m.Capability)
+	said, _ := texts.Declared(profile.Undeclared(version), m.Capability)
 	for _, d := range slices.Concat(capability.Reserved(), capability.FirstText()) {
 		if d.Name == m.Capability {
 			said = append(slices.Clip(said), d.Undeclared)
@@ -97,7 +98,7 @@ func (l *look[R]) meanings() {
 			former := l.formerFlavors(v.ID)
 			flavors := l.After.Catalog().Flavors(v.ID.Image, v.ID.Version)
 			for i := range flavors {
-				if _, says := capability.Declared(flavors[i].Capabilities, r.name); says {
+				if _, says := texts.Declared(flavors[i].Capabilities, r.name); says {
 					continue
 				}
 				if was := former(&flavors[i]); was != nil {
@@ -136,13 +137,7 @@ func servesWith[R any](p *profile.Profile[R], id provider.ImageVersion, flavor *
 	if words == name {
 		return values
 	}
-	translated := make([]string, 0, len(values))
-	for _, value := range values {
-		if value, known := capability.Translate(words, value); known {
-			translated = append(translated, value)
-		}
-	}
-	return translated
+	return texts.TranslateAll(words, values)
 }
 
 // formerFlavors returns a function for the flavor before the update that a flavor of an image version is, nil if it is new: the one that
@@ -193,8 +188,8 @@ func referencesOf[R any](flavor *imageselector.Flavor[R]) iter.Seq[string] {
 func inOneText(c v1beta1.Capabilities) v1beta1.Capabilities {
 	all := make(v1beta1.Capabilities, len(c))
 	for written := range c {
-		name := capability.Canonical(written)
-		values, _ := capability.Declared(c, name)
+		name := texts.Canonical(written)
+		values, _ := texts.Declared(c, name)
 		all[name] = slices.Sorted(slices.Values(values))
 	}
 	return all

@@ -17,6 +17,7 @@ import (
 	"github.com/capkit/capkit/internal/testing/given"
 	"github.com/capkit/capkit/internal/testing/worlds"
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/namespaced"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
@@ -78,6 +79,8 @@ func TestARegistrationGivesSilenceAMeaning(t *testing.T) {
 		bootReordered       = ", {name: gardener-boot-type, values: [secure, standard]}"
 		updates, gpu        = ", {name: gardener-update-type, values: [rolling, in-place]}", ", {name: gardener-gpuSupport, values: [nvidia, none]}"
 		supported           = "    inPlaceUpdates: {supported: true}\n"
+		gainsInPlace        = "gardener-update-type added gl@1: [rolling], then [rolling in-place], claims [in-place]"
+		otherwise           = "gardener-boot-type changed gl@1: [standard], then [standard secure], claims [secure]"
 		silent, other       = "a=", "b="
 		signed, signedFirst = "a=, gardener-boot-type: [secure]", "a=, gardener-bootType: [secure]"
 	)
@@ -87,13 +90,13 @@ func TestARegistrationGivesSilenceAMeaning(t *testing.T) {
 		flavors, afterwards   []string
 		want                  string
 	}{
-		"registered": {"", boot, "", "", []string{silent}, nil, "gardener-boot-type added gl@1: [standard], then [standard secure], claims [secure]"},
+		"registered":   {"", boot, "", "", []string{silent}, nil, "gardener-boot-type added gl@1: [standard], then [standard secure], claims [secure]"},
 		"not any more": {boot, "", "", "", []string{silent}, nil, "gardener-boot-type removed gl@1: [standard secure], then [standard]"},
 		"both": {
 			"", boot + updates, "", "", []string{silent}, nil, "gardener-boot-type added gl@1: [standard], then [standard secure], claims [secure]; " +
-				"gardener-update-type added gl@1: [rolling], then [rolling in-place], claims [in-place]",
+				gainsInPlace,
 		},
-		"one is already":      {boot, boot + updates, "", "", []string{silent}, nil, "gardener-update-type added gl@1: [rolling], then [rolling in-place], claims [in-place]"},
+		"one is already":      {boot, boot + updates, "", "", []string{silent}, nil, gainsInPlace},
 		"core says the same":  {"", updates, supported, supported, []string{silent}, nil, ""},
 		"core says it now":    {"", updates, "", supported, []string{silent}, nil, "gardener-update-type added gl@1: [rolling], then [rolling in-place]"},
 		"who declares it":     {"", boot, "", "", []string{signed}, nil, ""},
@@ -103,15 +106,15 @@ func TestARegistrationGivesSilenceAMeaning(t *testing.T) {
 			"", boot, "", "", []string{"a=, gardener-boot-type: [standard]"}, []string{silent},
 			"gardener-boot-type added gl@1: [standard], then [standard secure], claims [secure]",
 		},
-		"a new flavor":       {"", boot, "", "", []string{signed}, []string{signed, other}, ""},
-		"the ordinary value": {"", bootOnly, "", "", []string{silent}, nil, ""},
-		"one more value":     {bootOnly, boot, "", "", []string{silent}, nil, "gardener-boot-type changed gl@1: [standard], then [standard secure], claims [secure]"},
-		"another order":      {boot, bootReordered, "", "", []string{silent}, nil, ""},
-		"first text":         {"", bootFirst, "", "", []string{silent}, nil, ""},
+		"a new flavor":             {"", boot, "", "", []string{signed}, []string{signed, other}, ""},
+		"the ordinary value":       {"", bootOnly, "", "", []string{silent}, nil, ""},
+		"one more value":           {bootOnly, boot, "", "", []string{silent}, nil, otherwise},
+		"another order":            {boot, bootReordered, "", "", []string{silent}, nil, ""},
+		"first text":               {"", bootFirst, "", "", []string{silent}, nil, ""},
 		"first text, not any more": {bootFirst, "", "", "", []string{silent}, nil, ""},
-		"to the second text": {bootFirst, boot, "", "", []string{silent}, nil, "gardener-boot-type changed gl@1: [standard], then [standard secure], claims [secure]"},
-		"to the first text": {boot, bootFirst, "", "", []string{silent}, nil, "gardener-bootType changed gl@1: [standard secure], then [standard]"},
-		"with a single name": {"", gpu, "", "", []string{silent}, nil, ""},
+		"to the second text":       {bootFirst, boot, "", "", []string{silent}, nil, otherwise},
+		"to the first text":        {boot, bootFirst, "", "", []string{silent}, nil, "gardener-bootType changed gl@1: [standard secure], then [standard]"},
+		"with a single name":       {"", gpu, "", "", []string{silent}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			afterwards := test.afterwards
@@ -179,7 +182,7 @@ func served(p *profile.Profile[openstack.Image], id provider.ImageVersion, decla
 func inSecondText(name string, values []string) string {
 	var words []string
 	for _, value := range values {
-		if translated, known := capability.Translate(name, value); known && capability.OfFirstText(name) {
+		if translated, known := texts.Translate(name, value); known && texts.OfFirst(name) {
 			value = translated
 		}
 		words = append(words, value)
@@ -201,7 +204,7 @@ func TestMeaningsAreWhatPoolsGet(t *testing.T) {
 		facts := update.Of(update.View[openstack.Image]{Before: before, After: after})
 		named := map[string]string{}
 		for _, m := range facts.Meanings {
-			key := fmt.Sprint(m.ImageVersion, capability.Canonical(m.Capability), declaredIn(m.Flavor))
+			key := fmt.Sprint(m.ImageVersion, texts.Canonical(m.Capability), declaredIn(m.Flavor))
 			named[key] = inSecondText(m.Capability, m.From) + ", then " + inSecondText(m.Capability, m.To)
 		}
 		found += len(named)
@@ -235,7 +238,7 @@ func TestMeaningsAreWhatPoolsGet(t *testing.T) {
 func declaredIn(c v1beta1.Capabilities) string {
 	var all []string
 	for name, values := range c {
-		all = append(all, capability.Canonical(name)+" "+inSecondText(name, values))
+		all = append(all, texts.Canonical(name)+" "+inSecondText(name, values))
 	}
 	slices.Sort(all)
 	return strings.Join(all, "; ")

@@ -15,7 +15,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/versions"
 )
@@ -203,7 +203,7 @@ func (d *differing[R]) isOffered(pattern string) bool {
 // redefines reports whether the facts say what the registration of a capability changes.
 func (d *differing[R]) redefines(name string) bool {
 	return slices.ContainsFunc(d.changes.Meanings, func(m *Meaning) bool {
-		return capability.Canonical(m.Capability) == capability.Canonical(name)
+		return texts.Canonical(m.Capability) == texts.Canonical(name)
 	})
 }
 

@@ -187,7 +187,9 @@ func possible(v update.View[openstack.Image]) []provider.Pool {
 }
 
 // says reports whether a profile has a name that begins like this.
-func says(spec *v1beta1.CloudProfileSpec, name string) bool { return strings.Contains(text(spec), name) }
+func says(spec *v1beta1.CloudProfileSpec, name string) bool {
+	return strings.Contains(text(spec), name)
+}
 
 // otherImages returns what a worker controller does for a pool that exists, and for one whose machines are replaced.
 func otherImages(t *rapid.T, v update.View[openstack.Image], pool provider.Pool, e entry) []entry {

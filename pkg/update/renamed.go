@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 )
 
 // renaming says which differences are none but for the names and words that the two texts of GEP-0054 have for reserved capabilities.
@@ -49,7 +50,7 @@ func (p path) upToName() path {
 	for i, step := range p {
 		name := strings.Trim(step, ".[]")
 		for _, d := range capability.Reserved() {
-			if capability.Canonical(name) == d.Name {
+			if texts.Canonical(name) == d.Name {
 				return append(slices.Clone(p[:i]), strings.Replace(step, name, d.Name, 1))
 			}
 		}
@@ -66,13 +67,13 @@ func inSecondText(value any, renamed *bool) {
 			inSecondText(entry, renamed)
 		}
 	case map[string]any:
-		if name, _ := value["name"].(string); capability.OfFirstText(name) && value["values"] != nil { // which is registered
-			value["name"], value["values"] = capability.Canonical(name), translated(name, value["values"])
+		if name, _ := value["name"].(string); texts.OfFirst(name) && value["values"] != nil { // which is registered
+			value["name"], value["values"] = texts.Canonical(name), translated(name, value["values"])
 			*renamed = true
 		}
 		for name, member := range value {
-			canonical := capability.Canonical(name)
-			if _, both := value[canonical]; capability.OfFirstText(name) && !both {
+			canonical := texts.Canonical(name)
+			if _, both := value[canonical]; texts.OfFirst(name) && !both {
 				delete(value, name)
 				value[canonical], *renamed = translated(name, member), true
 				continue
@@ -91,7 +92,7 @@ func translated(name string, values any) any {
 	all := make([]any, 0, len(list))
 	for _, value := range list {
 		if text, isText := value.(string); isText {
-			if second, known := capability.Translate(name, text); known {
+			if second, known := texts.Translate(name, text); known {
 				value = second
 			}
 		}

@@ -26,6 +26,7 @@ import (
 	"github.com/capkit/capkit/internal/testing/worlds"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/webhooks"
@@ -284,7 +285,7 @@ func (u *update) claimsPlanned(tb testing.TB, changes []change) []string {
 		}
 		for _, value := range to {
 			ordinary := value == "standard" || value == "rolling"
-			if !ordinary && !slices.Contains(from, value) && (capability.Canonical(c.Capability) != capability.UpdateType || !u.inPlace(c.Version)) {
+			if !ordinary && !slices.Contains(from, value) && (texts.Canonical(c.Capability) != capability.UpdateType || !u.inPlace(c.Version)) {
 				claims = append(claims, c.Capability+" "+value)
 			}
 		}

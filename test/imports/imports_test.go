@@ -49,8 +49,8 @@ var mayImport = map[string][]string{
 		"pkg/finding", "pkg/gardenerrules", "pkg/provider", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/profile", "pkg/versions", "pkg/words",
 	},
 	"pkg/update": {
-		"pkg/provider", "pkg/providerconfig", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/resolve", "pkg/maintenance",
-		"pkg/gardenerrules", "pkg/memo", "pkg/versions",
+		"pkg/provider", "pkg/providerconfig", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/profile", "pkg/resolve",
+		"pkg/maintenance", "pkg/gardenerrules", "pkg/memo", "pkg/versions",
 	},
 	"pkg/check": {
 		"pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/profile", "pkg/resolve",

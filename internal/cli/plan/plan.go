@@ -79,25 +79,30 @@ status is 0.`,
 			"  capkit plan --compare staging.yaml production.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error { return runPlan(c, cmd, args, flags) },
 	}
-	flags.Flags = input.NewFlags(cmd)
-	flags.SettingsFlags(cmd)
+	flags.add(cmd)
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if err := flags.ReadSettings(nil); err != nil {
 			return err
 		}
 		return errors.Join(flags.check(args), flags.Complete("reserved-in-core"))
 	}
-	command.OutputFlag(cmd, &flags.output, []string{"json", "markdown", "text", "yaml"})
-	command.ChoiceFlag(cmd, &flags.failOn, "fail-on", failOnBreaking, "`KIND` of change that makes the exit status 1", []string{failOnBreaking, failOnChange})
-	command.OrderFlag(cmd, &flags.order)
-	cmd.Flags().StringVar(&flags.git, "git", "",
+	return cmd
+}
+
+// add adds the flags to the command.
+func (f *planFlags) add(cmd *cobra.Command) {
+	f.Flags = input.NewFlags(cmd)
+	f.SettingsFlags(cmd)
+	command.OutputFlag(cmd, &f.output, []string{"json", "markdown", "text", "yaml"})
+	command.ChoiceFlag(cmd, &f.failOn, "fail-on", failOnBreaking, "`KIND` of change that makes the exit status 1", []string{failOnBreaking, failOnChange})
+	command.OrderFlag(cmd, &f.order)
+	cmd.Flags().StringVar(&f.git, "git", "",
 		"compare NEW, without an OLD, with what it has been in this `REVISION` of its git repository")
 	command.Complete(cmd, "git", nil) // a revision, and no file
-	checks.ReservedFlag(cmd, &flags.reservedInCore)
-	flags.filter.Flags(cmd)
-	cmd.Flags().BoolVar(&flags.compare, "compare", false,
+	checks.ReservedFlag(cmd, &f.reservedInCore)
+	f.filter.Flags(cmd)
+	cmd.Flags().BoolVar(&f.compare, "compare", false,
 		"compare two CloudProfiles, whatever their names are, such as those of two landscapes: nothing is an update, and nothing breaks")
-	return cmd
 }
 
 // check returns what is wrong with the flags and the arguments, whatever is in the files.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 )
 
 // Reserving is what a world says about the reserved capabilities that both texts of GEP-0054 have.
@@ -78,18 +79,13 @@ func (r *Reserving) written(c v1beta1.Capabilities) v1beta1.Capabilities {
 	}
 	all := maps.Clone(c)
 	for _, first := range capability.FirstText() {
-		name := capability.Canonical(first.Name)
+		name := texts.Canonical(first.Name)
 		values, declared := c[name]
 		if !declared {
 			continue
 		}
 		delete(all, name)
-		var translated []string
-		for _, value := range values {
-			value, _ = capability.Translate(name, value)
-			translated = append(translated, value)
-		}
-		all[first.Name] = translated
+		all[first.Name] = texts.TranslateAll(name, values)
 	}
 	return all
 }

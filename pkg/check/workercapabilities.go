@@ -146,11 +146,32 @@ func (c *checker[R]) onRequest(v profile.Version, machineType string, regions []
 		return "something special", "that declares no worker capability"
 	}
 	asks, names = distinct(asks), distinct(names)
-	remedy = "without " + words.Or(names)
+	remedy = c.forOrdinaryPools(names)
 	if lists := c.flavorLists(v, slices.ContainsFunc(names, c.profile.Vocabulary().IsRegistered)); len(lists) > 0 {
 		remedy += " under " + strings.Join(lists, " and ")
 	}
 	return words.Or(asks), remedy
+}
+
+// forOrdinaryPools says what a flavor that ordinary worker pools boot has of some worker capabilities: it leaves them out or, if leaving one out
+// means to have all of its values, declares the one that these pools ask for.
+func (c *checker[R]) forOrdinaryPools(names []string) string {
+	var without, with []string
+	for _, name := range names {
+		if asked := c.valuesAsked(name); texts.OfSecond(name) && c.profile.Vocabulary().IsRegistered(name) {
+			with = append(with, fmt.Sprintf("%s: [%s]", name, strings.Join(asked, ", ")))
+		} else {
+			without = append(without, name)
+		}
+	}
+	var remedies []string
+	if len(without) > 0 {
+		remedies = append(remedies, "without "+words.Or(without))
+	}
+	if len(with) > 0 {
+		remedies = append(remedies, "with "+words.Or(with))
+	}
+	return words.Or(remedies)
 }
 
 // declaredConflicts returns what a flavor declares that excludes it, as "NAME [VALUES]", and the names alone.

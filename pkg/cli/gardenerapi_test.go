@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/internal/testing/cases"
 )
 
@@ -97,7 +98,7 @@ func TestRenderReservedInCore(t *testing.T) {
 	if r.status != 0 || strings.Count(r.stdout, "gardener-bootType") != 1 {
 		t.Fatalf("status %d: %s%s", r.status, r.stdout, r.stderr)
 	}
-	if found := rules(lint(t, r.stdout, "--reserved-in-core", "-")); len(found) > 0 {
+	if found := rules(lint(t, r.stdout, "--reserved-in-core", "-")); !slices.Equal(found, []string{"reserved-capability-first-text"}) {
 		t.Error(found)
 	}
 }
@@ -106,6 +107,11 @@ func TestRenderReservedInCore(t *testing.T) {
 func TestReservedInCoreChangesNothingElse(t *testing.T) {
 	for _, path := range []string{examples, broken, guide} {
 		today, later := lint(t, "", lifecycles, path), lint(t, "", lifecycles, "--reserved-in-core", path)
+		for _, found := range []*report.Report{&today, &later} {
+			found.Findings = slices.DeleteFunc(found.Findings, func(f report.Finding) bool { // which are for a later Gardener
+				return strings.HasSuffix(f.File, "reserved-capability-incomplete.yaml") || strings.HasSuffix(f.File, "reserved-capability-silent.yaml")
+			})
+		}
 		if diff := cmp.Diff(len(today.Findings), len(later.Findings)); diff != "" {
 			t.Errorf("%s: %s", path, diff)
 		}

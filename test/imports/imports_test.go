@@ -106,7 +106,7 @@ var mayImport = map[string][]string{
 	},
 	"internal/cli/checks": {
 		"internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/gardener", "internal/cli/reserved",
-		"internal/cli/report", "internal/cli/transform", "pkg/capability", "pkg/check", "pkg/finding", "pkg/provider", "pkg/providerconfig", "pkg/resolve",
+		"internal/cli/report", "internal/cli/transform", "pkg/capability", "pkg/capability/texts", "pkg/check", "pkg/finding", "pkg/provider", "pkg/providerconfig", "pkg/resolve",
 		"pkg/strictjson", "pkg/words",
 	},
 	"internal/cli/changes": {

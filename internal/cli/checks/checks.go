@@ -26,6 +26,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/internal/cli/reserved"
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/words"
@@ -331,6 +332,9 @@ func WithHints(object runtime.Object, errs field.ErrorList) field.ErrorList {
 		if other == nil && profile != nil && err.Type == field.ErrorTypeForbidden { // to register it
 			name, hint = profile.Spec.MachineCapabilities[i].Name, "; remove this entry: "
 			tail = " needs no registration; declare it on flavors of the provider config only"
+			if texts.OfSecond(name) {
+				tail += " (a later Gardener wants it registered, and --reserved-in-core checks as that)"
+			}
 		}
 		if reserved.Is(name) {
 			err.Detail += hint + name + tail

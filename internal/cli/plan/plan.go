@@ -53,7 +53,8 @@ objects in OLD and NEW count as if they were among the files.
   kubernetes   a version of Kubernetes is new or gone, or has another expiration date or classification
   will-update  the next maintenance moves worker pools to another version than before the update
   other-image  another image is booted
-  meaning      a reserved capability is registered in another way, and flavors that say nothing about it support something else
+  meaning      a reserved capability is registered in another way, and flavors that say nothing about it
+               support something else
   offer        what owners of Shoots can choose is not what it was
   new, gone    a combination boots that did not before; or does not any more, and no worker pool among the
                inputs uses it

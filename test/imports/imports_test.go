@@ -149,7 +149,8 @@ var mayImport = map[string][]string{
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/gardener", "internal/cli/report", "pkg/check", "pkg/finding",
 	},
 	"internal/cli/plan": {
-		"internal/cli/changes", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/report", "pkg/capability", "pkg/maintenance", "pkg/update", "pkg/words",
+		"internal/cli/changes", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/report", "pkg/capability",
+		"pkg/maintenance", "pkg/update", "pkg/words",
 	},
 	"internal/cli/migrate": {
 		"internal/cli/changes", "internal/cli/transform", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest",

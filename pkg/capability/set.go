@@ -16,6 +16,8 @@
 package capability
 
 import (
+	"slices"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/sets"
 )
@@ -246,6 +248,18 @@ func (s Set) Values(name string) []string {
 		return nil
 	}
 	return s.vocabulary.byName[name].in(s.bits)
+}
+
+// ValuesIfAsked returns the values of a worker capability with which the set of a flavor serves worker pools that ask for it, most
+// preferred first: of one that the flavor does not declare its undeclared value or, by the second text of GEP-0054, all that are registered
+// (semantics S3). They are in the words of the vocabulary, see [Vocabulary.InWords], and none is one that nobody can ask for. Nil for a
+// capability that is neither registered nor reserved, or is none of worker pools, and for the zero Set. The caller owns the result.
+func (s Set) ValuesIfAsked(name string) []string {
+	if s.vocabulary == nil || s.vocabulary.byName[name] == nil || s.vocabulary.byName[name].worker == nil {
+		return nil
+	}
+	w := s.vocabulary.byName[name].worker
+	return slices.DeleteFunc(w.in(s.bits), func(value string) bool { return !w.offers(value) })
 }
 
 // in returns the values that are set in bits, without flags.

@@ -236,3 +236,46 @@ func TestWrongSpellings(t *testing.T) {
 		}
 	}
 }
+
+// A flavor serves worker pools with exactly those values for which it fits one that asks for it.
+func TestValuesIfAsked(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		registered := []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}
+		declared := caps{}
+		definitions := slices.Concat(capability.Reserved(), capability.FirstText())
+		used := map[string]string{}
+		for _, d := range definitions {
+			name := texts.Canonical(d.Name)
+			some := rapid.SliceOfNDistinct(rapid.SampledFrom(d.Values), 1, 2, rapid.ID[string])
+			if used[name] == "" && rapid.Bool().Draw(t, "is registered") {
+				used[name] = d.Name
+				registered = append(registered, v1beta1.CapabilityDefinition{Name: d.Name, Values: some.Draw(t, "registered")})
+			}
+			if rapid.Bool().Draw(t, "is declared") {
+				declared[d.Name] = some.Draw(t, "declared")
+			}
+		}
+		v, _ := capability.Compile(registered, nil)
+		flavor, _ := v.Flavor(declared, nil, nil)
+		for _, d := range definitions {
+			q := v.InWords(capability.Requirement{Capability: d.Name, Values: d.Values})
+			var served []string
+			for _, value := range q.Values {
+				request, unmet := v.Request([]capability.Requirement{{Capability: q.Capability, Values: []string{value}}})
+				conflicts := flavor.Conflicts(v.All(), request)
+				if len(unmet) == 0 && !slices.ContainsFunc(conflicts, func(c capability.Conflict) bool { return c.Capability == q.Capability }) {
+					served = append(served, value)
+				}
+			}
+			got := flavor.ValuesIfAsked(d.Name)
+			slices.Sort(got)
+			slices.Sort(served)
+			if !slices.Equal(got, served) {
+				t.Fatalf("%s of %v by %v: %v, want %v", d.Name, declared, registered, got, served)
+			}
+		}
+		if values := flavor.ValuesIfAsked("architecture"); values != nil {
+			t.Fatalf("architecture: %v", values)
+		}
+	})
+}

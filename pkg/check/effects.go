@@ -22,13 +22,14 @@ import (
 )
 
 // Effects warns about what an update of a profile does to those who use it (semantics S9), sorted by path: other
-// flavors for machine types; machine types and mappings removed that worker pools use; what maintenance chooses, and expiration
+// flavors for machine types; flavors that come to claim a feature by saying nothing; machine types and mappings removed that worker pools use; what maintenance chooses, and expiration
 // dates that leave it nothing to choose. changes are those
 // of the updated profile, whose spec stands at the path spec of the object. by says what is
 // installed, which decides what maintenance does (S15).
 func Effects[R any](before, after *profile.Profile[R], changes *update.Changes[R], by maintenance.Admission) finding.List {
 	e := &effects[R]{after: after, changes: changes, at: field.NewPath("spec"), locked: changes.Locked()}
 	e.redirected(update.Redirected(before, after))
+	e.claims()
 	e.types()
 	e.mappings()
 	e.maintenance(by)
@@ -51,6 +52,27 @@ func (e *effects[R]) redirected(redirects []update.Redirect) {
 		e.report.Found(ruleChoiceChanged, field.ErrorTypeInvalid, r.PathIn(e.at), r.ID.Version,
 			"%s: new machines of machine %s boot another flavor than the existing ones, which would still do",
 			r.ID, counted("type", r.MachineTypes))
+	}
+}
+
+// claims warns once about each reserved capability of which silent flavors come to claim the feature, naming some of them.
+func (e *effects[R]) claims() {
+	all := e.changes.Meanings
+	for len(all) > 0 {
+		first, of, gained := all[0], []string(nil), []string(nil)
+		n := 0
+		for n < len(all) && all[n].Capability == first.Capability {
+			if m := all[n]; len(m.Claims) > 0 {
+				of, gained = append(of, fmt.Sprintf("%s %s", m.ImageVersion, e.after.Vocabulary().Format(m.Flavor))), m.Claims
+			}
+			n++
+		}
+		all = all[n:]
+		if len(of) > 0 {
+			e.report.Found(ruleReservedRegistered, field.ErrorTypeInvalid, e.at.Child("machineCapabilities"), first.Capability,
+				"%s: flavors that say nothing about it have %s from now on, and serve worker pools that ask for that: %s; write on each of them "+
+					"what its image supports", first.Capability, words.Or(gained), words.JoinFew(of, "; "))
+		}
 	}
 }
 

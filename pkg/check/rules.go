@@ -32,7 +32,7 @@ func Rules() []finding.Rule {
 	), finding.On(finding.ObjectShoot, ruleProviderType, RuleRequestIgnored), finding.On(finding.ObjectNamespacedCloudProfile,
 		RuleVersionInherited, RuleMappingInherited, ruleNamespacedConfig, RuleEntryDuplicate, ruleNamespacedFormat,
 	), finding.Online(slices.Concat(finding.On(finding.ObjectCloudProfile,
-		ruleTypeInUse, ruleChoiceChanged, ruleMachineTypeInUse, ruleMappingInUse, ruleMaintenanceBlocked,
+		ruleTypeInUse, ruleChoiceChanged, ruleMachineTypeInUse, ruleMappingInUse, ruleMaintenanceBlocked, ruleReservedRegistered,
 	), finding.On(finding.ObjectSecret, RuleCredentialsMissing, RuleCredentialsKind))))
 	slices.SortFunc(rules, func(a, b finding.Rule) int { return strings.Compare(a.Name, b.Name) })
 	return rules
@@ -164,6 +164,9 @@ var (
 	ruleMappingInUse = finding.Warns("mapping-in-use",
 		"An update of a profile takes away the flavor, or the reference, that worker pools boot. Their machines go on running. If another flavor fits, new machines boot that one, without a word; otherwise no new machine can be created. If no flavor in core fits the machine type any more, Gardener v1.150 moreover refuses every later update of such a Shoot, even the one that confirms its deletion.",
 		"Put the flavor or the reference back until no worker pool uses it.")
+	ruleReservedRegistered = finding.Warns("reserved-capability-registered",
+		"By an update of a profile, flavors that say nothing about a capability of Gardener come to serve worker pools that ask for its feature: the update registers the capability, or a further value of it. Nobody has said that these images are signed, or can be updated in place.",
+		"Write on these flavors, in core and in the provider config, what the images support. `capkit plan` names the flavors, and the worker pools that would boot another image.")
 	ruleMaintenanceBlocked = finding.Warns("maintenance-blocked",
 		"By an update of a profile, Gardener's maintenance chooses an image version for worker pools that do not boot it; or it has none for them once a version expires. With the webhook `mutate-shoot` they are updated to the newest version that they boot, or stay on theirs; without it the whole maintenance of their Shoots fails.",
 		"Add the flavor or the reference that these worker pools need. Until then, classify the version as `preview`, which "+

@@ -26,7 +26,7 @@ func ofWorker(version, machineType string, more ...string) []string {
 func TestCommands(t *testing.T) {
 	for _, archive := range []string{
 		"questions", "guides", "select", "unread", "worker-configs", "worker-shoots", "maintenance", "left-to-gardener", "versions", "machine-types-only",
-		"lifecycles", "migrate-reserved",
+		"lifecycles", "migrate-reserved", "registration",
 	} {
 		t.Run(archive, func(t *testing.T) { cases.Run(t, "testdata/"+archive+".txtar", commands(providers)) })
 	}

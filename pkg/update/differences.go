@@ -151,7 +151,7 @@ func compareLists(at path, was, is []any, add func(difference)) {
 		add(difference{path: at, how: IsNew})
 	case len(is) == 0:
 		add(difference{path: at, how: IsGone})
-	case ordered && !reflect.DeepEqual(was, is), !ordered && !slices.Equal(texts(was), texts(is)):
+	case ordered && !reflect.DeepEqual(was, is), !ordered && !slices.Equal(jsonTexts(was), jsonTexts(is)):
 		add(difference{path: at, how: Differs})
 	}
 }
@@ -205,8 +205,8 @@ func textIn(entry any, field string) string {
 	return text
 }
 
-// texts returns the values of a list as JSON, sorted, and so are lists in them.
-func texts(list []any) []string {
+// jsonTexts returns the values of a list as JSON, sorted, and so are lists in them.
+func jsonTexts(list []any) []string {
 	all := make([]string, 0, len(list))
 	for _, value := range list {
 		all = append(all, keyOf(sorted(value)))
@@ -227,7 +227,7 @@ func sorted(value any) any {
 		}
 		return members
 	case []any:
-		return texts(value)
+		return jsonTexts(value)
 	}
 	return value
 }

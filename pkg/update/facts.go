@@ -76,6 +76,9 @@ type Changes[R any] struct {
 	Rolls []*Roll
 	// Kubernetes is what changes about versions of Kubernetes; sorted by version and aspect.
 	Kubernetes []*KubernetesChange
+	// Meanings are the flavors that mean something else, because a reserved capability about which they say nothing is registered in another
+	// way than before, or only before or after the update; in the order of [capability.Reserved], and of the profile.
+	Meanings []*Meaning
 	// Faulty are the worker pools whose providerConfig has errors. Where it is not known with these what a pool asks for, nothing
 	// else is said about it, but whether its Shoot is locked.
 	Faulty []Pool

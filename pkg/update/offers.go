@@ -15,6 +15,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/versions"
 )
@@ -33,8 +34,8 @@ type Offer struct {
 
 // Differences completes the facts about an update of a CloudProfile or NamespacedCloudProfile, both of its versions being as the API
 // server has them: it returns what owners can choose, sorted by path, and the paths of all other differences about which the facts say
-// nothing, sorted; and the paths of the versions, of images and of Kubernetes, whose stages are written in another way and stay the same
-// from now on, sorted. There are none of any if the two are equal in all that somebody has written; where the order of a list means
+// nothing, sorted; and the paths of what is written in another way and means the same from now on, sorted: versions, of images and of
+// Kubernetes, with their stages; and whatever has names of the one text of GEP-0054 in place of those of the other. There are none of any if the two are equal in all that somebody has written; where the order of a list means
 // nothing it does not matter.
 func Differences[R any](
 	cloud provider.Provider[R], old, updated any, changes *Changes[R], views ...View[R],
@@ -52,6 +53,7 @@ func Differences[R any](
 	if len(was) > 0 && len(is) > 0 && was[0].Name != is[0].Name {
 		d.offer("spec.machineImages", Differs, was[0].Name, is[0].Name, nil)
 	}
+	d.renaming = renamingOf(written(old), written(updated))
 	for _, found := range differences(old, updated) {
 		d.sort(found)
 	}
@@ -72,6 +74,7 @@ type differing[R any] struct {
 	// before and after have the versions of images and, of an image without a name, of Kubernetes.
 	before, after map[provider.ImageVersion]v1beta1.ExpirableVersion
 	now           time.Time
+	renaming      renaming
 
 	offers            []Offer
 	others, rewritten []string
@@ -159,6 +162,9 @@ func stagesAhead(v v1beta1.ExpirableVersion, now time.Time) string {
 func (d *differing[R]) sort(found difference) {
 	pattern, keys := found.path.pattern(), found.path.keys()
 	switch {
+	case strings.HasPrefix(pattern, "spec.machineCapabilities[]") && d.redefines(keys[0]):
+	case d.renaming.only(found.path):
+		d.renamed(found)
 	case found.how != Differs && (pattern == "spec.providerConfig.apiVersion" || pattern == "spec.providerConfig.kind"): // with the config
 	case strings.HasPrefix(pattern, "spec.machineImages[].versions[]."):
 		d.version(found, provider.ImageVersion{Image: keys[0], Version: keys[1]}, pattern)
@@ -192,6 +198,28 @@ func (d *differing[R]) isOffered(pattern string) bool {
 	}
 	return slices.Contains(chosen, pattern) || below("spec.regions[]") || below("spec.volumeTypes[]") || below("spec.machineTypes[].storage") ||
 		slices.ContainsFunc(d.offered, below)
+}
+
+// redefines reports whether the facts say what the registration of a capability changes.
+func (d *differing[R]) redefines(name string) bool {
+	return slices.ContainsFunc(d.changes.Meanings, func(m *Meaning) bool {
+		return texts.Canonical(m.Capability) == texts.Canonical(name)
+	})
+}
+
+// renamed is about a place that has other names for the same. What a profile registers is named once, by the new name.
+func (d *differing[R]) renamed(found difference) {
+	if found.path.pattern() == "spec.machineCapabilities[]" && found.how == IsGone {
+		return
+	}
+	end := slices.Index(found.path, ".capabilities")
+	if end < 0 {
+		end = len(found.path)
+	}
+	for end > 1 && !strings.HasPrefix(found.path[end-1], "[") {
+		end--
+	}
+	d.rewritten = append(d.rewritten, found.path[:end].String())
 }
 
 // version is about a field of an image version in core.

@@ -165,7 +165,11 @@ func possible(v update.View[openstack.Image]) []provider.Pool {
 	inPlace := func(spec *v1beta1.CloudProfileSpec) bool {
 		return slices.ContainsFunc(spec.MachineImages[0].Versions, func(v v1beta1.MachineImageVersion) bool { return v.InPlaceUpdates.Supported })
 	}
-	if inPlace(v.Before.Spec()) || inPlace(v.After.Spec()) {
+	says := func(name string) bool { return says(v.Before.Spec(), name) || says(v.After.Spec(), name) }
+	if says(`"gardener-boot`) {
+		asks = append(asks, provider.Pool{Worker: capability.Worker{SecureBoot: true}})
+	}
+	if inPlace(v.Before.Spec()) || inPlace(v.After.Spec()) || says(`"gardener-update`) {
 		asks = append(asks, provider.Pool{Worker: capability.Worker{UpdateStrategy: v1beta1.AutoInPlaceUpdate}})
 	}
 	var pools []provider.Pool
@@ -180,6 +184,11 @@ func possible(v update.View[openstack.Image]) []provider.Pool {
 		}
 	}
 	return pools
+}
+
+// says reports whether a profile has a name that begins like this.
+func says(spec *v1beta1.CloudProfileSpec, name string) bool {
+	return strings.Contains(text(spec), name)
 }
 
 // otherImages returns what a worker controller does for a pool that exists, and for one whose machines are replaced.
@@ -208,17 +217,25 @@ func otherImages(t *rapid.T, v update.View[openstack.Image], pool provider.Pool,
 	return found
 }
 
-// A plan says what two runs of select over everything say, and what the worker controller does. Some kinds are rare, so that
+// A plan says what two runs of select over everything say, and what the worker controller does, also where an update registers reserved
+// capabilities, or no longer does. Some kinds are rare, so that
 // each check looks at several profiles.
 func TestPlanIsTwoRunsOfSelect(t *testing.T) {
 	seen := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		for range 6 {
 			old := worlds.Draw(t)
-			compareWithSelect(t, drawOrder(t, viewOf(old.Spec(1), old.Changed(t).Spec(1), drawShoots(t))), seen)
+			if rapid.Bool().Draw(t, "reserved") {
+				old.Reserve(t)
+			}
+			updated := old.Changed(t)
+			if rapid.IntRange(0, 2).Draw(t, "registers") == 0 {
+				updated.Register(t)
+			}
+			compareWithSelect(t, drawOrder(t, viewOf(old.Spec(1), updated.Spec(1), drawShoots(t))), seen)
 		}
 	})
-	for _, kind := range []string{"locked", "no-machines", "maintenance", "other-imagenow", "other-imagenext-roll", "new", "gone"} {
+	for _, kind := range []string{"locked", "no-machines", "maintenance", "other-imagenow", "other-imagenext-roll", "meaning", "new", "gone"} {
 		if seen[kind] == 0 {
 			t.Errorf("never seen: %s", kind)
 		}

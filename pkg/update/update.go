@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/maintenance"
@@ -31,7 +32,7 @@ func Of[R any](views ...View[R]) Changes[R] {
 		choices: map[choiceKey]*Choice[R]{}, gone: map[string]*TypeGone{}, locks: map[lockKey]*Lock{},
 		blocked: map[maintenance.Blocked]*Blocked{}, expiries: map[expiryKey]*Expiry{}, moves: map[[3]string]*Roll{},
 		failing:  map[[3]string]*Failing{},
-		releases: map[kubernetesKey]*KubernetesChange{}, now: time.Now(),
+		releases: map[kubernetesKey]*KubernetesChange{}, changed: sets.New[string](), now: time.Now(),
 	}
 	for i := range views {
 		c.view(i, &views[i])
@@ -52,7 +53,9 @@ type collector[R any] struct {
 	moves    map[[3]string]*Roll
 	failing  map[[3]string]*Failing
 	releases map[kubernetesKey]*KubernetesChange
-	now      time.Time
+	// changed has the meanings that the profile itself sees, as JSON.
+	changed sets.Set[string]
+	now     time.Time
 }
 
 // asked is a combination with what is asked for, as JSON.
@@ -102,6 +105,7 @@ func (c *collector[R]) view(index int, v *View[R]) {
 		known: map[*compared[R]]*Choice[R]{}, regional: map[asked]*Choice[R]{},
 		sights: map[time.Time]*[2]sight[R]{},
 	}
+	l.meanings()
 	if v.All {
 		l.all()
 	}

@@ -38,6 +38,8 @@ var irreparable = map[string]string{
 	"ignore-unused":               "an API knows nothing of comments",
 	"provider-unknown":            "what an extension says is known where it is installed; others are not asked",
 
+	"reserved-capability-registered": "Gardener v1.150 refuses the registration",
+
 	"version-unavailable":     "Gardener drops such a version of Kubernetes where the CloudProfile is created",
 	"version-expired":         "Gardener drops such a version where the CloudProfile is created",
 	"region-without-keystone": "the profile is warned about for the same reason, wherever the Shoot goes",

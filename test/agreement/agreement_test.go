@@ -8,6 +8,7 @@ package agreement
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -24,6 +25,8 @@ import (
 
 	"github.com/capkit/capkit/internal/testing/worlds"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/webhooks"
@@ -97,17 +100,36 @@ func drawShoots(t *rapid.T, kind, name string, of ...*worlds.World) []*v1beta1.S
 	return shoots
 }
 
+// reserve has flavors of some worlds declare reserved capabilities, and some of these registered.
+func reserve(t *rapid.T, w *worlds.World) {
+	if rapid.Bool().Draw(t, "reserved") {
+		w.Reserve(t)
+	}
+}
+
+// changed draws an update of a world, which may register reserved capabilities, or not any more, by the names of either text.
+func changed(t *rapid.T, w *worlds.World) *worlds.World {
+	is := w.Changed(t)
+	if rapid.IntRange(0, 2).Draw(t, "registers") == 0 {
+		is.Register(t)
+	}
+	return is
+}
+
 // ofProfile draws an update of a CloudProfile that is used directly.
 func ofProfile(t *rapid.T) update {
 	old := worlds.Draw(t)
-	was, is := cloudProfile(old), cloudProfile(old.Changed(t))
+	reserve(t, old)
+	was, is := cloudProfile(old), cloudProfile(changed(t, old))
 	return update{"CloudProfile", was, is, was, nil, drawShoots(t, "CloudProfile", "profile", old)}
 }
 
 // ofChild draws an update of a NamespacedCloudProfile.
 func ofChild(t *rapid.T) update {
 	parent := worlds.Draw(t)
+	reserve(t, parent)
 	old := worlds.DrawChild(t, parent)
+	old.Reserving = parent.Reserving
 	was, is := childProfile(old), childProfile(old.Changed(t))
 	shoots := drawShoots(t, "NamespacedCloudProfile", "child", parent, old)
 	return update{"NamespacedCloudProfile", was, is, cloudProfile(parent), was, shoots}
@@ -117,7 +139,8 @@ func ofChild(t *rapid.T) update {
 // which that defines itself. Of other worker pools admission knows only what is the CloudProfile's.
 func ofParent(t *rapid.T) update {
 	parent := worlds.Draw(t)
-	updated, child := parent.Changed(t), worlds.DrawChild(t, parent)
+	reserve(t, parent)
+	updated, child := changed(t, parent), worlds.DrawChild(t, parent)
 	updated.Capabilities, child.Versions = parent.Capabilities, nil
 	was := cloudProfile(parent)
 	shoots := append(drawShoots(t, "CloudProfile", "profile", parent), drawShoots(t, "NamespacedCloudProfile", "child", parent)...)
@@ -137,9 +160,10 @@ func (u *update) warnings(tb testing.TB) []string {
 
 // change is what capkit plan prints of one, as far as this test looks at it.
 type change struct {
-	Kind, When, Version, Region string
-	From                        json.RawMessage
-	Pools                       []struct{ Shoot string }
+	Kind, When, Version, Region, Profile, Capability string
+
+	From, To json.RawMessage
+	Pools    []struct{ Shoot string }
 }
 
 // plan returns what capkit plan says of the update.
@@ -233,6 +257,60 @@ func (u *update) planned(changes []change, warned consequences) consequences {
 	return found
 }
 
+var claiming = regexp.MustCompile(`(\S+): flavors that say nothing about it have (\S+) from now on`)
+
+// claimsWarned returns the features that silent flavors claim from now on, as warnings name them: by capability and value.
+func claimsWarned(warnings []string) []string {
+	var claims []string
+	for _, warning := range warnings {
+		if found := claiming.FindStringSubmatch(warning); found != nil {
+			claims = append(claims, found[1]+" "+found[2])
+		}
+	}
+	slices.Sort(claims)
+	return claims
+}
+
+// claimsPlanned returns the same, as changes of the profile itself name them: what every image has is no feature, nor is what core says.
+func (u *update) claimsPlanned(tb testing.TB, changes []change) []string {
+	var claims []string
+	for i := range changes {
+		c := &changes[i]
+		if c.Kind != "meaning" || c.Profile != "" {
+			continue
+		}
+		var from, to []string
+		if err := errors.Join(json.Unmarshal(c.From, &from), json.Unmarshal(c.To, &to)); err != nil {
+			tb.Fatal(err)
+		}
+		for _, value := range to {
+			ordinary := value == "standard" || value == "rolling"
+			if !ordinary && !slices.Contains(from, value) && (texts.Canonical(c.Capability) != capability.UpdateType || !u.inPlace(c.Version)) {
+				claims = append(claims, c.Capability+" "+value)
+			}
+		}
+	}
+	slices.Sort(claims)
+	return slices.Compact(claims)
+}
+
+// inPlace reports whether core says that a version can be updated in place.
+func (u *update) inPlace(version string) bool {
+	var images []v1beta1.MachineImage
+	switch updated := u.updated.(type) {
+	case *v1beta1.CloudProfile:
+		images = updated.Spec.MachineImages
+	case *v1beta1.NamespacedCloudProfile:
+		images = updated.Spec.MachineImages
+	}
+	for _, v := range images[0].Versions {
+		if v.Version == version {
+			return v.InPlaceUpdates.Supported
+		}
+	}
+	return false
+}
+
 func consequenceOf(c *change) string {
 	switch c.Kind + c.When {
 	case "locked":
@@ -283,7 +361,7 @@ func (u *update) has(c *change) bool {
 	return false
 }
 
-// Admission and capkit plan name the same Shoots with the same consequences.
+// Admission and capkit plan name the same Shoots with the same consequences, and the same features that silent flavors come to claim.
 func TestAdmissionAndPlanAgree(t *testing.T) {
 	seen := map[string]int{}
 	for name, draw := range map[string]func(*rapid.T) update{
@@ -302,6 +380,13 @@ func TestAdmissionAndPlanAgree(t *testing.T) {
 							seen[what]++
 						}
 					}
+					claims := claimsWarned(warnings)
+					for _, claim := range claims {
+						seen[claim]++
+					}
+					if diff := gocmp.Diff(claims, u.claimsPlanned(t, changes)); diff != "" {
+						r.Fatalf("claims, -admission +plan: %s\n%s\n%+v", diff, strings.Join(warnings, "\n"), changes)
+					}
 					if diff := gocmp.Diff(warned, planned); diff != "" {
 						r.Fatalf("-admission +plan: %s\n%s\n%+v", diff, strings.Join(warnings, "\n"), changes)
 					}
@@ -309,7 +394,7 @@ func TestAdmissionAndPlanAgree(t *testing.T) {
 			})
 		})
 	}
-	for _, what := range []string{locked, noMachines, otherImage, blocked} {
+	for _, what := range []string{locked, noMachines, otherImage, blocked, "gardener-boot-type secure", "gardener-update-type in-place"} {
 		if seen[what] == 0 {
 			t.Errorf("never seen: %s", what)
 		}

@@ -7,6 +7,7 @@ package docs
 import (
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -15,9 +16,50 @@ var (
 	// cited matches a link to a test: its name, and the file that has it.
 	cited = regexp.MustCompile("\\[`([^`]+)`\\]\\(([^)]+_test\\.go)\\)")
 	// function matches the name of a test that is a function, and text that of a spec, or a part of it.
-	function = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\((?:t|f) \*testing\.`)
+	function = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\((?:t|f|b) \*testing\.`)
 	text     = regexp.MustCompile(`\b(?:Describe|DescribeTable|Context|It|Entry)\("([^"]+)"`)
 )
+
+// Whatever page names a test, and its file, there is one. The page about GEP-0054 names one for whatever it says.
+func TestTestsThatAreNamed(t *testing.T) {
+	count := map[string]int{}
+	for _, document := range documents {
+		for _, test := range cited.FindAllStringSubmatch(read(t, document), -1) {
+			if strings.Contains(test[1], "/") || strings.HasSuffix(test[1], ".go") { // the file itself, or its package
+				continue
+			}
+			count[document]++
+			if file := filepath.Join(filepath.Dir(document), test[2]); !has(read(t, file), test[1]) {
+				t.Errorf("%s: %s has no test %q", document, file, test[1])
+			}
+		}
+	}
+	if count["docs/concepts/gep-0054.md"] < 20 {
+		t.Errorf("%v", count)
+	}
+}
+
+// sized matches a file with the number of lines that a page says it has.
+var sized = regexp.MustCompile(`(?m)^\| \[[^\]]+\]\(([^)]+\.go)\)[^|]*\| (\d+) \|$`)
+
+// A page that says how many lines files have is right by a tenth.
+func TestNumbersOfLines(t *testing.T) {
+	const document = "docs/concepts/gep-0054.md"
+	all := sized.FindAllStringSubmatch(read(t, document), -1)
+	for _, file := range all {
+		said, err := strconv.Atoi(file[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Count(read(t, filepath.Join(filepath.Dir(document), file[1])), "\n")
+		if 10*lines < 9*said || 10*lines > 11*said {
+			t.Errorf("%s: %s has %d lines, and not %d", document, file[1], lines, said)
+		}
+	}
+	if len(all) < 5 {
+		t.Errorf("there are %d files", len(all))
+	}
+}
 
 // Each claim about a defence has tests that exist.
 func TestSecurity(t *testing.T) {

@@ -49,8 +49,8 @@ var mayImport = map[string][]string{
 		"pkg/finding", "pkg/gardenerrules", "pkg/provider", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/profile", "pkg/versions", "pkg/words",
 	},
 	"pkg/update": {
-		"pkg/provider", "pkg/providerconfig", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/resolve", "pkg/maintenance",
-		"pkg/gardenerrules", "pkg/memo", "pkg/versions",
+		"pkg/provider", "pkg/providerconfig", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/profile", "pkg/resolve",
+		"pkg/maintenance", "pkg/gardenerrules", "pkg/memo", "pkg/versions",
 	},
 	"pkg/check": {
 		"pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/profile", "pkg/resolve",
@@ -152,7 +152,8 @@ var mayImport = map[string][]string{
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/gardener", "internal/cli/report", "pkg/check", "pkg/finding",
 	},
 	"internal/cli/plan": {
-		"internal/cli/changes", "internal/cli/input", "internal/cli/command", "internal/cli/report", "pkg/capability", "pkg/maintenance", "pkg/update", "pkg/words",
+		"internal/cli/changes", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/report", "pkg/capability",
+		"pkg/maintenance", "pkg/update", "pkg/words",
 	},
 	"internal/cli/migrate": {
 		"internal/cli/changes", "internal/cli/transform", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest",

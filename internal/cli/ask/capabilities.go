@@ -17,6 +17,7 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
 )
 
 // allCapabilities is what the command capabilities prints: what worker pools can ask for (semantics S3). Its JSON is an
@@ -36,7 +37,24 @@ type providerCapabilities struct {
 
 type workerCapability struct {
 	capability.Definition
+	// Formerly is what GEP-0054 called it at first, which means the same; absent if that is its name still.
+	Formerly    *formerly     `json:"formerly,omitempty"`
 	RequestedBy []requestedBy `json:"requestedBy"`
+}
+
+type formerly struct {
+	Name   string   `json:"name"`
+	Values []string `json:"values"`
+}
+
+// formerlyOf returns what the first text of GEP-0054 calls a capability; nil if it has no other name.
+func formerlyOf(name string) *formerly {
+	for _, first := range capability.FirstText() {
+		if texts.Canonical(first.Name) == name {
+			return &formerly{first.Name, first.Values}
+		}
+	}
+	return nil
 }
 
 // requestedBy is a setting of a worker pool that asks for values of a capability.
@@ -125,7 +143,7 @@ func withSettings(definitions []capability.Definition, settings []requestedBy) [
 	all := []workerCapability{}
 	for _, d := range definitions {
 		others := func(by requestedBy) bool { return by.capability != d.Name }
-		all = append(all, workerCapability{d, slices.DeleteFunc(slices.Clone(settings), others)})
+		all = append(all, workerCapability{d, formerlyOf(d.Name), slices.DeleteFunc(slices.Clone(settings), others)})
 	}
 	return all
 }
@@ -175,6 +193,9 @@ func printWorkerCapabilities(w io.Writer, capabilities []workerCapability) {
 			who = "asked of machine types only: an image or machine type that does not declare it "
 		}
 		fmt.Fprintf(w, "\n%s: [%s]\n  %s%s\n", c.Name, strings.Join(c.Values, ", "), who, undeclared(&c))
+		if c.Formerly != nil {
+			fmt.Fprintf(w, "  or all values, if the profile registers the capability; its name was once %s: [%s]\n", c.Formerly.Name, strings.Join(c.Formerly.Values, ", "))
+		}
 		table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 		for _, value := range c.Values {
 			asked := false

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/maintenance"
@@ -39,6 +40,9 @@ const (
 	WillUpdate Kind = "will-update"
 	// OtherImage: another image is booted.
 	OtherImage Kind = "other-image"
+	// Meaning: a reserved capability is registered in another way, and a flavor that says nothing about it supports something else
+	// (semantics S3).
+	Meaning Kind = "meaning"
 	// Offer: owners of Shoots have something else to choose from.
 	Offer Kind = "offer"
 	// New: a combination boots now that did not before.
@@ -49,7 +53,7 @@ const (
 
 // Kinds returns all kinds, in their order. The caller owns the result.
 func Kinds() []Kind {
-	return []Kind{Refused, Locked, NoMachines, Maintenance, Expires, Kubernetes, WillUpdate, OtherImage, Offer, New, Gone}
+	return []Kind{Refused, Locked, NoMachines, Maintenance, Expires, Kubernetes, WillUpdate, OtherImage, Meaning, Offer, New, Gone}
 }
 
 // Breaks reports whether each change of this kind breaks something.
@@ -90,12 +94,17 @@ type Change struct {
 	Region      string `json:"region,omitempty"`
 	// Requested is what is asked for, without what is implied.
 	Requested []capability.Requirement `json:"requested,omitempty"`
+	// Capability is that of a Meaning, by the name under which it is registered; and Flavor what the flavor declares.
+	Capability string               `json:"capability,omitempty"`
+	Flavor     v1beta1.Capabilities `json:"flavor,omitempty"`
+	// FlavorText is the Flavor as an operator writes it.
+	FlavorText string `json:"-"`
 	// From and To are what is booted before and after the update, in the provider's own form; versions, for WillUpdate; and dates or
-	// classifications, or null, for Expires and Kubernetes; the values, for an Offer that is one.
+	// classifications, or null, for Expires and Kubernetes; the values, for an Offer that is one, and lists of them, for a Meaning.
 	From any `json:"from,omitempty"`
 	To   any `json:"to,omitempty"`
 
-	// Path of an Offer, with the names of what is in lists; and Change, of that or of Kubernetes, says how it differs.
+	// Path of an Offer, with the names of what is in lists; and Change, of that, of Kubernetes or of what is registered, says how it differs.
 	Path   string        `json:"path,omitempty"`
 	Change update.Aspect `json:"change,omitempty"`
 	// Used are the Shoots, NAMESPACE/NAME, that use what is an Offer.
@@ -162,7 +171,8 @@ func Sort(changes []Change) {
 
 // compare orders changes, Now before NextRoll. What takes longer is only looked at where the rest is the same.
 func compare(a, b Change) int {
-	order := cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(a.Profile, b.Profile), cmp.Compare(a.Image, b.Image))
+	order := cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(a.Profile, b.Profile),
+		cmp.Compare(a.Capability, b.Capability), cmp.Compare(a.Image, b.Image))
 	if order == 0 {
 		order = compareVersions(a.Version, b.Version)
 	}
@@ -171,7 +181,8 @@ func compare(a, b Change) int {
 	}
 	if order == 0 {
 		order = cmp.Or(cmp.Compare(a.MachineType, b.MachineType), cmp.Compare(a.Region, b.Region), cmp.Compare(b.When, a.When),
-			cmp.Compare(a.Field, b.Field), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Change, b.Change))
+			cmp.Compare(a.Field, b.Field), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Change, b.Change),
+			cmp.Compare(a.FlavorText, b.FlavorText))
 	}
 	if order == 0 {
 		order = cmp.Or(cmp.Compare(keyOf(a.From), keyOf(b.From)), cmp.Compare(keyOf(a.To), keyOf(b.To)))

@@ -76,6 +76,12 @@ func inWords[R any](compares bool, facts *update.Changes[R], views []update.View
 	for _, r := range facts.Rolls {
 		w.add(Change{Kind: WillUpdate, Image: r.Image, From: r.From, To: r.To}, r.Pools)
 	}
+	for _, m := range facts.Meanings {
+		w.add(Change{
+			Kind: Meaning, Profile: m.View, Image: m.Image, Version: m.Version, Capability: m.Capability, Change: m.How,
+			Flavor: m.Flavor, FlavorText: views[0].After.Vocabulary().Format(m.Flavor), From: m.From, To: m.To,
+		}, nil)
+	}
 	for _, choice := range facts.Choices {
 		w.choice(choice)
 	}

@@ -32,7 +32,8 @@ type Planned struct {
 	ComparedWith string `json:"comparedWith,omitempty"`
 	// Others are the paths of all other fields that differ, sorted; never nil.
 	Others []string `json:"others"`
-	// Rewritten are the paths of versions whose stages are written in another way and stay the same from now on, sorted.
+	// Rewritten are the paths of what is written in another way and means the same from now on, sorted: versions, with other stages, and
+	// whatever has other names for reserved capabilities.
 	Rewritten []string `json:"rewritten,omitempty"`
 
 	// Kind is that of the profile.
@@ -145,7 +146,7 @@ func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
 	}
 	stored, storedOld := u.After.Stored(updated), u.Before.Stored(old)
 	_, report := check.CloudProfileUpdate(was, stored, storedOld)
-	wrong, errs, report := checks.WithoutMisregistered(stored, checks.WithHints(stored, u.After.Server.ValidateUpdate(stored, storedOld)), report)
+	wrong, errs, report := checks.WithoutMisregistered(stored, checks.ValidateUpdate(u.Before, stored, storedOld), report)
 	report.Errors = slices.Concat(wrong, report.Errors)
 	is = is.WithFaults(slices.Concat(wrong, finding.Of(errs)))
 	all := u.shoots("CloudProfile", u.Name, was)
@@ -214,8 +215,7 @@ func (u *Update) ofNamespaced() ([]update.View[any], []Change, error) {
 	}
 	_, report := check.NamespacedCloudProfileUpdate(above, stored, storedOld)
 	own := append(report.Errors.Errors(), report.Warnings.Errors()...)
-	refused := byGardener(checks.WithHints(stored, u.After.Server.ValidateNamespaced(stored, storedOld, inGarden,
-		func(err *field.Error) bool { return checks.Repeats(err, own) })))
+	refused := byGardener(checks.ValidateNamespacedUpdate(u.Before, stored, storedOld, inGarden, own))
 	shoots := u.shoots("NamespacedCloudProfile", u.Name, was)
 	refused = append(refused, byAdmission(report)...)
 	refused = append(refused, inUse(InUseNamespaced(stored, storedOld, inGarden, shoots))...)

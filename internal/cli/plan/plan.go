@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capkit/capkit/internal/cli/changes"
+	"github.com/capkit/capkit/internal/cli/checks"
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/pkg/capability"
@@ -21,7 +22,7 @@ import (
 type planFlags struct {
 	*input.Flags
 	output, failOn, git, order string
-	compare                    bool
+	compare, reservedInCore    bool
 	// filter says which Shoots and worker pools are asked about.
 	filter input.Filter
 }
@@ -52,6 +53,8 @@ objects in OLD and NEW count as if they were among the files.
   kubernetes   a version of Kubernetes is new or gone, or has another expiration date or classification
   will-update  the next maintenance moves worker pools to another version than before the update
   other-image  another image is booted
+  meaning      a reserved capability is registered in another way, and flavors that say nothing about it
+               support something else
   offer        what owners of Shoots can choose is not what it was
   new, gone    a combination boots that did not before; or does not any more, and no worker pool among the
                inputs uses it
@@ -77,24 +80,30 @@ status is 0.`,
 			"  capkit plan --compare staging.yaml production.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error { return runPlan(c, cmd, args, flags) },
 	}
-	flags.Flags = input.NewFlags(cmd)
-	flags.SettingsFlags(cmd)
+	flags.add(cmd)
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if err := flags.ReadSettings(nil); err != nil {
 			return err
 		}
-		return errors.Join(flags.check(args), flags.Complete())
+		return errors.Join(flags.check(args), flags.Complete("reserved-in-core"))
 	}
-	command.OutputFlag(cmd, &flags.output, []string{"json", "markdown", "text", "yaml"})
-	command.ChoiceFlag(cmd, &flags.failOn, "fail-on", failOnBreaking, "`KIND` of change that makes the exit status 1", []string{failOnBreaking, failOnChange})
-	command.OrderFlag(cmd, &flags.order)
-	cmd.Flags().StringVar(&flags.git, "git", "",
+	return cmd
+}
+
+// add adds the flags to the command.
+func (f *planFlags) add(cmd *cobra.Command) {
+	f.Flags = input.NewFlags(cmd)
+	f.SettingsFlags(cmd)
+	command.OutputFlag(cmd, &f.output, []string{"json", "markdown", "text", "yaml"})
+	command.ChoiceFlag(cmd, &f.failOn, "fail-on", failOnBreaking, "`KIND` of change that makes the exit status 1", []string{failOnBreaking, failOnChange})
+	command.OrderFlag(cmd, &f.order)
+	cmd.Flags().StringVar(&f.git, "git", "",
 		"compare NEW, without an OLD, with what it has been in this `REVISION` of its git repository")
 	command.Complete(cmd, "git", nil) // a revision, and no file
-	flags.filter.Flags(cmd)
-	cmd.Flags().BoolVar(&flags.compare, "compare", false,
+	checks.ReservedFlag(cmd, &f.reservedInCore)
+	f.filter.Flags(cmd)
+	cmd.Flags().BoolVar(&f.compare, "compare", false,
 		"compare two CloudProfiles, whatever their names are, such as those of two landscapes: nothing is an update, and nothing breaks")
-	return cmd
 }
 
 // check returns what is wrong with the flags and the arguments, whatever is in the files.
@@ -155,7 +164,7 @@ func runPlan(c *command.Call, cmd *cobra.Command, args []string, flags *planFlag
 	if err := flags.filter.Choose(u.Before); err != nil {
 		return err
 	}
-	u.Order, u.Filter = order, flags.filter
+	u.Order, u.Filter, u.Before.ReservedInCore = order, flags.filter, flags.reservedInCore
 	comparing := c.Terminal.Begin("comparing", 0)
 	answer, err := u.Plan()
 	comparing.End()

@@ -30,6 +30,7 @@ var meanings = map[changes.Kind]string{
 	changes.Kubernetes:  "versions of Kubernetes",
 	changes.WillUpdate:  "the next maintenance moves worker pools to another version than it would have",
 	changes.OtherImage:  "another image is booted",
+	changes.Meaning:     "what flavors support that say nothing about a reserved capability",
 	changes.Offer:       "what owners of Shoots can choose",
 	changes.New:         "boots now, and did not before",
 	changes.Gone:        "does not boot any more, and no worker pool among the inputs uses it",
@@ -40,6 +41,7 @@ var compared = map[changes.Kind]string{
 	changes.Expires:    "image versions expire on another date in NEW",
 	changes.Kubernetes: "versions of Kubernetes in NEW",
 	changes.OtherImage: "another image is booted in NEW",
+	changes.Meaning:    "what flavors support in NEW that say nothing about a reserved capability",
 	changes.Offer:      "what owners of Shoots can choose in NEW",
 	changes.New:        "boots in NEW alone",
 	changes.Gone:       "boots in OLD alone",
@@ -82,6 +84,9 @@ func sections(p *changes.Planned) []section {
 	var sections []section
 	for _, kind := range changes.Kinds() {
 		s := section{kind: kind, count: p.Summary[kind]}
+		if kind == changes.Meaning {
+			s.items = meaningItems(p)
+		}
 		for _, g := range grouped(p, kind) {
 			s.items = append(s.items, g.item())
 			s.breaks = s.breaks || g.Breaks()
@@ -96,6 +101,11 @@ func sections(p *changes.Planned) []section {
 // print writes the answer as text.
 func printText(p *changes.Planned, w io.Writer) {
 	report.Printf(w, "%s\n", headline(p))
+	others := others(p)
+	if len(p.Changes) == 0 && len(others) > 0 { // of which the headline is
+		others[0].printRest(w)
+		others = others[1:]
+	}
 	if p.WithoutUsers {
 		fmt.Fprintln(w, withoutUsers)
 	}
@@ -108,13 +118,9 @@ func printText(p *changes.Planned, w io.Writer) {
 			}
 		}
 	}
-	for i, o := range others(p) {
-		if len(p.Changes) > 0 || i > 0 {
-			report.Printf(w, "\n%s\n", o.first)
-		}
-		for _, path := range o.rest {
-			report.Printf(w, "  %s\n", path)
-		}
+	for _, o := range others {
+		report.Printf(w, "\n%s\n", o.first)
+		o.printRest(w)
 	}
 }
 
@@ -124,7 +130,13 @@ type other struct {
 	rest  []string
 }
 
-// others names the fields that differ and that are of no kind, and the versions that are only written in another way.
+func (o *other) printRest(w io.Writer) {
+	for _, path := range o.rest {
+		report.Printf(w, "  %s\n", path)
+	}
+}
+
+// others names the fields that differ and that are of no kind, and what is only written in another way.
 func others(p *changes.Planned) (all []other) {
 	name := func(paths []string, one, several string) {
 		switch len(paths) {
@@ -136,7 +148,11 @@ func others(p *changes.Planned) (all []other) {
 		}
 	}
 	name(p.Others, "other field differs", "other fields differ")
-	name(p.Rewritten, "version is written in another way, and means the same", "versions are written in another way, and mean the same")
+	one, several := "version is", "versions are"
+	if slices.ContainsFunc(p.Rewritten, func(path string) bool { return !strings.Contains(path, ".versions[") }) {
+		one, several = "place is", "places are"
+	}
+	name(p.Rewritten, one+" written in another way, and means the same", several+" written in another way, and mean the same")
 	return all
 }
 
@@ -245,7 +261,7 @@ type group struct {
 func grouped(p *changes.Planned, kind changes.Kind) []*group {
 	var groups []*group
 	for _, c := range p.Changes {
-		if c.Kind == kind {
+		if c.Kind == kind && kind != changes.Meaning {
 			c.Pools = slices.Clone(c.Pools)
 			groups = append(groups, &group{c, []string{c.MachineType}, []string{c.Region}, p.ComparedWith != ""})
 		}
@@ -307,9 +323,7 @@ func (g *group) item() item {
 	case g.Kind == changes.OtherImage:
 		i.text += fmt.Sprintf(" boots %s instead of %s, once machines are replaced", report.Reference(g.To), report.Reference(g.From))
 	}
-	if g.Profile != "" {
-		i.text = "through NamespacedCloudProfile " + g.Profile + ": " + i.text
-	}
+	i.text = through(g.Profile) + i.text
 	return i
 }
 

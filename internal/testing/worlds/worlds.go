@@ -56,6 +56,7 @@ type World struct {
 	Versions map[string]Version
 	// Names are those that its machine types and versions may have.
 	Names Names
+	Reserving
 }
 
 // Version is an image version.
@@ -117,7 +118,7 @@ func DrawChild(t *rapid.T, parent *World) *World {
 }
 
 func draw(t *rapid.T, names Names, capabilities bool, regions []string) *World {
-	w := &World{capabilities, regions, map[string]v1beta1.Capabilities{}, map[string]Version{}, names}
+	w := &World{capabilities, regions, map[string]v1beta1.Capabilities{}, map[string]Version{}, names, Reserving{}}
 	for _, name := range names.Types {
 		w.Types[name] = declare(t)
 	}
@@ -134,7 +135,7 @@ func drawRegions(t *rapid.T) []string {
 
 // Changed draws another profile, which is not too different: of a CloudProfile, or of a NamespacedCloudProfile if that is what it is.
 func (w *World) Changed(t *rapid.T) *World {
-	is := &World{w.Capabilities, w.Regions, maps.Clone(w.Types), maps.Clone(w.Versions), w.Names}
+	is := &World{w.Capabilities, w.Regions, maps.Clone(w.Types), maps.Clone(w.Versions), w.Names, w.Reserving}
 	child := len(w.Names.Types) == len(OfChild.Types)
 	for range rapid.IntRange(0, 4).Draw(t, "changes") {
 		name, of := rapid.SampledFrom(w.Names.Versions).Draw(t, "version"), rapid.SampledFrom(w.Names.Types).Draw(t, "machine type")
@@ -192,7 +193,7 @@ func (v Version) changed(t *rapid.T) Version {
 func (w *World) Spec(order int) *v1beta1.CloudProfileSpec {
 	spec := &v1beta1.CloudProfileSpec{Type: "openstack"}
 	if w.Capabilities {
-		spec.MachineCapabilities = Vocabulary
+		spec.MachineCapabilities = w.vocabulary()
 	}
 	spec.Kubernetes.Versions = []v1beta1.ExpirableVersion{{Version: "1.33.2"}}
 	spec.MachineImages, spec.ProviderConfig = w.images(order)
@@ -226,10 +227,7 @@ func (w *World) images(order int) ([]v1beta1.MachineImage, *runtime.RawExtension
 		c.InPlaceUpdates = &v1beta1.InPlaceUpdates{Supported: v.InPlace}
 		p := v1alpha1.MachineImageVersion{Version: name}
 		if w.Capabilities {
-			p.CapabilityFlavors = slices.Clone(v.Flavors)
-			for _, f := range v.Flavors {
-				c.CapabilityFlavors = append(c.CapabilityFlavors, v1beta1.MachineImageFlavor{Capabilities: f.Capabilities})
-			}
+			p.CapabilityFlavors, c.CapabilityFlavors = w.flavors(v.Flavors)
 		} else {
 			c.Architectures, p.Regions = v.legacy()
 		}

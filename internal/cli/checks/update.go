@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package checks
+
+import (
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/reserved"
+)
+
+// ValidateUpdate returns what Gardener's API server says about an update of a CloudProfile, with hints. Inputs say which one that is.
+func ValidateUpdate(g *input.Given, updated, old *v1beta1.CloudProfile) field.ErrorList {
+	if g.ReservedInCore {
+		return WithHints(updated, reserved.ValidateUpdate(&g.Server, updated, old))
+	}
+	return WithHints(updated, g.Server.ValidateUpdate(updated, old))
+}
+
+// ValidateNamespacedUpdate does so for a NamespacedCloudProfile with a parent. own is what other rules say about it; what says the same is
+// left out.
+func ValidateNamespacedUpdate(
+	g *input.Given, updated, old *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, own field.ErrorList,
+) field.ErrorList {
+	repeated := func(err *field.Error) bool { return Repeats(err, own) }
+	if g.ReservedInCore {
+		return WithHints(updated, reserved.ValidateNamespacedUpdate(&g.Server, updated, old, parent, repeated))
+	}
+	return WithHints(updated, g.Server.ValidateNamespaced(updated, old, parent, repeated))
+}

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/capkit/capkit/internal/cli/changes"
+	"github.com/capkit/capkit/pkg/update"
+)
+
+// How plan says what a registration changes about flavors that are silent.
+
+// meaningItems returns an item for each capability, and each way in which it means something else, with the flavors of which that is so.
+func meaningItems(p *changes.Planned) []item {
+	var items []item
+	known := map[string]int{}
+	for i := range p.Changes {
+		c := &p.Changes[i]
+		if c.Kind != changes.Meaning {
+			continue
+		}
+		text := through(c.Profile) + meaningText(c, p.ComparedWith != "")
+		at, found := known[text]
+		if !found {
+			at = len(items)
+			known[text] = at
+			items = append(items, item{text: text})
+		}
+		items[at].messages = append(items[at].messages, c.Image+"@"+c.Version+" "+c.FlavorText)
+	}
+	return items
+}
+
+// through names the NamespacedCloudProfile that alone sees a change like this; empty if there is none.
+func through(profile string) string {
+	if profile == "" {
+		return ""
+	}
+	return "through NamespacedCloudProfile " + profile + ": "
+}
+
+// meaningText says what a flavor supports that is silent.
+func meaningText(c *changes.Change, compares bool) string {
+	from, _ := c.From.([]string)
+	to, _ := c.To.([]string)
+	if compares {
+		does := map[update.Aspect]string{
+			update.IsNew: "is registered in NEW alone", update.IsGone: "is registered in OLD alone", update.Differs: "is registered in another way in NEW",
+		}[c.Change]
+		return fmt.Sprintf("%s %s: flavors that say nothing about it have %s in NEW, and %s in OLD", c.Capability, does, valuesText(to), valuesText(from))
+	}
+	does := map[update.Aspect]string{
+		update.IsNew: "is registered", update.IsGone: "is not registered any more", update.Differs: "is registered in another way",
+	}[c.Change]
+	text := fmt.Sprintf("%s %s: flavors that say nothing about it had %s, and have %s now", c.Capability, does, valuesText(from), valuesText(to))
+	if gained := without(to, from); len(gained) > 0 {
+		text += "; worker pools that ask for " + strings.Join(gained, " or ") + " get them"
+	}
+	if lost := without(from, to); len(lost) > 0 {
+		text += "; worker pools that ask for " + strings.Join(lost, " or ") + " do not get them any more"
+	}
+	return text
+}
+
+func without(values, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(values), func(value string) bool { return slices.Contains(others, value) })
+}
+
+func valuesText(values []string) string {
+	if len(values) == 0 {
+		return "none of its values"
+	}
+	return "[" + strings.Join(values, ", ") + "]"
+}

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package worlds
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"pgregory.net/rapid"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
+)
+
+// Reserving is what a world says about the reserved capabilities that both texts of GEP-0054 have.
+type Reserving struct {
+	// Registered are those that the vocabulary has, by the names of the second text.
+	Registered []v1beta1.CapabilityDefinition
+	// FirstText says that the world calls them by the names of the first one.
+	FirstText bool
+}
+
+// reserved are these capabilities, by the second text.
+func reserved() []capability.Definition {
+	return slices.DeleteFunc(capability.Reserved(), func(d capability.Definition) bool { return d.Name == capability.GPUSupport })
+}
+
+// Reserve draws what flavors declare of reserved capabilities, which of these are registered, and by which names.
+func (w *World) Reserve(t *rapid.T) {
+	for _, name := range slices.Sorted(maps.Keys(w.Versions)) {
+		v := w.Versions[name]
+		v.Flavors = slices.Clone(v.Flavors)
+		for i := range v.Flavors {
+			declared := maps.Clone(v.Flavors[i].Capabilities)
+			for _, d := range reserved() {
+				if values := rapid.SampledFrom([][]string{nil, nil, d.Values[:1], d.Values[1:], d.Values}).Draw(t, d.Name); values != nil {
+					declared[d.Name] = values
+				}
+			}
+			v.Flavors[i].Capabilities = declared
+		}
+		w.Versions[name] = v
+	}
+	w.Register(t)
+}
+
+// Register draws which reserved capabilities are registered, and by which names.
+func (w *World) Register(t *rapid.T) {
+	w.Registered = nil
+	w.FirstText = rapid.IntRange(0, 2).Draw(t, "first text") == 0
+	for _, d := range reserved() {
+		if values := rapid.SampledFrom([][]string{nil, nil, d.Values, d.Values, d.Values[:1]}).Draw(t, "registers "+d.Name); values != nil {
+			w.Registered = append(w.Registered, v1beta1.CapabilityDefinition{Name: d.Name, Values: values})
+		}
+	}
+}
+
+// vocabulary returns that of the world.
+func (r *Reserving) vocabulary() []v1beta1.CapabilityDefinition {
+	all := slices.Clone(Vocabulary)
+	for _, d := range r.Registered {
+		written := r.written(v1beta1.Capabilities{d.Name: d.Values})
+		for name, values := range written {
+			all = append(all, v1beta1.CapabilityDefinition{Name: name, Values: values})
+		}
+	}
+	return all
+}
+
+// written returns capabilities by the names that the world has for them.
+func (r *Reserving) written(c v1beta1.Capabilities) v1beta1.Capabilities {
+	if !r.FirstText {
+		return c
+	}
+	all := maps.Clone(c)
+	for _, first := range capability.FirstText() {
+		name := texts.Canonical(first.Name)
+		values, declared := c[name]
+		if !declared {
+			continue
+		}
+		delete(all, name)
+		all[first.Name] = texts.TranslateAll(name, values)
+	}
+	return all
+}
+
+// flavors returns flavors as the provider config has them, and as core does: without what is not registered.
+func (r *Reserving) flavors(all []v1alpha1.MachineImageFlavor) (mapped []v1alpha1.MachineImageFlavor, core []v1beta1.MachineImageFlavor) {
+	for _, f := range all {
+		carried := maps.Clone(f.Capabilities)
+		maps.DeleteFunc(carried, func(name string, _ v1beta1.CapabilityValues) bool {
+			return strings.HasPrefix(name, capability.ReservedPrefix) &&
+				!slices.ContainsFunc(r.Registered, func(d v1beta1.CapabilityDefinition) bool { return d.Name == name })
+		})
+		f.Capabilities = r.written(f.Capabilities)
+		mapped, core = append(mapped, f), append(core, v1beta1.MachineImageFlavor{Capabilities: r.written(carried)})
+	}
+	return mapped, core
+}

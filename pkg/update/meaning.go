@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package update
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// Meaning is what a flavor that says nothing about a reserved capability supports of it, where the update makes that something else: by
+// registering the capability, by not registering it any more, or by registering it in another way (semantics S3).
+type Meaning struct {
+	provider.ImageVersion
+	// View is the name of the only view that sees it like this; empty if the profile itself does.
+	View string
+	// Capability is the name under which the profile registers it, after the update or else before it. From and To are in its words.
+	Capability string
+	// How is [IsNew] for a capability that the update registers, [IsGone] for one that it no longer does, and otherwise [Differs].
+	How Aspect
+	// Flavor is what the flavor declares after the update. It says nothing about the capability, and was there before.
+	Flavor v1beta1.Capabilities
+	// From and To are the values before and after the update, with which the flavor serves worker pools that ask for the capability.
+	From, To []string
+	// Claims are those that it has only after the update, although nobody has said so: neither are they what every image has, nor what
+	// core says of updates in place.
+	Claims []string
+}
+
+// Gained returns the values that the flavor has only after the update. The caller owns the result.
+func (m *Meaning) Gained() []string { return without(m.To, m.From) }
+
+// Lost returns the values that the flavor has only before the update. The caller owns the result.
+func (m *Meaning) Lost() []string { return without(m.From, m.To) }
+
+func without(values, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(values), func(value string) bool { return slices.Contains(others, value) })
+}
+
+// claims returns the Claims of a flavor of a version of core.
+func (m *Meaning) claims(version *v1beta1.MachineImageVersion) []string {
+	said, _ := texts.Declared(profile.Undeclared(version), m.Capability)
+	for _, d := range slices.Concat(capability.Reserved(), capability.FirstText()) {
+		if d.Name == m.Capability {
+			said = append(slices.Clip(said), d.Undeclared)
+		}
+	}
+	return without(m.Gained(), said)
+}
+
+// registration is what the update does to how the profile registers a reserved capability.
+type registration struct {
+	// name is that after the update or, if it is not registered then, before it.
+	name string
+	how  Aspect
+}
+
+// registrations yields what the update does to the registration of reserved capabilities, each by itself, in the order of
+// [capability.Reserved]. Another order of the values is no change.
+func (c *comparison[R]) registrations() iter.Seq[registration] {
+	return func(yield func(registration) bool) {
+		if c.sameVocabulary {
+			return
+		}
+		for _, d := range capability.Reserved() {
+			was, had := c.before.RegistrationOf(d.Name)
+			is, has := c.after.RegistrationOf(d.Name)
+			found := registration{is.Name, Differs}
+			switch {
+			case !had && !has, had && has && was.Name == is.Name && sets.New(was.Values...).Equal(sets.New(is.Values...)):
+				continue
+			case !had:
+				found.how = IsNew
+			case !has:
+				found = registration{was.Name, IsGone}
+			}
+			if !yield(found) {
+				return
+			}
+		}
+	}
+}
+
+// meanings collects which flavors mean something else after the update.
+func (l *look[R]) meanings() {
+	for r := range l.registrations() {
+		for v := range l.After.Versions() {
+			former := l.formerFlavors(v.ID)
+			flavors := l.After.Catalog().Flavors(v.ID.Image, v.ID.Version)
+			for i := range flavors {
+				if _, says := texts.Declared(flavors[i].Capabilities, r.name); says {
+					continue
+				}
+				if was := former(&flavors[i]); was != nil {
+					m := Meaning{
+						ImageVersion: v.ID, View: l.Name, Capability: r.name, How: r.how, Flavor: flavors[i].Capabilities,
+						From: servesWith(l.Before, v.ID, was, r.name), To: servesWith(l.After, v.ID, &flavors[i], r.name),
+					}
+					m.Claims = m.claims(v.MachineImageVersion)
+					l.meaning(m)
+				}
+			}
+		}
+	}
+}
+
+// meaning adds a meaning, unless it is what it was, or the profile itself sees it as well.
+func (l *look[R]) meaning(m Meaning) {
+	if len(m.Gained())+len(m.Lost()) == 0 {
+		return
+	}
+	of := m
+	of.View = ""
+	key := keyOf(of)
+	if !l.changed.Has(key) {
+		l.Meanings = append(l.Meanings, &m)
+	}
+	if m.View == "" {
+		l.changed.Insert(key)
+	}
+}
+
+// servesWith returns the values with which a flavor serves worker pools, in the words of a name of the capability.
+func servesWith[R any](p *profile.Profile[R], id provider.ImageVersion, flavor *imageselector.Flavor[R], name string) []string {
+	values := p.ServesWith(id, flavor, name)
+	words := p.Vocabulary().InWords(capability.Requirement{Capability: name}).Capability
+	if words == name {
+		return values
+	}
+	return texts.TranslateAll(words, values)
+}
+
+// formerFlavors returns a function for the flavor before the update that a flavor of an image version is, nil if it is new: the one that
+// declares the same or, if there is none, one that has a reference of it.
+func (l *look[R]) formerFlavors(id provider.ImageVersion) func(*imageselector.Flavor[R]) *imageselector.Flavor[R] {
+	flavors := l.Before.Catalog().Flavors(id.Image, id.Version)
+	declaring, referring := map[string]*imageselector.Flavor[R]{}, map[string]*imageselector.Flavor[R]{}
+	first := func(table map[string]*imageselector.Flavor[R], key string, flavor *imageselector.Flavor[R]) {
+		if table[key] == nil {
+			table[key] = flavor
+		}
+	}
+	for i := range flavors {
+		first(declaring, keyOf(inOneText(flavors[i].Capabilities)), &flavors[i])
+		for key := range referencesOf(&flavors[i]) {
+			first(referring, key, &flavors[i])
+		}
+	}
+	return func(flavor *imageselector.Flavor[R]) *imageselector.Flavor[R] {
+		if was := declaring[keyOf(inOneText(flavor.Capabilities))]; was != nil {
+			return was
+		}
+		for key := range referencesOf(flavor) {
+			if was := referring[key]; was != nil {
+				return was
+			}
+		}
+		return nil
+	}
+}
+
+// referencesOf yields a key for each reference of a flavor in its region.
+func referencesOf[R any](flavor *imageselector.Flavor[R]) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range flavor.Regional {
+			if r := &flavor.Regional[i]; !yield(r.Region + "\x00" + keyOf(r.Ref)) {
+				return
+			}
+		}
+		if flavor.Global != nil {
+			yield(keyOf(flavor.Global.Ref))
+		}
+	}
+}
+
+// inOneText returns capabilities by the names and in the words of the second text of GEP-0054, with their values sorted. The argument is not
+// changed.
+func inOneText(c v1beta1.Capabilities) v1beta1.Capabilities {
+	all := make(v1beta1.Capabilities, len(c))
+	for written := range c {
+		name := texts.Canonical(written)
+		values, _ := texts.Declared(c, name)
+		all[name] = slices.Sorted(slices.Values(values))
+	}
+	return all
+}

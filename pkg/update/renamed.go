@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package update
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
+)
+
+// renaming says which differences are none but for the names and words that the two texts of GEP-0054 have for reserved capabilities.
+type renaming struct {
+	// renames is set if one of the objects has a name of the first text.
+	renames bool
+	// still are the differences that are left if both objects are written in the second text.
+	still []difference
+}
+
+// renamingOf compares two objects, as written has them, by the second text. It changes them.
+func renamingOf(was, is map[string]any) renaming {
+	renamed := false
+	inSecondText(was, &renamed)
+	inSecondText(is, &renamed)
+	r := renaming{renames: renamed}
+	if renamed {
+		compareValues(path{}, was, is, func(d difference) { r.still = append(r.still, d) })
+	}
+	return r
+}
+
+// only reports whether there is no difference at a path but for names and words.
+func (r *renaming) only(at path) bool {
+	if !r.renames {
+		return false
+	}
+	renamed := at.upToName()
+	return !slices.ContainsFunc(r.still, func(d difference) bool {
+		still := d.path.upToName()
+		n := min(len(still), len(renamed))
+		return slices.Equal(still[:n], renamed[:n])
+	})
+}
+
+// upToName returns a path up to the name of a reserved capability, if there is one in it, which is that of the second text.
+func (p path) upToName() path {
+	for i, step := range p {
+		name := strings.Trim(step, ".[]")
+		for _, d := range capability.Reserved() {
+			if texts.Canonical(name) == d.Name {
+				return append(slices.Clone(p[:i]), strings.Replace(step, name, d.Name, 1))
+			}
+		}
+	}
+	return p
+}
+
+// inSecondText writes the capabilities in JSON in the second text, unless something has both names of one. It notes whether there are any
+// of the first.
+func inSecondText(value any, renamed *bool) {
+	switch value := value.(type) {
+	case []any:
+		for _, entry := range value {
+			inSecondText(entry, renamed)
+		}
+	case map[string]any:
+		if name, _ := value["name"].(string); texts.OfFirst(name) && value["values"] != nil { // which is registered
+			value["name"], value["values"] = texts.Canonical(name), translated(name, value["values"])
+			*renamed = true
+		}
+		for name, member := range value {
+			canonical := texts.Canonical(name)
+			if _, both := value[canonical]; texts.OfFirst(name) && !both {
+				delete(value, name)
+				value[canonical], *renamed = translated(name, member), true
+				continue
+			}
+			inSecondText(member, renamed)
+		}
+	}
+}
+
+// translated returns the values of a capability of the first text in the words of the second; those that it does not have stay.
+func translated(name string, values any) any {
+	list, isList := values.([]any)
+	if !isList {
+		return values
+	}
+	all := make([]any, 0, len(list))
+	for _, value := range list {
+		if text, isText := value.(string); isText {
+			if second, known := texts.Translate(name, text); known {
+				value = second
+			}
+		}
+		all = append(all, value)
+	}
+	return all
+}

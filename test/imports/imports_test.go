@@ -157,8 +157,7 @@ var mayImport = map[string][]string{
 	},
 	"internal/cli/migrate": {
 		"internal/cli/changes", "internal/cli/transform", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest",
-		"internal/cli/edit", "internal/cli/files", "internal/cli/gardener", "internal/cli/landscape", "internal/cli/report", "pkg/capability", "pkg/check",
-		"pkg/fieldpath",
+		"internal/cli/edit", "internal/cli/files", "internal/cli/landscape", "internal/cli/report", "pkg/capability", "pkg/check", "pkg/fieldpath",
 		"pkg/finding", "pkg/gardenerrules", "pkg/provider", "pkg/resolve", "pkg/versions", "pkg/words",
 	},
 	"internal/cli/page": {

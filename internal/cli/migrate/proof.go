@@ -31,8 +31,7 @@ import (
 // the other way round.
 func (m *migration) prove() {
 	was, is := m.copyOf(m.Given), m.copyOf(m.after)
-	was.ReservedInCore = m.forLater()
-	is.ReservedInCore = was.ReservedInCore && (!m.reserved || !m.back)
+	is.ReservedInCore = is.ReservedInCore && (!m.reserved || !m.back)
 	m.compare(lintProfiles(was), lintProfiles(is))
 	if m.lifecycle {
 		m.proveLifecycles()
@@ -84,7 +83,9 @@ func update[T any](now, after *input.Objects[T], becomes *input.Source[T]) *chan
 
 // copyOf returns a copy of inputs without their findings.
 func (m *migration) copyOf(g *input.Given) *input.Given {
-	copied := &input.Given{Providers: m.Providers, Landscape: landscape.Landscape{Server: m.Server}, Namespace: m.Namespace}
+	copied := &input.Given{
+		Providers: m.Providers, Landscape: landscape.Landscape{Server: m.Server}, Namespace: m.Namespace, ReservedInCore: m.forLater(),
+	}
 	g.TakeOver(copied, nil)
 	return copied
 }
@@ -93,18 +94,25 @@ func (m *migration) copyOf(g *input.Given) *input.Given {
 func (m *migration) updated(now *input.Given) *input.Given {
 	return &input.Given{
 		Providers: m.Providers, Landscape: landscape.Landscape{Server: m.Server}, Namespace: m.Namespace, Shoots: now.Shoots,
-		Profiles: now.Profiles.Clone(), Namespaced: now.Namespaced.Clone(),
+		Profiles: now.Profiles.Clone(), Namespaced: now.Namespaced.Clone(), ReservedInCore: now.ReservedInCore,
 	}
 }
 
 // proveUpdate reports what the update of a manifest does, and returns the inputs after it.
 func (m *migration) proveUpdate(u *changes.Update, now, after *input.Given, o *manifest.Object) *input.Given {
+	m.report(o, m.planned(u, now, after, o))
+	return after
+}
+
+// report reports changes by the update of a manifest.
+func (m *migration) report(o *manifest.Object, all []changes.Change) {
 	others := map[*manifest.Object][]changes.Change{}
-	for _, c := range m.planned(u, now, after, o) {
+	for _, c := range all {
 		switch {
 		case c.Kind == changes.Refused:
 			m.refuse(o, &c)
 		case m.wanted(&c), c.Kind == changes.Offer: // the versions that are folded
+		case c.Kind == changes.Meaning: // of which counts what is booted
 		case len(c.Pools) > 0:
 			m.reportPools(&c)
 		case c.Profile != "":
@@ -120,7 +128,6 @@ func (m *migration) proveUpdate(u *changes.Update, now, after *input.Given, o *m
 			m.reportCombinations(s.Manifest, others[s.Manifest])
 		}
 	}
-	return after
 }
 
 // planned returns what the update of a manifest does; if that cannot be told, it reports that.
@@ -143,12 +150,13 @@ func (m *migration) planned(u *changes.Update, now, after *input.Given, o *manif
 
 // refuse reports what is refused.
 func (m *migration) refuse(o *manifest.Object, c *changes.Change) {
-	if m.refusedByToday(c) {
-		return
-	}
 	line, column := o.Position(c.Field)
+	text := "after the migration: " + c.Message
+	if m.reserved && m.back && o.Kind == "NamespacedCloudProfile" {
+		text = "in between: " + c.Message + "; a NamespacedCloudProfile goes back before its CloudProfile, as Gardener demands"
+	}
 	m.Findings = append(m.Findings, report.Finding{
-		Severity: finding.SeverityError, Rule: c.Rule, Type: field.ErrorTypeForbidden, Field: c.Field, Message: "after the migration: " + c.Message,
+		Severity: finding.SeverityError, Rule: c.Rule, Type: field.ErrorTypeForbidden, Field: c.Field, Message: text,
 		Object: report.Object(o.Identity), File: o.File, Line: line, Column: column,
 	})
 }

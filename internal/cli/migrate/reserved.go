@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/changes"
-	"github.com/capkit/capkit/internal/cli/gardener"
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/transform"
@@ -51,41 +50,68 @@ func (m *migration) usesOf(parent *input.Source[v1beta1.CloudProfile]) []string 
 	return uses
 }
 
-// proveReserved reports what the registration changes, in every CloudProfile together with its NamespacedCloudProfiles.
+// proveReserved reports what the registration changes, in every CloudProfile together with its NamespacedCloudProfiles; and what is refused
+// of the updates one by one. On the way back the children are first: Gardener lets nobody remove a capability that one of them declares.
 func (m *migration) proveReserved() {
 	now := m.copyOf(m.Given)
 	after := m.updated(now)
-	pairs := map[string]*changes.Pair[v1beta1.NamespacedCloudProfile]{}
+	profiles, namespaced := m.updates(now, after)
+	together := profiles
+	for _, u := range namespaced {
+		if _, with := m.becomes[m.ParentOf(m.Namespaced.ByName[u.Name]).Manifest]; !with {
+			together = append(together, u)
+		}
+	}
+	for _, u := range together {
+		m.report(m.manifestOf(u), slices.DeleteFunc(m.planned(u, now, after, m.manifestOf(u)), isRefused))
+	}
+	for i := range 2 {
+		after := m.updated(now)
+		profiles, namespaced := m.updates(now, after)
+		first := profiles
+		if (i == 0) == m.back {
+			first = namespaced
+		}
+		after = m.updated(now)
+		for _, u := range first {
+			if u.Profile != nil {
+				after.Profiles.Replace(u.Profile.Updated)
+			} else {
+				after.Namespaced.Replace(u.Namespaced.Updated)
+			}
+		}
+		for _, u := range first {
+			m.report(m.manifestOf(u), slices.DeleteFunc(m.planned(u, now, after, m.manifestOf(u)), func(c changes.Change) bool { return !isRefused(c) }))
+		}
+		now = after
+	}
+}
+
+func isRefused(c changes.Change) bool { return c.Kind == changes.Refused }
+
+// updates returns the updates of profiles that are migrated, and has them all in the inputs after them.
+func (m *migration) updates(now, after *input.Given) (profiles, namespaced []*changes.Update) {
 	for _, s := range m.Namespaced.All {
 		if _, migrated := m.becomes[s.Manifest]; migrated {
-			pairs[s.Name] = update(&now.Namespaced, &after.Namespaced, m.after.Namespaced.ByName[s.Name])
+			pair := update(&now.Namespaced, &after.Namespaced, m.after.Namespaced.ByName[s.Name])
+			namespaced = append(namespaced, &changes.Update{Kind: "NamespacedCloudProfile", Name: s.Name, Namespaced: pair})
 		}
 	}
 	for _, s := range m.Profiles.All {
 		if _, migrated := m.becomes[s.Manifest]; migrated {
-			u := &changes.Update{Kind: "CloudProfile", Name: s.Name, Profile: update(&now.Profiles, &after.Profiles, m.after.Profiles.ByName[s.Name])}
-			m.proveUpdate(u, now, after, s.Manifest)
+			pair := update(&now.Profiles, &after.Profiles, m.after.Profiles.ByName[s.Name])
+			profiles = append(profiles, &changes.Update{Kind: "CloudProfile", Name: s.Name, Profile: pair})
 		}
 	}
-	for _, s := range m.Namespaced.All {
-		pair := pairs[s.Name]
-		if pair == nil {
-			continue
-		}
-		u := &changes.Update{Kind: "NamespacedCloudProfile", Name: s.Name, Namespaced: pair}
-		if _, with := m.becomes[m.ParentOf(s).Manifest]; !with {
-			m.proveUpdate(u, now, after, s.Manifest)
-			continue
-		}
-		between := m.updated(after) // in which only the parent is updated
-		u.Namespaced = &changes.Pair[v1beta1.NamespacedCloudProfile]{Old: pair.Old.UpdateOf(pair.Old.Old), Updated: pair.Updated}
-		between.Namespaced.Replace(u.Namespaced.Old)
-		for _, c := range m.planned(u, between, after, s.Manifest) {
-			if c.Kind == changes.Refused {
-				m.refuse(s.Manifest, &c)
-			}
-		}
+	return profiles, namespaced
+}
+
+// manifestOf returns the manifest of the profile that an update is of, as it was.
+func (m *migration) manifestOf(u *changes.Update) *manifest.Object {
+	if u.Profile != nil {
+		return m.Profiles.ByName[u.Name].Manifest
 	}
+	return m.Namespaced.ByName[u.Name].Manifest
 }
 
 // forLater reports whether the profiles are for a Gardener that accepts the registration: they are to register something, or do so already.
@@ -95,12 +121,6 @@ func (m *migration) forLater() bool {
 			return strings.HasPrefix(c.Name, capability.ReservedPrefix)
 		})
 	})
-}
-
-// refusedByToday reports whether a change is that the Gardener of today refuses the registration. Of a Gardener that accepts it, lint has
-// been asked.
-func (m *migration) refusedByToday(c *changes.Change) bool {
-	return c.Rule == gardener.RuleCore && strings.Contains(c.Field+" "+c.Message, capability.ReservedPrefix) && m.forLater()
 }
 
 // reportChange reports that something else is booted. Changes that are accepted are warnings.
@@ -166,22 +186,26 @@ func (m *migration) pathsIn(o *manifest.Object) map[string]string {
 	return paths
 }
 
-// noteReserved notes which Gardener accepts what is written, if anything is; and which profiles use no reserved capability, so that there is
-// nothing to register.
+// noteReserved notes which Gardener accepts what is written, if anything is; in which order to apply it; and which profiles use no reserved
+// capability, so that there is nothing to register.
 func (m *migration) noteReserved(written bool) {
-	if m.back {
-		return
-	}
-	if written {
+	if written && !m.back {
 		m.Notes = append(m.Notes, fmt.Sprintf("Gardener %s refuses %s names in machineCapabilities: apply it to a Gardener that implements the second "+
 			"text of GEP-0054; until then lint it with --reserved-in-core", m.Server.Release, capability.ReservedPrefix))
+	}
+	order := "apply NamespacedCloudProfile %s right after CloudProfile %s: until then, flavors of it that leave a reserved capability out have all values"
+	if m.back {
+		order = "apply NamespacedCloudProfile %s right before CloudProfile %s, as Gardener demands: in between, flavors of it that leave a reserved " +
+			"capability out have all values"
 	}
 	for _, s := range m.Namespaced.All {
 		_, migrated := m.becomes[s.Manifest]
 		if _, with := m.becomes[m.parentManifest(s)]; migrated && with {
-			m.Notes = append(m.Notes, fmt.Sprintf("apply NamespacedCloudProfile %s right after CloudProfile %s: until then, flavors of it that leave a "+
-				"reserved capability out have all values", s.Name, s.Object.Spec.Parent.Name))
+			m.Notes = append(m.Notes, fmt.Sprintf(order, s.Name, s.Object.Spec.Parent.Name))
 		}
+	}
+	if m.back {
+		return
 	}
 	for _, s := range m.Profiles.All {
 		if !s.Live && len(m.usesOf(s)) == 0 {

@@ -47,27 +47,40 @@ func (r *Reading[R]) ReservedNames() iter.Seq2[string, func() *field.Path] {
 // declarations yields what machine types and flavors declare, those of core before those of the provider config, and where.
 func (r *Reading[R]) declarations() iter.Seq2[v1beta1.Capabilities, func() *field.Path] {
 	return func(yield func(v1beta1.Capabilities, func() *field.Path) bool) {
-		for i := range r.Spec.MachineTypes {
-			at := func() *field.Path { return r.At.Child("machineTypes").Index(i).Child("capabilities") }
-			if !yield(r.Spec.MachineTypes[i].Capabilities, at) {
-				return
-			}
+		_ = r.ofMachineTypes(yield) && r.ofCore(yield) && r.ofImages(yield)
+	}
+}
+
+func (r *Reading[R]) ofMachineTypes(yield func(v1beta1.Capabilities, func() *field.Path) bool) bool {
+	for i := range r.Spec.MachineTypes {
+		at := func() *field.Path { return r.At.Child("machineTypes").Index(i).Child("capabilities") }
+		if !yield(r.Spec.MachineTypes[i].Capabilities, at) {
+			return false
 		}
-		for v := range r.Versions() {
-			for i := range v.CapabilityFlavors {
-				if !yield(v.CapabilityFlavors[i].Capabilities, func() *field.Path { return r.PathOf(v).Child("capabilityFlavors").Index(i) }) {
-					return
-				}
-			}
-		}
-		for _, version := range Mappings(r.Images) {
-			for i := range version.Flavors {
-				if !yield(version.Flavors[i].Capabilities, func() *field.Path { return version.Flavors[i].Path.Child("capabilities") }) {
-					return
-				}
+	}
+	return true
+}
+
+func (r *Reading[R]) ofCore(yield func(v1beta1.Capabilities, func() *field.Path) bool) bool {
+	for v := range r.Versions() {
+		for i := range v.CapabilityFlavors {
+			if !yield(v.CapabilityFlavors[i].Capabilities, func() *field.Path { return r.PathOf(v).Child("capabilityFlavors").Index(i) }) {
+				return false
 			}
 		}
 	}
+	return true
+}
+
+func (r *Reading[R]) ofImages(yield func(v1beta1.Capabilities, func() *field.Path) bool) bool {
+	for _, version := range Mappings(r.Images) {
+		for i := range version.Flavors {
+			if !yield(version.Flavors[i].Capabilities, func() *field.Path { return version.Flavors[i].Path.Child("capabilities") }) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // usedName is the name by which a profile calls a reserved capability, and where it does so first: at a path of the profile, or in its parent.

@@ -255,14 +255,7 @@ func (v *Vocabulary) validate(c v1beta1.Capabilities, at *field.Path) finding.Li
 				continue
 			}
 			known++
-			if len(values) == 0 {
-				errs = append(errs, r.valueMissing(at.Child(name)))
-			}
-			for i, value := range values {
-				if !r.hasValue(name, value) {
-					errs = append(errs, r.unknownValue(name, value, at.Child(name).Index(i)))
-				}
-			}
+			errs = append(errs, r.validate(name, values, at)...)
 		}
 	}
 	if known == len(c) {
@@ -271,6 +264,19 @@ func (v *Vocabulary) validate(c v1beta1.Capabilities, at *field.Path) finding.Li
 	for _, name := range slices.Sorted(maps.Keys(c)) {
 		if v.byName[name] == nil {
 			errs = append(errs, v.unknownName(name, at.Child(name)))
+		}
+	}
+	return errs
+}
+
+// validate returns what is wrong with the values that capabilities at a path declare for one, by one of its names.
+func (r *entry) validate(name string, values []string, at *field.Path) (errs finding.List) {
+	if len(values) == 0 {
+		errs = append(errs, r.valueMissing(at.Child(name)))
+	}
+	for i, value := range values {
+		if !r.hasValue(name, value) {
+			errs = append(errs, r.unknownValue(name, value, at.Child(name).Index(i)))
 		}
 	}
 	return errs

@@ -28,43 +28,59 @@ var renamed = texts.Names()
 // the name.
 func (r *Reading[R]) ReservedNames() iter.Seq2[string, func() *field.Path] {
 	return func(yield func(string, func() *field.Path) bool) {
-		in := func(declared v1beta1.Capabilities, at func() *field.Path) bool {
-			for _, name := range renamed {
-				if _, found := declared[name]; found && !yield(name, func() *field.Path { return at().Child(name) }) {
-					return false
-				}
-			}
-			return true
-		}
 		for i, def := range r.Spec.MachineCapabilities {
 			at := func() *field.Path { return r.At.Child("machineCapabilities").Index(i).Child("name") }
 			if slices.Contains(renamed, def.Name) && !yield(def.Name, at) {
 				return
 			}
 		}
-		for i := range r.Spec.MachineTypes {
-			at := func() *field.Path { return r.At.Child("machineTypes").Index(i).Child("capabilities") }
-			if !in(r.Spec.MachineTypes[i].Capabilities, at) {
-				return
-			}
-		}
-		for v := range r.Versions() {
-			for i := range v.CapabilityFlavors {
-				at := func() *field.Path { return r.PathOf(v).Child("capabilityFlavors").Index(i) }
-				if !in(v.CapabilityFlavors[i].Capabilities, at) {
-					return
-				}
-			}
-		}
-		for _, version := range Mappings(r.Images) {
-			for i := range version.Flavors {
-				at := func() *field.Path { return version.Flavors[i].Path.Child("capabilities") }
-				if !in(version.Flavors[i].Capabilities, at) {
+		for declared, at := range r.declarations() {
+			for _, name := range renamed {
+				if _, found := declared[name]; found && !yield(name, func() *field.Path { return at().Child(name) }) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// declarations yields what machine types and flavors declare, those of core before those of the provider config, and where.
+func (r *Reading[R]) declarations() iter.Seq2[v1beta1.Capabilities, func() *field.Path] {
+	return func(yield func(v1beta1.Capabilities, func() *field.Path) bool) {
+		_ = r.ofMachineTypes(yield) && r.ofCore(yield) && r.ofImages(yield)
+	}
+}
+
+func (r *Reading[R]) ofMachineTypes(yield func(v1beta1.Capabilities, func() *field.Path) bool) bool {
+	for i := range r.Spec.MachineTypes {
+		at := func() *field.Path { return r.At.Child("machineTypes").Index(i).Child("capabilities") }
+		if !yield(r.Spec.MachineTypes[i].Capabilities, at) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *Reading[R]) ofCore(yield func(v1beta1.Capabilities, func() *field.Path) bool) bool {
+	for v := range r.Versions() {
+		for i := range v.CapabilityFlavors {
+			if !yield(v.CapabilityFlavors[i].Capabilities, func() *field.Path { return r.PathOf(v).Child("capabilityFlavors").Index(i) }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (r *Reading[R]) ofImages(yield func(v1beta1.Capabilities, func() *field.Path) bool) bool {
+	for _, version := range Mappings(r.Images) {
+		for i := range version.Flavors {
+			if !yield(version.Flavors[i].Capabilities, func() *field.Path { return version.Flavors[i].Path.Child("capabilities") }) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // usedName is the name by which a profile calls a reserved capability, and where it does so first: at a path of the profile, or in its parent.

@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
+	"github.com/capkit/capkit/pkg/gardenerrules/shoots"
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
@@ -181,7 +182,7 @@ func defaulted(
 	}
 	open := *worker
 	open.Machine.Image = image
-	chosen, err := gardenerrules.DefaultImage(profile, &open, nil)
+	chosen, err := shoots.DefaultImage(profile, &open, nil)
 	if err != nil || chosen != gardenerrules.NamedImage(worker) {
 		return maintenance.Image{} // it was not Gardener who has chosen it, or by another version of the profile
 	}

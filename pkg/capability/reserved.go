@@ -7,7 +7,6 @@ package capability
 import (
 	"slices"
 
-	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -86,7 +85,7 @@ func (w Worker) Requirements(at *field.Path) []Requirement {
 	update := Requirement{
 		Capability: UpdateType, Values: []string{UpdateTypeRolling}, Setting: "no update in place", Implied: true,
 	}
-	if helper.IsUpdateStrategyInPlace(&w.UpdateStrategy) {
+	if w.UpdateStrategy == v1beta1.AutoInPlaceUpdate || w.UpdateStrategy == v1beta1.ManualInPlaceUpdate {
 		update.Values, update.Implied = []string{UpdateTypeInPlace}, false
 		update.Setting = "update strategy " + string(w.UpdateStrategy)
 	}

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -23,6 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/versions"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -225,7 +225,7 @@ func (c *checker[R]) expiredOffers() []map[capability.Set][]string {
 		all[i] = map[capability.Set][]string{}
 	}
 	for v := range c.profile.Versions() {
-		if !helper.VersionIsExpired(v.ExpirableVersion) {
+		if !versions.Expired(v.ExpirableVersion) {
 			continue
 		}
 		for i, region := range c.profile.Regions() {

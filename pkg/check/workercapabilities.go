@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -19,6 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/versions"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -105,7 +105,7 @@ func (c *checker[R]) onlyOnRequest() {
 	for v := range c.Versions() {
 		special := c.regionsWithSpecialFlavors(v.ID, defined)
 		if len(special) == 0 || !v.Active() ||
-			helper.CurrentLifecycleClassification(v.ExpirableVersion) == v1beta1.ClassificationPreview {
+			versions.Classification(v.ExpirableVersion) == v1beta1.ClassificationPreview {
 			continue
 		}
 		types := c.typesAmong(func(machine capability.Set) bool {

@@ -4,7 +4,10 @@
 
 package gardenerrules
 
-import "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+import (
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/utils/ptr"
+)
 
 // Image is a version of a machine image, by its names in a CloudProfile.
 type Image struct{ Name, Version string }
@@ -30,4 +33,13 @@ func ImageVersions(profile *v1beta1.CloudProfileSpec) map[Image]*v1beta1.Machine
 		}
 	}
 	return versions
+}
+
+// NamedImage returns what a worker names of an image; empty strings where it names nothing.
+func NamedImage(worker *v1beta1.Worker) Image {
+	image := worker.Machine.Image
+	if image == nil {
+		return Image{}
+	}
+	return Image{image.Name, ptr.Deref(image.Version, "")}
 }

@@ -9,9 +9,10 @@ import (
 	"slices"
 
 	"github.com/Masterminds/semver/v3"
-	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/versions"
 )
 
 // Refusal says why Gardener does not let a worker pool have an image version. The zero Refusal says that it does.
@@ -55,7 +56,7 @@ func RefusesImage(v *v1beta1.MachineImageVersion, worker, before *v1beta1.Worker
 	if v == nil {
 		return Refusal{Reason: NotInProfile}
 	}
-	switch v1beta1helper.CurrentLifecycleClassification(v.ExpirableVersion) {
+	switch versions.Classification(v.ExpirableVersion) {
 	case v1beta1.ClassificationUnavailable:
 		return Refusal{Reason: Unavailable}
 	case v1beta1.ClassificationExpired:
@@ -108,5 +109,8 @@ func KubeletVersion(kubernetes string, worker *v1beta1.Worker) (*semver.Version,
 	if err != nil {
 		return nil, fmt.Errorf("version %q of Kubernetes: %w", kubernetes, err)
 	}
-	return v1beta1helper.CalculateEffectiveKubernetesVersion(controlPlane, worker.Kubernetes)
+	if own := worker.Kubernetes; own != nil && own.Version != nil {
+		return semver.NewVersion(*own.Version)
+	}
+	return controlPlane, nil
 }

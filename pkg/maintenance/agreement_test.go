@@ -33,6 +33,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
+	"github.com/capkit/capkit/pkg/gardenerrules/shoots"
 	ours "github.com/capkit/capkit/pkg/maintenance"
 )
 
@@ -194,7 +195,7 @@ func TestDefaultAgreesWithGardener(t *testing.T) {
 			}
 		}
 		want, wantErr := filledIn(t, withOnly(profile, boots), worker)
-		got, err := gardenerrules.DefaultImage(&profile.Spec, &worker, boots)
+		got, err := shoots.DefaultImage(&profile.Spec, &worker, boots)
 		if (err != nil) != (wantErr != nil) || err == nil && got != want {
 			t.Fatalf("%v %v, Gardener fills in %v %v", got, err, want, wantErr)
 		}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
+	"github.com/capkit/capkit/pkg/gardenerrules/shoots"
 	"github.com/capkit/capkit/pkg/memo"
 )
 
@@ -203,7 +204,7 @@ func plainVersion(version string) (*semver.Version, bool) {
 // pick returns what becomes of the version that a worker pool has.
 func (a *allowed) pick(current *v1beta1.ShootMachineImage, autoUpdate bool) Outcome {
 	return memo.Get(a.picked, pickable{*current.Version, autoUpdate}, func() Outcome {
-		due, forced := gardenerrules.ImageDue(a.image, current, autoUpdate)
+		due, forced := shoots.ImageDue(a.image, current, autoUpdate)
 		if !due {
 			return Outcome{}
 		}

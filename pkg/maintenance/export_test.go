@@ -11,6 +11,7 @@ import (
 	"github.com/gardener/gardener/pkg/controllermanager/controller/shoot/maintenance/helper"
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
+	"github.com/capkit/capkit/pkg/gardenerrules/shoots"
 )
 
 // What tests compare a [Maintainer] with: the same rules, asked about one worker pool, with all versions and no tables.
@@ -25,7 +26,7 @@ func Next(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernetes 
 		return Outcome{Err: err}
 	}
 	image.Versions = slices.DeleteFunc(image.Versions, func(v v1beta1.MachineImageVersion) bool { return !boots.Admits(image.Name, v.Version) })
-	due, forced := gardenerrules.ImageDue(image, worker.Machine.Image, autoUpdate)
+	due, forced := shoots.ImageDue(image, worker.Machine.Image, autoUpdate)
 	if !due {
 		return Outcome{}
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
+	"github.com/capkit/capkit/pkg/gardenerrules/shoots"
 	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -23,7 +24,7 @@ import (
 // The rule is that of reconcile in Gardener's maintenance controller. None of its methods changes an argument.
 type Maintainer struct {
 	// Locker says which Shoots the profile locks, and that maintenance therefore does not change.
-	*gardenerrules.Locker
+	*shoots.Locker
 	profile  *v1beta1.CloudProfileSpec
 	workers  provider.Workers
 	versions map[Image]*v1beta1.MachineImageVersion
@@ -41,7 +42,7 @@ type Maintainer struct {
 // these workers.
 func NewMaintainer(profile *v1beta1.CloudProfileSpec, workers provider.Workers) *Maintainer {
 	return &Maintainer{
-		Locker: gardenerrules.NewLocker(profile), profile: profile, workers: workers, versions: gardenerrules.ImageVersions(profile),
+		Locker: shoots.NewLocker(profile), profile: profile, workers: workers, versions: gardenerrules.ImageVersions(profile),
 		offers: map[request]offer{}, allowed: map[string]*allowed{}, kubernetes: map[pickable]Outcome{},
 		replaced: map[replaceable]replacement{}, blocked: map[shaped]Blocked{}, numbers: map[shaped]int{},
 	}
@@ -103,7 +104,7 @@ func (m *Maintainer) Maintain(shoot *v1beta1.Shoot) Maintained {
 // minor.
 func (m *Maintainer) nextKubernetes(version string, autoUpdate bool) Outcome {
 	return memo.Get(m.kubernetes, pickable{version, autoUpdate}, func() Outcome {
-		due, forced, err := gardenerrules.KubernetesDue(m.profile, version, autoUpdate)
+		due, forced, err := shoots.KubernetesDue(m.profile, version, autoUpdate)
 		if err != nil || !due {
 			return Outcome{Err: err}
 		}
@@ -120,7 +121,7 @@ func (m *Maintainer) nextKubelet(version, controlPlane string, autoUpdate bool) 
 	if next.Version == "" {
 		return next
 	}
-	if next.Version = gardenerrules.KubeletAtMost(next.Version, controlPlane); next.Version == version {
+	if next.Version = shoots.KubeletAtMost(next.Version, controlPlane); next.Version == version {
 		return Outcome{}
 	}
 	return next
@@ -269,9 +270,9 @@ func about(image Image, refusal gardenerrules.Refusal) string {
 // locks says why Gardener refuses every update of a Shoot with a worker pool; empty if it does not.
 func (m *Maintainer) locks(machineType string, image Image) string {
 	switch m.Lock(machineType, image) {
-	case gardenerrules.LockedByType:
+	case shoots.LockedByType:
 		return fmt.Sprintf("the profile has no machine type %q, without which Gardener takes no update of the Shoot", machineType)
-	case gardenerrules.LockedByFlavors:
+	case shoots.LockedByFlavors:
 		return fmt.Sprintf("machine type %s fits no flavor of %s, without which Gardener takes no update of the Shoot",
 			machineType, image)
 	}

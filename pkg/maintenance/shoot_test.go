@@ -20,6 +20,7 @@ import (
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
+	"github.com/capkit/capkit/pkg/gardenerrules/shoots"
 	ours "github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -259,8 +260,8 @@ func TestFilled(t *testing.T) {
 		}
 		works := ours.Works(&profile.Spec, &worker, nil, "1.33.1", boots)
 		image, err := ours.Filled(&profile.Spec, &worker, "1.33.1", boots)
-		alone, wantErr := gardenerrules.DefaultImage(&profile.Spec, &worker, nil)
-		best, noneErr := gardenerrules.DefaultImage(&profile.Spec, &worker, works)
+		alone, wantErr := shoots.DefaultImage(&profile.Spec, &worker, nil)
+		best, noneErr := shoots.DefaultImage(&profile.Spec, &worker, works)
 		want := alone
 		switch {
 		case worker.Machine.Image != nil:
@@ -318,7 +319,7 @@ func TestDefaultKubernetesAgreesWithGardener(t *testing.T) {
 			"", "1", "1.", "1.33", "1.34.", "2", "x", "1.x", "1.33.1", "1.33.9",
 		}).Draw(t, "version")
 		want, wantErr := admitted(t, profile, shoot)
-		got, err := gardenerrules.DefaultKubernetes(&profile.Spec, shoot.Spec.Kubernetes.Version)
+		got, err := shoots.DefaultKubernetes(&profile.Spec, shoot.Spec.Kubernetes.Version)
 		if (err != nil) != (wantErr != nil) || err == nil && got != want.Spec.Kubernetes.Version {
 			t.Fatalf("%q becomes %q %v, Gardener says %v", shoot.Spec.Kubernetes.Version, got, err, wantErr)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
+	"github.com/capkit/capkit/pkg/gardenerrules/shoots"
 )
 
 // Image is a version of a machine image, by its names in a CloudProfile.
@@ -24,7 +25,7 @@ type Filter = gardenerrules.Filter
 // Gardener fills in, and will be refused. What the worker names is kept. kubernetes is the version of the control
 // plane; boots reports what boots for the pool.
 func Filled(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernetes string, boots Filter) (Image, error) {
-	image, err := gardenerrules.DefaultImage(profile, worker, nil)
+	image, err := shoots.DefaultImage(profile, worker, nil)
 	if err != nil || image == gardenerrules.NamedImage(worker) {
 		return image, err
 	}
@@ -32,7 +33,7 @@ func Filled(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernete
 	if works(image.Name, image.Version) {
 		return image, nil
 	}
-	if other, err := gardenerrules.DefaultImage(profile, worker, works); err == nil {
+	if other, err := shoots.DefaultImage(profile, worker, works); err == nil {
 		return other, nil
 	}
 	return image, nil

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -20,6 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/providerconfig"
+	"github.com/capkit/capkit/pkg/versions"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -32,7 +32,7 @@ type Version struct {
 }
 
 // Active reports whether worker pools may still use the version.
-func (v Version) Active() bool { return helper.VersionIsActive(v.ExpirableVersion) }
+func (v Version) Active() bool { return versions.Active(v.ExpirableVersion) }
 
 // PathIn returns where the version stands in a spec at a path.
 func (v Version) PathIn(spec *field.Path) *field.Path {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/capability"
@@ -144,8 +143,8 @@ func refuses(pool *provider.Pool, v *v1beta1.MachineImageVersion) bool {
 
 // mayHave reports whether Gardener lets a worker pool have the image version that it names, unless the profile has none of that name.
 func (p Resolver[R]) mayHave(pool *provider.Pool) bool {
-	v, found := helper.FindMachineImageVersion(p.Spec().MachineImages, pool.Image, pool.Version)
-	return !found || !refuses(pool, &v)
+	v := p.Version(provider.ImageVersion{Image: pool.Image, Version: pool.Version})
+	return v == nil || !refuses(pool, v)
 }
 
 // Works returns a function that reports whether a worker pool could have a version of an image on a machine type, instead of its own:
@@ -182,7 +181,7 @@ func (p Resolver[R]) fittingVersions(image *v1beta1.MachineImage, pool *provider
 	for i := range image.Versions {
 		v := &image.Versions[i]
 		request.Version = v.Version
-		if helper.VersionIsActive(v.ExpirableVersion) && !refuses(pool, v) && p.Boots(request) && p.CauseOf("", request) == "" {
+		if versions.Active(v.ExpirableVersion) && !refuses(pool, v) && p.Boots(request) && p.CauseOf("", request) == "" {
 			fitting = append(fitting, v.ExpirableVersion)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/maintenance"
@@ -316,7 +315,7 @@ func versionsOf(versions []v1beta1.ExpirableVersion) map[string]v1beta1.Expirabl
 
 // classificationOf returns the classification that a version has now, or had before it expired: one that is left out means supported.
 func classificationOf(v v1beta1.ExpirableVersion) *string {
-	now := v1beta1helper.CurrentLifecycleClassification(v)
+	now := versions.Classification(v)
 	if expired := versions.ExpiryOf(v); expired != nil && now == v1beta1.ClassificationExpired { // the date says so already
 		now = v1beta1.ClassificationSupported
 		for _, stage := range versions.StagesOf(v) {

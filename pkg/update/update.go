@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
+	"github.com/capkit/capkit/pkg/gardenerrules/shoots"
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/profile"
@@ -221,18 +222,18 @@ func (l *look[R]) lock(at Pool, pool *provider.Pool, booted bool) {
 	_, had := l.Before.Machine(pool.MachineType)
 	_, has := l.After.Machine(pool.MachineType)
 	image := gardenerrules.Image{Name: pool.Image, Version: pool.Version}
-	was, is := gardenerrules.NoLock, gardenerrules.NoLock
+	was, is := shoots.NoLock, shoots.NoLock
 	if !l.sameLocks(pool) {
 		was, is = l.was.Lock(pool.MachineType, image), l.is.Lock(pool.MachineType, image)
 	}
 	switch {
-	case had && !has && booted || is == gardenerrules.LockedByType && is != was:
+	case had && !has && booted || is == shoots.LockedByType && is != was:
 		gone := memo.Get(l.gone, pool.MachineType, func() *TypeGone {
-			l.Types = append(l.Types, &TypeGone{Name: pool.MachineType, Locks: is == gardenerrules.LockedByType, Had: had})
+			l.Types = append(l.Types, &TypeGone{Name: pool.MachineType, Locks: is == shoots.LockedByType, Had: had})
 			return l.Types[len(l.Types)-1]
 		})
 		gone.Pools = append(gone.Pools, at)
-	case is != gardenerrules.NoLock && is != was:
+	case is != shoots.NoLock && is != was:
 		key := lockKey{provider.ImageVersion{Image: pool.Image, Version: pool.Version}, pool.MachineType}
 		lock := memo.Get(l.locks, key, func() *Lock {
 			l.Locks = append(l.Locks, &Lock{ImageVersion: key.ImageVersion, MachineType: key.machineType})

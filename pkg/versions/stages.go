@@ -82,6 +82,39 @@ func startOf(stage v1beta1.LifecycleStage) time.Time {
 	return stage.StartTime.UTC()
 }
 
+// Classification returns what a version is now, as CurrentLifecycleClassification of Gardener does.
+func Classification(v v1beta1.ExpirableVersion) v1beta1.VersionClassification {
+	return classificationAt(v, time.Now())
+}
+
+// Active reports whether worker pools may still use a version now: it is neither expired nor unavailable.
+func Active(v v1beta1.ExpirableVersion) bool {
+	is := Classification(v)
+	return is != v1beta1.ClassificationExpired && is != v1beta1.ClassificationUnavailable
+}
+
+// Expired reports whether a version is expired now.
+func Expired(v v1beta1.ExpirableVersion) bool {
+	return Classification(v) == v1beta1.ClassificationExpired
+}
+
+// classificationAt returns what a version is at a moment. It does not allocate.
+func classificationAt(v v1beta1.ExpirableVersion, now time.Time) v1beta1.VersionClassification {
+	if len(v.Lifecycle) == 0 {
+		if date := v.ExpirationDate; date != nil && date.Time.Before(now) { //nolint:staticcheck // as people write it
+			return v1beta1.ClassificationExpired
+		}
+		return ptr.Deref(v.Classification, v1beta1.ClassificationSupported) //nolint:staticcheck // as people write it
+	}
+	is := v1beta1.ClassificationUnavailable
+	for _, stage := range v.Lifecycle { // the last one of the list counts
+		if stage.StartTime == nil || stage.StartTime.Time.Before(now) {
+			is = stage.Classification
+		}
+	}
+	return is
+}
+
 // Since returns what a version is from a moment on: the stage that it is in then, without the date of that, and those that follow.
 func Since(v v1beta1.ExpirableVersion, now time.Time) []Stage {
 	stages := StagesOf(v)

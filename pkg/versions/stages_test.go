@@ -91,6 +91,9 @@ func TestStagesAreThoseOfGardener(t *testing.T) {
 		if is := versions.Since(v, time.Now())[0].Classification; is != want || helper.CurrentLifecycleClassification(as) != want {
 			t.Fatalf("%s, and as a lifecycle %s; Gardener says %s", is, helper.CurrentLifecycleClassification(as), want)
 		}
+		if versions.Classification(v) != want || versions.Active(v) != helper.VersionIsActive(v) || versions.Expired(v) != helper.VersionIsExpired(v) {
+			t.Fatalf("%s, active: %t; Gardener says %s", versions.Classification(v), versions.Active(v), want)
+		}
 		if !versions.SameFrom(time.Now(), v, as) {
 			t.Fatalf("%v, and as a lifecycle %v", versions.StagesOf(v), versions.StagesOf(as))
 		}

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/Masterminds/semver/v3"
-	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -76,7 +75,7 @@ type Choices struct {
 func NewChoices(all []v1beta1.ExpirableVersion) Choices {
 	var c Choices
 	for _, v := range all {
-		if !helper.VersionIsActive(v) {
+		if !Active(v) {
 			continue
 		}
 		if one := choiceOf(v); one.class == preview {
@@ -96,7 +95,7 @@ func NewChoices(all []v1beta1.ExpirableVersion) Choices {
 func choiceOf(v v1beta1.ExpirableVersion) Choice {
 	c := Choice{Version: v.Version}
 	var remarks []string
-	switch classification := helper.CurrentLifecycleClassification(v); classification {
+	switch classification := Classification(v); classification {
 	case v1beta1.ClassificationDeprecated:
 		c.class, remarks = deprecated, append(remarks, string(classification))
 	case v1beta1.ClassificationPreview:

@@ -39,6 +39,8 @@ var irreparable = map[string]string{
 	"provider-unknown":            "what an extension says is known where it is installed; others are not asked",
 
 	"reserved-capability-registered": "Gardener v1.150 refuses the registration",
+	"reserved-capability-incomplete": "Gardener v1.150 refuses the registration; test/reserved has one that does not",
+	"reserved-capability-silent":     "Gardener v1.150 refuses the registration; test/reserved has one that does not",
 
 	"version-unavailable":     "Gardener drops such a version of Kubernetes where the CloudProfile is created",
 	"version-expired":         "Gardener drops such a version where the CloudProfile is created",

@@ -43,16 +43,21 @@ var mayImport = map[string][]string{
 	},
 	"pkg/provider": {"pkg/providerconfig", "pkg/finding", "pkg/capability", "pkg/imageselector"},
 	"pkg/profile": {
-		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/strictjson", "pkg/words", "pkg/fieldpath", "pkg/providerconfig",
+		"pkg/versions",
+		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/strictjson", "pkg/words",
+		"pkg/fieldpath", "pkg/providerconfig",
 	},
 	"pkg/resolve": {
-		"pkg/finding", "pkg/gardenerrules", "pkg/provider", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/profile", "pkg/versions", "pkg/words",
+		"pkg/finding", "pkg/gardenerrules", "pkg/provider", "pkg/capability", "pkg/capability/texts", "pkg/imageselector",
+		"pkg/profile", "pkg/versions", "pkg/words",
 	},
 	"pkg/update": {
+		"pkg/gardenerrules/shoots",
 		"pkg/provider", "pkg/providerconfig", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/profile", "pkg/resolve",
 		"pkg/maintenance", "pkg/gardenerrules", "pkg/memo", "pkg/versions",
 	},
 	"pkg/check": {
+		"pkg/versions",
 		"pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/profile", "pkg/resolve",
 		"pkg/update", "pkg/namespaced", "pkg/words", "pkg/providerconfig", "pkg/maintenance",
 	},
@@ -63,10 +68,11 @@ var mayImport = map[string][]string{
 	"pkg/logging":                {},
 	"pkg/render":                 {"pkg/profile", "pkg/provider", "pkg/strictjson", "pkg/providerconfig"},
 	"pkg/namespaced":             {"pkg/provider", "pkg/render", "pkg/profile", "pkg/gardenerrules"},
-	"pkg/gardenerrules":          {"pkg/memo"},
-	"pkg/gardenerrules/inuse":    {"pkg/gardenerrules", "pkg/gardenerrules/releases"},
+	"pkg/gardenerrules":          {"pkg/versions"},
+	"pkg/gardenerrules/inuse":    {"pkg/gardenerrules/shoots", "pkg/gardenerrules", "pkg/gardenerrules/releases"},
 	"pkg/gardenerrules/releases": {},
-	"pkg/maintenance":            {"pkg/provider", "pkg/gardenerrules", "pkg/memo"},
+	"pkg/gardenerrules/shoots":   {"pkg/gardenerrules", "pkg/memo"},
+	"pkg/maintenance":            {"pkg/gardenerrules/shoots", "pkg/provider", "pkg/gardenerrules", "pkg/memo"},
 	"pkg/memo":                   {},
 	// Tests of provider authors import it.
 	"pkg/provider/providertest": {"pkg/provider", "pkg/finding", "pkg/capability", "pkg/imageselector"},
@@ -88,7 +94,7 @@ var mayImport = map[string][]string{
 
 	"pkg/admission": {
 		"pkg/profile", "pkg/resolve", "pkg/update", "pkg/check", "pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/render", "pkg/namespaced", "pkg/imageselector",
-		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/gardenerrules", "pkg/logging", "pkg/words", "pkg/fieldpath",
+		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/gardenerrules", "pkg/gardenerrules/shoots", "pkg/logging", "pkg/words", "pkg/fieldpath",
 	},
 	"pkg/cli": {"internal/cli/...", "pkg/finding", "pkg/provider", "pkg/words"},
 
@@ -102,11 +108,13 @@ var mayImport = map[string][]string{
 		"internal/cli/landscape", "internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/cluster",
 		"internal/cli/gardener", "internal/cli/report",
 		"pkg/capability", "pkg/imageselector", "pkg/check",
-		"pkg/finding", "pkg/gardenerrules", "pkg/maintenance", "pkg/namespaced", "pkg/profile", "pkg/provider", "pkg/resolve", "pkg/strictjson", "pkg/words",
+		"pkg/finding", "pkg/gardenerrules", "pkg/gardenerrules/shoots", "pkg/maintenance", "pkg/namespaced", "pkg/profile",
+		"pkg/provider", "pkg/resolve", "pkg/strictjson", "pkg/words",
 	},
 	"internal/cli/checks": {
 		"internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/gardener", "internal/cli/reserved",
-		"internal/cli/report", "internal/cli/transform", "pkg/capability", "pkg/capability/texts", "pkg/check", "pkg/finding", "pkg/provider", "pkg/providerconfig", "pkg/resolve",
+		"internal/cli/report", "internal/cli/transform", "pkg/capability", "pkg/capability/texts", "pkg/check", "pkg/finding",
+		"pkg/provider", "pkg/providerconfig", "pkg/resolve",
 		"pkg/strictjson", "pkg/words",
 	},
 	"internal/cli/changes": {
@@ -114,10 +122,12 @@ var mayImport = map[string][]string{
 		"pkg/gardenerrules/releases", "pkg/gardenerrules/inuse",
 		"pkg/maintenance", "pkg/provider", "pkg/resolve", "pkg/update", "pkg/words",
 	},
-	"internal/cli/files":    {"internal/cli/command", "internal/cli/edit", "internal/cli/manifest", "internal/cli/report", "pkg/words"},
-	"internal/cli/clouds":   {anything},
-	"internal/cli/cluster":  {},
-	"internal/cli/gardener": {"pkg/namespaced", "pkg/finding", "pkg/gardenerrules", "pkg/gardenerrules/releases", "pkg/versions", "pkg/words"},
+	"internal/cli/files":   {"internal/cli/command", "internal/cli/edit", "internal/cli/manifest", "internal/cli/report", "pkg/words"},
+	"internal/cli/clouds":  {anything},
+	"internal/cli/cluster": {},
+	"internal/cli/gardener": {
+		"pkg/namespaced", "pkg/finding", "pkg/gardenerrules", "pkg/gardenerrules/shoots", "pkg/gardenerrules/releases", "pkg/versions", "pkg/words",
+	},
 	"internal/cli/manifest": {},
 	"internal/cli/edit":     {"pkg/fieldpath"},
 	"internal/cli/between":  {"internal/cli/edit", "pkg/capability/texts", "pkg/fieldpath"},
@@ -144,7 +154,8 @@ var mayImport = map[string][]string{
 		"pkg/resolve", "pkg/words",
 	},
 	"internal/cli/ask": {
-		"internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/gardener", "internal/cli/report", "pkg/capability", "pkg/capability/texts",
+		"internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/gardener", "internal/cli/report",
+		"pkg/capability", "pkg/capability/texts",
 		"pkg/finding", "pkg/gardenerrules", "pkg/imageselector", "pkg/maintenance", "pkg/memo", "pkg/profile", "pkg/provider", "pkg/resolve",
 		"pkg/words",
 	},
@@ -209,6 +220,13 @@ var (
 		"pkg/openstack/rules", "pkg/local",
 	}
 	forbidden = []string{"sigs.k8s.io/controller-runtime", "k8s.io/client-go"}
+
+	// light packages, and what they depend on, need of Gardener no more than its API types, which are a module of their own.
+	light = []string{
+		"pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/fieldpath", "pkg/finding", "pkg/providerconfig", "pkg/provider",
+		"pkg/provider/providertest", "pkg/ratchet", "pkg/profile", "pkg/resolve", "pkg/namespaced", "pkg/render", "pkg/worker", "pkg/versions",
+		"pkg/gardenerrules", "pkg/words",
+	}
 )
 
 // heavy are the packages of Gardener that make the programs the size that they have. What is in mayImportHeavy may import
@@ -294,6 +312,10 @@ func TestImports(t *testing.T) {
 			checked++
 			checkPurity(t, p)
 		}
+		if slices.Contains(light, name) {
+			checked++
+			checkLightness(t, p)
+		}
 		imports, found := allowed(name)
 		for _, cloud := range clouds {
 			if own, isOwn := ofCloud(cloud, name); isOwn && !found {
@@ -315,8 +337,18 @@ func TestImports(t *testing.T) {
 			}
 		}
 	}
-	if checked != len(pure) {
-		t.Errorf("%d of %v found", checked, pure)
+	if checked != len(pure)+len(light) {
+		t.Errorf("%d of %v and %v found", checked, pure, light)
+	}
+}
+
+// checkLightness checks what a package depends on of Gardener.
+func checkLightness(t *testing.T, p goPackage) {
+	t.Helper()
+	for _, dep := range p.Deps {
+		if strings.HasPrefix(dep, "github.com/gardener/gardener/") && !strings.HasPrefix(dep, "github.com/gardener/gardener/pkg/apis/") {
+			t.Errorf("%s depends on %s: those who embed it would need all of Gardener", p.ImportPath, dep)
+		}
 	}
 }
 

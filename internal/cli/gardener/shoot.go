@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
+	"github.com/capkit/capkit/pkg/gardenerrules/shoots"
 	"github.com/capkit/capkit/pkg/versions"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -153,7 +154,7 @@ func completed(version string, profile *v1beta1.CloudProfileSpec) bool {
 	if !partial.MatchString(version) {
 		return false
 	}
-	_, err := gardenerrules.DefaultKubernetes(profile, version)
+	_, err := shoots.DefaultKubernetes(profile, version)
 	return err == nil || len(profile.Kubernetes.Versions) == 0
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/gardener"
 	"github.com/capkit/capkit/pkg/gardenerrules"
+	"github.com/capkit/capkit/pkg/gardenerrules/shoots"
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
@@ -125,7 +126,7 @@ func incomplete(w v1beta1.Worker) bool {
 func isVersion(version string) bool { return strings.Count(version, ".") == 2 }
 
 func fillKubernetes(p AnyProfile, version *string) {
-	if found, err := gardenerrules.DefaultKubernetes(p.Spec(), *version); err == nil {
+	if found, err := shoots.DefaultKubernetes(p.Spec(), *version); err == nil {
 		*version = found
 	}
 }
@@ -133,7 +134,7 @@ func fillKubernetes(p AnyProfile, version *string) {
 // fillImage gives a new worker pool the image that is filled in. If it cannot be told what boots for it, that is Gardener's choice.
 // It gives none that Gardener then refuses.
 func fillImage(p AnyProfile, worker *v1beta1.Worker, pool provider.Pool, kubernetes string, by maintenance.Admission) Filling {
-	image, err := gardenerrules.DefaultImage(p.Spec(), worker, nil)
+	image, err := shoots.DefaultImage(p.Spec(), worker, nil)
 	if err != nil || image == (maintenance.Image{Name: pool.Image, Version: pool.Version}) {
 		return Filling{Err: err}
 	}

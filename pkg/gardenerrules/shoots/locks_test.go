@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package gardenerrules_test
+package shoots_test
 
 import (
 	"fmt"
@@ -10,7 +10,8 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
-	rules "github.com/capkit/capkit/pkg/gardenerrules"
+	"github.com/capkit/capkit/pkg/gardenerrules"
+	"github.com/capkit/capkit/pkg/gardenerrules/shoots"
 )
 
 func flavor(capabilities v1beta1.Capabilities) []v1beta1.MachineImageFlavor {
@@ -49,22 +50,22 @@ func TestLock(t *testing.T) {
 	for _, test := range []struct {
 		profile              *v1beta1.CloudProfileSpec
 		machineType, version string
-		want                 rules.Lock
+		want                 shoots.Lock
 	}{
-		{profile(), "metal", "1", rules.NoLock}, // no flavors, the first of two
-		{profile(), "metal", "2", rules.LockedByFlavors},
-		{profile(), "metal", "3", rules.NoLock},
-		{profile(), "metal", "4", rules.LockedByFlavors},
-		{profile(), "metal", "gone", rules.NoLock},
-		{profile(), "any", "2", rules.NoLock},
-		{profile(), "gone", "2", rules.LockedByType},
-		{profile(), "gone", "gone", rules.LockedByType},
-		{legacy, "metal", "2", rules.NoLock},
-		{legacy, "gone", "2", rules.NoLock},
+		{profile(), "metal", "1", shoots.NoLock}, // no flavors, the first of two
+		{profile(), "metal", "2", shoots.LockedByFlavors},
+		{profile(), "metal", "3", shoots.NoLock},
+		{profile(), "metal", "4", shoots.LockedByFlavors},
+		{profile(), "metal", "gone", shoots.NoLock},
+		{profile(), "any", "2", shoots.NoLock},
+		{profile(), "gone", "2", shoots.LockedByType},
+		{profile(), "gone", "gone", shoots.LockedByType},
+		{legacy, "metal", "2", shoots.NoLock},
+		{legacy, "gone", "2", shoots.NoLock},
 	} {
-		locker := rules.NewLocker(test.profile)
+		locker := shoots.NewLocker(test.profile)
 		for range 2 {
-			if got := locker.Lock(test.machineType, rules.Image{Name: "gl", Version: test.version}); got != test.want {
+			if got := locker.Lock(test.machineType, gardenerrules.Image{Name: "gl", Version: test.version}); got != test.want {
 				t.Errorf("%s with %s: got %d, want %d", test.machineType, test.version, got, test.want)
 			}
 		}
@@ -80,9 +81,9 @@ func BenchmarkLock(b *testing.B) {
 		p.MachineTypes = append(p.MachineTypes, v1beta1.MachineType{Name: fmt.Sprint("t", i)})
 	}
 	for b.Loop() {
-		locker := rules.NewLocker(p)
+		locker := shoots.NewLocker(p)
 		for i := range 50000 {
-			locker.Lock(fmt.Sprint("t", i%2000), rules.Image{Name: "gl", Version: fmt.Sprint("1.", i%1999)})
+			locker.Lock(fmt.Sprint("t", i%2000), gardenerrules.Image{Name: "gl", Version: fmt.Sprint("1.", i%1999)})
 		}
 	}
 }

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package gardenerrules
+package shoots
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"github.com/Masterminds/semver/v3"
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
-	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/gardenerrules"
 )
 
 // DefaultImage returns the image that Gardener fills in for a new worker pool: the image that it names, or the first of the
@@ -25,11 +25,11 @@ import (
 //
 // It is the rule of getDefaultMachineImage (plugin/pkg/shoot/mutator), which ensureMachineImage asks about pools that are not
 // in the stored Shoot yet. DefaultImage changes none of its arguments.
-func DefaultImage(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, boots Filter) (Image, error) {
-	named := NamedImage(worker)
+func DefaultImage(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, boots gardenerrules.Filter) (gardenerrules.Image, error) {
+	named := gardenerrules.NamedImage(worker)
 	image, err := defaultImage(profile, worker, named.Name, boots)
 	if err != nil {
-		return Image{}, err
+		return gardenerrules.Image{}, err
 	}
 	known := func(v v1beta1.MachineImageVersion) bool { return v.Version == named.Version }
 	if named.Name != "" && slices.ContainsFunc(image.Versions, known) {
@@ -41,21 +41,12 @@ func DefaultImage(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, boo
 	}
 	matches, err := beginning(parts)
 	if err != nil {
-		return Image{}, err
+		return gardenerrules.Image{}, err
 	}
 	latest, err := latestOf(image, func(v *v1beta1.MachineImageVersion, number *semver.Version) bool {
 		return matches(number) && suits(profile, worker, v) && boots.Admits(image.Name, v.Version)
 	})
-	return Image{image.Name, latest}, err
-}
-
-// NamedImage returns what a worker names of an image; empty strings where it names nothing.
-func NamedImage(worker *v1beta1.Worker) Image {
-	image := worker.Machine.Image
-	if image == nil {
-		return Image{}
-	}
-	return Image{image.Name, ptr.Deref(image.Version, "")}
+	return gardenerrules.Image{Name: image.Name, Version: latest}, err
 }
 
 // DefaultKubernetes returns the version of Kubernetes that Gardener takes a Shoot to name: a whole version as it is,
@@ -89,9 +80,9 @@ func DefaultKubernetes(profile *v1beta1.CloudProfileSpec, version string) (strin
 
 // defaultImage returns the image of this name or, if it is empty, the one that Gardener takes.
 func defaultImage(
-	profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, name string, boots Filter,
+	profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, name string, boots gardenerrules.Filter,
 ) (*v1beta1.MachineImage, error) {
-	architecture, machineType := Architecture(profile, worker), machineTypeOf(profile, worker)
+	architecture, machineType := gardenerrules.Architecture(profile, worker), machineTypeOf(profile, worker)
 	for i := range profile.MachineImages {
 		image := &profile.MachineImages[i]
 		if name != "" {
@@ -115,22 +106,6 @@ func defaultImage(
 	return nil, fmt.Errorf("the profile has no image for architecture %s", architecture)
 }
 
-// Architecture returns the architecture that Gardener gives a worker pool: what it says or, if it says none, that of its
-// machine type, or amd64 if this is unknown or has several.
-//
-// It is the rule of defaultWorkerArchitectures (plugin/pkg/shoot/mutator).
-func Architecture(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker) string {
-	if worker.Machine.Architecture != nil {
-		return *worker.Machine.Architecture
-	}
-	if machineType := machineTypeOf(profile, worker); machineType != nil {
-		if architecture := machineType.GetArchitecture(profile.MachineCapabilities); architecture != "" {
-			return architecture
-		}
-	}
-	return v1beta1constants.ArchitectureAMD64
-}
-
 func machineTypeOf(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker) *v1beta1.MachineType {
 	return v1beta1helper.FindMachineTypeByName(profile.MachineTypes, worker.Machine.Type)
 }
@@ -138,7 +113,7 @@ func machineTypeOf(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker) *v
 // suits reports whether a new worker pool can have a version by default.
 func suits(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, v *v1beta1.MachineImageVersion) bool {
 	definitions := profile.MachineCapabilities
-	if !v1beta1helper.ArchitectureSupportedByImageVersion(*v, Architecture(profile, worker), definitions) {
+	if !v1beta1helper.ArchitectureSupportedByImageVersion(*v, gardenerrules.Architecture(profile, worker), definitions) {
 		return false
 	}
 	machineType := machineTypeOf(profile, worker)

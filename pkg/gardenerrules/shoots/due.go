@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package gardenerrules
+package shoots
 
 import (
 	"github.com/Masterminds/semver/v3"

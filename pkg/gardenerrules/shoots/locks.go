@@ -2,12 +2,13 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package gardenerrules
+package shoots
 
 import (
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
+	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/memo"
 )
 
@@ -29,14 +30,14 @@ const (
 type Locker struct {
 	vocabulary []v1beta1.CapabilityDefinition
 	types      map[string]*v1beta1.MachineType
-	versions   map[Image]*v1beta1.MachineImageVersion
+	versions   map[gardenerrules.Image]*v1beta1.MachineImageVersion
 	fits       map[combination]bool
 }
 
 // combination is what a worker pool combines.
 type combination struct {
 	machineType string
-	image       Image
+	image       gardenerrules.Image
 }
 
 // NewLocker returns a Locker for a profile, which must not be changed as long as the Locker is used. Of a
@@ -46,7 +47,7 @@ func NewLocker(profile *v1beta1.CloudProfileSpec) *Locker {
 	if len(l.vocabulary) == 0 {
 		return l
 	}
-	l.fits, l.versions = map[combination]bool{}, ImageVersions(profile)
+	l.fits, l.versions = map[combination]bool{}, gardenerrules.ImageVersions(profile)
 	l.types = make(map[string]*v1beta1.MachineType, len(profile.MachineTypes))
 	for i := range profile.MachineTypes {
 		if name := profile.MachineTypes[i].Name; l.types[name] == nil {
@@ -62,7 +63,7 @@ func NewLocker(profile *v1beta1.CloudProfileSpec) *Locker {
 //
 // It is the rule of validateMachineCapabilities (plugin/pkg/shoot/validator), which judges every worker pool at every
 // update, whatever the update changes, and dereferences the machine type without a check.
-func (l *Locker) Lock(machineType string, image Image) Lock {
+func (l *Locker) Lock(machineType string, image gardenerrules.Image) Lock {
 	if len(l.vocabulary) == 0 {
 		return NoLock
 	}

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package gardenerrules
+
+import (
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+)
+
+// Architecture returns the architecture that Gardener gives a worker pool: what it says or, if it says none, that of its
+// machine type, or amd64 if this is unknown or has several.
+//
+// It is the rule of defaultWorkerArchitectures (plugin/pkg/shoot/mutator).
+func Architecture(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker) string {
+	if worker.Machine.Architecture != nil {
+		return *worker.Machine.Architecture
+	}
+	named := func(t v1beta1.MachineType) bool { return t.Name == worker.Machine.Type }
+	if i := slices.IndexFunc(profile.MachineTypes, named); i >= 0 {
+		if architecture := profile.MachineTypes[i].GetArchitecture(profile.MachineCapabilities); architecture != "" {
+			return architecture
+		}
+	}
+	return constants.ArchitectureAMD64
+}

@@ -20,15 +20,15 @@ import (
 	"github.com/capkit/capkit/pkg/worker"
 )
 
-// These labels of a machine class say which image version it is for, in all extensions. The value of a label cannot have the +
-// of a version, and gets a _.
+// These labels of a machine class say which image version it is for, in provider-aws, -gcp and -openstack alike. The value of a label
+// cannot have the + of a version, and gets a _.
 const (
 	labelImage   = "operatingSystemName"
 	labelVersion = "operatingSystemVersion"
 )
 
-// ClassLabels returns the labels of a machine class for an image version: Gardener's, by which genericactuator finds it, and
-// those that say which version it is, unless name or version is empty. The caller owns them.
+// ClassLabels returns the labels of a machine class for an image version: what the object is for, in Gardener's words, and which
+// version it is, unless name or version is empty. The caller owns them, and may add others.
 func ClassLabels(image extensionsv1alpha1.MachineImage) map[string]string {
 	labels := purpose()
 	if image.Name != "" && image.Version != "" {
@@ -37,7 +37,8 @@ func ClassLabels(image extensionsv1alpha1.MachineImage) map[string]string {
 	return labels
 }
 
-// purpose returns the label that genericactuator selects by what it deletes in the end: machine classes, and their secrets.
+// purpose returns the label that says what machine classes and their secrets are for. In a deletion, genericactuator finds the
+// secrets by it.
 func purpose() map[string]string {
 	return map[string]string{v1beta1constants.GardenerPurpose: v1beta1constants.GardenPurposeMachineClass}
 }
@@ -84,7 +85,7 @@ var zoneAndHash = regexp.MustCompile(`^z[0-9]+-[0-9a-f]{5}$`)
 
 // ClassesOf returns the machine classes of a worker pool among those of its shoot, in their order, of all zones and hashes. It goes
 // by the name of the class, since no label says the pool, and tells pools apart of which one has a name that another one begins
-// with. The caller owns the list.
+// with. A class that is named otherwise than [ClassName] does it is no pool's. The caller owns the list.
 func ClassesOf[R any](technicalID, pool string, classes []worker.Class[R]) []worker.Class[R] {
 	var found []worker.Class[R]
 	prefix := technicalID + "-" + pool + "-"
@@ -97,7 +98,8 @@ func ClassesOf[R any](technicalID, pool string, classes []worker.Class[R]) []wor
 }
 
 // DeploymentName returns the name of the machine deployment of a pool in one of its zones, by the index of the zone in the pool.
-// All extensions name them so: with other names, a take-over would replace all machines.
+// So do provider-aws, -gcp and -openstack. If an extension names them otherwise, as provider-azure does, it must go on with its own
+// names, and with its own way from a name to the pool: with others, all machines would be replaced.
 func DeploymentName(technicalID, pool string, zone int) string {
 	return fmt.Sprintf("%s-%s-z%d", technicalID, pool, zone+1)
 }

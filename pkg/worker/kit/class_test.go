@@ -110,6 +110,10 @@ func TestDeploymentOf(t *testing.T) {
 	if minimum != 4 || maximum != 8 || surge != 2 || len(pool.Labels) != 1 {
 		t.Errorf("%d to %d, %d at once, labels %v", minimum, maximum, surge, pool.Labels)
 	}
+	pool.Zones = nil
+	if d := kit.DeploymentOf(pool, "deployment", "class", 0); d.Minimum != 4 || d.Maximum != 8 {
+		t.Errorf("without zones: %v", d)
+	}
 	for strategy, want := range map[v1beta1.MachineUpdateStrategy]machinev1alpha1.OrchestrationType{
 		"AutoInPlaceUpdate": machinev1alpha1.OrchestrationTypeAuto, "ManualInPlaceUpdate": machinev1alpha1.OrchestrationTypeManual,
 	} {

@@ -60,6 +60,24 @@ func TestMemoryInAnotherSeed(t *testing.T) {
 	}
 }
 
+// A controller recalls what an earlier release has written.
+func TestMemoryKeepsItsFormat(t *testing.T) {
+	const written = `{"status":{"kind":"WorkerStatus","apiVersion":"made.up/v1","templates":[{"id":"t-1"}]},` +
+		`"machineClasses":[{"name":"c","image":"gl","version":"1+2","reference":{"id":"t-1"}},{"name":"d","reference":{"id":""}}]}`
+	w := aWorker("")
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "worker-memory-s", Namespace: namespace}}
+	config.Data = map[string]string{"memory.json": written}
+	s := seedWith(t, w, config)
+	s.get(t, w)
+	got, err := memoryFor(s, w).Recall(t.Context())
+	check(t, err)
+	check(t, memoryFor(s, w).Remember(t.Context(), *got))
+	s.get(t, config)
+	if config.Data["memory.json"] != written {
+		t.Errorf("%s\ninstead of\n%s", config.Data["memory.json"], written)
+	}
+}
+
 // What changes is written; a reference of another extension stays, an old one of ours does not.
 func TestMemoryChanges(t *testing.T) {
 	w := aWorker("")

@@ -32,15 +32,16 @@ func NewImages[R any](by *profile.Profile[R], records []Record[R]) *Images[R] {
 	return &Images[R]{by, records}
 }
 
-// Class is a machine class of a worker pool.
+// Class is a machine class of a worker pool. Its JSON is for package kit, which keeps it.
 type Class[R any] struct {
 	// Name of the machine class.
-	Name string
+	Name string `json:"name"`
 	// Image and Version that it was made for: the labels operatingSystemName and operatingSystemVersion of a MachineClass.
 	// Empty: it does not say.
-	Image, Version string
+	Image   string `json:"image,omitempty"`
+	Version string `json:"version,omitempty"`
 	// Reference that it boots.
-	Reference R
+	Reference R `json:"reference"`
 }
 
 // Question is about one worker pool.

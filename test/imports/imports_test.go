@@ -65,6 +65,7 @@ var mayImport = map[string][]string{
 		"pkg/finding", "pkg/provider", "pkg/profile", "pkg/resolve", "pkg/imageselector", "pkg/capability", "pkg/words",
 	},
 	"pkg/worker/command":         {"pkg/logging"},
+	"pkg/worker/kit":             {"pkg/worker", "pkg/provider", "pkg/capability"},
 	"pkg/logging":                {},
 	"pkg/render":                 {"pkg/profile", "pkg/provider", "pkg/strictjson", "pkg/providerconfig"},
 	"pkg/namespaced":             {"pkg/provider", "pkg/render", "pkg/profile", "pkg/gardenerrules"},
@@ -85,7 +86,7 @@ var mayImport = map[string][]string{
 		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...", "pkg/openstack/rules", "pkg/providerconfig",
 	},
 	"pkg/openstack/machines": {
-		"pkg/worker", "pkg/profile", "pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...",
+		"pkg/worker", "pkg/worker/kit", "pkg/profile", "pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...",
 		"pkg/openstack", "pkg/openstack/servergroups", "pkg/words", "pkg/providerconfig",
 	},
 	"pkg/openstack/rules": {

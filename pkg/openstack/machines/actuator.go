@@ -24,8 +24,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/openstack/servergroups"
+	"github.com/capkit/capkit/pkg/worker/kit"
 )
 
 // AddOptions are what [AddToManager] leaves to the program.
@@ -66,7 +68,7 @@ func NewActuator(mgr manager.Manager, gardenCluster cluster.Cluster) extensionsw
 	generic := genericactuator.NewActuator(mgr, gardenCluster, factory, func(err error) []v1beta1.ErrorCode {
 		return util.DetermineErrorCodes(err, knownCodes)
 	})
-	return &actuator{Actuator: generic, factory: factory, client: mgr.GetClient(), reader: mgr.GetAPIReader()}
+	return kit.NewActuator(generic, factory, mgr.GetClient(), mgr.GetAPIReader())
 }
 
 // NewDelegateFactory returns what makes a delegate for each reconciliation, for an actuator of one's own. It writes with
@@ -86,7 +88,10 @@ type factory struct {
 func (f *factory) WorkerDelegate(
 	_ context.Context, worker *extensionsv1alpha1.Worker, cluster *extensionscontroller.Cluster,
 ) (genericactuator.WorkerDelegate, error) {
-	d := &delegate{client: f.client, reader: f.reader, events: f.events, worker: worker, cluster: cluster}
+	d := &delegate{
+		client: f.client, reader: f.reader, events: f.events, worker: worker, cluster: cluster,
+		memory: kit.NewMemory[openstack.Image, v1alpha1.WorkerStatus](f.client, f.reader, worker),
+	}
 	d.connect = d.connectNova
 	return d, nil
 }

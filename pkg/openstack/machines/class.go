@@ -9,7 +9,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 
 	extensionscontroller "github.com/gardener/gardener/extensions/pkg/controller"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -24,6 +23,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/worker"
+	"github.com/capkit/capkit/pkg/worker/kit"
 )
 
 // machineProviderConfig is the providerSpec of a machine class: what the machine controller for OpenStack reads, strictly.
@@ -49,12 +49,6 @@ type machineSpec struct {
 	ServerGroupID    string            `json:"serverGroupID,omitempty"`
 	Tags             map[string]string `json:"tags"`
 }
-
-// These labels of a machine class say which image version it is for. A label cannot have the + of a version, and gets a _.
-const (
-	labelImage   = "operatingSystemName"
-	labelVersion = "operatingSystemVersion"
-)
 
 // zoned is what decides about the machines of a pool in one zone.
 type zoned struct {
@@ -87,12 +81,8 @@ func (z *zoned) class(name string) (*machinev1alpha1.MachineClass, error) {
 	if err != nil {
 		return nil, err
 	}
-	labels := map[string]string{v1beta1constants.GardenerPurpose: v1beta1constants.GardenPurposeMachineClass}
-	if image := z.pool.MachineImage; image.Name != "" && image.Version != "" {
-		labels[labelImage], labels[labelVersion] = image.Name, strings.ReplaceAll(image.Version, "+", "_")
-	}
 	return &machinev1alpha1.MachineClass{
-		ObjectMeta:           metav1.ObjectMeta{Name: name, Namespace: z.worker.Namespace, Labels: labels},
+		ObjectMeta:           metav1.ObjectMeta{Name: name, Namespace: z.worker.Namespace, Labels: kit.ClassLabels(z.pool.MachineImage)},
 		NodeTemplate:         z.nodeTemplate(),
 		CredentialsSecretRef: z.worker.Spec.SecretRef.DeepCopy(),
 		ProviderSpec:         runtime.RawExtension{Raw: raw},
@@ -154,40 +144,16 @@ func (z *zoned) nodeTemplate() *machinev1alpha1.NodeTemplate {
 	return template
 }
 
-// class is what a machine class says about its image.
-type class struct {
-	// Name of the machine class.
-	Name string `json:"name"`
-	// Image and Version in the profile; empty if the class does not say.
-	Image   string `json:"image,omitempty"`
-	Version string `json:"version,omitempty"`
-	// Reference is the image in OpenStack.
-	Reference openstack.Image `json:"reference"`
+// classOf reads a machine class.
+func classOf(written *machinev1alpha1.MachineClass) worker.Class[openstack.Image] {
+	return kit.ClassOf(written, referenceOf(written))
 }
 
-// classOf reads a machine class. One whose providerSpec cannot be read boots no image that is known.
-func classOf(written *machinev1alpha1.MachineClass) class {
-	read := class{
-		Name: written.Name, Image: written.Labels[labelImage], Version: strings.ReplaceAll(written.Labels[labelVersion], "_", "+"),
-	}
+// referenceOf returns the image that a machine class boots. One whose providerSpec cannot be read boots none that is known.
+func referenceOf(written *machinev1alpha1.MachineClass) openstack.Image {
 	config := &machineProviderConfig{}
-	if json.Unmarshal(written.ProviderSpec.Raw, config) == nil {
-		read.Reference = reference(config.Spec.ImageID, config.Spec.ImageName)
+	if json.Unmarshal(written.ProviderSpec.Raw, config) != nil {
+		return openstack.Image{}
 	}
-	return read
+	return reference(config.Spec.ImageID, config.Spec.ImageName)
 }
-
-// classesOf returns the machine classes of a pool, in their order.
-func (s *situation) classesOf(pool string) []worker.Class[openstack.Image] {
-	var found []worker.Class[openstack.Image]
-	prefix := s.cluster.Shoot.Status.TechnicalID + "-" + pool + "-"
-	for _, c := range s.classes {
-		if rest, is := strings.CutPrefix(c.Name, prefix); is && zoneAndHash.MatchString(rest) {
-			found = append(found, worker.Class[openstack.Image](c))
-		}
-	}
-	return found
-}
-
-// zoneAndHash is what comes behind the name of the pool in that of a machine class.
-var zoneAndHash = regexp.MustCompile(`^z[0-9]+-[0-9a-f]{5}$`)

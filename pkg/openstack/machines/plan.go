@@ -8,21 +8,16 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	extensionscontroller "github.com/gardener/gardener/extensions/pkg/controller"
 	extensionsworker "github.com/gardener/gardener/extensions/pkg/controller/worker"
-	"github.com/gardener/gardener/extensions/pkg/controller/worker/genericactuator"
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
-	extensionsv1alpha1helper "github.com/gardener/gardener/pkg/api/extensions/v1alpha1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -35,6 +30,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/worker"
+	"github.com/capkit/capkit/pkg/worker/kit"
 )
 
 // situation is all that decides about the machines of a Worker. It is read only.
@@ -44,7 +40,7 @@ type situation struct {
 	// status has the records of images, and the server groups that there are now.
 	status *v1alpha1.WorkerStatus
 	// classes are the machine classes that there are, or were before a control plane migration.
-	classes []class
+	classes []worker.Class[openstack.Image]
 	// userData is by the name of its secret and the key in that.
 	userData map[corev1.SecretKeySelector][]byte
 }
@@ -75,11 +71,15 @@ func (p *plan) images() []worker.Image[openstack.Image] {
 	return images
 }
 
-// hasClass reports whether a pool is to have the machine class.
-func (p *plan) hasClass(name string) bool {
-	return slices.ContainsFunc(p.pools, func(pool poolPlan) bool {
-		return slices.ContainsFunc(pool.classes, func(c *machinev1alpha1.MachineClass) bool { return c.Name == name })
-	})
+// wanted returns the machine classes that the pools are to have, with their secrets.
+func (p *plan) wanted() []kit.Wanted {
+	var wanted []kit.Wanted
+	for i := range p.pools {
+		for k, class := range p.pools[i].classes {
+			wanted = append(wanted, kit.Wanted{Class: class, Secret: p.pools[i].secrets[k]})
+		}
+	}
+	return wanted
 }
 
 // plan returns what the pools are to have. It has those that can be made also if there is an error, which is about all
@@ -133,17 +133,17 @@ func (s *situation) pool(
 	if !found {
 		return failed("it has no server group yet")
 	}
-	hash, err := hashOf(pool, s.cluster, config, group)
+	hash, err := hashOf(pool, question, s.cluster, config, group)
 	if err != nil {
 		return failed("the hash of its machine classes: %w", err)
 	}
 	planned := &poolPlan{}
 	names := make([]string, len(pool.Zones))
 	for i := range pool.Zones {
-		names[i] = fmt.Sprintf("%s-%s", s.deploymentName(pool.Name, i), hash)
+		names[i] = kit.ClassName(s.deploymentName(pool.Name, i), hash)
 	}
 	planned.image, err = images.Of(worker.Question[openstack.Image]{
-		Pool: *question, Names: names, Classes: s.classesOf(pool.Name),
+		Pool: *question, Names: names, Classes: kit.ClassesOf(s.cluster.Shoot.Status.TechnicalID, pool.Name, s.classes),
 	})
 	if err != nil {
 		return nil, err
@@ -168,8 +168,10 @@ func (s *situation) pool(
 			return failed("%w", err)
 		}
 		planned.classes = append(planned.classes, class)
-		planned.secrets = append(planned.secrets, secretOf(class, data))
-		planned.deployments = append(planned.deployments, deploymentOf(pool, s.deploymentName(pool.Name, i), names[i], i))
+		planned.secrets = append(planned.secrets, kit.SecretOf(class, data))
+		deployment := kit.DeploymentOf(pool, s.deploymentName(pool.Name, i), names[i], i)
+		addZone(deployment.Labels, zone)
+		planned.deployments = append(planned.deployments, deployment)
 	}
 	return planned, nil
 }
@@ -202,27 +204,33 @@ func wantsServerGroup(config *v1alpha1.WorkerConfig) bool {
 
 // deploymentName returns the name of the machine deployment of a pool in one of its zones, by the index of the zone.
 func (s *situation) deploymentName(pool string, zone int) string {
-	return fmt.Sprintf("%s-%s-z%d", s.cluster.Shoot.Status.TechnicalID, pool, zone+1)
+	return kit.DeploymentName(s.cluster.Shoot.Status.TechnicalID, pool, zone)
 }
 
 // hashOf returns the end of the names of a pool's machine classes: machines are replaced when it changes. It is computed
-// over what Gardener hashes itself, the ID of the server group, the labels that trigger rolling, and the security groups.
+// over what Gardener hashes itself; over what the provider lists in RollingUpdate, where the ID of the server group and the
+// labels that trigger rolling are written as provider-openstack does it; and over the security groups.
 // In place updates replace no machines, so that only Gardener's part counts for them.
 func hashOf(
-	pool *extensionsv1alpha1.WorkerPool, cluster *extensionscontroller.Cluster, config *v1alpha1.WorkerConfig, serverGroup string,
+	pool *extensionsv1alpha1.WorkerPool, question *provider.Pool, cluster *extensionscontroller.Cluster, config *v1alpha1.WorkerConfig,
+	serverGroup string,
 ) (string, error) {
-	var data []string
+	var group, labels []string
 	if serverGroup != "" {
-		data = append(data, serverGroup)
+		group = []string{serverGroup}
 	}
-	var labels []string
 	for _, label := range config.MachineLabels {
 		if ptr.Deref(label.TriggerRollingOnUpdate, false) {
 			labels = append(labels, label.Name+"="+label.Value)
 		}
 	}
 	slices.Sort(labels)
-	data = append(append(data, labels...), slices.Sorted(slices.Values(config.AdditionalSecurityGroups))...)
+	rolling := openstack.Provider{}.Workers().Rolling(*question)
+	data, err := kit.HashData(rolling, map[string][]string{"serverGroup": group, "machineLabels": labels})
+	if err != nil {
+		return "", err
+	}
+	data = append(data, slices.Sorted(slices.Values(config.AdditionalSecurityGroups))...)
 	return extensionsworker.WorkerPoolHash(*pool, cluster, data, nil)
 }
 
@@ -256,68 +264,8 @@ func diskOf(pool *extensionsv1alpha1.WorkerPool, machineType *v1beta1.MachineTyp
 	return d, nil
 }
 
-// deploymentOf returns the machine deployment of a pool in a zone, given by its index.
-func deploymentOf(pool *extensionsv1alpha1.WorkerPool, name, class string, zone int) extensionsworker.MachineDeployment {
-	index, zones := int32(zone), int32(len(pool.Zones))
-	var preserved int32
-	if settings := pool.MachineControllerManagerSettings; settings != nil {
-		preserved = ptr.Deref(settings.AutoPreserveFailedMachineMax, 0)
-	}
-	return extensionsworker.MachineDeployment{
-		Name: name, PoolName: pool.Name, ClassName: class, SecretName: class,
-		Minimum:  extensionsworker.DistributeOverZones(index, pool.Minimum, zones),
-		Maximum:  extensionsworker.DistributeOverZones(index, pool.Maximum, zones),
-		Priority: pool.Priority, Strategy: strategyOf(pool, index, zones),
-		Labels: labelsOf(pool, pool.Zones[zone]), Annotations: pool.Annotations, Taints: pool.Taints,
-		MachineConfiguration:         genericactuator.ReadMachineConfiguration(*pool),
-		ClusterAutoscalerAnnotations: extensionsv1alpha1helper.GetMachineDeploymentClusterAutoscalerAnnotations(pool.ClusterAutoscaler),
-		AutoPreserveFailedMachineMax: extensionsworker.DistributeOverZones(index, preserved, zones),
-	}
-}
-
-// strategyOf returns how the machines of a pool in a zone are updated.
-func strategyOf(pool *extensionsv1alpha1.WorkerPool, zone, zones int32) machinev1alpha1.MachineDeploymentStrategy {
-	update := machinev1alpha1.UpdateConfiguration{
-		MaxUnavailable: ptr.To(extensionsworker.DistributePositiveIntOrPercent(zone, pool.MaxUnavailable, zones, pool.Minimum)),
-		MaxSurge:       ptr.To(extensionsworker.DistributePositiveIntOrPercent(zone, pool.MaxSurge, zones, pool.Maximum)),
-	}
-	orchestration := machinev1alpha1.OrchestrationTypeAuto
-	switch {
-	case v1beta1helper.IsUpdateStrategyManualInPlace(pool.UpdateStrategy):
-		orchestration = machinev1alpha1.OrchestrationTypeManual
-	case !v1beta1helper.IsUpdateStrategyInPlace(pool.UpdateStrategy):
-		return machinev1alpha1.MachineDeploymentStrategy{
-			Type:          machinev1alpha1.RollingUpdateMachineDeploymentStrategyType,
-			RollingUpdate: &machinev1alpha1.RollingUpdateMachineDeployment{UpdateConfiguration: update},
-		}
-	}
-	return machinev1alpha1.MachineDeploymentStrategy{
-		Type: machinev1alpha1.InPlaceUpdateMachineDeploymentStrategyType,
-		InPlaceUpdate: &machinev1alpha1.InPlaceUpdateMachineDeployment{
-			UpdateConfiguration: update, OrchestrationType: orchestration,
-		},
-	}
-}
-
-// labelsOf returns the labels of nodes: those of the pool, and the zone as the volume plugins know it.
-func labelsOf(pool *extensionsv1alpha1.WorkerPool, zone string) map[string]string {
-	labels := map[string]string{}
-	maps.Copy(labels, pool.Labels)
+// addZone adds to the labels of nodes the zone as the volume plugins know it.
+func addZone(labels map[string]string, zone string) {
 	labels["topology.cinder.csi.openstack.org/zone"] = zone
 	labels["topology.manila.csi.openstack.org/zone"] = zone
-	return labels
 }
-
-// secretOf returns the secret of a machine class.
-func secretOf(class *machinev1alpha1.MachineClass, userData []byte) *corev1.Secret {
-	return &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: class.Name, Namespace: class.Namespace,
-			Labels: map[string]string{v1beta1constants.GardenerPurpose: v1beta1constants.GardenPurposeMachineClass},
-		},
-		Type: corev1.SecretTypeOpaque, Data: map[string][]byte{userDataKey: userData},
-	}
-}
-
-// userDataKey is where the user data is in the secret of a machine class.
-const userDataKey = "userData"

@@ -8,30 +8,20 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
-	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/worker"
+	"github.com/capkit/capkit/pkg/worker/kit"
 )
 
 // readStatus reads the status.providerStatus of a Worker; nil is an empty one. Fields that it does not know do not matter.
 func readStatus(raw *runtime.RawExtension) (*v1alpha1.WorkerStatus, error) {
 	status := &v1alpha1.WorkerStatus{}
-	if raw == nil || len(raw.Raw) == 0 {
-		return status, nil
-	}
-	if err := json.Unmarshal(raw.Raw, status); err != nil {
-		return nil, fmt.Errorf("status.providerStatus of the Worker cannot be read: %w", err)
-	}
-	if version := v1alpha1.GroupVersion.String(); status.APIVersion != version || status.Kind != "WorkerStatus" {
-		return nil, fmt.Errorf("status.providerStatus of the Worker is of apiVersion %q and kind %q; only WorkerStatus of %s can be read",
-			status.APIVersion, status.Kind, version)
-	}
-	return status, nil
+	return status, kit.ReadStatus(raw, schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerStatus"), status)
 }
 
 // writeStatus returns what readStatus reads. Equal statuses are equal bytes.
@@ -64,23 +54,15 @@ func reference(id, name string) openstack.Image {
 	return openstack.Image{Name: name}
 }
 
-// machineImages is the opposite of recordsOf. Records from before the profile had capabilities, or from when it had some,
-// are written in the format that suits the profile now: provider-openstack understands no other.
+// machineImages is the opposite of recordsOf. The records are written in the format that suits the profile now:
+// provider-openstack understands no other.
 func machineImages(records []worker.Record[openstack.Image], legacy bool) []v1alpha1.MachineImage {
 	var images []v1alpha1.MachineImage
-	for _, r := range records {
-		image := v1alpha1.MachineImage{
+	for _, r := range kit.InFormat(records, legacy) {
+		images = append(images, v1alpha1.MachineImage{
 			Name: r.Image, Version: r.Version, ID: nonEmpty(r.Reference.ID), Image: nonEmpty(r.Reference.Name),
 			Architecture: nonEmpty(r.Architecture), Capabilities: r.Capabilities,
-		}
-		switch architectures := r.Capabilities[capability.Architecture]; {
-		case legacy && len(architectures) > 0:
-			image.Architecture, image.Capabilities = &architectures[0], nil
-		case !legacy && len(r.Capabilities) == 0 && r.Architecture != "":
-			image.Architecture = nil
-			image.Capabilities = v1beta1.Capabilities{capability.Architecture: {r.Architecture}}
-		}
-		images = append(images, image)
+		})
 	}
 	return images
 }

@@ -13,11 +13,8 @@ import (
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
-	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
@@ -166,53 +163,4 @@ func TestValidateShoot(t *testing.T) {
 
 func machine(name, version string) v1beta1.Machine {
 	return v1beta1.Machine{Type: name, Image: &v1beta1.ShootMachineImage{Name: "gardenlinux", Version: &version}}
-}
-
-// A Worker is reconciled, written back and reconciled again: for a new pool, for one whose class says what it boots, and for
-// one whose image version is delisted.
-func TestImagesOf(t *testing.T) {
-	profile := compiled(t)
-	old := acme.Template{ID: "tpl-0000000d"}
-	class := machinev1alpha1.MachineClass{ObjectMeta: metav1.ObjectMeta{Name: "web-class"}}
-	class.ProviderSpec.Raw = encode(t, acme.MachineSpec{Pool: "web", Version: "1.0.0", Template: old})
-	for _, c := range []struct {
-		machineType, version, region string
-		classes                      []machinev1alpha1.MachineClass
-		want                         string
-	}{
-		{machineType: "m.large", version: "1877.5.0", region: "south", want: "tpl-0a11ce02"},
-		{machineType: "m.large", version: "1877.5.0", region: "south", classes: []machinev1alpha1.MachineClass{class}, want: "tpl-0a11ce02"},
-		{machineType: "m.small", version: "1877.5.0", region: "south", want: "tpl-0ba51c02"},
-		{machineType: "m.small", version: "1592.9.0", region: "north", want: "tpl-01d00001"},
-		{machineType: "m.large", version: "1.0.0", region: "north", classes: []machinev1alpha1.MachineClass{class}, want: old.ID},
-		{machineType: "m.large", version: "1.0.0", region: "north"},
-		{machineType: "m.large", version: "1877.5.0", region: "west"},
-	} {
-		image := extensionsv1alpha1.MachineImage{Name: "gardenlinux", Version: c.version}
-		w := &extensionsv1alpha1.Worker{Spec: extensionsv1alpha1.WorkerSpec{Region: c.region, Pools: []extensionsv1alpha1.WorkerPool{
-			{Name: "web", MachineType: c.machineType, MachineImage: image},
-		}}}
-		for range 2 {
-			got, err := acme.ImagesOf(profile, w, c.classes, func(pool string) string { return pool + "-class" })
-			if (err == nil) != (c.want != "") || err == nil && got[0].Reference.ID != c.want {
-				t.Errorf("%+v: got %v, %v", c, got, err)
-			}
-			if err != nil {
-				break
-			}
-			w.Status.ProviderStatus = &runtime.RawExtension{Raw: encode(t, acme.StatusOf(got))}
-			if c.version == "1.0.0" {
-				c.classes = nil // the record is enough
-			}
-		}
-	}
-}
-
-func encode(t *testing.T, object any) []byte {
-	t.Helper()
-	encoded, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return encoded
 }

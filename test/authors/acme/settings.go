@@ -41,6 +41,14 @@ var workers = provider.WorkersOf(provider.WorkerConfig[WorkerConfig]{
 		Setting: "dataVolumes", PoolField: "dataVolumes", Capability: DataDisks, Values: []string{"supported"},
 		Asks: func(pool *provider.Pool, _ *WorkerConfig) bool { return len(pool.DataVolumes) > 0 },
 	}},
+	RollingUpdate: []provider.Trigger[WorkerConfig]{{
+		Field: "confidential", Value: func(config *WorkerConfig) string {
+			if config.Confidential == nil || !config.Confidential.Enabled {
+				return ""
+			}
+			return "enabled"
+		},
+	}},
 })
 
 // Workers returns what a worker pool asks for.

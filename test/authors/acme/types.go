@@ -107,7 +107,7 @@ type BootedImage struct {
 
 // MachineSpec is the providerSpec of a machine class.
 type MachineSpec struct {
-	Pool    string `json:"pool"`
-	Version string `json:"version"`
 	Template
+	MachineType string `json:"machineType"`
+	Zone        string `json:"zone"`
 }

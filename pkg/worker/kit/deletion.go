@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package machines
+package kit
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	extensionscontroller "github.com/gardener/gardener/extensions/pkg/controller"
 	extensionsworker "github.com/gardener/gardener/extensions/pkg/controller/worker"
 	"github.com/gardener/gardener/extensions/pkg/controller/worker/genericactuator"
-	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	"github.com/go-logr/logr"
@@ -20,9 +19,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// actuator is the generic actuator, which does not end the deletion of a Worker that has no machine class: it waits until
-// machine-controller-manager uses the credentials, and that does so for a class. There is none if the first
-// reconciliation has failed already, because no image fits, for example.
+// NewActuator returns a generic actuator, of genericactuator.NewActuator with the same factory, that also ends the deletion of a
+// Worker without machine class. By itself it does not: it waits until machine-controller-manager uses the credentials, and that does
+// so for a class. There is none if the first reconciliation has failed already, because no image fits, for example. What the
+// cloud has for such a Worker is for the delegate's PostDeleteHook, which is called without any other method then.
+//
+// It deletes with the client, and looks for machines with the reader, which must not answer from a cache. It is safe for concurrent
+// use if generic and factory are.
+func NewActuator(
+	generic extensionsworker.Actuator, factory genericactuator.DelegateFactory, c client.Client, reader client.Reader,
+) extensionsworker.Actuator {
+	return &actuator{Actuator: generic, factory: factory, client: c, reader: reader}
+}
+
 type actuator struct {
 	extensionsworker.Actuator
 
@@ -43,8 +52,8 @@ func (a *actuator) Delete(
 		return a.Actuator.Delete(ctx, log, worker, cluster)
 	}
 	log.Info("There is no machine, nor anything that machines are made of")
-	purpose := client.MatchingLabels{v1beta1constants.GardenerPurpose: v1beta1constants.GardenPurposeMachineClass}
-	if err := a.client.DeleteAllOf(ctx, &corev1.Secret{}, client.InNamespace(worker.Namespace), purpose); err != nil {
+	ofClasses := client.MatchingLabels(purpose())
+	if err := a.client.DeleteAllOf(ctx, &corev1.Secret{}, client.InNamespace(worker.Namespace), ofClasses); err != nil {
 		return fmt.Errorf("deleting secrets of machine classes: %w", err)
 	}
 	delegate, err := a.factory.WorkerDelegate(ctx, worker, cluster)

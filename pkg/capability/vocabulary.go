@@ -74,8 +74,9 @@ type entry struct {
 	flags int
 	// from (inclusive) and to (exclusive) bound the bytes, at least one: value i is bit 7-i%8 of byte from+i/8.
 	from, to int
-	// other is the name of the capability in the other text of GEP-0054; empty if there is none.
+	// other is the name of the capability in the other text of GEP-0054; empty if there is none. names are both, or the only one.
 	other string
+	names []string
 	// worker is what matching a request takes, nil if this is no worker capability; its own entry if it is not registered.
 	worker *workerCapability
 }
@@ -126,16 +127,22 @@ func (v *Vocabulary) register(def v1beta1.CapabilityDefinition, at *field.Path) 
 
 // add makes a capability known.
 func (v *Vocabulary) add(r *entry) {
-	v.capabilities, v.byName[r.name] = append(v.capabilities, r), r
+	v.capabilities, r.names = append(v.capabilities, r), []string{r.name}
 	if r.other = texts.Other(r.name); r.other != "" {
-		v.byName[r.other] = r
+		r.names = append(r.names, r.other)
+	}
+	for _, name := range r.names {
+		v.byName[name] = r
 	}
 }
 
 // declared returns the values that capabilities declare for one, in the words of the vocabulary. It reports whether they declare it.
 func (r *entry) declared(c v1beta1.Capabilities) (values []string, declared bool) {
+	values, declared = c[r.name]
 	if r.other == "" {
-		values, declared = c[r.name]
+		return values, declared
+	}
+	if _, also := c[r.other]; !also { // as mostly
 		return values, declared
 	}
 	return texts.Declared(c, r.name)
@@ -249,7 +256,10 @@ func (v *Vocabulary) validate(c v1beta1.Capabilities, at *field.Path) finding.Li
 	var errs finding.List
 	known := 0
 	for _, r := range v.capabilities {
-		for _, name := range r.names() {
+		if known == len(c) {
+			break
+		}
+		for _, name := range r.names {
 			values, declared := c[name]
 			if !declared {
 				continue
@@ -280,14 +290,6 @@ func (r *entry) validate(name string, values []string, at *field.Path) (errs fin
 		}
 	}
 	return errs
-}
-
-// names returns the names of a capability, that of the vocabulary first.
-func (r *entry) names() []string {
-	if r.other == "" {
-		return []string{r.name}
-	}
-	return []string{r.name, r.other}
 }
 
 // hasValue reports whether the capability has a value, in the words that belong to one of its names.
@@ -429,7 +431,7 @@ func (v *Vocabulary) unknownName(name string, at *field.Path) finding.Finding {
 func (v *Vocabulary) Format(c v1beta1.Capabilities) string {
 	var written []string
 	for _, r := range v.capabilities {
-		for _, name := range r.names() {
+		for _, name := range r.names {
 			if values, declared := c[name]; declared {
 				written = append(written, name+": "+list(r.ordered(name, values)))
 			}

@@ -28,9 +28,8 @@ var renamed = texts.Names()
 // the name.
 func (r *Reading[R]) ReservedNames() iter.Seq2[string, func() *field.Path] {
 	return func(yield func(string, func() *field.Path) bool) {
-		for i, def := range r.Spec.MachineCapabilities {
-			at := func() *field.Path { return r.At.Child("machineCapabilities").Index(i).Child("name") }
-			if slices.Contains(renamed, def.Name) && !yield(def.Name, at) {
+		for i := range r.Spec.MachineCapabilities {
+			if name := r.Spec.MachineCapabilities[i].Name; slices.Contains(renamed, name) && !yield(name, r.registeredAt(i)) {
 				return
 			}
 		}
@@ -44,43 +43,56 @@ func (r *Reading[R]) ReservedNames() iter.Seq2[string, func() *field.Path] {
 	}
 }
 
-// declarations yields what machine types and flavors declare, those of core before those of the provider config, and where.
+// hasName reports whether capabilities declare a reserved one that has two names.
+func hasName(c v1beta1.Capabilities) bool {
+	for _, name := range renamed {
+		if _, found := c[name]; found {
+			return true
+		}
+	}
+	return false
+}
+
+// declarations yields what machine types and flavors declare that name such a capability, those of core before those of the provider
+// config, and where. Of what names none, which is mostly all, it makes nothing.
 func (r *Reading[R]) declarations() iter.Seq2[v1beta1.Capabilities, func() *field.Path] {
 	return func(yield func(v1beta1.Capabilities, func() *field.Path) bool) {
-		_ = r.ofMachineTypes(yield) && r.ofCore(yield) && r.ofImages(yield)
-	}
-}
-
-func (r *Reading[R]) ofMachineTypes(yield func(v1beta1.Capabilities, func() *field.Path) bool) bool {
-	for i := range r.Spec.MachineTypes {
-		at := func() *field.Path { return r.At.Child("machineTypes").Index(i).Child("capabilities") }
-		if !yield(r.Spec.MachineTypes[i].Capabilities, at) {
-			return false
+		for i := range r.Spec.MachineTypes {
+			if declared := r.Spec.MachineTypes[i].Capabilities; hasName(declared) && !yield(declared, r.typeAt(i)) {
+				return
+			}
 		}
-	}
-	return true
-}
-
-func (r *Reading[R]) ofCore(yield func(v1beta1.Capabilities, func() *field.Path) bool) bool {
-	for v := range r.Versions() {
-		for i := range v.CapabilityFlavors {
-			if !yield(v.CapabilityFlavors[i].Capabilities, func() *field.Path { return r.PathOf(v).Child("capabilityFlavors").Index(i) }) {
-				return false
+		for v := range r.Versions() {
+			for i := range v.CapabilityFlavors {
+				if declared := v.CapabilityFlavors[i].Capabilities; hasName(declared) && !yield(declared, r.flavorAt(v, i)) {
+					return
+				}
+			}
+		}
+		for _, version := range Mappings(r.Images) {
+			for i := range version.Flavors {
+				if declared := version.Flavors[i].Capabilities; hasName(declared) && !yield(declared, capabilitiesOf(version.Flavors[i].Path)) {
+					return
+				}
 			}
 		}
 	}
-	return true
 }
 
-func (r *Reading[R]) ofImages(yield func(v1beta1.Capabilities, func() *field.Path) bool) bool {
-	for _, version := range Mappings(r.Images) {
-		for i := range version.Flavors {
-			if !yield(version.Flavors[i].Capabilities, func() *field.Path { return version.Flavors[i].Path.Child("capabilities") }) {
-				return false
-			}
-		}
-	}
-	return true
+func (r *Reading[R]) registeredAt(i int) func() *field.Path {
+	return func() *field.Path { return r.At.Child("machineCapabilities").Index(i).Child("name") }
+}
+
+func (r *Reading[R]) typeAt(i int) func() *field.Path {
+	return func() *field.Path { return r.At.Child("machineTypes").Index(i).Child("capabilities") }
+}
+
+func (r *Reading[R]) flavorAt(v Version, i int) func() *field.Path {
+	return func() *field.Path { return r.PathOf(v).Child("capabilityFlavors").Index(i) }
+}
+
+func capabilitiesOf(flavor *field.Path) func() *field.Path {
+	return func() *field.Path { return flavor.Child("capabilities") }
 }
 
 // usedName is the name by which a profile calls a reserved capability, and where it does so first: at a path of the profile, or in its parent.

@@ -17,6 +17,9 @@ type PolicyChooser interface {
 type Policies struct {
 	// Order ranks the flavors that fit a worker pool (semantics S5).
 	Order capability.Order
+	// CoreFollows says that core's flavors are overwritten where they do not correspond to the provider config (semantics S12). By
+	// default they are filled in where there are none, and what an operator wrote is never overwritten.
+	CoreFollows bool
 }
 
 // PoliciesOf returns the policies of a provider, the defaults if it chooses none.

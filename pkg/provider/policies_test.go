@@ -15,7 +15,7 @@ import (
 )
 
 func TestPolicies(t *testing.T) {
-	chosen := provider.Policies{Order: capability.Gardener}
+	chosen := provider.Policies{Order: capability.Gardener, CoreFollows: true}
 	cloud := given.Deciding{Chosen: chosen}
 	if got := provider.PoliciesOf(cloud); got != chosen {
 		t.Error(got)

@@ -9,10 +9,11 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Converted is acme's provider if its extension had used the gardener library before: it goes on choosing the images that it chose.
+// Converted is acme's provider if its extension had used the gardener library before: it goes on choosing the images that it chose, and
+// filling in core flavors as it did.
 type Converted struct{ Provider }
 
 // Policies are what the extension decides as it did before.
 func (Converted) Policies() provider.Policies {
-	return provider.Policies{Order: capability.Gardener}
+	return provider.Policies{Order: capability.Gardener, CoreFollows: true}
 }

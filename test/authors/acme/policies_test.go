@@ -115,6 +115,31 @@ func TestTheOrderIsThatOfTheProvider(t *testing.T) {
 	}
 }
 
+// Core has one flavor of two. Where it follows the provider config, as the webhook sees to, the command finds nothing wrong.
+func TestCoreFollowsByThePolicyOfTheProvider(t *testing.T) {
+	const both = "      - {architecture: [amd64], storage: [NVMe], network: [accelerated]}\n"
+	text := strings.Replace(orders, both, "", 1)
+	for name, c := range map[string]struct {
+		cloud  provider.Provider[acme.Template]
+		filled int
+		status int
+	}{"by default": {acme.Provider{}, 0, 1}, "converted": {acme.Converted{}, 1, 0}} {
+		t.Run(name, func(t *testing.T) {
+			filled := profile.FillCloudProfile(c.cloud, &parsed(t, text).Spec)
+			if len(filled) != c.filled {
+				t.Errorf("filled in: %v", filled)
+			}
+			status, out := run(t, c.cloud, text, "lint")
+			if status != c.status || c.status == 1 && !strings.Contains(out, "[provider-flavor-unexpected]") {
+				t.Errorf("exit status %d: %s", status, out)
+			}
+			if status, out := run(t, c.cloud, text, "lint", "--webhook=false"); status != 1 {
+				t.Errorf("without a webhook: exit status %d: %s", status, out)
+			}
+		})
+	}
+}
+
 // texts returns what findings say.
 func texts(found finding.List) (all string) {
 	for _, f := range found {
@@ -138,21 +163,25 @@ func withoutTheSecond(t *testing.T) *v1beta1.CloudProfile {
 // selected returns the template that the command selects.
 func selected(t *testing.T, cloud provider.Provider[acme.Template], flags ...string) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "orders.yaml")
-	if err := os.WriteFile(file, []byte(orders), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	args := append([]string{
-		"capkit-acme", "select", "--image=linux", "--version=1.0.0", "--machine-type=m", "--region=north", "-o", "json", file,
-	}, flags...)
-	var stdout, stderr bytes.Buffer
-	if status := cli.Run(args, strings.NewReader(""), &stdout, &stderr, cli.For(cloud)); status != 0 {
-		t.Fatalf("exit status %d: %s", status, stderr.String())
-	}
+	status, out := run(t, cloud, orders, "select",
+		append([]string{"--image=linux", "--version=1.0.0", "--machine-type=m", "--region=north", "-o", "json"}, flags...)...)
 	for _, id := range []string{"tpl-00000001", "tpl-00000002"} {
-		if strings.Contains(stdout.String(), id) {
+		if status == 0 && strings.Contains(out, id) {
 			return id
 		}
 	}
-	return stdout.String()
+	return out
+}
+
+// run runs a command about a profile, and returns its exit status and what it writes.
+func run(t *testing.T, cloud provider.Provider[acme.Template], text, command string, flags ...string) (status int, out string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "profile.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	args := append([]string{"capkit-acme", command, file}, flags...)
+	status = cli.Run(args, strings.NewReader(""), &stdout, &stderr, cli.For(cloud))
+	return status, stdout.String() + stderr.String()
 }

@@ -140,6 +140,38 @@ func TestCoreFollowsByThePolicyOfTheProvider(t *testing.T) {
 	}
 }
 
+// So do plan and report.
+func TestPlanAndReportFollowTheOrderOfTheProvider(t *testing.T) {
+	before := filepath.Join(t.TempDir(), "before.yaml")
+	object := withoutTheSecond(t)
+	object.APIVersion, object.Kind = "core.gardener.cloud/v1beta1", "CloudProfile"
+	if err := os.WriteFile(before, encode(t, object), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		cloud     provider.Provider[acme.Template]
+		redirects bool
+		other     string
+	}{"by default": {acme.Provider{}, true, "gardener"}, "converted": {acme.Converted{}, false, "gep33"}} {
+		t.Run(name, func(t *testing.T) {
+			for _, flags := range [][]string{nil, {"--order", c.other}} {
+				redirects := c.redirects == (flags == nil)
+				_, out := run(t, c.cloud, orders, "plan", append([]string{before, "--compare", "-o", "json"}, flags...)...)
+				if strings.Contains(out, `"kind": "other-image"`) != redirects {
+					t.Errorf("plan %v: %s", flags, out)
+				}
+				_, out = run(t, c.cloud, orders, "report", append([]string{"-o", "json"}, flags...)...)
+				if strings.Contains(out, "tpl-00000002") != redirects {
+					t.Errorf("report %v: %s", flags, out)
+				}
+			}
+			if status, out := run(t, c.cloud, orders, "report", "--order="); status != 2 || !strings.Contains(out, "--order is empty") {
+				t.Errorf("an empty order: exit status %d: %s", status, out)
+			}
+		})
+	}
+}
+
 // texts returns what findings say.
 func texts(found finding.List) (all string) {
 	for _, f := range found {

@@ -62,8 +62,8 @@ var (
 
 	// Flavors.
 	ruleOrderDiffers = finding.Warns("preference-order-differs",
-		"For some machine type the preference order of GEP-0033, which is used here, and that of the gardener library pick different flavors. New machines of existing worker pools get the other image when the extension changes its order.",
-		"Nothing, if the choice of GEP-0033 is what you want. Otherwise narrow the flavors or machine types so that the "+
+		"For some machine type the preference order of GEP-0033 and that of the gardener library pick different flavors; the message says which of the two is used. New machines of existing worker pools get the other image when the extension changes its order.",
+		"Nothing, if the choice of the order that is used is what you want. Otherwise narrow the flavors or machine types so that the "+
 			"choice no longer depends on the order; `capkit explain` shows both.")
 
 	// Regions.

@@ -372,15 +372,23 @@ func (c *checker[R]) differingOrders() {
 		})
 		if len(types) > 0 {
 			c.Report.Found(ruleOrderDiffers, field.ErrorTypeInvalid, c.PathOf(v), v.Version,
-				"%s: for machine %s the order of GEP-0033, which is used here, prefers %s; for the first, change nothing; "+
+				"%s: for machine %s the order of %s, which is used here, prefers %s; for the first, change nothing; "+
 					"for the second, narrow the capabilities of the machine type until no other fits; capkit explain shows both",
-				v.ID, counted("type", types), c.preferences(v.ID, types))
+				v.ID, counted("type", types), authorOf(c.profile.Order()), c.preferences(v.ID, types))
 		}
 	}
 }
 
-// preferences says which flavors of an image version the two orders pick for the first of some machine types, where they differ:
-// "flavor A, and that of the gardener library B".
+// authorOf says whose a preference order is.
+func authorOf(order capability.Order) string {
+	if order == capability.Gardener {
+		return "the gardener library"
+	}
+	return "GEP-0033"
+}
+
+// preferences says which flavors of an image version the order of the profile and the other one pick for the first of some machine
+// types, where they differ: "flavor A, and that of the gardener library B".
 func (c *checker[R]) preferences(id provider.ImageVersion, types []string) string {
 	on := ""
 	if len(types) > 1 {
@@ -388,7 +396,7 @@ func (c *checker[R]) preferences(id provider.ImageVersion, types []string) strin
 	}
 	for _, region := range c.profile.Regions() {
 		var picks [2]string
-		for i, order := range []capability.Order{capability.GEP33, capability.Gardener} {
+		for i, order := range []capability.Order{c.profile.Order(), c.profile.Order().Other()} {
 			request := imageselector.Request{
 				Image: id.Image, Version: id.Version, Region: region, Machine: c.machine(types[0]), Worker: c.profile.Ordinary(), Order: order,
 			}
@@ -397,10 +405,10 @@ func (c *checker[R]) preferences(id provider.ImageVersion, types []string) strin
 			}
 		}
 		if picks[0] != picks[1] {
-			return fmt.Sprintf("flavor %s%s, and that of the gardener library %s", picks[0], on, picks[1])
+			return fmt.Sprintf("flavor %s%s, and that of %s %s", picks[0], on, authorOf(c.profile.Order().Other()), picks[1])
 		}
 	}
-	return "another flavor" + on + " than that of the gardener library"
+	return "another flavor" + on + " than that of " + authorOf(c.profile.Order().Other())
 }
 
 // ordersDiffer reports whether the two orders pick different ones of the flavors that fit a machine type.

@@ -89,6 +89,28 @@ func TestReportSaysWhatToEnter(t *testing.T) {
 	}
 }
 
+// A page says to name the order of preference where that is not the one of the extension.
+func TestReportSaysWhichOrderToEnter(t *testing.T) {
+	type shown struct {
+		Profiles []struct {
+			Order, OtherOrder string
+			ByFlag            bool
+		}
+	}
+	for flag, want := range map[string]string{
+		"": "gep33, not gardener: false", "gep33": "gep33, not gardener: false", "gardener": "gardener, not gep33: true",
+	} {
+		args := []string{"report", examples + "/gcp/cloudprofile.yaml"}
+		if flag != "" {
+			args = append(args, "--order", flag)
+		}
+		p := pageData[shown](t, runFor(table, "", args...)).Profiles[0]
+		if got := fmt.Sprintf("%s, not %s: %t", p.Order, p.OtherOrder, p.ByFlag); got != want {
+			t.Errorf("--order %q: %s", flag, got)
+		}
+	}
+}
+
 // What tells cells apart is in the line for jq that the documents show: without what is requested, it would name a combination
 // as one that does not boot which boots.
 func TestReportedCellsAreToldApart(t *testing.T) {

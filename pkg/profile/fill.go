@@ -20,13 +20,13 @@ import (
 type Filled struct {
 	// Image and Version are the indices in spec.machineImages and its versions.
 	Image, Version int
-	// Flavors for the version's capabilityFlavors, never empty.
+	// Flavors for the version's capabilityFlavors, never empty. They take the place of those that it has, if it has any.
 	Flavors []v1beta1.MachineImageFlavor
 }
 
 // FillCloudProfile returns the core flavors that follow from the provider config for image versions of a CloudProfile
-// that have none (semantics S12), in the order of the profile; none if it registers no capabilities. A version is left
-// as it is if its mapping is missing, if core and mapping would not correspond one to one, which
+// that have none (semantics S12), and by the policy CoreFollows for those as well whose flavors do not correspond to it; in
+// the order of the profile; none if it registers no capabilities. A version is left as it is if its mapping is missing, if core and mapping would not correspond one to one, which
 // [Read] reports, if the field architectures says something else, or if Gardener would refuse a
 // flavor for its architectures. The spec is not changed, and the result shares nothing with it.
 func FillCloudProfile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec) []Filled {
@@ -43,19 +43,20 @@ func FillNamespacedCloudProfile[R any](cloud provider.Provider[R], object *v1bet
 }
 
 func (r *Reading[R]) fill() []Filled {
-	var unfilled []Version
+	follows := provider.PoliciesOf(r.provider).CoreFollows
+	var fillable []Version
 	for v := range Versions(r.Spec) {
-		if len(v.CapabilityFlavors) == 0 && !r.Inherits(v.ID) {
-			unfilled = append(unfilled, v)
+		if (follows || len(v.CapabilityFlavors) == 0) && !r.Inherits(v.ID) {
+			fillable = append(fillable, v)
 		}
 	}
-	if r.vocabulary.Legacy() || r.Spec.ProviderConfig == nil || len(unfilled) == 0 {
+	if r.vocabulary.Legacy() || r.Spec.ProviderConfig == nil || len(fillable) == 0 {
 		return nil
 	}
 	r.decode()
 	provided := r.byName()
 	var filled []Filled
-	for _, v := range unfilled {
+	for _, v := range fillable {
 		if entries := provided[v.ID.Image]; entries != nil {
 			if flavors := r.flavorsOf(v, entries); len(flavors) > 0 {
 				filled = append(filled, Filled{v.Image, v.Index, flavors})
@@ -66,7 +67,8 @@ func (r *Reading[R]) fill() []Filled {
 }
 
 // flavorsOf returns the core flavors that the entries of one version stand for, in their order; nil if they are not
-// what core could list. A single flavor that declares nothing is what core assumes anyway.
+// what core could list, or if the flavors that core has correspond to them. A single flavor that declares nothing is what core assumes
+// anyway.
 func (r *Reading[R]) flavorsOf(v Version, entries *imageEntries[R]) []v1beta1.MachineImageFlavor {
 	flavors := r.declaredBy(v.MachineImageVersion, entries.versions[v.Version])
 	if len(flavors) == 0 || len(flavors) == 1 && len(flavors[0].Capabilities) == 0 ||
@@ -75,10 +77,16 @@ func (r *Reading[R]) flavorsOf(v Version, entries *imageEntries[R]) []v1beta1.Ma
 	}
 	filled := *v.MachineImageVersion
 	filled.CapabilityFlavors = flavors
-	if c := r.correspondVersion(v.ID, &filled, entries, r.At); len(c.report.Errors) > 0 {
+	if !r.corresponds(v.ID, &filled, entries) || len(v.CapabilityFlavors) > 0 && r.corresponds(v.ID, v.MachineImageVersion, entries) {
 		return nil
 	}
 	return flavors
+}
+
+// corresponds reports whether core's flavors of a version correspond one to one to the entries of the provider config.
+func (r *Reading[R]) corresponds(id provider.ImageVersion, version *v1beta1.MachineImageVersion, entries *imageEntries[R]) bool {
+	c := r.correspondVersion(id, version, entries, r.At)
+	return len(c.report.Errors) == 0
 }
 
 // declaredBy returns what the entries of one version declare, apart from reserved capabilities that core cannot carry;

@@ -19,7 +19,9 @@ import (
 	"github.com/capkit/capkit/internal/testing/cases"
 	"github.com/capkit/capkit/internal/testing/given"
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // fillings renders what is filled in, one version to a line.
@@ -36,15 +38,23 @@ func fillings(registered []v1beta1.CapabilityDefinition, filled []profile.Filled
 	return cases.Fold(lines...)
 }
 
-func TestFillCloudProfile(t *testing.T) { fillProfiles(t, "testdata/fill.txtar") }
+func TestFillCloudProfile(t *testing.T) { fillProfiles(t, "testdata/fill.txtar", given.ImagesOnly{}) }
+
+// following are the policies by which core follows the provider config.
+var following = provider.Policies{CoreFollows: true}
+
+func TestCoreFollows(t *testing.T) {
+	fillProfiles(t, "testdata/fill-following.txtar", given.Deciding{Chosen: following})
+	fillNamespacedProfiles(t, "testdata/fill-following-namespaced.txtar", given.Deciding{Chosen: following})
+}
 
 // fillProfiles fills in the CloudProfile of each case.
-func fillProfiles(t *testing.T, archive string) {
+func fillProfiles(t *testing.T, archive string, cloud provider.Provider[openstack.Image]) {
 	t.Helper()
 	cases.Run(t, archive, func(c *cases.Case) string {
 		s := given.SpecOf(c, "profile.yaml")
 		before := s.DeepCopy()
-		filled := profile.FillCloudProfile(given.ImagesOnly{}, s)
+		filled := profile.FillCloudProfile(cloud, s)
 		if diff := cmp.Diff(before, s); diff != "" {
 			c.T().Errorf("the profile was changed: %s", diff)
 		}
@@ -53,16 +63,16 @@ func fillProfiles(t *testing.T, archive string) {
 }
 
 func TestFillNamespacedCloudProfile(t *testing.T) {
-	fillNamespacedProfiles(t, "testdata/fill-namespaced.txtar")
+	fillNamespacedProfiles(t, "testdata/fill-namespaced.txtar", given.ImagesOnly{})
 }
 
 // fillNamespacedProfiles fills in the NamespacedCloudProfile of each case.
-func fillNamespacedProfiles(t *testing.T, archive string) {
+func fillNamespacedProfiles(t *testing.T, archive string, cloud provider.Provider[openstack.Image]) {
 	t.Helper()
 	cases.Run(t, archive, func(c *cases.Case) string {
 		above, object := given.ParentOf(c), given.NamespacedOf(c)
 		before, parent := object.DeepCopy(), above.DeepCopy()
-		filled := profile.FillNamespacedCloudProfile(given.ImagesOnly{}, object, above)
+		filled := profile.FillNamespacedCloudProfile(cloud, object, above)
 		if !reflect.DeepEqual(before, object) || !reflect.DeepEqual(parent, above) {
 			c.T().Error("an argument was changed")
 		}
@@ -133,12 +143,12 @@ func TestAProfileIsSoundWhereItIsFilled(t *testing.T) {
 }
 
 func TestFillWorkerCapabilitiesOfANamespacedCloudProfile(t *testing.T) {
-	fillNamespacedProfiles(t, "testdata/fill-namespaced-worker-capabilities.txtar")
+	fillNamespacedProfiles(t, "testdata/fill-namespaced-worker-capabilities.txtar", given.ImagesOnly{})
 }
 
 // What is filled in is what core can carry.
 func TestFillWorkerCapabilities(t *testing.T) {
-	fillProfiles(t, "testdata/fill-worker-capabilities.txtar")
+	fillProfiles(t, "testdata/fill-worker-capabilities.txtar", given.ImagesOnly{})
 }
 
 // What is filled in is what core can carry of a mapping, and corresponds to it.
@@ -184,4 +194,67 @@ func TestAProfileWithWorkerCapabilitiesIsSoundWhereItIsFilled(t *testing.T) {
 	if filledIn == 0 || dropped == 0 {
 		t.Errorf("filled in %d times, %d times with fewer flavors", filledIn, dropped)
 	}
+}
+
+// follower is a cloud whose core follows the provider config.
+type follower struct{ given.Cloud }
+
+func (follower) Policies() provider.Policies { return following }
+
+// Where core follows, what does not correspond is overwritten by what the mapping declares, and what corresponds is left; where core
+// has no flavors, it is filled in as by default. Each check looks at several profiles, of which not many can be filled in.
+func TestCoreThatFollowsIsSound(t *testing.T) {
+	seen := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		for range 5 {
+			seen[followed(t)]++
+		}
+	})
+	for _, what := range []string{"filled in", "overwritten", "kept", "left"} {
+		if seen[what] == 0 {
+			t.Errorf("never %s: %v", what, seen)
+		}
+	}
+}
+
+// followed checks a profile with one image version, and returns what has become of its core flavors.
+func followed(t *rapid.T) string {
+	defs := given.DrawDefinitions(t)
+	written := given.DrawFlavors(t, defs, "core")
+	cloud := given.Linux(given.DrawFlavors(t, defs, "provider")...)
+	if rapid.Bool().Draw(t, "same") {
+		cloud = given.Linux(written...)
+	}
+	if rapid.Bool().Draw(t, "none") {
+		written = nil
+	}
+	s := given.CoreSpec(defs, written)
+	s.ProviderConfig = &runtime.RawExtension{}
+	_, before := profile.Compile(cloud, s, field.NewPath("spec"))
+	standard, filled := profile.FillCloudProfile(cloud, s), profile.FillCloudProfile(follower{cloud}, s)
+	what := "overwritten"
+	switch {
+	case len(written) == 0:
+		if diff := cmp.Diff(standard, filled); diff != "" {
+			t.Fatal("without flavors", diff)
+		}
+		what = "filled in"
+	case len(standard) > 0:
+		t.Fatalf("overwritten by default: %v", standard)
+	case len(before.Errors) == 0 && len(filled) > 0:
+		t.Fatalf("overwritten although it corresponds: %v", filled)
+	case len(before.Errors) == 0:
+		return "kept"
+	}
+	if len(filled) == 0 {
+		return "left"
+	}
+	s.MachineImages[filled[0].Image].Versions[filled[0].Version].CapabilityFlavors = filled[0].Flavors
+	if again := profile.FillCloudProfile(follower{cloud}, s); len(filled) > 1 || len(again) > 0 {
+		t.Fatalf("filled in: %v, and again: %v", filled, again)
+	}
+	if _, report := profile.Compile(cloud, s, field.NewPath("spec")); len(report.Errors) > 0 {
+		t.Fatal(report.Errors)
+	}
+	return what
 }

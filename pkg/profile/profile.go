@@ -28,6 +28,7 @@ import (
 // use. What it returns belongs to it and must not be changed, unless a method says otherwise. [Compile] makes one.
 type Profile[R any] struct {
 	provider   provider.Provider[R]
+	order      capability.Order
 	spec       *v1beta1.CloudProfileSpec
 	at         *field.Path
 	vocabulary *capability.Vocabulary
@@ -75,7 +76,7 @@ type Machine struct {
 // newProfile compiles what a reading of a whole profile has.
 func newProfile[R any](r *Reading[R]) *Profile[R] {
 	p := &Profile[R]{
-		provider: r.provider, spec: r.Spec, at: r.At, vocabulary: r.vocabulary, catalog: r.Catalog, core: r.core,
+		provider: r.provider, order: provider.PoliciesOf(r.provider).Order, spec: r.Spec, at: r.At, vocabulary: r.vocabulary, catalog: r.Catalog, core: r.core,
 		validator: r.validator, doubtful: r.doubtful, faults: finding.Report{Errors: r.Report.Errors, Silenced: r.Report.Silenced},
 		machines: make(map[string]Machine, len(r.Spec.MachineTypes)), regions: r.regions, imageRegions: r.ImageRegions(),
 		offered: offeredBy(r.Images), names: r.names,
@@ -128,6 +129,17 @@ func offeredBy[R any](images []imageselector.Image[R]) sets.Set[string] {
 
 // Provider returns what the profile was compiled with.
 func (p *Profile[R]) Provider() provider.Provider[R] { return p.provider }
+
+// Order returns the preference order by which worker pools get their images: that of the provider's policies, unless
+// [Profile.ByOrder] made the profile.
+func (p *Profile[R]) Order() capability.Order { return p.order }
+
+// ByOrder returns the profile with another preference order, for a comparison of the two. All else is the same, and shared.
+func (p *Profile[R]) ByOrder(order capability.Order) *Profile[R] {
+	other := *p
+	other.order = order
+	return &other
+}
 
 // Spec returns what was compiled.
 func (p *Profile[R]) Spec() *v1beta1.CloudProfileSpec { return p.spec }

@@ -77,7 +77,7 @@ func (p *Profile[R]) Ask(pool provider.Pool, more ...capability.Requirement) Que
 	}
 	worker, unmet := p.vocabulary.Request(q.Requirements)
 	machine, found := p.MachineFor(&pool)
-	q.Request, q.Unmet = requestOf(&pool, machine, worker), unmet
+	q.Request, q.Unmet = p.requestOf(&pool, machine, worker), unmet
 	switch {
 	case !found:
 		q.Reason = ReasonUnknownMachineType
@@ -96,17 +96,17 @@ func (p *Profile[R]) AskSimply(pool provider.Pool) (imageselector.Request, bool)
 		return imageselector.Request{}, false
 	}
 	machine, found := p.MachineFor(&pool)
-	return requestOf(&pool, machine, p.ordinary), found && Suits(machine, pool.Architecture)
+	return p.requestOf(&pool, machine, p.ordinary), found && Suits(machine, pool.Architecture)
 }
 
 // follows reports whether something that a pool asks for follows from the pool itself. The pool is copied so that asking about one
 // does not allocate where nothing counts that may follow.
 func (p *Profile[R]) follows(pool provider.Pool) bool { return p.provider.Workers().Follows(&pool) }
 
-// requestOf returns what a worker pool asks of a catalog.
-func requestOf(pool *provider.Pool, machine, worker capability.Set) imageselector.Request {
+// requestOf returns what a worker pool asks of a catalog. This is the one place that gives a question its preference order.
+func (p *Profile[R]) requestOf(pool *provider.Pool, machine, worker capability.Set) imageselector.Request {
 	return imageselector.Request{
-		Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Worker: worker, Order: pool.Order,
+		Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Worker: worker, Order: p.order,
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 
 // Check returns what is wrong with a provider itself, so that it is found when an extension starts, and not at a user's
 // request (semantics S3): worker capabilities without the prefix of the provider, which is its type and a dash; requests
-// for what is not defined. The error has a line for each fault. Nil: nothing is wrong.
+// for what is not defined; [Policies] that there are not. The error has a line for each fault. Nil: nothing is wrong.
 func Check[R any](provider Provider[R]) error {
 	workers := provider.Workers()
 	var errs []error
@@ -32,6 +32,7 @@ func Check[R any](provider Provider[R]) error {
 	}
 	workers.tryEmpty(wrong)
 	workers.checkRequests(wrong)
+	PoliciesOf(provider).check(wrong)
 	return errors.Join(errs...)
 }
 

@@ -7,7 +7,8 @@
 // checks, selection, rendering, webhooks and the command line.
 //
 // Start reading at [Provider]. What a provider can do besides is an interface of its own, which it implements or leaves
-// out: [RuleDescriber], [ShootUpdateValidator], [CredentialsValidator], [DNSCredentialsValidator], [ListExtender], [ReferenceDescriber]. Package
+// out: [RuleDescriber], [ShootUpdateValidator], [CredentialsValidator], [DNSCredentialsValidator], [ListExtender], [OfferDescriber],
+// [ReferenceDescriber], [ReferenceSharer], [PolicyChooser]. Package
 // providerconfig decodes and has ready-made findings; [Check] finds what is wrong with a provider itself.
 package provider
 

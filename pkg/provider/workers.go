@@ -45,8 +45,6 @@ type Pool struct {
 	// known, or no condition.
 	Kubelet string
 	CRI     *v1beta1.CRI
-	// Order ranks the flavors that fit.
-	Order capability.Order
 	// Path of the pool, below which errors are reported; nil if it stands in no manifest.
 	Path *field.Path
 }
@@ -93,7 +91,6 @@ func (p *Pool) child(name string) *field.Path {
 type Shape struct {
 	machineType, image, version, architecture, region, config string
 	worker                                                    capability.Worker
-	order                                                     capability.Order
 	// followed says which requests follow from other fields of the pool: "1" or "0" for each that has a PoolField.
 	followed string
 }
@@ -292,7 +289,7 @@ func (w Workers) Follows(pool *Pool) bool {
 func (w Workers) ShapeOf(pool *Pool) Shape {
 	shape := Shape{
 		machineType: pool.MachineType, image: pool.Image, version: pool.Version, architecture: pool.Architecture,
-		region: pool.Region, worker: pool.Worker, order: pool.Order,
+		region: pool.Region, worker: pool.Worker,
 	}
 	if pool.Config != nil {
 		shape.config = string(pool.Config.Raw)

@@ -22,22 +22,20 @@ import (
 // combinations. It is not safe for concurrent use. [NewMatrix] makes one.
 type Matrix[R any] struct {
 	Resolver[R]
-	order     capability.Order
 	templates []Template
 	// questions are what a pool asks for on a machine type, one for each of the templates.
 	questions map[string][]profile.Question
 }
 
-// NewMatrix returns the matrix of a profile, by a preference order.
-func NewMatrix[R any](p *profile.Profile[R], order capability.Order) *Matrix[R] {
+// NewMatrix returns the matrix of a profile, by the profile's preference order.
+func NewMatrix[R any](p *profile.Profile[R]) *Matrix[R] {
 	m := &Matrix[R]{
-		Resolver: *NewResolver(p), order: order, templates: Templates(p.Provider().Workers().Settings(), p.Offers),
+		Resolver: *NewResolver(p), templates: Templates(p.Provider().Workers().Settings(), p.Offers),
 		questions: map[string][]profile.Question{},
 	}
 	for _, name := range m.MachineTypes() {
 		for i := range m.templates {
 			q := p.Ask(m.pool(Combination{MachineType: name}, i), m.templates[i].More...)
-			q.Request.Order = order
 			m.questions[name] = append(m.questions[name], q)
 		}
 	}
@@ -158,7 +156,7 @@ func (m *Matrix[R]) Suggest(of Combination, request int) []Suggestion {
 
 func (m *Matrix[R]) pool(of Combination, request int) provider.Pool {
 	return provider.Pool{
-		Image: of.Image, Version: of.Version, MachineType: of.MachineType, Region: of.Region, Order: m.order,
+		Image: of.Image, Version: of.Version, MachineType: of.MachineType, Region: of.Region,
 		Worker: m.templates[request].Worker,
 	}
 }

@@ -26,11 +26,11 @@ func TestMatrixAnswersAsTheProfile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cloud, spec := given.DrawProfile(t)
 		p, _ := profile.Compile(cloud, spec, field.NewPath("spec"))
-		order := rapid.SampledFrom([]capability.Order{capability.GEP33, capability.Gardener}).Draw(t, "order")
-		m := resolve.NewMatrix(p, order)
+		p = p.ByOrder(given.DrawOrder(t))
+		m := resolve.NewMatrix(p)
 		groups := m.Groups()
 		for of, request := range questions(m) {
-			checkMatrix(t, m, p, of, request, order)
+			checkMatrix(t, m, p, of, request)
 			asked += min(request, 1)
 			if m.Choose(of, request) >= 0 {
 				booted++
@@ -80,11 +80,11 @@ func checkGroup(t *rapid.T, m *resolve.Matrix[string], of resolve.Combination, n
 // checkMatrix compares the answers to one question. One by a setting of a providerConfig, which the profile cannot be asked
 // without a config, has to agree with itself.
 func checkMatrix(
-	t *rapid.T, m *resolve.Matrix[string], p *profile.Profile[string], of resolve.Combination, request int, order capability.Order,
+	t *rapid.T, m *resolve.Matrix[string], p *profile.Profile[string], of resolve.Combination, request int,
 ) {
 	got := m.Explain(of, request)
-	if chosen := m.Choose(of, request); chosen != got.Decision.Chosen || chosen != m.ChooseBy(order, of, request) {
-		t.Fatalf("%v: Choose says %d, Explain %d, ChooseBy %d", of, chosen, got.Decision.Chosen, m.ChooseBy(order, of, request))
+	if chosen := m.Choose(of, request); chosen != got.Decision.Chosen || chosen != m.ChooseBy(p.Order(), of, request) {
+		t.Fatalf("%v: Choose says %d, Explain %d, ChooseBy %d", of, chosen, got.Decision.Chosen, m.ChooseBy(p.Order(), of, request))
 	}
 	if got.Err != nil && !reflect.DeepEqual(got.Suggestions, m.Suggest(of, request)) {
 		t.Fatalf("%v: Suggest says %v, Explain %v", of, m.Suggest(of, request), got.Suggestions)
@@ -108,7 +108,7 @@ func checkMatrix(
 		return
 	}
 	want := resolve.Explain(p, provider.Pool{
-		Image: of.Image, Version: of.Version, MachineType: of.MachineType, Region: of.Region, Worker: worker, Order: order,
+		Image: of.Image, Version: of.Version, MachineType: of.MachineType, Region: of.Region, Worker: worker,
 	})
 	if !reflect.DeepEqual(got, want) {
 		t.Fatalf("%v, request %d: %+v, and the profile says %+v", of, request, got, want)

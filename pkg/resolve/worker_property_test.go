@@ -28,7 +28,7 @@ func TestRefusalsOfPoolsThatAskAreTrue(t *testing.T) {
 	suggested, outcomes := 0, map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		cloud, s := given.DrawProfile(t)
-		p := given.Sound(t, cloud, s)
+		p := given.Sound(t, cloud, s).ByOrder(given.DrawOrder(t))
 		for range 20 {
 			pool := given.DrawPool(t)
 			r := given.Answer(t, p, pool)
@@ -104,8 +104,7 @@ func TestProfilesWithoutWorkerCapabilitiesAreAsBefore(t *testing.T) {
 			for _, version := range image.Versions {
 				for _, machine := range []string{"m0", "m1", "m2"} {
 					pool := provider.Pool{MachineType: machine, Image: image.Name, Version: version.Version, Region: "local"}
-					pool.Order = rapid.SampledFrom([]capability.Order{capability.GEP33, capability.Gardener}).Draw(t, "order")
-					r := resolve.Explain(p, pool)
+					r := resolve.Explain(p.ByOrder(given.DrawOrder(t)), pool)
 					if r.Reason == profile.ReasonUnknownMachineType {
 						continue
 					}

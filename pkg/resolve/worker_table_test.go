@@ -175,8 +175,7 @@ func TestWorkerCapabilitiesInFull(t *testing.T) {
 			want := r.want()
 			outcomes[want]++
 			for _, order := range []capability.Order{capability.GEP33, capability.Gardener} {
-				pool.Order = order
-				answer := resolve.Pool(p, pool)
+				answer := resolve.Pool(p.ByOrder(order), pool)
 				got := ""
 				if answer.Err != nil {
 					got = answer.Err.Origin

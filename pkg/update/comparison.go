@@ -23,7 +23,6 @@ import (
 // answers as two calls of [resolve.Pool] would, for tens of thousands of pools. It is not safe for concurrent use.
 type comparison[R any] struct {
 	before, after *profile.Profile[R]
-	order         capability.Order
 	// pools has what is known of worker pools that are alike.
 	pools map[provider.Shape]*compared[R]
 	// flavors has, for flavors before the update and a version after it, the indices of those that they are of that.
@@ -54,9 +53,9 @@ type compared[R any] struct {
 	faulty, unread bool
 }
 
-func compare[R any](before, after *profile.Profile[R], order capability.Order) comparison[R] {
+func compare[R any](before, after *profile.Profile[R]) comparison[R] {
 	return comparison[R]{
-		before: before, after: after, order: order,
+		before: before, after: after,
 		pools: map[provider.Shape]*compared[R]{}, flavors: map[formerFlavor][]int{},
 		types: map[string]bool{}, versions: map[provider.ImageVersion]bool{}, images: map[string]bool{},
 		sameVocabulary: equality.Semantic.DeepEqual(before.Spec().MachineCapabilities, after.Spec().MachineCapabilities),
@@ -79,10 +78,8 @@ func (c *comparison[R]) sameVersion(id provider.ImageVersion) bool {
 	})
 }
 
-// pool returns what the update does to a worker pool that exists, whose own preference order is ignored. It is the same for pools
-// that are alike.
+// pool returns what the update does to a worker pool that exists. It is the same for pools that are alike.
 func (c *comparison[R]) pool(pool provider.Pool) *compared[R] {
-	pool.Order = c.order
 	shape := c.after.Provider().Workers().ShapeOf(&pool)
 	return memo.Get(c.pools, shape, func() *compared[R] {
 		was, is := c.before.Ask(pool), c.after.Ask(pool)

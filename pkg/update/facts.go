@@ -23,12 +23,10 @@ type View[R any] struct {
 	// Name of that NamespacedCloudProfile, as NAMESPACE/NAME; empty for the profile itself.
 	Name string
 	// Before and After are the profile before and after the update, as the API server has them; of a NamespacedCloudProfile
-	// what it results in. They are of the same provider.
+	// what it results in. They are of the same provider, and have the same preference order.
 	Before, After *profile.Profile[R]
 	// Users are the Shoots that use it, none of which is being deleted. Their order is that of the pools in all facts.
 	Users []User
-	// Order is the preference order by which worker pools get their images.
-	Order capability.Order
 	// Admission is what is installed, which decides what maintenance does.
 	Admission maintenance.Admission
 	// All asks for facts about all that worker pools could be, and not only about what they are; and for Rolls and Kubernetes.

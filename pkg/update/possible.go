@@ -37,7 +37,7 @@ func (l *look[R]) all() {
 	}
 	for _, machineType := range resolve.Distinct(namesOf(l.After.Spec()), namesOf(l.Before.Spec())) {
 		for _, template := range templates {
-			pool := provider.Pool{MachineType: machineType, Worker: template.Worker, Order: l.Order}
+			pool := provider.Pool{MachineType: machineType, Worker: template.Worker}
 			was, is := l.Before.Ask(pool, template.More...), l.After.Ask(pool, template.More...)
 			requested := requestedBy(&was, &is)
 			for of := range product(versions, regions) {
@@ -105,7 +105,7 @@ type Redirect struct {
 // Redirected returns the active image versions of which the update makes new machines boot another flavor, although the one so
 // far would still do (semantics S9), in the order of the profile after the update. It looks at usable machine types.
 func Redirected[R any](before, after *profile.Profile[R]) []Redirect {
-	c := compare(before, after, capability.GEP33)
+	c := compare(before, after)
 	asked := c.askUsable()
 	var redirects []Redirect
 	for v := range after.Versions() {
@@ -139,7 +139,7 @@ func (c *comparison[R]) askUsable() []*questions {
 		is, _ := c.after.Machine(name)
 		if had {
 			asked[i] = memo.Get(known, [2]capability.Set{was.Set, is.Set}, func() *questions {
-				pool := provider.Pool{MachineType: name, Order: c.order}
+				pool := provider.Pool{MachineType: name}
 				return &questions{c.before.Ask(pool), c.after.Ask(pool)}
 			})
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/capkit/capkit/internal/cli/changes"
+	"github.com/capkit/capkit/internal/testing/given"
 	"github.com/capkit/capkit/internal/testing/worlds"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -40,7 +41,8 @@ func viewOf(was, is *v1beta1.CloudProfileSpec, users []update.User) update.View[
 
 // drawOrder draws the order of preference for a view.
 func drawOrder(t *rapid.T, v update.View[openstack.Image]) update.View[openstack.Image] {
-	v.Order = rapid.SampledFrom([]capability.Order{capability.GEP33, capability.Gardener}).Draw(t, "order")
+	order := given.DrawOrder(t)
+	v.Before, v.After = v.Before.ByOrder(order), v.After.ByOrder(order)
 	return v
 }
 
@@ -92,7 +94,6 @@ func text(value any) string {
 func naive(t *rapid.T, v update.View[openstack.Image]) []entry {
 	cells, users := map[string]provider.Pool{}, map[string][]changes.Pool{}
 	add := func(pool provider.Pool) string {
-		pool.Order = v.Order
 		r := resolve.Explain(v.After, pool)
 		key := strings.Join([]string{pool.Version, pool.MachineType, pool.Region, requestsOf(r.Requirements)}, "/")
 		if _, found := cells[key]; !found {

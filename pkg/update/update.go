@@ -100,7 +100,7 @@ type look[R any] struct {
 func (c *collector[R]) view(index int, v *View[R]) {
 	workers := v.After.Provider().Workers()
 	l := &look[R]{
-		collector: c, View: v, index: index, comparison: compare(v.Before, v.After, v.Order),
+		collector: c, View: v, index: index, comparison: compare(v.Before, v.After),
 		was: maintenance.NewMaintainer(v.Before.Spec(), workers), is: maintenance.NewMaintainer(v.After.Spec(), workers),
 		wasBoots: bootsBy(v.Before), isBoots: bootsBy(v.After),
 		known: map[*compared[R]]*Choice[R]{}, regional: map[asked]*Choice[R]{},

@@ -139,8 +139,8 @@ func TestThoseWhoDoNotAsk(t *testing.T) {
 	for name, change := range map[string]func(*v1beta1.CloudProfileSpec){"offered": func(*v1beta1.CloudProfileSpec) {}, "not offered": unregister(t)} {
 		for _, machineType := range []string{"medium_4_8", "trusted_4_8", "old_8_16"} {
 			for _, order := range []capability.Order{capability.GEP33, capability.Gardener} {
-				answer := resolve.Pool(trustedLaunch(t, change), provider.Pool{
-					MachineType: machineType, Image: "gardenlinux", Version: "1877.5.0", Region: "europe", Order: order,
+				answer := resolve.Pool(trustedLaunch(t, change).ByOrder(order), provider.Pool{
+					MachineType: machineType, Image: "gardenlinux", Version: "1877.5.0", Region: "europe",
 				})
 				if got := answer.Decision.Reference.ID; got != "1234-amd64" {
 					t.Errorf("%s: %s boots %q in the order %s", name, machineType, got, order)

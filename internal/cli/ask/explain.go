@@ -93,7 +93,7 @@ type otherChoice struct {
 func reasoningOf(p input.AnyProfile, r *resolve.Resolution[any]) *reasoning {
 	d := &r.Decision
 	e := &reasoning{
-		Order: r.Pool.Order.String(), Vocabulary: p.Vocabulary().Definitions(), Machine: r.Machine.Capabilities(),
+		Order: p.Order().String(), Vocabulary: p.Vocabulary().Definitions(), Machine: r.Machine.Capabilities(),
 		Worker: asked(p.Vocabulary(), r.Requirements), Flavors: []explainedFlavor{}, Comparisons: []explainedComparison{},
 	}
 	for i := range d.Verdicts {

@@ -26,7 +26,6 @@ import (
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/manifest"
-	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
@@ -216,12 +215,12 @@ const (
 // ask answers the question of the flags, or that of each worker pool of the Shoots among the inputs, with its reasons. What it finds
 // wrong with the inputs becomes findings, by the time that the answers have been asked for; the error says why there is no answer.
 func ask(g *input.Given, flags *poolFlags, stdin io.Reader) (answered, error) {
-	order, err := capability.ParseOrder(flags.order)
-	if err != nil {
+	var err error
+	if g.Order, err = input.Order(flags.order); err != nil {
 		return answered{}, err
 	}
 	if flags.set() || len(g.Shoots.All) == 0 && !flags.AllowEmpty && !flags.Live() {
-		return askByFlags(g, flags, order, stdin)
+		return askByFlags(g, flags, stdin)
 	}
 	err = flags.outOfPlace()
 	if err == nil && len(g.Shoots.All)+len(g.Findings) == 0 {
@@ -231,11 +230,11 @@ func ask(g *input.Given, flags *poolFlags, stdin io.Reader) (answered, error) {
 	}
 	filter := &flags.filter
 	filter.Version, filter.MachineType, filter.Region = flags.pool.Version, flags.pool.MachineType, flags.pool.Region
-	return answered{askShoots(g, order, filter), ofShoots}, errors.Join(err, filter.Shoots(g))
+	return answered{askShoots(g, filter), ofShoots}, errors.Join(err, filter.Shoots(g))
 }
 
 // askByFlags answers the question of the flags. What it finds wrong, and the error, are as those of ask.
-func askByFlags(g *input.Given, flags *poolFlags, order capability.Order, stdin io.Reader) (answered, error) {
+func askByFlags(g *input.Given, flags *poolFlags, stdin io.Reader) (answered, error) {
 	if err := flags.filter.OutOfPlace(); err != nil {
 		return answered{}, err
 	}
@@ -247,7 +246,6 @@ func askByFlags(g *input.Given, flags *poolFlags, order capability.Order, stdin 
 	if err != nil {
 		return answered{}, err
 	}
-	flags.pool.Order = order
 	flags.describe(g)
 	config, fault, err := workerConfig(g, flags, stdin, p.Provider())
 	if err != nil {
@@ -368,10 +366,10 @@ func noteNoLongerOffered(g *input.Given, profile *v1beta1.CloudProfileSpec, pool
 
 // askShoots answers for every worker pool of every Shoot that a filter admits. A Shoot that has no profile to ask, or is for a region that
 // its profile does not have, is a finding.
-func askShoots(g *input.Given, order capability.Order, filter *input.Filter) iter.Seq[Answer] {
+func askShoots(g *input.Given, filter *input.Filter) iter.Seq[Answer] {
 	return func(yield func(Answer) bool) {
 		for _, s := range g.Shoots.All {
-			if p := g.ProfileToAsk(s); p != nil && !askShoot(g, p, s, order, filter, yield) {
+			if p := g.ProfileToAsk(s); p != nil && !askShoot(g, p, s, filter, yield) {
 				return
 			}
 			s.Forget()
@@ -381,14 +379,13 @@ func askShoots(g *input.Given, order capability.Order, filter *input.Filter) ite
 
 // askShoot yields the answers for the worker pools of a Shoot, and reports whether more are wanted.
 func askShoot(
-	g *input.Given, p input.AnyProfile, s *input.Source[v1beta1.Shoot], order capability.Order, filter *input.Filter, yield func(Answer) bool,
+	g *input.Given, p input.AnyProfile, s *input.Source[v1beta1.Shoot], filter *input.Filter, yield func(Answer) bool,
 ) bool {
 	shoot, fillings := g.FilledIn(p, s.Object)
 	for i, pool := range provider.PoolsOf(shoot) {
 		if !filter.Admits(&pool) {
 			continue
 		}
-		pool.Order = order
 		a := answerTo(p, pool, "the worker's providerConfig", DuplicateKey(s.Manifest, &pool, p))
 		a.Shoot, a.filling = s.Name, fillings[i]
 		a.Defaulted = fillings[i].By

@@ -184,9 +184,7 @@ func (w *writer[R]) choice(f *update.Choice[R]) {
 // whyNot says why a worker pool boots nothing after the update.
 func (w *writer[R]) whyNot(pool update.Pool) string {
 	view := &w.views[pool.View]
-	asks := view.Users[pool.User].Pools[pool.Index]
-	asks.Order = view.Order
-	return resolve.WhyNot(view.After, asks)
+	return resolve.WhyNot(view.After, view.Users[pool.User].Pools[pool.Index])
 }
 
 // otherImages adds a change for each of the times at which another image is booted.

@@ -14,7 +14,6 @@ import (
 	"github.com/capkit/capkit/internal/cli/checks"
 	"github.com/capkit/capkit/internal/cli/gardener"
 	"github.com/capkit/capkit/internal/cli/input"
-	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/resolve"
@@ -52,10 +51,8 @@ type Update struct {
 	// ComparedWith is the name of the profile that takes the place of the other one, for a comparison: nothing is refused then.
 	ComparedWith  string
 	Before, After *input.Given
-	// Order is the preference order by which worker pools get their images.
-	Order      capability.Order
-	Profile    *Pair[v1beta1.CloudProfile]
-	Namespaced *Pair[v1beta1.NamespacedCloudProfile]
+	Profile       *Pair[v1beta1.CloudProfile]
+	Namespaced    *Pair[v1beta1.NamespacedCloudProfile]
 	// Filter says which worker pools it is asked about. It has chosen among the Shoots of Before.
 	Filter input.Filter
 	// Renamed is as Formerly of an [update.View], of the profiles before and after; nil if no version has had another name.
@@ -69,7 +66,7 @@ type Pair[T any] struct{ Old, Updated *input.Source[T] }
 
 // view is a profile before and after the update, under the name of a NamespacedCloudProfile, with the Shoots that use it.
 func (u *Update) view(name string, before, after input.AnyProfile, shoots []Shoot) update.View[any] {
-	v := update.View[any]{Name: name, Before: before, After: after, Users: UsersOf(shoots), Order: u.Order, Admission: u.Before.Admission.Of(after.Spec().Type), All: true, Besides: u.Besides}
+	v := update.View[any]{Name: name, Before: before, After: after, Users: UsersOf(shoots), Admission: u.Before.Admission.Of(after.Spec().Type), All: true, Besides: u.Besides}
 	if u.Renamed != nil {
 		v.Formerly = u.Renamed(before, after)
 	}

@@ -42,7 +42,8 @@ func ChoiceFlag(cmd *cobra.Command, value *string, name, standard, usage string,
 
 // OrderFlag adds the flag for the preference order.
 func OrderFlag(cmd *cobra.Command, order *string) {
-	ChoiceFlag(cmd, order, "order", "gep33", "`ORDER` of preference among the images that fit", []string{"gep33", "gardener"})
+	ChoiceFlag(cmd, order, "order", "", "`ORDER` of preference among the images that fit; without the flag that of the extension",
+		[]string{"gep33", "gardener"})
 }
 
 // The annotations of a flag with what the shell completes its value by: one of some choices, or a list of them with commas.

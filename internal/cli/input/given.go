@@ -23,6 +23,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/landscape"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/strictjson"
 	"github.com/capkit/capkit/pkg/words"
@@ -46,6 +47,9 @@ type Given struct {
 	landscape.Landscape
 
 	ReservedInCore bool // the objects are for a Gardener that accepts the reserved capabilities: see package reserved
+	// Order is the preference order by which worker pools get their images; nil for that of their provider. It is set before anything is
+	// compiled.
+	Order *capability.Order
 	// Domain is that of the credentials of all Shoots; nil if it is not known.
 	Domain   *string
 	Findings []report.Finding

@@ -85,7 +85,10 @@ func (in *Given) NoteFlavors(s *Source[v1beta1.CloudProfile]) {
 	}) {
 		return
 	}
-	if n := len(profile.FillCloudProfile(provider, &s.Object.Spec)); n > 0 {
+	missing := slices.DeleteFunc(profile.FillCloudProfile(provider, &s.Object.Spec), func(f profile.Filled) bool {
+		return len(s.Object.Spec.MachineImages[f.Image].Versions[f.Version].CapabilityFlavors) > 0
+	})
+	if n := len(missing); n > 0 {
 		in.Notes = append(in.Notes, fmt.Sprintf("core has no capabilityFlavors for %s: a mutating webhook is assumed to fill them in, capkit's or "+
 			"the cloud extension's; without one, Gardener refuses the update; capkit migrate --core-flavors writes them", report.Count(n, "image version")))
 	}

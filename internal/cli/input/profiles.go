@@ -15,9 +15,11 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/gardener"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/namespaced"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/resolve"
@@ -98,12 +100,21 @@ func (in *Given) compileSpec(who string, spec *v1beta1.CloudProfileSpec, root *f
 	if fault != nil {
 		return nil, fault
 	}
-	compiled, found := profile.Compile(provider, spec, root)
+	compiled, found := in.compile(provider, spec, root)
 	if errs := len(found.Errors); errs > 0 {
 		in.Notes = append(in.Notes, fmt.Sprintf("%s has %s, so the answer may change when it is repaired: see lint",
 			who, report.Count(errs, "error")))
 	}
 	return compiled, nil
+}
+
+// compile compiles the spec of a profile by the preference order of the inputs.
+func (in *Given) compile(cloud command.Provider, spec *v1beta1.CloudProfileSpec, at *field.Path) (AnyProfile, finding.Report) {
+	p, found := profile.Compile(cloud, spec, at)
+	if in.Order != nil {
+		p = p.ByOrder(*in.Order)
+	}
+	return p, found
 }
 
 // Compile returns a CloudProfile of the inputs compiled, once for all who ask. The error is as that of compileSpec.
@@ -320,7 +331,7 @@ func (in *Given) ProfileNamed(name string) (AnyProfile, error) {
 	case s != nil:
 		if _, fault = in.Compile(s, ""); fault == nil { // which adds a note about the errors that it has with the defaults of the API server
 			cloud, _ := in.providerOf(&s.Object.Spec, "")
-			p, _ = profile.Compile(cloud, &in.filled(s).Spec, field.NewPath("spec"))
+			p, _ = in.compile(cloud, &in.filled(s).Spec, field.NewPath("spec"))
 		}
 	case err != nil:
 		kind := "CloudProfile"

@@ -21,6 +21,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/internal/cli/settings"
+	"github.com/capkit/capkit/pkg/capability"
 )
 
 // Where the objects of a garden come from: files, and the cluster that flags name.
@@ -84,7 +85,16 @@ func (flags *Flags) named() [][2]string {
 
 // namesWanted are flags that must not be empty, as they are in a script whose variable is not set.
 var namesWanted = []string{
-	"kubeconfig", "context", "namespace", "stdin-name", "shoot", "pool", "profile", "image", "version", "machine-type", "region", "architecture",
+	"kubeconfig", "context", "namespace", "stdin-name", "shoot", "pool", "profile", "image", "version", "machine-type", "region", "architecture", "order",
+}
+
+// Order returns what the flag for the preference order says, nil if it is not given.
+func Order(flag string) (*capability.Order, error) {
+	if flag == "" {
+		return nil, nil
+	}
+	order, err := capability.ParseOrder(flag)
+	return &order, err
 }
 
 // Check returns what is wrong with the flags and the FILE arguments of a command.

@@ -46,8 +46,8 @@ type cell struct {
 }
 
 // cells returns the answers for each image version, machine type, region and request, in this order.
-func cells(p input.AnyProfile, order capability.Order) []cell {
-	m := resolve.NewMatrix(p, order)
+func cells(p input.AnyProfile) []cell {
+	m := resolve.NewMatrix(p)
 	lacks := map[string]gardenerrules.Unavailability{}
 	for _, region := range m.Regions() {
 		lacks[region] = gardenerrules.InRegion(p.Spec(), region)
@@ -80,9 +80,13 @@ func cellOf(m *resolve.Matrix[any], of resolve.Combination, request int, lacks g
 }
 
 // sheetOf returns the answers of a profile of a name as a page has them, and the states of its versions some time from now.
-func sheetOf(name string, p input.AnyProfile, order capability.Order, after time.Duration) html.Profile {
-	s := &sheet{Matrix: resolve.NewMatrix(p, order), compiled: p, order: order, supported: map[string]capability.Set{}}
-	s.out = html.Profile{Name: name, Order: order.String(), OtherOrder: order.Other().String(), Regions: s.Regions()}
+func sheetOf(name string, p input.AnyProfile, after time.Duration) html.Profile {
+	s := &sheet{Matrix: resolve.NewMatrix(p), compiled: p, supported: map[string]capability.Set{}}
+	order := p.Order()
+	s.out = html.Profile{
+		Name: name, Order: order.String(), OtherOrder: order.Other().String(), Regions: s.Regions(),
+		ByFlag: order != provider.PoliciesOf(p.Provider()).Order,
+	}
 	for _, types := range s.Groups() {
 		isUsable := func(name string) bool { return slices.Contains(p.Usable(), name) }
 		s.out.Groups = append(s.out.Groups, html.Group{
@@ -124,7 +128,6 @@ type sheet struct {
 	*resolve.Matrix[any]
 	out      html.Profile
 	compiled input.AnyProfile
-	order    capability.Order
 	// supported is what flavors support, by what they declare.
 	supported map[string]capability.Set
 }
@@ -321,7 +324,7 @@ func (a *answers) addCells(v *html.Version) {
 			c.Advice = written(func(w *bytes.Buffer) { ask.PrintSuggestions(w, a.Suggest(of, a.request)) })
 			continue
 		}
-		c.Other = a.ChooseBy(a.order.Other(), of, a.request)
+		c.Other = a.ChooseBy(a.compiled.Order().Other(), of, a.request)
 	}
 	a.Cells = append(a.Cells, cells)
 }
@@ -338,7 +341,7 @@ func (a *answers) compare(v *html.Version) {
 	for i, next := range fitting {
 		for _, best := range fitting[:i] {
 			if _, known := kind.Comparisons[best+next]; !known {
-				p := capability.Compare(a.supported[best], a.supported[next], a.asked.Machine, a.asked.Worker, a.order)
+				p := capability.Compare(a.supported[best], a.supported[next], a.asked.Machine, a.asked.Worker, a.compiled.Order())
 				kind.Comparisons[best+next] = html.Preference{Message: ask.Decided(p, html.Winner), Sign: p.Sign}
 			}
 		}

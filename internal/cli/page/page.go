@@ -39,7 +39,7 @@ type reportFlags struct {
 	all        []landscape
 	compares   bool
 
-	byOrder capability.Order
+	byOrder *capability.Order
 	// made is the time that the page is of, and after how far from now that is.
 	made  time.Time
 	after time.Duration
@@ -143,7 +143,7 @@ func runReport(ctx context.Context, c *command.Call, args []string, flags *repor
 
 // check completes the flags, and returns what is wrong with them, whatever is in the files.
 func (flags *reportFlags) check(c *command.Call) (err error) {
-	if flags.byOrder, err = capability.ParseOrder(flags.order); err != nil {
+	if flags.byOrder, err = input.Order(flags.order); err != nil {
 		return err
 	}
 	if flags.output == "html" && c.Shown {
@@ -179,6 +179,7 @@ func look(ctx context.Context, c *command.Call, args []string, flags *reportFlag
 	if err != nil {
 		return nil, err
 	}
+	g.Order = flags.byOrder
 	profiles, err := profilesToReport(g, flags)
 	if err != nil {
 		return nil, input.PrintFindings(c, g, err)
@@ -188,7 +189,7 @@ func look(ctx context.Context, c *command.Call, args []string, flags *reportFlag
 	l := &looked{given: g, cells: []reportedProfile{}, profiles: profiles, after: flags.after}
 	if flags.output == "json" {
 		for _, p := range profiles {
-			l.cells = append(l.cells, reportedProfile{p.name, cells(p.compiled, flags.byOrder)})
+			l.cells = append(l.cells, reportedProfile{p.name, cells(p.compiled)})
 		}
 	}
 	if flags.output == "json" && !flags.compares {
@@ -198,7 +199,7 @@ func look(ctx context.Context, c *command.Call, args []string, flags *reportFlag
 	r := &l.page
 	*r = html.Report{Version: c.Versions().Version, Made: flags.made, Source: sourceOf(g, flags.Files(args))}
 	for _, p := range profiles {
-		sheet := sheetOf(p.name, p.compiled, flags.byOrder, flags.after)
+		sheet := sheetOf(p.name, p.compiled, flags.after)
 		sheet.Inputs = inputsOf(g, p.name, flags.Flags)
 		r.Profiles = append(r.Profiles, sheet)
 	}
@@ -232,7 +233,7 @@ func (l *looked) addPools(flags *reportFlags) error {
 	} else if err != nil {
 		return err
 	}
-	addMaintenance(g, &l.page, filter, flags.byOrder, flags.after)
+	addMaintenance(g, &l.page, filter, flags.after)
 	if l.page.Shoots == 0 && chosen != "" {
 		return filter.NoPool(g)
 	}

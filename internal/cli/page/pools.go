@@ -19,7 +19,6 @@ import (
 	"github.com/capkit/capkit/internal/cli/maintain"
 	"github.com/capkit/capkit/internal/cli/page/html"
 	"github.com/capkit/capkit/internal/cli/report"
-	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/provider"
@@ -44,8 +43,7 @@ var pageActions = []maintenance.Action{maintenance.Fails, maintenance.Stuck, mai
 
 // addMaintenance adds what the next maintenance does to the worker pools of all Shoots, those together to which it does the
 // same; and the versions of Kubernetes that change: as far as a filter admits the pools. What is wrong with the Shoots is left to lint.
-// What the pools boot is by an order of preference.
-func addMaintenance(g *input.Given, r *html.Report, filter *input.Filter, order capability.Order, after time.Duration) {
+func addMaintenance(g *input.Given, r *html.Report, filter *input.Filter, after time.Duration) {
 	findings := g.Findings
 	defer func() { g.Findings = findings }()
 	pools, kubernetes := gathered{index: map[string]int{}}, gathered{index: map[string]int{}}
@@ -61,7 +59,7 @@ func addMaintenance(g *input.Given, r *html.Report, filter *input.Filter, order 
 		// admitted are the names of worker pools, of which "" is that of the control plane.
 		admitted := map[string]bool{"": !filter.OfPools()}
 		if len(answer.Pools) > 0 {
-			addPools(g, &pools, g.ProfileToAsk(s), s, answer.Pools, order, known, filter, admitted)
+			addPools(g, &pools, g.ProfileToAsk(s), s, answer.Pools, known, filter, admitted)
 		}
 		countShoot(r, filter, s.Object, len(answer.Pools), admitted[""] || len(admitted) > 1)
 		for _, k := range answer.Kubernetes {
@@ -111,7 +109,7 @@ type askedShape struct {
 // the image that it has before the maintenance. What is known of other pools has Asks and Boots alone.
 func addPools(
 	g *input.Given, to *gathered, p input.AnyProfile, s *input.Source[v1beta1.Shoot], maintained []maintain.MaintainedPool,
-	order capability.Order, known map[askedShape]html.Pools, filter *input.Filter, admitted map[string]bool,
+	known map[askedShape]html.Pools, filter *input.Filter, admitted map[string]bool,
 ) {
 	stored, _ := g.StoredShoot(p, s.Object)
 	for i, pool := range provider.PoolsOf(stored) {
@@ -119,7 +117,7 @@ func addPools(
 			continue
 		}
 		admitted[pool.Name] = true
-		pool.Image, pool.Version, pool.Order = maintained[i].Image, maintained[i].From, order
+		pool.Image, pool.Version = maintained[i].Image, maintained[i].From
 		var answer html.Pools
 		if ask.DuplicateKey(s.Manifest, &pool, p) == "" {
 			answer = memo.Get(known, askedShape{p.Spec(), p.Provider().Workers().ShapeOf(&pool)}, func() html.Pools {

@@ -16,7 +16,6 @@ import (
 	"github.com/capkit/capkit/internal/cli/checks"
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/input"
-	"github.com/capkit/capkit/pkg/capability"
 )
 
 type planFlags struct {
@@ -153,7 +152,7 @@ func (f *planFlags) checkComparison(args []string) error {
 }
 
 func runPlan(c *command.Call, cmd *cobra.Command, args []string, flags *planFlags) error {
-	order, err := capability.ParseOrder(flags.order)
+	order, err := input.Order(flags.order)
 	if err != nil {
 		return err
 	}
@@ -161,10 +160,11 @@ func runPlan(c *command.Call, cmd *cobra.Command, args []string, flags *planFlag
 	if err != nil {
 		return err
 	}
+	u.Before.Order, u.After.Order = order, order
 	if err := flags.filter.Choose(u.Before); err != nil {
 		return err
 	}
-	u.Order, u.Filter, u.Before.ReservedInCore = order, flags.filter, flags.reservedInCore
+	u.Filter, u.Before.ReservedInCore = flags.filter, flags.reservedInCore
 	comparing := c.Terminal.Begin("comparing", 0)
 	answer, err := u.Plan()
 	comparing.End()

@@ -41,6 +41,15 @@ func (p ImagesOnly) Decode(raw *runtime.RawExtension, at *field.Path) (provider.
 	return config, report
 }
 
+// Deciding is [ImagesOnly] with policies of its own.
+type Deciding struct {
+	ImagesOnly
+	Chosen provider.Policies
+}
+
+// Policies returns those.
+func (d Deciding) Policies() provider.Policies { return d.Chosen }
+
 // Cloud is a provider of type "given" whose images are already there: it reads no config, and hands out the very memory that it has.
 // The zero Cloud has no images and no worker settings.
 type Cloud struct {

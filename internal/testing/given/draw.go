@@ -126,6 +126,11 @@ func drawVersion(
 	return core, version
 }
 
+// DrawOrder draws a preference order.
+func DrawOrder(t *rapid.T) capability.Order {
+	return rapid.SampledFrom([]capability.Order{capability.GEP33, capability.Gardener}).Draw(t, "order")
+}
+
 // DrawPool draws a worker pool that may ask for something of a profile that DrawProfile draws, or for what that does not have.
 func DrawPool(t *rapid.T) provider.Pool {
 	pool := provider.Pool{
@@ -134,7 +139,6 @@ func DrawPool(t *rapid.T) provider.Pool {
 		Image:       rapid.SampledFrom([]string{"a", "a", "b", "none"}).Draw(t, "image"),
 		Version:     rapid.SampledFrom([]string{"0.0.0", "0.0.0", "1.0.0", "2.0.0"}).Draw(t, "version"),
 		Region:      rapid.SampledFrom([]string{"eu", "us"}).Draw(t, "region"),
-		Order:       rapid.SampledFrom([]capability.Order{capability.GEP33, capability.Gardener}).Draw(t, "order"),
 		Path:        field.NewPath("w"),
 	}
 	pool.Architecture = rapid.SampledFrom([]string{"", "", "amd64", "arm64"}).Draw(t, "architecture")

@@ -14,15 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/testing/worlds"
-	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// Asking returns a pool in europe on NAME@VERSION. The wishes may contain what [Ask] knows, the regions asia and africa, the
-// architecture amd64, and gardener for the other order.
+// Asking returns a pool in europe on NAME@VERSION. The wishes may contain what [Ask] knows, the regions asia and africa, and
+// the architecture amd64.
 func Asking(machine, image, wishes string) provider.Pool {
 	pool := provider.Pool{Name: "w", MachineType: machine, Region: "europe", Path: field.NewPath("spec", "provider", "workers").Index(2)}
 	pool.Image, pool.Version, _ = strings.Cut(image, "@")
@@ -34,9 +33,6 @@ func Asking(machine, image, wishes string) provider.Pool {
 	}
 	if strings.Contains(wishes, "amd64") {
 		pool.Architecture = "amd64"
-	}
-	if strings.Contains(wishes, "gardener") {
-		pool.Order = capability.Gardener
 	}
 	return pool
 }

@@ -73,9 +73,11 @@ type Profile struct {
 	// Name is [NAMESPACE/]NAME.
 	Name string `json:"name"`
 	// Order of preference, and the other one.
-	Order      string   `json:"order"`
-	OtherOrder string   `json:"otherOrder"`
-	Regions    []string `json:"regions"`
+	Order      string `json:"order"`
+	OtherOrder string `json:"otherOrder"`
+	// ByFlag says that the order is not that of the extension, so that a command has to name it.
+	ByFlag  bool     `json:"byFlag,omitempty"`
+	Regions []string `json:"regions"`
 	// Unavailable are the machine types that zones of a region do not have, with the names of these zones, by region and type.
 	Unavailable map[string]map[string]string `json:"unavailable"`
 	Groups      []Group                      `json:"groups"`

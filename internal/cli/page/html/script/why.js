@@ -41,7 +41,7 @@ function drawWhy() {
   listPools('Worker pools here that ask for something else', elsewhere,
     (e) => make('li', {}, `${namesOf(e)}: `, e.view < 0 ? answerTo(e) : cellLink(e, answerTo(e))));
   const flags = [`--image ${quoted(v.image)}`, `--version ${quoted(v.name)}`, `--machine-type ${quoted(types[open.type])}`,
-    `--region ${quoted(p.regions[open.region])}`, request.flag, p.order === 'gep33' ? '' : `--order ${p.order}`,
+    `--region ${quoted(p.regions[open.region])}`, request.flag, p.byFlag ? `--order ${p.order}` : '',
     ...p.inputs.map(quoted)].filter(Boolean);
   why.append(make('pre', { id: 'text', tabIndex: 0 }, ...linesOf(explain(open.group, open.type, open.version, open.region))),
     make('h4', {}, 'The same on the command line'), make('code', { id: 'command' }, `capkit explain ${flags.join(' ')}`));

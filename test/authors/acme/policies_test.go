@@ -6,6 +6,7 @@ package acme_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,6 +24,7 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/update"
+	"github.com/capkit/capkit/pkg/worker"
 	"github.com/capkit/capkit/test/authors/acme"
 )
 
@@ -101,9 +103,9 @@ func TestTheOrderIsThatOfTheProvider(t *testing.T) {
 			w.Spec.Pools = []extensionsv1alpha1.WorkerPool{{
 				Name: "pool", MachineType: "m", MachineImage: extensionsv1alpha1.MachineImage{Name: "linux", Version: "1.0.0"},
 			}}
-			images, err := acme.ImagesOf(compiled, w, nil, func(string) string { return "class" })
-			if err != nil || len(images) != 1 || images[0].Reference.ID != c.want {
-				t.Errorf("the worker controller boots %v, %v", images, err)
+			image, err := worker.NewImages(compiled, nil).Of(worker.Question[acme.Template]{Pool: worker.PoolsOf(w)[0], Names: []string{"class"}})
+			if err != nil || image.Reference.ID != c.want {
+				t.Errorf("the worker controller boots %v, %v", image, err)
 			}
 
 			// The second flavor is added: only by GEP-0033 do pools on the first one boot another image.
@@ -216,4 +218,13 @@ func run(t *testing.T, cloud provider.Provider[acme.Template], text, command str
 	args := append([]string{"capkit-acme", command, file}, flags...)
 	status = cli.Run(args, strings.NewReader(""), &stdout, &stderr, cli.For(cloud))
 	return status, stdout.String() + stderr.String()
+}
+
+func encode(t *testing.T, object any) []byte {
+	t.Helper()
+	encoded, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return encoded
 }

@@ -204,3 +204,13 @@ func sameReferences[R any](a, b *imageselector.Flavor[R]) bool {
 		return x.Region == y.Region && reflect.DeepEqual(x.Ref, y.Ref)
 	})
 }
+
+// sameValues reports whether two flavors have the same capabilities with the same values, in whatever order.
+func sameValues(a, b v1beta1.Capabilities) bool {
+	within := func(values, others []string) bool {
+		return !slices.ContainsFunc(values, func(value string) bool { return !slices.Contains(others, value) })
+	}
+	return maps.EqualFunc(a, b, func(values, others v1beta1.CapabilityValues) bool {
+		return within(values, others) && within(others, values)
+	})
+}

@@ -214,10 +214,10 @@ func (c *comparison[R]) kept(request imageselector.Request, flavor formerFlavor,
 // sameFlavors returns the indices of those flavors that a flavor before the update is after it, by its capabilities.
 func (c *comparison[R]) sameFlavors(flavor formerFlavor, flavors []imageselector.Flavor[R]) []int {
 	return memo.Get(c.flavors, flavor, func() (indices []int) {
-		was := c.before.Catalog().Flavors(flavor.Image, flavor.Version)[flavor.index].Capabilities
-		same := c.before.FlavorIn(c.after, flavor.ImageVersion, was)
+		was := &c.before.Catalog().Flavors(flavor.Image, flavor.Version)[flavor.index]
+		same := c.after.Alike(flavor.of, was)
 		for i := range flavors {
-			if same(flavors[i]) {
+			if same(&flavors[i]) {
 				indices = append(indices, i)
 			}
 		}

@@ -183,13 +183,10 @@ func referencesOf[R any](flavor *imageselector.Flavor[R]) iter.Seq[string] {
 	}
 }
 
-// inOneText returns capabilities by the names and in the words of the second text of GEP-0054, with their values sorted. The argument is not
-// changed.
+// inOneText returns capabilities in the words of the second text of GEP-0054, with their values sorted. The argument is not changed.
 func inOneText(c v1beta1.Capabilities) v1beta1.Capabilities {
-	all := make(v1beta1.Capabilities, len(c))
-	for written := range c {
-		name := texts.Canonical(written)
-		values, _ := texts.Declared(c, name)
+	all := texts.InSecond(c)
+	for name, values := range all {
 		all[name] = slices.Sorted(slices.Values(values))
 	}
 	return all

@@ -201,9 +201,10 @@ func (s *Images[R]) flavorsOf(pool provider.Pool, class *Class[R], verdicts []im
 			continue
 		}
 		recorded := record.flavor()
-		set := s.supported(&recorded)
-		found = matching(func(v *imageselector.Verdict[R]) bool { return s.supported(v.Flavor) == set })
+		same := s.profile.Alike(provider.ImageVersion{Image: pool.Image, Version: pool.Version}, &recorded)
+		found = matching(func(v *imageselector.Verdict[R]) bool { return same(v.Flavor) })
 		if len(found) == 0 && len(record.Capabilities) == 0 { // from before the profile had capabilities
+			set := s.supported(&recorded)
 			found = matching(func(v *imageselector.Verdict[R]) bool { return v.Set.Compatible(set) })
 		}
 		if len(found) > 0 {

@@ -110,3 +110,14 @@ func Declared(c v1beta1.Capabilities, name string) (values []string, declared bo
 	}
 	return append(slices.Clip(values), TranslateAll(other.name, translated)...), true
 }
+
+// InSecond returns capabilities by the names and in the words of the second text. What the second text does not have is as it is. The
+// argument is not changed, and the result may share its values.
+func InSecond(c v1beta1.Capabilities) v1beta1.Capabilities {
+	all := make(v1beta1.Capabilities, len(c))
+	for written := range c {
+		name := Canonical(written)
+		all[name], _ = Declared(c, name)
+	}
+	return all
+}

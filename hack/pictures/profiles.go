@@ -55,7 +55,8 @@ func (c *canvas) flavor(p *profile.Profile[openstack.Image], id provider.ImageVe
 	lines := written(p.Vocabulary(), core, coreWidth)
 	class, h := "good", height(max(2, len(lines)))
 	flavors := p.Catalog().Flavors(id.Image, id.Version)
-	if i := slices.IndexFunc(flavors, p.FlavorIn(p, id, core)); i >= 0 {
+	counterpart := p.Alike(id, &imageselector.Flavor[openstack.Image]{Capabilities: core})
+	if i := slices.IndexFunc(flavors, func(f imageselector.Flavor[openstack.Image]) bool { return counterpart(&f) }); i >= 0 {
 		c.cell("goodbox", configX, y, configWidth, h, written(p.Vocabulary(), flavors[i].Capabilities, configWidth)...)
 		for k, regional := range flavors[i].Regional {
 			c.cell("", configX+232, y+float64(k)*lineHeight, 0, 0, "mono accent|"+regional.Region+" "+regional.Ref.ID)

@@ -57,26 +57,39 @@ func hasName(c v1beta1.Capabilities) bool {
 // config, and where. Of what names none, which is mostly all, it makes nothing.
 func (r *Reading[R]) declarations() iter.Seq2[v1beta1.Capabilities, func() *field.Path] {
 	return func(yield func(v1beta1.Capabilities, func() *field.Path) bool) {
-		for i := range r.Spec.MachineTypes {
-			if declared := r.Spec.MachineTypes[i].Capabilities; hasName(declared) && !yield(declared, r.typeAt(i)) {
-				return
-			}
+		_ = r.ofMachineTypes(yield) && r.ofCore(yield) && r.ofImages(yield)
+	}
+}
+
+func (r *Reading[R]) ofMachineTypes(yield func(v1beta1.Capabilities, func() *field.Path) bool) bool {
+	for i := range r.Spec.MachineTypes {
+		if declared := r.Spec.MachineTypes[i].Capabilities; hasName(declared) && !yield(declared, r.typeAt(i)) {
+			return false
 		}
-		for v := range r.Versions() {
-			for i := range v.CapabilityFlavors {
-				if declared := v.CapabilityFlavors[i].Capabilities; hasName(declared) && !yield(declared, r.flavorAt(v, i)) {
-					return
-				}
-			}
-		}
-		for _, version := range Mappings(r.Images) {
-			for i := range version.Flavors {
-				if declared := version.Flavors[i].Capabilities; hasName(declared) && !yield(declared, capabilitiesOf(version.Flavors[i].Path)) {
-					return
-				}
+	}
+	return true
+}
+
+func (r *Reading[R]) ofCore(yield func(v1beta1.Capabilities, func() *field.Path) bool) bool {
+	for v := range r.Versions() {
+		for i := range v.CapabilityFlavors {
+			if declared := v.CapabilityFlavors[i].Capabilities; hasName(declared) && !yield(declared, r.flavorAt(v, i)) {
+				return false
 			}
 		}
 	}
+	return true
+}
+
+func (r *Reading[R]) ofImages(yield func(v1beta1.Capabilities, func() *field.Path) bool) bool {
+	for _, version := range Mappings(r.Images) {
+		for i := range version.Flavors {
+			if declared := version.Flavors[i].Capabilities; hasName(declared) && !yield(declared, capabilitiesOf(version.Flavors[i].Path)) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func (r *Reading[R]) registeredAt(i int) func() *field.Path {

@@ -219,7 +219,8 @@ type Requirement struct {
 // the set: it is for the caller to refuse them. Of a capability that is not registered a requirement that the
 // undeclared value meets is met by all images, and one that [Vocabulary.Ignores] reports counts for nothing.
 //
-// It does not allocate if nothing is asked for, or what the zero [Worker] asks for, as by most pools.
+// It does not allocate if nothing is asked for, or what the zero [Worker] asks for, as by most pools, in the words of the vocabulary;
+// see [Vocabulary.InWords].
 func (v *Vocabulary) Request(requirements []Requirement) (request Set, unmet []Requirement) {
 	var buffer [64]byte // on the stack, and enough for any vocabulary of a usual size
 	bits := append(buffer[:0], v.unrequested.bits...)

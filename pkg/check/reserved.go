@@ -5,7 +5,6 @@
 package check
 
 import (
-	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -14,6 +13,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // firstText warns once about the names that the second text of GEP-0054 has replaced (semantics S3). Where the profile has both names of
@@ -43,7 +43,7 @@ func (c *checker[R]) firstText() {
 	}
 	also := ""
 	if more > 0 {
-		also = fmt.Sprintf("; there are such names in %d more places", more)
+		also = "; there are such names in " + words.Count(more, "more place")
 	}
 	c.Report.Found(ruleFirstText, field.ErrorTypeInvalid, at, first,
 		"%s is the name that GEP-0054 had at first; it means the same, and its name is now %s%s", first,

@@ -16,6 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // What is wrong with how a profile calls Gardener's own capabilities (semantics S3): GEP-0054 has two texts, with a name in each.
@@ -144,7 +145,7 @@ func (r *Reading[R]) checkReservedNames(parent map[string]usedName) {
 		}
 		more := ""
 		if o.more > 0 {
-			more = fmt.Sprintf(", and has one of the two in %d more places", o.more)
+			more = ", and has one of the two in " + words.Count(o.more, "more place")
 		}
 		used := r.names[canonical]
 		r.Report.Found(ruleReservedMixed, field.ErrorTypeInvalid, o.at, o.name,

@@ -187,7 +187,7 @@ var _ = Describe("A Shoot whose Secret is gone", func() {
 		const why = "spec.credentialsBindingName: older than this update: Secret garden-demo/gone does not exist"
 		Eventually(ctx, func(g Gomega) []string { // once the component knows
 			g.Expect(change(ctx, s, scale)).To(Succeed())
-			return u.heard()
+			return u.Heard()
 		}).Should(ContainElement(ContainSubstring(why)))
 		expectAccepted(change(ctx, s, label))
 		expectAccepted(change(ctx, s, scale), why)

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capkit/capkit/test/suite"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,7 +29,7 @@ import (
 // writer sends manifests to the API as they are written, and demands strict validation of their fields. What it has
 // created goes away with its spec, so that another fixture may have objects of the same names.
 type writer struct {
-	hearing
+	suite.Hearing
 	client  rest.Interface
 	created []string // paths
 }
@@ -98,12 +100,12 @@ func (w *writer) update(ctx context.Context, d *fixtures.Document, dry bool) *fi
 
 func (w *writer) send(ctx context.Context, request *rest.Request, dry bool) *fixtures.Answer {
 	GinkgoHelper()
-	w.heard()
+	w.Heard()
 	if dry {
 		request = request.Param("dryRun", metav1.DryRunAll)
 	}
 	err := request.Param("fieldValidation", "Strict").Do(ctx).Error()
-	answer := &fixtures.Answer{Warnings: w.heard()}
+	answer := &fixtures.Answer{Warnings: w.Heard()}
 	var refusal apierrors.APIStatus
 	if errors.As(err, &refusal) {
 		status := refusal.Status()

@@ -36,13 +36,13 @@ var _ = Describe("A worker pool that is updated in place", func() {
 			for _, now := range []*v1beta1.InPlaceUpdates{supported, nil} {
 				g.Expect(change(ctx, profile, func(p *v1beta1.CloudProfile) { p.Spec.MachineImages[0].Versions[2].InPlaceUpdates = now })).To(Succeed())
 			}
-			return u.heard()
+			return u.Heard()
 		}).Should(ContainElement(ContainSubstring("worker pools of Shoot garden-demo/in-place")))
 		hibernated := false
 		Eventually(ctx, func(g Gomega) []string { // once the component has seen the profile as it is now
 			hibernated = !hibernated
 			g.Expect(change(ctx, s, func(s *v1beta1.Shoot) { s.Spec.Hibernation = &v1beta1.Hibernation{Enabled: &hibernated} })).To(Succeed())
-			return u.heard()
+			return u.Heard()
 		}).Should(HaveExactElements(ContainSubstring(inPlaceAt + ": older than this update: worker pool disks: " + asksInPlace)))
 		expectAccepted(change(ctx, s, func(s *v1beta1.Shoot) { s.Spec.Provider.Workers[0].Maximum = 9 }), asksInPlace)
 		Expect(change(ctx, s, addPool("more", unchanged))).To(HaveOccurred())

@@ -54,7 +54,7 @@ var _ = Describe("An update of a CloudProfile that locks Shoots", func() {
 			Eventually(ctx, func(g Gomega) []string { // once the component knows the Shoot
 				g.Expect(change(ctx, profile, lock.undo)).To(Succeed())
 				g.Expect(change(ctx, profile, lock.update)).To(Succeed())
-				return u.heard()
+				return u.Heard()
 			}).Should(ContainElement(ContainSubstring(lock.warning)))
 			refused := MatchError(lock.refused, "refused by Gardener")
 			Eventually(ctx, func() error { return change(ctx, s, label) }).Should(refused) // once Gardener has seen the profile

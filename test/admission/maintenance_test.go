@@ -322,9 +322,9 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 			return &p.Spec.MachineImages[0].Versions[2]
 		}
 		Expect(change(ctx, profile, func(p *v1beta1.CloudProfile) { classified("preview")(newest(p)) })).To(Succeed())
-		Expect(u.heard()).NotTo(ContainElement(ContainSubstring("maintenance")))
+		Expect(u.Heard()).NotTo(ContainElement(ContainSubstring("maintenance")))
 		Expect(change(ctx, profile, func(p *v1beta1.CloudProfile) { classified("supported")(newest(p)) })).To(Succeed())
-		return u.heard()
+		return u.Heard()
 	}
 
 	It("is foretold to the operator, and is what was foretold", func(ctx SpecContext) {
@@ -484,7 +484,7 @@ var _ = Describe("An image that is left to Gardener", Ordered, ContinueOnFailure
 		},
 		Entry("POST, no image", "left-post", none, func(ctx context.Context, s *v1beta1.Shoot) error {
 			err := u.Create(ctx, s)
-			Expect(u.heard()).To(ContainElement(ContainSubstring(corrected)))
+			Expect(u.Heard()).To(ContainElement(ContainSubstring(corrected)))
 			return err
 		}),
 		Entry("kubectl apply", "left-apply", none, func(ctx context.Context, s *v1beta1.Shoot) error { return apply(ctx, s) }),

@@ -117,7 +117,7 @@ var _ = Describe("A NamespacedCloudProfile", func() {
 				expires = metav1.NewTime(expires.AddDate(0, 0, 1))
 				p.Spec.MachineImages[0].Versions[0].ExpirationDate = &expires //nolint:staticcheck // as people write it
 			})).To(Succeed())
-			return u.heard()
+			return u.Heard()
 		}).Should(ContainElement(ContainSubstring("spec.providerConfig.machineImages[0].versions[0]: older than this update: gardenlinux@2000.0.0: " +
 			"the parent, CloudProfile gains-version, has this version")))
 		rendered(ctx, profile, want...)

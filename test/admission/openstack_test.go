@@ -132,7 +132,7 @@ var _ = Describe("What the provider config constrains", Ordered, func() {
 			} else {
 				Expect(err).To(beRefusedAt(inInfrastructure + "floatingPoolName"))
 			}
-			Expect(u.heard()).NotTo(ContainElement(ContainSubstring("domain")), "the domain is known")
+			Expect(u.Heard()).NotTo(ContainElement(ContainSubstring("domain")), "the domain is known")
 		}
 	},
 		Entry("of the domain", "of-demo", "fp-demo", true),

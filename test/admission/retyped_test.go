@@ -22,7 +22,7 @@ func retype(ctx context.Context, profile *v1beta1.CloudProfile, to string, optio
 	for {
 		Expect(u.Get(ctx, client.ObjectKeyFromObject(profile), profile)).To(Succeed())
 		profile.Spec.Type = to
-		u.heard()
+		u.Heard()
 		if err := u.Update(ctx, profile, options...); !apierrors.IsConflict(err) {
 			return err
 		}

@@ -65,11 +65,11 @@ var _ = Describe("A Shoot", func() {
 			}
 			g.Expect(rename("asia")).To(Succeed())
 			g.Expect(rename("elsewhere")).To(Succeed())
-			return u.heard()
+			return u.Heard()
 		}).Should(ContainElement(ContainSubstring("no image is left for worker pools of Shoot garden-demo/impossible")))
 		Eventually(ctx, func(g Gomega) []string { // once the component has seen the profile as it is now
 			g.Expect(change(ctx, s, scale)).To(Succeed())
-			return u.heard()
+			return u.Heard()
 		}).Should(ContainElement(ContainSubstring("no image fits machine type bare_8_16")))
 
 		By("changing what leaves the pool alone")

@@ -11,7 +11,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
+
+	"github.com/capkit/capkit/test/suite"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -28,34 +29,10 @@ import (
 	"github.com/capkit/capkit/test/garden"
 )
 
-// hearing notes what the API server warns about.
-type hearing struct {
-	lock     sync.Mutex
-	warnings []string
-}
-
-// HandleWarningHeaderWithContext notes a warning.
-func (h *hearing) HandleWarningHeaderWithContext(_ context.Context, code int, _, text string) {
-	h.lock.Lock()
-	defer h.lock.Unlock()
-	if code == 299 {
-		h.warnings = append(h.warnings, text)
-	}
-}
-
-// heard returns the warnings since the last call.
-func (h *hearing) heard() []string {
-	h.lock.Lock()
-	defer h.lock.Unlock()
-	heard := h.warnings
-	h.warnings = nil
-	return heard
-}
-
 // user writes objects as one with every right does.
 type user struct {
 	client.Client
-	hearing
+	suite.Hearing
 }
 
 func newUser() *user {
@@ -141,7 +118,7 @@ func edit(raw *runtime.RawExtension, operations ...operation) {
 func create(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	Expect(u.Create(ctx, object)).To(Succeed())
-	u.heard()
+	u.Heard()
 }
 
 // change reads an object, changes it and writes it. It does so again if somebody else was faster.
@@ -150,7 +127,7 @@ func change[P client.Object](ctx context.Context, object P, change func(P)) erro
 	for {
 		Expect(u.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
 		change(object)
-		u.heard()
+		u.Heard()
 		if err := u.Update(ctx, object); !apierrors.IsConflict(err) {
 			return err
 		}
@@ -217,7 +194,7 @@ func beRefusedFor(want ...cause) types.GomegaMatcher {
 func expectAccepted(err error, warnings ...string) {
 	GinkgoHelper()
 	Expect(err).NotTo(HaveOccurred())
-	heard := u.heard()
+	heard := u.Heard()
 	for _, want := range warnings {
 		Expect(heard).To(ContainElement(ContainSubstring(want)))
 	}

@@ -91,7 +91,7 @@ var _ = Describe("A worker pool that asks for trusted launch", func() {
 		Eventually(ctx, func(g Gomega) []string { // once the component knows that the Shoot uses the flavor
 			expectAccepted(change(ctx, profile, again)) // nobody who boots another flavor is affected, so there is nothing to warn about
 			g.Expect(change(ctx, profile, without)).To(Succeed())
-			return u.heard()
+			return u.Heard()
 		}).Should(ContainElement(ContainSubstring("spec.providerConfig.machineImages: gardenlinux@1877.5.0: " +
 			"no image is left for worker pools of Shoot garden-demo/taken-away (1 pool): they get no new machines")))
 
@@ -149,7 +149,7 @@ func leftAlone(ctx context.Context, s *v1beta1.Shoot, warning string) {
 	GinkgoHelper()
 	Eventually(ctx, func(g Gomega) []string { // once the component has seen the profile as it is now
 		g.Expect(change(ctx, s, scale)).To(Succeed())
-		return u.heard()
+		return u.Heard()
 	}).Should(ContainElement(ContainSubstring(warning)))
 	expectAccepted(change(ctx, s, func(s *v1beta1.Shoot) {
 		s.Spec.Hibernation = &v1beta1.Hibernation{Enabled: ptr.To(s.Spec.Hibernation == nil || !*s.Spec.Hibernation.Enabled)}

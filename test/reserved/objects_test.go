@@ -10,7 +10,8 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/capkit/capkit/test/suite"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	. "github.com/onsi/ginkgo/v2"
@@ -247,8 +248,7 @@ func read[T any](file string) *T {
 // user writes objects as one with every right does, and notes what the API server warns about.
 type user struct {
 	client.Client
-	lock     sync.Mutex
-	warnings []string
+	suite.Hearing
 }
 
 func newUser() *user {
@@ -262,28 +262,10 @@ func newUser() *user {
 	return u
 }
 
-// HandleWarningHeaderWithContext notes a warning.
-func (u *user) HandleWarningHeaderWithContext(_ context.Context, code int, _, text string) {
-	u.lock.Lock()
-	defer u.lock.Unlock()
-	if code == 299 {
-		u.warnings = append(u.warnings, text)
-	}
-}
-
-// heard returns the warnings since the last call.
-func (u *user) heard() []string {
-	u.lock.Lock()
-	defer u.lock.Unlock()
-	heard := u.warnings
-	u.warnings = nil
-	return heard
-}
-
 // create creates an object, which has to be accepted with as many warnings as there are texts, each of which has the text.
 func create(ctx context.Context, object client.Object, warnings ...string) {
 	GinkgoHelper()
-	u.heard()
+	u.Heard()
 	Expect(u.Create(ctx, object)).To(Succeed())
 	expectWarnings(warnings...)
 }
@@ -291,7 +273,7 @@ func create(ctx context.Context, object client.Object, warnings ...string) {
 // expectWarnings demands that there was a warning with each text since the last call, and no other.
 func expectWarnings(texts ...string) {
 	GinkgoHelper()
-	heard := u.heard()
+	heard := u.Heard()
 	Expect(heard).To(HaveLen(len(texts)), "%q", heard)
 	for _, text := range texts {
 		Expect(heard).To(ContainElement(ContainSubstring(text)))
@@ -304,7 +286,7 @@ func change[P client.Object](ctx context.Context, object P, change func(P)) erro
 	for {
 		Expect(u.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
 		change(object)
-		u.heard()
+		u.Heard()
 		if err := u.Update(ctx, object); !apierrors.IsConflict(err) {
 			return err
 		}

@@ -25,7 +25,7 @@ func write(ctx context.Context, d *fixtures.Document) *fixtures.Answer {
 	object, stored := &unstructured.Unstructured{}, &unstructured.Unstructured{}
 	Expect(yaml.Unmarshal(d.Text, &object.Object)).To(Succeed())
 	stored.SetGroupVersionKind(object.GroupVersionKind())
-	u.heard()
+	u.Heard()
 	err := u.Get(ctx, client.ObjectKeyFromObject(object), stored)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -35,7 +35,7 @@ func write(ctx context.Context, d *fixtures.Document) *fixtures.Answer {
 		object.SetResourceVersion(stored.GetResourceVersion())
 		err = u.Update(ctx, object)
 	}
-	answer := &fixtures.Answer{Warnings: u.heard()}
+	answer := &fixtures.Answer{Warnings: u.Heard()}
 	var refusal apierrors.APIStatus
 	if errors.As(err, &refusal) {
 		status := refusal.Status()

@@ -122,7 +122,7 @@ var _ = Describe("Registering in a profile that is in use", func() {
 		Eventually(ctx, func(g Gomega) []string { // once the component knows the Shoot
 			g.Expect(change(ctx, profile, before.write)).To(Succeed())
 			g.Expect(change(ctx, profile, less.write)).To(Succeed())
-			return u.heard()
+			return u.Heard()
 		}).Should(ContainElement(ContainSubstring("no image is left for worker pools of Shoot garden-demo/in-use (1 pool)")))
 		Expect(change(ctx, profile, before.write)).To(Succeed())
 		Expect(change(ctx, profile, same.write)).To(Succeed())

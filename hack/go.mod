@@ -11,7 +11,7 @@ require (
 	github.com/fatih/color v1.19.0 // indirect
 	github.com/gardener/gardener v1.150.0 // indirect
 	github.com/gardener/gardener/pkg/apis v1.150.0
-	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // indirect
+	github.com/go-json-experiment/json v1.27.2 // indirect
 	github.com/google/go-cmp v0.7.0
 	github.com/google/go-containerregistry v0.22.1
 	github.com/gophercloud/gophercloud/v2 v2.12.0 // indirect
@@ -31,6 +31,9 @@ require (
 
 require (
 	github.com/arran4/golang-ical v0.3.4 // indirect
+	github.com/capkit/capkit/pkg/admission v0.0.0-00010101000000-000000000000 // indirect
+	github.com/capkit/capkit/pkg/gardenerlib v0.0.0-00010101000000-000000000000 // indirect
+	github.com/capkit/capkit/pkg/worker/kit v0.0.0-00010101000000-000000000000 // indirect
 	github.com/go-logr/zapr v1.3.0 // indirect
 	github.com/opencontainers/image-spec v1.1.1 // indirect
 	github.com/pbnjay/memory v0.0.0-20210728143218-7b4eea64cf58 // indirect
@@ -256,11 +259,22 @@ exclude (
 
 require (
 	github.com/capkit/capkit v0.0.0-00010101000000-000000000000
+	github.com/capkit/capkit/internal/cli v0.0.0-00010101000000-000000000000
+	github.com/capkit/capkit/pkg/cli v0.0.0-00010101000000-000000000000
+	github.com/capkit/capkit/pkg/openstack/machines v0.0.0-00010101000000-000000000000
 	github.com/capkit/capkit/test v0.0.0-00010101000000-000000000000
 )
 
 // The three modules are one repository; none but the first is published.
+
 replace (
 	github.com/capkit/capkit => ..
+	github.com/capkit/capkit/cmd => ../cmd
+	github.com/capkit/capkit/internal/cli => ../internal/cli
+	github.com/capkit/capkit/pkg/admission => ../pkg/admission
+	github.com/capkit/capkit/pkg/cli => ../pkg/cli
+	github.com/capkit/capkit/pkg/gardenerlib => ../pkg/gardenerlib
+	github.com/capkit/capkit/pkg/openstack/machines => ../pkg/openstack/machines
+	github.com/capkit/capkit/pkg/worker/kit => ../pkg/worker/kit
 	github.com/capkit/capkit/test => ../test
 )

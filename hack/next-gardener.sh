@@ -15,16 +15,18 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 module=github.com/gardener/gardener
 # The packages that are tested: those without a garden.
-packages=(./pkg/... ./internal/... ./test/garden/internal/overlay)
+packages=(./... ./internal/cli/... ./pkg/{admission,cli,gardenerlib,openstack/machines,worker/kit}/... ./test/{garden/internal/overlay,gardener,maintenance,update})
+# The modules of the workspace that require Gardener. The root requires the API types of the oldest one, and keeps them.
+modules=(cmd internal/cli pkg/{admission,cli,gardenerlib,openstack/machines,worker/kit} hack test test/browser)
 unset GOFLAGS
 export CGO_ENABLED=0
 
-current=$(GOWORK=off go list -m -f '{{.Version}}' $module) || exit 1
+current=$(cd cmd && GOWORK=off go list -m -f '{{.Version}}' $module) || exit 1
 
 # has reports whether the proxy has a version. It ends the shell if the proxy does not say so, one way or the other.
 has() {
   local answer
-  answer=$(GOWORK=off GOFLAGS=-mod=mod go list -m "$module@$1" 2>&1 >/dev/null) && return
+  answer=$(cd cmd && GOWORK=off GOFLAGS=-mod=mod go list -m "$module@$1" 2>&1 >/dev/null) && return
   if ! grep -qE '40[34] |410 |unknown revision|not found' <<<"$answer"; then
     printf '%s\n' "$answer" >&2
     exit 1
@@ -36,7 +38,7 @@ has() {
 # are asked for one by one, the minor versions and the patches of the last one.
 newest() {
   local listed minor patch=0
-  listed=$(GOWORK=off go list -m -versions -f '{{range .Versions}}{{println .}}{{end}}' $module 2>/dev/null |
+  listed=$(cd cmd && GOWORK=off go list -m -versions -f '{{range .Versions}}{{println .}}{{end}}' $module 2>/dev/null |
     grep -E '^v1\.[0-9]+\.[0-9]+$' | sort -V | tail -n 1)
   if [[ -n $listed ]]; then
     printf '%s\n' "$listed" "$current" | sort -V | tail -n 1
@@ -85,21 +87,21 @@ step() {
   results+=("$(printf '%-6s %4ds  %s' $result $((SECONDS - start)) "$name")")
 }
 
-# bump gives each module of the workspace that requires Gardener the next version. hack/apiservers keeps the old ones.
+# bump gives each module of the workspace that requires Gardener the next version. The root and hack/apiservers keep the old ones.
 bump() {
   local folder failed=0
-  for folder in . hack test test/browser; do
+  for folder in "${modules[@]}"; do
     grep -q "$module " "$folder/go.mod" || continue
     (cd "$folder" && GOWORK=off GOFLAGS=-mod=mod go mod edit -require="$module@$next" -require="$module/pkg/apis@$next") || return 1
   done
   # Each module requires the others, and so all are edited before one is tidied.
-  for folder in . hack test test/browser; do
+  for folder in "${modules[@]}"; do
     (cd "$folder" && GOWORK=off go mod tidy) || failed=1
   done
   return $failed
 }
 
-copies() { go test -vet=off ./pkg/gardenerrules/... 2>&1 | tee "$log.copies"; }
+copies() { go test -vet=off ./pkg/gardenerlib/... 2>&1 | tee "$log.copies"; }
 
 tests() { go test -vet=off -ldflags=-w "${packages[@]}" 2>&1 | tee "$log"; }
 

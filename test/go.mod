@@ -5,13 +5,13 @@ go 1.26.5
 require (
 	github.com/CycloneDX/cyclonedx-go v0.12.0
 	github.com/KimMachineGun/automemlimit v1.0.1 // indirect
-	github.com/Masterminds/semver/v3 v3.5.0 // indirect
+	github.com/Masterminds/semver/v3 v3.5.0
 	github.com/andybalholm/brotli v1.2.8
 	github.com/aymanbagabas/go-udiff v0.4.1 // indirect
 	github.com/fatih/color v1.19.0 // indirect
 	github.com/gardener/gardener v1.150.0
 	github.com/gardener/gardener/pkg/apis v1.150.0
-	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // indirect
+	github.com/go-json-experiment/json v1.27.2 // indirect
 	github.com/google/go-cmp v0.7.0
 	github.com/google/go-containerregistry v0.22.1
 	github.com/gophercloud/gophercloud/v2 v2.12.0
@@ -284,10 +284,10 @@ require (
 	istio.io/client-go v1.29.2 // indirect
 	k8s.io/api v0.36.4
 	k8s.io/apiextensions-apiserver v0.36.4 // indirect
-	k8s.io/apiserver v0.36.4 // indirect
+	k8s.io/apiserver v0.36.4
 	k8s.io/autoscaler/vertical-pod-autoscaler v1.7.1 // indirect
 	k8s.io/client-go v0.36.4
-	k8s.io/component-base v0.36.4 // indirect
+	k8s.io/component-base v0.36.4
 	k8s.io/klog/v2 v2.140.0
 	k8s.io/kube-aggregator v0.36.4 // indirect
 	k8s.io/kube-openapi v0.0.0-20260603220949-865597e52e25 // indirect
@@ -313,10 +313,24 @@ exclude (
 require (
 	github.com/capkit/capkit v0.0.0-00010101000000-000000000000
 	github.com/capkit/capkit/hack v0.0.0-00010101000000-000000000000
+	github.com/capkit/capkit/internal/cli v0.0.0-00010101000000-000000000000
+	github.com/capkit/capkit/pkg/admission v0.0.0-00010101000000-000000000000
+	github.com/capkit/capkit/pkg/cli v0.0.0-00010101000000-000000000000
+	github.com/capkit/capkit/pkg/gardenerlib v0.0.0-00010101000000-000000000000
+	github.com/capkit/capkit/pkg/openstack/machines v0.0.0-00010101000000-000000000000
+	github.com/capkit/capkit/pkg/worker/kit v0.0.0-00010101000000-000000000000
 )
 
 // The three modules are one repository; none but the first is published.
+
 replace (
 	github.com/capkit/capkit => ..
+	github.com/capkit/capkit/cmd => ../cmd
 	github.com/capkit/capkit/hack => ../hack
+	github.com/capkit/capkit/internal/cli => ../internal/cli
+	github.com/capkit/capkit/pkg/admission => ../pkg/admission
+	github.com/capkit/capkit/pkg/cli => ../pkg/cli
+	github.com/capkit/capkit/pkg/gardenerlib => ../pkg/gardenerlib
+	github.com/capkit/capkit/pkg/openstack/machines => ../pkg/openstack/machines
+	github.com/capkit/capkit/pkg/worker/kit => ../pkg/worker/kit
 )

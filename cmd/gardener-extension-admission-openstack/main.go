@@ -12,11 +12,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager/signals"
 
 	"github.com/capkit/capkit/pkg/admission"
+	"github.com/capkit/capkit/pkg/gardenerlib"
 	"github.com/capkit/capkit/pkg/openstack"
 )
 
 func main() {
-	if err := admission.NewCommand(openstack.Provider{}).ExecuteContext(signals.SetupSignalHandler()); err != nil {
+	if err := admission.NewCommand(openstack.With(gardenerlib.Library{})).ExecuteContext(signals.SetupSignalHandler()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

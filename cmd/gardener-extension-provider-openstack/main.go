@@ -15,7 +15,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/openstack/machines"
-	"github.com/capkit/capkit/pkg/worker/command"
+	"github.com/capkit/capkit/pkg/worker/kit/command"
 )
 
 func main() {

@@ -60,9 +60,9 @@ func Compile(ctx context.Context, root, ldflags, programs string, platform v1.Pl
 	}
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w "+ldflags, "-o", folder)
 	for _, name := range names {
-		build.Args = append(build.Args, "./cmd/"+name)
+		build.Args = append(build.Args, "./"+name)
 	}
-	build.Dir, build.Stdout, build.Stderr = root, os.Stderr, os.Stderr
+	build.Dir, build.Stdout, build.Stderr = filepath.Join(root, "cmd"), os.Stderr, os.Stderr
 	// What a user may have set for other builds must not show here.
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0",
 		"GOOS="+platform.OS, "GOARCH="+platform.Architecture)

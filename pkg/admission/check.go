@@ -12,6 +12,8 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/capkit/capkit/pkg/gardenerlib"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"gomodules.xyz/jsonpatch/v2"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -63,7 +65,7 @@ func (c *component[R]) effects(before, after *profile.Profile[R], users []update
 	if c.corrects && len(*c.maintainers) > 0 {
 		by = maintenance.Corrects
 	}
-	changes := update.Of(update.View[R]{Before: before, After: after, Users: users, Admission: by})
+	changes := update.Of(gardenerlib.Library{}, update.View[R]{Before: before, After: after, Users: users, Admission: by})
 	return check.Effects(before, after, &changes, by)
 }
 

@@ -44,7 +44,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	"github.com/capkit/capkit/pkg/logging"
+	"github.com/capkit/capkit/pkg/gardenerlib/logging"
 	"github.com/capkit/capkit/pkg/provider"
 )
 

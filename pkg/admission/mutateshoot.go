@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/capkit/capkit/pkg/gardenerlib"
+
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"gomodules.xyz/jsonpatch/v2"
@@ -133,7 +135,7 @@ func (c *component[R]) correct(ctx context.Context, shoot, old *v1beta1.Shoot, s
 		return nil, err
 	}
 	pools, by := provider.PoolsOf(shoot), sync.OnceValue(func() written { return writtenBy(shoot) })
-	maintainer := maintenance.NewMaintainer(compiled.Spec(), compiled.Provider().Workers())
+	maintainer := maintenance.NewMaintainer(gardenerlib.Library{}, compiled.Spec(), compiled.Provider().Workers())
 	var corrections []correction
 	for _, s := range suspects[:min(len(suspects), maxSuspects(compiled.Spec()))] {
 		if err := ctx.Err(); err != nil {
@@ -182,11 +184,11 @@ func defaulted(
 	}
 	open := *worker
 	open.Machine.Image = image
-	chosen, err := shoots.DefaultImage(profile, &open, nil)
+	chosen, err := shoots.DefaultImage(gardenerlib.Library{}, profile, &open, nil)
 	if err != nil || chosen != gardenerrules.NamedImage(worker) {
 		return maintenance.Image{} // it was not Gardener who has chosen it, or by another version of the profile
 	}
-	found, err := maintenance.Filled(profile, &open, shoot.Spec.Kubernetes.Version, boots)
+	found, err := maintenance.Filled(gardenerlib.Library{}, profile, &open, shoot.Spec.Kubernetes.Version, boots)
 	if err != nil {
 		return maintenance.Image{}
 	}

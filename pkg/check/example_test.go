@@ -9,17 +9,13 @@ import (
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
-	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/profile"
-	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/pkg/update"
 )
 
 // exampleProfile has one image version in two flavors; its provider config has what is given.
@@ -145,30 +141,4 @@ func ExampleCloudProfileUpdate() {
 	// Output:
 	// error: provider-version-missing at spec.machineImages[0].versions[0]
 	// warning: provider-flavor-missing at spec.machineImages[0].versions[1].capabilityFlavors[1]
-}
-
-func ExampleEffects() {
-	old := exampleProfile(virtualized + "," + baremetal).Spec
-	updated := *old.DeepCopy()
-	updated.MachineTypes = updated.MachineTypes[:1]
-	before, _ := profile.Compile(local.Provider{}, &old, field.NewPath("spec"))
-	after, _ := profile.Compile(local.Provider{}, &updated, field.NewPath("spec"))
-
-	shoot := &v1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Namespace: "garden-dev", Name: "blog"}}
-	shoot.Spec.Region = "local"
-	shoot.Spec.Provider.Workers = []v1beta1.Worker{{Machine: v1beta1.Machine{
-		Type: "small", Image: &v1beta1.ShootMachineImage{Name: "linux", Version: new("1.0.0")},
-	}}}
-	users := []update.User{{Shoot: shoot, Pools: provider.PoolsOf(shoot)}}
-	changes := update.Of(update.View[local.Image]{Before: before, After: after, Users: users})
-	for _, warning := range check.Effects(before, after, &changes, maintenance.Validates) {
-		fmt.Println(warning.Origin)
-		printError(warning)
-	}
-	// Output:
-	// machine-type-in-use
-	// spec.machineTypes
-	//   Forbidden: machine type small is removed and still used by Shoot garden-dev/blog (1 pool);
-	//   no later update of them passes Gardener, not even the confirmation of their deletion;
-	//   put it back with usable: false until nobody uses it
 }

@@ -42,7 +42,7 @@ func effects[R any](before, after *profile.Profile[R], uses []use) finding.List 
 		shoot.Spec.Provider.Workers = make([]v1beta1.Worker, len(u.Pools))
 		users = append(users, update.User{Shoot: shoot, Pools: u.Pools})
 	}
-	changes := update.Of(update.View[R]{Before: before, After: after, Users: users})
+	changes := update.Of(given.Library{}, update.View[R]{Before: before, After: after, Users: users})
 	changes.Blocked = nil
 	return slices.Clip(check.Effects(before, after, &changes, maintenance.Validates))
 }

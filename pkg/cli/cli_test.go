@@ -21,6 +21,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/internal/testing/cases"
 	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/gardenerlib"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
 )
@@ -34,7 +35,7 @@ type result struct {
 // providers are those of the tests here; table are all of capkit's, for its examples. What the command answers for the former
 // does not change when a cloud is added.
 var (
-	providers = []cli.Provider{cli.For(openstack.Provider{}), cli.For(local.Provider{})}
+	providers = []cli.Provider{cli.For(openstack.With(gardenerlib.Library{})), cli.For(local.Provider{})}
 	table     = clouds.All()
 )
 

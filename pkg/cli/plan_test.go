@@ -22,8 +22,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capkit/capkit/internal/cli/cluster/fakegarden"
 	"github.com/capkit/capkit/internal/testing/cases"
-	"github.com/capkit/capkit/internal/testing/fakegarden"
 )
 
 func TestPlan(t *testing.T) { cases.Run(t, "testdata/plan.txtar", commands(providers)) }

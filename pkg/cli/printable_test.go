@@ -29,7 +29,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capkit/capkit/internal/testing/fakegarden"
+	"github.com/capkit/capkit/internal/cli/cluster/fakegarden"
 	"github.com/capkit/capkit/pkg/cli"
 )
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
-	"github.com/capkit/capkit/internal/testing/fakegarden"
+	"github.com/capkit/capkit/internal/cli/cluster/fakegarden"
 	"github.com/capkit/capkit/pkg/cli"
 )
 

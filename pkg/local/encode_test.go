@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"github.com/gardener/gardener/pkg/provider-local/apis/local/v1alpha1"
 	"pgregory.net/rapid"
 
 	"github.com/capkit/capkit/pkg/imageselector"
@@ -17,7 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider/providertest"
 )
 
-var configKind = v1alpha1.SchemeGroupVersion.WithKind("CloudProfileConfig")
+var configKind = local.ConfigKind
 
 func TestLaws(t *testing.T) {
 	providertest.Laws(t, local.Provider{}, append(providertest.Configs(t, configKind,

@@ -10,7 +10,6 @@ import (
 	"errors"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
-	"github.com/gardener/gardener/pkg/provider-local/apis/local/v1alpha1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -43,18 +42,18 @@ func (Provider) SharesReferences() bool { return true }
 // Decode reads a CloudProfileConfig of group local.provider.extensions.gardener.cloud. A legacy version is one
 // container image that serves every architecture, so it becomes one flavor that declares none.
 func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Image], finding.Report) {
-	config := &v1alpha1.CloudProfileConfig{}
-	kind := v1alpha1.SchemeGroupVersion.WithKind("CloudProfileConfig")
-	report := finding.Report{Errors: providerconfig.Decode(raw, kind, config, at)}
+	config := &CloudProfileConfig{}
+
+	report := finding.Report{Errors: providerconfig.Decode(raw, ConfigKind, config, at)}
 	images := providerconfig.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
 	return provider.Config[Image]{Images: images}, report
 }
 
-func parts(image *v1alpha1.MachineImages) (string, []v1alpha1.MachineImageVersion) {
+func parts(image *MachineImages) (string, []MachineImageVersion) {
 	return image.Name, image.Versions
 }
 
-func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *finding.Report) imageselector.Version[Image] {
+func convert(written *MachineImageVersion, at *field.Path, report *finding.Report) imageselector.Version[Image] {
 	v := imageselector.Version[Image]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
 	for i, f := range written.CapabilityFlavors {
 		path := at.Child("capabilityFlavors").Index(i)
@@ -75,7 +74,7 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *find
 
 // Encode writes a version. The legacy format has one image for all architectures.
 func (Provider) Encode(version imageselector.Version[Image], format provider.Format) ([]any, error) {
-	written := v1alpha1.MachineImageVersion{Version: version.Version}
+	written := MachineImageVersion{Version: version.Version}
 	for _, flavor := range version.Flavors {
 		if flavor.Global == nil || len(flavor.Regional) > 0 {
 			return nil, errors.New("an image has one name, which is the same in every region")
@@ -83,7 +82,7 @@ func (Provider) Encode(version imageselector.Version[Image], format provider.For
 		image := flavor.Global.Ref.Image
 		switch {
 		case format == provider.FormatFlavors:
-			written.CapabilityFlavors = append(written.CapabilityFlavors, v1alpha1.MachineImageFlavor{
+			written.CapabilityFlavors = append(written.CapabilityFlavors, MachineImageFlavor{
 				Capabilities: flavor.Capabilities, Image: image,
 			})
 		case len(flavor.Capabilities) > 1 || len(flavor.Capabilities) != len(flavor.Capabilities[constants.ArchitectureName]):

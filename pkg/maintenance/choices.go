@@ -11,14 +11,13 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
-	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"github.com/gardener/gardener/pkg/controllermanager/controller/shoot/maintenance/helper"
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/gardenerrules/shoots"
 	"github.com/capkit/capkit/pkg/memo"
+	"github.com/capkit/capkit/pkg/versions"
 )
 
 // How Gardener chooses the next image version of a worker pool. It is asked once for those that are alike.
@@ -34,7 +33,7 @@ type request struct {
 func requestOf(shoot *v1beta1.Shoot, worker *v1beta1.Worker) request {
 	return request{
 		machineType: worker.Machine.Type, image: worker.Machine.Image.Name, version: *worker.Machine.Image.Version,
-		architecture: optional(worker.Machine.Architecture), inPlace: v1beta1helper.IsUpdateStrategyInPlace(worker.UpdateStrategy),
+		architecture: optional(worker.Machine.Architecture), inPlace: gardenerrules.UpdatedInPlace(worker),
 		kubernetes: shoot.Spec.Kubernetes.Version, kubelet: kubeletOf(worker), runtimes: runtimesOf(worker),
 		autoUpdate: UpdatesImages(shoot),
 	}
@@ -97,7 +96,7 @@ func (m *Maintainer) choose(shoot *v1beta1.Shoot, worker *v1beta1.Worker, admits
 	rest.Versions = slices.DeleteFunc(slices.Clone(rest.Versions), func(v v1beta1.MachineImageVersion) bool {
 		return !admits(rest.Name, v.Version)
 	})
-	return newAllowed(&rest).pick(current, request.autoUpdate), false
+	return newAllowed(m.library, &rest).pick(current, request.autoUpdate), false
 }
 
 // offer returns what Gardener chooses from for the request of a worker, which depends on the version that the worker has only
@@ -108,25 +107,26 @@ func (m *Maintainer) offer(worker *v1beta1.Worker, r request) offer {
 		r.version = ""
 	}
 	return memo.Get(m.offers, r, func() offer {
-		image, err := allowedVersions(m.profile, worker, r.kubernetes)
+		image, err := m.allowedVersions(worker, r.kubernetes)
 		if err != nil {
 			return offer{err: err}
 		}
-		return offer{allowed: memo.Get(m.allowed, contentOf(image), func() *allowed { return newAllowed(image) })}
+		return offer{allowed: memo.Get(m.allowed, contentOf(image), func() *allowed { return newAllowed(m.library, image) })}
 	})
 }
 
 // allowedVersions returns the image of a worker pool with the versions that the pool can have. After an error Gardener looks at
 // no further worker pool.
-func allowedVersions(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernetes string) (*v1beta1.MachineImage, error) {
-	machineType := v1beta1helper.FindMachineTypeByName(profile.MachineTypes, worker.Machine.Type)
+func (m *Maintainer) allowedVersions(worker *v1beta1.Worker, kubernetes string) (*v1beta1.MachineImage, error) {
+	machineType := gardenerrules.FindMachineType(m.profile, worker.Machine.Type)
 	if machineType == nil {
 		return nil, fmt.Errorf("the profile has no machine type %q", worker.Machine.Type)
 	}
-	image, err := helper.DetermineMachineImage(&v1beta1.CloudProfile{Spec: *profile}, worker.Machine.Image)
-	if err != nil {
+	found := gardenerrules.FindMachineImage(m.profile, worker.Machine.Image.Name)
+	if found == nil {
 		return nil, fmt.Errorf("the profile has no image %q", worker.Machine.Image.Name)
 	}
+	image := *found
 	if image.UpdateStrategy == nil { // in a manifest that no API server has seen
 		image.UpdateStrategy = ptr.To(v1beta1.UpdateStrategyMajor)
 	}
@@ -138,8 +138,8 @@ func allowedVersions(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, 
 		return unreadable(v.KubeletVersionConstraint)
 	})
 	complete := *worker
-	complete.Machine.Architecture = ptr.To(gardenerrules.Architecture(profile, worker))
-	return helper.FilterMachineImageVersions(&image, complete, kubelet, machineType, profile.MachineCapabilities), nil
+	complete.Machine.Architecture = ptr.To(gardenerrules.Architecture(m.profile, worker))
+	return m.library.FilterMachineImageVersions(&image, complete, kubelet, machineType, m.profile.MachineCapabilities), nil
 }
 
 // unreadable reports whether a constraint cannot be read. No API server accepts it, and Gardener's code relies on that.
@@ -153,7 +153,8 @@ func unreadable(constraint *string) bool {
 
 // allowed are the versions of an image that a worker pool can have.
 type allowed struct {
-	image *v1beta1.MachineImage
+	library gardenerrules.Library
+	image   *v1beta1.MachineImage
 	// stages and numbers are those of the versions. There are no numbers if one of them is no plain version.
 	stages  []string
 	numbers []*semver.Version
@@ -177,12 +178,11 @@ func contentOf(image *v1beta1.MachineImage) string {
 
 // stageOf returns a text that is the same for versions between which Gardener tells no difference but their numbers.
 func stageOf(v v1beta1.MachineImageVersion) string {
-	return fmt.Sprint(v1beta1helper.CurrentLifecycleClassification(v.ExpirableVersion),
-		v1beta1helper.VersionIsExpired(v.ExpirableVersion), v1beta1helper.VersionIsDeprecated(v.ExpirableVersion))
+	return string(versions.Classification(v.ExpirableVersion))
 }
 
-func newAllowed(image *v1beta1.MachineImage) *allowed {
-	a := &allowed{image: image, picked: map[pickable]Outcome{}}
+func newAllowed(library gardenerrules.Library, image *v1beta1.MachineImage) *allowed {
+	a := &allowed{library: library, image: image, picked: map[pickable]Outcome{}}
 	allPlain := true
 	for _, v := range image.Versions {
 		number, plain := plainVersion(v.Version)
@@ -212,7 +212,7 @@ func (a *allowed) pick(current *v1beta1.ShootMachineImage, autoUpdate bool) Outc
 		if !forced {
 			image = a.decisive(current)
 		}
-		version, err := helper.DetermineMachineImageVersion(current, image, forced)
+		version, err := a.library.DetermineMachineImageVersion(current, image, forced)
 		if err != nil {
 			version = ""
 		}

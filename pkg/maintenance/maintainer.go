@@ -7,15 +7,14 @@ package maintenance
 import (
 	"fmt"
 
-	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"github.com/gardener/gardener/pkg/controllermanager/controller/shoot/maintenance/helper"
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/gardenerrules/shoots"
 	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/versions"
 )
 
 // Maintainer says of many Shoots what their next maintenance makes of them by one profile. It looks once at worker pools that are
@@ -25,6 +24,7 @@ import (
 type Maintainer struct {
 	// Locker says which Shoots the profile locks, and that maintenance therefore does not change.
 	*shoots.Locker
+	library  gardenerrules.Library
 	profile  *v1beta1.CloudProfileSpec
 	workers  provider.Workers
 	versions map[Image]*v1beta1.MachineImageVersion
@@ -40,9 +40,9 @@ type Maintainer struct {
 
 // NewMaintainer returns a Maintainer by a profile, which must not be changed as long as it is asked, of a provider with
 // these workers.
-func NewMaintainer(profile *v1beta1.CloudProfileSpec, workers provider.Workers) *Maintainer {
+func NewMaintainer(library gardenerrules.Library, profile *v1beta1.CloudProfileSpec, workers provider.Workers) *Maintainer {
 	return &Maintainer{
-		Locker: shoots.NewLocker(profile), profile: profile, workers: workers, versions: gardenerrules.ImageVersions(profile),
+		Locker: shoots.NewLocker(library, profile), library: library, profile: profile, workers: workers, versions: gardenerrules.ImageVersions(profile),
 		offers: map[request]offer{}, allowed: map[string]*allowed{}, kubernetes: map[pickable]Outcome{},
 		replaced: map[replaceable]replacement{}, blocked: map[shaped]Blocked{}, numbers: map[shaped]int{},
 	}
@@ -104,12 +104,11 @@ func (m *Maintainer) Maintain(shoot *v1beta1.Shoot) Maintained {
 // minor.
 func (m *Maintainer) nextKubernetes(version string, autoUpdate bool) Outcome {
 	return memo.Get(m.kubernetes, pickable{version, autoUpdate}, func() Outcome {
-		due, forced, err := shoots.KubernetesDue(m.profile, version, autoUpdate)
+		due, forced, err := shoots.KubernetesDue(m.library, m.profile, version, autoUpdate)
 		if err != nil || !due {
 			return Outcome{Err: err}
 		}
-		to, err := helper.DetermineVersionForStrategy(m.profile.Kubernetes.Versions, version,
-			v1beta1helper.GetLatestVersionForPatchAutoUpdate, v1beta1helper.GetVersionForForcefulUpdateToConsecutiveMinor, forced)
+		to, err := m.library.DetermineKubernetesVersion(m.profile.Kubernetes.Versions, version, forced)
 		return Outcome{to, forced, err}
 	})
 }
@@ -215,7 +214,7 @@ func (m *Maintainer) Gone(image Image) string {
 	switch {
 	case v == nil:
 		return image.Version + " is not in the profile"
-	case v1beta1helper.VersionIsExpired(v.ExpirableVersion):
+	case versions.Expired(v.ExpirableVersion):
 		return image.Version + " has expired"
 	}
 	return ""

@@ -7,7 +7,6 @@ package maintenance
 import (
 	"fmt"
 
-	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
@@ -24,8 +23,10 @@ type Filter = gardenerrules.Filter
 // does not work, what it would fill in if it had only the versions that do (semantics S15). If none works, it is what
 // Gardener fills in, and will be refused. What the worker names is kept. kubernetes is the version of the control
 // plane; boots reports what boots for the pool.
-func Filled(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernetes string, boots Filter) (Image, error) {
-	image, err := shoots.DefaultImage(profile, worker, nil)
+func Filled(
+	library gardenerrules.Library, profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernetes string, boots Filter,
+) (Image, error) {
+	image, err := shoots.DefaultImage(library, profile, worker, nil)
 	if err != nil || image == gardenerrules.NamedImage(worker) {
 		return image, err
 	}
@@ -33,7 +34,7 @@ func Filled(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernete
 	if works(image.Name, image.Version) {
 		return image, nil
 	}
-	if other, err := shoots.DefaultImage(profile, worker, works); err == nil {
+	if other, err := shoots.DefaultImage(library, profile, worker, works); err == nil {
 		return other, nil
 	}
 	return image, nil
@@ -42,11 +43,7 @@ func Filled(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernete
 // RefusedNew says why Gardener's validation refuses to give a new worker pool an image, whatever boots; empty if it does not. What
 // Gardener fills in need not pass it. kubernetes is the version of the control plane. See [gardenerrules.RefusesImage].
 func RefusedNew(profile *v1beta1.CloudProfileSpec, image Image, worker *v1beta1.Worker, kubernetes string) string {
-	version, found := v1beta1helper.FindMachineImageVersion(profile.MachineImages, image.Name, image.Version)
-	if !found {
-		return says(gardenerrules.Refusal{Reason: gardenerrules.NotInProfile})
-	}
-	return says(gardenerrules.RefusesImage(&version, worker, nil, kubernetes))
+	return says(gardenerrules.RefusesImage(gardenerrules.ImageVersions(profile)[image], worker, nil, kubernetes))
 }
 
 // works returns a filter that admits the versions which boot for a worker pool and pass Gardener's validation. The versions are

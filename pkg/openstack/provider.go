@@ -40,6 +40,11 @@ type Image struct {
 // updates and credentials. The zero value is ready for use.
 type Provider struct{ rules.Extension }
 
+// With returns a Provider that checks feature gates, too.
+func With(gates validation.FeatureGates) Provider {
+	return Provider{rules.Extension{FeatureGates: gates}}
+}
+
 var _ provider.Provider[Image] = Provider{}
 
 // Type returns "openstack".
@@ -49,12 +54,12 @@ func (Provider) Type() string { return "openstack" }
 var octavia = providerconfig.Change{Field: "useOctavia", Became: "removed in October 2025, since all load balancers are Octavia's; leave it out"}
 
 // Decode reads a CloudProfileConfig of group openstack.provider.extensions.gardener.cloud.
-func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Image], finding.Report) {
+func (p Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Image], finding.Report) {
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
 	report := finding.Report{Errors: providerconfig.Decode(raw, kind, config, at, octavia)}
 	images := providerconfig.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
-	return provider.Config[Image]{Images: images, Validator: rules.Of(config)}, report
+	return provider.Config[Image]{Images: images, Validator: p.Of(config)}, report
 }
 
 func parts(image *v1alpha1.MachineImages) (string, []v1alpha1.MachineImageVersion) {

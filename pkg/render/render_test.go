@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
 	gocmp "github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -22,6 +21,7 @@ import (
 	"github.com/capkit/capkit/internal/testing/cases"
 	"github.com/capkit/capkit/internal/testing/given"
 	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
@@ -213,7 +213,7 @@ func TestRenderedProfilesAreSound(t *testing.T) {
 			}
 			result := parent.DeepCopy()
 			result.ProviderConfig = config
-			result.MachineImages = gardenerutils.TransformSpecToParentFormat(object.Spec, parent.MachineCapabilities).MachineImages
+			result.MachineImages = gardenerrules.Merge(&object.Spec, &v1beta1.CloudProfileSpec{MachineCapabilities: parent.MachineCapabilities}).MachineImages
 			if _, report := profile.Compile(given.ImagesOnly{}, result, field.NewPath("spec")); len(report.Errors) > 0 {
 				t.Fatalf("%v\n%s\n%s", report.Errors, object.Spec.ProviderConfig.Raw, config.Raw)
 			}

@@ -128,8 +128,8 @@ func (l *look[R]) at(when time.Time) *[2]sight[R] {
 		was, is := l.was, l.is
 		if after := when.Sub(l.now); after > 0 {
 			workers := l.After.Provider().Workers()
-			was = maintenance.NewMaintainer(maintenance.After(l.Before.Spec(), after), workers)
-			is = maintenance.NewMaintainer(maintenance.After(l.After.Spec(), after), workers)
+			was = maintenance.NewMaintainer(l.library, maintenance.After(l.Before.Spec(), after), workers)
+			is = maintenance.NewMaintainer(l.library, maintenance.After(l.After.Spec(), after), workers)
 		}
 		return &[2]sight[R]{
 			{was, l.wasBoots, map[string]*maintenance.Outlook{}}, {is, l.isBoots, map[string]*maintenance.Outlook{}},

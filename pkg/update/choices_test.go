@@ -96,7 +96,7 @@ func TestARelabelledFlavorIsNotRemoved(t *testing.T) {
 	view := used(before, after, pool)
 	child := view
 	child.Name = "garden-a/child"
-	changes := update.Of(view, child)
+	changes := update.Of(given.Library{}, view, child)
 	if len(changes.Choices) != 1 || changes.Choices[0].Gone != update.NotGone || len(changes.Choices[0].Pools) != 2 ||
 		*changes.Choices[0].Kept != *changes.Choices[0].Before || *changes.Choices[0].After == *changes.Choices[0].Before {
 		t.Errorf("%+v", changes.Choices)
@@ -135,7 +135,7 @@ machineImages:
 		{both, both, "", "type gone (locks: true) w open; 2 locked"},
 		{"", "", "", "type gone (locks: false) open; 0 locked"},
 	} {
-		if got := factsOf(update.Of(used(compile(test.before, only), compile(test.after, test.types), pool, open))); got != test.want {
+		if got := factsOf(update.Of(given.Library{}, used(compile(test.before, only), compile(test.after, test.types), pool, open))); got != test.want {
 			t.Errorf("from %q to %q, with types %q: %s", test.before, test.after, test.types, got)
 		}
 	}
@@ -188,41 +188,6 @@ const (
 	alsoSlow = "{name: any, capabilities: {net: [slow]}}"
 )
 
-// A Shoot uses a profile through a NamespacedCloudProfile, with pools on a machine type of its own and on any, whose maintenance
-// chooses gl@2.0.0, even where they do not boot it (semantics S15). What that defines itself is not its parent's to take away, nor
-// is the choice among versions of which it changes any.
-func TestAParentChanges(t *testing.T) {
-	shoot := given.Decoded[v1beta1.Shoot](t, `
-metadata: {namespace: garden-a, name: shoot}
-spec:
-  region: europe
-  kubernetes: {version: 1.33.3}
-  maintenance: {autoUpdate: {kubernetesVersion: true, machineImageVersion: true}}
-  provider:
-    type: openstack
-    workers:
-    - {name: v, cri: {name: containerd}, machine: {type: own, architecture: amd64, image: {name: gl, version: 1.0.0}}}
-    - {name: w, cri: {name: containerd}, machine: {type: any, architecture: amd64, image: {name: gl, version: 1.0.0}}}
-`)
-	const own = "machineTypes: [{name: own}]"
-	for _, test := range []struct{ child, before, after, want string }{
-		{own, either, slow, "blocked by 2.0.0 w; 0 locked"},
-		{own, either, fast, "0 locked"},
-		{own, slow, alsoSlow, "0 locked"}, // as before
-		{own + "\nmachineImages: [{name: gl, versions: [{version: 2.0.0}]}]", either, slow, "0 locked"},
-		{"machineTypes: [{name: any}]", either, "", "0 locked"},
-		{"machineImages: [{name: gl, versions: [{version: 1.0.0}]}]", either, "", "choice of 1.0.0 w; type gone (locks: true) w; 1 locked"},
-		{"machineImages: [{name: gl, versions: [{version: 1.0.0, architectures: [amd64]}]}]", either, "", "type gone (locks: true) w; 1 locked"},
-	} {
-		child := &v1beta1.NamespacedCloudProfile{Spec: *given.Decoded[v1beta1.NamespacedCloudProfileSpec](t, test.child)}
-		view := update.View[openstack.Image]{Before: regional(t, test.before), After: regional(t, test.after)}
-		view.Users = []update.User{{Shoot: shoot, Pools: provider.PoolsOf(shoot), Child: child}}
-		if got := factsOf(update.Of(view)); got != test.want {
-			t.Errorf("%s, from %s to %s: %s", test.child, test.before, test.after, got)
-		}
-	}
-}
-
 // In europe nothing is booted any more, and in asia nothing was before.
 func TestANewChoiceIsNoRedirect(t *testing.T) {
 	if redirects := update.Redirected(regional(t, fast), regional(t, slow)); len(redirects) > 0 {
@@ -237,7 +202,7 @@ func TestAPoolOfTheNewNameUsesNothingOfTheFormer(t *testing.T) {
 	unbootable.Version = "2.0.0"
 	view := used(regional(t, slow), regional(t, slow), unbootable)
 	view.All, view.Formerly = true, func(resolve.Combination) (string, bool) { return "1.0.0", true }
-	lost := update.Of(view).Choices[0]
+	lost := update.Of(given.Library{}, view).Choices[0]
 	if lost.Region != "europe" || lost.After != nil || lost.InUse {
 		t.Errorf("%+v", lost)
 	}
@@ -249,7 +214,7 @@ func TestAnErrorThatDoesNotDecideHidesNoChoice(t *testing.T) {
 	choices := func(providerConfig string) (known, faulty int) {
 		pool := pool
 		pool.Config = &runtime.RawExtension{Raw: []byte(providerConfig)}
-		changes := update.Of(used(before, after, pool))
+		changes := update.Of(given.Library{}, used(before, after, pool))
 		return len(changes.Choices), len(changes.Faulty)
 	}
 	const config = `{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"WorkerConfig"`

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
 
 	"github.com/capkit/capkit/internal/testing/given"
@@ -121,7 +122,7 @@ func TestARegistrationGivesSilenceAMeaning(t *testing.T) {
 			if afterwards == nil {
 				afterwards = test.flavors
 			}
-			facts := update.Of(used(registering(t, test.before, test.coreBefore, test.flavors...), registering(t, test.after, test.coreAfter, afterwards...)))
+			facts := update.Of(given.Library{}, used(registering(t, test.before, test.coreBefore, test.flavors...), registering(t, test.after, test.coreAfter, afterwards...)))
 			if got := meaningsOf(facts.Meanings); got != test.want {
 				t.Errorf("%s\nwant %s", got, test.want)
 			}
@@ -154,7 +155,7 @@ spec:
 		}
 		return compiled
 	}
-	facts := update.Of(used(before, after), update.View[openstack.Image]{Name: "garden-a/child", Before: through(before), After: through(after)})
+	facts := update.Of(given.Library{}, used(before, after), update.View[openstack.Image]{Name: "garden-a/child", Before: through(before), After: through(after)})
 	want := "gardener-boot-type added gl@1: [standard], then [standard secure], claims [secure]; " +
 		"garden-a/child: gardener-boot-type added own@2: [standard], then [standard secure], claims [secure]"
 	if got := meaningsOf(facts.Meanings); got != want {
@@ -200,8 +201,9 @@ func TestMeaningsAreWhatPoolsGet(t *testing.T) {
 		old.Reserve(t)
 		updated := *old
 		updated.Register(t)
-		before, after := compile(old.Spec(1)), compile(updated.Spec(1))
-		facts := update.Of(update.View[openstack.Image]{Before: before, After: after})
+		before, _ := profile.Compile(openstack.Provider{}, old.Spec(1), field.NewPath("spec"))
+		after, _ := profile.Compile(openstack.Provider{}, updated.Spec(1), field.NewPath("spec"))
+		facts := update.Of(given.Library{}, update.View[openstack.Image]{Before: before, After: after})
 		named := map[string]string{}
 		for _, m := range facts.Meanings {
 			key := fmt.Sprint(m.ImageVersion, texts.Canonical(m.Capability), declaredIn(m.Flavor))

@@ -23,13 +23,14 @@ import (
 )
 
 // Of returns what an update does to those who use a profile, as it is seen in each of the views: everything but what is
-// refused. The first view is that of the profile itself. What the others see in the same way is one fact. The facts belong to the
+// refused. The library answers for Gardener what maintenance does and what is locked. The first view is that of the profile itself. What the others see in the same way is one fact. The facts belong to the
 // caller; references and requirements in them are shared and must not be changed.
 //
 // It takes time in proportion to the worker pools, of which those that are alike are looked at once; and where a view asks for
 // all, to what worker pools could be. It may be called concurrently. But for the time, by which versions expire, it is pure.
-func Of[R any](views ...View[R]) Changes[R] {
+func Of[R any](library gardenerrules.Library, views ...View[R]) Changes[R] {
 	c := &collector[R]{
+		library: library,
 		choices: map[choiceKey]*Choice[R]{}, gone: map[string]*TypeGone{}, locks: map[lockKey]*Lock{},
 		blocked: map[maintenance.Blocked]*Blocked{}, expiries: map[expiryKey]*Expiry{}, moves: map[[3]string]*Roll{},
 		failing:  map[[3]string]*Failing{},
@@ -45,6 +46,7 @@ func Of[R any](views ...View[R]) Changes[R] {
 // collector collects the facts of all views.
 type collector[R any] struct {
 	Changes[R]
+	library gardenerrules.Library
 	choices map[choiceKey]*Choice[R]
 	gone    map[string]*TypeGone
 	locks   map[lockKey]*Lock
@@ -101,7 +103,7 @@ func (c *collector[R]) view(index int, v *View[R]) {
 	workers := v.After.Provider().Workers()
 	l := &look[R]{
 		collector: c, View: v, index: index, comparison: compare(v.Before, v.After),
-		was: maintenance.NewMaintainer(v.Before.Spec(), workers), is: maintenance.NewMaintainer(v.After.Spec(), workers),
+		was: maintenance.NewMaintainer(c.library, v.Before.Spec(), workers), is: maintenance.NewMaintainer(c.library, v.After.Spec(), workers),
 		wasBoots: bootsBy(v.Before), isBoots: bootsBy(v.After),
 		known: map[*compared[R]]*Choice[R]{}, regional: map[asked]*Choice[R]{},
 		sights: map[time.Time]*[2]sight[R]{},

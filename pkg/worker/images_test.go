@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -293,7 +292,7 @@ func TestErrors(t *testing.T) {
 			if !errors.As(err, &known) || known.Reason != tc.reason || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, %v", got, err)
 			}
-			if codes := v1beta1helper.ExtractErrorCodes(err); len(codes) != 1 || codes[0] != v1beta1.ErrorConfigurationProblem {
+			if codes := known.Codes(); len(codes) != 1 || codes[0] != v1beta1.ErrorConfigurationProblem {
 				t.Error(codes)
 			}
 		})

@@ -28,6 +28,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/gardenerlib"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/webhooks"
 )
@@ -154,7 +155,7 @@ func (u *update) warnings(tb testing.TB) []string {
 	for _, s := range u.shoots {
 		g.Shoots = append(g.Shoots, *s)
 	}
-	handler := webhooks.Handlers(tb, openstack.Provider{}, g)["validate-"+strings.ToLower(u.kind)]
+	handler := webhooks.Handlers(tb, openstack.With(gardenerlib.Library{}), g)["validate-"+strings.ToLower(u.kind)]
 	return handler.Handle(tb.Context(), webhooks.Request(tb, u.kind, u.updated, u.old)).Warnings
 }
 
@@ -197,7 +198,7 @@ func (u *update) plan(tb testing.TB, folder string) []change {
 		args = append(args, write("others.json", others...))
 	}
 	var stdout, stderr bytes.Buffer
-	if status := cli.Run(args, &bytes.Buffer{}, &stdout, &stderr, cli.For(openstack.Provider{})); status > 1 {
+	if status := cli.Run(args, &bytes.Buffer{}, &stdout, &stderr, cli.For(openstack.With(gardenerlib.Library{}))); status > 1 {
 		tb.Fatal(stderr.String())
 	}
 	var answer struct{ Changes []change }

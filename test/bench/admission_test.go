@@ -14,13 +14,14 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	localvalidator "github.com/gardener/gardener/pkg/provider-local/admission/validator"
-	localv1alpha1 "github.com/gardener/gardener/pkg/provider-local/apis/local/v1alpha1"
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/capkit/capkit/pkg/local"
 
 	"github.com/capkit/capkit/internal/testing/generate"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
@@ -86,16 +87,16 @@ func changeImage(tb testing.TB, spec *v1beta1.CloudProfileSpec) {
 	write(tb, spec.ProviderConfig, config)
 }
 
-func configOf(tb testing.TB, spec *v1beta1.CloudProfileSpec) *localv1alpha1.CloudProfileConfig {
+func configOf(tb testing.TB, spec *v1beta1.CloudProfileSpec) *local.CloudProfileConfig {
 	tb.Helper()
-	config := &localv1alpha1.CloudProfileConfig{}
+	config := &local.CloudProfileConfig{}
 	if err := json.Unmarshal(spec.ProviderConfig.Raw, config); err != nil {
 		tb.Fatal(err)
 	}
 	return config
 }
 
-func write(tb testing.TB, into *runtime.RawExtension, config *localv1alpha1.CloudProfileConfig) {
+func write(tb testing.TB, into *runtime.RawExtension, config *local.CloudProfileConfig) {
 	tb.Helper()
 	raw, err := json.Marshal(config)
 	if err != nil {

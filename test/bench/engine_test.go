@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/gardenerlib"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capkit/capkit/pkg/provider"
@@ -118,7 +120,7 @@ func BenchmarkCompare(b *testing.B) {
 		b.Run(p.name, func(b *testing.B) {
 			library := p.library()
 			compare(b, "library", func() {
-				changes := update.Of(update.View[openstack.Image]{Before: p.compiled, After: updated, Users: users})
+				changes := update.Of(gardenerlib.Library{}, update.View[openstack.Image]{Before: p.compiled, After: updated, Users: users})
 				check.Effects(p.compiled, updated, &changes, maintenance.Corrects)
 			}, func() {
 				for range shoots * poolsOfEach {
@@ -150,7 +152,7 @@ func BenchmarkForecast(b *testing.B) {
 		b.Run(p.name, func(b *testing.B) {
 			library := p.library()
 			compare(b, "library", func() {
-				maintainer := maintenance.NewMaintainer(p.spec, openstack.Provider{}.Workers())
+				maintainer := maintenance.NewMaintainer(gardenerlib.Library{}, p.spec, openstack.Provider{}.Workers())
 				boots := func(pool provider.Pool) func(image, version string) bool { return resolve.Boots(p.compiled, pool) }
 				for i := range shoots {
 					maintainer.Blocked(shoots[i], pools[i], boots)

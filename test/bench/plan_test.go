@@ -14,6 +14,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/gardenerlib"
+
 	"github.com/capkit/capkit/pkg/update"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -108,7 +110,7 @@ func TestWhatPlansMeasure(t *testing.T) {
 			t.Errorf("nothing %s: %+v", kind, summary)
 		}
 	}
-	maintainer := maintenance.NewMaintainer(p.spec, openstack.Provider{}.Workers())
+	maintainer := maintenance.NewMaintainer(gardenerlib.Library{}, p.spec, openstack.Provider{}.Workers())
 	chosen := slices.ContainsFunc(usersOf(p, 200), func(s changes.Shoot) bool {
 		return slices.ContainsFunc(maintainer.Maintain(s.Object).Images, func(o maintenance.Outcome) bool { return o.Version != "" })
 	})

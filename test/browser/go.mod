@@ -8,3 +8,16 @@ require (
 )
 
 require github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
+
+replace (
+	github.com/capkit/capkit => ../..
+	github.com/capkit/capkit/cmd => ../../cmd
+	github.com/capkit/capkit/hack => ../../hack
+	github.com/capkit/capkit/internal/cli => ../../internal/cli
+	github.com/capkit/capkit/pkg/admission => ../../pkg/admission
+	github.com/capkit/capkit/pkg/cli => ../../pkg/cli
+	github.com/capkit/capkit/pkg/gardenerlib => ../../pkg/gardenerlib
+	github.com/capkit/capkit/pkg/openstack/machines => ../../pkg/openstack/machines
+	github.com/capkit/capkit/pkg/worker/kit => ../../pkg/worker/kit
+	github.com/capkit/capkit/test => ..
+)

@@ -46,7 +46,7 @@ import (
 
 	"github.com/capkit/capkit/hack/charts/chart"
 	"github.com/capkit/capkit/hack/components"
-	"github.com/capkit/capkit/pkg/worker/command"
+	"github.com/capkit/capkit/pkg/worker/kit/command"
 	"github.com/capkit/capkit/test/garden/charts"
 )
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/gardenerlib"
+
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/update"
 
@@ -105,7 +107,7 @@ func TestWithdrawal(t *testing.T) {
 	for what, change := range map[string]func(*v1beta1.CloudProfileSpec){"withdrawn": withdraw(t), "unregistered": unregister(t)} {
 		profile := trustedLaunch(t, change)
 		users := []update.User{{Shoot: shoot, Pools: provider.PoolsOf(shoot)}}
-		changes := update.Of(update.View[openstack.Image]{Before: offered, After: profile, Users: users})
+		changes := update.Of(gardenerlib.Library{}, update.View[openstack.Image]{Before: offered, After: profile, Users: users})
 		warnings := check.Effects(offered, profile, &changes, maintenance.Corrects)
 		if len(warnings) != 1 {
 			t.Fatalf("%s: %v", what, warnings)

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,73 +21,114 @@ import (
 
 var update = flag.Bool("update", false, "write the lists of modules")
 
-// goList runs go list in the root, without the workspace of this repository: as for somebody who requires its root module, and
-// builds what images have.
-func goList(t *testing.T, args ...string) []string {
+// goIn runs the go command in a folder, without the workspace of this repository, and returns the lines of what it prints, sorted.
+func goIn(t *testing.T, folder string, args ...string) []string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list"}, args...)...)
-	cmd.Dir, cmd.Env = root, append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOOS=linux")
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOOS=linux", "GOFLAGS=-mod=mod", "GONOSUMDB=*")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, stderr.String())
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
 	}
-	lines := strings.Fields(string(out))
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	slices.Sort(lines)
 	return slices.Compact(lines)
 }
 
-// Whoever embeds the packages that decide, or all that an extension may have of us, links the modules that testdata/*.txt lists; and
-// gets into the graph of modules, besides these, what the tests of our packages need: no tool, and no test across packages.
-func TestModulesOfAuthors(t *testing.T) {
-	readDirectories(t)
-	for name, packages := range map[string][]string{
-		"decides": {"./pkg/provider", "./pkg/check", "./pkg/resolve", "./pkg/update", "./pkg/worker", "./pkg/render"},
-		"all":     {"./cmd/..."},
-	} {
-		t.Run(name, func(t *testing.T) { compare(t, name, linked(t, packages...)) })
+// moduleFile is what go mod edit -json prints.
+type moduleFile struct {
+	Go      string
+	Require []struct {
+		Path, Version string
+		Indirect      bool
 	}
-	t.Run("tests", func(t *testing.T) { compare(t, "tests", onlyForTests(t)) })
 }
 
-// linked returns the modules of packages and of all that they import, the root module among them.
-func linked(t *testing.T, packages ...string) []string {
+func fileOf(t *testing.T, folder string) (file moduleFile) {
 	t.Helper()
-	return goList(t, append([]string{"-deps", "-f", "{{with .Module}}{{.Path}}{{end}}"}, packages...)...)
+	if err := json.Unmarshal([]byte(strings.Join(unsorted(t, folder), "\n")), &file); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
-// onlyForTests returns the modules that go.mod requires directly, and nothing but tests imports.
-func onlyForTests(t *testing.T) []string {
+func unsorted(t *testing.T, folder string) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "mod", "edit", "-json")
-	cmd.Dir = root
+	cmd.Dir = folder
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var file struct {
-		Require []struct {
-			Path     string
-			Indirect bool
+	return strings.Split(string(out), "\n")
+}
+
+// modules are those of this repository that others embed, by the folders they are in.
+var modules = []string{".", "pkg/gardenerlib", "pkg/admission", "pkg/worker/kit", "internal/cli", "pkg/cli"}
+
+// Extensions that embed something of capkit, each a module of its own, with what it imports. testdata/module-*.txt has what their
+// go.mod requires then. None of it is a tool, or a test of ours.
+func TestModulesOfAuthors(t *testing.T) {
+	readDirectories(t)
+	for name, imports := range map[string][]string{
+		"decides":   {"pkg/provider", "pkg/provider/providertest", "pkg/check", "pkg/resolve", "pkg/update", "pkg/worker", "pkg/render", "pkg/namespaced"},
+		"admission": {"pkg/admission"},
+		"worker":    {"pkg/worker/kit", "pkg/worker/kit/command"},
+		"command":   {"pkg/cli"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := embed(t, imports)
+			var required []string
+			for _, r := range file.Require {
+				line := r.Path
+				if strings.HasPrefix(r.Path, "github.com/gardener/gardener") {
+					line += " " + r.Version
+				}
+				required = append(required, line)
+			}
+			slices.Sort(required)
+			compare(t, name, append([]string{"go " + file.Go}, required...))
+		})
+	}
+}
+
+// embed makes a module with a program that imports packages of capkit, and returns its go.mod.
+func embed(t *testing.T, imports []string) moduleFile {
+	t.Helper()
+	folder := t.TempDir()
+	module := "module example.com/extension\n\ngo 1.26.0\n"
+	var sums []byte
+	for _, own := range modules {
+		path, err := filepath.Abs(filepath.Join(root, own))
+		if err != nil {
+			t.Fatal(err)
+		}
+		module += fmt.Sprintf("\nreplace %s => %s\n", strings.TrimSuffix("github.com/capkit/capkit/"+strings.TrimPrefix(own, "."), "/"), path)
+		sum, err := os.ReadFile(filepath.Join(path, "go.sum"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums = append(sums, sum...)
+	}
+	program := "package main\n\n"
+	for _, imported := range imports {
+		program += fmt.Sprintf("import _ %q\n", "github.com/capkit/capkit/"+imported)
+	}
+	for name, content := range map[string]string{"go.mod": module, "go.sum": string(sums), "main.go": program + "\nfunc main() {}\n"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if err := json.Unmarshal(out, &file); err != nil {
-		t.Fatal(err)
-	}
-	needed := linked(t, "./pkg/...", "./cmd/...")
-	var modules []string
-	for _, required := range file.Require {
-		if !required.Indirect && !slices.Contains(needed, required.Path) {
-			modules = append(modules, required.Path)
-		}
-	}
-	return modules
+	goIn(t, folder, "mod", "tidy")
+	return fileOf(t, folder)
 }
 
 func compare(t *testing.T, name string, got []string) {
 	t.Helper()
-	file := filepath.Join("testdata", "modules-"+name+".txt")
+	file := filepath.Join("testdata", "module-"+name+".txt")
 	if *update {
 		if err := os.WriteFile(file, []byte(strings.Join(got, "\n")+"\n"), 0o600); err != nil {
 			t.Fatal(err)
@@ -96,25 +138,44 @@ func compare(t *testing.T, name string, got []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(strings.Fields(string(want)), got); diff != "" {
+	if diff := cmp.Diff(strings.Split(strings.TrimSpace(string(want)), "\n"), got); diff != "" {
 		t.Errorf("%s (run go test ./test/imports -update after a change that is meant): %s", file, diff)
 	}
 }
 
-// Programs are the same whether they are built in the workspace, as tests do, or by the root module alone, as images do.
+// What decides is for the oldest Gardener that capkit supports, and demands no patch release of Go.
+func TestTheRootModule(t *testing.T) {
+	readDirectories(t)
+	file := fileOf(t, root)
+	if file.Go != "1.26.0" {
+		t.Errorf("it demands go %s", file.Go)
+	}
+	for _, r := range file.Require {
+		if strings.HasPrefix(r.Path, "github.com/gardener/") && (r.Path != "github.com/gardener/gardener/pkg/apis" || r.Version != "v1.145.0") {
+			t.Errorf("it requires %s %s", r.Path, r.Version)
+		}
+	}
+}
+
+// Programs are the same whether they are built in the workspace, as tests do, or by module cmd alone, as images do.
 func TestTheWorkspaceChangesNoVersion(t *testing.T) {
 	readDirectories(t)
-	args := []string{"-deps", "-f", "{{with .Module}}{{.Path}}@{{.Version}}{{end}}", "./cmd/..."}
-	alone := goList(t, args...)
-	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list"}, args...)...)
-	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
+	args := []string{"list", "-deps", "-f", "{{with .Module}}{{.Path}}@{{.Version}}{{end}}", "./..."}
+	folder := filepath.Join(root, "cmd")
+	alone := goIn(t, folder, args...)
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd.Dir, cmd.Env = folder, append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	together := strings.Fields(string(out))
+	together := strings.Split(strings.TrimSpace(string(out)), "\n")
 	slices.Sort(together)
-	if diff := cmp.Diff(alone, slices.Compact(together)); diff != "" {
-		t.Errorf("raise the versions in go.mod to those of test/go.mod and hack/go.mod: %s", diff)
+	// Alone, the modules of this repository have the version that stands for none.
+	without := func(lines []string) []string {
+		return slices.DeleteFunc(slices.Compact(lines), func(line string) bool { return strings.HasPrefix(line, "github.com/capkit/") })
+	}
+	if diff := cmp.Diff(without(alone), without(together)); diff != "" {
+		t.Errorf("raise the versions in cmd/go.mod to those of test/go.mod and hack/go.mod: %s", diff)
 	}
 }

@@ -26,7 +26,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capkit/capkit/internal/testing/fakegarden"
+	"github.com/capkit/capkit/internal/cli/cluster/fakegarden"
 	"github.com/capkit/capkit/internal/testing/generate"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"

@@ -17,7 +17,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/capkit/capkit/pkg/openstack/servergroups"
+	"github.com/capkit/capkit/pkg/openstack/machines/servergroups"
 	"github.com/capkit/capkit/test/openstack"
 	"github.com/capkit/capkit/test/suite"
 )

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/gardenerlib"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -269,7 +271,7 @@ func judge(old, updated *garden) (client.Object, finding.Report) {
 		users = []update.User{{Shoot: old.shoot, Pools: provider.PoolsOf(old.shoot)}}
 	}
 	withEffects := func(before, after *profile.Profile[any], report finding.Report) finding.Report {
-		changes := update.Of(update.View[any]{Before: before, After: after, Users: users})
+		changes := update.Of(gardenerlib.Library{}, update.View[any]{Before: before, After: after, Users: users})
 		report.Warnings = append(report.Warnings, check.Effects(before, after, &changes, maintenance.Corrects)...)
 		return report.Sorted()
 	}

@@ -104,8 +104,8 @@ func buildMachines(ctx context.Context, progress io.Writer) (program string, err
 	if err != nil {
 		return "", err
 	}
-	workspace := fmt.Sprintf("go 1.26.5\n\nuse (\n\t%q\n\t%q\n\t%q\n)\n\nreplace %s => %q\n",
-		root, filepath.Join(root, "hack"), filepath.Join(root, "test"), machineModule, impatient)
+	// The modules say themselves where the others are.
+	workspace := fmt.Sprintf("go 1.26.5\n\nuse %q\n\nreplace %s => %q\n", filepath.Join(root, "test"), machineModule, impatient)
 	file := filepath.Join(temporary, "go.work")
 	if err := errors.Join(os.WriteFile(file, []byte(workspace), 0o600), os.WriteFile(file+".sum", sums, 0o600)); err != nil {
 		return "", err

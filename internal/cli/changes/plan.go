@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/capkit/capkit/pkg/gardenerlib"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/maintenance"
@@ -29,7 +31,7 @@ type Shoot struct {
 // Of returns what [update.Of] finds in some views, in words, in the order of [Sort]; nil if nothing changes. It returns the facts as
 // well.
 func Of[R any](views ...update.View[R]) ([]Change, *update.Changes[R]) {
-	facts := update.Of(views...)
+	facts := update.Of(gardenerlib.Library{}, views...)
 	return inWords(false, &facts, views), &facts
 }
 

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/capkit/capkit/pkg/gardenerlib"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -90,7 +92,7 @@ func (u *Update) Plan() (*Planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	facts := update.Of(views...)
+	facts := update.Of(gardenerlib.Library{}, views...)
 	asked.narrow(&facts, views)
 	refused, found := asked.refusals(refused), inWords(u.ComparedWith != "", &facts, views)
 	for _, pool := range facts.Faulty {

@@ -10,6 +10,7 @@ import (
 	"github.com/capkit/capkit/pkg/alicloud"
 	"github.com/capkit/capkit/pkg/aws"
 	"github.com/capkit/capkit/pkg/azure"
+	"github.com/capkit/capkit/pkg/gardenerlib"
 	"github.com/capkit/capkit/pkg/gcp"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
@@ -24,6 +25,6 @@ func All() []provider.Provider[any] {
 		provider.Untyped(azure.Provider{}),
 		provider.Untyped(gcp.Provider{}),
 		provider.Untyped(local.Provider{}),
-		provider.Untyped(openstack.Provider{}),
+		provider.Untyped(openstack.With(gardenerlib.Library{})),
 	}
 }

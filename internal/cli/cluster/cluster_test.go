@@ -22,7 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capkit/capkit/internal/cli/cluster"
-	"github.com/capkit/capkit/internal/testing/fakegarden"
+	"github.com/capkit/capkit/internal/cli/cluster/fakegarden"
 )
 
 // meta is that of an object as an API server has it.

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/capkit/capkit/pkg/gardenerlib"
+
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
@@ -59,7 +61,7 @@ func TestUnavailableIsWhatMaintenanceChooses(t *testing.T) {
 			})
 			spec.Kubernetes.Versions = append(spec.Kubernetes.Versions, drawStages(t, version))
 		}
-		maintainer := maintenance.NewMaintainer(spec, openstack.Provider{}.Workers())
+		maintainer := maintenance.NewMaintainer(gardenerlib.Library{}, spec, openstack.Provider{}.Workers())
 		isActive := v1beta1helper.VersionIsActive
 		want := map[string]bool{}
 		for i := range spec.Kubernetes.Versions {

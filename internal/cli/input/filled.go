@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capkit/capkit/pkg/gardenerlib"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/internal/cli/gardener"
@@ -134,14 +136,14 @@ func fillKubernetes(p AnyProfile, version *string) {
 // fillImage gives a new worker pool the image that is filled in. If it cannot be told what boots for it, that is Gardener's choice.
 // It gives none that Gardener then refuses.
 func fillImage(p AnyProfile, worker *v1beta1.Worker, pool provider.Pool, kubernetes string, by maintenance.Admission) Filling {
-	image, err := shoots.DefaultImage(p.Spec(), worker, nil)
+	image, err := shoots.DefaultImage(gardenerlib.Library{}, p.Spec(), worker, nil)
 	if err != nil || image == (maintenance.Image{Name: pool.Image, Version: pool.Version}) {
 		return Filling{Err: err}
 	}
 	f := Filling{By: ByGardener, Gardener: image}
 	if boots := resolve.Boots(p, pool); boots != nil {
 		// The image can be filled in, so this can be no error.
-		other, _ := maintenance.Filled(p.Spec(), worker, kubernetes, boots)
+		other, _ := maintenance.Filled(gardenerlib.Library{}, p.Spec(), worker, kubernetes, boots)
 		switch {
 		case other == image:
 		case by == maintenance.Corrects:

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/capkit/capkit/pkg/gardenerlib"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -178,7 +180,7 @@ func Maintainers(after time.Duration) func(input.AnyProfile) *Maintainer {
 	return func(p input.AnyProfile) *Maintainer {
 		return memo.Get(known, p.Spec(), func() *Maintainer {
 			later := maintenance.After(p.Spec(), after)
-			by := maintenance.NewMaintainer(later, p.Provider().Workers())
+			by := maintenance.NewMaintainer(gardenerlib.Library{}, later, p.Provider().Workers())
 			return &Maintainer{p, later, by, map[provider.Shape]string{}, map[provider.Shape]bool{}}
 		})
 	}

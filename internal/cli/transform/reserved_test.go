@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/gardenerlib"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -322,7 +324,7 @@ func planned(was, is answers) int {
 			Name: fmt.Sprint(i), Before: was.views[i], After: is.views[i], All: true, Besides: transform.Together(),
 		})
 	}
-	changes := update.Of(views...)
+	changes := update.Of(gardenerlib.Library{}, views...)
 	return len(changes.Choices)
 }
 

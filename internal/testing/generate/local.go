@@ -9,10 +9,11 @@ import (
 	"math/rand/v2"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	localv1alpha1 "github.com/gardener/gardener/pkg/provider-local/apis/local/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/local"
 )
 
 // Local returns a CloudProfile for Gardener's provider local whose JSON has about the given size in bytes. Each version
@@ -24,8 +25,8 @@ func Local(size int) *v1beta1.CloudProfile {
 		ObjectMeta: metav1.ObjectMeta{Name: "local", Labels: map[string]string{"provider.extensions.gardener.cloud/local": "true"}},
 		Spec:       v1beta1.CloudProfileSpec{Type: "local", MachineCapabilities: vocabulary, Regions: []v1beta1.Region{{Name: "local"}}},
 	}
-	config := &localv1alpha1.CloudProfileConfig{
-		TypeMeta: metav1.TypeMeta{APIVersion: localv1alpha1.SchemeGroupVersion.String(), Kind: "CloudProfileConfig"},
+	config := &local.CloudProfileConfig{
+		TypeMeta: metav1.TypeMeta{APIVersion: local.ConfigKind.GroupVersion().String(), Kind: local.ConfigKind.Kind},
 	}
 	r := rand.New(rand.NewPCG(uint64(size), 34))
 	for i := range machineTypes {
@@ -35,16 +36,16 @@ func Local(size int) *v1beta1.CloudProfile {
 	}
 	for _, name := range images {
 		profile.Spec.MachineImages = append(profile.Spec.MachineImages, v1beta1.MachineImage{Name: name})
-		config.MachineImages = append(config.MachineImages, localv1alpha1.MachineImages{Name: name})
+		config.MachineImages = append(config.MachineImages, local.MachineImages{Name: name})
 	}
 	for i, written := 0, len(marshal(profile))+len(marshal(config)); i < len(images) || written < size; i++ {
 		c, p := &profile.Spec.MachineImages[i%len(images)], &config.MachineImages[i%len(images)]
 		core := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: fmt.Sprintf("%d.%d.0", 1400+i/len(images)/4, i/len(images)%4)}}
 		core.CRI = []v1beta1.CRI{{Name: v1beta1.CRINameContainerD}}
-		provider := localv1alpha1.MachineImageVersion{Version: core.Version}
+		provider := local.MachineImageVersion{Version: core.Version}
 		for k := range 16 {
 			core.CapabilityFlavors = append(core.CapabilityFlavors, v1beta1.MachineImageFlavor{Capabilities: combination(k)})
-			provider.CapabilityFlavors = append(provider.CapabilityFlavors, localv1alpha1.MachineImageFlavor{
+			provider.CapabilityFlavors = append(provider.CapabilityFlavors, local.MachineImageFlavor{
 				Capabilities: combination(k), Image: uuid(r),
 			})
 		}

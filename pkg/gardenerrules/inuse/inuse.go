@@ -10,7 +10,6 @@ import (
 	"maps"
 	"slices"
 
-	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/gardenerrules/releases"
+	"github.com/capkit/capkit/pkg/versions"
 )
 
 // Use is something that an update of a profile takes away or adds, and for which Gardener refuses the update, since
@@ -99,12 +99,12 @@ func OfNamespaced(
 	}
 	// Gardener takes a version of Kubernetes that the parent does not have for one that does not expire.
 	expired := slices.DeleteFunc(slices.Clone(parent.Kubernetes.Versions), func(v v1beta1.ExpirableVersion) bool {
-		return !v1beta1helper.VersionIsExpired(v)
+		return !versions.Expired(v)
 	})
 	gone.kubernetes = gone.kubernetes.Intersection(setOf(expired, nameOfVersion))
 	for _, image := range parent.MachineImages {
 		for _, v := range image.Versions {
-			if !v1beta1helper.VersionIsExpired(v.ExpirableVersion) {
+			if !versions.Expired(v.ExpirableVersion) {
 				gone.images.Delete(gardenerrules.Image{Name: image.Name, Version: v.Version})
 			}
 		}

@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
-	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
+	"github.com/capkit/capkit/pkg/versions"
 )
 
 // DefaultImage returns the image that Gardener fills in for a new worker pool: the image that it names, or the first of the
@@ -25,9 +25,11 @@ import (
 //
 // It is the rule of getDefaultMachineImage (plugin/pkg/shoot/mutator), which ensureMachineImage asks about pools that are not
 // in the stored Shoot yet. DefaultImage changes none of its arguments.
-func DefaultImage(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, boots gardenerrules.Filter) (gardenerrules.Image, error) {
+func DefaultImage(
+	library gardenerrules.Library, profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, boots gardenerrules.Filter,
+) (gardenerrules.Image, error) {
 	named := gardenerrules.NamedImage(worker)
-	image, err := defaultImage(profile, worker, named.Name, boots)
+	image, err := defaultImage(library, profile, worker, named.Name, boots)
 	if err != nil {
 		return gardenerrules.Image{}, err
 	}
@@ -44,7 +46,7 @@ func DefaultImage(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, boo
 		return gardenerrules.Image{}, err
 	}
 	latest, err := latestOf(image, func(v *v1beta1.MachineImageVersion, number *semver.Version) bool {
-		return matches(number) && suits(profile, worker, v) && boots.Admits(image.Name, v.Version)
+		return matches(number) && suits(library, profile, worker, v) && boots.Admits(image.Name, v.Version)
 	})
 	return gardenerrules.Image{Name: image.Name, Version: latest}, err
 }
@@ -68,7 +70,7 @@ func DefaultKubernetes(profile *v1beta1.CloudProfileSpec, version string) (strin
 		if err != nil {
 			return "", fmt.Errorf("version %q of Kubernetes: %w", v.Version, err)
 		}
-		if v1beta1helper.VersionIsSupported(v) && matches(number) && (latest == nil || number.GreaterThan(latest)) {
+		if versions.Classification(v) == v1beta1.ClassificationSupported && matches(number) && (latest == nil || number.GreaterThan(latest)) {
 			latest = number
 		}
 	}
@@ -80,9 +82,9 @@ func DefaultKubernetes(profile *v1beta1.CloudProfileSpec, version string) (strin
 
 // defaultImage returns the image of this name or, if it is empty, the one that Gardener takes.
 func defaultImage(
-	profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, name string, boots gardenerrules.Filter,
+	library gardenerrules.Library, profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, name string, boots gardenerrules.Filter,
 ) (*v1beta1.MachineImage, error) {
-	architecture, machineType := gardenerrules.Architecture(profile, worker), machineTypeOf(profile, worker)
+	architecture, machineType := gardenerrules.Architecture(profile, worker), gardenerrules.FindMachineType(profile, worker.Machine.Type)
 	for i := range profile.MachineImages {
 		image := &profile.MachineImages[i]
 		if name != "" {
@@ -92,9 +94,8 @@ func defaultImage(
 			continue
 		}
 		for _, v := range image.Versions {
-			fits := v1beta1helper.ArchitectureSupportedByImageVersion(v, architecture, profile.MachineCapabilities) ||
-				machineType != nil && v1beta1helper.AreCapabilitiesSupportedByImageFlavors(
-					machineType.Capabilities, v.CapabilityFlavors, profile.MachineCapabilities)
+			fits := library.SupportsArchitecture(&v, architecture, profile.MachineCapabilities) ||
+				machineType != nil && library.SupportsCapabilities(machineType.Capabilities, &v, profile.MachineCapabilities)
 			if fits && boots.Admits(image.Name, v.Version) {
 				return image, nil
 			}
@@ -106,23 +107,17 @@ func defaultImage(
 	return nil, fmt.Errorf("the profile has no image for architecture %s", architecture)
 }
 
-func machineTypeOf(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker) *v1beta1.MachineType {
-	return v1beta1helper.FindMachineTypeByName(profile.MachineTypes, worker.Machine.Type)
-}
-
 // suits reports whether a new worker pool can have a version by default.
-func suits(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, v *v1beta1.MachineImageVersion) bool {
+func suits(library gardenerrules.Library, profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, v *v1beta1.MachineImageVersion) bool {
 	definitions := profile.MachineCapabilities
-	if !v1beta1helper.ArchitectureSupportedByImageVersion(*v, gardenerrules.Architecture(profile, worker), definitions) {
+	if !library.SupportsArchitecture(v, gardenerrules.Architecture(profile, worker), definitions) {
 		return false
 	}
-	machineType := machineTypeOf(profile, worker)
-	if machineType != nil && !v1beta1helper.AreCapabilitiesSupportedByImageFlavors(
-		machineType.Capabilities, v.CapabilityFlavors, definitions) {
+	machineType := gardenerrules.FindMachineType(profile, worker.Machine.Type)
+	if machineType != nil && !library.SupportsCapabilities(machineType.Capabilities, v, definitions) {
 		return false
 	}
-	updatedInPlace := v1beta1helper.IsUpdateStrategyInPlace(worker.UpdateStrategy)
-	return !updatedInPlace || v.InPlaceUpdates != nil && v.InPlaceUpdates.Supported
+	return !gardenerrules.UpdatedInPlace(worker) || v.InPlaceUpdates != nil && v.InPlaceUpdates.Supported
 }
 
 // beginning returns what reports whether a version begins with the numbers that a worker names of one.
@@ -157,7 +152,7 @@ func latestOf(
 		if err != nil {
 			return "", fmt.Errorf("version %q of image %s: %w", v.Version, image.Name, err)
 		}
-		classification := v1beta1helper.CurrentLifecycleClassification(v.ExpirableVersion)
+		classification := versions.Classification(v.ExpirableVersion)
 		if classification == v1beta1.ClassificationPreview || !takes(v, number) {
 			continue
 		}

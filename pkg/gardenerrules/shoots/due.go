@@ -6,8 +6,11 @@ package shoots
 
 import (
 	"github.com/Masterminds/semver/v3"
-	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/gardenerrules"
+	"github.com/capkit/capkit/pkg/versions"
 )
 
 // ImageDue reports whether maintenance updates the image version of a worker pool, and whether by force: the image has the
@@ -16,8 +19,8 @@ import (
 //
 // It is the rule of shouldMachineImageVersionBeUpdated (pkg/controllermanager/controller/shoot/maintenance).
 func ImageDue(image *v1beta1.MachineImage, current *v1beta1.ShootMachineImage, autoUpdate bool) (due, forced bool) {
-	found, at := v1beta1helper.ShootMachineImageVersionExists(*image, *current)
-	forced = !found || v1beta1helper.VersionIsExpired(image.Versions[at].ExpirableVersion)
+	is := gardenerrules.FindImageVersion(image, ptr.Deref(current.Version, ""))
+	forced = current.Name != image.Name || is == nil || versions.Expired(is.ExpirableVersion)
 	return forced || autoUpdate, forced
 }
 
@@ -26,12 +29,14 @@ func ImageDue(image *v1beta1.MachineImage, current *v1beta1.ShootMachineImage, a
 // version cannot be read.
 //
 // It is the rule of shouldKubernetesVersionBeUpdated (pkg/controllermanager/controller/shoot/maintenance).
-func KubernetesDue(profile *v1beta1.CloudProfileSpec, version string, autoUpdate bool) (due, forced bool, err error) {
-	found, current, err := v1beta1helper.KubernetesVersionExistsInCloudProfile(&v1beta1.CloudProfile{Spec: *profile}, version)
+func KubernetesDue(
+	library gardenerrules.Library, profile *v1beta1.CloudProfileSpec, version string, autoUpdate bool,
+) (due, forced bool, err error) {
+	found, current, err := library.FindKubernetesVersion(profile, version)
 	if err != nil {
 		return false, false, err
 	}
-	forced = !found || v1beta1helper.VersionIsExpired(current)
+	forced = !found || versions.Expired(current)
 	return forced || autoUpdate, forced, nil
 }
 

@@ -5,7 +5,6 @@
 package shoots
 
 import (
-	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
@@ -28,6 +27,7 @@ const (
 // Locker finds the worker pools that lock their Shoots by one profile. It looks at each combination of machine type and
 // image version once. It is not safe for concurrent use.
 type Locker struct {
+	library    gardenerrules.Library
 	vocabulary []v1beta1.CapabilityDefinition
 	types      map[string]*v1beta1.MachineType
 	versions   map[gardenerrules.Image]*v1beta1.MachineImageVersion
@@ -42,8 +42,8 @@ type combination struct {
 
 // NewLocker returns a Locker for a profile, which must not be changed as long as the Locker is used. Of a
 // NamespacedCloudProfile that is the profile that it results in (status.cloudProfileSpec).
-func NewLocker(profile *v1beta1.CloudProfileSpec) *Locker {
-	l := &Locker{vocabulary: profile.MachineCapabilities}
+func NewLocker(library gardenerrules.Library, profile *v1beta1.CloudProfileSpec) *Locker {
+	l := &Locker{library: library, vocabulary: profile.MachineCapabilities}
 	if len(l.vocabulary) == 0 {
 		return l
 	}
@@ -72,7 +72,7 @@ func (l *Locker) Lock(machineType string, image gardenerrules.Image) Lock {
 		return LockedByType
 	}
 	if v == nil || memo.Get(l.fits, combination{machineType, image}, func() bool {
-		return v1beta1helper.AreCapabilitiesSupportedByImageFlavors(t.Capabilities, v.CapabilityFlavors, l.vocabulary)
+		return l.library.SupportsCapabilities(t.Capabilities, v, l.vocabulary)
 	}) {
 		return NoLock
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
+	"github.com/capkit/capkit/internal/testing/given"
 	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/gardenerrules/shoots"
 )
@@ -63,7 +64,7 @@ func TestLock(t *testing.T) {
 		{legacy, "metal", "2", shoots.NoLock},
 		{legacy, "gone", "2", shoots.NoLock},
 	} {
-		locker := shoots.NewLocker(test.profile)
+		locker := shoots.NewLocker(given.Library{}, test.profile)
 		for range 2 {
 			if got := locker.Lock(test.machineType, gardenerrules.Image{Name: "gl", Version: test.version}); got != test.want {
 				t.Errorf("%s with %s: got %d, want %d", test.machineType, test.version, got, test.want)
@@ -81,7 +82,7 @@ func BenchmarkLock(b *testing.B) {
 		p.MachineTypes = append(p.MachineTypes, v1beta1.MachineType{Name: fmt.Sprint("t", i)})
 	}
 	for b.Loop() {
-		locker := shoots.NewLocker(p)
+		locker := shoots.NewLocker(given.Library{}, p)
 		for i := range 50000 {
 			locker.Lock(fmt.Sprint("t", i%2000), gardenerrules.Image{Name: "gl", Version: fmt.Sprint("1.", i%1999)})
 		}

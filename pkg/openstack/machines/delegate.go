@@ -18,7 +18,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/pkg/openstack/servergroups"
+	"github.com/capkit/capkit/pkg/openstack/machines/servergroups"
 	"github.com/capkit/capkit/pkg/words"
 	"github.com/capkit/capkit/pkg/worker"
 	"github.com/capkit/capkit/pkg/worker/kit"

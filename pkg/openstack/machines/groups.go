@@ -13,7 +13,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/openstack/lookup"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
-	"github.com/capkit/capkit/pkg/openstack/servergroups"
+	"github.com/capkit/capkit/pkg/openstack/machines/servergroups"
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
 

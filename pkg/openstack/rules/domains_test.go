@@ -48,7 +48,7 @@ func TestUnknownDomainIsAnyDomain(t *testing.T) {
 		shoot.Spec.Provider.InfrastructureConfig = raw(fmt.Sprintf("{kind: InfrastructureConfig, floatingPoolName: %s}", chosen))
 		shoot.Spec.Provider.ControlPlaneConfig = raw("{kind: ControlPlaneConfig, loadBalancerClasses: [{name: c, subnetID: \"1\"}]}")
 		found := func(domain *string) (refused, open []string) {
-			report := rules.Of(config).ValidateShoot(provider.ShootQuestion{Shoot: shoot, Profile: &v1beta1.CloudProfileSpec{}, Scope: domain})
+			report := rules.Extension{}.Of(config).ValidateShoot(provider.ShootQuestion{Shoot: shoot, Profile: &v1beta1.CloudProfileSpec{}, Scope: domain})
 			for _, err := range report.Errors {
 				if err.Origin == "floating-pool-not-allowed" || err.Origin == "load-balancer-class-not-allowed" {
 					refused = append(refused, err.Field)
@@ -82,7 +82,7 @@ func TestUnknownDomainIsAnyDomain(t *testing.T) {
 				t.Fatalf("%s: refused for %d of %d domains, and without a domain %v, open %v", path, count[path], of, refused, open)
 			}
 		}
-		if !rules.Of(config).(provider.ScopedValidator).NeedsScope(shoot) && (len(open) > 0 || count[pool]%len(domains) != 0 || count[class]%len(domains) != 0) {
+		if !(rules.Extension{}).Of(config).(provider.ScopedValidator).NeedsScope(shoot) && (len(open) > 0 || count[pool]%len(domains) != 0 || count[class]%len(domains) != 0) {
 			t.Fatal("it depends on the domain, and is said not to")
 		}
 	})

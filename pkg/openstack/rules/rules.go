@@ -27,13 +27,16 @@ import (
 )
 
 // Of returns the rules over a provider config, which must not be changed any more.
-func Of(config *v1alpha1.CloudProfileConfig) provider.Validator {
-	c := rules{*config}
+func (e Extension) Of(config *v1alpha1.CloudProfileConfig) provider.Validator {
+	c := rules{*config, e.FeatureGates}
 	c.config.MachineImages = nil // not needed, and most of it
 	return c
 }
 
-type rules struct{ config v1alpha1.CloudProfileConfig }
+type rules struct {
+	config v1alpha1.CloudProfileConfig
+	gates  validation.FeatureGates
+}
 
 // ValidateCloudProfile checks all of the config but its images.
 func (c rules) ValidateCloudProfile(spec *v1beta1.CloudProfileSpec, at *field.Path) finding.Report {
@@ -50,7 +53,10 @@ func (c rules) NeedsScope(shoot *v1beta1.Shoot) bool {
 }
 
 // Extension gives a provider that embeds it the abilities that are not about images. The zero value is ready for use.
-type Extension struct{}
+type Extension struct {
+	// FeatureGates knows the feature gates that Shoots may set for the cloud controller manager. Nil: they are not checked.
+	FeatureGates validation.FeatureGates
+}
 
 var (
 	_ provider.ScopedValidator      = rules{}
@@ -86,6 +92,7 @@ type subject struct {
 	provider.ShootQuestion
 	finding.Report
 	config *v1alpha1.CloudProfileConfig
+	gates  validation.FeatureGates
 	// domains are those that the Shoot may be of.
 	domains        domains
 	infrastructure *v1alpha1.InfrastructureConfig // nil: it could not be read at all
@@ -110,7 +117,7 @@ var (
 // ValidateShoot checks a Shoot's configs, and what they may have in the profile.
 func (c rules) ValidateShoot(question provider.ShootQuestion) finding.Report {
 	cloud := &question.Shoot.Spec.Provider
-	s := &subject{ShootQuestion: question, config: &c.config, domains: domainsOf(&c.config, question)}
+	s := &subject{ShootQuestion: question, config: &c.config, gates: c.gates, domains: domainsOf(&c.config, question)}
 	infrastructure, infrastructureErrs := readInfrastructure(question.Shoot)
 	controlPlane, controlPlaneErrs := decode[v1alpha1.ControlPlaneConfig](
 		cloud.ControlPlaneConfig, "ControlPlaneConfig", controlPlanePath)
@@ -146,7 +153,7 @@ func (s *subject) infrastructureConfig() {
 func (s *subject) controlPlaneConfig() {
 	if s.controlPlane != nil {
 		version := s.Shoot.Spec.Kubernetes.Version
-		s.Add(validation.ControlPlaneConfig(s.controlPlane, s.networks, version, controlPlanePath))
+		s.Add(validation.ControlPlaneConfig(s.controlPlane, s.networks, version, s.gates, controlPlanePath))
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
@@ -40,7 +40,7 @@ func (Extension) ValidateShootUpdate(shoot, old *v1beta1.Shoot) finding.Report {
 		if before := stored[pool.Name]; before != nil {
 			c := change{&found, before, pool, workersPath.Index(i)}
 			c.zones()
-			if helper.IsUpdateStrategyInPlace(pool.UpdateStrategy) {
+			if gardenerrules.UpdatedInPlace(pool) {
 				c.inPlace()
 			} else {
 				c.replacing()

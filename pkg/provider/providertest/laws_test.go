@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/gardener/gardener/pkg/provider-local/apis/local/v1alpha1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -25,7 +24,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider/providertest"
 )
 
-var kind = v1alpha1.SchemeGroupVersion.WithKind("CloudProfileConfig")
+var kind = local.ConfigKind
 
 const config = `{"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig", "machineImages": [
 	{"name": "a", "versions": [{"version": "1.0.0", "image": "node:1"}, {"version": "2.0.0", "capabilityFlavors": [
@@ -84,9 +83,9 @@ func TestLawsFindFaults(t *testing.T) {
 			before: func(v version, _ provider.Format) version { return v },
 			after: func(entries []any, err error) ([]any, error) {
 				for i := range entries {
-					entry := entries[i].(v1alpha1.MachineImageVersion)
+					entry := entries[i].(local.MachineImageVersion)
 					if entry.Image != "" {
-						entry.CapabilityFlavors, entry.Image = []v1alpha1.MachineImageFlavor{{Image: entry.Image}}, ""
+						entry.CapabilityFlavors, entry.Image = []local.MachineImageFlavor{{Image: entry.Image}}, ""
 					}
 					entries[i] = entry
 				}

@@ -26,7 +26,7 @@ import (
 	"github.com/capkit/capkit/hack/components"
 	// What the program is made of, so that go test runs a test again after a change of it: it does not see what Install builds.
 	_ "github.com/capkit/capkit/pkg/openstack/machines"
-	_ "github.com/capkit/capkit/pkg/worker/command"
+	_ "github.com/capkit/capkit/pkg/worker/kit/command"
 	"github.com/capkit/capkit/test/garden"
 	"github.com/capkit/capkit/test/garden/charts"
 	"github.com/capkit/capkit/test/garden/extension"

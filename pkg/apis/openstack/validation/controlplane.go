@@ -11,7 +11,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/gardener/gardener/pkg/utils/validation/features"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
@@ -23,10 +22,10 @@ import (
 
 // ControlPlaneConfig checks a ControlPlaneConfig. networks are those of the Shoot's InfrastructureConfig; nil if they
 // are not known, so that nothing is said about what needs one. version is the Shoot's Kubernetes version, empty if it
-// leaves the choice to Gardener; then feature gates of all versions will do. Whether there is a load balancer
-// provider is not looked at, since only the profile knows which there are.
+// leaves the choice to Gardener; then feature gates of all versions will do. gates knows them; nil: nothing is said about
+// feature gates. Whether there is a load balancer provider is not looked at, since only the profile knows which there are.
 func ControlPlaneConfig(
-	config *v1alpha1.ControlPlaneConfig, networks *v1alpha1.Networks, version string, at *field.Path,
+	config *v1alpha1.ControlPlaneConfig, networks *v1alpha1.Networks, version string, gates FeatureGates, at *field.Path,
 ) finding.Report {
 	var f findings
 	f.oneName(ruleValueFormat, config.LoadBalancerProvider, at.Child("loadBalancerProvider"), "load balancer provider")
@@ -43,8 +42,8 @@ func ControlPlaneConfig(
 		f.Found(ruleSettingDeprecated, field.ErrorTypeForbidden, at.Child("zone"), zone,
 			"zone %s has no effect; remove it", quote(zone))
 	}
-	if ccm := config.CloudControllerManager; ccm != nil {
-		f.featureGates(ccm.FeatureGates, version, at.Child("cloudControllerManager", "featureGates"))
+	if ccm := config.CloudControllerManager; ccm != nil && gates != nil {
+		f.featureGates(gates, ccm.FeatureGates, version, at.Child("cloudControllerManager", "featureGates"))
 	}
 	shares := config.Storage != nil && config.Storage.CSIManila != nil && config.Storage.CSIManila.Enabled
 	if shares && networks != nil && networks.ShareNetworkID == nil && !createsShareNetwork(networks) {
@@ -59,17 +58,23 @@ func createsShareNetwork(networks *v1alpha1.Networks) bool {
 	return networks.ShareNetwork != nil && networks.ShareNetwork.Enabled
 }
 
-// anyVersion is one by which a feature gate can be looked up that need not be of it.
-const anyVersion = "1.0.0"
+// FeatureGates knows the feature gates of Kubernetes. Package gardenerlib asks Gardener's code for them.
+type FeatureGates interface {
+	// KnowsFeatureGate reports whether some version of Kubernetes has a feature gate.
+	KnowsFeatureGate(name string) bool
+	// ValidateFeatureGate returns what is wrong with a feature gate that is set in a version of Kubernetes: Forbidden if that cannot
+	// be; the detail says why. An empty version stands for any.
+	ValidateFeatureGate(name string, value bool, version string, at *field.Path) field.ErrorList
+}
 
 // meantGate asks for the feature gate that differs from an unknown one in the case of its letters, if there is one.
-func meantGate(name string) string {
+func meantGate(gates FeatureGates, name string) string {
 	tries := []string{"AllAlpha", "AllBeta"}
 	if first, size := utf8.DecodeRuneInString(name); size > 0 {
 		tries = append(tries, string(unicode.ToUpper(first))+name[size:])
 	}
 	for _, meant := range tries {
-		if _, err := features.IsFeatureGateSupported(meant, anyVersion); err == nil && strings.EqualFold(meant, name) {
+		if gates.KnowsFeatureGate(meant) && strings.EqualFold(meant, name) {
 			return words.Question(meant)
 		}
 	}
@@ -77,18 +82,18 @@ func meantGate(name string) string {
 }
 
 // featureGates checks feature gates as Gardener does. What is wrong with the version Gardener itself reports.
-func (f *findings) featureGates(gates map[string]bool, version string, at *field.Path) {
+func (f *findings) featureGates(known FeatureGates, gates map[string]bool, version string, at *field.Path) {
 	for _, name := range slices.Sorted(maps.Keys(gates)) {
 		if Full(&f.Report) {
 			return
 		}
 		value := gates[name]
-		if _, err := features.IsFeatureGateSupported(name, anyVersion); err != nil {
+		if !known.KnowsFeatureGate(name) {
 			f.Found(ruleFeatureGate, field.ErrorTypeInvalid, at.Key(name), value,
-				"Kubernetes has no feature gate %s; %s", quote(name), meantGate(name))
+				"Kubernetes has no feature gate %s; %s", quote(name), meantGate(known, name))
 			continue
 		}
-		for _, err := range features.ValidateFeatureGates(map[string]bool{name: value}, version, at) {
+		for _, err := range known.ValidateFeatureGate(name, value, version, at) {
 			if err.Type == field.ErrorTypeForbidden {
 				f.Found(ruleFeatureGate, err.Type, at.Key(name), value, "feature gate %s: %s; remove it", name, err.Detail)
 			}

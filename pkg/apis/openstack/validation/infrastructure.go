@@ -7,10 +7,10 @@ package validation
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"github.com/gardener/gardener/pkg/utils/validation/cidr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
@@ -99,7 +99,7 @@ func (n *networks) machines(text string, at *field.Path) {
 	if network == nil {
 		return
 	}
-	if nodes := parsed(n.shoot.Nodes, shoot.Child("nodes")); nodes != nil && len(nodes.ValidateSubset(network)) > 0 {
+	if nodes := parsed(n.shoot.Nodes, shoot.Child("nodes")); nodes != nil && !network.within(nodes) {
 		n.outOfPlace(network, "lie within", nodes)
 	}
 	n.apart(network, parsed(n.shoot.Pods, shoot.Child("pods")), parsed(n.shoot.Services, shoot.Child("services")))
@@ -187,7 +187,7 @@ func (n *networks) ipv6(config *v1alpha1.IPv6, at *field.Path) {
 		n.needed(config.ServiceCIDR, at.Child("serviceCIDR"),
 			"without a subnet pool the services need a network of their own; write %s, or subnetPoolID")
 	}
-	var others []cidr.CIDR
+	var others []*subnet
 	for _, given := range []struct {
 		text *string
 		name string
@@ -278,61 +278,74 @@ func inWords(pool *v1alpha1.SubnetPool) string {
 // family is a version of IP, with an example of a network.
 type family struct {
 	name, example string
-	of            func(cidr.CIDR) bool
+	of            func(netip.Addr) bool
 }
 
 var (
-	ipv4 = family{"IPv4", "10.250.0.0/16", cidr.CIDR.IsIPv4}
-	ipv6 = family{"IPv6", "2001:db8::/64", cidr.CIDR.IsIPv6}
+	ipv4 = family{"IPv4", "10.250.0.0/16", netip.Addr.Is4}
+	ipv6 = family{"IPv6", "2001:db8::/64", netip.Addr.Is6}
 )
 
+// subnet is a network as it is written, and where.
+type subnet struct {
+	netip.Prefix
+	text string
+	at   *field.Path
+}
+
 // network demands that a text is the CIDR of a network of a family. It returns nil if there is nothing to compare.
-func (f *findings) network(text string, at *field.Path, want family) cidr.CIDR {
-	network := cidr.NewCIDR(text, at)
+func (f *findings) network(text string, at *field.Path, want family) *subnet {
+	network := parsed(&text, at)
 	switch {
-	case !network.Parse():
+	case network == nil:
 		f.Found(ruleValueFormat, field.ErrorTypeInvalid, at, text,
 			"%s %s is no network; write its address and the length of its prefix, as in %s",
 			fieldpath.Last(at), quote(text), want.example)
 		return nil
-	case !want.of(network):
+	case !want.of(network.Addr()):
 		f.Found(ruleValueFormat, field.ErrorTypeInvalid, at, text,
 			"%s %s must be an %s network, as in %s", fieldpath.Last(at), quote(text), want.name, want.example)
 		return nil
-	case network.GetIPNet().String() != text:
+	case network.Masked().String() != text:
 		f.Found(ruleValueFormat, field.ErrorTypeInvalid, at, text,
-			"%s %s is not the address of a network; write %s", fieldpath.Last(at), quote(text), network.GetIPNet())
+			"%s %s is not the address of a network; write %s", fieldpath.Last(at), quote(text), network.Masked())
 	}
 	return network
 }
 
 // apart demands that a network does not overlap others, of which those that are nil do not count.
-func (f *findings) apart(network cidr.CIDR, others ...cidr.CIDR) {
+func (f *findings) apart(network *subnet, others ...*subnet) {
 	for _, other := range others {
-		if other != nil && len(other.ValidateNotOverlap(network)) > 0 {
+		if other != nil && other.Overlaps(network.Prefix) {
 			f.outOfPlace(network, "not overlap", other)
 		}
 	}
 }
 
-func (f *findings) outOfPlace(network cidr.CIDR, must string, other cidr.CIDR) {
-	f.Found(ruleNetworkRange, field.ErrorTypeInvalid, network.GetFieldPath(), network.GetCIDR(), "%s %s must %s %s, which is %s",
-		fieldpath.Last(network.GetFieldPath()), network.GetCIDR(), must, other.GetFieldPath(), other.GetCIDR())
+func (f *findings) outOfPlace(network *subnet, must string, other *subnet) {
+	f.Found(ruleNetworkRange, field.ErrorTypeInvalid, network.at, network.text, "%s %s must %s %s, which is %s",
+		fieldpath.Last(network.at), network.text, must, other.at, other.text)
+}
+
+// within reports whether all addresses of a network are those of another one, too.
+func (s *subnet) within(other *subnet) bool {
+	return s.Bits() >= other.Bits() && other.Contains(s.Addr())
 }
 
 // parsed returns a network; nil if there is none, or none that can be read.
-func parsed(text *string, at *field.Path) cidr.CIDR {
+func parsed(text *string, at *field.Path) *subnet {
 	if text == nil {
 		return nil
 	}
-	if network := cidr.NewCIDR(*text, at); network.Parse() {
-		return network
+	network, err := netip.ParsePrefix(*text)
+	if err != nil {
+		return nil
 	}
-	return nil
+	return &subnet{network, *text, at}
 }
 
 // sameNetwork reports whether two texts mean the same, however the network is written.
 func sameNetwork(a, b string) bool {
 	x, y := parsed(&a, nil), parsed(&b, nil)
-	return a == b || x != nil && y != nil && x.GetIPNet().String() == y.GetIPNet().String()
+	return a == b || x != nil && y != nil && x.Masked() == y.Masked()
 }

@@ -71,7 +71,7 @@ func update(c *cases.Case) finding.Report {
 func controlPlane(c *cases.Case) finding.Report {
 	config, networks := read[v1alpha1.ControlPlaneConfig](c, "config.yaml"), *read[*v1alpha1.Networks](c, "networks.yaml")
 	return unchanged(c, config, func() finding.Report {
-		return validation.ControlPlaneConfig(config, networks, strings.TrimSpace(c.Text("version")), at)
+		return validation.ControlPlaneConfig(config, networks, strings.TrimSpace(c.Text("version")), nil, at)
 	})
 }
 

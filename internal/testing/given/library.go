@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package given
+
+import (
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/pkg/gardenerrules"
+)
+
+// Library is for tests of updates in which Gardener maintains nothing: it knows which machine types core takes, and panics when it is
+// asked for anything else. Tests with maintenance are in module test, and have that of package gardenerlib.
+type Library struct{ gardenerrules.Library }
+
+// SupportsCapabilities reports whether some flavor has a value in common with the machine type for each capability of the vocabulary.
+// What does not list a capability has all its values.
+func (Library) SupportsCapabilities(
+	machine v1beta1.Capabilities, version *v1beta1.MachineImageVersion, vocabulary []v1beta1.CapabilityDefinition,
+) bool {
+	of := func(c v1beta1.Capabilities, def v1beta1.CapabilityDefinition) []string {
+		if values, declared := c[def.Name]; declared {
+			return values
+		}
+		return def.Values
+	}
+	fits := func(flavor v1beta1.MachineImageFlavor) bool {
+		return !slices.ContainsFunc(vocabulary, func(def v1beta1.CapabilityDefinition) bool {
+			has := of(flavor.Capabilities, def)
+			return !slices.ContainsFunc(of(machine, def), func(value string) bool { return slices.Contains(has, value) })
+		})
+	}
+	return len(version.CapabilityFlavors) == 0 || slices.ContainsFunc(version.CapabilityFlavors, fits)
+}

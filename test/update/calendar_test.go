@@ -1,0 +1,246 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package update_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/capkit/capkit/pkg/gardenerlib"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/internal/testing/given"
+	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/update"
+)
+
+// versioned returns a profile with a machine type for each of two architectures. Its versions of images, with the architecture of each,
+// and of Kubernetes are YAML.
+func versioned(t *testing.T, kubernetes string, images ...string) *profile.Profile[openstack.Image] {
+	t.Helper()
+	core, mapped := "", ""
+	for _, image := range images {
+		version, architecture, _ := strings.Cut(image, " ")
+		architecture, further, _ := strings.Cut(architecture, " ")
+		core += fmt.Sprintf("  - {version: %q, cri: [{name: containerd}], capabilityFlavors: [{architecture: [%s]}]%s}\n", version, architecture, further)
+		mapped += fmt.Sprintf("    - {version: %q, capabilityFlavors: [{capabilities: {architecture: [%s]}, regions: [{name: europe, id: id-%s}]}]}\n",
+			version, architecture, version)
+	}
+	return given.Sound(t, given.ImagesOnly{}, given.Decoded[v1beta1.CloudProfileSpec](t, `
+type: openstack
+machineCapabilities: [{name: architecture, values: [amd64, arm64]}]
+regions: [{name: europe}]
+kubernetes: {versions: [`+kubernetes+`]}
+machineTypes:
+- {name: amd, cpu: "4", gpu: "0", memory: 8Gi, capabilities: {architecture: [amd64]}}
+- {name: arm, cpu: "4", gpu: "0", memory: 8Gi, capabilities: {architecture: [arm64]}}
+machineImages:
+- name: gl
+  updateStrategy: major
+  versions:
+`+core+`providerConfig:
+  apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
+  kind: CloudProfileConfig
+  machineImages:
+  - name: gl
+    versions:
+`+mapped))
+}
+
+// shootOn returns a Shoot with a worker pool on each of some machine types. It is updated automatically, or not.
+func shootOn(t *testing.T, automatically bool, kubernetes, version string, types ...string) update.User {
+	t.Helper()
+	workers := ""
+	for _, machineType := range types {
+		architecture := machineType + "64"
+		workers += fmt.Sprintf("  - {name: %s, machine: {type: %s, architecture: %s, image: {name: gl, version: %q}}}\n",
+			machineType, machineType, architecture, version)
+	}
+	shoot := given.Decoded[v1beta1.Shoot](t, fmt.Sprintf(`
+metadata: {namespace: garden-a, name: shoot}
+spec:
+  region: europe
+  kubernetes: {version: %q}
+  maintenance: {autoUpdate: {kubernetesVersion: %t, machineImageVersion: %t}}
+  provider:
+    type: openstack
+    workers:
+%s`, kubernetes, automatically, automatically, strings.ReplaceAll(workers, "  - ", "    - ")))
+	return update.User{Shoot: shoot, Pools: provider.PoolsOf(shoot)}
+}
+
+// calendarOf returns what an update does to dates and versions, in short.
+func calendarOf(changes *update.Changes[openstack.Image]) string {
+	var facts []string
+	fates := func(then []update.Fate) (text string) {
+		for _, f := range then {
+			text += fmt.Sprintf(" %s:%s%s", f.Name, f.Action, strings.TrimSuffix("="+f.To, "="))
+			if f.Worse {
+				text += "!"
+			}
+		}
+		return text
+	}
+	for _, e := range changes.Expires {
+		facts = append(facts, fmt.Sprintf("%s expires (%d pools)%s", e.Version, len(e.Pools), fates(e.Then)))
+	}
+	for _, r := range changes.Rolls {
+		facts = append(facts, fmt.Sprintf("%s rolls to %s (%d pools)", r.From, r.To, len(r.Pools)))
+	}
+	for _, k := range changes.Kubernetes {
+		facts = append(facts, fmt.Sprintf("kubernetes %s %s%s", k.Version, k.Aspect, fates(k.Then)))
+	}
+	return strings.Join(facts, "; ")
+}
+
+// What an update of dates, classifications and versions does to a Shoot. A pool has the name of its architecture, the control plane
+// none; an exclamation mark says that the update alone is the cause.
+func TestCalendar(t *testing.T) {
+	const (
+		past, future = `, expirationDate: "2020-01-01T00:00:00Z"`, `, expirationDate: "2037-01-01T00:00:00Z"`
+		later        = `, expirationDate: "2038-01-01T00:00:00Z"`
+		preview      = `, classification: preview`
+		deprecated   = `, classification: deprecated`
+		one          = `{version: 1.33.1}`
+	)
+	both := []string{"amd", "arm"}
+	for what, tc := range map[string]struct {
+		manual              bool
+		types               []string
+		kubeBefore, kube    string
+		before, after, want string
+		corrects            bool
+	}{
+		"nothing": {before: "1.0.0 amd64", after: "1.0.0 amd64"},
+		"a date, and nothing newer": {
+			before: "1.0.0 amd64", after: "1.0.0 amd64" + future, want: "1.0.0 expires (1 pools) amd:stuck!",
+		},
+		"another date": {
+			before: "1.0.0 amd64" + later, after: "1.0.0 amd64" + future, want: "1.0.0 expires (1 pools) amd:stuck!",
+		},
+		"a later date": {
+			before: "1.0.0 amd64" + future, after: "1.0.0 amd64" + later, want: "1.0.0 expires (1 pools) amd:stuck",
+		},
+		"no date any more": {before: "1.0.0 amd64" + future, after: "1.0.0 amd64", want: "1.0.0 expires (1 pools)"},
+		"a date in the past": {
+			before: "1.0.0 amd64|1.1.0 amd64" + preview, after: "1.0.0 amd64" + past + "|1.1.0 amd64", manual: true, want: "1.0.0 expires (1 pools) amd:forced=1.1.0",
+		},
+		"a date, and a newer one": {
+			before: "1.0.0 amd64|1.1.0 amd64", after: "1.0.0 amd64" + future + "|1.1.0 amd64", manual: true,
+			want: "1.0.0 expires (1 pools) amd:forced=1.1.0",
+		},
+		"a date that only the preview outlives": {
+			before: "1.0.0 amd64|1.1.0 amd64" + preview, after: "1.0.0 amd64" + future + "|1.1.0 amd64" + preview,
+			want: "1.0.0 expires (1 pools) amd:stuck!",
+		},
+		"a Shoot that a worker pool on another architecture locks": {
+			types: both, before: "1.0.0 amd64|1.1.0 amd64", after: "1.0.0 amd64" + future + "|1.1.0 amd64", manual: true,
+			want: "1.0.0 expires (2 pools) amd:fails! arm:stuck",
+		},
+		"the date of a version that nobody has": {
+			before: "1.0.0 amd64|0.9.0 amd64", after: "1.0.0 amd64|0.9.0 amd64" + future, want: "0.9.0 expires (0 pools)",
+		},
+		"a new version": {
+			before: "1.0.0 amd64", after: "1.0.0 amd64|1.1.0 amd64", want: "1.0.0 rolls to 1.1.0 (1 pools)",
+		},
+		"a new version, and no updates": {before: "1.0.0 amd64", after: "1.0.0 amd64|1.1.0 amd64", manual: true},
+		"a new preview":                 {before: "1.0.0 amd64", after: "1.0.0 amd64|1.1.0 amd64" + preview},
+		"a preview no more": {
+			before: "1.0.0 amd64|1.1.0 amd64" + preview, after: "1.0.0 amd64|1.1.0 amd64", want: "1.0.0 rolls to 1.1.0 (1 pools)",
+		},
+		"a newer one than it would have been": {
+			before: "1.0.0 amd64|1.1.0 amd64", after: "1.0.0 amd64|1.1.0 amd64|1.2.0 amd64", want: "1.0.0 rolls to 1.2.0 (1 pools)",
+		},
+		"an older one, since the newest is deprecated": {
+			before: "1.0.0 amd64|1.1.0 amd64|1.2.0 amd64", after: "1.0.0 amd64|1.1.0 amd64|1.2.0 amd64" + deprecated, want: "1.0.0 rolls to 1.1.0 (1 pools)",
+		},
+		"what is of no use": {before: "1.0.0 amd64", after: "1.0.0 amd64|1.1.0 arm64"},
+		"kubernetes, a date": {
+			kubeBefore: "{version: 1.33.1}, {version: 1.34.0}", kube: "{version: 1.33.1" + future + "}, {version: 1.34.0}", manual: true,
+			want: "kubernetes 1.33.1 expires :forced=1.34.0",
+		},
+		"kubernetes, a date and nothing newer": {
+			kube: "{version: 1.33.1" + future + "}", manual: true, want: "kubernetes 1.33.1 expires :stuck!",
+		},
+		"kubernetes, a new patch": {
+			kube: "{version: 1.33.1}, {version: 1.33.2}", want: "kubernetes 1.33.2 added :updated=1.33.2",
+		},
+		"kubernetes, a new patch by hand": {
+			kube: "{version: 1.33.1}, {version: 1.33.2}", manual: true, want: "kubernetes 1.33.2 added",
+		},
+		"kubernetes, a new minor": {
+			kube: "{version: 1.33.1}, {version: 1.34.0}", want: "kubernetes 1.34.0 added",
+		},
+		"kubernetes, no preview any more": {
+			kubeBefore: "{version: 1.33.1}, {version: 1.33.2" + preview + "}", kube: "{version: 1.33.1}, {version: 1.33.2}",
+			want: "kubernetes 1.33.2 classification :updated=1.33.2",
+		},
+		"kubernetes, removed": {
+			kubeBefore: "{version: 1.33.1}, {version: 1.33.2}, {version: 1.33.3}", kube: "{version: 1.33.1}, {version: 1.33.2}",
+			want: "kubernetes 1.33.3 removed :updated=1.33.2",
+		},
+		"kubernetes, one removed that nobody has": {
+			kubeBefore: "{version: 1.33.1}, {version: 1.32.0}", kube: one, want: "kubernetes 1.32.0 removed",
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			images := func(text string) []string {
+				var all []string
+				for image := range strings.SplitSeq(text, "|") {
+					if text == "" {
+						image = "1.0.0 amd64"
+					}
+					all = append(all, strings.Replace(strings.Replace(image, "64,", "64 ,", 1), "  ", " ", 1))
+				}
+				return all
+			}
+			kubeBefore, kube := one, one
+			if tc.kubeBefore != "" {
+				kubeBefore = tc.kubeBefore
+			}
+			if tc.kube != "" {
+				kube = tc.kube
+			}
+			types := tc.types
+			if types == nil {
+				types = []string{"amd"}
+			}
+			view := update.View[openstack.Image]{
+				Before: versioned(t, kubeBefore, images(tc.before)...), After: versioned(t, kube, images(tc.after)...), All: true,
+				Users: []update.User{shootOn(t, !tc.manual, "1.33.1", "1.0.0", types...)},
+			}
+			changes := update.Of(gardenerlib.Library{}, view)
+			if got := calendarOf(&changes); got != tc.want {
+				t.Errorf("%s, not %s", got, tc.want)
+			}
+		})
+	}
+}
+
+// Admission warns of a date on which worker pools get stuck that would not have, and of no other one.
+func TestADateWarns(t *testing.T) {
+	at := func(date string) *profile.Profile[openstack.Image] {
+		return versioned(t, "{version: 1.33.1}", "1.0.0 amd64 "+date)
+	}
+	never, soon, later := at(""), at(`, expirationDate: "2037-01-01T00:00:00Z"`), at(`, expirationDate: "2038-01-01T00:00:00Z"`)
+	for _, tc := range []struct {
+		before, after *profile.Profile[openstack.Image]
+		warnings      int
+	}{{never, soon, 1}, {later, soon, 1}, {soon, later, 0}, {soon, never, 0}, {soon, soon, 0}} {
+		changes := update.Of(gardenerlib.Library{}, update.View[openstack.Image]{
+			Before: tc.before, After: tc.after, Users: []update.User{shootOn(t, true, "1.33.1", "1.0.0", "amd")},
+		})
+		warnings := check.Effects(tc.before, tc.after, &changes, maintenance.Corrects)
+		if len(warnings) != tc.warnings || tc.warnings > 0 && (warnings[0].Origin != "maintenance-blocked" || !strings.Contains(warnings[0].Detail, "2037-01-01")) {
+			t.Error(warnings)
+		}
+	}
+}

@@ -5,6 +5,7 @@
 package admission
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -215,8 +216,12 @@ type owner struct {
 func writtenBy(shoot *v1beta1.Shoot) written {
 	var w written
 	for _, entry := range shoot.ManagedFields {
+		if entry.FieldsV1 == nil || entry.Subresource != "" {
+			continue
+		}
 		fields := fieldpath.NewSet()
-		if entry.FieldsV1 != nil && entry.Subresource == "" && fields.FromJSON(entry.FieldsV1.GetRawReader()) == nil {
+		// Kubernetes 0.36 reads it without a copy; 0.35 cannot.
+		if raw, err := entry.FieldsV1.MarshalJSON(); err == nil && fields.FromJSON(bytes.NewReader(raw)) == nil {
 			w.owners = append(w.owners, owner{entry.Manager, fields})
 		}
 	}

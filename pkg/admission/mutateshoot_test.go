@@ -167,7 +167,11 @@ func TestWhoHasChosenAnImage(t *testing.T) {
 	worker := &shoot.Spec.Provider.Workers[0]
 	managed := func(manager, machine string) []metav1.ManagedFieldsEntry {
 		fields := `{"f:spec":{"f:provider":{"f:workers":{"k:{\"name\":\"ledger\"}":{"f:machine":` + machine + `}}}}}`
-		return []metav1.ManagedFieldsEntry{{Manager: manager, FieldsV1: metav1.NewFieldsV1(fields)}}
+		is := &metav1.FieldsV1{}
+		if err := is.UnmarshalJSON([]byte(fields)); err != nil {
+			t.Fatal(err)
+		}
+		return []metav1.ManagedFieldsEntry{{Manager: manager, FieldsV1: is}}
 	}
 	manifest := func(image string) map[string]string {
 		workers := `[{"name":"ledger","machine":{"type":"a"` + image + `}}]`

@@ -138,7 +138,11 @@ func fillShoots() *randfill.Filler {
 		func(q *resource.Quantity, c randfill.Continue) {
 			*q = *resource.NewQuantity(1+int64(c.Intn(99)), resource.DecimalSI)
 		},
-		func(f *metav1.FieldsV1, _ randfill.Continue) { f.SetRawString(`{}`) },
+		func(f *metav1.FieldsV1, _ randfill.Continue) {
+			if err := f.UnmarshalJSON([]byte(`{}`)); err != nil {
+				panic(err)
+			}
+		},
 	)
 }
 

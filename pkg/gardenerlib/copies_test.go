@@ -52,7 +52,7 @@ func TestCopies(t *testing.T) {
 			continue
 		}
 		sum := sha256.Sum256([]byte(source))
-		if hash := hex.EncodeToString(sum[:]); hash != c.SHA256 && !(updating.Value.String() == "true") {
+		if hash := hex.EncodeToString(sum[:]); hash != c.SHA256 && updating.Value.String() != "true" {
 			t.Errorf("%s in %s is not what %s was written after: read what has changed, repair the copy, "+
 				"then run go test ./pkg/gardenerlib -run TestCopies -update",
 				c.Symbol, c.File, strings.Join(c.Copies, " and "))

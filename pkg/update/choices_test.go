@@ -184,8 +184,6 @@ const (
 	either = "{name: any, capabilities: {architecture: [amd64], net: [fast, slow]}}"
 	fast   = "{name: any, capabilities: {architecture: [amd64], net: [fast]}}"
 	slow   = "{name: any, capabilities: {architecture: [amd64], net: [slow]}}"
-	// alsoSlow is written in another way.
-	alsoSlow = "{name: any, capabilities: {net: [slow]}}"
 )
 
 // In europe nothing is booted any more, and in asia nothing was before.

@@ -122,7 +122,9 @@ func TestARegistrationGivesSilenceAMeaning(t *testing.T) {
 			if afterwards == nil {
 				afterwards = test.flavors
 			}
-			facts := update.Of(given.Library{}, used(registering(t, test.before, test.coreBefore, test.flavors...), registering(t, test.after, test.coreAfter, afterwards...)))
+			before := registering(t, test.before, test.coreBefore, test.flavors...)
+			after := registering(t, test.after, test.coreAfter, afterwards...)
+			facts := update.Of(given.Library{}, used(before, after))
 			if got := meaningsOf(facts.Meanings); got != test.want {
 				t.Errorf("%s\nwant %s", got, test.want)
 			}

@@ -106,7 +106,8 @@ func TestBlocked(t *testing.T) {
 		}
 	}
 	unknown := func(provider.Pool) func(image, version string) bool { return nil }
-	if got := ours.NewMaintainer(gardenerlib.Library{}, &profile.Spec, provider.Workers{}).Blocked(shoot, provider.PoolsOf(shoot), unknown); got[0] != (ours.Blocked{}) {
+	maintainer := ours.NewMaintainer(gardenerlib.Library{}, &profile.Spec, provider.Workers{})
+	if got := maintainer.Blocked(shoot, provider.PoolsOf(shoot), unknown); got[0] != (ours.Blocked{}) {
 		t.Errorf("if nobody can tell: %v", got)
 	}
 }

@@ -69,7 +69,8 @@ func TestMaintainer(t *testing.T) {
 				}
 			}
 			rejections := together.Rejections(shoot, got.Shoot, whyNot)
-			if diff := cmp.Diff(ours.NewMaintainer(gardenerlib.Library{}, &profile.Spec, provider.Workers{}).Rejections(shoot, got.Shoot, whyNot), rejections); diff != "" {
+			another := ours.NewMaintainer(gardenerlib.Library{}, &profile.Spec, provider.Workers{})
+			if diff := cmp.Diff(another.Rejections(shoot, got.Shoot, whyNot), rejections); diff != "" {
 				t.Fatal(diff)
 			}
 			for _, reason := range rejections {

@@ -2,6 +2,6 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package shoots holds those rules of package gardenerrules that need code which Gardener exports from its own module: what it fills into a
-// Shoot, what maintenance updates, and what locks one. The packages that need no more than Gardener's API types do not import it.
+// Package shoots holds those rules of package gardenerrules that ask Gardener's own code, a [gardenerrules.Library]: what it fills into a
+// Shoot, what maintenance updates, and what locks one.
 package shoots

@@ -22,7 +22,6 @@ import (
 	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
 	"github.com/gardener/gardener/extensions/pkg/webhook/certificates"
 	webhookcmd "github.com/gardener/gardener/extensions/pkg/webhook/cmd"
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/client/kubernetes"
 	"github.com/gardener/gardener/pkg/controllerutils/routes"
 	secretsmanager "github.com/gardener/gardener/pkg/utils/secrets/manager"
@@ -116,7 +115,7 @@ func newCommand[R any](cloud provider.Provider[R], name string, further []webhoo
 			logging.Announce(log, cloud.Type(), cmd.Flags())
 			buildInfo.WithLabelValues(version.Get().GitVersion, runtime.Version(), cloud.Type()).Set(1)
 			boundMemory(log, memlimit.FromCgroup)
-			return o.run(cmd.Context(), cloud.Type(), served.webhooks())
+			return o.run(cmd.Context(), CacheByObject(cloud), served.webhooks())
 		},
 	}
 	verflag.AddFlags(cmd.Flags())
@@ -202,13 +201,14 @@ func (o *options) complete() error {
 	return nil
 }
 
-// run serves the webhooks until ctx is done; entries are those of this package, which may be disabled.
-func (o *options) run(ctx context.Context, providerType string, entries []entry) error {
+// run serves the webhooks until ctx is done, which read what byObject selects; entries are those of this package, which may be
+// disabled.
+func (o *options) run(ctx context.Context, byObject map[client.Object]cache.ByObject, entries []entry) error {
 	source, err := o.sourceCluster()
 	if err != nil {
 		return fmt.Errorf("the cluster of the certificates: %w", err)
 	}
-	managerOptions := o.managerOptions(providerType)
+	managerOptions := o.managerOptions(byObject)
 	if source != nil {
 		managerOptions.LeaderElectionConfig = source.GetConfig()
 	}
@@ -276,13 +276,13 @@ func (o *options) watch(ctx context.Context, mgr manager.Manager, source cluster
 	return nil
 }
 
-func (o *options) managerOptions(providerType string) manager.Options {
+func (o *options) managerOptions(byObject map[client.Object]cache.ByObject) manager.Options {
 	m := o.manager.Completed().Options()
 	m.LeaderElectionReleaseOnCancel = true
 	// A replica that cannot renew its lease in time ends, and with it one that serves. The leader has nothing to do that
 	// would not wait for minutes, so a slow API server is given time.
 	m.LeaseDuration, m.RenewDeadline, m.RetryPeriod = new(90*time.Second), new(time.Minute), new(5*time.Second)
-	m.Scheme, m.Cache = kubernetes.GardenScheme, o.cache(providerType)
+	m.Scheme, m.Cache = kubernetes.GardenScheme, o.cache(byObject)
 	if o.profiling {
 		m.Metrics.ExtraHandlers = routes.ProfilingHandlers
 	}
@@ -292,28 +292,22 @@ func (o *options) managerOptions(providerType string) manager.Options {
 }
 
 // cache returns what the informers read: objects of the provider, the component's own webhook configurations, the
-// namespace of the certificates. Nothing in this package changes what it gets from them.
-func (o *options) cache(providerType string) cache.Options {
-	label := labels.SelectorFromSet(labels.Set{providerLabel(providerType): "true"})
-	ours := cache.ByObject{Label: label, UnsafeDisableDeepCopy: ptr.To(true)}
-	namespaced, shoots := ours, ours
-	namespaced.Transform, shoots.Transform = stripStatus, stripShoot
-	name := configurationName(o.name)
-	configuration := cache.ByObject{Field: fields.OneTermEqualSelector(metav1.ObjectNameField, name)}
-	byObject := map[client.Object]cache.ByObject{
-		&v1beta1.CloudProfile{}:           ours,
-		&v1beta1.NamespacedCloudProfile{}: namespaced,
-		&v1beta1.Shoot{}:                  shoots,
-
-		&admissionregistrationv1.ValidatingWebhookConfiguration{}: configuration,
-		&admissionregistrationv1.MutatingWebhookConfiguration{}:   configuration,
+// namespace of the certificates. Nothing in this package changes what it gets from them, so that it needs no copies.
+func (o *options) cache(byObject map[client.Object]cache.ByObject) cache.Options {
+	all := map[client.Object]cache.ByObject{}
+	for object, selected := range byObject {
+		selected.UnsafeDisableDeepCopy = ptr.To(true)
+		all[object] = selected
 	}
+	configuration := cache.ByObject{Field: fields.OneTermEqualSelector(metav1.ObjectNameField, configurationName(o.name))}
+	all[&admissionregistrationv1.ValidatingWebhookConfiguration{}] = configuration
+	all[&admissionregistrationv1.MutatingWebhookConfiguration{}] = configuration
 	if namespace := o.webhooks.Server.Completed().Namespace; namespace != "" {
 		secrets := certificateSecrets(o.name)
 		secrets.Namespaces = map[string]cache.Config{namespace: {}}
-		byObject[&corev1.Secret{}] = secrets
+		all[&corev1.Secret{}] = secrets
 	}
-	return cache.Options{ByObject: byObject, DefaultTransform: cache.TransformStripManagedFields()}
+	return cache.Options{ByObject: all, DefaultTransform: cache.TransformStripManagedFields()}
 }
 
 // certificateSecrets selects the Secrets that Gardener's packages keep the certificates in. In the namespace there may
@@ -323,57 +317,6 @@ func certificateSecrets(component string) cache.ByObject {
 		secretsmanager.LabelKeyManagedBy:       secretsmanager.LabelValueSecretsManager,
 		secretsmanager.LabelKeyManagerIdentity: configurationName(component) + "-webhook",
 	})}
-}
-
-// stripStatus leaves of a NamespacedCloudProfile all but its status, which is as large as a CloudProfile and decides
-// nothing, and its managed fields.
-func stripStatus(object any) (any, error) {
-	profile, ok := object.(*v1beta1.NamespacedCloudProfile)
-	if !ok {
-		return object, nil
-	}
-	stripped := &v1beta1.NamespacedCloudProfile{TypeMeta: profile.TypeMeta, ObjectMeta: profile.ObjectMeta, Spec: profile.Spec}
-	stripped.ManagedFields = nil
-	return stripped, nil
-}
-
-// stripShoot leaves of a Shoot what says which profile it uses, and how, and what its maintenance goes by.
-func stripShoot(object any) (any, error) {
-	shoot, ok := object.(*v1beta1.Shoot)
-	if !ok {
-		return object, nil
-	}
-	spec := v1beta1.ShootSpec{
-		Region: shoot.Spec.Region, CloudProfile: shoot.Spec.CloudProfile, CloudProfileName: shoot.Spec.CloudProfileName,
-		Kubernetes: v1beta1.Kubernetes{Version: shoot.Spec.Kubernetes.Version},
-	}
-	if m := shoot.Spec.Maintenance; m != nil && m.AutoUpdate != nil {
-		spec.Maintenance = &v1beta1.Maintenance{AutoUpdate: m.AutoUpdate}
-	}
-	for i := range shoot.Spec.Provider.Workers {
-		spec.Provider.Workers = append(spec.Provider.Workers, stripWorker(&shoot.Spec.Provider.Workers[i]))
-	}
-	metadata := metav1.ObjectMeta{
-		Name: shoot.Name, Namespace: shoot.Namespace, Labels: shoot.Labels,
-		UID: shoot.UID, ResourceVersion: shoot.ResourceVersion,
-	}
-	return &v1beta1.Shoot{TypeMeta: shoot.TypeMeta, ObjectMeta: metadata, Spec: spec}, nil
-}
-
-// stripWorker leaves of a worker what says which image it boots, and what it asks for, see [provider.PoolsOf], and what
-// decides the versions that maintenance chooses, and what is suggested.
-func stripWorker(worker *v1beta1.Worker) v1beta1.Worker {
-	stripped := v1beta1.Worker{
-		Name: worker.Name, Machine: worker.Machine, UpdateStrategy: worker.UpdateStrategy,
-		ProviderConfig: worker.ProviderConfig, Volume: worker.Volume, DataVolumes: worker.DataVolumes, CRI: worker.CRI, Zones: worker.Zones,
-	}
-	if worker.Kubernetes != nil && worker.Kubernetes.Version != nil {
-		stripped.Kubernetes = &v1beta1.WorkerKubernetes{Version: worker.Kubernetes.Version}
-	}
-	if image := worker.Machine.Image; image != nil {
-		stripped.Machine.Image = &v1beta1.ShootMachineImage{Name: image.Name, Version: image.Version}
-	}
-	return stripped
 }
 
 // sourceCluster returns the cluster of the certificates; nil if it is the one that is served.

@@ -24,6 +24,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // newSecret returns a Secret with credentials that are right but for what is given as keys and values; without a key
@@ -287,4 +288,22 @@ func TestNothingOfASecretIsShown(t *testing.T) {
 			}
 		}
 	})
+}
+
+// dnsOnly is a provider that checks credentials for its DNS service, and no others.
+type dnsOnly struct {
+	provider.Provider[local.Image]
+	provider.DNSCredentialsValidator
+}
+
+// Secrets may be read if credentials for DNS are checked, though there are no webhooks for bindings.
+func TestRightsForDNS(t *testing.T) {
+	var resources []string
+	for _, rule := range Rights(dnsOnly{Provider: local.Provider{}}) {
+		resources = append(resources, rule.Resources...)
+	}
+	want := []string{"cloudprofiles", "namespacedcloudprofiles", "shoots", "events", "internalsecrets", "secrets"}
+	if !slices.Equal(resources, want) {
+		t.Errorf("%v instead of %v", resources, want)
+	}
 }

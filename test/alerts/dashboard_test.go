@@ -51,7 +51,7 @@ var _ = Describe("The dashboard", func() {
 
 	BeforeEach(func() {
 		board = dashboard{}
-		Expect(json.Unmarshal(inChart(components.OpenStack, "dashboard.json"), &board)).To(Succeed())
+		Expect(json.Unmarshal(dashboardIn(components.OpenStack), &board)).To(Succeed())
 		Expect(board.Panels).NotTo(BeEmpty())
 	})
 
@@ -98,7 +98,7 @@ var _ = Describe("The dashboard", func() {
 	It("is another one for each component, and shows nothing of other ones", func() {
 		titles, identities := map[string]bool{}, map[string]bool{}
 		for _, c := range components.All() {
-			content := inChart(c, "dashboard.json")
+			content := dashboardIn(c)
 			board = dashboard{}
 			Expect(json.Unmarshal(content, &board)).To(Succeed())
 			Expect(titles).NotTo(HaveKey(board.Title))

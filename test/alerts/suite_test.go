@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -20,7 +19,8 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
-	"helm.sh/helm/v4/pkg/chart/loader/archive"
+	"gopkg.in/yaml.v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/capkit/capkit/hack/components"
@@ -43,14 +43,30 @@ func parse(expression string) parser.Expr {
 	return parsed
 }
 
-// inChart returns a file of the runtime chart of a component.
-func inChart(c components.Component, name string) []byte {
+// installed returns what the runtime chart of a component registers: a field of an object of a kind.
+func installed(c components.Component, kind, field string) any {
 	GinkgoHelper()
-	files, err := charts.Files(c, charts.Runtime)
+	rendered, err := charts.Render(c, charts.Runtime, "garden", map[string]any{"monitoring": map[string]any{"enabled": true}})
 	Expect(err).NotTo(HaveOccurred())
-	i := slices.IndexFunc(files, func(file *archive.BufferedFile) bool { return file.Name == name })
-	Expect(i).To(BeNumerically(">=", 0), "the chart has no %s", name)
-	return files[i].Data
+	var object *unstructured.Unstructured
+	Expect(rendered).To(ContainElement(HaveField("GetKind()", kind), &object))
+	return object.Object[field]
+}
+
+// alertsIn returns the alerts as text.
+func alertsIn(c components.Component) []byte {
+	GinkgoHelper()
+	text, err := yaml.Marshal(installed(c, "PrometheusRule", "spec"))
+	Expect(err).NotTo(HaveOccurred())
+	return text
+}
+
+// dashboardIn returns the dashboard as text.
+func dashboardIn(c components.Component) []byte {
+	GinkgoHelper()
+	var text string
+	Expect(installed(c, "ConfigMap", "data")).To(HaveKeyWithValue(c.Name()+".json", BeAssignableToTypeOf(text)))
+	return []byte(installed(c, "ConfigMap", "data").(map[string]any)[c.Name()+".json"].(string))
 }
 
 // alerts returns the rules of the component for OpenStack.
@@ -62,7 +78,7 @@ func alerts() []rulefmt.Rule {
 // alertsOf returns the rules of a component, which are all in one group.
 func alertsOf(c components.Component) []rulefmt.Rule {
 	GinkgoHelper()
-	groups, errs := rulefmt.Parse(inChart(c, "alerts.yaml"), false, model.UTF8Validation, expressions, slog.New(slog.DiscardHandler))
+	groups, errs := rulefmt.Parse(alertsIn(c), false, model.UTF8Validation, expressions, slog.New(slog.DiscardHandler))
 	Expect(errs).To(BeEmpty())
 	Expect(groups.Groups).To(HaveLen(1))
 	return groups.Groups[0].Rules

@@ -238,8 +238,11 @@ var _ = Describe("The values of the chart of the worker controller", func() {
 		Expect(lacks(full, decode[map[string]any](read(folder(worker, charts.Worker), "values.yaml")), "")).To(BeEmpty())
 		plain := renderWorker(map[string]any{})
 		leaves(full, nil, func(path []string, value any) {
-			if strings.Join(path, ".") == "vpa.enabled" {
+			switch strings.Join(path, ".") {
+			case "vpa.enabled":
 				value = false
+			case "component.name":
+				value = "provider-acme-worker"
 			}
 			changed := map[string]any{}
 			set(changed, path, value)

@@ -53,8 +53,10 @@ var _ = Describe("The packages of make charts", func() {
 				text.Write(file.Data)
 			}
 			Expect(strings.Contains(strings.ToLower(text.String()), "openstack")).To(Equal(c == openstack), p.Name)
-			// Webhooks and rights.
-			Expect(strings.Contains(text.String(), "credentialsbinding")).To(Equal(c.Credentials), p.Name)
+			Expect(loaded.Values["component"]).To(Equal(map[string]any{
+				"type": c.Type, "title": c.Title, "beside": c.Beside, "credentials": c.Credentials,
+			}), p.Name)
+			Expect(loaded.Metadata.Description).To(ContainSubstring(c.Short()), p.Name)
 			if i == 0 {
 				Expect(loaded.Values["image"]).To(HaveKeyWithValue("repository", "registry.example.com/mirror/"+c.Name()))
 			}

@@ -12,12 +12,14 @@ import (
 	"slices"
 	"strings"
 
+	webhookcmd "github.com/gardener/gardener/extensions/pkg/webhook/cmd"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	yamlv3 "go.yaml.in/yaml/v3"
 	"helm.sh/helm/v4/pkg/chart/v2/lint"
 	"helm.sh/helm/v4/pkg/chart/v2/lint/support"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/capkit/capkit/hack/charts/chart"
 	"github.com/capkit/capkit/hack/components"
@@ -86,16 +88,24 @@ var _ = Describe("The values of", func() {
 	DescribeTable("the runtime chart name the webhooks that there are, as those that can be disabled", func(c components.Component) {
 		known, _, err := unstructured.NestedStringSlice(properties(c, charts.Runtime), "disabledWebhooks", "items", "enum")
 		Expect(err).NotTo(HaveOccurred())
+		names := func(webhooks []webhookcmd.NameToFactory) sets.Set[string] {
+			found := sets.New("*")
+			for _, webhook := range webhooks {
+				found.Insert(webhook.Name)
+			}
+			return found
+		}
 		// Which ones there are depends on one thing only.
-		webhooks := admission.Switches(local.Provider{})
-		if c.Credentials {
-			webhooks = admission.Switches(provider.Provider{})
+		all, without := names(admission.Switches(provider.Provider{})), names(admission.Switches(local.Provider{}))
+		Expect(known).To(Equal(sets.List(all)))
+		for name := range all {
+			_, err := charts.Render(c, charts.Runtime, runtimeNamespace, map[string]any{"disabledWebhooks": []any{name}})
+			if c.Credentials || without.Has(name) {
+				Expect(err).NotTo(HaveOccurred())
+			} else {
+				Expect(err).To(MatchError(ContainSubstring("there is no " + name + " without component.credentials")))
+			}
 		}
-		want := []string{"*"}
-		for _, webhook := range webhooks {
-			want = append(want, webhook.Name)
-		}
-		Expect(known).To(Equal(slices.Sorted(slices.Values(want))))
 	}, each())
 
 	It("both charts are the same, since gardener-operator renders both with the same", func() {
@@ -121,6 +131,7 @@ var _ = Describe("The values of", func() {
 		}
 		leaves(full, nil, func(path []string, value any) {
 			switch name := strings.Join(path, "."); {
+			case path[0] == "component": // others depend on it, see below
 			case name == "vpa.enabled", name == "networkPolicy.enabled", name == "gardener.virtualCluster.enabled":
 				changes(path, false)
 			case path[0] == "projectedKubeconfig":
@@ -130,6 +141,16 @@ var _ = Describe("The values of", func() {
 			}
 		})
 		changes([]string{"kubeconfig"}, "x")
+
+		component := func(key string, value any) []*unstructured.Unstructured {
+			return render(charts.Runtime, runtimeNamespace, map[string]any{
+				"monitoring": map[string]any{"enabled": true}, "component": map[string]any{key: value},
+			})
+		}
+		for key, value := range map[string]any{"type": "acme", "title": "Acme", "beside": true} {
+			Expect(reflect.DeepEqual(component("type", "openstack"), component(key, value))).To(BeFalse(), "component.%s changes nothing", key)
+		}
+		// component.credentials decides what can be disabled, and the rights in the other chart.
 	})
 })
 

@@ -7,7 +7,7 @@
 //
 //   - console: lines beginning with "$ " are run, and what follows each is all that it prints, standard error last;
 //     "$ echo $?" prints the exit status of the command before it. A line "[…]" stands for lines that are left out.
-//   - go: stands, as it is, in a file of the example for extension authors.
+//   - go: stands, as it is, in a file of the examples for extension authors.
 //   - yaml: stands, apart from indentation, in a manifest of an example folder.
 package docs
 
@@ -191,7 +191,7 @@ func TestReadmeIsShort(t *testing.T) {
 }
 
 func TestCode(t *testing.T) {
-	sources := contents(t, ".go", "test/authors/acme")
+	sources := contents(t, ".go", "test/authors")
 	for _, document := range documents {
 		for _, block := range blocks(t, document, "go") {
 			if !contains(sources, block) {
@@ -202,7 +202,7 @@ func TestCode(t *testing.T) {
 }
 
 func TestManifests(t *testing.T) {
-	manifests := contents(t, ".yaml", "example", "docs/examples", "test/authors/acme")
+	manifests := contents(t, ".yaml", "example", "docs/examples", "test/authors")
 	for i := range manifests {
 		manifests[i] = flush(manifests[i])
 	}

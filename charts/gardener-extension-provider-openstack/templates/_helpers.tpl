@@ -1,6 +1,6 @@
-{{- /* The name of all objects: not that of provider-openstack, which is in the same cluster and has a ClusterRole, too. */ -}}
+{{- /* The name of all objects. */ -}}
 {{- define "name" -}}
-gardener-extension-provider-openstack-worker
+gardener-extension-{{ .Values.component.name }}
 {{- end -}}
 
 {{- define "selector" -}}

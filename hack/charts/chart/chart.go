@@ -5,8 +5,8 @@
 // Package chart packages the charts of the components, and writes the manifests by which Gardener installs them. The same files give
 // the same bytes, whoever makes them, and when.
 //
-// The folder charts has ordinary charts: those of the components for OpenStack. The admission component for another cloud has the same
-// ones with its own names, and, if it checks no credentials, without what only serves that.
+// The folder charts has ordinary charts, which anybody can copy. Components differ in a few values and in the names of the charts.
+// The packages of a component have its own by default.
 package chart
 
 import (
@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -129,28 +130,50 @@ func Files(root string, c components.Component, kind Kind, o Options) ([]*archiv
 			return err
 		}
 		content, err := fs.ReadFile(tree, path)
-		files = append(files, &archive.BufferedFile{Name: path, ModTime: epoch, Data: []byte(of(c, o, string(content)))})
+		if err == nil {
+			content, err = set(content, own(c, kind, o)[path])
+		}
+		files = append(files, &archive.BufferedFile{Name: path, ModTime: epoch, Data: content})
 		return err
 	})
 	return files, err
 }
 
-// credentials are what only a component needs that checks credentials: rights, up to what stands behind them, and names of webhooks.
-var credentials = regexp.MustCompile(`(?s)# Bindings, and what they refer to,.*?(# The namespace that)|` +
-	`"validate-(?:credentialsbinding|secret|secretbinding)",\n *`)
+// setting is the value of a key in a YAML file. The key has its indentation before it.
+type setting struct{ key, value string }
 
-// of returns a text in the chart of a component for OpenStack as it is in that of c.
-func of(c components.Component, o Options, text string) string {
-	pairs := []string{Registry, o.Registry, "version: 0.0.0", "version: " + o.Version, "appVersion: v0.0.0", "appVersion: v" + o.Version}
-	if !c.Worker {
-		own := components.OpenStack
-		pairs = append(pairs,
-			own.Short(), c.Short(), "capkit-admission-"+own.Type, "capkit-admission-"+c.Type, own.Release(), c.Release(),
-			own.Type, c.Type, own.Title, c.Title)
-		if !c.Credentials {
-			text = credentials.ReplaceAllString(text, "$1")
-			text = strings.ReplaceAll(text, ",\n        Shoot or credentials of", "\n        or Shoot of")
+// own returns what is a component's own in its chart, by file: nothing else differs. Whoever copies a chart writes the same.
+func own(c components.Component, kind Kind, o Options) map[string][]setting {
+	metadata := []setting{{"version", o.Version}, {"appVersion", "v" + o.Version}}
+	image := setting{"  repository", o.Registry + "/" + c.Name()}
+	if kind == Worker {
+		return map[string][]setting{
+			"Chart.yaml":  append(metadata, setting{"name", c.Release()}, setting{"description", "The " + c.Short() + ", in a seed"}),
+			"values.yaml": {{"  name", c.Release()}, image},
 		}
 	}
-	return strings.NewReplacer(pairs...).Replace(text)
+	values := []setting{
+		{"  type", c.Type}, {"  title", c.Title}, {"  beside", strconv.FormatBool(c.Beside)}, {"  credentials", strconv.FormatBool(c.Credentials)},
+	}
+	description := "The rights of the " + c.Short() + ", in the virtual garden"
+	if kind == Runtime {
+		description = "The " + c.Short() + ", in the runtime cluster of a garden"
+		values = append(values, image)
+	}
+	return map[string][]setting{
+		"Chart.yaml":  append(metadata, setting{"name", c.Release() + "-" + string(kind)}, setting{"description", description}),
+		"values.yaml": values,
+	}
+}
+
+// set returns a file with some settings, each of which it has once.
+func set(file []byte, settings []setting) ([]byte, error) {
+	for _, s := range settings {
+		line := regexp.MustCompile("(?m)^" + s.key + ": .*$")
+		if found := len(line.FindAll(file, -1)); found != 1 {
+			return nil, fmt.Errorf("%q is %d times in the file, and not once", s.key+":", found)
+		}
+		file = line.ReplaceAllLiteral(file, []byte(s.key+": "+s.value))
+	}
+	return file, nil
 }

@@ -15,6 +15,7 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common"
 	commonutil "helm.sh/helm/v4/pkg/chart/common/util"
 	"helm.sh/helm/v4/pkg/chart/loader/archive"
+	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"helm.sh/helm/v4/pkg/engine"
 	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
@@ -61,11 +62,24 @@ func Render(c components.Component, kind chart.Kind, namespace string, values ma
 	return render(files, c.Release(), namespace, values)
 }
 
+// RenderFolder is Render of a chart in a folder, for a release of this name.
+func RenderFolder(folder, release, namespace string, values map[string]any) ([]*unstructured.Unstructured, error) {
+	loaded, err := loader.LoadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	return renderChart(loaded, release, namespace, values)
+}
+
 func render(files []*archive.BufferedFile, release, namespace string, values map[string]any) ([]*unstructured.Unstructured, error) {
 	loaded, err := loader.LoadFiles(files)
 	if err != nil {
 		return nil, fmt.Errorf("loading the chart of %s: %w", release, err)
 	}
+	return renderChart(loaded, release, namespace, values)
+}
+
+func renderChart(loaded *chartv2.Chart, release, namespace string, values map[string]any) ([]*unstructured.Unstructured, error) {
 	version, err := common.ParseKubeVersion(kubernetesVersion)
 	if err != nil {
 		return nil, err

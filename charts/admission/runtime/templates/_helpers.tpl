@@ -1,5 +1,5 @@
 {{- define "name" -}}
-gardener-extension-admission-openstack
+gardener-extension-admission-{{ if .Values.component.beside }}capkit-{{ end }}{{ .Values.component.type }}
 {{- end -}}
 
 {{- define "selector" -}}
@@ -28,4 +28,10 @@ app.kubernetes.io/version: {{ .Values.image.tag | default .Chart.AppVersion | sp
 {{- else if .Values.kubeconfig -}}
 /etc/{{ include "name" . }}/kubeconfig
 {{- end -}}
+{{- end -}}
+
+{{- /* A file of the chart, given with the context in a list, with what differs between components in place of what stands for it. */ -}}
+{{- define "file" -}}
+{{- $context := first . -}}
+{{- $context.Files.Get (last .) | replace "COMPONENT_NAME" (include "name" $context) | replace "PROVIDER_TYPE" $context.Values.component.type | replace "PROVIDER_TITLE" $context.Values.component.title -}}
 {{- end -}}

@@ -1,0 +1,3 @@
+{{- define "name" -}}
+gardener-extension-admission-{{ if .Values.component.beside }}capkit-{{ end }}{{ .Values.component.type }}
+{{- end -}}

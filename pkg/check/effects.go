@@ -7,6 +7,7 @@ package check
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -79,7 +80,10 @@ func (e *effects[R]) claims() {
 // types warns about machine types that are gone and used.
 func (e *effects[R]) types() {
 	for _, t := range e.changes.Types {
-		then, is, remedy := "their worker pools get no new machines", "is removed and still used", "put it back"
+		then, is, remedy := "their worker pools go on with the machine classes that they have, and new ones are refused", "is removed and still used", "put it back"
+		if provider.PoliciesOf(e.after.Provider()).Undecided == provider.UndecidedFails {
+			then = "their worker pools get no new machines"
+		}
 		if t.Locks {
 			then = "no later update of them passes Gardener, not even the confirmation of their deletion"
 		}
@@ -91,15 +95,21 @@ func (e *effects[R]) types() {
 	}
 }
 
-// The ways in which worker pools lose an image version.
+// The ways in which worker pools lose an image version. What becomes of them, if they boot nothing else, is said by goOn or getNone.
 const (
 	lostFlavor = "the image that worker pools of %s boot is removed, and new machines boot another one; " +
 		"put the flavor or the reference back"
-	lostAll = "no image is left for worker pools of %s: they get no new machines; put the flavor or the reference back"
-	lostFit = "the image is still there, but worker pools of %s cannot boot it any more, because what is said about it " +
-		"or about their machine types has changed: they get no new machines; leave that as it was"
+	lostAll = "no image is left for worker pools of %s: they "
+	lostFit = "the image is still there, but does not fit worker pools of %s any more, because what is said about it " +
+		"or about their machine types has changed: they "
 	lostUpdates = "no flavor in core fits the machine types of worker pools of %s any more: Gardener then refuses every " +
 		"update of these Shoots, even the confirmation of their deletion; leave that as it was"
+
+	goOn    = "go on with what their machine classes boot, and new ones are refused"
+	getNone = "get no new machines"
+
+	putBack = "; put the flavor or the reference back"
+	leave   = "; leave that as it was"
 )
 
 // loss is an image version that worker pools lose in one of the ways.
@@ -132,7 +142,7 @@ func (e *effects[R]) mappings() {
 	}
 	for l, pools := range lost {
 		at := e.at.Child("providerConfig", "machineImages")
-		if l.how == lostFit || l.how == lostUpdates {
+		if strings.HasPrefix(l.how, lostFit) || l.how == lostUpdates {
 			at = e.at.Child("machineImages")
 		}
 		e.report.Found(ruleMappingInUse, field.ErrorTypeForbidden, at, l.String(), "%s: "+l.how+" until nobody uses it", l, shootsOf(pools))
@@ -141,13 +151,17 @@ func (e *effects[R]) mappings() {
 
 // howLost returns the way in which worker pools lose what they boot; empty if they lose nothing.
 func howLost[R any](choice *update.Choice[R]) string {
+	then := getNone
+	if choice.Kept != nil {
+		then = goOn
+	}
 	switch {
 	case choice.Before == nil:
 		return ""
 	case choice.After == nil && choice.Gone == update.Unfit:
-		return lostFit
+		return lostFit + then + leave
 	case choice.After == nil:
-		return lostAll
+		return lostAll + then + putBack
 	case choice.Gone == update.Removed:
 		return lostFlavor
 	}

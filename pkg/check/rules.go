@@ -159,10 +159,10 @@ var (
 		"Nothing, if that is what you want. Otherwise restore the order of capabilities and values, or narrow the new "+
 			"flavor.")
 	ruleMachineTypeInUse = finding.Warns("machine-type-in-use",
-		"An update of a profile removes a machine type that worker pools still use. They get no new machines. If the profile registers capabilities, Gardener v1.150 moreover fails at every later update of such a Shoot, even at the one that confirms its deletion.",
+		"An update of a profile removes a machine type that worker pools still use. They go on with the machine classes that they have, and no new pool can have the type. If the profile registers capabilities, Gardener v1.150 moreover fails at every later update of such a Shoot, even at the one that confirms its deletion.",
 		"Put the machine type back, with `usable: false`, until no worker pool uses it.")
 	ruleMappingInUse = finding.Warns("mapping-in-use",
-		"An update of a profile takes away the flavor, or the reference, that worker pools boot. Their machines go on running. If another flavor fits, new machines boot that one, without a word; otherwise no new machine can be created. If no flavor in core fits the machine type any more, Gardener v1.150 moreover refuses every later update of such a Shoot, even the one that confirms its deletion.",
+		"An update of a profile takes away the flavor, or the reference, that worker pools boot. Their machines go on running. If another flavor fits, new machines boot that one; otherwise they go on with what is taken away, as long as the cloud has it, and new worker pools are refused. If no flavor in core fits the machine type any more, Gardener v1.150 moreover refuses every later update of such a Shoot, even the one that confirms its deletion.",
 		"Put the flavor or the reference back until no worker pool uses it.")
 	ruleReservedRegistered = finding.Warns("reserved-capability-registered",
 		"By an update of a profile, flavors that say nothing about a capability of Gardener come to serve worker pools that ask for its feature: the update registers the capability, or a further value of it. Nobody has said that these images are signed, or can be updated in place.",

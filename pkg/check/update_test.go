@@ -91,6 +91,35 @@ func TestUsesThatBreak(t *testing.T) {
 	})
 }
 
+// What is said of pools for which nothing is left depends on what becomes of them, which is a policy of the provider.
+func TestUsesThatBreakByPolicy(t *testing.T) {
+	delisted, moved := choosy(t), choosy(t)
+	delisted.MachineImages = nil
+	delisted.ProviderConfig.Raw = []byte(`{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig"}`)
+	moved.ProviderConfig.Raw = bytes.ReplaceAll(moved.ProviderConfig.Raw, []byte(`"europe"`), []byte(`"africa"`))
+	const goOn, getNone = "they go on with what their machine classes boot, and new ones are refused", "they get no new machines"
+	for _, tc := range []struct {
+		what   string
+		after  *v1beta1.CloudProfileSpec
+		policy provider.Undecided
+		want   string
+	}{
+		{"delisted", delisted, provider.UndecidedGoesOn, goOn},
+		{"delisted", delisted, provider.UndecidedFails, goOn},
+		{"no image in the region", moved, provider.UndecidedGoesOn, goOn},
+		{"no image in the region", moved, provider.UndecidedRecalls, goOn},
+		{"no image in the region", moved, provider.UndecidedFails, getNone},
+	} {
+		cloud := given.Deciding{Chosen: provider.Policies{Undecided: tc.policy}}
+		before, _ := profile.Compile(cloud, choosy(t), field.NewPath("spec"))
+		after, _ := profile.Compile(cloud, tc.after, field.NewPath("spec"))
+		got := given.Explained(effects(before, after, []use{usedBy("s", choosy(t).MachineTypes[0].Name)}))
+		if !strings.Contains(strings.ReplaceAll(got, "\n  ", " "), tc.want) {
+			t.Errorf("%s, policy %d: %s", tc.what, tc.policy, got)
+		}
+	}
+}
+
 // A pool that had no image, or leaves it to Gardener, loses none.
 func TestUsesThatWereBroken(t *testing.T) {
 	broken := usedBy("s", "any")

@@ -23,11 +23,23 @@ func (p *Profile[R]) Alike(id provider.ImageVersion, former *imageselector.Flavo
 			return func(*imageselector.Flavor[R]) bool { return false }
 		}
 	}
-	undeclared := Undeclared(p.core[id])
-	supported := func(f *imageselector.Flavor[R]) capability.Set {
-		set, _ := p.vocabulary.Flavor(f.Supported(p.vocabulary), undeclared, nil)
-		return set
-	}
-	was := supported(former)
-	return func(f *imageselector.Flavor[R]) bool { return supported(f) == was }
+	was := p.Supports(id, former)
+	return func(f *imageselector.Flavor[R]) bool { return p.Supports(id, f) == was }
+}
+
+// Supports returns what a flavor of an image version supports by the vocabulary of p, whether it is one of p's, or of a record of what
+// machines boot (semantics S14): with omissions filled in (S2), and with what core says of worker capabilities that are left out (S3).
+func (p *Profile[R]) Supports(id provider.ImageVersion, flavor *imageselector.Flavor[R]) capability.Set {
+	set, _ := p.vocabulary.Flavor(flavor.Supported(p.vocabulary), Undeclared(p.core[id]), nil)
+	return set
+}
+
+// Recall returns the index of the flavor, among those of records of what machines boot, that a request gets; -1 if none of them fits
+// it (semantics S14). Of several that fit it is the best by S5. The flavors are taken for those of the requested image version, and
+// are not changed.
+func (p *Profile[R]) Recall(request imageselector.Request, recorded []imageselector.Flavor[R]) int {
+	of := p.core[provider.ImageVersion{Image: request.Image, Version: request.Version}]
+	version := imageselector.Version[R]{Version: request.Version, Flavors: recorded, Undeclared: Undeclared(of)}
+	images := []imageselector.Image[R]{{Name: request.Image, Versions: []imageselector.Version[R]{version}}}
+	return imageselector.NewCatalog(p.vocabulary, images).Choose(request)
 }

@@ -177,10 +177,25 @@ func (c *comparison[R]) decide(was, is profile.Question, of resolve.Combination,
 		return boots
 	}
 	boots.Kept, boots.Gone = c.kept(is.Request, formerFlavor{formerID, before, id}, ref, after)
-	if after < 0 && boots.Kept != nil { // no pool boots what a new one does not: the machine type, or what it asks for, is refused
+	if after >= 0 {
+		return boots
+	}
+	if boots.Kept != nil { // the machine type, or what the pool asks for, is refused
 		boots.Kept, boots.Gone = nil, Unfit
 	}
+	if c.goesOn(&is) {
+		boots.Kept = boots.Before
+	}
 	return boots
+}
+
+// goesOn reports whether a pool that runs goes on with what its machine class boots, although nothing is decided for it after the
+// update (semantics S14): package worker decides so.
+func (c *comparison[R]) goesOn(is *profile.Question) bool {
+	if provider.PoliciesOf(c.after.Provider()).Undecided != provider.UndecidedFails {
+		return true
+	}
+	return is.Reason == "" && c.after.Catalog().Decide(is.Request).Reason != "" // it is not listed any more
 }
 
 // kept returns the reference that a flavor has after the update, if it can be booted then, or why not: a flavor is known by its

@@ -111,19 +111,21 @@ type Boots[R any] struct {
 	// Before and After are what a new pool boots; nil if that is nothing.
 	Before, After *R
 	// Kept is what new machines of a pool that exists boot after the update, as long as its machine class keeps its name
-	// (semantics S14): what the flavor of Before has for a reference then. Nil if there is no Before, or if the flavor is Gone, which
-	// it is if there is no After.
+	// (semantics S14): what the flavor of Before has for a reference then; or Before itself, if there is no After and the pool goes on
+	// all the same. Nil if there is no Before; if the flavor is Gone, and there is an After, which they boot; or if they boot nothing,
+	// where the policy of the provider is that.
 	Kept *R
-	// Gone says why new machines of a pool that exists do not boot the flavor of Before any more.
+	// Gone says why the flavor of Before is not for the pool any more. If there is an After, new machines boot that; if there is none, it
+	// says what is wrong with the mapping.
 	Gone Gone
 }
 
-// Gone says why worker pools do not boot a flavor any more.
+// Gone says why a flavor is not for worker pools any more.
 type Gone int
 
 // The reasons.
 const (
-	// NotGone: they do, or there is none.
+	// NotGone: it is, or there is none.
 	NotGone Gone = iota
 	// Removed: the profile does not have it any more, or not in the region.
 	Removed

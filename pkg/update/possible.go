@@ -152,6 +152,6 @@ func (c *comparison[R]) redirects(id provider.ImageVersion, q *questions) bool {
 	return slices.ContainsFunc(c.after.Regions(), func(region string) bool {
 		of := resolve.Combination{Image: id.Image, Version: id.Version, Region: region}
 		found := c.decide(q.was, q.is, of, id.Version)
-		return found.Kept != nil && !reflect.DeepEqual(found.Kept, found.After)
+		return found.After != nil && found.Kept != nil && !reflect.DeepEqual(found.Kept, found.After)
 	})
 }

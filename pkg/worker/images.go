@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
-	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
@@ -66,22 +66,25 @@ type Image[R any] struct {
 	// in a pool that had them before.
 	Faults finding.List
 	// Replaced says why the pool gets another flavor than the one that its machines boot, although these are not replaced:
-	// a printable text for an Event. Empty if that is not so.
+	// a printable text for an Event, which has no more than 1,024 bytes. Empty if that is not so.
 	Replaced string
+	// Undecided says why the profile does not decide about the image, since the mapping is wrong, and what would work: a text as that of
+	// Replaced. The pool goes on then with what its machines boot. Empty if the image is decided, or not listed by core any more.
+	Undecided string
+	// Stays says that a machine class that exists under its new name is to stay as it is, but for the credentials: what else it is made
+	// of, the pool's providerConfig or its machine type, is not known either.
+	Stays bool
 }
 
 // Of returns the image of a worker pool (semantics S14). The error says why there is none, in the words of admission, and
 // names the pool; it is an [*Error].
 func (s *Images[R]) Of(q Question[R]) (Image[R], error) {
 	r := resolve.Explain(s.profile, q.Pool)
-	delisted := r.Reason == imageselector.ReasonUnknownImage || r.Reason == imageselector.ReasonUnknownVersion
 	switch {
-	case len(r.Unreadable()) > 0:
-		return Image[R]{}, &Error{text: fmt.Sprintf("worker pool %s: %v", q.Pool.Name, r.Unreadable().Errors().ToAggregate())}
-	case delisted:
+	case len(r.Unreadable()) == 0 && (r.Reason == imageselector.ReasonUnknownImage || r.Reason == imageselector.ReasonUnknownVersion):
 		return s.delisted(q, &r)
-	case r.Err != nil:
-		return Image[R]{}, refusal(&r)
+	case len(r.Unreadable()) > 0 || r.Err != nil:
+		return s.undecided(q, &r)
 	}
 	chosen, ref := r.Decision.Chosen, r.Decision.Reference
 	var replaced string
@@ -91,7 +94,7 @@ func (s *Images[R]) Of(q Question[R]) (Image[R], error) {
 			chosen = kept
 			ref, _ = r.Decision.Verdicts[kept].Flavor.Reference(q.Pool.Region)
 		} else {
-			replaced = words.Printable(fmt.Sprintf("worker pool %s: new machines boot another flavor than the existing ones, %s: %s",
+			replaced = forEvent(fmt.Sprintf("worker pool %s: new machines boot another flavor than the existing ones, %s: %s",
 				q.Pool.Name, s.format(&r, chosen), why))
 		}
 	}
@@ -119,6 +122,9 @@ func (e *Error) Codes() []v1beta1.ErrorCode {
 
 // refusal returns the error for a pool without an image.
 func refusal[R any](r *resolve.Resolution[R]) *Error {
+	if unreadable := r.Unreadable(); len(unreadable) > 0 {
+		return &Error{text: fmt.Sprintf("worker pool %s: %v", r.Pool.Name, unreadable.Errors().ToAggregate())}
+	}
 	e := &Error{Reason: r.Reason, text: r.Err.Detail}
 	if e.Reason == "" {
 		e.Reason = imageselector.ReasonCapability
@@ -131,28 +137,29 @@ func refusal[R any](r *resolve.Resolution[R]) *Error {
 	return e
 }
 
-// kept returns a class of the pool that is updated in place; nil if there is none.
-func (q *Question[R]) kept() *Class[R] {
-	for i := range q.Classes {
-		if slices.Contains(q.Names, q.Classes[i].Name) {
-			return &q.Classes[i]
-		}
+// forEvent returns a text that an API server takes in an Event: printable, and no longer than it may be.
+func forEvent(text string) string {
+	const most, more = 1024, "..."
+	text = words.Printable(text)
+	if len(text) <= most {
+		return text
 	}
-	return nil
+	end := most - len(more)
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + more
 }
 
-// own returns a class of the pool for its image version: one that is updated in place, whose name says that it is; else
-// one that says so itself. Nil if there is none.
-func (q *Question[R]) own() *Class[R] {
-	if class := q.kept(); class != nil {
-		return class
-	}
+// kept returns a class of the pool that is updated in place, one whose reference could be read if there is any; nil if there is none.
+func (q *Question[R]) kept() *Class[R] {
+	var kept *Class[R]
 	for i := range q.Classes {
-		if q.Classes[i].Image == q.Pool.Image && q.Classes[i].Version == q.Pool.Version {
-			return &q.Classes[i]
+		if c := &q.Classes[i]; slices.Contains(q.Names, c.Name) && (kept == nil || isZero(kept.Reference)) {
+			kept = c
 		}
 	}
-	return nil
+	return kept
 }
 
 // keep returns the flavor that a class boots, by its index. Otherwise it says why the flavor cannot be kept.
@@ -201,10 +208,11 @@ func (s *Images[R]) flavorsOf(pool provider.Pool, class *Class[R], verdicts []im
 			continue
 		}
 		recorded := record.flavor()
-		same := s.profile.Alike(provider.ImageVersion{Image: pool.Image, Version: pool.Version}, &recorded)
+		id := provider.ImageVersion{Image: pool.Image, Version: pool.Version}
+		same := s.profile.Alike(id, &recorded)
 		found = matching(func(v *imageselector.Verdict[R]) bool { return same(v.Flavor) })
 		if len(found) == 0 && len(record.Capabilities) == 0 { // from before the profile had capabilities
-			set := s.supported(&recorded)
+			set := s.profile.Supports(id, &recorded)
 			found = matching(func(v *imageselector.Verdict[R]) bool { return v.Set.Compatible(set) })
 		}
 		if len(found) > 0 {
@@ -214,57 +222,7 @@ func (s *Images[R]) flavorsOf(pool provider.Pool, class *Class[R], verdicts []im
 	return nil
 }
 
-// supported compiles what a flavor declares or implies.
-func (s *Images[R]) supported(flavor *imageselector.Flavor[R]) capability.Set {
-	set, _ := s.profile.Vocabulary().Flavor(flavor.Supported(s.profile.Vocabulary()), nil, nil)
-	return set
-}
-
 // format writes the capabilities of a flavor.
 func (s *Images[R]) format(r *resolve.Resolution[R], flavor int) string {
 	return s.profile.Vocabulary().Format(r.Decision.Verdicts[flavor].Flavor.Capabilities)
-}
-
-// delisted answers for a pool whose image version the profile does not list: with what the pool boots already or, if it
-// has no class for this version, with the best of those that other pools boot or have booted.
-func (s *Images[R]) delisted(q Question[R], r *resolve.Resolution[R]) (Image[R], error) {
-	of := slices.DeleteFunc(slices.Clone(s.records), func(record Record[R]) bool {
-		return !record.isOf(q.Pool.Image, q.Pool.Version)
-	})
-	if class := q.own(); class != nil {
-		record := s.recordOfClass(q.Pool, class, of, r.Machine)
-		return Image[R]{Reference: class.Reference, Record: record, Faults: r.Further}, nil
-	}
-	if len(of) == 0 {
-		return Image[R]{}, refusal(r)
-	}
-	recorded := imageselector.Version[R]{Version: q.Pool.Version}
-	for i := range of {
-		recorded.Flavors = append(recorded.Flavors, of[i].flavor())
-	}
-	images := []imageselector.Image[R]{{Name: q.Pool.Image, Versions: []imageselector.Version[R]{recorded}}}
-	chosen := imageselector.NewCatalog(s.profile.Vocabulary(), images).Choose(r.Decision.Request)
-	if chosen < 0 {
-		return Image[R]{}, &Error{r.Reason, r.Err.Detail + "; nor does an image fit that other machines of the Shoot have booted"}
-	}
-	return Image[R]{Reference: of[chosen].Reference, Record: of[chosen], Faults: r.Further}, nil
-}
-
-// recordOfClass returns the record of what a class boots; of several the one that fits the machine type. Without any it
-// says the architecture of the pool's machines.
-func (s *Images[R]) recordOfClass(pool provider.Pool, class *Class[R], of []Record[R], machine capability.Set) Record[R] {
-	var found *Record[R]
-	for i := range of {
-		if !reflect.DeepEqual(of[i].Reference, class.Reference) {
-			continue
-		}
-		flavor := of[i].flavor()
-		if found == nil || s.supported(&flavor).Compatible(machine) {
-			found = &of[i]
-		}
-	}
-	if found != nil {
-		return *found
-	}
-	return Record[R]{Image: pool.Image, Version: pool.Version, Architecture: pool.Architecture, Reference: class.Reference}
 }

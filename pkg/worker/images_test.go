@@ -263,7 +263,7 @@ func TestErrors(t *testing.T) {
 		},
 		"no such version, and only for another architecture": {
 			without, []record{{Image: "gl", Version: "1", Architecture: "arm64", Reference: id("arm-0")}}, func(*provider.Pool) {},
-			imageselector.ReasonUnknownVersion, "nor does an image fit that other machines of the Shoot have booted",
+			imageselector.ReasonUnknownVersion, "nor does an image fit that machines of the Shoot have booted",
 		},
 		"no such image": {
 			without, nil, func(p *provider.Pool) { p.Image = "other" }, imageselector.ReasonUnknownImage, "worker pool pool: ",
@@ -302,20 +302,24 @@ func TestErrors(t *testing.T) {
 // Errors and Events are printable, whatever a pool says.
 func TestTextsArePrintable(t *testing.T) {
 	const hostile = "pool\x1b[31m\n\u202e"
-	of := func(machineType string) (worker.Image[openstack.Image], error) {
-		q := worker.Question[openstack.Image]{Pool: poolOn(machineType), Classes: named("class", id("gone")), Names: []string{"class"}}
+	of := func(machineType, name string) (worker.Image[openstack.Image], error) {
+		q := worker.Question[openstack.Image]{Pool: poolOn(machineType), Classes: named("class", id("gone")), Names: []string{name}}
 		q.Pool.Name = hostile
 		return worker.NewImages(profileOf(t, capabilities), nil).Of(q)
 	}
-	replaced, err := of("amd")
+	replaced, err := of("amd", "class")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = of(hostile)
+	undecided, err := of(hostile, "class")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = of(hostile, "other")
 	if err == nil {
 		t.Fatal("there is a machine type of that name")
 	}
-	for _, text := range []string{replaced.Replaced, err.Error()} {
+	for _, text := range []string{replaced.Replaced, undecided.Undecided, err.Error()} {
 		if !strings.HasPrefix(text, `worker pool pool\x1b[31m\n\u202e: `) || words.Printable(text) != text {
 			t.Errorf("%q", text)
 		}

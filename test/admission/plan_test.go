@@ -124,7 +124,7 @@ var _ = Describe("A plan", func() {
 		} {
 			relabel := func(s *v1beta1.Shoot) { s.Labels = map[string]string{"lock": fmt.Sprint(i)} }
 			found, status := planned(ctx, profile, lock.update)
-			Expect(found).To(And(aboutPools(changes.Locked, pool), aboutPools(changes.NoMachines, pool)))
+			Expect(found).To(And(aboutPools(changes.Locked, pool), aboutPools(changes.Kept, pool)))
 			Expect(status).To(Equal(1))
 			Expect(change(ctx, profile, lock.update)).To(Succeed())
 			Eventually(ctx, func() error { return change(ctx, s, relabel) }).Should(MatchError(lock.refused, "refused by Gardener"))
@@ -174,7 +174,7 @@ var _ = Describe("A plan", func() {
 		By("no machines")
 		none := func(p *v1beta1.CloudProfile) { edit(p.Spec.ProviderConfig, remove(id)) }
 		found, status = planned(ctx, profile, none)
-		Expect(found).To(ConsistOf(And(HaveField("Kind", changes.NoMachines), HaveField("Pools", []changes.Pool{pool}))))
+		Expect(found).To(ConsistOf(And(HaveField("Kind", changes.Kept), HaveField("Pools", []changes.Pool{pool}))))
 		Expect(status).To(Equal(1))
 		Expect(another(ctx, profile.Name, unchanged)).To(Succeed())
 		Expect(change(ctx, profile, none)).To(Succeed())

@@ -36,7 +36,7 @@ import (
 // The consequences that an update has for a Shoot, whose only worker pool they are about.
 const (
 	locked     = "locked"
-	noMachines = "no machines"
+	goOn       = "go on"
 	otherImage = "another image"
 	blocked    = "maintenance"
 )
@@ -221,7 +221,7 @@ func warned(tb testing.TB, warnings []string) consequences {
 		what := ""
 		for _, by := range []struct{ words, what string }{
 			{"confirmation of their deletion", locked}, {"Gardener's maintenance is going to choose", blocked},
-			{"get no new machines", noMachines}, {"boot another one", otherImage},
+			{"go on with", goOn}, {"boot another one", otherImage},
 		} {
 			if what == "" && strings.Contains(warning, by.words) {
 				what = by.what
@@ -241,7 +241,7 @@ func warned(tb testing.TB, warnings []string) consequences {
 // if the flavor so far is gone, for which nobody can be warned while its reference is there.
 func (u *update) planned(changes []change, warned consequences) consequences {
 	found := consequences{}
-	for _, kind := range []string{locked, noMachines, blocked, otherImage} {
+	for _, kind := range []string{locked, goOn, blocked, otherImage} {
 		for _, c := range changes {
 			for _, pool := range c.Pools {
 				what, lockedAlready := consequenceOf(&c), slices.Contains(found[pool.Shoot], locked)
@@ -316,8 +316,8 @@ func consequenceOf(c *change) string {
 	switch c.Kind + c.When {
 	case "locked":
 		return locked
-	case "no-machines":
-		return noMachines
+	case "kept":
+		return goOn
 	case "maintenance":
 		return blocked
 	case "other-imagenow":
@@ -395,7 +395,7 @@ func TestAdmissionAndPlanAgree(t *testing.T) {
 			})
 		})
 	}
-	for _, what := range []string{locked, noMachines, otherImage, blocked, "gardener-boot-type secure", "gardener-update-type in-place"} {
+	for _, what := range []string{locked, goOn, otherImage, blocked, "gardener-boot-type secure", "gardener-update-type in-place"} {
 		if seen[what] == 0 {
 			t.Errorf("never seen: %s", what)
 		}

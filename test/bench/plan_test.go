@@ -105,7 +105,7 @@ func BenchmarkPlan(b *testing.B) {
 func TestWhatPlansMeasure(t *testing.T) {
 	p := profiles[0]
 	summary := changes.Summarize(planOf(p, updated(p.spec, 2), 200)())
-	for _, kind := range []changes.Kind{changes.NoMachines, changes.OtherImage, changes.Gone} {
+	for _, kind := range []changes.Kind{changes.Kept, changes.OtherImage, changes.Gone} {
 		if summary[kind] == 0 {
 			t.Errorf("nothing %s: %+v", kind, summary)
 		}

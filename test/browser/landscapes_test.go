@@ -65,7 +65,7 @@ func TestLandscapes(t *testing.T) {
 	p.shows("")
 	overview, versions := value[[]string](p, tables)[0], value[[]string](p, tables)[1]
 	for _, row := range []string{
-		"Overview of all landscapes: how many | dev | live & more; Worker pools without new machines now | ✕ 1 | 0; ",
+		"Overview of all landscapes: how many | dev | live & more; Worker pools without an image in their profile now | ✕ 1 | 0; ",
 		"; Image versions that expire within 30 days | ! 1 | 0; Worker pools that use one of these | 0 | 0; Gaps in regions | ! 1 | 0; ",
 		"; Worker pools | 2 | 2; Shoots | 1 | 1; Profiles | 1 | 2",
 	} {
@@ -94,7 +94,7 @@ func TestLandscapes(t *testing.T) {
 	want(p, `Math.abs(document.getElementById('maintenance').getBoundingClientRect().top) < 50 || innerHeight + scrollY >= document.body.scrollHeight - 1`, true)
 	said := strings.Join(value[[]string](p, facts), "\n")
 	for _, figure := range []string{
-		"1 worker pool gets no new machines now", "1 image version expires within 30 days, used by 0 worker pools", "1 gap in regions",
+		"1 worker pool has no image in its profile now", "1 image version expires within 30 days, used by 0 worker pools", "1 gap in regions",
 	} {
 		if !strings.Contains(said, figure) {
 			t.Errorf("%q is not in %s", figure, said)

@@ -59,7 +59,7 @@ func TestOverview(t *testing.T) {
 	p := open(t, report(t, gapped(t), asian(t)), "")
 	said := strings.Join(value[[]string](p, facts), "\n")
 	for _, line := range []string{
-		"bad: 1 worker pool gets no new machines now: no image boots.garden-demo/shop, worker pool web: gardenlinux@1877.5.0 on medium_4_8 in asia",
+		"bad: 1 worker pool has no image in its profile now: pools that run go on with theirs, and new ones are refused.garden-demo/shop, worker pool web: gardenlinux@1877.5.0 on medium_4_8 in asia",
 		"bad: Worker pools at the next maintenance: ",
 		"good: 1 image version expires within 30 days, used by 0 worker pools.gardenlinux@1592.9.0 on 2026-12-05: not used",
 		"warn: 1 gap in regions, where an image version has no image.",
@@ -91,7 +91,7 @@ func TestOverview(t *testing.T) {
 // Where nothing is wrong, that is said.
 func TestOverviewOfWhatIsFine(t *testing.T) {
 	p := open(t, report(t, "example/cloudprofile.yaml", "example/shoot.yaml"), "")
-	want(p, facts+`.join('; ')`, "good: No worker pool is without an image for new machines now.; "+
+	want(p, facts+`.join('; ')`, "good: No worker pool is without an image in its profile now.; "+
 		"good: Worker pools at the next maintenance: 0 stuck, 0 forced, 0 updated.; good: No image version expires within 30 days.; "+
 		"good: No gap: each image version has an image in each region.; good: What lint finds: 2 objects checked: no errors, no warnings.")
 	want(p, `document.querySelectorAll('td.no, td.part').length`, 0)

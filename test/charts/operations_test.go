@@ -78,6 +78,13 @@ func follow(ctx context.Context, block string) string {
 	return string(output)
 }
 
+// again follows commands twice, as somebody does who is not certain that they were done.
+func again(ctx context.Context, block string) {
+	GinkgoHelper()
+	follow(ctx, block)
+	follow(ctx, block)
+}
+
 // operate does for Extensions what gardener-operator does in a garden, until ctx ends: it registers them, by its own code, and says
 // so. What the API server refuses is tried again.
 func operate(ctx context.Context, runtimeCluster, virtualGarden client.Client) {
@@ -148,12 +155,17 @@ var _ = Describe("The operations of the worker controller", func() {
 		By("taking over")
 		taking := commands("Taking over")
 		Expect(taking).To(HaveLen(3))
-		follow(ctx, taking[0])
+		again(ctx, taking[0])
 		kinds, values := state()
 		Expect(kinds).To(Equal(before), "only the controller is switched off at first")
 		Expect(values).To(Equal(map[string]any{"replicaCount": 3.0, "disableControllers": []any{"worker"}}))
 		Expect(responsible()).To(HavePrefix("provider-openstack: "))
-		follow(ctx, taking[1])
+		interrupted, _, found := strings.Cut(taking[1], "kubectl apply")
+		Expect(found).To(BeTrue())
+		again(ctx, interrupted)
+		kinds, _ = state()
+		Expect(kinds).To(Equal(before[:6]), "nothing but the entry of Worker is removed, however often")
+		again(ctx, taking[1])
 		kinds, _ = state()
 		Expect(kinds).To(Equal(before[:6]))
 		Eventually(responsible).Should(Equal("provider-openstack-worker: Worker/openstack \n"))
@@ -161,7 +173,10 @@ var _ = Describe("The operations of the worker controller", func() {
 		By("going back")
 		back := commands("Going back")
 		Expect(back).To(HaveLen(2))
-		follow(ctx, back[0])
+		interrupted, _, found = strings.Cut(back[0], "\nindex=")
+		Expect(found).To(BeTrue())
+		again(ctx, interrupted)
+		again(ctx, back[0])
 		kinds, values = state()
 		Expect(kinds).To(Equal(before))
 		Expect(values).To(HaveKeyWithValue("disableControllers", []any{"worker"}))
@@ -171,7 +186,7 @@ var _ = Describe("The operations of the worker controller", func() {
 			return output
 		}).Should(ContainSubstring("Worker"))
 		Expect(responsible()).To(HavePrefix("provider-openstack: "))
-		follow(ctx, back[1])
+		again(ctx, back[1])
 		_, values = state()
 		Expect(values).To(Equal(map[string]any{"replicaCount": 3.0, "disableControllers": []any{}}))
 		gone := runtimeCluster.Get(ctx, client.ObjectKey{Name: worker.Release()}, &operatorv1alpha1.Extension{})

@@ -39,6 +39,14 @@ func viewOf(was, is *v1beta1.CloudProfileSpec, users []update.User) update.View[
 	return update.View[openstack.Image]{Before: compile(was), After: compile(is), Users: users, All: true}
 }
 
+// viewBy is viewOf with a policy for pools for which nothing is decided.
+func viewBy(policy provider.Undecided, was, is *v1beta1.CloudProfileSpec, users []update.User) update.View[openstack.Image] {
+	v, cloud := viewOf(was, is, users), given.Deciding{Chosen: provider.Policies{Undecided: policy}}
+	v.Before, _ = profile.Compile(cloud, was, field.NewPath("spec"))
+	v.After, _ = profile.Compile(cloud, is, field.NewPath("spec"))
+	return v
+}
+
 // drawOrder draws the order of preference for a view.
 func drawOrder(t *rapid.T, v update.View[openstack.Image]) update.View[openstack.Image] {
 	order := given.DrawOrder(t)
@@ -139,7 +147,7 @@ func naive(t *rapid.T, v update.View[openstack.Image]) []entry {
 				found = append(found, e)
 			}
 		case len(users[key]) > 0:
-			e.kind = changes.NoMachines
+			e.kind = goesOn(t, v, pool)
 			found = append(found, e)
 		default:
 			e.kind = changes.Gone
@@ -218,6 +226,26 @@ func otherImages(t *rapid.T, v update.View[openstack.Image], pool provider.Pool,
 	return found
 }
 
+// goesOn returns what a plan says of a pool that runs, and for which nothing is decided any more, by what a worker controller does.
+func goesOn(t *rapid.T, v update.View[openstack.Image], pool provider.Pool) changes.Kind {
+	pool.Name = "w"
+	before, err := worker.NewImages(v.Before, nil).Of(worker.Question[openstack.Image]{Pool: pool, Names: []string{"class"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	class := worker.Class[openstack.Image]{Name: "class", Image: pool.Image, Version: pool.Version, Reference: before.Reference}
+	after, err := worker.NewImages(v.After, []worker.Record[openstack.Image]{before.Record}).Of(worker.Question[openstack.Image]{
+		Pool: pool, Names: []string{"class"}, Classes: []worker.Class[openstack.Image]{class},
+	})
+	if err != nil {
+		return changes.NoMachines
+	}
+	if after.Reference != before.Reference {
+		t.Fatalf("%+v booted %v, and has %v of no flavor", pool, before.Reference, after.Reference)
+	}
+	return changes.Kept
+}
+
 // A plan says what two runs of select over everything say, and what the worker controller does, also where an update registers reserved
 // capabilities, or no longer does. Some kinds are rare, so that
 // each check looks at several profiles.
@@ -233,10 +261,11 @@ func TestPlanIsTwoRunsOfSelect(t *testing.T) {
 			if rapid.IntRange(0, 2).Draw(t, "registers") == 0 {
 				updated.Register(t)
 			}
-			compareWithSelect(t, drawOrder(t, viewOf(old.Spec(1), updated.Spec(1), drawShoots(t))), seen)
+			policy := rapid.SampledFrom([]provider.Undecided{provider.UndecidedGoesOn, provider.UndecidedRecalls, provider.UndecidedFails}).Draw(t, "policy")
+			compareWithSelect(t, drawOrder(t, viewBy(policy, old.Spec(1), updated.Spec(1), drawShoots(t))), seen)
 		}
 	})
-	for _, kind := range []string{"locked", "no-machines", "maintenance", "other-imagenow", "other-imagenext-roll", "meaning", "new", "gone"} {
+	for _, kind := range []string{"locked", "kept", "no-machines", "maintenance", "other-imagenow", "other-imagenext-roll", "meaning", "new", "gone"} {
 		if seen[kind] == 0 {
 			t.Errorf("never seen: %s", kind)
 		}
@@ -251,7 +280,7 @@ func compareWithSelect(t *rapid.T, v update.View[openstack.Image], seen map[stri
 		if c.Count != len(c.Pools) {
 			t.Fatalf("count %d of %v", c.Count, c.Pools)
 		}
-		if slices.Contains([]changes.Kind{changes.NoMachines, changes.OtherImage, changes.New, changes.Gone}, c.Kind) {
+		if slices.Contains([]changes.Kind{changes.NoMachines, changes.Kept, changes.OtherImage, changes.New, changes.Gone}, c.Kind) {
 			got = append(got, entryOf(&c))
 		}
 	}

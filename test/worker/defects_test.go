@@ -6,11 +6,13 @@ package worker
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/internal/testing/fakenova"
 	"github.com/capkit/capkit/test/seed"
@@ -150,6 +152,49 @@ func TestOnlyTheConfigHasANodeTemplate(t *testing.T) {
 	if template := classes[0].NodeTemplate; template == nil || template.Capacity.Name("example.com/card", "").Value() != 2 {
 		t.Errorf("the node template is %+v", template)
 	}
+}
+
+// What is wrong with the mapping of one pool stops neither that nor the others. It stops a new pool only.
+func TestAMistakeInTheProfileStopsNoPoolThatRuns(t *testing.T) {
+	t.Parallel()
+	shoot := newShoot(t, nil)
+	run(t, shoot, ours)
+	create(t, shoot, pool("arm", "arm", "1.0.0"), pool("web", "virt", "1.0.0"))
+	size := int32(1)
+	for _, mistake := range [][]string{
+		{"{capabilities: {architecture: [arm64]}, regions: [{name: europe, id: arm-1}]}", "{capabilities: {architecture: [arm64]}, regions: [{name: asia, id: arm-1}]}"},
+		{"{capabilities: {architecture: [arm64]}, regions: [{name: europe, id: arm-1}]}", `{capabilities: {architecture: [arm64]}, regions: [{name: europe, id: ""}]}`},
+		{"capabilityFlavors: [{architecture: [amd64]}, {architecture: [arm64]}]", "capabilityFlavors: [{architecture: [amd64]}]"},
+		{"{name: arm, ", "{name: arm2, "},
+	} {
+		become(t, shoot, profileOf(t, profileSpec, mistake...))
+		size++
+		reconcile(t, shoot, func(w *extensionsv1alpha1.Worker) {
+			for i := range w.Spec.Pools {
+				seed.Size(size, size)(&w.Spec.Pools[i])
+			}
+		})
+		expectMachines(t, shoot, map[string][]string{
+			"arm": slices.Repeat([]string{"arm-1"}, int(size)), "web": slices.Repeat([]string{"amd-1"}, int(size)),
+		})
+		expectRefused(t, shoot, true, func(w *extensionsv1alpha1.Worker) {
+			w.Spec.Pools = append(w.Spec.Pools, pool("new", "arm", "1.0.0"))
+		}, "failed to generate the machine deployments: worker pool new: ")
+		reconcile(t, shoot, func(w *extensionsv1alpha1.Worker) { w.Spec.Pools = w.Spec.Pools[:2] })
+	}
+}
+
+// A record is for a machine type that it fits, and else for none.
+func TestDelistedAndAnotherMachineType(t *testing.T) {
+	t.Parallel()
+	shoot := newShoot(t, nil)
+	run(t, shoot, ours)
+	create(t, shoot, pool("web", "virt", "2.0.0"))
+	become(t, shoot, profileOf(t, profileSpec, listed2, "", provided2, ""))
+	expectRefused(t, shoot, true, func(w *extensionsv1alpha1.Worker) { // as the gardenlet does it
+		w.Spec.Pools[0].MachineType, w.Spec.Pools[0].NodeAgentSecretName = "bare", ptr.To("gardener-node-agent-web-bare")
+	}, "nor does an image fit that machines of the Shoot have booted")
+	expectMachines(t, shoot, map[string][]string{"web": {"virt-2"}})
 }
 
 // grouped returns a change of a pool: it asks for a server group.

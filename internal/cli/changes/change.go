@@ -28,8 +28,10 @@ const (
 	Refused Kind = "refused"
 	// Locked: no later update of the Shoots would pass Gardener (semantics S16).
 	Locked Kind = "locked"
-	// NoMachines: worker pools that boot something get no new machines any more.
+	// NoMachines: worker pools that boot something get no new machines any more, by the policy of the provider (semantics S14).
 	NoMachines Kind = "no-machines"
+	// Kept: worker pools go on with what their machine classes boot, which the profile no longer has for them (semantics S14).
+	Kept Kind = "kept"
 	// Maintenance: a version that Gardener's maintenance would choose for worker pools that do not boot it.
 	Maintenance Kind = "maintenance"
 	// Expires: an image version has another expiration date.
@@ -53,12 +55,12 @@ const (
 
 // Kinds returns all kinds, in their order. The caller owns the result.
 func Kinds() []Kind {
-	return []Kind{Refused, Locked, NoMachines, Maintenance, Expires, Kubernetes, WillUpdate, OtherImage, Meaning, Offer, New, Gone}
+	return []Kind{Refused, Locked, NoMachines, Kept, Maintenance, Expires, Kubernetes, WillUpdate, OtherImage, Meaning, Offer, New, Gone}
 }
 
 // Breaks reports whether each change of this kind breaks something.
 func (k Kind) Breaks() bool {
-	return slices.Contains([]Kind{Refused, Locked, NoMachines, Maintenance}, k)
+	return slices.Contains([]Kind{Refused, Locked, NoMachines, Kept, Maintenance}, k)
 }
 
 // Breaks reports whether a change breaks something: by its kind, or because somebody gets stuck by it, or loses what is used.

@@ -175,6 +175,9 @@ func (w *writer[R]) choice(f *update.Choice[R]) {
 		c.Kind, c.From = Gone, *f.Before
 	case f.After == nil:
 		c.Kind, c.From, c.Message = NoMachines, *f.Before, w.whyNot(f.Pools[0])
+		if f.Kept != nil {
+			c.Kind = Kept
+		}
 	default:
 		c.Kind, c.From = OtherImage, *f.Before
 		w.otherImages(c, f)

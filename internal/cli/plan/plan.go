@@ -47,6 +47,7 @@ objects in OLD and NEW count as if they were among the files.
   refused      Gardener or admission would refuse the update
   locked       no later update of these Shoots would pass Gardener
   no-machines  worker pools can no longer create machines
+  kept         worker pools go on with an image that the profile no longer has for them; new ones are refused
   maintenance  Gardener's maintenance would choose the version for worker pools that do not boot it
   expires      an image version gets another expiration date, and what becomes of its users on that day
   kubernetes   a version of Kubernetes is new or gone, or has another expiration date or classification
@@ -64,7 +65,7 @@ looked at. With --git OLD is what NEW has been in a revision of its git reposito
 All other fields that differ are counted and named. "Nothing changes" is said of equal profiles only: lists that are merely ordered in
 another way, defaults and what the API server writes itself do not count.
 
-The exit status is 1 if there is anything of the first four kinds, if somebody gets stuck on an expiration date, or if something is
+The exit status is 1 if there is anything of the first five kinds, if somebody gets stuck on an expiration date, or if something is
 removed from the offer that is used; with --fail-on=change if there is anything.
 
 Shoots that are being deleted are left out. With --shoot, --pool and the like, so are those and their worker pools that do not match.

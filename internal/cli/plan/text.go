@@ -25,6 +25,7 @@ var meanings = map[changes.Kind]string{
 	changes.Refused:     "Gardener or admission would refuse the update",
 	changes.Locked:      "no later update of these Shoots would pass Gardener",
 	changes.NoMachines:  "worker pools can no longer create machines",
+	changes.Kept:        "worker pools go on with an image that the profile no longer has for them, and new ones are refused",
 	changes.Maintenance: "maintenance would pick a version that these pools cannot boot or have",
 	changes.Expires:     "the expiration date of an image version is another one",
 	changes.Kubernetes:  "versions of Kubernetes",

@@ -6,6 +6,7 @@ package machines
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -62,6 +63,18 @@ type zoned struct {
 	image          openstack.Image
 	serverGroup    string
 	zone           string
+}
+
+// classThatFits returns the machine class of that name: as the seed has it, if it is to stay so; else, or if there is none, a new one.
+func (z *zoned) classThatFits(name string, stays bool) (*machinev1alpha1.MachineClass, error) {
+	if written := z.written[name]; stays && written != nil {
+		return kit.AsItIs(written, z.worker.Spec.SecretRef), nil
+	}
+	if z.machineType == nil {
+		return nil, fmt.Errorf("machine type %s is not in CloudProfile %s, and there is no machine class in zone %s yet",
+			z.pool.MachineType, z.cluster.CloudProfile.Name, z.zone)
+	}
+	return z.class(name)
 }
 
 // class returns the machine class of that name.

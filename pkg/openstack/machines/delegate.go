@@ -81,8 +81,8 @@ func (d *delegate) DeployMachineClasses(ctx context.Context) error {
 	}
 	for i := range d.planned.pools {
 		// Events about the same objects become one, with the text of the first: so each has the class of its pool, too.
-		if pool := &d.planned.pools[i]; pool.image.Replaced != "" && len(pool.classes) > 0 {
-			d.events.Eventf(d.worker, pool.classes[0], corev1.EventTypeWarning, "ImageReplaced", "SelectImage", "%s", pool.image.Replaced)
+		if pool := &d.planned.pools[i]; len(pool.classes) > 0 {
+			kit.Report(d.events, d.worker, pool.classes[0], &pool.image)
 		}
 	}
 	return nil
@@ -199,7 +199,7 @@ func (d *delegate) situation(ctx context.Context) (*situation, error) {
 	}
 	s := &situation{
 		worker: d.worker, cluster: d.cluster, status: d.status, userData: map[corev1.SecretKeySelector][]byte{},
-		classes: kit.Classes(d.existing.Classes, before, referenceOf),
+		classes: kit.Classes(d.existing.Classes, before, referenceOf), written: d.existing.Classes,
 	}
 	for i := range d.worker.Spec.Pools {
 		selector := d.worker.Spec.Pools[i].UserDataSecretRef

@@ -41,6 +41,8 @@ type situation struct {
 	status *v1alpha1.WorkerStatus
 	// classes are the machine classes that there are, or were before a control plane migration.
 	classes []worker.Class[openstack.Image]
+	// written are the machine classes that the seed has, by name. They are not changed.
+	written map[string]*machinev1alpha1.MachineClass
 	// userData is by the name of its secret and the key in that.
 	userData map[corev1.SecretKeySelector][]byte
 }
@@ -148,13 +150,14 @@ func (s *situation) pool(
 	if err != nil {
 		return nil, err
 	}
-	machineType := v1beta1helper.FindMachineTypeByName(spec.MachineTypes, pool.MachineType)
-	if machineType == nil { // images.Of has said so, in a profile that has any
-		return failed("machine type %s is not in CloudProfile %s", pool.MachineType, s.cluster.CloudProfile.Name)
+	made := zoned{
+		situation: s, pool: pool, machineType: v1beta1helper.FindMachineTypeByName(spec.MachineTypes, pool.MachineType), config: config,
+		infrastructure: infrastructure, image: planned.image.Reference, serverGroup: group,
 	}
-	disk, err := diskOf(pool, machineType)
-	if err != nil {
-		return failed("%w", err)
+	if made.machineType != nil {
+		if made.disk, err = diskOf(pool, made.machineType); err != nil {
+			return failed("%w", err)
+		}
 	}
 	data := s.userData[pool.UserDataSecretRef]
 	if len(data) == 0 {
@@ -162,8 +165,8 @@ func (s *situation) pool(
 			pool.UserDataSecretRef.Name, pool.UserDataSecretRef.Key)
 	}
 	for i, zone := range pool.Zones {
-		made := zoned{s, pool, machineType, config, infrastructure, disk, planned.image.Reference, group, zone}
-		class, err := made.class(names[i])
+		made.zone = zone
+		class, err := made.classThatFits(names[i], planned.image.Stays)
 		if err != nil {
 			return failed("%w", err)
 		}

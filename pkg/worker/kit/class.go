@@ -43,6 +43,14 @@ func purpose() map[string]string {
 	return map[string]string{v1beta1constants.GardenerPurpose: v1beta1constants.GardenPurposeMachineClass}
 }
 
+// AsItIs returns a machine class as the seed has it, with the credentials that the Worker has now. It is for a pool of which the image
+// says that its class stays. The caller owns it.
+func AsItIs(written *machinev1alpha1.MachineClass, credentials corev1.SecretReference) *machinev1alpha1.MachineClass {
+	class := written.DeepCopy()
+	class.CredentialsSecretRef = &credentials
+	return class
+}
+
 // SecretOf returns the secret of a machine class: one of its name, with the user data where every machine controller looks for
 // it. The caller owns it, but not the user data.
 func SecretOf(class *machinev1alpha1.MachineClass, userData []byte) *corev1.Secret {

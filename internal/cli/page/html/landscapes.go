@@ -43,7 +43,7 @@ type Overview struct {
 	// UnknownShoots are those of Shoots of which it is not known what maintenance does to them.
 	UnknownShoots int `json:"unknownShoots"`
 	Pools         int `json:"pools"`
-	// WithoutMachines are the worker pools that get no new machines now.
+	// WithoutMachines are the worker pools for which the profile has no image now. Those that run go on with theirs (semantics S14).
 	WithoutMachines int `json:"withoutMachines"`
 	// What the next maintenance does to worker pools. BootNothing are those that it moves to what boots nothing, among the others.
 	Fails       int `json:"fails"`

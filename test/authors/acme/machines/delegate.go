@@ -113,8 +113,8 @@ func (d *delegate) DeployMachineClasses(ctx context.Context) error {
 		return err
 	}
 	for i := range d.plan.pools {
-		if p := &d.plan.pools[i]; p.image.Replaced != "" && len(p.wanted) > 0 {
-			d.Events.Eventf(d.worker, p.wanted[0].Class, corev1.EventTypeWarning, "ImageReplaced", "SelectImage", "%s", p.image.Replaced)
+		if p := &d.plan.pools[i]; len(p.wanted) > 0 {
+			kit.Report(d.Events, d.worker, p.wanted[0].Class, &p.image)
 		}
 	}
 	return nil
@@ -237,7 +237,7 @@ func (d *delegate) pool(
 		return nil, fmt.Errorf("worker pool %s: it has no user data yet", of.Name)
 	}
 	for zone, name := range names {
-		class, err := d.classOf(name, made.image.Reference, of, of.Zones[zone])
+		class, err := d.classOf(name, &made.image, of, of.Zones[zone])
 		if err != nil {
 			return nil, err
 		}
@@ -247,11 +247,14 @@ func (d *delegate) pool(
 	return made, nil
 }
 
-// classOf returns the machine class of a pool in a zone, which boots the template.
+// classOf returns the machine class of a pool in a zone, which boots the image.
 func (d *delegate) classOf(
-	name string, template acme.Template, of *extensionsv1alpha1.WorkerPool, zone string,
+	name string, image *worker.Image[acme.Template], of *extensionsv1alpha1.WorkerPool, zone string,
 ) (*machinev1alpha1.MachineClass, error) {
-	raw, err := json.Marshal(acme.MachineSpec{Template: template, MachineType: of.MachineType, Zone: zone})
+	if written := d.existing.Classes[name]; image.Stays && written != nil {
+		return kit.AsItIs(written, d.worker.Spec.SecretRef), nil
+	}
+	raw, err := json.Marshal(acme.MachineSpec{Template: image.Reference, MachineType: of.MachineType, Zone: zone})
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ function drawLandscapes() {
 
 // figures are the rows of the overview: what they say, of which part of the page of a landscape, and whether that is bad.
 const figures = [
-  ['Worker pools without new machines now', 'maintenance', (o) => (o.pools ? o.withoutMachines : null), 'bad'],
+  ['Worker pools without an image in their profile now', 'maintenance', (o) => (o.pools ? o.withoutMachines : null), 'bad'],
   ['Worker pools stuck at the next maintenance', 'maintenance', (o) => (o.pools ? o.stuck : null), 'bad'],
   ['Worker pools whose next maintenance fails', 'maintenance', (o) => (o.pools ? o.fails : null), 'bad'],
   ['Worker pools moved to what boots nothing', 'maintenance', (o) => (o.pools ? o.bootNothing : null), 'bad'],

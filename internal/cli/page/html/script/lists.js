@@ -20,9 +20,9 @@ function nameList(e) {
   return [...unbroken(names.map((name, i) => (i < names.length - 1 ? `${name};` : name))), ...rest];
 }
 
-// lacksMachines reports whether worker pools get no new machines now, and isBad whether they do not or will not.
-const lacksMachines = (e) => Boolean(e.asks) && !e.boots;
-const isBad = (e) => lacksMachines(e) || Boolean(e.breaks) || marks[e.action][1] === 'bad';
+// lacksImage reports whether the profile has no image for worker pools now, and isBad whether it has none or will have none.
+const lacksImage = (e) => Boolean(e.asks) && !e.boots;
+const isBad = (e) => lacksImage(e) || Boolean(e.breaks) || marks[e.action][1] === 'bad';
 
 // foundOf returns what is left of entries for what somebody looks for: the pools with such a name. All, for nothing.
 function foundOf(entries) {
@@ -91,7 +91,7 @@ const changeOf = (e) => `${e.image} ${e.to === e.from ? e.from : `${e.from} \u21
 // headOf returns what stands above worker pools to which the same happens, with the reason if all have the same.
 function headOf(e, count, names = [], why = because(e).slice(2)) {
   const [symbol, kind] = isBad(e) ? ['\u2715', 'bad'] : marks[e.action];
-  const what = e.action + (lacksMachines(e) ? ', no new machines' : e.breaks ? ', boots nothing then' : '');
+  const what = e.action + (lacksImage(e) ? ', no new machines' : e.breaks ? ', boots nothing then' : '');
   const noun = e.image === 'Kubernetes' ? plural(count, 'version') : plural(count, 'worker pool');
   return [make('b', { className: kind }, `${symbol} ${what}`), ' ', make('span', { className: 'name' }, changeOf(e)), `: ${noun}`,
     ...(names.length ? [': ', ...names] : []),
@@ -102,12 +102,12 @@ function headOf(e, count, names = [], why = because(e).slice(2)) {
 function grouped(entries) {
   const groups = new Map();
   for (const e of entries) {
-    const key = JSON.stringify([lacksMachines(e), e.breaks, e.action, e.image, e.from, e.to]);
+    const key = JSON.stringify([lacksImage(e), e.breaks, e.action, e.image, e.from, e.to]);
     if (!groups.has(key)) groups.set(key, []);
     groups.get(key).push(e);
   }
   const order = ['fails', 'stuck', 'forced', 'updated', 'stays'];
-  const rank = ([e]) => (lacksMachines(e) ? 0 : e.breaks ? 10 : 20) + order.indexOf(e.action);
+  const rank = ([e]) => (lacksImage(e) ? 0 : e.breaks ? 10 : 20) + order.indexOf(e.action);
   return [...groups.values()].sort((a, b) => rank(a) - rank(b) || countOf(b) - countOf(a));
 }
 

@@ -13,9 +13,10 @@ const placeOf = (e) => make('li', {}, ...nameList(e), ': ', cellLink(e, `${e.ima
 const mostListed = 10;
 
 function withoutMachines() {
-  const entries = foundOf(data.maintenance).filter(lacksMachines), all = countOf(allPools.filter(lacksMachines));
-  if (!all) return fact('good', 'No worker pool is without an image for new machines now.');
-  const head = [to('#maintenance', `${plural(all, 'worker pool')} get${all === 1 ? 's' : ''} no new machines now`), ': no image boots.'];
+  const entries = foundOf(data.maintenance).filter(lacksImage), all = countOf(allPools.filter(lacksImage));
+  if (!all) return fact('good', 'No worker pool is without an image in its profile now.');
+  const head = [to('#maintenance', `${plural(all, 'worker pool')} ${all === 1 ? 'has no image in its' : 'have no image in their'} profile now`),
+    ': pools that run go on with theirs, and new ones are refused.'];
   return fact('bad', ...head, ...fewOf(make('ul', {}), entries, placeOf, 'entries', mostListed));
 }
 

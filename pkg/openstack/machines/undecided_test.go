@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package machines
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+	"pgregory.net/rapid"
+)
+
+// afterwards is what follows a plan: the seed has its machine classes.
+func (s *situation) afterwards(p *plan) {
+	s.written, s.classes = map[string]*machinev1alpha1.MachineClass{}, nil
+	for i := range p.pools {
+		for _, class := range p.pools[i].classes {
+			s.written[class.Name] = class.DeepCopy()
+			s.classes = append(s.classes, classOf(class))
+		}
+	}
+}
+
+// Whatever becomes of the profile, or of the config of a pool, pools that run keep their machine classes, with the reference in them.
+func TestPoolsThatRunGoOn(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, s *situation){
+		"no image in the region": func(t *testing.T, s *situation) {
+			raw := s.cluster.CloudProfile.Spec.ProviderConfig.Raw
+			s.cluster.CloudProfile.Spec.ProviderConfig.Raw = []byte(strings.ReplaceAll(string(raw), `"europe"`, `"asia"`))
+		},
+		"core and provider config disagree": func(t *testing.T, s *situation) {
+			for i := range s.cluster.CloudProfile.Spec.MachineImages[0].Versions {
+				v := &s.cluster.CloudProfile.Spec.MachineImages[0].Versions[i]
+				v.CapabilityFlavors = []v1beta1.MachineImageFlavor{{Capabilities: v1beta1.Capabilities{"hypervisor": {"baremetal"}}}}
+			}
+		},
+		"the provider config is empty": func(t *testing.T, s *situation) {
+			s.cluster.CloudProfile.Spec.ProviderConfig = &runtime.RawExtension{Raw: []byte(`{}`)}
+		},
+		"there is no provider config": func(t *testing.T, s *situation) { s.cluster.CloudProfile.Spec.ProviderConfig = nil },
+		"the machine types are gone":  func(t *testing.T, s *situation) { s.cluster.CloudProfile.Spec.MachineTypes = nil },
+		"a config without kind": func(t *testing.T, s *situation) {
+			for i := range s.worker.Spec.Pools {
+				if p := &s.worker.Spec.Pools[i]; p.ProviderConfig == nil {
+					p.ProviderConfig = &runtime.RawExtension{Raw: []byte(`{}`)}
+				}
+			}
+		},
+		// The labels do not decide about the name of the class. With what could be read of them it would lose some.
+		"a config that cannot be read": func(t *testing.T, s *situation) {
+			p := &s.worker.Spec.Pools[2]
+			var config map[string]any
+			if err := json.Unmarshal(p.ProviderConfig.Raw, &config); err != nil {
+				t.Fatal(err)
+			}
+			config["machineLabels"].([]any)[2].(map[string]any)["value"] = 3
+			raw, err := json.Marshal(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.ProviderConfig.Raw = raw
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := situationOf(t, seven)
+			before := planned(t, s)
+			s.afterwards(before)
+			change(t, s)
+			for _, secretRef := range []string{s.worker.Spec.SecretRef.Name, "other"} { // these are followed all the same
+				s.worker.Spec.SecretRef.Name = secretRef
+				for i := range before.pools {
+					for _, class := range before.pools[i].classes {
+						class.CredentialsSecretRef.Name = secretRef
+					}
+				}
+				after := planned(t, s)
+				if diff := cmp.Diff(objects(before), objects(after)); diff != "" {
+					t.Errorf("-before +after: %s", diff)
+				}
+				undecided := 0
+				for i := range after.pools {
+					if after.pools[i].image.Undecided != "" {
+						undecided++
+					}
+				}
+				if undecided == 0 {
+					t.Error("no pool says that anything is wrong")
+				}
+			}
+			// A new pool is refused, and so is one whose machines would be replaced and for which there is no record.
+			for _, change := range []func(*extensionsv1alpha1.WorkerPool){
+				func(p *extensionsv1alpha1.WorkerPool) { p.Name = "new" },
+				func(p *extensionsv1alpha1.WorkerPool) { *p.NodeAgentSecretName += "-again" },
+			} {
+				pool := s.worker.Spec.Pools[2]
+				changed := pool.DeepCopy()
+				change(changed)
+				s.worker.Spec.Pools[2] = *changed
+				if _, err := s.plan(); err == nil && !strings.HasPrefix(name, "a config without") {
+					t.Error("nothing is refused")
+				}
+				s.worker.Spec.Pools[2] = pool
+			}
+		})
+	}
+}
+
+// Nothing that becomes of a profile stops a pool that runs. Where nothing is decided, its classes stay what they are.
+func TestPoolsThatRunGoOnInRandomProfiles(t *testing.T) {
+	undecided, decided := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		s := randomSituation(rt, t)
+		before, _ := s.plan()
+		s.afterwards(before)
+		s.worker.Spec.Pools = slices.DeleteFunc(s.worker.Spec.Pools, func(p extensionsv1alpha1.WorkerPool) bool {
+			return !slices.ContainsFunc(before.pools, func(b poolPlan) bool { return b.deployments[0].PoolName == p.Name })
+		})
+		s.cluster.CloudProfile = randomProfile(rt)
+		after, err := s.plan()
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for i := range after.pools {
+			if after.pools[i].image.Undecided == "" {
+				decided++
+				continue
+			}
+			undecided++
+			was, is := objects(&plan{pools: before.pools[i : i+1]}), objects(&plan{pools: after.pools[i : i+1]})
+			if !reflect.DeepEqual(was, is) {
+				rt.Fatalf("-before +after: %s", cmp.Diff(was, is))
+			}
+		}
+	})
+	t.Logf("%d pools are decided, %d are not", decided, undecided)
+	if min(decided, undecided) == 0 {
+		t.Error("that is too few")
+	}
+}

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package worker
+
+import (
+	"reflect"
+
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
+)
+
+// delisted answers for a pool whose image version the provider config does not have: with what the pool boots already or, if it gets
+// another class or has none, with a record that fits. If core still lists the version, the mapping is wrong.
+func (s *Images[R]) delisted(q Question[R], r *resolve.Resolution[R]) (Image[R], error) {
+	var undecided string
+	if s.profile.Version(provider.ImageVersion{Image: q.Pool.Image, Version: q.Pool.Version}) != nil {
+		undecided = goesOn(refusal(r))
+	}
+	if class := q.kept(); class != nil && !isZero(class.Reference) {
+		return s.withClass(&q, class, r, undecided), nil
+	}
+	return s.recalled(&q, r, undecided)
+}
+
+// undecided answers for a pool for which the profile, or its own config, is wrong, by the policy of the provider.
+func (s *Images[R]) undecided(q Question[R], r *resolve.Resolution[R]) (Image[R], error) {
+	refused, policy := refusal(r), provider.PoliciesOf(s.profile.Provider()).Undecided
+	if policy == provider.UndecidedFails {
+		return Image[R]{}, refused
+	}
+	class := q.kept()
+	if class != nil && !isZero(class.Reference) {
+		return s.withClass(&q, class, r, goesOn(refused)), nil
+	}
+	if fitKnown(r) && (len(q.Classes) > 0 || policy == provider.UndecidedRecalls) {
+		return s.recalled(&q, r, goesOn(refused))
+	}
+	return Image[R]{}, refused
+}
+
+// goesOn returns the text for the Event about a pool that goes on although it would be refused if it were new.
+func goesOn(refused *Error) string {
+	return forEvent(refused.text + "; until that is repaired, new machines of the pool boot what they have booted so far")
+}
+
+// fitKnown reports whether it can be said of an image that it fits a pool: whether it is known what the pool asks for, and what its
+// machine type supports, and whether an image can meet it at all.
+func fitKnown[R any](r *resolve.Resolution[R]) bool {
+	switch {
+	case len(r.Unreadable()) > 0, r.Reason == profile.ReasonUnknownMachineType, r.Reason == profile.ReasonUnregistered:
+		return false
+	}
+	return profile.Suits(r.Machine, r.Pool.Architecture)
+}
+
+// withClass answers with what a class boots that the pool keeps.
+func (s *Images[R]) withClass(q *Question[R], class *Class[R], r *resolve.Resolution[R], undecided string) Image[R] {
+	return Image[R]{
+		Reference: class.Reference, Record: s.recordOfClass(q, class), Faults: r.Further, Undecided: undecided,
+		Stays: len(r.Unreadable()) > 0 || r.Reason == profile.ReasonUnknownMachineType,
+	}
+}
+
+// recordOfClass returns the record of what a class boots; of several the one that fits the pool best. Without any it says the
+// architecture of the pool's machines.
+func (s *Images[R]) recordOfClass(q *Question[R], class *Class[R]) Record[R] {
+	of := s.recordsOf(q, func(r *Record[R]) bool { return reflect.DeepEqual(r.Reference, class.Reference) })
+	if len(of) == 0 {
+		return Record[R]{Image: q.Pool.Image, Version: q.Pool.Version, Architecture: q.Pool.Architecture, Reference: class.Reference}
+	}
+	return of[max(0, s.fitting(q, of))]
+}
+
+// recalled answers with a record that fits the pool: with that of what its machines boot, if that is the same image version, and else
+// with the best of those that other pools boot or have booted. The error is that of a pool that is refused.
+func (s *Images[R]) recalled(q *Question[R], r *resolve.Resolution[R], undecided string) (Image[R], error) {
+	of := s.recordsOf(q, func(r *Record[R]) bool { return q.has(r.Reference) })
+	best := s.fitting(q, of)
+	if best < 0 {
+		of = s.recordsOf(q, func(r *Record[R]) bool { return !isZero(r.Reference) })
+		best = s.fitting(q, of)
+	}
+	if best >= 0 {
+		return Image[R]{Reference: of[best].Reference, Record: of[best], Faults: r.Further, Undecided: undecided}, nil
+	}
+	refused := refusal(r)
+	if len(of) > 0 {
+		refused.text += "; nor does an image fit that machines of the Shoot have booted"
+	}
+	return Image[R]{}, refused
+}
+
+// has reports whether a class of the pool, for its image version, has a reference.
+func (q *Question[R]) has(reference R) bool {
+	for i := range q.Classes {
+		c := &q.Classes[i]
+		if c.Image == q.Pool.Image && c.Version == q.Pool.Version && !isZero(c.Reference) && reflect.DeepEqual(c.Reference, reference) {
+			return true
+		}
+	}
+	return false
+}
+
+// recordsOf returns those records of the pool's image version that are chosen, in their order.
+func (s *Images[R]) recordsOf(q *Question[R], chosen func(*Record[R]) bool) []Record[R] {
+	var of []Record[R]
+	for i := range s.records {
+		if r := &s.records[i]; r.isOf(q.Pool.Image, q.Pool.Version) && chosen(r) {
+			of = append(of, *r)
+		}
+	}
+	return of
+}
+
+// fitting returns the index of the record that fits the pool best, by what its machine type supports and what it asks for; -1 if none
+// fits.
+func (s *Images[R]) fitting(q *Question[R], of []Record[R]) int {
+	flavors := make([]imageselector.Flavor[R], 0, len(of))
+	for i := range of {
+		flavors = append(flavors, of[i].flavor())
+	}
+	question := s.profile.Ask(q.Pool)
+	return s.profile.Recall(question.Request, flavors)
+}
+
+// isZero reports whether a reference is none.
+func isZero[R any](reference R) bool { return reflect.ValueOf(&reference).Elem().IsZero() }

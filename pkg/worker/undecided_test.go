@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package worker_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/internal/testing/given"
+	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
+	"github.com/capkit/capkit/pkg/worker"
+)
+
+// wrongly compiles a profile that may have errors, with texts replaced, by a policy.
+func wrongly(t testing.TB, policy provider.Undecided, spec string, replace ...string) *profile.Profile[openstack.Image] {
+	t.Helper()
+	replaced := strings.NewReplacer(replace...).Replace(spec)
+	if len(replace) > 0 && replaced == spec {
+		t.Fatalf("nothing is replaced by %q", replace)
+	}
+	var s v1beta1.CloudProfileSpec
+	if err := yaml.UnmarshalStrict([]byte(replaced), &s); err != nil {
+		t.Fatal(err)
+	}
+	cloud := given.Deciding{Chosen: provider.Policies{Undecided: policy}}
+	p, _ := profile.Compile(cloud, &s, field.NewPath("spec"))
+	return p
+}
+
+func config(text string) func(*provider.Pool) {
+	return func(p *provider.Pool) { p.Config = &runtime.RawExtension{Raw: []byte(text)} }
+}
+
+// mistakes are ways in which the image of a pool on amd cannot be decided, which boots virt-1.
+var mistakes = map[string]struct {
+	spec    string
+	replace []string
+	change  func(*provider.Pool)
+	// says is a part of the reason.
+	says string
+	// stays says that nothing else is known either of which a machine class is made.
+	stays bool
+	// unknown says that it is not known, or not true of any record, what the pool asks for.
+	unknown bool
+}{
+	"no image in the region": {
+		capabilities, []string{"{name: europe, id: virt-1}", "{name: asia, id: virt-1}", "{name: europe, id: bare-1}", "{name: asia, id: bare-1}"}, nil,
+		"in region europe", false, false,
+	},
+	"no image in the region, legacy": {
+		legacy, []string{"{name: europe, id: amd-0, ", "{name: asia, id: amd-0, "}, nil, "in region europe", false, false,
+	},
+	"core and provider config disagree": {
+		capabilities, []string{"- {capabilities: {architecture: [amd64], ", "- {capabilities: {architecture: [arm64], "}, nil,
+		"the profile has an error", false, false,
+	},
+	"an empty reference": {
+		capabilities, []string{"{name: europe, id: virt-1}", `{name: europe, id: ""}`, "{name: europe, id: bare-1}", `{name: europe, id: ""}`}, nil,
+		"the profile has an error", false, false,
+	},
+	"the provider config lacks the version": {
+		capabilities, []string{"  - name: gl\n    versions:\n    - version: \"1\"", "  - name: gl\n    versions:\n    - version: \"2\""}, nil,
+		"though core lists it", false, false,
+	},
+	"the provider config is empty": {
+		capabilities[:strings.Index(capabilities, "providerConfig")] + "providerConfig: {}\n", nil, nil, "though core lists it", false, false,
+	},
+	"the machine type is another one by now": {
+		capabilities, []string{"capabilities: {architecture: [amd64]}}", "capabilities: {architecture: [arm64]}}"},
+		func(p *provider.Pool) { p.Architecture = "amd64" }, "the pool is for architecture amd64", false, true,
+	},
+	"the machine type is gone": {
+		capabilities, []string{"{name: amd, ", "{name: amd2, "}, nil, "machine type amd is not in the profile", true, true,
+	},
+	"a feature is not registered any more": {
+		capabilities, nil, config(trusting), "does not register", false, true,
+	},
+	"a config without kind": {capabilities, nil, config(`{}`), "spec.pools[0].providerConfig", true, true},
+	"a config that cannot be read": {
+		capabilities, nil, config(strings.Replace(trusting, "true", `"yes"`, 1)), "trustedLaunch.enabled", true, true,
+	},
+}
+
+// records1 are what the status has of gl@1.
+func records1() []record {
+	return []record{
+		{Image: "gl", Version: "1", Capabilities: v1beta1.Capabilities{"architecture": {"arm64"}}, Reference: id("arm-1")},
+		{Image: "gl", Version: "1", Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "hypervisor": {"virtualized"}}, Reference: id("virt-1")},
+		{Image: "gl", Version: "1", Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "hypervisor": {"baremetal"}}, Reference: id("bare-1")},
+	}
+}
+
+// A pool that runs goes on with what its class boots, whatever is wrong, and an Event says so. A new pool is refused.
+func TestUndecided(t *testing.T) {
+	for name, m := range mistakes {
+		t.Run(name, func(t *testing.T) {
+			of := func(policy provider.Undecided, classes []class, records []record) (worker.Image[openstack.Image], error) {
+				q := worker.Question[openstack.Image]{Pool: poolOn("amd"), Classes: classes, Names: []string{"class"}}
+				if m.change != nil {
+					m.change(&q.Pool)
+				}
+				return worker.NewImages(wrongly(t, policy, m.spec, m.replace...), records).Of(q)
+			}
+			goesOn := func(got worker.Image[openstack.Image], err error, want string, stays bool) {
+				t.Helper()
+				if err != nil || got.Reference != id(want) || got.Record.Reference != id(want) || got.Stays != stays {
+					t.Errorf("got %+v, %v", got, err)
+				}
+				if text := got.Undecided; !strings.HasPrefix(text, "worker pool pool: ") || !strings.Contains(text, m.says) ||
+					!strings.Contains(text, "boot what they have booted") || words.Printable(text) != text {
+					t.Errorf("the Event says %q", text)
+				}
+				if got.Replaced != "" || got.Flavor != nil {
+					t.Errorf("got %+v", got)
+				}
+			}
+			refused := func(got worker.Image[openstack.Image], err error) {
+				t.Helper()
+				var known *worker.Error
+				if !errors.As(err, &known) || !strings.Contains(err.Error(), m.says) {
+					t.Errorf("got %+v, %v", got, err)
+				}
+			}
+			listed := !strings.Contains(m.says, "core lists it") // else the version counts as delisted
+			for _, policy := range []provider.Undecided{provider.UndecidedGoesOn, provider.UndecidedRecalls} {
+				got, err := of(policy, named("class", id("virt-1")), records1())
+				goesOn(got, err, "virt-1", m.stays)
+				got, err = of(policy, named("class", id("virt-1")), nil)
+				goesOn(got, err, "virt-1", m.stays)
+				got, err = of(policy, named("before", id("bare-1")), records1())
+				if m.unknown {
+					refused(got, err)
+				} else {
+					goesOn(got, err, "bare-1", false)
+				}
+				refused(of(policy, nil, nil))
+				refused(of(policy, named("before", id("virt-1")), nil))
+				refused(of(policy, named("class", openstack.Image{}), nil)) // a class that cannot be read
+				got, err = of(policy, nil, records1())
+				if m.unknown || listed && policy == provider.UndecidedGoesOn {
+					refused(got, err)
+				} else {
+					goesOn(got, err, "virt-1", false)
+				}
+			}
+			if listed {
+				refused(of(provider.UndecidedFails, named("class", id("virt-1")), records1()))
+			}
+		})
+	}
+}
+
+// A record is for machine types that it fits, and for pools that ask for what it has.
+func TestRecordsFit(t *testing.T) {
+	const metal = "- {name: amd, capabilities: {architecture: [amd64]}}"
+	delistedMetal := []string{delisted, `version: "2"`, metal, metal + "\n- {name: metal, capabilities: {architecture: [amd64], hypervisor: [baremetal]}}"}
+	registered := []string{
+		delisted, `version: "2"`, "machineTypes:", "- {name: openstack-trustedLaunch, values: [enabled, disabled]}\nmachineTypes:",
+	}
+	virtualized := records1()[1:2]
+	for name, tc := range map[string]struct {
+		replace []string
+		machine string
+		change  func(*provider.Pool)
+		classes []class
+		records []record
+		want    openstack.Image
+		says    string
+	}{
+		"the pool moves to a machine type that its image does not fit": {
+			delistedMetal, "metal", nil, named("before", id("virt-1")), virtualized, openstack.Image{},
+			"nor does an image fit that machines of the Shoot have booted",
+		},
+		"and another pool has one that does": {
+			delistedMetal, "metal", nil, named("before", id("virt-1")), records1(), id("bare-1"), "",
+		},
+		"and there is no record of what it boots": {
+			delistedMetal, "metal", nil, named("before", id("virt-1")), nil, openstack.Image{}, "has no version 1",
+		},
+		"the pool asks for what its image does not have": {
+			registered, "amd", config(trusting), named("before", id("virt-1")), virtualized, openstack.Image{},
+			"nor does an image fit that machines of the Shoot have booted",
+		},
+		"a record without a reference": {
+			delistedMetal, "amd", nil, nil, []record{{Image: "gl", Version: "1", Architecture: "amd64"}}, openstack.Image{}, "has no version 1",
+		},
+		"the machine class stays": {
+			delistedMetal, "metal", nil, named("class", id("virt-1")), virtualized, id("virt-1"), "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := worker.Question[openstack.Image]{Pool: poolOn(tc.machine), Classes: tc.classes, Names: []string{"class"}}
+			if tc.change != nil {
+				tc.change(&q.Pool)
+			}
+			got, err := worker.NewImages(wrongly(t, provider.UndecidedGoesOn, capabilities, tc.replace...), tc.records).Of(q)
+			if tc.says != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.says) {
+					t.Errorf("got %+v, %v", got, err)
+				}
+				return
+			}
+			if err != nil || got.Undecided != "" {
+				t.Fatalf("got %+v, %v", got, err)
+			}
+			if diff := cmp.Diff(tc.want, got.Reference); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// An API server takes no more than 1,024 bytes of an Event.
+func TestTextsFitIntoEvents(t *testing.T) {
+	q := worker.Question[openstack.Image]{Pool: poolOn("amd"), Classes: named("class", id("virt-1")), Names: []string{"class"}}
+	q.Pool.Name = strings.Repeat("ä", 900)
+	got, err := worker.NewImages(wrongly(t, provider.UndecidedGoesOn, capabilities, "{name: amd, ", "{name: amd2, "), nil).Of(q)
+	if err != nil || len(got.Undecided) > 1024 || !strings.HasSuffix(got.Undecided, "...") {
+		t.Errorf("%d bytes: %q, %v", len(got.Undecided), got.Undecided, err)
+	}
+	got, err = worker.NewImages(profileOf(t, capabilities, "virt-1", "virt-2"), nil).Of(q)
+	if err != nil || len(got.Replaced) > 1024 || !strings.HasSuffix(got.Replaced, "...") {
+		t.Errorf("%d bytes: %q, %v", len(got.Replaced), got.Replaced, err)
+	}
+}

@@ -22,7 +22,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/capkit/capkit/pkg/admission"
-	"github.com/capkit/capkit/pkg/worker/command"
+	"github.com/capkit/capkit/pkg/worker/kit/command"
 	"github.com/capkit/capkit/test/authors/acme"
 	"github.com/capkit/capkit/test/garden/charts"
 )

@@ -111,7 +111,12 @@ func (d *delegate) UpdateMachineImagesStatus(ctx context.Context) error {
 }
 
 // PostReconcileHook deletes server groups that no pool needs any more.
-func (d *delegate) PostReconcileHook(ctx context.Context) error { return d.cleanUpServerGroups(ctx) }
+func (d *delegate) PostReconcileHook(ctx context.Context) error {
+	if err := d.readStatus(ctx); err != nil {
+		return err
+	}
+	return d.cleanUpServerGroups(ctx)
+}
 
 // PreDeleteHook does nothing.
 func (d *delegate) PreDeleteHook(context.Context) error { return nil }

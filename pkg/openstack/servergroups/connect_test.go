@@ -192,7 +192,7 @@ func TestAway(t *testing.T) {
 		if err.Error() != want {
 			t.Errorf("%v\nwant %s", err, want)
 		}
-		pools := []Pool{{"a", hard}, {"b", hard}}
+		pools := []Pool{{Name: "a", Policy: hard}, {Name: "b", Policy: hard}}
 		have := records{{PoolName: "a", ID: "1", Name: "n"}}
 		ids, record, err := servergroups.Ensure(t.Context(), compute, s1, pools, have)
 		wantCode(t, err)
@@ -230,7 +230,7 @@ func TestContext(t *testing.T) {
 		cancel()
 	}()
 	have := records{{PoolName: "a", ID: "1", Name: "n"}}
-	_, record, err := servergroups.Ensure(ctx, compute, s1, []Pool{{"a", hard}, {"b", hard}}, have)
+	_, record, err := servergroups.Ensure(ctx, compute, s1, []Pool{{Name: "a", Policy: hard}, {Name: "b", Policy: hard}}, have)
 	wantCode(t, err)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("the error does not say so: %v", err)
@@ -278,7 +278,7 @@ func TestAnswers(t *testing.T) {
 				}
 				return nil
 			})
-			_, record, err := servergroups.Ensure(t.Context(), compute, s1, []Pool{{"a", hard}, {"b", soft}}, nil)
+			_, record, err := servergroups.Ensure(t.Context(), compute, s1, []Pool{{Name: "a", Policy: hard}, {Name: "b", Policy: soft}}, nil)
 			wantCode(t, err, c.codes...)
 			wantWords(t, err, ` a`, ` b`, c.words, strings.TrimPrefix(o.URL, "http://"))
 			equal(t, "record", record, records(nil))
@@ -357,11 +357,11 @@ func TestMicroversions(t *testing.T) {
 		o := fakenova.New(t, false)
 		o.Minor = c.minor
 		compute := connect(t, o)
-		pools := []Pool{{"a", hard}}
+		pools := []Pool{{Name: "a", Policy: hard}}
 		ids, record := ensure(t, compute, pools, nil)
 		again, _ := ensure(t, compute, pools, record)
 		equal(t, "IDs", again, ids)
-		_, record, err := servergroups.Ensure(t.Context(), compute, s1, append(pools, Pool{"b", soft}), record)
+		_, record, err := servergroups.Ensure(t.Context(), compute, s1, append(pools, Pool{Name: "b", Policy: soft}), record)
 		if c.hasSoft {
 			if err != nil || len(record) != 2 {
 				t.Errorf("2.%d: %v", c.minor, err)

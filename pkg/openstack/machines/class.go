@@ -169,7 +169,9 @@ func referenceOf(written *machinev1alpha1.MachineClass) openstack.Image {
 }
 
 // serverGroupOf returns the ID of the server group that a machine class refers to; empty if it refers to none, or cannot be read.
-func serverGroupOf(written *machinev1alpha1.MachineClass) string { return specOf(written).ServerGroupID }
+func serverGroupOf(written *machinev1alpha1.MachineClass) string {
+	return specOf(written).ServerGroupID
+}
 
 // specOf reads the providerSpec of a machine class; one that cannot be read is empty.
 func specOf(written *machinev1alpha1.MachineClass) machineSpec {

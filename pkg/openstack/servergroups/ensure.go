@@ -187,7 +187,9 @@ func (e *ensuring) find(ctx context.Context, pool Pool) error {
 
 // referred returns the group that the machine classes of the pool refer to. Its name does not matter: the machines are in it.
 func (e *ensuring) referred(pool Pool) (Group, bool) {
-	return e.best(func(g Group) bool { return slices.Contains(pool.Refers, g.ID) && g.Policy == pool.Policy && !e.taken(g.ID) })
+	return e.best(func(g Group) bool {
+		return slices.Contains(pool.Refers, g.ID) && g.Policy == pool.Policy && !e.taken(g.ID)
+	})
 }
 
 // left returns the group that was created for the pool and not recorded, or recorded for another one.

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/capkit/capkit/internal/testing/fakenova"
-	"github.com/capkit/capkit/pkg/openstack/servergroups"
+	"github.com/capkit/capkit/pkg/openstack/machines/servergroups"
 )
 
 // delegateFor is a delegate for the situation, in a seed that has its Worker and some objects, and in an OpenStack.

@@ -4,7 +4,11 @@
 
 package provider
 
-import "github.com/capkit/capkit/pkg/capability"
+import (
+	"cmp"
+
+	"github.com/capkit/capkit/pkg/capability"
+)
 
 // PolicyChooser is a [Provider] of an extension that decides something in another way than capkit does by default. The provider is
 // the only place for it, so that webhooks, warnings, maintenance, worker controller and command agree.
@@ -20,7 +24,14 @@ type Policies struct {
 	// CoreFollows says that core's flavors are overwritten where they do not correspond to the provider config (semantics S12). By
 	// default they are filled in where there are none, and what an operator wrote is never overwritten.
 	CoreFollows bool
+	// MappedIn is where images are mapped to references, if not in the provider config of a profile: "machineImages in the
+	// configuration of the extension". What misses a mapping says so. Such a provider is a [ReferenceDeriver] of the images that are
+	// mapped there; or else its Decode adds them to those of each config.
+	MappedIn string
 }
+
+// Mapping returns what messages call the place where images are mapped: MappedIn, or the provider config by the name that is given.
+func (p Policies) Mapping(config string) string { return cmp.Or(p.MappedIn, config) }
 
 // PoliciesOf returns the policies of a provider, the defaults if it chooses none.
 func PoliciesOf(provider any) Policies {
@@ -34,5 +45,9 @@ func PoliciesOf(provider any) Policies {
 func (p Policies) check(wrong func(format string, args ...any)) {
 	if p.Order != capability.GEP33 && p.Order != capability.Gardener {
 		wrong("the policy Order is %d, which is no preference order: choose capability.GEP33 or capability.Gardener", int(p.Order))
+	}
+	if p.CoreFollows && p.MappedIn != "" {
+		wrong("by the policy CoreFollows, core's flavors follow the provider config, and by the policy MappedIn, images are mapped in %s: leave one of the two out",
+			p.MappedIn)
 	}
 }

@@ -34,6 +34,9 @@ func TestPolicies(t *testing.T) {
 func TestPoliciesThatThereAreNot(t *testing.T) {
 	for want, chosen := range map[string]provider.Policies{
 		"provider openstack: the policy Order is 2, which is no preference order": {Order: 2},
+		"provider openstack: by the policy CoreFollows, core's flavors follow the provider config, and by the policy MappedIn, images are mapped in the moon": {
+			CoreFollows: true, MappedIn: "the moon",
+		},
 	} {
 		err := provider.Check[openstack.Image](given.Deciding{Chosen: chosen})
 		if err == nil || !strings.HasPrefix(err.Error(), want) {

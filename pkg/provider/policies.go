@@ -4,7 +4,11 @@
 
 package provider
 
-import "github.com/capkit/capkit/pkg/capability"
+import (
+	"cmp"
+
+	"github.com/capkit/capkit/pkg/capability"
+)
 
 // PolicyChooser is a [Provider] of an extension that decides something in another way than capkit does by default. The provider is
 // the only place for it, so that webhooks, warnings, maintenance, worker controller and command agree.
@@ -23,7 +27,14 @@ type Policies struct {
 	// Undecided is what becomes of a worker pool that exists and whose image cannot be decided, since the mapping is wrong
 	// (semantics S14).
 	Undecided Undecided
+	// MappedIn is where images are mapped to references, if not in the provider config of a profile: "machineImages in the
+	// configuration of the extension". What misses a mapping says so. Such a provider is a [ReferenceDeriver] of the images that are
+	// mapped there; or else its Decode adds them to those of each config.
+	MappedIn string
 }
+
+// Mapping returns what messages call the place where images are mapped: MappedIn, or the provider config by the name that is given.
+func (p Policies) Mapping(config string) string { return cmp.Or(p.MappedIn, config) }
 
 // Undecided is what becomes of a worker pool whose image cannot be decided by the profile. What becomes of a version that the
 // profile does not list any more does not depend on it.
@@ -56,5 +67,9 @@ func (p Policies) check(wrong func(format string, args ...any)) {
 	if p.Undecided < UndecidedGoesOn || p.Undecided > UndecidedFails {
 		wrong("the policy Undecided is %d, which there is not: choose UndecidedGoesOn, UndecidedRecalls or UndecidedFails of package provider",
 			int(p.Undecided))
+	}
+	if p.CoreFollows && p.MappedIn != "" {
+		wrong("by the policy CoreFollows, core's flavors follow the provider config, and by the policy MappedIn, images are mapped in %s: leave one of the two out",
+			p.MappedIn)
 	}
 }

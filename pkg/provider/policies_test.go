@@ -36,6 +36,9 @@ func TestPoliciesThatThereAreNot(t *testing.T) {
 		"provider openstack: the policy Order is 2, which is no preference order": {Order: 2},
 		"provider openstack: the policy Undecided is 3, which there is not":       {Undecided: 3},
 		"provider openstack: the policy Undecided is -1, which there is not":      {Undecided: -1},
+		"provider openstack: by the policy CoreFollows, core's flavors follow the provider config, and by the policy MappedIn, images are mapped in the moon": {
+			CoreFollows: true, MappedIn: "the moon",
+		},
 	} {
 		err := provider.Check[openstack.Image](given.Deciding{Chosen: chosen})
 		if err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/capkit/capkit/pkg/provider/policy"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -58,7 +60,7 @@ type Reading[R any] struct {
 	// deriver is the provider if it derives references that the config lacks; nil if it does not.
 	deriver provider.ReferenceDeriver[R]
 	// policies are those of the provider; inConfig says that images are mapped in the provider config.
-	policies provider.Policies
+	policies policy.Policies
 	inConfig bool
 	// unreadRegion is maybeUnreadRegion.
 	unreadRegion func() bool

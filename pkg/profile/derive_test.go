@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/provider/policy"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -38,8 +40,8 @@ func (d deriving) DeriveReference(v provider.ImageVersion, supported v1beta1.Cap
 // placed is one whose images are mapped elsewhere.
 type placed struct{ deriving }
 
-func (placed) Policies() provider.Policies {
-	return provider.Policies{MappedIn: "the table of the cloud"}
+func (placed) Policies() policy.Policies {
+	return policy.Policies{MappedIn: "the table of the cloud"}
 }
 
 func of(architecture string) v1beta1.Capabilities {

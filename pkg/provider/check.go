@@ -33,7 +33,7 @@ func Check[R any](provider Provider[R]) error {
 	}
 	workers.tryEmpty(wrong)
 	workers.checkRequests(wrong)
-	PoliciesOf(provider).check(wrong)
+	PoliciesOf(provider).Check(wrong)
 	checkAbilities(provider, wrong)
 	return errors.Join(errs...)
 }

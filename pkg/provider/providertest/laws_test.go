@@ -219,7 +219,7 @@ func TestLawsFindLimits(t *testing.T) {
 		"": {},
 		"1.0.0 as legacy: the provider's Encode does not refuse it, although a region is named elsewhere: it was written as": {
 			changed{after: func([]any, error) ([]any, error) {
-				return []any{v1alpha1.MachineImageVersion{Version: "1"}}, nil
+				return []any{local.MachineImageVersion{Version: "1"}}, nil
 			}},
 		},
 		"1.0.0 as capabilityFlavors: the provider's Encode refuses it without a reason": {changed{after: refuse(" ")}},

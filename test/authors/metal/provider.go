@@ -10,6 +10,8 @@ import (
 	"errors"
 	"regexp"
 
+	"github.com/capkit/capkit/pkg/provider/policy"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -65,8 +67,8 @@ func (Provider) Workers() provider.Workers { return provider.Workers{} }
 func (Provider) SharesReferences() bool { return true }
 
 // Policies say that images are mapped in the configuration of the extension.
-func (Provider) Policies() provider.Policies {
-	return provider.Policies{MappedIn: "the configuration of the extension"}
+func (Provider) Policies() policy.Policies {
+	return policy.Policies{MappedIn: "the configuration of the extension"}
 }
 
 // Decode reads a config, which a profile may do without.

@@ -9,7 +9,7 @@ SHELL       := bash
 
 MODULE   := github.com/capkit/capkit
 # The packages of the modules that are one workspace, go.work: all but test/browser. Tools have a module of their own, without it.
-ALL      := ./... $(addsuffix /...,./cmd ./internal/cli ./pkg/admission ./pkg/cli ./pkg/gardenerlib ./pkg/openstack/machines ./pkg/worker/kit ./hack ./test)
+ALL      := ./... $(addsuffix /...,./cmd ./internal/cli ./pkg/admission ./pkg/cli ./pkg/gardenerlib ./pkg/openstack/machines ./pkg/worker/kit ./hack ./test ./test/authors/convert)
 TOOL     := env GOWORK=off go tool -modfile=hack/tools/go.mod
 COMMIT   := $(shell git describe --always --dirty --match='' --abbrev=12 2>/dev/null)
 # A commit with a tag like v1.2.3 is that version; others are the one that is in the making.
@@ -46,7 +46,7 @@ PURE := ./pkg/capability/... ./pkg/imageselector/... ./pkg/finding/... ./pkg/pro
 # The compiler is silent for minutes when nothing was built before.
 GARDEN = hack/controlplane.sh > /dev/null && echo 'compiling what is not compiled yet: minutes the first time, seconds later' >&2 && go run ./hack/garden
 
-MODULES       = . pkg/gardenerlib pkg/admission pkg/worker/kit pkg/openstack/machines internal/cli pkg/cli cmd hack hack/tools hack/controlplane hack/apiservers/v1.146.0 hack/apiservers/v1.149.3 test test/browser
+MODULES       = . pkg/gardenerlib pkg/admission pkg/worker/kit pkg/openstack/machines internal/cli pkg/cli cmd hack hack/tools hack/controlplane hack/apiservers/v1.146.0 hack/apiservers/v1.149.3 test test/authors/convert test/browser
 GO_FILES      = git ls-files -z -- '*.go' ':!:*zz_generated*'
 LICENSE_FILES = git ls-files -z -- '*.go' '*.sh' '.*.yaml' '.ci/run' Makefile
 

@@ -26,6 +26,7 @@ func main() {
 		Add: func(ctx context.Context, mgr manager.Manager, o command.Options) error {
 			return machines.AddToManager(ctx, mgr, machines.AddOptions(o))
 		},
+		Check: machines.CheckRelease,
 	}
 	if err := command.New(controller).ExecuteContext(signals.SetupSignalHandler()); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -29,7 +29,7 @@ func Materials(name, version string, content []byte) (application cdx.Component,
 	application.Name, application.Hashes, application.Licenses = name, Sum256(content), Apache()
 	linked = []cdx.Component{standardLibrary(info.GoVersion)}
 	for _, module := range info.Deps {
-		component, err := moduleComponent(module)
+		component, err := moduleComponent(module, "v"+version)
 		if err != nil {
 			return application, nil, err
 		}
@@ -68,9 +68,15 @@ func standardLibrary(version string) cdx.Component {
 	return Component(cdx.ComponentTypeLibrary, "std", version)
 }
 
-// moduleComponent returns a module as it is linked in. Its hash is that of go.sum, over all its files.
-func moduleComponent(module *debug.Module) (cdx.Component, error) {
-	if module.Replace != nil {
+// moduleComponent returns a module as it is linked in. Its hash is that of go.sum, over all its files. One that is replaced by a folder is
+// of this repository, and has the version of the program.
+func moduleComponent(module *debug.Module, own string) (cdx.Component, error) {
+	switch {
+	case module.Replace != nil && module.Replace.Version == "(devel)":
+		component := Component(cdx.ComponentTypeLibrary, module.Path, own)
+		component.Licenses = Apache()
+		return component, nil
+	case module.Replace != nil:
 		module = module.Replace
 	}
 	component := Component(cdx.ComponentTypeLibrary, module.Path, module.Version)

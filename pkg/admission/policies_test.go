@@ -8,19 +8,20 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/provider/policy"
+
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/pkg/provider"
 )
 
 // follower is OpenStack if its extension lets core follow the provider config.
 type follower struct{ openstack.Provider }
 
-func (follower) Policies() provider.Policies {
-	return provider.Policies{CoreFollows: true}
+func (follower) Policies() policy.Policies {
+	return policy.Policies{CoreFollows: true}
 }
 
 // An operator adds a flavor to the provider config alone. By default that is refused; where core follows, it gets the flavor.

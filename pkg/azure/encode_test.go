@@ -27,7 +27,7 @@ var (
 	basic       = v1beta1.Capabilities{azure.Networking: {"basic"}}
 )
 
-func configs(t testing.TB) [][]byte {
+func configs(t testing.TB) []providertest.Config {
 	t.Helper()
 	return providertest.Configs(t, configKind, "../apis/azure/v1alpha1/testdata", "testdata")
 }
@@ -87,7 +87,7 @@ func FuzzEncode(f *testing.F) { f.Fuzz(rapid.MakeFuzz(tryVersion)) }
 // FuzzDecodeAndEncode writes what was read of arbitrary configs.
 func FuzzDecodeAndEncode(f *testing.F) {
 	for _, config := range configs(f) {
-		f.Add(config)
+		f.Add(config.JSON)
 	}
 	f.Fuzz(func(t *testing.T, config []byte) {
 		if err := providertest.Check(azure.Provider{}, config); err != nil {

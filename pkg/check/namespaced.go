@@ -16,6 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/providerconfig"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // namespacedChecker looks for what a NamespacedCloudProfile must not say (semantics S11).
@@ -107,7 +108,7 @@ func (n *namespacedChecker[R]) checkConfigFields() {
 	if extender, ok := provider.As[provider.ListExtender](n.parent.Provider()); ok {
 		for _, list := range extender.NamespacedLists() {
 			own = append(own, list.Field)
-			n.checkEntries(list, fields[list.Field])
+			n.checkEntries(n.At.Child("providerConfig"), list, fields[list.Field])
 		}
 	}
 	for name, value := range fields {
@@ -121,24 +122,48 @@ func (n *namespacedChecker[R]) checkConfigFields() {
 	}
 }
 
-// checkEntries demands that the entries of a further list have their keys, each of them once, without which they could
-// not be merged. What is no list of objects has been reported by the provider.
-func (n *namespacedChecker[R]) checkEntries(list provider.List, value any) {
+// checkEntries demands that the entries of a further list, in the object at the path above, have their keys, each of them once, without
+// which they could not be merged. What is no list of objects has been reported by the provider.
+func (n *namespacedChecker[R]) checkEntries(above *field.Path, list provider.List, value any) {
 	entries, _ := value.([]any)
 	first := map[string]*field.Path{}
 	for i, entry := range entries {
 		object, isObject := entry.(map[string]any)
-		at := n.At.Child("providerConfig", list.Field).Index(i)
+		at := above.Child(list.Field).Index(i)
 		key, _ := object[list.Key].(string)
 		switch {
 		case !isObject || n.Unread.Touches(at):
+			continue
 		case key == "":
-			n.Report.Errors = append(n.Report.Errors, profile.NameMissing(at, list.Key, "entry of "+list.Field))
+			missing := profile.NameMissing(at, list.Key, "entry of "+list.Field)
+			if !slices.ContainsFunc(n.Report.Errors, func(f finding.Finding) bool { return f.Field == missing.Field && f.Origin == missing.Origin }) {
+				n.Report.Errors = append(n.Report.Errors, missing)
+			}
 		case first[key] != nil:
 			n.Report.Found(RuleEntryDuplicate, field.ErrorTypeDuplicate, at.Child(list.Key), key,
 				"%s is already in %s; remove one of the two", key, first[key])
 		default:
 			first[key] = at
+		}
+		if len(list.Lists) > 0 {
+			n.checkWithin(at, list, object)
+		}
+	}
+}
+
+// checkWithin demands that an entry, at the path at, of a list that has lists within its entries holds only these and its key: of
+// all else the parent's is what counts.
+func (n *namespacedChecker[R]) checkWithin(at *field.Path, list provider.List, object map[string]any) {
+	own := []string{list.Key}
+	for _, within := range list.Lists {
+		own = append(own, within.Field)
+		n.checkEntries(at, within, object[within.Field])
+	}
+	for name, value := range object {
+		if !slices.Contains(own, name) && !providerconfig.Empty(value) {
+			n.Report.Found(ruleNamespacedConfig, field.ErrorTypeForbidden, at.Child(name), nil,
+				"an entry of %s has %s only in a NamespacedCloudProfile; %s is that of the parent, CloudProfile %s: remove it",
+				list.Field, words.And(own), name, n.name)
 		}
 	}
 }

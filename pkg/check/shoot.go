@@ -117,7 +117,7 @@ func warnIgnored[R any](p *profile.Profile[R], r *resolve.Resolution[R], report 
 	for _, q := range r.Ignored {
 		why, chosen := "which the profile does not register", "so an image is chosen that may not support it; if all do"
 		remedy := fmt.Sprintf("register it in spec.machineCapabilities, with the values [%s], "+
-			"and declare it on the flavors that do, in spec.machineImages and spec.providerConfig", strings.Join(p.ValuesOf(q.Capability), ", "))
+			"and declare it on the flavors that do, in spec.machineImages and %s", strings.Join(p.ValuesOf(q.Capability), ", "), resolve.MappingField(p))
 		name := p.Misspelt(q.Capability)
 		switch {
 		case name != "":
@@ -127,7 +127,7 @@ func warnIgnored[R any](p *profile.Profile[R], r *resolve.Resolution[R], report 
 			remedy = fmt.Sprintf("register it in spec.machineCapabilities, with the values [%s], and declare it on %s",
 				strings.Join(p.ValuesOf(q.Capability), ", "), resolve.DeclaredOn(p, &q))
 		case q.OnlyIfRegistered:
-			why, remedy = "which no flavor of the profile declares", "declare it on the flavors that do, in spec.providerConfig only"
+			why, remedy = "which no flavor of the profile declares", "declare it on the flavors that do, in "+resolve.MappingField(p)+" only"
 		}
 		report.Found(RuleRequestIgnored, field.ErrorTypeNotSupported, resolve.SettingOf(&r.Pool, &q), field.OmitValueType{},
 			"%s%s, %s, %s, nothing has to be done; if not, the operator can %s",

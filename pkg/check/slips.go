@@ -64,7 +64,7 @@ func (c *checker[R]) withoutAnything() {
 	for i, region := range c.profile.Regions() {
 		if c.bare.Has(region) {
 			c.Report.Found(ruleRegionUncovered, field.ErrorTypeRequired, c.At.Child("regions").Index(i), region,
-				"region %s: no image version has an image there, so that nothing boots; add images for it to the provider config", region)
+				"region %s: no image version has an image there, so that nothing boots; add images for it to %s", region, c.mapping())
 		}
 	}
 }

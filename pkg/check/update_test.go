@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/provider/policy"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -101,16 +103,16 @@ func TestUsesThatBreakByPolicy(t *testing.T) {
 	for _, tc := range []struct {
 		what   string
 		after  *v1beta1.CloudProfileSpec
-		policy provider.Undecided
+		policy policy.Undecided
 		want   string
 	}{
-		{"delisted", delisted, provider.UndecidedGoesOn, goOn},
-		{"delisted", delisted, provider.UndecidedFails, goOn},
-		{"no image in the region", moved, provider.UndecidedGoesOn, goOn},
-		{"no image in the region", moved, provider.UndecidedRecalls, goOn},
-		{"no image in the region", moved, provider.UndecidedFails, getNone},
+		{"delisted", delisted, policy.GoesOn, goOn},
+		{"delisted", delisted, policy.Fails, goOn},
+		{"no image in the region", moved, policy.GoesOn, goOn},
+		{"no image in the region", moved, policy.Recalls, goOn},
+		{"no image in the region", moved, policy.Fails, getNone},
 	} {
-		cloud := given.Deciding{Chosen: provider.Policies{Undecided: tc.policy}}
+		cloud := given.Deciding{Chosen: policy.Policies{Undecided: tc.policy}}
 		before, _ := profile.Compile(cloud, choosy(t), field.NewPath("spec"))
 		after, _ := profile.Compile(cloud, tc.after, field.NewPath("spec"))
 		got := given.Explained(effects(before, after, []use{usedBy("s", choosy(t).MachineTypes[0].Name)}))

@@ -35,7 +35,7 @@ func (c *checker[R]) withWarnings() finding.Report {
 	c.firstText()
 	c.silent()
 	c.findSlips()
-	read := !c.Unread.Touches(c.At.Child("providerConfig", "machineImages"))
+	read := !c.Unread.Touches(c.At.Child("providerConfig", "machineImages")) && !c.partsUnread()
 	if read {
 		c.unused()
 		c.withoutAnything()
@@ -53,6 +53,18 @@ func (c *checker[R]) withWarnings() finding.Report {
 	}
 	c.Report.End(c.At.Child("providerConfig"))
 	return c.Report.Sorted()
+}
+
+// partsUnread reports whether a part of an image version could not be read, wherever it stands.
+func (c *checker[R]) partsUnread() bool {
+	if c.Unread.Any() {
+		for _, version := range profile.Mappings(c.Images) {
+			if c.Unread.Touches(version.Path) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unused warns about images and versions of the provider config that core does not list.
@@ -166,10 +178,10 @@ func (c *checker[R]) regionsWithout(flavor *imageselector.Flavor[R]) []string {
 
 // unknownRegions warns about regions of the provider config that the profile does not have, once for each.
 func (c *checker[R]) unknownRegions() {
-	unknown, known := map[string][]*field.Path{}, sets.New(c.profile.Regions()...)
+	unknown, known := map[string][]*imageselector.Regional[R]{}, sets.New(c.profile.Regions()...)
 	for reference := range profile.References(c.Images) {
 		if reference.Region != "" && !known.Has(reference.Region) {
-			unknown[reference.Region] = append(unknown[reference.Region], reference.Path)
+			unknown[reference.Region] = append(unknown[reference.Region], reference)
 		}
 	}
 	speller := words.NewSpeller(c.profile.Regions())
@@ -180,7 +192,7 @@ func (c *checker[R]) unknownRegions() {
 			references = fmt.Sprintf("%d references", len(places))
 		}
 		meant := words.DidYouMean(c.slips[region])
-		warning := fault(ruleRegionUnknown, field.ErrorTypeNotSupported, places[0].Child("name"), region,
+		warning := fault(ruleRegionUnknown, field.ErrorTypeNotSupported, places[0].NamePath(), region,
 			"region %s is not in %s (%s): %s to it cannot be used%s", region, c.regions, words.Few(c.profile.Regions()), references, meant)
 		warning.Instead = c.followed[region]
 		warning.Suggestion = finding.Suggest(finding.ReplaceRegion, region, c.slips[region], speller.Certain(region))
@@ -269,14 +281,19 @@ func (c *checker[R]) nothingFits(t *v1beta1.MachineType, regions []string, fitte
 		if !c.profile.Vocabulary().Legacy() {
 			maps.Copy(has, t.Capabilities)
 		}
-		return fmt.Sprintf("no image version fits its %s in %s; add a flavor that does, in spec.machineImages and the provider config, or remove the machine type",
-			c.profile.Vocabulary().Format(has), counted("region", regions))
+		return fmt.Sprintf("no image version fits its %s in %s; add a flavor that does, in spec.machineImages and %s, or remove the machine type",
+			c.profile.Vocabulary().Format(has), counted("region", regions), c.mapping())
 	}
 	add := "one"
 	if len(regions) > 1 {
 		add = "one for each"
 	}
-	return fmt.Sprintf("no image version that fits has an image in %s; add %s to the provider config", counted("region", regions), add)
+	return fmt.Sprintf("no image version that fits has an image in %s; add %s to %s", counted("region", regions), add, c.mapping())
+}
+
+// mapping returns what messages call the place in which images are mapped.
+func (c *checker[R]) mapping() string {
+	return provider.PoliciesOf(c.profile.Provider()).Mapping("the provider config")
 }
 
 // undeclared warns about a machine type that does not declare a capability which all others, at least two, declare. It supports all

@@ -24,7 +24,7 @@ var (
 	formats    = []provider.Format{provider.FormatLegacy, provider.FormatFlavors}
 )
 
-func configs(t testing.TB) [][]byte {
+func configs(t testing.TB) []providertest.Config {
 	t.Helper()
 	return providertest.Configs(t, configKind, "../apis/gcp/v1alpha1/testdata", "testdata")
 }
@@ -73,7 +73,7 @@ func FuzzEncode(f *testing.F) { f.Fuzz(rapid.MakeFuzz(tryVersion)) }
 // FuzzDecodeAndEncode writes what was read of arbitrary configs.
 func FuzzDecodeAndEncode(f *testing.F) {
 	for _, config := range configs(f) {
-		f.Add(config)
+		f.Add(config.JSON)
 	}
 	f.Fuzz(func(t *testing.T, config []byte) {
 		if err := providertest.Check(gcp.Provider{}, config); err != nil {

@@ -50,6 +50,13 @@ type Version[R any] struct {
 	Path *field.Path
 }
 
+// Scattered reports whether a flavor has a reference that does not stand in the entry, but in a list for one region.
+func (v *Version[R]) Scattered() bool {
+	return slices.ContainsFunc(v.Flavors, func(f Flavor[R]) bool {
+		return slices.ContainsFunc(f.Regional, func(r Regional[R]) bool { return r.NamedAt != nil })
+	})
+}
+
 // Flavor is one image artifact, with what it supports and where it can be found.
 type Flavor[R any] struct {
 	// Capabilities as declared. What is absent is supported in full (semantics S2), but for worker capabilities (S3).
@@ -100,8 +107,19 @@ func registeredOf(v *capability.Vocabulary, name string, values []string) v1beta
 type Regional[R any] struct {
 	Region string
 	Ref    R
-	// Path is where the user wrote the region.
+	// Path is where the user wrote the reference, with the name of the region beside it.
 	Path *field.Path
+	// NamedAt is where the name of the region is written, if that is elsewhere: above a list of images for the region alone. Then the
+	// reference does not stand in the entry of the version, and a provider cannot write it there. Nil: in the field name of Path.
+	NamedAt *field.Path
+}
+
+// NamePath returns where the name of the region is written.
+func (r *Regional[R]) NamePath() *field.Path {
+	if r.NamedAt != nil {
+		return r.NamedAt
+	}
+	return r.Path.Child("name")
 }
 
 // Global is a provider's pointer to an artifact that holds in every region without a reference of its own.
@@ -110,7 +128,9 @@ type Global[R any] struct {
 	// Fallback is set if booting from this reference works but is discouraged: an OpenStack image name, say, which need
 	// not be unique, where an image ID would be. It changes no decision; package check warns about it.
 	Fallback bool
-	// Path is where the user wrote the reference.
+	// Derived is set if nobody has written the reference: the provider knows it by the name of the image version.
+	Derived bool
+	// Path is where the user wrote the reference. Of one that is derived, where the flavor is written.
 	Path *field.Path
 }
 

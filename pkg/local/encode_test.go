@@ -20,7 +20,7 @@ var configKind = local.ConfigKind
 
 func TestLaws(t *testing.T) {
 	providertest.Laws(t, local.Provider{}, append(providertest.Configs(t, configKind,
-		"../../example", "../cli/testdata", "../check/testdata"), []byte(config))...)
+		"../../example", "../cli/testdata", "../check/testdata"), providertest.Config{JSON: []byte(config)})...)
 }
 
 // version makes up a version in one of the two formats, as that is read.

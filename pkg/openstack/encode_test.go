@@ -21,7 +21,7 @@ import (
 var configKind = schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
 
 // configs are those of examples and tests.
-func configs(t testing.TB) [][]byte {
+func configs(t testing.TB) []providertest.Config {
 	t.Helper()
 	return providertest.Configs(t, configKind, "../../example", "../../test/fixtures/manifests",
 		"../apis/openstack/v1alpha1/testdata", "testdata", "rules/testdata", "../cli/testdata", "../check/testdata")
@@ -116,7 +116,7 @@ func FuzzEncode(f *testing.F) { f.Fuzz(rapid.MakeFuzz(tryVersion)) }
 // FuzzDecodeAndEncode writes what was read of arbitrary configs.
 func FuzzDecodeAndEncode(f *testing.F) {
 	for _, config := range configs(f) {
-		f.Add(config)
+		f.Add(config.JSON)
 	}
 	f.Fuzz(func(t *testing.T, config []byte) {
 		if err := providertest.Check(openstack.Provider{}, config); err != nil {

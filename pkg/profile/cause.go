@@ -171,7 +171,7 @@ func (p *Profile[R]) addFlavor(parts map[string]part, id provider.ImageVersion, 
 	within := whole
 	for i := range flavor.Regional {
 		r := &flavor.Regional[i]
-		parts[r.Path.Child("name").String()] = whole // any region may be meant
+		parts[r.NamePath().String()] = whole // any region may be meant
 		parts[r.Path.String()] = part{versions: whole.versions, set: set, regions: []string{r.Region}}
 		within.regions = append(within.regions, r.Region)
 	}

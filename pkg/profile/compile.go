@@ -9,6 +9,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/capkit/capkit/pkg/provider/policy"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -53,9 +56,16 @@ type Reading[R any] struct {
 	// Report has everything that is wrong, in no order, and the provider's warnings about its config.
 	Report finding.Report
 
-	provider   provider.Provider[R]
-	vocabulary *capability.Vocabulary
-	validator  provider.Validator
+	provider provider.Provider[R]
+	// deriver is the provider if it derives references that the config lacks; nil if it does not.
+	deriver provider.ReferenceDeriver[R]
+	// policies are those of the provider; inConfig says that images are mapped in the provider config.
+	policies policy.Policies
+	inConfig bool
+	// unreadRegion is maybeUnreadRegion.
+	unreadRegion func() bool
+	vocabulary   *capability.Vocabulary
+	validator    provider.Validator
 	// core holds the image versions of Spec; of two of one name the first.
 	core map[provider.ImageVersion]*v1beta1.MachineImageVersion
 	// regions are those of the profile that it results in.
@@ -76,10 +86,14 @@ type Reading[R any] struct {
 }
 
 func newReading[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at *field.Path) *Reading[R] {
-	return &Reading[R]{
+	r := &Reading[R]{
 		Spec: spec, At: at, provider: cloud, core: indexed(spec), regions: regionsOf(spec),
 		doubtful: map[*field.Path]bool{}, empty: map[*field.Path][]string{},
 	}
+	r.deriver, _ = provider.As[provider.ReferenceDeriver[R]](cloud)
+	r.policies = provider.PoliciesOf(cloud)
+	r.inConfig, r.unreadRegion = r.policies.MappedIn == "", sync.OnceValue(r.maybeUnreadRegion)
+	return r
 }
 
 // Read is [Compile] for checks, which go on with what was read. Its report has the errors of the profile.

@@ -24,7 +24,7 @@ import (
 // Conversion is what an entry of a NamespacedCloudProfile's provider config becomes in the format of its parent
 // (semantics S11).
 type Conversion struct {
-	// Image and Version are the indices in machineImages and its versions.
+	// Image and Version are the indices in machineImages and its versions; too large for one that stands in another list.
 	Image, Version int
 	// Entries take the place of the version: at least one.
 	Entries []map[string]any
@@ -137,7 +137,11 @@ func (r *Reading[R]) agreedOn(id provider.ImageVersion, version *imageselector.V
 	slices.Sort(chosen)
 	agreed := make([]imageselector.Flavor[R], 0, len(chosen))
 	for _, i := range chosen {
-		agreed = append(agreed, flavors[i])
+		flavor := flavors[i]
+		if flavor.Global != nil && flavor.Global.Derived { // which is derived again where it is left out
+			flavor.Global = nil
+		}
+		agreed = append(agreed, flavor)
 	}
 	return agreed, len(agreed) > 0
 }

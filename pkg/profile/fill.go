@@ -43,10 +43,9 @@ func FillNamespacedCloudProfile[R any](cloud provider.Provider[R], object *v1bet
 }
 
 func (r *Reading[R]) fill() []Filled {
-	follows := provider.PoliciesOf(r.provider).CoreFollows
 	var fillable []Version
 	for v := range Versions(r.Spec) {
-		if (follows || len(v.CapabilityFlavors) == 0) && !r.Inherits(v.ID) {
+		if (r.policies.CoreFollows || len(v.CapabilityFlavors) == 0) && !r.Inherits(v.ID) {
 			fillable = append(fillable, v)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/provider/policy"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -41,7 +43,7 @@ func fillings(registered []v1beta1.CapabilityDefinition, filled []profile.Filled
 func TestFillCloudProfile(t *testing.T) { fillProfiles(t, "testdata/fill.txtar", given.ImagesOnly{}) }
 
 // following are the policies by which core follows the provider config.
-var following = provider.Policies{CoreFollows: true}
+var following = policy.Policies{CoreFollows: true}
 
 func TestCoreFollows(t *testing.T) {
 	fillProfiles(t, "testdata/fill-following.txtar", given.Deciding{Chosen: following})
@@ -199,7 +201,7 @@ func TestAProfileWithWorkerCapabilitiesIsSoundWhereItIsFilled(t *testing.T) {
 // follower is a cloud whose core follows the provider config.
 type follower struct{ given.Cloud }
 
-func (follower) Policies() provider.Policies { return following }
+func (follower) Policies() policy.Policies { return following }
 
 // Where core follows, what does not correspond is overwritten by what the mapping declares, and what corresponds is left; where core
 // has no flavors, it is filled in as by default. Each check looks at several profiles, of which not many can be filled in.

@@ -124,14 +124,14 @@ func (r *Reading[R]) checkReferences() {
 			return
 		}
 		var found finding.Report
-		if len(version.Flavors) == 0 {
+		if len(version.Flavors) == 0 && !r.derives(id, &imageselector.Flavor[R]{}) {
 			missing := finding.New(providerconfig.RuleReferenceMissing, field.ErrorTypeRequired, version.Path, nil,
 				"the version has no image: add capabilityFlavors, or a reference in the legacy format")
 			missing.Extent = places()[id]
 			found.Errors = append(found.Errors, missing)
 		}
 		for i := range version.Flavors {
-			checkFlavorReferences(r.provider, &version.Flavors[i], r.regions, &found)
+			r.checkFlavorReferences(id, &version.Flavors[i], &found)
 		}
 		reportUnless(r.Unread.Touches(version.Path), &r.Report, about(id.String(), found.Errors)...)
 		r.Report.ErrorsLeftOut = r.Report.ErrorsLeftOut || found.ErrorsLeftOut
@@ -163,15 +163,14 @@ func (r *Reading[R]) withoutEmpty(images []imageselector.Image[R]) []imageselect
 	return images
 }
 
-// checkFlavorReferences checks the references of a flavor in a profile that has some regions, until the report is full.
-func checkFlavorReferences[R any](
-	cloud provider.Provider[R], flavor *imageselector.Flavor[R], regions []string, report *finding.Report,
-) {
+// checkFlavorReferences checks the references of a flavor of an image version, until the report is full.
+func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *imageselector.Flavor[R], report *finding.Report) {
+	cloud, regions := r.provider, r.regions
 	if report.Full() {
 		report.ErrorsLeftOut = true // if there is any
 		return
 	}
-	if len(flavor.Regional) == 0 && flavor.Global == nil {
+	if len(flavor.Regional) == 0 && flavor.Global == nil && !r.derives(id, flavor) {
 		report.Errors = append(report.Errors, finding.New(providerconfig.RuleReferenceMissing, field.ErrorTypeRequired, flavor.Path, nil,
 			"the flavor has no reference to an image; add "+ReferenceForm(cloud)+", or remove the flavor"))
 	}
@@ -185,24 +184,25 @@ func checkFlavorReferences[R any](
 			report.ErrorsLeftOut = true // if there is any
 			return
 		}
-		r := &flavor.Regional[i]
-		first, found := seen[r.Region]
+		reference := &flavor.Regional[i]
+		first, found := seen[reference.Region]
 		switch {
-		case r.Region == "":
-			missing := NameMissing(r.Path, "name", "region")
+		case reference.Region == "":
+			missing := fault(ruleNameMissing, field.ErrorTypeRequired, reference.NamePath(), nil,
+				"every region needs a name; write one, or remove the entry")
 			if len(regions) > 0 {
 				missing.Detail = "every region needs a name; write one of the profile's regions (" + words.Few(regions) + "), or remove the entry"
 			}
 			report.Errors = append(report.Errors, missing)
 		case found:
-			report.Found(ruleRegionDuplicate, field.ErrorTypeDuplicate, r.Path.Child("name"), r.Region,
-				"region %s has a reference in %s already; remove one of the two, or correct its name%s", r.Region, first, alone())
+			report.Found(ruleRegionDuplicate, field.ErrorTypeDuplicate, reference.NamePath(), reference.Region,
+				"region %s has a reference in %s already; remove one of the two, or correct its name%s", reference.Region, first, alone())
 		default:
-			seen[r.Region] = r.Path
+			seen[reference.Region] = reference.Path
 		}
-		for _, err := range finding.Of(cloud.ValidateReference(r.Ref, r.Path)) {
-			if err.Origin == providerconfig.RuleReferenceMissing && r.Region != "" {
-				err.Detail = "region " + r.Region + ": " + err.Detail
+		for _, err := range finding.Of(cloud.ValidateReference(reference.Ref, reference.Path)) {
+			if err.Origin == providerconfig.RuleReferenceMissing && reference.Region != "" {
+				err.Detail = "region " + reference.Region + ": " + err.Detail
 			}
 			report.Errors = append(report.Errors, err)
 		}

@@ -32,7 +32,11 @@ func (r *Reading[R]) correspond() []imageselector.Image[R] {
 		image := &r.Spec.MachineImages[i]
 		path := r.At.Child("machineImages").Index(i)
 		entries, found := provided[image.Name]
-		if !found && r.definesVersions(image) && !r.leavesOut() {
+		switch {
+		case found:
+		case r.derivesSome(image) && !mayBeUnread():
+			entries = withoutEntries[R]()
+		case r.definesVersions(image) && !r.leavesOut():
 			reportUnless(mayBeUnread(), &r.Report, r.imageMissing(image, path))
 		}
 		versions := make([]imageselector.Version[R], 0, len(image.Versions))
@@ -47,13 +51,13 @@ func (r *Reading[R]) correspond() []imageselector.Image[R] {
 			}
 			c := r.correspondVersion(id, version, entries, at)
 			r.Report.Add(c.report)
-			if len(c.entries) > 0 {
+			if len(c.entries) > 0 || len(c.usable) > 0 {
 				versions = append(versions, imageselector.Version[R]{
 					Version: version.Version, Flavors: c.usable, Undeclared: c.undeclaredValues,
 				})
 			}
 		}
-		if found {
+		if entries != nil {
 			usable = append(usable, imageselector.Image[R]{Name: image.Name, Versions: versions})
 		}
 	}
@@ -108,21 +112,30 @@ func reportUnless(explained bool, report *finding.Report, errs ...finding.Findin
 
 // imageMissing returns the error for an image of core, at the path at, which stands for those about its versions.
 func (r *Reading[R]) imageMissing(image *v1beta1.MachineImage, at *field.Path) finding.Finding {
-	list := r.At.Child("providerConfig", "machineImages")
-	missing := fault(ruleImageMissing, field.ErrorTypeRequired, at, nil,
-		"%s: the provider config has no image of that name; add it, with its versions, under %s", image.Name, list)
+	add := "add it there, with its versions"
+	if r.inConfig {
+		add = "add it, with its versions, under " + r.images().String()
+	}
+	missing := fault(ruleImageMissing, field.ErrorTypeRequired, at, nil, "%s: %s has no image of that name; %s", image.Name, r.policies.Mapping("the provider config"), add)
 	for i := range image.Versions {
 		if id := (provider.ImageVersion{Image: image.Name, Version: image.Versions[i].Version}); !r.Inherits(id) {
-			missing.Parts = append(missing.Parts, versionMissing(id, at.Child("versions").Index(i), list))
+			missing.Parts = append(missing.Parts, r.versionMissing(id, at.Child("versions").Index(i), r.images()))
 		}
 	}
 	return missing
 }
 
-// versionMissing returns the error for an image version of core, at the path at, that belongs to the list under.
-func versionMissing(id provider.ImageVersion, at, under *field.Path) finding.Finding {
-	return fault(ruleVersionMissing, field.ErrorTypeRequired, at, nil,
-		"%s: the provider config has no entry for this version; add one under %s", id, under)
+// images returns the path of the images of the provider config.
+func (r *Reading[R]) images() *field.Path { return r.At.Child("providerConfig", "machineImages") }
+
+// versionMissing returns the error for an image version of core, at the path at, that belongs to the list under, if it is the
+// provider config that maps images.
+func (r *Reading[R]) versionMissing(id provider.ImageVersion, at, under *field.Path) finding.Finding {
+	add := "there"
+	if r.inConfig {
+		add = "under " + under.String()
+	}
+	return fault(ruleVersionMissing, field.ErrorTypeRequired, at, nil, "%s: %s has no entry for this version; add one %s", id, r.policies.Mapping("the provider config"), add)
 }
 
 // correspondVersion checks one version of core, which stands at the path at, with the provider's entries for its image;
@@ -135,11 +148,22 @@ func (r *Reading[R]) correspondVersion(
 		return c
 	}
 	c.entries = entries.versions[version.Version]
+	if r.deriver != nil && !slices.ContainsFunc(c.entries, r.unreadIn) && !r.unreadRegion() && (len(c.entries) > 0 || !entries.mayBeUnread()) {
+		c.derive = func(set capability.Set, at *field.Path) *imageselector.Global[R] { return r.derive(id, set, at) }
+	}
+	if len(c.entries) == 0 && c.deriveMissing() {
+		c.reportMissing()
+		return c
+	}
 	if len(c.entries) == 0 {
 		if c.leavesOut() {
 			return c
 		}
-		missing := versionMissing(id, at, entries.images[0].Path.Child("versions"))
+		list := r.images()
+		if images := entries.images; len(images) > 0 && strings.HasPrefix(images[0].Path.String(), list.String()) {
+			list = images[0].Path.Child("versions")
+		}
+		missing := r.versionMissing(id, at, list)
 		if entry := entries.meant(id.Version); entry != nil {
 			missing = fault(ruleVersionMissing, field.ErrorTypeRequired, at, nil,
 				"%s: the provider config has no entry for this version; if %s at %s is for it, write %s there, for versions are compared as text",
@@ -182,6 +206,7 @@ func (r *Reading[R]) meantFor(entries *imageEntries[R]) func(version string) *im
 func (r *Reading[R]) newCorrespondence(id provider.ImageVersion, version *v1beta1.MachineImageVersion, at *field.Path) *correspondence[R] {
 	c := newCorrespondence[R](r.vocabulary, r.eitherFormat, id, version, at)
 	c.quiet, c.doubtful = r.Report.Full(), r.doubtful
+	c.where = r.whereMissing
 	c.addCoreFlavors(version)
 	return c
 }
@@ -292,11 +317,11 @@ func NameMissing(at *field.Path, name, what string) finding.Finding {
 // maybeUnreadImage reports whether an image that seems to be missing may be one that could not be read: the list as a
 // whole, perhaps for a misspelt key, or an image without a name.
 func (r *Reading[R]) maybeUnreadImage() bool {
-	if !r.Unread.Any() {
+	if !r.Unread.Any() || !r.inConfig {
 		return false
 	}
 	nameless := func(image imageselector.Image[R]) bool { return image.Name == "" && r.Unread.Touches(image.Path) }
-	return len(r.Images) == 0 || r.Unread.Covers(r.At.Child("providerConfig", "machineImages")) ||
+	return len(r.Images) == 0 || r.Unread.Covers(r.images()) || r.unreadRegion() ||
 		slices.ContainsFunc(r.Images, nameless)
 }
 
@@ -305,7 +330,7 @@ func (r *Reading[R]) maybeUnreadVersion(entries *imageEntries[R]) bool {
 	unread := func(image *imageselector.Image[R]) bool {
 		return len(image.Versions) == 0 && r.Unread.Touches(image.Path) || r.Unread.Covers(image.Path.Child("versions"))
 	}
-	return r.Unread.Any() && (slices.ContainsFunc(entries.images, unread) || slices.ContainsFunc(entries.versions[""], r.unreadIn))
+	return r.Unread.Any() && r.inConfig && (r.unreadRegion() || slices.ContainsFunc(entries.images, unread) || slices.ContainsFunc(entries.versions[""], r.unreadIn))
 }
 
 // unreadIn reports whether a part of a version could not be read.

@@ -37,6 +37,11 @@ type correspondence[R any] struct {
 	undeclaredValues v1beta1.Capabilities
 	// carried are the reserved capabilities that core flavors of this version declare although they are not registered.
 	carried sets.Set[string]
+	// derive returns the reference that the provider derives for a flavor of this version, nil if it needs a mapping. It is nil
+	// itself for a provider that derives none, and where the mapping may be one that could not be read.
+	derive func(set capability.Set, at *field.Path) *imageselector.Global[R]
+	// where says where to add a flavor that is missing in these entries.
+	where func(entries []*imageselector.Version[R]) string
 	// eitherFormat says that the version may be written in another format than the one that the vocabulary asks for.
 	eitherFormat bool
 	// entries are those of the provider config for this version.
@@ -98,6 +103,7 @@ func (c *correspondence[R]) check() {
 		}
 	}
 	if !wrongFormat { // else the flavors that seem to be missing may be there, in the wrong format
+		c.deriveMissing()
 		c.reportMissing()
 	}
 }

@@ -52,13 +52,10 @@ func (c *correspondence[R]) unexpected(flavor *imageselector.Flavor[R], set capa
 // reportMissing reports the core flavors that no provider flavor corresponds to, except those that core itself
 // refuses, or that a flavor with errors of its own may have meant. Entries without any flavor are reported for that already.
 func (c *correspondence[R]) reportMissing() {
-	if !slices.ContainsFunc(c.entries, func(e *imageselector.Version[R]) bool { return len(e.Flavors) > 0 }) {
+	if len(c.entries) > 0 && !slices.ContainsFunc(c.entries, func(e *imageselector.Version[R]) bool { return len(e.Flavors) > 0 }) {
 		return
 	}
-	where := c.entries[0].Path
-	if !c.entries[0].Legacy {
-		where = where.Child("capabilityFlavors")
-	}
+	where := c.where(c.entries)
 	if c.reportDifferent() {
 		return
 	}
@@ -67,7 +64,7 @@ func (c *correspondence[R]) reportMissing() {
 			continue
 		}
 		missing := fault(ruleFlavorMissing, field.ErrorTypeRequired, core.at, nil,
-			"%s: no provider image for %s; add it under %s", c.name, c.format(core.written, core.set), where)
+			"%s: no provider image for %s; add it %s", c.name, c.format(core.written, core.set), where)
 		reportUnless(core.refused || mayBeOneOf(c.unclear, core.set), &c.report, missing)
 	}
 }

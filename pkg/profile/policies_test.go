@@ -7,13 +7,14 @@ package profile_test
 import (
 	"testing"
 
+	"github.com/capkit/capkit/pkg/provider/policy"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
 
 	"github.com/capkit/capkit/internal/testing/given"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/profile"
-	"github.com/capkit/capkit/pkg/provider"
 )
 
 // ordering is a provider with a preference order.
@@ -22,7 +23,7 @@ type ordering struct {
 	order capability.Order
 }
 
-func (o ordering) Policies() provider.Policies { return provider.Policies{Order: o.order} }
+func (o ordering) Policies() policy.Policies { return policy.Policies{Order: o.order} }
 
 // Whoever asks a profile gets the order of its provider, or the one that the profile was given.
 func TestEveryQuestionHasTheOrderOfTheProfile(t *testing.T) {

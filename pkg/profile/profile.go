@@ -76,7 +76,7 @@ type Machine struct {
 // newProfile compiles what a reading of a whole profile has.
 func newProfile[R any](r *Reading[R]) *Profile[R] {
 	p := &Profile[R]{
-		provider: r.provider, order: provider.PoliciesOf(r.provider).Order, spec: r.Spec, at: r.At, vocabulary: r.vocabulary, catalog: r.Catalog, core: r.core,
+		provider: r.provider, order: r.policies.Order, spec: r.Spec, at: r.At, vocabulary: r.vocabulary, catalog: r.Catalog, core: r.core,
 		validator: r.validator, doubtful: r.doubtful, faults: finding.Report{Errors: r.Report.Errors, Silenced: r.Report.Silenced},
 		machines: make(map[string]Machine, len(r.Spec.MachineTypes)), regions: r.regions, imageRegions: r.ImageRegions(),
 		offered: offeredBy(r.Images), names: r.names,

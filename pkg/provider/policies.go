@@ -4,57 +4,19 @@
 
 package provider
 
-import "github.com/capkit/capkit/pkg/capability"
+import "github.com/capkit/capkit/pkg/provider/policy"
 
 // PolicyChooser is a [Provider] of an extension that decides something in another way than capkit does by default. The provider is
 // the only place for it, so that webhooks, warnings, maintenance, worker controller and command agree.
 type PolicyChooser interface {
 	// Policies are the same at every call. [Check] refuses values that there are not.
-	Policies() Policies
+	Policies() policy.Policies
 }
-
-// Policies are what extensions decide in different ways. The zero Policies are the defaults.
-type Policies struct {
-	// Order ranks the flavors that fit a worker pool (semantics S5).
-	Order capability.Order
-	// CoreFollows says that core's flavors are overwritten where they do not correspond to the provider config (semantics S12). By
-	// default they are filled in where there are none, and what an operator wrote is never overwritten.
-	CoreFollows bool
-	// Undecided is what becomes of a worker pool that exists and whose image cannot be decided, since the mapping is wrong
-	// (semantics S14).
-	Undecided Undecided
-}
-
-// Undecided is what becomes of a worker pool whose image cannot be decided by the profile. What becomes of a version that the
-// profile does not list any more does not depend on it.
-type Undecided int
-
-// The policies. Where a pool goes on, an Event says what is wrong.
-const (
-	// UndecidedGoesOn: a pool that exists goes on with what its machine class boots, as long as the name of the class stays the same, and
-	// with a record of the Worker's status that fits when the name changes. A new pool is refused.
-	UndecidedGoesOn Undecided = iota
-	// UndecidedRecalls: a new pool, too, gets a record of its image version that fits, if another pool of the Worker has booted it.
-	UndecidedRecalls
-	// UndecidedFails: the pool is refused, and with it the reconciliation of its Worker, until the mapping is right.
-	UndecidedFails
-)
 
 // PoliciesOf returns the policies of a provider, the defaults if it chooses none.
-func PoliciesOf(provider any) Policies {
+func PoliciesOf(provider any) policy.Policies {
 	if chooser, chooses := As[PolicyChooser](provider); chooses {
 		return chooser.Policies()
 	}
-	return Policies{}
-}
-
-// check reports the values that there are not.
-func (p Policies) check(wrong func(format string, args ...any)) {
-	if p.Order != capability.GEP33 && p.Order != capability.Gardener {
-		wrong("the policy Order is %d, which is no preference order: choose capability.GEP33 or capability.Gardener", int(p.Order))
-	}
-	if p.Undecided < UndecidedGoesOn || p.Undecided > UndecidedFails {
-		wrong("the policy Undecided is %d, which there is not: choose UndecidedGoesOn, UndecidedRecalls or UndecidedFails of package provider",
-			int(p.Undecided))
-	}
+	return policy.Policies{}
 }

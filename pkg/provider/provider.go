@@ -8,7 +8,7 @@
 //
 // Start reading at [Provider]. What a provider can do besides is an interface of its own, which it implements or leaves
 // out: [RuleDescriber], [ShootUpdateValidator], [CredentialsValidator], [DNSCredentialsValidator], [ListExtender], [OfferDescriber],
-// [ReferenceDescriber], [ReferenceSharer], [PolicyChooser]. Package
+// [ReferenceDescriber], [ReferenceSharer], [ReferenceDeriver], [PolicyChooser]. Package
 // providerconfig decodes and has ready-made findings; [Check] finds what is wrong with a provider itself.
 package provider
 
@@ -36,14 +36,19 @@ type Provider[R any] interface {
 	//
 	// The report holds what only the provider can see: fields that exclude each other, fields that mean nothing where they
 	// stand. What follows from the images is checked by package profile. After errors what could be read is returned
-	// all the same, with an image and a version for each entry of the two lists. A raw without content is an error.
+	// all the same, with an image and a version for each entry of the two lists. A raw without content is an error, unless
+	// the provider does without a config.
+	//
+	// Images that are not in the list machineImages come after those that are, and versions that are not in the list of
+	// their image after those: what stands in the two lists is where its path says.
 	Decode(raw *runtime.RawExtension, at *field.Path) (Config[R], finding.Report)
 
 	// Encode is the inverse of Decode for one version of an image. It returns the entries that stand for it in the list of
 	// versions, as values that encoding/json can write: one, or several if the format has an entry for each architecture.
 	// Decoded again they give the same flavors, in the same order, with the same references. Paths count for nothing. The
 	// error says what the format has no words for, as the end of a sentence: "the legacy format has no place for
-	// {hypervisor: [baremetal]}".
+	// {hypervisor: [baremetal]}". In its own format it writes every version that Decode reads, with one exception: a reference
+	// of a region that is named elsewhere, which is Regional.NamedAt, it refuses in both formats.
 	//
 	// In [FormatLegacy] each flavor has one architecture, amd64 if it declares none, and what its Implied says. For a nil
 	// Implied it writes what Decode reads as nothing said, or returns an error if the format cannot say that. A flavor
@@ -91,6 +96,10 @@ type List struct {
 	// Key is the field by which entries are told apart: "name". Its value is text. In a NamespacedCloudProfile an
 	// entry without it, or with that of another entry, is refused by package check.
 	Key string
+	// Lists of an entry that are merged in the same way: {"regions", "name"} may have {"machineImages", "name"}, and that
+	// {"versions", "version"}. An entry that the parent has under the same key then keeps all else that it has, and package
+	// check refuses other fields than the key and these. Nil: entries are replaced as a whole.
+	Lists []List
 }
 
 // OfferDescriber is a [Provider] whose config has lists from which owners of Shoots choose, besides regions, machine types and images.
@@ -110,6 +119,16 @@ type ReferenceDescriber interface {
 type ReferenceSharer interface {
 	// SharesReferences reports whether they are like that.
 	SharesReferences() bool
+}
+
+// ReferenceDeriver is a [Provider] of a cloud that boots an image without a mapping in the provider config: it makes the reference of
+// the names of image and version, or the cloud looks it up by these, or the mapping is in another place, which the provider has read.
+type ReferenceDeriver[R any] interface {
+	// DeriveReference returns the reference of a flavor of an image version where the provider config has none, for all regions
+	// without one of their own. supported is what the flavor supports, with all that is registered; the map may be kept. derived is
+	// false if the flavor needs a mapping, in the place that is [Policies].MappedIn. It is the same at every call, and the reference
+	// is valid.
+	DeriveReference(version ImageVersion, supported v1beta1.Capabilities) (ref R, derived bool)
 }
 
 // RuleDescriber is a [Provider] that describes its own rules, for the documentation, SARIF output and metrics.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -18,7 +19,12 @@ import (
 // Untyped returns a provider whose references may be of any type, so that providers of several clouds can stand in one list.
 // It does and says what the provider does; [As] finds what that can do besides. A reference of it has the type R, or is nil for the
 // zero R. One of another type is an error of Encode and of ValidateReference.
-func Untyped[R any](cloud Provider[R]) Provider[any] { return untyped[R]{cloud} }
+func Untyped[R any](cloud Provider[R]) Provider[any] {
+	if deriver, derives := As[ReferenceDeriver[R]](cloud); derives {
+		return untypedDeriver[R]{untyped[R]{cloud}, deriver}
+	}
+	return untyped[R]{cloud}
+}
 
 // As returns what a provider, or its validator, can do besides, and whether it can: an interface of this package, such as
 // [ListExtender]. It looks into the provider of [Untyped], and into whatever else has a method Unwrap that returns a provider.
@@ -34,6 +40,18 @@ func As[T any](of any) (T, bool) {
 }
 
 type untyped[R any] struct{ cloud Provider[R] }
+
+// untypedDeriver is one that is a [ReferenceDeriver] as well, whose references have a type.
+type untypedDeriver[R any] struct {
+	untyped[R]
+	deriver ReferenceDeriver[R]
+}
+
+// DeriveReference implements [ReferenceDeriver].
+func (u untypedDeriver[R]) DeriveReference(version ImageVersion, supported v1beta1.Capabilities) (ref any, derived bool) {
+	typed, derived := u.deriver.DeriveReference(version, supported)
+	return anyOf(typed), derived
+}
 
 // Unwrap returns the provider itself.
 func (u untyped[R]) Unwrap() any { return u.cloud }
@@ -107,14 +125,14 @@ func convertVersion[A, B any](version *imageselector.Version[A], convert func(A)
 			if err != nil {
 				return converted, err
 			}
-			flavor.Regional = append(flavor.Regional, imageselector.Regional[B]{Region: r.Region, Ref: ref, Path: r.Path})
+			flavor.Regional = append(flavor.Regional, imageselector.Regional[B]{Region: r.Region, Ref: ref, Path: r.Path, NamedAt: r.NamedAt})
 		}
 		if f.Global != nil {
 			ref, err := convert(f.Global.Ref)
 			if err != nil {
 				return converted, err
 			}
-			flavor.Global = &imageselector.Global[B]{Ref: ref, Fallback: f.Global.Fallback, Path: f.Global.Path}
+			flavor.Global = &imageselector.Global[B]{Ref: ref, Fallback: f.Global.Fallback, Derived: f.Global.Derived, Path: f.Global.Path}
 		}
 		converted.Flavors = append(converted.Flavors, flavor)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/fieldpath"
@@ -254,6 +255,18 @@ func (u Unread) covers(path string) bool {
 		}
 	}
 	return false
+}
+
+// Beside reports whether a place is at, above or below the path, and not within one of those that are known.
+func (u Unread) Beside(at *field.Path, known sets.Set[string]) bool {
+	return u.Covers(at) || slices.ContainsFunc(u.places, func(place string) bool {
+		for above := range fieldpath.Upward(place) {
+			if known.Has(above) {
+				return false
+			}
+		}
+		return fieldpath.Above(fieldpath.Text(at), place)
+	})
 }
 
 // Silence returns a report without warnings, and with errors silenced, that only follow from what could not be read:

@@ -5,6 +5,9 @@
 package providerconfig
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -80,4 +83,81 @@ func LegacyFlavors[W, R any](written []W, at *field.Path, convert func(*W) Regio
 // OfArchitecture returns what a legacy image with this architecture supports; nil is amd64. The caller owns the result.
 func OfArchitecture(architecture *string) v1beta1.Capabilities {
 	return v1beta1.Capabilities{capability.Architecture: {ptr.Deref(architecture, constants.ArchitectureAMD64)}}
+}
+
+// Override puts images that are for one region into those for all regions, and returns these: the references of overrides, which are
+// global where they stand, become those of the region, whose name is written at the path namedAt. An image, a version of it in this
+// format or a flavor with these capabilities that images lack is added behind those that they have. overrides must not be used any more.
+func Override[R any](images, overrides []imageselector.Image[R], region string, namedAt *field.Path) []imageselector.Image[R] {
+	named := make(map[string]*overridden, len(images))
+	for i := range slices.Backward(images) { // of two of one name the first
+		named[images[i].Name] = &overridden{index: i}
+	}
+	for _, override := range overrides {
+		if named[override.Name] == nil {
+			named[override.Name] = &overridden{index: len(images)}
+			images = append(images, imageselector.Image[R]{Name: override.Name, Path: override.Path})
+		}
+		to := named[override.Name]
+		image := &images[to.index]
+		if to.versions == nil {
+			to.versions = make(map[string][]int, len(image.Versions))
+			for k := range image.Versions {
+				to.versions[image.Versions[k].Version] = append(to.versions[image.Versions[k].Version], k)
+			}
+		}
+		for k := range override.Versions {
+			overrideVersion(image, to, &override.Versions[k], imageselector.Regional[R]{Region: region, NamedAt: namedAt})
+		}
+	}
+	return images
+}
+
+// overridden is an image in a list: its index, and those of its versions by their names; nil until they are needed.
+type overridden struct {
+	index    int
+	versions map[string][]int
+}
+
+// overrideVersion puts a version of an image that is for one region into that image. of has the region.
+func overrideVersion[R any](image *imageselector.Image[R], to *overridden, version *imageselector.Version[R], of imageselector.Regional[R]) {
+	for _, flavor := range version.Flavors {
+		flavor.Regional = nil
+		if flavor.Global != nil {
+			of.Ref, of.Path = flavor.Global.Ref, version.Path
+			flavor.Regional, flavor.Global = []imageselector.Regional[R]{of}, nil
+		}
+		entries := to.versions[version.Version]
+		if f := flavorAmong(image, entries, &flavor); f != nil {
+			f.Regional = append(f.Regional, flavor.Regional...)
+			continue
+		}
+		at := slices.IndexFunc(entries, func(k int) bool { return image.Versions[k].Legacy == version.Legacy })
+		if at < 0 {
+			at = len(entries)
+			entries = append(entries, len(image.Versions))
+			to.versions[version.Version] = entries
+			image.Versions = append(image.Versions, imageselector.Version[R]{
+				Version: version.Version, Legacy: version.Legacy, Undeclared: version.Undeclared, Path: version.Path,
+			})
+		}
+		entry := &image.Versions[entries[at]]
+		entry.Flavors = append(entry.Flavors, flavor)
+	}
+}
+
+// flavorAmong returns the flavor with the same capabilities as another one in some entries of an image; nil if there is none.
+func flavorAmong[R any](image *imageselector.Image[R], entries []int, other *imageselector.Flavor[R]) *imageselector.Flavor[R] {
+	same := func(a, b v1beta1.Capabilities) bool {
+		return maps.EqualFunc(a, b, slices.Equal[v1beta1.CapabilityValues])
+	}
+	for _, k := range entries {
+		flavors := image.Versions[k].Flavors
+		for i := range flavors {
+			if same(flavors[i].Capabilities, other.Capabilities) && same(flavors[i].Implied, other.Implied) {
+				return &flavors[i]
+			}
+		}
+	}
+	return nil
 }

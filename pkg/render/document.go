@@ -38,6 +38,8 @@ type entry struct {
 	key string
 	// versions are those of an image; none for other entries.
 	versions []entry
+	// lists are those within an entry of a list of a provider.ListExtender that has some, in its order.
+	lists [][]entry
 	// raw is the entry as it is written; nil if the versions are others.
 	raw json.RawMessage
 }
@@ -92,14 +94,21 @@ func read(config *runtime.RawExtension, lists []provider.List) (*document, error
 	if err != nil {
 		return nil, err
 	}
+	d.lists, err = readLists(members, lists)
+	return d, err
+}
+
+// readLists reads the lists that an object has, in their order.
+func readLists(members map[string]json.RawMessage, lists []provider.List) ([][]entry, error) {
+	read := make([][]entry, 0, len(lists))
 	for _, list := range lists {
-		entries, err := readList(members[list.Field], list.Key)
+		entries, err := readList(members[list.Field], list)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", list.Field, err)
+			return nil, fmt.Errorf("%s%w", list.Field, err)
 		}
-		d.lists = append(d.lists, entries)
+		read = append(read, entries)
 	}
-	return d, nil
+	return read, nil
 }
 
 func membersOf(config *runtime.RawExtension) (map[string]json.RawMessage, error) {
@@ -110,26 +119,31 @@ func membersOf(config *runtime.RawExtension) (map[string]json.RawMessage, error)
 	return members, nil
 }
 
-// readList reads a list of objects, each of which has text under the key.
-func readList(raw json.RawMessage, key string) ([]entry, error) {
+// readList reads a list of objects, each of which has text under the key, and the lists within them. The error goes on after the name
+// of the list.
+func readList(raw json.RawMessage, list provider.List) ([]entry, error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
 	var written []json.RawMessage
 	if err := json.Unmarshal(raw, &written); err != nil {
-		return nil, fmt.Errorf("not a list: %w", err)
+		return nil, fmt.Errorf(": not a list: %w", err)
 	}
 	entries := make([]entry, 0, len(written))
 	for i, raw := range written {
-		var object map[string]any
-		if err := json.Unmarshal(raw, &object); err != nil {
-			return nil, fmt.Errorf("[%d]: not an object: %w", i, err)
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &members); err != nil {
+			return nil, fmt.Errorf(": [%d]: not an object: %w", i, err)
 		}
-		name, _ := object[key].(string)
-		if name == "" {
-			return nil, fmt.Errorf("[%d]: no %s", i, key)
+		var name string
+		if json.Unmarshal(members[list.Key], &name) != nil || name == "" {
+			return nil, fmt.Errorf(": [%d]: no %s", i, list.Key)
 		}
-		entries = append(entries, entry{key: name, raw: raw})
+		within, err := readLists(members, list.Lists)
+		if err != nil {
+			return nil, fmt.Errorf("[%d].%w", i, err)
+		}
+		entries = append(entries, entry{key: name, raw: raw, lists: within})
 	}
 	return entries, nil
 }
@@ -149,9 +163,13 @@ func (d *document) checkNames() error {
 	return nil
 }
 
-// convert puts the entries of conversions, which come in the order of the document, in the place of what they are made of.
+// convert puts the entries of conversions, which come in the order of the document, in the place of what they are made of. What stands
+// in other lists than the images stays as it is.
 func (d *document) convert(conversions []profile.Conversion) {
 	for _, c := range slices.Backward(conversions) {
+		if c.Image >= len(d.images) || c.Version >= len(d.images[c.Image].versions) {
+			continue
+		}
 		d.images[c.Image].raw = nil
 		versions := &d.images[c.Image].versions
 		entries := make([]entry, 0, len(c.Entries))

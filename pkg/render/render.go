@@ -31,7 +31,7 @@ type Change struct {
 }
 
 // Config returns the changes that turn a provider config into that of a rendered NamespacedCloudProfile: its images and
-// versions are added or replaced, and so are the entries of the lists of a [provider.ListExtender]. base is the parent's
+// versions are added or replaced, and so are the entries of the lists of a [provider.ListExtender], and of lists within these. base is the parent's
 // provider config, or one that has been rendered before; then what is rendered already is not changed again. What base has
 // and the profile does not define keeps its place and its bytes; additions come after it, in the profile's order. Several
 // entries of one version replace those of base one by one. Versions are converted to the parent's format, which
@@ -72,10 +72,20 @@ func Config[R any](
 	changes := merge("/machineImages", rendered.images, own.images, func(at string, there, own entry) []Change {
 		return mergeVersions(at+"/versions", there.versions, own.versions)
 	})
+	return append(changes, mergeLists("", lists, rendered.lists, own.lists)...), nil
+}
+
+// mergeLists returns the changes that put the entries of lists into those of an object, which stands at the pointer at. An entry in
+// which lists are merged keeps all else that it has; any other is replaced.
+func mergeLists(at string, lists []provider.List, there, own [][]entry) (changes []Change) {
 	for i, list := range lists {
-		changes = append(changes, merge("/"+list.Field, rendered.lists[i], own.lists[i], replace)...)
+		change := replace
+		if len(list.Lists) > 0 {
+			change = func(at string, there, own entry) []Change { return mergeLists(at, list.Lists, there.lists, own.lists) }
+		}
+		changes = append(changes, merge(at+"/"+list.Field, there[i], own[i], change)...)
 	}
-	return changes, nil
+	return changes
 }
 
 // Apply returns a provider config with the changes that [Config] returned for it. It may be nil; it is not changed, and

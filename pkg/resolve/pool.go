@@ -225,17 +225,17 @@ func (p Resolver[R]) refusal(r *Resolution[R]) finding.Finding {
 		return unknown(ruleUnknownVersion, version, "", "no version of image "+id.Image+" is named")
 	case r.Reason == imageselector.ReasonUnknownImage:
 		return unknown(ruleUnknownImage, image.Child("name"), id.Image,
-			"image "+id.Image+" is not in the profile"+p.unmapped(r, false))
+			"image "+id.Image+" is not in "+p.lackedBy(r, false))
 	case r.Reason == imageselector.ReasonUnknownVersion:
 		return unknown(ruleUnknownVersion, version, id.Version,
-			"image "+id.Image+" has no version "+id.Version+" in the profile"+p.unmapped(r, true))
+			"image "+id.Image+" has no version "+id.Version+" in "+p.lackedBy(r, true))
 	case len(r.Decision.Verdicts) == 0:
 		if r.cause = p.CauseOf(r.Pool.MachineType, r.Decision.Request); r.cause != "" {
 			return fault(ruleNoImage, field.ErrorTypeInvalid, version, id.Version, "%s has no image to boot: %s", id, repairFirst(r.cause))
 		}
 		return fault(ruleNoImage, field.ErrorTypeInvalid, version, id.Version,
-			"%s has no flavor that is both in the profile's machineImages and in its provider config, so there is no image "+
-				"to boot; its operator has to make the two agree", id)
+			"%s has no flavor that is both in the profile's machineImages and in %s, so there is no image "+
+				"to boot; its operator has to make the two agree", id, p.mapping("its provider config"))
 	}
 	if culprit := p.culprit(r); culprit != nil {
 		return p.unmetRequest(r, culprit)
@@ -277,20 +277,25 @@ func meantRegion[R any](p *profile.Profile[R], region string) string {
 	return words.DidYouMean(words.Slip(region, p.Regions()))
 }
 
-// unmapped says that core lists the image of a pool, or its version, so that it is the provider config which lacks it: or
-// seems to, where it could not be read.
-func (p Resolver[R]) unmapped(r *Resolution[R], version bool) string {
+// lackedBy says what lacks the image of a pool, or its version: the profile or, if core lists it, the place where images are mapped. If
+// it only seems to be so, something there could not be read.
+func (p Resolver[R]) lackedBy(r *Resolution[R], version bool) string {
 	for v := range p.Versions() {
 		if v.ID.Image != r.Pool.Image || version && v.Version != r.Pool.Version {
 			continue
 		}
-		lacks := "'s provider config, though core lists it"
+		lacks := p.mapping("the profile's provider config") + ", though core lists it"
 		if r.cause = p.LostIn(provider.ImageVersion{Image: r.Pool.Image, Version: r.Pool.Version}); r.cause != "" {
 			lacks += "; " + repairFirst(r.cause)
 		}
 		return lacks
 	}
-	return ""
+	return "the profile"
+}
+
+// mapping returns what messages call the place in which images are mapped: the provider config by a name of its own.
+func (p Resolver[R]) mapping(config string) string {
+	return provider.PoliciesOf(p.Provider()).Mapping(config)
 }
 
 // PoolName returns the beginning of a message about a worker pool; empty for one without a name.

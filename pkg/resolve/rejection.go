@@ -115,7 +115,7 @@ func (p Resolver[R]) rejections(r *Resolution[R], known *capability.Requirement)
 		return repairFirst(r.cause)
 	}
 	if slip := p.misspeltRegion(r); slip != nil {
-		r.cause = "at " + slip.Path.Child("name").String()
+		r.cause = "at " + slip.NamePath().String()
 		return fmt.Sprintf("the profile has images for %s, which is none of its regions, and may mean %s, %s; repair that first",
 			words.Quoted(slip.Region), r.Pool.Region, r.cause)
 	}

@@ -59,7 +59,12 @@ func DeclaredOn[R any](p *profile.Profile[R], q *capability.Requirement) string 
 	if p.Vocabulary().MachineTypesOnly(q.Capability) {
 		return "the machine types that do not support all of them, in spec.machineTypes"
 	}
-	return "the flavors that support it, in spec.machineImages and spec.providerConfig"
+	return "the flavors that support it, in spec.machineImages and " + MappingField(p)
+}
+
+// MappingField returns where a profile maps images, as messages for its operator call it.
+func MappingField[R any](p *profile.Profile[R]) string {
+	return Resolver[R]{Profile: p}.mapping("spec.providerConfig")
 }
 
 // Asks says what asks for what: a setting, or the pool which says nothing else.

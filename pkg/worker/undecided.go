@@ -10,6 +10,7 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/provider/policy"
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
@@ -28,15 +29,15 @@ func (s *Images[R]) delisted(q Question[R], r *resolve.Resolution[R]) (Image[R],
 
 // undecided answers for a pool for which the profile, or its own config, is wrong, by the policy of the provider.
 func (s *Images[R]) undecided(q Question[R], r *resolve.Resolution[R]) (Image[R], error) {
-	refused, policy := refusal(r), provider.PoliciesOf(s.profile.Provider()).Undecided
-	if policy == provider.UndecidedFails {
+	refused, chosen := refusal(r), provider.PoliciesOf(s.profile.Provider()).Undecided
+	if chosen == policy.Fails {
 		return Image[R]{}, refused
 	}
 	class := q.kept()
 	if class != nil && !isZero(class.Reference) {
 		return s.withClass(&q, class, r, goesOn(refused)), nil
 	}
-	if fitKnown(r) && (len(q.Classes) > 0 || policy == provider.UndecidedRecalls) {
+	if fitKnown(r) && (len(q.Classes) > 0 || chosen == policy.Recalls) {
 		return s.recalled(&q, r, goesOn(refused))
 	}
 	return Image[R]{}, refused

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/provider/policy"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,7 +26,7 @@ import (
 )
 
 // wrongly compiles a profile that may have errors, with texts replaced, by a policy.
-func wrongly(t testing.TB, policy provider.Undecided, spec string, replace ...string) *profile.Profile[openstack.Image] {
+func wrongly(t testing.TB, policy policy.Undecided, spec string, replace ...string) *profile.Profile[openstack.Image] {
 	t.Helper()
 	replaced := strings.NewReplacer(replace...).Replace(spec)
 	if len(replace) > 0 && replaced == spec {
@@ -34,7 +36,7 @@ func wrongly(t testing.TB, policy provider.Undecided, spec string, replace ...st
 	if err := yaml.UnmarshalStrict([]byte(replaced), &s); err != nil {
 		t.Fatal(err)
 	}
-	cloud := given.Deciding{Chosen: provider.Policies{Undecided: policy}}
+	cloud := given.Deciding{Chosen: policy.Policies{Undecided: policy}}
 	p, _ := profile.Compile(cloud, &s, field.NewPath("spec"))
 	return p
 }
@@ -106,7 +108,7 @@ func records1() []record {
 func TestUndecided(t *testing.T) {
 	for name, m := range mistakes {
 		t.Run(name, func(t *testing.T) {
-			of := func(policy provider.Undecided, classes []class, records []record) (worker.Image[openstack.Image], error) {
+			of := func(policy policy.Undecided, classes []class, records []record) (worker.Image[openstack.Image], error) {
 				q := worker.Question[openstack.Image]{Pool: poolOn("amd"), Classes: classes, Names: []string{"class"}}
 				if m.change != nil {
 					m.change(&q.Pool)
@@ -134,7 +136,7 @@ func TestUndecided(t *testing.T) {
 				}
 			}
 			listed := !strings.Contains(m.says, "core lists it") // else the version counts as delisted
-			for _, policy := range []provider.Undecided{provider.UndecidedGoesOn, provider.UndecidedRecalls} {
+			for _, policy := range []policy.Undecided{policy.GoesOn, policy.Recalls} {
 				got, err := of(policy, named("class", id("virt-1")), records1())
 				goesOn(got, err, "virt-1", m.stays)
 				got, err = of(policy, named("class", id("virt-1")), nil)
@@ -149,14 +151,14 @@ func TestUndecided(t *testing.T) {
 				refused(of(policy, named("before", id("virt-1")), nil))
 				refused(of(policy, named("class", openstack.Image{}), nil)) // a class that cannot be read
 				got, err = of(policy, nil, records1())
-				if m.unknown || listed && policy == provider.UndecidedGoesOn {
+				if m.unknown || listed && policy == policy.GoesOn {
 					refused(got, err)
 				} else {
 					goesOn(got, err, "virt-1", false)
 				}
 			}
 			if listed {
-				refused(of(provider.UndecidedFails, named("class", id("virt-1")), records1()))
+				refused(of(policy.Fails, named("class", id("virt-1")), records1()))
 			}
 		})
 	}
@@ -205,7 +207,7 @@ func TestRecordsFit(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&q.Pool)
 			}
-			got, err := worker.NewImages(wrongly(t, provider.UndecidedGoesOn, capabilities, tc.replace...), tc.records).Of(q)
+			got, err := worker.NewImages(wrongly(t, policy.GoesOn, capabilities, tc.replace...), tc.records).Of(q)
 			if tc.says != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.says) {
 					t.Errorf("got %+v, %v", got, err)
@@ -226,7 +228,7 @@ func TestRecordsFit(t *testing.T) {
 func TestTextsFitIntoEvents(t *testing.T) {
 	q := worker.Question[openstack.Image]{Pool: poolOn("amd"), Classes: named("class", id("virt-1")), Names: []string{"class"}}
 	q.Pool.Name = strings.Repeat("ä", 900)
-	got, err := worker.NewImages(wrongly(t, provider.UndecidedGoesOn, capabilities, "{name: amd, ", "{name: amd2, "), nil).Of(q)
+	got, err := worker.NewImages(wrongly(t, policy.GoesOn, capabilities, "{name: amd, ", "{name: amd2, "), nil).Of(q)
 	if err != nil || len(got.Undecided) > 1024 || !strings.HasSuffix(got.Undecided, "...") {
 		t.Errorf("%d bytes: %q, %v", len(got.Undecided), got.Undecided, err)
 	}

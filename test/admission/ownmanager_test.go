@@ -17,6 +17,7 @@ import (
 	"github.com/go-logr/logr"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -106,7 +107,10 @@ var _ = Describe("A manager that an extension has already, with the switches, th
 		running, stop := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
 		go func() { ended <- mgr.Start(running) }()
-		DeferCleanup(func() {
+		DeferCleanup(func(ctx SpecContext) {
+			meta := metav1.ObjectMeta{Name: "gardener-extension-own"}
+			Expect(g.Client().Delete(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: meta})).To(Succeed())
+			Expect(g.Client().Delete(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: meta})).To(Succeed())
 			stop()
 			Expect(<-ended).To(Succeed())
 		})
@@ -114,10 +118,11 @@ var _ = Describe("A manager that an extension has already, with the switches, th
 			return u.Create(ctx, ofAcme[v1beta1.CloudProfile]("broken.yaml"), client.DryRunAll)
 		}).WithTimeout(time.Minute).Should(MatchError(ContainSubstring("no provider image for")))
 
-		s := ofAcme[v1beta1.Shoot]("shoot.yaml")
-		s.Spec.Maintenance = &v1beta1.Maintenance{TimeWindow: garden.LaterToday()}
+		s, child := ofAcme[v1beta1.Shoot]("shoot.yaml"), ofAcme[v1beta1.NamespacedCloudProfile]("namespacedcloudprofile.yaml")
+		s.Name, s.Spec.Maintenance = "own-acme", &v1beta1.Maintenance{TimeWindow: garden.LaterToday()}
+		child.Name = "own-acme"
 		for _, object := range append(credentialsOfAcme("secret"),
-			ofAcme[v1beta1.CloudProfile]("cloudprofile.yaml"), ofAcme[v1beta1.NamespacedCloudProfile]("namespacedcloudprofile.yaml"), s,
+			ofAcme[v1beta1.CloudProfile]("cloudprofile.yaml"), child, s,
 			openstack("own"), shoot("own", "own"),
 		) {
 			Expect(u.Create(ctx, object)).To(Succeed())
@@ -128,7 +133,7 @@ var _ = Describe("A manager that an extension has already, with the switches, th
 		var shoots v1beta1.ShootList
 		Eventually(ctx, func(o Gomega) {
 			o.Expect(mgr.GetClient().List(ctx, &shoots)).To(Succeed())
-			o.Expect(shoots.Items).To(HaveExactElements(HaveField("Name", "bank")))
+			o.Expect(shoots.Items).To(HaveExactElements(HaveField("Name", "own-acme")))
 		}).Should(Succeed())
 		kept, stored := shoots.Items[0], &v1beta1.Shoot{}
 		Expect(u.Get(ctx, client.ObjectKeyFromObject(&kept), stored)).To(Succeed())
@@ -160,7 +165,7 @@ var _ = Describe("A manager that an extension has already, with the switches, th
 		profile.Spec.MachineTypes = profile.Spec.MachineTypes[1:]
 		Eventually(ctx, func(o Gomega) {
 			o.Expect(u.Update(ctx, profile.DeepCopy(), client.DryRunAll)).To(Succeed())
-			o.Expect(u.Heard()).To(ContainElement(And(ContainSubstring("m.large"), ContainSubstring("garden-demo/bank"))))
+			o.Expect(u.Heard()).To(ContainElement(And(ContainSubstring("m.large"), ContainSubstring("garden-demo/own-acme"))))
 		}).Should(Succeed())
 
 		for _, object := range credentialsOfAcme("")[:1] {

@@ -30,6 +30,15 @@ var _ = Describe("The packages of make charts", func() {
 		Entry("a plus in the version", chart.Options{Version: "1.2.3+x", Registry: chart.Registry}, `version "1.2.3+x"`),
 	)
 
+	It("are not made of charts in which a value of the component's own does not stand once", func() {
+		copied := GinkgoT().TempDir()
+		Expect(os.CopyFS(filepath.Join(copied, "charts"), os.DirFS(filepath.Join(root, "charts")))).To(Succeed())
+		file := filepath.Join(copied, "charts/admission/runtime/values.yaml")
+		Expect(os.WriteFile(file, bytes.Replace(read(file), []byte("  title:"), []byte("  titel:"), 1), 0o600)).To(Succeed())
+		_, err := chart.Load(copied, openstack, chart.Options{Version: "1.2.3", Registry: chart.Registry})
+		Expect(err).To(MatchError(ContainSubstring(`values.yaml: "title:" is 0 times in the file, and not once`)))
+	})
+
 	DescribeTable("are the same, artifacts and manifests too, if they are made of copies from another time", func(c components.Component) {
 		o := chart.Options{Version: "1.2.3", Registry: chart.Registry}
 		copied := GinkgoT().TempDir()

@@ -86,7 +86,7 @@ func TestAbilities(t *testing.T) {
 			}
 		}
 	}
-	policies := typesOf(t, "pkg/provider")["Policies"].(*ast.StructType)
+	policies := typesOf(t, "pkg/provider/policy")["Policies"].(*ast.StructType)
 	for _, policy := range policies.Fields.List {
 		row(t, abilities, policy.Names[0].Name)
 	}

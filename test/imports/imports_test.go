@@ -41,8 +41,10 @@ var mayImport = map[string][]string{
 	"pkg/providerconfig": {
 		"pkg/fieldpath", "pkg/finding", "pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/words",
 	},
-	"pkg/provider": {"pkg/providerconfig", "pkg/finding", "pkg/capability", "pkg/imageselector"},
+	"pkg/provider/policy": {"pkg/capability"},
+	"pkg/provider":        {"pkg/provider/policy", "pkg/providerconfig", "pkg/finding", "pkg/capability", "pkg/imageselector"},
 	"pkg/profile": {
+		"pkg/provider/policy",
 		"pkg/versions",
 		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/strictjson", "pkg/words",
 		"pkg/fieldpath", "pkg/providerconfig",
@@ -52,16 +54,19 @@ var mayImport = map[string][]string{
 		"pkg/profile", "pkg/versions", "pkg/words",
 	},
 	"pkg/update": {
+		"pkg/provider/policy",
 		"pkg/gardenerrules/shoots",
 		"pkg/provider", "pkg/providerconfig", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/profile", "pkg/resolve",
 		"pkg/maintenance", "pkg/gardenerrules", "pkg/memo", "pkg/versions",
 	},
 	"pkg/check": {
+		"pkg/provider/policy",
 		"pkg/versions",
 		"pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/profile", "pkg/resolve",
 		"pkg/update", "pkg/namespaced", "pkg/words", "pkg/providerconfig", "pkg/maintenance",
 	},
 	"pkg/worker": {
+		"pkg/provider/policy",
 		"pkg/finding", "pkg/provider", "pkg/profile", "pkg/resolve", "pkg/imageselector", "pkg/capability", "pkg/words",
 	},
 	"pkg/worker/kit/command":     {"pkg/gardenerlib/logging"},

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/provider/policy"
+
 	"github.com/capkit/capkit/internal/cli/changes"
 	"github.com/capkit/capkit/internal/testing/given"
 	"github.com/capkit/capkit/internal/testing/worlds"
@@ -40,8 +42,8 @@ func viewOf(was, is *v1beta1.CloudProfileSpec, users []update.User) update.View[
 }
 
 // viewBy is viewOf with a policy for pools for which nothing is decided.
-func viewBy(policy provider.Undecided, was, is *v1beta1.CloudProfileSpec, users []update.User) update.View[openstack.Image] {
-	v, cloud := viewOf(was, is, users), given.Deciding{Chosen: provider.Policies{Undecided: policy}}
+func viewBy(policy policy.Undecided, was, is *v1beta1.CloudProfileSpec, users []update.User) update.View[openstack.Image] {
+	v, cloud := viewOf(was, is, users), given.Deciding{Chosen: policy.Policies{Undecided: policy}}
 	v.Before, _ = profile.Compile(cloud, was, field.NewPath("spec"))
 	v.After, _ = profile.Compile(cloud, is, field.NewPath("spec"))
 	return v
@@ -261,7 +263,7 @@ func TestPlanIsTwoRunsOfSelect(t *testing.T) {
 			if rapid.IntRange(0, 2).Draw(t, "registers") == 0 {
 				updated.Register(t)
 			}
-			policy := rapid.SampledFrom([]provider.Undecided{provider.UndecidedGoesOn, provider.UndecidedRecalls, provider.UndecidedFails}).Draw(t, "policy")
+			policy := rapid.SampledFrom([]policy.Undecided{policy.GoesOn, policy.Recalls, policy.Fails}).Draw(t, "policy")
 			compareWithSelect(t, drawOrder(t, viewBy(policy, old.Spec(1), updated.Spec(1), drawShoots(t))), seen)
 		}
 	})

@@ -50,9 +50,10 @@ var faults = map[string]fault{
 		},
 		says: []string{"worker pools web, arm: ", "openstack.provider.extensions.gardener.cloud/v2", "v1alpha1"},
 	},
-	"the machine type is gone": {
+	"the machine type of a new pool is gone": {
+		worker:  func(w *extensionsv1alpha1.Worker) { w.Spec.Pools[1].Name = "new" },
 		profile: func(_ testing.TB, p *v1beta1.CloudProfile) { p.Spec.MachineTypes = p.Spec.MachineTypes[:3] },
-		says:    []string{"worker pool arm: ", "machine type arm"}, configuration: true,
+		says:    []string{"worker pool new: ", "machine type arm"}, configuration: true,
 	},
 	"a version that there never was": {
 		worker: func(w *extensionsv1alpha1.Worker) { updateSecond(w, "9.9.9") },
@@ -76,11 +77,12 @@ var faults = map[string]fault{
 		},
 		says: []string{"worker pool new: ", "region europe"}, configuration: true,
 	},
-	"a config that cannot be read": {
+	"a config of a new pool that cannot be read": {
 		worker: func(w *extensionsv1alpha1.Worker) {
+			w.Spec.Pools[1].Name = "new"
 			w.Spec.Pools[1].ProviderConfig = &runtime.RawExtension{Raw: []byte(`{"apiVersion": "other/v1", "kind": "WorkerConfig"}`)}
 		},
-		says: []string{"worker pool arm: ", "other/v1"}, configuration: true,
+		says: []string{"worker pool new: ", "other/v1"}, configuration: true,
 	},
 	"a volume without a number": {
 		worker: func(w *extensionsv1alpha1.Worker) { w.Spec.Pools[1].Volume.Size = "large" },

@@ -133,8 +133,11 @@ func Files(root string, c components.Component, kind Kind, o Options) ([]*archiv
 		if err == nil {
 			content, err = set(content, own(c, kind, o)[path])
 		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", filepath.Join(folder, filepath.FromSlash(path)), err)
+		}
 		files = append(files, &archive.BufferedFile{Name: path, ModTime: epoch, Data: content})
-		return err
+		return nil
 	})
 	return files, err
 }
@@ -171,7 +174,7 @@ func set(file []byte, settings []setting) ([]byte, error) {
 	for _, s := range settings {
 		line := regexp.MustCompile("(?m)^" + s.key + ": .*$")
 		if found := len(line.FindAll(file, -1)); found != 1 {
-			return nil, fmt.Errorf("%q is %d times in the file, and not once", s.key+":", found)
+			return nil, fmt.Errorf("%q is %d times in the file, and not once", strings.TrimSpace(s.key)+":", found)
 		}
 		file = line.ReplaceAllLiteral(file, []byte(s.key+": "+s.value))
 	}

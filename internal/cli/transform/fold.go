@@ -386,7 +386,7 @@ func (p *document) foldFlavors(f *Fold, pair pair) {
 // flavorsOf returns copies of the flavors of an entry, in whichever format it is.
 func (p *document) flavorsOf(e *configEntry) (flavors []any) {
 	var entries []map[string]any
-	if e.Legacy {
+	if e.Legacy || e.Scattered() { // which is refused
 		entries = p.encode(e.id, e.Version, provider.FormatFlavors)
 	} else if raw, err := json.Marshal([]any{e.tree}); err != nil || json.Unmarshal(raw, &entries) != nil {
 		return nil

@@ -80,15 +80,15 @@ func (p *document) rewriteImage(
 	owner map[string]any, image *imageselector.Image[any], format provider.Format, of func(provider.ImageVersion) bool,
 ) {
 	list := asList(owner["versions"])
-	if len(list) != len(image.Versions) {
-		return // which is an error that has been reported
-	}
 	var rewritten []any
 	changed, firsts := false, map[string]map[string]any{}
 	for k := range image.Versions {
 		version := &image.Versions[k]
 		id := provider.ImageVersion{Image: image.Name, Version: version.Version}
 		if version.Legacy == (format == provider.FormatLegacy) || !of(id) {
+			if k >= len(list) { // in a list for one region; else encode refuses it
+				continue
+			}
 			if written := mapping(list[k]); !version.Legacy && firsts[id.Version] == nil {
 				firsts[id.Version] = written
 			}
@@ -106,7 +106,7 @@ func (p *document) rewriteImage(
 			first["capabilityFlavors"] = append(asList(first["capabilityFlavors"]), asList(written["capabilityFlavors"])...)
 		}
 	}
-	if changed {
+	if changed && owner != nil {
 		owner["versions"] = rewritten
 	}
 }

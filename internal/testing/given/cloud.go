@@ -17,6 +17,8 @@ package given
 import (
 	"fmt"
 
+	"github.com/capkit/capkit/pkg/provider/policy"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -44,11 +46,11 @@ func (p ImagesOnly) Decode(raw *runtime.RawExtension, at *field.Path) (provider.
 // Deciding is [ImagesOnly] with policies of its own.
 type Deciding struct {
 	ImagesOnly
-	Chosen provider.Policies
+	Chosen policy.Policies
 }
 
 // Policies returns those.
-func (d Deciding) Policies() provider.Policies { return d.Chosen }
+func (d Deciding) Policies() policy.Policies { return d.Chosen }
 
 // Cloud is a provider of type "given" whose images are already there: it reads no config, and hands out the very memory that it has.
 // The zero Cloud has no images and no worker settings.

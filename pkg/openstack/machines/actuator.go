@@ -65,7 +65,7 @@ func AddToManager(ctx context.Context, mgr manager.Manager, options AddOptions) 
 // NewActuator returns what works on Workers, for a controller of Gardener's worker library. The garden cluster may be nil.
 func NewActuator(mgr manager.Manager, gardenCluster cluster.Cluster) extensionsworker.Actuator {
 	factory := NewDelegateFactory(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder("provider-openstack-worker"))
-	generic := genericactuator.NewActuator(mgr, gardenCluster, factory, func(err error) []v1beta1.ErrorCode {
+	generic := genericactuator.NewActuator(kit.WithoutEmptyPatches(mgr), gardenCluster, factory, func(err error) []v1beta1.ErrorCode {
 		return util.DetermineErrorCodes(err, knownCodes)
 	})
 	return kit.NewActuator(generic, factory, mgr.GetClient(), mgr.GetAPIReader())

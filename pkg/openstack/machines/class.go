@@ -164,9 +164,20 @@ func classOf(written *machinev1alpha1.MachineClass) worker.Class[openstack.Image
 
 // referenceOf returns the image that a machine class boots. One whose providerSpec cannot be read boots none that is known.
 func referenceOf(written *machinev1alpha1.MachineClass) openstack.Image {
+	spec := specOf(written)
+	return reference(spec.ImageID, spec.ImageName)
+}
+
+// serverGroupOf returns the ID of the server group that a machine class refers to; empty if it refers to none, or cannot be read.
+func serverGroupOf(written *machinev1alpha1.MachineClass) string {
+	return specOf(written).ServerGroupID
+}
+
+// specOf reads the providerSpec of a machine class; one that cannot be read is empty.
+func specOf(written *machinev1alpha1.MachineClass) machineSpec {
 	config := &machineProviderConfig{}
 	if json.Unmarshal(written.ProviderSpec.Raw, config) != nil {
-		return openstack.Image{}
+		return machineSpec{}
 	}
-	return reference(config.Spec.ImageID, config.Spec.ImageName)
+	return config.Spec
 }

@@ -76,6 +76,9 @@ func (d *delegate) DeployMachineClasses(ctx context.Context) error {
 	if err := d.plan(ctx); err != nil {
 		return err
 	}
+	if err := d.checkDriver(ctx); err != nil {
+		return err
+	}
 	if err := d.existing.Deploy(ctx, d.client, d.planned.wanted()); err != nil {
 		return err
 	}
@@ -108,7 +111,12 @@ func (d *delegate) UpdateMachineImagesStatus(ctx context.Context) error {
 }
 
 // PostReconcileHook deletes server groups that no pool needs any more.
-func (d *delegate) PostReconcileHook(ctx context.Context) error { return d.cleanUpServerGroups(ctx) }
+func (d *delegate) PostReconcileHook(ctx context.Context) error {
+	if err := d.readStatus(ctx); err != nil {
+		return err
+	}
+	return d.cleanUpServerGroups(ctx)
+}
 
 // PreDeleteHook does nothing.
 func (d *delegate) PreDeleteHook(context.Context) error { return nil }
@@ -227,5 +235,10 @@ func (d *delegate) prepareDeletion(ctx context.Context) error {
 		logf.FromContext(ctx).Info("Going on with the deletion, with machine classes as they are where they cannot be made",
 			"reason", err.Error())
 	}
-	return d.existing.PrepareDeletion(ctx, d.client, planned.wanted(), d.worker.Spec.SecretRef)
+	wanted := planned.wanted()
+	if err := d.checkDriver(ctx); err != nil {
+		logf.FromContext(ctx).Info("Going on with the deletion, with machine classes as they are", "reason", err.Error())
+		wanted = nil
+	}
+	return d.existing.PrepareDeletion(ctx, d.client, wanted, d.worker.Spec.SecretRef)
 }

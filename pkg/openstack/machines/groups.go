@@ -15,6 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/openstack/machines/servergroups"
 	"github.com/capkit/capkit/pkg/providerconfig"
+	"github.com/capkit/capkit/pkg/worker/kit"
 )
 
 // ensureServerGroups sees to it that the pools have the server groups that they ask for, once, and takes them down in the
@@ -23,6 +24,12 @@ func (d *delegate) ensureServerGroups(ctx context.Context) error {
 	pools := d.groupPools()
 	if d.ensured || len(pools) == 0 {
 		return nil
+	}
+	if err := d.read(ctx); err != nil {
+		return err
+	}
+	for i := range pools {
+		pools[i].Refers = d.groupsReferredTo(pools[i].Name)
 	}
 	compute, err := d.connect(ctx)
 	if err != nil {
@@ -56,6 +63,18 @@ func (d *delegate) cleanUpServerGroups(ctx context.Context) error {
 		err = writeErr
 	}
 	return err
+}
+
+// groupsReferredTo returns the IDs of the server groups that the machine classes of a pool refer to.
+func (d *delegate) groupsReferredTo(pool string) []string {
+	var ids []string
+	classes := kit.Classes(d.existing.Classes, nil, referenceOf)
+	for _, class := range kit.ClassesOf(d.groupNames().TechnicalID, pool, classes) {
+		if id := serverGroupOf(d.existing.Classes[class.Name]); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // groupPools returns the pools that ask for a server group. A config that cannot be read asks for none: the machines of

@@ -36,7 +36,9 @@ func kindOf(name string) schema.GroupVersionKind {
 func configs(t testing.TB, kinds ...string) (all [][]byte) {
 	t.Helper()
 	for _, kind := range kinds {
-		all = append(all, providertest.Configs(t, kindOf(kind), "..", "../../apis/openstack/v1alpha1/testdata")...)
+		for _, config := range providertest.Configs(t, kindOf(kind), "..", "../../apis/openstack/v1alpha1/testdata") {
+			all = append(all, config.JSON)
+		}
 	}
 	return all
 }

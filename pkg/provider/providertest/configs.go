@@ -21,13 +21,21 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
+// Config is a provider config.
+type Config struct {
+	// From says where it is from, for what a test says about it: "testdata/a.yaml". May be empty.
+	From string
+	// JSON is what is written.
+	JSON []byte
+}
+
 // Configs returns the objects of a kind that stand anywhere in the YAML and JSON files of the folders, and of those
 // below them, or in the files of txtar archives there: as documents of their own, or as the providerConfig of another
 // object. They are JSON, in the order of the files. Files that are not YAML are passed over. The test fails at once if
 // a folder has none of them, or cannot be read.
-func Configs(t testing.TB, kind schema.GroupVersionKind, folders ...string) [][]byte {
+func Configs(t testing.TB, kind schema.GroupVersionKind, folders ...string) []Config {
 	t.Helper()
-	var all [][]byte
+	var all []Config
 	for _, folder := range folders {
 		found, err := configsBelow(folder, kind)
 		if err == nil && len(found) == 0 {
@@ -41,7 +49,7 @@ func Configs(t testing.TB, kind schema.GroupVersionKind, folders ...string) [][]
 	return all
 }
 
-func configsBelow(folder string, kind schema.GroupVersionKind) (found [][]byte, err error) {
+func configsBelow(folder string, kind schema.GroupVersionKind) (found []Config, err error) {
 	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json", ".txtar"}, filepath.Ext(path)) {
 			return err
@@ -51,15 +59,28 @@ func configsBelow(folder string, kind schema.GroupVersionKind) (found [][]byte, 
 			return err
 		}
 		if filepath.Ext(path) != ".txtar" {
-			found = append(found, configsIn(content, kind)...)
+			found = append(found, from(path, configsIn(content, kind))...)
 			return nil
 		}
 		for _, file := range txtar.Parse(content).Files {
-			found = append(found, configsIn(file.Data, kind)...)
+			found = append(found, from(path+": "+file.Name, configsIn(file.Data, kind))...)
 		}
 		return nil
 	})
 	return found, err
+}
+
+// from makes configs of those of a file, of which it gives the number if there are several.
+func from(file string, configs [][]byte) []Config {
+	made := make([]Config, 0, len(configs))
+	for i, config := range configs {
+		name := file
+		if len(configs) > 1 {
+			name = fmt.Sprintf("%s, config %d", file, i+1)
+		}
+		made = append(made, Config{name, config})
+	}
+	return made
 }
 
 // configsIn returns the objects of a kind in the documents of a file, up to one that is not YAML.

@@ -12,8 +12,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -29,26 +31,32 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Laws checks a provider with provider configs, which are JSON. Each version in a config that can be read without
-// errors is written in both formats, as [RoundTrip] does; its own format must be able to say it. Configs with errors
-// have to be read without a panic, and count for nothing else. The test fails at once if there is no version that can
-// be tried.
+// Laws checks a provider with provider configs. Each version in a config that can be read without errors is written in both formats,
+// as [RoundTrip] does; its own format must be able to say it, unless a region is named elsewhere (imageselector.Regional.NamedAt): then Encode
+// must refuse it in both, and give a reason. Configs with errors have to be read without a panic, and count for nothing else. The test fails
+// at once if there is no version that can be tried, or no config that can be read, if the provider is a [provider.ReferenceDeriver].
 //
-// It checks besides that Decode comes to the same at each call and that [provider.Check] finds nothing wrong.
-func Laws[R any](t *testing.T, cloud provider.Provider[R], configs ...[]byte) {
+// It checks besides that Decode comes to the same at each call, that references which are derived are valid, and that
+// [provider.Check] finds nothing wrong.
+func Laws[R any](t *testing.T, cloud provider.Provider[R], configs ...Config) {
 	t.Helper()
 	if err := provider.Check(cloud); err != nil {
 		t.Error(err)
 	}
-	tried := 0
+	_, derives := provider.As[provider.ReferenceDeriver[R]](cloud)
+	tried := false
 	for i, config := range configs {
-		n, err := tryConfig(cloud, config)
+		n, readable, err := tryConfig(cloud, config.JSON)
 		if err != nil {
-			t.Errorf("config %d: %v\n%.2000s", i, err, config)
+			name := config.From
+			if name == "" {
+				name = fmt.Sprintf("config %d", i)
+			}
+			t.Errorf("%s: %v\n%.2000s", name, err, config.JSON)
 		}
-		tried += n
+		tried = tried || n > 0 || readable && derives
 	}
-	if tried == 0 {
+	if !tried {
 		t.Fatalf("none of %d configs has a version and can be read", len(configs))
 	}
 }
@@ -56,39 +64,87 @@ func Laws[R any](t *testing.T, cloud provider.Provider[R], configs ...[]byte) {
 // Check returns what is wrong with a provider that reads a config and writes its versions, as [Laws] finds it; nil if
 // nothing is. Fuzz targets call it: a config with errors, or without versions, is as good as any other.
 func Check[R any](cloud provider.Provider[R], config []byte) error {
-	_, err := tryConfig(cloud, config)
+	_, _, err := tryConfig(cloud, config)
 	return err
 }
 
-// tryConfig tries all versions in a config and returns how many there are, with all that is wrong.
-func tryConfig[R any](cloud provider.Provider[R], config []byte) (tried int, err error) {
+// tryConfig tries all versions in a config and returns how many there are, whether it can be read, and all that is wrong.
+func tryConfig[R any](cloud provider.Provider[R], config []byte) (tried int, readable bool, err error) {
 	at := field.NewPath("config")
 	read, report := cloud.Decode(&runtime.RawExtension{Raw: config}, at)
 	again, _ := cloud.Decode(&runtime.RawExtension{Raw: bytes.Clone(config)}, at)
 	if diff := differences(read.Images, again.Images); diff != "" {
-		return 0, fmt.Errorf("it is read in two ways: %s", diff)
+		return 0, false, fmt.Errorf("it is read in two ways: %s", diff)
 	}
 	if len(report.Errors) > 0 {
-		return 0, nil
+		return 0, false, nil
 	}
 	var meta metav1.TypeMeta
 	if err := json.Unmarshal(config, &meta); err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	var errs []error
 	for _, image := range read.Images {
 		for _, version := range image.Versions {
 			tried++
+			name := image.Name + "@" + version.Version
 			for _, format := range []provider.Format{provider.FormatLegacy, provider.FormatFlavors} {
-				err := RoundTrip(cloud, meta.GroupVersionKind(), version, format)
-				// a format may have no words for what was read in the other one
-				if err != nil && (!Refused(err) || version.Legacy == (format == provider.FormatLegacy)) {
-					errs = append(errs, fmt.Errorf("%s@%s as %s: %w", image.Name, version.Version, format, err))
+				if err := tryVersion(cloud, meta.GroupVersionKind(), version, format); err != nil {
+					errs = append(errs, fmt.Errorf("%s as %s: %w", name, format, err))
 				}
+			}
+			if err := tryToDerive(cloud, image.Name, &version); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", name, err))
 			}
 		}
 	}
-	return tried, errors.Join(errs...)
+	return tried, true, errors.Join(errs...)
+}
+
+// tryVersion tries a version that was read in a format.
+func tryVersion[R any](
+	cloud provider.Provider[R], kind schema.GroupVersionKind, version imageselector.Version[R], format provider.Format,
+) error {
+	err := RoundTrip(cloud, kind, version, format)
+	switch {
+	case version.Scattered():
+		switch {
+		case err == nil:
+			return errors.New("the provider's Encode does not refuse it, although a region is named elsewhere")
+		case !Refused(err):
+			return fmt.Errorf("the provider's Encode does not refuse it, although a region is named elsewhere: %w", err)
+		case strings.TrimSpace(err.Error()) == "":
+			return errors.New("the provider's Encode refuses it without a reason")
+		}
+		return nil
+	case Refused(err) && version.Legacy != (format == provider.FormatLegacy): // a format may have no words for what was read in the other one
+		return nil
+	}
+	return err
+}
+
+// tryToDerive derives the references of a version that was read, by its flavors.
+func tryToDerive[R any](cloud provider.Provider[R], image string, version *imageselector.Version[R]) error {
+	deriver, derives := provider.As[provider.ReferenceDeriver[R]](cloud)
+	if !derives {
+		return nil
+	}
+	id := provider.ImageVersion{Image: image, Version: version.Version}
+	for i := range version.Flavors {
+		supported := version.Flavors[i].Capabilities
+		ref, derived := deriver.DeriveReference(id, maps.Clone(supported))
+		again, derivedAgain := deriver.DeriveReference(id, maps.Clone(supported))
+		if diff := differences(ref, again); diff != "" || derived != derivedAgain {
+			return fmt.Errorf("the provider's DeriveReference comes to two results for %v: %s", supported, diff)
+		}
+		if !derived {
+			continue
+		}
+		if errs := cloud.ValidateReference(ref, field.NewPath("derived")); len(errs) > 0 {
+			return fmt.Errorf("the provider's DeriveReference derives what its ValidateReference refuses: %w", errs.ToAggregate())
+		}
+	}
+	return nil
 }
 
 // RoundTrip writes a version in a format, reads it again in a config of the given kind, and returns what is wrong; nil

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -186,8 +187,80 @@ func TestConfigs(t *testing.T) {
 		}
 	}
 	found := providertest.Configs(t, kind, folder)
-	if len(found) != 4 {
-		t.Errorf("%d are found: %s", len(found), found)
+	var from []string
+	for _, config := range found {
+		from = append(from, strings.TrimPrefix(config.From, folder+string(filepath.Separator)))
+	}
+	if want := []string{"a.yaml, config 1", "a.yaml, config 2", "b/c.json", "d.txtar: a case/profile.yaml"}; !slices.Equal(from, want) {
+		t.Errorf("they are from %q", from)
 	}
 	providertest.Laws(t, local.Provider{}, found...)
+}
+
+// limited reads an image of one region, which stands elsewhere.
+type limited struct{ changed }
+
+// Decode reads it.
+func (l limited) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[local.Image], finding.Report) {
+	read, report := l.Provider.Decode(raw, at)
+	if at.String() == "config" {
+		f := &read.Images[0].Versions[0].Flavors[0]
+		f.Regional = []imageselector.Regional[local.Image]{{Region: "a", Ref: local.Image{Image: "other"}, NamedAt: at}}
+	}
+	return read, report
+}
+
+// Encode must refuse what it is said to refuse, and only that.
+func TestLawsFindLimits(t *testing.T) {
+	refuse := func(why string) func([]any, error) ([]any, error) {
+		return func([]any, error) ([]any, error) { return nil, errors.New(why) }
+	}
+	for want, cloud := range map[string]limited{
+		"": {},
+		"1.0.0 as legacy: the provider's Encode does not refuse it, although a region is named elsewhere: it was written as": {
+			changed{after: func([]any, error) ([]any, error) {
+				return []any{local.MachineImageVersion{Version: "1"}}, nil
+			}},
+		},
+		"1.0.0 as capabilityFlavors: the provider's Encode refuses it without a reason": {changed{after: refuse(" ")}},
+		"2.0.0 as capabilityFlavors: no words":                                          {changed{after: refuse("no words")}},
+	} {
+		err := providertest.Check(cloud, []byte(config))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+}
+
+// deriving derives references.
+type deriving struct {
+	local.Provider
+	calls *atomic.Int32
+	bad   bool
+}
+
+func (d deriving) DeriveReference(v provider.ImageVersion, _ v1beta1.Capabilities) (local.Image, bool) {
+	switch {
+	case d.bad:
+		return local.Image{}, true
+	case d.calls != nil && d.calls.Add(1)%2 == 0:
+		return local.Image{Image: v.Image}, true
+	}
+	return local.Image{Image: v.String()}, true
+}
+
+func TestLawsFindWhatIsDerived(t *testing.T) {
+	for want, cloud := range map[string]deriving{
+		"": {},
+		"a@1.0.0: the provider's DeriveReference derives what its ValidateReference refuses":         {bad: true},
+		"a@2.0.0: the provider's DeriveReference comes to two results for map[architecture:[amd64]]": {calls: &atomic.Int32{}},
+	} {
+		err := providertest.Check(cloud, []byte(config))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+	providertest.Laws(t, deriving{}, providertest.Config{
+		JSON: []byte(`{"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig"}`),
+	})
 }

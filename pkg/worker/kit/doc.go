@@ -16,7 +16,8 @@
 //   - [Existing.Deploy] writes machine classes and secrets; [Existing.PrepareDeletion] does if the Worker is being deleted.
 //   - [InFormat] and [PatchStatus] write the records of images, [ReadStatus] reads them, and [Memory] keeps them for a control
 //     plane migration.
-//   - [NewActuator] ends a deletion that genericactuator does not.
+//   - [Report] writes Events of what an operator should know of the image of a pool.
+//   - [NewActuator] ends a deletion that genericactuator does not, and [WithoutEmptyPatches] has it send no patches that change nothing.
 //
 // The rules are those of S14 of docs/semantics.md. Where they come from Gardener or machine-controller-manager, each says so.
 package kit

@@ -143,11 +143,3 @@ func merged(labels, others map[string]string) map[string]string {
 	maps.Copy(all, others)
 	return all
 }
-
-// patchChanged patches an object if that changes anything.
-func patchChanged(ctx context.Context, c client.Client, obj client.Object, patch client.Patch) error {
-	if data, err := patch.Data(obj); err != nil || string(data) == "{}" {
-		return err
-	}
-	return c.Patch(ctx, obj, patch)
-}

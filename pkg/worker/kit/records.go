@@ -67,7 +67,7 @@ func PatchStatus(ctx context.Context, c client.Client, worker *extensionsv1alpha
 	before := worker.DeepCopy()
 	worker.Status.ProviderStatus = status
 	patch := client.MergeFrom(before)
-	if data, err := patch.Data(worker); err != nil || string(data) == "{}" {
+	if empty, err := isEmpty(worker, patch); err != nil || empty {
 		worker.Status.ProviderStatus = before.Status.ProviderStatus
 		return err
 	}

@@ -6,7 +6,7 @@ package acme
 
 import (
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/provider/policy"
 )
 
 // Converted is acme's provider if its extension had used the gardener library before: it goes on choosing the images that it chose, and
@@ -14,6 +14,6 @@ import (
 type Converted struct{ Provider }
 
 // Policies are what the extension decides as it did before.
-func (Converted) Policies() provider.Policies {
-	return provider.Policies{Order: capability.Gardener, CoreFollows: true}
+func (Converted) Policies() policy.Policies {
+	return policy.Policies{Order: capability.Gardener, CoreFollows: true}
 }

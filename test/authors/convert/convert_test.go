@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/provider/policy"
+
 	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
 	"github.com/gardener/gardener/pkg/apis/core"
 	gardencoreinstall "github.com/gardener/gardener/pkg/apis/core/install"
@@ -60,13 +62,13 @@ func unconverted(t *testing.T, stored ...client.Object) extension {
 type policed struct {
 	after.Provider
 
-	policies provider.Policies
+	policies policy.Policies
 }
 
-func (p policed) Policies() provider.Policies { return p.policies }
+func (p policed) Policies() policy.Policies { return p.policies }
 
 // converted is the extension after, with these policies.
-func converted(t *testing.T, policies provider.Policies, stored ...client.Object) extension {
+func converted(t *testing.T, policies policy.Policies, stored ...client.Object) extension {
 	cloud := policed{policies: policies}
 	w := &after.Webhooks{Cloud: cloud, Reader: garden(t, stored)}
 	return extension{
@@ -178,7 +180,7 @@ func mutated[T client.Object](t *testing.T, m extensionswebhook.Mutator, object 
 type row struct {
 	name string
 	// policies give the answer back that was given before. The zero value: none do.
-	policies provider.Policies
+	policies policy.Policies
 	stored   []client.Object
 	ask      func(*testing.T, extension) string
 	// before and after are parts of the answers.
@@ -192,12 +194,12 @@ func rows(t *testing.T) []row {
 	grown := cloudProfile(t)
 	return []row{
 		{
-			name: "several flavors fit a new pool", policies: provider.Policies{Order: upstream.Order},
+			name: "several flavors fit a new pool", policies: policy.Policies{Order: upstream.Order},
 			ask:    func(t *testing.T, e extension) string { return e.boots(t, grown, &api.WorkerStatus{}, "") },
 			before: "ami-00000001", after: "ami-00000003",
 		},
 		{
-			name: "an operator adds a flavor to the provider config alone", policies: provider.Policies{CoreFollows: upstream.CoreFollows},
+			name: "an operator adds a flavor to the provider config alone", policies: policy.Policies{CoreFollows: upstream.CoreFollows},
 			ask: func(t *testing.T, e extension) string {
 				return said(t, e.profiles, mutated(t, e.fill, alone), nil)
 			},
@@ -334,10 +336,10 @@ func TestWhatChanges(t *testing.T) {
 			if got := r.ask(t, unconverted(t, r.stored...)); !strings.Contains(got, r.before) || r.before == "" {
 				t.Errorf("before: %s", got)
 			}
-			if got := r.ask(t, converted(t, provider.Policies{}, r.stored...)); !strings.Contains(got, r.after) || r.after == "" {
+			if got := r.ask(t, converted(t, policy.Policies{}, r.stored...)); !strings.Contains(got, r.after) || r.after == "" {
 				t.Errorf("after: %s", got)
 			}
-			if r.policies == (provider.Policies{}) {
+			if r.policies == (policy.Policies{}) {
 				return
 			}
 			if got := r.ask(t, converted(t, r.policies, r.stored...)); !strings.Contains(got, r.before) {
@@ -358,7 +360,7 @@ func TestLaws(t *testing.T) {
 
 // Whoever registers webhooks for the internal types goes on doing that.
 func TestInternalTypes(t *testing.T) {
-	e := converted(t, provider.Policies{}, cloudProfile(t))
+	e := converted(t, policy.Policies{}, cloudProfile(t))
 	for _, c := range []struct {
 		validator extensionswebhook.Validator
 		external  client.Object
@@ -388,7 +390,7 @@ func TestInternalTypes(t *testing.T) {
 
 // What is stored with an error can be changed elsewhere, and what is being deleted in any way.
 func TestUpdates(t *testing.T) {
-	e := converted(t, provider.Policies{}, cloudProfile(t))
+	e := converted(t, policy.Policies{}, cloudProfile(t))
 	stored := unmapped(t)
 	updated := stored.DeepCopy()
 	updated.Spec.Regions = append(updated.Spec.Regions, v1beta1.Region{Name: "eu-north-1"})
@@ -412,7 +414,7 @@ func TestUpdates(t *testing.T) {
 
 // A Shoot of a NamespacedCloudProfile is judged by what that and its parent result in.
 func TestShootsOfNamespacedCloudProfiles(t *testing.T) {
-	e := converted(t, provider.Policies{}, cloudProfile(t), object[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml"))
+	e := converted(t, policy.Policies{}, cloudProfile(t), object[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml"))
 	shoot := newShoot()
 	shoot.Spec.CloudProfile = &v1beta1.CloudProfileReference{Kind: "NamespacedCloudProfile", Name: "team"}
 	*shoot.Spec.Provider.Workers[0].Machine.Image.Version = "2.0.0"
@@ -471,7 +473,7 @@ func TestWorkerStatus(t *testing.T) {
 func TestBothHalves(t *testing.T) {
 	half := cloudProfile(t)
 	half.Spec.MachineImages = nil
-	e := converted(t, provider.Policies{}, half)
+	e := converted(t, policy.Policies{}, half)
 	if got := said(t, e.shoots, newShoot(), nil); !strings.Contains(got, "image linux is not in the profile") {
 		t.Error(got)
 	}

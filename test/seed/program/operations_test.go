@@ -64,6 +64,21 @@ func roll(ctx context.Context, deployment *appsv1.Deployment) {
 	Expect(s.Client().Status().Update(ctx, deployment)).To(Succeed())
 }
 
+// machineController is the Deployment of a machine-controller-manager that nobody runs, with the driver for OpenStack.
+func machineController(namespace string) *appsv1.Deployment {
+	labels := map[string]string{"app": "machine-controller-manager"}
+	const driver = "machine-controller-manager-provider-openstack"
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "machine-controller-manager"},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: new(int32(0)), Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
+				Containers: []corev1.Container{{Name: driver, Image: "example.com/" + driver + ":v0.27.1"}},
+			}},
+		},
+	}
+}
+
 var _ = Describe("The commands of the document for seeds", func() {
 	It("say whether the worker controller of provider-openstack is off", func(ctx SpecContext) {
 		const name, namespace = "gardener-extension-provider-openstack", "extension-provider-openstack-k5n2c"
@@ -81,9 +96,12 @@ var _ = Describe("The commands of the document for seeds", func() {
 				v1beta1constants.LabelControllerRegistrationName: "provider-openstack",
 			}}},
 			&corev1.ServiceAccount{ObjectMeta: meta}, deployment, &corev1.Pod{ObjectMeta: meta, Spec: pod},
+			machineController(namespace),
 		} {
 			Expect(s.Client().Create(ctx, object)).To(Succeed())
 		}
+		Expect(follow(ctx, GinkgoT().TempDir(), block("grep machine-controller-manager-provider-openstack"))).To(Equal(
+			name + "\n" + namespace + " example.com/machine-controller-manager-provider-openstack:v0.27.1\n"))
 		roll(ctx, deployment)
 		output := follow(ctx, GinkgoT().TempDir(), block("rollout status deployment gardener-extension-provider-openstack --timeout"))
 		Expect(output).To(HaveSuffix("\n" + name + "\n--disable-controllers=worker,bastion\n"))

@@ -10,14 +10,18 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -176,6 +180,71 @@ var _ = Describe("A replica of the worker controller", func() {
 			err := s.Client().List(ctx, list, client.InNamespace(shoot.Name))
 			return list.Items, err
 		}).Should(ConsistOf(told("web"), told("db"), told("build")))
+	})
+
+	It("tells of every pool whose image cannot be decided, and goes on", func(ctx SpecContext) {
+		start(ctx, "undecided")
+		shoot, err := s.NewShoot(ctx, "shoot--program--undecided", seed.ShootOptions{Profile: profile, Change: func(shoot *v1beta1.Shoot) {
+			shoot.Spec.Hibernation = &v1beta1.Hibernation{Enabled: new(true)} // nobody waits for machines
+		}})
+		Expect(err).NotTo(HaveOccurred())
+		pools := []extensionsv1alpha1.WorkerPool{
+			seed.Pool("web", "medium_4_8", "gardenlinux", "1877.5.0"), seed.Pool("db", "medium_4_8", "gardenlinux", "1877.5.0"),
+		}
+		Expect(shoot.Create(ctx, shoot.Worker(pools...), "")).To(Succeed())
+		succeeded := HaveValue(HaveField("Status.LastOperation.State", v1beta1.LastOperationStateSucceeded))
+		Eventually(ctx, shoot.Result).Should(succeeded)
+		before, err := shoot.Classes(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(shoot.ChangeProfile(ctx, func(profile *v1beta1.CloudProfile) {
+			raw := string(profile.Spec.ProviderConfig.Raw)
+			profile.Spec.ProviderConfig.Raw = []byte(strings.ReplaceAll(raw, `"europe"`, `"elsewhere"`))
+		})).To(Succeed())
+		Expect(shoot.Reconcile(ctx, nil)).To(Succeed())
+		says := func(pool string) OmegaMatcher {
+			return And(HaveField("Reason", "ImageUndecided"), HaveField("InvolvedObject.Name", seed.WorkerName),
+				HaveField("Message", HavePrefix("worker pool "+pool+": no image fits machine type medium_4_8 with gardenlinux@1877.5.0 in region europe")))
+		}
+		Eventually(ctx, func() ([]corev1.Event, error) {
+			list := &corev1.EventList{}
+			err := s.Client().List(ctx, list, client.InNamespace(shoot.Name))
+			return list.Items, err
+		}).Should(ConsistOf(says("web"), says("db")))
+		Eventually(ctx, shoot.Result).Should(succeeded)
+		Expect(shoot.Classes(ctx)).To(Equal(before))
+	})
+
+	It("does not start in a seed with an old release of provider-openstack, and says which is needed", func(ctx SpecContext) {
+		const name, namespace = "gardener-extension-provider-openstack", "extension-provider-openstack-old"
+		labels := map[string]string{"app": name}
+		pod := corev1.PodSpec{Containers: []corev1.Container{{Name: name, Image: "example.com/provider-openstack:v1.52.0"}}}
+		deployment := &appsv1.Deployment{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+			Spec: appsv1.DeploymentSpec{
+				Selector: &metav1.LabelSelector{MatchLabels: labels},
+				Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: pod},
+			},
+		}
+		of := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{
+			v1beta1constants.LabelControllerRegistrationName: "provider-openstack",
+		}}}
+		Expect(s.Client().Create(ctx, of)).To(Succeed())
+		Expect(s.Client().Create(ctx, deployment)).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) { // nobody deletes a namespace in a seed of tests
+			patch := client.MergeFrom(of.DeepCopy())
+			of.Labels = nil
+			Expect(s.Client().Patch(ctx, of, patch)).To(Succeed())
+		})
+		p, err := installed.Start(ctx, "refusing")
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(p.Kill)
+		Eventually(ctx, p.Done()).Should(BeClosed())
+		Expect(p.Wait()).NotTo(Succeed())
+		Expect(os.ReadFile(p.LogFile)).To(ContainSubstring("is of release v1.52.0, whose machine controllers cannot read the machine classes " +
+			"of this one; update it to v1.57.0 or newer first: nothing has been changed"))
+		deployment.Spec.Template.Spec.Containers[0].Image = "example.com/provider-openstack:v1.57.0"
+		Expect(s.Client().Update(ctx, deployment)).To(Succeed())
+		start(ctx, "after-the-update")
 	})
 })
 

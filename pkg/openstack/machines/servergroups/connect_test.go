@@ -192,7 +192,7 @@ func TestAway(t *testing.T) {
 		if err.Error() != want {
 			t.Errorf("%v\nwant %s", err, want)
 		}
-		pools := []Pool{{"a", hard}, {"b", hard}}
+		pools := []Pool{{Name: "a", Policy: hard}, {Name: "b", Policy: hard}}
 		have := records{{PoolName: "a", ID: "1", Name: "n"}}
 		ids, record, err := servergroups.Ensure(t.Context(), compute, s1, pools, have)
 		wantCode(t, err)
@@ -230,7 +230,7 @@ func TestContext(t *testing.T) {
 		cancel()
 	}()
 	have := records{{PoolName: "a", ID: "1", Name: "n"}}
-	_, record, err := servergroups.Ensure(ctx, compute, s1, []Pool{{"a", hard}, {"b", hard}}, have)
+	_, record, err := servergroups.Ensure(ctx, compute, s1, []Pool{{Name: "a", Policy: hard}, {Name: "b", Policy: hard}}, have)
 	wantCode(t, err)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("the error does not say so: %v", err)
@@ -260,12 +260,12 @@ func TestAnswers(t *testing.T) {
 		"expired":      {fakenova.Fault{Status: 401}, nil, "answers 401; the token may have expired"},
 		"conflict":     {fakenova.Fault{Status: 409}, []v1beta1.ErrorCode{v1beta1.ErrorRetryableInfraDependencies}, "answers 409"},
 		"rate":         {fakenova.Fault{Status: 429}, []v1beta1.ErrorCode{v1beta1.ErrorInfraRateLimitsExceeded}, "answers 429"},
-		"broken":       {fakenova.Fault{Status: 500, Body: "oh"}, nil, "answers 500; "},
+		"broken":       {fakenova.Fault{Status: 500, Body: "oh"}, []v1beta1.ErrorCode{v1beta1.ErrorRetryableInfraDependencies}, "answers 500; "},
 		"moved":        {fakenova.Fault{Status: 301}, nil, "answers 301; check the service catalog"},
-		"lines":        {fakenova.Fault{Status: 500, Body: `{"computeFault": {"message": "a\nb\t\u0007c"}}`}, nil, "answers 500: a b c;"},
-		"long":         {fakenova.Fault{Status: 500, Body: `{"computeFault": {"message": "` + strings.Repeat("ä", 301) + `"}}`}, nil, "ää...;"},
-		"secret":       {fakenova.Fault{Status: 500, Body: `{"computeFault": {"message": "it is ` + fakenova.Password + `."}}`}, nil, "it is ...;"},
-		"other fields": {fakenova.Fault{Status: 500, Body: `{"a": {"message": "no"}, "b": 1}`}, nil, "answers 500; "},
+		"lines":        {fakenova.Fault{Status: 500, Body: `{"computeFault": {"message": "a\nb\t\u0007c"}}`}, []v1beta1.ErrorCode{v1beta1.ErrorRetryableInfraDependencies}, "answers 500: a b c;"},
+		"long":         {fakenova.Fault{Status: 500, Body: `{"computeFault": {"message": "` + strings.Repeat("ä", 301) + `"}}`}, []v1beta1.ErrorCode{v1beta1.ErrorRetryableInfraDependencies}, "ää...;"},
+		"secret":       {fakenova.Fault{Status: 500, Body: `{"computeFault": {"message": "it is ` + fakenova.Password + `."}}`}, []v1beta1.ErrorCode{v1beta1.ErrorRetryableInfraDependencies}, "it is ...;"},
+		"other fields": {fakenova.Fault{Status: 500, Body: `{"a": {"message": "no"}, "b": 1}`}, []v1beta1.ErrorCode{v1beta1.ErrorRetryableInfraDependencies}, "answers 500; "},
 		"empty":        {fakenova.Fault{Status: 200, Body: `{}`}, nil, "there is no server group in its answer"},
 		"no JSON":      {fakenova.Fault{Status: 200, Body: `<`}, nil, "gives an answer that cannot be read"},
 	} {
@@ -278,7 +278,7 @@ func TestAnswers(t *testing.T) {
 				}
 				return nil
 			})
-			_, record, err := servergroups.Ensure(t.Context(), compute, s1, []Pool{{"a", hard}, {"b", soft}}, nil)
+			_, record, err := servergroups.Ensure(t.Context(), compute, s1, []Pool{{Name: "a", Policy: hard}, {Name: "b", Policy: soft}}, nil)
 			wantCode(t, err, c.codes...)
 			wantWords(t, err, ` a`, ` b`, c.words, strings.TrimPrefix(o.URL, "http://"))
 			equal(t, "record", record, records(nil))
@@ -309,7 +309,12 @@ func TestTokenAnswers(t *testing.T) {
 		{301, ``, nil, "answers 301; check keystoneURL"},
 		{404, `{}`, nil, "answers 404; check keystoneURL"},
 		{429, ``, []v1beta1.ErrorCode{v1beta1.ErrorInfraRateLimitsExceeded}, "answers 429"},
-		{503, ``, nil, "answers 503"},
+		{503, ``, []v1beta1.ErrorCode{v1beta1.ErrorRetryableInfraDependencies}, "answers 503"},
+		// An application credential that has been revoked, and a URL of something else.
+		{404, `{"error": {"code": 404, "message": "Could not find Application Credential: 0b2d.", "title": "Not Found"}}`,
+			[]v1beta1.ErrorCode{v1beta1.ErrorInfraUnauthenticated}, "Could not find Application Credential: 0b2d; check the user, the password or the application"},
+		{404, `{"error": {"code": 404, "message": "(http://k/auth/tokens): The resource could not be found.", "title": "Not Found"}}`,
+			nil, "could not be found; check keystoneURL"},
 		{403, ``, []v1beta1.ErrorCode{v1beta1.ErrorInfraUnauthorized}, "answers 403"},
 	} {
 		status, body = c.status, c.body
@@ -357,11 +362,11 @@ func TestMicroversions(t *testing.T) {
 		o := fakenova.New(t, false)
 		o.Minor = c.minor
 		compute := connect(t, o)
-		pools := []Pool{{"a", hard}}
+		pools := []Pool{{Name: "a", Policy: hard}}
 		ids, record := ensure(t, compute, pools, nil)
 		again, _ := ensure(t, compute, pools, record)
 		equal(t, "IDs", again, ids)
-		_, record, err := servergroups.Ensure(t.Context(), compute, s1, append(pools, Pool{"b", soft}), record)
+		_, record, err := servergroups.Ensure(t.Context(), compute, s1, append(pools, Pool{Name: "b", Policy: soft}), record)
 		if c.hasSoft {
 			if err != nil || len(record) != 2 {
 				t.Errorf("2.%d: %v", c.minor, err)

@@ -7,8 +7,8 @@
 // groups before machine classes are written, [CleanUp] removes what no pool needs any more once the machines are as
 // they should be, and [Delete] removes all.
 //
-// What belongs to a Worker is known by two things only: the record in its status, and names that begin with the UID of
-// its Shoot. Names that begin with the Shoot's technical ID, as provider-openstack gave in the past, prove nothing:
+// What belongs to a Worker is known by three things only: the record in its status, its machine classes, and names that begin with
+// the UID of its Shoot. Names that begin with the Shoot's technical ID, as provider-openstack gave in the past, prove nothing:
 // those of a Shoot s1 begin like those of its neighbour s1-test.
 //
 // Start reading at Ensure. Nothing is kept in memory between calls, so that all of it can be interrupted at any call to

@@ -22,9 +22,10 @@ const maxGets = 4
 // what the record has to be now.
 //
 // A pool keeps its recorded group if that exists, has the recorded name, and has the policy that the pool asks for: the
-// ID is in the machine class, and another one would replace the machines. Otherwise the pool gets, if there is one, a
-// group with the name that Ensure gives, as it is left behind when the record could not be written; else one
-// with an old name, if it has members and these are all servers of the Shoot; else a new one.
+// ID is in the machine class, and another one would replace the machines. Otherwise the pool gets, if there is one, the
+// group that its machine classes refer to, if that has the policy; else a group with the name that Ensure gives, as it is
+// left behind when the record could not be written; else one with an old name, if it has members and these are all servers
+// of the Shoot; else a new one.
 //
 // If there is an error, it is about all pools that have no group, and exposes Gardener's error codes. The
 // record has to be written also then: it has what was created before. Entries that no pool needs any more stay in the
@@ -158,7 +159,10 @@ func (e *ensuring) find(ctx context.Context, pool Pool) error {
 	if err := e.list(ctx); err != nil {
 		return err
 	}
-	group, found := e.left(pool)
+	group, found := e.referred(pool)
+	if !found {
+		group, found = e.left(pool)
+	}
 	if !found {
 		var err error
 		if group, found, err = e.old(ctx, pool); err != nil {
@@ -179,6 +183,13 @@ func (e *ensuring) find(ctx context.Context, pool Pool) error {
 	})
 	e.record = append(e.record, v1alpha1.ServerGroupDependency{PoolName: pool.Name, ID: group.ID, Name: group.Name})
 	return nil
+}
+
+// referred returns the group that the machine classes of the pool refer to. Its name does not matter: the machines are in it.
+func (e *ensuring) referred(pool Pool) (Group, bool) {
+	return e.best(func(g Group) bool {
+		return slices.Contains(pool.Refers, g.ID) && g.Policy == pool.Policy && !e.taken(g.ID)
+	})
 }
 
 // left returns the group that was created for the pool and not recorded, or recorded for another one.

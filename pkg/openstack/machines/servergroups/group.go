@@ -49,6 +49,8 @@ type Pool struct {
 	Name string
 	// Policy is the policy of serverGroup in the pool's WorkerConfig.
 	Policy string
+	// Refers are the IDs of the server groups that the machine classes of the pool refer to; nil for a pool without any, or for none.
+	Refers []string
 }
 
 // Names are what names of server groups are made of.
@@ -66,7 +68,7 @@ const (
 	oldSuffixLength = 10
 
 	hexadecimal = "0123456789abcdef"
-	oldSuffix   = "abcdefghijklmnopqrstuvwxyz0123456789"
+	oldSuffix   = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
 // check returns an error if the names could be those of somebody else.

@@ -34,19 +34,19 @@ var faults = map[string]fakenova.Fault{
 type plan struct{ before, after []Pool }
 
 var plans = map[string]plan{
-	"created":            {nil, []Pool{{"a", hard}, {"b", soft}}},
-	"pool added":         {[]Pool{{"a", hard}}, []Pool{{"a", hard}, {"b", soft}}},
-	"policy changed":     {[]Pool{{"a", hard}, {"b", hard}}, []Pool{{"a", soft}, {"b", hard}}},
-	"pool removed":       {[]Pool{{"a", hard}, {"b", soft}}, []Pool{{"b", soft}}},
-	"all removed":        {[]Pool{{"a", hard}, {"b", soft}}, nil},
-	"taken over":         {nil, []Pool{{"old", hard}}},
+	"created":            {nil, []Pool{{Name: "a", Policy: hard}, {Name: "b", Policy: soft}}},
+	"pool added":         {[]Pool{{Name: "a", Policy: hard}}, []Pool{{Name: "a", Policy: hard}, {Name: "b", Policy: soft}}},
+	"policy changed":     {[]Pool{{Name: "a", Policy: hard}, {Name: "b", Policy: hard}}, []Pool{{Name: "a", Policy: soft}, {Name: "b", Policy: hard}}},
+	"pool removed":       {[]Pool{{Name: "a", Policy: hard}, {Name: "b", Policy: soft}}, []Pool{{Name: "b", Policy: soft}}},
+	"all removed":        {[]Pool{{Name: "a", Policy: hard}, {Name: "b", Policy: soft}}, nil},
+	"taken over":         {nil, []Pool{{Name: "old", Policy: hard}}},
 	"many pools changed": {manyPools(hard), manyPools(soft)},
 }
 
 func manyPools(policy string) []Pool {
 	var pools []Pool
 	for i := range 6 {
-		pools = append(pools, Pool{fmt.Sprintf("pool-%d", i), policy})
+		pools = append(pools, Pool{Name: fmt.Sprintf("pool-%d", i), Policy: policy})
 	}
 	return pools
 }
@@ -252,11 +252,11 @@ func (w *world) change(t *rapid.T) {
 		return
 	}
 	if _, exists := worker.pools[name]; !exists && rapid.Bool().Draw(t, "taken over") {
-		old := worker.names.TechnicalID + "-" + name + "-" + rapid.StringMatching("[a-z0-9]{10}").Draw(t, "random")
+		old := worker.names.TechnicalID + "-" + name + "-" + rapid.StringMatching("[0-9A-Za-z]{10}").Draw(t, "random")
 		id := w.o.Put(old, policy)
 		worker.record = append(worker.record, v1alpha1.ServerGroupDependency{PoolName: name, ID: id, Name: old})
 	}
-	worker.pools[name] = Pool{name, policy}
+	worker.pools[name] = Pool{Name: name, Policy: policy}
 }
 
 // machines puts a machine into the group of a pool, or removes those of a group.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/utils"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/capkit/capkit/internal/testing/fakenova"
@@ -205,51 +206,54 @@ func TestAdoption(t *testing.T) {
 		prepare func(o *fakenova.OpenStack) string
 		adopts  bool
 	}{
-		"new name": {Pool{"group", hard}, func(o *fakenova.OpenStack) string {
+		"new name": {Pool{Name: "group", Policy: hard}, func(o *fakenova.OpenStack) string {
 			return o.Put("be9f9c04-7053-4bb2-fe22442c", hard)
 		}, true},
-		"new name, the one with machines first": {Pool{"group", hard}, func(o *fakenova.OpenStack) string {
+		"new name, the one with machines first": {Pool{Name: "group", Policy: hard}, func(o *fakenova.OpenStack) string {
 			o.Put("be9f9c04-7053-4bb2-fe22442c", hard)
 			return o.Put("be9f9c04-7053-4bb2-fe22442c", hard, o.Boot(server(s1)))
 		}, true},
-		"new name, another policy": {Pool{"group", hard}, func(o *fakenova.OpenStack) string {
+		"new name, another policy": {Pool{Name: "group", Policy: hard}, func(o *fakenova.OpenStack) string {
 			return o.Put("be9f9c04-7053-4bb2-fe22442c", soft)
 		}, false},
-		"new name of another pool": {Pool{"other", hard}, func(o *fakenova.OpenStack) string {
+		"new name of another pool": {Pool{Name: "other", Policy: hard}, func(o *fakenova.OpenStack) string {
 			return o.Put("be9f9c04-7053-4bb2-fe22442c", hard)
 		}, false},
-		"old name without members": {Pool{"group", hard}, func(o *fakenova.OpenStack) string {
+		"old name without members": {Pool{Name: "group", Policy: hard}, func(o *fakenova.OpenStack) string {
 			return o.Put("shoot--p--s1-group-0123456789", hard)
 		}, false},
-		"old name with own members": {Pool{"group", hard}, func(o *fakenova.OpenStack) string {
+		"old name with own members": {Pool{Name: "group", Policy: hard}, func(o *fakenova.OpenStack) string {
 			return o.Put("shoot--p--s1-group-0123456789", hard, o.Boot(server(s1)), o.Boot(server(s1)))
 		}, true},
-		"old name with another policy": {Pool{"group", soft}, func(o *fakenova.OpenStack) string {
+		"old name with another policy": {Pool{Name: "group", Policy: soft}, func(o *fakenova.OpenStack) string {
 			return o.Put("shoot--p--s1-group-0123456789", hard, o.Boot(server(s1)))
 		}, false},
-		"old name with a member that is gone": {Pool{"group", hard}, func(o *fakenova.OpenStack) string {
+		"old name with a member that is gone": {Pool{Name: "group", Policy: hard}, func(o *fakenova.OpenStack) string {
 			return o.Put("shoot--p--s1-group-0123456789", hard, "gone")
 		}, false},
-		"old name with a member that is gone, and one that is not": {Pool{"group", hard}, func(o *fakenova.OpenStack) string {
+		"old name with a member that is gone, and one that is not": {Pool{Name: "group", Policy: hard}, func(o *fakenova.OpenStack) string {
 			return o.Put("shoot--p--s1-group-0123456789", hard, "gone", o.Boot(server(s1)))
 		}, true},
-		"old name with members of two": {Pool{"group", hard}, func(o *fakenova.OpenStack) string {
+		"old name with members of two": {Pool{Name: "group", Policy: hard}, func(o *fakenova.OpenStack) string {
 			return o.Put("shoot--p--s1-group-0123456789", hard, o.Boot(server(s1)), o.Boot(server(s1test)))
 		}, false},
-		"old name with servers by hand": {Pool{"group", hard}, func(o *fakenova.OpenStack) string {
+		"old name with servers by hand": {Pool{Name: "group", Policy: hard}, func(o *fakenova.OpenStack) string {
 			return o.Put("shoot--p--s1-group-0123456789", hard, o.Boot(nil))
 		}, false},
-		"old name of the neighbour": {Pool{"test-x", hard}, func(o *fakenova.OpenStack) string {
+		"old name of the neighbour": {Pool{Name: "test-x", Policy: hard}, func(o *fakenova.OpenStack) string {
 			return o.Put(testX, hard, o.Boot(server(s1test)))
 		}, false},
-		"old name that could be the neighbour's": {Pool{"test-x", hard}, func(o *fakenova.OpenStack) string {
+		"old name that could be the neighbour's": {Pool{Name: "test-x", Policy: hard}, func(o *fakenova.OpenStack) string {
 			return o.Put(testX, hard, o.Boot(server(s1)))
 		}, true},
-		"old name of a longer pool": {Pool{"test", hard}, func(o *fakenova.OpenStack) string {
+		"old name of a longer pool": {Pool{Name: "test", Policy: hard}, func(o *fakenova.OpenStack) string {
 			return o.Put(testX, hard, o.Boot(server(s1)))
 		}, false},
-		"old name with other letters at the end": {Pool{"group", hard}, func(o *fakenova.OpenStack) string {
-			return o.Put("shoot--p--s1-group-012345678X", hard, o.Boot(server(s1)))
+		"old name with capital letters": {Pool{Name: "group", Policy: hard}, func(o *fakenova.OpenStack) string {
+			return o.Put("shoot--p--s1-group-0bQxV7PzKa", hard, o.Boot(server(s1)))
+		}, true},
+		"old name with other characters at the end": {Pool{Name: "group", Policy: hard}, func(o *fakenova.OpenStack) string {
+			return o.Put("shoot--p--s1-group-012345678_", hard, o.Boot(server(s1)))
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -270,6 +274,57 @@ func TestAdoption(t *testing.T) {
 	}
 }
 
+// TestOldNames are those that provider-openstack gave, which made them with this function.
+func TestOldNames(t *testing.T) {
+	o := fakenova.New(t, false)
+	compute, machine := connect(t, o), o.Boot(server(s1))
+	for range 50 {
+		random, err := utils.GenerateRandomString(10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := o.Put("shoot--p--s1-group-"+random, hard, machine)
+		if ids, _ := ensure(t, compute, []Pool{{Name: "group", Policy: hard}}, nil); ids["group"] != id {
+			t.Errorf("shoot--p--s1-group-%s is not recognised", random)
+		}
+		o.Remove(id)
+	}
+}
+
+// TestReferredTo is about groups that are not recorded, but that the machine classes of a pool refer to: with another one its machines
+// would be replaced.
+func TestReferredTo(t *testing.T) {
+	for name, c := range map[string]struct {
+		group, policy string
+		has           bool
+	}{
+		"old name without members": {"shoot--p--s1-group-0bQxV7PzKa", hard, true},
+		"any name":                 {"by hand", hard, true},
+		"another policy":           {"shoot--p--s1-group-0bQxV7PzKa", soft, false},
+		"there is none":            {"", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := fakenova.New(t, false)
+			compute, id := connect(t, o), "99999999-0000-4000-8000-000000000000"
+			if c.group != "" {
+				id = o.Put(c.group, c.policy)
+			}
+			o.Put("be9f9c04-7053-4bb2-fe22442c", hard) // that is left does not count then
+			pools := []Pool{{Name: "group", Policy: hard, Refers: []string{"98888888-0000-4000-8000-000000000000", id}}}
+			ids, record := ensure(t, compute, pools, nil)
+			if has := ids["group"] == id; has != c.has {
+				t.Errorf("has %s, of %v", ids["group"], o.Groups())
+			}
+			if len(record) != 1 || record[0].ID != ids["group"] {
+				t.Errorf("record: %v", record)
+			}
+			pools[0].Refers = nil // the machine classes are gone, and it is recorded
+			again, _ := ensure(t, compute, pools, record)
+			equal(t, "IDs", again, ids)
+		})
+	}
+}
+
 // TestTaken gives no group to two pools, even if the record is wrong.
 func TestTaken(t *testing.T) {
 	o := fakenova.New(t, false)
@@ -280,7 +335,7 @@ func TestTaken(t *testing.T) {
 		{PoolName: "a", ID: id, Name: "shoot--p--s1-group-0123456789"}, {PoolName: "b", ID: id, Name: "shoot--p--s1-group-0123456789"},
 		{PoolName: "c", ID: own, Name: "be9f9c04-7053-4bb2-fe22442c"},
 	}
-	ids, _ := ensure(t, compute, []Pool{{"a", hard}, {"b", hard}, {"c", hard}, {"group", hard}}, have)
+	ids, _ := ensure(t, compute, []Pool{{Name: "a", Policy: hard}, {Name: "b", Policy: hard}, {Name: "c", Policy: hard}, {Name: "group", Policy: hard}}, have)
 	if ids["a"] != id || ids["c"] != own || ids["b"] == id || ids["group"] == id || ids["group"] == own || len(o.Groups()) != 4 {
 		t.Errorf("%v", ids)
 	}
@@ -290,7 +345,7 @@ func TestTaken(t *testing.T) {
 func TestNeighbours(t *testing.T) {
 	o := fakenova.New(t, false)
 	compute := connect(t, o)
-	pools := []Pool{{"x", hard}, {"test-x", hard}}
+	pools := []Pool{{Name: "x", Policy: hard}, {Name: "test-x", Policy: hard}}
 	_, mine, err := servergroups.Ensure(t.Context(), compute, s1, pools, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -328,7 +383,7 @@ func TestNeighbours(t *testing.T) {
 func TestCleanUpUnrecorded(t *testing.T) {
 	o := fakenova.New(t, false)
 	compute := connect(t, o)
-	pool := Pool{"group", hard}
+	pool := Pool{Name: "group", Policy: hard}
 	_, record := ensure(t, compute, []Pool{pool}, nil)
 	o.Put("be9f9c04-7053-4bb2-00000000", soft)                       // left behind
 	o.Put("be9f9c04-7053-4bb2-fe22442c", hard)                       // the same once more
@@ -355,7 +410,7 @@ func TestNameOfSomebodyElse(t *testing.T) {
 	o.Requests()
 	for _, names := range []Names{{TechnicalID: "", UID: s1.UID}, {TechnicalID: "shoot--p--s1", UID: "be9f9c04"}, {}} {
 		have := records{{PoolName: "group", ID: "1", Name: "n"}}
-		_, record, err := servergroups.Ensure(t.Context(), compute, names, []Pool{{"group", hard}}, have)
+		_, record, err := servergroups.Ensure(t.Context(), compute, names, []Pool{{Name: "group", Policy: hard}}, have)
 		wantCode(t, err, v1beta1.ErrorConfigurationProblem)
 		equal(t, "record", record, have)
 		record, err = servergroups.Delete(t.Context(), compute, names, have)
@@ -367,7 +422,7 @@ func TestNameOfSomebodyElse(t *testing.T) {
 
 func TestEmptyPolicy(t *testing.T) {
 	o := fakenova.New(t, false)
-	ids, record, err := servergroups.Ensure(t.Context(), connect(t, o), s1, []Pool{{"a", ""}, {"b", hard}}, nil)
+	ids, record, err := servergroups.Ensure(t.Context(), connect(t, o), s1, []Pool{{Name: "a", Policy: ""}, {Name: "b", Policy: hard}}, nil)
 	wantCode(t, err, v1beta1.ErrorConfigurationProblem)
 	if !strings.HasPrefix(err.Error(), `worker pool a: serverGroup.policy of its providerConfig is empty`) {
 		t.Error(err)
@@ -388,7 +443,7 @@ func TestManyPools(t *testing.T) {
 	}
 	var pools []Pool
 	for i := range 20 {
-		pools = append(pools, Pool{fmt.Sprintf("pool-%02d", i), soft})
+		pools = append(pools, Pool{Name: fmt.Sprintf("pool-%02d", i), Policy: soft})
 	}
 	compute := connect(t, o)
 	ids, record := ensure(t, compute, pools, nil)
@@ -415,7 +470,7 @@ func TestManyPools(t *testing.T) {
 
 // TestOrder has the same requests for the same question, in whatever order it is asked.
 func TestOrder(t *testing.T) {
-	pools := []Pool{{"c", hard}, {"a", soft}, {"b", hard}}
+	pools := []Pool{{Name: "c", Policy: hard}, {Name: "a", Policy: soft}, {Name: "b", Policy: hard}}
 	var want []string
 	for range 2 {
 		o := fakenova.New(t, false)

@@ -126,7 +126,7 @@ func (s *service) refusal(answer *gophercloud.ErrUnexpectedResponseCode) *failur
 	switch status := answer.Actual; {
 	case isMissing(answer):
 		f.causes = []error{ErrNotFound}
-	case status == http.StatusUnauthorized && s.isIdentity():
+	case s.isIdentity() && (status == http.StatusUnauthorized || status == http.StatusNotFound && isRevoked(words)):
 		f.away = true
 		advise("check the user, the password or the application credential, the domain and the tenant in the Secret of the Shoot",
 			v1beta1.ErrorInfraUnauthenticated)
@@ -146,12 +146,18 @@ func (s *service) refusal(answer *gophercloud.ErrUnexpectedResponseCode) *failur
 		advise("check that the region has what is asked for", v1beta1.ErrorConfigurationProblem)
 	case status >= http.StatusInternalServerError:
 		f.away = true
-		advise("it is to be looked at by those who run it")
+		advise("it is to be looked at by those who run it", v1beta1.ErrorRetryableInfraDependencies)
 	default:
 		f.away = true
 		advise("check " + s.fields)
 	}
 	return f
+}
+
+// isRevoked reports whether the identity service says that it has no such application credential: other credentials that it does not
+// know it answers with 401, and a URL that it does not know in other words.
+func isRevoked(words string) bool {
+	return strings.Contains(strings.ToLower(words), "application credential")
 }
 
 func (s *service) isIdentity() bool { return s.name == "identity service" }

@@ -21,9 +21,11 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/component-base/version/verflag"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/capkit/capkit/pkg/gardenerlib/logging"
@@ -35,7 +37,7 @@ const (
 	heartbeatController = heartbeat.ControllerName
 )
 
-// Controller is a worker controller that a program runs. All fields are required.
+// Controller is a worker controller that a program runs. All fields but Check are required.
 type Controller struct {
 	// Program is the name of the program.
 	Program string
@@ -47,6 +49,9 @@ type Controller struct {
 	// Add adds the controller to the manager of a seed, and to the manager's scheme what it needs besides the kinds of
 	// Kubernetes and of Gardener's extensions.
 	Add func(context.Context, manager.Manager, Options) error
+	// Check returns an error if the controller must not run in the seed that the reader reads, which does not answer from a cache: the
+	// program ends with that error before it does anything. It is not called if the controller is disabled. Nil: it may run in any.
+	Check func(ctx context.Context, reader client.Reader) error
 }
 
 // Options are what flags and environment say about the controller.
@@ -147,6 +152,11 @@ func addChecks(mgr manager.Manager) error {
 // addControllers adds the controllers that are not disabled.
 func (o *options) addControllers(ctx context.Context, mgr manager.Manager, c Controller, garden cluster.Cluster) error {
 	if o.enabled(workerController) {
+		if c.Check != nil {
+			if err := c.Check(logf.IntoContext(ctx, mgr.GetLogger()), mgr.GetAPIReader()); err != nil {
+				return err
+			}
+		}
 		if err := c.Add(ctx, mgr, o.worker(garden)); err != nil {
 			return fmt.Errorf("adding the worker controller: %w", err)
 		}

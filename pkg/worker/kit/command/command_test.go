@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/capkit/capkit/pkg/worker/kit/command"
@@ -78,6 +79,26 @@ func TestNames(t *testing.T) {
 	}
 	if usage := cmd.UsageString(); strings.Contains(usage, "webhook") || !strings.Contains(usage, "--disable-controllers") {
 		t.Error(usage)
+	}
+}
+
+// A controller that must not run in the seed is not added, and nothing is started; one that is disabled is not asked about.
+func TestACheckRefuses(t *testing.T) {
+	environment(t, "extension-acme", "")
+	refused, added := errors.New("refused"), command.Options{}
+	controller := acme(&added)
+	controller.Check = func(context.Context, client.Reader) error { return refused }
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for disabled, want := range map[string]error{"heartbeat": refused, "worker,heartbeat": nil} {
+		cmd := command.New(controller)
+		cmd.SetArgs([]string{
+			"--kubeconfig=" + kubeconfig(t), "--metrics-bind-address=0", "--health-bind-address=0", "--leader-election=false",
+			"--disable-controllers=" + disabled,
+		})
+		if err := cmd.ExecuteContext(ctx); !errors.Is(err, want) || added.ExtensionClasses != nil {
+			t.Errorf("--disable-controllers=%s: %v; added with %+v", disabled, err, added)
+		}
 	}
 }
 

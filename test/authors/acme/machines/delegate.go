@@ -39,7 +39,7 @@ import (
 func NewActuator(mgr manager.Manager, garden cluster.Cluster) extensionsworker.Actuator {
 	c, reader := mgr.GetClient(), mgr.GetAPIReader()
 	delegates := &Delegates{Client: c, Reader: reader, Events: mgr.GetEventRecorder("acme-worker")}
-	return kit.NewActuator(genericactuator.NewActuator(mgr, garden, delegates, nil), delegates, c, reader)
+	return kit.NewActuator(genericactuator.NewActuator(kit.WithoutEmptyPatches(mgr), garden, delegates, nil), delegates, c, reader)
 }
 
 // Delegates makes a delegate for each reconciliation.

@@ -11,6 +11,8 @@ package after
 import (
 	"errors"
 
+	"github.com/capkit/capkit/pkg/provider/policy"
+
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -110,6 +112,6 @@ func (Provider) Workers() provider.Workers { return provider.Workers{} }
 type Converted struct{ Provider }
 
 // Policies are those of the gardener library and of the mutator that was there.
-func (Converted) Policies() provider.Policies {
-	return provider.Policies{Order: capability.Gardener, CoreFollows: true}
+func (Converted) Policies() policy.Policies {
+	return policy.Policies{Order: capability.Gardener, CoreFollows: true}
 }

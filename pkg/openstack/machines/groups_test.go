@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package machines
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/capkit/capkit/internal/testing/fakenova"
+	"github.com/capkit/capkit/pkg/openstack/machines/servergroups"
+)
+
+// delegateFor is a delegate for the situation, in a seed that has its Worker and some objects, and in an OpenStack.
+func delegateFor(t *testing.T, s *situation, o *fakenova.OpenStack, objects ...client.Object) *delegate {
+	t.Helper()
+	s.cluster.Shoot.UID = "be9f9c04-7053-4bb2-9883-e28ba6ace0ea"
+	scheme := runtime.NewScheme()
+	if err := errors.Join(corev1.AddToScheme(scheme), machinev1alpha1.AddToScheme(scheme), extensionsv1alpha1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	seed := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(s.worker).WithObjects(append(objects, s.worker)...).Build()
+	made, err := NewDelegateFactory(seed, seed, nil).WorkerDelegate(t.Context(), s.worker, s.cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := made.(*delegate)
+	d.connect = func(ctx context.Context) (servergroups.Compute, error) {
+		return servergroups.Connect(ctx, servergroups.Credentials{Secret: o.Secret()}, o.Region)
+	}
+	return d
+}
+
+// A server group whose record is lost, and that has no members, is that to which the machine classes refer: with another one, the
+// machines would be replaced.
+func TestServerGroupOfTheMachineClasses(t *testing.T) {
+	s, o := situationOf(t, seven), fakenova.New(t, false)
+	id := o.Put(s.cluster.Shoot.Status.TechnicalID+"-group-0bQxV7PzKa", "soft-anti-affinity")
+	s.status.ServerGroupDependencies[0].ID = id
+	before := planned(t, s).pools[6].classes[0]
+	s.worker.Status.ProviderStatus = nil
+	d := delegateFor(t, s, o, before.DeepCopy())
+	if err := d.PreReconcileHook(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.status.ServerGroupDependencies; len(got) != 1 || got[0].ID != id || got[0].PoolName != "group" {
+		t.Errorf("the record is %+v, of %+v", got, o.Groups())
+	}
+	s.status = d.status
+	if again := planned(t, s).pools[6].classes[0]; again.Name != before.Name {
+		t.Errorf("%s is replaced by %s", before.Name, again.Name)
+	}
+}
+
+// Hooks can be called in any order, and alone.
+func TestEachHookAlone(t *testing.T) {
+	for name, hook := range map[string]func(*delegate, context.Context) error{
+		"PreReconcileHook": (*delegate).PreReconcileHook, "PostReconcileHook": (*delegate).PostReconcileHook,
+		"PreDeleteHook": (*delegate).PreDeleteHook, "PostDeleteHook": (*delegate).PostDeleteHook,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, o := situationOf(t, seven), fakenova.New(t, false)
+			if err := hook(delegateFor(t, s, o), t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package profile
+
+import (
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// How references are derived that the provider config does not have (semantics S6), for a [provider.ReferenceDeriver].
+
+// derive returns the reference that the provider derives for a flavor of an image version, which supports set and stands at the path at;
+// nil if it needs a mapping.
+func (r *Reading[R]) derive(id provider.ImageVersion, set capability.Set, at *field.Path) *imageselector.Global[R] {
+	if r.deriver == nil {
+		return nil
+	}
+	supported := v1beta1.Capabilities{}
+	for _, def := range r.vocabulary.Definitions() {
+		supported[def.Name] = set.Values(def.Name)
+	}
+	ref, derived := r.deriver.DeriveReference(id, supported)
+	if !derived {
+		return nil
+	}
+	return &imageselector.Global[R]{Ref: ref, Derived: true, Path: at}
+}
+
+// derives reports whether the provider derives the reference of a flavor of the provider config.
+func (r *Reading[R]) derives(id provider.ImageVersion, flavor *imageselector.Flavor[R]) bool {
+	if r.deriver == nil {
+		return false
+	}
+	set, _ := r.vocabulary.Flavor(flavor.Supported(r.vocabulary), Undeclared(r.core[id]), nil)
+	return r.derive(id, set, nil) != nil
+}
+
+// derivesSome reports whether the provider derives the reference of some flavor of an image that the provider config does not have.
+func (r *Reading[R]) derivesSome(image *v1beta1.MachineImage) bool {
+	return r.deriver != nil && slices.ContainsFunc(image.Versions, func(version v1beta1.MachineImageVersion) bool {
+		id := provider.ImageVersion{Image: image.Name, Version: version.Version}
+		return !r.Inherits(id) && slices.ContainsFunc(r.newCorrespondence(id, &version, r.At).core, func(core *coreFlavor[R]) bool {
+			return r.derive(id, core.set, nil) != nil
+		})
+	})
+}
+
+// maybeUnreadRegion reports whether a list for single regions, which is one with lists within its entries, could not be read in full: a
+// mapping may be in it. What could not be read of a version that is known is about that alone.
+func (r *Reading[R]) maybeUnreadRegion() bool {
+	extender, extends := provider.As[provider.ListExtender](r.provider)
+	if !extends || !r.Unread.Any() {
+		return false
+	}
+	known := sets.New[string]()
+	for _, version := range Mappings(r.Images) {
+		known.Insert(version.Path.String())
+	}
+	return slices.ContainsFunc(extender.NamespacedLists(), func(list provider.List) bool {
+		return len(list.Lists) > 0 && r.Unread.Beside(r.At.Child("providerConfig", list.Field), known)
+	})
+}
+
+// withoutEntries returns the entries of an image that the provider config does not have.
+func withoutEntries[R any]() *imageEntries[R] {
+	return &imageEntries[R]{meant: func(string) *imageselector.Version[R] { return nil }, mayBeUnread: func() bool { return false }}
+}
+
+// whereMissing says where to add a flavor of an image version that has these entries in the provider config.
+func (r *Reading[R]) whereMissing(entries []*imageselector.Version[R]) string {
+	switch {
+	case !r.inConfig:
+		return "to " + r.policies.MappedIn
+	case len(entries) == 0:
+		return "under " + r.images().String()
+	case entries[0].Legacy:
+		return "under " + entries[0].Path.String()
+	}
+	return "under " + entries[0].Path.Child("capabilityFlavors").String()
+}
+
+// deriveMissing derives what the provider config does not have: the references of core's flavors that no provider flavor corresponds
+// to, and those for regions in which one that does has none. It reports whether there is a flavor to choose from.
+func (c *correspondence[R]) deriveMissing() bool {
+	if c.derive == nil {
+		return false
+	}
+	for i := range c.usable {
+		flavor := &c.usable[i]
+		if flavor.Global == nil {
+			set, _ := c.vocabulary.Flavor(flavor.Supported(c.vocabulary), c.undeclaredValues, nil)
+			flavor.Global = c.derive(set, flavor.Path)
+		}
+	}
+	for _, core := range c.core {
+		if core.matched || core.ambiguous || core.meant != nil {
+			continue
+		}
+		if global := c.derive(core.set, core.at); global != nil {
+			core.matched = true
+			c.usable = append(c.usable, imageselector.Flavor[R]{Capabilities: core.written, Global: global, Path: core.at})
+		}
+	}
+	return len(c.usable) > 0
+}

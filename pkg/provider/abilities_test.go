@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package provider_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/internal/testing/given"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// deriving is a cloud that derives references.
+type deriving struct {
+	given.Cloud
+	derive func(provider.ImageVersion, v1beta1.Capabilities) (string, bool)
+	shares bool
+}
+
+func (d deriving) DeriveReference(v provider.ImageVersion, supported v1beta1.Capabilities) (string, bool) {
+	return d.derive(v, supported)
+}
+
+func (d deriving) SharesReferences() bool { return d.shares }
+
+// ValidateReference refuses those that begin with "bad".
+func (deriving) ValidateReference(ref string, at *field.Path) field.ErrorList {
+	if strings.HasPrefix(ref, "bad") {
+		return field.ErrorList{field.Invalid(at, ref, "it is bad")}
+	}
+	return nil
+}
+
+// misfit derives references of another type than those that it decodes.
+type misfit struct{ given.Cloud }
+
+func (misfit) DeriveReference(provider.ImageVersion, v1beta1.Capabilities) (int, bool) {
+	return 1, true
+}
+
+// formless says how references are written.
+type formless struct {
+	given.Cloud
+	form string
+}
+
+func (f formless) ReferenceForm() string { return f.form }
+
+// extending has further lists.
+type extending struct {
+	given.Cloud
+	lists []provider.List
+}
+
+func (e extending) NamespacedLists() []provider.List { return e.lists }
+
+// What one ability says, and what two say together, is found at start, with the type and the method.
+func TestAbilitiesThatDoNotFit(t *testing.T) {
+	named := func(v provider.ImageVersion, supported v1beta1.Capabilities) (string, bool) {
+		return v.String() + supported["architecture"][0], true
+	}
+	calls := 0
+	for name, c := range map[string]struct {
+		cloud provider.Provider[string]
+		want  []string
+	}{
+		"it derives":      {deriving{derive: named}, nil},
+		"it derives none": {deriving{derive: func(provider.ImageVersion, v1beta1.Capabilities) (string, bool) { return "", false }}, nil},
+		"it derives one":  {deriving{derive: func(v provider.ImageVersion, _ v1beta1.Capabilities) (string, bool) { return v.Image, true }, shares: true}, nil},
+		"it has lists":    {extending{lists: []provider.List{{Field: "a", Key: "n", Lists: []provider.List{{Field: "machineImages", Key: "n"}}}}}, nil},
+		"of another type": {misfit{}, []string{
+			"provider_test.misfit.DeriveReference: it is not the method of provider.ReferenceDeriver for the references that Decode returns",
+		}},
+		"it is empty": {
+			deriving{derive: func(provider.ImageVersion, v1beta1.Capabilities) (string, bool) { return "", true }},
+			[]string{"provider_test.deriving.DeriveReference: it derives an empty reference for image@1.0.0"},
+		},
+		"it is refused": {
+			deriving{derive: func(provider.ImageVersion, v1beta1.Capabilities) (string, bool) { return "bad", true }},
+			[]string{`DeriveReference: it derives bad for image@1.0.0, which ValidateReference refuses: reference: Invalid value: "bad": it is bad`},
+		},
+		"it is not the same": {
+			deriving{derive: func(provider.ImageVersion, v1beta1.Capabilities) (string, bool) {
+				calls++
+				return strings.Repeat("a", calls), true
+			}}, []string{"DeriveReference: it derives a for image@1.0.0, and then aa"},
+		},
+		"it panics": {
+			deriving{derive: func(_ provider.ImageVersion, supported v1beta1.Capabilities) (string, bool) {
+				return supported["network"][0], true
+			}},
+			[]string{"DeriveReference: it panics when it is asked about image@1.0.0: runtime error"},
+		},
+		"it is shared": {
+			deriving{derive: func(v provider.ImageVersion, _ v1beta1.Capabilities) (string, bool) { return v.Image, true }},
+			[]string{"DeriveReference: it derives one reference for two architectures, image, and SharesReferences does not say that references stand for several"},
+		},
+		"it says nothing":   {formless{form: " "}, []string{"formless.ReferenceForm: it says nothing"}},
+		"it says something": {formless{form: "one of a and b"}, nil},
+		"lists that are not merged": {
+			extending{lists: []provider.List{
+				{Field: "machineImages", Key: "name"}, {Field: "a"}, {Field: "b", Key: "n"},
+				{Field: "b", Key: "n", Lists: []provider.List{{Field: "n", Key: "c"}, {Key: "d"}}},
+			}},
+			[]string{
+				`NamespacedLists: machineImages is merged already`,
+				`NamespacedLists: a list needs the name of its field, and that of the key of its entries: "a" has the key ""`,
+				`NamespacedLists: b is merged already`, `NamespacedLists: b[].n is merged already`, `its entries: b[]."" has the key "d"`,
+			},
+		},
+	} {
+		var lines []string
+		if err := provider.Check(c.cloud); err != nil {
+			lines = strings.Split(err.Error(), "\n")
+		}
+		if !slices.EqualFunc(lines, c.want, func(line, want string) bool {
+			return strings.HasPrefix(line, "provider given: provider_test.") && strings.Contains(line, want)
+		}) {
+			t.Errorf("%s: %s", name, cmp.Diff(c.want, lines))
+		}
+	}
+	if err := provider.Check(provider.Untyped(misfit{})); err == nil || !strings.Contains(err.Error(), "misfit.DeriveReference") {
+		t.Errorf("without a type: %v", err)
+	}
+}
+
+// The ability of a provider whose references have a type is one of those without.
+func TestDeriveWithoutAType(t *testing.T) {
+	cloud := provider.Untyped(deriving{derive: func(v provider.ImageVersion, _ v1beta1.Capabilities) (string, bool) {
+		return v.Image, v.Version != "none"
+	}, shares: true})
+	deriver, derives := provider.As[provider.ReferenceDeriver[any]](cloud)
+	if !derives {
+		t.Fatal("it derives nothing")
+	}
+	for version, want := range map[string]any{"1": "linux", "none": "linux"} {
+		ref, derived := deriver.DeriveReference(provider.ImageVersion{Image: "linux", Version: version}, nil)
+		if ref != want || derived != (version == "1") {
+			t.Errorf("%s: %v, %t", version, ref, derived)
+		}
+	}
+	if err := provider.Check(cloud); err != nil {
+		t.Error(err)
+	}
+	if _, derives := provider.As[provider.ReferenceDeriver[any]](provider.Untyped(given.Cloud{})); derives {
+		t.Error("a cloud that derives nothing")
+	}
+}

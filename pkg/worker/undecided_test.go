@@ -26,7 +26,7 @@ import (
 )
 
 // wrongly compiles a profile that may have errors, with texts replaced, by a policy.
-func wrongly(t testing.TB, policy policy.Undecided, spec string, replace ...string) *profile.Profile[openstack.Image] {
+func wrongly(t testing.TB, chosen policy.Undecided, spec string, replace ...string) *profile.Profile[openstack.Image] {
 	t.Helper()
 	replaced := strings.NewReplacer(replace...).Replace(spec)
 	if len(replace) > 0 && replaced == spec {
@@ -36,7 +36,7 @@ func wrongly(t testing.TB, policy policy.Undecided, spec string, replace ...stri
 	if err := yaml.UnmarshalStrict([]byte(replaced), &s); err != nil {
 		t.Fatal(err)
 	}
-	cloud := given.Deciding{Chosen: policy.Policies{Undecided: policy}}
+	cloud := given.Deciding{Chosen: policy.Policies{Undecided: chosen}}
 	p, _ := profile.Compile(cloud, &s, field.NewPath("spec"))
 	return p
 }
@@ -108,12 +108,12 @@ func records1() []record {
 func TestUndecided(t *testing.T) {
 	for name, m := range mistakes {
 		t.Run(name, func(t *testing.T) {
-			of := func(policy policy.Undecided, classes []class, records []record) (worker.Image[openstack.Image], error) {
+			of := func(chosen policy.Undecided, classes []class, records []record) (worker.Image[openstack.Image], error) {
 				q := worker.Question[openstack.Image]{Pool: poolOn("amd"), Classes: classes, Names: []string{"class"}}
 				if m.change != nil {
 					m.change(&q.Pool)
 				}
-				return worker.NewImages(wrongly(t, policy, m.spec, m.replace...), records).Of(q)
+				return worker.NewImages(wrongly(t, chosen, m.spec, m.replace...), records).Of(q)
 			}
 			goesOn := func(got worker.Image[openstack.Image], err error, want string, stays bool) {
 				t.Helper()
@@ -136,22 +136,22 @@ func TestUndecided(t *testing.T) {
 				}
 			}
 			listed := !strings.Contains(m.says, "core lists it") // else the version counts as delisted
-			for _, policy := range []policy.Undecided{policy.GoesOn, policy.Recalls} {
-				got, err := of(policy, named("class", id("virt-1")), records1())
+			for _, chosen := range []policy.Undecided{policy.GoesOn, policy.Recalls} {
+				got, err := of(chosen, named("class", id("virt-1")), records1())
 				goesOn(got, err, "virt-1", m.stays)
-				got, err = of(policy, named("class", id("virt-1")), nil)
+				got, err = of(chosen, named("class", id("virt-1")), nil)
 				goesOn(got, err, "virt-1", m.stays)
-				got, err = of(policy, named("before", id("bare-1")), records1())
+				got, err = of(chosen, named("before", id("bare-1")), records1())
 				if m.unknown {
 					refused(got, err)
 				} else {
 					goesOn(got, err, "bare-1", false)
 				}
-				refused(of(policy, nil, nil))
-				refused(of(policy, named("before", id("virt-1")), nil))
-				refused(of(policy, named("class", openstack.Image{}), nil)) // a class that cannot be read
-				got, err = of(policy, nil, records1())
-				if m.unknown || listed && policy == policy.GoesOn {
+				refused(of(chosen, nil, nil))
+				refused(of(chosen, named("before", id("virt-1")), nil))
+				refused(of(chosen, named("class", openstack.Image{}), nil)) // a class that cannot be read
+				got, err = of(chosen, nil, records1())
+				if m.unknown || listed && chosen == policy.GoesOn {
 					refused(got, err)
 				} else {
 					goesOn(got, err, "virt-1", false)

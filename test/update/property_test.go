@@ -42,8 +42,8 @@ func viewOf(was, is *v1beta1.CloudProfileSpec, users []update.User) update.View[
 }
 
 // viewBy is viewOf with a policy for pools for which nothing is decided.
-func viewBy(policy policy.Undecided, was, is *v1beta1.CloudProfileSpec, users []update.User) update.View[openstack.Image] {
-	v, cloud := viewOf(was, is, users), given.Deciding{Chosen: policy.Policies{Undecided: policy}}
+func viewBy(chosen policy.Undecided, was, is *v1beta1.CloudProfileSpec, users []update.User) update.View[openstack.Image] {
+	v, cloud := viewOf(was, is, users), given.Deciding{Chosen: policy.Policies{Undecided: chosen}}
 	v.Before, _ = profile.Compile(cloud, was, field.NewPath("spec"))
 	v.After, _ = profile.Compile(cloud, is, field.NewPath("spec"))
 	return v

@@ -192,6 +192,11 @@ func rows(t *testing.T) []row {
 	upstream := after.Converted{}.Policies()
 	alone := cloudProfile(t, secondOfCore, "")
 	grown := cloudProfile(t)
+	wrong := cloudProfile(t, "name: eu-west-1\n            ami: ami-00000001", "name: eu-west-2\n            ami: ami-00000001",
+		"name: eu-west-1\n            ami: ami-00000003", "name: eu-west-2\n            ami: ami-00000003")
+	booted := &api.WorkerStatus{MachineImages: []api.MachineImage{{
+		Name: "linux", Version: "1.0.0", AMI: "ami-00000001", Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}},
+	}}}
 	return []row{
 		{
 			name: "several flavors fit a new pool", policies: policy.Policies{Order: upstream.Order},
@@ -204,6 +209,14 @@ func rows(t *testing.T) []row {
 				return said(t, e.profiles, mutated(t, e.fill, alone), nil)
 			},
 			before: "admitted", after: "spec.machineImages does not list a flavor",
+		},
+		{
+			name:     "a new pool has a version whose mapping is wrong, and another pool has booted it",
+			policies: policy.Policies{Undecided: upstream.Undecided},
+			ask: func(t *testing.T, e extension) string {
+				return e.boots(t, wrong, booted, "")
+			},
+			before: "ami-00000001", after: "has no image in region eu-west-1",
 		},
 		{
 			name: "a better flavor is added, and a pool has machines",

@@ -111,7 +111,7 @@ func (Provider) Workers() provider.Workers { return provider.Workers{} }
 // Converted is the provider with the policies by which the extension goes on as it did.
 type Converted struct{ Provider }
 
-// Policies are those of the gardener library and of the mutator that was there.
+// Policies are those of the gardener library, of the mutator that was there, and of the look into the status of the Worker.
 func (Converted) Policies() policy.Policies {
-	return policy.Policies{Order: capability.Gardener, CoreFollows: true}
+	return policy.Policies{Order: capability.Gardener, CoreFollows: true, Undecided: policy.Recalls}
 }

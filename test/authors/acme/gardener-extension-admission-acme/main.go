@@ -2,8 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Command gardener-extension-admission-acme is the admission component for the invented cloud of
-// docs/authors.
+// Command gardener-extension-admission-acme is the admission component for the invented cloud of docs/authors.
 package main
 
 import (

@@ -81,7 +81,7 @@ func (e *effects[R]) claims() {
 func (e *effects[R]) types() {
 	for _, t := range e.changes.Types {
 		then, is, remedy := "their worker pools go on with the machine classes that they have, and new ones are refused", "is removed and still used", "put it back"
-		if provider.PoliciesOf(e.after.Provider()).Undecided == provider.UndecidedFails {
+		if provider.PoliciesOf(e.after.Provider()).UndecidedFails {
 			then = "their worker pools get no new machines"
 		}
 		if t.Locks {

@@ -91,7 +91,7 @@ func TestUsesThatBreak(t *testing.T) {
 	})
 }
 
-// What is said of pools for which nothing is left depends on what becomes of them, which is a policy of the provider.
+// What is said of pools for which nothing is left depends on what becomes of them, by the policies of the provider.
 func TestUsesThatBreakByPolicy(t *testing.T) {
 	delisted, moved := choosy(t), choosy(t)
 	delisted.MachineImages = nil
@@ -99,23 +99,23 @@ func TestUsesThatBreakByPolicy(t *testing.T) {
 	moved.ProviderConfig.Raw = bytes.ReplaceAll(moved.ProviderConfig.Raw, []byte(`"europe"`), []byte(`"africa"`))
 	const goOn, getNone = "they go on with what their machine classes boot, and new ones are refused", "they get no new machines"
 	for _, tc := range []struct {
-		what   string
-		after  *v1beta1.CloudProfileSpec
-		policy provider.Undecided
-		want   string
+		what     string
+		after    *v1beta1.CloudProfileSpec
+		policies provider.Policies
+		want     string
 	}{
-		{"delisted", delisted, provider.UndecidedGoesOn, goOn},
-		{"delisted", delisted, provider.UndecidedFails, goOn},
-		{"no image in the region", moved, provider.UndecidedGoesOn, goOn},
-		{"no image in the region", moved, provider.UndecidedRecalls, goOn},
-		{"no image in the region", moved, provider.UndecidedFails, getNone},
+		{"delisted", delisted, provider.Policies{}, goOn},
+		{"delisted", delisted, provider.Policies{UndecidedFails: true}, goOn},
+		{"no image in the region", moved, provider.Policies{}, goOn},
+		{"no image in the region", moved, provider.Policies{UndecidedRecalls: true}, goOn},
+		{"no image in the region", moved, provider.Policies{UndecidedFails: true}, getNone},
 	} {
-		cloud := given.Deciding{Chosen: provider.Policies{Undecided: tc.policy}}
+		cloud := given.Deciding{Chosen: tc.policies}
 		before, _ := profile.Compile(cloud, choosy(t), field.NewPath("spec"))
 		after, _ := profile.Compile(cloud, tc.after, field.NewPath("spec"))
 		got := given.Explained(effects(before, after, []use{usedBy("s", choosy(t).MachineTypes[0].Name)}))
 		if !strings.Contains(strings.ReplaceAll(got, "\n  ", " "), tc.want) {
-			t.Errorf("%s, policy %d: %s", tc.what, tc.policy, got)
+			t.Errorf("%s, by %+v: %s", tc.what, tc.policies, got)
 		}
 	}
 }

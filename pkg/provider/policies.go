@@ -20,25 +20,15 @@ type Policies struct {
 	// CoreFollows says that core's flavors are overwritten where they do not correspond to the provider config (semantics S12). By
 	// default they are filled in where there are none, and what an operator wrote is never overwritten.
 	CoreFollows bool
-	// Undecided is what becomes of a worker pool that exists and whose image cannot be decided, since the mapping is wrong
-	// (semantics S14).
-	Undecided Undecided
+	// UndecidedRecalls says that a new worker pool whose image cannot be decided, since the mapping is wrong, gets a record of the Worker's
+	// status that fits, if another pool has booted its image version (semantics S14). By default it is refused. A pool that exists
+	// goes on in either case.
+	UndecidedRecalls bool
+	// UndecidedFails says that a worker pool whose mapping is wrong is refused even if it exists, and with it the reconciliation of its
+	// Worker. By default it goes on with what its machine class boots, or with a record if the class gets another name. What
+	// becomes of a version that the profile does not list any more does not depend on it.
+	UndecidedFails bool
 }
-
-// Undecided is what becomes of a worker pool whose image cannot be decided by the profile. What becomes of a version that the
-// profile does not list any more does not depend on it.
-type Undecided int
-
-// The policies. Where a pool goes on, an Event says what is wrong.
-const (
-	// UndecidedGoesOn: a pool that exists goes on with what its machine class boots, as long as the name of the class stays the same, and
-	// with a record of the Worker's status that fits when the name changes. A new pool is refused.
-	UndecidedGoesOn Undecided = iota
-	// UndecidedRecalls: a new pool, too, gets a record of its image version that fits, if another pool of the Worker has booted it.
-	UndecidedRecalls
-	// UndecidedFails: the pool is refused, and with it the reconciliation of its Worker, until the mapping is right.
-	UndecidedFails
-)
 
 // PoliciesOf returns the policies of a provider, the defaults if it chooses none.
 func PoliciesOf(provider any) Policies {
@@ -53,8 +43,7 @@ func (p Policies) check(wrong func(format string, args ...any)) {
 	if p.Order != capability.GEP33 && p.Order != capability.Gardener {
 		wrong("the policy Order is %d, which is no preference order: choose capability.GEP33 or capability.Gardener", int(p.Order))
 	}
-	if p.Undecided < UndecidedGoesOn || p.Undecided > UndecidedFails {
-		wrong("the policy Undecided is %d, which there is not: choose UndecidedGoesOn, UndecidedRecalls or UndecidedFails of package provider",
-			int(p.Undecided))
+	if p.UndecidedRecalls && p.UndecidedFails {
+		wrong("the policies UndecidedRecalls and UndecidedFails exclude each other: choose one of them, or none")
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 func TestPolicies(t *testing.T) {
-	chosen := provider.Policies{Order: capability.Gardener, CoreFollows: true, Undecided: provider.UndecidedFails}
+	chosen := provider.Policies{Order: capability.Gardener, CoreFollows: true, UndecidedFails: true}
 	cloud := given.Deciding{Chosen: chosen}
 	if got := provider.PoliciesOf(cloud); got != chosen {
 		t.Error(got)
@@ -34,8 +34,7 @@ func TestPolicies(t *testing.T) {
 func TestPoliciesThatThereAreNot(t *testing.T) {
 	for want, chosen := range map[string]provider.Policies{
 		"provider openstack: the policy Order is 2, which is no preference order": {Order: 2},
-		"provider openstack: the policy Undecided is 3, which there is not":       {Undecided: 3},
-		"provider openstack: the policy Undecided is -1, which there is not":      {Undecided: -1},
+		"provider openstack: the policies UndecidedRecalls and UndecidedFails exclude each other": {UndecidedRecalls: true, UndecidedFails: true},
 	} {
 		err := provider.Check[openstack.Image](given.Deciding{Chosen: chosen})
 		if err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -192,7 +192,7 @@ func (c *comparison[R]) decide(was, is profile.Question, of resolve.Combination,
 // goesOn reports whether a pool that runs goes on with what its machine class boots, although nothing is decided for it after the
 // update (semantics S14): package worker decides so.
 func (c *comparison[R]) goesOn(is *profile.Question) bool {
-	if provider.PoliciesOf(c.after.Provider()).Undecided != provider.UndecidedFails {
+	if !provider.PoliciesOf(c.after.Provider()).UndecidedFails {
 		return true
 	}
 	return is.Reason == "" && c.after.Catalog().Decide(is.Request).Reason != "" // it is not listed any more

@@ -39,9 +39,9 @@ func viewOf(was, is *v1beta1.CloudProfileSpec, users []update.User) update.View[
 	return update.View[openstack.Image]{Before: compile(was), After: compile(is), Users: users, All: true}
 }
 
-// viewBy is viewOf with a policy for pools for which nothing is decided.
-func viewBy(policy provider.Undecided, was, is *v1beta1.CloudProfileSpec, users []update.User) update.View[openstack.Image] {
-	v, cloud := viewOf(was, is, users), given.Deciding{Chosen: provider.Policies{Undecided: policy}}
+// viewBy is viewOf with policies for pools for which nothing is decided.
+func viewBy(policies provider.Policies, was, is *v1beta1.CloudProfileSpec, users []update.User) update.View[openstack.Image] {
+	v, cloud := viewOf(was, is, users), given.Deciding{Chosen: policies}
 	v.Before, _ = profile.Compile(cloud, was, field.NewPath("spec"))
 	v.After, _ = profile.Compile(cloud, is, field.NewPath("spec"))
 	return v
@@ -261,8 +261,8 @@ func TestPlanIsTwoRunsOfSelect(t *testing.T) {
 			if rapid.IntRange(0, 2).Draw(t, "registers") == 0 {
 				updated.Register(t)
 			}
-			policy := rapid.SampledFrom([]provider.Undecided{provider.UndecidedGoesOn, provider.UndecidedRecalls, provider.UndecidedFails}).Draw(t, "policy")
-			compareWithSelect(t, drawOrder(t, viewBy(policy, old.Spec(1), updated.Spec(1), drawShoots(t))), seen)
+			policies := rapid.SampledFrom([]provider.Policies{{}, {UndecidedRecalls: true}, {UndecidedFails: true}}).Draw(t, "policies")
+			compareWithSelect(t, drawOrder(t, viewBy(policies, old.Spec(1), updated.Spec(1), drawShoots(t))), seen)
 		}
 	})
 	for _, kind := range []string{"locked", "kept", "no-machines", "maintenance", "other-imagenow", "other-imagenext-roll", "meaning", "new", "gone"} {

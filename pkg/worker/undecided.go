@@ -28,15 +28,15 @@ func (s *Images[R]) delisted(q Question[R], r *resolve.Resolution[R]) (Image[R],
 
 // undecided answers for a pool for which the profile, or its own config, is wrong, by the policy of the provider.
 func (s *Images[R]) undecided(q Question[R], r *resolve.Resolution[R]) (Image[R], error) {
-	refused, policy := refusal(r), provider.PoliciesOf(s.profile.Provider()).Undecided
-	if policy == provider.UndecidedFails {
+	refused, policies := refusal(r), provider.PoliciesOf(s.profile.Provider())
+	if policies.UndecidedFails {
 		return Image[R]{}, refused
 	}
 	class := q.kept()
 	if class != nil && !isZero(class.Reference) {
 		return s.withClass(&q, class, r, goesOn(refused)), nil
 	}
-	if fitKnown(r) && (len(q.Classes) > 0 || policy == provider.UndecidedRecalls) {
+	if fitKnown(r) && (len(q.Classes) > 0 || policies.UndecidedRecalls) {
 		return s.recalled(&q, r, goesOn(refused))
 	}
 	return Image[R]{}, refused

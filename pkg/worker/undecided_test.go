@@ -23,8 +23,8 @@ import (
 	"github.com/capkit/capkit/pkg/worker"
 )
 
-// wrongly compiles a profile that may have errors, with texts replaced, by a policy.
-func wrongly(t testing.TB, policy provider.Undecided, spec string, replace ...string) *profile.Profile[openstack.Image] {
+// wrongly compiles a profile that may have errors, with texts replaced, by policies.
+func wrongly(t testing.TB, policies provider.Policies, spec string, replace ...string) *profile.Profile[openstack.Image] {
 	t.Helper()
 	replaced := strings.NewReplacer(replace...).Replace(spec)
 	if len(replace) > 0 && replaced == spec {
@@ -34,7 +34,7 @@ func wrongly(t testing.TB, policy provider.Undecided, spec string, replace ...st
 	if err := yaml.UnmarshalStrict([]byte(replaced), &s); err != nil {
 		t.Fatal(err)
 	}
-	cloud := given.Deciding{Chosen: provider.Policies{Undecided: policy}}
+	cloud := given.Deciding{Chosen: policies}
 	p, _ := profile.Compile(cloud, &s, field.NewPath("spec"))
 	return p
 }
@@ -106,12 +106,12 @@ func records1() []record {
 func TestUndecided(t *testing.T) {
 	for name, m := range mistakes {
 		t.Run(name, func(t *testing.T) {
-			of := func(policy provider.Undecided, classes []class, records []record) (worker.Image[openstack.Image], error) {
+			of := func(policies provider.Policies, classes []class, records []record) (worker.Image[openstack.Image], error) {
 				q := worker.Question[openstack.Image]{Pool: poolOn("amd"), Classes: classes, Names: []string{"class"}}
 				if m.change != nil {
 					m.change(&q.Pool)
 				}
-				return worker.NewImages(wrongly(t, policy, m.spec, m.replace...), records).Of(q)
+				return worker.NewImages(wrongly(t, policies, m.spec, m.replace...), records).Of(q)
 			}
 			goesOn := func(got worker.Image[openstack.Image], err error, want string, stays bool) {
 				t.Helper()
@@ -134,29 +134,29 @@ func TestUndecided(t *testing.T) {
 				}
 			}
 			listed := !strings.Contains(m.says, "core lists it") // else the version counts as delisted
-			for _, policy := range []provider.Undecided{provider.UndecidedGoesOn, provider.UndecidedRecalls} {
-				got, err := of(policy, named("class", id("virt-1")), records1())
+			for _, policies := range []provider.Policies{{}, {UndecidedRecalls: true}} {
+				got, err := of(policies, named("class", id("virt-1")), records1())
 				goesOn(got, err, "virt-1", m.stays)
-				got, err = of(policy, named("class", id("virt-1")), nil)
+				got, err = of(policies, named("class", id("virt-1")), nil)
 				goesOn(got, err, "virt-1", m.stays)
-				got, err = of(policy, named("before", id("bare-1")), records1())
+				got, err = of(policies, named("before", id("bare-1")), records1())
 				if m.unknown {
 					refused(got, err)
 				} else {
 					goesOn(got, err, "bare-1", false)
 				}
-				refused(of(policy, nil, nil))
-				refused(of(policy, named("before", id("virt-1")), nil))
-				refused(of(policy, named("class", openstack.Image{}), nil)) // a class that cannot be read
-				got, err = of(policy, nil, records1())
-				if m.unknown || listed && policy == provider.UndecidedGoesOn {
+				refused(of(policies, nil, nil))
+				refused(of(policies, named("before", id("virt-1")), nil))
+				refused(of(policies, named("class", openstack.Image{}), nil)) // a class that cannot be read
+				got, err = of(policies, nil, records1())
+				if m.unknown || listed && !policies.UndecidedRecalls {
 					refused(got, err)
 				} else {
 					goesOn(got, err, "virt-1", false)
 				}
 			}
 			if listed {
-				refused(of(provider.UndecidedFails, named("class", id("virt-1")), records1()))
+				refused(of(provider.Policies{UndecidedFails: true}, named("class", id("virt-1")), records1()))
 			}
 		})
 	}
@@ -205,7 +205,7 @@ func TestRecordsFit(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&q.Pool)
 			}
-			got, err := worker.NewImages(wrongly(t, provider.UndecidedGoesOn, capabilities, tc.replace...), tc.records).Of(q)
+			got, err := worker.NewImages(wrongly(t, provider.Policies{}, capabilities, tc.replace...), tc.records).Of(q)
 			if tc.says != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.says) {
 					t.Errorf("got %+v, %v", got, err)
@@ -226,7 +226,7 @@ func TestRecordsFit(t *testing.T) {
 func TestTextsFitIntoEvents(t *testing.T) {
 	q := worker.Question[openstack.Image]{Pool: poolOn("amd"), Classes: named("class", id("virt-1")), Names: []string{"class"}}
 	q.Pool.Name = strings.Repeat("ä", 900)
-	got, err := worker.NewImages(wrongly(t, provider.UndecidedGoesOn, capabilities, "{name: amd, ", "{name: amd2, "), nil).Of(q)
+	got, err := worker.NewImages(wrongly(t, provider.Policies{}, capabilities, "{name: amd, ", "{name: amd2, "), nil).Of(q)
 	if err != nil || len(got.Undecided) > 1024 || !strings.HasSuffix(got.Undecided, "...") {
 		t.Errorf("%d bytes: %q, %v", len(got.Undecided), got.Undecided, err)
 	}

@@ -21,7 +21,7 @@ header=hack/boilerplate.go.txt
 
 echo "deepcopy-gen ${apis[*]}"
 tool deepcopy-gen --go-header-file "$header" --output-file zz_generated.deepcopy.go "${apis[@]}"
-# The types of the example that docs/authors/extension-authors.md shows are copied in the same way, in the module of the tests.
+# The types of the example of docs/authors are copied in the same way, in the module of the tests.
 echo "deepcopy-gen ./test/authors/acme"
 (cd test && tools=../hack/tools tool deepcopy-gen --go-header-file "../$header" --output-file zz_generated.deepcopy.go ./authors/acme)
 

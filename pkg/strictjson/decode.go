@@ -12,6 +12,9 @@
 //
 // Unmarshal is for documents that an API server has written, in which there is nothing to report.
 //
+// It uses github.com/go-json-experiment/json, which became encoding/json/v2 in Go 1.27 and is an alias of that there, because encoding/json lets
+// duplicate keys and names in another case pass, and does not say where a value begins. It goes when the oldest Go is 1.27.
+//
 // Nothing here knows Gardener, images or providers; rules about values belong to the caller.
 package strictjson
 

@@ -70,9 +70,9 @@ var listings = map[string]struct {
 	from, to string
 	but      []string
 }{
-	"docs/commands/README.md":           {"\n| command | answers |", "\n## ", nil},
-	"docs/README.md":                    {"\n## The command", "\n## ", []string{"version"}},
-	"docs/authors/extension-authors.md": {"\n- the command, ", "\n- ", nil},
+	"docs/commands/README.md": {"\n| command | answers |", "\n## ", nil},
+	"docs/README.md":          {"\n## The command", "\n## ", []string{"version"}},
+	"docs/authors/README.md":  {"\n- the command, ", "\n- ", nil},
 }
 
 // Where commands are listed, all of them are.

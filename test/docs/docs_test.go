@@ -33,7 +33,7 @@ import (
 var writes = flag.Bool("update", false, "rewrite the output that the documents quote")
 
 // documents are what the tests read: these, and all pages below docs, which TestMain adds.
-var documents = []string{"README.md", "CONTRIBUTING.md"}
+var documents = []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "MAINTAINERS.md"}
 
 // programs are the commands that documents may run, by how they call them.
 var programs = map[string][]cli.Provider{

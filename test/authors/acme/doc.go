@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package acme is the example of docs/authors/extension-authors.md and docs/authors/worker-settings.md: a Provider for an invented cloud,
+// Package acme is the example of docs/authors: a Provider for an invented cloud,
 // whose images are known by a template ID of their own in each region. It shows all that an extension author writes.
 //
 // Start reading at types.go, the wire format. provider.go reads and writes it, settings.go says what a worker pool asks

@@ -35,15 +35,8 @@ func (Provider) Type() string { return "acme" }
 func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Template], finding.Report) {
 	config := &CloudProfileConfig{}
 	report := finding.Report{Errors: providerconfig.Decode(raw, configKind, config, at)}
-	var images []imageselector.Image[Template]
-	for i, written := range config.MachineImages {
-		path := at.Child("machineImages").Index(i)
-		image := imageselector.Image[Template]{Name: written.Name, Path: path}
-		for k := range written.Versions {
-			image.Versions = append(image.Versions, decodeVersion(&written.Versions[k], path.Child("versions").Index(k), &report))
-		}
-		images = append(images, image)
-	}
+	images := providerconfig.Images(config.MachineImages, at.Child("machineImages"),
+		func(image *MachineImage) (string, []MachineImageVersion) { return image.Name, image.Versions }, decodeVersion, &report)
 	return provider.Config[Template]{Images: images, Validator: limits{config.MachineTypes, config.MaxMachines}}, report
 }
 
@@ -58,21 +51,20 @@ func decodeVersion(written *MachineImageVersion, at *field.Path, report *finding
 	}
 	for i, f := range written.CapabilityFlavors {
 		path := at.Child("capabilityFlavors").Index(i)
-		flavor := imageselector.Flavor[Template]{Capabilities: f.Capabilities, Path: path}
+		regional := providerconfig.Regions(f.Regions, path.Child("regions"), decodeRegion, report)
+		version.Flavors = append(version.Flavors, imageselector.Flavor[Template]{Capabilities: f.Capabilities, Path: path, Regional: regional})
 		for k, region := range f.Regions {
-			place := path.Child("regions").Index(k)
-			flavor.Regional = append(flavor.Regional, regional(region, place))
-			if region.Architecture != nil {
-				report.Errors = append(report.Errors, providerconfig.FlavorArchitecture(place.Child("architecture"), *region.Architecture))
-			}
 			if region.FastNetwork {
-				report.Warnings = append(report.Warnings, providerconfig.FieldIgnored(RuleFastNetwork, place.Child("fastNetwork"),
-					"a flavor says what it supports with the capability network"))
+				report.Warnings = append(report.Warnings, providerconfig.FieldIgnored(RuleFastNetwork,
+					path.Child("regions").Index(k).Child("fastNetwork"), "a flavor says what it supports with the capability network"))
 			}
 		}
-		version.Flavors = append(version.Flavors, flavor)
 	}
 	return version
+}
+
+func decodeRegion(written *RegionTemplate) providerconfig.Region[Template] {
+	return providerconfig.Region[Template]{Name: written.Name, Ref: written.Template, Architecture: written.Architecture}
 }
 
 // legacyFlavor is all that the legacy format says of a flavor. The network counts in profiles that register it.
@@ -100,13 +92,10 @@ func decodeLegacy(regions []RegionTemplate, at *field.Path) []imageselector.Flav
 				flavors[f].Implied = v1beta1.Capabilities{"network": {"accelerated", "basic"}}
 			}
 		}
-		flavors[f].Regional = append(flavors[f].Regional, regional(region, at.Index(i)))
+		flavors[f].Regional = append(flavors[f].Regional,
+			imageselector.Regional[Template]{Region: region.Name, Ref: region.Template, Path: at.Index(i)})
 	}
 	return flavors
-}
-
-func regional(written RegionTemplate, at *field.Path) imageselector.Regional[Template] {
-	return imageselector.Regional[Template]{Region: written.Name, Ref: written.Template, Path: at}
 }
 
 // Encode writes a version, so that Decode reads it as it was.

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Command capkit-acme is the capkit command for the invented cloud of docs/authors/extension-authors.md.
+// Command capkit-acme is the capkit command for the invented cloud of docs/authors.
 package main
 
 import (

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command gardener-extension-admission-acme is the admission component for the invented cloud of
-// docs/authors/extension-authors.md.
+// docs/authors.
 package main
 
 import (

@@ -5,13 +5,15 @@
 package machines
 
 import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/capkit/capkit/pkg/worker"
 	"github.com/capkit/capkit/pkg/worker/kit"
 	"github.com/capkit/capkit/test/authors/acme"
 )
 
 // statusKind is the kind of what the delegate writes into status.providerStatus of a Worker.
-var statusKind = acme.Provider{}.Workers().Kind().GroupVersion().WithKind("WorkerStatus")
+var statusKind = schema.GroupVersionKind{Group: "acme.provider.extensions.gardener.cloud", Version: "v1alpha1", Kind: "WorkerStatus"}
 
 // recordsOf and statusOf are the two directions of the list in the status.
 func recordsOf(status *acme.WorkerStatus) []worker.Record[acme.Template] {

@@ -26,7 +26,8 @@ func main() {
 		Add: func(ctx context.Context, mgr manager.Manager, o command.Options) error {
 			return machines.AddToManager(ctx, mgr, machines.AddOptions(o))
 		},
-		Check: machines.CheckRelease,
+		Check:      machines.CheckRelease,
+		Conditions: "provider-openstack",
 	}
 	if err := command.New(controller).ExecuteContext(signals.SetupSignalHandler()); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -138,6 +138,9 @@ func (c *component[R]) validateShoot(ctx context.Context, shoot *v1beta1.Shoot) 
 		return finding.Report{}, err
 	}
 	report.Errors = append(report.Errors, dns...)
+	if c.settings != nil && !*c.worker {
+		report.Errors = append(report.Errors, c.settings.OwnSettings(shoot)...)
+	}
 	report.Add(check.Shoot(compiled, shoot, scope))
 	return report.Sorted(), nil
 }

@@ -81,7 +81,7 @@ func newCommand[R any](cloud provider.Provider[R], name string, further []webhoo
 	served := newComponent(cloud)
 	served.name = name
 	o := &options{
-		name: name, maintainers: served.maintainers,
+		name: name, maintainers: served.maintainers, worker: served.worker, ownSettings: served.settings != nil,
 		rest: &controllercmd.RESTOptions{},
 		manager: &controllercmd.ManagerOptions{
 			LeaderElection:          true,
@@ -152,6 +152,9 @@ type options struct {
 	shutdownDelay, certificateSyncPeriod, maxSilence time.Duration
 	profiling                                        bool
 	maintainers                                      *[]string
+	worker                                           *bool
+	// ownSettings says that there is something to tell with worker.
+	ownSettings bool
 }
 
 func (o *options) addFlags(flags *pflag.FlagSet) {
@@ -167,6 +170,11 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(o.maintainers, "maintenance-users", *o.maintainers,
 		"The users that Gardener's maintenance writes Shoots as. If it chooses an image version that boots nothing for a "+
 			"worker pool, it gets one that boots. None, with \"\": no worker pool does.")
+	if o.ownSettings {
+		flags.BoolVar(o.worker, "worker-controller", *o.worker,
+			"Whether capkit's worker controller reconciles the Workers, in all seeds. Otherwise settings of worker pools are refused that "+
+				"no other one can read.")
+	}
 	flags.BoolVar(&o.profiling, "profiling", o.profiling,
 		"Whether the metrics server serves Go's profiles as well, under /debug/pprof/, to everybody who can reach it.")
 }

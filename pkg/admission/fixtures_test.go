@@ -92,10 +92,10 @@ func fieldsOf(shoot *v1beta1.Shoot) fields.Set {
 	return set
 }
 
-// componentFor returns the component for a provider that reads these objects.
+// componentFor returns the component for a provider that reads these objects, for a landscape with capkit's worker controller.
 func componentFor[R any](cloud provider.Provider[R], reader client.Reader) *component[R] {
 	c := newComponent(cloud)
-	c.cached, c.live = reader, reader
+	c.cached, c.live, *c.worker = reader, reader, true
 	return c
 }
 

@@ -56,7 +56,11 @@ type component[R any] struct {
 	credentials provider.CredentialsValidator
 	dns         provider.DNSCredentialsValidator
 	updates     provider.ShootUpdateValidator
-	profiles    *profiles[R]
+	// settings has the settings that only the project's own worker controller reads, which is there if worker is set; nil if there are
+	// none. worker is not changed once the webhooks are served.
+	settings provider.SettingsOwner
+	worker   *bool
+	profiles *profiles[R]
 
 	// maintainers are the names of the users that write Shoots in maintenance. Not changed once the webhooks are served.
 	maintainers *[]string
@@ -75,11 +79,12 @@ type component[R any] struct {
 func newComponent[R any](cloud provider.Provider[R]) *component[R] {
 	c := &component[R]{
 		name: "admission-" + cloud.Type(), provider: cloud, profiles: newProfiles(cloud),
-		maintainers: &[]string{MaintenanceUser}, recorded: lru.New(maxRecorded),
+		maintainers: &[]string{MaintenanceUser}, worker: new(bool), recorded: lru.New(maxRecorded),
 	}
 	c.credentials, _ = any(cloud).(provider.CredentialsValidator)
 	c.dns, _ = any(cloud).(provider.DNSCredentialsValidator)
 	c.updates, _ = any(cloud).(provider.ShootUpdateValidator)
+	c.settings, _ = any(cloud).(provider.SettingsOwner)
 	return c
 }
 

@@ -7,8 +7,8 @@
 // checks, selection, rendering, webhooks and the command line.
 //
 // Start reading at [Provider]. What a provider can do besides is an interface of its own, which it implements or leaves
-// out: [RuleDescriber], [ShootUpdateValidator], [CredentialsValidator], [DNSCredentialsValidator], [ListExtender], [OfferDescriber],
-// [ReferenceDescriber], [ReferenceSharer], [ReferenceDeriver], [PolicyChooser]. Package
+// out: [RuleDescriber], [ShootUpdateValidator], [CredentialsValidator], [DNSCredentialsValidator], [SettingsOwner], [ListExtender],
+// [OfferDescriber], [ReferenceDescriber], [ReferenceSharer], [ReferenceDeriver], [PolicyChooser]. Package
 // providerconfig decodes and has ready-made findings; [Check] finds what is wrong with a provider itself.
 package provider
 
@@ -178,6 +178,14 @@ type CredentialsValidator interface {
 	// ValidateCredentials returns what is wrong with the data of a Secret, which stands at the path at, that a Shoot is
 	// created with, and the scope that they are of; empty if they name none. No error holds a value of the data.
 	ValidateCredentials(data map[string][]byte, at *field.Path) (scope string, errs field.ErrorList)
+}
+
+// SettingsOwner is a [Provider] with settings of worker pools that only the worker controller of this project reads. Another
+// one, that of the extension which the cloud has already, fails for each Shoot that has one.
+type SettingsOwner interface {
+	// OwnSettings returns an error for each setting of a Shoot that only this project's worker controller reads. Admission asks for them
+	// where it was not told that this controller is there. It must not change the Shoot.
+	OwnSettings(shoot *v1beta1.Shoot) finding.List
 }
 
 // DNSCredentialsValidator is a [Provider] of a cloud with a DNS service, which Shoots name in spec.dns.providers, and that

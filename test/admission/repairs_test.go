@@ -54,6 +54,7 @@ var irreparable = map[string]string{
 	"credentials-missing":     "a spec about credentials takes the Secret away",
 	"provider-type-in-use":    "the specs about the type of a CloudProfile take those who use it away",
 	"credentials-kind":        "a spec about bindings refers to something else",
+	"setting-of-capkit":       "the specs have a worker controller that reads it; one of them has not",
 }
 
 // updates are the rules about updates of a CloudProfile, with what is said about the first case of each.

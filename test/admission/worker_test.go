@@ -74,6 +74,23 @@ var _ = Describe("A worker pool that asks for trusted launch", func() {
 		destroy(ctx, s)
 	})
 
+	It("is refused where nobody says that capkit's worker controller is there, unless it was there before", func(ctx SpecContext) {
+		create(ctx, launching("not-read"))
+		before, later := trusting("read-before", "not-read"), trusting("not-read", "not-read")
+		create(ctx, before)
+		Expect(process.Stop(ctx)).To(Succeed())
+		serve(ctx, "--worker-controller=false")
+		Eventually(ctx, func() error { return u.Create(ctx, later.DeepCopy()) }).Should(beRefusedFor(cause{
+			field.ErrorTypeForbidden, "spec.provider.workers[0].providerConfig.trustedLaunch", "remove it",
+		}))
+		Expect(change(ctx, before, ofPool(0, func(w *v1beta1.Worker) { w.Maximum++ }))).To(Succeed())
+		Expect(process.Stop(ctx)).To(Succeed())
+		serve(ctx)
+		Eventually(ctx, func() error { return u.Create(ctx, later) }).Should(Succeed())
+		destroy(ctx, before)
+		destroy(ctx, later)
+	})
+
 	// Nobody is locked out by what an operator takes away: updates of Shoots that leave the pool in question alone are
 	// admitted.
 	It("is left in peace if the operator takes it away", func(ctx SpecContext) {

@@ -51,6 +51,7 @@ var elsewhere = map[string]string{
 	"migration":           "capkit migrate",
 	"credentials-missing": "admission, which looks for them",
 	"credentials-kind":    "admission",
+	"setting-of-capkit":   "admission, unless it was told that capkit's worker controller is there",
 	"maintenance-blocked": "admission, which asks Gardener's maintenance; test/admission runs the archive",
 }
 

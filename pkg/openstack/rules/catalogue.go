@@ -16,7 +16,7 @@ func (Extension) Rules() []finding.Rule {
 	return slices.Concat(validation.Rules(), finding.On(finding.ObjectShoot,
 		ruleRegionWithoutKeystone, ruleFloatingPool, ruleFloatingPoolDomain, ruleLoadBalancerProvider, ruleZone,
 		ruleVolumeType, ruleServerGroup,
-	), finding.Online(finding.On(finding.ObjectShoot, ruleMachinesReplaced)))
+	), finding.Online(finding.On(finding.ObjectShoot, ruleMachinesReplaced, ruleOwnSetting)))
 }
 
 var (
@@ -44,4 +44,7 @@ var (
 	ruleMachinesReplaced = finding.Warns("machines-replaced",
 		"An update changes a part of a worker's `providerConfig` that machines get when they are created: the server group, or a machine label with `triggerRollingOnUpdate`. All machines of the worker pool are replaced, one after the other.",
 		"Nothing, if that is what you want. `capkit explain` shows for a worker pool what has this effect.")
+	ruleOwnSetting = finding.Denies("setting-of-capkit",
+		"A worker's `providerConfig` has `trustedLaunch`, which provider-openstack does not know. Its worker controller reads the config strictly: it can neither reconcile nor delete a Shoot with that, and the machines of its other worker pools stay as they are, too.",
+		"Remove the field. An operator who runs capkit's worker controller in all seeds can start the admission component with `--worker-controller`.")
 )

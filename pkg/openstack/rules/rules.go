@@ -65,6 +65,7 @@ var (
 	_ provider.CredentialsValidator = Extension{}
 
 	_ provider.DNSCredentialsValidator = Extension{}
+	_ provider.SettingsOwner           = Extension{}
 )
 
 // ValidateCredentials checks the data of a Secret with credentials of OpenStack. The scope is their domain, domainName.

@@ -79,6 +79,8 @@ func (c Component) Install(ctx context.Context, g *garden.Garden) (*Installation
 			"virtualCluster": map[string]any{"enabled": true, "namespace": c.gardenNamespace()},
 		},
 		"vpa": map[string]any{"enabled": false},
+		// What is tried here is all that the extension can do.
+		"workerController": c == OpenStack,
 	})
 	if err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -85,7 +86,7 @@ func untilSettled(ctx context.Context, shoot *seed.Shoot) {
 	Eventually(ctx, shoot.Result).Should(HaveValue(HaveField("Status.LastOperation.State", v1beta1.LastOperationStateSucceeded)))
 }
 
-// changed changes what the controller has written.
+// changed changes what the controller has written, and what it is to write of machine deployments.
 func changed(ctx context.Context) {
 	GinkgoHelper()
 	shoot := settled(ctx, "web")
@@ -105,7 +106,9 @@ func changed(ctx context.Context) {
 		Expect(s.Client().Patch(ctx, config, client.RawPatch("application/merge-patch+json", []byte(`{"data":null}`)))).To(Succeed())
 	}
 	Expect(worker.Status.Resources).NotTo(BeEmpty())
-	Expect(shoot.Reconcile(ctx, nil)).To(Succeed())
+	Expect(shoot.Reconcile(ctx, func(worker *extensionsv1alpha1.Worker) {
+		worker.Spec.Pools[0].MaxSurge = intstr.FromInt32(5)
+	})).To(Succeed())
 }
 
 // replaced replaces a pool by another one.

@@ -102,10 +102,10 @@ var needed = []right{
 	{inShoots, "list", core, "pods", "", doingNothing},
 	{inShoots, "delete", core, "pods", "", doingNothing},
 	{inShoots, "create", events, "events", "", anotherImage},
+	{inShoots, "get", coordination, "leases", heartbeat, nothing},
 	{inOwn, "create", coordination, "leases", "", nothing},
 	{inOwn, "get", coordination, "leases", itsLease, nothing},
 	{inOwn, "update", coordination, "leases", itsLease, nothing},
-	{inOwn, "get", coordination, "leases", heartbeat, nothing},
 	{inOwn, "patch", coordination, "leases", heartbeat, nothing},
 	{inOwn, "create", core, "events", "", nothing},
 }

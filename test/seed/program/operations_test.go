@@ -6,6 +6,7 @@ package program_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capkit/capkit/test/seed"
@@ -134,5 +136,15 @@ var _ = Describe("The commands of the document for seeds", func() {
 		functions, _, _ := strings.Cut(lists, "machines > before.txt")
 		Expect(follow(ctx, folder, functions, one)).To(MatchRegexp(`(?m)^\S+ Succeeded$`))
 		Expect(follow(ctx, folder, "shoot="+shoot.Name, block("reason=ImageReplaced"))).To(BeEmpty())
+
+		By("looking for server groups that would not outlive going back")
+		Expect(follow(ctx, folder, block("serverGroupDependencies"))).NotTo(ContainSubstring(shoot.Name))
+		worker, err := shoot.Get(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"status": {"providerStatus": {"serverGroupDependencies": [
+			{"poolName": "web", "id": "1", "name": "%s-web-0bQxV7PzKa"}, {"poolName": "bare", "id": "2", "name": "be9f9c04-7053-4bb2-fe22442c"}]}}}`, shoot.Name))
+		Expect(s.Client().Status().Patch(ctx, worker, patch)).To(Succeed())
+		Expect(follow(ctx, folder, block("serverGroupDependencies"))).To(ContainSubstring(
+			shoot.Name + " web=" + shoot.Name + "-web-0bQxV7PzKa bare=be9f9c04-7053-4bb2-fe22442c\n"))
 	})
 })

@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
@@ -129,6 +130,35 @@ var _ = Describe("A replica of the worker controller", func() {
 		))
 		Expect(p.Stop(ctx)).To(Succeed())
 		Expect(p.Wait()).To(Succeed())
+	})
+
+	It("is no more alive than provider-openstack, which writes the conditions", func(ctx SpecContext) {
+		const namespace = "extension-provider-openstack-away"
+		of := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{
+			v1beta1constants.LabelControllerRegistrationName: "provider-openstack",
+		}}}
+		away := metav1.NewMicroTime(time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC))
+		beat := &coordinationv1.Lease{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "gardener-extension-heartbeat"},
+			Spec:       coordinationv1.LeaseSpec{RenewTime: &away},
+		}
+		Expect(s.Client().Create(ctx, of)).To(Succeed())
+		Expect(s.Client().Create(ctx, beat)).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) { // nobody deletes a namespace in a seed of tests
+			patch := client.MergeFrom(of.DeepCopy())
+			of.Labels = nil
+			Expect(s.Client().Patch(ctx, of, patch)).To(Succeed())
+		})
+		start(ctx, "no-more-alive", "--heartbeat-renew-interval-seconds=1")
+		renewed := func() (*metav1.MicroTime, error) {
+			own, err := lease(ctx, "gardener-extension-heartbeat")
+			return own.Spec.RenewTime, client.IgnoreNotFound(err)
+		}
+		Eventually(ctx, renewed).Should(HaveValue(HaveField("Time", BeTemporally("==", away.Time))))
+		now := metav1.NowMicro()
+		beat.Spec.RenewTime = &now
+		Expect(s.Client().Update(ctx, beat)).To(Succeed())
+		Eventually(ctx, renewed).Should(HaveValue(HaveField("Time", BeTemporally("==", now.Time.Truncate(time.Microsecond)))))
 	})
 
 	It("takes over when the one before is told to end, and goes on with what that has begun", func(ctx SpecContext) {

@@ -37,7 +37,7 @@ const (
 	heartbeatController = heartbeat.ControllerName
 )
 
-// Controller is a worker controller that a program runs. All fields but Check are required.
+// Controller is a worker controller that a program runs. All fields are required but Check and Conditions.
 type Controller struct {
 	// Program is the name of the program.
 	Program string
@@ -52,6 +52,10 @@ type Controller struct {
 	// Check returns an error if the controller must not run in the seed that the reader reads, which does not answer from a cache: the
 	// program ends with that error before it does anything. It is not called if the controller is disabled. Nil: it may run in any.
 	Check func(ctx context.Context, reader client.Reader) error
+	// Conditions is the ControllerRegistration of the extension that writes the conditions of Workers, if that is another one. The
+	// heartbeat is no newer than that extension's then: gardenlet is to notice that nobody looks after the conditions. Empty: the
+	// program does so itself.
+	Conditions string
 }
 
 // Options are what flags and environment say about the controller.
@@ -149,6 +153,14 @@ func addChecks(mgr manager.Manager) error {
 	)
 }
 
+// clockOf returns the clock of the heartbeat.
+func clockOf(mgr manager.Manager, c Controller) clock.Clock {
+	if c.Conditions == "" {
+		return clock.RealClock{}
+	}
+	return &heart{reader: mgr.GetClient(), log: mgr.GetLogger(), extension: c.Conditions}
+}
+
 // addControllers adds the controllers that are not disabled.
 func (o *options) addControllers(ctx context.Context, mgr manager.Manager, c Controller, garden cluster.Cluster) error {
 	if o.enabled(workerController) {
@@ -165,7 +177,7 @@ func (o *options) addControllers(ctx context.Context, mgr manager.Manager, c Con
 		completed := o.heartbeat.Completed()
 		if err := heartbeat.Add(mgr, heartbeat.AddArgs{
 			ExtensionName: completed.ExtensionName, Namespace: completed.Namespace,
-			RenewIntervalSeconds: completed.RenewIntervalSeconds, Clock: clock.RealClock{},
+			RenewIntervalSeconds: completed.RenewIntervalSeconds, Clock: clockOf(mgr, c),
 		}); err != nil {
 			return fmt.Errorf("adding the heartbeat: %w", err)
 		}

@@ -129,6 +129,7 @@ func TestPoolsThatRunGoOnInRandomProfiles(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
+		hold(rt, after)
 		for i := range after.pools {
 			if after.pools[i].image.Undecided == "" {
 				decided++

@@ -60,7 +60,7 @@ type component[R any] struct {
 	// none. worker is not changed once the webhooks are served.
 	settings provider.SettingsOwner
 	worker   *bool
-	profiles    *profiles[R]
+	profiles *profiles[R]
 
 	// maintainers are the names of the users that write Shoots in maintenance. Not changed once the webhooks are served.
 	maintainers *[]string

@@ -33,7 +33,7 @@ func TestPolicies(t *testing.T) {
 
 func TestPoliciesThatThereAreNot(t *testing.T) {
 	for want, chosen := range map[string]provider.Policies{
-		"provider openstack: the policy Order is 2, which is no preference order": {Order: 2},
+		"provider openstack: the policy Order is 2, which is no preference order":                 {Order: 2},
 		"provider openstack: the policies UndecidedRecalls and UndecidedFails exclude each other": {UndecidedRecalls: true, UndecidedFails: true},
 	} {
 		err := provider.Check[openstack.Image](given.Deciding{Chosen: chosen})

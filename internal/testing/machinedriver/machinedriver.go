@@ -90,6 +90,8 @@ func Check(release Release, providerSpec []byte) error {
 	}
 	var errs []error
 	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf("the providerSpec "+format, args...)) }
+	checkFields(release, config.Spec, wrong)
+	checkNeeds(config.Spec, wrong)
 	if config.APIVersion != "openstack.machine.gardener.cloud/v1alpha1" || config.Kind != "MachineProviderConfig" {
 		wrong("is %s of %s", config.Kind, config.APIVersion)
 	}
@@ -100,34 +102,42 @@ func Check(release Release, providerSpec []byte) error {
 			wrong("has an unknown field %s", name)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(config.Spec)) {
+	return errors.Join(errs...)
+}
+
+// checkFields reports fields that a release does not know, and values of another kind.
+func checkFields(release Release, spec map[string]json.RawMessage, wrong func(format string, args ...any)) {
+	for _, name := range slices.Sorted(maps.Keys(spec)) {
 		switch f, known := fields[name]; {
 		case !known || f.since > release:
 			wrong("has an unknown field spec.%s", name)
-		case !f.takes(config.Spec[name]):
-			wrong("has spec.%s: %s, which is not %s", name, config.Spec[name], f.kind)
+		case !f.takes(spec[name]):
+			wrong("has spec.%s: %s, which is not %s", name, spec[name], f.kind)
 		}
 	}
+}
+
+// checkNeeds reports what is missing, and what must not be there together.
+func checkNeeds(spec map[string]json.RawMessage, wrong func(format string, args ...any)) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if fields[name].required && !says(config.Spec[name]) {
+		if fields[name].required && !says(spec[name]) {
 			wrong("has no spec.%s", name)
 		}
 	}
 	for _, choice := range choices {
-		there := slices.DeleteFunc(slices.Clone(choice.of), func(name string) bool { return !says(config.Spec[name]) })
+		there := slices.DeleteFunc(slices.Clone(choice.of), func(name string) bool { return !says(spec[name]) })
 		if len(there) == 0 || choice.exclusive && len(there) > 1 {
 			wrong("has %d of spec.%s", len(there), strings.Join(choice.of, ", spec."))
 		}
 	}
 	for _, prefix := range tagPrefixes {
 		var named map[string]string
-		if json.Unmarshal(config.Spec["tags"], &named) != nil || !slices.ContainsFunc(slices.Collect(maps.Keys(named)), func(tag string) bool {
+		if json.Unmarshal(spec["tags"], &named) != nil || !slices.ContainsFunc(slices.Collect(maps.Keys(named)), func(tag string) bool {
 			return strings.HasPrefix(tag, prefix)
 		}) {
 			wrong("has no tag %s...", prefix)
 		}
 	}
-	return errors.Join(errs...)
 }
 
 // takes reports whether a value is of the kind of a field. Null is of each.

@@ -67,14 +67,8 @@ func dryRun(ctx context.Context, reader client.Reader, out io.Writer) error {
 		if len(effects) == 0 {
 			same++
 		}
-		for _, e := range effects {
-			mark := ""
-			if e.bad {
-				mark = "STOP: "
-			}
-			if _, err := fmt.Fprintf(out, "%s: %s\n", w.Namespace, words.Printable(mark+e.text)); err != nil {
-				return err
-			}
+		if err := tell(out, w.Namespace, effects); err != nil {
+			return err
 		}
 	}
 	if _, err := fmt.Fprintf(out, "%s looked at; nothing to say of %d\n", words.Count(count, "Worker"), same); err != nil {
@@ -91,6 +85,20 @@ type effect struct {
 	text string
 	// bad says that machines would be replaced, or that the Worker could not be reconciled.
 	bad bool
+}
+
+// tell writes a line for each effect on a Worker.
+func tell(out io.Writer, namespace string, effects []effect) error {
+	for _, e := range effects {
+		mark := ""
+		if e.bad {
+			mark = "STOP: "
+		}
+		if _, err := fmt.Fprintf(out, "%s: %s\n", namespace, words.Printable(mark+e.text)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // effectsOn returns what there is to say of a Worker, in the order of its pools; nil if nothing would change.
@@ -113,7 +121,7 @@ func effectsOn(ctx context.Context, reader client.Reader, w *extensionsv1alpha1.
 		effects = append(effects, effect{err.Error(), true})
 	}
 	if err := d.readStatus(ctx); err != nil {
-		return append(effects, effect{err.Error(), true}), nil
+		return append(effects, effect{err.Error(), true}), nil //nolint:nilerr // it is told, like everything else about the Worker
 	}
 	effects = append(effects, d.recordGroups()...)
 	situation, err := d.situation(ctx)

@@ -6,7 +6,6 @@ package machines
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 
@@ -32,7 +31,9 @@ func rawOf(t *testing.T, apiVersion, kind string, object any) runtime.RawExtensi
 }
 
 // seedOf is a seed in which the Worker of a situation has been reconciled, and then something changes.
-func seedOf(t *testing.T, s *situation, change func(*situation, []*machinev1alpha1.MachineClass, []*machinev1alpha1.MachineDeployment), more ...client.Object) client.Client {
+func seedOf(
+	t *testing.T, s *situation, change func(*situation, []*machinev1alpha1.MachineClass, []*machinev1alpha1.MachineDeployment), more ...client.Object,
+) client.Client {
 	t.Helper()
 	s.cluster.Shoot.TypeMeta, s.cluster.CloudProfile.TypeMeta = metav1.TypeMeta{}, metav1.TypeMeta{}
 	var classes []*machinev1alpha1.MachineClass
@@ -66,8 +67,12 @@ func seedOf(t *testing.T, s *situation, change func(*situation, []*machinev1alph
 		objects = append(objects, deployment)
 	}
 	scheme := runtime.NewScheme()
-	if err := errors.Join(corev1.AddToScheme(scheme), appsv1.AddToScheme(scheme), machinev1alpha1.AddToScheme(scheme), extensionsv1alpha1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, appsv1.AddToScheme, machinev1alpha1.AddToScheme, extensionsv1alpha1.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
 }
@@ -89,7 +94,8 @@ func TestDryRun(t *testing.T) {
 		"nothing changes": {change: func(*situation, classes, deployments) {}, says: []string{"1 Worker looked at; nothing to say of 1"}},
 		"machines would be replaced": {
 			change: func(_ *situation, _ classes, d deployments) { d[0].Spec.Template.Spec.Class.Name = "other" },
-			says: []string{"STOP: worker pool plain: the machines of shoot--h6--s4-plain-z1 would be replaced: their machine class is other, and would be shoot--h6--s4-plain-z1-",
+			says: []string{"STOP: worker pool plain: the machines of shoot--h6--s4-plain-z1 would be replaced: " +
+				"their machine class is other, and would be shoot--h6--s4-plain-z1-",
 				"1 Worker looked at; nothing to say of 0"}, stops: true,
 		},
 		"a class would say something else": {
@@ -110,9 +116,11 @@ func TestDryRun(t *testing.T) {
 		},
 		"a server group with an old name": {
 			change: func(s *situation, _ classes, _ deployments) {
-				s.worker.Status.ProviderStatus.Raw = []byte(strings.Replace(string(s.worker.Status.ProviderStatus.Raw), "sg-name", namespace+"-group-0bQxV7PzKa", 1))
+				status := s.worker.Status.ProviderStatus
+				status.Raw = []byte(strings.Replace(string(status.Raw), "sg-name", namespace+"-group-0bQxV7PzKa", 1))
 			},
-			says: []string{"worker pool group: server group " + namespace + "-group-0bQxV7PzKa has an old name: with Kubernetes 1.35 or newer, going back replaces the machines"},
+			says: []string{"worker pool group: server group " + namespace + "-group-0bQxV7PzKa has an old name: with Kubernetes 1.35 or newer, " +
+				"going back replaces the machines"},
 		},
 		"the record of a server group is lost": {
 			change: func(s *situation, _ classes, _ deployments) { s.worker.Status.ProviderStatus = nil },
@@ -120,7 +128,8 @@ func TestDryRun(t *testing.T) {
 		},
 		"trusted launch": {
 			change: func(s *situation, _ classes, _ deployments) {
-				s.cluster.Shoot.Spec.Provider.Workers = []v1beta1.Worker{{Name: "plain", ProviderConfig: &runtime.RawExtension{Raw: []byte(`{"trustedLaunch":{}}`)}}}
+				config := &runtime.RawExtension{Raw: []byte(`{"trustedLaunch":{}}`)}
+				s.cluster.Shoot.Spec.Provider.Workers = []v1beta1.Worker{{Name: "plain", ProviderConfig: config}}
 			},
 			says: []string{"spec.provider.workers[0].providerConfig.trustedLaunch would have to be removed before going back"},
 		},

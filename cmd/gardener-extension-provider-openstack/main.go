@@ -28,6 +28,7 @@ func main() {
 		},
 		Check:      machines.CheckRelease,
 		Conditions: "provider-openstack",
+		DryRun:     machines.DryRun,
 	}
 	if err := command.New(controller).ExecuteContext(signals.SetupSignalHandler()); err != nil {
 		fmt.Fprintln(os.Stderr, err)

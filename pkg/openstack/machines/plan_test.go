@@ -19,6 +19,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/capkit/capkit/internal/testing/machinedriver"
 )
 
 // seven is a Worker of seven pools, and what provider-openstack made of it.
@@ -66,7 +68,30 @@ func planned(t testing.TB, s *situation) *plan {
 	if err != nil {
 		t.Fatal(err)
 	}
+	hold(t, p)
 	return p
+}
+
+// hold fails the test if the machine controller would refuse a machine class.
+func hold(t interface{ Errorf(string, ...any) }, p *plan) {
+	for i := range p.pools {
+		for _, class := range p.pools[i].classes {
+			if err := machinedriver.Check(machinedriver.V0271, class.ProviderSpec.Raw); err != nil {
+				t.Errorf("machine class %s: %v", class.Name, err)
+			}
+		}
+	}
+}
+
+// The machine controller that came with provider-openstack up to v1.52 refuses each machine class, which is why a seed with it is refused.
+func TestOldMachineControllersRefuseEachClass(t *testing.T) {
+	for _, pool := range planned(t, situationOf(t, seven)).pools {
+		for _, class := range pool.classes {
+			if err := machinedriver.Check(machinedriver.V0241, class.ProviderSpec.Raw); err == nil {
+				t.Errorf("it takes %s", class.Name)
+			}
+		}
+	}
 }
 
 // asJSON returns a value as JSON has it, without fields that an API server sets, and without those that say nothing.

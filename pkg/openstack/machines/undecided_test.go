@@ -33,22 +33,22 @@ func (s *situation) afterwards(p *plan) {
 // Whatever becomes of the profile, or of the config of a pool, pools that run keep their machine classes, with the reference in them.
 func TestPoolsThatRunGoOn(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, s *situation){
-		"no image in the region": func(t *testing.T, s *situation) {
+		"no image in the region": func(_ *testing.T, s *situation) {
 			raw := s.cluster.CloudProfile.Spec.ProviderConfig.Raw
 			s.cluster.CloudProfile.Spec.ProviderConfig.Raw = []byte(strings.ReplaceAll(string(raw), `"europe"`, `"asia"`))
 		},
-		"core and provider config disagree": func(t *testing.T, s *situation) {
+		"core and provider config disagree": func(_ *testing.T, s *situation) {
 			for i := range s.cluster.CloudProfile.Spec.MachineImages[0].Versions {
 				v := &s.cluster.CloudProfile.Spec.MachineImages[0].Versions[i]
 				v.CapabilityFlavors = []v1beta1.MachineImageFlavor{{Capabilities: v1beta1.Capabilities{"hypervisor": {"baremetal"}}}}
 			}
 		},
-		"the provider config is empty": func(t *testing.T, s *situation) {
+		"the provider config is empty": func(_ *testing.T, s *situation) {
 			s.cluster.CloudProfile.Spec.ProviderConfig = &runtime.RawExtension{Raw: []byte(`{}`)}
 		},
-		"there is no provider config": func(t *testing.T, s *situation) { s.cluster.CloudProfile.Spec.ProviderConfig = nil },
-		"the machine types are gone":  func(t *testing.T, s *situation) { s.cluster.CloudProfile.Spec.MachineTypes = nil },
-		"a config without kind": func(t *testing.T, s *situation) {
+		"there is no provider config": func(_ *testing.T, s *situation) { s.cluster.CloudProfile.Spec.ProviderConfig = nil },
+		"the machine types are gone":  func(_ *testing.T, s *situation) { s.cluster.CloudProfile.Spec.MachineTypes = nil },
+		"a config without kind": func(_ *testing.T, s *situation) {
 			for i := range s.worker.Spec.Pools {
 				if p := &s.worker.Spec.Pools[i]; p.ProviderConfig == nil {
 					p.ProviderConfig = &runtime.RawExtension{Raw: []byte(`{}`)}
@@ -129,6 +129,7 @@ func TestPoolsThatRunGoOnInRandomProfiles(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
+		hold(rt, after)
 		for i := range after.pools {
 			if after.pools[i].image.Undecided == "" {
 				decided++

@@ -5,14 +5,13 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
 
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+
+	"github.com/capkit/capkit/internal/testing/machinedriver"
 )
 
 // config is the providerSpec of a machine class for OpenStack, as the machine controller of OpenStack reads it.
@@ -50,34 +49,14 @@ type spec struct {
 // image returns what a machine boots: the ID of an image or, without one, its name.
 func (s *spec) image() string { return cmp.Or(s.ImageID, s.ImageName) }
 
-// specOf reads the providerSpec of a machine class. The error names everything that is missing.
+// specOf reads the providerSpec of a machine class. The error names everything that the machine controller of OpenStack refuses.
 func specOf(class *machinev1alpha1.MachineClass) (*spec, error) {
-	var c config
-	decoder := json.NewDecoder(bytes.NewReader(class.ProviderSpec.Raw))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&c); err != nil {
+	if err := machinedriver.Check(machinedriver.V0271, class.ProviderSpec.Raw); err != nil {
 		return nil, fmt.Errorf("machine class %s: %w", class.Name, err)
 	}
-	var errs []error
-	expect := func(there bool, what string) {
-		if !there {
-			errs = append(errs, fmt.Errorf("machine class %s: the providerSpec has no %s", class.Name, what))
-		}
+	var c config
+	if err := json.Unmarshal(class.ProviderSpec.Raw, &c); err != nil {
+		return nil, fmt.Errorf("machine class %s: %w", class.Name, err)
 	}
-	s := &c.Spec
-	expect(c.APIVersion == "openstack.machine.gardener.cloud/v1alpha1" && c.Kind == "MachineProviderConfig", "known kind")
-	expect(s.image() != "", "image")
-	expect(s.Region != "", "region")
-	expect(s.AvailabilityZone != "", "availabilityZone")
-	expect(s.FlavorName != "", "flavorName")
-	expect(s.KeyName != "", "keyName")
-	expect(s.PodNetworkCIDR != "" || len(s.PodNetworkCIDRs) > 0, "podNetworkCIDRs")
-	for _, prefix := range []string{"kubernetes.io-cluster-", "kubernetes.io-role-"} {
-		found := false
-		for tag := range s.Tags {
-			found = found || strings.HasPrefix(tag, prefix)
-		}
-		expect(found, "tag "+prefix+"...")
-	}
-	return s, errors.Join(errs...)
+	return &c.Spec, nil
 }

@@ -244,6 +244,42 @@ var _ = Describe("A replica of the worker controller", func() {
 		Expect(shoot.Classes(ctx)).To(Equal(before))
 	})
 
+	It("says what it would do, while another one reconciles the Workers, and does nothing", func(ctx SpecContext) {
+		other := start(ctx, "reconciling")
+		shoot, err := s.NewShoot(ctx, "shoot--program--dry", seed.ShootOptions{Profile: profile, Change: func(shoot *v1beta1.Shoot) {
+			shoot.Spec.Hibernation = &v1beta1.Hibernation{Enabled: new(true)} // nobody waits for machines
+		}})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(shoot.Create(ctx, shoot.Worker(seed.Pool("web", "medium_4_8", "gardenlinux", "1877.5.0")), "")).To(Succeed())
+		Eventually(ctx, shoot.Result).Should(HaveValue(HaveField("Status.LastOperation.State", v1beta1.LastOperationStateSucceeded)))
+		Expect(other.Stop(ctx)).To(Succeed())
+		Expect(other.Wait()).To(Succeed())
+		dry := func(name string) (string, error) {
+			p, err := installed.Start(ctx, name, "--dry-run", "--kubeconfig="+s.Kubeconfig())
+			Expect(err).NotTo(HaveOccurred())
+			DeferCleanup(p.Kill)
+			Eventually(ctx, p.Done()).Should(BeClosed())
+			said, err := os.ReadFile(p.LogFile)
+			Expect(err).NotTo(HaveOccurred())
+			return string(said), p.Wait()
+		}
+		before, err := shoot.Versions(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		said, _ := dry("dry") // the Shoots of other specs may have something wrong
+		Expect(said).To(And(ContainSubstring("looked at; nothing to say of"), Not(ContainSubstring(shoot.Name+":"))))
+
+		worker, err := shoot.Get(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		worker.Spec.Pools[0].NodeAgentSecretName = new("gardener-node-agent-another")
+		Expect(s.Client().Update(ctx, worker)).To(Succeed())
+		said, err = dry("dry-replacing")
+		Expect(err).To(HaveOccurred())
+		Expect(said).To(ContainSubstring(shoot.Name + ": STOP: worker pool web: the machines of " + shoot.Name + "-web-z1 would be replaced"))
+		after, err := shoot.Versions(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(before.Changed(after)).To(BeEmpty())
+	})
+
 	It("does not start in a seed with an old release of provider-openstack, and says which is needed", func(ctx SpecContext) {
 		const name, namespace = "gardener-extension-provider-openstack", "extension-provider-openstack-old"
 		labels := map[string]string{"app": name}

@@ -245,6 +245,9 @@ func TestContext(t *testing.T) {
 	wantWords(t, err, "does not answer in time")
 }
 
+// retryable is the code of what Gardener tries again by itself.
+var retryable = []v1beta1.ErrorCode{v1beta1.ErrorRetryableInfraDependencies}
+
 // TestAnswers is about answers of the compute service.
 func TestAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -258,14 +261,14 @@ func TestAnswers(t *testing.T) {
 			[]v1beta1.ErrorCode{v1beta1.ErrorInfraUnauthorized}, "answers 403: Policy doesn't allow it; give the user"},
 		"bad":          {fakenova.Fault{Status: 400}, []v1beta1.ErrorCode{v1beta1.ErrorConfigurationProblem}, "answers 400; check"},
 		"expired":      {fakenova.Fault{Status: 401}, nil, "answers 401; the token may have expired"},
-		"conflict":     {fakenova.Fault{Status: 409}, []v1beta1.ErrorCode{v1beta1.ErrorRetryableInfraDependencies}, "answers 409"},
+		"conflict":     {fakenova.Fault{Status: 409}, retryable, "answers 409"},
 		"rate":         {fakenova.Fault{Status: 429}, []v1beta1.ErrorCode{v1beta1.ErrorInfraRateLimitsExceeded}, "answers 429"},
-		"broken":       {fakenova.Fault{Status: 500, Body: "oh"}, []v1beta1.ErrorCode{v1beta1.ErrorRetryableInfraDependencies}, "answers 500; "},
+		"broken":       {fakenova.Fault{Status: 500, Body: "oh"}, retryable, "answers 500; "},
 		"moved":        {fakenova.Fault{Status: 301}, nil, "answers 301; check the service catalog"},
-		"lines":        {fakenova.Fault{Status: 500, Body: `{"computeFault": {"message": "a\nb\t\u0007c"}}`}, []v1beta1.ErrorCode{v1beta1.ErrorRetryableInfraDependencies}, "answers 500: a b c;"},
-		"long":         {fakenova.Fault{Status: 500, Body: `{"computeFault": {"message": "` + strings.Repeat("ä", 301) + `"}}`}, []v1beta1.ErrorCode{v1beta1.ErrorRetryableInfraDependencies}, "ää...;"},
-		"secret":       {fakenova.Fault{Status: 500, Body: `{"computeFault": {"message": "it is ` + fakenova.Password + `."}}`}, []v1beta1.ErrorCode{v1beta1.ErrorRetryableInfraDependencies}, "it is ...;"},
-		"other fields": {fakenova.Fault{Status: 500, Body: `{"a": {"message": "no"}, "b": 1}`}, []v1beta1.ErrorCode{v1beta1.ErrorRetryableInfraDependencies}, "answers 500; "},
+		"lines":        {fakenova.Fault{Status: 500, Body: `{"computeFault": {"message": "a\nb\t\u0007c"}}`}, retryable, "answers 500: a b c;"},
+		"long":         {fakenova.Fault{Status: 500, Body: `{"computeFault": {"message": "` + strings.Repeat("ä", 301) + `"}}`}, retryable, "ää...;"},
+		"secret":       {fakenova.Fault{Status: 500, Body: `{"computeFault": {"message": "it is ` + fakenova.Password + `."}}`}, retryable, "it is ...;"},
+		"other fields": {fakenova.Fault{Status: 500, Body: `{"a": {"message": "no"}, "b": 1}`}, retryable, "answers 500; "},
 		"empty":        {fakenova.Fault{Status: 200, Body: `{}`}, nil, "there is no server group in its answer"},
 		"no JSON":      {fakenova.Fault{Status: 200, Body: `<`}, nil, "gives an answer that cannot be read"},
 	} {
@@ -309,7 +312,7 @@ func TestTokenAnswers(t *testing.T) {
 		{301, ``, nil, "answers 301; check keystoneURL"},
 		{404, `{}`, nil, "answers 404; check keystoneURL"},
 		{429, ``, []v1beta1.ErrorCode{v1beta1.ErrorInfraRateLimitsExceeded}, "answers 429"},
-		{503, ``, []v1beta1.ErrorCode{v1beta1.ErrorRetryableInfraDependencies}, "answers 503"},
+		{503, ``, retryable, "answers 503"},
 		// An application credential that has been revoked, and a URL of something else.
 		{404, `{"error": {"code": 404, "message": "Could not find Application Credential: 0b2d.", "title": "Not Found"}}`,
 			[]v1beta1.ErrorCode{v1beta1.ErrorInfraUnauthenticated}, "Could not find Application Credential: 0b2d; check the user, the password or the application"},

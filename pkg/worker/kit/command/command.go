@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/gardener/gardener/extensions/pkg/controller/heartbeat"
 	extensionsworker "github.com/gardener/gardener/extensions/pkg/controller/worker"
@@ -19,6 +20,7 @@ import (
 	"github.com/gardener/gardener/pkg/client/kubernetes"
 	gardenerhealthz "github.com/gardener/gardener/pkg/healthz"
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
 	"k8s.io/component-base/version/verflag"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,7 +39,7 @@ const (
 	heartbeatController = heartbeat.ControllerName
 )
 
-// Controller is a worker controller that a program runs. All fields are required but Check and Conditions.
+// Controller is a worker controller that a program runs. All fields are required but Check, Conditions and DryRun.
 type Controller struct {
 	// Program is the name of the program.
 	Program string
@@ -56,6 +58,9 @@ type Controller struct {
 	// heartbeat is no newer than that extension's then: gardenlet is to notice that nobody looks after the conditions. Empty: the
 	// program does so itself.
 	Conditions string
+	// DryRun says what the controller would do in the seed of a config, and writes nothing there. It is what the program does with
+	// --dry-run, instead of anything else. Nil: there is no such flag.
+	DryRun func(ctx context.Context, config *rest.Config, out io.Writer) error
 }
 
 // Options are what flags and environment say about the controller.
@@ -89,6 +94,12 @@ func New(c Controller) *cobra.Command {
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			verflag.PrintAndExitIfRequested()
+			if o.dryRun {
+				if err := o.completeRest(); err != nil {
+					return err
+				}
+				return c.DryRun(cmd.Context(), o.rest.Completed().Config, cmd.OutOrStdout())
+			}
 			if err := o.complete(); err != nil {
 				return err
 			}
@@ -100,6 +111,11 @@ func New(c Controller) *cobra.Command {
 	}
 	verflag.AddFlags(cmd.Flags())
 	o.addFlags(cmd.Flags())
+	if c.DryRun != nil {
+		cmd.Flags().BoolVar(&o.dryRun, "dry-run", false,
+			"Say what the controller would do to the Workers of the seed, write nothing, and end. The exit status is 1 if machines would be "+
+				"replaced, or if a Worker could not be reconciled.")
+	}
 	return cmd
 }
 

@@ -7,12 +7,15 @@ package command_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -98,6 +101,29 @@ func TestACheckRefuses(t *testing.T) {
 		})
 		if err := cmd.ExecuteContext(ctx); !errors.Is(err, want) || added.ExtensionClasses != nil {
 			t.Errorf("--disable-controllers=%s: %v; added with %+v", disabled, err, added)
+		}
+	}
+}
+
+// A dry run needs to know the seed, and nothing else.
+func TestDryRun(t *testing.T) {
+	environment(t, "", "")
+	added, controller := command.Options{}, acme(&command.Options{})
+	if command.New(controller).Flag("dry-run") != nil {
+		t.Error("there is a flag without effect")
+	}
+	said := errors.New("machines would be replaced")
+	controller.DryRun = func(_ context.Context, config *rest.Config, out io.Writer) error {
+		fmt.Fprint(out, config.Host)
+		return said
+	}
+	for args, want := range map[string]string{"--dry-run --kubeconfig=" + kubeconfig(t): "https://127.0.0.1:1", "--dry-run --kubeconfig=nowhere": ""} {
+		cmd, out := command.New(controller), &strings.Builder{}
+		cmd.SetArgs(strings.Fields(args))
+		cmd.SetOut(out)
+		err := cmd.ExecuteContext(t.Context())
+		if out.String() != want || errors.Is(err, said) != (want != "") || err == nil || added.ExtensionClasses != nil {
+			t.Errorf("%s: %s, %v", args, out, err)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (h *heart) last(ctx context.Context) (*time.Time, error) {
 	for i := range namespaces.Items {
 		lease := &coordinationv1.Lease{}
 		key := client.ObjectKey{Namespace: namespaces.Items[i].Name, Name: extensions.HeartBeatResourceName}
-		if err := h.reader.Get(ctx, key, lease); client.IgnoreNotFound(err) != nil {
+		if err := client.IgnoreNotFound(h.reader.Get(ctx, key, lease)); err != nil {
 			return nil, fmt.Errorf("namespace %s: %w", key.Namespace, err)
 		}
 		if at := lease.Spec.RenewTime; at != nil && (last == nil || at.After(*last)) {

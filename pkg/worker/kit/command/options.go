@@ -52,6 +52,8 @@ type options struct {
 	heartbeat  *heartbeatcmd.Options
 	// disabled are the controllers that are not to be run.
 	disabled []string
+	// dryRun says that the program only says what it would do.
+	dryRun bool
 
 	// garden is how to reach the garden; nil if the program does not know any.
 	garden *rest.Config
@@ -100,9 +102,8 @@ func (o *options) enabled(controller string) bool { return !slices.Contains(o.di
 // complete completes the options. It returns everything that is wrong at once.
 func (o *options) complete() error {
 	var wrong []error
-	if err := o.rest.Complete(); err != nil {
-		wrong = append(wrong, fmt.Errorf("the seed cannot be reached: %w; give a kubeconfig with --%s or KUBECONFIG, or run in a pod of it",
-			err, controllercmd.KubeconfigFlag))
+	if err := o.completeRest(); err != nil {
+		wrong = append(wrong, err)
 	}
 	if path := os.Getenv(gardenVariable); path != "" {
 		var err error
@@ -116,6 +117,15 @@ func (o *options) complete() error {
 	}
 	all := o.all()
 	return all.Complete()
+}
+
+// completeRest finds out how to reach the seed.
+func (o *options) completeRest() error {
+	if err := o.rest.Complete(); err != nil {
+		return fmt.Errorf("the seed cannot be reached: %w; give a kubeconfig with --%s or KUBECONFIG, or run in a pod of it",
+			err, controllercmd.KubeconfigFlag)
+	}
+	return nil
 }
 
 // check returns what is wrong with flags.

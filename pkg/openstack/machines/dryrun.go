@@ -25,7 +25,6 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/pkg/openstack/rules"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -135,7 +134,7 @@ func effectsOn(ctx context.Context, reader client.Reader, w *extensionsv1alpha1.
 	for i := range planned.pools {
 		effects = append(effects, d.effectsOf(&planned.pools[i], deployments.Items)...)
 	}
-	for _, fault := range (rules.Extension{}).OwnSettings(cluster.Shoot) {
+	for _, fault := range (openstack.Provider{}).OwnSettings(cluster.Shoot) {
 		effects = append(effects, effect{fault.Field + " would have to be removed before going back: provider-openstack cannot read it", false})
 	}
 	return effects, nil

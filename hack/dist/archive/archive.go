@@ -141,7 +141,7 @@ type file struct {
 // examples are left out.
 func (r Release) common(root string) ([]file, error) {
 	files := append(r.manPages(), completions()...)
-	for _, at := range []string{"LICENSE", "README.md", "CONTRIBUTING.md", "docs", "example"} {
+	for _, at := range []string{"LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "MAINTAINERS.md", "SECURITY.md", "docs", "example"} {
 		err := filepath.WalkDir(filepath.Join(root, at), func(found string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || filepath.Ext(found) == ".go" {
 				return err

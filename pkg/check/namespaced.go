@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/finding"
@@ -25,12 +26,14 @@ type namespacedChecker[R any] struct {
 	parent *profile.Profile[R]
 	// name of the parent.
 	name string
+	// said has where errors are, as field and rule, which nothing needs to say again.
+	said sets.Set[[2]string]
 }
 
 // readNamespaced reads a NamespacedCloudProfile. The report of the reading has all of its errors.
 func readNamespaced[R any](parent *profile.Profile[R], object *v1beta1.NamespacedCloudProfile) *profile.Reading[R] {
 	r := profile.ReadNamespaced(parent, object)
-	n := &namespacedChecker[R]{r, parent, object.Spec.Parent.Name}
+	n := &namespacedChecker[R]{Reading: r, parent: parent, name: object.Spec.Parent.Name}
 	n.checkInherited()
 	n.checkMappings()
 	n.checkConfigFields()
@@ -106,6 +109,10 @@ func (n *namespacedChecker[R]) checkConfigFields() {
 	}
 	own := []string{"machineImages"}
 	if extender, ok := provider.As[provider.ListExtender](n.parent.Provider()); ok {
+		n.said = sets.New[[2]string]()
+		for i := range n.Report.Errors {
+			n.said.Insert([2]string{n.Report.Errors[i].Field, n.Report.Errors[i].Origin})
+		}
 		for _, list := range extender.NamespacedLists() {
 			own = append(own, list.Field)
 			n.checkEntries(n.At.Child("providerConfig"), list, fields[list.Field])
@@ -136,7 +143,7 @@ func (n *namespacedChecker[R]) checkEntries(above *field.Path, list provider.Lis
 			continue
 		case key == "":
 			missing := profile.NameMissing(at, list.Key, "entry of "+list.Field)
-			if !slices.ContainsFunc(n.Report.Errors, func(f finding.Finding) bool { return f.Field == missing.Field && f.Origin == missing.Origin }) {
+			if !n.said.Has([2]string{missing.Field, missing.Origin}) {
 				n.Report.Errors = append(n.Report.Errors, missing)
 			}
 		case first[key] != nil:

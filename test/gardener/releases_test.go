@@ -72,7 +72,7 @@ func TestOf(t *testing.T) {
 
 // The table of the differences is the one in the documents, and those name the versions, the feature gates and Kubernetes.
 func TestChangesAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/operators/versions.md")
+	text, err := os.ReadFile("../../docs/operators/versions.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -231,6 +231,19 @@ func (v *version[R]) locate(flavor int, regional []Regional[R], flavors int) {
 	}
 }
 
+// With returns a catalog that has the image versions of another one as well, of the same vocabulary. What both have is that of the other
+// one. They share what they have.
+func (c *Catalog[R]) With(other *Catalog[R]) *Catalog[R] {
+	both := &Catalog[R]{vocabulary: c.vocabulary, images: maps.Clone(c.images)}
+	for image, versions := range other.images {
+		all := make(map[string]*version[R], len(c.images[image])+len(versions))
+		maps.Copy(all, c.images[image])
+		maps.Copy(all, versions)
+		both.images[image] = all
+	}
+	return both
+}
+
 // Vocabulary returns the vocabulary that the catalog was compiled with.
 func (c *Catalog[R]) Vocabulary() *capability.Vocabulary { return c.vocabulary }
 

@@ -64,8 +64,9 @@ func (p *profiles[R]) get(object *v1beta1.CloudProfile) *profile.Profile[R] {
 // getNamespaced is get for what a NamespacedCloudProfile and its parent result in, both being as they are stored.
 func (p *profiles[R]) getNamespaced(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) *profile.Profile[R] {
 	return p.keep(object, parent, func() *profile.Profile[R] {
+		above := p.get(parent)
 		return p.observed(func() *profile.Profile[R] {
-			compiled, _ := namespaced.Compile(p.provider, object, parent) // what cannot be rendered is left out, as in the status
+			compiled, _ := namespaced.Extend(above, object) // what cannot be rendered is left out, as in the status
 			return compiled
 		})
 	})

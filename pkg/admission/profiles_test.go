@@ -70,36 +70,43 @@ func TestProfilesAreCompiledOnceForEachVersion(t *testing.T) {
 func TestProfilesAreToldApart(t *testing.T) {
 	provider := newCounting()
 	kept := newProfiles(provider)
-	profile := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
-	other := profile.DeepCopy()
-	profile.Name, profile.UID, profile.ResourceVersion = "openstack", "a", "1"
+	stored := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
+	other := stored.DeepCopy()
+	stored.Name, stored.UID, stored.ResourceVersion = "openstack", "a", "1"
 	other.UID, other.ResourceVersion = "deleted and created again", "1"
 	child := func(namespace string, uid types.UID, version string) *v1beta1.NamespacedCloudProfile {
 		child := &v1beta1.NamespacedCloudProfile{}
 		child.Name, child.Namespace, child.UID, child.ResourceVersion = "openstack", namespace, uid, version
 		return child
 	}
-	for i, test := range []struct {
+	known := map[*profile.Profile[openstack.Image]]bool{}
+	for _, test := range []struct {
 		child  *v1beta1.NamespacedCloudProfile
 		parent *v1beta1.CloudProfile
+		// decoded is how many CloudProfiles have been decoded by then: what results of a child that adds nothing is made of its parent's.
+		decoded int
 	}{
-		{nil, profile},
-		{child("garden-a", "a", "1"), profile},
-		{child("garden-b", "a", "1"), profile},
-		{child("garden-b", "b", "1"), profile},
-		{child("garden-b", "b", "2"), profile},
-		{child("garden-b", "b", "2"), other},
-		{nil, other},
+		{nil, stored, 1},
+		{child("garden-a", "a", "1"), stored, 1},
+		{child("garden-b", "a", "1"), stored, 1},
+		{child("garden-b", "b", "1"), stored, 1},
+		{child("garden-b", "b", "2"), stored, 1},
+		{child("garden-b", "b", "2"), other, 2},
+		{nil, other, 2},
 	} {
-		for range 2 {
+		get := func() *profile.Profile[openstack.Image] {
 			if test.child == nil {
-				kept.get(test.parent)
-			} else {
-				kept.getNamespaced(test.child, test.parent)
+				return kept.get(test.parent)
 			}
+			return kept.getNamespaced(test.child, test.parent)
 		}
-		if n := provider.number.Load(); int(n) != i+1 {
-			t.Errorf("%v: there were %d compilations", test, n)
+		compiled := get()
+		if known[compiled] || compiled != get() {
+			t.Errorf("%v: it is that of another one, or not kept", test)
+		}
+		known[compiled] = true
+		if n := provider.number.Load(); int(n) != test.decoded {
+			t.Errorf("%v: %d have been decoded", test, n)
 		}
 	}
 }

@@ -204,17 +204,20 @@ func (v *Vocabulary) All() Set { return v.all }
 // same: it leaves out what is unknown, so a capability with nothing but unknown values matches nothing. A nil at
 // builds no errors.
 func (v *Vocabulary) Set(c v1beta1.Capabilities, at *field.Path) (Set, finding.List) {
-	bits := v.registeredBits(c)
+	bits := v.registeredBits(nil, c)
 	for _, w := range v.workers {
 		w.ofMachine(bits, c)
 	}
 	return Set{vocabulary: v, bits: string(bits)}, v.validate(c, at)
 }
 
-// registeredBits returns the bits of a new Set with those of the registered capabilities set. The bytes that pad it to
-// whole words have all bits set, so that they never conflict.
-func (v *Vocabulary) registeredBits(c v1beta1.Capabilities) []byte {
-	bits := make([]byte, len(v.allBits))
+// registeredBits returns the bits of a new Set with those of the registered capabilities set, in room if that, whose bytes are zero, is
+// large enough. The bytes that pad it to whole words have all bits set, so that they never conflict.
+func (v *Vocabulary) registeredBits(room []byte, c v1beta1.Capabilities) []byte {
+	if len(room) < len(v.allBits) {
+		room = make([]byte, len(v.allBits))
+	}
+	bits := room[:len(v.allBits)]
 	for _, r := range v.capabilities[:v.registered] {
 		values, declared := r.declared(c)
 		if !declared {

@@ -135,7 +135,8 @@ func (v *Vocabulary) addWorker(d Definition, registered *entry) {
 // registered capability with no other values thus fits no machine type; with such values of a reserved one that is not
 // registered it fits no worker pool that asks for it (semantics S7). A nil at builds no errors.
 func (v *Vocabulary) Flavor(c, undeclared v1beta1.Capabilities, at *field.Path) (Set, finding.List) {
-	bits := v.registeredBits(c)
+	var room [64]byte // mostly enough, and not allocated
+	bits := v.registeredBits(room[:], c)
 	for _, w := range v.workers {
 		w.ofFlavor(bits, c, undeclared)
 	}

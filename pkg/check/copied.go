@@ -7,7 +7,9 @@ package check
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -22,23 +24,35 @@ import (
 )
 
 // copies looks for references that stand for more than one artifact can be (semantics S9).
-type copies struct {
-	// seen has the uses of each reference so far, by what it is as JSON: the first of each version and set of architectures.
-	seen map[string][]referenceUse
+type copies[R any] struct {
+	// first has the first use of each reference, and more the others of the few that have some: the first of each version and set of
+	// architectures.
+	first map[any]referenceUse[R]
+	more  map[any][]referenceUse[R]
+	// among are the references that count, with true; nil for all.
+	among map[any]bool
+	// plain holds the types of references of which equal ones are the same to Go.
+	plain map[reflect.Type]bool
 }
 
 // maxUses bounds the uses of a reference that are kept: another one is compared with all of them.
 const maxUses = 16
 
 // referenceUse is a flavor that has a reference.
-type referenceUse struct {
-	id      provider.ImageVersion
-	written string
-	// architectures that the flavor declares; empty if it leaves them out.
-	architectures sets.Set[string]
+type referenceUse[R any] struct {
+	*referringFlavor[R]
 	// at is where the reference stands; nil if it stands in the parent.
 	at *field.Path
 }
+
+// referringFlavor is a flavor of an image version.
+type referringFlavor[R any] struct {
+	*imageselector.Flavor[R]
+	id provider.ImageVersion
+}
+
+// architectures that the flavor declares; empty if it leaves them out.
+func (f *referringFlavor[R]) architectures() []string { return f.Capabilities[capability.Architecture] }
 
 // areReleases reports whether two image versions are of the same image and of different releases. One is of the same release that
 // has a suffix in addition, as 1.2.3-baremetal: from before there were flavors, or while it is folded into 1.2.3.
@@ -48,15 +62,22 @@ func areReleases(v, other provider.ImageVersion) bool {
 }
 
 // alike reports whether one artifact can have the architectures of both flavors.
-func (u referenceUse) alike(other referenceUse) bool {
-	return u.architectures.Len() == 0 || other.architectures.Len() == 0 || u.architectures.HasAny(other.architectures.UnsortedList()...)
+func (f *referringFlavor[R]) alike(other *referringFlavor[R]) bool {
+	own, others := f.architectures(), other.architectures()
+	return len(own) == 0 || len(others) == 0 || slices.ContainsFunc(own, func(name string) bool { return slices.Contains(others, name) })
+}
+
+// same reports whether both flavors are of one image version, and declare the same architectures.
+func (f *referringFlavor[R]) same(other *referringFlavor[R]) bool {
+	return f.id == other.id && (slices.Equal(f.architectures(), other.architectures()) ||
+		sets.New(f.architectures()...).Equal(sets.New(other.architectures()...)))
 }
 
 // copiedReference is a reference that another flavor has already: of another architecture, or of another version of the image.
-type copiedReference struct {
+type copiedReference[R any] struct {
 	at    *field.Path
 	text  string
-	first referenceUse
+	first referenceUse[R]
 }
 
 // copied warns about references that stand for two architectures, once for each flavor, and about those for two releases of an
@@ -65,16 +86,18 @@ func (c *checker[R]) copied() {
 	if sharer, shares := provider.As[provider.ReferenceSharer](c.profile.Provider()); shares && sharer.SharesReferences() {
 		return
 	}
-	known := &copies{seen: map[string][]referenceUse{}}
-	c.addInherited(known)
-	versions := copiedVersions{found: map[versionPair][]copiedReference{}}
+	known := &copies[R]{first: map[any]referenceUse[R]{}, more: map[any][]referenceUse[R]{}, plain: map[reflect.Type]bool{}}
+	if c.Spec != c.profile.Spec() { // it has a parent
+		c.addInherited(known)
+	}
+	versions := copiedVersions[R]{found: map[versionPair][]copiedReference[R]{}}
 	for id, version := range profile.Mappings(c.Images) {
 		if c.profile.Version(id) == nil {
 			continue // nobody can use it, which is a warning already
 		}
 		for i := range version.Flavors {
 			flavor := &version.Flavors[i]
-			ofArchitectures, ofVersions := lookForCopies(known, id, flavor, c.profile.Vocabulary())
+			ofArchitectures, ofVersions := known.look(id, flavor)
 			c.copiedArchitecture(id, flavor, ofArchitectures)
 			for _, found := range ofVersions {
 				versions.add(id, found)
@@ -98,13 +121,13 @@ func (c *checker[R]) copied() {
 type versionPair [2]provider.ImageVersion
 
 // copiedVersions are the references that two versions have in common, by these. pairs has them in the order in which they came up.
-type copiedVersions struct {
-	found map[versionPair][]copiedReference
+type copiedVersions[R any] struct {
+	found map[versionPair][]copiedReference[R]
 	pairs []versionPair
 }
 
 // add adds a reference of a version that another one has already.
-func (c *copiedVersions) add(id provider.ImageVersion, reference copiedReference) {
+func (c *copiedVersions[R]) add(id provider.ImageVersion, reference copiedReference[R]) {
 	pair := versionPair{id, reference.first.id}
 	if reference.first.at != nil && isNewer(reference.first.id, id) {
 		pair, reference.at = versionPair{reference.first.id, id}, reference.first.at
@@ -122,30 +145,35 @@ func isNewer(id, other provider.ImageVersion) bool {
 	return err == nil && otherErr == nil && a.GreaterThan(b)
 }
 
-// addInherited adds the references of all image versions that the object has from its parent.
-func (c *checker[R]) addInherited(known *copies) {
+// addInherited adds the references of all image versions that the object has from its parent, as far as it uses them itself.
+func (c *checker[R]) addInherited(known *copies[R]) {
+	known.among = map[any]bool{}
+	defer func() { known.among = nil }()
+	for _, version := range profile.Mappings(c.Images) {
+		for i := range version.Flavors {
+			for ref := range referencesOf(&version.Flavors[i]) {
+				known.among[known.key(ref)] = true
+			}
+		}
+	}
 	for v := range c.profile.Versions() {
 		if len(c.Catalog.Flavors(v.ID.Image, v.ID.Version)) > 0 || !c.Inherits(v.ID) {
 			continue
 		}
 		flavors := c.profile.Catalog().Flavors(v.ID.Image, v.ID.Version)
 		for i := range flavors {
-			lookForCopies(known, v.ID, &flavors[i], c.profile.Vocabulary())
+			known.look(v.ID, &flavors[i])
 		}
 	}
-	for _, uses := range known.seen {
-		for i := range uses {
-			uses[i].at = nil
-		}
-	}
+	known.forgetPlaces()
 }
 
-func (c *checker[R]) copiedArchitecture(id provider.ImageVersion, flavor *imageselector.Flavor[R], found []copiedReference) {
+func (c *checker[R]) copiedArchitecture(id provider.ImageVersion, flavor *imageselector.Flavor[R], found []copiedReference[R]) {
 	if len(found) == 0 {
 		return
 	}
 	first := found[0].first
-	of := "flavor " + first.written
+	of := "flavor " + c.profile.Vocabulary().Format(first.Capabilities)
 	if first.id != id {
 		of += " of " + first.id.String()
 	}
@@ -160,7 +188,7 @@ func (c *checker[R]) copiedArchitecture(id provider.ImageVersion, flavor *images
 }
 
 // named names the first reference, and says how many more there are: "id 1234 and 2 more".
-func named(found []copiedReference) (name string, more bool) {
+func named[R any](found []copiedReference[R]) (name string, more bool) {
 	distinct := sets.New[string]()
 	for _, one := range found {
 		distinct.Insert(one.text)
@@ -171,54 +199,111 @@ func named(found []copiedReference) (name string, more bool) {
 	return fmt.Sprintf("%s and %d more", found[0].text, distinct.Len()-1), true
 }
 
-// lookForCopies adds the references of a flavor, and returns those that another flavor has already: one of another
-// architecture, or else of another version of the image.
-func lookForCopies[R any](
-	c *copies, id provider.ImageVersion, flavor *imageselector.Flavor[R], vocabulary *capability.Vocabulary,
-) (ofArchitectures, ofVersions []copiedReference) {
-	use := referenceUse{
-		id: id, written: vocabulary.Format(flavor.Capabilities), architectures: sets.New(flavor.Capabilities[capability.Architecture]...),
-	}
-	look := func(ref R, at *field.Path) {
-		key, text := referenceText(ref)
-		if text == "" {
-			return
+// look adds the references of a flavor, and returns those that another flavor has already: one of another architecture, or else of
+// another version of the image.
+func (c *copies[R]) look(id provider.ImageVersion, flavor *imageselector.Flavor[R]) (ofArchitectures, ofVersions []copiedReference[R]) {
+	referring := &referringFlavor[R]{flavor, id}
+	for ref, at := range referencesOf(flavor) {
+		if c.among != nil && c.isPlain(ref) && !c.among[ref] {
+			continue
 		}
-		uses := c.seen[key]
-		k := slices.IndexFunc(uses, func(first referenceUse) bool { return areReleases(first.id, id) && first.alike(use) })
-		switch {
-		case k >= 0:
-			ofVersions = append(ofVersions, copiedReference{at, text, uses[k]})
-		case len(uses) > 0 && !slices.ContainsFunc(uses, use.alike):
-			ofArchitectures = append(ofArchitectures, copiedReference{at, text, uses[0]})
+		key, use := c.key(ref), referenceUse[R]{referring, at}
+		first, used := c.first[key]
+		if !used {
+			c.first[key] = use
+			continue
 		}
-		if len(uses) < maxUses && !slices.ContainsFunc(uses, func(known referenceUse) bool {
-			return known.id == id && known.architectures.Equal(use.architectures)
-		}) {
-			use.at = at
-			c.seen[key] = append(uses, use)
+		uses := append([]referenceUse[R]{first}, c.more[key]...)
+		k := slices.IndexFunc(uses, func(first referenceUse[R]) bool { return areReleases(first.id, id) && first.alike(referring) })
+		alike := func(known referenceUse[R]) bool { return known.alike(referring) }
+		if k >= 0 || !slices.ContainsFunc(uses, alike) {
+			text := referenceText(ref)
+			switch {
+			case text == "":
+				continue
+			case k >= 0:
+				ofVersions = append(ofVersions, copiedReference[R]{at, text, uses[k]})
+			default:
+				ofArchitectures = append(ofArchitectures, copiedReference[R]{at, text, first})
+			}
 		}
-	}
-	for i := range flavor.Regional {
-		look(flavor.Regional[i].Ref, flavor.Regional[i].Path)
-	}
-	if flavor.Global != nil {
-		look(flavor.Global.Ref, flavor.Global.Path)
+		if len(uses) < maxUses && !slices.ContainsFunc(uses, func(known referenceUse[R]) bool { return known.same(referring) }) {
+			c.more[key] = append(c.more[key], use)
+		}
 	}
 	return ofArchitectures, ofVersions
 }
 
-// referenceText returns a reference as JSON, and as messages print it, by its fields and their values: "id 1234". Both are
-// empty for one without content.
-func referenceText(ref any) (key, text string) {
+// forgetPlaces takes all uses so far for those of a parent.
+func (c *copies[R]) forgetPlaces() {
+	for key, use := range c.first {
+		use.at = nil
+		c.first[key] = use
+	}
+	for _, uses := range c.more {
+		for i := range uses {
+			uses[i].at = nil
+		}
+	}
+}
+
+// referencesOf yields the references of a flavor, with their places: those for single regions first.
+func referencesOf[R any](flavor *imageselector.Flavor[R]) iter.Seq2[R, *field.Path] {
+	return func(yield func(R, *field.Path) bool) {
+		for i := range flavor.Regional {
+			if !yield(flavor.Regional[i].Ref, flavor.Regional[i].Path) {
+				return
+			}
+		}
+		if flavor.Global != nil {
+			yield(flavor.Global.Ref, flavor.Global.Path)
+		}
+	}
+}
+
+// key returns what is equal for equal references: the reference itself or, if equal ones may be different to Go, its JSON.
+func (c *copies[R]) key(ref R) any {
+	if c.isPlain(ref) {
+		return ref
+	}
+	raw, _ := json.Marshal(ref)
+	return string(raw)
+}
+
+// isPlain reports whether references of the type that this one has are equal exactly if they are so to Go.
+func (c *copies[R]) isPlain(ref R) bool {
+	t := reflect.TypeOf(ref)
+	plain, known := c.plain[t]
+	if !known {
+		plain = t != nil && isPlain(t)
+		c.plain[t] = plain
+	}
+	return plain
+}
+
+// isPlain reports whether a type consists of texts, numbers and booleans alone.
+func isPlain(t reflect.Type) bool {
+	if t.Kind() != reflect.Struct {
+		return t.Kind() == reflect.String || t.Kind() <= reflect.Complex128
+	}
+	for i := range t.NumField() {
+		if !isPlain(t.Field(i).Type) {
+			return false
+		}
+	}
+	return true
+}
+
+// referenceText returns a reference as messages print it, by its fields and their values: "id 1234". It is empty for one without
+// content.
+func referenceText(ref any) string {
 	raw, err := json.Marshal(ref)
 	if err != nil {
-		return "", ""
+		return ""
 	}
-	key = string(raw)
 	var fields map[string]any
 	if json.Unmarshal(raw, &fields) != nil {
-		return key, strings.Trim(key, `"`)
+		return strings.Trim(string(raw), `"`)
 	}
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -226,5 +311,5 @@ func referenceText(ref any) (key, text string) {
 			words = append(words, name+" "+value)
 		}
 	}
-	return key, strings.Join(words, ", ")
+	return strings.Join(words, ", ")
 }

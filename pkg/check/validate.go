@@ -67,7 +67,7 @@ func Resulting[R any](parent *profile.Profile[R], object *v1beta1.NamespacedClou
 }
 
 func resulting[R any](parent *profile.Profile[R], object *v1beta1.NamespacedCloudProfile) (*profile.Profile[R], error) {
-	return namespaced.Compile(parent.Provider(), object, &v1beta1.CloudProfile{Spec: *parent.Spec()})
+	return namespaced.Extend(parent, object)
 }
 
 // checker looks for what is worth a warning in an object, a CloudProfile or a NamespacedCloudProfile.

@@ -54,6 +54,15 @@ func Parse(text string) Path {
 	return path
 }
 
+// Elements returns the paths of as many elements as the list at a path has. They are made at once: a document may have many thousands.
+func Elements(list *field.Path, count int) []field.Path {
+	elements := make([]field.Path, count)
+	for i := range elements {
+		elements[i] = *list.Index(i)
+	}
+	return elements
+}
+
 // Text returns a path as field.Path writes it; nil is the root, whose path is empty.
 func Text(at *field.Path) string {
 	if at == nil {

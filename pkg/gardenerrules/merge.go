@@ -18,7 +18,17 @@ import (
 //
 // It is as MergeCloudProfiles of Gardener's controller for NamespacedCloudProfiles, which only programs of its size can link.
 func Merge(child *v1beta1.NamespacedCloudProfileSpec, parent *v1beta1.CloudProfileSpec) *v1beta1.CloudProfileSpec {
-	spec, own := parent.DeepCopy(), child.DeepCopy()
+	return MergeShared(child, parent).DeepCopy()
+}
+
+// MergeShared is [Merge] with a result that shares memory with the parent: it must not be changed, and neither must that from then on.
+func MergeShared(child *v1beta1.NamespacedCloudProfileSpec, parent *v1beta1.CloudProfileSpec) *v1beta1.CloudProfileSpec {
+	spec, own := ptr.To(*parent), child.DeepCopy()
+	spec.Kubernetes.Versions, spec.MachineTypes = slices.Clone(spec.Kubernetes.Versions), slices.Clone(spec.MachineTypes)
+	spec.MachineImages, spec.VolumeTypes = slices.Clone(spec.MachineImages), slices.Clone(spec.VolumeTypes)
+	for i := range spec.MachineImages {
+		spec.MachineImages[i].Versions = slices.Clone(spec.MachineImages[i].Versions)
+	}
 	for i := range own.MachineImages {
 		for k := range own.MachineImages[i].Versions {
 			inFormatOf(spec, &own.MachineImages[i].Versions[k])
@@ -124,7 +134,9 @@ func fillArchitectures(spec *v1beta1.CloudProfileSpec) {
 			if len(v.Architectures) == 0 {
 				v.Architectures = []string{constants.ArchitectureAMD64}
 			}
-			slices.Sort(v.Architectures)
+			if !slices.IsSorted(v.Architectures) { // they may be those of the parent
+				v.Architectures = slices.Sorted(slices.Values(v.Architectures))
+			}
 		}
 	}
 }

@@ -201,6 +201,7 @@ func (c *Catalog[R]) add(versions map[string]*version[R], written *Version[R]) {
 		v = &version[R]{regional: map[string][]located[R]{}}
 		versions[written.Version] = v
 	}
+	v.flavors, v.matches = slices.Grow(v.flavors, len(written.Flavors)), slices.Grow(v.matches, len(written.Flavors))
 	for i := range written.Flavors {
 		flavor := &written.Flavors[i]
 		set, _ := c.vocabulary.Flavor(flavor.Supported(c.vocabulary), written.Undeclared, nil)
@@ -208,22 +209,39 @@ func (c *Catalog[R]) add(versions map[string]*version[R], written *Version[R]) {
 		if flavor.Global != nil {
 			m.global = &flavor.Global.Ref
 		}
-		v.locate(len(v.flavors), flavor.Regional)
+		v.locate(len(v.flavors), flavor.Regional, len(written.Flavors)-i)
 		v.flavors = append(v.flavors, *flavor)
 		v.matches = append(v.matches, m)
 	}
 }
 
-// locate adds the references of a flavor; the last entry of each region counts (semantics S7).
-func (v *version[R]) locate(flavor int, regional []Regional[R]) {
+// locate adds the references of a flavor, of so many that are still to come, itself included; the last entry of each region counts
+// (semantics S7).
+func (v *version[R]) locate(flavor int, regional []Regional[R], flavors int) {
 	for i := range regional {
 		refs, ref := v.regional[regional[i].Region], located[R]{flavor, &regional[i].Ref}
+		if refs == nil {
+			refs = make([]located[R], 0, min(flavors, 8)) // there may be thousands of regions
+		}
 		if last := len(refs) - 1; last >= 0 && refs[last].flavor == flavor {
 			refs[last] = ref
 			continue
 		}
 		v.regional[regional[i].Region] = append(refs, ref)
 	}
+}
+
+// With returns a catalog that has the image versions of another one as well, of the same vocabulary. What both have is that of the other
+// one. They share what they have.
+func (c *Catalog[R]) With(other *Catalog[R]) *Catalog[R] {
+	both := &Catalog[R]{vocabulary: c.vocabulary, images: maps.Clone(c.images)}
+	for image, versions := range other.images {
+		all := make(map[string]*version[R], len(c.images[image])+len(versions))
+		maps.Copy(all, c.images[image])
+		maps.Copy(all, versions)
+		both.images[image] = all
+	}
+	return both
 }
 
 // Vocabulary returns the vocabulary that the catalog was compiled with.

@@ -23,6 +23,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/openstack/rules"
@@ -80,8 +81,9 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *find
 		report.Warnings = append(report.Warnings, providerconfig.ImageIgnored(image.Path, image.Ref.Name))
 	}
 	version.Flavors = make([]imageselector.Flavor[Image], 0, len(written.CapabilityFlavors))
+	paths := fieldpath.Elements(at.Child("capabilityFlavors"), len(written.CapabilityFlavors))
 	for i := range written.CapabilityFlavors {
-		flavor, path := &written.CapabilityFlavors[i], at.Child("capabilityFlavors").Index(i)
+		flavor, path := &written.CapabilityFlavors[i], &paths[i]
 		regions := path.Child("regions")
 		report.Warnings = append(report.Warnings, validation.ImageIDFormats(flavor.Regions, regions)...)
 		version.Flavors = append(version.Flavors, imageselector.Flavor[Image]{

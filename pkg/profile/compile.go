@@ -6,7 +6,6 @@ package profile
 
 import (
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -225,13 +224,18 @@ func (r *Reading[R]) checkMachineTypes() {
 // emptyLists reports the capabilities that core declares with an empty list, which Gardener v1.150 accepts: nothing
 // could ever match them.
 func emptyLists(vocabulary *capability.Vocabulary, of string, declared v1beta1.Capabilities, at *field.Path) finding.List {
-	var errs finding.List
-	for _, name := range slices.Sorted(maps.Keys(declared)) {
-		if len(declared[name]) == 0 && vocabulary.IsRegistered(name) {
-			errs = append(errs, fault(ruleValueMissing, field.ErrorTypeRequired, at.Child(name), nil,
-				"%s: an empty list matches nothing: list values of %s, or leave the capability out to support all of [%s]",
-				of, name, words.Few(vocabulary.Registered(name))))
+	var empty []string
+	for name, values := range declared {
+		if len(values) == 0 && vocabulary.IsRegistered(name) {
+			empty = append(empty, name)
 		}
+	}
+	slices.Sort(empty)
+	var errs finding.List
+	for _, name := range empty {
+		errs = append(errs, fault(ruleValueMissing, field.ErrorTypeRequired, at.Child(name), nil,
+			"%s: an empty list matches nothing: list values of %s, or leave the capability out to support all of [%s]",
+			of, name, words.Few(vocabulary.Registered(name))))
 	}
 	return errs
 }

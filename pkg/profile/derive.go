@@ -102,7 +102,7 @@ func (c *correspondence[R]) deriveMissing() bool {
 		}
 	}
 	for _, core := range c.core {
-		if core.matched || core.ambiguous || core.meant != nil {
+		if !core.alone() {
 			continue
 		}
 		if global := c.derive(core.set, core.at); global != nil {

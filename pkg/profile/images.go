@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/fieldpath"
@@ -140,24 +139,26 @@ func (r *Reading[R]) checkReferences() {
 
 // withoutEmpty takes the empty references out of images, which it changes: nothing could be booted by one (semantics S6).
 func (r *Reading[R]) withoutEmpty(images []imageselector.Image[R]) []imageselector.Image[R] {
-	isEmpty := func(ref R) bool { return reflect.ValueOf(&ref).Elem().IsZero() }
+	isZero := func(ref *R) bool { return reflect.ValueOf(ref).Elem().IsZero() }
+	isEmpty := func(reference imageselector.Regional[R]) bool { return isZero(&reference.Ref) }
 	for _, version := range Mappings(images) {
 		for i := range version.Flavors {
 			flavor := &version.Flavors[i]
-			if flavor.Global != nil && isEmpty(flavor.Global.Ref) {
+			if flavor.Global != nil && isZero(&flavor.Global.Ref) {
 				flavor.Global = nil
 			}
+			if !slices.ContainsFunc(flavor.Regional, isEmpty) { // as mostly
+				continue
+			}
 			var filled []imageselector.Regional[R]
-			for _, reference := range flavor.Regional {
-				if isEmpty(reference.Ref) {
+			for i := range flavor.Regional {
+				if reference := &flavor.Regional[i]; isZero(&reference.Ref) {
 					r.empty[flavor.Path] = append(r.empty[flavor.Path], reference.Region)
 				} else {
-					filled = append(filled, reference)
+					filled = append(filled, *reference)
 				}
 			}
-			if len(filled) < len(flavor.Regional) {
-				flavor.Regional = filled
-			}
+			flavor.Regional = filled
 		}
 	}
 	return images
@@ -177,8 +178,8 @@ func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *ima
 	if flavor.Global != nil {
 		report.Errors = append(report.Errors, finding.Of(cloud.ValidateReference(flavor.Global.Ref, flavor.Global.Path))...)
 	}
-	seen := make(map[string]*field.Path, len(flavor.Regional))
-	alone := sync.OnceValue(func() string { return only(Without(flavor, regions)) })
+	seen := map[string]*field.Path{} // of a few regions, it is not allocated
+	alone, asked := "", false
 	for i := range flavor.Regional {
 		if report.Full() {
 			report.ErrorsLeftOut = true // if there is any
@@ -195,8 +196,11 @@ func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *ima
 			}
 			report.Errors = append(report.Errors, missing)
 		case found:
+			if !asked {
+				alone, asked = only(Without(flavor, regions)), true
+			}
 			report.Found(ruleRegionDuplicate, field.ErrorTypeDuplicate, reference.NamePath(), reference.Region,
-				"region %s has a reference in %s already; remove one of the two, or correct its name%s", reference.Region, first, alone())
+				"region %s has a reference in %s already; remove one of the two, or correct its name%s", reference.Region, first, alone)
 		default:
 			seen[reference.Region] = reference.Path
 		}
@@ -219,11 +223,17 @@ func ReferenceForm[R any](cloud provider.Provider[R]) string {
 
 // Without returns those of some regions for which a flavor has no reference of their own.
 func Without[R any](flavor *imageselector.Flavor[R], regions []string) []string {
-	own := make(sets.Set[string], len(flavor.Regional))
+	own := map[string]bool{} // of a few regions, it is not allocated
 	for i := range flavor.Regional {
-		own.Insert(flavor.Regional[i].Region)
+		own[flavor.Regional[i].Region] = true
 	}
-	return slices.DeleteFunc(slices.Clone(regions), own.Has)
+	var without []string
+	for _, region := range regions {
+		if !own[region] {
+			without = append(without, region)
+		}
+	}
+	return without
 }
 
 // only names the region without a reference, if there is only one.

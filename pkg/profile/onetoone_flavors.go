@@ -87,6 +87,9 @@ type coreFlavor[R any] struct {
 	legacy *imageselector.Flavor[R]
 }
 
+// alone reports whether no provider flavor corresponds to the flavor, nor may be meant to.
+func (f *coreFlavor[R]) alone() bool { return !f.matched && !f.ambiguous && f.meant == nil }
+
 // check compares the flavors of the core version with those of the provider's entries.
 func (c *correspondence[R]) check() {
 	wrongFormat := false
@@ -132,8 +135,9 @@ func (c *correspondence[R]) addCoreFlavors(version *v1beta1.MachineImageVersion)
 		}
 	case !c.vocabulary.Legacy() && len(flavors) > 0:
 		c.core = make([]*coreFlavor[R], 0, len(flavors))
+		paths := fieldpath.Elements(c.list, len(flavors))
 		for i := range flavors {
-			c.addCoreFlavor(flavors[i].Capabilities, c.list.Index(i))
+			c.addCoreFlavor(flavors[i].Capabilities, &paths[i])
 		}
 	case !c.vocabulary.Legacy():
 		c.addCoreFlavor(nil, c.at)

@@ -55,12 +55,12 @@ func (c *correspondence[R]) reportMissing() {
 	if len(c.entries) > 0 && !slices.ContainsFunc(c.entries, func(e *imageselector.Version[R]) bool { return len(e.Flavors) > 0 }) {
 		return
 	}
-	where := c.where(c.entries)
-	if c.reportDifferent() {
+	if !slices.ContainsFunc(c.core, (*coreFlavor[R]).alone) || c.reportDifferent() {
 		return
 	}
+	where := c.where(c.entries)
 	for _, core := range c.core {
-		if core.matched || core.ambiguous || core.meant != nil || c.leavesOut() {
+		if !core.alone() || c.leavesOut() {
 			continue
 		}
 		missing := fault(ruleFlavorMissing, field.ErrorTypeRequired, core.at, nil,
@@ -72,7 +72,7 @@ func (c *correspondence[R]) reportMissing() {
 // reportDifferent puts one error in the place of two where one flavor of core has no counterpart, and one of the provider config
 // neither, and machine types may fit both: one is the other, written in another way. It reports whether it did.
 func (c *correspondence[R]) reportDifferent() bool {
-	alone := slices.DeleteFunc(slices.Clone(c.core), func(core *coreFlavor[R]) bool { return core.matched || core.ambiguous || core.meant != nil })
+	alone := slices.DeleteFunc(slices.Clone(c.core), func(core *coreFlavor[R]) bool { return !core.alone() })
 	if len(alone) != 1 || alone[0].refused || alone[0].at == c.at || len(c.stray) != 1 || len(c.unclear)+len(c.refused) > 0 || c.unclearCore || c.leavesOut() {
 		return false
 	}

@@ -50,7 +50,9 @@ type Profile[R any] struct {
 	// names are those of reserved capabilities that have two, as the profile calls them, by the canonical ones.
 	names map[string]usedName
 	// offered are the reserved capabilities that flavors of the provider config declare, by their canonical names.
-	offered   sets.Set[string]
+	offered sets.Set[string]
+	// unlisted are the image versions that the provider config maps, and core does not list.
+	unlisted  sets.Set[provider.ImageVersion]
 	validator provider.Validator
 	// doubtful holds the paths of the flavors in the catalog that the check refuses.
 	doubtful map[*field.Path]bool
@@ -79,7 +81,7 @@ func newProfile[R any](r *Reading[R]) *Profile[R] {
 		provider: r.provider, order: r.policies.Order, spec: r.Spec, at: r.At, vocabulary: r.vocabulary, catalog: r.Catalog, core: r.core,
 		validator: r.validator, doubtful: r.doubtful, faults: finding.Report{Errors: r.Report.Errors, Silenced: r.Report.Silenced},
 		machines: make(map[string]Machine, len(r.Spec.MachineTypes)), regions: r.regions, imageRegions: r.ImageRegions(),
-		offered: offeredBy(r.Images), names: r.names,
+		offered: offeredBy(r.Images), unlisted: r.unlistedOf(), names: r.names,
 	}
 	p.compileMachines()
 	ordinary := p.Ask(provider.Pool{})

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 )
@@ -30,8 +31,12 @@ func Images[I, V, R any](
 	for i := range written {
 		name, versions := parts(&written[i])
 		image := imageselector.Image[R]{Name: name, Path: at.Index(i)}
+		if len(versions) > 0 {
+			image.Versions = make([]imageselector.Version[R], 0, len(versions))
+		}
+		paths := fieldpath.Elements(image.Path.Child("versions"), len(versions))
 		for k := range versions {
-			image.Versions = append(image.Versions, convert(&versions[k], image.Path.Child("versions").Index(k), report))
+			image.Versions = append(image.Versions, convert(&versions[k], &paths[k], report))
 		}
 		images = append(images, image)
 	}
@@ -50,9 +55,9 @@ type Region[R any] struct {
 func Regions[W, R any](
 	written []W, at *field.Path, convert func(*W) Region[R], report *finding.Report,
 ) []imageselector.Regional[R] {
-	regions := make([]imageselector.Regional[R], 0, len(written))
+	regions, paths := make([]imageselector.Regional[R], 0, len(written)), fieldpath.Elements(at, len(written))
 	for i := range written {
-		region, path := convert(&written[i]), at.Index(i)
+		region, path := convert(&written[i]), &paths[i]
 		regions = append(regions, imageselector.Regional[R]{Region: region.Name, Ref: region.Ref, Path: path})
 		if region.Architecture != nil {
 			report.Errors = append(report.Errors, FlavorArchitecture(path.Child("architecture"), *region.Architecture))

@@ -151,7 +151,7 @@ spec:
 	before := registering(t, "", "", "a=")
 	after := registering(t, ", {name: gardener-boot-type, values: [standard, secure]}", "", "a=")
 	through := func(parent *profile.Profile[openstack.Image]) *profile.Profile[openstack.Image] {
-		compiled, err := namespaced.Compile(given.ImagesOnly{}, child, &v1beta1.CloudProfile{Spec: *parent.Spec()})
+		compiled, err := namespaced.Extend(parent, child)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,6 +21,8 @@ type side struct {
 	times int
 	cpu   []time.Duration
 	bytes []uint64
+	// allocations is their number.
+	allocations []uint64
 }
 
 // least is how much of a processor a turn takes at least.
@@ -36,7 +38,7 @@ func (s *side) turn() {
 		s.measure()
 		took := max(s.measure(), 1)
 		s.times = max(1, int(least/took))
-		s.cpu, s.bytes = nil, nil
+		s.cpu, s.bytes, s.allocations = nil, nil, nil
 	}
 	s.measure()
 }
@@ -53,6 +55,7 @@ func (s *side) measure() time.Duration {
 	runtime.ReadMemStats(&after)
 	s.cpu = append(s.cpu, took)
 	s.bytes = append(s.bytes, (after.TotalAlloc-before.TotalAlloc)/uint64(s.times))
+	s.allocations = append(s.allocations, (after.Mallocs-before.Mallocs)/uint64(s.times))
 	return took
 }
 
@@ -80,6 +83,7 @@ func compare(b *testing.B, other string, ours, theirs func()) {
 	b.ReportMetric(float64(median(a.cpu))/float64(max(1, median(z.cpu))), "cpu/"+other)
 	b.ReportMetric(float64(median(a.bytes))/float64(max(1, median(z.bytes))), "bytes/"+other)
 	b.ReportMetric(float64(median(a.cpu))/float64(time.Microsecond), "cpu-µs")
+	b.ReportMetric(float64(median(a.allocations)), "allocations")
 }
 
 func median[T time.Duration | uint64](values []T) T {

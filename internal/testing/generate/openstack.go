@@ -37,14 +37,7 @@ const machineTypes = 48
 // to six regions. The profile is sound, and the same size gives the same profile.
 func OpenStack(size int) *v1beta1.CloudProfileSpec {
 	r := rand.New(rand.NewPCG(uint64(size), 33))
-	config := &v1alpha1.CloudProfileConfig{
-		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "CloudProfileConfig"},
-		Constraints: v1alpha1.Constraints{
-			FloatingPools:         []v1alpha1.FloatingPool{{Name: "FloatingIP-external-*"}},
-			LoadBalancerProviders: []v1alpha1.LoadBalancerProvider{{Name: "haproxy"}},
-		},
-		KeystoneURL: new("https://identity.example.com:443/v3"),
-	}
+	config := openstackConfig()
 	spec := &v1beta1.CloudProfileSpec{Type: "openstack", MachineCapabilities: vocabulary, MachineTypes: types(r)}
 	for _, name := range regions {
 		spec.Regions = append(spec.Regions, v1beta1.Region{Name: name})
@@ -61,6 +54,18 @@ func OpenStack(size int) *v1beta1.CloudProfileSpec {
 	}
 	spec.ProviderConfig = &runtime.RawExtension{Raw: marshal(config)}
 	return spec
+}
+
+// openstackConfig returns a provider config without images.
+func openstackConfig() *v1alpha1.CloudProfileConfig {
+	return &v1alpha1.CloudProfileConfig{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "CloudProfileConfig"},
+		Constraints: v1alpha1.Constraints{
+			FloatingPools:         []v1alpha1.FloatingPool{{Name: "FloatingIP-external-*"}},
+			LoadBalancerProviders: []v1alpha1.LoadBalancerProvider{{Name: "haproxy"}},
+		},
+		KeystoneURL: new("https://identity.example.com:443/v3"),
+	}
 }
 
 // version makes the flavors of one version, for core and for the provider config.

@@ -89,13 +89,17 @@ func mergeLists(at string, lists []provider.List, there, own [][]entry) (changes
 }
 
 // Apply returns a provider config with the changes that [Config] returned for it. It may be nil; it is not changed, and
-// returned as it is if there are none. The error says that they do not fit.
+// returned as it is if there are none. What they do not change keeps its bytes, unless the config has a member twice. The error says
+// that they do not fit.
 func Apply(changes []Change, config *runtime.RawExtension) (*runtime.RawExtension, error) {
 	switch {
 	case len(changes) == 0:
 		return config, nil
 	case changes[0].Path == "": // the whole config; the library cannot replace that
 		return &runtime.RawExtension{Raw: changes[0].Value}, nil
+	}
+	if raw, spliced := splice(changes, config.Raw); spliced {
+		return &runtime.RawExtension{Raw: raw}, nil
 	}
 	operations, err := json.Marshal(changes)
 	if err != nil {

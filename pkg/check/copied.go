@@ -13,13 +13,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capkit/capkit/pkg/profile/entries"
+
 	"github.com/Masterminds/semver/v3"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
-	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -91,7 +92,7 @@ func (c *checker[R]) copied() {
 		c.addInherited(known)
 	}
 	versions := copiedVersions[R]{found: map[versionPair][]copiedReference[R]{}}
-	for id, version := range profile.Mappings(c.Images) {
+	for id, version := range entries.Mappings(c.Images) {
 		if c.profile.Version(id) == nil {
 			continue // nobody can use it, which is a warning already
 		}
@@ -149,7 +150,7 @@ func isNewer(id, other provider.ImageVersion) bool {
 func (c *checker[R]) addInherited(known *copies[R]) {
 	known.among = map[any]bool{}
 	defer func() { known.among = nil }()
-	for _, version := range profile.Mappings(c.Images) {
+	for _, version := range entries.Mappings(c.Images) {
 		for i := range version.Flavors {
 			for ref := range referencesOf(&version.Flavors[i]) {
 				known.among[known.key(ref)] = true

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capkit/capkit/pkg/profile/entries"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -44,7 +46,7 @@ func readNamespaced[R any](parent *profile.Profile[R], object *v1beta1.Namespace
 // checkInherited checks the versions that the parent has: the profile may change their lifecycle, and nothing else.
 func (n *namespacedChecker[R]) checkInherited() {
 	mapped := map[provider.ImageVersion]bool{}
-	for id := range profile.Mappings(n.Images) {
+	for id := range entries.Mappings(n.Images) {
 		mapped[id] = true
 	}
 	for v := range n.Versions() {
@@ -75,7 +77,7 @@ func (n *namespacedChecker[R]) checkInherited() {
 // checkMappings reports mappings for versions that the parent has, and versions that cannot be written in its format,
 // as the rendered status has to.
 func (n *namespacedChecker[R]) checkMappings() {
-	for id, version := range profile.Mappings(n.Images) {
+	for id, version := range entries.Mappings(n.Images) {
 		if n.Inherits(id) {
 			also := ""
 			if v := n.Version(id); v != nil && profile.Describes(v) {

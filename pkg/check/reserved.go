@@ -7,6 +7,8 @@ package check
 import (
 	"strings"
 
+	"github.com/capkit/capkit/pkg/profile/entries"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
@@ -54,30 +56,30 @@ func (c *checker[R]) firstText() {
 // values, and so claim to be signed, or to be fit for updates in place.
 func (c *checker[R]) silent() {
 	vocabulary := c.profile.Vocabulary()
-	silence := profile.SilenceOf(vocabulary)
-	if silence.None() {
+	silence := silencesOf(vocabulary)
+	if silence.none() {
 		return
 	}
 	legacy := map[provider.ImageVersion]bool{} // these take over what core says
-	for id, version := range profile.Mappings(c.Images) {
+	for id, version := range entries.Mappings(c.Images) {
 		legacy[id] = version.Legacy
 		for i := range version.Flavors {
 			if !version.Legacy {
 				flavor := &version.Flavors[i]
-				c.silentFlavor(id, silence.Of(c.Version(id), flavor.Supported(vocabulary)), flavor.Path.Child("capabilities"))
+				c.silentFlavor(id, silence.of(c.Version(id), flavor.Supported(vocabulary)), flavor.Path.Child("capabilities"))
 			}
 		}
 	}
 	for v := range c.Versions() {
 		for i := range v.CapabilityFlavors {
 			if legacy[v.ID] {
-				c.silentFlavor(v.ID, silence.Of(v.MachineImageVersion, v.CapabilityFlavors[i].Capabilities), c.PathOf(v).Child("capabilityFlavors").Index(i))
+				c.silentFlavor(v.ID, silence.of(v.MachineImageVersion, v.CapabilityFlavors[i].Capabilities), c.PathOf(v).Child("capabilityFlavors").Index(i))
 			}
 		}
 	}
 }
 
-func (c *checker[R]) silentFlavor(id provider.ImageVersion, silent []profile.Silent, at *field.Path) {
+func (c *checker[R]) silentFlavor(id provider.ImageVersion, silent []lack, at *field.Path) {
 	for _, s := range silent {
 		claims := "so that it claims to be signed"
 		if s.Capability == capability.UpdateType {

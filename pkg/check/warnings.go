@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/capkit/capkit/pkg/profile/entries"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -20,7 +22,6 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
-	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/versions"
 	"github.com/capkit/capkit/pkg/words"
@@ -58,7 +59,7 @@ func (c *checker[R]) withWarnings() finding.Report {
 // partsUnread reports whether a part of an image version could not be read, wherever it stands.
 func (c *checker[R]) partsUnread() bool {
 	if c.Unread.Any() {
-		for _, version := range profile.Mappings(c.Images) {
+		for _, version := range entries.Mappings(c.Images) {
 			if c.Unread.Touches(version.Path) {
 				return true
 			}
@@ -91,7 +92,7 @@ func (c *checker[R]) unused() {
 		}
 	}
 	meantBy := sync.OnceValue(c.meantBy)
-	for id, v := range profile.Mappings(c.Images) {
+	for id, v := range entries.Mappings(c.Images) {
 		if listed.Has(id.Image) && id.Image != "" && c.profile.Version(id) == nil {
 			c.Report.Found(ruleVersionUnused, field.ErrorTypeNotSupported, v.Path, id.Version,
 				"%s is not listed in %s: nobody can use it; %s", id, list, meantBy()(id))
@@ -103,7 +104,7 @@ func (c *checker[R]) unused() {
 // It is the first one that has more parts, or fewer. If there is none, it says what else can be done.
 func (c *checker[R]) meantBy() func(provider.ImageVersion) string {
 	mapped, unmapped := sets.New[provider.ImageVersion](), map[string][]string{}
-	for id := range profile.Mappings(c.Images) {
+	for id := range entries.Mappings(c.Images) {
 		mapped.Insert(id)
 	}
 	for v := range c.Versions() {
@@ -169,7 +170,7 @@ func (c *checker[R]) regionsWithout(flavor *imageselector.Flavor[R]) []string {
 	if flavor.Global == nil && len(flavor.Regional) == 0 || flavor.Global != nil && !flavor.Global.Fallback {
 		return nil
 	}
-	missing := profile.Without(flavor, c.imaged)
+	missing := entries.Without(flavor, c.imaged)
 	if empty := sets.New(c.EmptyIn(flavor.Path)...); len(empty) > 0 {
 		missing = slices.DeleteFunc(missing, empty.Has) // which is an error already
 	}
@@ -179,7 +180,7 @@ func (c *checker[R]) regionsWithout(flavor *imageselector.Flavor[R]) []string {
 // unknownRegions warns about regions of the provider config that the profile does not have, once for each.
 func (c *checker[R]) unknownRegions() {
 	unknown, known := map[string][]*imageselector.Regional[R]{}, sets.New(c.profile.Regions()...)
-	for reference := range profile.References(c.Images) {
+	for reference := range entries.References(c.Images) {
 		if reference.Region != "" && !known.Has(reference.Region) {
 			unknown[reference.Region] = append(unknown[reference.Region], reference)
 		}

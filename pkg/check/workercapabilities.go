@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capkit/capkit/pkg/profile/entries"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -16,7 +18,6 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/imageselector"
-	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/versions"
 	"github.com/capkit/capkit/pkg/words"
@@ -127,7 +128,7 @@ func (c *checker[R]) onlyOnRequest() {
 
 // onRequest says what a worker pool has to ask for to boot an image version on a machine type in some of the regions, where
 // ordinary ones do not, and what to add a flavor without, and where.
-func (c *checker[R]) onRequest(v profile.Version, machineType string, regions []string) (what, remedy string) {
+func (c *checker[R]) onRequest(v entries.Version, machineType string, regions []string) (what, remedy string) {
 	var asks, names []string
 	for _, region := range regions {
 		request := imageselector.Request{
@@ -187,12 +188,12 @@ func declaredConflicts[R any](v *imageselector.Verdict[R]) (written, names []str
 
 // flavorLists returns where the flavors of an image version are listed in the provider config, unless that has the legacy
 // format; and in core, if they are wanted of that as well.
-func (c *checker[R]) flavorLists(v profile.Version, ofCore bool) []string {
+func (c *checker[R]) flavorLists(v entries.Version, ofCore bool) []string {
 	var lists []string
 	if ofCore {
 		lists = append(lists, c.PathOf(v).Child("capabilityFlavors").String())
 	}
-	for id, entry := range profile.Mappings(c.Images) {
+	for id, entry := range entries.Mappings(c.Images) {
 		if id == v.ID && !entry.Legacy {
 			return append(lists, entry.Path.Child("capabilityFlavors").String())
 		}

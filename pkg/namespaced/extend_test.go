@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/capkit/capkit/pkg/profile/entries"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -182,7 +184,7 @@ func texts(p *profile.Profile[openstack.Image]) []string {
 }
 
 // chosen returns what a worker pool boots: the capabilities of the flavor and its image.
-func chosen(p *profile.Profile[openstack.Image], v profile.Version, machineType, region string) []any {
+func chosen(p *profile.Profile[openstack.Image], v entries.Version, machineType, region string) []any {
 	machine, _ := p.Machine(machineType)
 	request := imageselector.Request{Image: v.ID.Image, Version: v.ID.Version, Region: region, Machine: machine.Set, Worker: p.Ordinary()}
 	i := p.Catalog().Choose(request)

@@ -5,6 +5,8 @@
 package profile
 
 import (
+	"github.com/capkit/capkit/pkg/profile/entries"
+
 	"slices"
 	"strings"
 	"sync"
@@ -144,7 +146,7 @@ func (p *Profile[R]) parts() map[string]part {
 	for i := range p.spec.MachineTypes {
 		parts[p.at.Child("machineTypes").Index(i).String()] = part{machineType: p.spec.MachineTypes[i].Name}
 	}
-	for v := range Versions(p.spec) {
+	for v := range entries.Versions(p.spec) {
 		at := v.PathIn(p.at)
 		core := newCorrespondence[R](p.vocabulary, false, v.ID, v.MachineImageVersion, at)
 		core.addCoreFlavors(v.MachineImageVersion)
@@ -155,7 +157,7 @@ func (p *Profile[R]) parts() map[string]part {
 		ofImage := p.at.Child("machineImages").Index(v.Image).String()
 		parts[ofImage] = part{versions: append(parts[ofImage].versions, v.ID)}
 	}
-	for id, version := range Mappings(p.mapped) {
+	for id, version := range entries.Mappings(p.mapped) {
 		parts[version.Path.String()] = part{versions: []provider.ImageVersion{id}}
 		for i := range version.Flavors {
 			p.addFlavor(parts, id, &version.Flavors[i])

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/capkit/capkit/pkg/profile/entries"
+
 	"github.com/capkit/capkit/pkg/provider/policy"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -172,7 +174,7 @@ func (r *Reading[R]) aboutVersions(findings finding.List) {
 		return
 	}
 	names := map[string]string{} // of versions, by their paths
-	for id, version := range Mappings(r.Images) {
+	for id, version := range entries.Mappings(r.Images) {
 		if id.Version != "" {
 			names[version.Path.String()] = id.String()
 		}
@@ -285,10 +287,10 @@ func (r *Reading[R]) Version(id provider.ImageVersion) *v1beta1.MachineImageVers
 }
 
 // Versions yields the image versions that the object lists, in order.
-func (r *Reading[R]) Versions() iter.Seq[Version] { return Versions(r.Spec) }
+func (r *Reading[R]) Versions() iter.Seq[entries.Version] { return entries.Versions(r.Spec) }
 
 // PathOf returns where an image version that the object lists stands.
-func (r *Reading[R]) PathOf(v Version) *field.Path { return v.PathIn(r.At) }
+func (r *Reading[R]) PathOf(v entries.Version) *field.Path { return v.PathIn(r.At) }
 
 // Doubtful reports whether the check refuses a flavor of the catalog, which is known by its path.
 func (r *Reading[R]) Doubtful(flavor *field.Path) bool { return r.doubtful[flavor] }
@@ -299,7 +301,7 @@ func (r *Reading[R]) EmptyIn(flavor *field.Path) []string { return r.empty[flavo
 // ImageRegions returns the regions for which the provider config has images. The caller owns the set.
 func (r *Reading[R]) ImageRegions() sets.Set[string] {
 	regions := sets.New[string]()
-	for reference := range References(r.Images) {
+	for reference := range entries.References(r.Images) {
 		regions.Insert(reference.Region)
 	}
 	return regions

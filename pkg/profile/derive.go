@@ -5,6 +5,8 @@
 package profile
 
 import (
+	"github.com/capkit/capkit/pkg/profile/entries"
+
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -62,7 +64,7 @@ func (r *Reading[R]) maybeUnreadRegion() bool {
 		return false
 	}
 	known := sets.New[string]()
-	for _, version := range Mappings(r.Images) {
+	for _, version := range entries.Mappings(r.Images) {
 		known.Insert(version.Path.String())
 	}
 	return slices.ContainsFunc(extender.NamespacedLists(), func(list provider.List) bool {

@@ -9,7 +9,8 @@
 // a worker pool asks for. [FillCloudProfile] and [FillNamespacedCloudProfile] return the core flavors that follow from a provider
 // config, and [ConvertNamespaced] the versions of a NamespacedCloudProfile in the format of its parent.
 //
-// A NamespacedCloudProfile is compiled in one way only: as what it and its parent result in, see package namespaced.
+// A NamespacedCloudProfile is compiled as what it and its parent result in, see package namespaced; from the compiled parent, if it only
+// adds to it ([Extend]). A test holds the two against each other.
 //
 // The package is pure: no client, no context, no logs, and no clock but the one of Gardener's library. It changes none of its
 // arguments.

@@ -6,6 +6,9 @@ package profile
 
 import (
 	"encoding/json"
+
+	"github.com/capkit/capkit/pkg/profile/entries"
+
 	"reflect"
 	"slices"
 
@@ -86,7 +89,7 @@ func sameFlavors(a, b *v1beta1.MachineImageVersion, legacy bool) bool {
 
 // lacks reports whether images are in the format of the profile, and none of their versions is mapped in it.
 func (p *Profile[R]) lacks(images []imageselector.Image[R]) bool {
-	for id, version := range Mappings(images) {
+	for id, version := range entries.Mappings(images) {
 		if version.Legacy != p.vocabulary.Legacy() || p.core[id] != nil || p.unlisted.Has(id) {
 			return false
 		}
@@ -97,7 +100,7 @@ func (p *Profile[R]) lacks(images []imageselector.Image[R]) bool {
 // unlistedOf returns the image versions that the provider config of a profile maps, and core does not list.
 func (r *Reading[R]) unlistedOf() sets.Set[provider.ImageVersion] {
 	unlisted := sets.New[provider.ImageVersion]()
-	for id := range Mappings(r.Images) {
+	for id := range entries.Mappings(r.Images) {
 		if r.core[id] == nil {
 			unlisted.Insert(id)
 		}

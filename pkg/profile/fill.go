@@ -7,6 +7,8 @@ package profile
 import (
 	"slices"
 
+	"github.com/capkit/capkit/pkg/profile/entries"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -43,8 +45,8 @@ func FillNamespacedCloudProfile[R any](cloud provider.Provider[R], object *v1bet
 }
 
 func (r *Reading[R]) fill() []Filled {
-	var fillable []Version
-	for v := range Versions(r.Spec) {
+	var fillable []entries.Version
+	for v := range entries.Versions(r.Spec) {
 		if (r.policies.CoreFollows || len(v.CapabilityFlavors) == 0) && !r.Inherits(v.ID) {
 			fillable = append(fillable, v)
 		}
@@ -68,7 +70,7 @@ func (r *Reading[R]) fill() []Filled {
 // flavorsOf returns the core flavors that the entries of one version stand for, in their order; nil if they are not
 // what core could list, or if the flavors that core has correspond to them. A single flavor that declares nothing is what core assumes
 // anyway.
-func (r *Reading[R]) flavorsOf(v Version, entries *imageEntries[R]) []v1beta1.MachineImageFlavor {
+func (r *Reading[R]) flavorsOf(v entries.Version, entries *imageEntries[R]) []v1beta1.MachineImageFlavor {
 	flavors := r.declaredBy(v.MachineImageVersion, entries.versions[v.Version])
 	if len(flavors) == 0 || len(flavors) == 1 && len(flavors[0].Capabilities) == 0 ||
 		!r.agreesWith(v.Architectures, flavors) || slices.ContainsFunc(flavors, r.refusedByCore) {

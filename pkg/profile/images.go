@@ -5,10 +5,11 @@
 package profile
 
 import (
-	"iter"
 	"reflect"
 	"slices"
 	"sync"
+
+	"github.com/capkit/capkit/pkg/profile/entries"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -18,45 +19,13 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/providerconfig"
-	"github.com/capkit/capkit/pkg/versions"
 	"github.com/capkit/capkit/pkg/words"
 )
-
-// Version is an image version as core lists it.
-type Version struct {
-	*v1beta1.MachineImageVersion
-	ID provider.ImageVersion
-	// Image and Index are the indices in spec.machineImages and its versions.
-	Image, Index int
-}
-
-// Active reports whether worker pools may still use the version.
-func (v Version) Active() bool { return versions.Active(v.ExpirableVersion) }
-
-// PathIn returns where the version stands in a spec at a path.
-func (v Version) PathIn(spec *field.Path) *field.Path {
-	return spec.Child("machineImages").Index(v.Image).Child("versions").Index(v.Index)
-}
-
-// Versions yields the image versions that a spec lists, in order.
-func Versions(spec *v1beta1.CloudProfileSpec) iter.Seq[Version] {
-	return func(yield func(Version) bool) {
-		for i := range spec.MachineImages {
-			image := &spec.MachineImages[i]
-			for k := range image.Versions {
-				version := &image.Versions[k]
-				if !yield(Version{version, provider.ImageVersion{Image: image.Name, Version: version.Version}, i, k}) {
-					return
-				}
-			}
-		}
-	}
-}
 
 // indexed returns the image versions that a spec lists, by their names; of two of one name the first counts.
 func indexed(spec *v1beta1.CloudProfileSpec) map[provider.ImageVersion]*v1beta1.MachineImageVersion {
 	index := map[provider.ImageVersion]*v1beta1.MachineImageVersion{}
-	for v := range Versions(spec) {
+	for v := range entries.Versions(spec) {
 		if _, found := index[v.ID]; !found {
 			index[v.ID] = v.MachineImageVersion
 		}
@@ -72,42 +41,13 @@ func regionsOf(spec *v1beta1.CloudProfileSpec) []string {
 	return regions
 }
 
-// Mappings yields the versions of a provider's images, in order. Several may have one name.
-func Mappings[R any](images []imageselector.Image[R]) iter.Seq2[provider.ImageVersion, *imageselector.Version[R]] {
-	return func(yield func(provider.ImageVersion, *imageselector.Version[R]) bool) {
-		for i := range images {
-			for k := range images[i].Versions {
-				version := &images[i].Versions[k]
-				if !yield(provider.ImageVersion{Image: images[i].Name, Version: version.Version}, version) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// References yields the references that the flavors of a provider's images have for single regions, in order.
-func References[R any](images []imageselector.Image[R]) iter.Seq[*imageselector.Regional[R]] {
-	return func(yield func(*imageselector.Regional[R]) bool) {
-		for _, version := range Mappings(images) {
-			for i := range version.Flavors {
-				for k := range version.Flavors[i].Regional {
-					if !yield(&version.Flavors[i].Regional[k]) {
-						return
-					}
-				}
-			}
-		}
-	}
-}
-
 // places returns where each image version stands, on both sides. Findings about versions of one name share them.
 func (r *Reading[R]) places() map[provider.ImageVersion][]fieldpath.Path {
 	places := map[provider.ImageVersion][]fieldpath.Path{}
-	for id, version := range Mappings(r.Images) {
+	for id, version := range entries.Mappings(r.Images) {
 		places[id] = append(places[id], fieldpath.Of(version.Path))
 	}
-	for v := range Versions(r.Spec) {
+	for v := range entries.Versions(r.Spec) {
 		if mapped, found := places[v.ID]; found {
 			places[v.ID] = append(mapped, fieldpath.Of(r.PathOf(v)))
 		}
@@ -118,7 +58,7 @@ func (r *Reading[R]) places() map[provider.ImageVersion][]fieldpath.Path {
 // checkReferences checks the references of all provider flavors, also of those that core does not list (semantics S6).
 func (r *Reading[R]) checkReferences() {
 	places := sync.OnceValue(r.places)
-	for id, version := range Mappings(r.Images) {
+	for id, version := range entries.Mappings(r.Images) {
 		if r.leavesOut() { // if there is any
 			return
 		}
@@ -141,7 +81,7 @@ func (r *Reading[R]) checkReferences() {
 func (r *Reading[R]) withoutEmpty(images []imageselector.Image[R]) []imageselector.Image[R] {
 	isZero := func(ref *R) bool { return reflect.ValueOf(ref).Elem().IsZero() }
 	isEmpty := func(reference imageselector.Regional[R]) bool { return isZero(&reference.Ref) }
-	for _, version := range Mappings(images) {
+	for _, version := range entries.Mappings(images) {
 		for i := range version.Flavors {
 			flavor := &version.Flavors[i]
 			if flavor.Global != nil && isZero(&flavor.Global.Ref) {
@@ -197,7 +137,7 @@ func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *ima
 			report.Errors = append(report.Errors, missing)
 		case found:
 			if !asked {
-				alone, asked = only(Without(flavor, regions)), true
+				alone, asked = only(entries.Without(flavor, regions)), true
 			}
 			report.Found(ruleRegionDuplicate, field.ErrorTypeDuplicate, reference.NamePath(), reference.Region,
 				"region %s has a reference in %s already; remove one of the two, or correct its name%s", reference.Region, first, alone)
@@ -219,21 +159,6 @@ func ReferenceForm[R any](cloud provider.Provider[R]) string {
 		return describer.ReferenceForm()
 	}
 	return "one"
-}
-
-// Without returns those of some regions for which a flavor has no reference of their own.
-func Without[R any](flavor *imageselector.Flavor[R], regions []string) []string {
-	own := map[string]bool{} // of a few regions, it is not allocated
-	for i := range flavor.Regional {
-		own[flavor.Regional[i].Region] = true
-	}
-	var without []string
-	for _, region := range regions {
-		if !own[region] {
-			without = append(without, region)
-		}
-	}
-	return without
 }
 
 // only names the region without a reference, if there is only one.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/capkit/capkit/pkg/profile/entries"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -85,7 +87,7 @@ func Describes(version *v1beta1.MachineImageVersion) bool {
 
 // SupportsTheSame reports whether a version that a NamespacedCloudProfile lists, and its parent as well, supports what the parent's
 // mapping of it does.
-func (r *Reading[R]) SupportsTheSame(parent *Profile[R], v Version) bool {
+func (r *Reading[R]) SupportsTheSame(parent *Profile[R], v entries.Version) bool {
 	c := r.newCorrespondence(v.ID, v.MachineImageVersion, r.At)
 	mapped := sets.New[capability.Set]()
 	for _, f := range parent.catalog.Flavors(v.ID.Image, v.ID.Version) {

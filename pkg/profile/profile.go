@@ -5,6 +5,8 @@
 package profile
 
 import (
+	"github.com/capkit/capkit/pkg/profile/entries"
+
 	"cmp"
 	"iter"
 	"maps"
@@ -117,7 +119,7 @@ func (p *Profile[R]) compileMachines() {
 // offeredBy returns the reserved capabilities that flavors declare, by their canonical names.
 func offeredBy[R any](images []imageselector.Image[R]) sets.Set[string] {
 	offered := sets.New[string]()
-	for _, version := range Mappings(images) {
+	for _, version := range entries.Mappings(images) {
 		for i := range version.Flavors {
 			for name := range version.Flavors[i].Capabilities {
 				if strings.HasPrefix(name, capability.ReservedPrefix) {
@@ -214,7 +216,7 @@ func (p *Profile[R]) Offers(name string) bool {
 func (p *Profile[R]) OffersTheSame(other *Profile[R]) bool { return p.offered.Equal(other.offered) }
 
 // Versions yields the image versions that core lists, in order.
-func (p *Profile[R]) Versions() iter.Seq[Version] { return Versions(p.spec) }
+func (p *Profile[R]) Versions() iter.Seq[entries.Version] { return entries.Versions(p.spec) }
 
 // LeftToDefault returns the registered capabilities of which a machine type supports several values because it leaves them out
 // (semantics S2), in the order of the vocabulary.

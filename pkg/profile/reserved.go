@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capkit/capkit/pkg/profile/entries"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -83,7 +85,7 @@ func (r *Reading[R]) ofCore(yield func(v1beta1.Capabilities, func() *field.Path)
 }
 
 func (r *Reading[R]) ofImages(yield func(v1beta1.Capabilities, func() *field.Path) bool) bool {
-	for _, version := range Mappings(r.Images) {
+	for _, version := range entries.Mappings(r.Images) {
 		for i := range version.Flavors {
 			if declared := version.Flavors[i].Capabilities; hasName(declared) && !yield(declared, capabilitiesOf(version.Flavors[i].Path)) {
 				return false
@@ -101,7 +103,7 @@ func (r *Reading[R]) typeAt(i int) func() *field.Path {
 	return func() *field.Path { return r.At.Child("machineTypes").Index(i).Child("capabilities") }
 }
 
-func (r *Reading[R]) flavorAt(v Version, i int) func() *field.Path {
+func (r *Reading[R]) flavorAt(v entries.Version, i int) func() *field.Path {
 	return func() *field.Path { return r.PathOf(v).Child("capabilityFlavors").Index(i) }
 }
 
@@ -181,52 +183,4 @@ func (r *Reading[R]) checkComplete(d capability.Definition, registered []string,
 	r.Report.Found(ruleReservedIncomplete, field.ErrorTypeRequired, at, nil,
 		"%s is registered without %s, and every worker pool asks for that unless it asks for something else: all of these would be refused; "+
 			"register [%s]", d.Name, d.Undeclared, strings.Join(d.Values, ", "))
-}
-
-// Silent is a flavor that says nothing about a reserved capability which is registered as the second text of GEP-0054 has it, so that
-// it has all registered values. Before the registration it had less.
-type Silent struct {
-	Capability string
-	// Had are the values that it had, and Has those that it has, in the order of the vocabulary.
-	Had, Has []string
-}
-
-// Silence says what flavors say nothing about. [SilenceOf] makes one.
-type Silence struct {
-	vocabulary *capability.Vocabulary
-	about      []capability.Definition
-}
-
-// SilenceOf returns what flavors can be silent about: the reserved capabilities that a vocabulary registers as the second text has it.
-func SilenceOf(vocabulary *capability.Vocabulary) Silence {
-	s := Silence{vocabulary: vocabulary}
-	for _, d := range vocabulary.WorkerCapabilities() {
-		if texts.OfSecond(d.Name) && vocabulary.IsRegistered(d.Name) {
-			s.about = append(s.about, d)
-		}
-	}
-	return s
-}
-
-// None reports whether there is nothing to be silent about.
-func (s Silence) None() bool { return len(s.about) == 0 }
-
-// Of returns what a flavor of an image version says nothing about, in the order of the vocabulary, if it then has more than before the
-// registration. The version is that of core; nil if core does not list it.
-func (s Silence) Of(version *v1beta1.MachineImageVersion, declared v1beta1.Capabilities) (silent []Silent) {
-	for _, d := range s.about {
-		if _, said := texts.Declared(declared, d.Name); said {
-			continue
-		}
-		had, said := texts.Declared(Undeclared(version), d.Name)
-		if !said {
-			had = []string{d.Undeclared}
-		}
-		has := s.vocabulary.Registered(d.Name)
-		had = slices.DeleteFunc(slices.Clone(has), func(value string) bool { return !slices.Contains(had, value) })
-		if len(had) < len(has) {
-			silent = append(silent, Silent{Capability: d.Name, Had: had, Has: has})
-		}
-	}
-	return silent
 }

@@ -73,8 +73,8 @@ func (c *comparison[R]) registrations() iter.Seq[registration] {
 			return
 		}
 		for _, d := range capability.Reserved() {
-			was, had := c.before.RegistrationOf(d.Name)
-			is, has := c.after.RegistrationOf(d.Name)
+			was, had := registrationOf(c.before.Spec(), d.Name)
+			is, has := registrationOf(c.after.Spec(), d.Name)
 			found := registration{is.Name, Differs}
 			switch {
 			case !had && !has, had && has && was.Name == is.Name && sets.New(was.Values...).Equal(sets.New(is.Values...)):
@@ -132,7 +132,7 @@ func (l *look[R]) meaning(m Meaning) {
 
 // servesWith returns the values with which a flavor serves worker pools, in the words of a name of the capability.
 func servesWith[R any](p *profile.Profile[R], id provider.ImageVersion, flavor *imageselector.Flavor[R], name string) []string {
-	values := p.ServesWith(id, flavor, name)
+	values := ifAsked(p, id, flavor, name)
 	words := p.Vocabulary().InWords(capability.Requirement{Capability: name}).Capability
 	if words == name {
 		return values
@@ -190,4 +190,21 @@ func inOneText(c v1beta1.Capabilities) v1beta1.Capabilities {
 		all[name] = slices.Sorted(slices.Values(values))
 	}
 	return all
+}
+
+// ifAsked returns the values of a worker capability with which a flavor of an image version serves worker pools that ask for it, in the
+// words of the vocabulary; as its set says, see package capability.
+func ifAsked[R any](p *profile.Profile[R], id provider.ImageVersion, flavor *imageselector.Flavor[R], name string) []string {
+	set, _ := p.Vocabulary().Flavor(flavor.Supported(p.Vocabulary()), profile.Undeclared(p.Version(id)), nil)
+	return set.ValuesIfAsked(name)
+}
+
+// registrationOf returns how a profile registers a reserved capability, under either of its names (semantics S3), if it does.
+func registrationOf(spec *v1beta1.CloudProfileSpec, name string) (v1beta1.CapabilityDefinition, bool) {
+	for _, def := range spec.MachineCapabilities {
+		if texts.Canonical(def.Name) == texts.Canonical(name) {
+			return def, true
+		}
+	}
+	return v1beta1.CapabilityDefinition{}, false
 }

@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/capkit/capkit/pkg/profile/entries"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/capability"
@@ -97,7 +99,7 @@ func namesOf(spec *v1beta1.CloudProfileSpec) []string {
 // Redirect is an image version of which new machines of some machine types boot another flavor than existing ones, in worker pools
 // that ask for nothing special.
 type Redirect struct {
-	profile.Version
+	entries.Version
 	// MachineTypes in the order of the profile after the update.
 	MachineTypes []string
 }

@@ -43,7 +43,9 @@ var mayImport = map[string][]string{
 	},
 	"pkg/provider/policy": {"pkg/capability"},
 	"pkg/provider":        {"pkg/provider/policy", "pkg/providerconfig", "pkg/finding", "pkg/capability", "pkg/imageselector"},
+	"pkg/profile/entries": {"pkg/imageselector", "pkg/provider", "pkg/versions"},
 	"pkg/profile": {
+		"pkg/profile/entries",
 		"pkg/provider/policy",
 		"pkg/versions",
 		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/strictjson", "pkg/words",
@@ -54,12 +56,14 @@ var mayImport = map[string][]string{
 		"pkg/profile", "pkg/versions", "pkg/words",
 	},
 	"pkg/update": {
+		"pkg/profile/entries",
 		"pkg/provider/policy",
 		"pkg/gardenerrules/shoots",
 		"pkg/provider", "pkg/providerconfig", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/profile", "pkg/resolve",
 		"pkg/maintenance", "pkg/gardenerrules", "pkg/memo", "pkg/versions",
 	},
 	"pkg/check": {
+		"pkg/profile/entries",
 		"pkg/provider/policy",
 		"pkg/versions",
 		"pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/profile", "pkg/resolve",
@@ -90,7 +94,8 @@ var mayImport = map[string][]string{
 	"pkg/local":                           {"pkg/finding", "pkg/provider", "pkg/imageselector", "pkg/providerconfig"},
 	"pkg/openstack/machines/servergroups": {"pkg/apis/openstack/..."},
 	"pkg/openstack": {
-		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...", "pkg/openstack/rules", "pkg/providerconfig",
+		"pkg/fieldpath", "pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...", "pkg/openstack/rules",
+		"pkg/providerconfig",
 	},
 	"pkg/openstack/machines": {
 		"pkg/worker", "pkg/worker/kit", "pkg/profile", "pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...",
@@ -145,6 +150,7 @@ var mayImport = map[string][]string{
 	"internal/cli/report":   {"pkg/finding", "pkg/words", "pkg/fieldpath"},
 	"internal/cli/reserved": {"internal/cli/gardener", "pkg/capability"},
 	"internal/cli/transform": {
+		"pkg/profile/entries",
 		"internal/cli/between", "internal/cli/edit", "pkg/profile", "pkg/resolve", "pkg/provider", "pkg/imageselector", "pkg/capability",
 		"pkg/capability/texts", "pkg/fieldpath",
 		"pkg/finding",

@@ -9,13 +9,14 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/capkit/capkit/pkg/profile/entries"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -41,7 +42,7 @@ func Back(cloud provider.Provider[any], input Input) (result Result, errs field.
 		return p.result(nil)
 	}
 	filled := p.fill(p.capabilities)
-	for v := range profile.Versions(&p.spec) {
+	for v := range entries.Versions(&p.spec) {
 		p.backVersion(v, versionIn(filled, v).CapabilityFlavors)
 	}
 	if len(p.errs) == 0 {
@@ -89,7 +90,7 @@ func (p *document) backMachineType(i int) {
 
 // backVersion removes the flavors of an image version, and lists their architectures unless they are listed. filled has the
 // flavors that admission fills in.
-func (p *document) backVersion(version profile.Version, filled []v1beta1.MachineImageFlavor) {
+func (p *document) backVersion(version entries.Version, filled []v1beta1.MachineImageFlavor) {
 	for n, flavor := range version.CapabilityFlavors {
 		p.refuseIn(fmt.Sprintf("%s.capabilityFlavors[%d]", pathOf(version), n), flavor.Capabilities)
 	}

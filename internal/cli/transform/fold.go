@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capkit/capkit/pkg/profile/entries"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/utils/ptr"
@@ -146,7 +148,7 @@ func (o Options) Formerly(
 	pairs, _ := was.foldable(o.Fold)
 	for _, pair := range pairs {
 		suffixed[pair.plain.ID] = pair.suffixed.ID.Version
-		_, stays[pair.suffixed.ID] = find(after, pair.suffixed.ID)
+		_, stays[pair.suffixed.ID] = entries.Find(after, pair.suffixed.ID)
 	}
 	return func(c resolve.Combination) (string, bool) {
 		id := provider.ImageVersion{Image: c.Image, Version: c.Version}
@@ -198,7 +200,7 @@ func registersName(capabilities []v1beta1.CapabilityDefinition, name string) boo
 }
 
 // pair is a version with a suffix, and the one without.
-type pair struct{ suffixed, plain profile.Version }
+type pair struct{ suffixed, plain entries.Version }
 
 // foldable returns the versions of core that can be folded, in the order of the profile: those whose version without suffix
 // the profile lists as well, and for both of which the provider config has an image. Others with the suffix are unpaired; of
@@ -211,13 +213,13 @@ func (p *document) foldable(f *Fold) (pairs []pair, unpaired []Unpaired) {
 	for _, e := range p.entries() {
 		mapped[e.id] = true
 	}
-	for v := range profile.Versions(&p.spec) {
+	for v := range entries.Versions(&p.spec) {
 		version, has := f.Folds(v.ID.Version)
 		if !has || p.inherits(v.ID) {
 			continue
 		}
 		plain := provider.ImageVersion{Image: v.ID.Image, Version: version}
-		to, listed := find(&p.spec, plain)
+		to, listed := entries.Find(&p.spec, plain)
 		var why string
 		switch {
 		case !listed:
@@ -240,7 +242,7 @@ func (p *document) inherits(id provider.ImageVersion) bool {
 	if p.input.Parent == nil {
 		return false
 	}
-	_, listed := find(p.input.Parent, id)
+	_, listed := entries.Find(p.input.Parent, id)
 	return listed
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
@@ -173,7 +174,7 @@ func (p *document) declared(id provider.ImageVersion, version *imageselector.Ver
 // coreOf returns the flavors of an image version in core. Of a version without any, as a NamespacedCloudProfile may have it, Gardener makes
 // them of its architectures, if several are registered.
 func (p *document) coreOf(id provider.ImageVersion) []v1beta1.MachineImageFlavor {
-	v, found := find(p.filled, id)
+	v, found := entries.Find(p.filled, id)
 	if !found {
 		return nil
 	}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capkit/capkit/pkg/profile/entries"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -46,7 +48,7 @@ func Uses(cloud provider.Provider[any], input Input) []string {
 	for i := range p.spec.MachineTypes {
 		add(p.spec.MachineTypes[i].Capabilities)
 	}
-	for v := range profile.Versions(&p.spec) {
+	for v := range entries.Versions(&p.spec) {
 		for _, flavor := range v.CapabilityFlavors {
 			add(flavor.Capabilities)
 		}
@@ -102,7 +104,7 @@ func Register(
 	r.vocabulary, _ = capability.Compile(p.capabilities, nil, cloud.Workers().Definitions()...)
 	filled := p.fill(p.capabilities)
 	r.flavors()
-	for v := range profile.Versions(&p.spec) {
+	for v := range entries.Versions(&p.spec) {
 		if !p.inherits(v.ID) {
 			r.core(v, versionIn(filled, v).CapabilityFlavors)
 		}
@@ -280,7 +282,7 @@ func (r *registration) eachFlavor(change func(c v1beta1.Capabilities, version *v
 	r.mapped = map[provider.ImageVersion][]mappedFlavor{}
 	for _, e := range r.entries() {
 		var version *v1beta1.MachineImageVersion
-		if v, listed := find(&r.spec, e.id); listed {
+		if v, listed := entries.Find(&r.spec, e.id); listed {
 			version = v.MachineImageVersion
 		}
 		for i, flavor := range asList(e.tree["capabilityFlavors"]) {
@@ -308,7 +310,7 @@ func (r *registration) eachFlavor(change func(c v1beta1.Capabilities, version *v
 
 // core gives an image version of core the flavors that correspond to those of the provider config. filled are those that admission fills
 // in.
-func (r *registration) core(v profile.Version, filled []v1beta1.MachineImageFlavor) {
+func (r *registration) core(v entries.Version, filled []v1beta1.MachineImageFlavor) {
 	listed := filled
 	if len(listed) == 0 {
 		listed = []v1beta1.MachineImageFlavor{{}}
@@ -341,7 +343,7 @@ func (r *registration) core(v profile.Version, filled []v1beta1.MachineImageFlav
 
 // variants returns what becomes of a flavor of core: one for each flavor of the provider config that corresponds to it (semantics S8).
 // carried are the capabilities that core declares.
-func (r *registration) variants(c v1beta1.Capabilities, v profile.Version, carried sets.Set[string]) (all []v1beta1.Capabilities) {
+func (r *registration) variants(c v1beta1.Capabilities, v entries.Version, carried sets.Set[string]) (all []v1beta1.Capabilities) {
 	set := r.set(c, v)
 	for _, m := range r.mapped[v.ID] {
 		if r.set(r.carried(m.was, carried), v) != set {
@@ -360,7 +362,7 @@ func (r *registration) variants(c v1beta1.Capabilities, v profile.Version, carri
 }
 
 // set returns what a flavor of an image version supported that declares capabilities.
-func (r *registration) set(c v1beta1.Capabilities, v profile.Version) capability.Set {
+func (r *registration) set(c v1beta1.Capabilities, v entries.Version) capability.Set {
 	set, _ := r.vocabulary.Flavor(c, profile.Undeclared(v.MachineImageVersion), nil)
 	return set
 }
@@ -395,7 +397,7 @@ func Unregister(cloud provider.Provider[any], input Input) (result Result, errs 
 	p.rewrite(provider.FormatFlavors, func(provider.ImageVersion) bool { return true })
 	r.vocabulary, _ = capability.Compile(p.capabilities, nil, cloud.Workers().Definitions()...)
 	r.eachFlavor(r.leaveOut)
-	for v := range profile.Versions(&p.spec) {
+	for v := range entries.Versions(&p.spec) {
 		r.strip(v)
 	}
 	for i := range p.spec.MachineTypes {
@@ -434,7 +436,7 @@ func (r *registration) without(c v1beta1.Capabilities) v1beta1.Capabilities {
 }
 
 // strip removes the reserved capabilities from the flavors of an image version of core.
-func (r *registration) strip(v profile.Version) {
+func (r *registration) strip(v entries.Version) {
 	var left []v1beta1.MachineImageFlavor
 	seen := sets.New[capability.Set]()
 	for _, flavor := range v.CapabilityFlavors {

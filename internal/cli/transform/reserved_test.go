@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/profile/entries"
+
 	"github.com/capkit/capkit/pkg/gardenerlib"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -299,7 +301,7 @@ func (a *answers) ask(t *testing.T, m manifests, spec *v1beta1.CloudProfileSpec)
 			t.Fatalf("%v in\n%s", report.Errors, m)
 		}
 	}
-	for v := range profile.Versions(spec) {
+	for v := range entries.Versions(spec) {
 		for _, machine := range spec.MachineTypes {
 			for _, region := range spec.Regions {
 				for asks := range 4 {

@@ -18,6 +18,8 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/capkit/capkit/pkg/profile/entries"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -168,7 +170,7 @@ func (p *document) result(kept []Kept) (Result, field.ErrorList, error) {
 		set(tree, "capabilities", was.Capabilities, is.Capabilities)
 	}
 	stay := make([][]any, len(p.spec.MachineImages))
-	for v := range profile.Versions(&p.spec) {
+	for v := range entries.Versions(&p.spec) {
 		was, tree := versionIn(&p.was, v), entry(entry(spec["machineImages"], v.Image)["versions"], v.Index)
 		set(tree, "architectures", was.Architectures, v.Architectures)
 		set(tree, inPlaceUpdates, was.InPlaceUpdates, v.InPlaceUpdates)
@@ -284,7 +286,7 @@ func (p *document) architectures() []v1beta1.CapabilityDefinition {
 	for i := range p.spec.MachineTypes {
 		used[ptr.Deref(p.spec.MachineTypes[i].Architecture, constants.ArchitectureAMD64)] = true
 	}
-	for v := range profile.Versions(&p.spec) {
+	for v := range entries.Versions(&p.spec) {
 		for _, architecture := range architecturesOf(v) {
 			used[architecture] = true
 		}
@@ -296,7 +298,7 @@ func (p *document) architectures() []v1beta1.CapabilityDefinition {
 }
 
 // architecturesOf returns the architectures of an image version in the legacy format (semantics S1).
-func architecturesOf(version profile.Version) []string {
+func architecturesOf(version entries.Version) []string {
 	if len(version.Architectures) == 0 {
 		return []string{constants.ArchitectureAMD64}
 	}
@@ -334,31 +336,21 @@ func (p *document) fill(capabilities []v1beta1.CapabilityDefinition) *v1beta1.Cl
 }
 
 // pathOf is the path of an image version.
-func pathOf(v profile.Version) string { return v.PathIn(field.NewPath("spec")).String() }
+func pathOf(v entries.Version) string { return v.PathIn(field.NewPath("spec")).String() }
 
 // versionIn returns the image version that stands in a spec where another one stands.
-func versionIn(spec *v1beta1.CloudProfileSpec, v profile.Version) *v1beta1.MachineImageVersion {
+func versionIn(spec *v1beta1.CloudProfileSpec, v entries.Version) *v1beta1.MachineImageVersion {
 	return &spec.MachineImages[v.Image].Versions[v.Index]
-}
-
-// find returns the first image version of a name; false if core lists none.
-func find(spec *v1beta1.CloudProfileSpec, id provider.ImageVersion) (profile.Version, bool) {
-	for v := range profile.Versions(spec) {
-		if v.ID == id {
-			return v, true
-		}
-	}
-	return profile.Version{}, false
 }
 
 // unfilled returns the image versions of a CloudProfile that admission leaves without flavors, with a vocabulary of several
 // architectures, with which Gardener demands them.
-func (p *document) unfilled(capabilities []v1beta1.CapabilityDefinition) (left []profile.Version) {
+func (p *document) unfilled(capabilities []v1beta1.CapabilityDefinition) (left []entries.Version) {
 	if p.input.Parent != nil || len(architecturesIn(capabilities)) < 2 {
 		return nil
 	}
 	filled := p.fill(capabilities)
-	for v := range profile.Versions(&p.spec) {
+	for v := range entries.Versions(&p.spec) {
 		if len(versionIn(filled, v).CapabilityFlavors) == 0 {
 			left = append(left, v)
 		}
@@ -386,7 +378,7 @@ func (p *document) demandedFlavors() {
 // coreFlavors writes the flavors of core that admission would fill in.
 func (p *document) coreFlavors() {
 	filled := p.fill(p.capabilities)
-	for v := range profile.Versions(&p.spec) {
+	for v := range entries.Versions(&p.spec) {
 		if len(v.CapabilityFlavors) == 0 {
 			v.CapabilityFlavors = versionIn(filled, v).CapabilityFlavors
 		}

@@ -72,9 +72,8 @@ func TestExtend(t *testing.T) {
 		"two images, three entries": {make: func(c *child) { c.add("own", "1.0.0"); c.add("other", "1.0.0"); c.add("other", "2.0.0") }, whole: true},
 		"a version of an image":     {make: func(c *child) { c.add(c.parent.Spec.MachineImages[1].Name, "9.0.0") }},
 		"another date": {make: func(c *child) {
-			version := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{
-				Version: c.parent.Spec.MachineImages[0].Versions[0].Version, ExpirationDate: &metav1.Time{Time: time.Unix(1, 0)},
-			}}
+			version := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: c.parent.Spec.MachineImages[0].Versions[0].Version}}
+			version.ExpirationDate = &metav1.Time{Time: time.Unix(1, 0)} //nolint:staticcheck // as people write it
 			c.spec.MachineImages = []v1beta1.MachineImage{{Name: c.parent.Spec.MachineImages[0].Name, Versions: []v1beta1.MachineImageVersion{version}}}
 		}},
 		"machine types": {make: func(c *child) {

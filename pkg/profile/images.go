@@ -129,12 +129,7 @@ func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *ima
 		first, found := seen[reference.Region]
 		switch {
 		case reference.Region == "":
-			missing := fault(ruleNameMissing, field.ErrorTypeRequired, reference.NamePath(), nil,
-				"every region needs a name; write one, or remove the entry")
-			if len(regions) > 0 {
-				missing.Detail = "every region needs a name; write one of the profile's regions (" + words.Few(regions) + "), or remove the entry"
-			}
-			report.Errors = append(report.Errors, missing)
+			report.Errors = append(report.Errors, regionNameMissing(reference.NamePath(), regions))
 		case found:
 			if !asked {
 				alone, asked = only(entries.Without(flavor, regions)), true
@@ -151,6 +146,15 @@ func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *ima
 			report.Errors = append(report.Errors, err)
 		}
 	}
+}
+
+// regionNameMissing returns the error for an entry without the name of a region, which is missing at the path at.
+func regionNameMissing(at *field.Path, regions []string) finding.Finding {
+	one := "one"
+	if len(regions) > 0 {
+		one = "one of the profile's regions (" + words.Few(regions) + ")"
+	}
+	return fault(ruleNameMissing, field.ErrorTypeRequired, at, nil, "every region needs a name; write %s, or remove the entry", one)
 }
 
 // ReferenceForm says how a provider's references are written; "one" if it does not say so.

@@ -6,23 +6,15 @@ package render
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"reflect"
 	"slices"
-	"strconv"
 
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 
-	jsonv2 "github.com/go-json-experiment/json"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/capkit/capkit/pkg/strictjson"
 )
 
 // document holds the lists of a provider config that are merged. All providers have machine images in the same list, with
@@ -44,49 +36,12 @@ type entry struct {
 	raw json.RawMessage
 }
 
-// image is one of machineImages, version an entry of its versions. Both keep what is written.
-type (
-	image   struct{ entry }
-	version struct{ entry }
-)
-
-// UnmarshalJSON reads an image.
-func (i *image) UnmarshalJSON(raw []byte) error {
-	var written struct {
-		Name     string    `json:"name"`
-		Versions []version `json:"versions"`
-	}
-	if err := strictjson.Unmarshal(raw, &written); err != nil {
-		return err
-	}
-	i.entry = entry{key: written.Name, raw: bytes.Clone(raw)}
-	for _, v := range written.Versions {
-		i.versions = append(i.versions, v.entry)
-	}
-	return nil
-}
-
-// UnmarshalJSON reads a version.
-func (v *version) UnmarshalJSON(raw []byte) error {
-	var written struct {
-		Version string `json:"version"`
-	}
-	err := strictjson.Unmarshal(raw, &written)
-	v.entry = entry{key: written.Version, raw: bytes.Clone(raw)}
-	return err
-}
-
 func read(config *runtime.RawExtension, lists []provider.List) (*document, error) {
-	var written struct {
-		MachineImages []image `json:"machineImages"`
+	images, err := readImages(config.Raw)
+	if err != nil {
+		return nil, err
 	}
-	if err := strictjson.Unmarshal(config.Raw, &written); err != nil {
-		return nil, misfit(err)
-	}
-	d := &document{}
-	for _, i := range written.MachineImages {
-		d.images = append(d.images, i.entry)
-	}
+	d := &document{images: images}
 	if len(lists) == 0 {
 		return d, nil
 	}
@@ -231,28 +186,6 @@ func listOf(entries []entry) json.RawMessage {
 		raws = append(raws, e.written())
 	}
 	return slices.Concat([]byte("["), bytes.Join(raws, []byte(",")), []byte("]"))
-}
-
-// misfit says in the user's words where a config is not of the form that all have.
-func misfit(err error) error {
-	var semantic *jsonv2.SemanticError
-	if !errors.As(err, &semantic) || semantic.GoType == nil {
-		return fmt.Errorf("not an object: %w", err)
-	}
-	wanted := map[reflect.Kind]string{reflect.String: "not a string", reflect.Slice: "not a list"}
-	what := cmp.Or(wanted[semantic.GoType.Kind()], "not an object")
-	var at *field.Path
-	for token := range semantic.JSONPointer.Tokens() {
-		if index, err := strconv.Atoi(token); err == nil {
-			at = at.Index(index)
-		} else {
-			at = at.Child(token)
-		}
-	}
-	if at == nil {
-		return errors.New(what)
-	}
-	return fmt.Errorf("%s: %s", at, what)
 }
 
 // marshal writes what was read as JSON, which cannot fail.

@@ -58,6 +58,8 @@ func newCloud(tb testing.TB, size int) *cloud {
 	c.garden.Child = c.child
 	changed, annotated, another := c.profile.DeepCopy(), c.profile.DeepCopy(), c.child.DeepCopy()
 	rewrite(tb, changed.Spec.ProviderConfig, changeID)
+	created := c.child.DeepCopy()
+	created.Status = v1beta1.NamespacedCloudProfileStatus{} // which the API server empties
 	annotated.Annotations = map[string]string{"changed": "yes"}
 	rewrite(tb, another.Spec.ProviderConfig, changeID)
 	shoot := openstackShoot(c.profile)
@@ -70,7 +72,7 @@ func newCloud(tb testing.TB, size int) *cloud {
 		"create":            webhooks.Request(tb, "CloudProfile", c.profile, nil),
 		"update":            webhooks.Request(tb, "CloudProfile", changed, c.profile),
 		"metadata":          webhooks.Request(tb, "CloudProfile", annotated, c.profile),
-		"namespaced-create": webhooks.Request(tb, "NamespacedCloudProfile", c.child, nil),
+		"namespaced-create": webhooks.Request(tb, "NamespacedCloudProfile", created, nil),
 		"namespaced-update": webhooks.Request(tb, "NamespacedCloudProfile", another, c.child),
 		"namespaced-status": webhooks.Request(tb, "NamespacedCloudProfile/status", c.child, c.child),
 		"shoot":             webhooks.Request(tb, "Shoot", shoot, nil),

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package bench measures selection against the gardener library, the one-to-one check against merely decoding the same
-// config, and the admission handlers against those of Gardener's extension library, in one run and on the same profiles:
+// config, and the admission handlers against decoding and against those of Gardener's extension library, in one run and on the same
+// profiles:
 //
 //	go test -run '^$' -bench . -benchmem ./test/bench
 //	go test -run '^$' -bench Admission ./test/bench

@@ -26,9 +26,7 @@ func Rules() []finding.Rule {
 const RuleReservedMixed = "reserved-capability-mixed"
 
 // fault returns the finding of a rule, as [finding.Report.Found] does.
-func fault(
-	rule finding.Rule, kind field.ErrorType, at *field.Path, value any, format string, args ...any,
-) finding.Finding {
+func fault(rule finding.Rule, kind field.ErrorType, at *field.Path, value any, format string, args ...any) finding.Finding {
 	return finding.New(rule.Name, kind, at, value, fmt.Sprintf(format, args...))
 }
 

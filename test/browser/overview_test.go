@@ -59,7 +59,7 @@ func TestOverview(t *testing.T) {
 	p := open(t, report(t, gapped(t), asian(t)), "")
 	said := strings.Join(value[[]string](p, facts), "\n")
 	for _, line := range []string{
-		"bad: 1 worker pool has no image in its profile now: pools that run go on with theirs, and new ones are refused."+
+		"bad: 1 worker pool has no image in its profile now: pools that run go on with theirs, and new ones are refused." +
 			"garden-demo/shop, worker pool web: gardenlinux@1877.5.0 on medium_4_8 in asia",
 		"bad: Worker pools at the next maintenance: ",
 		"good: 1 image version expires within 30 days, used by 0 worker pools.gardenlinux@1592.9.0 on 2026-12-05: not used",

@@ -240,7 +240,8 @@ func TestWhatDecodingIsComparedWith(t *testing.T) {
 	for _, row := range decodingRows {
 		for _, name := range row.webhooks {
 			response := handlers[name].Handle(t.Context(), c.requests[row.request])
-			if patched := len(response.Patch)+len(response.Patches) > 0; !response.Allowed || len(response.Warnings) > 0 || patched != (row.name == "namespaced-status") {
+			patched := len(response.Patch)+len(response.Patches) > 0
+			if !response.Allowed || len(response.Warnings) > 0 || patched != (row.name == "namespaced-status") {
 				t.Errorf("%s, %s: %v %v, patched: %t", row.name, name, response.Result, response.Warnings, patched)
 			}
 		}

@@ -75,6 +75,8 @@ type Reading[R any] struct {
 	names map[string]usedName
 	// inherited are the image versions that a NamespacedCloudProfile has from its parent.
 	inherited map[provider.ImageVersion]*v1beta1.MachineImageVersion
+	// extended is the compiled parent that has what is not read, for [Extend]; nil for all others.
+	extended *Profile[R]
 	// eitherFormat says that an object may be written in another format than the one that its vocabulary asks for. Gardener
 	// converts a NamespacedCloudProfile to that of its parent.
 	eitherFormat bool

@@ -13,24 +13,25 @@ import (
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
-// Extend compiles the spec that a NamespacedCloudProfile and its parent result in, as [Compile] does, from the compiled parent: only
-// what the NamespacedCloudProfile adds is read and compared. It is for the usual case, in which that is all there is to do, and returns
-// nil in any other: one of the two has errors or images in the other format, or the NamespacedCloudProfile changes what its parent has.
-// The spec is kept.
+// Extend compiles the spec that a NamespacedCloudProfile and its parent result in, which it keeps, as [Compile] does, from the compiled
+// parent: only what the NamespacedCloudProfile adds is read and compared. Where there is more to do it returns nil: if one of the two has
+// errors or images in the other format, or the NamespacedCloudProfile changes what its parent has.
 func Extend[R any](parent *Profile[R], object *v1beta1.NamespacedCloudProfile, spec *v1beta1.CloudProfileSpec) *Profile[R] {
 	r := newReading(parent.provider, spec, nil)
 	if len(parent.faults.Errors)+len(parent.faults.Silenced) > 0 || r.deriver != nil || extendsLists(parent.provider, object) || !parent.keeps(r) {
 		return nil
 	}
-	r.vocabulary, r.inherited = parent.vocabulary, parent.core
-	r.readOwn(object)
+	r.extended, r.vocabulary, r.inherited = parent, parent.vocabulary, parent.core
+	r.readOwn(object.Spec.ProviderConfig, r.At.Child("providerConfig"))
 	if r.Unread.Any() || !parent.lacks(r.Images) {
 		return nil
 	}
@@ -43,10 +44,7 @@ func Extend[R any](parent *Profile[R], object *v1beta1.NamespacedCloudProfile, s
 		return nil
 	}
 	r.Catalog = parent.catalog.With(r.Catalog)
-	p := newProfile(r)
-	p.imageRegions, p.offered = p.imageRegions.Union(parent.imageRegions), p.offered.Union(parent.offered)
-	p.unlisted = p.unlisted.Union(parent.unlisted)
-	return p
+	return newProfile(r)
 }
 
 // extendsLists reports whether a NamespacedCloudProfile has more than images in its provider config that is merged, or what nobody can read.
@@ -61,13 +59,11 @@ func extendsLists[R any](cloud provider.Provider[R], object *v1beta1.NamespacedC
 }
 
 // readOwn decodes the provider config of a NamespacedCloudProfile, if it has one, for what results of it.
-func (r *Reading[R]) readOwn(object *v1beta1.NamespacedCloudProfile) {
-	if !providerconfig.HasContent(object.Spec.ProviderConfig) {
-		return
+func (r *Reading[R]) readOwn(config *runtime.RawExtension, at *field.Path) {
+	if providerconfig.HasContent(config) {
+		read, report := r.provider.Decode(config, at)
+		r.Images, r.Unread, r.Report = read.Images, providerconfig.UnreadIn(report.Errors, at), report
 	}
-	read, report := r.provider.Decode(object.Spec.ProviderConfig, r.At.Child("providerConfig"))
-	r.Images, r.Unread = read.Images, providerconfig.UnreadIn(report.Errors, r.At.Child("providerConfig"))
-	r.Report.Add(report)
 }
 
 // keeps reports whether a reading of the resulting spec has all image versions of the profile, with the same flavors.

@@ -90,15 +90,12 @@ func (r *Reading[R]) withoutEmpty(images []imageselector.Image[R]) []imageselect
 			if !slices.ContainsFunc(flavor.Regional, isEmpty) { // as mostly
 				continue
 			}
-			var filled []imageselector.Regional[R]
-			for i := range flavor.Regional {
-				if reference := &flavor.Regional[i]; isZero(&reference.Ref) {
+			flavor.Regional = slices.DeleteFunc(slices.Clone(flavor.Regional), func(reference imageselector.Regional[R]) bool {
+				if isEmpty(reference) {
 					r.empty[flavor.Path] = append(r.empty[flavor.Path], reference.Region)
-				} else {
-					filled = append(filled, *reference)
 				}
-			}
-			flavor.Regional = filled
+				return isEmpty(reference)
+			})
 		}
 	}
 	return images

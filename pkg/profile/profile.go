@@ -85,6 +85,9 @@ func newProfile[R any](r *Reading[R]) *Profile[R] {
 		machines: make(map[string]Machine, len(r.Spec.MachineTypes)), regions: r.regions, imageRegions: r.ImageRegions(),
 		offered: offeredBy(r.Images), unlisted: r.unlistedOf(), names: r.names,
 	}
+	if r.extended != nil {
+		p.imageRegions, p.offered = p.imageRegions.Union(r.extended.imageRegions), p.offered.Union(r.extended.offered)
+	}
 	p.compileMachines()
 	ordinary := p.Ask(provider.Pool{})
 	p.ordinary = ordinary.Request.Worker

@@ -7,6 +7,7 @@ package profile_test
 import (
 	"testing"
 
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/provider/policy"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -40,11 +41,13 @@ func TestEveryQuestionHasTheOrderOfTheProfile(t *testing.T) {
 			if got := p.Ask(pool).Request.Order; got != by {
 				t.Fatalf("Ask asks by %s, and not by %s", got, by)
 			}
-			if request, all := p.AskSimply(pool); all {
-				if request.Order != by {
-					t.Fatalf("AskSimply asks by %s, and not by %s", request.Order, by)
+			for _, pool := range []provider.Pool{pool, {MachineType: pool.MachineType, Image: pool.Image, Version: pool.Version, Region: pool.Region}} {
+				if request, all := p.AskSimply(pool); all {
+					if request.Order != by {
+						t.Fatalf("AskSimply asks by %s, and not by %s", request.Order, by)
+					}
+					simple++
 				}
-				simple++
 			}
 		}
 	})

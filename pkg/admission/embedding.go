@@ -96,8 +96,8 @@ func Rights[R any](cloud provider.Provider[R]) []rbacv1.PolicyRule {
 		rule([]string{"create"}, eventsv1.GroupName, "events"),
 	}
 	get := []string{"get"}
-	_, credentials := any(cloud).(provider.CredentialsValidator)
-	_, dns := any(cloud).(provider.DNSCredentialsValidator)
+	_, credentials := provider.As[provider.CredentialsValidator](cloud)
+	_, dns := provider.As[provider.DNSCredentialsValidator](cloud)
 	switch {
 	case credentials:
 		rules = append(rules,

@@ -8,13 +8,11 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/capkit/capkit/pkg/provider/policy"
-
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider/policy"
 )
 
 // follower is OpenStack if its extension lets core follow the provider config.

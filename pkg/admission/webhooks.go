@@ -81,10 +81,10 @@ func newComponent[R any](cloud provider.Provider[R]) *component[R] {
 		name: "admission-" + cloud.Type(), provider: cloud, profiles: newProfiles(cloud),
 		maintainers: &[]string{MaintenanceUser}, worker: new(bool), recorded: lru.New(maxRecorded),
 	}
-	c.credentials, _ = any(cloud).(provider.CredentialsValidator)
-	c.dns, _ = any(cloud).(provider.DNSCredentialsValidator)
-	c.updates, _ = any(cloud).(provider.ShootUpdateValidator)
-	c.settings, _ = any(cloud).(provider.SettingsOwner)
+	c.credentials, _ = provider.As[provider.CredentialsValidator](cloud)
+	c.dns, _ = provider.As[provider.DNSCredentialsValidator](cloud)
+	c.updates, _ = provider.As[provider.ShootUpdateValidator](cloud)
+	c.settings, _ = provider.As[provider.SettingsOwner](cloud)
 	return c
 }
 

@@ -9,12 +9,11 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/capkit/capkit/pkg/imageselector"
-
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/words"
 )
 

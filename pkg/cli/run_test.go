@@ -13,9 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/klog/v2"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/klog/v2"
 
 	"github.com/capkit/capkit/internal/cli/cluster/fakegarden"
 	"github.com/capkit/capkit/pkg/cli"

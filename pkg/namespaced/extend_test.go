@@ -10,20 +10,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/capkit/capkit/pkg/profile/entries"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"pgregory.net/rapid"
 
 	"github.com/capkit/capkit/internal/testing/generate"
+	"github.com/capkit/capkit/internal/testing/given"
+	"github.com/capkit/capkit/internal/testing/worlds"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/namespaced"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/profile/entries"
 )
 
 // child is a NamespacedCloudProfile of a generated parent, in the making.
@@ -147,8 +149,39 @@ func TestExtend(t *testing.T) {
 	}
 }
 
+// The same for random profiles, many of which are wrong, and some in the legacy format.
+func TestExtendRandomProfiles(t *testing.T) {
+	extended, whole := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		drawn := worlds.Draw(t)
+		drawn.Reserve(t)
+		parent := &v1beta1.CloudProfile{Spec: *drawn.Spec(1)}
+		object := worlds.DrawChild(t, drawn).Child("garden-a", "child", "parent")
+		if rapid.IntRange(0, 3).Draw(t, "types only") == 0 {
+			object.Spec.MachineImages, object.Spec.ProviderConfig = nil, nil
+		}
+		compiled, _ := profile.Compile(given.ImagesOnly{}, &parent.Spec, field.NewPath("spec"))
+		is, err := namespaced.Extend(compiled, object)
+		spec, wantedErr := namespaced.Render(given.ImagesOnly{}, object, parent)
+		if (err == nil) != (wantedErr == nil) {
+			t.Fatalf("%v, not %v", err, wantedErr)
+		}
+		wanted, _ := profile.Compile(given.ImagesOnly{}, spec, nil)
+		compare(t, is, wanted)
+		if profile.Extend(compiled, object, is.Spec()) != nil {
+			extended++
+		} else {
+			whole++
+		}
+	})
+	t.Logf("%d were compiled from the parent, and %d as a whole", extended, whole)
+	if extended == 0 || whole == 0 {
+		t.Errorf("%d were compiled from the parent, and %d as a whole", extended, whole)
+	}
+}
+
 // compare compares the answers of two profiles.
-func compare(t *testing.T, is, wanted *profile.Profile[openstack.Image]) {
+func compare(t rapid.TB, is, wanted *profile.Profile[openstack.Image]) {
 	t.Helper()
 	for what, both := range map[string][2]any{
 		"spec": {is.Spec(), wanted.Spec()}, "usable": {is.Usable(), wanted.Usable()}, "regions": {is.Regions(), wanted.Regions()},

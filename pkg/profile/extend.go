@@ -6,9 +6,6 @@ package profile
 
 import (
 	"encoding/json"
-
-	"github.com/capkit/capkit/pkg/profile/entries"
-
 	"reflect"
 	"slices"
 
@@ -18,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
@@ -76,8 +74,8 @@ func (p *Profile[R]) keeps(r *Reading[R]) bool {
 	return true
 }
 
-// sameFlavors reports whether two image versions of core say the same of what they support. Gardener fills in architectures, which count
-// in a profile without capabilities only.
+// sameFlavors reports whether an image version of the resulting spec supports what that of the parent does: the two share their flavors,
+// unless those were written anew. Gardener fills in architectures, which count in a profile without capabilities only.
 func sameFlavors(a, b *v1beta1.MachineImageVersion, legacy bool) bool {
 	return (!legacy || slices.Equal(a.Architectures, b.Architectures)) && len(a.CapabilityFlavors) == len(b.CapabilityFlavors) &&
 		(len(a.CapabilityFlavors) == 0 || &a.CapabilityFlavors[0] == &b.CapabilityFlavors[0]) && reflect.DeepEqual(Undeclared(a), Undeclared(b))

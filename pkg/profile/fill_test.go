@@ -10,8 +10,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/capkit/capkit/pkg/provider/policy"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,6 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/provider/policy"
 )
 
 // fillings renders what is filled in, one version to a line.

@@ -7,15 +7,14 @@ package profile_test
 import (
 	"testing"
 
-	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/pkg/provider/policy"
-
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
 
 	"github.com/capkit/capkit/internal/testing/given"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/provider/policy"
 )
 
 // ordering is a provider with a preference order.

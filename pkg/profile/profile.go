@@ -5,8 +5,6 @@
 package profile
 
 import (
-	"github.com/capkit/capkit/pkg/profile/entries"
-
 	"cmp"
 	"iter"
 	"maps"
@@ -23,6 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/provider"
 )
 

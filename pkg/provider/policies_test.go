@@ -8,12 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/capkit/capkit/pkg/provider/policy"
-
 	"github.com/capkit/capkit/internal/testing/given"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/provider/policy"
 )
 
 func TestPolicies(t *testing.T) {
@@ -36,8 +35,8 @@ func TestPolicies(t *testing.T) {
 func TestPoliciesThatThereAreNot(t *testing.T) {
 	for want, chosen := range map[string]policy.Policies{
 		"provider openstack: the policy Order is 2, which is no preference order": {Order: 2},
-		"provider openstack: the policy Undecided is 3, which there is not":       {Undecided: 3},
-		"provider openstack: the policy Undecided is -1, which there is not":      {Undecided: -1},
+		"provider openstack: the policy Undecided is 3, which is none":            {Undecided: 3},
+		"provider openstack: the policy Undecided is -1, which is none":           {Undecided: -1},
 		"provider openstack: by the policy CoreFollows, core's flavors follow the provider config, and by the policy MappedIn, images are mapped in the moon": {
 			CoreFollows: true, MappedIn: "the moon",
 		},

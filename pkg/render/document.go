@@ -10,11 +10,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/capkit/capkit/pkg/profile"
-	"github.com/capkit/capkit/pkg/provider"
-
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // document holds the lists of a provider config that are merged. All providers have machine images in the same list, with

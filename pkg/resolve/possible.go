@@ -8,12 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/capkit/capkit/pkg/provider"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // Combination is what a worker pool could be: an image version on a machine type in a region.

@@ -141,54 +141,9 @@ machineImages:
 	}
 }
 
-// regional returns a profile with machine types, in which pools of gl@2.0.0 need net: fast in europe, and net: slow in asia.
-func regional(t *testing.T, types string) *profile.Profile[openstack.Image] {
-	t.Helper()
-	return given.Sound(t, given.ImagesOnly{}, given.Decoded[v1beta1.CloudProfileSpec](t, `
-type: openstack
-kubernetes: {versions: [{version: 1.33.3}]}
-machineCapabilities:
-- {name: architecture, values: [amd64]}
-- {name: net, values: [fast, slow]}
-regions: [{name: europe}, {name: asia}]
-machineTypes: [`+types+`]
-machineImages:
-- name: gl
-  updateStrategy: major
-  versions:
-  - {version: 1.0.0, cri: [{name: containerd}], capabilityFlavors: [{architecture: [amd64]}]}
-  - version: 2.0.0
-    cri: [{name: containerd}]
-    capabilityFlavors: [{architecture: [amd64], net: [fast]}, {architecture: [amd64], net: [slow]}]
-providerConfig:
-  apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
-  kind: CloudProfileConfig
-  machineImages:
-  - name: gl
-    versions:
-    - version: 1.0.0
-      capabilityFlavors:
-      - capabilities: {architecture: [amd64]}
-        regions: [{name: europe, id: 11111111-1111-1111-1111-111111111111}, {name: asia, id: 11111111-1111-1111-1111-111111111112}]
-    - version: 2.0.0
-      capabilityFlavors:
-      - capabilities: {architecture: [amd64], net: [fast]}
-        regions: [{name: europe, id: 22222222-2222-2222-2222-222222222221}]
-      - capabilities: {architecture: [amd64], net: [slow]}
-        regions: [{name: asia, id: 22222222-2222-2222-2222-222222222222}]
-`))
-}
-
-// Machine types for regional.
-const (
-	either = "{name: any, capabilities: {architecture: [amd64], net: [fast, slow]}}"
-	fast   = "{name: any, capabilities: {architecture: [amd64], net: [fast]}}"
-	slow   = "{name: any, capabilities: {architecture: [amd64], net: [slow]}}"
-)
-
 // In europe nothing is booted any more, and in asia nothing was before.
 func TestANewChoiceIsNoRedirect(t *testing.T) {
-	if redirects := update.Redirected(regional(t, fast), regional(t, slow)); len(redirects) > 0 {
+	if redirects := update.Redirected(given.Regional(t, given.Fast), given.Regional(t, given.Slow)); len(redirects) > 0 {
 		t.Errorf("%+v", redirects)
 	}
 }
@@ -198,7 +153,7 @@ func TestANewChoiceIsNoRedirect(t *testing.T) {
 func TestAPoolOfTheNewNameUsesNothingOfTheFormer(t *testing.T) {
 	unbootable := pool
 	unbootable.Version = "2.0.0"
-	view := used(regional(t, slow), regional(t, slow), unbootable)
+	view := used(given.Regional(t, given.Slow), given.Regional(t, given.Slow), unbootable)
 	view.All, view.Formerly = true, func(resolve.Combination) (string, bool) { return "1.0.0", true }
 	lost := update.Of(given.Library{}, view).Choices[0]
 	if lost.Region != "europe" || lost.After != nil || lost.InUse {

@@ -8,8 +8,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/capkit/capkit/pkg/provider/policy"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
@@ -18,6 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/provider/policy"
 	"github.com/capkit/capkit/pkg/resolve"
 )
 

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/capkit/capkit/pkg/provider/policy"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -21,6 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/provider/policy"
 	"github.com/capkit/capkit/pkg/words"
 	"github.com/capkit/capkit/pkg/worker"
 )

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/capkit/capkit/test/suite"
-
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,6 +22,7 @@ import (
 
 	"github.com/capkit/capkit/hack/components"
 	"github.com/capkit/capkit/test/fixtures"
+	"github.com/capkit/capkit/test/suite"
 )
 
 // writer sends manifests to the API as they are written, and demands strict validation of their fields. What it has

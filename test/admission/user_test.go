@@ -12,8 +12,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/capkit/capkit/test/suite"
-
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	. "github.com/onsi/ginkgo/v2"
@@ -27,6 +25,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/test/garden"
+	"github.com/capkit/capkit/test/suite"
 )
 
 // user writes objects as one with every right does.

@@ -20,9 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"github.com/capkit/capkit/pkg/local"
-
 	"github.com/capkit/capkit/internal/testing/generate"
+	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/test/webhooks"
 )
 

@@ -14,18 +14,16 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/capkit/capkit/pkg/gardenerlib"
-
-	"github.com/capkit/capkit/pkg/update"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capkit/capkit/internal/cli/changes"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/gardenerlib"
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/update"
 )
 
 // updated returns a profile as it is after a change of about one in so many flavors: some have another image in one region,

@@ -11,11 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/capkit/capkit/pkg/gardenerlib"
-
-	"github.com/capkit/capkit/pkg/maintenance"
-	"github.com/capkit/capkit/pkg/update"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -25,11 +20,14 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/gardenerlib"
+	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/ratchet"
 	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/pkg/update"
 )
 
 // object reads a manifest.

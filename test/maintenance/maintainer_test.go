@@ -8,13 +8,12 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/capkit/capkit/pkg/gardenerlib"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
+	"github.com/capkit/capkit/pkg/gardenerlib"
 	ours "github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/provider"
 )

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/capkit/capkit/pkg/gardenerlib"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/controllermanager/features"
 	"github.com/go-logr/logr"
@@ -21,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/capkit/capkit/pkg/gardenerlib"
 	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/gardenerrules/shoots"
 	ours "github.com/capkit/capkit/pkg/maintenance"

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/capkit/capkit/test/suite"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -23,6 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/test/garden"
+	"github.com/capkit/capkit/test/suite"
 )
 
 // The capabilities of Gardener that operators register by the second text of GEP-0054.

@@ -11,22 +11,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/capkit/capkit/pkg/provider/policy"
-
-	"github.com/capkit/capkit/internal/cli/changes"
-	"github.com/capkit/capkit/internal/testing/given"
-	"github.com/capkit/capkit/internal/testing/worlds"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
 
+	"github.com/capkit/capkit/internal/cli/changes"
+	"github.com/capkit/capkit/internal/testing/given"
+	"github.com/capkit/capkit/internal/testing/worlds"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/provider/policy"
 	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/update"
 	"github.com/capkit/capkit/pkg/worker"

@@ -9,10 +9,9 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/capkit/capkit/pkg/gardenerlib"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
+	"github.com/capkit/capkit/pkg/gardenerlib"
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"

@@ -22,8 +22,8 @@ type Policies struct {
 	// (semantics S14).
 	Undecided Undecided
 	// MappedIn is where images are mapped to references, if not in the provider config of a profile: "machineImages in the
-	// configuration of the extension". What misses a mapping says so. Such a provider is a provider.ReferenceDeriver of the images that are
-	// mapped there; or else its Decode adds them to those of each config.
+	// configuration of the extension". Messages about a missing mapping name it. Such a provider derives the references of these images, as
+	// a provider.ReferenceDeriver, or its Decode adds the images to those of each config.
 	MappedIn string
 }
 
@@ -45,13 +45,13 @@ const (
 	Fails
 )
 
-// Check reports the values that there are not, and those that contradict each other.
+// Check reports values that are none, and policies that contradict each other.
 func (p Policies) Check(wrong func(format string, args ...any)) {
 	if p.Order != capability.GEP33 && p.Order != capability.Gardener {
 		wrong("the policy Order is %d, which is no preference order: choose capability.GEP33 or capability.Gardener", int(p.Order))
 	}
 	if p.Undecided < GoesOn || p.Undecided > Fails {
-		wrong("the policy Undecided is %d, which there is not: choose GoesOn, Recalls or Fails of package policy",
+		wrong("the policy Undecided is %d, which is none: choose GoesOn, Recalls or Fails of package policy",
 			int(p.Undecided))
 	}
 	if p.CoreFollows && p.MappedIn != "" {

@@ -8,11 +8,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/capkit/capkit/pkg/check"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/test/authors/acme"

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/capkit/capkit/pkg/provider/policy"
-
 	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
 	"github.com/gardener/gardener/pkg/apis/core"
 	gardencoreinstall "github.com/gardener/gardener/pkg/apis/core/install"
@@ -27,6 +25,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/provider/policy"
 	"github.com/capkit/capkit/pkg/provider/providertest"
 	"github.com/capkit/capkit/pkg/worker"
 	"github.com/capkit/capkit/test/authors/convert/after"

@@ -11,8 +11,6 @@ package after
 import (
 	"errors"
 
-	"github.com/capkit/capkit/pkg/provider/policy"
-
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -20,6 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/provider/policy"
 	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/test/authors/convert/api"
 )

@@ -19,8 +19,8 @@ import (
 
 // Check returns what is wrong with a provider itself, so that it is found when an extension starts, and not at a user's
 // request (semantics S3): worker capabilities without the prefix of the provider, which is its type and a dash; requests
-// for what is not defined; [Policies] that there are not; abilities that contradict each other, or what the provider does when it is
-// asked about an image version that is made up. The error has a line for each fault. Nil: nothing is wrong.
+// for what is not defined; policies with values that are none; abilities that contradict each other; and wrong references, which it derives
+// for an image version that is made up. The error has a line for each fault. Nil: nothing is wrong.
 func Check[R any](provider Provider[R]) error {
 	workers := provider.Workers()
 	var errs []error

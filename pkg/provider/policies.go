@@ -9,7 +9,7 @@ import "github.com/capkit/capkit/pkg/provider/policy"
 // PolicyChooser is a [Provider] of an extension that decides something in another way than capkit does by default. The provider is
 // the only place for it, so that webhooks, warnings, maintenance, worker controller and command agree.
 type PolicyChooser interface {
-	// Policies are the same at every call. [Check] refuses values that there are not.
+	// Policies are the same at every call. [Check] refuses values that are none.
 	Policies() policy.Policies
 }
 

@@ -37,7 +37,7 @@ type copied struct {
 	SHA256 string `json:"sha256"`
 }
 
-// The source of Gardener that the copies were written after is the one of go.mod.
+// The source of Gardener that the copies were written after is the one that is built with.
 func TestCopies(t *testing.T) {
 	copies, upstream, files := read(t), gardener(t), map[string]map[string]string{}
 	for i := range copies {

@@ -90,7 +90,9 @@ func Compile(ctx context.Context, progress io.Writer, source, name string, varia
 }
 
 // dependencies are the files of which the garden is made, beside those that Compile is told of.
-var dependencies = []string{"go.mod", "go.sum", "test/go.mod", "test/go.sum", "hack/controlplane.sh", "hack/controlplane/go.*", "test/garden/internal/*/*.go"}
+var dependencies = []string{
+	"go.*", "cmd/go.*", "test/go.*", "hack/controlplane.sh", "hack/controlplane/go.*", "test/garden/internal/*/*.go",
+}
 
 // note opens files. That is how go test learns that it must not repeat an old result after one of them has changed, since
 // it does not see what run builds.

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package gardener runs Gardener's own code on manifests: its defaults, its validation, and admission plugins of its
-// API server. The version of that code is the one in go.mod; a [Server] of another version differs by what package gardenerrules knows.
+// API server. The version of that code is the one in cmd/go.mod; a [Server] of another version differs by what package gardenerrules knows.
 //
 // It is the only package of the command with Gardener's API server among its imports, which is most of the program. All
 // functions take and return objects of version v1beta1, change none of them, and may be called concurrently.

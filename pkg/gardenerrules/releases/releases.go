@@ -19,7 +19,7 @@ import (
 // zero Release is [Newest].
 type Release int
 
-// The releases whose rules are known. Newest is the one that is compiled in, by go.mod.
+// The releases whose rules are known. Newest is the one that is compiled in, by cmd/go.mod.
 const (
 	Oldest Release = 144
 	Newest Release = 150

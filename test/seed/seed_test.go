@@ -181,7 +181,7 @@ var _ = Describe("A seed", func() {
 		Eventually(ctx, func(g Gomega) {
 			machines, err := shoot.Machines(ctx)
 			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(machines).To(ConsistOf(HaveField("Message", ContainSubstring("the providerSpec has no image"))))
+			g.Expect(machines).To(ConsistOf(HaveField("Message", ContainSubstring("the providerSpec has 0 of spec.imageID, spec.imageName"))))
 		}).Should(Succeed())
 	})
 

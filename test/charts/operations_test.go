@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,8 +21,10 @@ import (
 	"github.com/gardener/gardener/pkg/utils/gardener/operator"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
@@ -50,20 +53,25 @@ spec:
   - {kind: Worker, type: openstack}
 `
 
-// commands returns the blocks of commands of docs/operators/operations.md below a heading that are for the runtime cluster or the garden,
-// in their order.
-func commands(heading string) []string {
+// allCommands returns the blocks of commands of docs/operators/operations.md below a heading, in their order.
+func allCommands(heading string) []string {
 	GinkgoHelper()
 	_, section, found := strings.Cut(string(read(root, "docs", "operators", "operations.md")), "\n### "+heading+"\n")
 	Expect(found).To(BeTrue())
 	section, _, _ = strings.Cut(section, "\n### ")
 	var blocks []string
 	for _, match := range regexp.MustCompile("(?ms)^```sh\n(.*?)^```$").FindAllStringSubmatch(section, -1) {
-		if strings.Contains(match[1], "extension.operator.gardener.cloud") || strings.Contains(match[1], "controllerregistrations -o") {
-			blocks = append(blocks, strings.ReplaceAll(match[1], " bin/charts/", " example/"))
-		}
+		blocks = append(blocks, strings.ReplaceAll(match[1], " bin/charts/", " example/"))
 	}
 	return blocks
+}
+
+// commands returns those that are for the runtime cluster or the garden.
+func commands(heading string) []string {
+	GinkgoHelper()
+	return slices.DeleteFunc(allCommands(heading), func(block string) bool {
+		return !strings.Contains(block, "extension.operator.gardener.cloud") && !strings.Contains(block, "controllerregistrations -o")
+	})
 }
 
 // follow runs commands as they stand in the document, and returns what they print.
@@ -91,16 +99,24 @@ func operate(ctx context.Context, runtimeCluster, virtualGarden client.Client) {
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		for _, name := range []string{"provider-openstack", worker.Release()} {
 			extension := &operatorv1alpha1.Extension{}
-			if runtimeCluster.Get(ctx, client.ObjectKey{Name: name}, extension) != nil {
+			registration := &v1beta1.ControllerRegistration{ObjectMeta: metav1.ObjectMeta{Name: name}}
+			if err := runtimeCluster.Get(ctx, client.ObjectKey{Name: name}, extension); err != nil {
+				if apierrors.IsNotFound(err) {
+					_ = virtualGarden.Delete(ctx, registration)
+				}
 				continue
 			}
-			wanted, _ := operator.ControllerRegistrationForExtension(extension)
-			registration := &v1beta1.ControllerRegistration{ObjectMeta: metav1.ObjectMeta{Name: name}}
+			wanted, deployment := operator.ControllerRegistrationForExtension(extension)
 			_, err := controllerutil.CreateOrUpdate(ctx, virtualGarden, registration, func() error {
-				registration.Spec.Resources = wanted.Spec.Resources
+				registration.Spec = wanted.Spec
+				// No Shoot is there which would need it.
+				registration.Spec.Deployment.Policy = ptr.To(v1beta1.ControllerDeploymentPolicyAlways)
 				return nil
 			})
 			if err != nil {
+				continue
+			}
+			if err := virtualGarden.Create(ctx, deployment); client.IgnoreAlreadyExists(err) != nil {
 				continue
 			}
 			now := metav1.Now()
@@ -113,28 +129,46 @@ func operate(ctx context.Context, runtimeCluster, virtualGarden client.Client) {
 	}, 100*time.Millisecond)
 }
 
+// clusters returns clients for the runtime cluster and the virtual garden.
+func clusters() (runtimeCluster, virtualGarden client.Client) {
+	GinkgoHelper()
+	return clientSet(operatorclient.RuntimeScheme).Client(), clientSet(kubernetes.GardenScheme).Client()
+}
+
+// operated makes a garden, for this spec, in which provider-openstack is installed and nothing of the worker controller.
+func operated(ctx context.Context) {
+	GinkgoHelper()
+	runtimeCluster, virtualGarden := clusters()
+	remove := func(ctx context.Context) {
+		for _, kind := range []string{"extensions.operator.gardener.cloud", "controllerregistrations", "controllerdeployments"} {
+			_, err := g.Kubectl(ctx, "delete", kind, "provider-openstack", worker.Release(), "--ignore-not-found")
+			Expect(err).NotTo(HaveOccurred())
+		}
+	}
+	remove(ctx)
+	apply(ctx, objects([]byte(other)))
+	during(func(ctx context.Context) { operate(ctx, runtimeCluster, virtualGarden) })
+	DeferCleanup(func(ctx SpecContext) { remove(ctx) })
+}
+
+// during does something until the spec ends.
+func during(do func(context.Context)) {
+	ctx, stop := context.WithCancel(context.Background())
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		do(ctx)
+	}()
+	DeferCleanup(func() {
+		stop()
+		<-stopped
+	})
+}
+
 var _ = Describe("The operations of the worker controller", func() {
 	It("are done by the commands of the document", func(ctx SpecContext) {
-		runtimeCluster, virtualGarden := clientSet(operatorclient.RuntimeScheme).Client(), clientSet(kubernetes.GardenScheme).Client()
-		remove := func(ctx context.Context) {
-			for _, kind := range []string{"extensions.operator.gardener.cloud", "controllerregistrations"} {
-				_, err := g.Kubectl(ctx, "delete", kind, "provider-openstack", worker.Release(), "--ignore-not-found")
-				Expect(err).NotTo(HaveOccurred())
-			}
-		}
-		remove(ctx)
-		operating, stop := context.WithCancel(ctx)
-		stopped := make(chan struct{})
-		DeferCleanup(func(ctx SpecContext) {
-			stop()
-			<-stopped
-			remove(ctx)
-		})
-		apply(ctx, objects([]byte(other)))
-		go func() {
-			defer close(stopped)
-			operate(operating, runtimeCluster, virtualGarden)
-		}()
+		runtimeCluster, virtualGarden := clusters()
+		operated(ctx)
 		// responsible are those that are registered for Workers.
 		responsible := func() string { return follow(ctx, commands("Taking over")[2]) }
 		state := func() (kinds []string, values map[string]any) {

@@ -179,9 +179,36 @@ func TestAMistakeInTheProfileStopsNoPoolThatRuns(t *testing.T) {
 		})
 		expectRefused(t, shoot, true, func(w *extensionsv1alpha1.Worker) {
 			w.Spec.Pools = append(w.Spec.Pools, pool("new", "arm", "1.0.0"))
-		}, "failed to generate the machine deployments: worker pool new: ")
+		}, "post worker reconciliation hook failed: worker pool new: ")
 		reconcile(t, shoot, func(w *extensionsv1alpha1.Worker) { w.Spec.Pools = w.Spec.Pools[:2] })
 	}
+}
+
+// A new pool that is refused does not stop the others: they are scaled. If it takes the place of another one, that stays.
+func TestANewPoolThatIsRefused(t *testing.T) {
+	t.Parallel()
+	shoot := newShoot(t, nil)
+	run(t, shoot, ours)
+	refused := pool("new", "arm", "2.0.0") // which has no virtual machines on arm
+	create(t, shoot, pool("web", "virt", "1.0.0"), pool("db", "virt", "2.0.0"))
+	expectRefused(t, shoot, true, func(w *extensionsv1alpha1.Worker) {
+		seed.Size(2, 2)(&w.Spec.Pools[0])
+		w.Spec.Pools = append(w.Spec.Pools, refused)
+	}, "worker pool new: ")
+	expectMachines(t, shoot, map[string][]string{"web": {"amd-1", "amd-1"}, "db": {"virt-2"}})
+	// The pool db is called new now.
+	expectRefused(t, shoot, true, func(w *extensionsv1alpha1.Worker) {
+		seed.Size(3, 3)(&w.Spec.Pools[0])
+		w.Spec.Pools = slices.Delete(w.Spec.Pools, 1, 2)
+	}, "failed to generate the machine deployments: worker pool new: ")
+	expectMachines(t, shoot, map[string][]string{"web": {"amd-1", "amd-1"}, "db": {"virt-2"}})
+	// It can be decided now.
+	profile := profileOf(t, profileSpec, "[{architecture: [amd64], hypervisor: [virtualized]}, ", "[{architecture: [arm64]}, {architecture: [amd64], hypervisor: [virtualized]}, ",
+		"      - {capabilities: {architecture: [amd64], hypervisor: [virtualized]}", `      - {capabilities: {architecture: [arm64]}, regions: [{name: europe, id: arm-2}]}
+      - {capabilities: {architecture: [amd64], hypervisor: [virtualized]}`)
+	check(t, shoot.ChangeProfile(t.Context(), func(p *v1beta1.CloudProfile) { p.Spec = profile.Spec }))
+	reconcile(t, shoot, nil)
+	expectMachines(t, shoot, map[string][]string{"web": {"amd-1", "amd-1", "amd-1"}, "new": {"arm-2"}})
 }
 
 // A record is for a machine type that it fits, and else for none.

@@ -6,6 +6,7 @@ package machines
 
 import (
 	"context"
+	"errors"
 
 	extensionscontroller "github.com/gardener/gardener/extensions/pkg/controller"
 	extensionsworker "github.com/gardener/gardener/extensions/pkg/controller/worker"
@@ -42,6 +43,8 @@ type delegate struct {
 	ensured  bool // the server groups
 	existing *kit.Existing
 	planned  *plan
+	// refused is about new pools, which are left out of what is planned.
+	refused error
 	memory   *kit.Memory[openstack.Image, v1alpha1.WorkerStatus]
 }
 
@@ -60,11 +63,7 @@ func (d *delegate) GenerateMachineDeployments(ctx context.Context) (extensionswo
 	if err := d.plan(ctx); err != nil {
 		return nil, err
 	}
-	var deployments extensionsworker.MachineDeployments
-	for i := range d.planned.pools {
-		deployments = append(deployments, d.planned.pools[i].deployments...)
-	}
-	return deployments, nil
+	return d.planned.deployments(), nil
 }
 
 // DeployMachineClasses writes the machine classes and their secrets, if they are not as they should be. For a Worker that
@@ -110,12 +109,12 @@ func (d *delegate) UpdateMachineImagesStatus(ctx context.Context) error {
 	return d.memory.Remember(ctx, m)
 }
 
-// PostReconcileHook deletes server groups that no pool needs any more.
+// PostReconcileHook deletes server groups that no pool needs any more, and says which new pools are refused.
 func (d *delegate) PostReconcileHook(ctx context.Context) error {
 	if err := d.readStatus(ctx); err != nil {
 		return err
 	}
-	return d.cleanUpServerGroups(ctx)
+	return errors.Join(d.cleanUpServerGroups(ctx), d.refused)
 }
 
 // PreDeleteHook does nothing.
@@ -178,13 +177,26 @@ func (d *delegate) plan(ctx context.Context) error {
 	}
 	planned, err := situation.plan()
 	if err != nil {
-		return err
+		if mayWait, readErr := d.mayWait(ctx, planned); readErr != nil || !mayWait {
+			return errors.Join(err, readErr)
+		}
+		logf.FromContext(ctx).Info("Going on without new pools", "reason", words.Printable(err.Error()))
+		d.refused = err // PostReconcileHook returns it
 	}
 	for _, fault := range planned.faults {
 		logf.FromContext(ctx).Info("Going on in spite of an error that does not decide about machines", "fault", words.Printable(fault.Error.Error()))
 	}
 	d.planned = planned
 	return nil
+}
+
+// mayWait reports whether pools that are not planned may wait while the others go on: if they are new, and take no other's place. While a
+// Worker is restored, the seed does not have the machine deployments that there were.
+func (d *delegate) mayWait(ctx context.Context, planned *plan) (bool, error) {
+	if len(planned.pools) == 0 || kit.Restoring(d.worker) {
+		return false, nil
+	}
+	return kit.LosesNothing(ctx, d.reader, d.worker.Namespace, planned.deployments())
 }
 
 // read reads what the seed has for the Worker, once.

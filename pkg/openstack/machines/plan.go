@@ -73,6 +73,15 @@ func (p *plan) images() []worker.Image[openstack.Image] {
 	return images
 }
 
+// deployments returns the machine deployments that the pools are to have.
+func (p *plan) deployments() extensionsworker.MachineDeployments {
+	var deployments extensionsworker.MachineDeployments
+	for i := range p.pools {
+		deployments = append(deployments, p.pools[i].deployments...)
+	}
+	return deployments
+}
+
 // wanted returns the machine classes that the pools are to have, with their secrets.
 func (p *plan) wanted() []kit.Wanted {
 	var wanted []kit.Wanted

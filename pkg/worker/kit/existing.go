@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 
+	extensionsworker "github.com/gardener/gardener/extensions/pkg/controller/worker"
 	"github.com/gardener/gardener/extensions/pkg/controller/worker/genericactuator"
 	"github.com/gardener/gardener/pkg/utils/flow"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
@@ -55,6 +56,18 @@ func (e *Existing) UserData(selector corev1.SecretKeySelector) []byte {
 		return secret.Data[selector.Key]
 	}
 	return nil
+}
+
+// LosesNothing reports whether all machine deployments that a seed has in the namespace of a Worker are among those that are wanted, by
+// their names. Pools that could not be decided may be left out of what is wanted only then: genericactuator deletes what is not wanted,
+// and a pool that takes the place of another one, under another name, would take its machines away before it has any itself. The
+// reader must not answer from a cache.
+func LosesNothing(ctx context.Context, reader client.Reader, namespace string, wanted extensionsworker.MachineDeployments) (bool, error) {
+	deployments := &machinev1alpha1.MachineDeploymentList{}
+	if err := reader.List(ctx, deployments, client.InNamespace(namespace)); err != nil {
+		return false, fmt.Errorf("reading machine deployments: %w", err)
+	}
+	return !slices.ContainsFunc(deployments.Items, func(d machinev1alpha1.MachineDeployment) bool { return !wanted.HasDeployment(d.Name) }), nil
 }
 
 // Wanted is a machine class that a pool is to have, with its secret, which [SecretOf] makes.

@@ -107,6 +107,9 @@ func operate(ctx context.Context, runtimeCluster, virtualGarden client.Client) {
 				continue
 			}
 			wanted, deployment := operator.ControllerRegistrationForExtension(extension)
+			if err := virtualGarden.Create(ctx, deployment); client.IgnoreAlreadyExists(err) != nil {
+				continue
+			}
 			_, err := controllerutil.CreateOrUpdate(ctx, virtualGarden, registration, func() error {
 				registration.Spec = wanted.Spec
 				// No Shoot is there which would need it.
@@ -114,9 +117,6 @@ func operate(ctx context.Context, runtimeCluster, virtualGarden client.Client) {
 				return nil
 			})
 			if err != nil {
-				continue
-			}
-			if err := virtualGarden.Create(ctx, deployment); client.IgnoreAlreadyExists(err) != nil {
 				continue
 			}
 			now := metav1.Now()

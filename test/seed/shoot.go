@@ -232,6 +232,8 @@ func (s *Shoot) ScaleManager(ctx context.Context, replicas int) error {
 type Failures struct {
 	// Images by ID or name, and what the cloud says of each.
 	Images map[string]string
+	// VolumeTypes by name, and what the cloud says of each; empty: the default.
+	VolumeTypes map[string]string
 	// Quota is how many servers there may be. Nil: any number.
 	Quota *int
 }
@@ -241,6 +243,9 @@ func (s *Shoot) Fail(ctx context.Context, f Failures) error {
 	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.Name, Name: failures}, Data: map[string]string{}}
 	for image, message := range f.Images {
 		config.Data["image."+image] = message
+	}
+	for kind, message := range f.VolumeTypes {
+		config.Data["volumeType."+kind] = message
 	}
 	if f.Quota != nil {
 		config.Data["quota"] = fmt.Sprint(*f.Quota)

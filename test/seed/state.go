@@ -42,6 +42,10 @@ type Machine struct {
 	Message string
 	// Image that it boots and Zone that it is in, of its node. Empty: it has none yet, or none any more.
 	Image, Zone string
+	// Volume that it boots from, of its node: the size in GiB and the type, if any: "50 fast". Empty: it boots from a disk of its own.
+	Volume string
+	// Port is that of the server: the IDs of its subnets, then the networks of pods that it lets through, of its node.
+	Port string
 	// Deleted is set if it is to be deleted.
 	Deleted bool
 }
@@ -63,6 +67,7 @@ func (s *Shoot) Machines(ctx context.Context) ([]Machine, error) {
 		switch err := s.seed.client.Get(ctx, client.ObjectKey{Name: m.Name}, node); {
 		case err == nil:
 			machine.Image, machine.Zone = node.Status.NodeInfo.OSImage, node.Labels[corev1.LabelTopologyZone]
+			machine.Volume, machine.Port = node.Annotations["seed/volume"], node.Annotations["seed/port"]
 		case client.IgnoreNotFound(err) != nil:
 			return nil, err
 		}

@@ -64,6 +64,47 @@ func TestPoolsAreScaled(t *testing.T) {
 	}
 }
 
+// What a machine class says of the root disk and of networks, a machine has.
+func TestVolumesAndPorts(t *testing.T) {
+	t.Parallel()
+	shoot := newShoot(t, &seed.ShootOptions{Profile: profileOf(t, profileSpec,
+		"{name: bare, cpu: \"8\", gpu: \"0\", memory: 16Gi, ", "{name: bare, cpu: \"8\", gpu: \"0\", memory: 16Gi, storage: {class: standard, type: local, size: 100Gi}, ")})
+	run(t, shoot, ours)
+	volume := func(v *extensionsv1alpha1.Volume) func(*extensionsv1alpha1.WorkerPool) {
+		return func(p *extensionsv1alpha1.WorkerPool) { p.Volume = v }
+	}
+	check(t, shoot.Fail(t.Context(), seed.Failures{VolumeTypes: map[string]string{"slow": "Volume type slow could not be found"}}))
+	create(t, shoot,
+		pool("own", "virt", "1.0.0", volume(nil)),
+		pool("sized", "virt", "1.0.0", volume(&extensionsv1alpha1.Volume{Size: "50Gi"})),
+		pool("typed", "virt", "1.0.0", volume(&extensionsv1alpha1.Volume{Size: "60Gi", Type: ptr.To("fast")})),
+		pool("storage", "bare", "1.0.0", volume(nil)),
+		pool("both", "bare", "1.0.0", volume(&extensionsv1alpha1.Volume{Size: "70Gi"})),
+	)
+	want := map[string]string{"own": "", "sized": "50", "typed": "60 fast", "storage": "100 local", "both": "70 local"}
+	for _, m := range expectMachines(t, shoot, map[string][]string{
+		"own": {"amd-1"}, "sized": {"amd-1"}, "typed": {"amd-1"}, "storage": {"amd-1"}, "both": {"amd-1"},
+	}) {
+		if m.Volume != want[m.Pool] {
+			t.Errorf("%s boots from volume %q, not %q", m.Pool, m.Volume, want[m.Pool])
+		}
+		if m.Port != "subnet 100.96.0.0/11" {
+			t.Errorf("the port of %s is %q", m.Pool, m.Port)
+		}
+	}
+	// A volume type that the cloud does not have makes no machine, and says so.
+	check(t, shoot.Reconcile(t.Context(), func(w *extensionsv1alpha1.Worker) {
+		w.Spec.Pools = append(w.Spec.Pools, pool("slow", "virt", "1.0.0", volume(&extensionsv1alpha1.Volume{Size: "50Gi", Type: ptr.To("slow")})))
+	}))
+	eventually(t, func(ctx context.Context) error {
+		machines, err := shoot.Machines(ctx)
+		if err == nil && !slices.ContainsFunc(machines, func(m seed.Machine) bool { return strings.Contains(m.Message, "Volume type slow could not be found") }) {
+			err = fmt.Errorf("no machine says so: %+v", machines)
+		}
+		return err
+	})
+}
+
 func TestMachinesAreSpreadOverZones(t *testing.T) {
 	t.Parallel()
 	shoot := newShoot(t, nil)

@@ -7,7 +7,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -56,6 +58,7 @@ const (
 	failures     = "cloud-failures"
 	quotaKey     = "quota"
 	imagePrefix  = "image."
+	diskPrefix   = "volumeType."
 	userDataName = "userData"
 )
 
@@ -70,6 +73,11 @@ func (p *project) refusal(ctx context.Context, s *spec) error {
 	}
 	if message, refused := failing.Data[imagePrefix+s.image()]; refused {
 		return status.Error(codes.InvalidArgument, message)
+	}
+	if _, kind, is := s.volume(); is {
+		if message, refused := failing.Data[diskPrefix+kind]; refused {
+			return status.Error(codes.InvalidArgument, message)
+		}
 	}
 	quota, limited := failing.Data[quotaKey]
 	if limit, err := strconv.Atoi(quota); limited && (err != nil || len(p.servers[p.namespace]) >= limit) {
@@ -103,6 +111,13 @@ func (p *project) CreateMachine(ctx context.Context, r *driver.CreateMachineRequ
 	return &driver.CreateMachineResponse{ProviderID: id, NodeName: r.Machine.Name}, nil
 }
 
+// These annotations of a node say what its machine has beside the server: the size of the volume in GiB and its type; and the subnets
+// of the port, with the networks that it lets through.
+const (
+	volumeAnnotation = "seed/volume"
+	portAnnotation   = "seed/port"
+)
+
 // register does what the kubelet of a machine does first.
 func register(ctx context.Context, client kubernetes.Interface, machine string, s *spec, id string) error {
 	node := &corev1.Node{
@@ -112,6 +127,10 @@ func register(ctx context.Context, client kubernetes.Interface, machine string, 
 		}},
 		Spec: corev1.NodeSpec{ProviderID: id},
 	}
+	if size, kind, is := s.volume(); is {
+		metav1.SetMetaDataAnnotation(&node.ObjectMeta, volumeAnnotation, strings.TrimSpace(fmt.Sprintf("%d %s", size, kind)))
+	}
+	metav1.SetMetaDataAnnotation(&node.ObjectMeta, portAnnotation, strings.Join(slices.Concat(s.subnets(), s.podNetworks()), " "))
 	created, err := client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
 		created, err = client.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
@@ -163,7 +182,7 @@ func (p *project) ListMachines(context.Context, *driver.ListMachinesRequest) (*d
 	return &driver.ListMachinesResponse{MachineList: servers}, nil
 }
 
-// GetVolumeIDs does not exist here: there are no volumes.
+// GetVolumeIDs does not exist here: no pod has a volume.
 func (p *project) GetVolumeIDs(context.Context, *driver.GetVolumeIDsRequest) (*driver.GetVolumeIDsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "there are no volumes")
+	return nil, status.Error(codes.Unimplemented, "no pod has a volume")
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/keypairs"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
 	"github.com/gophercloud/gophercloud/v2/openstack/image/v2/images"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
@@ -160,10 +161,61 @@ func (a *account) imageID(ctx context.Context) (string, error) {
 	return found[0].ID, nil
 }
 
+// port makes the port of a machine, or finds it: it has an address in each subnet, and lets through what comes from pods.
+func (a *account) port(ctx context.Context, machine string) (servers.Network, error) {
+	neutron, found, err := a.ports(ctx, machine)
+	if err != nil {
+		return servers.Network{}, err
+	}
+	if len(found) == 0 {
+		var addresses []ports.IP
+		for _, subnet := range a.subnets() {
+			addresses = append(addresses, ports.IP{SubnetID: subnet})
+		}
+		var pairs []ports.AddressPair
+		for _, cidr := range a.podNetworks() {
+			pairs = append(pairs, ports.AddressPair{IPAddress: cidr})
+		}
+		port, err := ports.Create(ctx, neutron, ports.CreateOpts{
+			Name: machine, NetworkID: a.NetworkID, FixedIPs: addresses, AllowedAddressPairs: pairs,
+		}).Extract()
+		if err != nil {
+			return servers.Network{}, err
+		}
+		found = []ports.Port{*port}
+	}
+	return servers.Network{Port: found[0].ID}, nil
+}
+
+// ports returns the ports of a machine, by their name.
+func (a *account) ports(ctx context.Context, machine string) (*gophercloud.ServiceClient, []ports.Port, error) {
+	neutron, err := openstack.NewNetworkV2(a.provider, gophercloud.EndpointOpts{Region: a.Region})
+	if err != nil {
+		return nil, nil, err
+	}
+	pages, err := ports.List(neutron, ports.ListOpts{Name: machine, NetworkID: a.NetworkID}).AllPages(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := ports.ExtractPorts(pages)
+	return neutron, found, err
+}
+
+// removePort deletes the ports of a machine, if there are any: OpenStack does so only with those that it made with the server.
+func (a *account) removePort(ctx context.Context, machine string) error {
+	neutron, found, err := a.ports(ctx, machine)
+	for i := range found {
+		if err := ports.Delete(ctx, neutron, found[i].ID).ExtractErr(); err != nil && !gophercloud.ResponseCodeIs(err, http.StatusNotFound) {
+			return err
+		}
+	}
+	return err
+}
+
 // request asks for a server.
 func (a *account) request(ctx context.Context, name string, userData []byte) (*servers.Server, error) {
-	if a.RootDiskSize > 0 {
-		return nil, errors.New("there are no volumes here: leave the volume of the worker pool out")
+	if _, _, is := a.volume(); is {
+		return nil, errors.New("there are no volumes in this OpenStack: leave the volume of the worker pool out")
 	}
 	flavor, err := a.flavor(ctx)
 	if err != nil {
@@ -173,13 +225,19 @@ func (a *account) request(ctx context.Context, name string, userData []byte) (*s
 	if err != nil {
 		return nil, err
 	}
+	network := servers.Network{UUID: a.NetworkID}
+	if len(a.subnets()) > 0 {
+		if network, err = a.port(ctx, name); err != nil {
+			return nil, err
+		}
+	}
 	var hints servers.SchedulerHintOptsBuilder
 	if a.ServerGroupID != nil {
 		hints = servers.SchedulerHintOpts{Group: *a.ServerGroupID}
 	}
 	options := servers.CreateOpts{
 		Name: name, ImageRef: image, FlavorRef: flavor, AvailabilityZone: a.AvailabilityZone, Metadata: a.Tags, UserData: userData,
-		SecurityGroups: a.SecurityGroups, Networks: []servers.Network{{UUID: a.NetworkID}},
+		SecurityGroups: a.SecurityGroups, Networks: []servers.Network{network},
 	}
 	return servers.Create(ctx, a.compute, keypairs.CreateOptsExt{CreateOptsBuilder: options, KeyName: a.KeyName}, hints).Extract()
 }
@@ -202,7 +260,7 @@ func (o *openStack) CreateMachine(ctx context.Context, r *driver.CreateMachineRe
 		return nil, failed(err)
 	}
 	if err := a.active(ctx, server.ID); err != nil {
-		return nil, status.Error(codes.Internal, errors.Join(err, a.remove(ctx, server.ID)).Error())
+		return nil, status.Error(codes.Internal, errors.Join(err, a.remove(ctx, server.ID), a.removePort(ctx, r.Machine.Name)).Error())
 	}
 	if err := register(ctx, o.client, r.Machine.Name, a.spec, a.providerID(server)); err != nil {
 		return nil, status.Error(codes.Unavailable, err.Error())
@@ -244,24 +302,13 @@ func (*openStack) InitializeMachine(context.Context, *driver.InitializeMachineRe
 	return nil, status.Error(codes.Unimplemented, "servers are complete when they are created")
 }
 
-// find logs in and returns the servers of a machine, of which there is at least one; otherwise the error is NotFound.
-func find(
-	ctx context.Context, class *machinev1alpha1.MachineClass, secret *corev1.Secret, machine string,
-) (*account, []servers.Server, error) {
-	a, err := login(ctx, class, secret)
-	if err != nil {
-		return nil, nil, err
-	}
-	own, err := a.own(ctx, machine)
-	if err == nil && len(own) == 0 {
-		err = status.Error(codes.NotFound, "no server "+machine)
-	}
-	return a, own, err
-}
-
-// DeleteMachine deletes a server. The node is left to the machine controller.
+// DeleteMachine deletes a server, and its port also if there is no server: NotFound then. The node is left to the machine controller.
 func (*openStack) DeleteMachine(ctx context.Context, r *driver.DeleteMachineRequest) (*driver.DeleteMachineResponse, error) {
-	a, own, err := find(ctx, r.MachineClass, r.Secret, r.Machine.Name)
+	a, err := login(ctx, r.MachineClass, r.Secret)
+	if err != nil {
+		return nil, err
+	}
+	own, err := a.own(ctx, r.Machine.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -270,14 +317,27 @@ func (*openStack) DeleteMachine(ctx context.Context, r *driver.DeleteMachineRequ
 			return nil, failed(err)
 		}
 	}
+	if err := a.removePort(ctx, r.Machine.Name); err != nil {
+		return nil, failed(err)
+	}
+	if len(own) == 0 {
+		return nil, status.Error(codes.NotFound, "no server "+r.Machine.Name)
+	}
 	return &driver.DeleteMachineResponse{}, nil
 }
 
 // GetMachineStatus says that there is a server, or NotFound.
 func (*openStack) GetMachineStatus(ctx context.Context, r *driver.GetMachineStatusRequest) (*driver.GetMachineStatusResponse, error) {
-	a, own, err := find(ctx, r.MachineClass, r.Secret, r.Machine.Name)
+	a, err := login(ctx, r.MachineClass, r.Secret)
 	if err != nil {
 		return nil, err
+	}
+	own, err := a.own(ctx, r.Machine.Name)
+	if err != nil {
+		return nil, err
+	}
+	if len(own) == 0 {
+		return nil, status.Error(codes.NotFound, "no server "+r.Machine.Name)
 	}
 	return &driver.GetMachineStatusResponse{ProviderID: a.providerID(&own[0]), NodeName: r.Machine.Name}, nil
 }
@@ -299,7 +359,7 @@ func (*openStack) ListMachines(ctx context.Context, r *driver.ListMachinesReques
 	return &driver.ListMachinesResponse{MachineList: list}, nil
 }
 
-// GetVolumeIDs does not exist here: there are no volumes.
+// GetVolumeIDs does not exist here: no pod has a volume.
 func (*openStack) GetVolumeIDs(context.Context, *driver.GetVolumeIDsRequest) (*driver.GetVolumeIDsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "there are no volumes")
+	return nil, status.Error(codes.Unimplemented, "no pod has a volume")
 }

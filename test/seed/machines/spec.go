@@ -49,6 +49,34 @@ type spec struct {
 // image returns what a machine boots: the ID of an image or, without one, its name.
 func (s *spec) image() string { return cmp.Or(s.ImageID, s.ImageName) }
 
+// subnets returns the IDs of the subnets that the port of a machine is in; none: a port is made with the server, in the network.
+func (s *spec) subnets() []string {
+	if len(s.SubnetIDs) == 0 && s.SubnetID != nil {
+		return []string{*s.SubnetID}
+	}
+	return s.SubnetIDs
+}
+
+// podNetworks returns the CIDRs that a port lets through beside its own addresses.
+func (s *spec) podNetworks() []string {
+	if len(s.PodNetworkCIDRs) == 0 && s.PodNetworkCIDR != "" {
+		return []string{s.PodNetworkCIDR}
+	}
+	return s.PodNetworkCIDRs
+}
+
+// volume returns the volume that a machine boots from: its size in GiB and its type, empty for the default. It is false if the machine
+// boots from a disk of its own: without a size nobody asks for the type.
+func (s *spec) volume() (size int, kind string, is bool) {
+	if s.RootDiskSize == 0 {
+		return 0, "", false
+	}
+	if s.RootDiskType != nil {
+		kind = *s.RootDiskType
+	}
+	return s.RootDiskSize, kind, true
+}
+
 // specOf reads the providerSpec of a machine class. The error names everything that the machine controller of OpenStack refuses.
 func specOf(class *machinev1alpha1.MachineClass) (*spec, error) {
 	if err := machinedriver.Check(machinedriver.V0271, class.ProviderSpec.Raw); err != nil {

@@ -48,7 +48,7 @@ spec:
   - {kind: BackupEntry, type: openstack}
   - {kind: Bastion, type: openstack}
   - {kind: ControlPlane, type: openstack}
-  - {kind: DNSRecord, type: openstack}
+  - {kind: DNSRecord, type: openstack-designate}
   - {kind: Infrastructure, type: openstack}
   - {kind: Worker, type: openstack}
 `
@@ -149,6 +149,9 @@ func operated(ctx context.Context) {
 	apply(ctx, objects([]byte(other)))
 	during(func(ctx context.Context) { operate(ctx, runtimeCluster, virtualGarden) })
 	DeferCleanup(func(ctx SpecContext) { remove(ctx) })
+	Eventually(func() error {
+		return virtualGarden.Get(ctx, client.ObjectKey{Name: "provider-openstack"}, &v1beta1.ControllerRegistration{})
+	}).Should(Succeed())
 }
 
 // during does something until the spec ends.
@@ -167,7 +170,7 @@ func during(do func(context.Context)) {
 
 var _ = Describe("The operations of the worker controller", func() {
 	It("are done by the commands of the document", func(ctx SpecContext) {
-		runtimeCluster, virtualGarden := clusters()
+		runtimeCluster, _ := clusters()
 		operated(ctx)
 		// responsible are those that are registered for Workers.
 		responsible := func() string { return follow(ctx, commands("Taking over")[2]) }
@@ -182,9 +185,6 @@ var _ = Describe("The operations of the worker controller", func() {
 		}
 		before, _ := state()
 		Expect(before).To(HaveLen(7))
-		Eventually(func() error {
-			return virtualGarden.Get(ctx, client.ObjectKey{Name: "provider-openstack"}, &v1beta1.ControllerRegistration{})
-		}).Should(Succeed())
 
 		By("taking over")
 		taking := commands("Taking over")

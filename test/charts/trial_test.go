@@ -73,6 +73,10 @@ var _ = Describe("A trial of the worker controller", func() {
 	It("is done by the commands of the document, in one seed of two", func(ctx SpecContext) {
 		_, virtualGarden := clusters()
 		operated(ctx)
+		credentials := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "garden", Name: "dns", Annotations: map[string]string{
+			"dns.gardener.cloud/provider": "openstack-designate", "dns.gardener.cloud/domain": "internal.example.com",
+		}}}
+		Expect(client.IgnoreAlreadyExists(g.Client().Create(ctx, credentials))).To(Succeed())
 		for _, name := range []string{"first", "second"} {
 			apply(ctx, objects([]byte(strings.ReplaceAll(seedOf, "NAME", name))))
 		}
@@ -167,8 +171,9 @@ func installControllers(ctx context.Context, virtualGarden client.Client) {
 	}
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		for _, name := range []string{"first", "second"} {
-			// What fails is tried again.
-			_, _ = r.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKey{Name: name}})
+			if _, err := r.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKey{Name: name}}); err != nil { // it is tried again
+				GinkgoWriter.Printf("installing controllers in %s: %v\n", name, err)
+			}
 		}
 	}, 100*time.Millisecond)
 }

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -41,6 +42,7 @@ type wording struct {
 var wordings = map[reflect.Type]wording{
 	reflect.TypeFor[resource.Quantity](): like("a quantity", "quantities", "4Gi", "a string, a number", false),
 	reflect.TypeFor[metav1.Duration]():   like("a duration", "durations", "60s or 1h30m", "a string", true),
+	reflect.TypeFor[time.Time]():         like("a time", "times", "2006-01-02T15:04:05Z", "a string", false),
 	reflect.TypeFor[metav1.Time]():       like("a time", "times", "2006-01-02T15:04:05Z", "a string", false),
 	reflect.TypeFor[metav1.MicroTime]():  like("a time", "times", "2006-01-02T15:04:05.000000Z", "a string", false),
 	reflect.TypeFor[intstr.IntOrString](): {

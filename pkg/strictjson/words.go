@@ -105,7 +105,7 @@ func misfit(t reflect.Type, raw []byte, err error) (key, problem string, meant *
 		}
 		written, list := asList(want.one, raw)
 		problem, meant = problem+written+asObject(t, raw)+unquoted(want, raw)+withUnit(t, raw), list
-	case t == reflect.TypeFor[metav1.Time]() && date.MatchString(unquote(raw)):
+	case (t == reflect.TypeFor[metav1.Time]() || t == reflect.TypeFor[time.Time]()) && date.MatchString(unquote(raw)):
 		problem += `; write "` + unquote(raw) + `T00:00:00Z"`
 	case t == reflect.TypeFor[resource.Quantity]():
 		problem += asQuantity(unquote(raw))

@@ -204,7 +204,7 @@ func available(r *region) string {
 	if len(names) == 0 {
 		return "; no zone there does"
 	}
-	return "; those that do are " + words.Few(names)
+	return "; zones that do: " + words.Few(names)
 }
 
 // volumeTypes checks the volume types that core lists.
@@ -302,7 +302,7 @@ func meantOr(name string, names []string, what string) string {
 	if len(names) == 0 {
 		return "; there are no " + what
 	}
-	return "; there are the " + what + " " + words.Few(names)
+	return "; " + what + " there: " + words.Few(names)
 }
 
 // claim is what is found at one place, perhaps in several regions.

@@ -185,8 +185,8 @@ func (v *verifier[R]) zones() {
 				}, r.Name)
 			case !ptr.Deref(has.Available, true):
 				v.claims.add(claim{
-					rule: ruleZoneMissing, kind: field.ErrorTypeInvalid, at: at, value: zone.Name, what: fmt.Sprintf("zone %s takes no servers", words.Quoted(zone.Name)),
-					hint: available(r),
+					rule: ruleZoneMissing, kind: field.ErrorTypeInvalid, at: at, value: zone.Name, what: "zone " + words.Quoted(zone.Name),
+					hint: " takes no servers" + available(r),
 				}, r.Name)
 			}
 		}
@@ -275,7 +275,7 @@ func (v *verifier[R]) uses(uses []inventory.Use) {
 				c.what, c.meant = fmt.Sprintf("the cloud has no %s that matches %s", of.what, words.Quoted(use.Name)), ""
 				c.hint = meantOr("", names, of.many)
 			case use.List == inventory.ListNetworks && slices.ContainsFunc(r.Networks, func(n inventory.Network) bool { return n.Name == use.Name }):
-				c.what, c.kind = fmt.Sprintf("network %s is not external", words.Quoted(use.Name)), field.ErrorTypeInvalid
+				c.what, c.hint, c.kind = "network "+words.Quoted(use.Name), " is not external"+c.hint, field.ErrorTypeInvalid
 			}
 			v.claims.add(c, r.Name)
 		}
@@ -311,8 +311,10 @@ type claim struct {
 	kind  field.ErrorType
 	at    *field.Path
 	value any
-	// what is the sentence up to the regions, and hint what follows them.
+	// what is the sentence up to the regions, and hint what follows them: in several regions the first one that there is.
 	what, hint string
+	// about tells apart what is found at one place about one thing; mostly empty.
+	about string
 	// meant replaces the value at the place, if it is not empty; certain says that it can hardly be something else.
 	meant   string
 	certain bool
@@ -331,12 +333,14 @@ func (c *claims) add(found claim, region string) {
 	if c.index == nil {
 		c.index = map[string]int{}
 	}
-	key := strings.Join([]string{found.rule.Name, string(found.rule.Severity), found.at.String(), found.what, found.hint}, "\x00")
+	key := strings.Join([]string{found.rule.Name, string(found.rule.Severity), found.at.String(), found.what, found.about}, "\x00")
 	i, known := c.index[key]
 	if !known {
 		i = len(c.list)
 		c.index[key] = i
 		c.list, c.regions = append(c.list, found), append(c.regions, nil)
+	} else if c.list[i].hint == "" {
+		c.list[i].hint, c.list[i].meant = found.hint, found.meant
 	}
 	if region != "" {
 		c.regions[i] = append(c.regions[i], region)

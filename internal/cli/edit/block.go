@@ -98,16 +98,16 @@ func (e *editor) replaced(it *item) string {
 	}
 	rest := e.between(end, it.to)
 	if e.isBeside(it) {
-		return e.commentsOf(it.line, end, it.column) + spaces(it.column) + "- " + fresh(it.becomes, style{}) + e.eol + rest
+		return e.commentsOf(it.line, end, it.column) + spaces(it.column) + "- " + fresh(it.becomes, style{order: it.order}) + e.eol + rest
 	}
 	above := e.commentsOf(it.line+1, end, it.column) + spaces(it.column)
-	w := writer{editor: e}
+	w := writer{editor: e, order: it.order}
 	if below := w.below(it.becomes, it.column, ""); below != "" && it.key != nil {
 		return above + e.upTo(it, e.begins[it.line+1]) + below + rest
 	}
 	says, _ := e.cut(it.line)
 	at := e.begins[it.line] + len(strings.TrimRight(says, " \t"))
-	return above + e.upTo(it, at) + " " + fresh(it.becomes, style{}) + e.span(at, e.begins[it.line+1]) + rest
+	return above + e.upTo(it, at) + " " + fresh(it.becomes, style{order: it.order}) + e.span(at, e.begins[it.line+1]) + rest
 }
 
 // entries returns the members or items of a value in block style as they are to be, and what follows them.
@@ -133,7 +133,7 @@ func (e *editor) entries(it *item) string {
 // added returns what is new before a member or item that has an index.
 func (e *editor) added(it *item, index int) (text string) {
 	for _, a := range it.added {
-		w, column := writer{editor: e, takes: a.takes}, it.inner[0].column
+		w, column := writer{editor: e, takes: a.takes, order: a.order}, it.inner[0].column
 		switch last := a.at[len(a.at)-1]; {
 		case a.index != index:
 		case last.IsIndex():

@@ -22,6 +22,8 @@ type style struct {
 	indent string
 	// step is how much further what is in it is indented.
 	step string
+	// order are the names of members that come first.
+	order []string
 }
 
 // fresh writes a value in brackets, or a scalar.
@@ -34,7 +36,7 @@ func fresh(value any, s style) string {
 	var entries []string
 	switch value := value.(type) {
 	case map[string]any:
-		for _, name := range Order(value) {
+		for _, name := range orderBy(value, s.order) {
 			entries = append(entries, s.key(name)+": "+fresh(value[name], inner))
 		}
 	case []any:
@@ -92,7 +94,7 @@ func (e *editor) inline(it *item) string {
 	text := e.span(e.start(n), e.end(n))
 	switch {
 	case it.replaced:
-		return anchor.FindString(text) + fresh(it.becomes, style{quoted: quotes(n)})
+		return anchor.FindString(text) + fresh(it.becomes, style{quoted: quotes(n), order: it.order})
 	case !it.touched || len(it.inner) == 0:
 		return text
 	case it.inner[0].unwrapped:
@@ -165,6 +167,7 @@ func (e *editor) keyOf(it *item) string {
 
 // inline returns what is added in brackets.
 func (a *addition) inline(s style) string {
+	s.order = a.order
 	if last := a.at[len(a.at)-1]; !last.IsIndex() {
 		return s.key(last.Name) + ": " + fresh(a.value, s)
 	}

@@ -26,10 +26,27 @@ func Order(members map[string]any) []string {
 	return names
 }
 
+// orderBy returns the names of the members of a mapping as Order does, but for some names that come first, in the order given.
+func orderBy(members map[string]any, names []string) []string {
+	ordered := Order(members)
+	slices.SortStableFunc(ordered, func(a, b string) int { return rankIn(names, a) - rankIn(names, b) })
+	return ordered
+}
+
+// rankIn returns where a name stands among others, behind all of them if it does not.
+func rankIn(names []string, name string) int {
+	if i := slices.Index(names, name); i >= 0 {
+		return i
+	}
+	return len(names)
+}
+
 // writer writes what is new in block style. Paths in it begin at what is added.
 type writer struct {
 	*editor
 	takes map[string]taken
+	// order are the names of members that come first.
+	order []string
 }
 
 // member returns the text of a new member.
@@ -49,7 +66,7 @@ func (w *writer) member(name string, value any, column int, path string) string 
 	case takes && t.of == Source:
 		return key + " " + w.span(w.start(t.value), w.end(t.value)) + w.eol
 	}
-	return key + " " + fresh(value, style{}) + w.eol
+	return key + " " + fresh(value, style{order: w.order}) + w.eol
 }
 
 // below returns the text of a new value below its key, which stands in a column; empty if it is one that stands beside the key.
@@ -68,7 +85,7 @@ func (w *writer) below(value any, column int, path string) (text string) {
 }
 
 func (w *writer) members(members map[string]any, column int, path string) (text string) {
-	for _, name := range Order(members) {
+	for _, name := range orderBy(members, w.order) {
 		text += w.member(name, members[name], column, path+"."+name)
 	}
 	return text
@@ -87,7 +104,7 @@ func (w *writer) item(value any, column int, path string) string {
 	case len(members) > 0:
 		return dashed(w.members(members, column+2, path), column)
 	}
-	return spaces(column) + "- " + fresh(value, style{}) + w.eol
+	return spaces(column) + "- " + fresh(value, style{order: w.order}) + w.eol
 }
 
 func isMapping(value any) bool {

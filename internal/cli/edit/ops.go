@@ -23,6 +23,7 @@ type Op struct {
 	key    string
 	before []string
 	takes  map[string]Take
+	order  []string
 }
 
 // Take is what is taken along of what is deleted, with its comments.
@@ -72,6 +73,12 @@ func Insert(at fieldpath.Path, value any, before ...string) Op {
 // taken as a whole becomes what other operations make of it.
 func (op Op) Taking(takes map[string]Take) Op {
 	op.takes = takes
+	return op
+}
+
+// InOrder returns the operation, with the names of members that come first in what it writes, in this order.
+func (op Op) InOrder(names ...string) Op {
+	op.order = names
 	return op
 }
 

@@ -36,7 +36,7 @@ func (e *editor) prepare(object *item, op Op) {
 	it := e.locate(object, op.at)
 	switch op.kind {
 	case replacing:
-		e.prepareReplace(it, op.value)
+		e.prepareReplace(it, op.value, op.order)
 	case renaming:
 		e.refuseShared(it.key)
 		it.touch()
@@ -61,7 +61,7 @@ func (e *editor) prepare(object *item, op Op) {
 	}
 }
 
-func (e *editor) prepareReplace(it *item, value any) {
+func (e *editor) prepareReplace(it *item, value any, order []string) {
 	n := it.value
 	e.refuseShared(n)
 	e.refuseAnchors(it)
@@ -76,7 +76,7 @@ func (e *editor) prepareReplace(it *item, value any) {
 		e.refuseComment(e.start(n), e.end(n))
 	}
 	it.touch()
-	it.replaced, it.becomes = true, value
+	it.replaced, it.becomes, it.order = true, value, order
 }
 
 func (e *editor) prepareInsert(object *item, op Op) {
@@ -90,7 +90,7 @@ func (e *editor) prepareInsert(object *item, op Op) {
 		if !last.IsIndex() {
 			value = map[string]any{last.Name: op.value}
 		}
-		e.prepareReplace(it, value)
+		e.prepareReplace(it, value, op.order)
 		return
 	case n.Kind == yaml.ScalarNode, n.Kind == yaml.MappingNode == last.IsIndex():
 		refuse(n, "something has to be added to this value, which has no place for it")

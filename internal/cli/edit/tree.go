@@ -31,6 +31,8 @@ type item struct {
 	replaced, unwrapped bool
 	becomes             any
 	name                string
+	// order are the names of members that come first in what becomes of it.
+	order []string
 	// added is what its value gets.
 	added []*addition
 }

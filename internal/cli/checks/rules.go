@@ -17,6 +17,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/gardener"
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/release"
 	"github.com/capkit/capkit/internal/cli/transform"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/check"
@@ -110,7 +111,7 @@ func Rules(providers ...command.Provider) []finding.Rule {
 			own = append(own, describer.Rules()...)
 		}
 	}
-	rules = append(rules, verify.Rules(described)...)
+	rules = append(append(rules, verify.Rules(described)...), release.Rules()...)
 	rules = append(slices.DeleteFunc(rules, func(r finding.Rule) bool { return without[r.Name] }), own...)
 	slices.SortStableFunc(rules, func(a, b finding.Rule) int { return cmp.Compare(a.Name, b.Name) })
 	return slices.CompactFunc(rules, func(a, b finding.Rule) bool { return a.Name == b.Name })

@@ -180,7 +180,7 @@ func runPlan(c *command.Call, cmd *cobra.Command, args []string, flags *planFlag
 	answer.WithoutUsers = !flags.compare && len(u.Before.Shoots.All) == 0 && !flags.Given("namespace") && !flags.Given("all-namespaces")
 	if flags.output == "markdown" {
 		markdown(answer, c.Stdout)
-	} else if err := command.PrintAs(c.Stdout, flags.output, answer, func(w io.Writer) { printText(answer, w) }); err != nil {
+	} else if err := command.PrintAs(c.Stdout, flags.output, answer, func(w io.Writer) { Print(answer, w) }); err != nil {
 		return err
 	}
 	breaks := func(c changes.Change) bool { return flags.failOn == failOnChange || c.Breaks() }

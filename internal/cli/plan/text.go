@@ -99,8 +99,8 @@ func sections(p *changes.Planned) []section {
 	return sections
 }
 
-// print writes the answer as text.
-func printText(p *changes.Planned, w io.Writer) {
+// Print writes what an update does as text.
+func Print(p *changes.Planned, w io.Writer) {
 	report.Printf(w, "%s\n", headline(p))
 	others := others(p)
 	if len(p.Changes) == 0 && len(others) > 0 { // of which the headline is

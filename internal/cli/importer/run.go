@@ -1,0 +1,325 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package importer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/edit"
+	"github.com/capkit/capkit/internal/cli/files"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/landscape"
+	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/release"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/finding"
+)
+
+// What import does to the profiles among its inputs.
+
+// importing is one run of import.
+type importing struct {
+	flags    *importFlags
+	call     *command.Call
+	contents *release.Contents
+	// text returns what is in a file.
+	text func(name string) (string, error)
+
+	profiles []*imported
+	findings []report.Finding
+	notes    []string
+	files    []files.Changed
+}
+
+// load reads the inputs: one landscape or, if objects of two arguments have the same name, one for each argument.
+func (flags *importFlags) load(ctx context.Context, c *command.Call, args []string) ([]*input.Given, error) {
+	g, err := input.Load(ctx, c, args, flags.in, true)
+	if err != nil {
+		return nil, err
+	}
+	again := func(f report.Finding) bool { return f.Rule == input.RuleObjectDuplicate }
+	if len(args) < 2 || slices.Contains(args, "-") || !slices.ContainsFunc(g.Findings, again) {
+		return []*input.Given{g}, nil
+	}
+	var all []*input.Given
+	for _, arg := range args {
+		one, err := input.Load(ctx, c, []string{arg}, flags.in, true)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func ofFault(f release.Fault) report.Finding {
+	return report.Finding{
+		Severity: finding.SeverityError, Rule: f.Rule, Type: f.Type, Field: f.Field, Message: report.ShortWords(f.Message),
+		File: f.File, Line: f.Line, Column: f.Column,
+	}
+}
+
+// inLandscape is a landscape while its profiles get images.
+type inLandscape struct {
+	*importing
+	*input.Given
+	used    uses
+	becomes map[*manifest.Object]files.Edit
+	// answers are by manifest, and order has those manifests.
+	answers map[*manifest.Object]*imported
+	order   []*manifest.Object
+	after   *input.Given
+}
+
+// landscape imports into the profiles of a landscape.
+func (run *importing) landscape(g *input.Given) error {
+	l := &inLandscape{importing: run, Given: g, becomes: map[*manifest.Object]files.Edit{}, answers: map[*manifest.Object]*imported{}}
+	if err := l.checkNames(); err != nil {
+		return err
+	}
+	if len(g.Findings) == 0 {
+		l.checkInputs()
+	}
+	if unread := len(g.Findings) > 0; unread || len(run.findings) > 0 {
+		l.nothing()
+		return nil
+	}
+	l.used = l.uses()
+	for _, s := range g.Profiles.All {
+		if l.asked(s.Live, s.Name) {
+			l.importProfile(s)
+		}
+	}
+	for _, s := range g.Namespaced.All {
+		if l.asked(s.Live, s.Name) {
+			l.importNamespaced(s)
+		}
+	}
+	changed, err := l.change()
+	if err == nil && !slices.ContainsFunc(g.Findings, isError) {
+		err = l.prove()
+	}
+	l.close(changed)
+	return err
+}
+
+// nothing is the answer if the inputs or the source cannot be read.
+func (l *inLandscape) nothing() {
+	for _, s := range l.Profiles.All {
+		if l.asked(s.Live, s.Name) {
+			l.answer(s.Manifest, s.Name)
+		}
+	}
+	for _, s := range l.Namespaced.All {
+		if l.asked(s.Live, s.Name) {
+			l.answer(s.Manifest, s.Name)
+		}
+	}
+	l.close(nil)
+	for _, o := range l.order {
+		for _, f := range l.importing.findings {
+			if f.Object == (report.Object{}) && !slices.ContainsFunc(l.answers[o].Findings, func(other report.Finding) bool {
+				return other.Message == f.Message && other.File == f.File && other.Line == f.Line
+			}) {
+				l.answers[o].Findings = append(l.answers[o].Findings, f)
+			}
+		}
+	}
+}
+
+// asked reports whether a profile is to get images: those in files, or those that --profile names.
+func (l *inLandscape) asked(live bool, name string) bool {
+	return !live && (len(l.flags.profiles) == 0 || slices.Contains(l.flags.profiles, name))
+}
+
+// checkNames returns an error about a --profile that is not in a file.
+func (l *inLandscape) checkNames() error {
+	var errs []error
+	for _, name := range l.flags.profiles {
+		p, n := l.Profiles.ByName[name], l.Namespaced.ByName[name]
+		if (p == nil || p.Live) && (n == nil || n.Live) {
+			errs = append(errs, fmt.Errorf("--profile: %q is not in the files, which have %v", name, l.ProfileNames()))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkInputs reports that there is no profile.
+func (l *inLandscape) checkInputs() {
+	found := false
+	for _, s := range l.Profiles.All {
+		found = found || l.asked(s.Live, s.Name)
+	}
+	for _, s := range l.Namespaced.All {
+		found = found || l.asked(s.Live, s.Name)
+	}
+	if !found {
+		l.Findings = append(l.Findings, report.Finding{
+			Severity: finding.SeverityError, Rule: release.RuleProfile, Type: field.ErrorTypeRequired,
+			Message: "no CloudProfile or NamespacedCloudProfile among the files" + l.EmptyInputs() + ": name those that are to get the images",
+		})
+	}
+}
+
+// answer returns that of a profile.
+func (l *inLandscape) answer(o *manifest.Object, name string) *imported {
+	if l.answers[o] == nil {
+		l.answers[o] = &imported{Profile: name, Versions: []release.Version{}, Findings: []report.Finding{}, Files: []files.Changed{}}
+		l.order = append(l.order, o)
+		l.profiles = append(l.profiles, l.answers[o])
+	}
+	return l.answers[o]
+}
+
+func (l *inLandscape) importProfile(s *input.Source[v1beta1.CloudProfile]) {
+	cloud := l.Providers[s.Object.Spec.Type]
+	if cloud == nil {
+		l.answer(s.Manifest, s.Name)
+		l.AddErrors(s.Manifest, l.NotFor(s.Object.Spec.Type, "spec.type", "imported into"))
+		return
+	}
+	l.become(s.Manifest, s.Name, release.Profile{
+		Raw: s.Manifest.JSON, Cloud: cloud, Spec: s.Object.Spec, Used: l.used.in("CloudProfile " + s.Name),
+	})
+}
+
+func (l *inLandscape) importNamespaced(s *input.Source[v1beta1.NamespacedCloudProfile]) {
+	parent := l.ParentOf(s)
+	switch {
+	case parent == nil:
+		l.answer(s.Manifest, s.Name)
+		l.AddErrors(s.Manifest, l.Missing("CloudProfile", s.Object.Spec.Parent.Name, "spec.parent.name"))
+		return
+	case l.Providers[parent.Object.Spec.Type] == nil:
+		l.answer(s.Manifest, s.Name)
+		l.AddErrors(s.Manifest, l.NotFor(parent.Object.Spec.Type, "spec.parent.name", "imported into"))
+		return
+	}
+	spec := &parent.Object.Spec
+	if becomes, changes := l.becomes[parent.Manifest]; changes {
+		object := &v1beta1.CloudProfile{}
+		raw, err := json.Marshal(edit.Result(edit.Decoded(parent.Manifest.JSON), becomes.Ops))
+		if err = errors.Join(err, json.Unmarshal(raw, object)); err != nil {
+			l.AddErrors(s.Manifest, input.Problem(release.RuleProfile, field.ErrorTypeInternal, "spec.parent", nil, "the parent cannot be read: %v", err))
+			return
+		}
+		spec = &object.Spec
+	}
+	l.become(s.Manifest, s.Name, release.Profile{
+		Raw: s.Manifest.JSON, Cloud: l.Providers[parent.Object.Spec.Type], Parent: spec, Used: l.used.in("NamespacedCloudProfile " + s.Name),
+		Spec: v1beta1.CloudProfileSpec{
+			Type: parent.Object.Spec.Type, MachineImages: s.Object.Spec.MachineImages, ProviderConfig: s.Object.Spec.ProviderConfig,
+		},
+	})
+}
+
+// become notes what a manifest becomes.
+func (l *inLandscape) become(o *manifest.Object, name string, p release.Profile) {
+	result := release.Import(p, l.contents, l.flags.options)
+	is := l.answer(o, name)
+	is.Versions = append(is.Versions, result.Versions...)
+	l.AddErrors(o, result.Errors...)
+	l.AddWarnings(o, result.Warnings...)
+	for _, f := range result.Faults {
+		found := ofFault(f)
+		found.Object = report.Object(o.Identity)
+		l.Findings = append(l.Findings, found)
+	}
+	for _, note := range result.Notes {
+		l.importing.notes = append(l.importing.notes, name+": "+note)
+	}
+	if len(result.Errors)+len(result.Faults) == 0 && len(result.Ops) > 0 {
+		l.becomes[o] = files.Edit{Ops: result.Ops}
+	}
+}
+
+// change returns the files that change, and reads them into l.after.
+func (l *inLandscape) change() ([]files.Changed, error) {
+	l.after = &input.Given{Providers: l.Providers, Landscape: landscape.Landscape{Server: l.Server}, Namespace: l.Namespace}
+	names, edited := map[string]bool{}, map[string]bool{}
+	for o := range l.becomes {
+		names[o.File] = true
+	}
+	var changed []files.Changed
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		text, err := l.text(name)
+		if err != nil {
+			return nil, err
+		}
+		if file, done := l.edit(name, text); done {
+			edited[name], changed = true, append(changed, file)
+		}
+	}
+	l.TakeOver(l.after, edited)
+	return changed, nil
+}
+
+// edit changes a file, and takes what it says then into l.after. It reports whether that can be done; otherwise there is a finding.
+func (l *inLandscape) edit(name, text string) (files.Changed, bool) {
+	edits := map[files.Place]files.Edit{}
+	var first *manifest.Object
+	for _, o := range l.order {
+		becomes, changes := l.becomes[o]
+		if o.File != name || !changes {
+			continue
+		}
+		edits[files.PlaceOf(o)] = becomes
+		if first == nil {
+			first = o
+		}
+	}
+	changed, objects, err := files.Edited(name, text, edits)
+	for _, o := range objects {
+		l.after.Add(o)
+	}
+	if err == nil && len(l.after.Findings) == 0 {
+		return files.Changed{File: name, Diff: files.Diff(name, name, text, changed), Text: changed}, true
+	}
+	place, message := report.Finding{File: name}, "the file is written in a way that cannot be changed without changing more than has to; "+
+		"write what is to change in plain block style, without aliases"
+	place.Line, place.Column = first.Position("spec.machineImages")
+	var fault *edit.Fault
+	if errors.As(err, &fault) {
+		place.Line, place.Column, message = fault.Line, fault.Column, fault.Message
+	}
+	place.Severity, place.Rule, place.Type, place.Message = finding.SeverityError, release.RuleProfile, field.ErrorTypeForbidden, message
+	place.Object = report.Object(first.Identity)
+	l.Findings = append(l.Findings, place)
+	return files.Changed{}, false
+}
+
+// close gives each profile its findings and files, and the run what it prints.
+func (l *inLandscape) close(changed []files.Changed) {
+	l.NameStdin(l.Findings)
+	report.Sort(l.Findings)
+	for _, o := range l.order {
+		is := l.answers[o]
+		for _, f := range l.Findings {
+			if f.Object == report.Object(o.Identity) && f.Object.Kind != "" || f.File == o.File && f.Object.Kind == "" {
+				is.Findings = append(is.Findings, f)
+			}
+		}
+		if _, changes := l.becomes[o]; !changes {
+			continue
+		}
+		for _, f := range changed {
+			if f.File == o.File {
+				is.Files = append(is.Files, f)
+			}
+		}
+	}
+	l.importing.findings = append(l.importing.findings, l.Findings...)
+	l.importing.files = append(l.importing.files, changed...)
+	l.importing.notes = append(l.importing.notes, l.Notes...)
+}

@@ -1,0 +1,391 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package release
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/inventory"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Which flavors a profile gets of the artifacts of a release.
+
+// flavor is an artifact in a profile.
+type flavor struct {
+	*Artifact
+	has mapped
+	// declares is what it declares in the provider config, and core what it does in core, which cannot carry all of it.
+	declares, core v1beta1.Capabilities
+	// implied is what else the map says, for legacy formats that have fields for it.
+	implied v1beta1.Capabilities
+	set     capability.Set
+	// read is what the provider reads of it, with the references of the profile's regions alone.
+	read imageselector.Flavor[any]
+	// same is the flavor that the profile has already; nil if it has none.
+	same *mappedFlavor
+}
+
+// flavorsOf returns the flavors of one version that a profile gets, in the order in which they are written. What is wrong is noted.
+func (t *target) flavorsOf(artifacts []Artifact) []*flavor {
+	var all []*flavor
+	for i := range artifacts {
+		if f := t.flavorOf(&artifacts[i]); f != nil {
+			all = append(all, f)
+		}
+	}
+	t.resolveAlone(all)
+	kept := all[:0]
+	for _, f := range all {
+		if t.fit(f) {
+			kept = append(kept, f)
+		}
+	}
+	if t.contents.Map != nil && t.contents.Map.Source == SourceInventory {
+		kept = together(kept, func(f *flavor) string { return fmt.Sprint(f.declares) })
+	}
+	t.leaveUndeclared(kept)
+	read := kept[:0]
+	for _, f := range kept {
+		if t.refer(f) {
+			read = append(read, f)
+		}
+	}
+	kept = t.distinct(read)
+	slices.SortStableFunc(kept, func(a, b *flavor) int { return slices.Compare(t.rank(a.declares), t.rank(b.declares)) })
+	return kept
+}
+
+// flavorOf returns what an artifact is by the map; nil if it is none for the profile.
+func (t *target) flavorOf(a *Artifact) *flavor {
+	f := &flavor{Artifact: a, has: mapped{capabilities: a.Capabilities}}
+	if a.Facts == nil {
+		return f
+	}
+	m := t.contents.Map
+	if m.skips(a.Facts) {
+		t.skip("an image that the map skips", "images that the map skips")
+		return nil
+	}
+	if m.Source == SourceInventory {
+		if !t.active(a.Facts) {
+			t.skip("an image that is not active", "images that are not active")
+			return nil
+		}
+		if !t.isMapGiven {
+			m = &Map{Rows: slices.Concat(m.Rows, tableOf(t.Cloud))}
+		}
+	}
+	f.has = m.of(a.Facts, t.vocabularyOf)
+	return f
+}
+
+// active reports whether the cloud boots an image with some facts.
+func (t *target) active(facts map[string][]string) bool {
+	if len(facts["status"]) == 0 {
+		return true
+	}
+	status := strings.ToLower(facts["status"][0])
+	describer, describes := provider.As[inventory.Describer](t.Cloud)
+	return status == "active" || describes && slices.Contains(describer.DescribeInventories().Active, status)
+}
+
+// resolveAlone gives the values to images which have no ordinary one beside them. One that is special in several ways stays special in one
+// of them, the last, if there is an ordinary image: with all values in all of them it would be chosen in place of that.
+func (t *target) resolveAlone(all []*flavor) {
+	if t.contents.Map == nil {
+		return
+	}
+	names := t.contents.Map.aloneNames()
+	base := func(f *flavor) string {
+		rest := maps.Clone(f.has.capabilities)
+		for _, name := range names {
+			delete(rest, name)
+		}
+		return fmt.Sprint(rest)
+	}
+	both := make([][]string, len(all))
+	for i, f := range all {
+		ordinary := false
+		for _, b := range all {
+			ordinary = ordinary || base(b) == base(f) && len(b.has.alone) == 0
+		}
+		for _, name := range names {
+			if _, special := f.has.alone[name]; special && !slices.ContainsFunc(all, func(b *flavor) bool { return base(b) == base(f) && ordinaryIn(name, names, b, f) }) {
+				both[i] = append(both[i], name)
+			}
+		}
+		if ordinary && len(both[i]) == len(f.has.alone) && len(both[i]) > 0 {
+			both[i] = both[i][:len(both[i])-1]
+		}
+	}
+	for i, f := range all {
+		for _, name := range both[i] {
+			f.has.capabilities[name] = f.has.alone[name]
+		}
+	}
+}
+
+// ordinaryIn reports whether an image is ordinary in one respect in which another one is special, and is as that in all others.
+func ordinaryIn(name string, names []string, b, special *flavor) bool {
+	for _, n := range names {
+		_, is := b.has.alone[n]
+		if _, wants := special.has.alone[n]; is != (wants && n != name) {
+			return false
+		}
+	}
+	return true
+}
+
+// fit works out what a flavor declares in the profile. It reports whether the profile has a place for it.
+func (t *target) fit(f *flavor) bool {
+	f.declares, f.core, f.implied = v1beta1.Capabilities{}, v1beta1.Capabilities{}, v1beta1.Capabilities{}
+	for _, written := range sortedNames(f.has.capabilities) {
+		values := f.has.capabilities[written]
+		name, known, core := t.nameOf(written)
+		if name == "" {
+			if t.legacy && strings.HasPrefix(written, t.Cloud.Type()+"-") {
+				f.implied[written] = values
+			}
+			continue
+		}
+		if name != written {
+			values = texts.TranslateAll(written, values)
+		}
+		var kept []string
+		for _, value := range known {
+			if slices.Contains(values, value) {
+				kept = append(kept, value)
+			}
+		}
+		if len(kept) == 0 {
+			t.skip(fmt.Sprintf("an image with %s, a value of %s that the profile does not register", words.And(values), name),
+				fmt.Sprintf("images with %s, a value of %s that the profile does not register", words.And(values), name))
+			return false
+		}
+		if f.declares[name] = kept; core {
+			f.core[name] = kept
+		}
+	}
+	return true
+}
+
+// nameOf returns by which name a profile has a capability, the values that it may have there, and whether core can carry it. The name is
+// empty if the profile does not have it.
+func (t *target) nameOf(written string) (name string, values []string, core bool) {
+	if t.legacy && written == capability.Architecture {
+		return written, architectures, true
+	}
+	for _, as := range []string{written, texts.Other(written)} {
+		for _, c := range t.vocabularyOf {
+			if as != "" && c.Name == as {
+				return as, c.Values, true
+			}
+		}
+	}
+	if t.legacy || reservedAs(written) == nil {
+		return "", nil, false
+	}
+	name = texts.Canonical(written)
+	if other := texts.Other(name); t.firstText && other != "" {
+		name = other
+	}
+	return name, reservedAs(name).Values, false
+}
+
+// leaveUndeclared leaves out of all flavors the reserved capabilities that the profile does not register, if each has the value that an
+// image has which does not declare it.
+func (t *target) leaveUndeclared(all []*flavor) {
+	declared := map[string]bool{}
+	for _, f := range all {
+		for name, values := range f.declares {
+			d := reservedAs(name)
+			_, core := f.core[name]
+			declared[name] = declared[name] || core || d == nil || !slices.Equal(values, []string{d.Undeclared})
+		}
+	}
+	for _, f := range all {
+		maps.DeleteFunc(f.declares, func(name string, _ v1beta1.CapabilityValues) bool { return !declared[name] })
+	}
+}
+
+// refer reads the references of a flavor as the provider does, those of the profile's regions. It reports whether there are any, and notes
+// what is wrong.
+func (t *target) refer(f *flavor) bool {
+	entry := map[string]any{"capabilities": f.declares}
+	maps.Copy(entry, f.Global)
+	var regions []any
+	var places []Place
+	for i, r := range f.Regions {
+		if !slices.Contains(t.regions, r.Name) {
+			t.skippedRegions[r.Name] = true
+			continue
+		}
+		fields := maps.Clone(r.Fields)
+		fields["name"] = r.Name
+		regions, places = append(regions, fields), append(places, f.regions[i])
+	}
+	if len(regions) > 0 {
+		entry["regions"] = regions
+	}
+	f.set, _ = t.vocabulary.Flavor(f.declares, t.undeclared(provider.ImageVersion{Image: f.Image, Version: f.Version}), nil)
+	if len(regions) == 0 && len(f.Global) == 0 {
+		f.read.Capabilities = f.declares
+		t.nowhere = append(t.nowhere, f)
+		return false
+	}
+	root := field.NewPath("images")
+	version, found := t.decode(map[string]any{"version": f.Version, "capabilityFlavors": []any{entry}}, root)
+	if version != nil && len(version.Flavors) == 1 {
+		f.read = version.Flavors[0]
+		for _, r := range f.read.Regional {
+			found = append(found, t.Cloud.ValidateReference(r.Ref, r.Path)...)
+		}
+		if f.read.Global != nil {
+			found = append(found, t.Cloud.ValidateReference(f.read.Global.Ref, f.read.Global.Path)...)
+		}
+	}
+	below := root.Child("machineImages").Index(0).Child("versions").Index(0).Child("capabilityFlavors").Index(0).String()
+	for _, err := range found {
+		at, place := strings.TrimPrefix(strings.TrimPrefix(err.Field, below), "."), f.At
+		for i := range places {
+			if strings.HasPrefix(at, fmt.Sprintf("regions[%d]", i)) {
+				place = places[i]
+			}
+		}
+		t.faults = append(t.faults, Fault{place, RuleSource, err.Type, at, messageOf(err)})
+	}
+	return len(found) == 0 && version != nil
+}
+
+// decode has the provider read an image version in the format with flavors.
+func (t *target) decode(version map[string]any, at *field.Path) (*imageselector.Version[any], field.ErrorList) {
+	raw, err := json.Marshal(map[string]any{
+		"apiVersion": t.apiVersion, "kind": t.kind,
+		"machineImages": []any{map[string]any{"name": "image", "versions": []any{version}}},
+	})
+	if err != nil {
+		return nil, field.ErrorList{field.InternalError(at, err)}
+	}
+	config, report := t.Cloud.Decode(&runtime.RawExtension{Raw: raw}, at)
+	if len(config.Images) != 1 || len(config.Images[0].Versions) != 1 {
+		return nil, report.Errors.Errors()
+	}
+	return &config.Images[0].Versions[0], report.Errors.Errors()
+}
+
+// distinct returns flavors without those that are the same as an earlier one, which it notes with the capability that would tell them apart.
+func (t *target) distinct(all []*flavor) (kept []*flavor) {
+	for _, f := range all {
+		i := slices.IndexFunc(kept, func(other *flavor) bool { return other.set == f.set })
+		if i < 0 {
+			kept = append(kept, f)
+			continue
+		}
+		t.ambiguous(kept[i], f)
+	}
+	return kept
+}
+
+func (t *target) ambiguous(a, b *flavor) {
+	places := []string{placeText(a.At), placeText(b.At)}
+	if a.At.File == b.At.File && a.At.Line == b.At.Line {
+		places = places[:1]
+	}
+	var apart []string
+	for _, name := range sortedNames(union(a.has.capabilities, b.has.capabilities)) {
+		if !slices.Equal(a.has.capabilities[name], b.has.capabilities[name]) {
+			apart = append(apart, name)
+		}
+	}
+	repair := "leave one of them out"
+	switch {
+	case len(apart) > 0 && t.legacy:
+		repair = fmt.Sprintf("they differ in %s: register %s in machineCapabilities beside the architecture, as migrate does that, or choose one of them by --match",
+			words.And(apart), words.And(apart))
+		if !slices.ContainsFunc(apart, func(name string) bool { return reservedAs(name) == nil }) {
+			repair = fmt.Sprintf("they differ in %s, for which only profiles with machineCapabilities have a place: register the architecture by migrate, "+
+				"or choose one of them by --match", words.And(apart))
+		}
+	case len(apart) > 0:
+		repair = fmt.Sprintf("they differ in %s: register %s in machineCapabilities, or choose one of them by --match", words.And(apart), words.And(apart))
+	}
+	t.fail(RuleAmbiguous, field.ErrorTypeDuplicate, "spec.machineCapabilities", "%s@%s: two images are the same flavor here, %s, that in %s; %s",
+		a.Image, a.Version, t.format(a.declares), words.And(places), repair)
+}
+
+func placeText(p Place) string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
+
+func union(a, b v1beta1.Capabilities) v1beta1.Capabilities {
+	all := v1beta1.Capabilities{}
+	maps.Copy(all, a)
+	maps.Copy(all, b)
+	return all
+}
+
+// format prints capabilities as people write them, in the order of the vocabulary.
+func (t *target) format(c v1beta1.Capabilities) string {
+	if len(c) == 0 {
+		return "{}"
+	}
+	return t.vocabulary.Format(c)
+}
+
+// names are the capabilities of the profile in the order in which they are written.
+func (t *target) names() (names []string) {
+	for _, c := range t.vocabularyOf {
+		names = append(names, c.Name)
+	}
+	if t.legacy {
+		names = append(names, capability.Architecture)
+	}
+	for _, d := range append(capability.Reserved(), capability.FirstText()...) {
+		if !slices.Contains(names, d.Name) {
+			names = append(names, d.Name)
+		}
+	}
+	return names
+}
+
+// rank is by what flavors are ordered: the places of their values, capability by capability.
+func (t *target) rank(c v1beta1.Capabilities) (rank []int) {
+	const most = 1000
+	for _, name := range t.names() {
+		values, declared := c[name]
+		var known []string
+		_, known, _ = t.nameOf(name)
+		if d := reservedAs(name); !declared && d != nil {
+			values = []string{d.Undeclared}
+		}
+		first := most
+		for _, value := range values {
+			if i := slices.Index(known, value); i >= 0 {
+				first = min(first, i)
+			}
+		}
+		if !declared && reservedAs(name) == nil {
+			first = -1
+		}
+		rank = append(rank, first, cmp.Compare(len(values), 1))
+	}
+	return rank
+}
+
+// architectures are those that profiles without capabilities have.
+var architectures = []string{constants.ArchitectureAMD64, constants.ArchitectureARM64}

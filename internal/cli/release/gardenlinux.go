@@ -1,0 +1,355 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package release
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// The metadata that Garden Linux publishes for each image that it builds, in a file for each.
+
+// The keys of the metadata that are read.
+const (
+	keyPlatform     = "platform"
+	keyArchitecture = "architecture"
+	keyVersion      = "version"
+	keyModifiers    = "modifiers"
+	keyPublished    = "published_image_metadata"
+	keyGeneration   = "hyper_v_generation"
+	keyInstance     = "azure_cloud"
+	// keyName is not in the metadata: it is the name of the file.
+	keyName = "name"
+)
+
+// published says how the images of a platform are published.
+type published struct {
+	// provider is the type of its cloud.
+	provider string
+	// list is the key of the images in the metadata; in each, region and id are the keys of these. An empty region: they are for all.
+	list, region, id string
+	// field is that of the provider config for the ID.
+	field string
+}
+
+// platforms are those of clouds that are known.
+var platforms = map[string]published{
+	"ali":                {"alicloud", "published_alicloud_images", "region_id", "image_id", "id"},
+	"aws":                {"aws", "published_aws_images", "aws_region_id", "ami_id", "ami"},
+	"azure":              {"azure", "published_gallery_images", "", "community_gallery_image_id", "communityGalleryImageID"},
+	"gcp":                {provider: "gcp"},
+	"openstack":          {"openstack", "published_openstack_images", "region_name", "image_id", "id"},
+	"openstackbaremetal": {"openstack", "published_openstack_images", "region_name", "image_id", "id"},
+}
+
+// metadata is one file.
+type metadata struct {
+	file   string
+	root   *yaml.Node
+	last   int
+	facts  map[string][]string
+	faults []Fault
+	// version as x.y.z, and where it is written.
+	version string
+	at      *yaml.Node
+}
+
+func (m *metadata) place(n *yaml.Node) Place {
+	if n == nil {
+		return Place{m.file, m.last, 1}
+	}
+	return Place{m.file, n.Line, n.Column}
+}
+
+func (m *metadata) fail(kind field.ErrorType, n *yaml.Node, key, format string, args ...any) {
+	m.faults = append(m.faults, Fault{Place: m.place(n), Rule: RuleSource, Type: kind, Field: key, Message: fmt.Sprintf(format, args...)})
+}
+
+// readGardenLinux reads metadata. All files have to be of one release, also those of other clouds.
+func readGardenLinux(s Source) (*Contents, []Fault, error) {
+	files, err := filesIn(s.Path)
+	if err != nil {
+		return nil, nil, err
+	}
+	contents := &Contents{Files: len(files), Others: map[string]int{}, Map: GardenLinuxMap()}
+	var faults []Fault
+	var read []*metadata
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, nil, err
+		}
+		m := parseMetadata(file, string(text), s.Version != "")
+		var artifacts []Artifact
+		if len(m.faults) == 0 {
+			artifacts = m.artifacts(contents)
+		}
+		if faults = append(faults, m.faults...); len(m.faults) == 0 {
+			read = append(read, m)
+		}
+		for _, a := range artifacts {
+			if a.Image = s.Image; s.Version != "" {
+				a.Version = s.Version
+			}
+			if s.chosen(a.Facts) {
+				contents.Artifacts = append(contents.Artifacts, a)
+			}
+		}
+	}
+	faults = append(faults, mixed(read)...)
+	faults = append(faults, twice(read)...)
+	if len(faults) == 0 {
+		faults = sameReference(contents.Artifacts)
+	}
+	return contents, faults, nil
+}
+
+// lineOf finds the line in the error of the parser.
+var lineOf = regexp.MustCompile(`line (\d+): `)
+
+// parseMetadata reads what every file has to have. The version may be any if another one is said.
+func parseMetadata(file, text string, anyVersion bool) *metadata {
+	m := &metadata{file: file, last: max(1, strings.Count(strings.TrimRight(text, "\n"), "\n")+1), facts: map[string][]string{}}
+	var document yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
+		message := strings.TrimPrefix(err.Error(), "yaml: ")
+		at := &yaml.Node{Line: m.last, Column: 1}
+		if found := lineOf.FindStringSubmatch(message); found != nil {
+			at.Line, _ = strconv.Atoi(found[1])
+			message = strings.Replace(message, found[0], "", 1)
+		}
+		m.fail(field.ErrorTypeInvalid, at, "", "not valid YAML: %s; the file may be truncated: fetch it again", message)
+		return m
+	}
+	if len(document.Content) == 0 {
+		m.fail(field.ErrorTypeRequired, nil, "", "the file is empty: fetch it again")
+		return m
+	}
+	if m.root = document.Content[0]; m.root.Kind != yaml.MappingNode {
+		m.fail(field.ErrorTypeInvalid, m.root, "", "this is no metadata of a release, which is a mapping with %s, %s and so on", keyPlatform, keyVersion)
+		return m
+	}
+	var missing []string
+	for _, key := range []string{keyArchitecture, keyModifiers, keyPlatform, keyPublished, keyVersion} {
+		if member(m.root, key) == nil {
+			missing = append(missing, key)
+		}
+	}
+	if len(missing) > 0 {
+		m.fail(field.ErrorTypeRequired, nil, missing[0], "the file ends without %s: it is truncated, or no metadata of a Garden Linux release; fetch it again",
+			words.And(missing))
+		return m
+	}
+	m.facts[keyName] = []string{strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), ".s3_metadata")}
+	for pair := range slices.Chunk(m.root.Content, 2) {
+		m.readFact(pair[0].Value, pair[1])
+	}
+	if m.at = member(m.root, keyVersion); len(m.faults) == 0 {
+		m.readVersion(anyVersion)
+	}
+	return m
+}
+
+// readFact takes a scalar, or a list of them, into the facts.
+func (m *metadata) readFact(key string, n *yaml.Node) {
+	text := func(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() != "!!null" }
+	switch {
+	case text(n):
+		m.facts[key] = []string{n.Value}
+	case n.Kind == yaml.SequenceNode && !slices.ContainsFunc(n.Content, func(item *yaml.Node) bool { return !text(item) }):
+		m.facts[key] = []string{}
+		for _, item := range n.Content {
+			m.facts[key] = append(m.facts[key], item.Value)
+		}
+	}
+	_, is := m.facts[key]
+	switch {
+	case slices.Contains([]string{keyArchitecture, keyPlatform, keyVersion}, key) && (!text(n) || n.Value == ""):
+		m.fail(field.ErrorTypeInvalid, n, key, "%s has to be text", key)
+	case key == keyModifiers && (!is || text(n)):
+		m.fail(field.ErrorTypeInvalid, n, key, "%s has to be a list of text", key)
+	case key == keyArchitecture && n.Value != "amd64" && n.Value != "arm64":
+		m.fail(field.ErrorTypeNotSupported, n, key, "%s is no architecture of Gardener: there are amd64 and arm64", words.Quoted(n.Value))
+	}
+}
+
+func (m *metadata) readVersion(anyVersion bool) {
+	version, is := Complete(m.at.Value)
+	if !is && !anyVersion {
+		m.fail(field.ErrorTypeInvalid, m.at, keyVersion, "%s is no semantic version, as 1877.3 or 1877.3.0 are: say by --version which one it is",
+			words.Quoted(m.at.Value))
+	}
+	m.version = version
+}
+
+// member returns the value of a key; nil if it is not there.
+func member(n *yaml.Node, key string) *yaml.Node {
+	if n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for pair := range slices.Chunk(n.Content, 2) {
+		if pair[0].Value == key {
+			return pair[1]
+		}
+	}
+	return nil
+}
+
+// artifacts returns the images of a file. What has none is counted.
+func (m *metadata) artifacts(contents *Contents) []Artifact {
+	platform := m.facts[keyPlatform][0]
+	how, known := platforms[platform]
+	if !known {
+		contents.Others[platform]++
+		return nil
+	}
+	n := member(m.root, keyPublished)
+	switch {
+	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
+		contents.Unpublished++
+		return nil
+	case n.Kind != yaml.MappingNode:
+		m.fail(field.ErrorTypeInvalid, n, keyPublished, "%s has to be a mapping, or null if nothing was published", keyPublished)
+		return nil
+	}
+	base := Artifact{Provider: how.provider, Version: m.version, Facts: m.facts, At: m.place(n)}
+	if platform == "gcp" {
+		return m.ofGCP(n, base)
+	}
+	list := member(n, how.list)
+	if list == nil || list.Kind != yaml.SequenceNode {
+		m.fail(field.ErrorTypeRequired, n, keyPublished, "there is no list %s, which platform %s has: it is metadata of another cloud", how.list, platform)
+		return nil
+	}
+	if len(list.Content) == 0 {
+		contents.Unpublished++
+		return nil
+	}
+	if how.region == "" {
+		return m.ofAzure(list, how, base)
+	}
+	return m.ofRegions(list, how, base)
+}
+
+// textAt returns the text of a key of an entry, which has to be there.
+func (m *metadata) textAt(n *yaml.Node, path, key string) string {
+	value := member(n, key)
+	if value == nil || value.Kind != yaml.ScalarNode || value.Value == "" || value.ShortTag() == "!!null" {
+		m.fail(field.ErrorTypeRequired, n, path, "%s is missing", key)
+		return ""
+	}
+	return value.Value
+}
+
+// ofRegions makes an artifact of a list with an image for each region.
+func (m *metadata) ofRegions(list *yaml.Node, how published, a Artifact) []Artifact {
+	first := map[string]int{}
+	for i, n := range list.Content {
+		path := fmt.Sprintf("%s.%s[%d]", keyPublished, how.list, i)
+		region, id := m.textAt(n, path, how.region), m.textAt(n, path, how.id)
+		if line := first[region]; line > 0 && region != "" {
+			m.fail(field.ErrorTypeDuplicate, n, path, "region %s has an image already, in line %d", words.Quoted(region), line)
+			continue
+		}
+		first[region] = n.Line
+		a.Regions = append(a.Regions, Region{region, map[string]any{how.field: id}})
+		a.regions = append(a.regions, m.place(n))
+	}
+	return []Artifact{a}
+}
+
+// ofAzure makes artifacts of a list with an image for each instance of Azure and generation of its hypervisor.
+func (m *metadata) ofAzure(list *yaml.Node, how published, base Artifact) (artifacts []Artifact) {
+	first := map[string]int{}
+	for i, n := range list.Content {
+		path := fmt.Sprintf("%s.%s[%d]", keyPublished, how.list, i)
+		id, instance, generation := m.textAt(n, path, how.id), m.textAt(n, path, keyInstance), m.textAt(n, path, keyGeneration)
+		key := instance + " " + generation
+		if line := first[key]; line > 0 && instance != "" && generation != "" {
+			m.fail(field.ErrorTypeDuplicate, n, path, "%s %s and %s %s have an image already, in line %d", keyInstance, instance, keyGeneration, generation, line)
+			continue
+		}
+		first[key] = n.Line
+		a := base
+		a.Instance, a.Global, a.At, a.Facts = instance, map[string]any{how.field: id}, m.place(n), map[string][]string{}
+		for name, value := range base.Facts {
+			a.Facts[name] = value
+		}
+		a.Facts[keyInstance], a.Facts[keyGeneration] = []string{instance}, []string{generation}
+		artifacts = append(artifacts, a)
+	}
+	return artifacts
+}
+
+// ofGCP makes an artifact of an image for all regions.
+func (m *metadata) ofGCP(n *yaml.Node, a Artifact) []Artifact {
+	project, name := m.textAt(n, keyPublished, "gcp_project_name"), m.textAt(n, keyPublished, "gcp_image_name")
+	a.Global = map[string]any{"image": "projects/" + project + "/global/images/" + name}
+	return []Artifact{a}
+}
+
+// mixed returns a fault for each file of another release than the first.
+func mixed(read []*metadata) (faults []Fault) {
+	for _, m := range read {
+		if m.version != read[0].version {
+			m.fail(field.ErrorTypeInvalid, m.at, keyVersion, "this is release %s, and %s is of %s: import one release at a time",
+				m.at.Value, read[0].file, read[0].at.Value)
+			faults = append(faults, m.faults...)
+		}
+	}
+	return faults
+}
+
+// twice returns a fault for each file that has an image which another file has.
+func twice(read []*metadata) (faults []Fault) {
+	first := map[string]*metadata{}
+	for _, m := range read {
+		modifiers := slices.Clone(m.facts[keyModifiers])
+		slices.Sort(modifiers)
+		key := strings.Join(append([]string{m.version, m.facts[keyPlatform][0], m.facts[keyArchitecture][0]}, slices.Compact(modifiers)...), " ")
+		if other := first[key]; other != nil {
+			m.fail(field.ErrorTypeDuplicate, m.root, keyPlatform, "this is the image that %s is of, by %s, %s and %s: remove one of the two",
+				other.file, keyPlatform, keyArchitecture, keyModifiers)
+			faults = append(faults, m.faults...)
+			continue
+		}
+		first[key] = m
+	}
+	return faults
+}
+
+// sameReference returns a fault for each reference that another artifact has in the same region.
+func sameReference(artifacts []Artifact) (faults []Fault) {
+	first := map[string]Place{}
+	look := func(a *Artifact, region string, fields map[string]any, at Place) {
+		key := fmt.Sprint(a.Provider, " ", region, " ", fields)
+		if other, found := first[key]; found {
+			faults = append(faults, Fault{at, RuleSource, field.ErrorTypeDuplicate, keyPublished,
+				fmt.Sprintf("this image is in %s:%d already: one of the two files has the wrong one", other.File, other.Line)})
+			return
+		}
+		first[key] = at
+	}
+	for i := range artifacts {
+		a := &artifacts[i]
+		if a.Global != nil {
+			look(a, "", a.Global, a.At)
+		}
+		for k, r := range a.Regions {
+			look(a, r.Name, r.Fields, a.regions[k])
+		}
+	}
+	return faults
+}

@@ -1,0 +1,396 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package release
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/internal/cli/edit"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/profile/entries"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Profile is a profile that gets images.
+type Profile struct {
+	// Raw is its manifest, as JSON.
+	Raw json.RawMessage
+	// Cloud is its provider.
+	Cloud provider.Provider[any]
+	// Spec is what the manifest says, of a NamespacedCloudProfile what a CloudProfile has as well.
+	Spec v1beta1.CloudProfileSpec
+	// Parent is the parent of a NamespacedCloudProfile as it is going to be; nil for a CloudProfile.
+	Parent *v1beta1.CloudProfileSpec
+	// Used says who uses an image version; nil: nobody uses any.
+	Used func(image, version string) []string
+}
+
+// Options say how images get into profiles.
+type Options struct {
+	// Classification of new versions; empty for none.
+	Classification string
+	// Replace has references replaced that a profile has already.
+	Replace bool
+	// Keep is how many versions of each x.y stay as they are; 0: all.
+	Keep int
+	// Expire is the expirationDate of those that do not; empty: they get none.
+	Expire string
+	// Map takes the place of the one that the source has by default; nil: it does not.
+	Map *Map
+}
+
+// What becomes of an image version in a profile.
+const (
+	ActionAdded     = "added"
+	ActionUnchanged = "unchanged"
+	ActionReplaced  = "replaced"
+	ActionConflict  = "conflict"
+)
+
+// Version says what becomes of an image version of the release in a profile. Its JSON is an interface.
+type Version struct {
+	Image   string `json:"image"`
+	Version string `json:"version"`
+	// Flavors is how many the release has for the profile, and Regions in how many regions of the profile they are.
+	Flavors int `json:"flavors"`
+	Regions int `json:"regions"`
+	// Action is one of the Action constants: added if anything is.
+	Action string `json:"action"`
+}
+
+// Result is what becomes of a profile.
+type Result struct {
+	// Ops are what makes it of the manifest; none if it stays as it is.
+	Ops []edit.Op
+	// Versions are those of the release, by name, the newest first.
+	Versions []Version
+	// Errors and Warnings are at paths of the manifest. With any errors or faults, Ops are of no use.
+	Errors, Warnings field.ErrorList
+	// Faults are about the source.
+	Faults []Fault
+	// Notes say what was left out, and why.
+	Notes []string
+}
+
+// target is a profile while it gets images.
+type target struct {
+	Profile
+	contents   *Contents
+	options    Options
+	isMapGiven bool
+	// vocabularyOf are the capabilities of the profile, or of its parent, and vocabulary is made of them; legacy is set if there are none.
+	vocabularyOf []v1beta1.CapabilityDefinition
+	vocabulary   *capability.Vocabulary
+	legacy       bool
+	// firstText is set if the profile has names of the first text of GEP-0054.
+	firstText bool
+	regions   []string
+	// apiVersion and kind of the provider config, and tree is the manifest.
+	apiVersion, kind string
+	tree             map[string]any
+	existing         []imageselector.Image[any]
+
+	errs, warnings field.ErrorList
+	faults         []Fault
+	notes          []string
+	// skipped counts what is left out, each with the words for one and for several, in the order of words.
+	skipped        map[[2]string]int
+	skippedRegions map[string]bool
+	// nowhere are flavors without any reference in the regions of the profile.
+	nowhere []*flavor
+	edits   *edits
+}
+
+// Import returns what a profile becomes that gets the images of a source.
+func Import(p Profile, contents *Contents, options Options) Result {
+	t := newTarget(p, contents, options)
+	t.checkConfig()
+	if len(t.errs) > 0 {
+		return t.result(nil)
+	}
+	artifacts, names := t.artifacts()
+	if len(names) == 0 {
+		at := "spec.type"
+		if p.Parent != nil {
+			at = "spec.parent.name"
+		}
+		t.fail(RuleProfile, field.ErrorTypeNotFound, at, "the source has no image for %s: give the files of a release for that cloud", t.cloudText())
+		return t.result(nil)
+	}
+	var all []Version
+	var wanted []*wanted
+	for _, id := range names {
+		version, w := t.version(id, artifacts[id])
+		if all = append(all, version); w != nil {
+			wanted = append(wanted, w)
+		}
+	}
+	t.edits.core(t, wanted)
+	t.edits.config(t, wanted)
+	for i := range all {
+		for _, w := range wanted {
+			if w.id.Image == all[i].Image && w.id.Version == all[i].Version {
+				all[i].Action = w.action()
+			}
+		}
+	}
+	t.keep(wanted)
+	return t.result(all)
+}
+
+func newTarget(p Profile, contents *Contents, options Options) *target {
+	t := &target{Profile: p, contents: contents, options: options, skipped: map[[2]string]int{}, skippedRegions: map[string]bool{}, edits: &edits{}}
+	if options.Map != nil {
+		given := *contents
+		given.Map, t.isMapGiven = options.Map, true
+		t.contents = &given
+	}
+	above := &p.Spec
+	if p.Parent != nil {
+		above = p.Parent
+	}
+	t.vocabularyOf = above.MachineCapabilities
+	t.legacy = len(t.vocabularyOf) == 0
+	t.vocabulary, _ = capability.Compile(t.vocabularyOf, nil, p.Cloud.Workers().Definitions()...)
+	for _, r := range above.Regions {
+		t.regions = append(t.regions, r.Name)
+	}
+	t.tree = mapping(edit.Decoded(p.Raw))
+	written := p.Raw
+	if p.Parent != nil {
+		parent, _ := json.Marshal(p.Parent)
+		written = slices.Concat(written, parent)
+	}
+	for _, d := range capability.FirstText() {
+		t.firstText = t.firstText || bytes.Contains(written, []byte(`"`+d.Name+`"`))
+	}
+	for _, d := range capability.Reserved() {
+		if texts.OfSecond(d.Name) && bytes.Contains(written, []byte(`"`+d.Name+`"`)) {
+			t.firstText = false
+		}
+	}
+	config := mapping(mapping(t.tree["spec"])["providerConfig"])
+	if len(config) == 0 && p.Parent != nil && providerconfig.HasContent(p.Parent.ProviderConfig) {
+		config = mapping(edit.Decoded(p.Parent.ProviderConfig.Raw))
+	}
+	t.apiVersion, _ = config["apiVersion"].(string)
+	t.kind, _ = config["kind"].(string)
+	t.apiVersion = cmp.Or(t.apiVersion, p.Cloud.Type()+".provider.extensions.gardener.cloud/v1alpha1")
+	t.kind = cmp.Or(t.kind, "CloudProfileConfig")
+	return t
+}
+
+// checkConfig reads the images of the provider config, and reports what cannot be read of them.
+func (t *target) checkConfig() {
+	if !providerconfig.HasContent(t.Spec.ProviderConfig) {
+		return
+	}
+	at := field.NewPath("spec", "providerConfig")
+	config, report := t.Cloud.Decode(t.Spec.ProviderConfig, at)
+	t.existing = config.Images
+	for _, f := range report.Errors {
+		if providerconfig.UnreadIn(finding.List{f}, at).Touches(at.Child("machineImages")) {
+			t.errs = append(t.errs, f.Error)
+		}
+	}
+}
+
+func (t *target) fail(rule string, kind field.ErrorType, at, format string, args ...any) {
+	t.errs = append(t.errs, problem(rule, kind, at, format, args...))
+}
+
+func problem(rule string, kind field.ErrorType, at, format string, args ...any) *field.Error {
+	return &field.Error{Type: kind, Field: at, Origin: rule, BadValue: field.OmitValueType{}, Detail: fmt.Sprintf(format, args...)}
+}
+
+func (t *target) skip(one, several string) { t.skipped[[2]string{one, several}]++ }
+
+// cloudText names the cloud of the profile.
+func (t *target) cloudText() string {
+	if instance := t.instance(); instance != "" {
+		return t.Cloud.Type() + " (" + instance + ")"
+	}
+	return t.Cloud.Type()
+}
+
+// instance returns the instance of Azure that the profile is for, as Garden Linux calls it; empty for other clouds.
+func (t *target) instance() string {
+	if t.Cloud.Type() != "azure" {
+		return ""
+	}
+	above := &t.Spec
+	if t.Parent != nil {
+		above = t.Parent
+	}
+	if above.ProviderConfig != nil {
+		name, _ := mapping(mapping(edit.Decoded(above.ProviderConfig.Raw))["cloudConfiguration"])["name"].(string)
+		if instance, found := strings.CutPrefix(name, "Azure"); found {
+			return strings.ToLower(instance)
+		}
+	}
+	for _, region := range t.regions {
+		switch {
+		case strings.HasPrefix(region, "china"):
+			return "china"
+		case strings.HasPrefix(region, "usgov"), strings.HasPrefix(region, "usdod"):
+			return "government"
+		}
+	}
+	return "public"
+}
+
+// artifacts returns those for the cloud, by version, and the versions: by the name of the image, the newest first.
+func (t *target) artifacts() (map[provider.ImageVersion][]Artifact, []provider.ImageVersion) {
+	of := map[provider.ImageVersion][]Artifact{}
+	instance := t.instance()
+	for _, a := range t.contents.Artifacts {
+		if a.Provider != "" && a.Provider != t.Cloud.Type() || a.Instance != "" && a.Instance != instance {
+			continue
+		}
+		id := provider.ImageVersion{Image: a.Image, Version: a.Version}
+		of[id] = append(of[id], a)
+	}
+	return of, slices.SortedFunc(maps.Keys(of), func(a, b provider.ImageVersion) int {
+		switch {
+		case a.Image != b.Image:
+			return cmp.Compare(a.Image, b.Image)
+		case older(b.Version, a.Version):
+			return -1
+		case older(a.Version, b.Version):
+			return 1
+		}
+		return cmp.Compare(b.Version, a.Version)
+	})
+}
+
+// version works out what a profile gets of a version; nothing if it is nil.
+func (t *target) version(id provider.ImageVersion, artifacts []Artifact) (Version, *wanted) {
+	is := Version{Image: id.Image, Version: id.Version, Action: ActionUnchanged}
+	if t.Parent != nil {
+		if _, inherits := entries.Find(t.Parent, id); inherits {
+			t.notes = append(t.notes, fmt.Sprintf("%s: its parent has the version, which it inherits", id))
+			return is, nil
+		}
+	}
+	errs := len(t.errs) + len(t.faults)
+	t.nowhere = nil
+	w := &wanted{id: id, flavors: t.flavorsOf(artifacts)}
+	if is.Flavors = len(w.flavors); len(t.errs)+len(t.faults) > errs {
+		is.Action = ActionConflict
+		return is, nil
+	}
+	w.compare(t)
+	is.Regions = t.missing(w)
+	if len(w.flavors) == 0 {
+		t.fail(RuleProfile, field.ErrorTypeNotFound, "spec.machineImages", "none of the images of %s is for this profile%s", id, t.why())
+		return is, nil
+	}
+	return is, w
+}
+
+// why says why images were left out, behind a sentence.
+func (t *target) why() string {
+	var reasons []string
+	if len(t.nowhere) > 0 {
+		reasons = append(reasons, "there is none in any of its regions")
+	}
+	reasons = append(reasons, t.skippedTexts()...)
+	if len(reasons) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(reasons, "; ")
+}
+
+func (t *target) skippedTexts() (all []string) {
+	for _, what := range slices.SortedFunc(maps.Keys(t.skipped), func(a, b [2]string) int { return cmp.Compare(a[0], b[0]) }) {
+		if n := t.skipped[what]; n == 1 {
+			all = append(all, what[0]+" is skipped")
+		} else {
+			all = append(all, fmt.Sprintf("%d %s are skipped", n, what[1]))
+		}
+	}
+	return all
+}
+
+// missing warns about regions of the profile without an image, and returns in how many there is one.
+func (t *target) missing(w *wanted) (found int) {
+	for i, region := range t.regions {
+		var without []string
+		some := false
+		for _, f := range slices.Concat(w.flavors, t.nowhere) {
+			if hasIn(&f.read, region) || f.same != nil && hasIn(f.same.flavor, region) {
+				some = some || slices.Contains(w.flavors, f)
+			} else {
+				without = append(without, t.format(f.declares))
+			}
+		}
+		if some {
+			found++
+		}
+		if len(without) > 0 {
+			t.warnings = append(t.warnings, problem(RuleRegionMissing, field.ErrorTypeNotFound, fmt.Sprintf("spec.regions[%d]", i),
+				"%s: the source has no image in region %s of %s", w.id, words.Quoted(region), strings.Join(without, ", ")))
+		}
+	}
+	return found
+}
+
+func hasIn(f *imageselector.Flavor[any], region string) bool {
+	return f.Global != nil || slices.ContainsFunc(f.Regional, func(r imageselector.Regional[any]) bool { return r.Region == region })
+}
+
+// undeclared is what flavors of a version support that do not declare it.
+func (t *target) undeclared(id provider.ImageVersion) v1beta1.Capabilities {
+	if v, found := entries.Find(&t.Spec, id); found {
+		return profile.Undeclared(v.MachineImageVersion)
+	}
+	return nil
+}
+
+// result puts everything together.
+func (t *target) result(versions []Version) Result {
+	if n := len(t.skippedRegions); n > 0 {
+		t.notes = append(t.notes, fmt.Sprintf("%s of the source %s not in the profile, and skipped", words.Count(n, "region"), isOrAre(n)))
+	}
+	t.notes = append(t.notes, t.skippedTexts()...)
+	return Result{Ops: t.edits.ops, Versions: versions, Errors: t.errs, Warnings: t.warnings, Faults: t.faults, Notes: t.notes}
+}
+
+// RegistersReserved reports whether a vocabulary registers a capability that Gardener reserves, so that it is for a Gardener which accepts that.
+func RegistersReserved(capabilities []v1beta1.CapabilityDefinition) bool {
+	return slices.ContainsFunc(capabilities, func(c v1beta1.CapabilityDefinition) bool { return strings.HasPrefix(c.Name, capability.ReservedPrefix) })
+}
+
+func isOrAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+func mapping(value any) map[string]any {
+	tree, _ := value.(map[string]any)
+	return tree
+}
+
+func asList(value any) []any {
+	list, _ := value.([]any)
+	return list
+}

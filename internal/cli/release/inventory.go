@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package release
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/pkg/inventory"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Images of a cloud, as an inventory has them.
+
+// Versions of images are found in their names, if --version does not say them.
+var versionInName = regexp.MustCompile(`(?:^|[^0-9.])(\d+\.\d+(?:\.\d+)?)(?:[^0-9.]|$)`)
+
+// readInventory makes an artifact of each image that is chosen, in each region.
+func readInventory(s Source) (*Contents, []Fault, error) {
+	text, err := os.ReadFile(s.Path)
+	if err != nil {
+		return nil, nil, err
+	}
+	l := &located{file: s.Path}
+	if objects, _ := manifest.Parse(s.Path, string(text)); len(objects) == 1 {
+		l.object = objects[0]
+	}
+	contents := &Contents{Files: 1}
+	read, wrong := inventory.Read(text)
+	if l.take(wrong); len(wrong) > 0 {
+		return contents, l.faults, nil
+	}
+	contents.Map = &Map{Source: SourceInventory, Rows: []Row{{Name: "architecture", From: "architecture"}}}
+	versions := map[string]string{}
+	for i := range read.Regions {
+		for k := range read.Regions[i].Images {
+			image, at := &read.Regions[i].Images[k], fmt.Sprintf("regions[%d].images[%d]", i, k)
+			facts := factsOf(image)
+			if !s.chosen(facts) {
+				continue
+			}
+			a := Artifact{Image: s.Image, Version: s.Version, Provider: read.Provider, Facts: facts, At: l.place(at)}
+			if a.Version == "" {
+				a.Version = l.versionOf(image, at, versions)
+			}
+			l.refer(&a, read.Regions[i].Name, image, at)
+			contents.Artifacts = append(contents.Artifacts, a)
+		}
+	}
+	if len(versions) > 1 {
+		l.fail(field.ErrorTypeInvalid, "regions", "the images are of %s: choose those of one by --match, or say by --version which one it is",
+			words.And(slices.Sorted(maps.Keys(versions))))
+	}
+	if len(contents.Artifacts) == 0 {
+		l.fail(field.ErrorTypeNotFound, "regions", "no image meets all conditions of --match: --match name=* would choose all that have a name")
+	}
+	return contents, l.faults, nil
+}
+
+// factsOf returns what a map can look at: name and architecture, and the properties.
+func factsOf(image *inventory.Image) map[string][]string {
+	facts := map[string][]string{"id": {image.ID}}
+	for key, value := range image.Properties {
+		facts[key] = []string{value}
+	}
+	for key, value := range map[string]string{"name": image.Name, "architecture": image.Architecture, "status": image.Status, "visibility": image.Visibility} {
+		if value != "" {
+			facts[key] = []string{value}
+		}
+	}
+	return facts
+}
+
+// versionOf returns the version in the name of an image.
+func (l *located) versionOf(image *inventory.Image, at string, versions map[string]string) string {
+	if m := versionInName.FindStringSubmatch(image.Name); m != nil {
+		if version, is := Complete(m[1]); is {
+			versions[version] = at
+			return version
+		}
+	}
+	l.fail(field.ErrorTypeRequired, at+".name", "the name of the image, %s, has no version: say by --version which one it is", words.Quoted(image.Name))
+	return ""
+}
+
+// ways are the forms of IDs of images on Azure, by what they begin with in small letters, and their fields in the provider config.
+var ways = [][2]string{{"/communitygalleries/", "communityGalleryImageID"}, {"/sharedgalleries/", "sharedGalleryImageID"}, {"/subscriptions/", "id"}}
+
+// refer writes the reference of an image as the provider config of its cloud has it.
+func (l *located) refer(a *Artifact, region string, image *inventory.Image, at string) {
+	regional := map[string]string{"openstack": "id", "aws": "ami", "alicloud": "id"}
+	switch name, is := regional[a.Provider]; {
+	case is:
+		a.Regions, a.regions = []Region{{region, map[string]any{name: image.ID}}}, []Place{l.place(at)}
+	case a.Provider == "gcp":
+		path := image.ID
+		if i := strings.Index(path, "projects/"); i > 0 {
+			path = path[i:]
+		}
+		a.Global = map[string]any{"image": path}
+	case a.Provider == "azure":
+		a.Global = map[string]any{"urn": image.ID}
+		for _, way := range ways {
+			if strings.HasPrefix(strings.ToLower(image.ID), way[0]) {
+				a.Global = map[string]any{way[1]: image.ID}
+			}
+		}
+	default:
+		if len(l.faults) == 0 {
+			l.fail(field.ErrorTypeNotSupported, "provider", "nothing is known of how profiles of provider %s refer to images of an inventory: write an ImageList",
+				words.Quoted(a.Provider))
+		}
+	}
+}
+
+// tableOf returns rows for the properties of images that a provider knows the meaning of.
+func tableOf(cloud provider.Provider[any]) (rows []Row) {
+	describer, describes := provider.As[inventory.Describer](cloud)
+	if !describes {
+		return nil
+	}
+	for _, p := range describer.DescribeInventories().Properties {
+		for _, name := range p.Names {
+			switch values := append(slices.Clone(p.Only), p.Some...); {
+			case p.Capability == "":
+				rows = append(rows, Row{From: name, registered: true})
+			case len(values) > 0:
+				rows = append(rows, Row{Name: p.Capability, When: map[string]string{name: p.Value}, Values: values})
+			}
+		}
+	}
+	return rows
+}
+
+// together joins artifacts of an inventory that are one flavor: images of several regions, or one of all of them that each region lists.
+// It is asked for the same key by those that are one.
+func together(artifacts []*flavor, key func(*flavor) string) (joined []*flavor) {
+	known := map[string]*flavor{}
+	for _, f := range artifacts {
+		first := known[key(f)]
+		switch {
+		case first == nil:
+			known[key(f)] = f
+			joined = append(joined, f)
+		case !first.join(f):
+			joined = append(joined, f)
+		}
+	}
+	return joined
+}
+
+// join takes the references of another flavor of the same capabilities. It reports whether none of them is in the way.
+func (f *flavor) join(other *flavor) bool {
+	a, b := f.Artifact, other.Artifact
+	if a.Global != nil || b.Global != nil {
+		return fmt.Sprint(a.Global) == fmt.Sprint(b.Global)
+	}
+	for _, r := range b.Regions {
+		if slices.ContainsFunc(a.Regions, func(has Region) bool { return has.Name == r.Name }) {
+			return false
+		}
+	}
+	joined := *a
+	joined.Regions, joined.regions = slices.Concat(a.Regions, b.Regions), slices.Concat(a.regions, b.regions)
+	f.Artifact = &joined
+	return true
+}

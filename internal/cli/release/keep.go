@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package release
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/pkg/versions"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Older versions, which are deprecated as new ones arrive.
+
+// keep deprecates the versions of images of the release that are not among the newest of their x.y. Those that somebody uses stay as they
+// are.
+func (t *target) keep(wanted []*wanted) {
+	if t.options.Keep == 0 {
+		return
+	}
+	imported := map[string][]string{}
+	for _, w := range wanted {
+		imported[w.id.Image] = append(imported[w.id.Image], w.id.Version)
+	}
+	for i := range t.Spec.MachineImages {
+		image := &t.Spec.MachineImages[i]
+		for k := range image.Versions {
+			v := &image.Versions[k]
+			if len(imported[image.Name]) == 0 || slices.Contains(imported[image.Name], v.Version) || t.newer(image, imported[image.Name], v.Version) < t.options.Keep {
+				continue
+			}
+			t.deprecate(image.Name, v, fmt.Sprintf("spec.machineImages[%d].versions[%d]", i, k))
+		}
+	}
+}
+
+// newer counts the versions of an image, new ones included, that are newer than one and have the same x.y.
+func (t *target) newer(image *v1beta1.MachineImage, imported []string, version string) int {
+	newer := map[string]bool{}
+	count := func(other string) {
+		if minorOf(other) != "" && minorOf(other) == minorOf(version) && older(version, other) {
+			newer[other] = true
+		}
+	}
+	for i := range image.Versions {
+		count(image.Versions[i].Version)
+	}
+	for _, other := range imported {
+		count(other)
+	}
+	return len(newer)
+}
+
+// minorOf returns x.y of a version; empty if it is no semantic version.
+func minorOf(version string) string {
+	v, err := semver.NewVersion(version)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d.%d", v.Major(), v.Minor())
+}
+
+// deprecate deprecates a version at a path.
+func (t *target) deprecate(image string, v *v1beta1.MachineImageVersion, at string) {
+	classified := v.Classification != nil && *v.Classification == v1beta1.ClassificationDeprecated
+	dates := t.options.Expire != "" && v.ExpirationDate == nil
+	var by []string
+	if t.Used != nil {
+		by = t.Used(image, v.Version)
+	}
+	switch {
+	case versions.Expired(v.ExpirableVersion) || classified && !dates:
+		return
+	case len(by) > 0:
+		t.notes = append(t.notes, fmt.Sprintf("%s@%s stays as it is, because it is used by %s", image, v.Version, words.Few(by)))
+		return
+	case len(v.Lifecycle) > 0:
+		t.notes = append(t.notes, fmt.Sprintf("%s@%s stays as it is, because it has a lifecycle: deprecate it there", image, v.Version))
+		return
+	}
+	behind := []string{"architectures", "capabilityFlavors", "cri", "inPlaceUpdates", "kubeletVersionConstraint"}
+	if !classified {
+		t.edits.set(t.tree, at+".classification", string(v1beta1.ClassificationDeprecated), append([]string{"expirationDate"}, behind...)...)
+	}
+	if dates {
+		t.edits.set(t.tree, at+".expirationDate", strings.TrimSpace(t.options.Expire), behind...)
+	}
+}

@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package release
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Map says which capabilities images have, by the metadata of a source.
+type Map struct {
+	// APIVersion is the constant of this name.
+	APIVersion string `json:"apiVersion"`
+	// Kind is ImageMap.
+	Kind string `json:"kind"`
+	// Source is the kind of source that it is for.
+	Source string `json:"source"`
+	// Skip are conditions for images to leave out: those that meet all of any entry.
+	Skip []map[string]string `json:"skip,omitempty"`
+	// Rows are looked at in order: of those about one capability, the first counts whose conditions an image meets.
+	Rows []Row `json:"capabilities"`
+}
+
+// Row gives images a capability.
+type Row struct {
+	// Name of the capability.
+	Name string `json:"name"`
+	// When are conditions on metadata, by key, as patterns: all have to be met, by any value of a list.
+	When map[string]string `json:"when,omitempty"`
+	// Values that the images have; or From is the key of the metadata that has them.
+	Values []string `json:"values,omitempty"`
+	From   string   `json:"from,omitempty"`
+	// Alone are the values if the release has no image beside this one that is the same but for being ordinary in this respect.
+	Alone []string `json:"alone,omitempty"`
+
+	// registered says that the capability is any that registers a value of From; Name is empty then.
+	registered bool
+}
+
+//go:embed gardenlinux.yaml
+var gardenLinuxMap string
+
+// MapText returns the text of the map that a kind of source has by default, with comments; empty if it has none that can be replaced.
+func MapText(kind string) string {
+	if kind == SourceGardenLinux {
+		return gardenLinuxMap
+	}
+	return ""
+}
+
+// GardenLinuxMap returns the map for the metadata of Garden Linux. The caller owns it.
+func GardenLinuxMap() *Map {
+	m, _ := parseMap("", gardenLinuxMap, SourceGardenLinux)
+	return m
+}
+
+// ReadMap reads a map for a kind of source from a file. The error says that it cannot be read.
+func ReadMap(file, kind string) (*Map, []Fault, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, faults := parseMap(file, string(text), kind)
+	return m, faults, nil
+}
+
+func parseMap(file, text, kind string) (*Map, []Fault) {
+	m := &Map{}
+	l := readObject(file, text, kindMap, m)
+	if len(l.faults) > 0 {
+		return nil, l.faults
+	}
+	if m.Source != kind {
+		l.fail(field.ErrorTypeNotSupported, "source", "the map is for sources of kind %s, and --from names one of kind %s", words.Quoted(m.Source), kind)
+	}
+	for i, when := range m.Skip {
+		l.checkWhen(when, fmt.Sprintf("skip[%d]", i))
+		if len(when) == 0 {
+			l.fail(field.ErrorTypeRequired, fmt.Sprintf("skip[%d]", i), "write a condition, as in {platform: openstackbaremetal}: this would skip every image")
+		}
+	}
+	if len(m.Rows) == 0 {
+		l.fail(field.ErrorTypeRequired, "capabilities", "there are no capabilities: write at least one row")
+	}
+	for i := range m.Rows {
+		l.checkRow(&m.Rows[i], fmt.Sprintf("capabilities[%d]", i))
+	}
+	return m, l.faults
+}
+
+func (l *located) checkWhen(when map[string]string, at string) {
+	for _, key := range slices.Sorted(maps.Keys(when)) {
+		if !isGlob(when[key]) {
+			l.fail(field.ErrorTypeInvalid, at+"."+key, "%s is no pattern: * stands for any text, ? for one character, [ab] for one of several",
+				words.Quoted(when[key]))
+		}
+	}
+}
+
+func (l *located) checkRow(r *Row, at string) {
+	if r.Name == "" {
+		l.fail(field.ErrorTypeRequired, at+".name", "name the capability")
+	}
+	l.checkWhen(r.When, at+".when")
+	switch {
+	case len(r.Values) > 0 && r.From != "":
+		l.fail(field.ErrorTypeForbidden, at+".from", "values and from exclude each other: write one of them")
+	case len(r.Values) == 0 && r.From == "":
+		l.fail(field.ErrorTypeRequired, at+".values", "write the values that such images have, or from, the key of the metadata that has them")
+	case len(r.Alone) > 0 && r.From != "":
+		l.fail(field.ErrorTypeForbidden, at+".alone", "alone goes with values")
+	}
+	l.checkReserved(r.Name, r.Values, at+".values")
+	l.checkReserved(r.Name, r.Alone, at+".alone")
+}
+
+// checkReserved reports values that one of Gardener's capabilities does not have.
+func (l *located) checkReserved(name string, values []string, at string) {
+	d := reservedAs(name)
+	if d == nil {
+		if isReservedName(name) && at[len(at)-1] == 's' {
+			l.fail(field.ErrorTypeNotSupported, at[:len(at)-len("values")]+"name", "there is no capability %s of Gardener's", words.Quoted(name))
+		}
+		return
+	}
+	for i, value := range values {
+		if !slices.Contains(d.Values, value) {
+			l.fail(field.ErrorTypeNotSupported, fmt.Sprintf("%s[%d]", at, i), "%s has no value %s, but %s", name, words.Quoted(value), words.And(d.Values))
+		}
+	}
+}
+
+// reservedAs returns the definition of one of Gardener's capabilities, by the name of either text of GEP-0054; nil if it is none.
+func reservedAs(name string) *capability.Definition {
+	all := append(capability.Reserved(), capability.FirstText()...)
+	if i := slices.IndexFunc(all, func(d capability.Definition) bool { return d.Name == name }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+func isReservedName(name string) bool {
+	return len(name) > len(capability.ReservedPrefix) && name[:len(capability.ReservedPrefix)] == capability.ReservedPrefix
+}
+
+// mapped is what an image has by a map.
+type mapped struct {
+	capabilities v1beta1.Capabilities
+	// alone has the values instead, by capability, if the release has no ordinary image beside this one.
+	alone map[string][]string
+}
+
+// skips reports whether an image is to be left out.
+func (m *Map) skips(facts map[string][]string) bool {
+	return slices.ContainsFunc(m.Skip, func(when map[string]string) bool { return meets(facts, when) })
+}
+
+func meets(facts map[string][]string, when map[string]string) bool {
+	for key, glob := range when {
+		if !fits(facts, key, glob) {
+			return false
+		}
+	}
+	return true
+}
+
+// of returns what an image has, in a profile that registers some capabilities.
+func (m *Map) of(facts map[string][]string, registered []v1beta1.CapabilityDefinition) mapped {
+	has := mapped{v1beta1.Capabilities{}, map[string][]string{}}
+	for i := range m.Rows {
+		r := &m.Rows[i]
+		if r.registered {
+			for _, value := range facts[r.From] {
+				for _, c := range registered {
+					if _, known := has.capabilities[c.Name]; !known && slices.Contains(c.Values, value) {
+						has.capabilities[c.Name] = []string{value}
+					}
+				}
+			}
+			continue
+		}
+		if _, known := has.capabilities[r.Name]; known || !meets(facts, r.When) {
+			continue
+		}
+		values := r.Values
+		if r.From != "" {
+			values = facts[r.From]
+		}
+		if len(values) == 0 {
+			continue
+		}
+		has.capabilities[r.Name] = values
+		if len(r.Alone) > 0 {
+			has.alone[r.Name] = r.Alone
+		}
+	}
+	return has
+}
+
+// aloneNames returns the capabilities of which some images may be alone, in the order of the map.
+func (m *Map) aloneNames() (names []string) {
+	for i := range m.Rows {
+		if r := &m.Rows[i]; len(r.Alone) > 0 && !slices.Contains(names, r.Name) {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package release reads which images a release has, and works out what profiles become that get them (semantics S21). It writes no
+// files: how the result gets into them is for others, and so is the proof that it is right.
+//
+// Start reading at [Read], which reads a source into artifacts, and at [Import], which says what a profile becomes. map.go turns metadata
+// into capabilities. The package is pure but for reading the files of a source.
+package release
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+)
+
+// Artifact is an image of a release, with what refers to it.
+type Artifact struct {
+	// Image is its name in profiles; empty for the one that the user says. Version is as x.y.z.
+	Image, Version string
+	// Provider is the type of the clouds that it is for; empty for any.
+	Provider string
+	// Instance is the instance of the cloud that it is in, where there are several: "public", "china". Empty: it does not matter.
+	Instance string
+	// Facts are what a map looks at: text, or lists of text. Nil: Capabilities say all.
+	Facts map[string][]string
+	// Capabilities are as declared, if Facts is nil.
+	Capabilities v1beta1.Capabilities
+	// Global are the fields of the reference for all regions, as in the provider config; nil if there is none.
+	Global map[string]any
+	// Regions have references of their own, each region once.
+	Regions []Region
+	// At is where it is written.
+	At Place
+	// regions is where Regions are written, in their order; nil if that is not known.
+	regions []Place
+}
+
+// Region is a region with the fields of the reference there.
+type Region struct {
+	Name   string
+	Fields map[string]any
+}
+
+// Place is a place in a file.
+type Place struct {
+	File         string
+	Line, Column int
+}
+
+// Fault is something that is wrong with a source, or a map.
+type Fault struct {
+	Place
+	Rule    string
+	Type    field.ErrorType
+	Field   string
+	Message string
+}
+
+// Contents is what a source has.
+type Contents struct {
+	// Artifacts in the order in which they were read.
+	Artifacts []Artifact
+	// Files is how many were read, and Unpublished how many of them have images of a cloud, but none that was published.
+	Files, Unpublished int
+	// Others are the files with images of other clouds than those that there is anything known of, by what they call it.
+	Others map[string]int
+	// Map is the one that the source has by default; nil if it says capabilities itself.
+	Map *Map
+}
+
+// The rules about what import finds.
+const (
+	// RuleSource is about a source, or a map, that cannot be used.
+	RuleSource = "import-source"
+	// RuleProfile is about a profile that cannot get the images.
+	RuleProfile = "import-profile"
+	// RuleAmbiguous is about two images that are the same flavor in a profile.
+	RuleAmbiguous = "import-ambiguous"
+	// RuleRegionMissing is about a region of a profile without an image.
+	RuleRegionMissing = "import-region-missing"
+	// RuleConflict is about a version that a profile has with other references.
+	RuleConflict = "import-conflict"
+)

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package release
+
+import "github.com/capkit/capkit/pkg/finding"
+
+// Command is the name of the command that finds what these rules are about.
+const Command = "import"
+
+// Rules returns the catalogue. The caller owns the slice.
+func Rules() []finding.Rule {
+	rules := []finding.Rule{
+		finding.Denies(RuleSource,
+			"A source of images, or a map from metadata to capabilities, cannot be used: a file is truncated or of another format, two releases are mixed, "+
+				"an image is there twice, a version is no semantic version, a reference is none of the cloud's. Nothing is written.",
+			"Do what the message says, at its line: mostly, fetch the metadata again, of one release. A version can be said with `--version`."),
+		finding.Denies(RuleProfile,
+			"A profile cannot get the images: the source has none for its cloud, or none for its regions and registered values; the format of the profile "+
+				"has no place for them; or the file is written in a way in which more would have to change than has to. Nothing is written.",
+			"Do what the message says: give the files of a release for that cloud, or register what the images are for."),
+		finding.Denies(RuleAmbiguous,
+			"Two images of the source are the same flavor in a profile, since it does not register the capability in which they differ. "+
+				"Which one boots would be a matter of chance.",
+			"Register the capability that the message names in `spec.machineCapabilities`, or choose one of the images with `--match`, or leave one out with `skip` of a map."),
+		finding.Warns(RuleRegionMissing,
+			"The source has no image for a region of the profile, in some flavor. Worker pools that need that flavor cannot use the version there. "+
+				"What the profile has already in the region stays.",
+			"Publish the image in that region, and import again: what is there is kept. If it is never going to be there, tell the users of the region."),
+		finding.Denies(RuleConflict,
+			"A profile has a version already, with another reference than the source, or with the same reference and other capabilities. "+
+				"One of the two is wrong: an image never changes.",
+			"Find out which one is right. `--replace` replaces references by those of the source; capabilities have to be corrected by hand."),
+	}
+	for i := range rules {
+		rules[i].Command = Command
+	}
+	return finding.On(finding.ObjectCloudProfile, rules...)
+}

@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package release
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Where a release is read from.
+
+// Source names where a release is read from.
+type Source struct {
+	// Kind is one of the Source constants.
+	Kind string
+	// Path is that of a file or, of some kinds, of a folder.
+	Path string
+	// Match chooses among the images, if any are given: all of them have to fit.
+	Match []Match
+	// Image and Version of all artifacts of a source that does not say them; of one that does, the ones to choose. Empty: not said.
+	Image, Version string
+}
+
+// The kinds of sources.
+const (
+	// SourceGardenLinux is the metadata of a release of Garden Linux, as published: a file, or a folder of them.
+	SourceGardenLinux = "gardenlinux"
+	// SourceInventory is an inventory of a cloud.
+	SourceInventory = "inventory"
+	// SourceList is an ImageList.
+	SourceList = "list"
+)
+
+// SourceKinds returns the kinds of sources, in the order in which people should think of them. The caller owns the slice.
+func SourceKinds() []string { return []string{SourceGardenLinux, SourceInventory, SourceList} }
+
+// Match is a condition on a fact of an image.
+type Match struct{ Key, Glob string }
+
+// ParseSource parses KIND:PATH.
+func ParseSource(text string) (Source, error) {
+	kind, file, found := strings.Cut(text, ":")
+	switch {
+	case !found || !slices.Contains(SourceKinds(), kind):
+		return Source{}, fmt.Errorf("--from %q is no source: write gardenlinux:FILE_OR_DIR, inventory:FILE or list:FILE%s",
+			text, words.DidYouMean(words.Choice(kind, SourceKinds())))
+	case file == "":
+		return Source{}, fmt.Errorf("--from %q names no file: write one behind the colon", text)
+	case file == "-":
+		return Source{}, errors.New("--from: a source is a file, and not standard input: name the file")
+	}
+	return Source{Kind: kind, Path: file}, nil
+}
+
+// ParseMatch parses KEY=GLOB.
+func ParseMatch(text string) (Match, error) {
+	key, glob, found := strings.Cut(text, "=")
+	if !found || key == "" || glob == "" {
+		return Match{}, fmt.Errorf("--match %q is no condition: write KEY=GLOB, as in name=gardenlinux-*", text)
+	}
+	if !isGlob(glob) {
+		return Match{}, fmt.Errorf("--match %q is no pattern: * stands for any text, ? for one character, [ab] for one of several", text)
+	}
+	return Match{key, glob}, nil
+}
+
+func isGlob(glob string) bool {
+	_, err := path.Match(glob, "")
+	return err == nil
+}
+
+// globs reports whether a pattern matches a text, slashes included.
+func globs(glob, text string) bool {
+	fits, _ := path.Match(strings.ReplaceAll(glob, "/", "\x00"), strings.ReplaceAll(text, "/", "\x00"))
+	return fits
+}
+
+// fits reports whether facts meet a condition: if any value of a list does.
+func fits(facts map[string][]string, key, glob string) bool {
+	return slices.ContainsFunc(facts[key], func(value string) bool { return globs(glob, value) })
+}
+
+// chosen reports whether facts meet all conditions.
+func (s *Source) chosen(facts map[string][]string) bool {
+	return !slices.ContainsFunc(s.Match, func(m Match) bool { return !fits(facts, m.Key, m.Glob) })
+}
+
+// Read reads a source. The faults are everything that is wrong with it; with any, the contents are of no use. The error says that a file
+// cannot be read.
+func Read(s Source) (*Contents, []Fault, error) {
+	switch s.Kind {
+	case SourceGardenLinux:
+		return readGardenLinux(s)
+	case SourceInventory:
+		return readInventory(s)
+	}
+	return readList(s)
+}
+
+// filesIn returns the files of a source with metadata: the one that is named, or those in a folder and below it that are YAML or JSON, by
+// name.
+func filesIn(name string) ([]string, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{name}, nil
+	}
+	var files []string
+	err = filepath.WalkDir(name, func(file string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)) {
+			files = append(files, file)
+		}
+		return err
+	})
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("%s has no YAML or JSON files: name the folder with the metadata of a release", name)
+	}
+	return files, err
+}
+
+// numbers matches a version of two numbers, with or without a suffix.
+var numbers = regexp.MustCompile(`^(\d+\.\d+)(-.+)?$`)
+
+// Complete returns a version as x.y.z. It reports whether it is a semantic version then.
+func Complete(version string) (string, bool) {
+	if m := numbers.FindStringSubmatch(version); m != nil {
+		version = m[1] + ".0" + m[2]
+	}
+	_, err := semver.StrictNewVersion(version)
+	return version, err == nil
+}
+
+// older reports whether a version is older than another one. Of what is no semantic version it is not.
+func older(a, b string) bool {
+	x, err := semver.NewVersion(a)
+	y, also := semver.NewVersion(b)
+	return err == nil && also == nil && x.LessThan(y)
+}

@@ -60,6 +60,10 @@ func (e *editor) written(it *item) string {
 		return above + e.replaced(it)
 	case inBlocks(n):
 		return above + e.withInner(it)
+	case it.replaced && e.isEmptyBeside(it):
+		if text := e.unfolded(it); text != "" {
+			return above + text
+		}
 	}
 	rest := e.span(e.end(n), e.begins[it.to])
 	if it.unwrapped {
@@ -108,6 +112,23 @@ func (e *editor) replaced(it *item) string {
 	says, _ := e.cut(it.line)
 	at := e.begins[it.line] + len(strings.TrimRight(says, " \t"))
 	return above + e.upTo(it, at) + " " + fresh(it.becomes, style{order: it.order}) + e.span(at, e.begins[it.line+1]) + rest
+}
+
+// isEmptyBeside reports whether the value of a member is an empty mapping or list, in brackets beside its key.
+func (e *editor) isEmptyBeside(it *item) bool {
+	n := it.value
+	return it.key != nil && inBrackets(n) && len(n.Content) == 0 && n.Anchor == "" && n.Line-1 == it.line && e.end(n) <= e.begins[it.line+1]
+}
+
+// unfolded returns an item with a value in block style in the place of empty brackets; empty if the value is none that is written so.
+func (e *editor) unfolded(it *item) string {
+	w := writer{editor: e, order: it.order}
+	below := w.below(it.becomes, it.column, "")
+	if below == "" {
+		return ""
+	}
+	key := strings.TrimRight(e.upTo(it, e.start(it.value)), " \t")
+	return spaces(it.column) + key + e.span(e.end(it.value), e.begins[it.line+1]) + below + e.between(it.line+1, it.to)
 }
 
 // entries returns the members or items of a value in block style as they are to be, and what follows them.

@@ -338,8 +338,8 @@ func (v *verifier[R]) disks(id provider.ImageVersion, images []map[string]booted
 				v.claims.add(claim{
 					rule: ruleImageDisk, kind: field.ErrorTypeInvalid, at: b.at, value: b.value, subject: finding.Subject{Image: id.Image, Version: id.Version},
 					what: id.String() + ": image " + words.Quoted(shown(b.Image)),
-					hint: fmt.Sprintf(" needs a disk of %d GiB, and is chosen for machine %s with less: %s", *b.MinDiskGiB, words.Plural(types, "type"),
-						words.Few(types)),
+					hint: fmt.Sprintf(" needs a disk of %d GiB, and is chosen where there is less: for machine %s %s", *b.MinDiskGiB,
+						words.Plural(types, "type"), words.Few(types)),
 				}, r.Name)
 			}
 		}

@@ -69,7 +69,7 @@ func (v *verifier[R]) typeMissing(t offered, without []*region, somewhere bool) 
 		what, hint := fmt.Sprintf("the cloud has no machine type %s", words.Quoted(t.Name)), words.DidYouMean(meant)
 		switch {
 		case somewhere:
-			hint, meant = ", and in others it has: list it in unavailableMachineTypes of each zone of "+r.Name, ""
+			hint, meant = ", but other regions have it: list it in unavailableMachineTypes of each zone of "+r.Name, ""
 		case meant == "":
 			hint = v.alike(t, r)
 		}
@@ -169,7 +169,7 @@ func (v *verifier[R]) zonesOf(t offered, has *inventory.MachineType, known int) 
 	index := slices.IndexFunc(v.profile.Spec().Regions, func(region v1beta1.Region) bool { return region.Name == r.Name })
 	for k := range written.Zones {
 		zone := &written.Zones[k]
-		if slices.Contains(has.Zones, zone.Name) || slices.Contains(zone.UnavailableMachineTypes, t.Name) || r.Zones != nil && r.zones[zone.Name] == nil {
+		if slices.Contains(has.Zones, zone.Name) || slices.Contains(zone.UnavailableMachineTypes, t.Name) || !r.takesServers(zone.Name) {
 			continue
 		}
 		at := field.NewPath("spec", "regions").Index(index).Child("zones").Index(k).Child("unavailableMachineTypes")

@@ -161,7 +161,7 @@ func (v *verifier[R]) refuse(unread []Unread) {
 		i := slices.IndexFunc(v.spec.Regions, func(r v1beta1.Region) bool { return r.Name == u.Region })
 		v.claims.add(claim{
 			rule: ruleUnread, kind: field.ErrorTypeInvalid, at: field.NewPath("spec", "regions").Index(i).Child("name"), value: u.Region, what: u.String(),
-			hint: "; nothing is known of that: take an inventory with credentials that may read it",
+			hint: "; take one with credentials that may read all of it",
 		}, "")
 	}
 }
@@ -175,8 +175,7 @@ func (v *verifier[R]) zones() {
 		}
 		for k, zone := range v.spec.Regions[i].Zones {
 			at := field.NewPath("spec", "regions").Index(i).Child("zones").Index(k).Child("name")
-			has := r.zones[zone.Name]
-			names := namesOf(r.Zones, func(z *inventory.Zone) string { return z.Name })
+			has, names := r.zones[zone.Name], available(r)
 			switch {
 			case has == nil:
 				v.claims.add(claim{
@@ -186,25 +185,30 @@ func (v *verifier[R]) zones() {
 			case !ptr.Deref(has.Available, true):
 				v.claims.add(claim{
 					rule: ruleZoneMissing, kind: field.ErrorTypeInvalid, at: at, value: zone.Name, what: "zone " + words.Quoted(zone.Name),
-					hint: " takes no servers" + available(r),
+					hint: " takes no servers" + others(names),
 				}, r.Name)
 			}
 		}
 	}
 }
 
-// available names the zones that take servers.
-func available(r *region) string {
-	var names []string
-	for i := range r.Zones {
-		if ptr.Deref(r.Zones[i].Available, true) {
-			names = append(names, r.Zones[i].Name)
-		}
-	}
+// available returns the names of the zones that take servers.
+func available(r *region) []string {
+	return slices.DeleteFunc(namesOf(r.Zones, func(z *inventory.Zone) string { return z.Name }), func(name string) bool { return !r.takesServers(name) })
+}
+
+// others says which zones take servers, where one does not.
+func others(names []string) string {
 	if len(names) == 0 {
 		return "; no zone there does"
 	}
 	return "; zones that do: " + words.Few(names)
+}
+
+// takesServers reports whether a zone is there and takes servers, as far as that is known.
+func (r *region) takesServers(zone string) bool {
+	has := r.zones[zone]
+	return r.Zones == nil || has != nil && ptr.Deref(has.Available, true)
 }
 
 // volumeTypes checks the volume types that core lists.

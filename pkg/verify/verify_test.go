@@ -30,10 +30,10 @@ func TestUnread(t *testing.T) {
 	for strict, want := range map[bool][]string{
 		false: nil,
 		true: {
-			"error cloud-unread spec.regions[0].name\n    there is no inventory of region europe; did you mean eurpoe?; nothing is known of that: " +
-				"take an inventory with credentials that may read it",
+			"error cloud-unread spec.regions[0].name\n    there is no inventory of region europe; did you mean eurpoe?; take one with credentials " +
+				"that may read all of it",
 			"error cloud-unread spec.regions[1].name\n    volumeTypes and networks of region asia could not be read when the inventory was taken; " +
-				"nothing is known of that: take an inventory with credentials that may read it",
+				"take one with credentials that may read all of it",
 		},
 	} {
 		report, unread := judged(t, file(t, "profile.yaml"), cloud, verify.Options{At: now, Strict: strict})

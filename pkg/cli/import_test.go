@@ -104,7 +104,7 @@ func copyRelease(t *testing.T, folder string, platforms ...string) string {
 	return folder
 }
 
-const plainAWS = "aws-gardener_prod-amd64.s3_metadata.yaml"
+const metadataAWS = "aws-gardener_prod-amd64.s3_metadata.yaml"
 
 // What is wrong with a source is said at its place, and nothing is written.
 func TestImportFromWhatIsWrong(t *testing.T) {
@@ -116,26 +116,26 @@ func TestImportFromWhatIsWrong(t *testing.T) {
 		args              []string
 	}{
 		"truncated": {func(t *testing.T, folder string) {
-			text := read(t, filepath.Join(folder, plainAWS))
-			write(t, filepath.Join(folder, plainAWS), text[:strings.Index(text, "us-east-1")+5])
-		}, "import-source", plainAWS + ":24", "truncated", nil},
-		"empty": {func(t *testing.T, folder string) { write(t, filepath.Join(folder, plainAWS), "") },
-			"import-source", plainAWS + ":1", "empty", nil},
-		"no YAML": {func(t *testing.T, folder string) { write(t, filepath.Join(folder, plainAWS), "a: [1\nb: 'c") },
-			"import-source", plainAWS + ":", "not valid YAML", nil},
+			text := read(t, filepath.Join(folder, metadataAWS))
+			write(t, filepath.Join(folder, metadataAWS), text[:strings.Index(text, "us-east-1")+5])
+		}, "import-source", metadataAWS + ":24", "truncated", nil},
+		"empty": {func(t *testing.T, folder string) { write(t, filepath.Join(folder, metadataAWS), "") },
+			"import-source", metadataAWS + ":1", "empty", nil},
+		"no YAML": {func(t *testing.T, folder string) { write(t, filepath.Join(folder, metadataAWS), "a: [1\nb: 'c") },
+			"import-source", metadataAWS + ":", "not valid YAML", nil},
 		"two releases": {func(t *testing.T, folder string) {
 			file := filepath.Join(folder, "aws-gardener_prod-arm64.s3_metadata.yaml")
 			copyOf(t, file, file, "version: '1877.3'", "version: '1877.4'")
-		}, "import-source", "aws-gardener_prod-arm64.s3_metadata.yaml:31", "this is release 1877.4, and", nil},
+		}, "import-source", "aws-gardener_prod-arm64.s3_metadata.yaml:33", "this is release 1877.4, and", nil},
 		"an image in two files": {func(t *testing.T, folder string) {
-			copyOf(t, filepath.Join(folder, plainAWS), filepath.Join(folder, "copy.yaml"))
+			copyOf(t, filepath.Join(folder, metadataAWS), filepath.Join(folder, "copy.yaml"))
 		}, "import-source", "copy.yaml:1", "by platform, architecture and modifiers", nil},
 		"a region twice": {func(t *testing.T, folder string) {
-			copyOf(t, filepath.Join(folder, plainAWS), filepath.Join(folder, plainAWS), "us-east-1", "eu-central-1")
-		}, "import-source", plainAWS + ":23", "region eu-central-1 has an image already, in line 20", nil},
+			copyOf(t, filepath.Join(folder, metadataAWS), filepath.Join(folder, metadataAWS), "us-east-1", "eu-central-1")
+		}, "import-source", metadataAWS + ":23", "region eu-central-1 has an image already, in line 20", nil},
 		"no semantic version": {func(t *testing.T, folder string) {
-			copyOf(t, filepath.Join(folder, plainAWS), filepath.Join(folder, plainAWS), "version: '1877.3'", "version: today")
-		}, "import-source", plainAWS + ":33", "today is no semantic version", nil},
+			copyOf(t, filepath.Join(folder, metadataAWS), filepath.Join(folder, metadataAWS), "version: '1877.3'", "version: today")
+		}, "import-source", metadataAWS + ":33", "today is no semantic version", nil},
 		"of another cloud": {func(t *testing.T, folder string) {
 			if err := os.RemoveAll(folder); err != nil {
 				t.Fatal(err)
@@ -146,13 +146,13 @@ func TestImportFromWhatIsWrong(t *testing.T) {
 			copyRelease(t, folder, "gcp")
 		}, "import-profile", "aws.yaml:6", "the source has no image for aws", nil},
 		"metadata that contradicts itself": {func(t *testing.T, folder string) {
-			copyOf(t, filepath.Join(folder, plainAWS), filepath.Join(folder, plainAWS), "published_aws_images", "published_openstack_images")
-		}, "import-source", plainAWS + ":19", "there is no list published_aws_images", nil},
+			copyOf(t, filepath.Join(folder, metadataAWS), filepath.Join(folder, metadataAWS), "published_aws_images", "published_openstack_images")
+		}, "import-source", metadataAWS + ":19", "there is no list published_aws_images", nil},
 		"no AMI": {func(t *testing.T, folder string) {
-			copyOf(t, filepath.Join(folder, plainAWS), filepath.Join(folder, plainAWS), "ami-0a1b2c3d4e5f60002", "wrong")
-		}, "import-source", plainAWS + ":23", "is not the ID of an AMI", nil},
+			copyOf(t, filepath.Join(folder, metadataAWS), filepath.Join(folder, metadataAWS), "ami-0a1b2c3d4e5f60002", "wrong")
+		}, "import-source", metadataAWS + ":23", "is not the ID of an AMI", nil},
 		"an image of two": {func(t *testing.T, folder string) {
-			copyOf(t, filepath.Join(folder, plainAWS), filepath.Join(folder, plainAWS), "ami-0a1b2c3d4e5f60001", "ami-0a1b2c3d4e5f60011")
+			copyOf(t, filepath.Join(folder, metadataAWS), filepath.Join(folder, metadataAWS), "ami-0a1b2c3d4e5f60001", "ami-0a1b2c3d4e5f60011")
 		}, "import-source", "aws-gardener_prod-arm64.s3_metadata.yaml:20", "this image is in", nil},
 		"no metadata": {func(t *testing.T, folder string) { write(t, filepath.Join(folder, "a.yaml"), "- 1\n") },
 			"import-source", "a.yaml:1", "no metadata of a release", nil},
@@ -208,6 +208,17 @@ func imageList(r *rand.Rand, cloud string, versions ...string) string {
 	return b.String()
 }
 
+// withoutComments returns a text without its comments and blank lines: a comment below a list stands above or below what is added there.
+func withoutComments(text string) string {
+	var kept strings.Builder
+	for line := range strings.Lines(text) {
+		if says, _, _ := strings.Cut(line, "#"); strings.TrimSpace(says) != "" {
+			kept.WriteString(strings.TrimRight(says, " \r\n") + "\n")
+		}
+	}
+	return kept.String()
+}
+
 // In a random profile nothing but lines are added, importing again changes nothing, and it does not matter which of two releases is first.
 func TestImportIntoRandomProfiles(t *testing.T) {
 	dir := t.TempDir()
@@ -247,8 +258,310 @@ func TestImportIntoRandomProfiles(t *testing.T) {
 		write(t, file, text)
 		step(seed, "--from=list:"+two)
 		step(seed, "--from=list:"+one)
-		if second := read(t, file); first != second {
+		if second := read(t, file); withoutComments(first) != withoutComments(second) {
 			t.Fatalf("seed %d: one, two:\n%s\ntwo, one:\n%s", seed, first, second)
 		}
+	}
+}
+
+// otherRelease writes metadata of a release of AWS with other references into a folder.
+func otherRelease(t *testing.T, folder string, pairs ...string) string {
+	t.Helper()
+	copyRelease(t, folder, "aws")
+	files, _ := filepath.Glob(filepath.Join(folder, "aws-*.yaml"))
+	for _, file := range files {
+		text := read(t, file)
+		for pair := range slices.Chunk(pairs, 2) {
+			text = strings.ReplaceAll(text, pair[0], pair[1])
+		}
+		write(t, file, text)
+	}
+	return folder
+}
+
+// importedAWS is the profile of AWS with the release in it, in a new folder.
+func importedAWS(t *testing.T) string {
+	t.Helper()
+	file := copyOf(t, filepath.Join(importExamples, "aws.yaml"), filepath.Join(t.TempDir(), "aws.yaml"))
+	if r := importing("-w", file, "--from=gardenlinux:"+filepath.Join(importExamples, "metadata")); r.status != 0 {
+		t.Fatalf("%+v", r)
+	}
+	return file
+}
+
+// A version that is there with other references is a conflict, which --replace replaces, and nothing else.
+func TestImportOverOtherReferences(t *testing.T) {
+	file := importedAWS(t)
+	before := read(t, file)
+	source := "--from=gardenlinux:" + otherRelease(t, t.TempDir(), "ami-0a1b2c3d4e5f60001", "ami-0a1b2c3d4e5fffff1")
+	r := importing("-w", "-o", "json", file, source)
+	answer := decoded[importAnswer](t, r)
+	if r.status != 1 || read(t, file) != before || answer.Versions[0].Action != "conflict" || len(answer.Findings) != 1 ||
+		answer.Findings[0].Rule != "import-conflict" || answer.Findings[0].File != file || !strings.Contains(before, "ami-0a1b2c3d4e5f60001") {
+		t.Fatalf("%+v", r)
+	}
+	if line := strings.Split(before, "\n")[answer.Findings[0].Line-1]; strings.TrimSpace(line) != "- name: eu-central-1" {
+		t.Errorf("the conflict is at %q", line)
+	}
+	r = importing("-w", "-o", "json", file, source, "--replace")
+	if answer := decoded[importAnswer](t, r); r.status != 0 || answer.Versions[0].Action != "replaced" {
+		t.Fatalf("%+v", r)
+	}
+	if want := strings.ReplaceAll(before, "ami-0a1b2c3d4e5f60001", "ami-0a1b2c3d4e5fffff1"); read(t, file) != want {
+		t.Errorf("%s", read(t, file))
+	}
+}
+
+// An image that the profile has with other capabilities is a conflict that nothing replaces.
+func TestImportOfOtherCapabilities(t *testing.T) {
+	file := importedAWS(t)
+	write(t, file, strings.Replace(read(t, file), "gardener-update-type: [in-place]", "gardener-update-type: [rolling, in-place]", 1))
+	r := importing(file, "--replace", "--from=gardenlinux:"+filepath.Join(importExamples, "metadata"))
+	if r.status != 1 || r.stdout != "" {
+		t.Errorf("%+v", r)
+	}
+	contains(t, r.stderr, "is here with other capabilities", "[import-conflict]")
+}
+
+// A region, an architecture or a file that is missing removes nothing, and what comes later is added.
+func TestImportInParts(t *testing.T) {
+	whole := read(t, importedAWS(t))
+	file := copyOf(t, filepath.Join(importExamples, "aws.yaml"), filepath.Join(t.TempDir(), "aws.yaml"))
+	part := copyRelease(t, t.TempDir(), "aws")
+	for _, name := range []string{"aws-gardener_prod-arm64", "aws-gardener_prod_tpm2_trustedboot-amd64"} {
+		if err := os.Remove(filepath.Join(part, name+".s3_metadata.yaml")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plain := filepath.Join(part, metadataAWS)
+	text := read(t, plain)
+	at, end := strings.Index(text, "  - ami_id: ami-0a1b2c3d4e5f60001"), strings.Index(text, "  - ami_id: ami-0a1b2c3d4e5f60002")
+	write(t, plain, text[:at]+text[end:])
+	r := importing("-w", "-o", "json", file, "--from=gardenlinux:"+part)
+	if answer := decoded[importAnswer](t, r); r.status != 0 || !slices.Equal(answer.rulesOf(), []string{"import-region-missing"}) ||
+		answer.Versions[0].Flavors != 2 || answer.Versions[0].Regions != 2 {
+		t.Fatalf("%+v", r)
+	}
+	if line := strings.Count(r.stdout, "import-region-missing"); line != 1 {
+		t.Errorf("%d warnings in %s", line, r.stdout)
+	}
+	if r := importing("-w", file, "--from=gardenlinux:"+filepath.Join(importExamples, "metadata")); r.status != 0 || read(t, file) == whole {
+		t.Fatalf("%+v", r)
+	}
+	// What the parts did not need to say, they did not say: that there is no image for secure boot.
+	if now := strings.ReplaceAll(whole, "            gardener-boot-type: [standard]\n", ""); strings.ReplaceAll(read(t, file), "            gardener-boot-type: [standard]\n", "") != now {
+		t.Errorf("%s", read(t, file))
+	}
+	now := read(t, file)
+	if r := importing("-w", file, "--from=gardenlinux:"+part); r.status != 0 || read(t, file) != now {
+		t.Errorf("the part once more: %+v", r)
+	}
+}
+
+// importShoot is a Shoot that uses a version of the profile of AWS.
+const importShoot = `apiVersion: core.gardener.cloud/v1beta1
+kind: Shoot
+metadata: {name: shop, namespace: garden-demo}
+spec:
+  cloudProfile: {kind: CloudProfile, name: aws}
+  region: eu-central-1
+  kubernetes: {version: 1.33.2}
+  provider:
+    type: aws
+    workers:
+    - name: web
+      minimum: 1
+      maximum: 1
+      machine: {type: m5.xlarge, architecture: amd64, image: {name: gardenlinux, version: 1877.3.0}}
+`
+
+// Older versions of an x.y are deprecated, but for those in use.
+func TestImportKeepsTheNewest(t *testing.T) {
+	file := importedAWS(t)
+	for i, version := range []string{"1877.3.1", "1877.3.2", "1877.4.0"} {
+		folder := otherRelease(t, t.TempDir(), "ami-0a1b2c3d4e5f6", fmt.Sprintf("ami-0a1b2c3d4e5f%d", 7+i), "version: '1877.3'", "version: '"+version+"'")
+		args := []string{"-w", file, "--from=gardenlinux:" + folder, "--classification", "supported"}
+		if version == "1877.3.2" {
+			shoots := filepath.Join(t.TempDir(), "shoots.yaml")
+			write(t, shoots, importShoot)
+			args = append(args, shoots, "--keep=1", "--expire=2037-06-30")
+		}
+		r := importing(args...)
+		if r.status != 0 {
+			t.Fatalf("%s: %+v", version, r)
+		}
+		if version == "1877.3.2" {
+			contains(t, r.stderr, "gardenlinux@1877.3.0 stays as it is, because it is used by Shoot garden-demo/shop")
+		}
+	}
+	core, _, _ := strings.Cut(read(t, file), "providerConfig:")
+	_, core, _ = strings.Cut(core, "machineImages:")
+	var found []string
+	for line := range strings.Lines(core) {
+		if name, value, is := strings.Cut(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "- ")), ": "); is &&
+			slices.Contains([]string{"version", "classification", "expirationDate"}, name) && !strings.HasPrefix(value, "1.33") {
+			found = append(found, value)
+		}
+	}
+	want := []string{"1877.4.0", "supported", "1877.3.2", "supported", "1877.3.1", "deprecated", `"2037-06-30T00:00:00Z"`, "1877.3.0", "preview"}
+	if !slices.Equal(found, want) {
+		t.Errorf("%q", found)
+	}
+}
+
+// A NamespacedCloudProfile gets versions of its own, and inherits those that its parent gets.
+func TestImportIntoNamespacedCloudProfiles(t *testing.T) {
+	dir := t.TempDir()
+	parent := copyOf(t, filepath.Join(importExamples, "aws.yaml"), filepath.Join(dir, "aws.yaml"))
+	child := filepath.Join(dir, "child.yaml")
+	write(t, child, "apiVersion: core.gardener.cloud/v1beta1\nkind: NamespacedCloudProfile\nmetadata: {name: team, namespace: garden-demo}\n"+
+		"spec:\n  parent: # of AWS\n    kind: CloudProfile\n    name: aws\n")
+	before := read(t, parent)
+	source := "--from=gardenlinux:" + filepath.Join(importExamples, "metadata")
+	r := importing("-w", "-o", "json", parent, child, source, "--profile=garden-demo/team")
+	if answer := decoded[importAnswer](t, r); r.status != 0 || answer.Profile != "garden-demo/team" || read(t, parent) != before {
+		t.Fatalf("%+v", r)
+	}
+	golden(t, "import-namespaced.yaml", read(t, child))
+	if r := runFor(clouds.All(), "", "lint", child, importedAWS(t)); r.status != 1 { // the parent has the version as well
+		t.Logf("%+v", r)
+	}
+	r = importing("-o", "json", parent, child, source)
+	if answer := decoded[importAnswer](t, r); r.status != 0 || len(answer.Profiles) != 2 || answer.Profiles[0].Versions[0].Action != "added" ||
+		answer.Profiles[1].Versions[0].Action != "unchanged" {
+		t.Errorf("%+v", r)
+	}
+	if r := importing(child, source); r.status != 1 || !strings.Contains(r.stderr, "child.yaml:") {
+		t.Errorf("without its parent: %+v", r)
+	}
+}
+
+// Profiles of several clouds, and of several landscapes with the same names, get images together; all or none are written.
+func TestImportIntoSeveralProfiles(t *testing.T) {
+	dir := t.TempDir()
+	var folders, files []string
+	for _, landscape := range []string{"canary", "live"} {
+		folder := filepath.Join(dir, landscape)
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		folders = append(folders, folder)
+		for _, cloud := range []string{"aws", "gcp"} {
+			files = append(files, copyOf(t, filepath.Join(importExamples, cloud+".yaml"), filepath.Join(folder, cloud+".yaml")))
+		}
+	}
+	source := "--from=gardenlinux:" + filepath.Join(importExamples, "metadata")
+	args := append([]string{"-w", "-o", "json", source}, folders...)
+	good := read(t, files[3])
+	write(t, files[3], strings.Replace(good, "type: gcp", "type: gpc", 1))
+	before := read(t, files[0])
+	if r := importing(args...); r.status != 1 || read(t, files[0]) != before {
+		t.Errorf("%+v", r)
+	}
+	write(t, files[3], good)
+	if answer := decoded[importAnswer](t, importing(args...)); len(answer.Profiles) != 4 {
+		t.Errorf("%+v", answer)
+	}
+	if read(t, files[0]) != read(t, files[2]) || read(t, files[1]) != read(t, files[3]) || read(t, files[0]) == before {
+		t.Errorf("%s", read(t, files[0]))
+	}
+}
+
+// What is wrong with flags is said, and is no finding.
+func TestImportFlags(t *testing.T) {
+	file := filepath.Join(importExamples, "aws.yaml")
+	metadata := "--from=gardenlinux:" + filepath.Join(importExamples, "metadata")
+	for _, c := range []struct {
+		said string
+		args []string
+	}{
+		{"no source given", []string{file}},
+		{"did you mean gardenlinux?", []string{file, "--from=gardenlinx:x"}},
+		{"names no file", []string{file, "--from=list:"}},
+		{"no such file", []string{file, "--from=list:nowhere.yaml"}},
+		{"write KEY=GLOB", []string{file, metadata, "--match=name"}},
+		{"no semantic version: write it as x.y.z; did you mean 1877.3.0?", []string{file, metadata, "--version=1877.3"}},
+		{"did you mean preview?", []string{file, metadata, "--classification=prevew"}},
+		{"--keep 0: at least 1", []string{file, metadata, "--keep=0"}},
+		{"--expire goes with --keep", []string{file, metadata, "--expire=+7d"}},
+		{"there is a map for gardenlinux", []string{"--print-map=list"}},
+		{"does nothing else", []string{"--print-map=gardenlinux", file}},
+		{"leave --match and --map out", []string{file, "--from=list:x", "--match=a=b"}},
+		{`"other" is not in the files`, []string{file, metadata, "--profile=other"}},
+	} {
+		if r := importing(c.args...); r.status != 2 || !strings.Contains(r.stderr, c.said) {
+			t.Errorf("%v: %+v, want %q", c.args, r, c.said)
+		}
+	}
+}
+
+// The map that is printed is the one that is used; another one takes its place, and what is wrong with it is said at its place.
+func TestImportByMap(t *testing.T) {
+	dir := t.TempDir()
+	printed := importing("--print-map=gardenlinux")
+	if printed.status != 0 {
+		t.Fatalf("%+v", printed)
+	}
+	given, source := filepath.Join(dir, "map.yaml"), "--from=gardenlinux:"+filepath.Join(importExamples, "metadata")
+	file := copyOf(t, filepath.Join(importExamples, "openstack.yaml"), filepath.Join(dir, "openstack.yaml"), "name: hypervisor", "name: host", "hypervisor: [", "host: [")
+	if r := importing(file, source); r.status != 1 {
+		t.Errorf("%+v", r)
+	} else {
+		contains(t, r.stderr, "they differ in hypervisor: register hypervisor", "[import-ambiguous]", "openstack.yaml:7:3")
+	}
+	write(t, given, strings.ReplaceAll(printed.stdout, "name: hypervisor", "name: host"))
+	if r := importing("-w", file, source, "--map", given); r.status != 0 || !strings.Contains(read(t, file), "host: [baremetal]") {
+		t.Errorf("%+v", r)
+	}
+	write(t, given, strings.ReplaceAll(printed.stdout, "skip: []", "skip: [{platform: openstackbaremetal}]"))
+	file = copyOf(t, filepath.Join(importExamples, "openstack.yaml"), file)
+	if r := importing(file, source, "--map", given); r.status != 0 || strings.Contains(r.stdout, "baremetal]") {
+		t.Errorf("%+v", r)
+	} else {
+		contains(t, r.stderr, "an image that the map skips is skipped")
+	}
+	write(t, given, "apiVersion: capkit/v1\nkind: ImageMap\nsource: list\ncapabilities:\n- name: gardener-boot-type\n  values: [safe]\n- when: {a: '['}\n  valeus: [x]\n")
+	r := importing(file, source, "--map", given)
+	if r.status != 1 {
+		t.Errorf("%+v", r)
+	}
+	contains(t, r.stderr, "map.yaml:8:3", "valeus")
+	write(t, given, strings.Replace(read(t, given), "valeus", "values", 1))
+	contains(t, importing(file, source, "--map", given).stderr, "map.yaml:3:1", "map.yaml:6:12", "map.yaml:7:3", "map.yaml:7:10")
+}
+
+// An inventory is a source as well.
+func TestImportFromInventories(t *testing.T) {
+	dir := t.TempDir()
+	from := filepath.Join(dir, "inventory.yaml")
+	var b strings.Builder
+	b.WriteString("apiVersion: capkit/v1\nkind: Inventory\nprovider: openstack\ntaken: \"2026-11-23T12:00:00Z\"\nregions:\n")
+	for i, region := range []string{"asia", "europe"} {
+		fmt.Fprintf(&b, "- name: %s\n  images:\n", region)
+		for k, hypervisor := range []string{"virtualized", "baremetal"} {
+			fmt.Fprintf(&b, "  - {id: 6dd8000%d-0000-4000-8000-00000000000%d, name: gl-1877.5-%s, status: active, architecture: amd64, properties: {hypervisor_type: %s}}\n", i, k, hypervisor, hypervisor)
+		}
+		fmt.Fprintf(&b, "  - {id: 6dd8000%d-0000-4000-8000-00000000000a, name: gl-1877.5-old, status: deactivated, architecture: amd64}\n", i)
+		fmt.Fprintf(&b, "  - {id: 6dd8000%d-0000-4000-8000-00000000000b, name: other-1.2, status: active, architecture: amd64}\n", i)
+	}
+	write(t, from, b.String())
+	file := copyOf(t, filepath.Join(importExamples, "openstack.yaml"), filepath.Join(dir, "openstack.yaml"))
+	if r := importing(file, "--from=inventory:"+from); r.status != 1 || !strings.Contains(r.stderr, "the images are of 1.2.0 and 1877.5.0") {
+		t.Errorf("%+v", r)
+	}
+	r := importing("-w", file, "--from=inventory:"+from, "--match=name=gl-*", "--match=architecture=amd64", "--inventory="+from)
+	if r.status != 0 {
+		t.Fatalf("%+v", r)
+	}
+	contains(t, r.stderr, "2 images that are not active are skipped")
+	golden(t, "import-inventory.yaml", read(t, file))
+	if r := importing(file, "--from=inventory:"+from, "--match=name=none"); r.status != 1 || !strings.Contains(r.stderr, "no image meets all conditions") {
+		t.Errorf("%+v", r)
+	}
+	lost := copyOf(t, from, filepath.Join(dir, "lost.yaml"), "6dd80001-0000-4000-8000-000000000000", "6dd80001-0000-4000-8000-00000000000f")
+	file = copyOf(t, filepath.Join(importExamples, "openstack.yaml"), file)
+	if r := importing("-w", file, "--from=inventory:"+from, "--match=name=gl-*", "--inventory="+lost); r.status != 1 || !strings.Contains(r.stderr, "[cloud-image-missing]") ||
+		strings.Contains(read(t, file), "1877.5.0") {
+		t.Errorf("%+v", r)
 	}
 }

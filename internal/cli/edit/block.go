@@ -141,12 +141,17 @@ func (e *editor) entries(it *item) string {
 		if added != "" && i > 0 && child.key != nil {
 			previous, blank = e.cutBlank(inner[i-1], previous)
 		}
-		text.WriteString(previous + added + blank)
 		if child.gone {
+			text.WriteString(previous + added + blank)
 			previous = e.left(child)
-		} else {
-			previous = e.written(child)
+			continue
 		}
+		written, lead := e.written(child), ""
+		if added != "" && i == 0 {
+			lead, written = e.cutLead(child, written)
+		}
+		text.WriteString(previous + lead + added + blank)
+		previous = written
 	}
 	return text.String() + previous + e.added(it, len(inner)) + e.between(inner[len(inner)-1].to, it.to)
 }
@@ -172,6 +177,14 @@ func (e *editor) cutBlank(it *item, text string) (rest, blank string) {
 		text, blank = strings.TrimSuffix(text, e.line(i)), e.line(i)+blank
 	}
 	return text, blank
+}
+
+// cutLead cuts off the blank lines at the beginning of the text of the first item, which stay below the key.
+func (e *editor) cutLead(it *item, text string) (lead, rest string) {
+	for i := it.from; i < it.line && e.blank(i) && strings.HasPrefix(text, e.line(i)); i++ {
+		lead, text = lead+e.line(i), strings.TrimPrefix(text, e.line(i))
+	}
+	return lead, text
 }
 
 // moved returns the text of an item that is taken along, for another column.

@@ -5,6 +5,7 @@
 package release
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -203,7 +204,7 @@ func ascends(all []placed) bool {
 
 // core notes what has to change in core.
 func (e *edits) core(t *target, versions []*wanted) {
-	e.order = append([]string{"name", "version", "classification", "architectures", "capabilityFlavors", "capabilities"}, t.names()...)
+	e.order = append([]string{"name", "version", "classification", "architectures", "cri", "capabilityFlavors", "capabilities"}, t.names()...)
 	added, order := map[string][]placed{}, []string{}
 	for _, w := range versions {
 		if v, found := entries.Find(&t.Spec, w.id); found {
@@ -245,6 +246,9 @@ func (t *target) coreVersion(w *wanted) map[string]any {
 	if t.options.Classification != "" {
 		version["classification"] = t.options.Classification
 	}
+	if runtimes := t.runtimesOf(w.id.Image); len(runtimes) > 0 {
+		version["cri"] = runtimes
+	}
 	flavors := t.coreFlavors(w)
 	if !t.legacy {
 		list := make([]any, 0, len(flavors))
@@ -262,6 +266,31 @@ func (t *target) coreVersion(w *wanted) map[string]any {
 	}
 	version["architectures"] = all
 	return version
+}
+
+// runtimesOf returns the container runtimes of a new version: those of the newest version of the image that says any. In a NamespacedCloudProfile
+// Gardener demands them, and fills in nothing.
+func (t *target) runtimesOf(name string) []any {
+	newest, found := "", []v1beta1.CRI(nil)
+	look := func(spec *v1beta1.CloudProfileSpec) {
+		for _, image := range spec.MachineImages {
+			for _, v := range image.Versions {
+				if image.Name == name && len(v.CRI) > 0 && (newest == "" || older(newest, v.Version)) {
+					newest, found = v.Version, v.CRI
+				}
+			}
+		}
+	}
+	if look(&t.Spec); t.Parent != nil && newest == "" {
+		if look(t.Parent); newest == "" {
+			found = []v1beta1.CRI{{Name: v1beta1.CRINameContainerD}}
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	raw, _ := json.Marshal(found)
+	return asList(edit.Decoded(raw))
 }
 
 // coreFlavors are the flavors of core for a version, those that the provider config has already included, each once.

@@ -232,13 +232,18 @@ func (t *target) refer(f *flavor) bool {
 	maps.Copy(entry, f.Global)
 	var regions []any
 	var places []Place
-	for i, r := range f.Regions {
+	for _, r := range f.Regions {
 		if !slices.Contains(t.regions, r.Name) {
 			t.skippedRegions[r.Name] = true
+		}
+	}
+	for _, name := range t.regions { // in the order in which the profile lists them
+		i := slices.IndexFunc(f.Regions, func(r Region) bool { return r.Name == name })
+		if i < 0 {
 			continue
 		}
-		fields := maps.Clone(r.Fields)
-		fields["name"] = r.Name
+		fields := maps.Clone(f.Regions[i].Fields)
+		fields["name"] = name
 		regions, places = append(regions, fields), append(places, f.regions[i])
 	}
 	if len(regions) > 0 {

@@ -414,7 +414,7 @@ func TestImportIntoNamespacedCloudProfiles(t *testing.T) {
 	dir := t.TempDir()
 	parent := copyOf(t, filepath.Join(importExamples, "aws.yaml"), filepath.Join(dir, "aws.yaml"))
 	child := filepath.Join(dir, "child.yaml")
-	empty := "apiVersion: core.gardener.cloud/v1beta1\nkind: NamespacedCloudProfile\nmetadata: {name: team, namespace: garden-demo}\n"+
+	empty := "apiVersion: core.gardener.cloud/v1beta1\nkind: NamespacedCloudProfile\nmetadata: {name: team, namespace: garden-demo}\n" +
 		"spec:\n  parent: # of AWS\n    kind: CloudProfile\n    name: aws\n"
 	write(t, child, empty)
 	before := read(t, parent)

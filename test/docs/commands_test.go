@@ -144,8 +144,9 @@ func TestPreCommit(t *testing.T) {
 // The workflows for GitHub get capkit from its repository at a commit, build it by a target that there is, and call it.
 func TestWorkflows(t *testing.T) {
 	for name, want := range map[string][]string{
-		"github-workflow":      {"get", "build", "capkit lint"},
-		"github-plan-workflow": {"get", "build", "capkit plan", "gh pr"},
+		"github-workflow":        {"get", "build", "capkit lint"},
+		"github-import-workflow": {"get", "build", "capkit import", "git diff"},
+		"github-plan-workflow":   {"get", "build", "capkit plan", "gh pr"},
 		"github-inventory-workflow": {
 			"get", "build", "capkit inventory", "keep", "get", "build", "gh run", "capkit verify",
 		},

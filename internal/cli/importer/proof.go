@@ -166,7 +166,7 @@ func (l *inLandscape) compare(find func(*input.Given) ([]report.Finding, error))
 	}
 	for _, o := range l.order {
 		if n := errs[report.Object(o.Identity)]; n > 0 {
-			l.importing.notes = append(l.importing.notes, fmt.Sprintf("%s: %s that lint or verify finds were there before", l.answers[o].Profile, report.Count(n, "error")))
+			l.importing.notes = append(l.importing.notes, fmt.Sprintf("%s: lint or verify finds %s that %s there before", l.answers[o].Profile, report.Count(n, "error"), wasOrWere(n)))
 		}
 	}
 	for _, f := range is {
@@ -219,4 +219,11 @@ func (l *inLandscape) profilesOf(shoot *v1beta1.Shoot) []string {
 		return []string{kind + " " + name, "CloudProfile " + s.Object.Spec.Parent.Name}
 	}
 	return []string{kind + " " + name}
+}
+
+func wasOrWere(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
 }

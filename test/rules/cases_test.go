@@ -48,11 +48,16 @@ const (
 
 // elsewhere are the rules that neither lint nor the engine finds, with who does and has the test.
 var elsewhere = map[string]string{
-	"migration":           "capkit migrate",
-	"credentials-missing": "admission, which looks for them",
-	"credentials-kind":    "admission",
-	"setting-of-capkit":   "admission, unless it was told that capkit's worker controller is there",
-	"maintenance-blocked": "admission, which asks Gardener's maintenance; test/admission runs the archive",
+	"migration":             "capkit migrate",
+	"import-ambiguous":      "capkit import",
+	"import-conflict":       "capkit import",
+	"import-profile":        "capkit import",
+	"import-region-missing": "capkit import",
+	"import-source":         "capkit import",
+	"credentials-missing":   "admission, which looks for them",
+	"credentials-kind":      "admission",
+	"setting-of-capkit":     "admission, unless it was told that capkit's worker controller is there",
+	"maintenance-blocked":   "admission, which asks Gardener's maintenance; test/admission runs the archive",
 }
 
 // unratcheted are the rules whose errors no update may keep, with the reason.

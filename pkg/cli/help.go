@@ -182,6 +182,7 @@ What counts as wrong depends on the command:
   explain        a worker pool boots no image
   maintenance    a worker pool is stuck, or the maintenance of a Shoot fails
   report         as lint; the report is written in any case
+  import         the images cannot be imported, or lint would find new errors; no file was changed
   migrate        the files cannot be migrated; no file was changed
   render         admission would refuse one of the two profiles
 

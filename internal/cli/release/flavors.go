@@ -113,33 +113,42 @@ func (t *target) resolveAlone(all []*flavor) {
 		return
 	}
 	names := t.contents.Map.aloneNames()
-	base := func(f *flavor) string {
-		rest := maps.Clone(f.has.capabilities)
-		for _, name := range names {
-			delete(rest, name)
-		}
-		return fmt.Sprint(rest)
-	}
 	both := make([][]string, len(all))
 	for i, f := range all {
-		ordinary := false
-		for _, b := range all {
-			ordinary = ordinary || base(b) == base(f) && len(b.has.alone) == 0
-		}
-		for _, name := range names {
-			if _, special := f.has.alone[name]; special && !slices.ContainsFunc(all, func(b *flavor) bool { return base(b) == base(f) && ordinaryIn(name, names, b, f) }) {
-				both[i] = append(both[i], name)
-			}
-		}
-		if ordinary && len(both[i]) == len(f.has.alone) && len(both[i]) > 0 {
-			both[i] = both[i][:len(both[i])-1]
-		}
+		both[i] = f.aloneIn(names, slices.DeleteFunc(slices.Clone(all), func(b *flavor) bool { return !f.sameBut(names, b) }))
 	}
 	for i, f := range all {
 		for _, name := range both[i] {
 			f.has.capabilities[name] = f.has.alone[name]
 		}
 	}
+}
+
+// sameBut reports whether two images have the same but for some capabilities.
+func (f *flavor) sameBut(names []string, b *flavor) bool {
+	rest := func(f *flavor) string {
+		c := maps.Clone(f.has.capabilities)
+		for _, name := range names {
+			delete(c, name)
+		}
+		return fmt.Sprint(c)
+	}
+	return rest(f) == rest(b)
+}
+
+// aloneIn returns the capabilities in which an image is to have all values, given those beside it.
+func (f *flavor) aloneIn(names []string, beside []*flavor) (both []string) {
+	for _, name := range names {
+		_, special := f.has.alone[name]
+		if special && !slices.ContainsFunc(beside, func(b *flavor) bool { return ordinaryIn(name, names, b, f) }) {
+			both = append(both, name)
+		}
+	}
+	ordinary := slices.ContainsFunc(beside, func(b *flavor) bool { return len(b.has.alone) == 0 })
+	if ordinary && len(both) == len(f.has.alone) && len(both) > 0 {
+		return both[:len(both)-1]
+	}
+	return both
 }
 
 // ordinaryIn reports whether an image is ordinary in one respect in which another one is special, and is as that in all others.
@@ -228,24 +237,9 @@ func (t *target) leaveUndeclared(all []*flavor) {
 // refer reads the references of a flavor as the provider does, those of the profile's regions. It reports whether there are any, and notes
 // what is wrong.
 func (t *target) refer(f *flavor) bool {
+	regions, places := t.regionsOf(f)
 	entry := map[string]any{"capabilities": f.declares}
 	maps.Copy(entry, f.Global)
-	var regions []any
-	var places []Place
-	for _, r := range f.Regions {
-		if !slices.Contains(t.regions, r.Name) {
-			t.skippedRegions[r.Name] = true
-		}
-	}
-	for _, name := range t.regions { // in the order in which the profile lists them
-		i := slices.IndexFunc(f.Regions, func(r Region) bool { return r.Name == name })
-		if i < 0 {
-			continue
-		}
-		fields := maps.Clone(f.Regions[i].Fields)
-		fields["name"] = name
-		regions, places = append(regions, fields), append(places, f.regions[i])
-	}
 	if len(regions) > 0 {
 		entry["regions"] = regions
 	}
@@ -266,6 +260,12 @@ func (t *target) refer(f *flavor) bool {
 			found = append(found, t.Cloud.ValidateReference(f.read.Global.Ref, f.read.Global.Path)...)
 		}
 	}
+	t.wrongReferences(f, found, root, places)
+	return len(found) == 0 && version != nil
+}
+
+// wrongReferences notes what a provider finds wrong with a flavor, where that is written in the source.
+func (t *target) wrongReferences(f *flavor, found field.ErrorList, root *field.Path, places []Place) {
 	below := root.Child("machineImages").Index(0).Child("versions").Index(0).Child("capabilityFlavors").Index(0).String()
 	for _, err := range found {
 		at, place := strings.TrimPrefix(strings.TrimPrefix(err.Field, below), "."), f.At
@@ -276,7 +276,23 @@ func (t *target) refer(f *flavor) bool {
 		}
 		t.faults = append(t.faults, Fault{place, RuleSource, err.Type, at, messageOf(err)})
 	}
-	return len(found) == 0 && version != nil
+}
+
+// regionsOf returns the references of a flavor in the profile's regions, in the order of these, and where they are written. Others are counted.
+func (t *target) regionsOf(f *flavor) (regions []any, places []Place) {
+	for _, r := range f.Regions {
+		if !slices.Contains(t.regions, r.Name) {
+			t.skippedRegions[r.Name] = true
+		}
+	}
+	for _, name := range t.regions {
+		if i := slices.IndexFunc(f.Regions, func(r Region) bool { return r.Name == name }); i >= 0 {
+			fields := maps.Clone(f.Regions[i].Fields)
+			fields["name"] = name
+			regions, places = append(regions, fields), append(places, f.regions[i])
+		}
+	}
+	return regions, places
 }
 
 // decode has the provider read an image version in the format with flavors.

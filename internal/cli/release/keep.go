@@ -68,8 +68,8 @@ func minorOf(version string) string {
 
 // deprecate deprecates a version at a path.
 func (t *target) deprecate(image string, v *v1beta1.MachineImageVersion, at string) {
-	classified := v.Classification != nil && *v.Classification == v1beta1.ClassificationDeprecated
-	dates := t.options.Expire != "" && v.ExpirationDate == nil
+	classified := versions.Classification(v.ExpirableVersion) == v1beta1.ClassificationDeprecated
+	dates := t.options.Expire != "" && versions.ExpiryOf(v.ExpirableVersion) == nil
 	var by []string
 	if t.Used != nil {
 		by = t.Used(image, v.Version)

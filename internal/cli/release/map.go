@@ -181,13 +181,7 @@ func (m *Map) of(facts map[string][]string, registered []v1beta1.CapabilityDefin
 	for i := range m.Rows {
 		r := &m.Rows[i]
 		if r.registered {
-			for _, value := range facts[r.From] {
-				for _, c := range registered {
-					if _, known := has.capabilities[c.Name]; !known && slices.Contains(c.Values, value) {
-						has.capabilities[c.Name] = []string{value}
-					}
-				}
-			}
+			has.addRegistered(facts[r.From], registered)
 			continue
 		}
 		if _, known := has.capabilities[r.Name]; known || !meets(facts, r.When) {
@@ -206,6 +200,17 @@ func (m *Map) of(facts map[string][]string, registered []v1beta1.CapabilityDefin
 		}
 	}
 	return has
+}
+
+// addRegistered adds the capabilities that register some values.
+func (m *mapped) addRegistered(values []string, registered []v1beta1.CapabilityDefinition) {
+	for _, value := range values {
+		for _, c := range registered {
+			if _, known := m.capabilities[c.Name]; !known && slices.Contains(c.Values, value) {
+				m.capabilities[c.Name] = []string{value}
+			}
+		}
+	}
 }
 
 // aloneNames returns the capabilities of which some images may be alone, in the order of the map.

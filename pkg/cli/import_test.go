@@ -349,7 +349,8 @@ func TestImportInParts(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	// What the parts did not need to say, they did not say: that there is no image for secure boot.
-	if now := strings.ReplaceAll(whole, "            gardener-boot-type: [standard]\n", ""); strings.ReplaceAll(read(t, file), "            gardener-boot-type: [standard]\n", "") != now {
+	without := func(text string) string { return strings.ReplaceAll(text, "            gardener-boot-type: [standard]\n", "") }
+	if without(read(t, file)) != without(whole) {
 		t.Errorf("%s", read(t, file))
 	}
 	now := read(t, file)
@@ -509,7 +510,8 @@ func TestImportByMap(t *testing.T) {
 		t.Fatalf("%+v", printed)
 	}
 	given, source := filepath.Join(dir, "map.yaml"), "--from=gardenlinux:"+filepath.Join(importExamples, "metadata")
-	file := copyOf(t, filepath.Join(importExamples, "openstack.yaml"), filepath.Join(dir, "openstack.yaml"), "name: hypervisor", "name: host", "hypervisor: [", "host: [")
+	file := copyOf(t, filepath.Join(importExamples, "openstack.yaml"), filepath.Join(dir, "openstack.yaml"),
+		"name: hypervisor", "name: host", "hypervisor: [", "host: [")
 	if r := importing(file, source); r.status != 1 {
 		t.Errorf("%+v", r)
 	} else {
@@ -526,7 +528,8 @@ func TestImportByMap(t *testing.T) {
 	} else {
 		contains(t, r.stderr, "an image that the map skips is skipped")
 	}
-	write(t, given, "apiVersion: capkit/v1\nkind: ImageMap\nsource: list\ncapabilities:\n- name: gardener-boot-type\n  values: [safe]\n- when: {a: '['}\n  valeus: [x]\n")
+	write(t, given, "apiVersion: capkit/v1\nkind: ImageMap\nsource: list\ncapabilities:\n"+
+		"- name: gardener-boot-type\n  values: [safe]\n- when: {a: '['}\n  valeus: [x]\n")
 	r := importing(file, source, "--map", given)
 	if r.status != 1 {
 		t.Errorf("%+v", r)
@@ -545,7 +548,8 @@ func TestImportFromInventories(t *testing.T) {
 	for i, region := range []string{"asia", "europe"} {
 		fmt.Fprintf(&b, "- name: %s\n  images:\n", region)
 		for k, hypervisor := range []string{"virtualized", "baremetal"} {
-			fmt.Fprintf(&b, "  - {id: 6dd8000%d-0000-4000-8000-00000000000%d, name: gl-1877.5-%s, status: active, architecture: amd64, properties: {hypervisor_type: %s}}\n", i, k, hypervisor, hypervisor)
+			fmt.Fprintf(&b, "  - {id: 6dd8000%d-0000-4000-8000-00000000000%d, name: gl-1877.5-%s, status: active, "+
+				"architecture: amd64, properties: {hypervisor_type: %s}}\n", i, k, hypervisor, hypervisor)
 		}
 		fmt.Fprintf(&b, "  - {id: 6dd8000%d-0000-4000-8000-00000000000a, name: gl-1877.5-old, status: deactivated, architecture: amd64}\n", i)
 		fmt.Fprintf(&b, "  - {id: 6dd8000%d-0000-4000-8000-00000000000b, name: other-1.2, status: active, architecture: amd64}\n", i)
@@ -566,7 +570,8 @@ func TestImportFromInventories(t *testing.T) {
 	}
 	lost := copyOf(t, from, filepath.Join(dir, "lost.yaml"), "6dd80001-0000-4000-8000-000000000000", "6dd80001-0000-4000-8000-00000000000f")
 	file = copyOf(t, filepath.Join(importExamples, "openstack.yaml"), file)
-	if r := importing("-w", file, "--from=inventory:"+from, "--match=name=gl-*", "--inventory="+lost); r.status != 1 || !strings.Contains(r.stderr, "[cloud-image-missing]") ||
+	r = importing("-w", file, "--from=inventory:"+from, "--match=name=gl-*", "--inventory="+lost)
+	if r.status != 1 || !strings.Contains(r.stderr, "[cloud-image-missing]") ||
 		strings.Contains(read(t, file), "1877.5.0") {
 		t.Errorf("%+v", r)
 	}

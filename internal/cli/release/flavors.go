@@ -171,6 +171,8 @@ func (t *target) fit(f *flavor) bool {
 		if name == "" {
 			if t.legacy && strings.HasPrefix(written, t.Cloud.Type()+"-") {
 				f.implied[written] = values
+			} else {
+				t.unregistered[written] = true
 			}
 			continue
 		}

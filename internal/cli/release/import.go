@@ -113,6 +113,8 @@ type target struct {
 	// skipped counts what is left out, each with the words for one and for several, in the order of words.
 	skipped        map[[2]string]int
 	skippedRegions map[string]bool
+	// unregistered are the capabilities that are left out, because the profile does not register them.
+	unregistered map[string]bool
 	// nowhere are flavors without any reference in the regions of the profile.
 	nowhere []*flavor
 	edits   *edits
@@ -156,7 +158,7 @@ func Import(p Profile, contents *Contents, options Options) Result {
 }
 
 func newTarget(p Profile, contents *Contents, options Options) *target {
-	t := &target{Profile: p, contents: contents, options: options, skipped: map[[2]string]int{}, skippedRegions: map[string]bool{}, edits: &edits{}}
+	t := &target{Profile: p, contents: contents, options: options, skipped: map[[2]string]int{}, skippedRegions: map[string]bool{}, unregistered: map[string]bool{}, edits: &edits{}}
 	if options.Map != nil {
 		given := *contents
 		given.Map, t.isMapGiven = options.Map, true
@@ -368,6 +370,9 @@ func (t *target) undeclared(id provider.ImageVersion) v1beta1.Capabilities {
 func (t *target) result(versions []Version) Result {
 	if n := len(t.skippedRegions); n > 0 {
 		t.notes = append(t.notes, fmt.Sprintf("%s of the source %s not in the profile, and skipped", words.Count(n, "region"), isOrAre(n)))
+	}
+	if len(t.unregistered) > 0 {
+		t.notes = append(t.notes, "left out, because the profile does not register it: "+words.And(slices.Sorted(maps.Keys(t.unregistered))))
 	}
 	t.notes = append(t.notes, t.skippedTexts()...)
 	return Result{Ops: t.edits.ops, Versions: versions, Errors: t.errs, Warnings: t.warnings, Faults: t.faults, Notes: t.notes}

@@ -349,7 +349,9 @@ func TestImportInParts(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	// What the parts did not need to say, they did not say: that there is no image for secure boot.
-	without := func(text string) string { return strings.ReplaceAll(text, "            gardener-boot-type: [standard]\n", "") }
+	without := func(text string) string {
+		return strings.ReplaceAll(text, "            gardener-boot-type: [standard]\n", "")
+	}
 	if without(read(t, file)) != without(whole) {
 		t.Errorf("%s", read(t, file))
 	}

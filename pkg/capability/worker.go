@@ -136,9 +136,16 @@ func (v *Vocabulary) addWorker(d Definition, registered *entry) {
 // registered it fits no worker pool that asks for it (semantics S7). A nil at builds no errors.
 func (v *Vocabulary) Flavor(c, undeclared v1beta1.Capabilities, at *field.Path) (Set, finding.List) {
 	var room [64]byte // mostly enough, and not allocated
-	bits := v.registeredBits(room[:], c)
+	bits, plain := v.registeredBits(room[:], c)
 	for _, w := range v.workers {
-		w.ofFlavor(bits, c, undeclared)
+		if plain && !w.registered {
+			w.ofFlavor(bits, nil, undeclared)
+		} else {
+			w.ofFlavor(bits, c, undeclared)
+		}
+	}
+	if plain {
+		at = nil
 	}
 	return Set{vocabulary: v, bits: string(bits)}, v.validate(c, at)
 }

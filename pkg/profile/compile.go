@@ -61,10 +61,11 @@ type Reading[R any] struct {
 	// policies are those of the provider; inConfig says that images are mapped in the provider config.
 	policies policy.Policies
 	inConfig bool
-	// unreadRegion is maybeUnreadRegion.
-	unreadRegion func() bool
-	vocabulary   *capability.Vocabulary
-	validator    provider.Validator
+	// unreadRegion is maybeUnreadRegion, and reserved whether
+	// something declares a reserved capability. Once they were called, which is after decoding, they know it.
+	unreadRegion, reserved func() bool
+	vocabulary             *capability.Vocabulary
+	validator              provider.Validator
 	// core holds the image versions of Spec; of two of one name the first.
 	core map[provider.ImageVersion]*v1beta1.MachineImageVersion
 	// regions are those of the profile that it results in.
@@ -88,12 +89,12 @@ type Reading[R any] struct {
 
 func newReading[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at *field.Path) *Reading[R] {
 	r := &Reading[R]{
-		Spec: spec, At: at, provider: cloud, core: indexed(spec), regions: regionsOf(spec),
+		Spec: spec, At: at, provider: cloud, core: entries.Index(spec), regions: regionsOf(spec),
 		doubtful: map[*field.Path]bool{}, empty: map[*field.Path][]string{},
 	}
 	r.deriver, _ = provider.As[provider.ReferenceDeriver[R]](cloud)
 	r.policies = provider.PoliciesOf(cloud)
-	r.inConfig, r.unreadRegion = r.policies.MappedIn == "", sync.OnceValue(r.maybeUnreadRegion)
+	r.inConfig, r.unreadRegion, r.reserved = r.policies.MappedIn == "", sync.OnceValue(r.maybeUnreadRegion), sync.OnceValue(r.declaresReserved)
 	return r
 }
 
@@ -300,9 +301,5 @@ func (r *Reading[R]) EmptyIn(flavor *field.Path) []string { return r.empty[flavo
 
 // ImageRegions returns the regions for which the provider config has images. The caller owns the set.
 func (r *Reading[R]) ImageRegions() sets.Set[string] {
-	regions := sets.New[string]()
-	for reference := range entries.References(r.Images) {
-		regions.Insert(reference.Region)
-	}
-	return regions
+	return entries.Regions(r.Images)
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/imageselector"
@@ -89,15 +88,4 @@ func (p *Profile[R]) lacks(images []imageselector.Image[R]) bool {
 		}
 	}
 	return true
-}
-
-// unlistedOf returns the image versions that the provider config of a profile maps, and core does not list.
-func (r *Reading[R]) unlistedOf() sets.Set[provider.ImageVersion] {
-	unlisted := sets.New[provider.ImageVersion]()
-	for id := range entries.Mappings(r.Images) {
-		if r.core[id] == nil {
-			unlisted.Insert(id)
-		}
-	}
-	return unlisted
 }

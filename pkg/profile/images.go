@@ -21,17 +21,6 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// indexed returns the image versions that a spec lists, by their names; of two of one name the first counts.
-func indexed(spec *v1beta1.CloudProfileSpec) map[provider.ImageVersion]*v1beta1.MachineImageVersion {
-	index := map[provider.ImageVersion]*v1beta1.MachineImageVersion{}
-	for v := range entries.Versions(spec) {
-		if _, found := index[v.ID]; !found {
-			index[v.ID] = v.MachineImageVersion
-		}
-	}
-	return index
-}
-
 func regionsOf(spec *v1beta1.CloudProfileSpec) []string {
 	var regions []string
 	for _, region := range spec.Regions {
@@ -114,7 +103,7 @@ func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *ima
 	if flavor.Global != nil {
 		report.Errors = append(report.Errors, finding.Of(cloud.ValidateReference(flavor.Global.Ref, flavor.Global.Path))...)
 	}
-	seen := map[string]*field.Path{} // of a few regions, it is not allocated
+	earlier := entries.Earlier(flavor.Regional)
 	alone, asked := "", false
 	for i := range flavor.Regional {
 		if report.Full() {
@@ -122,18 +111,16 @@ func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *ima
 			return
 		}
 		reference := &flavor.Regional[i]
-		first, found := seen[reference.Region]
+		first := earlier(i)
 		switch {
 		case reference.Region == "":
 			report.Errors = append(report.Errors, regionNameMissing(reference.NamePath(), regions))
-		case found:
+		case first != nil:
 			if !asked {
 				alone, asked = only(entries.Without(flavor, regions)), true
 			}
 			report.Found(ruleRegionDuplicate, field.ErrorTypeDuplicate, reference.NamePath(), reference.Region,
-				"region %s has a reference in %s already; remove one of the two, or correct its name%s", reference.Region, first, alone)
-		default:
-			seen[reference.Region] = reference.Path
+				"region %s has a reference in %s already; remove one of the two, or correct its name%s", reference.Region, first.Path, alone)
 		}
 		for _, err := range finding.Of(cloud.ValidateReference(reference.Ref, reference.Path)) {
 			if err.Origin == providerconfig.RuleReferenceMissing && reference.Region != "" {

@@ -37,6 +37,8 @@ type correspondence[R any] struct {
 	undeclaredValues v1beta1.Capabilities
 	// carried are the reserved capabilities that core flavors of this version declare although they are not registered.
 	carried sets.Set[string]
+	// reserved says that some flavor, on either side, may declare a reserved capability.
+	reserved bool
 	// derive returns the reference that the provider derives for a flavor of this version, nil if it needs a mapping. It is nil
 	// itself for a provider that derives none, and where the mapping may be one that could not be read.
 	derive func(set capability.Set, at *field.Path) *imageselector.Global[R]
@@ -237,6 +239,9 @@ func (c *correspondence[R]) addDoubtful(flavor *imageselector.Flavor[R]) {
 
 // asCore returns the set of a provider flavor without the reserved capabilities that core does not carry.
 func (c *correspondence[R]) asCore(written v1beta1.Capabilities, set capability.Set) capability.Set {
+	if !c.reserved {
+		return set
+	}
 	carried := carriedOf(c.vocabulary, written, c.carried)
 	if len(carried) == len(written) {
 		return set

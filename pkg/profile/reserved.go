@@ -35,6 +35,9 @@ func (r *Reading[R]) ReservedNames() iter.Seq2[string, func() *field.Path] {
 				return
 			}
 		}
+		if !r.reserved() {
+			return
+		}
 		for declared, at := range r.declarations() {
 			for _, name := range renamed {
 				if _, found := declared[name]; found && !yield(name, func() *field.Path { return at().Child(name) }) {
@@ -43,6 +46,11 @@ func (r *Reading[R]) ReservedNames() iter.Seq2[string, func() *field.Path] {
 			}
 		}
 	}
+}
+
+// declaresReserved reports whether a machine type or a flavor, on either side, declares a reserved capability. Mostly none does.
+func (r *Reading[R]) declaresReserved() bool {
+	return entries.Declare(r.Spec, r.Images, func(name string) bool { return strings.HasPrefix(name, capability.ReservedPrefix) })
 }
 
 // hasName reports whether capabilities declare a reserved one that has two names.

@@ -94,7 +94,7 @@ func newReading[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpe
 	}
 	r.deriver, _ = provider.As[provider.ReferenceDeriver[R]](cloud)
 	r.policies = provider.PoliciesOf(cloud)
-	r.inConfig, r.unreadRegion, r.reserved = r.policies.MappedIn == "", sync.OnceValue(r.maybeUnreadRegion), sync.OnceValue(r.declaresReserved)
+	r.inConfig, r.unreadRegion, r.reserved = r.policies.MappedIn == "", sync.OnceValue(r.maybeUnreadRegion), sync.OnceValue(func() bool { return declareReserved(r.Spec, r.Images) })
 	return r
 }
 

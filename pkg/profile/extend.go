@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -28,6 +29,10 @@ func Extend[R any](parent *Profile[R], object *v1beta1.NamespacedCloudProfile, s
 		return nil
 	}
 	r.extended, r.vocabulary, r.inherited = parent, parent.vocabulary, parent.core
+	r.reserved = sync.OnceValue(func() bool {
+		own := &v1beta1.CloudProfileSpec{MachineTypes: object.Spec.MachineTypes, MachineImages: object.Spec.MachineImages}
+		return parent.reserved || declareReserved(own, r.Images)
+	})
 	r.readOwn(object.Spec.ProviderConfig, r.At.Child("providerConfig"))
 	if r.Unread.Any() || !parent.lacks(r.Images) {
 		return nil

@@ -166,13 +166,16 @@ func (c *correspondence[R]) addArchitecturesOf(flavors []v1beta1.MachineImageFla
 }
 
 func (c *correspondence[R]) addCoreFlavor(written v1beta1.Capabilities, at *field.Path) {
-	if errs := emptyLists(c.vocabulary, c.name, written, at); len(errs) > 0 {
-		c.report.Errors, c.unclearCore = append(c.report.Errors, errs...), true
-		return
-	}
-	set, errs := c.vocabulary.Flavor(written, c.undeclaredValues, c.at)
-	if len(errs) > 0 {
-		c.refused = append(c.refused, set)
+	set, plain := c.vocabulary.PlainFlavor(written, c.undeclaredValues)
+	var errs finding.List
+	if !plain {
+		if empty := emptyLists(c.vocabulary, c.name, written, at); len(empty) > 0 {
+			c.report.Errors, c.unclearCore = append(c.report.Errors, empty...), true
+			return
+		}
+		if _, errs = c.vocabulary.Flavor(written, c.undeclaredValues, c.at); len(errs) > 0 {
+			c.refused = append(c.refused, set)
+		}
 	}
 	if first := c.bySet[set]; first != nil {
 		if c.leavesOut() || len(errs) > 0 { // what core refuses in it would tell the two apart

@@ -16,6 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -48,9 +49,9 @@ func (r *Reading[R]) ReservedNames() iter.Seq2[string, func() *field.Path] {
 	}
 }
 
-// declaresReserved reports whether a machine type or a flavor, on either side, declares a reserved capability. Mostly none does.
-func (r *Reading[R]) declaresReserved() bool {
-	return entries.Declare(r.Spec, r.Images, func(name string) bool { return strings.HasPrefix(name, capability.ReservedPrefix) })
+// declareReserved reports whether a machine type or a flavor, on either side, declares a reserved capability. Mostly none does.
+func declareReserved[R any](spec *v1beta1.CloudProfileSpec, images []imageselector.Image[R]) bool {
+	return entries.Declare(spec, images, func(name string) bool { return strings.HasPrefix(name, capability.ReservedPrefix) })
 }
 
 // hasName reports whether capabilities declare a reserved one that has two names.

@@ -147,7 +147,7 @@ func (p *Profile[R]) parts() map[string]part {
 	}
 	for v := range entries.Versions(p.spec) {
 		at := v.PathIn(p.at)
-		core := newCorrespondence[R](p.vocabulary, false, true, v.ID, v.MachineImageVersion, at)
+		core := newCorrespondence[R](p.vocabulary, false, v.ID, v.MachineImageVersion, at)
 		core.addCoreFlavors(v.MachineImageVersion)
 		for _, flavor := range core.core {
 			parts[flavor.at.String()] = part{versions: []provider.ImageVersion{v.ID}, set: flavor.set}

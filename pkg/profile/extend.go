@@ -31,7 +31,7 @@ func Extend[R any](parent *Profile[R], object *v1beta1.NamespacedCloudProfile, s
 	r.extended, r.vocabulary, r.inherited = parent, parent.vocabulary, parent.core
 	r.reserved = sync.OnceValue(func() bool {
 		own := &v1beta1.CloudProfileSpec{MachineTypes: object.Spec.MachineTypes, MachineImages: object.Spec.MachineImages}
-		return parent.reserved || declareReserved(own, r.Images)
+		return parent.reserved || entries.DeclareReserved(own, r.Images)
 	})
 	r.readOwn(object.Spec.ProviderConfig, r.At.Child("providerConfig"))
 	if r.Unread.Any() || !parent.lacks(r.Images) {

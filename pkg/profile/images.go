@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/fieldpath"
@@ -20,14 +19,6 @@ import (
 	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/words"
 )
-
-func regionsOf(spec *v1beta1.CloudProfileSpec) []string {
-	var regions []string
-	for _, region := range spec.Regions {
-		regions = append(regions, region.Name)
-	}
-	return regions
-}
 
 // places returns where each image version stands, on both sides. Findings about versions of one name share them.
 func (r *Reading[R]) places() map[provider.ImageVersion][]fieldpath.Path {
@@ -117,7 +108,10 @@ func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *ima
 			report.Errors = append(report.Errors, regionNameMissing(reference.NamePath(), regions))
 		case first != nil:
 			if !asked {
-				alone, asked = only(entries.Without(flavor, regions)), true
+				if alone = entries.OnlyWithout(flavor, regions); alone != "" {
+					alone = ": " + alone + " has none"
+				}
+				asked = true
 			}
 			report.Found(ruleRegionDuplicate, field.ErrorTypeDuplicate, reference.NamePath(), reference.Region,
 				"region %s has a reference in %s already; remove one of the two, or correct its name%s", reference.Region, first.Path, alone)
@@ -146,12 +140,4 @@ func ReferenceForm[R any](cloud provider.Provider[R]) string {
 		return describer.ReferenceForm()
 	}
 	return "one"
-}
-
-// only names the region without a reference, if there is only one.
-func only(regions []string) string {
-	if len(regions) != 1 {
-		return ""
-	}
-	return ": " + regions[0] + " has none"
 }

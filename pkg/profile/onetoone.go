@@ -52,6 +52,7 @@ func (r *Reading[R]) correspond() []imageselector.Image[R] {
 			}
 			c := r.correspondVersion(id, version, entries, at)
 			r.Report.Add(c.report)
+			r.plain += c.plain
 			if len(c.entries) > 0 || len(c.usable) > 0 {
 				versions = append(versions, imageselector.Version[R]{
 					Version: version.Version, Flavors: c.usable, Undeclared: c.undeclaredValues,
@@ -88,7 +89,6 @@ func Describes(version *v1beta1.MachineImageVersion) bool {
 // mapping of it does.
 func (r *Reading[R]) SupportsTheSame(parent *Profile[R], v entries.Version) bool {
 	c := r.newCorrespondence(v.ID, v.MachineImageVersion, r.At)
-	c.reserved = true // those of the parent may
 	mapped := sets.New[capability.Set]()
 	for _, f := range parent.catalog.Flavors(v.ID.Image, v.ID.Version) {
 		if !parent.doubtful[f.Path] {
@@ -206,26 +206,21 @@ func (r *Reading[R]) meantFor(entries *imageEntries[R]) func(version string) *im
 
 // newCorrespondence compiles the core flavors of a version.
 func (r *Reading[R]) newCorrespondence(id provider.ImageVersion, version *v1beta1.MachineImageVersion, at *field.Path) *correspondence[R] {
-	c := newCorrespondence[R](r.vocabulary, r.eitherFormat, r.reserved(), id, version, at)
+	c := newCorrespondence[R](r.vocabulary, r.eitherFormat, id, version, at)
 	c.quiet, c.doubtful = r.Report.Full(), r.doubtful
 	c.where = r.whereMissing
 	c.addCoreFlavors(version)
 	return c
 }
 
-// newCorrespondence returns the check of a version, which stands at the path at, before any flavor is known. reserved says that some
-// flavor may declare a reserved capability.
+// newCorrespondence returns the check of a version, which stands at the path at, before any flavor is known.
 func newCorrespondence[R any](
-	vocabulary *capability.Vocabulary, eitherFormat, reserved bool, id provider.ImageVersion, version *v1beta1.MachineImageVersion, at *field.Path,
+	vocabulary *capability.Vocabulary, eitherFormat bool, id provider.ImageVersion, version *v1beta1.MachineImageVersion, at *field.Path,
 ) *correspondence[R] {
 	n := len(version.CapabilityFlavors)
-	var carried sets.Set[string]
-	if reserved {
-		carried = carriedBy(vocabulary, version)
-	}
 	return &correspondence[R]{
-		vocabulary: vocabulary, name: id.String(), at: at, eitherFormat: eitherFormat, reserved: reserved,
-		undeclaredValues: Undeclared(version), carried: carried,
+		vocabulary: vocabulary, name: id.String(), at: at, eitherFormat: eitherFormat,
+		undeclaredValues: Undeclared(version), carried: sync.OnceValue(func() sets.Set[string] { return carriedBy(vocabulary, version) }),
 		bySet: make(map[capability.Set]*coreFlavor[R], n), taken: make(map[capability.Set]*imageselector.Flavor[R], n),
 		stray: map[capability.Set]*imageselector.Flavor[R]{}, fits: map[shape]fit[R]{}, doubtful: map[*field.Path]bool{},
 	}

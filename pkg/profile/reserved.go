@@ -16,7 +16,6 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -49,9 +48,13 @@ func (r *Reading[R]) ReservedNames() iter.Seq2[string, func() *field.Path] {
 	}
 }
 
-// declareReserved reports whether a machine type or a flavor, on either side, declares a reserved capability. Mostly none does.
-func declareReserved[R any](spec *v1beta1.CloudProfileSpec, images []imageselector.Image[R]) bool {
-	return entries.Declare(spec, images, func(name string) bool { return strings.HasPrefix(name, capability.ReservedPrefix) })
+// mayBeReserved reports whether a machine type or a flavor, on either side, may declare a reserved capability. Mostly none does, and
+// that is known without looking at all of them: after the check of both sides it has found all flavors to declare what is registered.
+func (r *Reading[R]) mayBeReserved() bool {
+	if r.plain < entries.Flavors(r.Spec, r.Images) || slices.ContainsFunc(r.vocabulary.Definitions(), entries.IsReserved) {
+		return entries.DeclareReserved(r.Spec, r.Images)
+	}
+	return entries.DeclareReserved[R](&v1beta1.CloudProfileSpec{MachineTypes: r.Spec.MachineTypes}, nil)
 }
 
 // hasName reports whether capabilities declare a reserved one that has two names.

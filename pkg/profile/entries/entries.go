@@ -8,11 +8,13 @@ package entries
 import (
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/versions"
@@ -117,24 +119,36 @@ func Regions[R any](images []imageselector.Image[R]) sets.Set[string] {
 	return regions
 }
 
-// Declare reports whether a machine type of a spec, a flavor of an image version that it lists, or one of a provider's images declares a
-// capability by a name that is looked for.
-func Declare[R any](spec *v1beta1.CloudProfileSpec, images []imageselector.Image[R], name func(string) bool) bool {
+// Flavors returns how many flavors there are: of image versions that a spec lists, and of a provider's images.
+func Flavors[R any](spec *v1beta1.CloudProfileSpec, images []imageselector.Image[R]) int {
+	n := 0
+	for v := range Versions(spec) {
+		n += len(v.CapabilityFlavors)
+	}
+	for _, version := range Mappings(images) {
+		n += len(version.Flavors)
+	}
+	return n
+}
+
+// DeclareReserved reports whether a machine type of a spec, a flavor of an image version that it lists, or one of a provider's images
+// declares a capability that Gardener keeps for itself.
+func DeclareReserved[R any](spec *v1beta1.CloudProfileSpec, images []imageselector.Image[R]) bool {
 	for i := range spec.MachineTypes {
-		if declares(spec.MachineTypes[i].Capabilities, name) {
+		if declareReserved(spec.MachineTypes[i].Capabilities) {
 			return true
 		}
 	}
 	for v := range Versions(spec) {
 		for i := range v.CapabilityFlavors {
-			if declares(v.CapabilityFlavors[i].Capabilities, name) {
+			if declareReserved(v.CapabilityFlavors[i].Capabilities) {
 				return true
 			}
 		}
 	}
 	for _, version := range Mappings(images) {
 		for i := range version.Flavors {
-			if declares(version.Flavors[i].Capabilities, name) {
+			if declareReserved(version.Flavors[i].Capabilities) {
 				return true
 			}
 		}
@@ -142,13 +156,27 @@ func Declare[R any](spec *v1beta1.CloudProfileSpec, images []imageselector.Image
 	return false
 }
 
-func declares(c v1beta1.Capabilities, name func(string) bool) bool {
-	for declared := range c {
-		if name(declared) {
+func declareReserved(c v1beta1.Capabilities) bool {
+	for name := range c {
+		if strings.HasPrefix(name, capability.ReservedPrefix) {
 			return true
 		}
 	}
 	return false
+}
+
+// IsReserved reports whether it is a capability that Gardener keeps for itself which a definition registers.
+func IsReserved(d v1beta1.CapabilityDefinition) bool {
+	return strings.HasPrefix(d.Name, capability.ReservedPrefix)
+}
+
+// RegionsOf returns the names of the regions of a spec, in its order. The caller owns the slice.
+func RegionsOf(spec *v1beta1.CloudProfileSpec) []string {
+	var regions []string
+	for _, region := range spec.Regions {
+		regions = append(regions, region.Name)
+	}
+	return regions
 }
 
 // Unlisted returns the image versions that a provider's images map, and core does not list.
@@ -197,4 +225,12 @@ func Without[R any](flavor *imageselector.Flavor[R], regions []string) []string 
 		}
 	}
 	return without
+}
+
+// OnlyWithout returns the region, of some, for which alone a flavor has no reference of its own; empty if that is none, or several.
+func OnlyWithout[R any](flavor *imageselector.Flavor[R], regions []string) string {
+	if without := Without(flavor, regions); len(without) == 1 {
+		return without[0]
+	}
+	return ""
 }

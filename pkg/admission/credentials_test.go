@@ -290,6 +290,34 @@ func TestNothingOfASecretIsShown(t *testing.T) {
 	})
 }
 
+// Of the DNS services of a Shoot the extension looks after the primary one.
+func TestDNSServices(t *testing.T) {
+	c := componentFor(openstack.Provider{}, garden(t, newSecret("broken", "password", "a\n", "authURL", "https://keystone.example.com/v3")))
+	for name, test := range map[string]struct {
+		written v1beta1.DNSProvider //nolint:staticcheck // as people write it
+		says    string
+	}{
+		"of somebody else":  {v1beta1.DNSProvider{Type: ptr.To("aws-route53"), Primary: ptr.To(true)}, ""},                                                     //nolint:staticcheck // as people write it
+		"not primary":       {v1beta1.DNSProvider{Type: ptr.To("openstack-designate"), SecretName: ptr.To("broken")}, ""},                                      //nolint:staticcheck // as people write it
+		"primary":           {v1beta1.DNSProvider{Type: ptr.To("openstack-designate"), Primary: ptr.To(true), SecretName: ptr.To("broken")}, "data[password]"}, //nolint:staticcheck // as people write it
+		"primary, and none": {v1beta1.DNSProvider{Type: ptr.To("openstack-designate"), Primary: ptr.To(true)}, "needs credentials"},                            //nolint:staticcheck // as people write it
+	} {
+		t.Run(name, func(t *testing.T) {
+			shoot := &v1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Namespace: "garden-demo", Name: "shop"}, Spec: v1beta1.ShootSpec{DNS: &v1beta1.DNS{}}}
+			shoot.Spec.DNS.Providers = []v1beta1.DNSProvider{test.written} //nolint:staticcheck // as people write it
+			errs, err := c.checkDNS(t.Context(), shoot)
+			if err != nil || (len(errs) > 0) != (test.says != "") {
+				t.Fatalf("%v %v", errs, err)
+			}
+			for _, found := range errs {
+				if !strings.Contains(found.Detail, test.says) {
+					t.Errorf("%v", found)
+				}
+			}
+		})
+	}
+}
+
 // dnsOnly is a provider that checks credentials for its DNS service, and no others.
 type dnsOnly struct {
 	provider.Provider[local.Image]

@@ -221,6 +221,7 @@ func newCorrespondence[R any](
 	return &correspondence[R]{
 		vocabulary: vocabulary, name: id.String(), at: at, eitherFormat: eitherFormat,
 		undeclaredValues: Undeclared(version), carried: sync.OnceValue(func() sets.Set[string] { return carriedBy(vocabulary, version) }),
+		room:  make([]coreFlavor[R], 0, n),
 		bySet: make(map[capability.Set]*coreFlavor[R], n), taken: make(map[capability.Set]*imageselector.Flavor[R], n),
 		stray: map[capability.Set]*imageselector.Flavor[R]{}, fits: map[shape]fit[R]{}, doubtful: map[*field.Path]bool{},
 	}

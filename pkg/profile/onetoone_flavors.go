@@ -32,6 +32,8 @@ type correspondence[R any] struct {
 	core     []*coreFlavor[R]
 	bySet    map[capability.Set]*coreFlavor[R]
 	at, list *field.Path
+	// room is where the core flavors are.
+	room []coreFlavor[R]
 	// undeclaredValues are the values that a flavor of this version has of worker capabilities which it does not declare.
 	// A capability that is not among them has the value that its definition says.
 	undeclaredValues v1beta1.Capabilities
@@ -188,7 +190,8 @@ func (c *correspondence[R]) addCoreFlavor(written v1beta1.Capabilities, at *fiel
 			"%s: %s is the same flavor as %s; remove one of the two", c.name, c.format(written, set), first.at)
 		return plain
 	}
-	core := &coreFlavor[R]{set: set, written: written, at: at, refused: len(errs) > 0}
+	c.room = append(c.room, coreFlavor[R]{set: set, written: written, at: at, refused: len(errs) > 0})
+	core := &c.room[len(c.room)-1]
 	c.core, c.bySet[set] = append(c.core, core), core
 	return plain
 }

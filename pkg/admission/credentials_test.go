@@ -294,17 +294,20 @@ func TestNothingOfASecretIsShown(t *testing.T) {
 func TestDNSServices(t *testing.T) {
 	c := componentFor(openstack.Provider{}, garden(t, newSecret("broken", "password", "a\n", "authURL", "https://keystone.example.com/v3")))
 	for name, test := range map[string]struct {
-		written v1beta1.DNSProvider //nolint:staticcheck // as people write it
-		says    string
+		kind, secret string
+		primary      bool
+		says         string
 	}{
-		"of somebody else":  {v1beta1.DNSProvider{Type: ptr.To("aws-route53"), Primary: ptr.To(true)}, ""},                                                     //nolint:staticcheck // as people write it
-		"not primary":       {v1beta1.DNSProvider{Type: ptr.To("openstack-designate"), SecretName: ptr.To("broken")}, ""},                                      //nolint:staticcheck // as people write it
-		"primary":           {v1beta1.DNSProvider{Type: ptr.To("openstack-designate"), Primary: ptr.To(true), SecretName: ptr.To("broken")}, "data[password]"}, //nolint:staticcheck // as people write it
-		"primary, and none": {v1beta1.DNSProvider{Type: ptr.To("openstack-designate"), Primary: ptr.To(true)}, "needs credentials"},                            //nolint:staticcheck // as people write it
+		"of somebody else":  {"aws-route53", "", true, ""},
+		"not primary":       {"openstack-designate", "broken", false, ""},
+		"primary":           {"openstack-designate", "broken", true, "data[password]"},
+		"primary, and none": {"openstack-designate", "", true, "needs credentials"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			shoot := &v1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Namespace: "garden-demo", Name: "shop"}, Spec: v1beta1.ShootSpec{DNS: &v1beta1.DNS{}}}
-			shoot.Spec.DNS.Providers = []v1beta1.DNSProvider{test.written} //nolint:staticcheck // as people write it
+			shoot.Spec.DNS.Providers = []v1beta1.DNSProvider{{ //nolint:staticcheck // as people write it
+				Type: &test.kind, SecretName: &test.secret, Primary: &test.primary, //nolint:staticcheck // as people write it
+			}}
 			errs, err := c.checkDNS(t.Context(), shoot)
 			if err != nil || (len(errs) > 0) != (test.says != "") {
 				t.Fatalf("%v %v", errs, err)

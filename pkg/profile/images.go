@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/fieldpath"
@@ -20,25 +19,6 @@ import (
 	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/words"
 )
-
-// indexed returns the image versions that a spec lists, by their names; of two of one name the first counts.
-func indexed(spec *v1beta1.CloudProfileSpec) map[provider.ImageVersion]*v1beta1.MachineImageVersion {
-	index := map[provider.ImageVersion]*v1beta1.MachineImageVersion{}
-	for v := range entries.Versions(spec) {
-		if _, found := index[v.ID]; !found {
-			index[v.ID] = v.MachineImageVersion
-		}
-	}
-	return index
-}
-
-func regionsOf(spec *v1beta1.CloudProfileSpec) []string {
-	var regions []string
-	for _, region := range spec.Regions {
-		regions = append(regions, region.Name)
-	}
-	return regions
-}
 
 // places returns where each image version stands, on both sides. Findings about versions of one name share them.
 func (r *Reading[R]) places() map[provider.ImageVersion][]fieldpath.Path {
@@ -114,7 +94,7 @@ func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *ima
 	if flavor.Global != nil {
 		report.Errors = append(report.Errors, finding.Of(cloud.ValidateReference(flavor.Global.Ref, flavor.Global.Path))...)
 	}
-	seen := map[string]*field.Path{} // of a few regions, it is not allocated
+	earlier := entries.Earlier(flavor.Regional)
 	alone, asked := "", false
 	for i := range flavor.Regional {
 		if report.Full() {
@@ -122,18 +102,19 @@ func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *ima
 			return
 		}
 		reference := &flavor.Regional[i]
-		first, found := seen[reference.Region]
+		first := earlier(i)
 		switch {
 		case reference.Region == "":
 			report.Errors = append(report.Errors, regionNameMissing(reference.NamePath(), regions))
-		case found:
+		case first != nil:
 			if !asked {
-				alone, asked = only(entries.Without(flavor, regions)), true
+				if alone = entries.OnlyWithout(flavor, regions); alone != "" {
+					alone = ": " + alone + " has none"
+				}
+				asked = true
 			}
 			report.Found(ruleRegionDuplicate, field.ErrorTypeDuplicate, reference.NamePath(), reference.Region,
-				"region %s has a reference in %s already; remove one of the two, or correct its name%s", reference.Region, first, alone)
-		default:
-			seen[reference.Region] = reference.Path
+				"region %s has a reference in %s already; remove one of the two, or correct its name%s", reference.Region, first.Path, alone)
 		}
 		for _, err := range finding.Of(cloud.ValidateReference(reference.Ref, reference.Path)) {
 			if err.Origin == providerconfig.RuleReferenceMissing && reference.Region != "" {
@@ -159,12 +140,4 @@ func ReferenceForm[R any](cloud provider.Provider[R]) string {
 		return describer.ReferenceForm()
 	}
 	return "one"
-}
-
-// only names the region without a reference, if there is only one.
-func only(regions []string) string {
-	if len(regions) != 1 {
-		return ""
-	}
-	return ": " + regions[0] + " has none"
 }

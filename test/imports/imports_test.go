@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 	},
 	"pkg/provider/policy": {"pkg/capability"},
 	"pkg/provider":        {"pkg/provider/policy", "pkg/providerconfig", "pkg/finding", "pkg/capability", "pkg/imageselector"},
-	"pkg/profile/entries": {"pkg/imageselector", "pkg/provider", "pkg/versions"},
+	"pkg/profile/entries": {"pkg/capability", "pkg/imageselector", "pkg/provider", "pkg/versions"},
 	"pkg/profile": {
 		"pkg/profile/entries",
 		"pkg/provider/policy",

@@ -95,7 +95,7 @@ func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *ima
 		report.Errors = append(report.Errors, finding.Of(cloud.ValidateReference(flavor.Global.Ref, flavor.Global.Path))...)
 	}
 	earlier := entries.Earlier(flavor.Regional)
-	alone, asked := "", false
+	var alone *string
 	for i := range flavor.Regional {
 		if report.Full() {
 			report.ErrorsLeftOut = true // if there is any
@@ -107,14 +107,11 @@ func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *ima
 		case reference.Region == "":
 			report.Errors = append(report.Errors, regionNameMissing(reference.NamePath(), regions))
 		case first != nil:
-			if !asked {
-				if alone = entries.OnlyWithout(flavor, regions); alone != "" {
-					alone = ": " + alone + " has none"
-				}
-				asked = true
+			if alone == nil {
+				alone = new(onlyWithout(flavor, regions))
 			}
 			report.Found(ruleRegionDuplicate, field.ErrorTypeDuplicate, reference.NamePath(), reference.Region,
-				"region %s has a reference in %s already; remove one of the two, or correct its name%s", reference.Region, first.Path, alone)
+				"region %s has a reference in %s already; remove one of the two, or correct its name%s", reference.Region, first.Path, *alone)
 		}
 		for _, err := range finding.Of(cloud.ValidateReference(reference.Ref, reference.Path)) {
 			if err.Origin == providerconfig.RuleReferenceMissing && reference.Region != "" {
@@ -123,6 +120,14 @@ func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *ima
 			report.Errors = append(report.Errors, err)
 		}
 	}
+}
+
+// onlyWithout names the only region in which a flavor has no reference, as the end of a sentence; empty if there is not just one.
+func onlyWithout[R any](flavor *imageselector.Flavor[R], regions []string) string {
+	if alone := entries.OnlyWithout(flavor, regions); alone != "" {
+		return ": " + alone + " has none"
+	}
+	return ""
 }
 
 // regionNameMissing returns the error for an entry without the name of a region, which is missing at the path at.

@@ -94,15 +94,13 @@ func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *ima
 	if flavor.Global != nil {
 		report.Errors = append(report.Errors, finding.Of(cloud.ValidateReference(flavor.Global.Ref, flavor.Global.Path))...)
 	}
-	earlier := entries.Earlier(flavor.Regional)
-	var alone *string
+	earlier, alone := entries.Earlier(flavor.Regional), (*string)(nil)
 	for i := range flavor.Regional {
 		if report.Full() {
 			report.ErrorsLeftOut = true // if there is any
 			return
 		}
-		reference := &flavor.Regional[i]
-		first := earlier(i)
+		reference, first := &flavor.Regional[i], earlier(i)
 		switch {
 		case reference.Region == "":
 			report.Errors = append(report.Errors, regionNameMissing(reference.NamePath(), regions))

@@ -31,6 +31,7 @@ var files embed.FS
 // part of python3-nova.
 var packages = []string{
 	"keystone", "glance-api", "placement-api", "neutron-server", "nova-api", "nova-conductor", "nova-scheduler", "python3-nova",
+	"cinder-api", "octavia-api",
 }
 
 // release is that of Debian whose OpenStack this is about.
@@ -199,6 +200,7 @@ func (c *cloud) steps() [][][]string {
 			{filepath.Join(c.installation.files(), "schema.py"), filepath.Join(c.folder, "neutron.db")},
 			manage("glance", "db_sync"),
 			manage("placement", "db", "sync"),
+			manage("cinder", "db", "sync"),
 		},
 	}
 }

@@ -148,17 +148,20 @@ func yamlRegion(out *bufio.Writer, r *Region) error {
 	fmt.Fprintf(out, "- name: %s\n", plain(r.Name))
 	for _, l := range lists {
 		fmt.Fprintf(out, "  %s:", l.name)
-		if len(l.items) == 0 {
-			out.WriteString(" []")
+		before, after := "\n  - ", "\n"
+		if len(l.items) == 0 || l.items[0][0] == '"' { // names are in one line
+			out.WriteString(" [")
+			before, after = "", "]\n"
 		}
-		out.WriteByte('\n')
-		for _, item := range l.items {
-			out.WriteString("  - ")
+		for i, item := range l.items {
+			if out.WriteString(before); i > 0 && before == "" {
+				out.WriteString(", ")
+			}
 			if err := flow(out, json.NewDecoder(bytes.NewReader(item))); err != nil {
 				return err
 			}
-			out.WriteByte('\n')
 		}
+		out.WriteString(after)
 	}
 	return nil
 }

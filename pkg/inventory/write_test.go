@@ -67,9 +67,7 @@ provider: openstack
 taken: "2026-11-23T12:00:00Z"
 regions:
 - name: europe
-  unread:
-  - volumeTypes
-  - loadBalancerProviders
+  unread: [volumeTypes, loadBalancerProviders]
   images:
   - {id: a, name: gl}
   - {id: b, name: gl, status: active, minDiskGiB: 10, checksum: "sha512:aa", properties: {a: "a: b", z: ""}}

@@ -17,6 +17,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/inventory/openstack"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/inventory"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 type openStackFlags struct {
@@ -80,7 +81,7 @@ func runOpenStack(ctx context.Context, c *command.Call, flags *openStackFlags) e
 	err = write(c, flags.output, "openstack", taken, func(yield func(inventory.Region, error) bool) {
 		for result, err := range session.Read(ctx, regions, func() { work.Steps(1) }) {
 			unread = append(unread, result.Unread...)
-			something = something || len(result.Unread) < len(inventory.Lists)
+			something = something || len(result.Region.Unread) < len(inventory.Lists)
 			if !yield(result.Region, err) {
 				return
 			}
@@ -88,7 +89,7 @@ func runOpenStack(ctx context.Context, c *command.Call, flags *openStackFlags) e
 		work.End()
 		work = nil
 		for _, u := range unread {
-			report.Printf(c.Stderr, "note: region %s: %s could not be read: %s\n", u.Region, u.List, u.Why)
+			report.Printf(c.Stderr, "note: region %s: %s could not be read: %s\n", u.Region, words.And(u.Lists), u.Why)
 		}
 		if !something {
 			yield(inventory.Region{}, errNothing)

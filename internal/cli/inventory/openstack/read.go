@@ -9,19 +9,21 @@ import (
 	"fmt"
 	"iter"
 	"net/url"
+	"slices"
 	"sync"
 
 	"github.com/capkit/capkit/pkg/inventory"
 )
 
-// Unread is a list of a region that could not be read, and why.
+// Unread are lists of a region that could not be read, and why.
 type Unread struct {
-	Region, List string
+	Region string
+	Lists  []string
 	// Why is in words, as in "Cinder answers 403: ...".
 	Why string
 }
 
-// Result is what was read of a region. What could not be read is in the order of the lists.
+// Result is what was read of a region. What could not be read is in the order of the lists, but for those of one reason.
 type Result struct {
 	Region inventory.Region
 	Unread []Unread
@@ -100,11 +102,21 @@ func (s *Session) region(ctx context.Context, name string) Result {
 	for i, l := range lists {
 		if errs[i] != nil {
 			result.Region.Unread = append(result.Region.Unread, l.name)
-			result.Unread = append(result.Unread, Unread{name, l.name, l.service.name + " " + s.why(errs[i])})
+			result.unread(l.name, l.service.name+" "+s.why(errs[i]))
 		}
 	}
 	result.Region.Sort()
 	return result
+}
+
+// unread says why a list could not be read.
+func (r *Result) unread(list, why string) {
+	same := slices.IndexFunc(r.Unread, func(u Unread) bool { return u.Why == why })
+	if same < 0 {
+		same = len(r.Unread)
+		r.Unread = append(r.Unread, Unread{Region: r.Region.Name, Why: why})
+	}
+	r.Unread[same].Lists = append(r.Unread[same].Lists, list)
 }
 
 // all returns what a list has, each item converted. It is empty, not nil, if there is nothing.

@@ -163,7 +163,7 @@ func (s *Session) Regions(only []string) ([]string, error) {
 	var errs []error
 	for _, name := range only {
 		if s.urls[name] == nil {
-			errs = append(errs, fmt.Errorf("%v: there is no region %s; there is %s%s", s.cloud, words.Quoted(name), words.And(all),
+			errs = append(errs, fmt.Errorf("%v: there is no region %s; its regions are %s%s", s.cloud, words.Quoted(name), words.And(all),
 				words.DidYouMean(words.Choice(name, all))))
 		}
 	}

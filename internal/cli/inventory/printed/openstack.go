@@ -15,7 +15,7 @@ import (
 )
 
 var openStack = cloud{
-	asJSON: "with -f json",
+	asJSON: "with -f json", finish: finishOpenStack,
 	kinds: []kind{
 		{"openstack flavor list --long --all", []string{"VCPUs", "RAM"}, "flavor", func(r *reading) { r.machineTypes.begin() }, osFlavor},
 		{"openstack image list --long", []string{"ID", "Visibility"}, "image", func(r *reading) { r.images.begin() }, osImage},
@@ -33,16 +33,25 @@ var openStack = cloud{
 func osImage(r *reading, i *item) {
 	var image struct {
 		ID, Name, Status, Visibility, Checksum string
-		Size                                   *int64
 		Properties                             properties
 	}
 	if !i.into(&image, "ID") {
 		return
 	}
+	r.md5[image.ID] = image.Checksum
 	r.images.add(i, inventory.Image{
-		ID: image.ID, Name: image.Name, Status: image.Status, Visibility: image.Visibility, Checksum: openstack.Checksum("", "", image.Checksum),
+		ID: image.ID, Name: image.Name, Status: image.Status, Visibility: image.Visibility,
 		Properties: image.Properties, Architecture: openstack.ImageArchitecture(image.Properties),
 	})
+}
+
+// finishOpenStack gives images the checksum of their list that have no better one.
+func finishOpenStack(r *reading) {
+	for i := range r.images.items {
+		if image := &r.images.items[i]; image.Checksum == "" {
+			image.Checksum = openstack.Checksum("", "", r.md5[image.ID])
+		}
+	}
 }
 
 // ofImages are properties that are about how an image is stored.
@@ -117,12 +126,12 @@ func osNetwork(r *reading, i *item) {
 	var network struct {
 		Name   string
 		Shared *bool
-		Router string `json:"Router Type"`
+		Router any `json:"Router Type"` // true or false as JSON, a word in tables
 	}
 	if !i.into(&network) || network.Name == "" {
 		return
 	}
-	external := network.Router == "External"
+	external := network.Router == true || network.Router == "External"
 	r.networks.add(i, inventory.Network{Name: network.Name, External: &external, Shared: network.Shared})
 }
 

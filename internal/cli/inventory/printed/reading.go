@@ -39,13 +39,15 @@ type reading struct {
 	zoneIDs map[string]string
 	// definitions are those of images in galleries, by their IDs in lower case, for Azure.
 	definitions map[string]*definition
+	// md5 are checksums of images, by their IDs, that count if there is no better one, for OpenStack.
+	md5 map[string]string
 	// others are regions that files are about, and that are not read, with what they have.
 	others map[string]bool
 }
 
 func newReading(name string, c *cloud, region string) *reading {
 	return &reading{
-		name: name, cloud: c, region: region, zoneIDs: map[string]string{}, definitions: map[string]*definition{}, others: map[string]bool{},
+		name: name, cloud: c, region: region, result: inventory.Region{Name: region}, md5: map[string]string{}, zoneIDs: map[string]string{}, definitions: map[string]*definition{}, others: map[string]bool{},
 		images:       merged[inventory.Image]{what: "image", key: func(i *inventory.Image) string { return i.ID }},
 		machineTypes: merged[inventory.MachineType]{what: "machine type", key: func(m *inventory.MachineType) string { return m.Name }},
 		zones:        merged[inventory.Zone]{what: "zone", key: func(z *inventory.Zone) string { return z.Name }},

@@ -9,6 +9,8 @@ package fakecloud
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -38,6 +40,15 @@ type Cloud struct {
 func Start(regions ...string) *Cloud {
 	c := &Cloud{Regions: regions, Images: 2, Page: 1000}
 	c.Server = httptest.NewServer(c)
+	return c
+}
+
+// StartTLS starts one that is reached by HTTPS, whose certificate nobody has signed.
+func StartTLS(regions ...string) *Cloud {
+	c := &Cloud{Regions: regions, Images: 2, Page: 1000}
+	c.Server = httptest.NewUnstartedServer(c)
+	c.Server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	c.Server.StartTLS()
 	return c
 }
 
@@ -180,7 +191,7 @@ func (c *Cloud) images(w http.ResponseWriter, r *http.Request, region string) {
 			"protected": false, "os_hidden": false, "owner": "operator", "container_format": "bare", "disk_format": "raw",
 			"created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z", "file": "/v2/images/1/file", "schema": "/v2/schemas/image",
 			"direct_url": "swift+https://account:secret@store/1", "hw_architecture": "x86_64", "hypervisor_type": "baremetal",
-			"os_secure_boot": "required"}`, first+i+1, first+i+1, fmt.Sprintf("%s%0128d", region[:1], first+i+1)[:128])
+			"os_secure_boot": "required"}`, first+i+1, first+i+1, fmt.Sprintf("%s%0127d", region[:1], first+i+1))
 	}
 	fmt.Fprint(w, `], "schema": "/v2/schemas/images", "first": "/v2/images"`)
 	if first+count < c.Images && count > 0 {

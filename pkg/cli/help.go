@@ -175,6 +175,7 @@ func exitStatuses() *cobra.Command {
 What counts as wrong depends on the command:
 
   lint           an error; with --fail-on=warning a warning, too; with --fix one that is not repaired
+  verify         as lint; with --strict also what an inventory does not say
   plan           the update is refused, or it locks Shoots, leaves worker pools without machines, or makes maintenance
                  choose a version that does not boot; with --fail-on=change any change
   select         a worker pool boots no image

@@ -21,13 +21,11 @@ import (
 	"unicode/utf16"
 )
 
-// Lists are the names of the lists of a [Region], in the order of its fields: what [Region.Unread] may name.
-var Lists = []string{"images", "machineTypes", "zones", "volumeTypes", "networks", "loadBalancerProviders", "serverGroupPolicies"}
-
 // Sort puts the lists of a region into the order in which they are written: by name, images by name and then by ID, and what is
-// unread in the order of [Lists]. What stands in a list twice is there once afterwards. Nil stays nil.
+// unread in that of [Lists]. What stands in a list twice is there once afterwards. Nil stays nil.
 func (r *Region) Sort() {
-	slices.SortFunc(r.Unread, func(a, b string) int { return cmp.Compare(slices.Index(Lists, a), slices.Index(Lists, b)) })
+	lists := Lists()
+	slices.SortFunc(r.Unread, func(a, b string) int { return cmp.Compare(slices.Index(lists, a), slices.Index(lists, b)) })
 	r.Unread = slices.Compact(r.Unread)
 	sort(&r.Images, func(a, b Image) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
 	for i := range r.MachineTypes {
@@ -209,13 +207,13 @@ func flowOf(out *bufio.Writer, from *json.Decoder, begin json.Delim) error {
 // safe matches texts that every reader of YAML takes for a text, and for this one. What looks like a number or a date begins with a
 // digit; words are what some readers take for true, false or nothing.
 var (
-	safe  = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_./+-]*$`)
-	words = regexp.MustCompile(`^(?i:true|false|yes|no|on|off|y|n|null)$`)
+	safe     = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_./+-]*$`)
+	reserved = regexp.MustCompile(`^(?i:true|false|yes|no|on|off|y|n|null)$`)
 )
 
 // plain returns a text as YAML has it: without quotes if that is safe.
 func plain(text string) string {
-	if safe.MatchString(text) && !words.MatchString(text) {
+	if safe.MatchString(text) && !reserved.MatchString(text) {
 		return text
 	}
 	encoded, _ := marshal(text) // whose escapes are those of YAML, too

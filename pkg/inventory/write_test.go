@@ -176,7 +176,7 @@ func TestLists(t *testing.T) {
 			names = append(names, name)
 		}
 	}
-	if diff := cmp.Diff(inventory.Lists, names); diff != "" {
+	if diff := cmp.Diff(inventory.Lists(), names); diff != "" {
 		t.Error(diff)
 	}
 }

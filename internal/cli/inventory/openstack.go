@@ -81,7 +81,7 @@ func runOpenStack(ctx context.Context, c *command.Call, flags *openStackFlags) e
 	err = write(c, flags.output, "openstack", taken, func(yield func(inventory.Region, error) bool) {
 		for result, err := range session.Read(ctx, regions, func() { work.Steps(1) }) {
 			unread = append(unread, result.Unread...)
-			something = something || len(result.Region.Unread) < len(inventory.Lists)
+			something = something || len(result.Region.Unread) < len(inventory.Lists())
 			if !yield(result.Region, err) {
 				return
 			}

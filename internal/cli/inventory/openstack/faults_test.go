@@ -226,7 +226,7 @@ func TestFaults(t *testing.T) {
 			}
 			list, _, _ := strings.Cut(strings.TrimPrefix(tc.notes, "europe: "), ":")
 			for _, r := range results {
-				for _, l := range inventory.Lists {
+				for _, l := range inventory.Lists() {
 					unread := r.Region.Name == "europe" && l == list
 					if slices.Contains(r.Region.Unread, l) != unread || (lengthOf(r.Region, l) == 0) != unread {
 						t.Errorf("%s of %s: %+v", l, r.Region.Name, r.Region)

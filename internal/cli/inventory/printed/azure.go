@@ -57,7 +57,8 @@ func azureDefinition(r *reading, i *item) {
 // azureDisk is the disk of an image.
 type azureDisk struct {
 	Image struct {
-		SizeGB *int64 `json:"sizeInGB"`
+		SizeGB     *int64 `json:"sizeInGB"`
+		DiskSizeGB *int64 `json:"diskSizeGb"` // in galleries of others
 	} `json:"osDiskImage"`
 	Disk struct {
 		SizeGB *int64 `json:"diskSizeGB"`
@@ -126,7 +127,7 @@ func azureShared(r *reading, i *item) {
 		visibility = "public"
 	}
 	r.images.add(i, inventory.Image{
-		ID: version.UniqueID, Name: nameIn(version.UniqueID), Status: active, Visibility: visibility, MinDiskGiB: version.StorageProfile.Image.SizeGB,
+		ID: version.UniqueID, Name: nameIn(version.UniqueID), Status: active, Visibility: visibility, MinDiskGiB: version.StorageProfile.Image.DiskSizeGB,
 	})
 }
 

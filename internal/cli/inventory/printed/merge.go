@@ -102,14 +102,13 @@ func (r *reading) zoned(name string, zones []string) {
 	r.typeZones[name] = append(r.typeZones[name], zones...)
 }
 
-// settleZones gives machine types the zones that they are in. If something is known of zones, a type of which nothing is said is in none.
+// settleZones gives machine types the zones that they are in. Of a type that no file says that of it stays unknown.
 func (r *reading) settleZones() {
-	if r.typeZones == nil {
-		return
-	}
 	for i := range r.machineTypes.items {
 		m := &r.machineTypes.items[i]
-		m.Zones = append([]string{}, r.typeZones[m.Name]...)
+		if zones, known := r.typeZones[m.Name]; known {
+			m.Zones = append([]string{}, zones...)
+		}
 	}
 }
 

@@ -104,13 +104,13 @@ func (c *cloud) expected() string {
 	return "what one of these prints, " + c.asJSON + ": " + strings.Join(commands, ", ")
 }
 
-// elsewhere says of which other cloud something is, if it is of one.
+// elsewhere says of something that is not known of which other cloud it is, if it is of one.
 func elsewhere(name string, members map[string]json.RawMessage) string {
 	for _, other := range Clouds() {
 		c := known[other]
 		if k := c.kindOf(members); other != name && k != nil {
-			return fmt.Sprintf("has what %s prints, which is of %s; ", k.command, other)
+			return fmt.Sprintf("has what %s prints, which is of %s", k.command, other)
 		}
 	}
-	return ""
+	return "is nothing that is known"
 }

@@ -176,7 +176,7 @@ func (f *source) item(i *item, of *kind) {
 	}
 	if of == nil {
 		if of = f.cloud.kindOf(i.members); of == nil {
-			f.wrong(i.offset, elsewhere(f.reading.name, i.members)+"is nothing that is known; this reads "+f.cloud.expected())
+			f.wrong(i.offset, elsewhere(f.reading.name, i.members)+"; this reads "+f.cloud.expected())
 			return
 		}
 		if of.begin != nil {
@@ -211,7 +211,7 @@ func (f *source) wrapped() {
 	}
 	of := f.cloud.kindOf(top.members)
 	if of == nil {
-		f.wrong(top.offset, elsewhere(f.reading.name, top.members)+"is nothing that is known; this reads "+f.cloud.expected())
+		f.wrong(top.offset, elsewhere(f.reading.name, top.members)+"; this reads "+f.cloud.expected())
 		return
 	}
 	var next string

@@ -186,7 +186,7 @@ func (c *cloud) steps() [][][]string {
 			manage("keystone", "db_sync"),
 			manage("keystone", append([]string{"fernet_setup"}, keys...)...),
 			manage("keystone", append([]string{"credential_setup"}, keys...)...),
-			manage("keystone", "bootstrap", "--bootstrap-password", adminPassword, "--bootstrap-region-id", Region,
+			manage("keystone", "bootstrap", "--bootstrap-password", AdminPassword, "--bootstrap-region-id", Region,
 				"--bootstrap-public-url", "http://127.0.0.1/v3"),
 		},
 		{

@@ -41,7 +41,8 @@ const (
 	// Zone is the only availability zone.
 	Zone = "nova"
 
-	adminPassword = "administrator" // of something that lives for minutes, and that others cannot reach
+	// AdminPassword is that of the administrator: of something that lives for minutes, and that others cannot reach.
+	AdminPassword = "administrator"
 )
 
 // OpenStack is an OpenStack that is ready. Its methods may be called from several goroutines, but for Stop and those
@@ -74,7 +75,7 @@ func (c *cloud) Share() string {
 func (c *cloud) Region() string { return Region }
 
 // AdminPassword is the password of admin.
-func (c *cloud) AdminPassword() string { return adminPassword }
+func (c *cloud) AdminPassword() string { return AdminPassword }
 
 // patience is how long a service may take to answer for the first time.
 const patience = 3 * time.Minute

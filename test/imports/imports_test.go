@@ -179,6 +179,12 @@ var mayImport = map[string][]string{
 	"internal/cli/render": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/gardener", "internal/cli/report", "pkg/check", "pkg/finding",
 	},
+	"internal/cli/inventory": {
+		"internal/cli/inventory/...", "internal/cli/command", "internal/cli/report", "pkg/inventory", "pkg/words",
+	},
+	"internal/cli/inventory/openstack":           {"pkg/inventory", "pkg/words"},
+	"internal/cli/inventory/openstack/fakecloud": {},
+	"internal/cli/inventory/printed":             {"internal/cli/inventory/openstack", "pkg/inventory", "pkg/words"},
 	"internal/cli/plan": {
 		"internal/cli/changes", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/report", "pkg/capability",
 		"pkg/maintenance", "pkg/update", "pkg/words",

@@ -389,7 +389,7 @@ spec:
     constraints:
       floatingPools:
       - {name: fp-public-*, region: europe}
-      - {name: fp-pool-1}
+      - {name: fp-pool-1, region: europe}
       loadBalancerProviders:
       - {name: amphora}
     serverGroupPolicies: [soft-anti-affinity, affinity]
@@ -454,9 +454,9 @@ var toTheProfile = []struct {
 	{"a volume type too many", "- {name: default, class: standard}", "- {name: default, class: standard}\n  - {name: gold, class: gold}",
 		[]string{"error cloud-volume-type-missing spec.volumeTypes[1].name"}},
 	{"storage of a type that is not there", "type: premium, size", "type: gold, size", []string{"error cloud-volume-type-missing " + types + "[4].storage.type"}},
-	{"a floating pool is misspelt", "{name: fp-pool-1}", "{name: fp-pool-2}", []string{"error cloud-network-missing " + constraints + ".floatingPools[1].name"}},
+	{"a floating pool is misspelt", "{name: fp-pool-1,", "{name: fp-pool-2,", []string{"error cloud-network-missing " + constraints + ".floatingPools[1].name"}},
 	{"a pattern that no floating pool has", "fp-public-*", "fp-private-*", []string{"error cloud-network-missing " + constraints + ".floatingPools[0].name"}},
-	{"a floating pool is an internal network", "{name: fp-pool-1}", "{name: shoot}", []string{"error cloud-network-missing " + constraints + ".floatingPools[1].name"}},
+	{"a floating pool is an internal network", "{name: fp-pool-1,", "{name: shoot,", []string{"error cloud-network-missing " + constraints + ".floatingPools[1].name"}},
 	{"another provider of load balancers", "{name: amphora}", "{name: f5}", []string{"error cloud-load-balancer-provider-missing " + constraints + ".loadBalancerProviders[0].name"}},
 	{"a policy is misspelt", "affinity, affinity]", "affinity, afinity]", []string{"error cloud-policy-missing spec.providerConfig.serverGroupPolicies[1]"}},
 }

@@ -228,8 +228,11 @@ func plain(text string) string {
 			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
-	return b.String()
+	return strings.ReplaceAll(b.String(), ofRunners, `\u0023`+ofRunners[1:])
 }
+
+// ofRunners begins what some runners of CI take for a command of theirs, wherever it is in a line.
+const ofRunners = "##["
 
 // quoted returns a text in quotes as JSON has it.
 func quoted(text string) string {
@@ -250,7 +253,7 @@ func printable(encoded []byte) []byte {
 			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
-	return b.Bytes()
+	return bytes.ReplaceAll(b.Bytes(), []byte(ofRunners), []byte(`\u0023`+ofRunners[1:]))
 }
 
 func jsonRegion(out *bufio.Writer, r *Region) error {

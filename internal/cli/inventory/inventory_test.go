@@ -148,6 +148,31 @@ func TestImport(t *testing.T) {
 	}
 }
 
+// Names are read again as they were, whatever the terminal or a runner of CI would make of them.
+func TestNamesThatAreHarmful(t *testing.T) {
+	for _, name := range []string{"##[group]x", "::error::x", "\x1b[31mred", "\u202egnp", "a\u00a0b", "\U000e0001", "a\nb", "\u200b", "\ufeff", "é"} {
+		file, err := json.Marshal([]map[string]string{{"Zone Name": name, "Zone Status": "available"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, output := range []string{"yaml", "json"} {
+			stdout, _, err := run(t, string(file), "import", "openstack", "--region", name, "-", "-o", output)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var i format.Inventory
+			if output == "json" {
+				err = json.Unmarshal([]byte(stdout), &i)
+			} else {
+				err = yaml.Unmarshal([]byte(stdout), &i)
+			}
+			if err != nil || i.Regions[0].Name != name || i.Regions[0].Zones[0].Name != name || !report.Harmless(stdout) {
+				t.Errorf("%q: %v in\n%s", name, err, stdout)
+			}
+		}
+	}
+}
+
 // BenchmarkRegions reads 30 regions with 3,000 images each.
 func BenchmarkRegions(b *testing.B) {
 	var names []string

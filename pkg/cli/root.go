@@ -56,7 +56,7 @@ Exit status: 0 nothing found wrong, 1 something found wrong, 2 usage or I/O erro
 		}
 	}
 	addHelp(root)
-	for _, cmd := range append(root.Commands(), root) {
+	for cmd := range tree(root) {
 		cmd.Example = strings.ReplaceAll(cmd.Example, "capkit ", name+" ")
 	}
 	return root

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/strictjson"
@@ -74,15 +73,18 @@ var documentMark = regexp.MustCompile(`(?m)^(---|\.\.\.)([ \t\r]|$)`)
 // decode decodes a document of a kind.
 func decode(text []byte, kind string, into any) finding.List {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if trimmed := bytes.TrimLeft(text, " \t\r\n"); len(trimmed) == 0 {
+	trimmed := bytes.TrimLeft(text, " \t\r\n")
+	if len(trimmed) == 0 {
 		return one(field.ErrorTypeRequired, nil, nil, "the file is empty")
-	} else if trimmed[0] != '{' {
+	}
+	if trimmed[0] != '{' || !json.Valid(text) {
 		if several(trimmed) {
 			return one(field.ErrorTypeInvalid, nil, nil, "there are several documents: write one in a file")
 		}
-		converted, err := yaml.YAMLToJSONStrict(text)
+		converted, err := toJSON(text)
 		if err != nil {
-			return one(field.ErrorTypeInvalid, nil, nil, "not valid YAML: "+strings.TrimPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "), "yaml: "))
+			said := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "), "yaml: ")
+			return one(field.ErrorTypeInvalid, nil, nil, "not valid YAML: "+said)
 		}
 		text = converted
 	}

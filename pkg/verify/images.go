@@ -213,10 +213,10 @@ func (f *flavorImages[R]) ambiguous(r *region, images []*inventory.Image, name s
 // judge reports what is wrong with an image by itself.
 func (f *flavorImages[R]) judge(b booted) {
 	say := func(rule finding.Rule, what, hint string) {
-		f.claim(rule, field.ErrorTypeInvalid, b.at, b.value, b.region.Name, "image "+words.Quoted(shown(b.Image))+" "+what, hint, "")
+		f.claim(rule, field.ErrorTypeInvalid, b.at, b.value, b.region.Name, "image "+words.Quoted(shown(b.Image)), " "+what+hint, "")
 	}
 	if !f.active(b.Image) {
-		say(ruleImageInactive, "is not active, but "+words.Quoted(b.Status), f.replacement(b))
+		say(ruleImageInactive, "is "+words.Quoted(b.Status)+", and not active", f.replacement(b))
 	}
 	switch visibility := strings.ToLower(b.Visibility); visibility {
 	case "private":
@@ -275,9 +275,9 @@ func (f *flavorImages[R]) differs() {
 			}
 		}
 		if most != "" && most != b.Checksum {
-			f.claim(ruleImageDiffers, field.ErrorTypeInvalid, b.at, b.value, b.region.Name,
-				fmt.Sprintf("image %s has other content (%s)", words.Quoted(shown(b.Image)), short(b.Checksum)),
-				fmt.Sprintf(" than in %s %s (%s)", words.Plural(regions[most], "region"), words.Few(regions[most]), short(most)), "")
+			f.claim(ruleImageDiffers, field.ErrorTypeInvalid, b.at, b.value, b.region.Name, "image "+words.Quoted(shown(b.Image)),
+				fmt.Sprintf(" has other content (%s) than in %s %s (%s)", short(b.Checksum), words.Plural(regions[most], "region"),
+					words.Few(regions[most]), short(most)), "")
 		}
 	}
 }
@@ -337,8 +337,9 @@ func (v *verifier[R]) disks(id provider.ImageVersion, images []map[string]booted
 				b := images[flavor][r.Name]
 				v.claims.add(claim{
 					rule: ruleImageDisk, kind: field.ErrorTypeInvalid, at: b.at, value: b.value, subject: finding.Subject{Image: id.Image, Version: id.Version},
-					what: fmt.Sprintf("%s: image %s needs a disk of %d GiB, and is chosen for machine %s %s, whose disk is smaller", id, words.Quoted(shown(b.Image)),
-						*b.MinDiskGiB, words.Plural(types, "type"), words.Few(types)),
+					what: id.String() + ": image " + words.Quoted(shown(b.Image)),
+					hint: fmt.Sprintf(" needs a disk of %d GiB, and is chosen where there is less: for machine %s %s", *b.MinDiskGiB,
+						words.Plural(types, "type"), words.Few(types)),
 				}, r.Name)
 			}
 		}

@@ -69,9 +69,7 @@ func (v *verifier[R]) typeMissing(t offered, without []*region, somewhere bool) 
 		what, hint := fmt.Sprintf("the cloud has no machine type %s", words.Quoted(t.Name)), words.DidYouMean(meant)
 		switch {
 		case somewhere:
-			what = fmt.Sprintf("machine type %s is not there", words.Quoted(t.Name))
-			hint = "; other regions have it: list it in unavailableMachineTypes of each zone of the region"
-			meant = ""
+			hint, meant = ", but other regions have it: list it in unavailableMachineTypes of each zone of "+r.Name, ""
 		case meant == "":
 			hint = v.alike(t, r)
 		}
@@ -99,7 +97,10 @@ func (v *verifier[R]) alike(t offered, r *region) string {
 		return ""
 	}
 	slices.Sort(names)
-	return "; as large is " + words.Few(names)
+	if len(names) == 1 {
+		return "; " + words.Quoted(names[0]) + " is as large"
+	}
+	return "; " + words.Few(names) + " are as large"
 }
 
 // mebibytes returns the whole mebibytes of a quantity.
@@ -112,9 +113,9 @@ func (v *verifier[R]) machineType(t offered, has *inventory.MachineType, r *regi
 			return
 		}
 		v.claims.add(claim{
-			rule: ruleTypeSize, kind: field.ErrorTypeInvalid, at: t.at.Child(name), value: written.String(), meant: right, certain: false,
-			what: fmt.Sprintf("machine type %s has %d %s, and not %s,", words.Quoted(t.Name), *is, unit, written.String()),
-			hint: "; write " + right,
+			rule: ruleTypeSize, kind: field.ErrorTypeInvalid, at: t.at.Child(name), value: written.String(), meant: right,
+			what: "machine type " + words.Quoted(t.Name), about: right,
+			hint: fmt.Sprintf(" has %d %s, and not %s; write %s", *is, unit, written.String(), right),
 		}, r.Name)
 	}
 	whole := func(q resource.Quantity) *int64 { // a part of one is more than the whole ones
@@ -133,8 +134,9 @@ func (v *verifier[R]) machineType(t offered, has *inventory.MachineType, r *regi
 	if has.DiskGiB != nil && *has.DiskGiB == 0 && v.OwnDisk != nil && v.OwnDisk(t.MachineType) {
 		v.claims.add(claim{
 			rule: ruleTypeDisk, kind: field.ErrorTypeRequired, at: t.at.Child("storage"),
-			what: fmt.Sprintf("machine type %s has no disk of its own", words.Quoted(t.Name)),
-			hint: "; without a volume, the root disk of a worker pool is as small as its image: give the machine type a storage, with class, type and size",
+			what: "machine type " + words.Quoted(t.Name),
+			hint: " has no disk of its own; without a volume, the root disk of a worker pool is as small as its image: " +
+				"give the machine type a storage, with class, type and size",
 		}, r.Name)
 	}
 }
@@ -152,8 +154,8 @@ func (v *verifier[R]) architecture(t offered, has *inventory.MachineType, r *reg
 	}
 	v.claims.add(claim{
 		rule: ruleTypeArchitecture, kind: field.ErrorTypeInvalid, at: at, value: words.Or(values),
-		what: fmt.Sprintf("machine type %s has the architecture %s, and not %s,", words.Quoted(t.Name), words.Quoted(has.Architecture), words.Or(values)),
-		hint: "; write " + has.Architecture, meant: has.Architecture,
+		what: "machine type " + words.Quoted(t.Name), about: has.Architecture, meant: has.Architecture,
+		hint: fmt.Sprintf(" has the architecture %s, and not %s; write %s", words.Quoted(has.Architecture), words.Or(values), words.Quoted(has.Architecture)),
 	}, r.Name)
 }
 
@@ -167,7 +169,7 @@ func (v *verifier[R]) zonesOf(t offered, has *inventory.MachineType, known int) 
 	index := slices.IndexFunc(v.profile.Spec().Regions, func(region v1beta1.Region) bool { return region.Name == r.Name })
 	for k := range written.Zones {
 		zone := &written.Zones[k]
-		if slices.Contains(has.Zones, zone.Name) || slices.Contains(zone.UnavailableMachineTypes, t.Name) || r.Zones != nil && r.zones[zone.Name] == nil {
+		if slices.Contains(has.Zones, zone.Name) || slices.Contains(zone.UnavailableMachineTypes, t.Name) || !r.takesServers(zone.Name) {
 			continue
 		}
 		at := field.NewPath("spec", "regions").Index(index).Child("zones").Index(k).Child("unavailableMachineTypes")

@@ -22,8 +22,10 @@ import (
 // if that is another one.
 func (f *flavorImages[R]) properties(b booted, otherArchitecture bool, say func(rule finding.Rule, what, hint string)) {
 	declared := f.flavor.Supported(f.profile.Vocabulary())
-	said := map[string]bool{}
-	for _, row := range f.Properties {
+	against := map[string][]contradiction{} // by the property with its value
+	var order []string
+	for i := range f.Properties {
+		row := &f.Properties[i]
 		if otherArchitecture && row.Capability == capability.Architecture {
 			continue
 		}
@@ -32,15 +34,22 @@ func (f *flavorImages[R]) properties(b booted, otherArchitecture bool, say func(
 			if value == "" || row.Value != "" && !strings.EqualFold(value, row.Value) {
 				continue
 			}
-			for _, c := range f.contradicted(&row, value, declared) {
-				key := c.capability + "\x00" + c.must
-				if said[key] {
-					continue
-				}
-				said[key] = true
-				say(ruleImageProperty, fmt.Sprintf("has the property %s: %s, and the flavor declares %s: [%s]",
-					words.Quoted(name), words.Quoted(value), c.capability, strings.Join(declared[c.capability], ", ")), c.must)
+			property := words.Quoted(name) + ": " + words.Quoted(value)
+			if against[property] == nil {
+				order = append(order, property)
 			}
+			against[property] = append(against[property], f.contradicted(row, value, declared)...)
+		}
+	}
+	for _, property := range order {
+		var is, must []string
+		for _, c := range against[property] {
+			is = append(is, fmt.Sprintf("%s: [%s]", c.capability, strings.Join(declared[c.capability], ", ")))
+			must = append(must, c.must)
+		}
+		if len(is) > 0 {
+			say(ruleImageProperty, fmt.Sprintf("has the property %s, and the flavor declares %s", property, words.And(is)),
+				"; declare "+words.And(must)+", or refer to another image")
 		}
 	}
 }
@@ -52,12 +61,12 @@ type contradiction struct{ capability, must string }
 func (f *flavorImages[R]) contradicted(row *inventory.Property, value string, declared v1beta1.Capabilities) (all []contradiction) {
 	only := func(name string, values []string) {
 		if slices.ContainsFunc(declared[name], func(d string) bool { return !slices.Contains(values, d) }) {
-			all = append(all, contradiction{name, "; declare " + name + ": [" + strings.Join(values, ", ") + "], or refer to another image"})
+			all = append(all, contradiction{name, name + ": [" + strings.Join(values, ", ") + "]"})
 		}
 	}
 	some := func(name string, values []string) {
 		if len(declared[name]) > 0 && !slices.ContainsFunc(declared[name], func(d string) bool { return slices.Contains(values, d) }) {
-			all = append(all, contradiction{name, "; declare " + words.Or(values) + " as well, or refer to another image"})
+			all = append(all, contradiction{name, words.Or(values) + " of " + name + " as well"})
 		}
 	}
 	if row.Capability == "" {

@@ -161,7 +161,7 @@ func (v *verifier[R]) refuse(unread []Unread) {
 		i := slices.IndexFunc(v.spec.Regions, func(r v1beta1.Region) bool { return r.Name == u.Region })
 		v.claims.add(claim{
 			rule: ruleUnread, kind: field.ErrorTypeInvalid, at: field.NewPath("spec", "regions").Index(i).Child("name"), value: u.Region, what: u.String(),
-			hint: "; nothing is known of that: take an inventory with credentials that may read it",
+			hint: "; take one with credentials that may read all of it",
 		}, "")
 	}
 }
@@ -175,8 +175,7 @@ func (v *verifier[R]) zones() {
 		}
 		for k, zone := range v.spec.Regions[i].Zones {
 			at := field.NewPath("spec", "regions").Index(i).Child("zones").Index(k).Child("name")
-			has := r.zones[zone.Name]
-			names := namesOf(r.Zones, func(z *inventory.Zone) string { return z.Name })
+			has, names := r.zones[zone.Name], available(r)
 			switch {
 			case has == nil:
 				v.claims.add(claim{
@@ -185,26 +184,31 @@ func (v *verifier[R]) zones() {
 				}, r.Name)
 			case !ptr.Deref(has.Available, true):
 				v.claims.add(claim{
-					rule: ruleZoneMissing, kind: field.ErrorTypeInvalid, at: at, value: zone.Name, what: fmt.Sprintf("zone %s takes no servers", words.Quoted(zone.Name)),
-					hint: available(r),
+					rule: ruleZoneMissing, kind: field.ErrorTypeInvalid, at: at, value: zone.Name, what: "zone " + words.Quoted(zone.Name),
+					hint: " takes no servers" + others(names),
 				}, r.Name)
 			}
 		}
 	}
 }
 
-// available names the zones that take servers.
-func available(r *region) string {
-	var names []string
-	for i := range r.Zones {
-		if ptr.Deref(r.Zones[i].Available, true) {
-			names = append(names, r.Zones[i].Name)
-		}
-	}
+// available returns the names of the zones that take servers.
+func available(r *region) []string {
+	return slices.DeleteFunc(namesOf(r.Zones, func(z *inventory.Zone) string { return z.Name }), func(name string) bool { return !r.takesServers(name) })
+}
+
+// others says which zones take servers, where one does not.
+func others(names []string) string {
 	if len(names) == 0 {
 		return "; no zone there does"
 	}
 	return "; zones that do: " + words.Few(names)
+}
+
+// takesServers reports whether a zone is there and takes servers, as far as that is known.
+func (r *region) takesServers(zone string) bool {
+	has := r.zones[zone]
+	return r.Zones == nil || has != nil && ptr.Deref(has.Available, true)
 }
 
 // volumeTypes checks the volume types that core lists.
@@ -275,7 +279,7 @@ func (v *verifier[R]) uses(uses []inventory.Use) {
 				c.what, c.meant = fmt.Sprintf("the cloud has no %s that matches %s", of.what, words.Quoted(use.Name)), ""
 				c.hint = meantOr("", names, of.many)
 			case use.List == inventory.ListNetworks && slices.ContainsFunc(r.Networks, func(n inventory.Network) bool { return n.Name == use.Name }):
-				c.what, c.kind = fmt.Sprintf("network %s is not external", words.Quoted(use.Name)), field.ErrorTypeInvalid
+				c.what, c.hint, c.kind = "network "+words.Quoted(use.Name), " is not external"+c.hint, field.ErrorTypeInvalid
 			}
 			v.claims.add(c, r.Name)
 		}
@@ -311,8 +315,10 @@ type claim struct {
 	kind  field.ErrorType
 	at    *field.Path
 	value any
-	// what is the sentence up to the regions, and hint what follows them.
+	// what is the sentence up to the regions, and hint what follows them: in several regions the first one that there is.
 	what, hint string
+	// about tells apart what is found at one place about one thing; mostly empty.
+	about string
 	// meant replaces the value at the place, if it is not empty; certain says that it can hardly be something else.
 	meant   string
 	certain bool
@@ -331,12 +337,14 @@ func (c *claims) add(found claim, region string) {
 	if c.index == nil {
 		c.index = map[string]int{}
 	}
-	key := strings.Join([]string{found.rule.Name, string(found.rule.Severity), found.at.String(), found.what, found.hint}, "\x00")
+	key := strings.Join([]string{found.rule.Name, string(found.rule.Severity), found.at.String(), found.what, found.about}, "\x00")
 	i, known := c.index[key]
 	if !known {
 		i = len(c.list)
 		c.index[key] = i
 		c.list, c.regions = append(c.list, found), append(c.regions, nil)
+	} else if c.list[i].hint == "" {
+		c.list[i].hint, c.list[i].meant = found.hint, found.meant
 	}
 	if region != "" {
 		c.regions[i] = append(c.regions[i], region)

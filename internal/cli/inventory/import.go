@@ -32,9 +32,8 @@ content:
 ` + printed.Help() + `
 What no file is about is not known, and verify concludes nothing from it. An empty list says that there is nothing. Of a list that is
 empty and has no name around it, the name of the file says what it is of: images.json, flavors.json. A FILE may be - for standard input.`,
-		Example: "  aws ec2 describe-images --region eu-west-1 --owners self > images.json\n" +
-			"  aws ec2 describe-instance-types --region eu-west-1 > types.json\n" +
-			"  capkit inventory import aws --region eu-west-1 images.json types.json > inventory.yaml\n" +
+		Example: "  capkit inventory import aws --region eu-west-1 images.json types.json offerings.json > inventory.yaml\n" +
+			"  capkit inventory import gcp --region europe-west1 images.json machine-types.json zones.json > inventory.yaml\n" +
 			"  openstack image list --long -f json | capkit inventory import openstack --region europe -",
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {

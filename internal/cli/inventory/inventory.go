@@ -29,7 +29,6 @@ func Command(c *command.Call) *cobra.Command {
 "inventory openstack" reads an OpenStack, with the credentials that every OpenStack client finds. "inventory import" reads what the commands
 of AWS, Azure, GCP and OpenStack print as JSON. Neither changes anything in a cloud.`,
 		Example: "  capkit inventory openstack --os-cloud production > inventory.yaml\n" +
-			"  aws ec2 describe-images --owners self > images.json\n" +
 			"  capkit inventory import aws --region eu-west-1 images.json > inventory.yaml",
 		ValidArgsFunction: cobra.NoFileCompletions,
 

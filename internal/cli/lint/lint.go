@@ -87,7 +87,10 @@ func (flags *lintFlags) prepare(files []string, rules []finding.Rule) error {
 	if flags.fix && flags.inventories.Given() {
 		return errors.New("--fix repairs what lint finds by itself: leave --inventory out")
 	}
-	if err := errors.Join(flags.Options.Prepare(files, rules), flags.inventories.Prepare(flags.Files(files))); err != nil {
+	if err := flags.Options.Prepare(files, rules); err != nil {
+		return err
+	}
+	if err := flags.inventories.Prepare(flags.Files(files)); err != nil {
 		return err
 	}
 	if flags.write && slices.Contains(flags.Files(files), "-") {

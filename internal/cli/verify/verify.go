@@ -67,14 +67,17 @@ Findings look like those of lint, and are silenced in the same way. lint --inven
 var withUnused = []string{"text", "json", "yaml"}
 
 func (flags *verifyFlags) prepare(files []string, rules []finding.Rule) error {
-	err := flags.Options.Prepare(files, rules)
+	if err := flags.Options.Prepare(files, rules); err != nil {
+		return err
+	}
+	err := flags.Flags.Prepare(flags.Files(files))
 	if !flags.Flags.Given() {
 		err = errors.Join(err, errors.New("no inventory given: name one with --inventory; capkit inventory takes it"))
 	}
 	if flags.unused && !slices.Contains(withUnused, flags.output) {
 		err = errors.Join(err, fmt.Errorf("--unused has no place in -o %s: use text, json or yaml", flags.output))
 	}
-	return errors.Join(err, flags.Flags.Prepare(flags.Files(files)))
+	return err
 }
 
 func runVerify(ctx context.Context, c *command.Call, args []string, flags *verifyFlags) error {

@@ -74,16 +74,16 @@ func Write(w io.Writer, format, provider string, taken time.Time, regions iter.S
 		if err != nil {
 			return err
 		}
-		out.WriteString(between)
+		fmt.Fprint(out, between)
 		if err := write.region(out, &region); err != nil {
 			return err
 		}
 		between = write.next
 	}
 	if between == write.first {
-		out.WriteString(write.none)
+		fmt.Fprint(out, write.none)
 	}
-	out.WriteString(write.end)
+	fmt.Fprint(out, write.end)
 	return out.Flush()
 }
 
@@ -148,18 +148,19 @@ func yamlRegion(out *bufio.Writer, r *Region) error {
 		fmt.Fprintf(out, "  %s:", l.name)
 		before, after := "\n  - ", "\n"
 		if len(l.items) == 0 || l.items[0][0] == '"' { // names are in one line
-			out.WriteString(" [")
+			fmt.Fprint(out, " [")
 			before, after = "", "]\n"
 		}
 		for i, item := range l.items {
-			if out.WriteString(before); i > 0 && before == "" {
-				out.WriteString(", ")
+			fmt.Fprint(out, before)
+			if i > 0 && before == "" {
+				fmt.Fprint(out, ", ")
 			}
 			if err := flow(out, json.NewDecoder(bytes.NewReader(item))); err != nil {
 				return err
 			}
 		}
-		out.WriteString(after)
+		fmt.Fprint(out, after)
 	}
 	return nil
 }
@@ -175,7 +176,7 @@ func flow(out *bufio.Writer, from *json.Decoder) error {
 	case json.Delim:
 		return flowOf(out, from, t)
 	case string:
-		out.WriteString(plain(t))
+		fmt.Fprint(out, plain(t))
 	default:
 		fmt.Fprint(out, t) // a number, true or false: nothing in an inventory is null
 	}
@@ -184,16 +185,16 @@ func flow(out *bufio.Writer, from *json.Decoder) error {
 
 // flowOf writes the rest of a list or an object that has begun.
 func flowOf(out *bufio.Writer, from *json.Decoder, begin json.Delim) error {
-	out.WriteString(begin.String())
+	fmt.Fprint(out, begin.String())
 	for first := true; from.More(); first = false {
 		if !first {
-			out.WriteString(", ")
+			fmt.Fprint(out, ", ")
 		}
 		if err := flow(out, from); err != nil {
 			return err
 		}
 		if begin == '{' {
-			out.WriteString(": ")
+			fmt.Fprint(out, ": ")
 			if err := flow(out, from); err != nil {
 				return err
 			}
@@ -265,14 +266,14 @@ func jsonRegion(out *bufio.Writer, r *Region) error {
 	for _, l := range lists {
 		fmt.Fprintf(out, ",\n      %q: [", l.name)
 		for i, item := range l.items {
-			out.WriteString([]string{"\n        ", ",\n        "}[min(i, 1)])
-			out.Write(printable(item))
+			fmt.Fprint(out, []string{"\n        ", ",\n        "}[min(i, 1)])
+			_, _ = out.Write(printable(item))
 		}
 		if len(l.items) > 0 {
-			out.WriteString("\n      ")
+			fmt.Fprint(out, "\n      ")
 		}
-		out.WriteByte(']')
+		fmt.Fprint(out, "]")
 	}
-	out.WriteString("\n    }")
+	fmt.Fprint(out, "\n    }")
 	return nil
 }

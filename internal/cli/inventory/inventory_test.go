@@ -78,7 +78,8 @@ func TestOpenStack(t *testing.T) {
 		if err := yaml.UnmarshalStrict([]byte(stdout), &i); err != nil {
 			t.Fatal(err)
 		}
-		if i.Taken.Before(before.Truncate(time.Second)) || i.APIVersion != format.APIVersion || i.Kind != format.Kind || i.Provider != "openstack" || len(i.Regions) != 3 {
+		if i.Taken.Before(before.Truncate(time.Second)) || i.APIVersion != format.APIVersion || i.Kind != format.Kind ||
+			i.Provider != "openstack" || len(i.Regions) != 3 {
 			t.Errorf("%+v", i)
 		}
 		i.Taken = time.Time{}
@@ -98,12 +99,13 @@ func TestOpenStackFails(t *testing.T) {
 	cloud := fakecloud.Start("europe", "asia")
 	environment(t, cloud)
 	for args, want := range map[string]string{
-		"openstack production":         "inventory openstack takes no arguments: say --os-cloud NAME for a cloud of clouds.yaml",
-		"openstack --timeout 0s":       "invalid --timeout 0s: use a duration like 30s",
-		"openstack -o text=x":          "; to write into a file, say -o text > x",
-		"openstack --region africa":    "the environment: there is no region africa; its regions are asia and europe",
-		"nothing":                      "say what to read: inventory openstack, or inventory import",
-		"import":                       "name a cloud, aws, azure, gcp or openstack, and files\n--region is missing: say of which region the files are, as the CloudProfile calls it",
+		"openstack production":      "inventory openstack takes no arguments: say --os-cloud NAME for a cloud of clouds.yaml",
+		"openstack --timeout 0s":    "invalid --timeout 0s: use a duration like 30s",
+		"openstack -o text=x":       "; to write into a file, say -o text > x",
+		"openstack --region africa": "the environment: there is no region africa; its regions are asia and europe",
+		"nothing":                   "say what to read: inventory openstack, or inventory import",
+		"import": "name a cloud, aws, azure, gcp or openstack, and files\n" +
+			"--region is missing: say of which region the files are, as the CloudProfile calls it",
 		"import aws --region r":        "name the files that the command of aws has written, or - for standard input",
 		"import awz --region r x":      "unknown cloud awz: use aws, azure, gcp or openstack; did you mean aws?",
 		"import aws --region r - -":    "standard input, -, is named twice: it can be read once only",
@@ -142,7 +144,8 @@ func TestImport(t *testing.T) {
 	if err != nil || stderr != "" {
 		t.Fatal(err, stderr)
 	}
-	want := "apiVersion: capkit/v1\nkind: Inventory\nprovider: openstack\ntaken: T\nregions:\n- name: europe\n  machineTypes: []\n  zones:\n  - {name: a, available: true}\n"
+	want := "apiVersion: capkit/v1\nkind: Inventory\nprovider: openstack\ntaken: T\nregions:\n- name: europe\n" +
+		"  machineTypes: []\n  zones:\n  - {name: a, available: true}\n"
 	if diff := cmp.Diff(want, regexp.MustCompile(`taken: .*`).ReplaceAllString(stdout, "taken: T")); diff != "" {
 		t.Error(diff)
 	}

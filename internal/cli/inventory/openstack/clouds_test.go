@@ -198,8 +198,10 @@ func TestFindFails(t *testing.T) {
 			files: map[string]string{"clouds.yaml": "clouds: {production: {}, dev: {}}"}, cloud: "prodution",
 			want: "$HOME/.config/openstack/clouds.yaml has no cloud prodution, but dev, production; did you mean production?",
 		},
-		"none":    {files: map[string]string{"clouds.yaml": "a: b"}, want: "$HOME/.config/openstack/clouds.yaml has no clouds"},
-		"no file": {env: map[string]string{"OS_CLIENT_CONFIG_FILE": "/missing"}, want: "open /missing: no such file or directory: that is what OS_CLIENT_CONFIG_FILE names"},
+		"none": {files: map[string]string{"clouds.yaml": "a: b"}, want: "$HOME/.config/openstack/clouds.yaml has no clouds"},
+		"no file": {
+			env: map[string]string{"OS_CLIENT_CONFIG_FILE": "/missing"}, want: "open /missing: no such file or directory: that is what OS_CLIENT_CONFIG_FILE names",
+		},
 		"profile": {
 			files: map[string]string{"clouds.yaml": "clouds: {a: {profile: vexxhost}}"},
 			want: "cloud a in $HOME/.config/openstack/clouds.yaml has the profile vexxhost, which is in no clouds-public.yaml here; " +

@@ -72,15 +72,18 @@ var (
 func gpus(specs map[string]string) *int64 {
 	var sum int64
 	for name, value := range specs {
-		match := resource.FindStringSubmatch(name)
+		what := ""
+		if match := resource.FindStringSubmatch(name); len(match) > 1 {
+			what = match[1]
+		}
 		switch {
-		case match != nil && (match[1] == "VGPU" || match[1] == "PGPU"):
+		case what == "VGPU" || what == "PGPU":
 			n, err := strconv.ParseInt(value, 10, 64)
 			if err != nil {
 				return nil
 			}
 			sum += n
-		case match != nil && strings.HasPrefix(match[1], "CUSTOM_") && value != "0", name == "accel:device_profile":
+		case strings.HasPrefix(what, "CUSTOM_") && value != "0", name == "accel:device_profile":
 			return nil
 		case name == "pci_passthrough:alias":
 			n, known := aliases(value)

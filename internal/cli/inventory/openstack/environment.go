@@ -105,39 +105,50 @@ func (s *settings) who(wrong func(string, ...any)) gophercloud.AuthOptions {
 	options := gophercloud.AuthOptions{IdentityEndpoint: a.AuthURL, AllowReauth: true}
 	switch way := s.AuthType; {
 	case slices.Contains(byCredential, way) || way == "" && a.CredentialSecret != "":
-		options.ApplicationCredentialID, options.ApplicationCredentialName = a.CredentialID, a.CredentialName
-		options.ApplicationCredentialSecret = a.CredentialSecret
-		if a.CredentialSecret == "" {
-			wrong("has no %s", setting("application_credential_secret"))
-		}
-		if a.CredentialID == "" && (a.CredentialName == "" || a.Username == "" && a.UserID == "") {
-			wrong("has no %s", setting("application_credential_id"))
-		}
-		if a.CredentialID == "" {
-			s.user(&options)
-		}
+		s.byCredential(&options, wrong)
 	case slices.Contains(byToken, way) || way == "" && a.Token != "" && a.Password == "":
-		options.TokenID, options.AllowReauth = a.Token, false
-		options.Scope = a.scope()
+		options.TokenID, options.AllowReauth, options.Scope = a.Token, false, a.scope()
 		if a.Token == "" {
 			wrong("has no %s", setting("token"))
 		}
 	case slices.Contains(byPassword, way) || way == "":
-		s.user(&options)
-		options.Password, options.Scope = a.Password, a.scope()
-		if a.Username == "" && a.UserID == "" {
-			wrong("has no %s", setting("username"))
-		}
-		if a.Password == "" {
-			wrong("has no %s", setting("password"))
-		}
-		if options.Scope == nil {
-			wrong("has no %s, and so no regions", setting("project_name"))
-		}
+		s.byPassword(&options, wrong)
 	default:
 		wrong("has the %s %s: use %s", setting("auth_type"), words.Quoted(way), words.Or(slices.Concat(byPassword[:1], byToken[:1], byCredential)))
 	}
 	return options
+}
+
+// byCredential authenticates by an application credential, which is for the project that it was made in.
+func (s *settings) byCredential(options *gophercloud.AuthOptions, wrong func(string, ...any)) {
+	a := &s.Auth
+	options.ApplicationCredentialID, options.ApplicationCredentialName = a.CredentialID, a.CredentialName
+	options.ApplicationCredentialSecret = a.CredentialSecret
+	if a.CredentialSecret == "" {
+		wrong("has no %s", setting("application_credential_secret"))
+	}
+	if a.CredentialID != "" {
+		return
+	}
+	if a.CredentialName == "" || a.Username == "" && a.UserID == "" {
+		wrong("has no %s", setting("application_credential_id"))
+	}
+	s.user(options)
+}
+
+func (s *settings) byPassword(options *gophercloud.AuthOptions, wrong func(string, ...any)) {
+	a := &s.Auth
+	s.user(options)
+	options.Password, options.Scope = a.Password, a.scope()
+	if a.Username == "" && a.UserID == "" {
+		wrong("has no %s", setting("username"))
+	}
+	if a.Password == "" {
+		wrong("has no %s", setting("password"))
+	}
+	if options.Scope == nil {
+		wrong("has no %s, and so no regions", setting("project_name"))
+	}
 }
 
 // user says who it is. A name is one in a domain.

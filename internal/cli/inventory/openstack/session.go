@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"net/http"
 	"regexp"
@@ -131,26 +132,31 @@ func locate(catalog *tokens.ServiceCatalog, whose string) map[string]map[string]
 	urls := map[string]map[string]string{}
 	for _, s := range services {
 		for _, kind := range s.types {
-			for _, entry := range catalog.Entries {
-				if entry.Type != kind {
-					continue
+			for region, address := range endpoints(catalog, kind, whose) {
+				if urls[region] == nil {
+					urls[region] = map[string]string{}
 				}
-				for _, e := range entry.Endpoints {
-					region := cmp.Or(e.RegionID, e.Region)
-					if e.Interface != whose || region == "" {
-						continue
-					}
-					if urls[region] == nil {
-						urls[region] = map[string]string{}
-					}
-					if urls[region][s.name] == "" {
-						urls[region][s.name] = s.url(e.URL)
-					}
+				if urls[region][s.name] == "" {
+					urls[region][s.name] = s.url(address)
 				}
 			}
 		}
 	}
 	return urls
+}
+
+// endpoints yields the endpoints of services of a type, with their regions, in the order of the catalogue.
+func endpoints(catalog *tokens.ServiceCatalog, kind, whose string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for _, entry := range catalog.Entries {
+			for _, e := range entry.Endpoints {
+				region := cmp.Or(e.RegionID, e.Region)
+				if entry.Type == kind && e.Interface == whose && region != "" && !yield(region, e.URL) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Regions returns the regions of the cloud, in the order of the alphabet: all that have one of the services, or those of some names.

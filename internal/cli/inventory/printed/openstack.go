@@ -156,6 +156,7 @@ type properties map[string]string
 // pair matches one of such a text.
 var pair = regexp.MustCompile(`([^=,\s][^=,]*)='([^']*)'`)
 
+// UnmarshalJSON reads both.
 func (p *properties) UnmarshalJSON(raw []byte) error {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

@@ -64,7 +64,8 @@ const stdinName = "<stdin>"
 
 // file reads one.
 func (r *reading) file(path string, stdin io.Reader) {
-	name, text := path, []byte(nil)
+	name := path
+	var text []byte
 	var err error
 	if path == "-" {
 		name = stdinName

@@ -47,7 +47,8 @@ func TestRead(t *testing.T) {
 		},
 		"no kind": {text: "provider: aws\n", want: []string{"apiVersion: write apiVersion: capkit/v1", "kind: write kind: Inventory"}},
 		"unknown fields and wrong values": {
-			text: strings.ReplaceAll(head, "2026-11-23T12:00:00Z", "yesterday") + "regions:\n- name: europe\n  image: []\n  machineTypes: [{name: a, cpus: 4, memoryMiB: many}]\n",
+			text: strings.ReplaceAll(head, "2026-11-23T12:00:00Z", "yesterday") +
+				"regions:\n- name: europe\n  image: []\n  machineTypes: [{name: a, cpus: 4, memoryMiB: many}]\n",
 			want: []string{
 				`regions[0].image: unknown field "image"; did you mean "images"?`,
 				`regions[0].machineTypes[0].cpus: unknown field "cpus"; did you mean "cpu"?`,

@@ -74,7 +74,7 @@ func byRegions(text []byte) ([]byte, error) {
 	}
 	all.Wait()
 	members := map[string]json.RawMessage{}
-	if err := errors.Join(append(errs, json.Unmarshal(head, &members))...); err != nil {
+	if err := errors.Join(errors.Join(errs...), json.Unmarshal(head, &members)); err != nil {
 		return nil, err
 	}
 	if members["regions"] != nil {

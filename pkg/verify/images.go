@@ -141,11 +141,11 @@ func (f *flavorImages[R]) claim(rule finding.Rule, kind field.ErrorType, at *fie
 // missing reports that a region has no such image, and names the one that was probably meant.
 func (f *flavorImages[R]) missing(r *region, ref inventory.Ref, at *field.Path) {
 	if ref.ID == "" {
-		meant, hint := r.spellNames.closest(ref.Name, func() []string { return slices.Sorted(maps.Keys(r.byName)) }), ""
+		var hint string
+		meant := r.spellNames.closest(ref.Name, func() []string { return slices.Sorted(maps.Keys(r.byName)) })
 		switch image := r.byID[f.keyOf(ref.Name)]; {
 		case image != nil:
-			hint = "; it is the ID of one, " + words.Quoted(image.Name) + ": write it in regions"
-			meant = ""
+			hint, meant = "; it is the ID of one, "+words.Quoted(image.Name)+": write it in regions", ""
 		case meant != "":
 			hint = words.DidYouMean(meant)
 		default:
@@ -170,7 +170,8 @@ func (f *flavorImages[R]) meantID(r *region, ref inventory.Ref) (hint, meant str
 	}
 	for _, b := range f.found {
 		if alike := r.byName[b.Name]; len(alike) == 1 && f.active(alike[0]) {
-			return fmt.Sprintf("; there, image %s, which region %s has for this flavor, is %s", words.Quoted(b.Name), b.region.Name, words.Quoted(alike[0].ID)), alike[0].ID
+			return fmt.Sprintf("; there, image %s, which region %s has for this flavor, is %s",
+				words.Quoted(b.Name), b.region.Name, words.Quoted(alike[0].ID)), alike[0].ID
 		}
 	}
 	ids := func() []string { return namesOf(r.Images, func(image *inventory.Image) string { return image.ID }) }
@@ -228,7 +229,8 @@ func (f *flavorImages[R]) judge(b booted) {
 	supported := set.Values(capability.Architecture)
 	other := b.Architecture != "" && !slices.Contains(supported, b.Architecture)
 	if other {
-		say(ruleImageArchitecture, "is for "+words.Quoted(b.Architecture)+", and the flavor for "+words.Or(supported), "; write that of an image for "+words.Or(supported))
+		is := words.Or(supported)
+		say(ruleImageArchitecture, "is for "+words.Quoted(b.Architecture)+", and the flavor for "+is, "; refer to an image for "+is)
 	}
 	f.properties(b, other, say)
 }
@@ -295,53 +297,4 @@ func short(checksum string) string {
 		sum = sum[:digits] + "…"
 	}
 	return words.Quoted(algorithm + sum)
-}
-
-// disks reports images that need a larger disk than machine types have for which they are chosen. images has those of each flavor, by region.
-func (v *verifier[R]) disks(id provider.ImageVersion, images []map[string]booted) {
-	if v.OwnDisk == nil {
-		return
-	}
-	for _, r := range v.known {
-		needs := int64(0)
-		for _, byRegion := range images {
-			if b, found := byRegion[r.Name]; found && b.MinDiskGiB != nil {
-				needs = max(needs, *b.MinDiskGiB)
-			}
-		}
-		if needs == 0 {
-			continue
-		}
-		small := map[int][]string{} // machine types, by the flavors that are chosen for them
-		for _, name := range v.profile.Usable() {
-			machine, _ := v.profile.Machine(name)
-			of := r.types[name]
-			if of == nil || of.DiskGiB == nil || *of.DiskGiB == 0 || *of.DiskGiB >= needs || !v.OwnDisk(machine.Written) {
-				continue
-			}
-			pool := provider.Pool{Image: id.Image, Version: id.Version, MachineType: name, Region: r.Name}
-			request, simple := v.profile.AskSimply(pool)
-			if !simple {
-				request = v.profile.Ask(pool).Request
-			}
-			chosen := v.profile.Catalog().Choose(request)
-			if chosen < 0 || chosen >= len(images) {
-				continue
-			}
-			if b, found := images[chosen][r.Name]; found && b.MinDiskGiB != nil && *of.DiskGiB < *b.MinDiskGiB {
-				small[chosen] = append(small[chosen], fmt.Sprintf("%s (%d GiB)", name, *of.DiskGiB))
-			}
-		}
-		for flavor := range images {
-			if types := small[flavor]; len(types) > 0 {
-				b := images[flavor][r.Name]
-				v.claims.add(claim{
-					rule: ruleImageDisk, kind: field.ErrorTypeInvalid, at: b.at, value: b.value, subject: finding.Subject{Image: id.Image, Version: id.Version},
-					what: id.String() + ": image " + words.Quoted(shown(b.Image)),
-					hint: fmt.Sprintf(" needs a disk of %d GiB, and is chosen where there is less: for machine %s %s", *b.MinDiskGiB,
-						words.Plural(types, "type"), words.Few(types)),
-				}, r.Name)
-			}
-		}
-	}
 }

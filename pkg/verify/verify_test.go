@@ -161,7 +161,8 @@ func TestPropertiesOfAnOperator(t *testing.T) {
 		},
 		"one that names": {table: []inventory.Property{{Names: []string{"kind"}}}},
 		"one of a capability that the flavor does not declare": {
-			table: []inventory.Property{{Names: []string{"kind"}, Value: "virtual", Capability: "gardener-boot-type", Only: []string{"standard"}, Some: []string{"standard"}}},
+			table: []inventory.Property{{Names: []string{"kind"}, Value: "virtual", Capability: "gardener-boot-type",
+				Only: []string{"standard"}, Some: []string{"standard"}}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -120,7 +120,7 @@ func floatingPools(pools []v1alpha1.FloatingPool, regions []string, at *field.Pa
 		}
 		everywhere := pool.Region == nil && pool.Domain == nil && !ptr.Deref(pool.NonConstraining, false)
 		for _, region := range regions {
-			if ptr.Deref(pool.Region, region) == region && !(everywhere && constrained[region]) {
+			if ptr.Deref(pool.Region, region) == region && (!everywhere || !constrained[region]) {
 				use.Regions = append(use.Regions, region)
 			}
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/verify"
 	"github.com/capkit/capkit/test/rules"
 )
 
@@ -170,8 +171,13 @@ func kind(rule finding.Rule) string {
 // section writes what the catalogue says about one rule.
 func section(doc *bytes.Buffer, rule finding.Rule) error {
 	fmt.Fprintf(doc, "\n### %s\n\n*%s.* %s\n\n", rule.Name, kind(rule), rule.Means)
-	if rule.InManifests() {
+	switch {
+	case rule.InManifests():
 		if err := example(doc, rule); err != nil {
+			return err
+		}
+	case rule.Command == verify.Command:
+		if err := exampleOfVerify(doc, rule); err != nil {
 			return err
 		}
 	}
@@ -186,36 +192,63 @@ func example(doc *bytes.Buffer, rule finding.Rule) error {
 	if err != nil {
 		return err
 	}
-	finding, err := lint(file, rule.Name)
+	finding, err := found(rule.Name, "lint", file)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(doc, "Example, from [`%s`](../%s):\n\n```yaml\n%s```\n\n", file, file, excerpt(string(text), finding.Line))
+	said(doc, finding)
+	return nil
+}
+
+// exampleOfVerify writes the example of a rule of the command verify, which judges it by the inventory of all of them.
+func exampleOfVerify(doc *bytes.Buffer, rule finding.Rule) error {
+	archive, err := rules.Read(".", rule.Name)
+	if err != nil {
+		return err
+	}
+	inventory := filepath.ToSlash(filepath.Join(rules.Dir(""), "inventory.yaml"))
+	file := filepath.Join(os.TempDir(), rule.Name+".yaml")
+	if err := os.WriteFile(file, []byte(archive.Example()), 0o600); err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(file) }()
+	finding, err := found(rule.Name, "verify", "--strict", "--inventory", inventory, file)
+	if err != nil {
+		return err
+	}
+	finding.File = "cloudprofile.yaml"
+	fmt.Fprintf(doc, "Example, by [`inventory.yaml`](../%s):\n\n```yaml\n%s```\n\n", inventory, excerpt(archive.Example(), finding.Line))
+	said(doc, finding)
+	return nil
+}
+
+// said writes a finding as text.
+func said(doc *bytes.Buffer, finding report.Finding) {
 	fmt.Fprintf(doc, "```text\n%s:%d:%d: %s: %s [%s]\n", finding.File, finding.Line, finding.Column, finding.Severity, finding.Message, finding.Rule)
 	if finding.Field != "" {
 		fmt.Fprintf(doc, "    %s: %s\n", finding.Object, finding.Field)
 	}
 	fmt.Fprint(doc, "```\n\n")
-	return nil
 }
 
-// lint returns the first finding of a rule in a file.
-func lint(file, rule string) (report.Finding, error) {
+// found returns the first finding of a rule that a command reports.
+func found(rule string, command ...string) (report.Finding, error) {
 	var stdout, stderr bytes.Buffer
-	args := []string{"capkit", "lint", "--output=json", file}
+	args := append([]string{"capkit", command[0], "--output=json"}, command[1:]...)
 	if status := cli.Run(args, strings.NewReader(""), &stdout, &stderr, clouds.All()...); status > 1 {
-		return report.Finding{}, fmt.Errorf("capkit lint %s: %s", file, stderr.String())
+		return report.Finding{}, fmt.Errorf("%s: %s", strings.Join(args, " "), stderr.String())
 	}
-	var found report.Report
-	if err := json.Unmarshal(stdout.Bytes(), &found); err != nil {
+	var reported report.Report
+	if err := json.Unmarshal(stdout.Bytes(), &reported); err != nil {
 		return report.Finding{}, err
 	}
-	for _, finding := range found.Findings {
+	for _, finding := range reported.Findings {
 		if finding.Rule == rule {
 			return finding, nil
 		}
 	}
-	return report.Finding{}, fmt.Errorf("capkit lint %s does not report it", file)
+	return report.Finding{}, fmt.Errorf("%s does not report it", strings.Join(args, " "))
 }
 
 // excerpt returns the lines around a line, which counts from 1, without the indentation that they share.

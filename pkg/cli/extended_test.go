@@ -93,8 +93,9 @@ func TestRulesOfProviders(t *testing.T) {
 	if diff := cmp.Diff(cli.Rules(), general); diff != "" {
 		t.Errorf("a provider without rules of its own: %s", diff)
 	}
-	// Two more are about capabilities that are asked of machine types only, of which it has one.
-	if len(all) != len(general)+3 || !slices.ContainsFunc(all, func(r finding.Rule) bool { return r.Name == "extended-domain" }) {
+	// Two more are about capabilities that are asked of machine types only, of which it has one; and eleven about what inventories of its
+	// cloud are understood to say.
+	if len(all) != len(general)+3+11 || !slices.ContainsFunc(all, func(r finding.Rule) bool { return r.Name == "extended-domain" }) {
 		t.Errorf("%d rules in general, %d with those of the provider", len(general), len(all))
 	}
 	if !slices.IsSortedFunc(all, func(a, b finding.Rule) int { return strings.Compare(a.Name, b.Name) }) {

@@ -7,6 +7,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"strings"
 
@@ -66,9 +67,24 @@ func addHelp(root *cobra.Command) {
 		return unknown(cmd, "command", args[0])
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.Long = filled(root.Long)
-	for _, cmd := range root.Commands() {
+	for cmd := range tree(root) {
 		cmd.Long = filled(cmd.Long)
+	}
+}
+
+// tree returns a command and all that are below it.
+func tree(cmd *cobra.Command) iter.Seq[*cobra.Command] {
+	return func(yield func(*cobra.Command) bool) {
+		if !yield(cmd) {
+			return
+		}
+		for _, sub := range cmd.Commands() {
+			for each := range tree(sub) {
+				if !yield(each) {
+					return
+				}
+			}
+		}
 	}
 }
 
@@ -175,6 +191,7 @@ func exitStatuses() *cobra.Command {
 What counts as wrong depends on the command:
 
   lint           an error; with --fail-on=warning a warning, too; with --fix one that is not repaired
+  verify         as lint; with --strict also what an inventory does not say
   plan           the update is refused, or it locks Shoots, leaves worker pools without machines, or makes maintenance
                  choose a version that does not boot; with --fail-on=change any change
   select         a worker pool boots no image

@@ -11,6 +11,7 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/ask"
 	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/inventory"
 	"github.com/capkit/capkit/internal/cli/lint"
 	"github.com/capkit/capkit/internal/cli/maintain"
 	"github.com/capkit/capkit/internal/cli/migrate"
@@ -18,6 +19,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/plan"
 	"github.com/capkit/capkit/internal/cli/render"
 	"github.com/capkit/capkit/internal/cli/rules"
+	"github.com/capkit/capkit/internal/cli/verify"
 )
 
 // root returns the command with its subcommands. name is what the user calls it by, which may be several words.
@@ -43,10 +45,10 @@ Exit status: 0 nothing found wrong, 1 something found wrong, 2 usage or I/O erro
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	for group, commands := range map[string][]*cobra.Command{
-		groupCheck:  {lint.Command(c), plan.Command(c)},
+		groupCheck:  {lint.Command(c), verify.Command(c), plan.Command(c)},
 		groupAsk:    {ask.Select(c), ask.Explain(c), maintain.Command(c), page.Command(c), ask.Capabilities(c)},
 		groupChange: {migrate.Command(c)},
-		groupLook:   {render.Command(c), rules.List(c), rules.Explain(c), c.VersionCommand()},
+		groupLook:   {render.Command(c), inventory.Command(c), rules.List(c), rules.Explain(c), c.VersionCommand()},
 	} {
 		for _, cmd := range commands {
 			cmd.GroupID = group
@@ -54,7 +56,7 @@ Exit status: 0 nothing found wrong, 1 something found wrong, 2 usage or I/O erro
 		}
 	}
 	addHelp(root)
-	for _, cmd := range append(root.Commands(), root) {
+	for cmd := range tree(root) {
 		cmd.Example = strings.ReplaceAll(cmd.Example, "capkit ", name+" ")
 	}
 	return root

@@ -4,6 +4,9 @@
 
 // Package inventory is what a cloud has, as one program reads it and another judges profiles by it (semantics S20): images,
 // machine types, zones and so on, by region. It has no credentials.
+//
+// Start reading at [Inventory]. [Read] reads one from a file; [Describer] is what a provider implements so that profiles of its cloud can be
+// judged by inventories. The judge is package verify.
 package inventory
 
 import "time"

@@ -26,6 +26,7 @@ import (
 	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/inventory"
 	"github.com/capkit/capkit/pkg/openstack/rules"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/providerconfig"
@@ -36,6 +37,9 @@ type Image struct {
 	ID   string `json:"id,omitempty"`
 	Name string `json:"image,omitempty"`
 }
+
+// InInventory says that inventories have images by their IDs, or else by their names.
+func (i Image) InInventory() inventory.Ref { return inventory.Ref{ID: i.ID, Name: i.Name, Field: "id"} }
 
 // Provider implements [provider.Provider] for the provider type openstack, and has rules of its own about Shoots, their
 // updates and credentials. The zero value is ready for use.

@@ -8,7 +8,7 @@
 //
 // Start reading at [Provider]. What a provider can do besides is an interface of its own, which it implements or leaves
 // out: [RuleDescriber], [ShootUpdateValidator], [CredentialsValidator], [DNSCredentialsValidator], [SettingsOwner], [ListExtender],
-// [OfferDescriber], [ReferenceDescriber], [ReferenceSharer], [ReferenceDeriver], [PolicyChooser]. Package
+// [OfferDescriber], [ReferenceDescriber], [ReferenceSharer], [ReferenceDeriver], [PolicyChooser]; and the Describer of package inventory. Package
 // providerconfig decodes and has ready-made findings; [Check] finds what is wrong with a provider itself.
 package provider
 

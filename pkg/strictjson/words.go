@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -41,6 +42,7 @@ type wording struct {
 var wordings = map[reflect.Type]wording{
 	reflect.TypeFor[resource.Quantity](): like("a quantity", "quantities", "4Gi", "a string, a number", false),
 	reflect.TypeFor[metav1.Duration]():   like("a duration", "durations", "60s or 1h30m", "a string", true),
+	reflect.TypeFor[time.Time]():         like("a time", "times", "2006-01-02T15:04:05Z", "a string", false),
 	reflect.TypeFor[metav1.Time]():       like("a time", "times", "2006-01-02T15:04:05Z", "a string", false),
 	reflect.TypeFor[metav1.MicroTime]():  like("a time", "times", "2006-01-02T15:04:05.000000Z", "a string", false),
 	reflect.TypeFor[intstr.IntOrString](): {
@@ -103,7 +105,7 @@ func misfit(t reflect.Type, raw []byte, err error) (key, problem string, meant *
 		}
 		written, list := asList(want.one, raw)
 		problem, meant = problem+written+asObject(t, raw)+unquoted(want, raw)+withUnit(t, raw), list
-	case t == reflect.TypeFor[metav1.Time]() && date.MatchString(unquote(raw)):
+	case (t == reflect.TypeFor[metav1.Time]() || t == reflect.TypeFor[time.Time]()) && date.MatchString(unquote(raw)):
 		problem += `; write "` + unquote(raw) + `T00:00:00Z"`
 	case t == reflect.TypeFor[resource.Quantity]():
 		problem += asQuantity(unquote(raw))

@@ -98,6 +98,11 @@ func Expired(v v1beta1.ExpirableVersion) bool {
 	return Classification(v) == v1beta1.ClassificationExpired
 }
 
+// ExpiredAt reports whether a version is expired at a moment.
+func ExpiredAt(v v1beta1.ExpirableVersion, at time.Time) bool {
+	return classificationAt(v, at) == v1beta1.ClassificationExpired
+}
+
 // classificationAt returns what a version is at a moment. It does not allocate.
 func classificationAt(v v1beta1.ExpirableVersion, now time.Time) v1beta1.VersionClassification {
 	if len(v.Lifecycle) == 0 {

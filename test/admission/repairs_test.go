@@ -16,6 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	cloud "github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/verify"
 	"github.com/capkit/capkit/test/fixtures"
 	"github.com/capkit/capkit/test/rules"
 )
@@ -71,7 +72,7 @@ func allRules() []finding.Rule { return cli.Rules(cli.For(cloud.Provider{})) }
 var _ = Describe("What the catalogue says about a rule repairs its example:", func() {
 	all := allFixtures()
 	for _, rule := range allRules() {
-		if irreparable[rule.Name] != "" {
+		if irreparable[rule.Name] != "" || rule.Command == verify.Command { // which judges by a cloud; test/rules has the cases
 			continue
 		}
 		It(rule.Name, func(ctx SpecContext) {

@@ -8,7 +8,7 @@
 //   - console: lines beginning with "$ " are run, and what follows each is all that it prints, standard error last;
 //     "$ echo $?" prints the exit status of the command before it. A line "[…]" stands for lines that are left out.
 //   - go: stands, as it is, in a file of the examples for extension authors.
-//   - yaml: stands, apart from indentation, in a manifest of an example folder.
+//   - yaml: stands, apart from indentation, in a manifest of an example folder, or in the cases of a rule.
 package docs
 
 import (
@@ -202,7 +202,7 @@ func TestCode(t *testing.T) {
 }
 
 func TestManifests(t *testing.T) {
-	manifests := contents(t, ".yaml", "example", "docs/examples", "test/authors")
+	manifests := append(contents(t, ".yaml", "example", "docs/examples", "test/authors"), contents(t, ".txtar", "pkg/check/testdata/rules")...)
 	for i := range manifests {
 		manifests[i] = flush(manifests[i])
 	}

@@ -41,6 +41,7 @@ var mayImport = map[string][]string{
 	"pkg/providerconfig": {
 		"pkg/fieldpath", "pkg/finding", "pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/words",
 	},
+	"pkg/inventory":       {"pkg/finding", "pkg/strictjson", "pkg/words"},
 	"pkg/provider/policy": {"pkg/capability"},
 	"pkg/provider":        {"pkg/provider/policy", "pkg/providerconfig", "pkg/finding", "pkg/capability", "pkg/imageselector"},
 	"pkg/profile/entries": {"pkg/capability", "pkg/imageselector", "pkg/provider", "pkg/versions"},
@@ -69,6 +70,10 @@ var mayImport = map[string][]string{
 		"pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/profile", "pkg/resolve",
 		"pkg/update", "pkg/namespaced", "pkg/words", "pkg/providerconfig", "pkg/maintenance",
 	},
+	"pkg/verify": {
+		"pkg/profile/entries", "pkg/inventory", "pkg/profile", "pkg/provider", "pkg/finding", "pkg/imageselector", "pkg/capability",
+		"pkg/capability/texts", "pkg/versions", "pkg/words",
+	},
 	"pkg/worker": {
 		"pkg/provider/policy",
 		"pkg/finding", "pkg/provider", "pkg/profile", "pkg/resolve", "pkg/imageselector", "pkg/capability", "pkg/words",
@@ -94,16 +99,16 @@ var mayImport = map[string][]string{
 	"pkg/local":                           {"pkg/finding", "pkg/provider", "pkg/imageselector", "pkg/providerconfig"},
 	"pkg/openstack/machines/servergroups": {"pkg/apis/openstack/..."},
 	"pkg/openstack": {
-		"pkg/fieldpath", "pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...", "pkg/openstack/rules",
-		"pkg/providerconfig",
+		"pkg/fieldpath", "pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/inventory", "pkg/apis/openstack/...",
+		"pkg/openstack/rules", "pkg/providerconfig",
 	},
 	"pkg/openstack/machines": {
 		"pkg/worker", "pkg/worker/kit", "pkg/profile", "pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...",
 		"pkg/openstack", "pkg/openstack/machines/servergroups", "pkg/words", "pkg/providerconfig",
 	},
 	"pkg/openstack/rules": {
-		"pkg/finding", "pkg/gardenerrules", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...", "pkg/words",
-		"pkg/providerconfig",
+		"pkg/finding", "pkg/gardenerrules", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/inventory", "pkg/apis/openstack/...",
+		"pkg/words", "pkg/providerconfig",
 	},
 
 	"pkg/admission": {
@@ -131,8 +136,12 @@ var mayImport = map[string][]string{
 	"internal/cli/checks": {
 		"internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/gardener", "internal/cli/reserved",
 		"internal/cli/report", "internal/cli/transform", "pkg/capability", "pkg/capability/texts", "pkg/check", "pkg/finding",
-		"pkg/provider", "pkg/providerconfig", "pkg/resolve",
+		"pkg/provider", "pkg/providerconfig", "pkg/resolve", "pkg/inventory", "pkg/verify",
 		"pkg/strictjson", "pkg/words",
+	},
+	"internal/cli/inventories": {
+		"internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/report", "pkg/finding", "pkg/inventory", "pkg/provider",
+		"pkg/verify", "pkg/words",
 	},
 	"internal/cli/changes": {
 		"internal/cli/input", "internal/cli/checks", "internal/cli/gardener", "pkg/capability", "pkg/check", "pkg/finding",
@@ -160,8 +169,11 @@ var mayImport = map[string][]string{
 	},
 
 	// The families, none of which imports another, but that the page shows answers.
+	"internal/cli/verify": {
+		"internal/cli/checks", "internal/cli/input", "internal/cli/inventories", "internal/cli/command", "internal/cli/report", "pkg/finding",
+	},
 	"internal/cli/lint": {
-		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/files",
+		"internal/cli/checks", "internal/cli/input", "internal/cli/inventories", "internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/files",
 		"internal/cli/report", "pkg/capability", "pkg/capability/texts", "pkg/fieldpath", "pkg/finding", "pkg/strictjson", "pkg/words",
 	},
 	"internal/cli/rules": {
@@ -181,6 +193,12 @@ var mayImport = map[string][]string{
 	"internal/cli/render": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/gardener", "internal/cli/report", "pkg/check", "pkg/finding",
 	},
+	"internal/cli/inventory": {
+		"internal/cli/inventory/...", "internal/cli/command", "internal/cli/report", "pkg/inventory", "pkg/words",
+	},
+	"internal/cli/inventory/openstack":           {"pkg/inventory", "pkg/words"},
+	"internal/cli/inventory/openstack/fakecloud": {},
+	"internal/cli/inventory/printed":             {"internal/cli/inventory/openstack", "pkg/inventory", "pkg/words"},
 	"internal/cli/plan": {
 		"internal/cli/changes", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/report", "pkg/capability",
 		"pkg/maintenance", "pkg/update", "pkg/words",
@@ -225,7 +243,7 @@ func ofCloud(cloud, name string) (imports []string, found bool) {
 		return nil, false
 	}
 	return []string{
-		"pkg/fieldpath", "pkg/finding", "pkg/provider", "pkg/providerconfig", "pkg/capability", "pkg/imageselector", "pkg/words",
+		"pkg/fieldpath", "pkg/finding", "pkg/provider", "pkg/providerconfig", "pkg/capability", "pkg/imageselector", "pkg/inventory", "pkg/words",
 		"pkg/apis/" + cloud + "/...", "pkg/" + cloud + "/...",
 	}, true
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/ratchet"
 	"github.com/capkit/capkit/pkg/update"
+	"github.com/capkit/capkit/pkg/verify"
 	"github.com/capkit/capkit/test/fixtures"
 	"github.com/capkit/capkit/test/rules"
 )
@@ -88,12 +89,12 @@ func TestRules(t *testing.T) {
 				if kind != example {
 					changed = must(c.T())(rules.Changed(base, c.Text(rules.Change)))
 				}
-				found := answer(c.T(), rule.Name, archive, kind, base, changed)
+				found := answer(c.T(), &rule, archive, kind, base, changed)
 				demand(c.T(), &rule, kind, found)
 				return cases.Fold(lines(found)...)
 			})
 			demandKinds(t, &rule, seen)
-			demand(t, &rule, accepted, answer(t, rule.Name, archive, accepted, base, must(t)(archive.Repaired())))
+			demand(t, &rule, accepted, answer(t, &rule, archive, accepted, base, must(t)(archive.Repaired())))
 		})
 	}
 }
@@ -130,14 +131,17 @@ func must(t *testing.T) func(string, error) string {
 }
 
 // answer returns what is found in manifests, or in the update to them.
-func answer(t *testing.T, rule string, archive *rules.Archive, kind, base, changed string) []fixtures.Finding {
+func answer(t *testing.T, rule *finding.Rule, archive *rules.Archive, kind, base, changed string) []fixtures.Finding {
 	t.Helper()
 	if archive.Example() == "" || kind == ratcheted {
 		return updated(t, base, changed)
 	}
 	args := append([]string{"-"}, archive.Files(root)...)
-	if fixtures.IsForLater("broken/" + rule) {
+	if fixtures.IsForLater("broken/" + rule.Name) {
 		args = append(args, "--reserved-in-core")
+	}
+	if rule.Command == verify.Command {
+		args = append(args, "--strict", "--inventory", filepath.Join(rules.Dir(root), "inventory.yaml"))
 	}
 	found, err := fixtures.Lint(strings.NewReader(changed), args...)
 	if err != nil {
@@ -179,7 +183,7 @@ func demandKinds(t *testing.T, rule *finding.Rule, seen map[string]bool) {
 	if !seen[accepted] {
 		t.Error("no case is accepted")
 	}
-	keeps := rule.Severity == finding.SeverityError && !rule.Online && unratcheted[rule.Name] == ""
+	keeps := rule.Severity == finding.SeverityError && rule.InManifests() && unratcheted[rule.Name] == ""
 	if seen[ratcheted] != keeps {
 		t.Errorf("a case in which an update keeps the error: %t", seen[ratcheted])
 	}

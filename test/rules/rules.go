@@ -23,6 +23,8 @@
 // In the archive of an online rule before.yaml, or the file of that name beside the archives, has the objects as they are before. Each
 // case is an update of them, and the repair is one of the first case. A change is a diff without line numbers, see [Changed].
 //
+// The rules of the command verify judge profiles by the inventory beside the archives, inventory.yaml.
+//
 // The test of the archives is test/rules/cases_test.go; with -update it writes what is found. test/admission writes the examples and
 // their repairs to a real API.
 package rules

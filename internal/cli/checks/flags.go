@@ -105,10 +105,14 @@ func Load(ctx context.Context, c *command.Call, args []string, flags *Options) (
 	return g, nil
 }
 
-// Run is [lint] without what is silenced.
+// Run is [All] without what is silenced.
 func Run(c *command.Call, g *input.Given, flags *Options, checking *command.Work) report.Report {
-	found := All(g, checking)
-	Silence(g, &found, flags.Disabled, Catalogue(c))
+	return Counted(c, g, flags, All(g, checking), (*finding.Rule).InManifests)
+}
+
+// Counted returns a report without what is silenced. ran reports whether a rule was looked for.
+func Counted(c *command.Call, g *input.Given, flags *Options, found report.Report, ran func(*finding.Rule) bool) report.Report {
+	Silence(g, &found, flags.Disabled, Catalogue(c), ran)
 	g.NameStdin(found.Findings)
 	return found
 }
@@ -118,4 +122,16 @@ func ReservedFlag(cmd *cobra.Command, reservedInCore *bool) {
 	cmd.Flags().BoolVar(reservedInCore, "reserved-in-core", false,
 		"check as a Gardener would that accepts the reserved gardener- capabilities of GEP-0054 in machineCapabilities, "+
 			"machine types and core flavors; v1.150 refuses them")
+}
+
+// PrintRules says for people how many findings each rule has, and where there is more about it.
+func PrintRules(c *command.Call, found report.Report, format string) {
+	counts := found.ByRule()
+	switch {
+	case len(counts) == 0 || format != "text" && format != "github":
+	case len(counts) == 1:
+		report.Printf(c.Stderr, "for details, run %s explain-rule %s\n", c.Name, counts[0].Rule)
+	default:
+		report.Printf(c.Stderr, "rules: %s; for details, run %s explain-rule RULE\n", CountsOf(counts), c.Name)
+	}
 }

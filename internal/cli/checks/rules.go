@@ -21,9 +21,11 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/inventory"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/pkg/verify"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -73,13 +75,14 @@ func NoRule(name string, rules []finding.Rule) string {
 	return message + words.DidYouMean(words.Or(alike))
 }
 
-// Rules returns the catalogue of all rules that lint and admission can report about objects of these providers, sorted
+// Rules returns the catalogue of all rules that lint, verify and admission can report about objects of these providers, sorted
 // by name: those that hold for every provider, and those of providers that are a [provider.RuleDescriber]. Each name is
 // there once; of two rules with one name that counts which holds for every provider, or else that of the first
 // provider. What none of the providers can be the cause of is left out. The caller owns the slice.
 func Rules(providers ...command.Provider) []finding.Rule {
 	rules := append(check.Rules(), manifestRules...)
 	var own []finding.Rule
+	described := false
 	without := map[string]bool{
 		check.RuleRequestIgnored.Name: true, check.RuleEntryDuplicate.Name: true, providerconfig.RuleWorkerFieldUnknown: true,
 		resolve.RuleMachineUnmet.Name: true, check.RuleFlavorOfMachineTypes.Name: true,
@@ -100,10 +103,14 @@ func Rules(providers ...command.Provider) []finding.Rule {
 		if _, extends := provider.As[provider.ListExtender](p); extends {
 			delete(without, check.RuleEntryDuplicate.Name)
 		}
+		if _, describes := provider.As[inventory.Describer](p); describes {
+			described = true
+		}
 		if describer, describes := provider.As[provider.RuleDescriber](p); describes {
 			own = append(own, describer.Rules()...)
 		}
 	}
+	rules = append(rules, verify.Rules(described)...)
 	rules = append(slices.DeleteFunc(rules, func(r finding.Rule) bool { return without[r.Name] }), own...)
 	slices.SortStableFunc(rules, func(a, b finding.Rule) int { return cmp.Compare(a.Name, b.Name) })
 	return slices.CompactFunc(rules, func(a, b finding.Rule) bool { return a.Name == b.Name })

@@ -22,6 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/verify"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -44,13 +45,16 @@ var HalfChecked = map[string]bool{
 	check.RuleProfileMissing: true, input.RuleProfileUnreadable: true, input.RuleProviderUnknown: true, input.RulePoolNotChecked: true,
 }
 
+// byCommand reports whether lint or verify find what a rule is about.
+func byCommand(r *finding.Rule) bool { return r.InManifests() || r.Command == verify.Command }
+
 // cannotSilence says why a rule cannot be silenced; empty if it can. elsewhere continues what is said of one that lint does not find.
 func cannotSilence(name string, rules []finding.Rule, elsewhere string) string {
 	i := slices.IndexFunc(rules, func(r finding.Rule) bool { return r.Name == name })
 	switch {
 	case i < 0:
 		return NoRule(name, rules)
-	case !rules[i].InManifests():
+	case !byCommand(&rules[i]):
 		return name + " is not found by lint, " + elsewhere
 	case NotRead[name]:
 		return name + " cannot be silenced: what it is about could not be read, and was not checked"
@@ -110,8 +114,11 @@ func notOwn(c edit.Comment, rules []finding.Rule) string {
 }
 
 // Silence suppresses the findings of rules that are disabled, or that comments in the manifests name, and adds warnings about
-// those comments. What follows from a finding that is suppressed is added: nobody has silenced that.
-func Silence(g *input.Given, found *report.Report, disabled map[string]report.Suppression, rules []finding.Rule) {
+// those comments. What follows from a finding that is suppressed is added: nobody has silenced that. ran reports whether a rule was looked
+// for: a comment that silences another one may be of use elsewhere.
+func Silence(
+	g *input.Given, found *report.Report, disabled map[string]report.Suppression, rules []finding.Rule, ran func(*finding.Rule) bool,
+) {
 	ignores, wrong := ignores(g, rules)
 	partly := map[report.Object]bool{}
 	disable := func(f *report.Finding) {
@@ -133,9 +140,13 @@ func Silence(g *input.Given, found *report.Report, disabled map[string]report.Su
 			found.Findings = append(found.Findings, f.Instead...)
 		}
 	}
+	looked := map[string]bool{}
+	for i := range rules {
+		looked[rules[i].Name] = ran(&rules[i])
+	}
 	for _, ig := range ignores {
 		if ig.in == nil || !partly[ig.in.Who] {
-			wrong = append(wrong, ig.unused()...)
+			wrong = append(wrong, ig.unused(looked)...)
 		}
 	}
 	for i := range wrong {
@@ -173,10 +184,10 @@ func (ig *ignore) covers(f *report.Finding) bool {
 	return slices.Contains(ig.rules, f.Rule) && (!ig.whole || f.Line >= ig.in.Line)
 }
 
-// unused returns a warning for each rule of the comment that has found nothing to silence.
-func (ig *ignore) unused() (warnings []report.Finding) {
+// unused returns a warning for each rule of the comment that was looked for and has found nothing to silence.
+func (ig *ignore) unused(looked map[string]bool) (warnings []report.Finding) {
 	for _, rule := range ig.rules {
-		if !ig.used[rule] {
+		if !ig.used[rule] && looked[rule] {
 			warnings = append(warnings, ig.warning(ruleIgnoreUnused, fmt.Sprintf("rule %s finds nothing %s", rule, ig.where())))
 		}
 	}

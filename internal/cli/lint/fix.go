@@ -18,6 +18,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // What lint --fix does. A repair is mechanical: there is one thing that can be meant. The text with it is read and checked again, and
@@ -163,7 +164,7 @@ func (x *fixing) lintAgain(others map[string]string) report.Report {
 		}
 	}
 	found := checks.All(g, nil)
-	checks.Silence(g, &found, x.disabled, checks.Rules(command.ByType(x.Providers)...))
+	checks.Silence(g, &found, x.disabled, checks.Rules(command.ByType(x.Providers)...), (*finding.Rule).InManifests)
 	return found
 }
 

@@ -16,12 +16,14 @@ import (
 	"github.com/capkit/capkit/internal/cli/checks"
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/inventories"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
 )
 
 type lintFlags struct {
 	checks.Options
+	inventories            inventories.Flags
 	output                 string
 	all, quiet, fix, write bool
 }
@@ -31,7 +33,7 @@ func Command(c *command.Call) *cobra.Command {
 	flags := &lintFlags{}
 	cmd := &cobra.Command{
 		Use:        "lint FILE...",
-		SuggestFor: []string{"check", "validate", "verify"},
+		SuggestFor: []string{"check", "validate"},
 		Short:      "Report everything that is wrong with CloudProfiles and the objects that use them",
 		Long: `Reports what the API server and the admission webhooks would say about the objects in the files, with line and column.
 The name of its rule stands behind each finding, in brackets: explain-rule says what it means. Objects of a cluster are
@@ -46,6 +48,8 @@ A comment silences a finding, in its line or in the line above; above an object 
 
 --disable does so for all objects, and so does the file .capkit.yaml, with reasons. Admission knows nothing of either.
 
+--inventory also reports where the profiles do not describe their cloud, as verify does.
+
 --fix repairs unambiguous mistakes, like a text where a list belongs: it prints a diff, and with -w it changes
 the files and lints them then. With and without -w, the exit status is that of what remains.`,
 		Example: "  capkit lint cloudprofile.yaml\n" +
@@ -54,13 +58,15 @@ the files and lints them then. With and without -w, the exit status is that of w
 			"  capkit lint --domain demo shoot.yaml cloudprofile.yaml\n" +
 			"  capkit lint --reserved-in-core cloudprofile.yaml\n" +
 			"  capkit lint -A --context landscape\n" +
-			"  capkit lint -n garden-demo shoot.yaml",
+			"  capkit lint -n garden-demo shoot.yaml\n" +
+			"  capkit lint --inventory inventory.yaml cloudprofile.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error { return runLint(cmd.Context(), c, args, flags) },
 	}
 	flags.Flags = input.NewFlags(cmd)
 	flags.AllowEmptyFlag(cmd)
 	command.OutputFlag(cmd, &flags.output, report.Formats())
 	flags.Add(cmd, checks.Catalogue(c))
+	flags.inventories.Add(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&flags.all, "all", false, "as text, show each finding, where many that say the same would be one")
 	f.BoolVarP(&flags.quiet, "quiet", "q", false, "print findings alone: no summary, no notes")
@@ -78,7 +84,13 @@ func (flags *lintFlags) prepare(files []string, rules []finding.Rule) error {
 	case flags.fix && !flags.write && flags.Given("output"):
 		return errors.New("--fix prints a diff: -o goes with --fix -w, which lints the files then")
 	}
+	if flags.fix && flags.inventories.Given() {
+		return errors.New("--fix repairs what lint finds by itself: leave --inventory out")
+	}
 	if err := flags.Options.Prepare(files, rules); err != nil {
+		return err
+	}
+	if err := flags.inventories.Prepare(flags.Files(files)); err != nil {
 		return err
 	}
 	if flags.write && slices.Contains(flags.Files(files), "-") {
@@ -111,9 +123,10 @@ func runLint(ctx context.Context, c *command.Call, args []string, flags *lintFla
 		flags.fix = false
 		return runLint(ctx, c, args, flags)
 	}
-	checking := c.Terminal.Begin("checking", len(g.Profiles.All)+len(g.Namespaced.All)+len(g.Shoots.All))
-	found := checks.Run(c, g, &flags.Options, checking)
-	checking.End()
+	found, verified, err := flags.check(c, g)
+	if err != nil {
+		return err
+	}
 	options := report.Options{
 		FailOn: finding.Severity(flags.FailOn), Rules: checks.Catalogue(c), Version: c.Versions().Version, All: flags.all,
 	}
@@ -123,7 +136,10 @@ func runLint(ctx context.Context, c *command.Call, args []string, flags *lintFla
 	checks.PrintSilenced(c, found)
 	if !flags.quiet {
 		input.PrintNotes(c, g)
-		printRules(c, found, flags.output)
+		if verified != nil {
+			verified.PrintNotes(c)
+		}
+		checks.PrintRules(c, found, flags.output)
 		report.Printf(c.Stderr, "%s\n", found.Summary)
 	}
 	if !found.Fails(options) {
@@ -135,14 +151,20 @@ func runLint(ctx context.Context, c *command.Call, args []string, flags *lintFla
 	return command.ErrWrong
 }
 
-// printRules says for people how many findings each rule has, and where there is more about it.
-func printRules(c *command.Call, found report.Report, format string) {
-	counts := found.ByRule()
-	switch {
-	case len(counts) == 0 || format != "text" && format != "github":
-	case len(counts) == 1:
-		report.Printf(c.Stderr, "for details, run %s explain-rule %s\n", c.Name, counts[0].Rule)
-	default:
-		report.Printf(c.Stderr, "rules: %s; for details, run %s explain-rule RULE\n", checks.CountsOf(counts), c.Name)
+// check looks for what is wrong. With inventories it verifies the profiles first; verified is nil without.
+func (flags *lintFlags) check(c *command.Call, g *input.Given) (found report.Report, verified *inventories.Verified, err error) {
+	objects := len(g.Profiles.All) + len(g.Namespaced.All) + len(g.Shoots.All)
+	if flags.inventories.Given() {
+		verifying := c.Terminal.Begin("verifying", objects-len(g.Shoots.All))
+		verified, err = flags.inventories.Verify(c, g, false, verifying)
+		verifying.End()
+		if err != nil {
+			return found, nil, err
+		}
 	}
+	checking := c.Terminal.Begin("checking", objects)
+	defer checking.End()
+	return checks.Counted(c, g, &flags.Options, checks.All(g, checking), func(r *finding.Rule) bool {
+		return r.InManifests() || verified != nil && inventories.Finds(r)
+	}), verified, nil
 }

@@ -27,6 +27,29 @@ type Report struct {
 	// Findings as [Sort] orders them. Empty rather than nil: in JSON it is a list.
 	Findings []Finding `json:"findings"`
 	Summary  Summary   `json:"summary"`
+	// Unused is what no profile uses of the clouds; nil if nobody asks. Without it, the JSON does not have the field.
+	Unused *Unused `json:"unused,omitempty"`
+}
+
+// Unused is what clouds have and no profile uses, by provider and region. The lists are empty rather than nil.
+type Unused struct {
+	Images       []UnusedImage       `json:"images"`
+	MachineTypes []UnusedMachineType `json:"machineTypes"`
+}
+
+// UnusedImage is an image that no profile refers to.
+type UnusedImage struct {
+	Provider string `json:"provider"`
+	Region   string `json:"region"`
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+}
+
+// UnusedMachineType is a machine type that no profile offers.
+type UnusedMachineType struct {
+	Provider string `json:"provider"`
+	Region   string `json:"region"`
+	Name     string `json:"name"`
 }
 
 // Finding is one thing that lint found.

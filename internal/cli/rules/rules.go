@@ -149,7 +149,7 @@ func exampleOf(rule string, providers map[string]command.Provider) *ruleExample 
 		g.Add(o)
 	}
 	found := checks.All(g, nil)
-	checks.Silence(g, &found, nil, checks.Rules(command.ByType(providers)...))
+	checks.Silence(g, &found, nil, checks.Rules(command.ByType(providers)...), (*finding.Rule).InManifests)
 	for _, f := range found.Findings {
 		if f.Rule == rule {
 			return &ruleExample{File: file, Excerpt: excerpt(string(text), f.Line), Finding: f}

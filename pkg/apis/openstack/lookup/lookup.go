@@ -143,13 +143,13 @@ func choose(pools []*v1alpha1.FloatingPool, name string) *v1alpha1.FloatingPool 
 		if constrains(pool) {
 			s := scope(pool)
 			constraining[s] = true
-			matched[s] = matched[s] || matches(pool.Name, name)
+			matched[s] = matched[s] || Matches(pool.Name, name)
 		}
 	}
 	allowed := allowing(constraining, matched)
 	var best *v1alpha1.FloatingPool
 	for _, pool := range pools {
-		counts := matches(pool.Name, name) && (!constrains(pool) || allowed[scope(pool)])
+		counts := Matches(pool.Name, name) && (!constrains(pool) || allowed[scope(pool)])
 		if counts && (best == nil || slices.Compare(merits(pool), merits(best)) > 0) {
 			best = pool
 		}
@@ -180,8 +180,8 @@ func merits(pool *v1alpha1.FloatingPool) []int {
 	}
 }
 
-// matches reports whether a name is that of a pattern: a name, * alone, or a name with * at the beginning or at the end.
-func matches(pattern, name string) bool {
+// Matches reports whether a name is that of a pattern: a name, * alone, or a name with * at the beginning or at the end.
+func Matches(pattern, name string) bool {
 	if prefix, found := strings.CutSuffix(pattern, "*"); found {
 		return strings.HasPrefix(name, prefix)
 	}

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package inventories
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/verify"
+)
+
+// Flags are those of a command that judges profiles by inventories.
+type Flags struct {
+	files, properties []string
+	strict            bool
+	at                string
+	// now is the moment that counts: that of the flag or, without one, when the command runs.
+	now time.Time
+}
+
+// Add adds the flags.
+func (flags *Flags) Add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&flags.files, "inventory", nil,
+		"verify the profiles by the inventory of their cloud in this `FILE`; may be repeated, for the files of several regions or clouds")
+	f.BoolVar(&flags.strict, "strict", false, "make an error of what the inventories do not say of the regions of the profiles")
+	f.StringArrayVar(&flags.properties, "properties", nil,
+		"go by the table of image properties in this `FILE`, in place of that of the cloud; may be repeated, for several clouds")
+}
+
+// AddAt adds the flag for the moment that counts.
+func (flags *Flags) AddAt(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&flags.at, "at", "", "leave out what has expired at this `TIME`, and reckon the ages of inventories by it (default: now)")
+	command.Complete(cmd, "at", nil)
+}
+
+// Given reports whether there is an inventory.
+func (flags *Flags) Given() bool { return len(flags.files) > 0 }
+
+// Prepare returns what is wrong with the flags beside the FILE arguments.
+func (flags *Flags) Prepare(files []string) (err error) {
+	flags.now = time.Now()
+	if flags.at != "" {
+		flags.now, err = command.ParseTime("--at", flags.at, flags.now)
+	}
+	switch {
+	case slices.Contains(flags.files, "") || slices.Contains(flags.properties, ""):
+		err = errors.Join(err, errors.New("--inventory or --properties is empty: name a file, or leave the flag out"))
+	case !flags.Given() && (flags.strict || len(flags.properties) > 0):
+		err = errors.Join(err, errors.New("--strict and --properties go with --inventory"))
+	case slices.Contains(flags.properties, stdin):
+		err = errors.Join(err, errors.New("--properties names a file, and not standard input"))
+	case slices.Contains(flags.files, stdin) && slices.Contains(files, stdin):
+		err = errors.Join(err, errors.New("standard input is either a FILE or an inventory: name a file for one of them"))
+	}
+	return err
+}
+
+// stdin is what names standard input.
+const stdin = "-"
+
+// Finds reports whether verify finds what a rule is about.
+func Finds(r *finding.Rule) bool { return r.Command == verify.Command }

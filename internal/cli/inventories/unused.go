@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package inventories
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/report"
+)
+
+// Unused returns what none of the profiles uses, by provider and region, in the order of the inventories.
+func (v *Verified) Unused() *report.Unused {
+	all := &report.Unused{Images: []report.UnusedImage{}, MachineTypes: []report.UnusedMachineType{}}
+	for _, of := range slices.Sorted(maps.Keys(v.usages)) {
+		for _, unused := range v.usages[of].Unused() {
+			for _, image := range unused.Images {
+				all.Images = append(all.Images, report.UnusedImage{Provider: of, Region: unused.Region, ID: image.ID, Name: image.Name})
+			}
+			for _, t := range unused.MachineTypes {
+				all.MachineTypes = append(all.MachineTypes, report.UnusedMachineType{Provider: of, Region: unused.Region, Name: t.Name})
+			}
+		}
+	}
+	return all
+}
+
+// PrintNotes writes what is not known, and how old the inventories are.
+func (v *Verified) PrintNotes(c *command.Call) {
+	for _, note := range v.Notes {
+		report.Printf(c.Stderr, "note: %s\n", note)
+	}
+}

@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package inventories
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/pkg/verify"
+)
+
+// Verified is what was found out about the profiles of a command.
+type Verified struct {
+	flags  *Flags
+	given  *input.Given
+	alone  bool
+	files  *files
+	clouds map[string]*verify.Cloud
+	usages map[string]*verify.Usage
+	// Notes are about what is not known, and about the inventories.
+	Notes []string
+}
+
+// Verify judges the profiles among the inputs, and adds what is found to the findings; of profiles that cannot be judged the reason, if it is
+// alone. Otherwise lint says that, and has notes of its own. The error says that an inventory cannot be used.
+func (flags *Flags) Verify(c *command.Call, g *input.Given, alone bool, work *command.Work) (*Verified, error) {
+	read, err := flags.read(c)
+	if err != nil {
+		return nil, err
+	}
+	v := &Verified{
+		flags: flags, given: g, alone: alone, files: read, clouds: map[string]*verify.Cloud{}, usages: map[string]*verify.Usage{}, Notes: flags.age(read),
+	}
+	types := v.types()
+	if len(types) > 0 {
+		if err := errors.Join(append(read.unneeded(types), read.withoutTable(g.Providers)...)...); err != nil {
+			return nil, err
+		}
+	}
+	if !alone {
+		notes := g.Notes
+		defer func() { g.Notes = notes }()
+	}
+	for _, s := range g.Profiles.All {
+		work.Steps(1)
+		v.profile(s)
+	}
+	for _, s := range g.Namespaced.All {
+		work.Steps(1)
+		v.namespaced(s)
+	}
+	return v, nil
+}
+
+// types returns the provider types of the profiles that are judged.
+func (v *Verified) types() map[string]bool {
+	types := map[string]bool{}
+	for _, s := range v.given.Profiles.All {
+		if asked(s, s.Object) {
+			types[s.Object.Spec.Type] = true
+		}
+	}
+	for _, s := range v.given.Namespaced.All {
+		if !asked(s, s.Object) {
+			continue
+		}
+		if parent := v.given.ParentOf(s); parent != nil && parent.Object != nil {
+			types[parent.Object.Spec.Type] = true
+		}
+	}
+	delete(types, "")
+	return types
+}
+
+// asked reports whether an object can be judged, and is to be. What is being deleted need not be right.
+func asked[T any, P interface {
+	*T
+	metav1.Object
+}](s *input.Source[T], object P) bool {
+	return s.Object != nil && !s.Aside && object.GetDeletionTimestamp() == nil
+}
+
+func (v *Verified) cloud(of string) *verify.Cloud {
+	if v.clouds[of] == nil {
+		v.clouds[of] = v.files.cloud(of, v.given.Providers[of])
+		v.usages[of] = verify.NewUsage(v.clouds[of])
+	}
+	return v.clouds[of]
+}
+
+func (v *Verified) options() verify.Options {
+	return verify.Options{At: v.flags.now, Strict: v.flags.strict}
+}
+
+func (v *Verified) profile(s *input.Source[v1beta1.CloudProfile]) {
+	if !asked(s, s.Object) {
+		return
+	}
+	p, fault := v.given.Compile(s, "spec.type")
+	if fault != nil {
+		v.cannot(s.Manifest, fault)
+		return
+	}
+	cloud := v.cloud(s.Object.Spec.Type)
+	report, unread := verify.CloudProfile(p, cloud, v.options())
+	v.given.AddReport(s.Manifest, report)
+	v.note(unread)
+	verify.AddUsage(v.usages[s.Object.Spec.Type], p.Provider(), p.Spec())
+}
+
+func (v *Verified) namespaced(s *input.Source[v1beta1.NamespacedCloudProfile]) {
+	if !asked(s, s.Object) {
+		return
+	}
+	parent := v.given.ParentOf(s)
+	switch {
+	case parent == nil:
+		if name := s.Object.Spec.Parent.Name; input.NamesParent(s.Object) {
+			v.cannot(s.Manifest, v.given.Missing("CloudProfile", name, "spec.parent.name"))
+		}
+		return
+	case parent.Object == nil:
+		return
+	}
+	p, fault := v.given.Compile(parent, "spec.parent.name")
+	if fault == nil {
+		result, failed := v.given.CompileNamespaced(s, "spec.providerConfig")
+		if fault = failed; fault == nil {
+			object := v.given.StoredNamespaced(s)
+			report, unread := verify.NamespacedCloudProfile(p, result, object, v.cloud(p.Spec().Type), v.options())
+			v.given.AddReport(s.Manifest, report)
+			v.note(unread)
+			verify.AddUsage(v.usages[p.Spec().Type], p.Provider(), &v1beta1.CloudProfileSpec{
+				MachineTypes: object.Spec.MachineTypes, ProviderConfig: object.Spec.ProviderConfig,
+			})
+			return
+		}
+	}
+	v.cannot(s.Manifest, fault)
+}
+
+// cannot adds the reason why an object cannot be judged, unless lint says it.
+func (v *Verified) cannot(object *manifest.Object, fault *field.Error) {
+	if v.alone {
+		v.given.AddErrors(object, fault)
+	}
+}
+
+// note notes what is not known, once for all profiles. With --strict it is found.
+func (v *Verified) note(unread []verify.Unread) {
+	for _, u := range unread {
+		note := u.String() + ": nothing is concluded about that"
+		if !v.flags.strict && !slices.Contains(v.Notes, note) {
+			v.Notes = append(v.Notes, note)
+		}
+	}
+}

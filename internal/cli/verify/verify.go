@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/internal/cli/checks"
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/inventories"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/finding"
+)
+
+type verifyFlags struct {
+	checks.Options
+	inventories.Flags
+	output             string
+	all, quiet, unused bool
+}
+
+// Command returns the command.
+func Command(c *command.Call) *cobra.Command {
+	flags := &verifyFlags{}
+	cmd := &cobra.Command{
+		Use:        "verify PROFILE... --inventory FILE",
+		SuggestFor: []string{"audit", "compare"},
+		Short:      "Report where CloudProfiles do not describe their cloud, by an inventory of it",
+		Long: `Reports what of CloudProfiles and NamespacedCloudProfiles is not in their cloud: images that are gone, private or of another
+architecture, machine types that are gone or have other sizes, zones, volume types, floating pools and so on, with line and column.
+What the cloud has is in the file of an inventory, which was taken before. So no credentials are needed, and nothing is asked.
+
+Only images that something can boot are asked about: versions that have expired, or that core does not list, are skipped. What an
+inventory does not know is never concluded from. A region without one, and what could not be read, is a note; with --strict, an error.
+
+Findings look like those of lint, and are silenced in the same way. lint --inventory reports both.`,
+		Example: "  capkit verify cloudprofile.yaml --inventory inventory.yaml\n" +
+			"  capkit verify -A --inventory europe.yaml --inventory asia.yaml --strict\n" +
+			"  capkit verify cloudprofile.yaml --inventory inventory.yaml --unused",
+		RunE: func(cmd *cobra.Command, args []string) error { return runVerify(cmd.Context(), c, args, flags) },
+	}
+	flags.Options.Flags = input.NewFlags(cmd)
+	flags.AllowEmptyFlag(cmd)
+	command.OutputFlag(cmd, &flags.output, report.Formats())
+	flags.Options.Add(cmd, checks.Catalogue(c))
+	_ = cmd.Flags().MarkHidden("domain") // of Shoots, which are not looked at
+	flags.Flags.Add(cmd)
+	flags.AddAt(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&flags.all, "all", false, "as text, show each finding, where many that say the same would be one")
+	f.BoolVarP(&flags.quiet, "quiet", "q", false, "print findings alone: no summary, no notes")
+	f.BoolVar(&flags.unused, "unused", false, "list the images that no profile refers to, and the machine types that no profile offers, too")
+	cmd.Args = func(_ *cobra.Command, files []string) error { return flags.prepare(files, checks.Catalogue(c)) }
+	return cmd
+}
+
+// withUnused are the formats that have a place for what is not used.
+var withUnused = []string{"text", "json", "yaml"}
+
+func (flags *verifyFlags) prepare(files []string, rules []finding.Rule) error {
+	if err := flags.Options.Prepare(files, rules); err != nil {
+		return err
+	}
+	err := flags.Flags.Prepare(flags.Files(files))
+	if !flags.Flags.Given() {
+		err = errors.Join(err, errors.New("no inventory given: name one with --inventory; capkit inventory takes it"))
+	}
+	if flags.unused && !slices.Contains(withUnused, flags.output) {
+		err = errors.Join(err, fmt.Errorf("--unused has no place in -o %s: use text, json or yaml", flags.output))
+	}
+	return err
+}
+
+func runVerify(ctx context.Context, c *command.Call, args []string, flags *verifyFlags) error {
+	if flags.quiet {
+		c.Terminal = nil
+	}
+	g, err := input.Load(ctx, c, args, flags.Options.Flags, false)
+	if err != nil {
+		return err
+	}
+	withoutShoots(g)
+	if g.Summary.Objects+len(g.Findings) == 0 {
+		if err := flags.Nothing(g, "CloudProfile or NamespacedCloudProfile"); err != nil {
+			return err
+		}
+	}
+	verifying := c.Terminal.Begin("verifying", len(g.Profiles.All)+len(g.Namespaced.All))
+	verified, err := flags.Verify(c, g, true, verifying)
+	verifying.End()
+	if err != nil {
+		return err
+	}
+	found := checks.Counted(c, g, &flags.Options, report.New(g.Findings, g.Summary), inventories.Finds)
+	if flags.unused {
+		found.Unused = verified.Unused()
+	}
+	options := report.Options{
+		FailOn: finding.Severity(flags.FailOn), Rules: checks.Catalogue(c), Version: c.Versions().Version, All: flags.all,
+	}
+	if err := found.Write(c.Stdout, flags.output, options); err != nil {
+		return err
+	}
+	if found.Unused != nil && flags.output == "text" {
+		printUnused(c.Stdout, found.Unused)
+	}
+	if !flags.quiet {
+		input.PrintNotes(c, g)
+		verified.PrintNotes(c)
+		checks.PrintRules(c, found, flags.output)
+		report.Printf(c.Stderr, "%s\n", found.Summary)
+	}
+	if found.Fails(options) {
+		return command.ErrWrong
+	}
+	return nil
+}
+
+// withoutShoots counts Shoots among what is passed over.
+func withoutShoots(g *input.Given) {
+	shoots := len(g.Shoots.All)
+	g.Summary.Objects, g.Summary.Skipped = g.Summary.Objects-shoots, g.Summary.Skipped+shoots
+}
+
+// printUnused lists what no profile uses for people, by region.
+func printUnused(w io.Writer, unused *report.Unused) {
+	region := ""
+	for _, image := range unused.Images {
+		if image.Provider+"/"+image.Region != region {
+			region = image.Provider + "/" + image.Region
+			report.Printf(w, "images of %s in region %s that no profile refers to:\n", image.Provider, image.Region)
+		}
+		report.Printf(w, "  %s", image.ID)
+		if image.Name != "" {
+			report.Printf(w, "  %s", image.Name)
+		}
+		report.Printf(w, "\n")
+	}
+	region = ""
+	for _, t := range unused.MachineTypes {
+		if t.Provider+"/"+t.Region != region {
+			region = t.Provider + "/" + t.Region
+			report.Printf(w, "machine types of %s in region %s that no profile offers:\n", t.Provider, t.Region)
+		}
+		report.Printf(w, "  %s\n", t.Name)
+	}
+	if len(unused.Images)+len(unused.MachineTypes) == 0 {
+		report.Printf(w, "nothing is unused\n")
+	}
+}

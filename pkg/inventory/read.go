@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package inventory
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// RuleInventory is the origin of what is wrong with an inventory, or a table of properties, apart from what package strictjson finds.
+const RuleInventory = "inventory"
+
+// The lists of a region, as [Region.Unread] names them.
+const (
+	ListImages                = "images"
+	ListMachineTypes          = "machineTypes"
+	ListZones                 = "zones"
+	ListVolumeTypes           = "volumeTypes"
+	ListNetworks              = "networks"
+	ListLoadBalancerProviders = "loadBalancerProviders"
+	ListServerGroupPolicies   = "serverGroupPolicies"
+)
+
+// Lists returns the names of all lists of a region, in the order of its fields. The caller owns the slice.
+func Lists() []string {
+	return []string{
+		ListImages, ListMachineTypes, ListZones, ListVolumeTypes, ListNetworks, ListLoadBalancerProviders, ListServerGroupPolicies,
+	}
+}
+
+// Read reads an inventory, as YAML or JSON. It returns everything that is wrong with it, at the paths where that is written. What is of
+// another kind is one error. The inventory is nil if anything is wrong.
+func Read(text []byte) (*Inventory, finding.List) {
+	inventory := &Inventory{}
+	errs := decode(text, Kind, inventory)
+	if len(errs) == 0 {
+		errs = inventory.check()
+	}
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	return inventory, nil
+}
+
+// ReadProperties reads a table of properties, as YAML or JSON, in the same way as [Read] does an inventory.
+func ReadProperties(text []byte) (*PropertyTable, finding.List) {
+	table := &PropertyTable{}
+	errs := decode(text, KindProperties, table)
+	if len(errs) == 0 {
+		errs = table.check()
+	}
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	return table, nil
+}
+
+// documentMark matches where a document of YAML begins or ends.
+var documentMark = regexp.MustCompile(`(?m)^(---|\.\.\.)([ \t\r]|$)`)
+
+// decode decodes a document of a kind.
+func decode(text []byte, kind string, into any) finding.List {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	trimmed := bytes.TrimLeft(text, " \t\r\n")
+	if len(trimmed) == 0 {
+		return one(field.ErrorTypeRequired, nil, nil, "the file is empty")
+	}
+	if trimmed[0] != '{' || !json.Valid(text) {
+		if several(trimmed) {
+			return one(field.ErrorTypeInvalid, nil, nil, "there are several documents: write one in a file")
+		}
+		converted, err := toJSON(text)
+		if err != nil {
+			said := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "), "yaml: ")
+			return one(field.ErrorTypeInvalid, nil, nil, "not valid YAML: "+said)
+		}
+		text = converted
+	}
+	if wrong := otherKind(text, kind); wrong != nil {
+		return wrong
+	}
+	return strictjson.Decode(text, into, nil)
+}
+
+// several reports whether a text has more than one document.
+func several(text []byte) bool {
+	for _, at := range documentMark.FindAllIndex(text, -1) {
+		rest := text[at[1]:]
+		if content := withoutComments(text[:at[0]]); len(content) > 0 && len(withoutComments(rest)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// comments matches comments that have lines of their own, and marks of documents.
+var comments = regexp.MustCompile(`(?m)^\s*#.*$|^(---|\.\.\.)\s*$`)
+
+func withoutComments(text []byte) []byte { return bytes.TrimSpace(comments.ReplaceAll(text, nil)) }
+
+// otherKind returns what is wrong with apiVersion and kind. All else would follow from that.
+func otherKind(text []byte, kind string) (errs finding.List) {
+	var head struct {
+		APIVersion any `json:"apiVersion"`
+		Kind       any `json:"kind"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return nil // which the strict decoder says better
+	}
+	check := func(name string, is any, want string) {
+		at := field.NewPath(name)
+		switch text, isText := is.(string); {
+		case is == nil:
+			errs = append(errs, one(field.ErrorTypeRequired, at, nil, fmt.Sprintf("write %s: %s", name, want))...)
+		case !isText || text != want:
+			errs = append(errs, one(field.ErrorTypeNotSupported, at, is, fmt.Sprintf("%s is %s, and not %s", name, words.Quoted(fmt.Sprint(is)), want))...)
+		}
+	}
+	check("apiVersion", head.APIVersion, APIVersion)
+	check("kind", head.Kind, kind)
+	return errs
+}
+
+func one(kind field.ErrorType, at *field.Path, value any, detail string) finding.List {
+	return finding.List{finding.New(RuleInventory, kind, at, value, detail)}
+}
+
+// checker collects what is wrong with values.
+type checker struct{ finding.List }
+
+func (c *checker) required(at *field.Path, text, what string) {
+	if strings.TrimSpace(text) == "" {
+		c.List = append(c.List, one(field.ErrorTypeRequired, at, nil, what)...)
+	}
+}
+
+// check returns what is wrong with the values of an inventory.
+func (i *Inventory) check() finding.List {
+	c := &checker{}
+	c.required(field.NewPath("provider"), i.Provider, "write the provider type, as in spec.type of a CloudProfile")
+	if i.Regions == nil {
+		c.List = append(c.List, one(field.ErrorTypeRequired, field.NewPath("regions"), nil, "write the regions that were read; [] if there are none")...)
+	}
+	seen := map[string]int{}
+	for k := range i.Regions {
+		r, at := &i.Regions[k], field.NewPath("regions").Index(k)
+		c.required(at.Child("name"), r.Name, "a region needs a name")
+		if first, twice := seen[r.Name]; twice && r.Name != "" {
+			c.List = append(c.List, one(field.ErrorTypeDuplicate, at.Child("name"), r.Name,
+				fmt.Sprintf("region %s is in regions[%d] already: write it once", words.Quoted(r.Name), first))...)
+		} else {
+			seen[r.Name] = k
+		}
+		c.region(r, at)
+	}
+	return c.List
+}
+
+// region checks the values of a region.
+func (c *checker) region(r *Region, at *field.Path) {
+	for k, list := range r.Unread {
+		at := at.Child("unread").Index(k)
+		switch {
+		case !slices.Contains(Lists(), list):
+			c.List = append(c.List, one(field.ErrorTypeNotSupported, at, list, fmt.Sprintf("%s is no list of a region: there are %s%s",
+				words.Quoted(list), strings.Join(Lists(), ", "), words.DidYouMean(words.Closest(list, Lists()))))...)
+		case r.Known(list):
+			c.List = append(c.List, one(field.ErrorTypeInvalid, at, list,
+				fmt.Sprintf("%s could not be read, and is there all the same: remove it, or this entry", list))...)
+		}
+	}
+	for k := range r.Images {
+		c.required(at.Child(ListImages).Index(k).Child("id"), r.Images[k].ID, "an image needs an ID")
+	}
+	named(c, at.Child(ListMachineTypes), r.MachineTypes, func(t *MachineType) string { return t.Name })
+	named(c, at.Child(ListZones), r.Zones, func(z *Zone) string { return z.Name })
+	named(c, at.Child(ListVolumeTypes), r.VolumeTypes, func(t *VolumeType) string { return t.Name })
+	named(c, at.Child(ListNetworks), r.Networks, func(n *Network) string { return n.Name })
+	named(c, at.Child(ListLoadBalancerProviders), r.LoadBalancerProviders, func(p *LoadBalancerProvider) string { return p.Name })
+}
+
+// named checks that each item of a list has a name. A network needs none, but nobody can refer to it then.
+func named[T any](c *checker, at *field.Path, list []T, name func(*T) string) {
+	for k := range list {
+		if name(&list[k]) == "" && !strings.HasSuffix(at.String(), "."+ListNetworks) {
+			c.required(at.Index(k).Child("name"), "", "it needs a name")
+		}
+	}
+}
+
+// Known reports whether the region has a list, be it empty. Nothing can be concluded from one that it has not.
+func (r *Region) Known(list string) bool {
+	switch list {
+	case ListImages:
+		return r.Images != nil
+	case ListMachineTypes:
+		return r.MachineTypes != nil
+	case ListZones:
+		return r.Zones != nil
+	case ListVolumeTypes:
+		return r.VolumeTypes != nil
+	case ListNetworks:
+		return r.Networks != nil
+	case ListLoadBalancerProviders:
+		return r.LoadBalancerProviders != nil
+	case ListServerGroupPolicies:
+		return r.ServerGroupPolicies != nil
+	}
+	return false
+}

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package inventory_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/inventory"
+)
+
+const head = "apiVersion: capkit/v1\nkind: Inventory\nprovider: openstack\ntaken: \"2026-11-23T12:00:00Z\"\n"
+
+func said(errs finding.List) (all []string) {
+	for _, f := range errs {
+		all = append(all, fmt.Sprintf("%s: %s", f.Field, f.Detail))
+	}
+	return all
+}
+
+// Everything that is wrong is said at once, each at its path.
+func TestRead(t *testing.T) {
+	lists := "images, machineTypes, zones, volumeTypes, networks, loadBalancerProviders, serverGroupPolicies"
+	for name, tc := range map[string]struct {
+		text string
+		want []string
+	}{
+		"all of it":    {text: head + "regions:\n- name: europe\n  unread: [volumeTypes]\n  images: [{id: a, properties: {x: z}}]\n  zones: []\n"},
+		"as JSON":      {text: `{"apiVersion": "capkit/v1", "kind": "Inventory", "provider": "aws", "taken": "2026-11-23T12:00:00Z", "regions": []}`},
+		"in one line":  {text: `{apiVersion: capkit/v1, kind: Inventory, provider: aws, regions: []}`},
+		"with a mark":  {text: "# an inventory\n---\n" + head + "regions: []\n"},
+		"a plain time": {text: strings.ReplaceAll(head, `"`, "") + "regions: []\n"},
+		"nothing":      {text: " \n", want: []string{"<nil>: the file is empty"}},
+		"no mapping":   {text: "- a\n", want: []string{": expected an object, got a list"}},
+		"no YAML":      {text: "a: b: c\n", want: []string{"<nil>: not valid YAML: mapping values are not allowed in this context"}},
+		"two of them":  {text: head + "regions: []\n---\n" + head, want: []string{"<nil>: there are several documents: write one in a file"}},
+		"another kind": {
+			text: "apiVersion: core.gardener.cloud/v1beta1\nkind: CloudProfile\nspec: {}\n",
+			want: []string{"apiVersion: apiVersion is core.gardener.cloud/v1beta1, and not capkit/v1", "kind: kind is CloudProfile, and not Inventory"},
+		},
+		"no kind": {text: "provider: aws\n", want: []string{"apiVersion: write apiVersion: capkit/v1", "kind: write kind: Inventory"}},
+		"unknown fields and wrong values": {
+			text: strings.ReplaceAll(head, "2026-11-23T12:00:00Z", "yesterday") +
+				"regions:\n- name: europe\n  image: []\n  machineTypes: [{name: a, cpus: 4, memoryMiB: many}]\n",
+			want: []string{
+				`regions[0].image: unknown field "image"; did you mean "images"?`,
+				`regions[0].machineTypes[0].cpus: unknown field "cpus"; did you mean "cpu"?`,
+				`regions[0].machineTypes[0].memoryMiB: expected a whole number, got a string`,
+				"taken: must be a time like 2006-01-02T15:04:05Z",
+			},
+		},
+		"a date": {
+			text: strings.ReplaceAll(head, "2026-11-23T12:00:00Z", "2026-11-23") + "regions: []\n",
+			want: []string{`taken: must be a time like 2006-01-02T15:04:05Z; write "2026-11-23T00:00:00Z"`},
+		},
+		"a key twice": {text: head + "regions: []\nregions: []\n", want: []string{`<nil>: not valid YAML: unmarshal errors:
+  line 6: key "regions" already set in map`}},
+		"a region twice": {
+			text: head + "regions: [{name: a}, {name: b}, {name: a}]\n",
+			want: []string{"regions[2].name: region a is in regions[0] already: write it once"},
+		},
+		"without names": {
+			text: "apiVersion: capkit/v1\nkind: Inventory\nregions: [{images: [{name: a}], machineTypes: [{cpu: 1}], zones: [{}], networks: [{external: true}]}]\n",
+			want: []string{
+				"provider: write the provider type, as in spec.type of a CloudProfile", "regions[0].name: a region needs a name",
+				"regions[0].images[0].id: an image needs an ID", "regions[0].machineTypes[0].name: it needs a name", "regions[0].zones[0].name: it needs a name",
+			},
+		},
+		"no regions": {text: head, want: []string{"regions: write the regions that were read; [] if there are none"}},
+		"unread lists": {
+			text: head + "regions: [{name: a, unread: [image, volumes, zones, networks], zones: []}]\n",
+			want: []string{
+				"regions[0].unread[0]: image is no list of a region: there are " + lists + "; did you mean images?",
+				"regions[0].unread[1]: volumes is no list of a region: there are " + lists,
+				"regions[0].unread[2]: zones could not be read, and is there all the same: remove it, or this entry",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			read, errs := inventory.Read([]byte(tc.text))
+			if diff := cmp.Diff(tc.want, said(errs)); diff != "" {
+				t.Error(diff)
+			}
+			if (read == nil) != (len(errs) > 0) {
+				t.Error(read)
+			}
+		})
+	}
+}
+
+// An absent list is unknown, and an empty one is empty.
+func TestWhatIsKnown(t *testing.T) {
+	read, errs := inventory.Read([]byte(head + "regions: [{name: a, images: [], zones: [{name: z}]}]\n"))
+	if len(errs) > 0 {
+		t.Fatal(said(errs))
+	}
+	var known []string
+	for _, list := range inventory.Lists() {
+		if read.Regions[0].Known(list) {
+			known = append(known, list)
+		}
+	}
+	if diff := cmp.Diff([]string{"images", "zones"}, known); diff != "" || read.Regions[0].Known("others") {
+		t.Error(diff)
+	}
+	if want := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC); !read.Taken.Equal(want) {
+		t.Error(read.Taken)
+	}
+}
+
+func TestReadProperties(t *testing.T) {
+	const head = "apiVersion: capkit/v1\nkind: ImageProperties\nprovider: openstack\n"
+	table, errs := inventory.ReadProperties([]byte(head + "properties:\n- {names: [a]}\n- {names: [b, c], value: d, capability: e, only: [f], some: [g]}\n"))
+	if len(errs) > 0 || len(table.Properties) != 2 || table.Properties[1].Some[0] != "g" {
+		t.Error(said(errs), table)
+	}
+	_, errs = inventory.ReadProperties([]byte(strings.Replace(head, "openstack", "''", 1) +
+		"properties:\n- {names: []}\n- {names: [a], value: b}\n- {names: [a], capability: b}\n- {names: [a], capability: b, only: [c]}\n"))
+	want := []string{
+		"provider: write the provider type, as in spec.type of a CloudProfile",
+		"properties[0].names: write the names of the property, as in names: [hypervisor_type]",
+		"properties[1].capability: write the capability that the values are of, or leave out value, only and some",
+		"properties[2]: write in only which values a flavor may declare, or in some those of which it has to declare one",
+		"properties[3].value: write the value of the property that the row is for",
+	}
+	if diff := cmp.Diff(want, said(errs)); diff != "" {
+		t.Error(diff)
+	}
+	if _, errs = inventory.ReadProperties([]byte("apiVersion: capkit/v1\nkind: Inventory\n")); len(errs) != 1 {
+		t.Error(said(errs))
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(head + "regions:\n- name: europe\n  images: [{id: a}]\n"))
+	f.Add([]byte(`{"apiVersion": "capkit/v1", "kind": "Inventory", "provider": "aws", "regions": []}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		read, errs := inventory.Read(text)
+		if (read == nil) != (len(errs) > 0) {
+			t.Error(read, said(errs))
+		}
+	})
+}

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/capkit/capkit/pkg/inventory"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Cloud is what inventories say of a cloud, indexed. It memoizes, and is not safe for concurrent use. [NewCloud] makes one.
+type Cloud struct {
+	described bool
+	inventory.Description
+	regions map[string]*region
+	names   []string
+}
+
+// region is a region of a cloud.
+type region struct {
+	*inventory.Region
+	// byID has the images by their keys, and byName those of each name, in the order of the inventory.
+	byID   map[string]*inventory.Image
+	byName map[string][]*inventory.Image
+	// forms are those that IDs of images have.
+	forms map[string]bool
+	types map[string]*inventory.MachineType
+	zones map[string]*inventory.Zone
+
+	spellIDs, spellNames, spellTypes speller
+}
+
+// speller looks for what was meant by the first names of a region that it is asked about: for all of them, the work would grow with the
+// product of what is written and what there is.
+type speller struct{ asked map[string]string }
+
+// mostGuesses is how many names a speller looks for.
+const mostGuesses = 16
+
+// closest returns the known name that a misspelt one was probably meant to be; empty if nobody can tell.
+func (s *speller) closest(name string, known func() []string) string {
+	meant, asked := s.asked[name]
+	if asked || len(s.asked) >= mostGuesses {
+		return meant
+	}
+	if s.asked == nil {
+		s.asked = map[string]string{}
+	}
+	meant = words.Slip(name, known())
+	s.asked[name] = meant
+	return meant
+}
+
+// NewCloud indexes the regions of inventories of one cloud, whose names differ. It takes the provider, or any other value if nobody knows
+// that: nothing is said of images then. The inventories are kept, and must not be changed any more. properties replace the table of the
+// provider, unless they are nil.
+func NewCloud(cloud any, properties []inventory.Property, inventories ...*inventory.Inventory) *Cloud {
+	c := &Cloud{regions: map[string]*region{}}
+	if describer, describes := provider.As[inventory.Describer](cloud); describes {
+		c.described, c.Description = true, describer.DescribeInventories()
+	}
+	if properties != nil {
+		c.Properties = properties
+	}
+	for _, i := range inventories {
+		for k := range i.Regions {
+			r := c.index(&i.Regions[k])
+			c.regions[r.Name] = r
+			c.names = append(c.names, r.Name)
+		}
+	}
+	slices.Sort(c.names)
+	return c
+}
+
+func (c *Cloud) index(of *inventory.Region) *region {
+	r := &region{
+		Region: of, byID: make(map[string]*inventory.Image, len(of.Images)), byName: map[string][]*inventory.Image{}, forms: map[string]bool{},
+		types: make(map[string]*inventory.MachineType, len(of.MachineTypes)), zones: make(map[string]*inventory.Zone, len(of.Zones)),
+	}
+	for i := range of.Images {
+		image := &of.Images[i]
+		key, form := c.key(image.ID)
+		if r.forms[form] = true; r.byID[key] == nil {
+			r.byID[key] = image
+		}
+		if image.Name != "" {
+			r.byName[image.Name] = append(r.byName[image.Name], image)
+		}
+	}
+	for i := range of.MachineTypes {
+		r.types[of.MachineTypes[i].Name] = &of.MachineTypes[i]
+	}
+	for i := range of.Zones {
+		r.zones[of.Zones[i].Name] = &of.Zones[i]
+	}
+	return r
+}
+
+func (c *Cloud) key(id string) (key, form string) {
+	if c.Key == nil {
+		return id, ""
+	}
+	return c.Key(id)
+}
+
+// active reports whether an image can be booted, as far as its status is known.
+func (c *Cloud) active(image *inventory.Image) bool {
+	status := strings.ToLower(cmp.Or(image.Status, "active"))
+	return status == "active" || slices.Contains(c.Active, status)
+}
+
+// find returns the images of a reference: none if the region lacks it. known is false if nothing can be concluded from that.
+func (c *Cloud) find(r *region, ref inventory.Ref) (images []*inventory.Image, known bool) {
+	if ref.ID == "" {
+		return r.byName[ref.Name], ref.Name != "" && (len(r.byName) > 0 || len(r.Images) == 0)
+	}
+	key, form := c.key(ref.ID)
+	if image := r.byID[key]; image != nil {
+		return []*inventory.Image{image}, true
+	}
+	return nil, r.forms[form] || len(r.Images) == 0 && (form == "" || form != c.Foreign)
+}

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// disks reports images that need a larger disk than machine types have for which they are chosen. images has those of each flavor, by region.
+func (v *verifier[R]) disks(id provider.ImageVersion, images []map[string]booted) {
+	if v.OwnDisk == nil {
+		return
+	}
+	for _, r := range v.known {
+		largest := int64(0)
+		for _, byRegion := range images {
+			largest = max(largest, needs(byRegion[r.Name]))
+		}
+		if largest == 0 {
+			continue
+		}
+		small := v.tooSmall(id, r, images, largest)
+		for flavor, types := range small {
+			if len(types) == 0 {
+				continue
+			}
+			b := images[flavor][r.Name]
+			v.claims.add(claim{
+				rule: ruleImageDisk, kind: field.ErrorTypeInvalid, at: b.at, value: b.value, subject: finding.Subject{Image: id.Image, Version: id.Version},
+				what: id.String() + ": image " + words.Quoted(shown(b.Image)),
+				hint: fmt.Sprintf(" needs a disk of %d GiB, and is chosen where there is less: for machine %s %s", needs(b),
+					words.Plural(types, "type"), words.Few(types)),
+			}, r.Name)
+		}
+	}
+}
+
+// needs returns how large the disk has to be; 0 if that is not known, or if there is no image.
+func needs(b booted) int64 {
+	if b.Image == nil {
+		return 0
+	}
+	return ptr.Deref(b.MinDiskGiB, 0)
+}
+
+// tooSmall returns for each flavor the machine types of a region for which it is chosen, and whose disk is too small for its image. None
+// needs a larger disk than largest.
+func (v *verifier[R]) tooSmall(id provider.ImageVersion, r *region, images []map[string]booted, largest int64) [][]string {
+	small := make([][]string, len(images))
+	for _, name := range v.profile.Usable() {
+		machine, _ := v.profile.Machine(name)
+		of := r.types[name]
+		if of == nil || ptr.Deref(of.DiskGiB, 0) == 0 || *of.DiskGiB >= largest || !v.OwnDisk(machine.Written) {
+			continue
+		}
+		pool := provider.Pool{Image: id.Image, Version: id.Version, MachineType: name, Region: r.Name}
+		request, simple := v.profile.AskSimply(pool)
+		if !simple {
+			request = v.profile.Ask(pool).Request
+		}
+		chosen := v.profile.Catalog().Choose(request)
+		if chosen >= 0 && chosen < len(images) && *of.DiskGiB < needs(images[chosen][r.Name]) {
+			small[chosen] = append(small[chosen], fmt.Sprintf("%s (%d GiB)", name, *of.DiskGiB))
+		}
+	}
+	return small
+}

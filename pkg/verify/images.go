@@ -1,0 +1,300 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/inventory"
+	"github.com/capkit/capkit/pkg/profile/entries"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/versions"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// booted is the image that a flavor refers to in a region.
+type booted struct {
+	*region
+	*inventory.Image
+	at *field.Path
+	// value is what is written there.
+	value string
+}
+
+// version checks the references of an image version that core lists, unless it has expired: then nothing boots it.
+func (v *verifier[R]) version(listed entries.Version) {
+	core := v.profile.Version(listed.ID)
+	if core == nil {
+		core = listed.MachineImageVersion
+	}
+	if versions.ExpiredAt(core.ExpirableVersion, v.At) {
+		return
+	}
+	flavors, moved := v.flavors(listed.ID)
+	var instead *field.Path
+	if moved {
+		instead = listed.PathIn(field.NewPath("spec")).Child("version")
+	}
+	byFlavor := make([]map[string]booted, len(flavors))
+	for i := range flavors {
+		f := &flavorImages[R]{verifier: v, flavor: &flavors[i], id: listed.ID, instead: instead}
+		f.look()
+		byFlavor[i] = f.byRegion
+	}
+	v.disks(listed.ID, byFlavor)
+}
+
+// flavorImages are the images of one flavor.
+type flavorImages[R any] struct {
+	*verifier[R]
+	flavor *imageselector.Flavor[R]
+	id     provider.ImageVersion
+	// instead is where findings are reported, if the flavor is written in another object.
+	instead *field.Path
+	found   []booted
+	// byRegion has those that are found by the names of their regions.
+	byRegion map[string]booted
+}
+
+// reference returns the reference of the flavor in a region, and where it is written.
+func (f *flavorImages[R]) reference(region string) (ref inventory.Ref, at *field.Path, found bool) {
+	var written any
+	for i := range slices.Backward(f.flavor.Regional) {
+		if r := &f.flavor.Regional[i]; r.Region == region {
+			written, at = r.Ref, r.Path
+			break
+		}
+	}
+	regional := at != nil
+	if !regional && f.flavor.Global != nil {
+		written, at = f.flavor.Global.Ref, f.flavor.Global.Path
+	}
+	referrer, is := written.(inventory.Referrer)
+	if !is {
+		return ref, nil, false
+	}
+	ref = referrer.InInventory()
+	if regional && ref.Field != "" {
+		at = at.Child(ref.Field)
+	}
+	if f.instead != nil {
+		at = f.instead
+	}
+	return ref, at, ref.ID != "" || ref.Name != ""
+}
+
+// look looks for the images in all regions, and reports what is wrong with them.
+func (f *flavorImages[R]) look() {
+	f.byRegion = map[string]booted{}
+	type missing struct {
+		region *region
+		ref    inventory.Ref
+		at     *field.Path
+	}
+	var lost []missing
+	for _, r := range f.known {
+		ref, at, written := f.reference(r.Name)
+		if !written || r.Images == nil {
+			continue
+		}
+		images, known := f.find(r, ref)
+		value := ref.ID
+		if value == "" {
+			value = ref.Name
+		}
+		switch {
+		case len(images) == 0 && known:
+			lost = append(lost, missing{r, ref, at})
+		case len(images) > 1:
+			f.ambiguous(r, images, ref.Name, at)
+		case len(images) == 1:
+			b := booted{r, images[0], at, value}
+			f.found = append(f.found, b)
+			f.byRegion[r.Name] = b
+			f.judge(b)
+		}
+	}
+	for _, m := range lost {
+		f.missing(m.region, m.ref, m.at)
+	}
+	f.differs()
+}
+
+// claim adds a claim about an image of the flavor.
+func (f *flavorImages[R]) claim(rule finding.Rule, kind field.ErrorType, at *field.Path, value any, region, what, hint, meant string) {
+	f.claims.add(claim{
+		rule: rule, kind: kind, at: at, value: value, what: f.id.String() + ": " + what, hint: hint, meant: meant,
+		subject: finding.Subject{Image: f.id.Image, Version: f.id.Version},
+	}, region)
+}
+
+// missing reports that a region has no such image, and names the one that was probably meant.
+func (f *flavorImages[R]) missing(r *region, ref inventory.Ref, at *field.Path) {
+	if ref.ID == "" {
+		var hint string
+		meant := r.spellNames.closest(ref.Name, func() []string { return slices.Sorted(maps.Keys(r.byName)) })
+		switch image := r.byID[f.keyOf(ref.Name)]; {
+		case image != nil:
+			hint, meant = "; it is the ID of one, "+words.Quoted(image.Name)+": write it in regions", ""
+		case meant != "":
+			hint = words.DidYouMean(meant)
+		default:
+			hint = f.elsewhere(r, ref)
+		}
+		f.claim(ruleImageMissing, field.ErrorTypeNotFound, at, ref.Name, r.Name, fmt.Sprintf("the cloud has no image named %s", words.Quoted(ref.Name)), hint, meant)
+		return
+	}
+	hint, meant := f.meantID(r, ref)
+	f.claim(ruleImageMissing, field.ErrorTypeNotFound, at, ref.ID, r.Name, fmt.Sprintf("the cloud has no image %s", words.Quoted(ref.ID)), hint, meant)
+}
+
+func (f *flavorImages[R]) keyOf(id string) string {
+	key, _ := f.key(id)
+	return key
+}
+
+// meantID says which image of a region was probably meant by an ID that it lacks.
+func (f *flavorImages[R]) meantID(r *region, ref inventory.Ref) (hint, meant string) {
+	if named := r.byName[ref.ID]; len(named) == 1 {
+		return fmt.Sprintf("; that is the name of image %s: write its ID", words.Quoted(named[0].ID)), named[0].ID
+	}
+	for _, b := range f.found {
+		if alike := r.byName[b.Name]; len(alike) == 1 && f.active(alike[0]) {
+			return fmt.Sprintf("; there, image %s, which region %s has for this flavor, is %s",
+				words.Quoted(b.Name), b.region.Name, words.Quoted(alike[0].ID)), alike[0].ID
+		}
+	}
+	ids := func() []string { return namesOf(r.Images, func(image *inventory.Image) string { return image.ID }) }
+	if meant := r.spellIDs.closest(ref.ID, ids); meant != "" {
+		return words.DidYouMean(meant), meant
+	}
+	return f.elsewhere(r, ref), ""
+}
+
+// elsewhere says which other regions have an image.
+func (f *flavorImages[R]) elsewhere(r *region, ref inventory.Ref) string {
+	var regions []string
+	for _, name := range f.names {
+		if other := f.regions[name]; other != r {
+			if images, _ := f.find(other, ref); len(images) > 0 {
+				regions = append(regions, name)
+			}
+		}
+	}
+	switch len(regions) {
+	case 0:
+		return ""
+	case 1:
+		return "; region " + regions[0] + " has it"
+	}
+	return "; regions " + words.Few(regions) + " have it"
+}
+
+// ambiguous reports that several images have a name.
+func (f *flavorImages[R]) ambiguous(r *region, images []*inventory.Image, name string, at *field.Path) {
+	var ids []string
+	for _, image := range images {
+		ids = append(ids, image.ID)
+	}
+	slices.Sort(ids)
+	f.claim(ruleImageAmbiguous, field.ErrorTypeInvalid, at, name, r.Name,
+		fmt.Sprintf("%d images have the name %s", len(images), words.Quoted(name)), fmt.Sprintf(": %s; refer to one by its ID", words.Few(ids)), "")
+}
+
+// judge reports what is wrong with an image by itself.
+func (f *flavorImages[R]) judge(b booted) {
+	say := func(rule finding.Rule, what, hint string) {
+		f.claim(rule, field.ErrorTypeInvalid, b.at, b.value, b.region.Name, "image "+words.Quoted(shown(b.Image)), " "+what+hint, "")
+	}
+	if !f.active(b.Image) {
+		say(ruleImageInactive, "is "+words.Quoted(b.Status)+", and not active", f.replacement(b))
+	}
+	switch visibility := strings.ToLower(b.Visibility); visibility {
+	case "private":
+		say(ruleImageHidden, "is private", "; other projects cannot boot it: make it public, or a community image")
+	case "shared":
+		say(ruleImageHidden, "is shared", "; projects that it is not shared with cannot boot it: make it public, or a community image")
+	}
+	set, _ := f.profile.Vocabulary().Flavor(f.flavor.Supported(f.profile.Vocabulary()), nil, nil)
+	supported := set.Values(capability.Architecture)
+	other := b.Architecture != "" && !slices.Contains(supported, b.Architecture)
+	if other {
+		is := words.Or(supported)
+		say(ruleImageArchitecture, "is for "+words.Quoted(b.Architecture)+", and the flavor for "+is, "; refer to an image for "+is)
+	}
+	f.properties(b, other, say)
+}
+
+// shown is what messages call an image: its name, or else its ID.
+func shown(image *inventory.Image) string {
+	if image.Name != "" {
+		return image.Name
+	}
+	return image.ID
+}
+
+// replacement names an image that is active and has the same name as one that is not.
+func (f *flavorImages[R]) replacement(b booted) string {
+	for _, other := range b.byName[b.Image.Name] {
+		if other != b.Image && f.active(other) {
+			return fmt.Sprintf("; image %s of the same name is active", words.Quoted(other.ID))
+		}
+	}
+	return "; activate it, or refer to another one"
+}
+
+// differs reports images whose content differs from that in other regions: from that of most, or else of the first.
+func (f *flavorImages[R]) differs() {
+	regions, order := map[string][]string{}, []string(nil)
+	for _, b := range f.found {
+		if b.Checksum == "" {
+			continue
+		}
+		if regions[b.Checksum] == nil {
+			order = append(order, b.Checksum)
+		}
+		regions[b.Checksum] = append(regions[b.Checksum], b.region.Name)
+	}
+	algorithm := func(checksum string) string {
+		before, _, _ := strings.Cut(checksum, ":")
+		return before
+	}
+	for _, b := range f.found {
+		most := ""
+		for _, checksum := range order {
+			if b.Checksum != "" && algorithm(checksum) == algorithm(b.Checksum) && len(regions[checksum]) > len(regions[most]) {
+				most = checksum
+			}
+		}
+		if most != "" && most != b.Checksum {
+			f.claim(ruleImageDiffers, field.ErrorTypeInvalid, b.at, b.value, b.region.Name, "image "+words.Quoted(shown(b.Image)),
+				fmt.Sprintf(" has other content (%s) than in %s %s (%s)", short(b.Checksum), words.Plural(regions[most], "region"),
+					words.Few(regions[most]), short(most)), "")
+		}
+	}
+}
+
+// short is the begin of a checksum, which is enough to tell it from others.
+func short(checksum string) string {
+	const digits = 12
+	algorithm, sum, found := strings.Cut(checksum, ":")
+	if !found {
+		algorithm, sum = "", checksum
+	} else {
+		algorithm += ":"
+	}
+	if len(sum) > digits {
+		sum = sum[:digits] + "…"
+	}
+	return words.Quoted(algorithm + sum)
+}

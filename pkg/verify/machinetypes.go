@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/inventory"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// offered is a machine type that worker pools can have.
+type offered struct {
+	*v1beta1.MachineType
+	at *field.Path
+}
+
+// machineTypes checks those that can be used. Of two with one name, which core refuses, the first counts.
+func (v *verifier[R]) machineTypes() {
+	seen := map[string]bool{}
+	for i := range v.spec.MachineTypes {
+		t := offered{&v.spec.MachineTypes[i], field.NewPath("spec", "machineTypes").Index(i)}
+		if !ptr.Deref(t.Usable, true) || seen[t.Name] {
+			continue
+		}
+		seen[t.Name] = true
+		var without []*region
+		somewhere := false
+		for k, r := range v.known {
+			if r.MachineTypes == nil {
+				continue
+			}
+			has := r.types[t.Name]
+			somewhere = somewhere || has != nil
+			switch {
+			case unavailable(v.regional[k], t.Name, func(z *v1beta1.AvailabilityZone) []string { return z.UnavailableMachineTypes }):
+			case has == nil:
+				without = append(without, r)
+			default:
+				v.machineType(t, has, r)
+				v.zonesOf(t, has, k)
+			}
+		}
+		v.typeMissing(t, without, somewhere)
+	}
+}
+
+// typeMissing reports regions that do not have a machine type: with one error if none has it.
+func (v *verifier[R]) typeMissing(t offered, without []*region, somewhere bool) {
+	rule := ruleTypeMissing
+	if !somewhere {
+		rule.Severity = finding.SeverityError
+	}
+	for _, r := range without {
+		meant := r.spellTypes.closest(t.Name, func() []string {
+			return namesOf(r.MachineTypes, func(of *inventory.MachineType) string { return of.Name })
+		})
+		what, hint := fmt.Sprintf("the cloud has no machine type %s", words.Quoted(t.Name)), words.DidYouMean(meant)
+		switch {
+		case somewhere:
+			hint, meant = ", but other regions have it: list it in unavailableMachineTypes of each zone of "+r.Name, ""
+		case meant == "":
+			hint = v.alike(t, r)
+		}
+		found := claim{rule: rule, kind: field.ErrorTypeNotFound, at: t.at.Child("name"), value: t.Name, what: what, hint: hint, meant: meant}
+		if somewhere { // one for each region
+			found.what = fmt.Sprintf("%s in region %s", what, r.Name)
+			v.claims.add(found, "")
+			continue
+		}
+		v.claims.add(found, r.Name)
+	}
+}
+
+// alike names machine types of a region that are as large as one that it lacks, and none of the profile.
+func (v *verifier[R]) alike(t offered, r *region) string {
+	var names []string
+	for i := range r.MachineTypes {
+		of := &r.MachineTypes[i]
+		_, taken := v.profile.Machine(of.Name)
+		if !taken && of.CPU != nil && of.MemoryMiB != nil && t.CPU.CmpInt64(*of.CPU) == 0 && mebibytes(t.Memory) == *of.MemoryMiB {
+			names = append(names, of.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	slices.Sort(names)
+	if len(names) == 1 {
+		return "; " + words.Quoted(names[0]) + " is as large"
+	}
+	return "; " + words.Few(names) + " are as large"
+}
+
+// mebibytes returns the whole mebibytes of a quantity.
+func mebibytes(q resource.Quantity) int64 { return q.Value() >> 20 }
+
+// machineType compares a machine type with that of the cloud.
+func (v *verifier[R]) machineType(t offered, has *inventory.MachineType, r *region) {
+	size := func(name, unit string, is, want *int64, written resource.Quantity, right string) {
+		if is == nil || *is == *want {
+			return
+		}
+		v.claims.add(claim{
+			rule: ruleTypeSize, kind: field.ErrorTypeInvalid, at: t.at.Child(name), value: written.String(), meant: right,
+			what: "machine type " + words.Quoted(t.Name), about: right,
+			hint: fmt.Sprintf(" has %d %s, and not %s; write %s", *is, unit, written.String(), right),
+		}, r.Name)
+	}
+	whole := func(q resource.Quantity) *int64 { // a part of one is more than the whole ones
+		n := q.MilliValue()
+		if n%1000 != 0 {
+			return ptr.To(int64(-1))
+		}
+		return ptr.To(n / 1000)
+	}
+	text := func(n *int64) string { return strconv.FormatInt(ptr.Deref(n, 0), 10) }
+	size("cpu", "CPUs", has.CPU, whole(t.CPU), t.CPU, text(has.CPU))
+	size("gpu", "GPUs", has.GPU, whole(t.GPU), t.GPU, text(has.GPU))
+	size("memory", "MiB of memory", has.MemoryMiB, ptr.To(mebibytes(t.Memory)), t.Memory,
+		resource.NewQuantity(ptr.Deref(has.MemoryMiB, 0)<<20, resource.BinarySI).String())
+	v.architecture(t, has, r)
+	if has.DiskGiB != nil && *has.DiskGiB == 0 && v.OwnDisk != nil && v.OwnDisk(t.MachineType) {
+		v.claims.add(claim{
+			rule: ruleTypeDisk, kind: field.ErrorTypeRequired, at: t.at.Child("storage"),
+			what: "machine type " + words.Quoted(t.Name),
+			hint: " has no disk of its own; without a volume, the root disk of a worker pool is as small as its image: " +
+				"give the machine type a storage, with class, type and size",
+		}, r.Name)
+	}
+}
+
+// architecture compares the architecture of a machine type with that of the cloud.
+func (v *verifier[R]) architecture(t offered, has *inventory.MachineType, r *region) {
+	machine, _ := v.profile.Machine(t.Name)
+	values := machine.Set.Values(capability.Architecture)
+	if has.Architecture == "" || slices.Contains(values, has.Architecture) {
+		return
+	}
+	at := t.at.Child("architecture")
+	if _, declared := t.Capabilities[capability.Architecture]; declared {
+		at = t.at.Child("capabilities", capability.Architecture)
+	}
+	v.claims.add(claim{
+		rule: ruleTypeArchitecture, kind: field.ErrorTypeInvalid, at: at, value: words.Or(values),
+		what: "machine type " + words.Quoted(t.Name), about: has.Architecture, meant: has.Architecture,
+		hint: fmt.Sprintf(" has the architecture %s, and not %s; write %s", words.Quoted(has.Architecture), words.Or(values), words.Quoted(has.Architecture)),
+	}, r.Name)
+}
+
+// zonesOf reports the zones of a region of the profile, given by its index among those that are known, in which the cloud does not offer a
+// machine type. They stand in the parent of a NamespacedCloudProfile.
+func (v *verifier[R]) zonesOf(t offered, has *inventory.MachineType, known int) {
+	r, written := v.known[known], v.regional[known]
+	if has.Zones == nil {
+		return
+	}
+	index := slices.IndexFunc(v.profile.Spec().Regions, func(region v1beta1.Region) bool { return region.Name == r.Name })
+	for k := range written.Zones {
+		zone := &written.Zones[k]
+		if slices.Contains(has.Zones, zone.Name) || slices.Contains(zone.UnavailableMachineTypes, t.Name) || !r.takesServers(zone.Name) {
+			continue
+		}
+		at := field.NewPath("spec", "regions").Index(index).Child("zones").Index(k).Child("unavailableMachineTypes")
+		if v.nested {
+			at = t.at.Child("name")
+		}
+		hint := "; add it to unavailableMachineTypes of the zone"
+		if len(has.Zones) > 0 {
+			hint += "; it is in " + words.Few(has.Zones)
+		}
+		v.claims.add(claim{
+			rule: ruleZoneType, kind: field.ErrorTypeRequired, at: at,
+			what: fmt.Sprintf("machine type %s is not offered in zone %s of region %s", words.Quoted(t.Name), words.Quoted(zone.Name), r.Name), hint: hint,
+		}, "")
+	}
+}

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/inventory"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// properties reports the properties of an image that contradict what the flavor declares. What they say of the architecture is said already
+// if that is another one.
+func (f *flavorImages[R]) properties(b booted, otherArchitecture bool, say func(rule finding.Rule, what, hint string)) {
+	declared := f.flavor.Supported(f.profile.Vocabulary())
+	against := map[string][]contradiction{} // by the property with its value
+	var order []string
+	for i := range f.Properties {
+		row := &f.Properties[i]
+		if otherArchitecture && row.Capability == capability.Architecture {
+			continue
+		}
+		for _, name := range row.Names {
+			value := b.Properties[name]
+			if value == "" || row.Value != "" && !strings.EqualFold(value, row.Value) {
+				continue
+			}
+			property := words.Quoted(name) + ": " + words.Quoted(value)
+			if against[property] == nil {
+				order = append(order, property)
+			}
+			against[property] = append(against[property], f.contradicted(row, value, declared)...)
+		}
+	}
+	for _, property := range order {
+		var is, must []string
+		for _, c := range against[property] {
+			is = append(is, fmt.Sprintf("%s: [%s]", c.capability, strings.Join(declared[c.capability], ", ")))
+			must = append(must, c.must)
+		}
+		if len(is) > 0 {
+			say(ruleImageProperty, fmt.Sprintf("has the property %s, and the flavor declares %s", property, words.And(is)),
+				"; declare "+words.And(must)+", or refer to another image")
+		}
+	}
+}
+
+// contradiction is a capability that a flavor declares in another way than a property says.
+type contradiction struct{ capability, must string }
+
+// contradicted returns the capabilities of which a row says something else than a flavor declares, in the order of their names.
+func (f *flavorImages[R]) contradicted(row *inventory.Property, value string, declared v1beta1.Capabilities) (all []contradiction) {
+	only := func(name string, values []string) {
+		if slices.ContainsFunc(declared[name], func(d string) bool { return !slices.Contains(values, d) }) {
+			all = append(all, contradiction{name, name + ": [" + strings.Join(values, ", ") + "]"})
+		}
+	}
+	some := func(name string, values []string) {
+		if len(declared[name]) > 0 && !slices.ContainsFunc(declared[name], func(d string) bool { return slices.Contains(values, d) }) {
+			all = append(all, contradiction{name, words.Or(values) + " of " + name + " as well"})
+		}
+	}
+	if row.Capability == "" {
+		for _, def := range f.profile.Vocabulary().Definitions() {
+			i := slices.IndexFunc(def.Values, func(d string) bool { return strings.EqualFold(d, value) })
+			if i >= 0 {
+				only(def.Name, []string{def.Values[i]})
+			}
+		}
+		return all
+	}
+	for _, name := range []string{row.Capability, texts.Canonical(row.Capability)} {
+		if len(row.Only) > 0 {
+			only(name, row.Only)
+		}
+		if len(row.Some) > 0 {
+			some(name, row.Some)
+		}
+		if name == texts.Canonical(row.Capability) {
+			break
+		}
+	}
+	return all
+}

@@ -1,0 +1,377 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package verify judges profiles by what their cloud has, of which inventories tell (semantics S20): whether the images are there that worker
+// pools boot, machine types, zones, and what else a profile offers. It is pure, and needs no cloud. What an inventory does not know is never
+// concluded from.
+//
+// Start reading at [CloudProfile]. What is particular to a cloud is up to its provider, as an [inventory.Describer].
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/inventory"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/profile/entries"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/versions"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Unread is what nobody knows of a region of a profile.
+type Unread struct {
+	Region string
+	// Lists that could not be read when the inventory was taken. Nil: there is no inventory of the region.
+	Lists []string
+	// Meant is a region with an inventory whose name is almost the same; mostly empty.
+	Meant string
+}
+
+// String says it in a sentence, without its end.
+func (u Unread) String() string {
+	if len(u.Lists) == 0 {
+		return fmt.Sprintf("there is no inventory of region %s%s", u.Region, words.DidYouMean(u.Meant))
+	}
+	return fmt.Sprintf("%s of region %s could not be read when the inventory was taken", words.And(u.Lists), u.Region)
+}
+
+// Options are what a judgement depends on besides profile and cloud.
+type Options struct {
+	// At is the moment at which versions have expired, or have not.
+	At time.Time
+	// Strict makes an error of each [Unread] of a CloudProfile.
+	Strict bool
+}
+
+// verifier judges one profile.
+type verifier[R any] struct {
+	*Cloud
+	Options
+	// profile is what results: the machine types and regions that pools can have.
+	profile *profile.Profile[R]
+	// spec is what is written at the path spec, of a NamespacedCloudProfile its own. nested is set for one.
+	spec   *v1beta1.CloudProfileSpec
+	nested bool
+	// flavors returns those of an image version of spec, as they are written; at replaces their paths unless it is nil.
+	flavors func(id provider.ImageVersion) (flavors []imageselector.Flavor[R], at bool)
+	// known are the regions of the profile that there are inventories of, in its order, and regional where they stand in it.
+	known    []*region
+	regional []*v1beta1.Region
+	claims   claims
+}
+
+// CloudProfile judges a CloudProfile, compiled from a spec at the path spec, by what its cloud has. The findings come in the order of their
+// paths; unread has the regions of the profile of which something is not known, in its order.
+func CloudProfile[R any](p *profile.Profile[R], cloud *Cloud, options Options) (report finding.Report, unread []Unread) {
+	v := newVerifier(p, cloud, options)
+	v.spec = p.Spec()
+	v.flavors = func(id provider.ImageVersion) ([]imageselector.Flavor[R], bool) {
+		return p.Catalog().Flavors(id.Image, id.Version), false
+	}
+	unread = v.unread()
+	if options.Strict {
+		v.refuse(unread)
+	}
+	v.zones()
+	v.volumeTypes()
+	if v.described && v.Uses != nil {
+		v.uses(v.Uses(v.spec, field.NewPath("spec")))
+	}
+	return v.judge(), unread
+}
+
+// NamespacedCloudProfile judges what a NamespacedCloudProfile has besides its parent. The result of both is compiled.
+func NamespacedCloudProfile[R any](
+	parent, result *profile.Profile[R], object *v1beta1.NamespacedCloudProfile, cloud *Cloud, options Options,
+) (report finding.Report, unread []Unread) {
+	v := newVerifier(result, cloud, options)
+	own := profile.ReadNamespaced(parent, object)
+	spec := *own.Spec
+	spec.VolumeTypes, v.spec, v.nested = object.Spec.VolumeTypes, &spec, true
+	v.flavors = func(id provider.ImageVersion) ([]imageselector.Flavor[R], bool) {
+		core := parent.Version(id)
+		if core == nil || !own.Inherits(id) {
+			return own.Catalog.Flavors(id.Image, id.Version), false
+		}
+		if versions.ExpiredAt(core.ExpirableVersion, options.At) { // and so it is not asked about there
+			return parent.Catalog().Flavors(id.Image, id.Version), true
+		}
+		return nil, false
+	}
+	unread = v.unread()
+	v.volumeTypes()
+	return v.judge(), unread
+}
+
+func newVerifier[R any](p *profile.Profile[R], cloud *Cloud, options Options) *verifier[R] {
+	v := &verifier[R]{Cloud: cloud, Options: options, profile: p}
+	spec := p.Spec()
+	for i := range spec.Regions {
+		if r := cloud.regions[spec.Regions[i].Name]; r != nil && !slices.Contains(v.known, r) {
+			v.known, v.regional = append(v.known, r), append(v.regional, &spec.Regions[i])
+		}
+	}
+	return v
+}
+
+// judge looks at what all profiles have, and returns the report.
+func (v *verifier[R]) judge() finding.Report {
+	v.machineTypes()
+	if v.described {
+		seen := map[provider.ImageVersion]bool{}
+		for version := range entries.Versions(v.spec) {
+			if !seen[version.ID] {
+				seen[version.ID] = true
+				v.version(version)
+			}
+		}
+	}
+	report := v.claims.report()
+	report.End(field.NewPath("spec"))
+	return report.Sorted()
+}
+
+// unread returns what is not known of the regions of the profile.
+func (v *verifier[R]) unread() (unread []Unread) {
+	for _, region := range v.profile.Spec().Regions {
+		switch r := v.regions[region.Name]; {
+		case r == nil:
+			unread = append(unread, Unread{Region: region.Name, Meant: words.Slip(region.Name, v.names)})
+		case len(r.Unread) > 0:
+			unread = append(unread, Unread{Region: region.Name, Lists: r.Unread})
+		}
+	}
+	return unread
+}
+
+// refuse makes errors of what is not known.
+func (v *verifier[R]) refuse(unread []Unread) {
+	for _, u := range unread {
+		i := slices.IndexFunc(v.spec.Regions, func(r v1beta1.Region) bool { return r.Name == u.Region })
+		v.claims.add(claim{
+			rule: ruleUnread, kind: field.ErrorTypeInvalid, at: field.NewPath("spec", "regions").Index(i).Child("name"), value: u.Region, what: u.String(),
+			hint: "; take one with credentials that may read all of it",
+		}, "")
+	}
+}
+
+// zones checks the zones of the regions.
+func (v *verifier[R]) zones() {
+	for i := range v.spec.Regions {
+		r := v.regions[v.spec.Regions[i].Name]
+		if r == nil || r.Zones == nil {
+			continue
+		}
+		for k, zone := range v.spec.Regions[i].Zones {
+			at := field.NewPath("spec", "regions").Index(i).Child("zones").Index(k).Child("name")
+			has, names := r.zones[zone.Name], available(r)
+			switch {
+			case has == nil:
+				v.claims.add(claim{
+					rule: ruleZoneMissing, kind: field.ErrorTypeNotFound, at: at, value: zone.Name, what: fmt.Sprintf("the cloud has no zone %s", words.Quoted(zone.Name)),
+					hint: meantOr(zone.Name, names, "zones"), meant: words.Slip(zone.Name, names),
+				}, r.Name)
+			case !ptr.Deref(has.Available, true):
+				v.claims.add(claim{
+					rule: ruleZoneMissing, kind: field.ErrorTypeInvalid, at: at, value: zone.Name, what: "zone " + words.Quoted(zone.Name),
+					hint: " takes no servers" + others(names),
+				}, r.Name)
+			}
+		}
+	}
+}
+
+// available returns the names of the zones that take servers.
+func available(r *region) []string {
+	return slices.DeleteFunc(namesOf(r.Zones, func(z *inventory.Zone) string { return z.Name }), func(name string) bool { return !r.takesServers(name) })
+}
+
+// others says which zones take servers, where one does not.
+func others(names []string) string {
+	if len(names) == 0 {
+		return "; no zone there does"
+	}
+	return "; zones that do: " + words.Few(names)
+}
+
+// takesServers reports whether a zone is there and takes servers, as far as that is known.
+func (r *region) takesServers(zone string) bool {
+	has := r.zones[zone]
+	return r.Zones == nil || has != nil && ptr.Deref(has.Available, true)
+}
+
+// volumeTypes checks the volume types that core lists.
+func (v *verifier[R]) volumeTypes() {
+	for i, t := range v.spec.VolumeTypes {
+		if !ptr.Deref(t.Usable, true) {
+			continue
+		}
+		use := inventory.Use{List: inventory.ListVolumeTypes, Name: t.Name, At: field.NewPath("spec", "volumeTypes").Index(i).Child("name")}
+		for _, region := range v.profile.Spec().Regions {
+			if !unavailable(&region, t.Name, func(z *v1beta1.AvailabilityZone) []string { return z.UnavailableVolumeTypes }) {
+				use.Regions = append(use.Regions, region.Name)
+			}
+		}
+		v.uses([]inventory.Use{use})
+	}
+}
+
+// unavailable reports whether all zones of a region list something as unavailable.
+func unavailable(region *v1beta1.Region, name string, list func(*v1beta1.AvailabilityZone) []string) bool {
+	for i := range region.Zones {
+		if !slices.Contains(list(&region.Zones[i]), name) {
+			return false
+		}
+	}
+	return len(region.Zones) > 0
+}
+
+// used says of a list of an inventory what is reported of names that it lacks.
+var used = map[string]struct {
+	rule       finding.Rule
+	what, many string
+	names      func(*region) []string
+}{
+	inventory.ListVolumeTypes: {ruleVolumeType, "volume type", "volume types", func(r *region) []string {
+		return namesOf(r.VolumeTypes, func(t *inventory.VolumeType) string { return t.Name })
+	}},
+	inventory.ListNetworks: {ruleNetwork, "external network", "external networks", func(r *region) []string {
+		external := slices.DeleteFunc(slices.Clone(r.Networks), func(n inventory.Network) bool { return !ptr.Deref(n.External, true) })
+		return namesOf(external, func(n *inventory.Network) string { return n.Name })
+	}},
+	inventory.ListLoadBalancerProviders: {ruleLoadBalancer, "load balancer provider", "load balancer providers", func(r *region) []string {
+		return namesOf(r.LoadBalancerProviders, func(p *inventory.LoadBalancerProvider) string { return p.Name })
+	}},
+	inventory.ListServerGroupPolicies: {rulePolicy, "server group policy", "server group policies", func(r *region) []string {
+		return slices.Clone(r.ServerGroupPolicies)
+	}},
+}
+
+// uses checks that the cloud has what the profile names.
+func (v *verifier[R]) uses(uses []inventory.Use) {
+	for _, use := range uses {
+		of := used[use.List]
+		for _, r := range v.known {
+			if !slices.Contains(use.Regions, r.Name) || !r.Known(use.List) {
+				continue
+			}
+			names := of.names(r)
+			if use.Matches != nil && slices.ContainsFunc(names, use.Matches) || use.Matches == nil && slices.Contains(names, use.Name) {
+				continue
+			}
+			c := claim{
+				rule: of.rule, kind: field.ErrorTypeNotFound, at: use.At, value: use.Name, what: fmt.Sprintf("the cloud has no %s %s", of.what, words.Quoted(use.Name)),
+				hint: meantOr(use.Name, names, of.many), meant: words.Slip(use.Name, names),
+			}
+			switch {
+			case use.Matches != nil:
+				c.what, c.meant = fmt.Sprintf("the cloud has no %s that matches %s", of.what, words.Quoted(use.Name)), ""
+				c.hint = meantOr("", names, of.many)
+			case use.List == inventory.ListNetworks && slices.ContainsFunc(r.Networks, func(n inventory.Network) bool { return n.Name == use.Name }):
+				c.what, c.hint, c.kind = "network "+words.Quoted(use.Name), " is not external"+c.hint, field.ErrorTypeInvalid
+			}
+			v.claims.add(c, r.Name)
+		}
+	}
+}
+
+// namesOf returns the names of a list, each once, in order.
+func namesOf[T any](list []T, name func(*T) string) []string {
+	names := make([]string, 0, len(list))
+	for i := range list {
+		if n := name(&list[i]); n != "" {
+			names = append(names, n)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// meantOr says which of some names was meant; or, if nobody can tell, which there are.
+func meantOr(name string, names []string, what string) string {
+	if meant := words.Slip(name, names); meant != "" {
+		return words.DidYouMean(meant)
+	}
+	if len(names) == 0 {
+		return "; there are no " + what
+	}
+	return "; " + what + " there: " + words.Few(names)
+}
+
+// claim is what is found at one place, perhaps in several regions.
+type claim struct {
+	rule  finding.Rule
+	kind  field.ErrorType
+	at    *field.Path
+	value any
+	// what is the sentence up to the regions, and hint what follows them: in several regions the first one that there is.
+	what, hint string
+	// about tells apart what is found at one place about one thing; mostly empty.
+	about string
+	// meant replaces the value at the place, if it is not empty; certain says that it can hardly be something else.
+	meant   string
+	certain bool
+	subject finding.Subject
+}
+
+// claims are found in the order in which they are added. What is the same in several regions is one.
+type claims struct {
+	list    []claim
+	regions [][]string
+	index   map[string]int
+}
+
+// add adds what is found in a region; empty if it is not about one.
+func (c *claims) add(found claim, region string) {
+	if c.index == nil {
+		c.index = map[string]int{}
+	}
+	key := strings.Join([]string{found.rule.Name, string(found.rule.Severity), found.at.String(), found.what, found.about}, "\x00")
+	i, known := c.index[key]
+	if !known {
+		i = len(c.list)
+		c.index[key] = i
+		c.list, c.regions = append(c.list, found), append(c.regions, nil)
+	} else if c.list[i].hint == "" {
+		c.list[i].hint, c.list[i].meant = found.hint, found.meant
+	}
+	if region != "" {
+		c.regions[i] = append(c.regions[i], region)
+	}
+}
+
+// report returns them as a report.
+func (c *claims) report() (report finding.Report) {
+	for i := range c.list {
+		f := &c.list[i]
+		where := ""
+		switch regions := c.regions[i]; len(regions) {
+		case 0:
+		case 1:
+			where = " in region " + regions[0]
+		default:
+			where = " in regions " + words.Few(regions)
+		}
+		found := report.Found(f.rule, f.kind, f.at, f.value, "%s%s%s", f.what, where, f.hint)
+		found.Subject = f.subject
+		if name, isText := f.value.(string); isText && f.meant != "" {
+			probably, certainly := f.meant, ""
+			if f.certain {
+				probably, certainly = "", f.meant
+			}
+			found.Suggestion = finding.Suggest(finding.ReplaceValue, name, probably, certainly)
+		}
+	}
+	return report
+}

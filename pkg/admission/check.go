@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/capkit/capkit/pkg/admission/internal/serving"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/gardenerlib"
@@ -197,7 +198,7 @@ func (c *component[R]) renderStatus(
 	}
 	found, err := render.Config(c.provider, status.MachineCapabilities, object, status.ProviderConfig)
 	if err != nil { // a config that nobody can read; it must not keep Gardener from writing the rest of the status
-		reason := shown(err.Error(), maxErrorText)
+		reason := serving.Shown(err.Error(), serving.MaxErrorText)
 		log.FromContext(ctx).Info("Not merging the provider config into the status", "reason", reason)
 		return nil, nil
 	}

@@ -6,15 +6,14 @@ package admission
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"net"
 	"net/http"
 	"os"
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
@@ -24,8 +23,8 @@ import (
 	webhookcmd "github.com/gardener/gardener/extensions/pkg/webhook/cmd"
 	"github.com/gardener/gardener/pkg/client/kubernetes"
 	"github.com/gardener/gardener/pkg/controllerutils/routes"
+	"github.com/gardener/gardener/pkg/utils/gardener/operator"
 	secretsmanager "github.com/gardener/gardener/pkg/utils/secrets/manager"
-	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -43,6 +42,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
+	"github.com/capkit/capkit/pkg/admission/internal/serving"
 	"github.com/capkit/capkit/pkg/gardenerlib/logging"
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -93,9 +93,9 @@ func newCommand[R any](cloud provider.Provider[R], name string, further []webhoo
 		webhooks: webhookcmd.NewAddToManagerOptions(name, "", nil, &controllercmd.GeneralOptions{},
 			&webhookcmd.ServerOptions{Namespace: os.Getenv("WEBHOOK_CONFIG_NAMESPACE")},
 			webhookcmd.NewSwitchOptions(append(switches(served), measuredFurther(further)...)...)),
-		shutdownDelay: 5 * time.Second, certificateSyncPeriod: certificates.DefaultSyncPeriod, maxSilence: defaultMaxSilence,
+		serving: serving.NewOptions(),
 	}
-	o.all = controllercmd.NewOptionAggregator(o.rest, o.manager, o.webhooks, &o.tls)
+	o.all = controllercmd.NewOptionAggregator(o.rest, o.manager, o.webhooks, o.serving)
 	cmd := &cobra.Command{
 		Use:           "gardener-extension-" + name,
 		Short:         "Admission webhooks of the Gardener extension for " + cloud.Type(),
@@ -114,29 +114,13 @@ func newCommand[R any](cloud provider.Provider[R], name string, further []webhoo
 			logging.SetLoggers(log)
 			logging.Announce(log, cloud.Type(), cmd.Flags())
 			buildInfo.WithLabelValues(version.Get().GitVersion, runtime.Version(), cloud.Type()).Set(1)
-			boundMemory(log, memlimit.FromCgroup)
+			serving.BoundMemory(log, memlimit.FromCgroup)
 			return o.run(cmd.Context(), CacheByObject(cloud), served.webhooks())
 		},
 	}
 	verflag.AddFlags(cmd.Flags())
 	o.addFlags(cmd.Flags())
 	return cmd
-}
-
-// collectedShare is the share of the container's memory limit that the process uses before it collects garbage more often. The
-// rest is for what Go does not count: the program itself, which is mapped from its file, and what sockets hold.
-const collectedShare = 0.7
-
-// boundMemory has Go collect garbage in time for a memory limit. Otherwise the process takes twice what it needs, whatever the
-// limit is. The environment variable GOMEMLIMIT says how much to use instead; without it and a limit nothing changes.
-func boundMemory(log logr.Logger, limit memlimit.Provider) {
-	log = log.WithName("memory")
-	switch goal, err := memlimit.Set(memlimit.WithRatio(collectedShare), memlimit.WithProvider(limit)); {
-	case err != nil:
-		log.Info("Garbage is collected as without a memory limit, which is not known", "reason", err.Error())
-	case goal < math.MaxInt64:
-		log.Info("Garbage is collected in time for the memory limit", "goal", goal)
-	}
 }
 
 // options are those of Gardener's packages, and further ones that these do not have.
@@ -146,27 +130,18 @@ type options struct {
 	rest     *controllercmd.RESTOptions
 	manager  *controllercmd.ManagerOptions
 	webhooks *webhookcmd.AddToManagerOptions
-	tls      tlsOptions
+	serving  *serving.Options
 	all      controllercmd.OptionAggregator // of those above
 
-	shutdownDelay, certificateSyncPeriod, maxSilence time.Duration
-	profiling                                        bool
-	maintainers                                      *[]string
-	worker                                           *bool
+	profiling   bool
+	maintainers *[]string
+	worker      *bool
 	// ownSettings says that there is something to tell with worker.
 	ownSettings bool
 }
 
 func (o *options) addFlags(flags *pflag.FlagSet) {
 	o.all.AddFlags(flags)
-	flags.DurationVar(&o.shutdownDelay, "shutdown-delay-duration", o.shutdownDelay,
-		"How long to go on serving after the signal to stop, while /readyz already fails, "+
-			"so that nobody sends requests any more when the server closes.")
-	flags.DurationVar(&o.certificateSyncPeriod, "webhook-certificate-sync-period", o.certificateSyncPeriod,
-		"How often the certificates are checked for renewal and reloaded.")
-	flags.DurationVar(&o.maxSilence, "max-silence", o.maxSilence,
-		"How long nothing may come from the API server that is served, which is asked for an answer in between. After that, "+
-			"/readyz fails and requests are refused until it is heard again: what was stored meanwhile is not known.")
 	flags.StringSliceVar(o.maintainers, "maintenance-users", *o.maintainers,
 		"The users that Gardener's maintenance writes Shoots as. If it chooses an image version that boots nothing for a "+
 			"worker pool, it gets one that boots. None, with \"\": no worker pool does.")
@@ -193,11 +168,6 @@ func (o *options) complete() error {
 	}
 	modes := []string{extensionswebhook.ModeService, extensionswebhook.ModeURLWithServiceName, extensionswebhook.ModeURL}
 	switch server := o.webhooks.Server.Completed(); {
-	case o.shutdownDelay < 0 || o.certificateSyncPeriod <= 0:
-		return errors.New("--shutdown-delay-duration must not be negative, " +
-			"and --webhook-certificate-sync-period must be positive")
-	case o.maxSilence < minMaxSilence:
-		return fmt.Errorf("--max-silence must be at least %s", minMaxSilence)
 	case !slices.Contains(modes, server.Mode):
 		return fmt.Errorf("invalid --%s: %s", webhookcmd.ModeFlag, server.Mode)
 	case server.Mode == extensionswebhook.ModeURL && server.URL == "":
@@ -205,7 +175,7 @@ func (o *options) complete() error {
 	case o.profiling && o.manager.Completed().MetricsBindAddress == "0":
 		return fmt.Errorf("--profiling needs a metrics server, and --%s is 0", controllercmd.MetricsBindAddressFlag)
 	}
-	certificates.DefaultSyncPeriod = o.certificateSyncPeriod
+	certificates.DefaultSyncPeriod = o.serving.CertificateSyncPeriod()
 	return nil
 }
 
@@ -227,8 +197,8 @@ func (o *options) run(ctx context.Context, byObject map[client.Object]cache.ByOb
 	}}
 	config := o.rest.Completed().Config
 	config.QPS, config.Burst = 100, 130
-	hearing := newHearing(completed.Logger, o.maxSilence)
-	if err := hearing.listen(config); err != nil {
+	hearing, err := o.serving.Hear(completed.Logger, config)
+	if err != nil {
 		return err
 	}
 	mgr, err := manager.New(config, managerOptions)
@@ -245,22 +215,18 @@ func (o *options) run(ctx context.Context, byObject map[client.Object]cache.ByOb
 	}
 	standIn(registered, entries)
 	at := registered.Options
-	certificate, err := trustedCertificate(ctx, mgr, at.CertDir, o.name, o.certificateSyncPeriod)
+	err = serving.Webhooks{
+		Handler: registered.WebhookMux(), Timeout: timeoutSeconds * time.Second, Address: net.JoinHostPort(at.Host, strconv.Itoa(at.Port)),
+		CertificateFolder: at.CertDir, Configurations: configurationName(o.name),
+		Options: o.serving, Hearing: hearing, Source: source,
+	}.AddTo(ctx, mgr)
 	if err != nil {
 		return err
 	}
-	serving := &server{
-		log:     mgr.GetLogger().WithName("webhook-server"),
-		address: net.JoinHostPort(at.Host, strconv.Itoa(at.Port)),
-		handler: registered.WebhookMux(), certificate: certificate,
-		tls: &o.tls, limits: newLimits(mgr.GetLogger()), hearing: hearing, signalled: ctx,
-	}
-	err = errors.Join(mgr.Add(everyReplica(serving.Start)), mgr.Add(eachSecond(hearing.report)),
-		o.watch(ctx, mgr, source), serving.addChecks(mgr, source))
-	if err != nil {
+	if err := o.watch(ctx, mgr, source); err != nil {
 		return err
 	}
-	return mgr.Start(delayed(ctx, o.shutdownDelay))
+	return o.serving.Run(ctx, mgr)
 }
 
 // watch makes the informers of a leader at once: made later, they would make a replica unready until they are synced.
@@ -316,6 +282,14 @@ func (o *options) cache(byObject map[client.Object]cache.ByObject) cache.Options
 		all[&corev1.Secret{}] = secrets
 	}
 	return cache.Options{ByObject: all, DefaultTransform: cache.TransformStripManagedFields()}
+}
+
+// configurationName is the name that Gardener gives to the webhook configurations of a component.
+func configurationName(component string) string {
+	if strings.HasPrefix(os.Getenv("WEBHOOK_CONFIG_NAMESPACE"), operator.ExtensionRuntimeNamespacePrefix) {
+		component += extensionswebhook.NameSuffixRuntime
+	}
+	return extensionswebhook.PrefixedName(component, false)
 }
 
 // certificateSecrets selects the Secrets that Gardener's packages keep the certificates in. In the namespace there may

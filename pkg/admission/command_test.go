@@ -36,3 +36,13 @@ func TestCommandBeside(t *testing.T) {
 		t.Errorf("%q is not %q", beside.Short, own.Short)
 	}
 }
+
+func TestConfigurationName(t *testing.T) {
+	if got := configurationName("admission-openstack"); got != "gardener-extension-admission-openstack" {
+		t.Error(got)
+	}
+	t.Setenv("WEBHOOK_CONFIG_NAMESPACE", "runtime-extension-provider-openstack")
+	if got := configurationName("admission-openstack"); got != "gardener-extension-admission-openstack-runtime" {
+		t.Error(got)
+	}
+}

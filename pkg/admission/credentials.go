@@ -127,7 +127,8 @@ func (c *component[R]) checkCredentials(ctx context.Context, r credentialsRef) (
 	return scope, errs, err
 }
 
-// checkDNS checks the credentials for the provider's DNS service, as far as a Shoot names any.
+// checkDNS checks the credentials for the provider's DNS service, if that is the primary one of a Shoot: the extension makes its records by
+// these. Others are for an extension of their own.
 func (c *component[R]) checkDNS(ctx context.Context, shoot *v1beta1.Shoot) (finding.List, error) {
 	if c.dns == nil || shoot.Spec.DNS == nil {
 		return nil, nil
@@ -139,7 +140,7 @@ func (c *component[R]) checkDNS(ctx context.Context, shoot *v1beta1.Shoot) (find
 		r := credentialsRef{at: place, kindAt: place.Child("kind"), place: place}
 		r.Namespace = shoot.Namespace
 		switch ref := service.CredentialsRef; {
-		case ptr.Deref(service.Type, "") != c.dns.DNSType():
+		case ptr.Deref(service.Type, "") != c.dns.DNSType(), !ptr.Deref(service.Primary, false): //nolint:staticcheck // as people write it
 			continue
 		case ref != nil:
 			r.APIVersion, r.Kind, r.Name = ref.APIVersion, ref.Kind, ref.Name
@@ -147,7 +148,9 @@ func (c *component[R]) checkDNS(ctx context.Context, shoot *v1beta1.Shoot) (find
 			r.APIVersion, r.Kind = kindSecret.ToAPIVersionAndKind()
 			r.at, r.Name = at.Child("secretName"), *service.SecretName //nolint:staticcheck // as people write it
 		default:
-			continue // it is for Gardener to demand one
+			errs = append(errs, r.finding(check.RuleCredentialsMissing.Name, field.ErrorTypeRequired,
+				"the primary DNS service needs credentials: refer to a Secret of this namespace that has some for "+c.dns.DNSType()))
+			continue
 		}
 		found, err := c.problems(ctx, r, c.dns.ValidateDNSCredentials)
 		if err != nil {

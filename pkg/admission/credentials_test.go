@@ -290,6 +290,37 @@ func TestNothingOfASecretIsShown(t *testing.T) {
 	})
 }
 
+// Of the DNS services of a Shoot the extension looks after the primary one.
+func TestDNSServices(t *testing.T) {
+	c := componentFor(openstack.Provider{}, garden(t, newSecret("broken", "password", "a\n", "authURL", "https://keystone.example.com/v3")))
+	for name, test := range map[string]struct {
+		kind, secret string
+		primary      bool
+		says         string
+	}{
+		"of somebody else":  {"aws-route53", "", true, ""},
+		"not primary":       {"openstack-designate", "broken", false, ""},
+		"primary":           {"openstack-designate", "broken", true, "data[password]"},
+		"primary, and none": {"openstack-designate", "", true, "needs credentials"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			shoot := &v1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Namespace: "garden-demo", Name: "shop"}, Spec: v1beta1.ShootSpec{DNS: &v1beta1.DNS{}}}
+			shoot.Spec.DNS.Providers = []v1beta1.DNSProvider{{ //nolint:staticcheck // as people write it
+				Type: &test.kind, SecretName: &test.secret, Primary: &test.primary, //nolint:staticcheck // as people write it
+			}}
+			errs, err := c.checkDNS(t.Context(), shoot)
+			if err != nil || (len(errs) > 0) != (test.says != "") {
+				t.Fatalf("%v %v", errs, err)
+			}
+			for _, found := range errs {
+				if !strings.Contains(found.Detail, test.says) {
+					t.Errorf("%v", found)
+				}
+			}
+		})
+	}
+}
+
 // dnsOnly is a provider that checks credentials for its DNS service, and no others.
 type dnsOnly struct {
 	provider.Provider[local.Image]

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -27,6 +26,7 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/capkit/capkit/pkg/admission/internal/serving"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/strictjson"
 	"github.com/capkit/capkit/pkg/words"
@@ -160,8 +160,6 @@ const (
 	// maxFindings and maxText bound the errors of one answer, in number and in bytes: capkit lint lists the rest.
 	maxFindings = 100
 	maxText     = 64 << 10
-	// maxErrorText bounds one error. Only what no API server sends has names or values of such a size.
-	maxErrorText = 8 << 10
 	// The API server cuts each warning at 256 characters once all together have more than 4096.
 	maxWarningText = 4096
 )
@@ -170,7 +168,7 @@ const (
 // itself answers, and how many more there are than it names.
 func deny(kind schema.GroupVersionKind, name string, report finding.Report) *apierrors.StatusError {
 	errs, omitted := mostUseful(report.Errors.Errors(), maxText)
-	invalid := apierrors.NewInvalid(kind.GroupKind(), shown(name, maxErrorText), errs)
+	invalid := apierrors.NewInvalid(kind.GroupKind(), serving.Shown(name, serving.MaxErrorText), errs)
 	if omitted > 0 {
 		more := fmt.Sprintf("and %d more errors; capkit lint lists all", omitted)
 		if report.ErrorsLeftOut {
@@ -185,20 +183,20 @@ func deny(kind schema.GroupVersionKind, name string, report finding.Report) *api
 
 // presentable returns an error whose texts are printable, and not extremely long: mostly the same one.
 func presentable(err *field.Error) *field.Error {
-	limit, body := maxErrorText, err.ErrorBody()
+	limit, body := serving.MaxErrorText, err.ErrorBody()
 	if len(err.Field)+len(body) > limit {
 		limit /= 4
 	} else if text := err.Field + body; words.Printable(text) == text {
 		return err
 	}
 	clone := *err
-	clone.Field, clone.Detail = shown(err.Field, limit), shown(err.Detail, limit)
+	clone.Field, clone.Detail = serving.Shown(err.Field, limit), serving.Shown(err.Detail, limit)
 	switch value := err.BadValue.(type) {
 	case nil, field.OmitValueType:
 	case string: // which is quoted
-		clone.BadValue = cut(value, limit)
+		clone.BadValue = serving.Cut(value, limit)
 	default:
-		clone.BadValue = shown(fmt.Sprint(value), limit)
+		clone.BadValue = serving.Shown(fmt.Sprint(value), limit)
 	}
 	return &clone
 }
@@ -241,28 +239,13 @@ func warn(findings field.ErrorList) []string {
 	useful, omitted := mostUseful(findings, maxWarningText-last)
 	warnings := make([]string, 0, len(useful)+1)
 	for _, finding := range useful {
-		warnings = append(warnings, cut(finding.Field+": "+finding.Detail, maxWarningText-last))
+		warnings = append(warnings, serving.Cut(finding.Field+": "+finding.Detail, maxWarningText-last))
 	}
 	if omitted > 0 {
 		warnings = append(warnings, fmt.Sprintf("and %d more warnings; capkit lint lists all", omitted))
 	}
 	return warnings
 }
-
-// cut shortens a text to a number of bytes, without breaking a character.
-func cut(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	const mark = "…"
-	for limit = max(0, limit-len(mark)); limit > 0 && !utf8.RuneStart(text[limit]); {
-		limit--
-	}
-	return text[:limit] + mark
-}
-
-// shown returns what strangers may have written as others may see it: printable, and no longer than a number of bytes.
-func shown(text string, limit int) string { return cut(words.Printable(cut(text, limit)), limit) }
 
 // answer turns what a check found into a response.
 func answer(kind schema.GroupVersionKind, name string, report finding.Report) admission.Response {
@@ -276,7 +259,7 @@ func answer(kind schema.GroupVersionKind, name string, report finding.Report) ad
 // failed answers that it is not the object's fault: status 500, after which clients may try again. It logs why, unless
 // that might quote the object.
 func failed(ctx context.Context, err error) admission.Response {
-	reason := errors.New(shown(err.Error(), maxErrorText))
+	reason := errors.New(serving.Shown(err.Error(), serving.MaxErrorText))
 	logged := reason
 	if errors.As(err, new(undecodable)) {
 		logged = errors.New("the request could not be decoded")
@@ -287,7 +270,7 @@ func failed(ctx context.Context, err error) admission.Response {
 
 // unusable answers that a request is not one that an API server sends: status 400.
 func unusable(reason string) admission.Response {
-	return refused(apierrors.NewBadRequest(shown(reason, maxErrorText)))
+	return refused(apierrors.NewBadRequest(serving.Shown(reason, serving.MaxErrorText)))
 }
 
 func refused(err *apierrors.StatusError) admission.Response {

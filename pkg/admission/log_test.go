@@ -40,7 +40,7 @@ func TestFailuresAreLogged(t *testing.T) {
 	}
 }
 
-// TestTheLogIsPrintable lets strangers choose the names in a request, and what the HTTP server says of them.
+// TestTheLogIsPrintable lets strangers choose the names in a request.
 func TestTheLogIsPrintable(t *testing.T) {
 	const hostile = "a\x1b[31m\n\u009b\u202e"
 	for _, format := range []zap.Opts{zap.JSONEncoder(), zap.ConsoleEncoder()} {
@@ -52,15 +52,12 @@ func TestTheLogIsPrintable(t *testing.T) {
 		}}
 		ctx := logf.IntoContext(t.Context(), (&entry{name: "validate-shoot"}).logger(logger, req))
 		failed(ctx, errors.New(hostile))
-		if _, err := (quiet{logger}).Write([]byte(hostile + "\n")); err != nil {
-			t.Fatal(err)
-		}
 		for line := range strings.Lines(log.String()) {
 			if line = strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", " "); words.Printable(line) != line {
 				t.Errorf("the log is %q", line)
 			}
 		}
-		if lines := strings.Count(log.String(), "[31m"); lines < 8 {
+		if lines := strings.Count(log.String(), "[31m"); lines < 7 {
 			t.Errorf("the words are in the log %d times: %s", lines, log.String())
 		}
 	}

@@ -20,37 +20,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/capkit/capkit/pkg/admission/internal/serving"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// metricsPrefix is what the names of all metrics of this package begin with. docs/operators/metrics.md describes them. No label
-// has a value that comes from a request.
-const metricsPrefix = "capkit_admission"
-
 var register = promauto.With(metrics.Registry)
 
 func counter(name, help string, labels ...string) *prometheus.CounterVec {
-	return register.NewCounterVec(prometheus.CounterOpts{Namespace: metricsPrefix, Name: name, Help: help}, labels)
-}
-
-// counterOf returns a counter whose series are there from the beginning, so that the first of each is not missed.
-func counterOf(name, help, label string, values ...string) *prometheus.CounterVec {
-	vec := counter(name, help, label)
-	for _, value := range values {
-		vec.WithLabelValues(value)
-	}
-	return vec
-}
-
-func gauge(name, help string) prometheus.Gauge {
-	return register.NewGauge(prometheus.GaugeOpts{Namespace: metricsPrefix, Name: name, Help: help})
+	return register.NewCounterVec(prometheus.CounterOpts{Namespace: serving.MetricsPrefix, Name: name, Help: help}, labels)
 }
 
 func duration(name, help, label string, buckets ...float64) *prometheus.HistogramVec {
 	return register.NewHistogramVec(prometheus.HistogramOpts{
-		Namespace: metricsPrefix, Name: name, Help: help, Buckets: buckets,
+		Namespace: serving.MetricsPrefix, Name: name, Help: help, Buckets: buckets,
 	}, []string{label})
 }
 
@@ -59,12 +43,9 @@ var (
 		"webhook", "operation", "result")
 	requestDuration = duration("request_duration_seconds", "Time from a decoded request to its answer.", "webhook",
 		.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 7.5, 10)
-	refusedTotal = counterOf("refused_requests_total",
-		"Requests refused before they were decoded, by reason: too-large, too-slow, crowded, broken, foreign or outdated.",
-		"reason", refusedTooLarge, refusedTooSlow, refusedCrowded, refusedBroken, refusedForeign, refusedOutdated)
 	findingsTotal = counter("findings_total",
 		"Findings in answers of validating webhooks, by kind of object, rule and severity.", "kind", "rule", "severity")
-	lookupFailuresTotal = counterOf("lookup_failures_total",
+	lookupFailuresTotal = serving.CounterOf("lookup_failures_total",
 		"Objects that a check needed and that could not be read, by kind; not those that do not exist.",
 		"kind", kindCloudProfile, kindNamespacedCloudProfile, "Shoot",
 		"Secret", "InternalSecret", "SecretBinding", "CredentialsBinding")
@@ -75,19 +56,14 @@ var (
 	cleanCompilation  = compilationDuration.WithLabelValues("clean")
 	faultyCompilation = compilationDuration.WithLabelValues("faulty")
 
-	profilesKept          = gauge("compiled_profiles", "Compiled profiles that are kept in memory.")
-	certificateExpiration = gauge("certificate_expiration_timestamp_seconds",
-		"Unix time until which clients accept the certificate that is served: the earlier end of it and of the "+
-			"authority in the webhook configurations; 0 if one of those does not trust it.")
-	silenceSeconds = gauge("silence_seconds",
-		"How long nothing has been heard from the API server of the garden, of the kind of objects for which that is longest.")
-	registrationsTotal = counterOf("registrations_total",
+	profilesKept       = serving.Gauge("compiled_profiles", "Compiled profiles that are kept in memory.")
+	registrationsTotal = serving.CounterOf("registrations_total",
 		"Attempts of the leader to write the webhook configurations, by result: success or failure.",
 		"result", "success", "failure")
-	lastRegistration = gauge("last_registration_timestamp_seconds",
+	lastRegistration = serving.Gauge("last_registration_timestamp_seconds",
 		"Unix time at which this process last wrote the webhook configurations; 0 if it never did.")
 	buildInfo = register.NewGaugeVec(prometheus.GaugeOpts{
-		Namespace: metricsPrefix, Name: "build_info", Help: "Always 1; the labels say what is running.",
+		Namespace: serving.MetricsPrefix, Name: "build_info", Help: "Always 1; the labels say what is running.",
 	}, []string{"version", "go_version", "provider_type"})
 )
 

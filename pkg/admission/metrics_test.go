@@ -32,13 +32,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/capkit/capkit/internal/testing/generate"
+	"github.com/capkit/capkit/pkg/admission/internal/serving"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
 )
 
-// families are the metrics of this package, each with at least one series.
+// families are the metrics of the component, each with at least one series.
 func families(t *testing.T) []*dto.MetricFamily {
 	t.Helper()
 	newComponent(openstack.Provider{}).webhooks()[0].webhook("openstack")
@@ -48,7 +49,7 @@ func families(t *testing.T) []*dto.MetricFamily {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.DeleteFunc(gathered, func(f *dto.MetricFamily) bool { return !strings.HasPrefix(f.GetName(), metricsPrefix+"_") })
+	return slices.DeleteFunc(gathered, func(f *dto.MetricFamily) bool { return !strings.HasPrefix(f.GetName(), serving.MetricsPrefix+"_") })
 }
 
 // ofRules returns a finding of each of the rules.
@@ -140,7 +141,7 @@ func expect(t *testing.T, what string, got, want map[string]float64) {
 // TestResults has a webhook answer in each way that there is, a panic included. Series are there from the beginning,
 // so that the first of each is not missed.
 func TestResults(t *testing.T) {
-	const name, series = "results-of-a-test", metricsPrefix + "_requests_total"
+	const name, series = "results-of-a-test", serving.MetricsPrefix + "_requests_total"
 	var response admission.Response
 	handler := measured(name, admission.HandlerFunc(func(context.Context, admission.Request) admission.Response {
 		if response.Allowed && response.Result != nil {
@@ -171,7 +172,8 @@ func TestResults(t *testing.T) {
 		operation, result, _ := strings.Cut(want, " ")
 		expect(t, want, growth(t, series, answer), map[string]float64{operation + " " + result + " " + name: 1})
 	}
-	expect(t, "durations", growth(t, metricsPrefix+"_request_duration_seconds", ask(admissionv1.Create, admission.Allowed(""))), map[string]float64{name: 1})
+	took := growth(t, serving.MetricsPrefix+"_request_duration_seconds", ask(admissionv1.Create, admission.Allowed("")))
+	expect(t, "durations", took, map[string]float64{name: 1})
 }
 
 // TestFindingsAreCounted sends objects to the webhooks as they are served.
@@ -179,7 +181,7 @@ func TestFindingsAreCounted(t *testing.T) {
 	e := newEndpoints(t)
 	bad := example[map[string]any](t, "broken/provider-flavor-missing.yaml")
 	count := func(old any) map[string]float64 {
-		return growth(t, metricsPrefix+"_findings_total", func() {
+		return growth(t, serving.MetricsPrefix+"_findings_total", func() {
 			e.ask(t, "validate-cloudprofile", bad, old)
 		})
 	}
@@ -189,7 +191,7 @@ func TestFindingsAreCounted(t *testing.T) {
 	expect(t, "a profile that was bad before", count(old), map[string]float64{"CloudProfile provider-flavor-missing excused": 1})
 
 	known := catalogueOf(openstack.Provider{})
-	expect(t, "a warning, and a rule that is not in the catalogue", growth(t, metricsPrefix+"_findings_total", func() {
+	expect(t, "a warning, and a rule that is not in the catalogue", growth(t, serving.MetricsPrefix+"_findings_total", func() {
 		known.count("Test", finding.Report{
 			Errors:   ofRules("sesame", ""),
 			Warnings: ofRules("machine-type-without-image", "sesame"),
@@ -207,7 +209,7 @@ func TestLookupsAreCounted(t *testing.T) {
 	namespaced := example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml")
 	orphaned := componentFor(openstack.Provider{}, unreachable{stored{namespaced}, &v1beta1.CloudProfile{}})
 	c := componentFor(openstack.Provider{}, unreachable{stored{namespaced}, newSecret("")})
-	got := growth(t, metricsPrefix+"_lookup_failures_total", func() {
+	got := growth(t, serving.MetricsPrefix+"_lookup_failures_total", func() {
 		_, _, unread := c.checkCredentials(t.Context(), credentialsRef{}.secretOf(newSecretBinding("openstack")))
 		_, unlisted := c.users(t.Context(), "openstack")
 		key := client.ObjectKeyFromObject(namespaced)
@@ -227,7 +229,7 @@ func TestLookupsAreCounted(t *testing.T) {
 
 func TestCompilationsAreCounted(t *testing.T) {
 	kept := newProfiles(local.Provider{})
-	got := growth(t, metricsPrefix+"_profile_compilation_duration_seconds", func() {
+	got := growth(t, serving.MetricsPrefix+"_profile_compilation_duration_seconds", func() {
 		for range 3 {
 			kept.get(generate.Local(1 << 10))
 		}
@@ -268,7 +270,7 @@ func added(ctx context.Context, runnable manager.Runnable) error {
 
 func TestRegistrationIsTriedAgain(t *testing.T) {
 	tries, begin := 0, time.Now().Unix()
-	got := growth(t, metricsPrefix+"_registrations_total", func() {
+	got := growth(t, serving.MetricsPrefix+"_registrations_total", func() {
 		if err := added(t.Context(), onceAsLeader(func(context.Context) error {
 			if tries++; tries < 2 {
 				return errors.New("too slow")
@@ -294,36 +296,6 @@ func TestRegistrationIsTriedAgain(t *testing.T) {
 	}
 }
 
-// TestCertificateExpiration has an authority that ends before what it has signed, as those of Gardener's packages do.
-func TestCertificateExpiration(t *testing.T) {
-	reader := &trusting{}
-	c := &certificate{log: logr.Discard(), reader: reader, folder: t.TempDir()}
-	authority := issue(t, c.folder, time.Hour, 365*24*time.Hour)
-	if err := c.check(t.Context(), time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	measure := func() float64 {
-		c.measure(t.Context())
-		return testutil.ToFloat64(certificateExpiration)
-	}
-	if got, want := measure(), float64(c.current.Load().Leaf.NotAfter.Unix()); got != want {
-		t.Errorf("nobody is to trust it: %v, want %v", got, want)
-	}
-	reader.bundle = authority.CertificatePEM
-	ends := float64(authority.Certificate.NotAfter.Unix())
-	if got := measure(); got != ends {
-		t.Errorf("%v, want %v, when the authority ends", got, ends)
-	}
-	reader.err = errors.New("no API server")
-	if got := measure(); got != ends {
-		t.Errorf("nobody knows: %v, want what it was", got)
-	}
-	reader.err, reader.bundle = nil, []byte("")
-	if got := measure(); got != 0 {
-		t.Errorf("it is not trusted: %v", got)
-	}
-}
-
 // TestFurtherWebhooksAreCounted adds a webhook that is not of this package.
 func TestFurtherWebhooksAreCounted(t *testing.T) {
 	const name = "further-of-a-test"
@@ -339,7 +311,7 @@ func TestFurtherWebhooksAreCounted(t *testing.T) {
 	if err != nil || further[0].Name != name {
 		t.Fatal(err)
 	}
-	got := growth(t, metricsPrefix+"_requests_total", func() {
+	got := growth(t, serving.MetricsPrefix+"_requests_total", func() {
 		webhook.Webhook.Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Operation: admissionv1.Create}})
 	})
 	expect(t, "requests", got, map[string]float64{"CREATE denied " + name: 1})

@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/capkit/capkit/pkg/admission/internal/serving"
 	"github.com/capkit/capkit/pkg/gardenerlib"
 	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/gardenerrules/shoots"
@@ -302,7 +303,7 @@ func (c *component[R]) record(ctx context.Context, requested *v1beta1.Shoot) {
 	c.recorded.Add(versionOf(stored), nil)
 	c.recording.Unlock()
 	if !done {
-		c.events.Eventf(stored, nil, corev1.EventTypeNormal, eventReason, eventAction, "%s", shown(note(corrections), maxNote))
+		c.events.Eventf(stored, nil, corev1.EventTypeNormal, eventReason, eventAction, "%s", serving.Shown(note(corrections), maxNote))
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
+	"github.com/capkit/capkit/pkg/admission/internal/serving"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -104,7 +105,7 @@ func TestDenyCutsTheLeastUseful(t *testing.T) {
 func TestDenyShortensWhatIsExtremelyLong(t *testing.T) {
 	errs := field.ErrorList{field.Invalid(field.NewPath(strings.Repeat("ö", 1<<20)), strings.Repeat("ü", 1<<20), strings.Repeat("ä", 1<<20)).WithOrigin("a")}
 	invalid := deny(coreKind("CloudProfile"), strings.Repeat("é", 1<<20), reportOf(errs))
-	if size := len(invalid.ErrStatus.Message); size > 4*maxErrorText || !utf8.ValidString(invalid.ErrStatus.Message) {
+	if size := len(invalid.ErrStatus.Message); size > 4*serving.MaxErrorText || !utf8.ValidString(invalid.ErrStatus.Message) {
 		t.Errorf("the message has %d bytes", size)
 	}
 	if len(errs[0].Detail) != 2<<20 {
@@ -216,17 +217,4 @@ func each(t *testing.T, document, hostile string, visit func(object any)) {
 		}
 	}
 	within(object, nil)
-}
-
-func TestCut(t *testing.T) {
-	const text = "aä€😀z"
-	for most := range len(text) + 2 {
-		got := cut(text, most)
-		if !utf8.ValidString(got) || len(got) > max(most, len("…")) {
-			t.Errorf("%q cut to %d bytes is %q", text, most, got)
-		}
-		if most >= len(text) && got != text {
-			t.Errorf("%q fits into %d bytes, and is cut to %q", text, most, got)
-		}
-	}
 }

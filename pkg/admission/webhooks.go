@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/capkit/capkit/pkg/admission/internal/serving"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -157,9 +158,9 @@ func (e *entry) logger(base logr.Logger, req *admission.Request) logr.Logger {
 	if req == nil {
 		return base.WithSink(discreet{base.GetSink()})
 	}
-	return base.WithValues("resource", shown(req.Resource.Resource, maxName), "subresource", shown(req.SubResource, maxName),
-		"operation", operationOf(*req), "object", klog.KRef(shown(req.Namespace, maxName), shown(req.Name, maxName)),
-		"user", shown(req.UserInfo.Username, maxName), "requestID", shown(string(req.UID), maxName))
+	return base.WithValues("resource", serving.Shown(req.Resource.Resource, maxName), "subresource", serving.Shown(req.SubResource, maxName),
+		"operation", operationOf(*req), "object", klog.KRef(serving.Shown(req.Namespace, maxName), serving.Shown(req.Name, maxName)),
+		"user", serving.Shown(req.UserInfo.Username, maxName), "requestID", serving.Shown(string(req.UID), maxName))
 }
 
 // discreet is a sink that leaves out what errors say.

@@ -204,29 +204,36 @@ func (v *Vocabulary) All() Set { return v.all }
 // same: it leaves out what is unknown, so a capability with nothing but unknown values matches nothing. A nil at
 // builds no errors.
 func (v *Vocabulary) Set(c v1beta1.Capabilities, at *field.Path) (Set, finding.List) {
-	bits := v.registeredBits(nil, c)
+	bits, plain := v.registeredBits(nil, c)
 	for _, w := range v.workers {
 		w.ofMachine(bits, c)
+	}
+	if plain {
+		at = nil
 	}
 	return Set{vocabulary: v, bits: string(bits)}, v.validate(c, at)
 }
 
 // registeredBits returns the bits of a new Set with those of the registered capabilities set, in room if that, whose bytes are zero, is
-// large enough. The bytes that pad it to whole words have all bits set, so that they never conflict.
-func (v *Vocabulary) registeredBits(room []byte, c v1beta1.Capabilities) []byte {
+// large enough. The bytes that pad it to whole words have all bits set, so that they never conflict. plain says that this is all there
+// is: c declares nothing but registered capabilities that have one name, with values that they have, so that nothing is wrong with it.
+func (v *Vocabulary) registeredBits(room []byte, c v1beta1.Capabilities) (bits []byte, plain bool) {
 	if len(room) < len(v.allBits) {
 		room = make([]byte, len(v.allBits))
 	}
-	bits := room[:len(v.allBits)]
+	bits = room[:len(v.allBits)]
+	known := 0
 	for _, r := range v.capabilities[:v.registered] {
 		values, declared := r.declared(c)
 		if !declared {
 			values = r.values
 		}
-		r.putAll(bits, values)
+		if all := r.putAll(bits, values); all && declared && r.other == "" && len(values) > 0 {
+			known++
+		}
 	}
 	copy(bits[len(v.places):], v.allBits)
-	return bits
+	return bits, known == len(c)
 }
 
 // bit returns which byte of a Set holds a value, or a flag, and which bit of it.
@@ -242,13 +249,36 @@ func (r *entry) put(bits []byte, value int) {
 	bits[at] |= mask
 }
 
-// putAll sets those of the values that the capability has.
-func (r *entry) putAll(bits []byte, values []string) {
+// putAll sets those of the values that the capability has. It reports whether it has all of them.
+func (r *entry) putAll(bits []byte, values []string) bool {
+	all := true
 	for _, value := range values {
-		if i, found := r.byValue[value]; found {
+		if i := r.index(value); i >= 0 {
 			r.put(bits, i)
+		} else {
+			all = false
 		}
 	}
+	return all
+}
+
+// few is how many values are looked through one by one, which is faster then.
+const few = 8
+
+// index returns the index of a value, -1 if the capability does not have it.
+func (r *entry) index(value string) int {
+	if len(r.values) > few {
+		if i, found := r.byValue[value]; found {
+			return i
+		}
+		return -1
+	}
+	for i := r.flags; i < len(r.values); i++ {
+		if r.values[i] == value {
+			return i
+		}
+	}
+	return -1
 }
 
 // validate returns what is wrong with declared capabilities, which stand at the path at; nothing for a nil path.

@@ -135,12 +135,26 @@ func (v *Vocabulary) addWorker(d Definition, registered *entry) {
 // registered capability with no other values thus fits no machine type; with such values of a reserved one that is not
 // registered it fits no worker pool that asks for it (semantics S7). A nil at builds no errors.
 func (v *Vocabulary) Flavor(c, undeclared v1beta1.Capabilities, at *field.Path) (Set, finding.List) {
-	var room [64]byte // mostly enough, and not allocated
-	bits := v.registeredBits(room[:], c)
-	for _, w := range v.workers {
-		w.ofFlavor(bits, c, undeclared)
+	set, plain := v.PlainFlavor(c, undeclared)
+	if plain {
+		return set, nil
 	}
-	return Set{vocabulary: v, bits: string(bits)}, v.validate(c, at)
+	return set, v.validate(c, at)
+}
+
+// PlainFlavor is [Vocabulary.Flavor] without the errors. It reports whether the flavor is as most are: it declares nothing but registered
+// capabilities that have one name, each with at least one value, all of which are registered. Then there are no errors.
+func (v *Vocabulary) PlainFlavor(c, undeclared v1beta1.Capabilities) (set Set, plain bool) {
+	var room [64]byte // mostly enough, and not allocated
+	bits, plain := v.registeredBits(room[:], c)
+	for _, w := range v.workers {
+		if plain && !w.registered {
+			w.ofFlavor(bits, nil, undeclared)
+		} else {
+			w.ofFlavor(bits, c, undeclared)
+		}
+	}
+	return Set{vocabulary: v, bits: string(bits)}, plain
 }
 
 // ofMachine sets what a machine type declares, or else what it supports.

@@ -23,6 +23,7 @@ require (
 	github.com/fatih/color v1.19.0 // indirect
 	github.com/gardener/gardener v1.150.0 // indirect
 	github.com/go-json-experiment/json v1.27.2 // indirect
+	github.com/gophercloud/gophercloud/v2 v2.12.0 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/moby/patternmatcher v0.6.1 // indirect
 	go.yaml.in/yaml/v3 v3.0.6 // indirect

@@ -7,6 +7,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"strings"
 
@@ -66,9 +67,24 @@ func addHelp(root *cobra.Command) {
 		return unknown(cmd, "command", args[0])
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.Long = filled(root.Long)
-	for _, cmd := range root.Commands() {
+	for cmd := range tree(root) {
 		cmd.Long = filled(cmd.Long)
+	}
+}
+
+// tree returns a command and all that are below it.
+func tree(cmd *cobra.Command) iter.Seq[*cobra.Command] {
+	return func(yield func(*cobra.Command) bool) {
+		if !yield(cmd) {
+			return
+		}
+		for _, sub := range cmd.Commands() {
+			for each := range tree(sub) {
+				if !yield(each) {
+					return
+				}
+			}
+		}
 	}
 }
 

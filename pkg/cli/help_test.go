@@ -14,11 +14,11 @@ import (
 	"github.com/capkit/capkit/pkg/cli"
 )
 
-// subcommands returns the commands that are listed in help, without topics and what cobra adds.
+// subcommands returns the commands that are listed in help, and those below them, without topics and what cobra adds.
 func subcommands(root *cobra.Command) (all []*cobra.Command) {
 	for _, cmd := range root.Commands() {
 		if cmd.Runnable() && cmd.Name() != "completion" {
-			all = append(all, cmd)
+			all = append(append(all, cmd), subcommands(cmd)...)
 		}
 	}
 	return all
@@ -65,7 +65,7 @@ func TestExamplesInHelp(t *testing.T) {
 			if err == nil {
 				err = asked.ParseFlags(rest)
 			}
-			if err != nil || asked.Name() != cmd.Name() && cmd.HasParent() {
+			if err != nil || !strings.HasPrefix(asked.CommandPath(), cmd.CommandPath()) {
 				t.Errorf("%s: %q is about %s: %v", cmd.Name(), strings.TrimSpace(line), asked.Name(), err)
 			}
 		}

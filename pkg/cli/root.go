@@ -12,6 +12,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/ask"
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/importer"
+	"github.com/capkit/capkit/internal/cli/inventory"
 	"github.com/capkit/capkit/internal/cli/lint"
 	"github.com/capkit/capkit/internal/cli/maintain"
 	"github.com/capkit/capkit/internal/cli/migrate"
@@ -48,7 +49,7 @@ Exit status: 0 nothing found wrong, 1 something found wrong, 2 usage or I/O erro
 		groupCheck:  {lint.Command(c), verify.Command(c), plan.Command(c)},
 		groupAsk:    {ask.Select(c), ask.Explain(c), maintain.Command(c), page.Command(c), ask.Capabilities(c)},
 		groupChange: {importer.Command(c), migrate.Command(c)},
-		groupLook:   {render.Command(c), rules.List(c), rules.Explain(c), c.VersionCommand()},
+		groupLook:   {render.Command(c), inventory.Command(c), rules.List(c), rules.Explain(c), c.VersionCommand()},
 	} {
 		for _, cmd := range commands {
 			cmd.GroupID = group
@@ -56,7 +57,7 @@ Exit status: 0 nothing found wrong, 1 something found wrong, 2 usage or I/O erro
 		}
 	}
 	addHelp(root)
-	for _, cmd := range append(root.Commands(), root) {
+	for cmd := range tree(root) {
 		cmd.Example = strings.ReplaceAll(cmd.Example, "capkit ", name+" ")
 	}
 	return root

@@ -16,6 +16,7 @@ package imageselector
 import (
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -148,15 +149,18 @@ func (f *Flavor[R]) Reference(region string) (ref R, found bool) {
 	return ref, false
 }
 
-// Catalog holds the images of one CloudProfile, compiled. It is immutable and safe for concurrent use.
+// Catalog holds the images of one CloudProfile, compiled. It answers as if it were immutable, and is safe for concurrent use.
 type Catalog[R any] struct {
 	vocabulary *capability.Vocabulary
 	// images holds the versions of each image, by the names of both.
 	images map[string]map[string]*version[R]
 }
 
-// version is an image version, with the flavors of all its entries.
+// version is an image version, with the flavors of all its entries. The first who needs it compiles it: who asks about a worker pool
+// needs one of hundreds.
 type version[R any] struct {
+	compile sync.Once
+	written []*Version[R]
 	flavors []Flavor[R]
 	// matches are, in the order of flavors, what it takes to choose one of them.
 	matches []match[R]
@@ -189,22 +193,38 @@ func NewCatalog[R any](vocabulary *capability.Vocabulary, images []Image[R]) *Ca
 			c.images[images[i].Name] = versions
 		}
 		for k := range images[i].Versions {
-			c.add(versions, &images[i].Versions[k])
+			written := &images[i].Versions[k]
+			v := versions[written.Version]
+			if v == nil {
+				v = &version[R]{}
+				versions[written.Version] = v
+			}
+			v.written = append(v.written, written)
 		}
 	}
 	return c
 }
 
-func (c *Catalog[R]) add(versions map[string]*version[R], written *Version[R]) {
-	v := versions[written.Version]
-	if v == nil {
-		v = &version[R]{regional: map[string][]located[R]{}}
-		versions[written.Version] = v
+// find returns an image version, nil if the catalog does not have it.
+func (c *Catalog[R]) find(image, name string) *version[R] {
+	v := c.images[image][name]
+	if v != nil {
+		v.compile.Do(func() {
+			v.regional = map[string][]located[R]{}
+			for _, written := range v.written {
+				v.add(c.vocabulary, written)
+			}
+			v.written = nil
+		})
 	}
+	return v
+}
+
+func (v *version[R]) add(vocabulary *capability.Vocabulary, written *Version[R]) {
 	v.flavors, v.matches = slices.Grow(v.flavors, len(written.Flavors)), slices.Grow(v.matches, len(written.Flavors))
 	for i := range written.Flavors {
 		flavor := &written.Flavors[i]
-		set, _ := c.vocabulary.Flavor(flavor.Supported(c.vocabulary), written.Undeclared, nil)
+		set, _ := vocabulary.Flavor(flavor.Supported(vocabulary), written.Undeclared, nil)
 		m := match[R]{set: set}
 		if flavor.Global != nil {
 			m.global = &flavor.Global.Ref
@@ -250,7 +270,7 @@ func (c *Catalog[R]) Vocabulary() *capability.Vocabulary { return c.vocabulary }
 // Flavors returns the flavors of an image version in the order written, nil if the catalog does not have the version,
 // or no flavors of it. The caller must not change them.
 func (c *Catalog[R]) Flavors(image, version string) []Flavor[R] {
-	if v := c.images[image][version]; v != nil {
+	if v := c.find(image, version); v != nil {
 		return v.flavors
 	}
 	return nil
@@ -259,7 +279,7 @@ func (c *Catalog[R]) Flavors(image, version string) []Flavor[R] {
 // Offers returns what those flavors of an image version support that have a reference in a region, in the order
 // written; nil if there is none. The caller owns the result.
 func (c *Catalog[R]) Offers(image, version, region string) []capability.Set {
-	v := c.images[image][version]
+	v := c.find(image, version)
 	if v == nil {
 		return nil
 	}

@@ -84,7 +84,7 @@ type Comparison struct {
 // the decision, but not the flavors that it points to. Safe for concurrent use.
 func (c *Catalog[R]) Decide(r Request) Decision[R] {
 	d := Decision[R]{Request: r}
-	switch v := c.images[r.Image][r.Version]; {
+	switch v := c.find(r.Image, r.Version); {
 	case v != nil:
 		d.Verdicts = make([]Verdict[R], 0, len(v.matches))
 	case c.images[r.Image] != nil:
@@ -99,8 +99,8 @@ func (c *Catalog[R]) Decide(r Request) Decision[R] {
 	return d
 }
 
-// Select returns the reference that [Catalog.Decide] would choose, or ErrNoImage. It does not allocate. Safe for
-// concurrent use.
+// Select returns the reference that [Catalog.Decide] would choose, or ErrNoImage. It does not allocate, but for the first request about
+// an image version. Safe for concurrent use.
 func (c *Catalog[R]) Select(r Request) (R, error) {
 	if ref, _ := c.choose(&r, nil); ref != nil {
 		return *ref, nil
@@ -109,8 +109,8 @@ func (c *Catalog[R]) Select(r Request) (R, error) {
 	return none, ErrNoImage
 }
 
-// Choose returns the index, among [Catalog.Flavors], of the flavor that [Catalog.Decide] would choose, or -1. It does
-// not allocate. Safe for concurrent use.
+// Choose returns the index, among [Catalog.Flavors], of the flavor that [Catalog.Decide] would choose, or -1. It
+// allocates no more than [Catalog.Select]. Safe for concurrent use.
 func (c *Catalog[R]) Choose(r Request) int {
 	_, chosen := c.choose(&r, nil)
 	return chosen
@@ -118,9 +118,9 @@ func (c *Catalog[R]) Choose(r Request) int {
 
 // Candidate returns the reference of the flavor with this index, among [Catalog.Flavors], if [Catalog.Decide] would have it
 // among those to choose from: if it fits the request and has a reference in the region. An index that there is not is no
-// candidate. It does not allocate. Safe for concurrent use.
+// candidate. It allocates no more than [Catalog.Select]. Safe for concurrent use.
 func (c *Catalog[R]) Candidate(r Request, flavor int) (ref R, found bool) {
-	v := c.images[r.Image][r.Version]
+	v := c.find(r.Image, r.Version)
 	if v == nil || flavor < 0 || flavor >= len(v.matches) || !v.matches[flavor].set.Fits(r.Machine, r.Worker) {
 		return ref, false
 	}
@@ -130,7 +130,7 @@ func (c *Catalog[R]) Candidate(r Request, flavor int) (ref R, found bool) {
 // choose is the one loop that decides. It returns the reference of the best candidate, nil if there is none, and its
 // index, -1 then. If record is not nil, it notes there what it finds and compares.
 func (c *Catalog[R]) choose(r *Request, record *Decision[R]) (*R, int) {
-	v := c.images[r.Image][r.Version]
+	v := c.find(r.Image, r.Version)
 	if v == nil {
 		return nil, -1
 	}

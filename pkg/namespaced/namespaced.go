@@ -32,11 +32,7 @@ func Render[R any](
 
 // renderInto merges the provider config of a NamespacedCloudProfile into the parent's, which the spec has.
 func renderInto[R any](spec *v1beta1.CloudProfileSpec, cloud provider.Provider[R], object *v1beta1.NamespacedCloudProfile) error {
-	changes, err := render.Config(cloud, spec.MachineCapabilities, object, spec.ProviderConfig)
-	if err != nil {
-		return err
-	}
-	config, err := render.Apply(changes, spec.ProviderConfig)
+	config, err := render.Merged(cloud, spec.MachineCapabilities, object, spec.ProviderConfig)
 	if err == nil {
 		spec.ProviderConfig = config
 	}

@@ -61,10 +61,12 @@ type Reading[R any] struct {
 	// policies are those of the provider; inConfig says that images are mapped in the provider config.
 	policies policy.Policies
 	inConfig bool
-	// unreadRegion is maybeUnreadRegion.
-	unreadRegion func() bool
-	vocabulary   *capability.Vocabulary
-	validator    provider.Validator
+	// unreadRegion is maybeUnreadRegion, and reserved mayBeReserved. Once they were called, which is after decoding, they know it.
+	unreadRegion, reserved func() bool
+	// plain is how many flavors the check of both sides has found to declare nothing but what is registered.
+	plain      int
+	vocabulary *capability.Vocabulary
+	validator  provider.Validator
 	// core holds the image versions of Spec; of two of one name the first.
 	core map[provider.ImageVersion]*v1beta1.MachineImageVersion
 	// regions are those of the profile that it results in.
@@ -88,12 +90,12 @@ type Reading[R any] struct {
 
 func newReading[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at *field.Path) *Reading[R] {
 	r := &Reading[R]{
-		Spec: spec, At: at, provider: cloud, core: indexed(spec), regions: regionsOf(spec),
+		Spec: spec, At: at, provider: cloud, core: entries.Index(spec), regions: entries.RegionsOf(spec),
 		doubtful: map[*field.Path]bool{}, empty: map[*field.Path][]string{},
 	}
 	r.deriver, _ = provider.As[provider.ReferenceDeriver[R]](cloud)
 	r.policies = provider.PoliciesOf(cloud)
-	r.inConfig, r.unreadRegion = r.policies.MappedIn == "", sync.OnceValue(r.maybeUnreadRegion)
+	r.inConfig, r.unreadRegion, r.reserved = r.policies.MappedIn == "", sync.OnceValue(r.maybeUnreadRegion), sync.OnceValue(r.mayBeReserved)
 	return r
 }
 
@@ -105,9 +107,9 @@ func Read[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at 
 	r.checkWorkerValues()
 	r.checkMachineTypes()
 	r.decode()
-	r.checkReservedNames(nil)
 	r.validateConfig()
 	r.compare()
+	r.checkReservedNames(nil) // at last, when it is known whether there are any
 	r.Report.End(at.Child("providerConfig"))
 	return newProfile(r), r
 }
@@ -300,9 +302,5 @@ func (r *Reading[R]) EmptyIn(flavor *field.Path) []string { return r.empty[flavo
 
 // ImageRegions returns the regions for which the provider config has images. The caller owns the set.
 func (r *Reading[R]) ImageRegions() sets.Set[string] {
-	regions := sets.New[string]()
-	for reference := range entries.References(r.Images) {
-		regions.Insert(reference.Region)
-	}
-	return regions
+	return entries.Regions(r.Images)
 }

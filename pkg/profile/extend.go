@@ -8,10 +8,10 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/imageselector"
@@ -29,6 +29,10 @@ func Extend[R any](parent *Profile[R], object *v1beta1.NamespacedCloudProfile, s
 		return nil
 	}
 	r.extended, r.vocabulary, r.inherited = parent, parent.vocabulary, parent.core
+	r.reserved = sync.OnceValue(func() bool {
+		own := &v1beta1.CloudProfileSpec{MachineTypes: object.Spec.MachineTypes, MachineImages: object.Spec.MachineImages}
+		return parent.reserved || entries.DeclareReserved(own, r.Images)
+	})
 	r.readOwn(object.Spec.ProviderConfig, r.At.Child("providerConfig"))
 	if r.Unread.Any() || !parent.lacks(r.Images) {
 		return nil
@@ -89,15 +93,4 @@ func (p *Profile[R]) lacks(images []imageselector.Image[R]) bool {
 		}
 	}
 	return true
-}
-
-// unlistedOf returns the image versions that the provider config of a profile maps, and core does not list.
-func (r *Reading[R]) unlistedOf() sets.Set[provider.ImageVersion] {
-	unlisted := sets.New[provider.ImageVersion]()
-	for id := range entries.Mappings(r.Images) {
-		if r.core[id] == nil {
-			unlisted.Insert(id)
-		}
-	}
-	return unlisted
 }

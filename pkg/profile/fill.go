@@ -40,7 +40,7 @@ func FillCloudProfile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProf
 // the vocabulary of its parent.
 func FillNamespacedCloudProfile[R any](cloud provider.Provider[R], object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfileSpec) []Filled {
 	vocabulary, _ := compileVocabulary(cloud, parent.MachineCapabilities, nil)
-	return newNamespacedReading(cloud, object, vocabulary, indexed(parent)).fill()
+	return newNamespacedReading(cloud, object, vocabulary, entries.Index(parent)).fill()
 }
 
 func (r *Reading[R]) fill() []Filled {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/fieldpath"
@@ -20,25 +19,6 @@ import (
 	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/words"
 )
-
-// indexed returns the image versions that a spec lists, by their names; of two of one name the first counts.
-func indexed(spec *v1beta1.CloudProfileSpec) map[provider.ImageVersion]*v1beta1.MachineImageVersion {
-	index := map[provider.ImageVersion]*v1beta1.MachineImageVersion{}
-	for v := range entries.Versions(spec) {
-		if _, found := index[v.ID]; !found {
-			index[v.ID] = v.MachineImageVersion
-		}
-	}
-	return index
-}
-
-func regionsOf(spec *v1beta1.CloudProfileSpec) []string {
-	var regions []string
-	for _, region := range spec.Regions {
-		regions = append(regions, region.Name)
-	}
-	return regions
-}
 
 // places returns where each image version stands, on both sides. Findings about versions of one name share them.
 func (r *Reading[R]) places() map[provider.ImageVersion][]fieldpath.Path {
@@ -114,26 +94,22 @@ func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *ima
 	if flavor.Global != nil {
 		report.Errors = append(report.Errors, finding.Of(cloud.ValidateReference(flavor.Global.Ref, flavor.Global.Path))...)
 	}
-	seen := map[string]*field.Path{} // of a few regions, it is not allocated
-	alone, asked := "", false
+	earlier, alone := entries.Earlier(flavor.Regional), (*string)(nil)
 	for i := range flavor.Regional {
 		if report.Full() {
 			report.ErrorsLeftOut = true // if there is any
 			return
 		}
-		reference := &flavor.Regional[i]
-		first, found := seen[reference.Region]
+		reference, first := &flavor.Regional[i], earlier(i)
 		switch {
 		case reference.Region == "":
 			report.Errors = append(report.Errors, regionNameMissing(reference.NamePath(), regions))
-		case found:
-			if !asked {
-				alone, asked = only(entries.Without(flavor, regions)), true
+		case first != nil:
+			if alone == nil {
+				alone = new(onlyWithout(flavor, regions))
 			}
 			report.Found(ruleRegionDuplicate, field.ErrorTypeDuplicate, reference.NamePath(), reference.Region,
-				"region %s has a reference in %s already; remove one of the two, or correct its name%s", reference.Region, first, alone)
-		default:
-			seen[reference.Region] = reference.Path
+				"region %s has a reference in %s already; remove one of the two, or correct its name%s", reference.Region, first.Path, *alone)
 		}
 		for _, err := range finding.Of(cloud.ValidateReference(reference.Ref, reference.Path)) {
 			if err.Origin == providerconfig.RuleReferenceMissing && reference.Region != "" {
@@ -142,6 +118,14 @@ func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *ima
 			report.Errors = append(report.Errors, err)
 		}
 	}
+}
+
+// onlyWithout names the only region in which a flavor has no reference, as the end of a sentence; empty if there is not just one.
+func onlyWithout[R any](flavor *imageselector.Flavor[R], regions []string) string {
+	if alone := entries.OnlyWithout(flavor, regions); alone != "" {
+		return ": " + alone + " has none"
+	}
+	return ""
 }
 
 // regionNameMissing returns the error for an entry without the name of a region, which is missing at the path at.
@@ -159,12 +143,4 @@ func ReferenceForm[R any](cloud provider.Provider[R]) string {
 		return describer.ReferenceForm()
 	}
 	return "one"
-}
-
-// only names the region without a reference, if there is only one.
-func only(regions []string) string {
-	if len(regions) != 1 {
-		return ""
-	}
-	return ": " + regions[0] + " has none"
 }

@@ -52,6 +52,7 @@ func (r *Reading[R]) correspond() []imageselector.Image[R] {
 			}
 			c := r.correspondVersion(id, version, entries, at)
 			r.Report.Add(c.report)
+			r.plain += c.plain
 			if len(c.entries) > 0 || len(c.usable) > 0 {
 				versions = append(versions, imageselector.Version[R]{
 					Version: version.Version, Flavors: c.usable, Undeclared: c.undeclaredValues,
@@ -219,7 +220,8 @@ func newCorrespondence[R any](
 	n := len(version.CapabilityFlavors)
 	return &correspondence[R]{
 		vocabulary: vocabulary, name: id.String(), at: at, eitherFormat: eitherFormat,
-		undeclaredValues: Undeclared(version), carried: carriedBy(vocabulary, version),
+		undeclaredValues: Undeclared(version), carried: sync.OnceValue(func() sets.Set[string] { return carriedBy(vocabulary, version) }),
+		room:  make([]coreFlavor[R], 0, n),
 		bySet: make(map[capability.Set]*coreFlavor[R], n), taken: make(map[capability.Set]*imageselector.Flavor[R], n),
 		stray: map[capability.Set]*imageselector.Flavor[R]{}, fits: map[shape]fit[R]{}, doubtful: map[*field.Path]bool{},
 	}

@@ -32,11 +32,15 @@ type correspondence[R any] struct {
 	core     []*coreFlavor[R]
 	bySet    map[capability.Set]*coreFlavor[R]
 	at, list *field.Path
+	// room is where the core flavors are.
+	room []coreFlavor[R]
 	// undeclaredValues are the values that a flavor of this version has of worker capabilities which it does not declare.
 	// A capability that is not among them has the value that its definition says.
 	undeclaredValues v1beta1.Capabilities
-	// carried are the reserved capabilities that core flavors of this version declare although they are not registered.
-	carried sets.Set[string]
+	// carried returns the reserved capabilities that core flavors of this version declare although they are not registered.
+	carried func() sets.Set[string]
+	// plain is how many flavors, of both sides, declare nothing but what is registered.
+	plain int
 	// derive returns the reference that the provider derives for a flavor of this version, nil if it needs a mapping. It is nil
 	// itself for a provider that derives none, and where the mapping may be one that could not be read.
 	derive func(set capability.Set, at *field.Path) *imageselector.Global[R]
@@ -137,7 +141,9 @@ func (c *correspondence[R]) addCoreFlavors(version *v1beta1.MachineImageVersion)
 		c.core = make([]*coreFlavor[R], 0, len(flavors))
 		paths := fieldpath.Elements(c.list, len(flavors))
 		for i := range flavors {
-			c.addCoreFlavor(flavors[i].Capabilities, &paths[i])
+			if c.addCoreFlavor(flavors[i].Capabilities, &paths[i]) {
+				c.plain++
+			}
 		}
 	case !c.vocabulary.Legacy():
 		c.addCoreFlavor(nil, c.at)
@@ -163,54 +169,75 @@ func (c *correspondence[R]) addArchitecturesOf(flavors []v1beta1.MachineImageFla
 	}
 }
 
-func (c *correspondence[R]) addCoreFlavor(written v1beta1.Capabilities, at *field.Path) {
-	if errs := emptyLists(c.vocabulary, c.name, written, at); len(errs) > 0 {
-		c.report.Errors, c.unclearCore = append(c.report.Errors, errs...), true
-		return
-	}
-	set, errs := c.vocabulary.Flavor(written, c.undeclaredValues, c.at)
-	if len(errs) > 0 {
-		c.refused = append(c.refused, set)
+// addCoreFlavor compiles a core flavor, which stands at the path at. It reports whether it declares nothing but what is registered.
+func (c *correspondence[R]) addCoreFlavor(written v1beta1.Capabilities, at *field.Path) (plain bool) {
+	set, plain := c.vocabulary.PlainFlavor(written, c.undeclaredValues)
+	var errs finding.List
+	if !plain {
+		if empty := emptyLists(c.vocabulary, c.name, written, at); len(empty) > 0 {
+			c.report.Errors, c.unclearCore = append(c.report.Errors, empty...), true
+			return plain
+		}
+		if _, errs = c.vocabulary.Flavor(written, c.undeclaredValues, c.at); len(errs) > 0 {
+			c.refused = append(c.refused, set)
+		}
 	}
 	if first := c.bySet[set]; first != nil {
 		if c.leavesOut() || len(errs) > 0 { // what core refuses in it would tell the two apart
-			return
+			return plain
 		}
 		c.report.Found(ruleCoreFlavorDuplicate, field.ErrorTypeDuplicate, at, c.vocabulary.Format(written),
 			"%s: %s is the same flavor as %s; remove one of the two", c.name, c.format(written, set), first.at)
-		return
+		return plain
 	}
-	c.bySet[set] = &coreFlavor[R]{set: set, written: written, at: at, refused: len(errs) > 0}
-	c.core = append(c.core, c.bySet[set])
+	c.room = append(c.room, coreFlavor[R]{set: set, written: written, at: at, refused: len(errs) > 0})
+	core := &c.room[len(c.room)-1]
+	c.core, c.bySet[set] = append(c.core, core), core
+	return plain
 }
 
 // match finds what a flavor of an entry corresponds to in core.
 func (c *correspondence[R]) match(entry *imageselector.Version[R], flavor *imageselector.Flavor[R]) {
+	supported := flavor.Supported(c.vocabulary)
+	set, plain := c.vocabulary.PlainFlavor(supported, c.undeclaredValues)
+	var errs finding.List
+	if plain {
+		c.plain++
+	} else {
+		errs = c.errorsOf(entry, flavor, supported)
+	}
+	switch {
+	case len(errs) > 0:
+		c.reportUnclear(flavor, set, errs)
+	case entry.Legacy || c.vocabulary.Legacy():
+		c.matchLegacy(entry, flavor, set)
+	case plain:
+		c.matchFlavor(flavor, set, set)
+	default:
+		c.matchFlavor(flavor, set, c.asCore(flavor.Capabilities, set))
+	}
+}
+
+// errorsOf returns what is wrong with the capabilities of a flavor of an entry.
+func (c *correspondence[R]) errorsOf(entry *imageselector.Version[R], flavor *imageselector.Flavor[R], supported v1beta1.Capabilities) finding.List {
 	path := flavor.Path
 	if !entry.Legacy {
 		path = path.Child("capabilities")
 	}
-	set, errs := c.vocabulary.Flavor(flavor.Supported(c.vocabulary), c.undeclaredValues, path)
-	switch {
-	case len(errs) > 0:
-		for _, err := range errs {
-			if entry.Legacy { // which writes its architecture as one value, not as a list
-				err.Field = strings.TrimSuffix(err.Field, "[0]")
-			}
+	_, errs := c.vocabulary.Flavor(supported, c.undeclaredValues, path)
+	for _, err := range errs {
+		if entry.Legacy { // which writes its architecture as one value, not as a list
+			err.Field = strings.TrimSuffix(err.Field, "[0]")
 		}
-		c.reportUnclear(flavor, set, errs)
-	case entry.Legacy || c.vocabulary.Legacy():
-		c.matchLegacy(entry, flavor, set)
-	default:
-		c.matchFlavor(flavor, set)
 	}
+	return errs
 }
 
-// matchFlavor finds the core flavor that a provider flavor corresponds to: the one that supports exactly the same,
+// matchFlavor finds the core flavor that a provider flavor corresponds to: the one that supports exactly the same, asCore,
 // apart from reserved capabilities that core does not carry. So several flavors, which differ in these, may correspond
 // to one.
-func (c *correspondence[R]) matchFlavor(flavor *imageselector.Flavor[R], set capability.Set) {
-	core := c.bySet[c.asCore(flavor.Capabilities, set)]
+func (c *correspondence[R]) matchFlavor(flavor *imageselector.Flavor[R], set, asCore capability.Set) {
+	core := c.bySet[asCore]
 	if core == nil {
 		c.reportUnexpected(flavor, set)
 		return
@@ -237,7 +264,7 @@ func (c *correspondence[R]) addDoubtful(flavor *imageselector.Flavor[R]) {
 
 // asCore returns the set of a provider flavor without the reserved capabilities that core does not carry.
 func (c *correspondence[R]) asCore(written v1beta1.Capabilities, set capability.Set) capability.Set {
-	carried := carriedOf(c.vocabulary, written, c.carried)
+	carried := carriedOf(c.vocabulary, written, c.carried())
 	if len(carried) == len(written) {
 		return set
 	}

@@ -44,7 +44,7 @@ func (c *correspondence[R]) reportUnexpected(flavor *imageselector.Flavor[R], se
 }
 
 func (c *correspondence[R]) unexpected(flavor *imageselector.Flavor[R], set capability.Set) finding.Finding {
-	ofCore := c.format(carriedOf(c.vocabulary, flavor.Capabilities, c.carried), c.asCore(flavor.Capabilities, set))
+	ofCore := c.format(carriedOf(c.vocabulary, flavor.Capabilities, c.carried()), c.asCore(flavor.Capabilities, set))
 	return fault(ruleFlavorUnexpected, field.ErrorTypeForbidden, flavor.Path, c.vocabulary.Format(flavor.Capabilities),
 		"%s: spec.machineImages does not list a flavor %s, only %s; add it to %s, or remove it here", c.name, ofCore, list(c.core), c.list)
 }

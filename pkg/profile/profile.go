@@ -50,6 +50,8 @@ type Profile[R any] struct {
 	core map[provider.ImageVersion]*v1beta1.MachineImageVersion
 	// names are those of reserved capabilities that have two, as the profile calls them, by the canonical ones.
 	names map[string]usedName
+	// reserved says that something declares a reserved capability.
+	reserved bool
 	// offered are the reserved capabilities that flavors of the provider config declare, by their canonical names.
 	offered sets.Set[string]
 	// unlisted are the image versions that the provider config maps, and core does not list.
@@ -82,7 +84,7 @@ func newProfile[R any](r *Reading[R]) *Profile[R] {
 		provider: r.provider, order: r.policies.Order, spec: r.Spec, at: r.At, vocabulary: r.vocabulary, catalog: r.Catalog, core: r.core,
 		validator: r.validator, doubtful: r.doubtful, faults: finding.Report{Errors: r.Report.Errors, Silenced: r.Report.Silenced},
 		machines: make(map[string]Machine, len(r.Spec.MachineTypes)), regions: r.regions, imageRegions: r.ImageRegions(),
-		offered: offeredBy(r.Images), unlisted: r.unlistedOf(), names: r.names,
+		reserved: r.reserved(), offered: r.offered(), unlisted: entries.Unlisted(r.Images, r.core), names: r.names,
 	}
 	if r.extended != nil {
 		p.imageRegions, p.offered = p.imageRegions.Union(r.extended.imageRegions), p.offered.Union(r.extended.offered)
@@ -118,10 +120,13 @@ func (p *Profile[R]) compileMachines() {
 	}
 }
 
-// offeredBy returns the reserved capabilities that flavors declare, by their canonical names.
-func offeredBy[R any](images []imageselector.Image[R]) sets.Set[string] {
+// offered returns the reserved capabilities that flavors of the provider config declare, by their canonical names.
+func (r *Reading[R]) offered() sets.Set[string] {
 	offered := sets.New[string]()
-	for _, version := range entries.Mappings(images) {
+	if !r.reserved() {
+		return offered
+	}
+	for _, version := range entries.Mappings(r.Images) {
 		for i := range version.Flavors {
 			for name := range version.Flavors[i].Capabilities {
 				if strings.HasPrefix(name, capability.ReservedPrefix) {

@@ -35,6 +35,9 @@ func (r *Reading[R]) ReservedNames() iter.Seq2[string, func() *field.Path] {
 				return
 			}
 		}
+		if !r.reserved() {
+			return
+		}
 		for declared, at := range r.declarations() {
 			for _, name := range renamed {
 				if _, found := declared[name]; found && !yield(name, func() *field.Path { return at().Child(name) }) {
@@ -43,6 +46,15 @@ func (r *Reading[R]) ReservedNames() iter.Seq2[string, func() *field.Path] {
 			}
 		}
 	}
+}
+
+// mayBeReserved reports whether a machine type or a flavor, on either side, may declare a reserved capability. Mostly none does, and
+// that is known without looking at all of them: after the check of both sides it has found all flavors to declare what is registered.
+func (r *Reading[R]) mayBeReserved() bool {
+	if r.plain < entries.Flavors(r.Spec, r.Images) || slices.ContainsFunc(r.vocabulary.Definitions(), entries.IsReserved) {
+		return entries.DeclareReserved(r.Spec, r.Images)
+	}
+	return entries.DeclareReserved[R](&v1beta1.CloudProfileSpec{MachineTypes: r.Spec.MachineTypes}, nil)
 }
 
 // hasName reports whether capabilities declare a reserved one that has two names.

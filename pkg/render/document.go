@@ -21,6 +21,8 @@ import (
 // their versions in another.
 type document struct {
 	images []entry
+	// end is where the list of images ends, in the document that was read: the place of its bracket; -1 if there is none, or several.
+	end int
 	// lists are those of a provider.ListExtender, in its order.
 	lists [][]entry
 }
@@ -37,11 +39,11 @@ type entry struct {
 }
 
 func read(config *runtime.RawExtension, lists []provider.List) (*document, error) {
-	images, err := readImages(config.Raw)
+	images, end, err := readImages(config.Raw)
 	if err != nil {
 		return nil, err
 	}
-	d := &document{images: images}
+	d := &document{images: images, end: end}
 	if len(lists) == 0 {
 		return d, nil
 	}

@@ -24,26 +24,31 @@ type reader struct {
 	data   []byte
 }
 
-// readImages returns the images of a provider config, which share its bytes.
-func readImages(config []byte) ([]entry, error) {
+// readImages returns the images of a provider config, which share its bytes, and where their list ends: -1 if there is none, or several.
+func readImages(config []byte) (images []entry, end int, err error) {
 	r := &reader{data: config, tokens: jsontext.NewDecoder(bytes.NewBuffer(config), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
-	var images []entry
-	err := r.object(func(name string) (err error) {
+	lists := 0
+	err = r.object(func(name string) (err error) {
 		if name == "machineImages" {
 			images, err = r.entries((*reader).image)
+			end = int(r.tokens.InputOffset()) - len("]")
+			lists++
 			return err
 		}
 		return r.tokens.SkipValue()
 	})
 	if err == nil {
 		if _, err = r.tokens.ReadToken(); errors.Is(err, io.EOF) {
-			return images, nil
+			if lists != 1 || config[end] != ']' {
+				end = -1
+			}
+			return images, end, nil
 		}
 	}
 	if err == nil || errors.As(err, new(misfit)) {
-		return nil, cmp.Or(err, error(misfit("not an object: something comes after it")))
+		return nil, -1, cmp.Or(err, error(misfit("not an object: something comes after it")))
 	}
-	return nil, fmt.Errorf("not an object: %w", err)
+	return nil, -1, fmt.Errorf("not an object: %w", err)
 }
 
 // misfit says what a value is not, and where it stands. Any other error is about a document that is not valid.

@@ -9,6 +9,7 @@ package render
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -44,9 +45,41 @@ type Change struct {
 func Config[R any](
 	cloud provider.Provider[R], capabilities []v1beta1.CapabilityDefinition, object *v1beta1.NamespacedCloudProfile, base *runtime.RawExtension,
 ) ([]Change, error) {
+	changes, _, err := configOf(cloud, capabilities, object, base)
+	return changes, err
+}
+
+// Merged returns base with the changes that [Config] returns, as [Apply] makes them. If all that is new are images, as mostly, it goes
+// through base only once. It is base itself if there are no changes.
+func Merged[R any](
+	cloud provider.Provider[R], capabilities []v1beta1.CapabilityDefinition, object *v1beta1.NamespacedCloudProfile, base *runtime.RawExtension,
+) (*runtime.RawExtension, error) {
+	changes, end, err := configOf(cloud, capabilities, object, base)
+	if err != nil {
+		return nil, err
+	}
+	another := func(change Change) bool { return change.Path != "/machineImages/-" }
+	if end < 0 || len(changes) == 0 || slices.ContainsFunc(changes, another) {
+		return Apply(changes, base)
+	}
+	size := len(base.Raw)
+	for _, change := range changes {
+		size += len(",") + len(change.Value)
+	}
+	raw := append(make([]byte, 0, size), base.Raw[:end]...)
+	for _, change := range changes {
+		raw = append(append(raw, ','), change.Value...) // there are others before it
+	}
+	return &runtime.RawExtension{Raw: append(raw, base.Raw[end:]...)}, nil
+}
+
+// configOf is [Config]. It also returns where the list of images of base ends; -1 if that is not one place.
+func configOf[R any](
+	cloud provider.Provider[R], capabilities []v1beta1.CapabilityDefinition, object *v1beta1.NamespacedCloudProfile, base *runtime.RawExtension,
+) (changes []Change, end int, err error) {
 	config := object.Spec.ProviderConfig
 	if !providerconfig.HasContent(config) {
-		return nil, nil
+		return nil, -1, nil
 	}
 	var lists []provider.List
 	if extender, ok := provider.As[provider.ListExtender](cloud); ok {
@@ -57,22 +90,22 @@ func Config[R any](
 		err = own.checkNames()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("spec.providerConfig: %w", err)
+		return nil, -1, fmt.Errorf("spec.providerConfig: %w", err)
 	}
 	own.convert(profile.ConvertNamespaced(cloud, capabilities, object))
 	own.unite()
 	if !providerconfig.HasContent(base) {
 		whole, err := own.whole(config)
-		return []Change{{Op: "add", Value: whole}}, err
+		return []Change{{Op: "add", Value: whole}}, -1, err
 	}
 	rendered, err := read(base, lists)
 	if err != nil {
-		return nil, fmt.Errorf("the provider config of the parent: %w", err)
+		return nil, -1, fmt.Errorf("the provider config of the parent: %w", err)
 	}
-	changes := merge("/machineImages", rendered.images, own.images, func(at string, there, own entry) []Change {
+	changes = merge("/machineImages", rendered.images, own.images, func(at string, there, own entry) []Change {
 		return mergeVersions(at+"/versions", there.versions, own.versions)
 	})
-	return append(changes, mergeLists("", lists, rendered.lists, own.lists)...), nil
+	return append(changes, mergeLists("", lists, rendered.lists, own.lists)...), rendered.end, nil
 }
 
 // mergeLists returns the changes that put the entries of lists into those of an object, which stands at the pointer at. An entry in

@@ -41,12 +41,19 @@ func rendered[R any](
 	if err != nil && changes != nil {
 		t.Fatalf("%v, and yet %v", err, lines(changes))
 	}
+	merged, mergedErr := render.Merged(cloud, capabilities, object, base)
 	if err != nil {
+		if mergedErr == nil || mergedErr.Error() != err.Error() {
+			t.Fatalf("%v, and in one go: %v", err, mergedErr)
+		}
 		return nil, nil, err
 	}
 	result, err := render.Apply(changes, base)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, lines(changes))
+	}
+	if mergedErr != nil || !reflect.DeepEqual(merged, result) {
+		t.Fatalf("%s\nand in one go: %v\n%s", result.Raw, mergedErr, merged.Raw)
 	}
 	if again, err := render.Config(cloud, capabilities, object, result); err != nil || len(again) > 0 {
 		t.Fatalf("rendered again: %v %v\n%s\n%s", err, lines(again), object.Spec.ProviderConfig.Raw, result.Raw)

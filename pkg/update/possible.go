@@ -7,6 +7,7 @@ package update
 import (
 	"cmp"
 	"iter"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -108,14 +109,19 @@ type Redirect struct {
 func Redirected[R any](before, after *profile.Profile[R]) []Redirect {
 	c := compare(before, after)
 	asked := c.askUsable()
+	sameQuestions := c.sameVocabulary && before.Order() == after.Order() && before.OffersTheSame(after)
 	var redirects []Redirect
 	for v := range after.Versions() {
 		if !v.Active() || len(before.Catalog().Flavors(v.ID.Image, v.ID.Version)) == 0 || len(after.Catalog().Flavors(v.ID.Image, v.ID.Version)) < 2 {
 			continue // there is nothing to choose
 		}
+		same := sameQuestions && c.sameFlavorsOf(v.ID) // as mostly
 		known := map[*questions]bool{}
 		var types []string
 		for i, name := range after.Usable() {
+			if same && c.sameType(name) {
+				continue
+			}
 			if q := asked[i]; q != nil && memo.Get(known, q, func() bool { return c.redirects(v.ID, q) }) {
 				types = append(types, name)
 			}
@@ -125,6 +131,23 @@ func Redirected[R any](before, after *profile.Profile[R]) []Redirect {
 		}
 	}
 	return redirects
+}
+
+// sameFlavorsOf reports whether an image version is certain to have the same flavors before and after the update, with the same
+// references: then the same question gets the same answer.
+func (c *comparison[R]) sameFlavorsOf(id provider.ImageVersion) bool {
+	was, is := c.before.Catalog().Flavors(id.Image, id.Version), c.after.Catalog().Flavors(id.Image, id.Version)
+	return reflect.TypeFor[R]().Comparable() && slices.EqualFunc(was, is, func(a, b imageselector.Flavor[R]) bool {
+		return sameCapabilities(a.Capabilities, b.Capabilities) && sameCapabilities(a.Implied, b.Implied) &&
+			(a.Global == nil) == (b.Global == nil) && (a.Global == nil || any(a.Global.Ref) == any(b.Global.Ref)) &&
+			slices.EqualFunc(a.Regional, b.Regional, func(a, b imageselector.Regional[R]) bool {
+				return a.Region == b.Region && any(a.Ref) == any(b.Ref)
+			})
+	}) && sameCapabilities(profile.Undeclared(c.before.Version(id)), profile.Undeclared(c.after.Version(id)))
+}
+
+func sameCapabilities(a, b v1beta1.Capabilities) bool {
+	return maps.EqualFunc(a, b, slices.Equal[v1beta1.CapabilityValues])
 }
 
 // questions are those of worker pools on a machine type, before and after the update.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	resourcemanagerconfigv1alpha1 "github.com/gardener/gardener/pkg/apis/config/resourcemanager/v1alpha1"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	operatorv1alpha1 "github.com/gardener/gardener/pkg/apis/operator/v1alpha1"
 	"github.com/gardener/gardener/pkg/client/kubernetes"
 	"github.com/gardener/gardener/pkg/controllermanager/controller/controllerregistration/controllerinstallation"
@@ -97,7 +97,6 @@ var _ = Describe("A trial of the worker controller", func() {
 		namespace := gardenerutils.NamespaceNameForControllerInstallation(&installation)
 		install(ctx, seed, &installation, otherDeployment)
 		during(manageResources)
-		during(func(ctx context.Context) { rollOut(ctx, seed, namespace) })
 		command := func() []string {
 			deployment := &appsv1.Deployment{}
 			if err := seed.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "gardener-extension-provider-openstack"}, deployment); err != nil {
@@ -214,16 +213,4 @@ func manageResources(ctx context.Context) {
 	if err != nil {
 		GinkgoWriter.Println("managing resources:", err)
 	}
-}
-
-// rollOut says of a Deployment that its pods are there, as kube-controller-manager does once they are, until ctx ends.
-func rollOut(ctx context.Context, seed client.Client, namespace string) {
-	wait.UntilWithContext(ctx, func(ctx context.Context) {
-		deployment := &appsv1.Deployment{}
-		if seed.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "gardener-extension-provider-openstack"}, deployment) != nil {
-			return
-		}
-		deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: deployment.Generation, Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1, ReadyReplicas: 1}
-		_ = seed.Status().Update(ctx, deployment) // what fails is tried again
-	}, 100*time.Millisecond)
 }

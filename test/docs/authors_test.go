@@ -100,7 +100,7 @@ func packages(t *testing.T) []string {
 	t.Helper()
 	var found []string
 	err := filepath.WalkDir("pkg", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() && entry.Name() == "testdata" {
+		if err != nil || entry.IsDir() && (entry.Name() == "testdata" || entry.Name() == "internal") {
 			return filepath.SkipDir
 		}
 		if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {

@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 	"pkg/inventory":       {"pkg/finding", "pkg/strictjson", "pkg/words"},
 	"pkg/provider/policy": {"pkg/capability"},
 	"pkg/provider":        {"pkg/provider/policy", "pkg/providerconfig", "pkg/finding", "pkg/capability", "pkg/imageselector"},
-	"pkg/profile/entries": {"pkg/imageselector", "pkg/provider", "pkg/versions"},
+	"pkg/profile/entries": {"pkg/capability", "pkg/imageselector", "pkg/provider", "pkg/versions"},
 	"pkg/profile": {
 		"pkg/profile/entries",
 		"pkg/provider/policy",
@@ -114,8 +114,10 @@ var mayImport = map[string][]string{
 	"pkg/admission": {
 		"pkg/profile", "pkg/resolve", "pkg/update", "pkg/check", "pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/render", "pkg/namespaced", "pkg/imageselector",
 		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/gardenerrules", "pkg/gardenerrules/shoots",
-		"pkg/gardenerlib", "pkg/gardenerlib/logging", "pkg/words", "pkg/fieldpath",
+		"pkg/gardenerlib", "pkg/gardenerlib/logging", "pkg/words", "pkg/fieldpath", "pkg/admission/internal/serving",
 	},
+	"pkg/admission/internal/serving": {"pkg/words"},
+
 	"pkg/cli": {"internal/cli/...", "pkg/finding", "pkg/provider", "pkg/words"},
 
 	// What the families of commands share.
@@ -196,6 +198,12 @@ var mayImport = map[string][]string{
 	"internal/cli/render": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/gardener", "internal/cli/report", "pkg/check", "pkg/finding",
 	},
+	"internal/cli/inventory": {
+		"internal/cli/inventory/...", "internal/cli/command", "internal/cli/report", "pkg/inventory", "pkg/words",
+	},
+	"internal/cli/inventory/openstack":           {"pkg/inventory", "pkg/words"},
+	"internal/cli/inventory/openstack/fakecloud": {},
+	"internal/cli/inventory/printed":             {"internal/cli/inventory/openstack", "pkg/inventory", "pkg/words"},
 	"internal/cli/plan": {
 		"internal/cli/changes", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/report", "pkg/capability",
 		"pkg/maintenance", "pkg/update", "pkg/words",

@@ -31,6 +31,7 @@ var files embed.FS
 // part of python3-nova.
 var packages = []string{
 	"keystone", "glance-api", "placement-api", "neutron-server", "nova-api", "nova-conductor", "nova-scheduler", "python3-nova",
+	"cinder-api", "octavia-api",
 }
 
 // release is that of Debian whose OpenStack this is about.
@@ -185,7 +186,7 @@ func (c *cloud) steps() [][][]string {
 			manage("keystone", "db_sync"),
 			manage("keystone", append([]string{"fernet_setup"}, keys...)...),
 			manage("keystone", append([]string{"credential_setup"}, keys...)...),
-			manage("keystone", "bootstrap", "--bootstrap-password", adminPassword, "--bootstrap-region-id", Region,
+			manage("keystone", "bootstrap", "--bootstrap-password", AdminPassword, "--bootstrap-region-id", Region,
 				"--bootstrap-public-url", "http://127.0.0.1/v3"),
 		},
 		{
@@ -199,6 +200,7 @@ func (c *cloud) steps() [][][]string {
 			{filepath.Join(c.installation.files(), "schema.py"), filepath.Join(c.folder, "neutron.db")},
 			manage("glance", "db_sync"),
 			manage("placement", "db", "sync"),
+			manage("cinder", "db", "sync"),
 		},
 	}
 }

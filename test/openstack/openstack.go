@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package openstack runs a real OpenStack on this machine, for tests: Keystone, Placement, Glance, Neutron and Nova, as
-// Debian has them. Servers are real to Nova, with all that it checks of them; below it there is no hypervisor, and
-// nothing is ever booted. There are no volumes.
+// Package openstack runs a real OpenStack on this machine, for tests: Keystone, Placement, Glance, Neutron, Nova and the APIs of
+// Cinder and Octavia, as Debian has them. Servers are real to Nova, with all that it checks of them; below it there is no hypervisor,
+// and nothing is ever booted. There are no volumes and no load balancers, but the types of them. In a second region there is Glance alone.
 //
 // The packages are extracted into a folder of the user's cache, so that no rights are needed and nothing of this
 // machine changes. Everything listens on 127.0.0.1 only, on ports that are free.
@@ -34,12 +34,15 @@ import (
 )
 
 const (
-	// Region is the only one.
+	// Region is the one with all services.
 	Region = "europe"
+	// SecondRegion has images of its own, and no other service.
+	SecondRegion = "asia"
 	// Zone is the only availability zone.
 	Zone = "nova"
 
-	adminPassword = "administrator" // of something that lives for minutes, and that others cannot reach
+	// AdminPassword is that of the administrator: of something that lives for minutes, and that others cannot reach.
+	AdminPassword = "administrator"
 )
 
 // OpenStack is an OpenStack that is ready. Its methods may be called from several goroutines, but for Stop and those
@@ -54,8 +57,8 @@ type OpenStack struct {
 type cloud struct {
 	installation installation
 	folder       string
-	// Ports of the services.
-	Ports struct{ Keystone, Placement, Glance, Neutron, Nova int }
+	// Ports of the services. Asia is Glance in the second region.
+	Ports struct{ Keystone, Placement, Glance, Asia, Neutron, Nova, Cinder, Octavia int }
 }
 
 // For templates.
@@ -72,7 +75,7 @@ func (c *cloud) Share() string {
 func (c *cloud) Region() string { return Region }
 
 // AdminPassword is the password of admin.
-func (c *cloud) AdminPassword() string { return adminPassword }
+func (c *cloud) AdminPassword() string { return AdminPassword }
 
 // patience is how long a service may take to answer for the first time.
 const patience = 3 * time.Minute
@@ -103,20 +106,28 @@ func (o *OpenStack) start(ctx context.Context) error {
 	if err := copyTree(o.folder, o.installation.databases()); err != nil {
 		return err
 	}
+	if err := copyFile(filepath.Join(o.folder, "asia.db"), filepath.Join(o.folder, "glance.db")); err != nil {
+		return err
+	}
 	if err := o.choosePorts(); err != nil {
 		return err
 	}
 	if err := o.configure(); err != nil {
 		return err
 	}
-	args := []string{
-		o.folder, Region, "identity=" + o.Keystone(), "placement=" + o.url(o.Ports.Placement), "image=" + o.url(o.Ports.Glance),
-		"network=" + o.url(o.Ports.Neutron), "compute=" + o.url(o.Ports.Nova) + "/v2.1",
+	args := []string{o.folder}
+	for _, s := range [][3]string{
+		{"identity", Region, o.Keystone()}, {"placement", Region, o.url(o.Ports.Placement)}, {"image", Region, o.url(o.Ports.Glance)},
+		{"network", Region, o.url(o.Ports.Neutron)}, {"compute", Region, o.url(o.Ports.Nova) + "/v2.1"},
+		{"volumev3", Region, o.url(o.Ports.Cinder) + "/v3"}, {"load-balancer", Region, o.url(o.Ports.Octavia)},
+		{"image", SecondRegion, o.url(o.Ports.Asia)},
+	} {
+		args = append(args, strings.Join(s[:], "="))
 	}
 	if err := o.python(ctx, filepath.Join(o.installation.files(), "place.py"), args...); err != nil {
 		return err
 	}
-	for _, name := range []string{"keystone", "placement", "glance", "neutron"} {
+	for _, name := range []string{"keystone", "placement", "glance", "asia", "neutron", "cinder", "octavia"} {
 		if err := o.launch(ctx, name); err != nil {
 			return err
 		}
@@ -129,7 +140,9 @@ func (o *OpenStack) start(ctx context.Context) error {
 	if err := o.StartNova(ctx); err != nil {
 		return err
 	}
-	for name, port := range map[string]int{"glance": o.Ports.Glance, "neutron": o.Ports.Neutron} {
+	for name, port := range map[string]int{
+		"glance": o.Ports.Glance, "asia": o.Ports.Asia, "neutron": o.Ports.Neutron, "cinder": o.Ports.Cinder, "octavia": o.Ports.Octavia,
+	} {
 		if err := o.wait(ctx, name, func() bool { return answers(ctx, o.url(port)) }); err != nil {
 			return err
 		}
@@ -181,6 +194,9 @@ func (o *OpenStack) launch(ctx context.Context, name string) error {
 		"keystone":  {bin("keystone-wsgi-public"), "--host", "127.0.0.1", "--port", fmt.Sprint(o.Ports.Keystone)},
 		"placement": {bin("placement-api"), "--host", "127.0.0.1", "--port", fmt.Sprint(o.Ports.Placement)},
 		"glance":    {bin("glance-api"), "--config-file", conf},
+		"asia":      {bin("glance-api"), "--config-file", conf},
+		"cinder":    {bin("cinder-api"), "--config-file", conf},
+		"octavia":   {bin("octavia-api"), "--config-file", conf},
 		"neutron":   {bin("neutron-server"), "--config-file", conf},
 		"nova":      {filepath.Join(o.installation.files(), "whole.py"), conf, o.ready()},
 	}[name]
@@ -252,7 +268,9 @@ func (o *OpenStack) choosePorts() (err error) {
 			err = errors.Join(err, listener.Close())
 		}
 	}()
-	for _, port := range []*int{&o.Ports.Keystone, &o.Ports.Placement, &o.Ports.Glance, &o.Ports.Neutron, &o.Ports.Nova} {
+	for _, port := range []*int{
+		&o.Ports.Keystone, &o.Ports.Placement, &o.Ports.Glance, &o.Ports.Asia, &o.Ports.Neutron, &o.Ports.Nova, &o.Ports.Cinder, &o.Ports.Octavia,
+	} {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return err
@@ -269,7 +287,7 @@ func (o *OpenStack) choosePorts() (err error) {
 
 // configure writes the configuration of all services.
 func (c *cloud) configure() error {
-	for _, folder := range []string{"log", "images", "state", "lock", "fernet", "credential"} {
+	for _, folder := range []string{"log", "glance-images", "asia-images", "state", "lock", "fernet", "credential"} {
 		if err := os.MkdirAll(filepath.Join(c.folder, folder), 0o700); err != nil {
 			return err
 		}
@@ -285,7 +303,7 @@ func (c *cloud) configure() error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"keystone", "placement", "glance", "neutron", "nova"} {
+	for _, name := range []string{"keystone", "placement", "glance", "asia", "neutron", "nova", "cinder", "octavia"} {
 		var text strings.Builder
 		if err := templates.ExecuteTemplate(&text, name+".conf", c); err != nil {
 			return err
@@ -313,10 +331,14 @@ func copyTree(to, from string) error {
 		case entry.IsDir():
 			return os.MkdirAll(filepath.Join(to, path), 0o700)
 		}
-		content, err := os.ReadFile(filepath.Join(from, path))
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(filepath.Join(to, path), content, 0o600)
+		return copyFile(filepath.Join(to, path), filepath.Join(from, path))
 	})
+}
+
+func copyFile(to, from string) error {
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, content, 0o600)
 }

@@ -65,6 +65,11 @@ func (o *OpenStack) Client(ctx context.Context) (*gophercloud.ProviderClient, er
 	return o.login(ctx, User, Password, Project)
 }
 
+// Admin returns a client of the administrator that is logged in, for tests to change what there is.
+func (o *OpenStack) Admin(ctx context.Context) (*gophercloud.ProviderClient, error) {
+	return o.login(ctx, "admin", AdminPassword, "admin")
+}
+
 func (o *OpenStack) login(ctx context.Context, user, password, project string) (*gophercloud.ProviderClient, error) {
 	return openstack.AuthenticatedClient(ctx, gophercloud.AuthOptions{
 		IdentityEndpoint: o.Keystone(), Username: user, Password: password, TenantName: project, DomainName: Domain, AllowReauth: true,
@@ -76,7 +81,7 @@ var region = gophercloud.EndpointOpts{Region: Region}
 // populate creates the world.
 func (o *OpenStack) populate(ctx context.Context) (World, error) {
 	world := World{Images: map[string]string{}}
-	admin, err := o.login(ctx, "admin", adminPassword, "admin")
+	admin, err := o.Admin(ctx)
 	if err != nil {
 		return world, err
 	}
@@ -235,7 +240,7 @@ func (o *OpenStack) Boot(ctx context.Context, name, group string, metadata map[s
 
 // SetGroupQuota sets how many server groups the project may have.
 func (o *OpenStack) SetGroupQuota(ctx context.Context, limit int) error {
-	admin, err := o.login(ctx, "admin", adminPassword, "admin")
+	admin, err := o.Admin(ctx)
 	if err != nil {
 		return err
 	}

@@ -43,8 +43,8 @@ func classOf(shoot *seed.Shoot, name, image string) []client.Object {
 		"apiVersion": "openstack.machine.gardener.cloud/v1alpha1", "kind": "MachineProviderConfig",
 		"spec": map[string]any{
 			"imageID": image, "region": "europe", "availabilityZone": "europe-1a", "flavorName": "small", "keyName": "key",
-			"podNetworkCIDRs": []string{"100.96.0.0/11"},
-			"tags":            map[string]string{"kubernetes.io-cluster-" + shoot.Name: "1", "kubernetes.io-role-node": "1"},
+			"networkID": "network", "podNetworkCIDRs": []string{"100.96.0.0/11"},
+			"tags": map[string]string{"kubernetes.io-cluster-" + shoot.Name: "1", "kubernetes.io-role-node": "1"},
 		},
 	})
 	Expect(err).NotTo(HaveOccurred())

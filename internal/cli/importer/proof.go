@@ -166,7 +166,8 @@ func (l *inLandscape) compare(find func(*input.Given) ([]report.Finding, error))
 	}
 	for _, o := range l.order {
 		if n := errs[report.Object(o.Identity)]; n > 0 {
-			l.importing.notes = append(l.importing.notes, fmt.Sprintf("%s: lint or verify finds %s that %s there before", l.answers[o].Profile, report.Count(n, "error"), wasOrWere(n)))
+			l.importing.notes = append(l.importing.notes, fmt.Sprintf("%s: lint or verify finds %s that %s there before",
+				l.answers[o].Profile, report.Count(n, "error"), wasOrWere(n)))
 		}
 	}
 	for _, f := range is {

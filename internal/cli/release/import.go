@@ -158,7 +158,10 @@ func Import(p Profile, contents *Contents, options Options) Result {
 }
 
 func newTarget(p Profile, contents *Contents, options Options) *target {
-	t := &target{Profile: p, contents: contents, options: options, skipped: map[[2]string]int{}, skippedRegions: map[string]bool{}, unregistered: map[string]bool{}, edits: &edits{}}
+	t := &target{
+		Profile: p, contents: contents, options: options, edits: &edits{},
+		skipped: map[[2]string]int{}, skippedRegions: map[string]bool{}, unregistered: map[string]bool{},
+	}
 	if options.Map != nil {
 		given := *contents
 		given.Map, t.isMapGiven = options.Map, true

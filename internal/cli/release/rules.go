@@ -23,7 +23,8 @@ func Rules() []finding.Rule {
 		finding.Denies(RuleAmbiguous,
 			"Two images of the source are the same flavor in a profile, since it does not register the capability in which they differ. "+
 				"Which one boots would be a matter of chance.",
-			"Register the capability that the message names in `spec.machineCapabilities`, or choose one of the images with `--match`, or leave one out with `skip` of a map."),
+			"Register the capability that the message names in `spec.machineCapabilities`, "+
+				"or choose one of the images with `--match`, or leave one out with `skip` of a map."),
 		finding.Warns(RuleRegionMissing,
 			"The source has no image for a region of the profile, in some flavor. Worker pools that need that flavor cannot use the version there. "+
 				"What the profile has already in the region stays.",

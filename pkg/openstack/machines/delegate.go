@@ -45,7 +45,7 @@ type delegate struct {
 	planned  *plan
 	// refused is about new pools, which are left out of what is planned.
 	refused error
-	memory   *kit.Memory[openstack.Image, v1alpha1.WorkerStatus]
+	memory  *kit.Memory[openstack.Image, v1alpha1.WorkerStatus]
 }
 
 var _ genericactuator.WorkerDelegate = &delegate{}

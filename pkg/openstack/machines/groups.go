@@ -10,11 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/lookup"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/openstack/machines/servergroups"
 	"github.com/capkit/capkit/pkg/providerconfig"
+	"github.com/capkit/capkit/pkg/words"
 	"github.com/capkit/capkit/pkg/worker/kit"
 )
 
@@ -48,6 +50,9 @@ func (d *delegate) ensureServerGroups(ctx context.Context) error {
 func (d *delegate) cleanUpServerGroups(ctx context.Context) error {
 	pools, have := d.groupPools(), d.status.ServerGroupDependencies
 	if len(pools) == 0 && len(have) == 0 {
+		if d.worker.DeletionTimestamp != nil {
+			d.deleteUnrecorded(ctx)
+		}
 		return nil
 	}
 	compute, err := d.connect(ctx)
@@ -63,6 +68,19 @@ func (d *delegate) cleanUpServerGroups(ctx context.Context) error {
 		err = writeErr
 	}
 	return err
+}
+
+// deleteUnrecorded deletes server groups of a Worker that is being deleted, which neither asks for one nor has a record. There is one if the
+// process died between creating it and writing the record, and nobody has asked for it since. Mostly there is none, so an error is
+// no reason not to go on with the deletion.
+func (d *delegate) deleteUnrecorded(ctx context.Context) {
+	compute, err := d.connect(ctx)
+	if err == nil {
+		_, err = servergroups.Delete(ctx, compute, d.groupNames(), nil)
+	}
+	if err != nil {
+		logf.FromContext(ctx).Info("Going on with the deletion, without looking for server groups that were not recorded", "reason", words.Printable(err.Error()))
+	}
 }
 
 // groupsReferredTo returns the IDs of the server groups that the machine classes of a pool refer to.

@@ -8,10 +8,12 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -73,5 +75,48 @@ func TestEachHookAlone(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A server group that was created just before the process died is not recorded. It is that of its pool when the pool is reconciled again;
+// and if nobody has asked for it since, it goes with the Worker, whose deletion does not depend on that.
+func TestServerGroupThatWasNotRecorded(t *testing.T) {
+	o := fakenova.New(t, false)
+	name := ""
+	for range 2 { // the second one has no record of what the first one has created
+		s := situationOf(t, seven)
+		s.worker.Status.ProviderStatus = nil
+		d := delegateFor(t, s, o)
+		if err := d.PreReconcileHook(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		groups := o.Groups()
+		if len(groups) != len(d.groupPools()) || len(groups) == 0 {
+			t.Fatalf("%d server groups for %d pools", len(groups), len(d.groupPools()))
+		}
+		name = groups[0].Name
+	}
+	for _, answers := range []bool{false, true} {
+		s := situationOf(t, seven)
+		s.worker.Status.ProviderStatus = nil
+		d := delegateFor(t, s, o)
+		for i := range d.worker.Spec.Pools {
+			d.worker.Spec.Pools[i].ProviderConfig = nil
+		}
+		d.worker.DeletionTimestamp = &metav1.Time{Time: time.Unix(0, 0)}
+		o.Break(func(int, string, string) *fakenova.Fault {
+			if answers {
+				return nil
+			}
+			return &fakenova.Fault{Status: 503, Body: "away"}
+		})
+		if err := d.PostDeleteHook(t.Context()); err != nil {
+			t.Fatalf("OpenStack answers: %t: %v", answers, err)
+		}
+	}
+	for _, g := range o.Groups() {
+		if g.Name == name {
+			t.Errorf("%s is left over", name)
+		}
 	}
 }

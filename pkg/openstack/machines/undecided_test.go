@@ -17,6 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
 	"pgregory.net/rapid"
+
+	"github.com/capkit/capkit/pkg/openstack"
 )
 
 // afterwards is what follows a plan: the seed has its machine classes.
@@ -111,6 +113,46 @@ func TestPoolsThatRunGoOn(t *testing.T) {
 				s.worker.Spec.Pools[2] = pool
 			}
 		})
+	}
+}
+
+// The name of an image on a version in the legacy format is for amd64 alone (semantics S6). An arm64 pool that boots it all the same, as
+// releases of provider-openstack make it, goes on; a new one is refused.
+func TestPoolsThatBootAnImageByNameOnArm(t *testing.T) {
+	profile := func(s *situation, architecture string) {
+		spec := &s.cluster.CloudProfile.Spec
+		spec.MachineCapabilities = nil
+		spec.MachineTypes = []v1beta1.MachineType{{Name: "small", Architecture: &architecture}}
+		spec.MachineImages = []v1beta1.MachineImage{{Name: "gardenlinux", Versions: []v1beta1.MachineImageVersion{{
+			ExpirableVersion: v1beta1.ExpirableVersion{Version: "1877.5.0"}, Architectures: []string{"amd64", "arm64"},
+			InPlaceUpdates: &v1beta1.InPlaceUpdates{Supported: true},
+		}}}}
+		spec.ProviderConfig = &runtime.RawExtension{Raw: []byte(`{
+			"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
+			"machineImages": [{"name": "gardenlinux", "versions": [{"version": "1877.5.0", "image": "gl",
+				"regions": [{"name": "asia", "id": "1", "architecture": "arm64"}]}]}]
+		}`)}
+		for i := range s.worker.Spec.Pools {
+			p := &s.worker.Spec.Pools[i]
+			p.MachineType, p.Architecture = "small", &architecture
+			p.MachineImage = extensionsv1alpha1.MachineImage{Name: "gardenlinux", Version: "1877.5.0"}
+		}
+	}
+	s := situationOf(t, seven)
+	profile(s, "amd64")
+	before := planned(t, s)
+	s.afterwards(before)
+	profile(s, "arm64") // the same classes, as if they were for this architecture
+	after := planned(t, s)
+	for i := range after.pools {
+		image := after.pools[i].image
+		if image.Reference != (openstack.Image{Name: "gl"}) || image.Undecided == "" {
+			t.Errorf("%s: %v, undecided: %q", after.pools[i].deployments[0].PoolName, image.Reference, image.Undecided)
+		}
+	}
+	s.written, s.classes = nil, nil
+	if _, err := s.plan(); err == nil || !strings.Contains(err.Error(), "arm64") {
+		t.Errorf("new pools are not refused: %v", err)
 	}
 }
 

@@ -7,10 +7,14 @@ package entries
 
 import (
 	"iter"
+	"slices"
+	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/versions"
@@ -57,6 +61,17 @@ func Find(spec *v1beta1.CloudProfileSpec, id provider.ImageVersion) (Version, bo
 	return Version{}, false
 }
 
+// Index returns the image versions that a spec lists, by their names; of two of one name the first counts. The caller owns the map.
+func Index(spec *v1beta1.CloudProfileSpec) map[provider.ImageVersion]*v1beta1.MachineImageVersion {
+	index := map[provider.ImageVersion]*v1beta1.MachineImageVersion{}
+	for v := range Versions(spec) {
+		if _, found := index[v.ID]; !found {
+			index[v.ID] = v.MachineImageVersion
+		}
+	}
+	return index
+}
+
 // Mappings yields the versions of a provider's images, in order. Several may have one name.
 func Mappings[R any](images []imageselector.Image[R]) iter.Seq2[provider.ImageVersion, *imageselector.Version[R]] {
 	return func(yield func(provider.ImageVersion, *imageselector.Version[R]) bool) {
@@ -86,6 +101,117 @@ func References[R any](images []imageselector.Image[R]) iter.Seq[*imageselector.
 	}
 }
 
+// Regions returns the regions for which images have references of their own. The caller owns the set.
+func Regions[R any](images []imageselector.Image[R]) sets.Set[string] {
+	regions := sets.New[string]()
+	var last []imageselector.Regional[R]
+	for _, version := range Mappings(images) {
+		for i := range version.Flavors {
+			regional := version.Flavors[i].Regional
+			for k := range regional {
+				if k >= len(last) || last[k].Region != regional[k].Region { // mostly all flavors have the same
+					regions.Insert(regional[k].Region)
+				}
+			}
+			last = regional
+		}
+	}
+	return regions
+}
+
+// Flavors returns how many flavors there are: of image versions that a spec lists, and of a provider's images.
+func Flavors[R any](spec *v1beta1.CloudProfileSpec, images []imageselector.Image[R]) int {
+	n := 0
+	for v := range Versions(spec) {
+		n += len(v.CapabilityFlavors)
+	}
+	for _, version := range Mappings(images) {
+		n += len(version.Flavors)
+	}
+	return n
+}
+
+// DeclareReserved reports whether a machine type of a spec, a flavor of an image version that it lists, or one of a provider's images
+// declares a capability that Gardener keeps for itself.
+func DeclareReserved[R any](spec *v1beta1.CloudProfileSpec, images []imageselector.Image[R]) bool {
+	for i := range spec.MachineTypes {
+		if declareReserved(spec.MachineTypes[i].Capabilities) {
+			return true
+		}
+	}
+	for v := range Versions(spec) {
+		for i := range v.CapabilityFlavors {
+			if declareReserved(v.CapabilityFlavors[i].Capabilities) {
+				return true
+			}
+		}
+	}
+	for _, version := range Mappings(images) {
+		for i := range version.Flavors {
+			if declareReserved(version.Flavors[i].Capabilities) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func declareReserved(c v1beta1.Capabilities) bool {
+	for name := range c {
+		if strings.HasPrefix(name, capability.ReservedPrefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsReserved reports whether it is a capability that Gardener keeps for itself which a definition registers.
+func IsReserved(d v1beta1.CapabilityDefinition) bool {
+	return strings.HasPrefix(d.Name, capability.ReservedPrefix)
+}
+
+// RegionsOf returns the names of the regions of a spec, in its order. The caller owns the slice.
+func RegionsOf(spec *v1beta1.CloudProfileSpec) []string {
+	var regions []string
+	for _, region := range spec.Regions {
+		regions = append(regions, region.Name)
+	}
+	return regions
+}
+
+// Unlisted returns the image versions that a provider's images map, and core does not list.
+func Unlisted[R any](images []imageselector.Image[R], core map[provider.ImageVersion]*v1beta1.MachineImageVersion) sets.Set[provider.ImageVersion] {
+	unlisted := sets.New[provider.ImageVersion]()
+	for id := range Mappings(images) {
+		if core[id] == nil {
+			unlisted.Insert(id)
+		}
+	}
+	return unlisted
+}
+
+// Earlier returns what finds the first of some references that is for the region of another one behind it; nil if there is none. It
+// has to be asked about all of them, in order. A few are looked through, and there may be thousands.
+func Earlier[R any](regional []imageselector.Regional[R]) func(int) *imageselector.Regional[R] {
+	var first map[string]int
+	if len(regional) > 8 {
+		first = make(map[string]int, len(regional))
+	}
+	return func(i int) *imageselector.Regional[R] {
+		k, found := first[regional[i].Region]
+		if first == nil {
+			k = slices.IndexFunc(regional[:i], func(r imageselector.Regional[R]) bool { return r.Region == regional[i].Region })
+			found = k >= 0
+		} else if !found {
+			first[regional[i].Region] = i
+		}
+		if !found {
+			return nil
+		}
+		return &regional[k]
+	}
+}
+
 // Without returns those of some regions for which a flavor has no reference of their own.
 func Without[R any](flavor *imageselector.Flavor[R], regions []string) []string {
 	own := map[string]bool{} // of a few regions, it is not allocated
@@ -99,4 +225,12 @@ func Without[R any](flavor *imageselector.Flavor[R], regions []string) []string 
 		}
 	}
 	return without
+}
+
+// OnlyWithout returns the region, of some, for which alone a flavor has no reference of its own; empty if that is none, or several.
+func OnlyWithout[R any](flavor *imageselector.Flavor[R], regions []string) string {
+	if without := Without(flavor, regions); len(without) == 1 {
+		return without[0]
+	}
+	return ""
 }

@@ -2,13 +2,13 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tells copied databases where they are, and Keystone where the services are: place.py FOLDER REGION TYPE=URL..."""
+"""Tells copied databases where they are, and Keystone where the services are: place.py FOLDER TYPE=REGION=URL..."""
 
 import glob
 import sqlite3
 import sys
 
-folder, region, *services = sys.argv[1:]
+folder, *services = sys.argv[1:]
 
 for name in glob.glob(folder + '/*.db'):
     with sqlite3.connect(name) as database:
@@ -23,10 +23,11 @@ with sqlite3.connect(folder + '/nova_api.db') as cells:
 with sqlite3.connect(folder + '/keystone.db') as keystone:
     keystone.execute('DELETE FROM endpoint')
     keystone.execute('DELETE FROM service')
-    for kind, url in (s.split('=', 1) for s in services):
-        keystone.execute('INSERT INTO service (id, type, enabled, extra) VALUES (?, ?, 1, ?)',
+    for kind, region, url in (s.split('=', 2) for s in services):
+        keystone.execute('INSERT OR IGNORE INTO service (id, type, enabled, extra) VALUES (?, ?, 1, ?)',
                          (kind, kind, '{"name": "%s"}' % kind))
+        keystone.execute("INSERT OR IGNORE INTO region (id, description, extra) VALUES (?, '', '{}')", (region,))
         for interface in ('public', 'internal', 'admin'):
             keystone.execute(
                 'INSERT INTO endpoint (id, interface, service_id, url, extra, enabled, region_id) '
-                "VALUES (?, ?, ?, ?, '{}', 1, ?)", (kind + '-' + interface, interface, kind, url, region))
+                "VALUES (?, ?, ?, ?, '{}', 1, ?)", ('-'.join((kind, region, interface)), interface, kind, url, region))

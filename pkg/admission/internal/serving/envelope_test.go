@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package admission
+package serving
 
 import (
 	"encoding/json"
@@ -55,7 +55,7 @@ func TestReviewsOnly(t *testing.T) {
 			http.StatusRequestEntityTooLarge, "more than 300000 JSON values"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			l := newLimits(logr.Discard())
+			l := newLimits(logr.Discard(), 10*time.Second)
 			status, text := answerOf(t, l, row.method, row.media, row.body)
 			if status != row.status || !strings.Contains(text, row.says) {
 				t.Errorf("answered with %d %q; it should be %d %q", status, text, row.status, row.says)
@@ -105,7 +105,7 @@ func answerOf(t *testing.T, l *limits, method, media, body string) (int, string)
 
 // TestManyValuesAtOnceAreRefused sends a review while others hold most of what there is room for.
 func TestManyValuesAtOnceAreRefused(t *testing.T) {
-	l := newLimits(logr.Discard())
+	l := newLimits(logr.Discard(), 10*time.Second)
 	review := "{" + reviewMeta + `,"x":["a","b","c"]}`
 	weight := 7 + int64(len(review))/bytesPerValue // as many as commas and opening brackets, and one; and its length
 	if !l.light.TryAcquire(maxLightWeight - weight) {
@@ -132,7 +132,7 @@ func TestLargeRequestsWait(t *testing.T) {
 }
 
 func oneAfterTheOther(t *testing.T, large string) {
-	l := newLimits(logr.Discard())
+	l := newLimits(logr.Discard(), 10*time.Second)
 	var serving, arrived atomic.Int32
 	begun, goOn := make(chan struct{}, 4), make(chan struct{})
 	handler := l.server(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package admission
+package serving
 
 import (
 	"bytes"
@@ -11,15 +11,11 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
-	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
-	"github.com/gardener/gardener/pkg/utils/gardener/operator"
 	"github.com/go-logr/logr"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -45,19 +41,12 @@ type certificate struct {
 	trustedSince time.Time
 }
 
-// configurationName is the name that Gardener gives to the webhook configurations of a component.
-func configurationName(component string) string {
-	if strings.HasPrefix(os.Getenv("WEBHOOK_CONFIG_NAMESPACE"), operator.ExtensionRuntimeNamespacePrefix) {
-		component += extensionswebhook.NameSuffixRuntime
-	}
-	return extensionswebhook.PrefixedName(component, false)
-}
-
-// trustedCertificate returns the certificate in a folder, where there is one already, and keeps it up to date.
-func trustedCertificate(ctx context.Context, mgr manager.Manager, folder, component string, syncPeriod time.Duration) (*certificate, error) {
+// trustedCertificate returns the certificate in a folder, where there is one already, and keeps it up to date by what the webhook
+// configurations of a name trust.
+func trustedCertificate(ctx context.Context, mgr manager.Manager, folder, configuration string, syncPeriod time.Duration) (*certificate, error) {
 	c := &certificate{
 		log: mgr.GetLogger().WithName("webhook-certificate"), reader: mgr.GetClient(),
-		configuration: configurationName(component), folder: folder, settling: min(maxSettling, syncPeriod),
+		configuration: configuration, folder: folder, settling: min(maxSettling, syncPeriod),
 	}
 	if err := c.check(ctx, time.Now()); err != nil {
 		return nil, fmt.Errorf("reading the certificate of the webhook server: %w", err)

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package admission
+package serving
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/gardener/gardener/pkg/utils/secrets"
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -123,12 +124,32 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-func TestConfigurationName(t *testing.T) {
-	if got := configurationName("admission-openstack"); got != "gardener-extension-admission-openstack" {
-		t.Error(got)
+// TestCertificateExpiration has an authority that ends before what it has signed, as those of Gardener's packages do.
+func TestCertificateExpiration(t *testing.T) {
+	reader := &trusting{}
+	c := &certificate{log: logr.Discard(), reader: reader, folder: t.TempDir()}
+	authority := issue(t, c.folder, time.Hour, 365*24*time.Hour)
+	if err := c.check(t.Context(), time.Now()); err != nil {
+		t.Fatal(err)
 	}
-	t.Setenv("WEBHOOK_CONFIG_NAMESPACE", "runtime-extension-provider-openstack")
-	if got := configurationName("admission-openstack"); got != "gardener-extension-admission-openstack-runtime" {
-		t.Error(got)
+	measure := func() float64 {
+		c.measure(t.Context())
+		return testutil.ToFloat64(certificateExpiration)
+	}
+	if got, want := measure(), float64(c.current.Load().Leaf.NotAfter.Unix()); got != want {
+		t.Errorf("nobody is to trust it: %v, want %v", got, want)
+	}
+	reader.bundle = authority.CertificatePEM
+	ends := float64(authority.Certificate.NotAfter.Unix())
+	if got := measure(); got != ends {
+		t.Errorf("%v, want %v, when the authority ends", got, ends)
+	}
+	reader.err = errors.New("no API server")
+	if got := measure(); got != ends {
+		t.Errorf("nobody knows: %v, want what it was", got)
+	}
+	reader.err, reader.bundle = nil, []byte("")
+	if got := measure(); got != 0 {
+		t.Errorf("it is not trusted: %v", got)
 	}
 }

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package admission
+package serving
 
 import (
 	"errors"
@@ -36,7 +36,7 @@ func TestMemoryIsBound(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			debug.SetMemoryLimit(1<<63 - 1)
 			var logged strings.Builder
-			boundMemory(funcr.New(func(_, line string) { logged.WriteString(line) }, funcr.Options{}), row.limit)
+			BoundMemory(funcr.New(func(_, line string) { logged.WriteString(line) }, funcr.Options{}), row.limit)
 			if goal := debug.SetMemoryLimit(-1); goal != row.goal {
 				t.Errorf("the goal is %d; it should be %d", goal, row.goal)
 			}

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package admission
+package serving
 
 import (
 	"bytes"
@@ -82,10 +82,9 @@ type limits struct {
 	light, heavy *semaphore.Weighted
 }
 
-// newLimits returns limits with room for nine of the largest requests. The API server waits for an answer no longer
-// than a body may take to arrive.
-func newLimits(log logr.Logger) *limits {
-	const patience = timeoutSeconds * time.Second
+// newLimits returns limits with room for nine of the largest requests. patience is how long the API server waits for an answer: a
+// body may take as long to arrive.
+func newLimits(log logr.Logger, patience time.Duration) *limits {
 	return &limits{
 		log: log.WithName("limits"), maxHeld: 64 << 20, maxReceiving: patience, maxAnswering: 3 * patience,
 		light: semaphore.NewWeighted(maxLightWeight), heavy: semaphore.NewWeighted(maxValues),
@@ -191,7 +190,7 @@ func foreign(status int, format string, args ...any) error {
 // checkHeader returns an error if a request to a webhook has another method or media type than those of API servers.
 func checkHeader(r *http.Request) error {
 	if r.Method != http.MethodPost {
-		return foreign(http.StatusMethodNotAllowed, "webhooks are asked with the method POST, not %s", cut(r.Method, 20))
+		return foreign(http.StatusMethodNotAllowed, "webhooks are asked with the method POST, not %s", Cut(r.Method, 20))
 	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" {
@@ -225,10 +224,10 @@ func checkEnvelope(body []byte) error {
 	review := admissionv1.SchemeGroupVersion.WithKind("AdmissionReview")
 	switch {
 	case err != nil:
-		return foreign(http.StatusBadRequest, "the body is not JSON: %s", shown(err.Error(), maxErrorText))
+		return foreign(http.StatusBadRequest, "the body is not JSON: %s", Shown(err.Error(), MaxErrorText))
 	case kind != review.Kind || version != review.GroupVersion().String():
 		return foreign(http.StatusBadRequest, "the body must have kind %s and apiVersion %s, not %q and %q",
-			review.Kind, review.GroupVersion(), cut(kind, 60), cut(version, 60))
+			review.Kind, review.GroupVersion(), Cut(kind, 60), Cut(version, 60))
 	}
 	return nil
 }

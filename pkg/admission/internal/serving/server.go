@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package admission
+package serving
 
 import (
 	"context"
@@ -12,16 +12,11 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
 	gardenerhealthz "github.com/gardener/gardener/pkg/healthz"
-	kubernetesutils "github.com/gardener/gardener/pkg/utils/kubernetes"
 	"github.com/go-logr/logr"
-	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/util/wait"
-	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -44,7 +39,7 @@ type server struct {
 	certificate *certificate
 	tls         *tlsOptions
 	limits      *limits
-	hearing     *hearing
+	hearing     *Hearing
 	// signalled is done when the process is asked to stop, which is some time before the server is.
 	signalled context.Context
 }
@@ -155,95 +150,6 @@ func (s *server) listening(request *http.Request) error {
 type quiet struct{ log logr.Logger }
 
 func (q quiet) Write(line []byte) (int, error) {
-	q.log.V(1).Info("The HTTP server says", "line", shown(strings.TrimSpace(string(line)), maxErrorText))
+	q.log.V(1).Info("The HTTP server says", "line", Shown(strings.TrimSpace(string(line)), MaxErrorText))
 	return len(line), nil
-}
-
-// everyReplica is a runnable of each replica, and not of the leader alone.
-type everyReplica func(ctx context.Context) error
-
-// Start runs it until ctx is done.
-func (r everyReplica) Start(ctx context.Context) error { return r(ctx) }
-
-// NeedLeaderElection says that it does not.
-func (everyReplica) NeedLeaderElection() bool { return false }
-
-// eachSecond has each replica do something once a second.
-func eachSecond(step func(ctx context.Context)) manager.Runnable {
-	return everyReplica(func(ctx context.Context) error {
-		wait.UntilWithContext(ctx, step, time.Second)
-		return nil
-	})
-}
-
-// delayed returns a context that is done some time after ctx.
-func delayed(ctx context.Context, delay time.Duration) context.Context {
-	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	context.AfterFunc(ctx, func() { time.AfterFunc(delay, cancel) })
-	return later
-}
-
-// tlsOptions say what the webhook server negotiates. API servers speak TLS 1.3, which is the lowest version by default.
-// It can be lowered for a proxy without TLS 1.3.
-type tlsOptions struct {
-	minVersion   string
-	cipherSuites []string
-
-	version uint16
-	// suites are those for TLS 1.2; those of TLS 1.3 cannot be chosen.
-	suites []uint16
-}
-
-const (
-	tlsMinVersionFlag   = "tls-min-version"
-	tlsCipherSuitesFlag = "tls-cipher-suites"
-)
-
-// The versions that can be asked for; those before are not safe.
-var tlsVersions = []string{"VersionTLS12", "VersionTLS13"}
-
-// http2Suite is the suite that HTTP/2 requires. API servers speak HTTP/2 with webhooks that are registered with a URL.
-const http2Suite = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"
-
-// AddFlags adds the flags, which are named as those of Kubernetes.
-func (o *tlsOptions) AddFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.minVersion, tlsMinVersionFlag, "VersionTLS13",
-		"Lowest TLS version that the webhook server accepts: "+strings.Join(tlsVersions, " or ")+".")
-	flags.StringSliceVar(&o.cipherSuites, tlsCipherSuitesFlag, nil,
-		"Cipher suites that the webhook server accepts with TLS 1.2, separated by commas; Gardener's if there are none. "+
-			"Those of TLS 1.3 cannot be chosen. Possible values: "+strings.Join(tls12Suites(), ", ")+".")
-}
-
-// tls12Suites returns the names of the suites that can be chosen: those of Gardener that are of TLS 1.2 and go with
-// certificates that have RSA keys, as those of Gardener have.
-func tls12Suites() []string {
-	return slices.DeleteFunc(slices.Clone(kubernetesutils.TLSCipherSuites), func(name string) bool {
-		return !strings.HasPrefix(name, "TLS_ECDHE_RSA_")
-	})
-}
-
-// Complete checks the values.
-func (o *tlsOptions) Complete() (err error) {
-	chosen, possible := o.cipherSuites, tls12Suites()
-	if len(chosen) == 0 {
-		chosen = possible
-	}
-	unknown := slices.IndexFunc(chosen, func(name string) bool { return !slices.Contains(possible, name) })
-	o.version, err = cliflag.TLSVersion(o.minVersion)
-	switch {
-	case err != nil || !slices.Contains(tlsVersions, o.minVersion):
-		return fmt.Errorf("invalid --%s: %q; it is one of %s",
-			tlsMinVersionFlag, o.minVersion, strings.Join(tlsVersions, ", "))
-	case len(o.cipherSuites) > 0 && o.version > tls.VersionTLS12:
-		return fmt.Errorf("--%s is about TLS 1.2, which is not accepted; add --%s=VersionTLS12, or leave it out",
-			tlsCipherSuitesFlag, tlsMinVersionFlag)
-	case unknown >= 0:
-		return fmt.Errorf("invalid --%s: %q; possible are %s",
-			tlsCipherSuitesFlag, chosen[unknown], strings.Join(possible, ", "))
-	case !slices.Contains(chosen, http2Suite):
-		return fmt.Errorf("invalid --%s: %s must be among them, since HTTP/2 requires it",
-			tlsCipherSuitesFlag, http2Suite)
-	}
-	o.suites, err = cliflag.TLSCipherSuites(chosen)
-	return err
 }

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package admission
+package serving
 
 import (
 	"context"
@@ -34,7 +34,7 @@ const (
 	catchingUp = time.Second
 )
 
-// hearing knows since when the API server of the garden has been silent. What the informers know is as old as that. It is
+// Hearing knows since when the API server of the garden has been silent. What the informers know is as old as that. It is
 // safe for concurrent use.
 //
 // Each informer has a watch. What is on its connection comes in order, so that one which is open misses nothing as long as
@@ -47,7 +47,7 @@ const (
 //
 // The time that a list takes is not in it: at first, which is for other checks to say, and if the API server has forgotten
 // what happened before a new watch.
-type hearing struct {
+type Hearing struct {
 	log logr.Logger
 	// max is how long it may be silent.
 	max time.Duration
@@ -60,14 +60,14 @@ type hearing struct {
 	reported error // why requests are refused, as the log has it
 }
 
-func newHearing(log logr.Logger, maxSilence time.Duration) *hearing {
-	return &hearing{log: log.WithName("hearing"), max: maxSilence, now: time.Now, watches: map[string]*heardWatch{}}
+func newHearing(log logr.Logger, maxSilence time.Duration) *Hearing {
+	return &Hearing{log: log.WithName("hearing"), max: maxSilence, now: time.Now, watches: map[string]*heardWatch{}}
 }
 
 // heardWatch is a watch on the objects of a kind: the body of its response, which takes down that it has ended.
 type heardWatch struct {
 	io.ReadCloser
-	hearing  *hearing
+	hearing  *Hearing
 	resource string
 	// conn is its connection with HTTP/2, on which its beginning has come; nil if there is none.
 	conn   *heardConn
@@ -106,7 +106,7 @@ func (c *heardConn) Read(into []byte) (int, error) {
 // listen has the watches of all clients that are made by a config be heard, and API servers be asked for an answer if they
 // are silent for a third of the time that they may be: the connection is given up, and another one made, if there is none
 // within another third. client-go reads that from the environment, so that it holds for all clients of the process.
-func (h *hearing) listen(config *rest.Config) error {
+func (h *Hearing) listen(config *rest.Config) error {
 	dialer := &net.Dialer{
 		Timeout:         30 * time.Second, // as in client-go
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: h.max / 3, Interval: h.max / 9, Count: 3},
@@ -129,7 +129,7 @@ func (h *hearing) listen(config *rest.Config) error {
 }
 
 type heardTripper struct {
-	hearing *hearing
+	hearing *Hearing
 	next    http.RoundTripper
 }
 
@@ -200,7 +200,7 @@ func (w *heardWatch) end() {
 
 // silent returns the age of what is known: how long nothing was heard of what has not been heard of for longest; 0 before
 // the first watch. The error says that this is too long, of what, and since when.
-func (h *hearing) silent() (age time.Duration, err error) {
+func (h *Hearing) silent() (age time.Duration, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now, longest := h.now(), time.Duration(0)
@@ -220,7 +220,7 @@ func (h *hearing) silent() (age time.Duration, err error) {
 
 // outdated returns the refusal of all requests while the API server is silent: what was stored meanwhile is not known. API
 // servers then try again. It is not enough not to be ready: on connections that there are, a replica goes on to be asked.
-func (h *hearing) outdated() error {
+func (h *Hearing) outdated() error {
 	if _, err := h.silent(); err != nil {
 		return refusal{refusedOutdated, http.StatusServiceUnavailable, err.Error()}
 	}
@@ -229,7 +229,7 @@ func (h *hearing) outdated() error {
 
 // report says in a metric how old what is known is, and in the log when the API server falls silent and is heard again.
 // Nobody else may call it at the same time.
-func (h *hearing) report(context.Context) {
+func (h *Hearing) report(context.Context) {
 	age, err := h.silent()
 	silenceSeconds.Set(age.Seconds())
 	switch {

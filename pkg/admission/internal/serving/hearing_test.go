@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package admission
+package serving
 
 import (
 	"io"
@@ -22,13 +22,13 @@ import (
 
 // listener hears an API server that does what a test says, at a time that it says.
 type listener struct {
-	*hearing
+	*Hearing
 	clock time.Time
 }
 
 func newListener() *listener {
 	l := &listener{clock: time.Date(2026, 11, 23, 18, 0, 0, 0, time.FixedZone("elsewhere", 3600))}
-	l.hearing = newHearing(logr.Discard(), 30*time.Second)
+	l.Hearing = newHearing(logr.Discard(), 30*time.Second)
 	l.now = func() time.Time { return l.clock }
 	return l
 }
@@ -58,7 +58,7 @@ func (l *listener) watch(t *testing.T, major int, url string) *opened {
 		httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{Conn: o.conn})
 		return &http.Response{StatusCode: http.StatusOK, ProtoMajor: major, Body: body}, nil
 	})
-	response, err := heardTripper{l.hearing, answers}.RoundTrip(httptest.NewRequest(http.MethodGet, url, http.NoBody))
+	response, err := heardTripper{l.Hearing, answers}.RoundTrip(httptest.NewRequest(http.MethodGet, url, http.NoBody))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestHearing(t *testing.T) {
 			answers := transport(func(*http.Request) (*http.Response, error) {
 				return &http.Response{StatusCode: test.status, ProtoMajor: 2, Body: http.NoBody}, nil
 			})
-			_, err := heardTripper{l.hearing, answers}.RoundTrip(httptest.NewRequest(http.MethodGet, test.url, http.NoBody))
+			_, err := heardTripper{l.Hearing, answers}.RoundTrip(httptest.NewRequest(http.MethodGet, test.url, http.NoBody))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -175,7 +175,7 @@ func TestNobodyIsAnsweredWhileItIsSilent(t *testing.T) {
 	profiles := l.watch(t, 2, watchedProfiles)
 	served := 0
 	handler := &server{
-		limits: newLimits(logr.Discard()), hearing: l.hearing, signalled: t.Context(),
+		limits: newLimits(logr.Discard(), 10*time.Second), hearing: l.Hearing, signalled: t.Context(),
 		handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served++ }),
 	}
 	for _, test := range []struct{ passes, status, age int }{{29, 200, 30}, {1, 503, 31}, {100, 503, 131}, {0, 200, 0}, {30, 200, 30}} {

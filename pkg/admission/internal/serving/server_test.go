@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package admission
+package serving
 
 import (
 	"bufio"
@@ -20,6 +20,10 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"go.uber.org/zap/zapcore"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"github.com/capkit/capkit/pkg/words"
 )
 
 const servedPath = "/webhooks/validate-shoot"
@@ -43,11 +47,11 @@ func startServer(t *testing.T, handler http.HandlerFunc, change func(*server)) *
 	mux.Handle(servedPath, handler)
 	s := &server{
 		log: logr.Discard(), address: listener.Addr().String(), handler: mux, certificate: c, tls: &tlsOptions{minVersion: "VersionTLS13"},
-		limits: newLimits(logr.Discard()), hearing: newHearing(logr.Discard(), time.Minute), signalled: t.Context(),
+		limits: newLimits(logr.Discard(), 10*time.Second), hearing: newHearing(logr.Discard(), time.Minute), signalled: t.Context(),
 	}
 	s.limits.maxReceiving, s.limits.maxAnswering = time.Minute, 2*time.Minute
 	change(s)
-	if err := s.tls.Complete(); err != nil {
+	if err := s.tls.complete(); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -166,7 +170,7 @@ func TestTLSOptionsThatMakeNoSense(t *testing.T) {
 			"--tls-cipher-suites is about TLS 1.2, which is not accepted; add --tls-min-version=VersionTLS12, or leave it out"},
 	} {
 		options := &tlsOptions{minVersion: test.minVersion, cipherSuites: test.suites}
-		if err := options.Complete(); err == nil || !strings.Contains(err.Error(), test.want) {
+		if err := options.complete(); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v: the error is %v", options, err)
 		}
 	}
@@ -300,4 +304,17 @@ func TestRequestsThatAreTakenBack(t *testing.T) {
 	}
 	mu.Unlock()
 	eventually(t, "nothing is held any more", func() bool { return s.limits.held.Load() == 0 })
+}
+
+// TestWhatTheHTTPServerSaysIsPrintable lets strangers choose what is wrong with a connection.
+func TestWhatTheHTTPServerSaysIsPrintable(t *testing.T) {
+	var log strings.Builder
+	logger := zap.New(zap.WriteTo(&log), zap.Level(zapcore.DebugLevel), zap.ConsoleEncoder())
+	if _, err := (quiet{logger}).Write([]byte("a\x1b[31m\n\u009b\u202e\n")); err != nil {
+		t.Fatal(err)
+	}
+	line := strings.ReplaceAll(strings.TrimSuffix(log.String(), "\n"), "\t", " ")
+	if words.Printable(line) != line || !strings.Contains(line, "[31m") {
+		t.Errorf("the log is %q", line)
+	}
 }

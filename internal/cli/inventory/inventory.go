@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package inventory has the command inventory: it reads what a cloud has, or what the cloud's own command has printed about that, and
+// prints it in the format of pkg/inventory. What reads an OpenStack is in openstack below this folder, what reads the output of
+// other commands in printed.
+package inventory
+
+import (
+	"io"
+	"iter"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/pkg/inventory"
+)
+
+// Command returns the command inventory.
+func Command(c *command.Call) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "inventory openstack|import",
+		Short: "Write down what a cloud has: images, machine types, zones, networks",
+		Long: `Prints an inventory: what a cloud has in each of its regions. "capkit verify" judges profiles by it, without credentials.
+
+"inventory openstack" reads an OpenStack, with the credentials that every OpenStack client finds. "inventory import" reads what the commands
+of AWS, Azure, GCP and OpenStack print as JSON. Neither changes anything in a cloud.`,
+		Example: "  capkit inventory openstack --os-cloud production > inventory.yaml\n" +
+			"  capkit inventory import aws --region eu-west-1 images.json > inventory.yaml",
+		ValidArgsFunction: cobra.NoFileCompletions,
+
+		Args: command.NoFiles("say what to read: inventory openstack, or inventory import"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(openStack(c), imports(c))
+	return cmd
+}
+
+// formats are the forms of output by the names of the flag -o. An inventory as text is YAML.
+var formats = map[string]string{"text": "yaml", "yaml": "yaml", "json": "json"}
+
+// write prints an inventory when all of it is there, so that nobody takes a part for the whole. It is in a file until then, since it
+// may be large.
+func write(c *command.Call, format, provider string, taken time.Time, regions iter.Seq2[inventory.Region, error]) (err error) {
+	file, err := os.CreateTemp("", "capkit-inventory-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(file.Name()) }()
+	defer func() { _ = file.Close() }()
+	if err := inventory.Write(file, formats[format], provider, taken, regions); err != nil {
+		return err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err = io.Copy(c.Stdout, file)
+	return err
+}

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package inventory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/inventory/openstack"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/inventory"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+type openStackFlags struct {
+	output, cloud string
+	regions       []string
+	timeout       time.Duration
+}
+
+// openStack returns the command inventory openstack.
+func openStack(c *command.Call) *cobra.Command {
+	flags := &openStackFlags{}
+	cmd := &cobra.Command{
+		Use:   "openstack",
+		Short: "Read what an OpenStack has, with the credentials of clouds.yaml or OS_*",
+		Long: `Reads what an OpenStack has, in all regions of its catalogue or those that you name, and prints it. It only reads: it sends GET and HEAD,
+and the POST that asks Keystone for a token.
+
+It finds the credentials where every OpenStack client finds them: in clouds.yaml and secure.yaml in the working directory,
+~/.config/openstack or /etc/openstack, or in OS_AUTH_URL and the other OS_*. Passwords, tokens and application credentials work.
+
+What the role may not read, or a service that is missing or fails, is listed as unread, and standard error says why. The exit status is 0
+then, and 2 if nothing at all could be read.`,
+		Example: "  capkit inventory openstack > inventory.yaml\n" +
+			"  capkit inventory openstack --os-cloud production --region europe,asia -o json > inventory.json",
+		ValidArgsFunction: cobra.NoFileCompletions,
+
+		Args: command.NoFiles("inventory openstack takes no arguments: say --os-cloud NAME for a cloud of clouds.yaml"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runOpenStack(cmd.Context(), c, flags) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&flags.cloud, "os-cloud", "", "`NAME` of the cloud in clouds.yaml; without the flag that of OS_CLOUD")
+	f.StringSliceVar(&flags.regions, "region", nil, "regions to read, by `NAME,...`; without the flag all of the catalogue")
+	f.DurationVar(&flags.timeout, "timeout", openstack.Timeout, "how long each answer may take, as a `DURATION` like 1m; it is asked for three times")
+	for _, name := range []string{"os-cloud", "region", "timeout"} {
+		command.Complete(cmd, name, nil) // no files
+	}
+	command.OutputFlag(cmd, &flags.output, command.AnswerFormats)
+	return cmd
+}
+
+func runOpenStack(ctx context.Context, c *command.Call, flags *openStackFlags) error {
+	if flags.timeout <= 0 {
+		return fmt.Errorf("invalid --timeout %v: use a duration like 30s", flags.timeout)
+	}
+	cloud, err := openstack.Find(flags.cloud, os.Getenv)
+	if err != nil {
+		return err
+	}
+	taken := time.Now()
+	session, err := openstack.Connect(ctx, cloud, openstack.Options{Timeout: flags.timeout})
+	if err != nil {
+		return err
+	}
+	regions, err := session.Regions(flags.regions)
+	if err != nil {
+		return err
+	}
+	var unread []openstack.Unread
+	something := false
+	work := c.Terminal.Begin("reading regions", len(regions))
+	err = write(c, flags.output, "openstack", taken, func(yield func(inventory.Region, error) bool) {
+		for result, err := range session.Read(ctx, regions, func() { work.Steps(1) }) {
+			unread = append(unread, result.Unread...)
+			something = something || len(result.Region.Unread) < len(inventory.Lists())
+			if !yield(result.Region, err) {
+				return
+			}
+		}
+		work.End()
+		work = nil
+		for _, u := range unread {
+			report.Printf(c.Stderr, "note: region %s: %s could not be read: %s\n", u.Region, words.And(u.Lists), u.Why)
+		}
+		if !something {
+			yield(inventory.Region{}, errNothing)
+		}
+	})
+	work.End()
+	return err
+}
+
+var errNothing = errors.New("nothing could be read of any region")

@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package openstack
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// settings are those of a cloud: a member of clouds in clouds.yaml, with the names that openstacksdk has for them. All of them are
+// texts, since a password may look like a number.
+type settings struct {
+	Profile string `yaml:"profile"`
+	Cloud   string `yaml:"cloud"` // the older name of profile
+
+	AuthType     string `yaml:"auth_type"`
+	Auth         auth   `yaml:"auth"`
+	Interface    string `yaml:"interface"`
+	EndpointType string `yaml:"endpoint_type"` // the older name of interface
+
+	Verify   string `yaml:"verify"`
+	Insecure string `yaml:"insecure"`
+	CACert   string `yaml:"cacert"`
+	Cert     string `yaml:"cert"`
+	Key      string `yaml:"key"`
+}
+
+// auth is who asks, and for which project.
+type auth struct {
+	AuthURL string `yaml:"auth_url"`
+
+	Username string `yaml:"username"`
+	UserID   string `yaml:"user_id"`
+	Password string `yaml:"password"`
+	Token    string `yaml:"token"`
+
+	CredentialID     string `yaml:"application_credential_id"`
+	CredentialName   string `yaml:"application_credential_name"`
+	CredentialSecret string `yaml:"application_credential_secret"`
+
+	ProjectName string `yaml:"project_name"`
+	ProjectID   string `yaml:"project_id"`
+	TenantName  string `yaml:"tenant_name"` // the older names of these two
+	TenantID    string `yaml:"tenant_id"`
+
+	UserDomainName    string `yaml:"user_domain_name"`
+	UserDomainID      string `yaml:"user_domain_id"`
+	ProjectDomainName string `yaml:"project_domain_name"`
+	ProjectDomainID   string `yaml:"project_domain_id"`
+	DomainName        string `yaml:"domain_name"`
+	DomainID          string `yaml:"domain_id"`
+	DefaultDomain     string `yaml:"default_domain"`
+
+	TrustID     string `yaml:"trust_id"`
+	SystemScope string `yaml:"system_scope"`
+}
+
+// Find returns how a cloud is reached: the one of this name in clouds.yaml. Without a name it is that which OS_CLOUD names, or else the
+// one that OS_* describe, or else the only one in clouds.yaml. getenv is that of the process.
+func Find(name string, getenv func(string) string) (*Cloud, error) {
+	env := environment(getenv)
+	if name = cmp.Or(name, getenv("OS_CLOUD")); name == "" && env.Auth.AuthURL != "" {
+		return env.cloud("the environment", "OS_", strings.ToUpper)
+	}
+	found, from, err := named(name, getenv)
+	if err != nil {
+		return nil, err
+	}
+	found.override(&env)
+	return found.cloud(from, "", strings.ToLower)
+}
+
+// override lets the environment count for what has nothing to do with who asks, as other clients do; and a password, which many do
+// not want in a file.
+func (s *settings) override(env *settings) {
+	s.Interface = cmp.Or(env.Interface, s.Interface)
+	s.CACert, s.Cert, s.Key = cmp.Or(env.CACert, s.CACert), cmp.Or(env.Cert, s.Cert), cmp.Or(env.Key, s.Key)
+	s.Insecure = cmp.Or(env.Insecure, s.Insecure)
+	s.Auth.Password = cmp.Or(s.Auth.Password, env.Auth.Password)
+}
+
+// file is one with clouds.
+type file struct {
+	name   string
+	clouds map[string]yaml.Node
+}
+
+// named returns the settings of a cloud, and how messages call it: what clouds.yaml says, over what its profile in clouds-public.yaml
+// says, and under what secure.yaml says.
+func named(name string, getenv func(string) string) (s *settings, from string, err error) {
+	clouds, err := find(getenv, "OS_CLIENT_CONFIG_FILE", "clouds", "clouds")
+	if err != nil {
+		return nil, "", err
+	}
+	if clouds.name == "" {
+		return nil, "", errors.New("no cloud is named, and there is no clouds.yaml: set OS_AUTH_URL and the other OS_*, or OS_CLIENT_CONFIG_FILE, " +
+			"or write ~/.config/openstack/clouds.yaml")
+	}
+	if name, err = clouds.choose(name); err != nil {
+		return nil, "", err
+	}
+	s, from = &settings{}, fmt.Sprintf("cloud %s in %s", name, clouds.name)
+	if err := clouds.read(name, s); err != nil {
+		return nil, "", err
+	}
+	if profile := cmp.Or(s.Profile, s.Cloud); profile != "" {
+		public, err := find(getenv, "OS_CLIENT_VENDOR_FILE", "clouds-public", "public-clouds")
+		if err != nil {
+			return nil, "", err
+		}
+		if _, found := public.clouds[profile]; !found {
+			return nil, "", fmt.Errorf("%s has the profile %s, which is in no clouds-public.yaml here; profiles that other clients bring along "+
+				"are not known: write what it says into clouds.yaml", from, words.Quoted(profile))
+		}
+		*s = settings{}
+		if err := errors.Join(public.read(profile, s), clouds.read(name, s)); err != nil {
+			return nil, "", err
+		}
+	}
+	secure, err := find(getenv, "OS_CLIENT_SECURE_FILE", "secure", "clouds")
+	if err != nil {
+		return nil, "", err
+	}
+	return s, from, secure.read(name, s)
+}
+
+// choose returns the name of the cloud that is meant.
+func (f *file) choose(name string) (string, error) {
+	names := slices.Sorted(maps.Keys(f.clouds))
+	switch _, found := f.clouds[name]; {
+	case found:
+		return name, nil
+	case len(names) == 0:
+		return "", fmt.Errorf("%s has no clouds", f.name)
+	case name == "" && len(names) == 1:
+		return names[0], nil
+	case name == "":
+		return "", fmt.Errorf("%s has several clouds: say --os-cloud with one of %s", f.name, strings.Join(names, ", "))
+	}
+	return "", fmt.Errorf("%s has no cloud %s, but %s%s", f.name, words.Quoted(name), strings.Join(names, ", "), words.DidYouMean(words.Choice(name, names)))
+}
+
+// read puts what the file says of a cloud over what is there.
+func (f *file) read(name string, into *settings) error {
+	node, found := f.clouds[name]
+	if !found {
+		return nil
+	}
+	// Older files have who asks beside auth, which counts for less.
+	if err := node.Decode(&into.Auth); err != nil {
+		return unreadable(f.name, err)
+	}
+	return unreadable(f.name, node.Decode(into))
+}
+
+// find reads the first file of a name: the one that a variable names, or else the one in the working directory, in the folder of
+// settings of the user, or in that of the machine. It is nothing if there is none. Its clouds are the member key.
+func find(getenv func(string) string, variable, name, key string) (*file, error) {
+	if path := getenv(variable); path != "" {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("%w: that is what %s names", err, variable)
+		}
+		return parse(path, text, key)
+	}
+	config := getenv("XDG_CONFIG_HOME")
+	if config == "" {
+		config = filepath.Join(getenv("HOME"), ".config")
+	}
+	for _, folder := range []string{".", filepath.Join(config, "openstack"), "/etc/openstack"} {
+		for _, extension := range []string{".yaml", ".yml", ".json"} {
+			path := filepath.Join(folder, name+extension)
+			text, err := os.ReadFile(path)
+			switch {
+			case err == nil:
+				return parse(path, text, key)
+			case !errors.Is(err, fs.ErrNotExist):
+				return nil, err
+			}
+		}
+	}
+	return &file{}, nil
+}
+
+func parse(path string, text []byte, key string) (*file, error) {
+	var content map[string]yaml.Node
+	if err := yaml.Unmarshal(text, &content); err != nil {
+		return nil, unreadable(path, err)
+	}
+	f := &file{name: path, clouds: map[string]yaml.Node{}}
+	if node, found := content[key]; found {
+		if err := node.Decode(&f.clouds); err != nil {
+			return nil, unreadable(path, err)
+		}
+	}
+	return f, nil
+}
+
+// values matches what errors of the YAML decoder quote from a file: perhaps a part of a password.
+var values = regexp.MustCompile(" ?`[^`]*`")
+
+// unreadable returns an error about a file, without what it says.
+func unreadable(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s cannot be read: %s", path, strings.Join(strings.Fields(values.ReplaceAllString(err.Error(), "")), " "))
+}

@@ -1,0 +1,440 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package openstack_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/capkit/capkit/internal/cli/inventory/openstack"
+	"github.com/capkit/capkit/internal/cli/inventory/openstack/fakecloud"
+	"github.com/capkit/capkit/pkg/inventory"
+)
+
+// waits records for how long a client waits, and does not wait.
+type waits struct {
+	sync.Mutex
+	all []time.Duration
+}
+
+func (w *waits) sleep(_ context.Context, d time.Duration) error {
+	w.Lock()
+	defer w.Unlock()
+	w.all = append(w.all, d)
+	return nil
+}
+
+// connect returns a session with a cloud.
+func connect(t testing.TB, cloud *fakecloud.Cloud, options openstack.Options) *openstack.Session {
+	t.Helper()
+	t.Cleanup(cloud.Close)
+	found, err := openstack.Find("", cloud.Environment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if options.Sleep == nil {
+		options.Sleep = (&waits{}).sleep
+	}
+	session, err := openstack.Connect(t.Context(), found, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session
+}
+
+// read reads all regions of a cloud.
+func read(t testing.TB, session *openstack.Session) (results []openstack.Result) {
+	t.Helper()
+	regions, err := session.Regions(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var done atomic.Int64
+	for result, err := range session.Read(t.Context(), regions, func() { done.Add(1) }) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		results = append(results, result)
+	}
+	if int(done.Load()) != len(regions) {
+		t.Errorf("%d regions are done", done.Load())
+	}
+	return results
+}
+
+// notes returns what could not be read, in words.
+func notes(results ...openstack.Result) (all []string) {
+	for _, r := range results {
+		for _, u := range r.Unread {
+			all = append(all, u.Region+": "+strings.Join(u.Lists, ",")+": "+u.Why)
+		}
+	}
+	return all
+}
+
+func TestReadsAllThatThereIs(t *testing.T) {
+	cloud := fakecloud.Start("europe", "asia")
+	results := read(t, connect(t, cloud, openstack.Options{}))
+	if len(results) != 2 || results[0].Region.Name != "asia" || len(notes(results...)) != 0 {
+		t.Fatalf("%+v", results)
+	}
+	yes, no, n := true, false, func(n int64) *int64 { return &n }
+	want := inventory.Region{
+		Name: "europe",
+		Images: []inventory.Image{
+			{
+				ID: "1", Name: "gl-1", Status: "active", Visibility: "public", Architecture: "amd64", MinDiskGiB: n(12),
+				Checksum:   "sha512:e" + strings.Repeat("0", 126) + "1",
+				Properties: map[string]string{"hw_architecture": "x86_64", "hypervisor_type": "baremetal", "os_secure_boot": "required"},
+			},
+			{
+				ID: "2", Name: "gl-2", Status: "active", Visibility: "public", Architecture: "amd64", MinDiskGiB: n(12),
+				Checksum:   "sha512:e" + strings.Repeat("0", 126) + "2",
+				Properties: map[string]string{"hw_architecture": "x86_64", "hypervisor_type": "baremetal", "os_secure_boot": "required"},
+			},
+		},
+		MachineTypes: []inventory.MachineType{
+			{
+				Name: "gpu", CPU: n(8), MemoryMiB: n(65536), GPU: n(2), DiskGiB: n(0), Architecture: "arm64", Public: &no,
+				Properties: map[string]string{"pci_passthrough:alias": "a100:2", "trait:HW_ARCH_AARCH64": "required"},
+			},
+			{Name: "small", CPU: n(2), MemoryMiB: n(4096), GPU: n(0), DiskGiB: n(20), Public: &yes, Properties: map[string]string{}},
+		},
+		Zones: []inventory.Zone{{Name: "a", Available: &yes}, {Name: "b", Available: &no}}, VolumeTypes: []inventory.VolumeType{{Name: "default"}},
+		Networks:              []inventory.Network{{Name: "fip", External: &yes, Shared: &no}},
+		LoadBalancerProviders: []inventory.LoadBalancerProvider{{Name: "amphora"}},
+		ServerGroupPolicies:   []string{"affinity", "anti-affinity", "soft-affinity", "soft-anti-affinity"},
+	}
+	if diff := cmp.Diff(want, results[1].Region); diff != "" {
+		t.Error(diff)
+	}
+	for _, request := range cloud.Requests() {
+		if !strings.HasPrefix(request, "GET /") && request != "POST /v3/auth/tokens" {
+			t.Error(request)
+		}
+	}
+}
+
+// What fails is unread, with its reason, and everything else is read all the same.
+func TestFaults(t *testing.T) {
+	answer := func(path string, status int, header ...string) func(http.ResponseWriter, *http.Request) bool {
+		return func(w http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasPrefix(r.URL.Path, path) {
+				return false
+			}
+			for i := 0; i < len(header); i += 2 {
+				w.Header().Set(header[i], header[i+1])
+			}
+			fakecloud.Fail(w, status, "Policy does not allow it to\n"+fakecloud.Password+" and "+r.Header.Get("X-Auth-Token")+".")
+			return true
+		}
+	}
+	said := ": Policy does not allow it to … and …."
+	once := func(fault func(http.ResponseWriter, *http.Request) bool) func(http.ResponseWriter, *http.Request) bool {
+		var times atomic.Int64
+		return func(w http.ResponseWriter, r *http.Request) bool {
+			return times.Load() == 0 && fault(w, r) && times.Add(1) > 0
+		}
+	}
+	for name, tc := range map[string]struct {
+		fault func(http.ResponseWriter, *http.Request) bool
+		notes string
+		waits []time.Duration
+	}{
+		"403": {answer("/europe/volume", 403), "europe: volumeTypes: Cinder answers 403, so the role may not read it" + said, nil},
+		"401": {
+			answer("/europe/network", 401), "europe: networks: Neutron answers 401, so it does not accept who asks" + said, nil,
+		},
+		"404": {answer("/europe/lb", 404), "europe: loadBalancerProviders: Octavia answers 404, so there is no such API" + said, nil},
+		"500": {
+			answer("/europe/image", 500), "europe: images: Glance answers 500" + said, []time.Duration{500 * time.Millisecond, time.Second},
+		},
+		"500 once": {once(answer("/europe/image", 500)), "", []time.Duration{500 * time.Millisecond}},
+		"429": {
+			answer("/europe/image", 429, "Retry-After", "7"),
+			"europe: images: Glance answers 429, so it is asked too often; it asks to wait 7 s" + said, []time.Duration{7 * time.Second, 7 * time.Second},
+		},
+		"429 once":     {once(answer("/europe/image", 429, "Retry-After", "7")), "", []time.Duration{7 * time.Second}},
+		"503 once":     {once(answer("/europe/image", 503, "Retry-After", "1")), "", []time.Duration{time.Second}},
+		"429, nothing": {once(answer("/europe/image", 429)), "", []time.Duration{500 * time.Millisecond}},
+		"429, an hour": {
+			answer("/europe/image", 429, "Retry-After", "3600"),
+			"europe: images: Glance answers 429, so it is asked too often; it asks to wait 3600 s" + said, nil,
+		},
+		"no JSON": {
+			func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == "/europe/volume/v3/types" {
+					fmt.Fprint(w, "<html>")
+					return true
+				}
+				return false
+			},
+			"europe: volumeTypes: Cinder answers something else than JSON: invalid character '<' looking for beginning of value", nil,
+		},
+		"no list": {
+			func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == "/europe/volume/v3/types" {
+					fmt.Fprint(w, "{}")
+					return true
+				}
+				return false
+			},
+			`europe: volumeTypes: Cinder answers without "volume_types"`, nil,
+		},
+		"one page for ever": {
+			func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == "/europe/volume/v3/types" {
+					fmt.Fprint(w, `{"volume_types": [{"name": "a"}], "volume_type_links": [{"rel": "next", "href": "http://elsewhere/v3/types?limit=1000"}]}`)
+					return true
+				}
+				return false
+			},
+			"europe: volumeTypes: Cinder answers with the same page again and again", nil,
+		},
+		"another host": {
+			func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == "/europe/volume/v3/types" {
+					http.Redirect(w, r, "http://elsewhere.invalid/", http.StatusFound)
+					return true
+				}
+				return false
+			},
+			"europe: volumeTypes: Cinder cannot be reached: it sends the token to another host, elsewhere.invalid", nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cloud, w := fakecloud.Start("europe", "asia"), &waits{}
+			cloud.Fault = tc.fault
+			results := read(t, connect(t, cloud, openstack.Options{Sleep: w.sleep}))
+			if diff := cmp.Diff(tc.notes, strings.Join(notes(results...), "\n")); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(tc.waits, w.all); diff != "" {
+				t.Error(diff)
+			}
+			list, _, _ := strings.Cut(strings.TrimPrefix(tc.notes, "europe: "), ":")
+			for _, r := range results {
+				for _, l := range inventory.Lists() {
+					unread := r.Region.Name == "europe" && l == list
+					if slices.Contains(r.Region.Unread, l) != unread || (lengthOf(r.Region, l) == 0) != unread {
+						t.Errorf("%s of %s: %+v", l, r.Region.Name, r.Region)
+					}
+				}
+			}
+		})
+	}
+}
+
+// lengthOf returns how many items a list of a region has.
+func lengthOf(r inventory.Region, list string) int {
+	return map[string]int{
+		"images": len(r.Images), "machineTypes": len(r.MachineTypes), "zones": len(r.Zones), "volumeTypes": len(r.VolumeTypes),
+		"networks": len(r.Networks), "loadBalancerProviders": len(r.LoadBalancerProviders), "serverGroupPolicies": len(r.ServerGroupPolicies),
+	}[list]
+}
+
+func TestServiceThatIsDown(t *testing.T) {
+	cloud := fakecloud.Start("europe")
+	cloud.Fault = func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasPrefix(r.URL.Path, "/europe/compute") {
+			panic(http.ErrAbortHandler)
+		}
+		return false
+	}
+	results := read(t, connect(t, cloud, openstack.Options{}))
+	want := "europe: machineTypes,zones,serverGroupPolicies: Nova cannot be reached: EOF"
+	if diff := cmp.Diff(want, strings.Join(notes(results...), "\n")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A service that does not answer is asked three times, each time for as long as the client waits.
+func TestSlowService(t *testing.T) {
+	t.Parallel()
+	cloud := fakecloud.Start("europe")
+	var asked atomic.Int64
+	cloud.Fault = func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasPrefix(r.URL.Path, "/europe/volume") {
+			asked.Add(1)
+			<-r.Context().Done()
+			return true
+		}
+		return false
+	}
+	results := read(t, connect(t, cloud, openstack.Options{Timeout: 5 * time.Second}))
+	want := "europe: volumeTypes: Cinder does not answer within 5s, asked 3 times"
+	if diff := cmp.Diff(want, strings.Join(notes(results...), "\n")); diff != "" || asked.Load() != 3 {
+		t.Errorf("asked %d times: %s", asked.Load(), diff)
+	}
+}
+
+func TestPages(t *testing.T) {
+	cloud := fakecloud.Start("europe")
+	cloud.Images, cloud.Page = 3210, 250
+	results := read(t, connect(t, cloud, openstack.Options{}))
+	seen := map[string]bool{}
+	for _, image := range results[0].Region.Images {
+		seen[image.ID] = true
+	}
+	if len(seen) != 3210 || len(results[0].Region.Images) != 3210 {
+		t.Errorf("%d images, %d of them different", len(results[0].Region.Images), len(seen))
+	}
+}
+
+// Half of a list would look like all of it.
+func TestPageThatIsMissing(t *testing.T) {
+	cloud := fakecloud.Start("europe")
+	cloud.Images, cloud.Page = 3000, 1000
+	cloud.Fault = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Query().Get("marker") == "2000" {
+			fakecloud.Fail(w, 500, "")
+			return true
+		}
+		return false
+	}
+	results := read(t, connect(t, cloud, openstack.Options{}))
+	if diff := cmp.Diff([]string{"europe: images: Glance answers 500"}, notes(results...)); diff != "" || results[0].Region.Images != nil {
+		t.Errorf("%s, %d images", diff, len(results[0].Region.Images))
+	}
+}
+
+func TestRegionWithoutCinder(t *testing.T) {
+	cloud := fakecloud.Start("asia", "europe")
+	cloud.Without = []string{"asia/volume"}
+	want := []string{"asia: volumeTypes: Cinder is not in the catalogue: there is no public endpoint of type block-storage"}
+	if diff := cmp.Diff(want, notes(read(t, connect(t, cloud, openstack.Options{}))...)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A token that expires on the way is replaced, once for all who meet that.
+func TestTokenExpires(t *testing.T) {
+	cloud := fakecloud.Start("a", "b", "c", "d", "e", "f")
+	cloud.Images, cloud.Page = 50, 10
+	var pages atomic.Int64
+	cloud.Fault = func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/images") && pages.Add(1)%20 == 0 {
+			cloud.Expire()
+		}
+		return false
+	}
+	results := read(t, connect(t, cloud, openstack.Options{}))
+	if said := notes(results...); said != nil {
+		t.Errorf("%v", said)
+	}
+	tokens := 0
+	for _, request := range cloud.Requests() {
+		if request == "POST /v3/auth/tokens" {
+			tokens++
+		}
+	}
+	if tokens < 2 {
+		t.Errorf("%d tokens", tokens)
+	}
+	for _, r := range results {
+		if len(r.Region.Images) != 50 {
+			t.Errorf("%d images in %s", len(r.Region.Images), r.Region.Name)
+		}
+	}
+}
+
+func TestTokenThatIsNotGivenAgain(t *testing.T) {
+	cloud := fakecloud.Start("europe")
+	session := connect(t, cloud, openstack.Options{})
+	cloud.Expire()
+	cloud.Fault = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPost {
+			fakecloud.Fail(w, 401, "The account is locked for user: "+fakecloud.User+".")
+			return true
+		}
+		return false
+	}
+	for _, note := range notes(read(t, session)...) {
+		if !strings.HasSuffix(note, "does not accept the token any more, and there is no new one: "+
+			"Keystone answers 401, so it does not accept who asks: The account is locked for user: reader.") {
+			t.Error(note)
+		}
+	}
+}
+
+func TestNoToken(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fault func(http.ResponseWriter, *http.Request) bool
+		want  string
+	}{
+		"401": {
+			func(w http.ResponseWriter, _ *http.Request) bool {
+				fakecloud.Fail(w, 401, "No: "+fakecloud.Password)
+				return true
+			},
+			"answers 401, so it does not accept who asks: No: …",
+		},
+		"500": {func(w http.ResponseWriter, _ *http.Request) bool { fakecloud.Fail(w, 500, ""); return true }, "answers 500"},
+		"no services": {
+			func(w http.ResponseWriter, _ *http.Request) bool {
+				w.Header().Set("X-Subject-Token", "x")
+				w.WriteHeader(http.StatusCreated)
+				fmt.Fprint(w, `{"token": {}}`)
+				return true
+			},
+			"has no public endpoint of any service that an inventory is about; is the token for a project?",
+		},
+	} {
+		cloud := fakecloud.Start("europe")
+		cloud.Fault = tc.fault
+		found, err := openstack.Find("", cloud.Environment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = openstack.Connect(t.Context(), found, openstack.Options{Sleep: (&waits{}).sleep})
+		cloud.Close()
+		if err == nil || !strings.HasSuffix(err.Error(), tc.want) || !strings.HasPrefix(err.Error(), "the environment: ") {
+			t.Errorf("%s: %v", name, err)
+		}
+		_, err = openstack.Connect(t.Context(), found, openstack.Options{Sleep: (&waits{}).sleep})
+		if err == nil || !strings.Contains(err.Error(), "cannot be reached: ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestRegions(t *testing.T) {
+	session := connect(t, fakecloud.Start("europe", "asia"), openstack.Options{})
+	if names, err := session.Regions([]string{"europe", "europe"}); err != nil || !slices.Equal(names, []string{"europe"}) {
+		t.Error(names, err)
+	}
+	_, err := session.Regions([]string{"europa", "africa"})
+	want := "the environment: there is no region europa; its regions are asia and europe; did you mean europe?\n" +
+		"the environment: there is no region africa; its regions are asia and europe"
+	if err == nil || err.Error() != want {
+		t.Error(err)
+	}
+}
+
+// Who does not want to wait any longer gets no half of an inventory.
+func TestContextEnds(t *testing.T) {
+	cloud := fakecloud.Start("a", "b", "c", "d", "e", "f")
+	session := connect(t, cloud, openstack.Options{})
+	stop := errors.New("stop")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cloud.Fault = func(http.ResponseWriter, *http.Request) bool { cancel(stop); return false }
+	var last error
+	for _, err := range session.Read(ctx, []string{"a", "b", "c", "d", "e", "f"}, func() {}) {
+		last = err
+	}
+	if !errors.Is(last, stop) {
+		t.Error(last)
+	}
+}

@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package openstack
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/capkit/capkit/pkg/inventory"
+)
+
+// listings are which images are asked for: those that the project may boot, those that the community may, and those that lists leave
+// out, but that boot all the same. Services that do not know the latter two are older than them, and have none.
+var listings = []url.Values{
+	{"limit": {pageSize}, "member_status": {"all"}},
+	{"limit": {pageSize}, "visibility": {"community"}},
+	{"limit": {pageSize}, "os_hidden": {"true"}},
+}
+
+func (s *Session) images(ctx context.Context, address string, into *inventory.Region) error {
+	found := []inventory.Image{}
+	seen := map[string]bool{}
+	for i, query := range listings {
+		err := each(ctx, s, address+"/images", "images", query, nil, func(t *map[string]any) {
+			if image := imageOf(*t); !seen[image.ID] {
+				seen[image.ID] = true
+				found = append(found, image)
+			}
+		})
+		if err != nil && (i == 0 || statusOf(err) != http.StatusBadRequest) {
+			return err
+		}
+	}
+	into.Images = found
+	return nil
+}
+
+// ofGlance are the members of an image that are Glance's own. All others that are texts are properties.
+var ofGlance = map[string]bool{
+	"id": true, "name": true, "status": true, "visibility": true, "checksum": true, "os_hash_algo": true, "os_hash_value": true, "os_hidden": true,
+	"created_at": true, "updated_at": true, "disk_format": true, "container_format": true, "owner": true, "file": true, "schema": true, "self": true,
+	"locations": true, "direct_url": true, // which may have credentials of a store
+	"stores": true, "min_disk": true, "min_ram": true, "size": true, "virtual_size": true, "protected": true, "tags": true,
+}
+
+func imageOf(written map[string]any) inventory.Image {
+	text := func(name string) string { value, _ := written[name].(string); return value }
+	image := inventory.Image{
+		ID: text("id"), Name: text("name"), Status: text("status"), Visibility: text("visibility"),
+		Checksum: Checksum(text("os_hash_algo"), text("os_hash_value"), text("checksum")), Properties: map[string]string{},
+	}
+	for name, value := range written {
+		if value, isText := value.(string); isText && !ofGlance[name] {
+			image.Properties[name] = value
+		}
+	}
+	image.Architecture = ImageArchitecture(image.Properties)
+	number := func(name string) int64 { value, _ := written[name].(float64); return int64(value) }
+	image.MinDiskGiB = MinDisk(number("min_disk"), max(number("size"), number("virtual_size")))
+	return image
+}
+
+// Checksum returns that of an image with its algorithm: of two, the stronger one.
+func Checksum(algorithm, value, md5 string) string {
+	switch {
+	case algorithm != "" && value != "":
+		return strings.ToLower(algorithm) + ":" + value
+	case md5 != "":
+		return "md5:" + md5
+	}
+	return ""
+}
+
+// MinDisk returns the size of the smallest disk that an image of some bytes fits on, as Nova computes it.
+func MinDisk(minDiskGiB, bytes int64) *int64 {
+	const gib = 1 << 30
+	size := max(minDiskGiB, (bytes+gib-1)/gib)
+	return &size
+}
+
+// ImageArchitecture returns the architecture that the properties of an image name.
+func ImageArchitecture(properties map[string]string) string {
+	return Architecture(cmp.Or(properties["hw_architecture"], properties["architecture"]))
+}
+
+// Architecture returns what Gardener calls an architecture; one that it has no name for stays as it is.
+func Architecture(name string) string {
+	switch strings.ToLower(name) {
+	case "x86_64", "x86-64", "x64", "amd64":
+		return "amd64"
+	case "aarch64", "arm64", "armv8":
+		return "arm64"
+	}
+	return name
+}
+
+// message returns what a service says in an answer that is an error: the first text called message, or faultstring.
+func message(body []byte) string {
+	var content any
+	if json.Unmarshal(body, &content) != nil {
+		return ""
+	}
+	return messageIn(content)
+}
+
+func messageIn(content any) string {
+	members, _ := content.(map[string]any)
+	for _, name := range []string{"message", "faultstring"} {
+		if text, isText := members[name].(string); isText && text != "" {
+			return text
+		}
+	}
+	for _, member := range members {
+		if text := messageIn(member); text != "" {
+			return text
+		}
+	}
+	return ""
+}

@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package openstack
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"net/url"
+	"slices"
+	"sync"
+
+	"github.com/capkit/capkit/pkg/inventory"
+)
+
+// Unread are lists of a region that could not be read, and why.
+type Unread struct {
+	Region string
+	Lists  []string
+	// Why is in words, as in "Cinder answers 403: ...".
+	Why string
+}
+
+// Result is what was read of a region. What could not be read is in the order of the lists, but for those of one reason.
+type Result struct {
+	Region inventory.Region
+	Unread []Unread
+}
+
+// atOnce is how many regions are read at the same time, and how many wait at the most for those before them.
+const atOnce = 4
+
+// Read reads regions, several at once, and returns them in their order. The others are no longer waited for if the loop ends before.
+// done is called for each region as soon as it is read. It returns an error, and nothing after it, only if the context ends.
+func (s *Session) Read(ctx context.Context, regions []string, done func()) iter.Seq2[Result, error] {
+	return func(yield func(Result, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		results := make(chan chan Result, atOnce-1) // as many as are read, but for the one that is waited for
+		go func() {
+			defer close(results)
+			for _, region := range regions {
+				result := make(chan Result, 1)
+				select {
+				case results <- result:
+				case <-ctx.Done():
+					return
+				}
+				go func() {
+					result <- s.region(ctx, region)
+					done()
+				}()
+			}
+		}()
+		for result := range results {
+			r := <-result
+			if err := context.Cause(ctx); err != nil {
+				yield(Result{}, err)
+				return
+			}
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// list is one of a region: of which service it is, and what reads it.
+type list struct {
+	name    string
+	service service
+	read    func(s *Session, ctx context.Context, url string, into *inventory.Region) error
+}
+
+// lists are in the order of [inventory.Lists]. Each reads into a field of its own.
+var lists = []list{
+	{"images", images, (*Session).images},
+	{"machineTypes", compute, (*Session).machineTypes},
+	{"zones", compute, (*Session).zones},
+	{"volumeTypes", volumes, (*Session).volumeTypes},
+	{"networks", networking, (*Session).networks},
+	{"loadBalancerProviders", loadBalancers, (*Session).loadBalancerProviders},
+	{"serverGroupPolicies", compute, (*Session).policies},
+}
+
+// region reads one.
+func (s *Session) region(ctx context.Context, name string) Result {
+	result := Result{Region: inventory.Region{Name: name}}
+	errs := make([]error, len(lists))
+	var all sync.WaitGroup
+	for i, l := range lists {
+		address := s.urls[name][l.service.name]
+		if address == "" {
+			errs[i] = fmt.Errorf("is not in the catalogue: there is no %s endpoint of type %s", s.cloud.endpoints, l.service.types[0])
+			continue
+		}
+		all.Go(func() { errs[i] = l.read(s, ctx, address, &result.Region) })
+	}
+	all.Wait()
+	for i, l := range lists {
+		if errs[i] != nil {
+			result.Region.Unread = append(result.Region.Unread, l.name)
+			result.unread(l.name, l.service.name+" "+s.why(errs[i]))
+		}
+	}
+	result.Region.Sort()
+	return result
+}
+
+// unread says why a list could not be read.
+func (r *Result) unread(list, why string) {
+	same := slices.IndexFunc(r.Unread, func(u Unread) bool { return u.Why == why })
+	if same < 0 {
+		same = len(r.Unread)
+		r.Unread = append(r.Unread, Unread{Region: r.Region.Name, Why: why})
+	}
+	r.Unread[same].Lists = append(r.Unread[same].Lists, list)
+}
+
+// all returns what a list has, each item converted. It is empty, not nil, if there is nothing.
+func all[T, I any](
+	ctx context.Context, s *Session, address, key string, query url.Values, header map[string]string, convert func(*T) (I, bool),
+) ([]I, error) {
+	items := []I{}
+	err := each(ctx, s, address, key, query, header, func(t *T) {
+		if item, wanted := convert(t); wanted {
+			items = append(items, item)
+		}
+	})
+	if err != nil {
+		return nil, err // some of it would look like all
+	}
+	return items, nil
+}
+
+func (s *Session) volumeTypes(ctx context.Context, address string, into *inventory.Region) (err error) {
+	into.VolumeTypes, err = all(ctx, s, address+"/types", "volume_types", url.Values{"limit": {pageSize}}, nil,
+		func(t *struct{ Name string }) (inventory.VolumeType, bool) {
+			return inventory.VolumeType{Name: t.Name}, true
+		})
+	return err
+}
+
+func (s *Session) loadBalancerProviders(ctx context.Context, address string, into *inventory.Region) (err error) {
+	into.LoadBalancerProviders, err = all(ctx, s, address+"/lbaas/providers", "providers", nil, nil,
+		func(t *struct{ Name string }) (inventory.LoadBalancerProvider, bool) {
+			return inventory.LoadBalancerProvider{Name: t.Name}, true
+		})
+	return err
+}
+
+// network is one as Neutron describes it.
+type network struct {
+	Name     string
+	Shared   *bool
+	External *bool `json:"router:external"`
+}
+
+func (s *Session) networks(ctx context.Context, address string, into *inventory.Region) (err error) {
+	query := url.Values{"limit": {pageSize}, "fields": {"id", "name", "shared", "router:external"}}
+	into.Networks, err = all(ctx, s, address+"/networks", "networks", query, nil, func(t *network) (inventory.Network, bool) {
+		return inventory.Network{Name: t.Name, External: t.External, Shared: t.Shared}, t.Name != ""
+	})
+	return err
+}

@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package openstack
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gophercloud/gophercloud/v2/openstack"
+	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
+
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Options are how a cloud is read. The zero value is ready for use.
+type Options struct {
+	// Timeout is how long an answer may take; 0 is [Timeout].
+	Timeout time.Duration
+	// Sleep waits before a request is made again; nil waits for as long as it is told. It returns an error if the context ends.
+	Sleep func(context.Context, time.Duration) error
+}
+
+// Timeout is how long an answer may take if nothing else is said.
+const Timeout = 30 * time.Second
+
+// Session is a cloud that has given a token. Its methods may be called at the same time.
+type Session struct {
+	cloud  *Cloud
+	client *gophercloud.ProviderClient
+	// urls are where the services are, by region and by the name that a service has in messages.
+	urls map[string]map[string]string
+}
+
+// Connect asks a cloud for a token. The error says why there is none, and has no secrets.
+func Connect(ctx context.Context, cloud *Cloud, options Options) (*Session, error) {
+	client, err := openstack.NewClient(cloud.auth.IdentityEndpoint)
+	if err != nil {
+		return nil, fmt.Errorf("%v: %w", cloud, err)
+	}
+	client.UseTokenLock()
+	client.HTTPClient = httpClient(cloud, options)
+	s := &Session{cloud: cloud, client: client}
+	auth := cloud.auth
+	if err := openstack.AuthenticateV3(ctx, client, &auth, gophercloud.EndpointOpts{}); err != nil {
+		return nil, fmt.Errorf("%v: Keystone at %s %s", cloud, cloud.auth.IdentityEndpoint, s.why(err))
+	}
+	result, catalogued := client.GetAuthResult().(interface {
+		ExtractServiceCatalog() (*tokens.ServiceCatalog, error)
+	})
+	if !catalogued {
+		return nil, fmt.Errorf("%v: Keystone has given no catalogue of services", cloud)
+	}
+	catalog, err := result.ExtractServiceCatalog()
+	if err != nil {
+		return nil, fmt.Errorf("%v: the catalogue of services cannot be read: %w", cloud, err)
+	}
+	if s.urls = locate(catalog, cloud.endpoints); len(s.urls) == 0 {
+		return nil, fmt.Errorf("%v: the catalogue has no %s endpoint of any service that an inventory is about; is the token for a project?",
+			cloud, cloud.endpoints)
+	}
+	return s, nil
+}
+
+func httpClient(cloud *Cloud, options Options) http.Client {
+	base := http.DefaultTransport.(*http.Transport).Clone()
+	base.TLSClientConfig = cloud.tls
+	base.MaxIdleConnsPerHost = 16
+	wait := options.Sleep
+	if wait == nil {
+		wait = sleep
+	}
+	return http.Client{
+		Transport: &transport{RoundTripper: base, timeout: cmp.Or(options.Timeout, Timeout), sleep: wait},
+		// The token is for the services of the catalogue, and for nobody that they know.
+		CheckRedirect: func(request *http.Request, before []*http.Request) error {
+			if request.URL.Host != before[0].URL.Host {
+				return fmt.Errorf("it sends the token to another host, %s", request.URL.Host)
+			}
+			if len(before) > 3 {
+				return errors.New("it redirects again and again")
+			}
+			return nil
+		},
+	}
+}
+
+// service is one that an inventory is about.
+type service struct {
+	name string
+	// types are what catalogues call it: the first that is there counts.
+	types []string
+	// version is that of its API, as URLs have it, where the catalogue does not say it.
+	version string
+}
+
+var (
+	images        = service{"Glance", []string{"image"}, "v2"}
+	compute       = service{"Nova", []string{"compute"}, "v2.1"}
+	networking    = service{"Neutron", []string{"network"}, "v2.0"}
+	volumes       = service{"Cinder", []string{"block-storage", "volumev3", "volume"}, "v3"}
+	loadBalancers = service{"Octavia", []string{"load-balancer"}, "v2.0"}
+
+	services = []service{images, compute, networking, volumes, loadBalancers}
+)
+
+// versioned matches the URL of an API that has a version, perhaps with a project behind it.
+var versioned = regexp.MustCompile(`/v\d+(\.\d+)?(/[^/]+)?/?$`)
+
+// url returns the URL of an API, with its version.
+func (s *service) url(endpoint string) string {
+	endpoint = strings.TrimSuffix(endpoint, "/")
+	if !versioned.MatchString(endpoint) {
+		endpoint += "/" + s.version
+	}
+	return endpoint
+}
+
+// locate returns the URLs of services by their regions and names.
+func locate(catalog *tokens.ServiceCatalog, whose string) map[string]map[string]string {
+	urls := map[string]map[string]string{}
+	for _, s := range services {
+		for _, kind := range s.types {
+			for region, address := range endpoints(catalog, kind, whose) {
+				if urls[region] == nil {
+					urls[region] = map[string]string{}
+				}
+				if urls[region][s.name] == "" {
+					urls[region][s.name] = s.url(address)
+				}
+			}
+		}
+	}
+	return urls
+}
+
+// endpoints yields the endpoints of services of a type, with their regions, in the order of the catalogue.
+func endpoints(catalog *tokens.ServiceCatalog, kind, whose string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for _, entry := range catalog.Entries {
+			for _, e := range entry.Endpoints {
+				region := cmp.Or(e.RegionID, e.Region)
+				if entry.Type == kind && e.Interface == whose && region != "" && !yield(region, e.URL) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Regions returns the regions of the cloud, in the order of the alphabet: all that have one of the services, or those of some names.
+// The error has each name that no region has.
+func (s *Session) Regions(only []string) ([]string, error) {
+	all := slices.Sorted(maps.Keys(s.urls))
+	if len(only) == 0 {
+		return all, nil
+	}
+	var errs []error
+	for _, name := range only {
+		if s.urls[name] == nil {
+			errs = append(errs, fmt.Errorf("%v: there is no region %s; its regions are %s%s", s.cloud, words.Quoted(name), words.And(all),
+				words.DidYouMean(words.Choice(name, all))))
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(only))), errors.Join(errs...)
+}

@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package openstack
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// attempts is how often a request is made at the most.
+	attempts = 3
+	// firstWait is how long it waits before the second one; before the third one, twice as long.
+	firstWait = 500 * time.Millisecond
+	// longestWait is how long it waits if the service says how long. What is to wait for longer is not read.
+	longestWait = time.Minute
+	// largest is how long an answer may be.
+	largest = 256 << 20
+)
+
+// transport makes requests that change nothing, and makes them again if the service is busy, fails, or does not answer in time.
+type transport struct {
+	http.RoundTripper
+	timeout time.Duration
+	sleep   func(context.Context, time.Duration) error
+}
+
+// sleep waits, unless the context ends before.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// reads reports whether a request changes nothing: it reads, or asks for a token.
+func reads(request *http.Request) bool {
+	switch request.Method {
+	case http.MethodGet, http.MethodHead:
+		return true
+	case http.MethodPost:
+		return strings.HasSuffix(request.URL.Path, "/v3/auth/tokens")
+	}
+	return false
+}
+
+// RoundTrip returns an answer whose body has been read.
+func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
+	if !reads(request) {
+		return nil, fmt.Errorf("%s %s is not sent, because an inventory only reads", request.Method, request.URL.Path)
+	}
+	for i := 1; ; i++ {
+		response, err := t.once(request, i)
+		wait, again := t.again(response, err, i)
+		if !again || request.Context().Err() != nil {
+			return response, err
+		}
+		if err := t.sleep(request.Context(), wait); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// once makes the request for the i-th time.
+func (t *transport) once(request *http.Request, i int) (*http.Response, error) {
+	ctx, cancel := context.WithTimeoutCause(request.Context(), t.timeout, slowError{t.timeout, i})
+	defer cancel()
+	request = request.Clone(ctx)
+	if request.GetBody != nil {
+		body, err := request.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		request.Body = body
+	}
+	response, err := t.RoundTripper.RoundTrip(request)
+	if err != nil {
+		return nil, late(ctx, err)
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, largest+1))
+	if err = errors.Join(err, response.Body.Close()); err != nil {
+		return nil, late(ctx, err)
+	}
+	if len(body) > largest {
+		return nil, fmt.Errorf("the answer is longer than %d MiB", largest>>20)
+	}
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	return response, nil
+}
+
+// slowError says that there was no answer in time.
+type slowError struct {
+	timeout time.Duration
+	times   int
+}
+
+func (e slowError) Error() string {
+	text := "does not answer within " + e.timeout.String()
+	if e.times > 1 {
+		text += fmt.Sprintf(", asked %d times", e.times)
+	}
+	return text
+}
+
+// late returns the error of a request, or that it took too long.
+func late(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// again reports whether a request is to be made again after its i-th answer, and when.
+func (t *transport) again(response *http.Response, err error, i int) (wait time.Duration, again bool) {
+	wait = firstWait << (i - 1)
+	switch {
+	case i == attempts:
+		return 0, false
+	case err != nil:
+		return wait, !untrusted(err)
+	case response.StatusCode == http.StatusTooManyRequests || response.StatusCode == http.StatusServiceUnavailable:
+		if said, found := retryAfter(response.Header); found {
+			wait = said
+		}
+		return wait, wait <= longestWait
+	}
+	return wait, response.StatusCode >= http.StatusInternalServerError && response.StatusCode != http.StatusNotImplemented
+}
+
+// retryAfter returns how long a service asks to wait: seconds, or until a time.
+func retryAfter(header http.Header) (time.Duration, bool) {
+	value := header.Get("Retry-After")
+	if seconds, err := strconv.Atoi(value); err == nil && seconds >= 0 {
+		return time.Duration(seconds) * time.Second, true
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, time.Until(at)), true
+	}
+	return 0, false
+}
+
+// untrusted reports whether it is for its certificate that a service cannot be asked: it will not have another one.
+func untrusted(err error) bool {
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	return errors.As(err, &certificate) || errors.As(err, &record)
+}

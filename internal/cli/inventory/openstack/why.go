@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package openstack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gophercloud/gophercloud/v2"
+
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// why says why something could not be read, as what follows the name of a service, and without secrets.
+func (s *Session) why(err error) string {
+	text := reason(err)
+	for _, secret := range append(s.cloud.secrets, s.client.Token()) {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "…")
+		}
+	}
+	return words.Printable(text)
+}
+
+func reason(err error) string {
+	var slow slowError
+	var dns *net.DNSError
+	var op *net.OpError
+	var reauthentication *gophercloud.ErrUnableToReauthenticate
+	var address *url.Error
+	switch {
+	case errors.As(err, &reauthentication):
+		return "does not accept the token any more, and there is no new one: Keystone " + reason(reauthentication.ErrReauth)
+	case statusOf(err) != 0:
+		return answered(err)
+	case errors.As(err, &slow):
+		return slow.Error()
+	case untrusted(err):
+		return fmt.Sprintf("has a certificate that is not trusted: %v; name the one that it is signed by as cacert", root(err))
+	case errors.Is(err, context.Canceled):
+		return "was not waited for"
+	case errors.As(err, &dns):
+		return fmt.Sprintf("cannot be reached: %s has no address", dns.Name)
+	case errors.As(err, &op):
+		return fmt.Sprintf("cannot be reached: %v", op)
+	case errors.As(err, &address):
+		return fmt.Sprintf("cannot be reached: %v", address.Err)
+	}
+	return err.Error()
+}
+
+// inner returns what a request with a new token has met: gophercloud has an error around it that errors.As does not look into.
+func inner(err error) error {
+	var again *gophercloud.ErrErrorAfterReauthentication
+	if errors.As(err, &again) {
+		return again.ErrOriginal
+	}
+	return err
+}
+
+// root returns the innermost error.
+func root(err error) error {
+	for next := err; next != nil; next = errors.Unwrap(next) {
+		err = next
+	}
+	return err
+}
+
+// statuses say what some answers mean.
+var statuses = map[int]string{
+	http.StatusUnauthorized:    ", so it does not accept who asks",
+	http.StatusForbidden:       ", so the role may not read it",
+	http.StatusNotFound:        ", so there is no such API",
+	http.StatusTooManyRequests: ", so it is asked too often",
+}
+
+// answered says what a service has answered, and what it says about that.
+func answered(err error) string {
+	var response gophercloud.ErrUnexpectedResponseCode
+	errors.As(err, &response)
+	text := fmt.Sprintf("answers %d%s", response.Actual, statuses[response.Actual])
+	if wait := response.ResponseHeader.Get("Retry-After"); wait != "" && response.Actual == http.StatusTooManyRequests {
+		text += "; it asks to wait " + wait + " s"
+	}
+	if said := strings.Join(strings.Fields(message(response.Body)), " "); said != "" {
+		const most = 200
+		if short := []rune(said); len(short) > most {
+			said = string(short[:most]) + "…"
+		}
+		text += ": " + said
+	}
+	return text
+}
+
+// statusOf returns the status that an error is about; 0 if it is about none.
+func statusOf(err error) int {
+	var response gophercloud.ErrUnexpectedResponseCode
+	if errors.As(err, &response) {
+		return response.Actual
+	}
+	return 0
+}

@@ -1,0 +1,269 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package printed
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/capkit/capkit/internal/cli/inventory/openstack"
+	"github.com/capkit/capkit/pkg/inventory"
+)
+
+var azure = cloud{
+	asJSON: "with --output json", finish: finishAzure,
+	kinds: []kind{
+		{"az vm list-skus", []string{"resourceType", "locationInfo"}, "sku", func(r *reading) { r.machineTypes.begin(); r.zones.begin() }, azureSKU},
+		{"az vm image list", []string{"urn", "offer"}, "image-list", func(r *reading) { r.images.begin() }, azureOffer},
+		{"az sig image-version list", []string{"publishingProfile", "storageProfile", "id"}, "version", func(r *reading) { r.images.begin() }, azureVersion},
+		{"az sig image-version list-community", []string{"uniqueId", "publishedDate"}, "community", func(r *reading) { r.images.begin() }, azureShared},
+		{"az sig image-version list-shared", []string{"uniqueId", "storageProfile"}, "shared", func(r *reading) { r.images.begin() }, azureShared},
+		{"az sig image-definition list", []string{"hyperVGeneration", "osType", "identifier"}, "definition", nil, azureDefinition},
+		{"az image list", []string{"id", "storageProfile", "hyperVGeneration"}, "images", func(r *reading) { r.images.begin() }, azureManaged},
+	},
+}
+
+// definition is that of an image in a gallery.
+type definition struct {
+	Architecture string
+	Generation   string `json:"hyperVGeneration"`
+	OSType       string `json:"osType"`
+	OSState      string `json:"osState"`
+	Features     []struct{ Name, Value string }
+	ID           string
+	UniqueID     string `json:"uniqueId"`
+}
+
+// versionOf matches the end of the ID of a version, behind that of its definition.
+var versionOf = regexp.MustCompile(`(?i)/versions/[^/]+$`)
+
+func azureDefinition(r *reading, i *item) {
+	d := &definition{}
+	if !i.into(d) {
+		return
+	}
+	for _, id := range []string{d.ID, d.UniqueID} {
+		if id != "" {
+			r.definitions[strings.ToLower(id)] = d
+		}
+	}
+}
+
+// azureDisk is the disk of an image.
+type azureDisk struct {
+	Image struct {
+		SizeGB     *int64 `json:"sizeInGB"`
+		DiskSizeGB *int64 `json:"diskSizeGb"` // in galleries of others
+	} `json:"osDiskImage"`
+	Disk struct {
+		SizeGB *int64 `json:"diskSizeGB"`
+	} `json:"osDisk"`
+}
+
+// azureStatus returns the status of an image: Azure says Succeeded of one that is ready.
+func azureStatus(state string) string {
+	if strings.EqualFold(state, "Succeeded") {
+		return active
+	}
+	return strings.ToLower(state)
+}
+
+func azureVersion(r *reading, i *item) {
+	var version struct {
+		ID, Name, Location string
+		ProvisioningState  string
+		StorageProfile     azureDisk
+		PublishingProfile  struct {
+			TargetRegions []struct{ Name string }
+		}
+	}
+	if !i.into(&version, "id") {
+		return
+	}
+	regions := []string{version.Location}
+	for _, target := range version.PublishingProfile.TargetRegions {
+		regions = append(regions, target.Name)
+	}
+	if !slices.ContainsFunc(regions, func(name string) bool { return same(name, r.region) }) {
+		return // it is in other regions
+	}
+	r.images.add(i, inventory.Image{
+		ID: version.ID, Name: nameIn(version.ID), Status: azureStatus(version.ProvisioningState), MinDiskGiB: version.StorageProfile.Image.SizeGB,
+	})
+}
+
+// nameIn returns the name and the version of an image in a gallery.
+func nameIn(id string) string {
+	parts := strings.Split(id, "/")
+	if len(parts) < 4 {
+		return ""
+	}
+	return parts[len(parts)-3] + "/" + parts[len(parts)-1]
+}
+
+func azureShared(r *reading, i *item) {
+	var version struct {
+		UniqueID       string `json:"uniqueId"`
+		Location       string
+		StorageProfile azureDisk
+	}
+	if !i.into(&version, "uniqueId") {
+		return
+	}
+	if !versionOf.MatchString(version.UniqueID) {
+		azureDefinition(r, i) // of an image
+		return
+	}
+	if version.Location != "" && !same(version.Location, r.region) {
+		return
+	}
+	visibility := "shared"
+	if strings.HasPrefix(strings.ToLower(version.UniqueID), "/communitygalleries/") {
+		visibility = "public"
+	}
+	r.images.add(i, inventory.Image{
+		ID: version.UniqueID, Name: nameIn(version.UniqueID), Status: active, Visibility: visibility, MinDiskGiB: version.StorageProfile.Image.DiskSizeGB,
+	})
+}
+
+func azureOffer(r *reading, i *item) {
+	var offer struct{ URN, Architecture string }
+	if i.into(&offer, "urn") {
+		r.images.add(i, inventory.Image{
+			ID: offer.URN, Name: offer.URN, Status: active, Visibility: "public", Architecture: openstack.Architecture(offer.Architecture),
+			Properties: i.properties("urn", "architecture"),
+		})
+	}
+}
+
+func azureManaged(r *reading, i *item) {
+	var image struct {
+		ID, Name, Location string
+		ProvisioningState  string
+		StorageProfile     azureDisk
+	}
+	if i.into(&image, "id") && same(image.Location, r.region) {
+		r.images.add(i, inventory.Image{
+			ID: image.ID, Name: image.Name, Status: azureStatus(image.ProvisioningState), MinDiskGiB: image.StorageProfile.Disk.SizeGB,
+			Properties: i.properties("id", "name", "provisioningState"),
+		})
+	}
+}
+
+// sku is a size of machines, or a type of disks.
+type sku struct {
+	Name         string
+	ResourceType string
+	Locations    []string
+	LocationInfo []struct {
+		Location string
+		Zones    []string
+	}
+	Capabilities []struct{ Name, Value string }
+	Restrictions []struct {
+		Type            string
+		RestrictionInfo struct{ Locations, Zones []string }
+	}
+}
+
+func azureSKU(r *reading, i *item) {
+	var s sku
+	if !i.into(&s, "name", "resourceType") {
+		return
+	}
+	if !slices.ContainsFunc(s.Locations, func(name string) bool { return same(name, r.region) }) {
+		for _, location := range s.Locations {
+			r.others[location] = true
+		}
+		return
+	}
+	switch strings.ToLower(s.ResourceType) {
+	case "virtualmachines":
+		s.machine(r, i)
+	case "disks":
+		r.volumeTypes.add(i, inventory.VolumeType{Name: s.Name})
+	}
+}
+
+func (s *sku) machine(r *reading, i *item) {
+	m := inventory.MachineType{Name: s.Name, GPU: new(int64), Properties: map[string]string{}}
+	wrong := func(name, value string) {
+		i.wrong("capabilities", s.Name+": "+name+" is "+strconv.Quote(value)+", and should be a number")
+	}
+	available := ""
+	for _, c := range s.Capabilities {
+		n, err := strconv.ParseFloat(c.Value, 64)
+		count := int64(math.Round(n))
+		switch m.Properties[c.Name] = c.Value; c.Name {
+		case "vCPUs":
+			m.CPU = &count
+		case "MemoryGB":
+			mib := int64(math.Round(n * 1024))
+			m.MemoryMiB = &mib
+		case "GPUs":
+			m.GPU = &count
+		case "vCPUsAvailable":
+			available = c.Value
+		case "CpuArchitectureType":
+			m.Architecture, err = openstack.Architecture(c.Value), nil
+		default:
+			err = nil
+		}
+		if err != nil {
+			wrong(c.Name, c.Value)
+		}
+	}
+	if n, err := strconv.ParseInt(available, 10, 64); err == nil { // fewer than the machine that it is a part of has
+		m.CPU = &n
+	}
+	r.machineTypes.add(i, m)
+	r.zoned(s.Name, s.zones(r, i))
+}
+
+// zones returns the zones in which the subscription can have machines of the size.
+func (s *sku) zones(r *reading, i *item) []string {
+	zones := []string{}
+	for _, info := range s.LocationInfo {
+		if same(info.Location, r.region) {
+			zones = append(zones, info.Zones...)
+		}
+	}
+	available := true
+	for _, zone := range zones {
+		r.zones.add(i, inventory.Zone{Name: zone, Available: &available})
+	}
+	for _, restriction := range s.Restrictions {
+		zones = slices.DeleteFunc(zones, func(zone string) bool {
+			return restriction.Type == "Location" || slices.Contains(restriction.RestrictionInfo.Zones, zone)
+		})
+	}
+	return zones
+}
+
+// finishAzure gives images of galleries what their definitions say, and machine types their zones.
+func finishAzure(r *reading) {
+	r.settleZones()
+	r.noneOf(r.machineTypes.known && len(r.machineTypes.items) == 0, "sizes of machines")
+	for i := range r.images.items {
+		image := &r.images.items[i]
+		d := r.definitions[strings.ToLower(versionOf.ReplaceAllString(image.ID, ""))]
+		if d == nil {
+			continue
+		}
+		image.Architecture = openstack.Architecture(d.Architecture)
+		image.Properties = map[string]string{}
+		for name, value := range map[string]string{"hyperVGeneration": d.Generation, "osType": d.OSType, "osState": d.OSState} {
+			if value != "" {
+				image.Properties[name] = value
+			}
+		}
+		for _, feature := range d.Features {
+			image.Properties[feature.Name] = feature.Value
+		}
+	}
+}

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package printed
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/capkit/capkit/internal/cli/inventory/openstack"
+	"github.com/capkit/capkit/pkg/inventory"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+var gcp = cloud{
+	asJSON: "with --format json", finish: finishGCP,
+	kinds: []kind{
+		{"gcloud compute machine-types list", []string{"guestCpus", "memoryMb", "zone"}, "machine", func(r *reading) { r.machineTypes.begin() }, gcpType},
+		{"gcloud compute disk-types list", []string{"validDiskSize", "zone"}, "disk", func(r *reading) { r.volumeTypes.begin() }, gcpDisk},
+		{"gcloud compute images list", []string{"selfLink", "diskSizeGb"}, "image", func(r *reading) { r.images.begin() }, gcpImage},
+		{"gcloud compute zones list", []string{"name", "region", "status"}, "zone", func(r *reading) { r.zones.begin() }, gcpZone},
+	},
+}
+
+// imagePath matches the path of an image in its link.
+var imagePath = regexp.MustCompile(`projects/[^/]+/global/images/[^/]+$`)
+
+// deprecation is what is said of something that is not to be used any more.
+type deprecation struct{ State string }
+
+// status returns that of something that was ready: what is deprecated still works.
+func (d deprecation) status(ready string) string {
+	if d.State == "OBSOLETE" || d.State == "DELETED" {
+		return strings.ToLower(d.State)
+	}
+	return ready
+}
+
+func gcpImage(r *reading, i *item) {
+	var image struct {
+		Name, SelfLink, Status, Architecture string
+		DiskSizeGB                           string `json:"diskSizeGb"`
+		Deprecated                           deprecation
+		GuestOSFeatures                      []struct{ Type string } `json:"guestOsFeatures"`
+		Labels                               map[string]string
+	}
+	if !i.into(&image, "selfLink") {
+		return
+	}
+	converted := inventory.Image{
+		ID: imagePath.FindString(image.SelfLink), Name: image.Name, Status: strings.ToLower(image.Status),
+		Architecture: openstack.Architecture(strings.ToLower(image.Architecture)),
+		Properties:   i.properties("name", "selfLink", "status", "architecture", "diskSizeGb"),
+	}
+	if converted.ID == "" {
+		i.wrong("selfLink", words.Quoted(image.SelfLink)+" does not end in projects/PROJECT/global/images/IMAGE")
+		return
+	}
+	if image.Status == "READY" {
+		converted.Status = image.Deprecated.status(active)
+	}
+	if image.DiskSizeGB != "" {
+		size, err := strconv.ParseInt(image.DiskSizeGB, 10, 64)
+		if err != nil {
+			i.wrong("diskSizeGb", words.Quoted(image.DiskSizeGB)+" is no size in GB")
+			return
+		}
+		converted.MinDiskGiB = &size
+	}
+	features := make([]string, 0, len(image.GuestOSFeatures))
+	for _, feature := range image.GuestOSFeatures {
+		features = append(features, feature.Type)
+	}
+	if slices.Sort(features); len(features) > 0 {
+		converted.Properties["guestOsFeatures"] = strings.Join(features, ",")
+	}
+	for name, value := range image.Labels {
+		converted.Properties["labels."+name] = value
+	}
+	r.images.add(i, converted)
+}
+
+// last returns the last part of a link, which is what it links to.
+func last(link string) string { return link[strings.LastIndexByte(link, '/')+1:] }
+
+// here reports whether a zone is in the region.
+func (r *reading) here(zone string) bool {
+	region := zone[:max(0, strings.LastIndexByte(zone, '-'))]
+	if region != r.region {
+		r.others[region] = true
+	}
+	return region == r.region
+}
+
+func gcpType(r *reading, i *item) {
+	var machine struct {
+		Name, Zone, Architecture string
+		GuestCPUs                *int64 `json:"guestCpus"`
+		MemoryMB                 *int64 `json:"memoryMb"`
+		Accelerators             []struct {
+			Type  string `json:"guestAcceleratorType"`
+			Count int64  `json:"guestAcceleratorCount"`
+		}
+		Deprecated deprecation
+	}
+	if !i.into(&machine, "name", "zone") || !r.here(last(machine.Zone)) || machine.Deprecated.status("") != "" {
+		return
+	}
+	var gpus int64
+	for _, accelerator := range machine.Accelerators {
+		if !strings.HasPrefix(accelerator.Type, "ct") { // TPUs
+			gpus += accelerator.Count
+		}
+	}
+	r.machineTypes.add(i, inventory.MachineType{
+		Name: machine.Name, CPU: machine.GuestCPUs, MemoryMiB: machine.MemoryMB, GPU: &gpus,
+		Architecture: openstack.Architecture(strings.ToLower(machine.Architecture)),
+	})
+	r.zoned(machine.Name, []string{last(machine.Zone)})
+}
+
+func gcpDisk(r *reading, i *item) {
+	var disk struct {
+		Name, Zone string
+		Deprecated deprecation
+	}
+	if i.into(&disk, "name", "zone") && r.here(last(disk.Zone)) && disk.Deprecated.status("") == "" {
+		r.volumeTypes.add(i, inventory.VolumeType{Name: disk.Name})
+	}
+}
+
+func gcpZone(r *reading, i *item) {
+	var zone struct {
+		Name, Status string
+		Deprecated   deprecation
+	}
+	if !i.into(&zone, "name") || !r.here(zone.Name) {
+		return
+	}
+	available := zone.Status == "UP" && zone.Deprecated.status("") == ""
+	r.zones.add(i, inventory.Zone{Name: zone.Name, Available: &available})
+}
+
+// finishGCP gives machine types their zones.
+func finishGCP(r *reading) {
+	r.settleZones()
+	r.noneOf(r.machineTypes.known && len(r.machineTypes.items) == 0, "machine types")
+	r.noneOf(r.zones.known && len(r.zones.items) == 0, "zones")
+	r.noneOf(r.volumeTypes.known && len(r.volumeTypes.items) == 0, "types of disks")
+}
+
+// noneOf reports files that have nothing of the region, but of others: its name is probably another one.
+func (r *reading) noneOf(none bool, what string) {
+	if others := slices.Sorted(maps.Keys(r.others)); none && len(others) > 0 {
+		r.errs = append(r.errs, fmt.Errorf("there are no %s of region %s, but of %s%s", what, words.Quoted(r.region), words.Few(others),
+			words.DidYouMean(words.Choice(r.region, others))))
+	}
+}

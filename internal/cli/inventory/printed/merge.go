@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package printed
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// merged is a list that files add to. Nil is one that no file is about.
+type merged[T any] struct {
+	what string
+	// key says which items are the same thing; nil if all are different ones.
+	key   func(*T) string
+	items []T
+	index map[string]int
+	// known says that a file is about it.
+	known bool
+}
+
+func (m *merged[T]) begin() { m.known = true }
+
+// add adds an item, or what it says of one that is there. It returns what both say differently.
+func (m *merged[T]) add(i *item, value T) {
+	m.known = true
+	if m.key == nil {
+		m.items = append(m.items, value)
+		return
+	}
+	key := m.key(&value)
+	at, found := m.index[key]
+	if !found {
+		if m.index == nil {
+			m.index = map[string]int{}
+		}
+		m.index[key] = len(m.items)
+		m.items = append(m.items, value)
+		return
+	}
+	both, conflict := combine(m.items[at], value)
+	if conflict != "" {
+		i.source.wrong(i.offset, fmt.Sprintf("says of %s %s another %s than an earlier list; was the cloud asked twice? leave the older file out",
+			m.what, words.Quoted(key), conflict))
+		return
+	}
+	m.items[at] = both
+}
+
+// all returns the items: nil if no file is about them.
+func (m *merged[T]) all(*reading) []T {
+	if m.known && m.items == nil {
+		return []T{}
+	}
+	return m.items
+}
+
+// combine returns what two values say together, and the field that they have different values in.
+func combine[T any](a, b T) (both T, conflict string) {
+	var fields [2]map[string]any
+	for i, value := range []T{a, b} {
+		text, _ := json.Marshal(value) // what is in an inventory always can be
+		_ = json.Unmarshal(text, &fields[i])
+	}
+	conflict = fill(fields[0], fields[1])
+	text, _ := json.Marshal(fields[0])
+	_ = json.Unmarshal(text, &both)
+	return both, conflict
+}
+
+// fill adds to an object what another one has besides, and returns the path of the first member that differs.
+func fill(to, from map[string]any) string {
+	for _, name := range slices.Sorted(maps.Keys(from)) {
+		has, found := to[name]
+		inner, isObject := has.(map[string]any)
+		more, both := from[name].(map[string]any)
+		switch {
+		case !found:
+			to[name] = from[name]
+		case isObject && both:
+			if path := fill(inner, more); path != "" {
+				return name + "." + path
+			}
+		case fmt.Sprint(has) != fmt.Sprint(from[name]):
+			return name
+		}
+	}
+	return ""
+}
+
+// zoned says in which zones a machine type is, if that is known of it.
+func (r *reading) zoned(name string, zones []string) {
+	if r.typeZones == nil {
+		r.typeZones = map[string][]string{}
+	}
+	r.typeZones[name] = append(r.typeZones[name], zones...)
+}
+
+// settleZones gives machine types the zones that they are in. Of a type that no file says that of it stays unknown.
+func (r *reading) settleZones() {
+	for i := range r.machineTypes.items {
+		m := &r.machineTypes.items[i]
+		if zones, known := r.typeZones[m.Name]; known {
+			m.Zones = append([]string{}, zones...)
+		}
+	}
+}
+
+// same reports whether two names of a region are the same: Azure has West Europe for westeurope.
+func same(a, b string) bool { return plainRegion(a) == plainRegion(b) }
+
+func plainRegion(name string) string { return strings.ToLower(strings.ReplaceAll(name, " ", "")) }

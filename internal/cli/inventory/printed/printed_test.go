@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package printed_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/capkit/capkit/internal/cli/inventory/printed"
+	"github.com/capkit/capkit/internal/testing/cases"
+	"github.com/capkit/capkit/pkg/inventory"
+)
+
+// Each case says in its file "run" what is read: the cloud, the region, and the files, which it has. "-" is its file stdin.
+func TestRead(t *testing.T) {
+	archives, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(archives) < 4 {
+		t.Fatal(archives, err)
+	}
+	for _, archive := range archives {
+		path, err := filepath.Abs(archive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(filepath.Base(archive), func(t *testing.T) { cases.Run(t, path, read) })
+	}
+}
+
+func read(c *cases.Case) string {
+	t := c.T()
+	t.Chdir(t.TempDir())
+	args := strings.Fields(c.Text("run"))
+	for _, name := range args[2:] {
+		if name == "-" || !c.Has(name) {
+			continue
+		}
+		if err := os.WriteFile(name, []byte(c.Text(name)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stdin := ""
+	if c.Has("stdin") {
+		stdin = c.Text("stdin")
+	}
+	region, err := printed.Read(args[0], args[1], args[2:], strings.NewReader(stdin))
+	if err != nil {
+		return err.Error()
+	}
+	return text(t, region)
+}
+
+// text returns a region as YAML.
+func text(t *testing.T, region inventory.Region) string {
+	t.Helper()
+	var out bytes.Buffer
+	err := inventory.Write(&out, "yaml", "x", time.Time{}, func(yield func(inventory.Region, error) bool) { yield(region, nil) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(out.String(), "regions:\n")
+	return list
+}
+
+// Nothing that a file may have makes the command crash, and what is read can be written.
+func FuzzRead(f *testing.F) {
+	archives, _ := filepath.Glob("testdata/*.txtar")
+	for _, archive := range archives {
+		content, err := os.ReadFile(archive)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for part := range strings.SplitSeq(string(content), "-- ") {
+			if _, text, found := strings.Cut(part, "--\n"); found {
+				f.Add(text)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, document string) {
+		for _, cloud := range printed.Clouds() {
+			region, err := printed.Read(cloud, "r-1", []string{"-"}, strings.NewReader(document))
+			if err == nil {
+				text(t, region)
+			}
+		}
+	})
+}

@@ -1,0 +1,317 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package printed
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/capkit/capkit/pkg/inventory"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// reading is what has been read so far.
+type reading struct {
+	name   string
+	cloud  *cloud
+	region string
+	errs   []error
+	result inventory.Region
+
+	images                merged[inventory.Image]
+	machineTypes          merged[inventory.MachineType]
+	zones                 merged[inventory.Zone]
+	volumeTypes           merged[inventory.VolumeType]
+	networks              merged[inventory.Network]
+	loadBalancerProviders merged[inventory.LoadBalancerProvider]
+
+	// typeZones are the zones of machine types, by their names; nil if no file is about them.
+	typeZones map[string][]string
+	// zoneIDs are the names of zones by their IDs, for AWS.
+	zoneIDs map[string]string
+	// definitions are those of images in galleries, by their IDs in lower case, for Azure.
+	definitions map[string]*definition
+	// md5 are checksums of images, by their IDs, that count if there is no better one, for OpenStack.
+	md5 map[string]string
+	// others are regions that files are about, and that are not read, with what they have.
+	others map[string]bool
+}
+
+func newReading(name string, c *cloud, region string) *reading {
+	return &reading{
+		name: name, cloud: c, region: region, result: inventory.Region{Name: region}, md5: map[string]string{}, zoneIDs: map[string]string{}, definitions: map[string]*definition{}, others: map[string]bool{},
+		images:       merged[inventory.Image]{what: "image", key: func(i *inventory.Image) string { return i.ID }},
+		machineTypes: merged[inventory.MachineType]{what: "machine type", key: func(m *inventory.MachineType) string { return m.Name }},
+		zones:        merged[inventory.Zone]{what: "zone", key: func(z *inventory.Zone) string { return z.Name }},
+		volumeTypes:  merged[inventory.VolumeType]{what: "volume type", key: func(v *inventory.VolumeType) string { return v.Name }},
+		networks:     merged[inventory.Network]{what: "network"},
+		loadBalancerProviders: merged[inventory.LoadBalancerProvider]{
+			what: "load balancer provider", key: func(p *inventory.LoadBalancerProvider) string { return p.Name },
+		},
+	}
+}
+
+// stdinName is what messages call standard input.
+const stdinName = "<stdin>"
+
+// file reads one.
+func (r *reading) file(path string, stdin io.Reader) {
+	name := path
+	var text []byte
+	var err error
+	if path == "-" {
+		name = stdinName
+		if stdin == nil {
+			stdin = strings.NewReader("")
+		}
+		text, err = io.ReadAll(stdin)
+	} else {
+		text, err = os.ReadFile(path)
+	}
+	if err != nil {
+		r.errs = append(r.errs, err)
+		return
+	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	f := &source{reading: r, name: name, text: text}
+	if err := json.Unmarshal(text, new(json.RawMessage)); err != nil {
+		f.notJSON(err)
+		return
+	}
+	switch first := bytes.TrimLeft(text, " \t\r\n")[0]; {
+	case first == '[':
+		f.list(text, 0, nil)
+	case first == '{' && r.cloud.wrapped:
+		f.wrapped()
+	case first == '{':
+		f.item(f.itemAt(text, 0), nil)
+	default:
+		f.wrong(0, "has a single value; this reads "+r.cloud.expected())
+	}
+}
+
+// source is a file that is being read.
+type source struct {
+	*reading
+	name string
+	text []byte
+}
+
+// wrong reports what is wrong at an offset of the file.
+func (f *source) wrong(offset int, message string) {
+	before := f.text[:min(offset, len(f.text))]
+	line := bytes.Count(before, []byte("\n")) + 1
+	column := len([]rune(string(before[bytes.LastIndexByte(before, '\n')+1:]))) + 1
+	f.errs = append(f.errs, fmt.Errorf("%s:%d:%d: %s", f.name, line, column, message))
+}
+
+func (f *source) notJSON(err error) {
+	if len(bytes.TrimSpace(f.text)) == 0 {
+		f.errs = append(f.errs, fmt.Errorf("%s: is empty; this reads %s", f.name, f.cloud.expected()))
+		return
+	}
+	var syntax *json.SyntaxError
+	offset := 0
+	if errors.As(err, &syntax) {
+		offset = max(0, int(syntax.Offset)-1)
+	}
+	f.wrong(offset, fmt.Sprintf("is not JSON, %v: print it %s", err, f.cloud.asJSON))
+}
+
+// item is one of a list: an object.
+type item struct {
+	*source
+	raw     json.RawMessage
+	members map[string]json.RawMessage
+	offset  int
+}
+
+// itemAt returns the object that is at an offset of the file, or nil if something else is there, which is reported.
+func (f *source) itemAt(raw json.RawMessage, offset int) *item {
+	i := &item{source: f, raw: raw, offset: offset + len(raw) - len(bytes.TrimLeft(raw, " \t\r\n"))}
+	if json.Unmarshal(raw, &i.members) != nil || i.members == nil {
+		f.wrong(i.offset, "is no object; this reads "+f.cloud.expected())
+		return nil
+	}
+	return i
+}
+
+// list reads a list, whose items are of a kind, or else say themselves what they are.
+func (f *source) list(raw json.RawMessage, offset int, of *kind) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	if token, err := decoder.Token(); err != nil || token != json.Delim('[') {
+		f.wrong(offset, "is no list")
+		return
+	}
+	if !decoder.More() && of == nil {
+		f.empty(offset)
+		return
+	}
+	if of != nil && of.begin != nil {
+		of.begin(f.reading)
+	}
+	for decoder.More() {
+		at := int(decoder.InputOffset())
+		at += len(raw[at:]) - len(bytes.TrimLeft(raw[at:], ", \t\r\n"))
+		var element json.RawMessage
+		if err := decoder.Decode(&element); err != nil { // the file is JSON
+			f.wrong(offset+at, err.Error())
+			return
+		}
+		f.item(f.itemAt(element, offset+at), of)
+	}
+}
+
+// item takes one, whose kind is known or is to be seen from what it has.
+func (f *source) item(i *item, of *kind) {
+	if i == nil {
+		return
+	}
+	if of == nil {
+		if of = f.cloud.kindOf(i.members); of == nil {
+			f.wrong(i.offset, elsewhere(f.reading.name, i.members)+"; this reads "+f.cloud.expected())
+			return
+		}
+		if of.begin != nil {
+			of.begin(f.reading)
+		}
+	}
+	of.take(f.reading, i)
+}
+
+// empty takes an empty list, of which only the name of the file can say what it would have.
+func (f *source) empty(offset int) {
+	base := strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(filepath.Base(f.name)))
+	var hints []string
+	for _, k := range f.cloud.kinds {
+		if k.begin == nil || k.hint == "" {
+			continue
+		}
+		if strings.Contains(base, k.hint) {
+			k.begin(f.reading)
+			return
+		}
+		hints = append(hints, k.hint)
+	}
+	f.wrong(offset, "is an empty list, which does not say of what: give the file a name that has one of "+strings.Join(hints, ", ")+", or leave it out")
+}
+
+// wrapped reads an object of which a member is a list.
+func (f *source) wrapped() {
+	top := f.itemAt(f.text, 0)
+	if top == nil {
+		return
+	}
+	of := f.cloud.kindOf(top.members)
+	if of == nil {
+		f.wrong(top.offset, elsewhere(f.reading.name, top.members)+"; this reads "+f.cloud.expected())
+		return
+	}
+	var next string
+	if json.Unmarshal(top.members["NextToken"], &next) == nil && next != "" {
+		f.wrong(top.at("NextToken"), "is not all that there is, since it has a NextToken: leave out --max-items and --no-paginate")
+		return
+	}
+	f.list(top.members[of.has[0]], top.at(of.has[0]), of)
+}
+
+// at returns the offset of the value of a member.
+func (i *item) at(member string) int {
+	decoder := json.NewDecoder(bytes.NewReader(i.raw))
+	begin := i.offset - (len(i.raw) - len(bytes.TrimLeft(i.raw, " \t\r\n")))
+	if _, err := decoder.Token(); err != nil {
+		return i.offset
+	}
+	for decoder.More() {
+		name, err := decoder.Token()
+		at := int(decoder.InputOffset())
+		at += len(i.raw[at:]) - len(bytes.TrimLeft(i.raw[at:], ": \t\r\n"))
+		if err != nil || name == member {
+			return begin + at
+		}
+		if err := decoder.Decode(new(json.RawMessage)); err != nil {
+			break
+		}
+	}
+	return i.offset
+}
+
+// wrong reports what is wrong with a member of the item, or with the whole of it if the member is not there.
+func (i *item) wrong(member, message string) {
+	offset := i.offset
+	if _, found := i.members[member]; found {
+		offset = i.at(member)
+	}
+	i.source.wrong(offset, message)
+}
+
+// into decodes the item. It reports what has another type than it should, and what is required and missing or empty.
+func (i *item) into(value any, required ...string) bool {
+	if err := json.Unmarshal(i.raw, value); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if !errors.As(err, &wrong) {
+			i.wrong("", err.Error())
+			return false
+		}
+		member, _, _ := strings.Cut(wrong.Field, ".")
+		i.wrong(member, fmt.Sprintf("%s is a %s, and should be a %s", words.Quoted(wrong.Field), wrong.Value, kindName(wrong)))
+		return false
+	}
+	good := true
+	for _, name := range required {
+		if text := strings.TrimSpace(string(i.members[name])); text == "" || text == "null" || text == `""` {
+			i.wrong(name, words.Quoted(name)+" is missing")
+			good = false
+		}
+	}
+	return good
+}
+
+// kindName returns what JSON calls the type that a value should have.
+func kindName(err *json.UnmarshalTypeError) string {
+	switch kind := err.Type.Kind().String(); {
+	case strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"), strings.HasPrefix(kind, "float"):
+		return "number"
+	case kind == "slice":
+		return "list"
+	case kind == "struct", kind == "map":
+		return "object"
+	default:
+		return kind
+	}
+}
+
+// properties returns the members of the item that are texts, numbers, or true or false, by their names, without some of them.
+func (i *item) properties(without ...string) map[string]string {
+	found := map[string]string{}
+	for name, raw := range i.members {
+		if text, simple := scalar(raw); simple {
+			found[name] = text
+		}
+	}
+	for _, name := range without {
+		delete(found, name)
+	}
+	return found
+}
+
+// scalar returns a JSON value as a text, and whether it is one that has no parts. Null is none.
+func scalar(raw json.RawMessage) (string, bool) {
+	text := strings.TrimSpace(string(raw))
+	var value string
+	switch {
+	case text == "" || text == "null" || text[0] == '{' || text[0] == '[':
+		return "", false
+	case json.Unmarshal(raw, &value) == nil:
+		return value, true
+	}
+	return text, true
+}

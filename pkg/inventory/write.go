@@ -1,0 +1,279 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package inventory
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf16"
+)
+
+// Sort puts the lists of a region into the order in which they are written: by name, images by name and then by ID, and what is
+// unread in that of [Lists]. What stands in a list twice is there once afterwards. Nil stays nil.
+func (r *Region) Sort() {
+	lists := Lists()
+	slices.SortFunc(r.Unread, func(a, b string) int { return cmp.Compare(slices.Index(lists, a), slices.Index(lists, b)) })
+	r.Unread = slices.Compact(r.Unread)
+	sort(&r.Images, func(a, b Image) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	for i := range r.MachineTypes {
+		sort(&r.MachineTypes[i].Zones, cmp.Compare[string])
+	}
+	sort(&r.MachineTypes, func(a, b MachineType) int { return cmp.Compare(a.Name, b.Name) })
+	sort(&r.Zones, func(a, b Zone) int { return cmp.Compare(a.Name, b.Name) })
+	sort(&r.VolumeTypes, func(a, b VolumeType) int { return cmp.Compare(a.Name, b.Name) })
+	sort(&r.Networks, func(a, b Network) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), ofBool(b.External)-ofBool(a.External), ofBool(b.Shared)-ofBool(a.Shared))
+	})
+	sort(&r.LoadBalancerProviders, func(a, b LoadBalancerProvider) int { return cmp.Compare(a.Name, b.Name) })
+	sort(&r.ServerGroupPolicies, cmp.Compare[string])
+}
+
+func sort[T any](list *[]T, by func(a, b T) int) {
+	slices.SortStableFunc(*list, by)
+	*list = slices.CompactFunc(*list, func(a, b T) bool { return reflect.DeepEqual(a, b) })
+}
+
+// ofBool orders networks that have the same name: the external one is the one that is meant.
+func ofBool(b *bool) int {
+	switch {
+	case b == nil:
+		return 0
+	case *b:
+		return 1
+	}
+	return -1
+}
+
+// Formats are those of [Write].
+var Formats = []string{"json", "yaml"}
+
+// Write writes an inventory of regions in one of [Formats], with one line for each thing that there is. It asks for the next region
+// when the one before is written, and writes them as they come: in the order of the alphabet, please, and sorted.
+func Write(w io.Writer, format, provider string, taken time.Time, regions iter.Seq2[Region, error]) error {
+	out := bufio.NewWriter(w) // whose first error is that of Flush
+	write := writers[format]
+	if write.region == nil {
+		return fmt.Errorf("an inventory has no format %q", format)
+	}
+	fmt.Fprintf(out, write.begin, APIVersion, Kind, write.scalar(provider), write.scalar(taken.UTC().Format(time.RFC3339)))
+	between := write.first
+	for region, err := range regions {
+		if err != nil {
+			return err
+		}
+		fmt.Fprint(out, between)
+		if err := write.region(out, &region); err != nil {
+			return err
+		}
+		between = write.next
+	}
+	if between == write.first {
+		fmt.Fprint(out, write.none)
+	}
+	fmt.Fprint(out, write.end)
+	return out.Flush()
+}
+
+// writers have the parts of an inventory in each format.
+var writers = map[string]struct {
+	begin, first, next, none, end string
+	scalar                        func(string) string
+	region                        func(*bufio.Writer, *Region) error
+}{
+	"yaml": {"apiVersion: %s\nkind: %s\nprovider: %s\ntaken: %s\nregions:", "\n", "", " []\n", "", plain, yamlRegion},
+	"json": {
+		"{\n  \"apiVersion\": %q,\n  \"kind\": %q,\n  \"provider\": %s,\n  \"taken\": %s,\n  \"regions\": [", "\n", ",\n", "\n  ", "\n  ]\n}\n",
+		quoted, jsonRegion,
+	},
+}
+
+// list is one of a region, with its items as JSON.
+type list struct {
+	name  string
+	items []json.RawMessage
+}
+
+// lists returns those of a region that are known. The first is unread, if there is something.
+func (r *Region) lists() (all []list, err error) {
+	value := reflect.ValueOf(*r)
+	for i := 1; i < value.NumField(); i++ { // the name is the first
+		if value.Field(i).IsNil() {
+			continue
+		}
+		name, _, _ := strings.Cut(value.Type().Field(i).Tag.Get("json"), ",")
+		l := list{name: name}
+		for j := range value.Field(i).Len() {
+			item, err := marshal(value.Field(i).Index(j).Interface())
+			if err != nil {
+				return nil, err
+			}
+			l.items = append(l.items, item)
+		}
+		if all = append(all, l); name == "unread" && len(l.items) == 0 {
+			all = all[:len(all)-1]
+		}
+	}
+	return all, nil
+}
+
+// marshal encodes a value without escapes that are for HTML alone.
+func marshal(value any) ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return bytes.TrimSpace(text.Bytes()), err
+}
+
+func yamlRegion(out *bufio.Writer, r *Region) error {
+	lists, err := r.lists()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "- name: %s\n", plain(r.Name))
+	for _, l := range lists {
+		fmt.Fprintf(out, "  %s:", l.name)
+		before, after := "\n  - ", "\n"
+		if len(l.items) == 0 || l.items[0][0] == '"' { // names are in one line
+			fmt.Fprint(out, " [")
+			before, after = "", "]\n"
+		}
+		for i, item := range l.items {
+			fmt.Fprint(out, before)
+			if i > 0 && before == "" {
+				fmt.Fprint(out, ", ")
+			}
+			if err := flow(out, json.NewDecoder(bytes.NewReader(item))); err != nil {
+				return err
+			}
+		}
+		fmt.Fprint(out, after)
+	}
+	return nil
+}
+
+// flow writes the next JSON value of a decoder in YAML's flow style.
+func flow(out *bufio.Writer, from *json.Decoder) error {
+	from.UseNumber()
+	token, err := from.Token()
+	if err != nil {
+		return err
+	}
+	switch t := token.(type) {
+	case json.Delim:
+		return flowOf(out, from, t)
+	case string:
+		fmt.Fprint(out, plain(t))
+	default:
+		fmt.Fprint(out, t) // a number, true or false: nothing in an inventory is null
+	}
+	return nil
+}
+
+// flowOf writes the rest of a list or an object that has begun.
+func flowOf(out *bufio.Writer, from *json.Decoder, begin json.Delim) error {
+	fmt.Fprint(out, begin.String())
+	for first := true; from.More(); first = false {
+		if !first {
+			fmt.Fprint(out, ", ")
+		}
+		if err := flow(out, from); err != nil {
+			return err
+		}
+		if begin == '{' {
+			fmt.Fprint(out, ": ")
+			if err := flow(out, from); err != nil {
+				return err
+			}
+		}
+	}
+	end, err := from.Token()
+	fmt.Fprint(out, end)
+	return err
+}
+
+// safe matches texts that every reader of YAML takes for a text, and for this one. What looks like a number or a date begins with a
+// digit; words are what some readers take for true, false or nothing.
+var (
+	safe     = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_./+-]*$`)
+	reserved = regexp.MustCompile(`^(?i:true|false|yes|no|on|off|y|n|null)$`)
+)
+
+// plain returns a text as YAML has it: without quotes if that is safe.
+func plain(text string) string {
+	if safe.MatchString(text) && !reserved.MatchString(text) {
+		return text
+	}
+	encoded, _ := marshal(text) // whose escapes are those of YAML, too
+	var b strings.Builder
+	for _, r := range string(encoded) {
+		switch {
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return strings.ReplaceAll(b.String(), ofRunners, `\u0023`+ofRunners[1:])
+}
+
+// ofRunners begins what some runners of CI take for a command of theirs, wherever it is in a line.
+const ofRunners = "##["
+
+// quoted returns a text in quotes as JSON has it.
+func quoted(text string) string {
+	encoded, _ := marshal(text) // a string always can be
+	return string(printable(encoded))
+}
+
+// printable returns JSON with escapes for all that is not printable, which is in its strings.
+func printable(encoded []byte) []byte {
+	var b bytes.Buffer
+	for _, r := range string(encoded) {
+		switch high, low := utf16.EncodeRune(r); {
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return bytes.ReplaceAll(b.Bytes(), []byte(ofRunners), []byte(`\u0023`+ofRunners[1:]))
+}
+
+func jsonRegion(out *bufio.Writer, r *Region) error {
+	lists, err := r.lists()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "    {\n      \"name\": %s", quoted(r.Name))
+	for _, l := range lists {
+		fmt.Fprintf(out, ",\n      %q: [", l.name)
+		for i, item := range l.items {
+			fmt.Fprint(out, []string{"\n        ", ",\n        "}[min(i, 1)])
+			_, _ = out.Write(printable(item))
+		}
+		if len(l.items) > 0 {
+			fmt.Fprint(out, "\n      ")
+		}
+		fmt.Fprint(out, "]")
+	}
+	fmt.Fprint(out, "\n    }")
+	return nil
+}

@@ -353,6 +353,7 @@ func (p *document) foldFlavors(f *Fold, pair pair) {
 	plain, suffixed := pair.plain.ID, pair.suffixed.ID
 	var target map[string]any // the first entry of the plain version
 	var flavors, added []any  // of both versions
+	var removed []configEntry
 	for _, e := range p.entries() {
 		switch e.id {
 		case plain:
@@ -367,8 +368,11 @@ func (p *document) foldFlavors(f *Fold, pair pair) {
 					p.fail(e.Path.String(), "%s has flavors with %s %v, and would become a flavor with [%s]", suffixed, f.Capability, got, f.Value)
 				}
 			}
-			added = append(added, own...)
+			added, removed = append(added, own...), append(removed, e)
 		}
+	}
+	for _, e := range removed {
+		p.keep(target, e.id, e.Path.String(), e.tree, e.Legacy)
 	}
 	for _, flavor := range added {
 		same := slices.IndexFunc(flavors, func(other any) bool { return reflect.DeepEqual(capabilitiesOf(other), capabilitiesOf(flavor)) })

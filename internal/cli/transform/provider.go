@@ -97,18 +97,47 @@ func (p *document) rewriteImage(
 			continue
 		}
 		changed = true
-		for _, written := range p.encode(id, version, format) {
+		for i, written := range p.encode(id, version, format) {
 			first := firsts[id.Version]
-			if first == nil || format == provider.FormatLegacy {
+			joins := first != nil && format != provider.FormatLegacy
+			if !joins {
+				first = written
 				firsts[id.Version] = written
 				rewritten = append(rewritten, written)
-				continue
 			}
-			first["capabilityFlavors"] = append(asList(first["capabilityFlavors"]), asList(written["capabilityFlavors"])...)
+			if i == 0 {
+				p.keep(first, id, version.Path.String(), entry(list, k), true)
+			}
+			if joins {
+				first["capabilityFlavors"] = append(asList(first["capabilityFlavors"]), asList(written["capabilityFlavors"])...)
+			}
 		}
 	}
 	if changed && owner != nil {
 		owner["versions"] = rewritten
+	}
+}
+
+// keep gives an entry what the provider ignores of another one, of this version, in whose place it stands. rewritten says that it is in
+// another format. What cannot stay is an error.
+func (p *document) keep(entry map[string]any, id provider.ImageVersion, at string, was map[string]any, rewritten bool) {
+	ignorer, ignores := provider.As[provider.FieldIgnorer](p.cloud)
+	if !ignores || entry == nil {
+		return
+	}
+	fields, within := ignorer.IgnoredFields(was)
+	if !rewritten {
+		within = nil
+	}
+	for _, path := range within {
+		p.fail(at, "%s cannot be written in the other format: that has no place for %s, a field that is not known here", id, path)
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if other, there := entry[name]; there && !reflect.DeepEqual(other, fields[name]) {
+			p.fail(at, "several entries that become one have another %s each, a field that is not known here: make them equal, or remove it", name)
+			continue
+		}
+		entry[name] = fields[name]
 	}
 }
 

@@ -5,8 +5,10 @@
 package described
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
+	"slices"
 
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -33,6 +35,7 @@ func BuiltIn() []provider.Provider[Reference] {
 		}
 		all = append(all, cloud)
 	}
+	slices.SortFunc(all, func(a, b provider.Provider[Reference]) int { return cmp.Compare(a.Type(), b.Type()) })
 	return all
 }
 

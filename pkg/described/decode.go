@@ -170,7 +170,7 @@ func (r reading) region(written reflect.Value, at *field.Path, values []string) 
 	for i, place := range r.regionalAt {
 		values[i] = place.of(written).String()
 	}
-	return imageselector.Regional[Reference]{Region: r.regionNameAt.of(written).String(), Ref: Reference{r.regional, values}, Path: at}
+	return imageselector.Regional[Reference]{Region: r.regionNameAt.of(written).String(), Ref: referenceWith(r.regional, values), Path: at}
 }
 
 // legacyRegions converts the regions of a legacy version: it makes one flavor for each architecture, in order of first appearance.
@@ -232,7 +232,17 @@ func (reading) referenceOf(form *form, written reflect.Value, places []place, at
 	if !form.inEntry {
 		at = childOf(at, form.segments[0])
 	}
-	return &imageselector.Global[Reference]{Ref: Reference{form, values}, Path: at}
+	return &imageselector.Global[Reference]{Ref: referenceWith(form, values), Path: at}
+}
+
+// referenceWith returns the reference with these values; the zero one if all of them are empty.
+func referenceWith(form *form, values []string) Reference {
+	for _, value := range values {
+		if value != "" {
+			return Reference{form, values}
+		}
+	}
+	return Reference{}
 }
 
 // named returns the architecture that is written at a place; nil if none is, or the format has no such field.

@@ -405,7 +405,7 @@ func (r *reader) choice(n *yaml.Node, choices ...string) string {
 
 // standard reads the path of a list or field that has the same name in all configs.
 func (r *reader) standard(n *yaml.Node, value string) string {
-	if named := r.path(n); named != "" && named != value {
+	if named := r.path(n); pathForm.MatchString(named) && named != value {
 		r.fault(n, "%s leads nowhere: in the configs that capkit merges and rewrites, the name here is %s", named, value)
 	}
 	return value

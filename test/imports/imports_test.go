@@ -88,9 +88,12 @@ var mayImport = map[string][]string{
 	// Tests of provider authors import it.
 	"pkg/provider/providertest": {"pkg/provider", "pkg/finding", "pkg/capability", "pkg/imageselector"},
 
-	"pkg/apis/...":                        {},
-	"pkg/apis/openstack/lookup":           {"pkg/apis/openstack/v1alpha1"},
-	"pkg/apis/openstack/validation":       {"pkg/apis/openstack/v1alpha1", "pkg/finding", "pkg/words", "pkg/fieldpath"},
+	"pkg/apis/...":                  {},
+	"pkg/apis/openstack/lookup":     {"pkg/apis/openstack/v1alpha1"},
+	"pkg/apis/openstack/validation": {"pkg/apis/openstack/v1alpha1", "pkg/finding", "pkg/words", "pkg/fieldpath"},
+	"pkg/described": {
+		"pkg/fieldpath", "pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/providerconfig", "pkg/words",
+	},
 	"pkg/local":                           {"pkg/finding", "pkg/provider", "pkg/imageselector", "pkg/providerconfig"},
 	"pkg/openstack/machines/servergroups": {"pkg/apis/openstack/..."},
 	"pkg/openstack": {
@@ -122,7 +125,7 @@ var mayImport = map[string][]string{
 	"internal/cli/input": {
 		"internal/cli/landscape", "internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/cluster",
 		"internal/cli/gardener", "internal/cli/report",
-		"pkg/capability", "pkg/imageselector", "pkg/check",
+		"pkg/capability", "pkg/imageselector", "pkg/check", "pkg/described",
 		"pkg/finding", "pkg/gardenerlib", "pkg/gardenerrules", "pkg/gardenerrules/shoots", "pkg/maintenance", "pkg/namespaced", "pkg/profile",
 		"pkg/provider", "pkg/resolve", "pkg/strictjson", "pkg/words",
 	},

@@ -344,4 +344,3 @@ func large(w twin) *runtime.RawExtension {
 	})
 	return &runtime.RawExtension{Raw: raw}
 }
-

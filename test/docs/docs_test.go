@@ -202,7 +202,7 @@ func TestCode(t *testing.T) {
 }
 
 func TestManifests(t *testing.T) {
-	manifests := contents(t, ".yaml", "example", "docs/examples", "test/authors")
+	manifests := contents(t, ".yaml", "example", "docs/examples", "test/authors", "pkg/described/builtin")
 	for i := range manifests {
 		manifests[i] = flush(manifests[i])
 	}

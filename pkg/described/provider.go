@@ -45,7 +45,7 @@ var (
 	_ provider.ReferenceDescriber          = Provider{}
 	_ provider.ReferenceSharer             = Provider{}
 	_ provider.ListExtender                = Provider{}
-	_ provider.FieldIgnorer                = Provider{}
+	_ providerconfig.FieldIgnorer          = Provider{}
 	_ provider.ReferenceDeriver[Reference] = deriving{}
 )
 

@@ -24,6 +24,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/provider/providertest"
+	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
 // acme begins the description of a cloud that nobody has.
@@ -155,7 +156,7 @@ func TestUnmapped(t *testing.T) {
 
 // Fields that are not known stay, unless they are within what is written anew.
 func TestIgnoredFields(t *testing.T) {
-	ignorer, _ := provider.As[provider.FieldIgnorer](cloud(t, acme+shapes["two-fields"]))
+	ignorer, _ := provider.As[providerconfig.FieldIgnorer](cloud(t, acme+shapes["two-fields"]))
 	fields, within := ignorer.IgnoredFields(map[string]any{
 		"version": "1", "note": "x", "spec": map[string]any{"id": "a", "since": "y"},
 		"capabilityFlavors": []any{map[string]any{"spec": map[string]any{"project": "p"}}, map[string]any{"z": 1}},

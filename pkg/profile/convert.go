@@ -17,9 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
 // Conversion is what an entry of a NamespacedCloudProfile's provider config becomes in the format of its parent
@@ -61,44 +61,13 @@ func (r *Reading[R]) InFormatOfParent(id provider.ImageVersion, version *imagese
 	if version.Legacy == r.vocabulary.Legacy() || r.Unread.Touches(version.Path) {
 		return nil, true
 	}
-	kept, within := r.ignoredIn(version)
-	if len(within) > 0 {
-		return nil, false
-	}
+	ignorer, _ := provider.As[providerconfig.FieldIgnorer](r.provider)
+	kept, within := providerconfig.Ignored(ignorer, r.Spec.ProviderConfig, version.Path, r.At.Child("providerConfig"))
 	entries, possible := r.inFormatOfParent(id, version)
 	if len(entries) > 0 {
-		for name, value := range kept {
-			entries[0][name] = value
-		}
+		maps.Copy(entries[0], kept)
 	}
-	return entries, possible
-}
-
-// ignoredIn returns the fields of a version's entry that the provider ignores, and the paths of those within them, as
-// [provider.FieldIgnorer] has them.
-func (r *Reading[R]) ignoredIn(version *imageselector.Version[R]) (fields map[string]any, within []string) {
-	ignorer, ignores := provider.As[provider.FieldIgnorer](r.provider)
-	if !ignores || r.Spec.ProviderConfig == nil {
-		return nil, nil
-	}
-	var value any
-	if json.Unmarshal(r.Spec.ProviderConfig.Raw, &value) != nil {
-		return nil, nil
-	}
-	config := r.At.Child("providerConfig")
-	for _, segment := range fieldpath.Of(version.Path)[len(fieldpath.Of(config)):] {
-		switch of := value.(type) {
-		case map[string]any:
-			value = of[segment.Name]
-		case []any:
-			if segment.Index < 0 || segment.Index >= len(of) {
-				return nil, nil
-			}
-			value = of[segment.Index]
-		}
-	}
-	entry, _ := value.(map[string]any)
-	return ignorer.IgnoredFields(entry)
+	return entries, possible && !within
 }
 
 // inFormatOfParent writes a version that is in the other format, and has no errors.

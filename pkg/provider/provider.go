@@ -8,7 +8,7 @@
 //
 // Start reading at [Provider]. What a provider can do besides is an interface of its own, which it implements or leaves
 // out: [RuleDescriber], [ShootUpdateValidator], [CredentialsValidator], [DNSCredentialsValidator], [SettingsOwner], [ListExtender],
-// [FieldIgnorer], [OfferDescriber], [ReferenceDescriber], [ReferenceSharer], [ReferenceDeriver], [PolicyChooser]. Package
+// [OfferDescriber], [ReferenceDescriber], [ReferenceSharer], [ReferenceDeriver], [PolicyChooser]. Package
 // providerconfig decodes and has ready-made findings; [Check] finds what is wrong with a provider itself.
 package provider
 
@@ -100,14 +100,6 @@ type List struct {
 	// {"versions", "version"}. An entry that the parent has under the same key then keeps all else that it has, and package
 	// check refuses other fields than the key and these. Nil: entries are replaced as a whole.
 	Lists []List
-}
-
-// FieldIgnorer is a [Provider] that ignores fields of its config which it does not know. They stay where they are, also in an entry that
-// is written in another format.
-type FieldIgnorer interface {
-	// IgnoredFields returns the fields of an entry of a list of versions that Decode ignores, of an entry as encoding/json decodes it;
-	// and the paths of those within its fields, in its regions or flavors, say. An entry with such cannot be written in another format.
-	IgnoredFields(entry map[string]any) (fields map[string]any, within []string)
 }
 
 // OfferDescriber is a [Provider] whose config has lists from which owners of Shoots choose, besides regions, machine types and images.

@@ -117,7 +117,9 @@ var mayImport = map[string][]string{
 	"pkg/cli": {"internal/cli/...", "pkg/finding", "pkg/provider", "pkg/words"},
 
 	// What the families of commands share.
-	"internal/cli/command": {"internal/cli/report", "internal/cli/gardener", "pkg/gardenerrules/releases", "pkg/provider", "pkg/words"},
+	"internal/cli/command": {
+		"internal/cli/report", "internal/cli/gardener", "pkg/described", "pkg/gardenerrules/releases", "pkg/provider", "pkg/words",
+	},
 	"internal/cli/landscape": {
 		"internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/cluster", "internal/cli/gardener",
 		"pkg/gardenerrules/releases", "pkg/maintenance", "pkg/words",
@@ -125,7 +127,7 @@ var mayImport = map[string][]string{
 	"internal/cli/input": {
 		"internal/cli/landscape", "internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/cluster",
 		"internal/cli/gardener", "internal/cli/report",
-		"pkg/capability", "pkg/imageselector", "pkg/check", "pkg/described",
+		"pkg/capability", "pkg/imageselector", "pkg/check",
 		"pkg/finding", "pkg/gardenerlib", "pkg/gardenerrules", "pkg/gardenerrules/shoots", "pkg/maintenance", "pkg/namespaced", "pkg/profile",
 		"pkg/provider", "pkg/resolve", "pkg/strictjson", "pkg/words",
 	},

@@ -372,7 +372,7 @@ func (p *document) foldFlavors(f *Fold, pair pair) {
 		}
 	}
 	for _, e := range removed {
-		p.keep(target, e.id, e.Path.String(), e.tree, e.Legacy)
+		p.keep(target, e, e.Legacy)
 	}
 	for _, flavor := range added {
 		same := slices.IndexFunc(flavors, func(other any) bool { return reflect.DeepEqual(capabilitiesOf(other), capabilitiesOf(flavor)) })

@@ -106,7 +106,7 @@ func (p *document) rewriteImage(
 				rewritten = append(rewritten, written)
 			}
 			if i == 0 {
-				p.keep(first, id, version.Path.String(), entry(list, k), true)
+				p.keep(first, configEntry{id, version, entry(list, k)}, true)
 			}
 			if joins {
 				first["capabilityFlavors"] = append(asList(first["capabilityFlavors"]), asList(written["capabilityFlavors"])...)
@@ -118,26 +118,11 @@ func (p *document) rewriteImage(
 	}
 }
 
-// keep gives an entry what the provider ignores of another one, of this version, in whose place it stands. rewritten says that it is in
-// another format. What cannot stay is an error.
-func (p *document) keep(entry map[string]any, id provider.ImageVersion, at string, was map[string]any, rewritten bool) {
-	ignorer, ignores := provider.As[provider.FieldIgnorer](p.cloud)
-	if !ignores || entry == nil {
-		return
-	}
-	fields, within := ignorer.IgnoredFields(was)
-	if !rewritten {
-		within = nil
-	}
-	for _, path := range within {
-		p.fail(at, "%s cannot be written in the other format: that has no place for %s, a field that is not known here", id, path)
-	}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if other, there := entry[name]; there && !reflect.DeepEqual(other, fields[name]) {
-			p.fail(at, "several entries that become one have another %s each, a field that is not known here: make them equal, or remove it", name)
-			continue
-		}
-		entry[name] = fields[name]
+// keep gives an entry what the provider ignores of another one, in whose place it stands. What cannot stay is an error.
+func (p *document) keep(entry map[string]any, of configEntry, rewritten bool) {
+	ignorer, _ := provider.As[providerconfig.FieldIgnorer](p.cloud)
+	for _, lost := range providerconfig.Keep(ignorer, entry, of.tree, rewritten) {
+		p.fail(of.Path.String(), "%s %s", of.id, lost)
 	}
 }
 

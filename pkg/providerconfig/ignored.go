@@ -48,10 +48,10 @@ func Ignored(ignorer FieldIgnorer, config *runtime.RawExtension, entry, at *fiel
 	return fields, len(paths) > 0
 }
 
-// Keep gives an entry what a provider ignores of another one, in whose place it stands. rewritten says that it is in another format. It
+// Keep gives an entry what a provider ignores of another one, in whose place it stands; nil if there is none yet. rewritten says that it is in another format. It
 // returns what cannot stay, each as the end of a sentence. A nil provider ignores nothing.
 func Keep(ignorer FieldIgnorer, into, from map[string]any, rewritten bool) (lost []string) {
-	if ignorer == nil || into == nil {
+	if ignorer == nil {
 		return nil
 	}
 	fields, within := ignorer.IgnoredFields(from)
@@ -61,6 +61,10 @@ func Keep(ignorer FieldIgnorer, into, from map[string]any, rewritten bool) (lost
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if into == nil {
+			lost = append(lost, fmt.Sprintf("has %s, a field that is not known here, and stands before the entry that takes it in: move it behind that", name))
+			continue
+		}
 		if other, there := into[name]; there && !reflect.DeepEqual(other, fields[name]) {
 			lost = append(lost, fmt.Sprintf("has several entries that become one, with another %s each, a field that is not known here: make them equal", name))
 			continue

@@ -353,7 +353,6 @@ func (p *document) foldFlavors(f *Fold, pair pair) {
 	plain, suffixed := pair.plain.ID, pair.suffixed.ID
 	var target map[string]any // the first entry of the plain version
 	var flavors, added []any  // of both versions
-	var removed []configEntry
 	for _, e := range p.entries() {
 		switch e.id {
 		case plain:
@@ -368,11 +367,9 @@ func (p *document) foldFlavors(f *Fold, pair pair) {
 					p.fail(e.Path.String(), "%s has flavors with %s %v, and would become a flavor with [%s]", suffixed, f.Capability, got, f.Value)
 				}
 			}
-			added, removed = append(added, own...), append(removed, e)
+			added = append(added, own...)
+			p.keep(target, e, false)
 		}
-	}
-	for _, e := range removed {
-		p.keep(target, e, e.Legacy)
 	}
 	for _, flavor := range added {
 		same := slices.IndexFunc(flavors, func(other any) bool { return reflect.DeepEqual(capabilitiesOf(other), capabilitiesOf(flavor)) })
@@ -392,7 +389,7 @@ func (p *document) foldFlavors(f *Fold, pair pair) {
 func (p *document) flavorsOf(e *configEntry) (flavors []any) {
 	var entries []map[string]any
 	if e.Legacy || e.Scattered() { // which is refused
-		entries = p.encode(e.id, e.Version, provider.FormatFlavors)
+		entries = p.encode(*e, provider.FormatFlavors)
 	} else if raw, err := json.Marshal([]any{e.tree}); err != nil || json.Unmarshal(raw, &entries) != nil {
 		return nil
 	}
@@ -482,8 +479,7 @@ func (p *document) removeEntries(id provider.ImageVersion) {
 	p.refresh()
 }
 
-// foldMachineTypes sets which machine types support which value: those whose name fits a pattern the value of the fold, and
-// others the plain one.
+// foldMachineTypes sets which machine types support which value: those whose name fits a pattern the value of the fold, and others the plain one.
 func (p *document) foldMachineTypes(f *Fold, patterns []string) {
 	for i := range p.spec.MachineTypes {
 		t := &p.spec.MachineTypes[i]

@@ -77,9 +77,7 @@ func (p *document) rewrite(format provider.Format, of func(provider.ImageVersion
 }
 
 // rewriteImage rewrites the entries of one image, whose tree is owner.
-func (p *document) rewriteImage(
-	owner map[string]any, image *imageselector.Image[any], format provider.Format, of func(provider.ImageVersion) bool,
-) {
+func (p *document) rewriteImage(owner map[string]any, image *imageselector.Image[any], format provider.Format, of func(provider.ImageVersion) bool) {
 	list := asList(owner["versions"])
 	var rewritten []any
 	changed, firsts := false, map[string]map[string]any{}
@@ -97,20 +95,15 @@ func (p *document) rewriteImage(
 			continue
 		}
 		changed = true
-		for i, written := range p.encode(id, version, format) {
+		for _, written := range p.encode(configEntry{id, version, entry(list, k)}, format) {
 			first := firsts[id.Version]
-			joins := first != nil && format != provider.FormatLegacy
-			if !joins {
-				first = written
+			if first == nil || format == provider.FormatLegacy {
 				firsts[id.Version] = written
 				rewritten = append(rewritten, written)
+				continue
 			}
-			if i == 0 {
-				p.keep(first, configEntry{id, version, entry(list, k)}, true)
-			}
-			if joins {
-				first["capabilityFlavors"] = append(asList(first["capabilityFlavors"]), asList(written["capabilityFlavors"])...)
-			}
+			p.keep(first, configEntry{id, version, written}, false)
+			first["capabilityFlavors"] = append(asList(first["capabilityFlavors"]), asList(written["capabilityFlavors"])...)
 		}
 	}
 	if changed && owner != nil {
@@ -127,18 +120,21 @@ func (p *document) keep(entry map[string]any, of configEntry, rewritten bool) {
 }
 
 // encode writes an entry in a format. If that is not possible it is an error, and the result is empty.
-func (p *document) encode(id provider.ImageVersion, version *imageselector.Version[any], format provider.Format) []map[string]any {
-	converted := *version
+func (p *document) encode(e configEntry, format provider.Format) []map[string]any {
+	converted := *e.Version
 	converted.Legacy = format == provider.FormatLegacy
 	if converted.Legacy {
-		converted.Flavors = p.undeclared(version)
+		converted.Flavors = p.undeclared(e.Version)
 	} else {
-		converted.Flavors = p.declared(id, version)
+		converted.Flavors = p.declared(e.id, e.Version)
 	}
 	entries, err := profile.Encode(p.cloud, converted, format)
 	if err != nil {
-		p.fail(version.Path.String(), "%s cannot be written in the other format: %v", id, err)
+		p.fail(e.Path.String(), "%s cannot be written in the other format: %v", e.id, err)
 		return nil
+	}
+	if len(entries) > 0 {
+		p.keep(entries[0], e, true)
 	}
 	if converted.Legacy {
 		for _, entry := range entries {

@@ -222,41 +222,46 @@ func (r *reader) relate(n *yaml.Node, keys map[string]*yaml.Node) {
 
 // collide reports fields of one object that are the same, or one of which stands within another.
 func (r *reader) collide(keys map[string]*yaml.Node) {
-	check := func(of string, lists ...map[string][]string) {
-		type taken struct{ path, key string }
-		var all []taken
-		for _, list := range lists {
-			for _, key := range slices.Sorted(maps.Keys(list)) {
-				for _, path := range list[key] {
-					if path == "" {
-						continue
-					}
-					for _, other := range all {
-						if path == other.path || strings.HasPrefix(path, other.path+".") || strings.HasPrefix(other.path, path+".") {
-							r.fault(keys[key], "%s leads nowhere: in %s, %s stands there, which %s names", path, of, other.path, other.key)
-						}
-					}
-					all = append(all, taken{path, key})
+	legacyArchitecture := named{"architecture", []string{r.architecture.field}}
+	references := []named{{"reference", r.reference}}
+	if r.regions.path != "" {
+		r.apart(keys, "the entry of a region", named{"regions", []string{r.regions.name}}, references[0], legacyArchitecture)
+		references = []named{{"fallback", r.fallback}, {"regions", []string{r.regions.path}}}
+		legacyArchitecture.paths = nil
+	}
+	version := append([]named{{"images", []string{r.images.version}}, {"flavors", []string{r.flavors.path}}, legacyArchitecture}, references...)
+	r.apart(keys, "a version", version...)
+	if r.flavors.path != "" {
+		r.apart(keys, "a flavor", append([]named{{"flavors", []string{r.flavors.capabilities}}}, references...)...)
+	}
+	images := named{"images", []string{r.images.path}}
+	r.apart(keys, "the config", named{"kind", []string{"kind"}}, named{"apiVersion", []string{"apiVersion"}}, images,
+		named{"overrides", []string{r.overrides.path}})
+	r.apart(keys, "the entry of a region", images, named{"overrides", []string{r.overrides.name}})
+}
+
+// named are the paths of fields that a key names.
+type named struct {
+	key   string
+	paths []string
+}
+
+// apart reports paths of fields of an object that are the same as, within or above another one.
+func (r *reader) apart(keys map[string]*yaml.Node, of string, all ...named) {
+	type taken struct{ path, key string }
+	var before []taken
+	for _, n := range all {
+		for _, path := range n.paths {
+			for _, other := range before {
+				if path != "" && (strings.HasPrefix(path+".", other.path+".") || strings.HasPrefix(other.path+".", path+".")) {
+					r.fault(keys[n.key], "%s leads nowhere: in %s, %s stands there, which %s names", path, of, other.path, other.key)
 				}
+			}
+			if path != "" {
+				before = append(before, taken{path, n.key})
 			}
 		}
 	}
-	legacyArchitecture := map[string][]string{"architecture": {r.architecture.field}}
-	here, there := map[string][]string{"reference": r.reference}, map[string][]string{}
-	if r.regions.path != "" {
-		here, there = map[string][]string{"regions": {r.regions.path}, "fallback": r.fallback}, here
-		check("the entry of a region", map[string][]string{"regions": {r.regions.name}}, there, legacyArchitecture)
-	} else {
-		here["architecture"] = []string{r.architecture.field}
-	}
-	check("a version", map[string][]string{"images": {r.images.version}}, map[string][]string{"flavors": {r.flavors.path}}, here)
-	if r.flavors.path != "" {
-		delete(here, "architecture")
-		check("a flavor", map[string][]string{"flavors": {r.flavors.capabilities}}, here)
-	}
-	check("the config", map[string][]string{"kind": {"kind"}, "apiVersion": {"apiVersion"}, "images": {r.images.path}},
-		map[string][]string{"overrides": {r.overrides.path}})
-	check("the entry of a region", map[string][]string{"images": {r.images.path}}, map[string][]string{"overrides": {r.overrides.name}})
 }
 
 // typeForm is how a provider type is written.

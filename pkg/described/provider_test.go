@@ -73,10 +73,12 @@ func TestBuiltIn(t *testing.T) {
 
 // shapes are descriptions of all shapes.
 var shapes = map[string]string{
-	"global":           images + "flavors: {path: capabilityFlavors, capabilities: capabilities}\nreference: [image]\narchitecture: {field: architecture, default: amd64}\n",
+	"global": images + "flavors: {path: capabilityFlavors, capabilities: capabilities}\n" +
+		"reference: [image]\narchitecture: {field: architecture, default: amd64}\n",
 	"one-architecture": images + "reference: [image]\narchitecture: {default: amd64}\n",
 	"any-architecture": images + "reference: [image]\nshared: true\n",
-	"two-fields":       images + "flavors: {path: capabilityFlavors, capabilities: capabilities}\nreference: [spec.id, spec.project]\narchitecture: {field: spec.arch, default: amd64}\n",
+	"two-fields": images + "flavors: {path: capabilityFlavors, capabilities: capabilities}\n" +
+		"reference: [spec.id, spec.project]\narchitecture: {field: spec.arch, default: amd64}\n",
 	"regional": images + "flavors: {path: capabilityFlavors, capabilities: capabilities}\nregions: {path: by.regions, name: name}\n" +
 		"reference: [id]\nfallback: [image]\narchitecture: {field: cpu.architecture, default: arm64}\n",
 	"regional-for-all": images + "regions: {path: regions, name: name}\nreference: [id]\nshared: true\n",

@@ -11,14 +11,21 @@ import (
 	"strings"
 
 	"github.com/capkit/capkit/internal/cli/clouds"
+	"github.com/capkit/capkit/pkg/described"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
 // OpenStack is the component that is the extension's own, and not beside it.
 var OpenStack = Component{Type: "openstack", Title: "OpenStack", Credentials: true}
 
-// without are the provider types of the table of clouds without a component: that of Gardener's local set-up.
-var without = []string{"local"}
+// without are the provider types of the table of clouds without a component: that of Gardener's local set-up, and the clouds by description.
+var without = func() []string {
+	types := []string{"local"}
+	for _, cloud := range described.BuiltIn() {
+		types = append(types, cloud.Type())
+	}
+	return types
+}()
 
 // titles are those that follow from no rule.
 var titles = map[string]string{"openstack": "OpenStack", "alicloud": "AliCloud"}
@@ -38,7 +45,8 @@ type Component struct {
 	Credentials bool
 }
 
-// All returns the admission components, in the order of their types: one for each cloud but Gardener's local set-up.
+// All returns the admission components, in the order of their types: one for each cloud of which the table says more than a
+// description, but for Gardener's local set-up.
 func All() []Component {
 	var all []Component
 	for _, cloud := range clouds.All() {

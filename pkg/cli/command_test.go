@@ -120,7 +120,7 @@ func TestExitStatus(t *testing.T) {
 		{"select $examples $flags --profile=openstack", 0, ""},
 		{"select $examples $flags --profile=garden-demo/team", 0, ""},
 		{"explain $examples $flags --profile=team", 0, ""},
-		{"select $broken/provider-unknown.yaml $flags", 0, "provider stackit is not known to this command"},
+		{"select $broken/provider-unknown.yaml $flags", 0, "provider vsphere is not known to this command"},
 		{"select $broken/field-type.yaml $flags", 1, "expected a list of strings"},
 		{"select $child $flags", 1, "CloudProfile openstack is not among the inputs: give its manifest as well, or correct the name [profile-missing]"},
 		{"select $child $profile $flags --version=2000.1.0 --machine-type=large_16_32", 0, ""},

@@ -371,6 +371,7 @@ func TestSettingsOfTheDocuments(t *testing.T) {
 		t.Error(r)
 	}
 	inFolder(t, map[string]string{
+		"acme.yaml": strings.Replace(read(t, root+"/docs/examples/metal-stack.yaml"), "type: metal", "type: acme", 1),
 		"all.yaml": regexp.MustCompile(`(?m)^# ([a-z]\w+:| *- |  reason)`).ReplaceAllString(read(t, file), "$1"),
 	})
 	if r := run(t, manifest, "lint", "--config", "all.yaml", "-"); r.status != 0 || !strings.Contains(r.stderr, "no warnings; 1 finding silenced") {
@@ -382,7 +383,7 @@ func TestSettingsThatAreWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		"disabel: []\n":    `1:1: unknown key "disabel"; did you mean disable?`,
 		"fail-on: error\n": `1:1: unknown key "fail-on"; did you mean failOn?`,
-		"colours: no\n": `1:1: unknown key "colours"; there are disable, domain, failOn, gardener, inputs, reservedInCore, ` +
+		"colours: no\n": `1:1: unknown key "colours"; there are disable, domain, failOn, gardener, inputs, providerFiles, reservedInCore, ` +
 			"webhook",
 		"disable: region-unknown\n":                               "1:10: write a list of entries with a rule and a reason",
 		"disable: [region-unknown]\n":                             "1:11: write a mapping with the keys reason, rule",

@@ -19,6 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
 // Conversion is what an entry of a NamespacedCloudProfile's provider config becomes in the format of its parent
@@ -60,6 +61,17 @@ func (r *Reading[R]) InFormatOfParent(id provider.ImageVersion, version *imagese
 	if version.Legacy == r.vocabulary.Legacy() || r.Unread.Touches(version.Path) {
 		return nil, true
 	}
+	ignorer, _ := provider.As[providerconfig.FieldIgnorer](r.provider)
+	kept, within := providerconfig.Ignored(ignorer, r.Spec.ProviderConfig, version.Path, r.At.Child("providerConfig"))
+	entries, possible := r.inFormatOfParent(id, version)
+	if len(entries) > 0 {
+		maps.Copy(entries[0], kept)
+	}
+	return entries, possible && !within
+}
+
+// inFormatOfParent writes a version that is in the other format, and has no errors.
+func (r *Reading[R]) inFormatOfParent(id provider.ImageVersion, version *imageselector.Version[R]) ([]map[string]any, bool) {
 	flavors, complete := r.agreedOn(id, version)
 	switch {
 	case !complete:

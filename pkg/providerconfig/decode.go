@@ -35,8 +35,7 @@ func Decode(
 	raw *runtime.RawExtension, kind schema.GroupVersionKind, into schema.ObjectKind, at *field.Path, changes ...Change,
 ) finding.List {
 	if !HasContent(raw) {
-		return finding.List{finding.New(ruleConfigMissing, field.ErrorTypeRequired, at, nil, fmt.Sprintf(
-			"add an object with apiVersion: %s, kind: %s", kind.GroupVersion(), kind.Kind)).In(at)}
+		return finding.List{configMissing(kind, at)}
 	}
 	list := strictjson.Decode(raw.Raw, into, at, strictjson.Shared[v1beta1.Capabilities]())
 	if wrong := checkKind(into.GroupVersionKind(), kind, at); len(wrong) > 0 && !onType(list, at) {

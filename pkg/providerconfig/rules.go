@@ -115,10 +115,10 @@ func LegacyArchitecture(capabilities v1beta1.Capabilities) (string, error) {
 	return named[0], nil
 }
 
-// ImageIgnored returns the warning for a version's image beside capabilityFlavors (semantics S7).
+// ImageIgnored returns the warning for a version's image beside capabilityFlavors (semantics S7). The field is the last of the path.
 func ImageIgnored(at *field.Path, image string) finding.Finding {
-	return finding.New(ruleImageIgnored, field.ErrorTypeForbidden, at, image,
-		"image is ignored because the version has capabilityFlavors: move it into the flavor it belongs to, or remove it")
+	return finding.New(ruleImageIgnored, field.ErrorTypeForbidden, at, image, fieldpath.Last(at)+
+		" is ignored because the version has capabilityFlavors: move it into the flavor it belongs to, or remove it")
 }
 
 // FlavorArchitecture returns the error for an architecture that is written into a region of a flavor (semantics S6).

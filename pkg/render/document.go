@@ -34,8 +34,8 @@ type entry struct {
 	versions []entry
 	// lists are those within an entry of a list of a provider.ListExtender that has some, in its order.
 	lists [][]entry
-	// raw is the entry as it is written; nil if the versions are others.
-	raw json.RawMessage
+	// raw is the entry as it is written; nil if the versions are others. Then before is the entry as it was written.
+	raw, before json.RawMessage
 }
 
 func read(config *runtime.RawExtension, lists []provider.List) (*document, error) {
@@ -127,7 +127,7 @@ func (d *document) convert(conversions []profile.Conversion) {
 		if c.Image >= len(d.images) || c.Version >= len(d.images[c.Image].versions) {
 			continue
 		}
-		d.images[c.Image].raw = nil
+		d.images[c.Image].change()
 		versions := &d.images[c.Image].versions
 		entries := make([]entry, 0, len(c.Entries))
 		for _, members := range c.Entries {
@@ -146,7 +146,8 @@ func (d *document) unite() {
 			indices[image.key] = len(united)
 			united = append(united, image)
 		} else if len(image.versions) > 0 {
-			united[at].versions, united[at].raw = slices.Concat(united[at].versions, image.versions), nil
+			united[at].versions = slices.Concat(united[at].versions, image.versions)
+			united[at].change()
 		}
 	}
 	d.images = united
@@ -173,10 +174,22 @@ func indicesOf(entries []entry) map[string]int {
 	return indices
 }
 
-// written returns the entry as it is written or, if its versions are others, with these.
+// change makes an entry one whose versions are others than they were.
+func (e *entry) change() {
+	if e.raw != nil {
+		e.before, e.raw = e.raw, nil
+	}
+}
+
+// written returns the entry as it is written or, if its versions are others, with these. What else it has stays.
 func (e entry) written() json.RawMessage {
 	if e.raw != nil {
 		return e.raw
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(e.before, &members) == nil && len(members) > 2 {
+		members["versions"] = listOf(e.versions)
+		return marshal(members)
 	}
 	return slices.Concat([]byte(`{"name":`), marshal(e.key), []byte(`,"versions":`), listOf(e.versions), []byte("}"))
 }

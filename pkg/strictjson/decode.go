@@ -64,24 +64,41 @@ const (
 // an internal error. Options apply to documents without errors. Neither data nor at is retained. Decode is safe for
 // concurrent use, and never panics because of data.
 func Decode(data []byte, into any, at *field.Path, options ...Option) finding.List {
+	return decode(data, into, at, false, options)
+}
+
+// DecodeKnown decodes a document of which a type knows a part only: fields that the type does not have are left out, and no
+// error. All else is as Decode says, duplicate keys in what is left out included.
+func DecodeKnown(data []byte, into any, at *field.Path, options ...Option) finding.List {
+	return decode(data, into, at, true, options)
+}
+
+// decode does the work of both. knownOnly leaves fields out that the type does not have.
+func decode(data []byte, into any, at *field.Path, knownOnly bool, options []Option) finding.List {
 	target := reflect.ValueOf(into)
 	if target.Kind() != reflect.Pointer || target.IsNil() {
 		return finding.Of(field.ErrorList{{Type: field.ErrorTypeInternal, Field: fieldpath.Text(at), Detail: "decoding needs a non-nil pointer"}})
 	}
-	if decodeFast(data, into, options) {
+	if decodeFast(data, into, knownOnly, options) {
 		return nil
 	}
 	if problem := syntaxProblem(data, at); problem != nil {
 		return finding.Of(field.ErrorList{problem})
 	}
-	w := walk(data, target.Type().Elem(), at)
+	w := walk(data, target.Type().Elem(), at, knownOnly)
 	if len(w.errs) > 0 {
 		w.decodeValid(into)
 		return w.listed(at)
 	}
 	// The strict decoder of Kubernetes has the last word, but only on a document whose keys are right: it spells out the
 	// whole path of each key that it refuses, which takes quadratic time in a deep document.
-	wrong, err := kjson.UnmarshalStrict(data, into)
+	var wrong []error
+	var err error
+	if knownOnly {
+		err = kjson.UnmarshalCaseSensitivePreserveInts(data, into)
+	} else {
+		wrong, err = kjson.UnmarshalStrict(data, into)
+	}
 	if err = errors.Join(append(wrong, err)...); err != nil {
 		return finding.Of(field.ErrorList{{Type: field.ErrorTypeInvalid, Field: fieldpath.Text(at), BadValue: field.OmitValueType{},
 			Origin: OriginFieldType, Detail: "cannot be read" + because(err)}})
@@ -177,12 +194,12 @@ func Unmarshal(data []byte, into any, options ...Option) error {
 // decodeFast decodes a document without errors into a non-nil pointer's value, and reports whether it could. Otherwise
 // into is as before. What it accepts, the strict decoder of Kubernetes accepts as well, with the same result; the
 // reverse is not true: it refuses invalid UTF-8, and whatever is to go into a value that is not zero.
-func decodeFast(data []byte, into any, options []Option) bool {
+func decodeFast(data []byte, into any, knownOnly bool, options []Option) bool {
 	target := reflect.ValueOf(into).Elem()
 	if !target.IsZero() {
 		return false
 	}
-	if jsonv2.Unmarshal(data, into, unmarshalers(options), jsonv2.RejectUnknownMembers(true)) != nil {
+	if jsonv2.Unmarshal(data, into, unmarshalers(options), jsonv2.RejectUnknownMembers(!knownOnly)) != nil {
 		target.SetZero()
 		return false
 	}

@@ -29,7 +29,7 @@ func TestDecodeFastTakesAnything(t *testing.T) {
 		if wrong, err := kjson.UnmarshalStrict([]byte(document), want); err != nil || wrong != nil {
 			t.Fatal(document, wrong, err)
 		}
-		if !decodeFast([]byte(document), into, nil) || !reflect.DeepEqual(into, want) {
+		if !decodeFast([]byte(document), into, false, nil) || !reflect.DeepEqual(into, want) {
 			t.Errorf("%s: got %s, want %s", document, fmt.Sprintf("%#v", into), fmt.Sprintf("%#v", want))
 		}
 	}

@@ -38,9 +38,11 @@ type walker struct {
 	// tokens reads the document, which is known to be valid: its errors do not count.
 	tokens *jsontext.Decoder
 	data   []byte
-	errs   finding.List
-	budget int
-	cut    int // errors not listed, for want of budget
+	// knownOnly leaves out what the type does not have.
+	knownOnly bool
+	errs      finding.List
+	budget    int
+	cut       int // errors not listed, for want of budget
 	// misfits are the values that do not fit, in the order of the document.
 	misfits []value
 }
@@ -51,9 +53,9 @@ type value struct {
 	as         reflect.Type
 }
 
-// walk compares all of a document, which has to be valid JSON, with a type.
-func walk(data []byte, t reflect.Type, at *field.Path) *walker {
-	w := &walker{data: data, budget: reportBudget, tokens: jsontext.NewDecoder(bytes.NewBuffer(data),
+// walk compares all of a document, which has to be valid JSON, with a type. knownOnly leaves out what the type does not have.
+func walk(data []byte, t reflect.Type, at *field.Path, knownOnly bool) *walker {
+	w := &walker{data: data, knownOnly: knownOnly, budget: reportBudget, tokens: jsontext.NewDecoder(bytes.NewBuffer(data),
 		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 	w.value(t, at)
 	return w
@@ -107,6 +109,8 @@ func (w *walker) object(fields *structFields, at *field.Path) {
 		here := at.Child(short(name))
 		w.once(seen, name, here)
 		switch f, known := fields.byName[name]; {
+		case !known && w.knownOnly:
+			w.value(anything, here) // which may have keys twice
 		case !known:
 			w.skip()
 			if seen[name] == 1 {

@@ -93,9 +93,12 @@ var mayImport = map[string][]string{
 	// Tests of provider authors import it.
 	"pkg/provider/providertest": {"pkg/provider", "pkg/finding", "pkg/capability", "pkg/imageselector"},
 
-	"pkg/apis/...":                        {},
-	"pkg/apis/openstack/lookup":           {"pkg/apis/openstack/v1alpha1"},
-	"pkg/apis/openstack/validation":       {"pkg/apis/openstack/v1alpha1", "pkg/finding", "pkg/words", "pkg/fieldpath"},
+	"pkg/apis/...":                  {},
+	"pkg/apis/openstack/lookup":     {"pkg/apis/openstack/v1alpha1"},
+	"pkg/apis/openstack/validation": {"pkg/apis/openstack/v1alpha1", "pkg/finding", "pkg/words", "pkg/fieldpath"},
+	"pkg/described": {
+		"pkg/fieldpath", "pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/providerconfig", "pkg/words",
+	},
 	"pkg/local":                           {"pkg/finding", "pkg/provider", "pkg/imageselector", "pkg/providerconfig"},
 	"pkg/openstack/machines/servergroups": {"pkg/apis/openstack/..."},
 	"pkg/openstack": {
@@ -121,7 +124,9 @@ var mayImport = map[string][]string{
 	"pkg/cli": {"internal/cli/...", "pkg/finding", "pkg/provider", "pkg/words"},
 
 	// What the families of commands share.
-	"internal/cli/command": {"internal/cli/report", "internal/cli/gardener", "pkg/gardenerrules/releases", "pkg/provider", "pkg/words"},
+	"internal/cli/command": {
+		"internal/cli/report", "internal/cli/gardener", "pkg/described", "pkg/gardenerrules/releases", "pkg/provider", "pkg/words",
+	},
 	"internal/cli/landscape": {
 		"internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/cluster", "internal/cli/gardener",
 		"pkg/gardenerrules/releases", "pkg/maintenance", "pkg/words",

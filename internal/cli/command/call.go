@@ -34,6 +34,8 @@ type Call struct {
 	// Stdout and stderr let nothing through that is not printable.
 	Stdout, Stderr *report.Writer
 	Providers      map[string]Provider
+	// described are the files whose descriptions of providers are among them.
+	described map[string]bool
 	// Terminal is the one that stderr is; nil if it is none, or is to be left alone. Shown is set if stdout is one.
 	Terminal *Terminal
 	Shown    bool

@@ -34,6 +34,8 @@ type Flags struct {
 	cluster       cluster.Options
 	allNamespaces bool
 	stdin         string
+	// providerFiles are the descriptions of providers.
+	providerFiles []string
 	AllowEmpty    bool
 	// Whole keeps what is not read of objects, for a command that writes them.
 	Whole bool
@@ -63,6 +65,8 @@ func NewFlags(cmd *cobra.Command) *Flags {
 	set.StringVarP(&flags.cluster.Namespace, "namespace", "n", "", "read the objects of this namespace, by `NAME`, from the cluster")
 	set.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "read the objects of all namespaces from the cluster")
 	set.StringVar(&flags.stdin, "stdin-name", "", "call standard input by this `NAME` in findings")
+	set.StringArrayVar(&flags.providerFiles, command.ProviderFileFlag, nil,
+		"`FILE` with the description of a provider that the command does not know; may be repeated")
 	for _, name := range []string{"context", "namespace", "stdin-name"} {
 		command.Complete(cmd, name, nil) // a name, and no file
 	}
@@ -127,6 +131,13 @@ func Load(ctx context.Context, c *command.Call, args []string, flags *Flags, sho
 
 // LoadFor reads them as [Load] does, where files reports whether any are given, in args or elsewhere.
 func LoadFor(ctx context.Context, c *command.Call, args []string, flags *Flags, shoots, files bool) (*Given, error) {
+	described := flags.providerFiles
+	if !flags.Given(command.ProviderFileFlag) {
+		described = flags.Settings.ProviderFiles
+	}
+	if err := c.Describe(described); err != nil {
+		return nil, err
+	}
 	terminal := c.Terminal
 	if slices.Contains(args, "-") { // where somebody may be typing
 		terminal = nil

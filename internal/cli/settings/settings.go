@@ -41,6 +41,8 @@ type Settings struct {
 	File string
 	// Inputs are what is read if no FILE and no cluster is given, relative to the working directory.
 	Inputs []string
+	// ProviderFiles are descriptions of providers, relative to the working directory.
+	ProviderFiles []string
 	// Disabled are the rules whose findings do not count, with the reasons.
 	Disabled map[string]string
 	// Flags are the values of flags that are not given, by their names. Not every command has all of them.
@@ -111,7 +113,7 @@ func Read(file string, cannotDisable func(rule string) string) (*Settings, error
 	}
 	if len(document.Content) > 0 {
 		r.mapping(document.Content[0], map[string]func(*yaml.Node){
-			"inputs": r.inputs, "disable": r.disable,
+			"inputs": r.inputs, "disable": r.disable, "providerFiles": r.providerFiles,
 			"failOn":         func(n *yaml.Node) { r.choice(n, "fail-on", report.Severities()) },
 			"webhook":        func(n *yaml.Node) { r.choice(n, "webhook", Webhooks) },
 			"gardener":       r.gardener,
@@ -244,13 +246,23 @@ func (r *reader) items(n *yaml.Node, what string, read func(*yaml.Node)) {
 }
 
 func (r *reader) inputs(n *yaml.Node) {
-	r.items(n, "files and directories", func(n *yaml.Node) {
-		path := r.text(n, "a file or a directory")
+	r.Settings.Inputs = r.paths(n, "files and directories", "a file or a directory")
+}
+
+func (r *reader) providerFiles(n *yaml.Node) {
+	r.Settings.ProviderFiles = r.paths(n, "files with descriptions of providers", "a file")
+}
+
+// paths reads a list of paths, which are relative to the settings.
+func (r *reader) paths(n *yaml.Node, of, each string) (paths []string) {
+	r.items(n, of, func(n *yaml.Node) {
+		path := r.text(n, each)
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(filepath.Dir(r.File), path)
 		}
-		r.Settings.Inputs = append(r.Settings.Inputs, path)
+		paths = append(paths, path)
 	})
+	return paths
 }
 
 func (r *reader) disable(n *yaml.Node) {

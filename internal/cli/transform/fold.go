@@ -368,6 +368,7 @@ func (p *document) foldFlavors(f *Fold, pair pair) {
 				}
 			}
 			added = append(added, own...)
+			p.keep(target, e, false)
 		}
 	}
 	for _, flavor := range added {
@@ -388,7 +389,7 @@ func (p *document) foldFlavors(f *Fold, pair pair) {
 func (p *document) flavorsOf(e *configEntry) (flavors []any) {
 	var entries []map[string]any
 	if e.Legacy || e.Scattered() { // which is refused
-		entries = p.encode(e.id, e.Version, provider.FormatFlavors)
+		entries = p.encode(*e, provider.FormatFlavors)
 	} else if raw, err := json.Marshal([]any{e.tree}); err != nil || json.Unmarshal(raw, &entries) != nil {
 		return nil
 	}
@@ -478,8 +479,7 @@ func (p *document) removeEntries(id provider.ImageVersion) {
 	p.refresh()
 }
 
-// foldMachineTypes sets which machine types support which value: those whose name fits a pattern the value of the fold, and
-// others the plain one.
+// foldMachineTypes sets which machine types support which value: those whose name fits a pattern the value of the fold, and others the plain one.
 func (p *document) foldMachineTypes(f *Fold, patterns []string) {
 	for i := range p.spec.MachineTypes {
 		t := &p.spec.MachineTypes[i]

@@ -77,9 +77,7 @@ func (p *document) rewrite(format provider.Format, of func(provider.ImageVersion
 }
 
 // rewriteImage rewrites the entries of one image, whose tree is owner.
-func (p *document) rewriteImage(
-	owner map[string]any, image *imageselector.Image[any], format provider.Format, of func(provider.ImageVersion) bool,
-) {
+func (p *document) rewriteImage(owner map[string]any, image *imageselector.Image[any], format provider.Format, of func(provider.ImageVersion) bool) {
 	list := asList(owner["versions"])
 	var rewritten []any
 	changed, firsts := false, map[string]map[string]any{}
@@ -97,13 +95,14 @@ func (p *document) rewriteImage(
 			continue
 		}
 		changed = true
-		for _, written := range p.encode(id, version, format) {
+		for _, written := range p.encode(configEntry{id, version, entry(list, k)}, format) {
 			first := firsts[id.Version]
 			if first == nil || format == provider.FormatLegacy {
 				firsts[id.Version] = written
 				rewritten = append(rewritten, written)
 				continue
 			}
+			p.keep(first, configEntry{id, version, written}, false)
 			first["capabilityFlavors"] = append(asList(first["capabilityFlavors"]), asList(written["capabilityFlavors"])...)
 		}
 	}
@@ -112,19 +111,30 @@ func (p *document) rewriteImage(
 	}
 }
 
+// keep gives an entry what the provider ignores of another one, in whose place it stands. What cannot stay is an error.
+func (p *document) keep(entry map[string]any, of configEntry, rewritten bool) {
+	ignorer, _ := provider.As[providerconfig.FieldIgnorer](p.cloud)
+	for _, lost := range providerconfig.Keep(ignorer, entry, of.tree, rewritten) {
+		p.fail(of.Path.String(), "%s %s", of.id, lost)
+	}
+}
+
 // encode writes an entry in a format. If that is not possible it is an error, and the result is empty.
-func (p *document) encode(id provider.ImageVersion, version *imageselector.Version[any], format provider.Format) []map[string]any {
-	converted := *version
+func (p *document) encode(e configEntry, format provider.Format) []map[string]any {
+	converted := *e.Version
 	converted.Legacy = format == provider.FormatLegacy
 	if converted.Legacy {
-		converted.Flavors = p.undeclared(version)
+		converted.Flavors = p.undeclared(e.Version)
 	} else {
-		converted.Flavors = p.declared(id, version)
+		converted.Flavors = p.declared(e.id, e.Version)
 	}
 	entries, err := profile.Encode(p.cloud, converted, format)
 	if err != nil {
-		p.fail(version.Path.String(), "%s cannot be written in the other format: %v", id, err)
+		p.fail(e.Path.String(), "%s cannot be written in the other format: %v", e.id, err)
 		return nil
+	}
+	if len(entries) > 0 {
+		p.keep(entries[0], e, true)
 	}
 	if converted.Legacy {
 		for _, entry := range entries {

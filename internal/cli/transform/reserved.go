@@ -307,8 +307,7 @@ func (r *registration) eachFlavor(change func(c v1beta1.Capabilities, version *v
 	r.refresh()
 }
 
-// core gives an image version of core the flavors that correspond to those of the provider config. filled are those that admission fills
-// in.
+// core gives an image version of core the flavors that correspond to those of the provider config. filled are those that admission fills in.
 func (r *registration) core(v entries.Version, filled []v1beta1.MachineImageFlavor) {
 	listed := filled
 	if len(listed) == 0 {

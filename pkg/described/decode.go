@@ -1,0 +1,267 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package described
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/fieldpath"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
+)
+
+// Decode reads the fields of a config that the description names. It ignores all others. A cloud whose description has no images may
+// do without a config.
+func (p Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Reference], finding.Report) {
+	var report finding.Report
+	if p.images.path == "" && !providerconfig.HasContent(raw) {
+		return provider.Config[Reference]{}, report
+	}
+	config := reflect.New(p.config)
+	kindOf := func() schema.GroupVersionKind {
+		return schema.FromAPIVersionAndKind(config.Elem().Field(0).String(), config.Elem().Field(1).String())
+	}
+	report.Errors = providerconfig.DecodeKnown(raw, p.kinds, config.Interface(), kindOf, at)
+	if p.images.path == "" {
+		return provider.Config[Reference]{}, report
+	}
+	r := reading{p, &report}
+	images := r.read(p.imagesAt.of(config.Elem()), at.Child(p.images.path))
+	if p.overridesAt != nil {
+		list := p.overridesAt.of(config.Elem())
+		for i := range list.Len() {
+			region, path := list.Index(i), at.Child(p.overrides.path).Index(i)
+			overrides := r.read(p.overrideImagesAt.of(region), path.Child(p.images.path))
+			images = providerconfig.Override(images, overrides, p.overrideNameAt.of(region).String(), path.Child(p.overrides.name))
+		}
+	}
+	return provider.Config[Reference]{Images: images}, report
+}
+
+// reading is what is done with one config.
+type reading struct {
+	Provider
+	report *finding.Report
+}
+
+// read converts a list of images, which stands at a path.
+func (r reading) read(list reflect.Value, at *field.Path) []imageselector.Image[Reference] {
+	images := make([]imageselector.Image[Reference], 0, list.Len())
+	for i := range list.Len() {
+		written := list.Index(i)
+		image := imageselector.Image[Reference]{Name: r.nameAt.of(written).String(), Path: at.Index(i)}
+		entries := r.versionsAt.of(written)
+		if entries.Len() > 0 {
+			image.Versions = make([]imageselector.Version[Reference], 0, entries.Len())
+		}
+		paths := fieldpath.Elements(image.Path.Child(r.images.versions), entries.Len())
+		for k := range entries.Len() {
+			version := r.version(entries.Index(k), &paths[k])
+			if len(r.derived) > 0 {
+				r.deriveIn(image.Name, &version)
+			}
+			image.Versions = append(image.Versions, version)
+		}
+		images = append(images, image)
+	}
+	return images
+}
+
+// deriveIn makes the references that are not written in an entry.
+func (r reading) deriveIn(image string, version *imageselector.Version[Reference]) {
+	for i := range version.Flavors {
+		if global := version.Flavors[i].Global; global.Ref.empty() {
+			global.Ref = r.made(provider.ImageVersion{Image: image, Version: version.Version})
+		}
+	}
+}
+
+// version converts a version.
+func (r reading) version(written reflect.Value, at *field.Path) imageselector.Version[Reference] {
+	version := imageselector.Version[Reference]{Version: r.versionAt.of(written).String(), Path: at, Legacy: true}
+	if r.flavorsAt != nil {
+		if flavors := r.flavorsAt.of(written); flavors.Len() > 0 {
+			version.Legacy = false
+			r.mixed(written, at)
+			version.Flavors = r.flavorsOf(flavors, at.Child(r.flavors.path))
+			return version
+		}
+	}
+	if r.regional == nil {
+		version.Flavors = []imageselector.Flavor[Reference]{{
+			Capabilities: r.ofArchitecture(r.named(r.architectureAt, written)), Path: at, Global: r.referenceOf(r.global, written, r.globalAt, at),
+		}}
+		return version
+	}
+	version.Flavors = r.legacyRegions(r.versionRegionsAt.of(written), childOf(at, r.regionsPath))
+	if global := r.fallbackOf(written, r.fallbackAt, at); global != nil {
+		version.Flavors = r.withFallback(version.Flavors, global)
+	}
+	return version
+}
+
+// mixed reports what belongs to the legacy format, beside flavors.
+func (r reading) mixed(written reflect.Value, at *field.Path) {
+	if r.versionRegionsAt != nil && r.versionRegionsAt.of(written).Len() > 0 {
+		r.report.Errors = append(r.report.Errors, providerconfig.FormatMixed(childOf(at, r.regionsPath), r.regions.path))
+	}
+	form, places := r.global, r.globalAt
+	if r.fallback != nil {
+		form, places = r.fallback, r.fallbackAt
+	}
+	for i, place := range places {
+		if value := place.of(written).String(); value != "" {
+			r.report.Warnings = append(r.report.Warnings, providerconfig.ImageIgnored(childOf(at, form.segments[i]), value))
+		}
+	}
+	if architecture := r.named(r.architectureAt, written); architecture != nil {
+		path := childOf(at, r.architecturePath)
+		r.report.Errors = append(r.report.Errors, providerconfig.VersionArchitecture(path, *architecture))
+	}
+}
+
+// flavorsOf converts the flavors of a version.
+func (r reading) flavorsOf(list reflect.Value, at *field.Path) []imageselector.Flavor[Reference] {
+	flavors := make([]imageselector.Flavor[Reference], 0, list.Len())
+	paths := fieldpath.Elements(at, list.Len())
+	for i := range list.Len() {
+		written, path := list.Index(i), &paths[i]
+		supported, _ := r.capabilitiesAt.of(written).Interface().(v1beta1.Capabilities)
+		flavor := imageselector.Flavor[Reference]{Capabilities: supported, Path: path}
+		if r.regional == nil {
+			flavor.Global = r.referenceOf(r.global, written, r.flavorGlobalAt, path)
+		} else {
+			flavor.Regional = r.regionsOf(r.flavorRegionsAt.of(written), childOf(path, r.regionsPath))
+			flavor.Global = r.fallbackOf(written, r.flavorFallbackAt, path)
+		}
+		flavors = append(flavors, flavor)
+	}
+	return flavors
+}
+
+// regionsOf converts the regions of a flavor.
+func (r reading) regionsOf(list reflect.Value, at *field.Path) []imageselector.Regional[Reference] {
+	regions := make([]imageselector.Regional[Reference], 0, list.Len())
+	paths, values := fieldpath.Elements(at, list.Len()), make([]string, list.Len()*len(r.regionalAt))
+	for i := range list.Len() {
+		written := list.Index(i)
+		regions = append(regions, r.region(written, &paths[i], values[i*len(r.regionalAt):]))
+		if architecture := r.named(r.regionArchitectureAt, written); architecture != nil {
+			r.report.Errors = append(r.report.Errors, providerconfig.FlavorArchitecture(childOf(&paths[i], r.architecturePath), *architecture))
+		}
+	}
+	return regions
+}
+
+// region converts the entry of a region. The values of its reference are kept in values.
+func (r reading) region(written reflect.Value, at *field.Path, values []string) imageselector.Regional[Reference] {
+	values = values[:len(r.regionalAt):len(r.regionalAt)]
+	for i, place := range r.regionalAt {
+		values[i] = place.of(written).String()
+	}
+	return imageselector.Regional[Reference]{Region: r.regionNameAt.of(written).String(), Ref: referenceWith(r.regional, values), Path: at}
+}
+
+// legacyRegions converts the regions of a legacy version: it makes one flavor for each architecture, in order of first appearance.
+func (r reading) legacyRegions(list reflect.Value, at *field.Path) (flavors []imageselector.Flavor[Reference]) {
+	index := map[string]int{}
+	values := make([]string, list.Len()*len(r.regionalAt))
+	for i := range list.Len() {
+		written, path := list.Index(i), at.Index(i)
+		architecture := r.named(r.regionArchitectureAt, written)
+		key := r.architecture.standard
+		if architecture != nil {
+			key = *architecture
+		}
+		f, found := index[key]
+		if !found {
+			f = len(flavors)
+			index[key] = f
+			flavors = append(flavors, imageselector.Flavor[Reference]{Capabilities: r.ofArchitecture(architecture), Path: path})
+		}
+		flavors[f].Regional = append(flavors[f].Regional, r.region(written, path, values[i*len(r.regionalAt):]))
+	}
+	return flavors
+}
+
+// withFallback adds a reference for all other regions to the legacy flavor of the default architecture, which is a new one if no region
+// is for it.
+func (r reading) withFallback(flavors []imageselector.Flavor[Reference], global *imageselector.Global[Reference]) []imageselector.Flavor[Reference] {
+	i := slices.IndexFunc(flavors, func(f imageselector.Flavor[Reference]) bool {
+		named := f.Capabilities[capability.Architecture]
+		return len(named) == 0 || named[0] == r.architecture.standard
+	})
+	if i < 0 {
+		i = len(flavors)
+		flavors = append(flavors, imageselector.Flavor[Reference]{Capabilities: r.ofArchitecture(nil), Path: global.Path})
+	}
+	flavors[i].Global = global
+	return flavors
+}
+
+// fallbackOf returns the reference for regions without one of their own; nil if there is none.
+func (r reading) fallbackOf(written reflect.Value, places []place, at *field.Path) *imageselector.Global[Reference] {
+	if r.fallback == nil {
+		return nil
+	}
+	global := r.referenceOf(r.fallback, written, places, at)
+	if global.Fallback = true; global.Ref.empty() {
+		return nil
+	}
+	return global
+}
+
+// referenceOf reads a reference of a form from an entry at a path. One that is empty is a reference all the same, which
+// ValidateReference refuses.
+func (reading) referenceOf(form *form, written reflect.Value, places []place, at *field.Path) *imageselector.Global[Reference] {
+	values := make([]string, len(places))
+	for i, place := range places {
+		values[i] = place.of(written).String()
+	}
+	if !form.inEntry {
+		at = childOf(at, form.segments[0])
+	}
+	return &imageselector.Global[Reference]{Ref: referenceWith(form, values), Path: at}
+}
+
+// referenceWith returns the reference with these values; the zero one if all of them are empty.
+func referenceWith(form *form, values []string) Reference {
+	for _, value := range values {
+		if value != "" {
+			return Reference{form, values}
+		}
+	}
+	return Reference{}
+}
+
+// named returns the architecture that is written at a place; nil if none is, or the format has no such field.
+func (reading) named(at place, written reflect.Value) *string {
+	if at == nil {
+		return nil
+	}
+	named, _ := at.of(written).Interface().(*string)
+	return named
+}
+
+// ofArchitecture returns what a legacy image of an architecture supports. Nil is the default, if the format has one; else it is an image
+// for all of them.
+func (r reading) ofArchitecture(architecture *string) v1beta1.Capabilities {
+	switch {
+	case architecture != nil:
+		return providerconfig.OfArchitecture(architecture)
+	case r.architecture.standard == "":
+		return nil
+	}
+	return providerconfig.OfArchitecture(&r.architecture.standard)
+}

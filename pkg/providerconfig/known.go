@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package providerconfig
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/strictjson"
+)
+
+// DecodeKnown is [Decode] for a config of which a type knows a part only, and of several API versions: fields that into, a pointer to a
+// struct, does not have are left out. kindOf returns the apiVersion and kind that into has then. kinds has at least one.
+func DecodeKnown(
+	raw *runtime.RawExtension, kinds []schema.GroupVersionKind, into any, kindOf func() schema.GroupVersionKind, at *field.Path,
+) finding.List {
+	if !HasContent(raw) {
+		return finding.List{configMissing(kinds[0], at)}
+	}
+	list := strictjson.DecodeKnown(raw.Raw, into, at, strictjson.Shared[v1beta1.Capabilities]())
+	if got := kindOf(); !slices.Contains(kinds, got) && !onType(list, at) {
+		return checkKinds(got, kinds, at)
+	}
+	for i := range list {
+		list[i].Extent = append(list[i].Extent[:0:0], list[i].Place)
+		explain(&list[i], at, nil)
+	}
+	return list
+}
+
+// configMissing is the error for a config that is not there.
+func configMissing(kind schema.GroupVersionKind, at *field.Path) finding.Finding {
+	return finding.New(ruleConfigMissing, field.ErrorTypeRequired, at, nil,
+		fmt.Sprintf("add an object with apiVersion: %s, kind: %s", kind.GroupVersion(), kind.Kind)).In(at)
+}
+
+// checkKinds reports what is wrong with a kind that is none of several.
+func checkKinds(got schema.GroupVersionKind, kinds []schema.GroupVersionKind, at *field.Path) finding.List {
+	want := kinds[0]
+	var versions []string
+	for _, kind := range kinds {
+		versions = append(versions, kind.GroupVersion().String())
+		if kind.GroupVersion() == got.GroupVersion() {
+			want = kind
+		}
+	}
+	if len(kinds) == 1 || want.GroupVersion() == got.GroupVersion() || got.GroupVersion().Empty() {
+		return checkKind(got, want, at)
+	}
+	var errs finding.List
+	errs = append(errs, finding.New(RuleConfigKind, field.ErrorTypeNotSupported, at.Child("apiVersion"), got.GroupVersion().String(),
+		"this extension reads one of apiVersion: "+strings.Join(versions, ", ")).In(at))
+	got.Group, got.Version = want.Group, want.Version
+	return append(errs, checkKind(got, want, at)...)
+}

@@ -372,7 +372,7 @@ func TestSettingsOfTheDocuments(t *testing.T) {
 	}
 	inFolder(t, map[string]string{
 		"acme.yaml": strings.Replace(read(t, root+"/docs/examples/metal-stack.yaml"), "type: metal", "type: acme", 1),
-		"all.yaml": regexp.MustCompile(`(?m)^# ([a-z]\w+:| *- |  reason)`).ReplaceAllString(read(t, file), "$1"),
+		"all.yaml":  regexp.MustCompile(`(?m)^# ([a-z]\w+:| *- |  reason)`).ReplaceAllString(read(t, file), "$1"),
 	})
 	if r := run(t, manifest, "lint", "--config", "all.yaml", "-"); r.status != 0 || !strings.Contains(r.stderr, "no warnings; 1 finding silenced") {
 		t.Error(r)

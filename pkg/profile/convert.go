@@ -7,7 +7,6 @@ package profile
 import (
 	"encoding/json"
 	"maps"
-	"reflect"
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
@@ -179,14 +179,14 @@ func (r *Reading[R]) hasReserved(id provider.ImageVersion, version *imageselecto
 	})
 }
 
-// saysTheSame reports whether the provider reads entries of one version as these flavors.
-func (r *Reading[R]) saysTheSame(entries []map[string]any, flavors []imageselector.Flavor[R]) bool {
+// saysTheSame reports whether the provider reads what is written of one version as these flavors.
+func (r *Reading[R]) saysTheSame(written []map[string]any, flavors []imageselector.Flavor[R]) bool {
 	var kind metav1.TypeMeta
 	if json.Unmarshal(r.Spec.ProviderConfig.Raw, &kind) != nil {
 		return false
 	}
 	config, err := json.Marshal(map[string]any{
-		"apiVersion": kind.APIVersion, "kind": kind.Kind, "machineImages": []any{map[string]any{"name": "image", "versions": entries}},
+		"apiVersion": kind.APIVersion, "kind": kind.Kind, "machineImages": []any{map[string]any{"name": "image", "versions": written}},
 	})
 	if err != nil {
 		return false
@@ -201,7 +201,7 @@ func (r *Reading[R]) saysTheSame(entries []map[string]any, flavors []imageselect
 	}
 	return !slices.ContainsFunc(flavors, func(f imageselector.Flavor[R]) bool {
 		return !slices.ContainsFunc(again, func(g imageselector.Flavor[R]) bool {
-			return supportsTheSame(f.Capabilities, g.Capabilities) && sameReferences(&f, &g)
+			return supportsTheSame(f.Capabilities, g.Capabilities) && entries.SameReferences(&f, &g)
 		})
 	})
 }
@@ -209,24 +209,5 @@ func (r *Reading[R]) saysTheSame(entries []map[string]any, flavors []imageselect
 // supportsTheSame reports whether a flavor that was read again supports what was written. In the legacy format one
 // image may serve all architectures without a word.
 func supportsTheSame(written, again v1beta1.Capabilities) bool {
-	return sameValues(written, again) || len(again) == 0 && len(written) == 1 && written[capability.Architecture] != nil
-}
-
-func sameReferences[R any](a, b *imageselector.Flavor[R]) bool {
-	if (a.Global == nil) != (b.Global == nil) || a.Global != nil && !reflect.DeepEqual(a.Global.Ref, b.Global.Ref) {
-		return false
-	}
-	return slices.EqualFunc(a.Regional, b.Regional, func(x, y imageselector.Regional[R]) bool {
-		return x.Region == y.Region && reflect.DeepEqual(x.Ref, y.Ref)
-	})
-}
-
-// sameValues reports whether two flavors have the same capabilities with the same values, in whatever order.
-func sameValues(a, b v1beta1.Capabilities) bool {
-	within := func(values, others []string) bool {
-		return !slices.ContainsFunc(values, func(value string) bool { return !slices.Contains(others, value) })
-	}
-	return maps.EqualFunc(a, b, func(values, others v1beta1.CapabilityValues) bool {
-		return within(values, others) && within(others, values)
-	})
+	return entries.SameValues(written, again) || len(again) == 0 && len(written) == 1 && written[capability.Architecture] != nil
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/inventories"
 	"github.com/capkit/capkit/internal/cli/plan"
 	"github.com/capkit/capkit/internal/cli/release"
+	"github.com/capkit/capkit/internal/cli/release/source"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -36,7 +37,7 @@ type importFlags struct {
 	write, replace                                bool
 	given                                         func(flag string) bool
 
-	source  release.Source
+	source  source.Source
 	options release.Options
 }
 
@@ -91,7 +92,7 @@ func (flags *importFlags) add(cmd *cobra.Command) {
 	f.StringArrayVar(&flags.match, "match", nil,
 		"choose the images of a source by their metadata, name or properties: `KEY=GLOB`; may be repeated, and all must match")
 	f.StringVar(&flags.mapFile, "map", "", "go by the map in this `FILE` from metadata to capabilities")
-	f.StringVar(&flags.prints, "print-map", "", "print the map for sources of this `KIND` and do nothing else: "+release.SourceGardenLinux)
+	f.StringVar(&flags.prints, "print-map", "", "print the map for sources of this `KIND` and do nothing else: "+source.GardenLinux)
 	command.ChoiceFlag(cmd, &flags.classification, "classification", "preview", "the `CLASSIFICATION` of new versions", classifications)
 	f.IntVar(&flags.keep, "keep", 0, "deprecate versions that are not among the `N` newest of their x.y, unless a Shoot uses them (default: none)")
 	f.StringVar(&flags.expire, "expire", "", "with --keep, the `DATE` on which those versions expire, unless they have one")
@@ -100,7 +101,7 @@ func (flags *importFlags) add(cmd *cobra.Command) {
 	for _, name := range []string{"image", "version", "match", "expire", "profile", "keep"} {
 		command.Complete(cmd, name, nil)
 	}
-	command.Complete(cmd, "print-map", []string{release.SourceGardenLinux})
+	command.Complete(cmd, "print-map", []string{source.GardenLinux})
 	flags.given = f.Changed
 	command.OutputFlag(cmd, &flags.output, command.AnswerFormats)
 	flags.in = input.NewFlags(cmd)
@@ -124,9 +125,9 @@ func (flags *importFlags) add(cmd *cobra.Command) {
 
 func (flags *importFlags) checkPrint(args []string) error {
 	switch {
-	case release.MapText(flags.prints) == "":
-		return fmt.Errorf("--print-map %q: there is a map for %s%s", flags.prints, release.SourceGardenLinux,
-			words.DidYouMean(words.Choice(flags.prints, []string{release.SourceGardenLinux})))
+	case source.MapText(flags.prints) == "":
+		return fmt.Errorf("--print-map %q: there is a map for %s%s", flags.prints, source.GardenLinux,
+			words.DidYouMean(words.Choice(flags.prints, []string{source.GardenLinux})))
 	case len(args) > 0 || flags.from != "":
 		return errors.New("--print-map prints a map and does nothing else: leave the files and --from out")
 	}
@@ -138,17 +139,17 @@ func (flags *importFlags) prepare(now time.Time) (err error) {
 	if flags.from == "" {
 		return errors.New("no source given: name one with --from, gardenlinux:FILE_OR_DIR, inventory:FILE or list:FILE")
 	}
-	if flags.source, err = release.ParseSource(flags.from); err != nil {
+	if flags.source, err = source.Parse(flags.from); err != nil {
 		return err
 	}
 	var errs []error
 	for _, text := range flags.match {
-		m, err := release.ParseMatch(text)
+		m, err := source.ParseMatch(text)
 		errs = append(errs, err)
 		flags.source.Match = append(flags.source.Match, m)
 	}
 	flags.source.Version = flags.version
-	if flags.source.Image = flags.image; flags.source.Kind == release.SourceList {
+	if flags.source.Image = flags.image; flags.source.Kind == source.List {
 		if !flags.given("image") {
 			flags.source.Image = ""
 		}
@@ -156,7 +157,7 @@ func (flags *importFlags) prepare(now time.Time) (err error) {
 			errs = append(errs, errors.New("an ImageList says itself what is imported: leave --match and --map out, and choose by --image and --version"))
 		}
 	}
-	if version, is := release.Complete(flags.version); flags.given("version") && (!is || version != flags.version) {
+	if version, is := source.Complete(flags.version); flags.given("version") && (!is || version != flags.version) {
 		hint := ""
 		if is {
 			hint = words.DidYouMean(version)
@@ -213,7 +214,7 @@ type answer struct {
 
 func runImport(ctx context.Context, c *command.Call, args []string, flags *importFlags) error {
 	if flags.given("print-map") {
-		_, err := io.WriteString(c.Stdout, release.MapText(flags.prints))
+		_, err := io.WriteString(c.Stdout, source.MapText(flags.prints))
 		return err
 	}
 	var stdin strings.Builder
@@ -224,12 +225,12 @@ func runImport(ctx context.Context, c *command.Call, args []string, flags *impor
 	if err != nil {
 		return err
 	}
-	contents, faults, err := release.Read(flags.source)
+	contents, faults, err := source.Read(flags.source)
 	if err != nil {
 		return err
 	}
 	if flags.mapFile != "" {
-		given, wrong, err := release.ReadMap(flags.mapFile, flags.source.Kind)
+		given, wrong, err := source.ReadMap(flags.mapFile, flags.source.Kind)
 		if err != nil {
 			return err
 		}

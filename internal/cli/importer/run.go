@@ -22,6 +22,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/landscape"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/release"
+	"github.com/capkit/capkit/internal/cli/release/source"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
 )
@@ -32,7 +33,7 @@ import (
 type importing struct {
 	flags    *importFlags
 	call     *command.Call
-	contents *release.Contents
+	contents *source.Contents
 	// text returns what is in a file.
 	text func(name string) (string, error)
 
@@ -63,7 +64,7 @@ func (flags *importFlags) load(ctx context.Context, c *command.Call, args []stri
 	return all, nil
 }
 
-func ofFault(f release.Fault) report.Finding {
+func ofFault(f source.Fault) report.Finding {
 	return report.Finding{
 		Severity: finding.SeverityError, Rule: f.Rule, Type: f.Type, Field: f.Field, Message: report.ShortWords(f.Message),
 		File: f.File, Line: f.Line, Column: f.Column,

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/edit"
+	"github.com/capkit/capkit/internal/cli/release/source"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/imageselector"
@@ -142,8 +143,8 @@ type placed struct {
 	values  []any
 }
 
-// insertVersions notes new entries of a list of versions: before the first older one or, where older ones come first, behind the last
-// older one. So the order in which versions are imported does not matter.
+// insertVersions notes new entries of a list of versions: before the first Older one or, where Older ones come first, behind the last
+// Older one. So the order in which versions are imported does not matter.
 func (e *edits) insertVersions(path string, list []any, entries []placed) {
 	all := make([]placed, 0, len(list)+len(entries))
 	for i, item := range list {
@@ -153,9 +154,9 @@ func (e *edits) insertVersions(path string, list []any, entries []placed) {
 	ascending := ascends(all)
 	slices.SortStableFunc(entries, func(a, b placed) int {
 		switch {
-		case older(b.version, a.version):
+		case source.Older(b.version, a.version):
 			return -1
-		case older(a.version, b.version):
+		case source.Older(a.version, b.version):
 			return 1
 		}
 		return 0
@@ -164,9 +165,9 @@ func (e *edits) insertVersions(path string, list []any, entries []placed) {
 		entry.isNew = true
 		i := slices.IndexFunc(all, func(p placed) bool {
 			if ascending {
-				return older(entry.version, p.version)
+				return source.Older(entry.version, p.version)
 			}
-			return older(p.version, entry.version)
+			return source.Older(p.version, entry.version)
 		})
 		if i < 0 {
 			i = len(all)
@@ -194,10 +195,10 @@ func (e *edits) insertVersions(path string, list []any, entries []placed) {
 func ascends(all []placed) bool {
 	rises := false
 	for i := 1; i < len(all); i++ {
-		if older(all[i].version, all[i-1].version) {
+		if source.Older(all[i].version, all[i-1].version) {
 			return false
 		}
-		rises = rises || older(all[i-1].version, all[i].version)
+		rises = rises || source.Older(all[i-1].version, all[i].version)
 	}
 	return rises
 }
@@ -275,7 +276,7 @@ func (t *target) runtimesOf(name string) []any {
 	look := func(spec *v1beta1.CloudProfileSpec) {
 		for _, image := range spec.MachineImages {
 			for _, v := range image.Versions {
-				if image.Name == name && len(v.CRI) > 0 && (newest == "" || older(newest, v.Version)) {
+				if image.Name == name && len(v.CRI) > 0 && (newest == "" || source.Older(newest, v.Version)) {
 					newest, found = v.Version, v.CRI
 				}
 			}

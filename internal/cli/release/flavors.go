@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/internal/cli/release/source"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/imageselector"
@@ -29,8 +30,8 @@ import (
 
 // flavor is an artifact in a profile.
 type flavor struct {
-	*Artifact
-	has mapped
+	*source.Artifact
+	has source.Mapped
 	// declares is what it declares in the provider config, and core what it does in core, which cannot carry all of it.
 	declares, core v1beta1.Capabilities
 	// implied is what else the map says, for legacy formats that have fields for it.
@@ -43,7 +44,7 @@ type flavor struct {
 }
 
 // flavorsOf returns the flavors of one version that a profile gets, in the order in which they are written. What is wrong is noted.
-func (t *target) flavorsOf(artifacts []Artifact) []*flavor {
+func (t *target) flavorsOf(artifacts []source.Artifact) []*flavor {
 	var all []*flavor
 	for i := range artifacts {
 		if f := t.flavorOf(&artifacts[i]); f != nil {
@@ -57,7 +58,7 @@ func (t *target) flavorsOf(artifacts []Artifact) []*flavor {
 			kept = append(kept, f)
 		}
 	}
-	if t.contents.Map != nil && t.contents.Map.Source == SourceInventory {
+	if t.contents.Map != nil && t.contents.Map.Source == source.Inventory {
 		kept = together(kept, func(f *flavor) string { return fmt.Sprint(f.declares) })
 	}
 	t.leaveUndeclared(kept)
@@ -73,26 +74,26 @@ func (t *target) flavorsOf(artifacts []Artifact) []*flavor {
 }
 
 // flavorOf returns what an artifact is by the map; nil if it is none for the profile.
-func (t *target) flavorOf(a *Artifact) *flavor {
-	f := &flavor{Artifact: a, has: mapped{capabilities: a.Capabilities}}
+func (t *target) flavorOf(a *source.Artifact) *flavor {
+	f := &flavor{Artifact: a, has: source.Mapped{Capabilities: a.Capabilities}}
 	if a.Facts == nil {
 		return f
 	}
 	m := t.contents.Map
-	if m.skips(a.Facts) {
+	if m.Skips(a.Facts) {
 		t.skip("an image that the map skips", "images that the map skips")
 		return nil
 	}
-	if m.Source == SourceInventory {
+	if m.Source == source.Inventory {
 		if !t.active(a.Facts) {
 			t.skip("an image that is not active", "images that are not active")
 			return nil
 		}
 		if !t.isMapGiven {
-			m = &Map{Rows: slices.Concat(m.Rows, tableOf(t.Cloud))}
+			m = &source.Map{Rows: slices.Concat(m.Rows, source.TableOf(t.Cloud))}
 		}
 	}
-	f.has = m.of(a.Facts, t.vocabularyOf)
+	f.has = m.Of(a.Facts, t.vocabularyOf)
 	return f
 }
 
@@ -112,14 +113,14 @@ func (t *target) resolveAlone(all []*flavor) {
 	if t.contents.Map == nil {
 		return
 	}
-	names := t.contents.Map.aloneNames()
+	names := t.contents.Map.AloneNames()
 	both := make([][]string, len(all))
 	for i, f := range all {
 		both[i] = f.aloneIn(names, slices.DeleteFunc(slices.Clone(all), func(b *flavor) bool { return !f.sameBut(names, b) }))
 	}
 	for i, f := range all {
 		for _, name := range both[i] {
-			f.has.capabilities[name] = f.has.alone[name]
+			f.has.Capabilities[name] = f.has.Alone[name]
 		}
 	}
 }
@@ -127,7 +128,7 @@ func (t *target) resolveAlone(all []*flavor) {
 // sameBut reports whether two images have the same but for some capabilities.
 func (f *flavor) sameBut(names []string, b *flavor) bool {
 	rest := func(f *flavor) string {
-		c := maps.Clone(f.has.capabilities)
+		c := maps.Clone(f.has.Capabilities)
 		for _, name := range names {
 			delete(c, name)
 		}
@@ -139,13 +140,13 @@ func (f *flavor) sameBut(names []string, b *flavor) bool {
 // aloneIn returns the capabilities in which an image is to have all values, given those beside it.
 func (f *flavor) aloneIn(names []string, beside []*flavor) (both []string) {
 	for _, name := range names {
-		_, special := f.has.alone[name]
+		_, special := f.has.Alone[name]
 		if special && !slices.ContainsFunc(beside, func(b *flavor) bool { return ordinaryIn(name, names, b, f) }) {
 			both = append(both, name)
 		}
 	}
-	ordinary := slices.ContainsFunc(beside, func(b *flavor) bool { return len(b.has.alone) == 0 })
-	if ordinary && len(both) == len(f.has.alone) && len(both) > 0 {
+	ordinary := slices.ContainsFunc(beside, func(b *flavor) bool { return len(b.has.Alone) == 0 })
+	if ordinary && len(both) == len(f.has.Alone) && len(both) > 0 {
 		return both[:len(both)-1]
 	}
 	return both
@@ -154,8 +155,8 @@ func (f *flavor) aloneIn(names []string, beside []*flavor) (both []string) {
 // ordinaryIn reports whether an image is ordinary in one respect in which another one is special, and is as that in all others.
 func ordinaryIn(name string, names []string, b, special *flavor) bool {
 	for _, n := range names {
-		_, is := b.has.alone[n]
-		if _, wants := special.has.alone[n]; is != (wants && n != name) {
+		_, is := b.has.Alone[n]
+		if _, wants := special.has.Alone[n]; is != (wants && n != name) {
 			return false
 		}
 	}
@@ -165,8 +166,8 @@ func ordinaryIn(name string, names []string, b, special *flavor) bool {
 // fit works out what a flavor declares in the profile. It reports whether the profile has a place for it.
 func (t *target) fit(f *flavor) bool {
 	f.declares, f.core, f.implied = v1beta1.Capabilities{}, v1beta1.Capabilities{}, v1beta1.Capabilities{}
-	for _, written := range sortedNames(f.has.capabilities) {
-		values := f.has.capabilities[written]
+	for _, written := range slices.Sorted(maps.Keys(f.has.Capabilities)) {
+		values := f.has.Capabilities[written]
 		name, known, core := t.nameOf(written)
 		if name == "" {
 			if t.legacy && strings.HasPrefix(written, t.Cloud.Type()+"-") {
@@ -210,14 +211,14 @@ func (t *target) nameOf(written string) (name string, values []string, core bool
 			}
 		}
 	}
-	if t.legacy || reservedAs(written) == nil {
+	if t.legacy || source.ReservedAs(written) == nil {
 		return "", nil, false
 	}
 	name = texts.Canonical(written)
 	if other := texts.Other(name); t.firstText && other != "" {
 		name = other
 	}
-	return name, reservedAs(name).Values, false
+	return name, source.ReservedAs(name).Values, false
 }
 
 // leaveUndeclared leaves out of all flavors the reserved capabilities that the profile does not register, if each has the value that an
@@ -226,7 +227,7 @@ func (t *target) leaveUndeclared(all []*flavor) {
 	declared := map[string]bool{}
 	for _, f := range all {
 		for name, values := range f.declares {
-			d := reservedAs(name)
+			d := source.ReservedAs(name)
 			_, core := f.core[name]
 			declared[name] = declared[name] || core || d == nil || !slices.Equal(values, []string{d.Undeclared})
 		}
@@ -267,7 +268,7 @@ func (t *target) refer(f *flavor) bool {
 }
 
 // wrongReferences notes what a provider finds wrong with a flavor, where that is written in the source.
-func (t *target) wrongReferences(f *flavor, found field.ErrorList, root *field.Path, places []Place) {
+func (t *target) wrongReferences(f *flavor, found field.ErrorList, root *field.Path, places []source.Place) {
 	below := root.Child("machineImages").Index(0).Child("versions").Index(0).Child("capabilityFlavors").Index(0).String()
 	for _, err := range found {
 		at, place := strings.TrimPrefix(strings.TrimPrefix(err.Field, below), "."), f.At
@@ -276,22 +277,22 @@ func (t *target) wrongReferences(f *flavor, found field.ErrorList, root *field.P
 				place = places[i]
 			}
 		}
-		t.faults = append(t.faults, Fault{place, RuleSource, err.Type, at, messageOf(err)})
+		t.faults = append(t.faults, source.Fault{Place: place, Rule: source.RuleSource, Type: err.Type, Field: at, Message: source.MessageOf(err)})
 	}
 }
 
 // regionsOf returns the references of a flavor in the profile's regions, in the order of these, and where they are written. Others are counted.
-func (t *target) regionsOf(f *flavor) (regions []any, places []Place) {
+func (t *target) regionsOf(f *flavor) (regions []any, places []source.Place) {
 	for _, r := range f.Regions {
 		if !slices.Contains(t.regions, r.Name) {
 			t.skippedRegions[r.Name] = true
 		}
 	}
 	for _, name := range t.regions {
-		if i := slices.IndexFunc(f.Regions, func(r Region) bool { return r.Name == name }); i >= 0 {
+		if i := slices.IndexFunc(f.Regions, func(r source.Region) bool { return r.Name == name }); i >= 0 {
 			fields := maps.Clone(f.Regions[i].Fields)
 			fields["name"] = name
-			regions, places = append(regions, fields), append(places, f.regions[i])
+			regions, places = append(regions, fields), append(places, f.Places[i])
 		}
 	}
 	return regions, places
@@ -332,8 +333,8 @@ func (t *target) ambiguous(a, b *flavor) {
 		places = places[:1]
 	}
 	var apart []string
-	for _, name := range sortedNames(union(a.has.capabilities, b.has.capabilities)) {
-		if !slices.Equal(a.has.capabilities[name], b.has.capabilities[name]) {
+	for _, name := range slices.Sorted(maps.Keys(union(a.has.Capabilities, b.has.Capabilities))) {
+		if !slices.Equal(a.has.Capabilities[name], b.has.Capabilities[name]) {
 			apart = append(apart, name)
 		}
 	}
@@ -342,7 +343,7 @@ func (t *target) ambiguous(a, b *flavor) {
 	case len(apart) > 0 && t.legacy:
 		repair = fmt.Sprintf("they differ in %s: register %s in machineCapabilities beside the architecture, as migrate does that, or choose one of them by --match",
 			words.And(apart), words.And(apart))
-		if !slices.ContainsFunc(apart, func(name string) bool { return reservedAs(name) == nil }) {
+		if !slices.ContainsFunc(apart, func(name string) bool { return source.ReservedAs(name) == nil }) {
 			repair = fmt.Sprintf("they differ in %s, for which only profiles with machineCapabilities have a place: register the architecture by migrate, "+
 				"or choose one of them by --match", words.And(apart))
 		}
@@ -353,7 +354,7 @@ func (t *target) ambiguous(a, b *flavor) {
 		a.Image, a.Version, t.format(a.declares), words.And(places), repair)
 }
 
-func placeText(p Place) string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
+func placeText(p source.Place) string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
 func union(a, b v1beta1.Capabilities) v1beta1.Capabilities {
 	all := v1beta1.Capabilities{}
@@ -393,7 +394,7 @@ func (t *target) rank(c v1beta1.Capabilities) (rank []int) {
 		values, declared := c[name]
 		var known []string
 		_, known, _ = t.nameOf(name)
-		if d := reservedAs(name); !declared && d != nil {
+		if d := source.ReservedAs(name); !declared && d != nil {
 			values = []string{d.Undeclared}
 		}
 		first := most
@@ -402,7 +403,7 @@ func (t *target) rank(c v1beta1.Capabilities) (rank []int) {
 				first = min(first, i)
 			}
 		}
-		if !declared && reservedAs(name) == nil {
+		if !declared && source.ReservedAs(name) == nil {
 			first = -1
 		}
 		rank = append(rank, first, cmp.Compare(len(values), 1))
@@ -412,3 +413,37 @@ func (t *target) rank(c v1beta1.Capabilities) (rank []int) {
 
 // architectures are those that profiles without capabilities have.
 var architectures = []string{constants.ArchitectureAMD64, constants.ArchitectureARM64}
+
+// together joins artifacts of an inventory that are one flavor: images of several regions, or one of all of them that each region lists.
+// It is asked for the same key by those that are one.
+func together(artifacts []*flavor, key func(*flavor) string) (joined []*flavor) {
+	known := map[string]*flavor{}
+	for _, f := range artifacts {
+		first := known[key(f)]
+		switch {
+		case first == nil:
+			known[key(f)] = f
+			joined = append(joined, f)
+		case !first.join(f):
+			joined = append(joined, f)
+		}
+	}
+	return joined
+}
+
+// join takes the references of another flavor of the same capabilities. It reports whether none of them is in the way.
+func (f *flavor) join(other *flavor) bool {
+	a, b := f.Artifact, other.Artifact
+	if a.Global != nil || b.Global != nil {
+		return fmt.Sprint(a.Global) == fmt.Sprint(b.Global)
+	}
+	for _, r := range b.Regions {
+		if slices.ContainsFunc(a.Regions, func(has source.Region) bool { return has.Name == r.Name }) {
+			return false
+		}
+	}
+	joined := *a
+	joined.Regions, joined.Places = slices.Concat(a.Regions, b.Regions), slices.Concat(a.Places, b.Places)
+	f.Artifact = &joined
+	return true
+}

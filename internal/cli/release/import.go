@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/edit"
+	"github.com/capkit/capkit/internal/cli/release/source"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/finding"
@@ -53,7 +54,7 @@ type Options struct {
 	// Expire is the expirationDate of those that do not; empty: they get none.
 	Expire string
 	// Map takes the place of the one that the source has by default; nil: it does not.
-	Map *Map
+	Map *source.Map
 }
 
 // What becomes of an image version in a profile.
@@ -84,7 +85,7 @@ type Result struct {
 	// Errors and Warnings are at paths of the manifest. With any errors or faults, Ops are of no use.
 	Errors, Warnings field.ErrorList
 	// Faults are about the source.
-	Faults []Fault
+	Faults []source.Fault
 	// Notes say what was left out, and why.
 	Notes []string
 }
@@ -92,7 +93,7 @@ type Result struct {
 // target is a profile while it gets images.
 type target struct {
 	Profile
-	contents   *Contents
+	contents   *source.Contents
 	options    Options
 	isMapGiven bool
 	// vocabularyOf are the capabilities of the profile, or of its parent, and vocabulary is made of them; legacy is set if there are none.
@@ -108,7 +109,7 @@ type target struct {
 	existing         []imageselector.Image[any]
 
 	errs, warnings field.ErrorList
-	faults         []Fault
+	faults         []source.Fault
 	notes          []string
 	// skipped counts what is left out, each with the words for one and for several, in the order of words.
 	skipped        map[[2]string]int
@@ -121,7 +122,7 @@ type target struct {
 }
 
 // Import returns what a profile becomes that gets the images of a source.
-func Import(p Profile, contents *Contents, options Options) Result {
+func Import(p Profile, contents *source.Contents, options Options) Result {
 	t := newTarget(p, contents, options)
 	t.checkConfig()
 	if len(t.errs) > 0 {
@@ -157,7 +158,7 @@ func Import(p Profile, contents *Contents, options Options) Result {
 	return t.result(all)
 }
 
-func newTarget(p Profile, contents *Contents, options Options) *target {
+func newTarget(p Profile, contents *source.Contents, options Options) *target {
 	t := &target{
 		Profile: p, contents: contents, options: options, edits: &edits{},
 		skipped: map[[2]string]int{}, skippedRegions: map[string]bool{}, unregistered: map[string]bool{},
@@ -262,8 +263,8 @@ func (t *target) instance() string {
 }
 
 // artifacts returns those for the cloud, by version, and the versions: by the name of the image, the newest first.
-func (t *target) artifacts() (map[provider.ImageVersion][]Artifact, []provider.ImageVersion) {
-	of := map[provider.ImageVersion][]Artifact{}
+func (t *target) artifacts() (map[provider.ImageVersion][]source.Artifact, []provider.ImageVersion) {
+	of := map[provider.ImageVersion][]source.Artifact{}
 	instance := t.instance()
 	for _, a := range t.contents.Artifacts {
 		if a.Provider != "" && a.Provider != t.Cloud.Type() || a.Instance != "" && a.Instance != instance {
@@ -276,9 +277,9 @@ func (t *target) artifacts() (map[provider.ImageVersion][]Artifact, []provider.I
 		switch {
 		case a.Image != b.Image:
 			return cmp.Compare(a.Image, b.Image)
-		case older(b.Version, a.Version):
+		case source.Older(b.Version, a.Version):
 			return -1
-		case older(a.Version, b.Version):
+		case source.Older(a.Version, b.Version):
 			return 1
 		}
 		return cmp.Compare(b.Version, a.Version)
@@ -286,7 +287,7 @@ func (t *target) artifacts() (map[provider.ImageVersion][]Artifact, []provider.I
 }
 
 // version works out what a profile gets of a version; nothing if it is nil.
-func (t *target) version(id provider.ImageVersion, artifacts []Artifact) (Version, *wanted) {
+func (t *target) version(id provider.ImageVersion, artifacts []source.Artifact) (Version, *wanted) {
 	is := Version{Image: id.Image, Version: id.Version, Action: ActionUnchanged}
 	if t.Parent != nil {
 		if _, inherits := entries.Find(t.Parent, id); inherits {

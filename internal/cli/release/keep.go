@@ -12,6 +12,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
+	"github.com/capkit/capkit/internal/cli/release/source"
 	"github.com/capkit/capkit/pkg/versions"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -44,7 +45,7 @@ func (t *target) keep(wanted []*wanted) {
 func (t *target) newer(image *v1beta1.MachineImage, imported []string, version string) int {
 	newer := map[string]bool{}
 	count := func(other string) {
-		if minorOf(other) != "" && minorOf(other) == minorOf(version) && older(version, other) {
+		if minorOf(other) != "" && minorOf(other) == minorOf(version) && source.Older(version, other) {
 			newer[other] = true
 		}
 	}

@@ -2,17 +2,36 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
+// Package release works out what profiles become that get the images of a release (semantics S21). It writes no files: how the result
+// gets into them is for others, and so is the proof that it is right.
+//
+// Start reading at [Import], which says what a profile becomes.
 package release
 
-import "github.com/capkit/capkit/pkg/finding"
+import (
+	"github.com/capkit/capkit/internal/cli/release/source"
+	"github.com/capkit/capkit/pkg/finding"
+)
 
 // Command is the name of the command that finds what these rules are about.
 const Command = "import"
 
+// The rules about what import finds.
+const (
+	// RuleProfile is about a profile that cannot get the images.
+	RuleProfile = "import-profile"
+	// RuleAmbiguous is about two images that are the same flavor in a profile.
+	RuleAmbiguous = "import-ambiguous"
+	// RuleRegionMissing is about a region of a profile without an image.
+	RuleRegionMissing = "import-region-missing"
+	// RuleConflict is about a version that a profile has with other references.
+	RuleConflict = "import-conflict"
+)
+
 // Rules returns the catalogue. The caller owns the slice.
 func Rules() []finding.Rule {
 	rules := []finding.Rule{
-		finding.Denies(RuleSource,
+		finding.Denies(source.RuleSource,
 			"A source of images, or a map from metadata to capabilities, cannot be used: a file is truncated or of another format, two releases are mixed, "+
 				"an image is there twice, a version is no semantic version, a reference is none of the cloud's. Nothing is written.",
 			"Do what the message says, at its line: mostly, fetch the metadata again, of one release. A version can be said with `--version`."),

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package release
+package source
 
 import (
 	"errors"
@@ -36,27 +36,27 @@ type Source struct {
 
 // The kinds of sources.
 const (
-	// SourceGardenLinux is the metadata of a release of Garden Linux, as published: a file, or a folder of them.
-	SourceGardenLinux = "gardenlinux"
-	// SourceInventory is an inventory of a cloud.
-	SourceInventory = "inventory"
-	// SourceList is an ImageList.
-	SourceList = "list"
+	// GardenLinux is the metadata of a release of Garden Linux, as published: a file, or a folder of them.
+	GardenLinux = "gardenlinux"
+	// Inventory is an inventory of a cloud.
+	Inventory = "inventory"
+	// List is an ImageList.
+	List = "list"
 )
 
-// SourceKinds returns the kinds of sources, in the order in which people should think of them. The caller owns the slice.
-func SourceKinds() []string { return []string{SourceGardenLinux, SourceInventory, SourceList} }
+// Kinds returns the kinds of sources, in the order in which people should think of them. The caller owns the slice.
+func Kinds() []string { return []string{GardenLinux, Inventory, List} }
 
 // Match is a condition on a fact of an image.
 type Match struct{ Key, Glob string }
 
-// ParseSource parses KIND:PATH.
-func ParseSource(text string) (Source, error) {
+// Parse parses KIND:PATH.
+func Parse(text string) (Source, error) {
 	kind, file, found := strings.Cut(text, ":")
 	switch {
-	case !found || !slices.Contains(SourceKinds(), kind):
+	case !found || !slices.Contains(Kinds(), kind):
 		return Source{}, fmt.Errorf("--from %q is no source: write gardenlinux:FILE_OR_DIR, inventory:FILE or list:FILE%s",
-			text, words.DidYouMean(words.Choice(kind, SourceKinds())))
+			text, words.DidYouMean(words.Choice(kind, Kinds())))
 	case file == "":
 		return Source{}, fmt.Errorf("--from %q names no file: write one behind the colon", text)
 	case file == "-":
@@ -102,9 +102,9 @@ func (s *Source) chosen(facts map[string][]string) bool {
 // cannot be read.
 func Read(s Source) (*Contents, []Fault, error) {
 	switch s.Kind {
-	case SourceGardenLinux:
+	case GardenLinux:
 		return readGardenLinux(s)
-	case SourceInventory:
+	case Inventory:
 		return readInventory(s)
 	}
 	return readList(s)
@@ -145,8 +145,8 @@ func Complete(version string) (string, bool) {
 	return version, err == nil
 }
 
-// older reports whether a version is older than another one. Of what is no semantic version it is not.
-func older(a, b string) bool {
+// Older reports whether a version is Older than another one. Of what is no semantic version it is not.
+func Older(a, b string) bool {
 	x, err := semver.NewVersion(a)
 	y, also := semver.NewVersion(b)
 	return err == nil && also == nil && x.LessThan(y)

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package release
+package source
 
 import (
 	"fmt"
@@ -40,7 +40,7 @@ func readInventory(s Source) (*Contents, []Fault, error) {
 	if l.take(wrong); len(wrong) > 0 {
 		return contents, l.faults, nil
 	}
-	contents.Map = &Map{Source: SourceInventory, Rows: []Row{{Name: "architecture", From: "architecture"}}}
+	contents.Map = &Map{Source: Inventory, Rows: []Row{{Name: "architecture", From: "architecture"}}}
 	versions := map[string]string{}
 	for i := range read.Regions {
 		for k := range read.Regions[i].Images {
@@ -101,7 +101,7 @@ func (l *located) refer(a *Artifact, region string, image *inventory.Image, at s
 	regional := map[string]string{"openstack": "id", "aws": "ami", "alicloud": "id"}
 	switch name, is := regional[a.Provider]; {
 	case is:
-		a.Regions, a.regions = []Region{{region, map[string]any{name: image.ID}}}, []Place{l.place(at)}
+		a.Regions, a.Places = []Region{{region, map[string]any{name: image.ID}}}, []Place{l.place(at)}
 	case a.Provider == "gcp":
 		path := image.ID
 		if i := strings.Index(path, "projects/"); i > 0 {
@@ -123,8 +123,8 @@ func (l *located) refer(a *Artifact, region string, image *inventory.Image, at s
 	}
 }
 
-// tableOf returns rows for the properties of images that a provider knows the meaning of.
-func tableOf(cloud provider.Provider[any]) (rows []Row) {
+// TableOf returns rows for the properties of images that a provider knows the meaning of.
+func TableOf(cloud provider.Provider[any]) (rows []Row) {
 	describer, describes := provider.As[inventory.Describer](cloud)
 	if !describes {
 		return nil
@@ -140,38 +140,4 @@ func tableOf(cloud provider.Provider[any]) (rows []Row) {
 		}
 	}
 	return rows
-}
-
-// together joins artifacts of an inventory that are one flavor: images of several regions, or one of all of them that each region lists.
-// It is asked for the same key by those that are one.
-func together(artifacts []*flavor, key func(*flavor) string) (joined []*flavor) {
-	known := map[string]*flavor{}
-	for _, f := range artifacts {
-		first := known[key(f)]
-		switch {
-		case first == nil:
-			known[key(f)] = f
-			joined = append(joined, f)
-		case !first.join(f):
-			joined = append(joined, f)
-		}
-	}
-	return joined
-}
-
-// join takes the references of another flavor of the same capabilities. It reports whether none of them is in the way.
-func (f *flavor) join(other *flavor) bool {
-	a, b := f.Artifact, other.Artifact
-	if a.Global != nil || b.Global != nil {
-		return fmt.Sprint(a.Global) == fmt.Sprint(b.Global)
-	}
-	for _, r := range b.Regions {
-		if slices.ContainsFunc(a.Regions, func(has Region) bool { return has.Name == r.Name }) {
-			return false
-		}
-	}
-	joined := *a
-	joined.Regions, joined.regions = slices.Concat(a.Regions, b.Regions), slices.Concat(a.regions, b.regions)
-	f.Artifact = &joined
-	return true
 }

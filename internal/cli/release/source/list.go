@@ -2,11 +2,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package release
+package source
 
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 
@@ -127,11 +128,11 @@ func readObject(file, text, kind string, into any) *located {
 // take makes faults of what was found at paths of the object.
 func (l *located) take(errs finding.List) {
 	for _, f := range errs {
-		l.fail(f.Type, f.Field, "%s", messageOf(f.Error))
+		l.fail(f.Type, f.Field, "%s", MessageOf(f.Error))
 	}
 }
 
-func messageOf(err *field.Error) string {
+func MessageOf(err *field.Error) string {
 	if err.Detail != "" {
 		return err.Detail
 	}
@@ -194,7 +195,7 @@ func (l *located) artifact(image *listedImage, index int, at string) Artifact {
 	if a.Capabilities == nil {
 		l.fail(field.ErrorTypeRequired, at+".capabilities", "write the capabilities, as in capabilities: {architecture: [amd64]}")
 	}
-	for _, name := range sortedNames(f.capabilities) {
+	for _, name := range slices.Sorted(maps.Keys(f.capabilities)) {
 		if len(f.capabilities[name]) == 0 {
 			l.fail(field.ErrorTypeRequired, at+".capabilities."+name, "list values, or leave the capability out")
 		}
@@ -220,16 +221,7 @@ func (l *located) artifact(image *listedImage, index int, at string) Artifact {
 			}
 		}
 		a.Regions = append(a.Regions, Region{name, fields})
-		a.regions = append(a.regions, l.place(path))
+		a.Places = append(a.Places, l.place(path))
 	}
 	return a
-}
-
-func sortedNames(c v1beta1.Capabilities) []string {
-	names := make([]string, 0, len(c))
-	for name := range c {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package release
+package source
 
 import (
 	_ "embed"
@@ -53,7 +53,7 @@ var gardenLinuxMap string
 
 // MapText returns the text of the map that a kind of source has by default, with comments; empty if it has none that can be replaced.
 func MapText(kind string) string {
-	if kind == SourceGardenLinux {
+	if kind == GardenLinux {
 		return gardenLinuxMap
 	}
 	return ""
@@ -61,7 +61,7 @@ func MapText(kind string) string {
 
 // GardenLinuxMap returns the map for the metadata of Garden Linux. The caller owns it.
 func GardenLinuxMap() *Map {
-	m, _ := parseMap("", gardenLinuxMap, SourceGardenLinux)
+	m, _ := parseMap("", gardenLinuxMap, GardenLinux)
 	return m
 }
 
@@ -127,7 +127,7 @@ func (l *located) checkRow(r *Row, at string) {
 
 // checkReserved reports values that one of Gardener's capabilities does not have.
 func (l *located) checkReserved(name string, values []string, at string) {
-	d := reservedAs(name)
+	d := ReservedAs(name)
 	if d == nil {
 		if isReservedName(name) && at[len(at)-1] == 's' {
 			l.fail(field.ErrorTypeNotSupported, at[:len(at)-len("values")]+"name", "there is no capability %s of Gardener's", words.Quoted(name))
@@ -141,8 +141,8 @@ func (l *located) checkReserved(name string, values []string, at string) {
 	}
 }
 
-// reservedAs returns the definition of one of Gardener's capabilities, by the name of either text of GEP-0054; nil if it is none.
-func reservedAs(name string) *capability.Definition {
+// ReservedAs returns the definition of one of Gardener's capabilities, by the name of either text of GEP-0054; nil if it is none.
+func ReservedAs(name string) *capability.Definition {
 	all := append(capability.Reserved(), capability.FirstText()...)
 	if i := slices.IndexFunc(all, func(d capability.Definition) bool { return d.Name == name }); i >= 0 {
 		return &all[i]
@@ -154,15 +154,15 @@ func isReservedName(name string) bool {
 	return len(name) > len(capability.ReservedPrefix) && name[:len(capability.ReservedPrefix)] == capability.ReservedPrefix
 }
 
-// mapped is what an image has by a map.
-type mapped struct {
-	capabilities v1beta1.Capabilities
-	// alone has the values instead, by capability, if the release has no ordinary image beside this one.
-	alone map[string][]string
+// Mapped is what an image has by a map.
+type Mapped struct {
+	Capabilities v1beta1.Capabilities
+	// Alone has the values instead, by capability, if the release has no ordinary image beside this one.
+	Alone map[string][]string
 }
 
-// skips reports whether an image is to be left out.
-func (m *Map) skips(facts map[string][]string) bool {
+// Skips reports whether an image is to be left out.
+func (m *Map) Skips(facts map[string][]string) bool {
 	return slices.ContainsFunc(m.Skip, func(when map[string]string) bool { return meets(facts, when) })
 }
 
@@ -175,16 +175,16 @@ func meets(facts map[string][]string, when map[string]string) bool {
 	return true
 }
 
-// of returns what an image has, in a profile that registers some capabilities.
-func (m *Map) of(facts map[string][]string, registered []v1beta1.CapabilityDefinition) mapped {
-	has := mapped{v1beta1.Capabilities{}, map[string][]string{}}
+// Of returns what an image has, in a profile that registers some capabilities.
+func (m *Map) Of(facts map[string][]string, registered []v1beta1.CapabilityDefinition) Mapped {
+	has := Mapped{v1beta1.Capabilities{}, map[string][]string{}}
 	for i := range m.Rows {
 		r := &m.Rows[i]
 		if r.registered {
 			has.addRegistered(facts[r.From], registered)
 			continue
 		}
-		if _, known := has.capabilities[r.Name]; known || !meets(facts, r.When) {
+		if _, known := has.Capabilities[r.Name]; known || !meets(facts, r.When) {
 			continue
 		}
 		values := r.Values
@@ -194,27 +194,27 @@ func (m *Map) of(facts map[string][]string, registered []v1beta1.CapabilityDefin
 		if len(values) == 0 {
 			continue
 		}
-		has.capabilities[r.Name] = values
+		has.Capabilities[r.Name] = values
 		if len(r.Alone) > 0 {
-			has.alone[r.Name] = r.Alone
+			has.Alone[r.Name] = r.Alone
 		}
 	}
 	return has
 }
 
 // addRegistered adds the capabilities that register some values.
-func (m *mapped) addRegistered(values []string, registered []v1beta1.CapabilityDefinition) {
+func (m *Mapped) addRegistered(values []string, registered []v1beta1.CapabilityDefinition) {
 	for _, value := range values {
 		for _, c := range registered {
-			if _, known := m.capabilities[c.Name]; !known && slices.Contains(c.Values, value) {
-				m.capabilities[c.Name] = []string{value}
+			if _, known := m.Capabilities[c.Name]; !known && slices.Contains(c.Values, value) {
+				m.Capabilities[c.Name] = []string{value}
 			}
 		}
 	}
 }
 
-// aloneNames returns the capabilities of which some images may be alone, in the order of the map.
-func (m *Map) aloneNames() (names []string) {
+// AloneNames returns the capabilities of which some images may be alone, in the order of the map.
+func (m *Map) AloneNames() (names []string) {
 	for i := range m.Rows {
 		if r := &m.Rows[i]; len(r.Alone) > 0 && !slices.Contains(names, r.Name) {
 			names = append(names, r.Name)

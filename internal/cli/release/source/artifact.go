@@ -2,12 +2,10 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package release reads which images a release has, and works out what profiles become that get them (semantics S21). It writes no
-// files: how the result gets into them is for others, and so is the proof that it is right.
+// Package source reads which images a release has: from the metadata of a release, from an inventory of a cloud, or from a list (semantics S21).
 //
-// Start reading at [Read], which reads a source into artifacts, and at [Import], which says what a profile becomes. map.go turns metadata
-// into capabilities. The package is pure but for reading the files of a source.
-package release
+// Start reading at [Read], which reads a source into artifacts. [Map] turns metadata into capabilities. Nothing here knows profiles.
+package source
 
 import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -33,8 +31,8 @@ type Artifact struct {
 	Regions []Region
 	// At is where it is written.
 	At Place
-	// regions is where Regions are written, in their order; nil if that is not known.
-	regions []Place
+	// Places is where Regions are written, in their order; nil if that is not known.
+	Places []Place
 }
 
 // Region is a region with the fields of the reference there.
@@ -70,16 +68,5 @@ type Contents struct {
 	Map *Map
 }
 
-// The rules about what import finds.
-const (
-	// RuleSource is about a source, or a map, that cannot be used.
-	RuleSource = "import-source"
-	// RuleProfile is about a profile that cannot get the images.
-	RuleProfile = "import-profile"
-	// RuleAmbiguous is about two images that are the same flavor in a profile.
-	RuleAmbiguous = "import-ambiguous"
-	// RuleRegionMissing is about a region of a profile without an image.
-	RuleRegionMissing = "import-region-missing"
-	// RuleConflict is about a version that a profile has with other references.
-	RuleConflict = "import-conflict"
-)
+// RuleSource is the rule about a source, or a map, that cannot be used.
+const RuleSource = "import-source"

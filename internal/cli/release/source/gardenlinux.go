@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package release
+package source
 
 import (
 	"fmt"
@@ -265,7 +265,7 @@ func (m *metadata) ofRegions(list *yaml.Node, how published, a Artifact) []Artif
 		}
 		first[region] = n.Line
 		a.Regions = append(a.Regions, Region{region, map[string]any{how.field: id}})
-		a.regions = append(a.regions, m.place(n))
+		a.Places = append(a.Places, m.place(n))
 	}
 	return []Artifact{a}
 }
@@ -348,7 +348,7 @@ func sameReference(artifacts []Artifact) (faults []Fault) {
 			look(a, "", a.Global, a.At)
 		}
 		for k, r := range a.Regions {
-			look(a, r.Name, r.Fields, a.regions[k])
+			look(a, r.Name, r.Fields, a.Places[k])
 		}
 	}
 	return faults

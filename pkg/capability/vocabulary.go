@@ -226,9 +226,12 @@ func (v *Vocabulary) registeredBits(room []byte, c v1beta1.Capabilities) (bits [
 	for _, r := range v.capabilities[:v.registered] {
 		values, declared := r.declared(c)
 		if !declared {
-			values = r.values
+			for i := r.flags; i < len(r.values); i++ {
+				r.put(bits, i)
+			}
+			continue
 		}
-		if all := r.putAll(bits, values); all && declared && r.other == "" && len(values) > 0 {
+		if all := r.putAll(bits, values); all && r.other == "" && len(values) > 0 {
 			known++
 		}
 	}

@@ -132,6 +132,7 @@ func (l *located) take(errs finding.List) {
 	}
 }
 
+// MessageOf returns what an error says beside its place.
 func MessageOf(err *field.Error) string {
 	if err.Detail != "" {
 		return err.Detail

@@ -306,7 +306,7 @@ func TestDNSServices(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			shoot := &v1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Namespace: "garden-demo", Name: "shop"}, Spec: v1beta1.ShootSpec{DNS: &v1beta1.DNS{}}}
 			shoot.Spec.DNS.Providers = []v1beta1.DNSProvider{{ //nolint:staticcheck // as people write it
-				Type: &test.kind, SecretName: &test.secret, Primary: &test.primary, //nolint:staticcheck // as people write it
+				Type: &test.kind, SecretName: &test.secret, Primary: &test.primary,
 			}}
 			errs, err := c.checkDNS(t.Context(), shoot)
 			if err != nil || (len(errs) > 0) != (test.says != "") {

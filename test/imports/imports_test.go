@@ -186,7 +186,8 @@ var mayImport = map[string][]string{
 		"internal/cli/checks", "internal/cli/input", "internal/cli/inventories", "internal/cli/command", "internal/cli/report", "pkg/finding",
 	},
 	"internal/cli/lint": {
-		"internal/cli/checks", "internal/cli/input", "internal/cli/inventories", "internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/files",
+		"internal/cli/checks", "internal/cli/input", "internal/cli/inventories",
+		"internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/files",
 		"internal/cli/report", "pkg/capability", "pkg/capability/texts", "pkg/fieldpath", "pkg/finding", "pkg/strictjson", "pkg/words",
 	},
 	"internal/cli/rules": {
@@ -218,7 +219,8 @@ var mayImport = map[string][]string{
 	},
 	"internal/cli/importer": {
 		"internal/cli/changes", "internal/cli/checks", "internal/cli/command", "internal/cli/edit", "internal/cli/files", "internal/cli/input",
-		"internal/cli/inventories", "internal/cli/landscape", "internal/cli/manifest", "internal/cli/plan", "internal/cli/release", "internal/cli/release/source", "internal/cli/report",
+		"internal/cli/inventories", "internal/cli/landscape", "internal/cli/manifest",
+		"internal/cli/plan", "internal/cli/release", "internal/cli/release/source", "internal/cli/report",
 		"pkg/finding", "pkg/provider", "pkg/words",
 	},
 	"internal/cli/migrate": {

@@ -203,9 +203,10 @@ func TestANewPoolThatIsRefused(t *testing.T) {
 	}, "failed to generate the machine deployments: worker pool new: ")
 	expectMachines(t, shoot, map[string][]string{"web": {"amd-1", "amd-1"}, "db": {"virt-2"}})
 	// It can be decided now.
-	profile := profileOf(t, profileSpec, "[{architecture: [amd64], hypervisor: [virtualized]}, ", "[{architecture: [arm64]}, {architecture: [amd64], hypervisor: [virtualized]}, ",
-		"      - {capabilities: {architecture: [amd64], hypervisor: [virtualized]}", `      - {capabilities: {architecture: [arm64]}, regions: [{name: europe, id: arm-2}]}
-      - {capabilities: {architecture: [amd64], hypervisor: [virtualized]}`)
+	const listed, provided = "[{architecture: [amd64], hypervisor: [virtualized]}, ",
+		"      - {capabilities: {architecture: [amd64], hypervisor: [virtualized]}"
+	profile := profileOf(t, profileSpec, listed, "[{architecture: [arm64]}, "+listed[1:],
+		provided, "      - {capabilities: {architecture: [arm64]}, regions: [{name: europe, id: arm-2}]}\n"+provided)
 	check(t, shoot.ChangeProfile(t.Context(), func(p *v1beta1.CloudProfile) { p.Spec = profile.Spec }))
 	reconcile(t, shoot, nil)
 	expectMachines(t, shoot, map[string][]string{"web": {"amd-1", "amd-1", "amd-1"}, "new": {"arm-2"}})

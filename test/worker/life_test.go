@@ -67,8 +67,8 @@ func TestPoolsAreScaled(t *testing.T) {
 // What a machine class says of the root disk and of networks, a machine has.
 func TestVolumesAndPorts(t *testing.T) {
 	t.Parallel()
-	shoot := newShoot(t, &seed.ShootOptions{Profile: profileOf(t, profileSpec,
-		"{name: bare, cpu: \"8\", gpu: \"0\", memory: 16Gi, ", "{name: bare, cpu: \"8\", gpu: \"0\", memory: 16Gi, storage: {class: standard, type: local, size: 100Gi}, ")})
+	const bare = `{name: bare, cpu: "8", gpu: "0", memory: 16Gi, `
+	shoot := newShoot(t, &seed.ShootOptions{Profile: profileOf(t, profileSpec, bare, bare+"storage: {class: standard, type: local, size: 100Gi}, ")})
 	run(t, shoot, ours)
 	volume := func(v *extensionsv1alpha1.Volume) func(*extensionsv1alpha1.WorkerPool) {
 		return func(p *extensionsv1alpha1.WorkerPool) { p.Volume = v }

@@ -270,11 +270,35 @@ func versionsOf(t testing.TB, shoot *seed.Shoot) seed.Versions {
 // expectUnchanged reconciles the Worker again, and expects that no decisive object is written.
 func expectUnchanged(t testing.TB, shoot *seed.Shoot) {
 	t.Helper()
-	before := versionsOf(t, shoot)
+	before := settled(t, shoot)
 	reconcile(t, shoot, nil)
 	if changed := before.Changed(versionsOf(t, shoot)); len(changed) > 0 {
 		t.Errorf("another reconciliation changes %v", changed)
 	}
+}
+
+// settled waits until machine-controller-manager has nothing left to write down, and returns the versions of all decisive objects.
+func settled(t testing.TB, shoot *seed.Shoot) seed.Versions {
+	t.Helper()
+	var last seed.Versions
+	same := 0
+	eventually(t, func(ctx context.Context) error {
+		now, err := shoot.Versions(ctx)
+		if err != nil {
+			return err
+		}
+		same++
+		if changed := last.Changed(now); len(changed) > 0 {
+			same = 0
+			last = now
+			return fmt.Errorf("%v were written", changed)
+		}
+		if same < 5 {
+			return fmt.Errorf("nothing was written since %d looks", same)
+		}
+		return nil
+	})
+	return last
 }
 
 // replaceRaw replaces a text in JSON that is as Go writes it.

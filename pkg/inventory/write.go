@@ -183,6 +183,23 @@ func flow(out *bufio.Writer, from *json.Decoder) error {
 	return nil
 }
 
+// longKey is how long a key may be that no question mark has to announce: YAML allows 1024 characters.
+const longKey = 1000
+
+// key writes the next JSON value of a decoder, which is text, as a key.
+func key(out *bufio.Writer, from *json.Decoder) error {
+	token, err := from.Token()
+	if err != nil {
+		return err
+	}
+	text := plain(fmt.Sprint(token))
+	if len(text) > longKey {
+		fmt.Fprint(out, "? ")
+	}
+	fmt.Fprint(out, text, ": ")
+	return nil
+}
+
 // flowOf writes the rest of a list or an object that has begun.
 func flowOf(out *bufio.Writer, from *json.Decoder, begin json.Delim) error {
 	fmt.Fprint(out, begin.String())
@@ -190,14 +207,13 @@ func flowOf(out *bufio.Writer, from *json.Decoder, begin json.Delim) error {
 		if !first {
 			fmt.Fprint(out, ", ")
 		}
-		if err := flow(out, from); err != nil {
-			return err
-		}
 		if begin == '{' {
-			fmt.Fprint(out, ": ")
-			if err := flow(out, from); err != nil {
+			if err := key(out, from); err != nil {
 				return err
 			}
+		}
+		if err := flow(out, from); err != nil {
+			return err
 		}
 	}
 	end, err := from.Token()

@@ -134,6 +134,7 @@ func FuzzWrite(f *testing.F) {
 		"@a", "`a",
 		`a"b`, `a\b`, "a\nb", "a\tb", "\x00", "\x7f", "\u0085", "\u2028", "\ufeff",
 		"\U0001f600", "\U000e0001", "é", "<&>", ".inf", ".", "..", "/a/b", "_", "=", "<<", "-", "---", "##[group]", "::error::",
+		strings.Repeat("long ", 1000), strings.Repeat("\x01", 1000),
 	} {
 		f.Add(text)
 	}

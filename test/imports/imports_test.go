@@ -153,6 +153,7 @@ var mayImport = map[string][]string{
 		"pkg/gardenerlib", "pkg/gardenerrules/releases", "pkg/gardenerrules/inuse",
 		"pkg/maintenance", "pkg/provider", "pkg/resolve", "pkg/update", "pkg/words",
 	},
+	"internal/cli/proof":              {"internal/cli/changes", "internal/cli/input", "internal/cli/landscape"},
 	"internal/cli/files":              {"internal/cli/command", "internal/cli/edit", "internal/cli/manifest", "internal/cli/report", "pkg/words"},
 	"internal/cli/clouds":             {anything},
 	"internal/cli/cluster":            {},
@@ -218,13 +219,13 @@ var mayImport = map[string][]string{
 		"pkg/maintenance", "pkg/update", "pkg/words",
 	},
 	"internal/cli/importer": {
-		"internal/cli/changes", "internal/cli/checks", "internal/cli/command", "internal/cli/edit", "internal/cli/files", "internal/cli/input",
+		"internal/cli/changes", "internal/cli/proof", "internal/cli/checks", "internal/cli/command", "internal/cli/edit", "internal/cli/files", "internal/cli/input",
 		"internal/cli/inventories", "internal/cli/landscape", "internal/cli/manifest",
 		"internal/cli/plan", "internal/cli/release", "internal/cli/release/source", "internal/cli/report",
 		"pkg/finding", "pkg/provider", "pkg/words",
 	},
 	"internal/cli/migrate": {
-		"internal/cli/changes", "internal/cli/transform", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest",
+		"internal/cli/changes", "internal/cli/proof", "internal/cli/transform", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest",
 		"internal/cli/edit", "internal/cli/files", "internal/cli/landscape", "internal/cli/report", "pkg/capability", "pkg/check", "pkg/fieldpath",
 		"pkg/finding", "pkg/gardenerrules", "pkg/provider", "pkg/resolve", "pkg/versions", "pkg/words",
 	},

@@ -14,8 +14,8 @@ import (
 	"github.com/capkit/capkit/internal/cli/changes"
 	"github.com/capkit/capkit/internal/cli/checks"
 	"github.com/capkit/capkit/internal/cli/input"
-	"github.com/capkit/capkit/internal/cli/landscape"
 	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/proof"
 	"github.com/capkit/capkit/internal/cli/release"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
@@ -41,46 +41,23 @@ func (l *inLandscape) prove() error {
 	if slices.ContainsFunc(l.Findings, isError) {
 		return nil
 	}
-	now := l.copyOf(l.Given)
+	now := proof.CopyOf(l.Given, l.forLater())
 	for _, s := range l.Profiles.All {
 		if _, changed := l.becomes[s.Manifest]; changed {
-			after := l.updated(now)
-			now = l.planned(&changes.Update{Kind: "CloudProfile", Name: s.Name, Profile: update(&now.Profiles, &after.Profiles, l.after.Profiles.ByName[s.Name])},
+			after := proof.After(now)
+			now = l.planned(&changes.Update{Kind: "CloudProfile", Name: s.Name, Profile: proof.Replace(&now.Profiles, &after.Profiles, l.after.Profiles.ByName[s.Name])},
 				now, after, s.Manifest)
 		}
 	}
 	for _, s := range l.Namespaced.All {
 		if _, changed := l.becomes[s.Manifest]; changed {
-			after := l.updated(now)
+			after := proof.After(now)
 			now = l.planned(&changes.Update{
-				Kind: "NamespacedCloudProfile", Name: s.Name, Namespaced: update(&now.Namespaced, &after.Namespaced, l.after.Namespaced.ByName[s.Name]),
+				Kind: "NamespacedCloudProfile", Name: s.Name, Namespaced: proof.Replace(&now.Namespaced, &after.Namespaced, l.after.Namespaced.ByName[s.Name]),
 			}, now, after, s.Manifest)
 		}
 	}
 	return nil
-}
-
-// update puts what an object becomes into the inputs after the update of it, which it returns.
-func update[T any](now, after *input.Objects[T], becomes *input.Source[T]) *changes.Pair[T] {
-	old := now.ByName[becomes.Name]
-	updated := becomes.UpdateOf(old.Object)
-	after.Replace(updated)
-	return &changes.Pair[T]{Old: old, Updated: updated}
-}
-
-// copyOf returns a copy of inputs without their findings.
-func (l *inLandscape) copyOf(g *input.Given) *input.Given {
-	copied := &input.Given{Providers: l.Providers, Landscape: landscape.Landscape{Server: l.Server}, Namespace: l.Namespace, ReservedInCore: l.forLater()}
-	g.TakeOver(copied, nil)
-	return copied
-}
-
-// updated returns a copy in which profiles can be replaced.
-func (l *inLandscape) updated(now *input.Given) *input.Given {
-	return &input.Given{
-		Providers: l.Providers, Landscape: landscape.Landscape{Server: l.Server}, Namespace: l.Namespace, Shoots: now.Shoots,
-		Profiles: now.Profiles.Clone(), Namespaced: now.Namespaced.Clone(), ReservedInCore: now.ReservedInCore,
-	}
 }
 
 // forLater reports whether the profiles are for a Gardener that accepts its own capabilities, as they register them.
@@ -149,11 +126,11 @@ func (l *inLandscape) compare(find func(*input.Given) ([]report.Finding, error))
 		rule     string
 		object   report.Object
 	}
-	was, err := find(l.copyOf(l.Given))
+	was, err := find(proof.CopyOf(l.Given, l.forLater()))
 	if err != nil {
 		return err
 	}
-	is, err := find(l.copyOf(l.after))
+	is, err := find(proof.CopyOf(l.after, l.forLater()))
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/capkit/capkit/internal/cli/changes"
 	"github.com/capkit/capkit/internal/cli/checks"
 	"github.com/capkit/capkit/internal/cli/input"
-	"github.com/capkit/capkit/internal/cli/landscape"
 	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/proof"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/internal/cli/transform"
 	"github.com/capkit/capkit/pkg/capability"
@@ -30,7 +30,7 @@ import (
 // They are looked at one after the other, in the order in which they are to be applied: parents before their children, and back
 // the other way round.
 func (m *migration) prove() {
-	was, is := m.copyOf(m.Given), m.copyOf(m.after)
+	was, is := proof.CopyOf(m.Given, m.forLater()), proof.CopyOf(m.after, m.forLater())
 	is.ReservedInCore = is.ReservedInCore && (!m.reserved || !m.back)
 	m.compare(lintProfiles(was), lintProfiles(is))
 	if m.lifecycle {
@@ -43,14 +43,14 @@ func (m *migration) prove() {
 		m.proveReserved()
 		return
 	}
-	now := m.copyOf(m.Given)
+	now := proof.CopyOf(m.Given, m.forLater())
 	if m.back {
 		now = m.proveNamespaced(now)
 	}
 	for _, s := range m.Profiles.All {
 		if _, migrated := m.becomes[s.Manifest]; migrated && m.Providers[s.Object.Spec.Type] != nil {
-			after := m.updated(now)
-			u := &changes.Update{Kind: "CloudProfile", Name: s.Name, Profile: update(&now.Profiles, &after.Profiles, m.after.Profiles.ByName[s.Name])}
+			after := proof.After(now)
+			u := &changes.Update{Kind: "CloudProfile", Name: s.Name, Profile: proof.Replace(&now.Profiles, &after.Profiles, m.after.Profiles.ByName[s.Name])}
 			now = m.proveUpdate(u, now, after, s.Manifest)
 		}
 	}
@@ -63,39 +63,14 @@ func (m *migration) prove() {
 func (m *migration) proveNamespaced(now *input.Given) *input.Given {
 	for _, s := range m.Namespaced.All {
 		if _, migrated := m.becomes[s.Manifest]; migrated && m.Providers[m.ParentOf(s).Object.Spec.Type] != nil {
-			after := m.updated(now)
+			after := proof.After(now)
 			u := &changes.Update{
-				Kind: "NamespacedCloudProfile", Name: s.Name, Namespaced: update(&now.Namespaced, &after.Namespaced, m.after.Namespaced.ByName[s.Name]),
+				Kind: "NamespacedCloudProfile", Name: s.Name, Namespaced: proof.Replace(&now.Namespaced, &after.Namespaced, m.after.Namespaced.ByName[s.Name]),
 			}
 			now = m.proveUpdate(u, now, after, s.Manifest)
 		}
 	}
 	return now
-}
-
-// update puts what an object becomes into the inputs after the update of it, which it returns.
-func update[T any](now, after *input.Objects[T], becomes *input.Source[T]) *changes.Pair[T] {
-	old := now.ByName[becomes.Name]
-	updated := becomes.UpdateOf(old.Object)
-	after.Replace(updated)
-	return &changes.Pair[T]{Old: old, Updated: updated}
-}
-
-// copyOf returns a copy of inputs without their findings.
-func (m *migration) copyOf(g *input.Given) *input.Given {
-	copied := &input.Given{
-		Providers: m.Providers, Landscape: landscape.Landscape{Server: m.Server}, Namespace: m.Namespace, ReservedInCore: m.forLater(),
-	}
-	g.TakeOver(copied, nil)
-	return copied
-}
-
-// updated returns a copy in which profiles can be replaced.
-func (m *migration) updated(now *input.Given) *input.Given {
-	return &input.Given{
-		Providers: m.Providers, Landscape: landscape.Landscape{Server: m.Server}, Namespace: m.Namespace, Shoots: now.Shoots,
-		Profiles: now.Profiles.Clone(), Namespaced: now.Namespaced.Clone(), ReservedInCore: now.ReservedInCore,
-	}
 }
 
 // proveUpdate reports what the update of a manifest does, and returns the inputs after it.

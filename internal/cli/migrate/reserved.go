@@ -16,6 +16,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/changes"
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/proof"
 	"github.com/capkit/capkit/internal/cli/transform"
 	"github.com/capkit/capkit/pkg/capability"
 )
@@ -53,8 +54,8 @@ func (m *migration) usesOf(parent *input.Source[v1beta1.CloudProfile]) []string 
 // proveReserved reports what the registration changes, in every CloudProfile together with its NamespacedCloudProfiles; and what is refused
 // of the updates one by one. On the way back the children are first: Gardener lets nobody remove a capability that one of them declares.
 func (m *migration) proveReserved() {
-	now := m.copyOf(m.Given)
-	after := m.updated(now)
+	now := proof.CopyOf(m.Given, m.forLater())
+	after := proof.After(now)
 	profiles, namespaced := m.updates(now, after)
 	together := profiles
 	for _, u := range namespaced {
@@ -66,13 +67,13 @@ func (m *migration) proveReserved() {
 		m.report(m.manifestOf(u), slices.DeleteFunc(m.planned(u, now, after, m.manifestOf(u)), isRefused))
 	}
 	for i := range 2 {
-		after := m.updated(now)
+		after := proof.After(now)
 		profiles, namespaced := m.updates(now, after)
 		first := profiles
 		if (i == 0) == m.back {
 			first = namespaced
 		}
-		after = m.updated(now)
+		after = proof.After(now)
 		for _, u := range first {
 			if u.Profile != nil {
 				after.Profiles.Replace(u.Profile.Updated)
@@ -93,13 +94,13 @@ func isRefused(c changes.Change) bool { return c.Kind == changes.Refused }
 func (m *migration) updates(now, after *input.Given) (profiles, namespaced []*changes.Update) {
 	for _, s := range m.Namespaced.All {
 		if _, migrated := m.becomes[s.Manifest]; migrated {
-			pair := update(&now.Namespaced, &after.Namespaced, m.after.Namespaced.ByName[s.Name])
+			pair := proof.Replace(&now.Namespaced, &after.Namespaced, m.after.Namespaced.ByName[s.Name])
 			namespaced = append(namespaced, &changes.Update{Kind: "NamespacedCloudProfile", Name: s.Name, Namespaced: pair})
 		}
 	}
 	for _, s := range m.Profiles.All {
 		if _, migrated := m.becomes[s.Manifest]; migrated {
-			pair := update(&now.Profiles, &after.Profiles, m.after.Profiles.ByName[s.Name])
+			pair := proof.Replace(&now.Profiles, &after.Profiles, m.after.Profiles.ByName[s.Name])
 			profiles = append(profiles, &changes.Update{Kind: "CloudProfile", Name: s.Name, Profile: pair})
 		}
 	}

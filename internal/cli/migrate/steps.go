@@ -18,6 +18,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/files"
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/proof"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/provider"
@@ -39,7 +40,7 @@ func (m *migration) further(first []files.Changed) (*migratedStep, error) {
 		return nil, nil
 	}
 	next := &migration{
-		Given: m.copyOf(m.after), options: m.options, text: textAfter(first, m.text),
+		Given: proof.CopyOf(m.after, m.forLater()), options: m.options, text: textAfter(first, m.text),
 		used: uses{}, besides: map[*manifest.Object][]edit.Op{},
 	}
 	for key, by := range m.used {

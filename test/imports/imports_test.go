@@ -225,7 +225,8 @@ var mayImport = map[string][]string{
 		"pkg/finding", "pkg/provider", "pkg/words",
 	},
 	"internal/cli/migrate": {
-		"internal/cli/changes", "internal/cli/proof", "internal/cli/transform", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest",
+		"internal/cli/changes", "internal/cli/proof", "internal/cli/transform", "internal/cli/checks", "internal/cli/input", "internal/cli/command",
+		"internal/cli/manifest",
 		"internal/cli/edit", "internal/cli/files", "internal/cli/landscape", "internal/cli/report", "pkg/capability", "pkg/check", "pkg/fieldpath",
 		"pkg/finding", "pkg/gardenerrules", "pkg/provider", "pkg/resolve", "pkg/versions", "pkg/words",
 	},

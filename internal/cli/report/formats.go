@@ -203,7 +203,7 @@ func workflowCommands(out io.Writer, r *Report, _ *Options) error {
 		}
 		message := words.Printable(f.Message)
 		if f.Field != "" {
-			message += "\n" + words.Printable(strings.TrimSpace(f.Object.String())+": "+f.Field)
+			message += "\n" + words.Printable(f.where())
 		}
 		fmt.Fprintf(&text, "::%s %s::%s\n", f.Severity, strings.Join(properties, ","), commandText.Replace(message))
 	}

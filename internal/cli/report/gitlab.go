@@ -45,7 +45,7 @@ func codeQuality(w io.Writer, r *Report, _ *Options) error {
 			severity = "minor"
 		}
 		if f.Field != "" {
-			description += " (" + f.Object.String() + ": " + f.Field + ")"
+			description += " (" + f.where() + ")"
 		}
 		path := places.of(f.File)
 		id := fingerprint(*f)

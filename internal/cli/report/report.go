@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -115,6 +116,14 @@ func (o Object) String() string {
 		return fmt.Sprintf("%s %s", o.Kind, o.Name)
 	}
 	return fmt.Sprintf("%s %s/%s", o.Kind, o.Namespace, o.Name)
+}
+
+// where returns the object and the field in it; the field alone if what is wrong is no object: the metadata of a release, for example.
+func (f *Finding) where() string {
+	if object := strings.TrimSpace(f.Object.String()); object != "" {
+		return object + ": " + f.Field
+	}
+	return f.Field
 }
 
 // Summary counts what lint did.

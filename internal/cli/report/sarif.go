@@ -71,7 +71,7 @@ func location(f Finding, file string) *sarif.Location {
 		return l
 	}
 	return l.WithLogicalLocations([]*sarif.LogicalLocation{
-		sarif.NewLogicalLocation().WithFullyQualifiedName(words.Printable(f.Object.String() + ": " + f.Field)),
+		sarif.NewLogicalLocation().WithFullyQualifiedName(words.Printable(f.where())),
 	})
 }
 

@@ -111,7 +111,7 @@ func writeGroups(out io.Writer, groups [][]*Finding) error {
 		text.WriteString(w.severity(f.Severity))
 		Printf(&text, ": %s [%s]\n", together(group), f.Rule)
 		if f.Field != "" {
-			Printf(&text, "    %s: %s\n", strings.TrimSpace(f.Object.String()), f.Field)
+			Printf(&text, "    %s\n", f.where())
 		}
 		if more := group[1:]; len(more) > 0 {
 			places := make([]string, 0, first)

@@ -1,0 +1,308 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package release
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/internal/cli/edit"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/fieldpath"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// What the provider config gets.
+
+// config notes what has to change in the provider config.
+func (e *edits) config(t *target, versions []*wanted) {
+	const at = "spec.providerConfig"
+	added, order := map[string][]placed{}, []string{}
+	for _, w := range versions {
+		if len(w.has) > 0 {
+			e.extendConfig(t, w)
+			continue
+		}
+		entries, ok := t.encode(w, w.flavors, t.legacy)
+		if !ok {
+			continue
+		}
+		if w.changed = true; added[w.id.Image] == nil {
+			order = append(order, w.id.Image)
+		}
+		added[w.id.Image] = append(added[w.id.Image], placed{version: w.id.Version, values: entries})
+	}
+	config := mapping(edit.Value(t.tree, fieldpath.Parse(at)))
+	images := asList(config["machineImages"])
+	var fresh []any
+	for _, name := range order {
+		i := slices.IndexFunc(images, func(image any) bool { return mapping(image)["name"] == name })
+		if i < 0 {
+			fresh = append(fresh, newImage(name, added[name]))
+			continue
+		}
+		e.insertVersions(fmt.Sprintf("%s.machineImages[%d].versions", at, i), asList(mapping(images[i])["versions"]), added[name])
+	}
+	switch {
+	case len(fresh) == 0:
+	case len(config) == 0:
+		e.set(t.tree, at, map[string]any{"apiVersion": t.apiVersion, "kind": t.kind, "machineImages": fresh})
+	default:
+		for _, image := range fresh {
+			e.insert(at+".machineImages", len(images), image)
+		}
+	}
+	e.flush(t.tree)
+}
+
+// encode returns the entries of the provider config for flavors of a version. It reports whether they can be written, and otherwise why not.
+func (t *target) encode(w *wanted, flavors []*flavor, legacy bool) ([]any, bool) {
+	converted := imageselector.Version[any]{Version: w.id.Version, Legacy: legacy}
+	for _, f := range flavors {
+		read := f.read
+		if read.Capabilities = f.declares; legacy {
+			read.Capabilities, read.Implied = v1beta1.Capabilities{capability.Architecture: f.declares[capability.Architecture]}, f.implied
+		}
+		converted.Flavors = append(converted.Flavors, read)
+	}
+	format := provider.FormatFlavors
+	if legacy {
+		format = provider.FormatLegacy
+	}
+	written, err := profile.Encode(t.Cloud, converted, format)
+	if err != nil {
+		t.fail(RuleProfile, field.ErrorTypeForbidden, "spec.machineImages", "%s cannot be written: %v", w.id, err)
+		return nil, false
+	}
+	entries := make([]any, 0, len(written))
+	for _, entry := range written {
+		if legacy {
+			t.shorten(entry)
+		}
+		entries = append(entries, entry)
+	}
+	return entries, true
+}
+
+// shorten leaves the architecture amd64 out of an entry in the legacy format, where the provider reads the same without it.
+func (t *target) shorten(entry map[string]any) {
+	at := field.NewPath("entry")
+	whole, _ := t.decode(entry, at)
+	for _, place := range append([]any{entry}, asList(entry["regions"])...) {
+		if members := mapping(place); members["architecture"] == architectures[0] {
+			delete(members, "architecture")
+			if without, errs := t.decode(entry, at); whole == nil || len(errs) > 0 || without == nil || !reflect.DeepEqual(whole.Flavors, without.Flavors) {
+				members["architecture"] = architectures[0]
+			}
+		}
+	}
+}
+
+// extendConfig adds to a version of the provider config what it does not have, and compares the rest.
+func (e *edits) extendConfig(t *target, w *wanted) {
+	for _, f := range w.flavors {
+		if f.same == nil {
+			e.addFlavor(t, w, f)
+			continue
+		}
+		more := *f
+		more.read.Regional = nil
+		for _, r := range f.read.Regional {
+			last := lastIn(f.same.flavor, r.Region)
+			switch {
+			case last == nil:
+				more.read.Regional = append(more.read.Regional, r)
+			case !reflect.DeepEqual(last.Ref, r.Ref):
+				e.differs(t, w, f, last.Path, last.NamedAt != nil, r)
+			}
+		}
+		if g := f.read.Global; g != nil && f.same.flavor.Global != nil && !reflect.DeepEqual(g.Ref, f.same.flavor.Global.Ref) {
+			e.otherGlobal(t, w, f)
+		}
+		if more.read.Global = nil; len(more.read.Regional) > 0 {
+			e.addRegions(t, w, &more)
+		}
+	}
+}
+
+// lastIn returns the reference that counts in a region; nil if there is none.
+func lastIn(f *imageselector.Flavor[any], region string) (last *imageselector.Regional[any]) {
+	for i := range f.Regional {
+		if f.Regional[i].Region == region {
+			last = &f.Regional[i]
+		}
+	}
+	return last
+}
+
+func (w *wanted) conflict(t *target, at, format string, args ...any) {
+	w.conflicts = true
+	t.fail(RuleConflict, field.ErrorTypeInvalid, at, "%s: %s", w.id, fmt.Sprintf(format, args...))
+}
+
+// differs reports that a region has another reference, or replaces it.
+func (e *edits) differs(t *target, w *wanted, f *flavor, path *field.Path, elsewhere bool, r imageselector.Regional[any]) {
+	at := path.String()
+	if !t.options.Replace || elsewhere {
+		w.conflict(t, at, "region %s has another image than the source, for %s; --replace replaces it", r.Region, t.format(f.declares))
+		return
+	}
+	only := *f
+	only.read.Regional, only.read.Global = []imageselector.Regional[any]{r}, nil
+	entry := e.regionsOf(t, w, &only, f.same.version.Legacy)
+	if len(entry) != 1 {
+		return
+	}
+	e.replaceMembers(t, w, at, mapping(entry[0]), []string{"name", "architecture"})
+}
+
+// replaceMembers replaces the members of a mapping at a path that differ, but for some.
+func (e *edits) replaceMembers(t *target, w *wanted, at string, is map[string]any, but []string) {
+	was := mapping(edit.Value(t.tree, fieldpath.Parse(at)))
+	for _, name := range edit.Order(is) {
+		if !slices.Contains(but, name) && !reflect.DeepEqual(was[name], is[name]) {
+			w.replaced = true
+			e.set(t.tree, at+"."+name, is[name])
+		}
+	}
+}
+
+// otherGlobal reports that the reference for all regions is another one, or replaces it.
+func (e *edits) otherGlobal(t *target, w *wanted, f *flavor) {
+	at := f.same.flavor.Global.Path.String()
+	if !t.options.Replace {
+		w.conflict(t, at, "%s has another image than in the source; --replace replaces it", t.format(f.declares))
+		return
+	}
+	only := *f
+	only.read.Regional = nil
+	entries, ok := t.encode(w, []*flavor{&only}, f.same.version.Legacy)
+	if !ok || len(entries) != 1 {
+		return
+	}
+	is := mapping(entries[0])
+	if !f.same.version.Legacy {
+		is = mapping(asList(is["capabilityFlavors"])[0])
+	}
+	path := fieldpath.Parse(at)
+	in, member := at[:strings.LastIndex(at, ".")], path[len(path)-1].Name
+	if _, stays := is[member]; !stays {
+		e.add(edit.Delete(path))
+	}
+	e.replaceMembers(t, w, in, is, []string{"version", "capabilities", "architecture", "acceleratedNetworking"})
+}
+
+// regionsOf returns the entries of a list of regions for a flavor.
+func (e *edits) regionsOf(t *target, w *wanted, f *flavor, legacy bool) []any {
+	entries, ok := t.encode(w, []*flavor{f}, legacy)
+	if !ok || len(entries) != 1 {
+		return nil
+	}
+	if legacy {
+		return asList(mapping(entries[0])["regions"])
+	}
+	return asList(mapping(asList(mapping(entries[0])["capabilityFlavors"])[0])["regions"])
+}
+
+// addRegions adds regions to a flavor.
+func (e *edits) addRegions(t *target, w *wanted, f *flavor) {
+	at := f.same.flavor.Path.String()
+	if f.same.version.Legacy {
+		at = f.same.version.Path.String()
+	}
+	for _, entry := range e.regionsOf(t, w, f, f.same.version.Legacy) {
+		w.changed = true
+		e.insertRegion(t, at+".regions", entry)
+	}
+}
+
+// insertRegion inserts an entry before the first that is of a region which the profile lists later.
+func (e *edits) insertRegion(t *target, path string, entry any) {
+	rank := func(entry any) int {
+		name, _ := mapping(entry)["name"].(string)
+		return slices.Index(t.regions, name)
+	}
+	list := asList(edit.Value(t.tree, fieldpath.Parse(path)))
+	i := slices.IndexFunc(list, func(other any) bool { return rank(other) > rank(entry) })
+	if i < 0 {
+		i = len(list)
+	}
+	e.insert(path, i, entry)
+}
+
+// addFlavor adds a flavor to a version that has others.
+func (e *edits) addFlavor(t *target, w *wanted, f *flavor) {
+	if m := w.refersTo(t, f); m != nil {
+		w.conflict(t, m.flavor.Path.String(), "an image of the source, of %s, is here with other capabilities: correct them, or remove the flavor",
+			t.format(f.declares))
+		return
+	}
+	i := slices.IndexFunc(w.has, func(m *mappedFlavor) bool { return !m.version.Legacy })
+	if i < 0 {
+		e.addBesideLegacy(t, w, f)
+		return
+	}
+	entries, ok := t.encode(w, []*flavor{f}, false)
+	if !ok {
+		return
+	}
+	version := w.has[i].version
+	at := slices.IndexFunc(version.Flavors, func(other imageselector.Flavor[any]) bool {
+		return slices.Compare(t.rank(other.Capabilities), t.rank(f.declares)) > 0
+	})
+	if at < 0 {
+		at = len(version.Flavors)
+	}
+	w.changed = true
+	e.insert(version.Path.String()+".capabilityFlavors", at, asList(mapping(entries[0])["capabilityFlavors"])[0])
+}
+
+// refersTo returns a flavor of the profile that has a reference of another one; nil if none does. Providers whose references may stand
+// for several have none.
+func (w *wanted) refersTo(t *target, f *flavor) *mappedFlavor {
+	if sharer, shares := provider.As[provider.ReferenceSharer](t.Cloud); shares && sharer.SharesReferences() {
+		return nil
+	}
+	for _, m := range w.has {
+		if g := f.read.Global; g != nil && m.flavor.Global != nil && reflect.DeepEqual(g.Ref, m.flavor.Global.Ref) {
+			return m
+		}
+		for _, r := range f.read.Regional {
+			if other := lastIn(m.flavor, r.Region); other != nil && reflect.DeepEqual(other.Ref, r.Ref) {
+				return m
+			}
+		}
+	}
+	return nil
+}
+
+// addBesideLegacy adds a flavor to a version in the legacy format: in that if it can say the same, or else in an entry of its own.
+func (e *edits) addBesideLegacy(t *target, w *wanted, f *flavor) {
+	last := w.has[len(w.has)-1].version
+	at := last.Path.String()
+	legacy := len(f.declares) == 1 && len(f.declares[capability.Architecture]) == 1
+	entries, ok := t.encode(w, []*flavor{f}, legacy)
+	if !ok {
+		return
+	}
+	w.changed = true
+	if regions, has := mapping(entries[0])["regions"]; has && legacy && len(entries) == 1 && len(mapping(entries[0])) == 2 {
+		for _, entry := range asList(regions) {
+			e.insertRegion(t, at+".regions", entry)
+		}
+		return
+	}
+	path := fieldpath.Parse(at)
+	for _, entry := range entries {
+		e.insert(at[:strings.LastIndex(at, "[")], path[len(path)-1].Index+1, entry)
+	}
+}

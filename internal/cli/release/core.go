@@ -1,0 +1,214 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package release
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/internal/cli/edit"
+	"github.com/capkit/capkit/internal/cli/release/source"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/fieldpath"
+	"github.com/capkit/capkit/pkg/profile/entries"
+)
+
+// What core gets.
+
+// core notes what has to change in core.
+func (e *edits) core(t *target, versions []*wanted) {
+	e.order = append([]string{"name", "version", "classification", "architectures", "cri", "capabilityFlavors", "capabilities"}, t.names()...)
+	added, order := map[string][]placed{}, []string{}
+	for _, w := range versions {
+		if v, found := entries.Find(&t.Spec, w.id); found {
+			e.extendCore(t, w, v)
+			continue
+		}
+		w.changed = true
+		if added[w.id.Image] == nil {
+			order = append(order, w.id.Image)
+		}
+		added[w.id.Image] = append(added[w.id.Image], placed{version: w.id.Version, values: []any{t.coreVersion(w)}})
+	}
+	for _, name := range order {
+		i := slices.IndexFunc(t.Spec.MachineImages, func(image v1beta1.MachineImage) bool { return image.Name == name })
+		if i >= 0 {
+			path := fmt.Sprintf("spec.machineImages[%d].versions", i)
+			e.insertVersions(path, asList(edit.Value(t.tree, fieldpath.Parse(path))), added[name])
+			continue
+		}
+		e.insert("spec.machineImages", len(t.Spec.MachineImages), newImage(name, added[name]))
+	}
+	e.flush(t.tree)
+}
+
+// newImage is an image with new versions.
+func newImage(name string, versions []placed) map[string]any {
+	inside := &edits{}
+	inside.insertVersions("versions", nil, versions)
+	var values []any
+	for _, item := range inside.lists["versions"] {
+		values = append(values, item.value)
+	}
+	return map[string]any{"name": name, "versions": values}
+}
+
+// coreVersion is a new version of core.
+func (t *target) coreVersion(w *wanted) map[string]any {
+	version := map[string]any{"version": w.id.Version}
+	if t.options.Classification != "" {
+		version["classification"] = t.options.Classification
+	}
+	if runtimes := t.runtimesOf(w.id.Image); len(runtimes) > 0 {
+		version["cri"] = runtimes
+	}
+	flavors := t.coreFlavors(w)
+	if !t.legacy {
+		list := make([]any, 0, len(flavors))
+		for _, c := range flavors {
+			list = append(list, tree(c))
+		}
+		version["capabilityFlavors"] = list
+		return version
+	}
+	var all []any
+	for _, architecture := range architectures {
+		if slices.ContainsFunc(flavors, func(c v1beta1.Capabilities) bool { return slices.Contains(c[capability.Architecture], architecture) }) {
+			all = append(all, architecture)
+		}
+	}
+	version["architectures"] = all
+	return version
+}
+
+// runtimesOf returns the container runtimes of a new version: those of the newest version of the image that says any. In a NamespacedCloudProfile
+// Gardener demands them, and fills in nothing.
+func (t *target) runtimesOf(name string) []any {
+	newest, found := "", []v1beta1.CRI(nil)
+	look := func(spec *v1beta1.CloudProfileSpec) {
+		for _, image := range spec.MachineImages {
+			for _, v := range image.Versions {
+				if image.Name == name && len(v.CRI) > 0 && (newest == "" || source.Older(newest, v.Version)) {
+					newest, found = v.Version, v.CRI
+				}
+			}
+		}
+	}
+	if look(&t.Spec); t.Parent != nil && newest == "" {
+		if look(t.Parent); newest == "" {
+			found = []v1beta1.CRI{{Name: v1beta1.CRINameContainerD}}
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	raw, _ := json.Marshal(found)
+	return asList(edit.Decoded(raw))
+}
+
+// coreFlavors are the flavors of core for a version, those that the provider config has already included, each once.
+func (t *target) coreFlavors(w *wanted) (flavors []v1beta1.Capabilities) {
+	for _, f := range w.flavors {
+		flavors = append(flavors, f.core)
+	}
+	for _, m := range w.has {
+		own := maps.Clone(m.flavor.Supported(t.vocabulary))
+		maps.DeleteFunc(own, func(name string, _ v1beta1.CapabilityValues) bool {
+			_, _, core := t.nameOf(name)
+			return !core
+		})
+		flavors = append(flavors, own)
+	}
+	slices.SortStableFunc(flavors, func(a, b v1beta1.Capabilities) int { return slices.Compare(t.rank(a), t.rank(b)) })
+	var known []capability.Set
+	return slices.DeleteFunc(flavors, func(c v1beta1.Capabilities) bool {
+		set, _ := t.vocabulary.Flavor(c, nil, nil)
+		if slices.Contains(known, set) {
+			return true
+		}
+		known = append(known, set)
+		return false
+	})
+}
+
+// extendCore adds to a version of core what it does not have. Flavors that it leaves to a webhook it goes on leaving to that.
+func (e *edits) extendCore(t *target, w *wanted, v entries.Version) {
+	at := v.PathIn(field.NewPath("spec")).String()
+	if len(v.Architectures) > 0 || t.legacy {
+		e.extendArchitectures(t, w, v.Architectures, at+".architectures")
+	}
+	if len(v.CapabilityFlavors) == 0 || t.legacy {
+		return
+	}
+	for _, f := range w.flavors {
+		set, _ := t.vocabulary.Flavor(f.core, nil, nil)
+		has := func(c v1beta1.MachineImageFlavor) bool {
+			own, _ := t.vocabulary.Flavor(c.Capabilities, nil, nil)
+			return own == set
+		}
+		if slices.ContainsFunc(v.CapabilityFlavors, has) {
+			continue
+		}
+		i := slices.IndexFunc(v.CapabilityFlavors, func(c v1beta1.MachineImageFlavor) bool {
+			return slices.Compare(t.rank(c.Capabilities), t.rank(f.core)) > 0
+		})
+		if i < 0 {
+			i = len(v.CapabilityFlavors)
+		}
+		if !slices.ContainsFunc(e.lists[at+".capabilityFlavors"], func(other insertion) bool { return reflect.DeepEqual(other.value, tree(f.core)) }) {
+			w.changed = true
+			e.insert(at+".capabilityFlavors", i, tree(f.core))
+		}
+	}
+}
+
+func (e *edits) extendArchitectures(t *target, w *wanted, has []string, path string) {
+	is := has
+	if len(is) == 0 {
+		is = architectures[:1]
+	}
+	more := slices.Clone(is)
+	for _, f := range w.flavors {
+		for _, architecture := range f.core[capability.Architecture] {
+			if !slices.Contains(more, architecture) {
+				more = append(more, architecture)
+			}
+		}
+	}
+	if len(more) == len(is) {
+		return
+	}
+	w.changed = true
+	if len(has) == 0 {
+		e.set(t.tree, path, textList(more), "capabilityFlavors", "cri")
+		return
+	}
+	for _, architecture := range more[len(is):] {
+		e.insert(path, len(has), architecture)
+	}
+}
+
+func textList(all []string) []any {
+	values := make([]any, 0, len(all))
+	for _, text := range all {
+		values = append(values, text)
+	}
+	return values
+}
+
+// tree returns capabilities as a manifest has them.
+func tree(c v1beta1.Capabilities) map[string]any {
+	members := map[string]any{}
+	for name, values := range c {
+		members[name] = textList(values)
+	}
+	return members
+}

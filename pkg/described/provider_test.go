@@ -55,7 +55,7 @@ func TestBuiltIn(t *testing.T) {
 	for _, p := range described.BuiltIn() {
 		types = append(types, p.Type())
 		kind := schema.GroupVersionKind{Group: p.Type() + ".provider.extensions.gardener.cloud", Version: "v1alpha1", Kind: "CloudProfileConfig"}
-		if p.Type() == "gdc" {
+		if p.Type() == "gdch" {
 			kind.Group = "gdch.provider.extensions.gardener.gdc.goog"
 		}
 		providertest.Laws(t, p, providertest.Configs(t, kind, "../../example/"+p.Type())...)
@@ -63,7 +63,7 @@ func TestBuiltIn(t *testing.T) {
 			t.Errorf("%s has no text", p.Type())
 		}
 	}
-	if want := []string{"gdc", "hcloud", "ironcore", "ironcore-metal", "stackit"}; !slices.Equal(types, want) {
+	if want := []string{"gdch", "hcloud", "ironcore", "ironcore-metal", "stackit"}; !slices.Equal(types, want) {
 		t.Error(types)
 	}
 	if text := described.Text("acme"); text != "" {

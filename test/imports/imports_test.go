@@ -117,7 +117,7 @@ var mayImport = map[string][]string{
 	"pkg/admission": {
 		"pkg/profile", "pkg/resolve", "pkg/update", "pkg/check", "pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/render", "pkg/namespaced", "pkg/imageselector",
 		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/gardenerrules", "pkg/gardenerrules/shoots",
-		"pkg/gardenerlib", "pkg/gardenerlib/logging", "pkg/words", "pkg/fieldpath", "pkg/admission/internal/serving",
+		"pkg/gardenerlib", "pkg/gardenerlib/logging", "pkg/words", "pkg/fieldpath", "pkg/admission/internal/serving", "pkg/described",
 	},
 	"pkg/admission/internal/serving": {"pkg/words"},
 

@@ -236,7 +236,7 @@ func runImport(ctx context.Context, c *command.Call, args []string, flags *impor
 		}
 		flags.options.Map, faults = given, append(faults, wrong...)
 	}
-	run := &importing{flags: flags, call: c, contents: contents, text: files.TextOf(stdin.String)}
+	run := &importing{flags: flags, call: c, contents: contents, notes: contents.Notes, text: files.TextOf(stdin.String)}
 	for _, f := range faults {
 		run.findings = append(run.findings, ofFault(f))
 	}

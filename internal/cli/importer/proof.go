@@ -75,7 +75,7 @@ func (l *inLandscape) planned(u *changes.Update, now, after *input.Given, o *man
 		l.AddErrors(o, input.Problem(release.RuleProfile, field.ErrorTypeForbidden, "", nil, "it cannot be told what the import does: %v", err))
 		return after
 	}
-	planned.WithoutUsers = len(l.Shoots.All) == 0 && l.Cluster == ""
+	planned.WithoutUsers = l.withoutUsers()
 	l.answers[o].Plan = planned
 	for _, c := range planned.Changes {
 		if c.Kind != changes.Refused {
@@ -184,6 +184,23 @@ func (l *inLandscape) uses() uses {
 		}
 	}
 	return found
+}
+
+// withoutUsers reports whether neither Shoots were given nor a cluster asked for them.
+func (l *inLandscape) withoutUsers() bool {
+	return len(l.Shoots.All) == 0 && !l.flags.in.Given("namespace") && !l.flags.in.Given("all-namespaces")
+}
+
+// noteUnseen says of versions that are deprecated who may use them unseen.
+func (l *inLandscape) noteUnseen() {
+	switch {
+	case l.flags.keep == 0 || l.flags.in.Given("all-namespaces"):
+	case l.flags.in.Given("namespace"):
+		l.importing.notes = append(l.importing.notes, "--keep: Shoots of one namespace alone were asked which versions they use: -A asks all")
+	case l.withoutUsers():
+		l.importing.notes = append(l.importing.notes, "--keep: no Shoots are among the inputs, so which versions are in use is not known: "+
+			"give their files, or -A for those of a garden")
+	}
 }
 
 // profilesOf returns the profile of a Shoot, and the parent of that.

@@ -53,6 +53,10 @@ func (flags *importFlags) load(ctx context.Context, c *command.Call, args []stri
 	if len(args) < 2 || slices.Contains(args, "-") || !slices.ContainsFunc(g.Findings, again) {
 		return []*input.Given{g}, nil
 	}
+	if g.Cluster != "" {
+		return nil, errors.New("the arguments have objects of the same names, as several landscapes have, and a cluster is one landscape: " +
+			"import into one at a time")
+	}
 	var all []*input.Given
 	for _, arg := range args {
 		one, err := input.Load(ctx, c, []string{arg}, flags.in, true)
@@ -97,6 +101,7 @@ func (run *importing) landscape(g *input.Given) error {
 		return nil
 	}
 	l.used = l.uses()
+	l.noteUnseen()
 	for _, s := range g.Profiles.All {
 		if l.asked(s.Live, s.Name) {
 			l.importProfile(s)

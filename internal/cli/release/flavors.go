@@ -80,8 +80,13 @@ func (t *target) flavorOf(a *source.Artifact) *flavor {
 		return f
 	}
 	m := t.contents.Map
-	if m.Skips(a.Facts) {
-		t.skip("an image that the map skips", "images that the map skips")
+	if when := m.Skips(a.Facts, t.contents.Matched); when != nil {
+		var conditions []string
+		for _, key := range slices.Sorted(maps.Keys(when)) {
+			conditions = append(conditions, key+": "+when[key])
+		}
+		why := " with {" + strings.Join(conditions, ", ") + "}, by skip of the map,"
+		t.skip("an image"+why, "images"+why)
 		return nil
 	}
 	if m.Source == source.Inventory {
@@ -339,6 +344,9 @@ func (t *target) ambiguous(a, b *flavor) {
 		}
 	}
 	repair := "leave one of them out"
+	if by := differ(a.Facts, b.Facts); len(by) > 0 {
+		repair = fmt.Sprintf("they differ in %s: choose one of them by --match, or leave the other out by skip of a map", words.And(by))
+	}
 	switch {
 	case len(apart) > 0 && t.legacy:
 		repair = fmt.Sprintf("they differ in %s: register %s in machineCapabilities beside the architecture, as migrate does that, or choose one of them by --match",
@@ -352,6 +360,16 @@ func (t *target) ambiguous(a, b *flavor) {
 	}
 	t.fail(RuleAmbiguous, field.ErrorTypeDuplicate, "spec.machineCapabilities", "%s@%s: two images are the same flavor here, %s, that in %s; %s",
 		a.Image, a.Version, t.format(a.declares), words.And(places), repair)
+}
+
+// differ returns the keys of metadata in which two images differ, but for their names.
+func differ(a, b map[string][]string) (keys []string) {
+	for _, key := range slices.Sorted(maps.Keys(a)) {
+		if other, has := b[key]; has && key != "name" && key != "id" && !slices.Equal(a[key], other) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 func placeText(p source.Place) string { return fmt.Sprintf("%s:%d", p.File, p.Line) }

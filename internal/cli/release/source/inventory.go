@@ -35,7 +35,7 @@ func readInventory(s Source) (*Contents, []Fault, error) {
 	if objects, _ := manifest.Parse(s.Path, string(text)); len(objects) == 1 {
 		l.object = objects[0]
 	}
-	contents := &Contents{Files: 1}
+	contents := &Contents{Matched: s.matched()}
 	read, wrong := inventory.Read(text)
 	if l.take(wrong); len(wrong) > 0 {
 		return contents, l.faults, nil

@@ -148,7 +148,7 @@ func readList(s Source) (*Contents, []Fault, error) {
 	}
 	list := &imageList{}
 	l := readObject(s.Path, string(text), kindList, list)
-	contents := &Contents{Files: 1}
+	contents := &Contents{}
 	if len(l.faults) > 0 {
 		return contents, l.faults, nil
 	}

@@ -161,9 +161,16 @@ type Mapped struct {
 	Alone map[string][]string
 }
 
-// Skips reports whether an image is to be left out.
-func (m *Map) Skips(facts map[string][]string) bool {
-	return slices.ContainsFunc(m.Skip, func(when map[string]string) bool { return meets(facts, when) })
+// Skips returns the condition by which an image is to be left out; nil if it is not. Conditions on keys by which the user has chosen images
+// do not count.
+func (m *Map) Skips(facts map[string][]string, matched []string) map[string]string {
+	for _, when := range m.Skip {
+		chosen := slices.ContainsFunc(matched, func(key string) bool { _, named := when[key]; return named })
+		if !chosen && meets(facts, when) {
+			return when
+		}
+	}
+	return nil
 }
 
 func meets(facts map[string][]string, when map[string]string) bool {

@@ -98,6 +98,14 @@ func (s *Source) chosen(facts map[string][]string) bool {
 	return !slices.ContainsFunc(s.Match, func(m Match) bool { return !fits(facts, m.Key, m.Glob) })
 }
 
+// matched are the keys of the conditions.
+func (s *Source) matched() (keys []string) {
+	for _, m := range s.Match {
+		keys = append(keys, m.Key)
+	}
+	return keys
+}
+
 // Read reads a source. The faults are everything that is wrong with it; with any, the contents are of no use. The error says that a file
 // cannot be read.
 func Read(s Source) (*Contents, []Fault, error) {
@@ -111,16 +119,15 @@ func Read(s Source) (*Contents, []Fault, error) {
 }
 
 // filesIn returns the files of a source with metadata: the one that is named, or those in a folder and below it that are YAML or JSON, by
-// name.
-func filesIn(name string) ([]string, error) {
+// name. It reports whether it is a folder.
+func filesIn(name string) (files []string, isFolder bool, err error) {
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if !info.IsDir() {
-		return []string{name}, nil
+		return []string{name}, false, nil
 	}
-	var files []string
 	err = filepath.WalkDir(name, func(file string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)) {
 			files = append(files, file)
@@ -130,7 +137,7 @@ func filesIn(name string) ([]string, error) {
 	if err == nil && len(files) == 0 {
 		err = fmt.Errorf("%s has no YAML or JSON files: name the folder with the metadata of a release", name)
 	}
-	return files, err
+	return files, true, err
 }
 
 // numbers matches a version of two numbers, with or without a suffix.

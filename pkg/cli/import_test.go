@@ -268,7 +268,7 @@ func TestImportFromTheMarketplace(t *testing.T) {
 	if r := importing(file, source, "--map", given); r.status != 1 || strings.Count(r.stderr, "[import-ambiguous]") != 2 {
 		t.Errorf("%+v", r)
 	} else {
-		contains(t, r.stderr, "they differ in published_in: choose one of them by --match, or leave the other out by skip of a map")
+		contains(t, r.stderr, "choose one of them, as by --match published_in=gallery")
 	}
 
 	// Older releases have no gallery. The Marketplace is that of public Azure.
@@ -603,6 +603,10 @@ func TestImportFlags(t *testing.T) {
 		{"did you mean preview?", []string{file, metadata, "--classification=prevew"}},
 		{"--keep 0: at least 1", []string{file, metadata, "--keep=0"}},
 		{"--expire goes with --keep", []string{file, metadata, "--expire=+7d"}},
+		{`--expire "2020-01-01" is over`, []string{file, metadata, "--keep=1", "--expire=2020-01-01"}},
+		{"no image has plattform; did you mean platform?; the keys are architecture, ", []string{file, metadata, "--match=plattform=aws"}},
+		{"no image meets all conditions of --match", []string{file, metadata, "--match=platform=aws", "--match=platform=gcp"}},
+		{"no CloudProfile or NamespacedCloudProfile among the files", []string{"../../example/shoot.yaml", metadata}},
 		{"there is a map for gardenlinux", []string{"--print-map=list"}},
 		{"does nothing else", []string{"--print-map=gardenlinux", file}},
 		{"leave --match and --map out", []string{file, "--from=list:x", "--match=a=b"}},
@@ -677,7 +681,7 @@ func TestImportFromInventories(t *testing.T) {
 	}
 	contains(t, r.stderr, "2 images that are not active are skipped")
 	golden(t, "import-inventory.yaml", read(t, file))
-	if r := importing(file, "--from=inventory:"+from, "--match=name=none"); r.status != 1 || !strings.Contains(r.stderr, "no image meets all conditions") {
+	if r := importing(file, "--from=inventory:"+from, "--match=name=none"); r.status != 2 || !strings.Contains(r.stderr, "no image meets all conditions") {
 		t.Errorf("%+v", r)
 	}
 	lost := copyOf(t, from, filepath.Join(dir, "lost.yaml"), "6dd80001-0000-4000-8000-000000000000", "6dd80001-0000-4000-8000-00000000000f")

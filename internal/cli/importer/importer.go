@@ -182,7 +182,9 @@ func (flags *importFlags) prepareLifecycle(now time.Time) (errs []error) {
 		if errs = append(errs, err); !flags.given("keep") {
 			errs = append(errs, errors.New("--expire goes with --keep, which says which versions expire"))
 		}
-		flags.options.Expire = at.UTC().Format(time.RFC3339)
+		if flags.options.Expire = at.UTC().Format(time.RFC3339); err == nil && !at.After(now) {
+			errs = append(errs, fmt.Errorf("--expire %q is over: name a date to come", flags.expire))
+		}
 	}
 	for _, name := range []string{"map"} {
 		if flags.given(name) && flags.mapFile == "" {

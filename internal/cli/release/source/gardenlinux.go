@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -106,12 +105,13 @@ func readGardenLinux(s Source) (*Contents, []Fault, error) {
 	left := leftOut{platforms: map[string]int{}}
 	var faults []Fault
 	var read []*metadata
+	var facts []map[string][]string
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		text, err := readFile(file)
 		if err != nil {
 			return nil, nil, err
 		}
-		m := parseMetadata(file, string(text), s.Version != "")
+		m := parseMetadata(file, text, s.Version != "")
 		switch {
 		case m.other != "" && isFolder:
 			left.others = append(left.others, fmt.Sprintf("%s (%s)", m.shortName(), m.other))
@@ -127,6 +127,7 @@ func readGardenLinux(s Source) (*Contents, []Fault, error) {
 			read = append(read, m)
 		}
 		for _, a := range artifacts {
+			facts = append(facts, a.Facts)
 			if a.Image = s.Image; s.Version != "" {
 				a.Version = s.Version
 			}
@@ -141,7 +142,11 @@ func readGardenLinux(s Source) (*Contents, []Fault, error) {
 	contents.Notes = left.notes()
 	faults = append(faults, mixed(read)...)
 	faults = append(faults, twice(read)...)
-	if len(faults) == 0 {
+	switch {
+	case len(faults) > 0:
+	case len(contents.Artifacts) == 0 && len(facts) > 0:
+		return nil, nil, s.noneChosen(facts)
+	default:
 		faults = sameReference(contents.Artifacts)
 	}
 	return contents, faults, nil

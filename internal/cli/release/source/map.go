@@ -8,7 +8,6 @@ import (
 	_ "embed"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -67,11 +66,11 @@ func GardenLinuxMap() *Map {
 
 // ReadMap reads a map for a kind of source from a file. The error says that it cannot be read.
 func ReadMap(file, kind string) (*Map, []Fault, error) {
-	text, err := os.ReadFile(file)
+	text, err := readFile(file)
 	if err != nil {
 		return nil, nil, err
 	}
-	m, faults := parseMap(file, string(text), kind)
+	m, faults := parseMap(file, text, kind)
 	return m, faults, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -106,6 +107,32 @@ func (s *Source) matched() (keys []string) {
 	return keys
 }
 
+// noneChosen says that none of several images, by their facts, meets all conditions, and which key none has.
+func (s *Source) noneChosen(all []map[string][]string) error {
+	var known []string
+	for _, facts := range all {
+		known = slices.AppendSeq(known, maps.Keys(facts))
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	for _, m := range s.Match {
+		if !slices.Contains(known, m.Key) {
+			return fmt.Errorf("--match: no image has %s%s; the keys are %s", words.Quoted(m.Key), words.DidYouMean(words.Choice(m.Key, known)), words.And(known))
+		}
+	}
+	return errors.New("no image meets all conditions of --match: --match name=* would choose all that have a name")
+}
+
+// readFile returns what is in a file.
+func readFile(name string) (string, error) {
+	text, err := os.ReadFile(name)
+	var fault *fs.PathError
+	if errors.As(err, &fault) {
+		err = fmt.Errorf("%s: %w", name, fault.Err)
+	}
+	return string(text), err
+}
+
 // Read reads a source. The faults are everything that is wrong with it; with any, the contents are of no use. The error says that a file
 // cannot be read.
 func Read(s Source) (*Contents, []Fault, error) {
@@ -121,12 +148,8 @@ func Read(s Source) (*Contents, []Fault, error) {
 // filesIn returns the files of a source with metadata: the one that is named, or those in a folder and below it that are YAML or JSON, by
 // name. It reports whether it is a folder.
 func filesIn(name string) (files []string, isFolder bool, err error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, false, err
-	}
-	if !info.IsDir() {
-		return []string{name}, false, nil
+	if info, err := os.Stat(name); err != nil || !info.IsDir() {
+		return []string{name}, false, nil // who reads it says what is wrong
 	}
 	err = filepath.WalkDir(name, func(file string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)) {

@@ -6,6 +6,7 @@ package importer
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -30,11 +31,11 @@ func (l *inLandscape) prove() error {
 	if len(l.becomes) == 0 {
 		return nil
 	}
-	if err := l.compare(linted); err != nil {
+	if err := l.compare("lint", linted); err != nil {
 		return err
 	}
 	if l.flags.Flags.Given() {
-		if err := l.compare(l.verified); err != nil {
+		if err := l.compare("verify", l.verified); err != nil {
 			return err
 		}
 	}
@@ -75,7 +76,7 @@ func (l *inLandscape) planned(u *changes.Update, now, after *input.Given, o *man
 		l.AddErrors(o, input.Problem(release.RuleProfile, field.ErrorTypeForbidden, "", nil, "it cannot be told what the import does: %v", err))
 		return after
 	}
-	planned.WithoutUsers = len(l.Shoots.All) == 0 && l.Cluster == ""
+	planned.WithoutUsers = l.withoutUsers()
 	l.answers[o].Plan = planned
 	for _, c := range planned.Changes {
 		if c.Kind != changes.Refused {
@@ -118,13 +119,21 @@ func (l *inLandscape) verified(g *input.Given) ([]report.Finding, error) {
 	return g.Findings, err
 }
 
-// compare takes over what is found about the result that is not found about the inputs. The rule and the object tell findings apart, since
-// an import changes paths. That there is no image in a region is said already.
-func (l *inLandscape) compare(find func(*input.Given) ([]report.Finding, error)) error {
+// indices are those in a path, which an import changes.
+var indices = regexp.MustCompile(`\[\d+\]`)
+
+// compare takes over what a command finds about the result that it does not find about the inputs, and notes errors that stay. Severity,
+// rule, object, and kind of place tell findings apart. That there is no image in a region is said already.
+func (l *inLandscape) compare(by string, find func(*input.Given) ([]report.Finding, error)) error {
 	type key struct {
 		severity finding.Severity
 		rule     string
 		object   report.Object
+		kind     field.ErrorType
+		place    string
+	}
+	keyOf := func(f report.Finding) key {
+		return key{f.Severity, f.Rule, f.Object, f.Type, indices.ReplaceAllString(f.Field, "[]")}
 	}
 	was, err := find(proof.CopyOf(l.Given, l.forLater()))
 	if err != nil {
@@ -134,26 +143,27 @@ func (l *inLandscape) compare(find func(*input.Given) ([]report.Finding, error))
 	if err != nil {
 		return err
 	}
-	before, errs := map[key]int{}, map[report.Object]int{}
+	before, stay := map[key]int{}, map[report.Object]int{}
 	for _, f := range was {
-		before[key{f.Severity, f.Rule, f.Object}]++
-		if l.judged(f) && isError(f) {
-			errs[f.Object]++
+		before[keyOf(f)]++
+	}
+	for _, f := range is {
+		k := keyOf(f)
+		before[k]--
+		switch {
+		case !l.judged(f):
+		case before[k] >= 0 && isError(f):
+			stay[f.Object]++
+		case before[k] < 0 && f.Rule != ruleUncovered:
+			f.Message = afterwards + f.Message
+			l.Findings = append(l.Findings, f)
 		}
 	}
 	for _, o := range l.order {
-		if n := errs[report.Object(o.Identity)]; n > 0 {
-			l.importing.notes = append(l.importing.notes, fmt.Sprintf("%s: lint or verify finds %s that %s there before",
-				l.answers[o].Profile, report.Count(n, "error"), wasOrWere(n)))
+		if n := stay[report.Object(o.Identity)]; n > 0 {
+			l.importing.notes = append(l.importing.notes, fmt.Sprintf("%s: %s finds %s that %s there before",
+				l.answers[o].Profile, by, report.Count(n, "error"), wasOrWere(n)))
 		}
-	}
-	for _, f := range is {
-		k := key{f.Severity, f.Rule, f.Object}
-		if before[k]--; before[k] >= 0 || !l.judged(f) || f.Rule == ruleUncovered {
-			continue
-		}
-		f.Message = afterwards + f.Message
-		l.Findings = append(l.Findings, f)
 	}
 	return nil
 }
@@ -184,6 +194,23 @@ func (l *inLandscape) uses() uses {
 		}
 	}
 	return found
+}
+
+// withoutUsers reports whether neither Shoots were given nor a cluster asked for them.
+func (l *inLandscape) withoutUsers() bool {
+	return len(l.Shoots.All) == 0 && !l.flags.in.Given("namespace") && !l.flags.in.Given("all-namespaces")
+}
+
+// noteUnseen says of versions that are deprecated who may use them unseen.
+func (l *inLandscape) noteUnseen() {
+	switch {
+	case l.flags.keep == 0 || l.flags.in.Given("all-namespaces"):
+	case l.flags.in.Given("namespace"):
+		l.importing.notes = append(l.importing.notes, "--keep: Shoots of one namespace alone were asked which versions they use: -A asks all")
+	case l.withoutUsers():
+		l.importing.notes = append(l.importing.notes, "--keep: no Shoots are among the inputs, so which versions are in use is not known: "+
+			"give their files, or -A for those of a garden")
+	}
 }
 
 // profilesOf returns the profile of a Shoot, and the parent of that.

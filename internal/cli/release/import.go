@@ -134,7 +134,11 @@ func Import(p Profile, contents *source.Contents, options Options) Result {
 		if p.Parent != nil {
 			at = "spec.parent.name"
 		}
-		t.fail(RuleProfile, field.ErrorTypeNotFound, at, "the source has no image for %s: give the files of a release for that cloud", t.cloudText())
+		that := ""
+		if len(contents.Matched) > 0 {
+			that = " that meets all conditions of --match"
+		}
+		t.fail(RuleProfile, field.ErrorTypeNotFound, at, "the source has no image for %s%s: give the files of a release for that cloud", t.cloudText(), that)
 		return t.result(nil)
 	}
 	var all []Version
@@ -302,12 +306,12 @@ func (t *target) version(id provider.ImageVersion, artifacts []source.Artifact) 
 		is.Action = ActionConflict
 		return is, nil
 	}
-	w.compare(t)
-	is.Regions = t.missing(w)
 	if len(w.flavors) == 0 {
 		t.fail(RuleProfile, field.ErrorTypeNotFound, "spec.machineImages", "none of the images of %s is for this profile%s", id, t.why())
 		return is, nil
 	}
+	w.compare(t)
+	is.Regions = t.missing(w)
 	return is, w
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/internal/cli/release/source"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/versions"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -67,14 +68,19 @@ func minorOf(version string) string {
 	return fmt.Sprintf("%d.%d", v.Major(), v.Minor())
 }
 
+// usedBy says who uses a version.
+func (t *target) usedBy(id provider.ImageVersion) []string {
+	if t.Used == nil {
+		return nil
+	}
+	return t.Used(id.Image, id.Version)
+}
+
 // deprecate deprecates a version at a path.
 func (t *target) deprecate(image string, v *v1beta1.MachineImageVersion, at string) {
 	classified := versions.Classification(v.ExpirableVersion) == v1beta1.ClassificationDeprecated
 	dates := t.options.Expire != "" && versions.ExpiryOf(v.ExpirableVersion) == nil
-	var by []string
-	if t.Used != nil {
-		by = t.Used(image, v.Version)
-	}
+	by := t.usedBy(provider.ImageVersion{Image: image, Version: v.Version})
 	switch {
 	case versions.Expired(v.ExpirableVersion) || classified && !dates:
 		return

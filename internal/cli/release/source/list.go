@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -142,13 +141,13 @@ func MessageOf(err *field.Error) string {
 
 // readList reads an ImageList.
 func readList(s Source) (*Contents, []Fault, error) {
-	text, err := os.ReadFile(s.Path)
+	text, err := readFile(s.Path)
 	if err != nil {
 		return nil, nil, err
 	}
 	list := &imageList{}
-	l := readObject(s.Path, string(text), kindList, list)
-	contents := &Contents{Files: 1}
+	l := readObject(s.Path, text, kindList, list)
+	contents := &Contents{}
 	if len(l.faults) > 0 {
 		return contents, l.faults, nil
 	}

@@ -61,7 +61,7 @@ func readAction(t *testing.T) (a action) {
 }
 
 // expression matches what a runner replaces in a value: an input, or an output of a step.
-var expression = regexp.MustCompile(`\$\{\{ (inputs|steps)\.([a-z-]+)(?:\.outputs\.([a-z-]+))? \}\}`)
+var expression = regexp.MustCompile(`\$\{\{ (inputs|steps)\.([a-z0-9-]+)(?:\.outputs\.([a-z-]+))? \}\}`)
 
 // runner does what GitHub's does with the steps of a composite action.
 type runner struct {

@@ -6,7 +6,6 @@ package docs
 
 import (
 	"maps"
-	"os"
 	"path"
 	"regexp"
 	"slices"

@@ -14,6 +14,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -66,11 +67,25 @@ func pack(ctx context.Context, o options) error {
 		"Version": o.version, "Revision": revision, "Artifacts": artifacts, "Tags": tags(all, o.version), "Files": filepath.Join(o.folder, "files"),
 		"Notes": filepath.Join(o.folder, "notes.md"),
 	}
-	var found bool
-	if data["Changes"], found = section(string(changelog), o.version); !found {
+	changes, found := section(string(changelog), o.version)
+	if !found {
 		return fmt.Errorf("CHANGELOG.md has no section %s: is this the commit of the release?", o.version)
 	}
+	data["Changes"] = absolute(changes, o.version)
 	return save(o.folder, files, data)
+}
+
+// link matches the beginning of one in Markdown, up to the first character of its target.
+var link = regexp.MustCompile(`\]\(([a-z]+:)?`)
+
+// absolute returns a text whose links to files of the repository are those to the files of a version.
+func absolute(text, version string) string {
+	return link.ReplaceAllStringFunc(text, func(found string) string {
+		if strings.HasSuffix(found, ":") {
+			return found
+		}
+		return found + "https://" + own + "/blob/v" + version + "/"
+	})
 }
 
 func sum(content []byte) string {

@@ -37,7 +37,7 @@ func prepare(ctx context.Context, o options) error {
 	for _, m := range all {
 		writes[filepath.Join(filepath.FromSlash(m.Folder), "go.mod")] = func(text string) (string, error) { return requiring(m.Folder, text, o.version), nil }
 	}
-	named, err := output(ctx, ".", nil, "git", "grep", "-lE", naming.String(), "--", "docs")
+	named, err := output(ctx, ".", nil, "git", "grep", "-lE", naming.String(), "--", "docs", ":!docs/releasing.md")
 	if err != nil {
 		return err
 	}
@@ -47,8 +47,8 @@ func prepare(ctx context.Context, o options) error {
 	return write(writes, faults)
 }
 
-// naming matches how documents name the newest release: as an action, and as what pre-commit gets.
-var naming = regexp.MustCompile(`(capkit/capkit@|rev: )v[0-9]+[.][0-9]+[.][0-9]+(-[0-9a-z.]+)?`)
+// naming matches how documents name the newest release: as an action, as what Go installs, and as what pre-commit gets.
+var naming = regexp.MustCompile(`(uses: capkit/capkit@|/cmd/capkit@|rev: )v[0-9]+[.][0-9]+[.][0-9]+(-[0-9a-z.]+)?`)
 
 // write changes files unless there are faults, or it finds one.
 func write(changes map[string]func(string) (string, error), faults []error) error {

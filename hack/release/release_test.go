@@ -59,7 +59,9 @@ func TestModulesThatNobodyWouldGetAsTheyAre(t *testing.T) {
 	}
 	root, hack, moved, cmd := of(".", own), of("hack", own+"/hack"), of("pkg/cli", own+"/cli"), of("cmd", own+"/cmd")
 	cmd.Require = append(cmd.Require, struct{ Path, Version string }{own + "/hack", placeholder}, struct{ Path, Version string }{"example.com/a", placeholder})
-	var fork struct{ Old, New struct{ Path, Version string } }
+	var fork struct {
+		Old, New struct{ Path, Version string }
+	}
 	fork.Old.Path, fork.New.Path = "example.com/a", "example.com/b"
 	cmd.Replace, hack.Replace = append(cmd.Replace, fork), append(hack.Replace, fork)
 	want := `pkg/cli/go.mod: the module is github.com/capkit/capkit/cli, and must be github.com/capkit/capkit/pkg/cli to be found there
@@ -108,6 +110,14 @@ replace (
 	}
 	if diff := cmp.Diff(want+rest, requiring("pkg/admission", mod+rest, "1.2.3")); diff != "" {
 		t.Errorf("another one: %s", diff)
+	}
+}
+
+// Notes are read where there are no files.
+func TestAbsolute(t *testing.T) {
+	got := absolute("[a](docs/a.md#b), [c](https://example.com/c), (d)\n", "1.2.3")
+	if want := "[a](https://github.com/capkit/capkit/blob/v1.2.3/docs/a.md#b), [c](https://example.com/c), (d)\n"; got != want {
+		t.Error(got)
 	}
 }
 

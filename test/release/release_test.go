@@ -210,14 +210,14 @@ func changed(t *testing.T, commit string, files ...string) string {
 // The commit of the release says its version everywhere; the one after it takes back what is for this commit alone.
 func TestCommits(t *testing.T) {
 	for file, want := range map[string]string{
-		"VERSION":                       "+" + version,
-		"CHANGELOG.md":                  "+## [" + version + "] - 2027-01-15",
-		"example/extension.yaml":        ":" + version,
-		"pkg/cli/go.mod":                "+\tgithub.com/capkit/capkit/internal/cli v" + version,
-		"cmd/go.sum":                    "+github.com/capkit/capkit/pkg/worker/kit v" + version + "/go.mod h1:",
-		"docs/examples":                 "+    - uses: capkit/capkit@v" + version,
-		"docs/commands/lint.md":         "+  rev: v" + version,
-		"test/authors/convert/go.mod":   "+\tgithub.com/capkit/capkit v" + version,
+		"VERSION":                     "+" + version,
+		"CHANGELOG.md":                "+## [" + version + "] - 2027-01-15",
+		"example/extension.yaml":      ":" + version,
+		"pkg/cli/go.mod":              "+\tgithub.com/capkit/capkit/internal/cli v" + version,
+		"cmd/go.sum":                  "+github.com/capkit/capkit/pkg/worker/kit v" + version + "/go.mod h1:",
+		"docs/examples":               "+    - uses: capkit/capkit@v" + version,
+		"docs/commands/lint.md":       "+  rev: v" + version,
+		"test/authors/convert/go.mod": "+\tgithub.com/capkit/capkit v" + version,
 	} {
 		if diff := changed(t, "HEAD~1", file); !strings.Contains(diff, want) {
 			t.Errorf("%s: no %q: %s", file, want, diff)

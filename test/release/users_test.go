@@ -20,10 +20,10 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
-	attestation "github.com/in-toto/attestation/go/v1"
-	"google.golang.org/protobuf/encoding/protojson"
-
 	provenance "github.com/in-toto/attestation/go/predicates/provenance/v1"
+	attestation "github.com/in-toto/attestation/go/v1"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"google.golang.org/protobuf/encoding/protojson"
 )
 
 // assets is the folder of the files of the release.
@@ -97,6 +97,41 @@ func TestFiles(t *testing.T) {
 	}
 	if !strings.HasPrefix(notes, "### Upgrade\n\n- Read this.\n") || strings.Contains(notes, "## [") {
 		t.Error(notes)
+	}
+}
+
+// Bills of materials are what the schema of CycloneDX demands.
+func TestMaterials(t *testing.T) {
+	schemas := filepath.Join(in(t, root, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go"), "schema")
+	compiler := jsonschema.NewCompiler()
+	const address = "http://cyclonedx.org/schema/"
+	for name, file := range map[string]string{
+		"bom-1.6.schema.json": "bom-1.6.schema.json", "spdx.schema.json": "spdx.schema.json", "jsf-0.82.schema.json": "jsf-0.82.schemax.json",
+	} {
+		schema, err := jsonschema.UnmarshalJSON(strings.NewReader(read(t, schemas, file)))
+		if err == nil {
+			err = compiler.AddResource(address+name, schema)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	schema, err := compiler.Compile(address + "bom-1.6.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(assets(), "*.cdx.json"))
+	if err != nil || len(files) < 15 {
+		t.Errorf("%q, %v", files, err)
+	}
+	for _, file := range files {
+		bom, err := jsonschema.UnmarshalJSON(strings.NewReader(read(t, file)))
+		if err == nil {
+			err = schema.Validate(bom)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", filepath.Base(file), err)
+		}
 	}
 }
 

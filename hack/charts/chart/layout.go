@@ -86,7 +86,7 @@ func (p Package) materials() ([]byte, error) {
 		Type: cdx.ComponentTypeApplication, Name: p.Name, Version: p.metadata.Version, Description: p.metadata.Description, BOMRef: p.Name,
 		Hashes: program.Sum256(p.Archive), Licenses: program.Apache(),
 	}
-	var images []cdx.Component
+	images := []cdx.Component{} // a list in any case, as the format demands
 	if p.image != "" {
 		reference := fmt.Sprintf("pkg:oci/%s?repository_url=%s&tag=%s", path.Base(p.image), url.QueryEscape(p.image), p.metadata.AppVersion)
 		images = append(images, cdx.Component{

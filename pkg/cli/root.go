@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capkit/capkit/internal/cli/ask"
+	"github.com/capkit/capkit/internal/cli/checks"
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/importer"
 	"github.com/capkit/capkit/internal/cli/inventory"
@@ -49,7 +50,7 @@ Exit status: 0 nothing found wrong, 1 something found wrong, 2 usage or I/O erro
 		groupCheck:  {lint.Command(c), verify.Command(c), plan.Command(c)},
 		groupAsk:    {ask.Select(c), ask.Explain(c), maintain.Command(c), page.Command(c), ask.Capabilities(c)},
 		groupChange: {importer.Command(c), migrate.Command(c)},
-		groupLook:   {render.Command(c), inventory.Command(c), rules.List(c), rules.Explain(c), c.VersionCommand()},
+		groupLook:   {render.Command(c), inventory.Command(c), rules.List(c), rules.Explain(c), c.VersionCommand(checks.Settings(c))},
 	} {
 		for _, cmd := range commands {
 			cmd.GroupID = group

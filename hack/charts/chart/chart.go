@@ -111,7 +111,9 @@ func load(files []*archive.BufferedFile) (Package, error) {
 		return Package{}, err
 	}
 	content, err := os.ReadFile(path)
-	return Package{Name: made.Name(), Archive: content, metadata: made.Metadata}, err
+	image, _ := made.Values["image"].(map[string]any)
+	repository, _ := image["repository"].(string)
+	return Package{Name: made.Name(), Archive: content, metadata: made.Metadata, image: repository}, err
 }
 
 // epoch is the time of all files: nothing of when they were made.

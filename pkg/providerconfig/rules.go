@@ -138,7 +138,7 @@ func FlavorArchitecture(at *field.Path, architecture string) finding.Finding {
 func NotSupported(rule string, at *field.Path, value string, possible []string) *field.Error {
 	return (&field.Error{
 		Type: field.ErrorTypeNotSupported, Field: at.String(), BadValue: value,
-		Detail: fmt.Sprintf("%s is not possible here; write one of %s", words.Quoted(value), strings.Join(possible, ", ")),
+		Detail: fmt.Sprintf("%s is not supported here; write one of %s", words.Quoted(value), strings.Join(possible, ", ")),
 	}).WithOrigin(rule)
 }
 

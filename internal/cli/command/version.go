@@ -95,9 +95,9 @@ func (c *Call) VersionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of the command, and of the Gardener whose rules it checks",
-		Long: `Prints the version of the command, and that of the Gardener whose validation it has compiled in: what lint reports as
-gardener-core is what an API server of that version would say. Other versions of Gardener are known as well, from the oldest to the newest
-that it prints: say --gardener-version to be told what they would say.`,
+		Long: `Prints the version of the command, and that of the Gardener whose validation is compiled in: lint reports errors of an API server
+of that version as gardener-core. It also knows the rules of other versions of Gardener, from the oldest to the newest that it
+prints: choose one with --gardener-version.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 
 		Example: "  capkit version\n  capkit version -o json",

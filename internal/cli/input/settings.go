@@ -70,7 +70,7 @@ func (flags *Flags) prepare(cmd *cobra.Command) {
 func (flags *Flags) ReadSettings(cannotDisable func(rule string) string) error {
 	switch {
 	case flags.Given("config") && flags.config == "":
-		return errors.New("--config is empty: name a file, or say --no-config for none")
+		return errors.New("--config is empty: name a file, or use --no-config for none")
 	case flags.Given("config") && flags.noConfig:
 		return errors.New("--config and --no-config: say one of them")
 	}

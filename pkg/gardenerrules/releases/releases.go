@@ -54,7 +54,7 @@ func Of(version string) (Release, Nearness, error) {
 	parsed, err := semver.NewVersion(strings.TrimPrefix(version, "v"))
 	switch {
 	case err != nil || !strings.Contains(version, "."):
-		return 0, Known, fmt.Errorf("%q is no version of Gardener: write one like %s.0", version, Newest)
+		return 0, Known, fmt.Errorf("%q is not a version of Gardener: write one like %s.0", version, Newest)
 	case parsed.Major() > 1 || parsed.Major() == 1 && parsed.Minor() > uint64(Newest):
 		return Newest, TooNew, nil
 	case parsed.Major() < 1 || parsed.Minor() < uint64(Oldest):

@@ -100,13 +100,13 @@ func urlProblem(written string) string {
 	case strings.Contains(written, "@") && (err != nil || address.User != nil):
 		return "remove user and password from the URL; the credentials Secret of a Shoot has keys of its own for them"
 	case err != nil:
-		return "this is no URL; write one with scheme and host" + exampleURL
+		return "this is not a URL; write one with scheme and host" + exampleURL
 	case address.Scheme != "https" && address.Scheme != "http":
 		return "the URL must begin with https:// or http://" + exampleURL
 	case address.Hostname() == "":
 		return "the URL has no host" + exampleURL
 	case !validPort(address.Port()):
-		return "the port in the URL is none; ports go up to 65535"
+		return "the port in the URL is invalid; ports go up to 65535"
 	case address.RawQuery != "" || address.ForceQuery || address.Fragment != "":
 		return "paths are added to the URL, so that it must have no ? and no #" + exampleURL
 	}
@@ -148,10 +148,10 @@ func bundleProblem(bundle string) string {
 		case strings.Contains(block.Type, "PRIVATE KEY"):
 			return fmt.Sprintf("block %d is a private key, which does not belong here; remove it, and do not use it any more", number)
 		case block.Type != "CERTIFICATE" || len(block.Headers) > 0:
-			return fmt.Sprintf("block %d is no plain CERTIFICATE; only these can be here", number)
+			return fmt.Sprintf("block %d is not a plain CERTIFICATE; only these are accepted", number)
 		}
 		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
-			return fmt.Sprintf("block %d is no certificate that could be used; copy it again", number)
+			return fmt.Sprintf("block %d is not a usable certificate; copy it again", number)
 		}
 		rest = after
 	}

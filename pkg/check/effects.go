@@ -23,11 +23,10 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Effects warns about what an update of a profile does to those who use it (semantics S9), sorted by path: other
-// flavors for machine types; flavors that come to claim a feature by saying nothing; machine types and mappings removed that worker pools use; what maintenance chooses, and expiration
-// dates that leave it nothing to choose. changes are those
-// of the updated profile, whose spec stands at the path spec of the object. by says what is
-// installed, which decides what maintenance does (S15).
+// Effects warns about the effects of a profile update on its users (semantics S9), sorted by path: other flavors for machine types; flavors
+// that start to claim a feature by an omission; machine types and mappings removed that worker pools use; what maintenance chooses, and
+// expiration dates that leave it nothing to choose. changes are those of the updated profile, whose spec stands at the path spec of the
+// object. by says what is installed, which decides what maintenance does (S15).
 func Effects[R any](before, after *profile.Profile[R], changes *update.Changes[R], by maintenance.Admission) finding.List {
 	e := &effects[R]{after: after, changes: changes, at: field.NewPath("spec"), locked: changes.Locked()}
 	e.redirected(update.Redirected(before, after))

@@ -196,7 +196,7 @@ type Unread struct {
 	meant map[string]bool
 }
 
-// UnreadIn returns the places in what decoding a config at the path has reported. Other findings count for nothing.
+// UnreadIn returns the unread places, from the findings of decoding a config at the path. Other findings are ignored.
 func UnreadIn(errs finding.List, at *field.Path) Unread {
 	var u Unread
 	for _, err := range errs {

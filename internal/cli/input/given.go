@@ -274,7 +274,7 @@ func located(o *manifest.Object, severity finding.Severity, list finding.List) [
 		all = append(all, report.Finding{
 			Severity: severity, Rule: f.Origin, Type: f.Type, Field: f.Field, Message: Message(f.Error),
 			Object: report.Object(o.Identity), File: o.File, Line: line, Column: column,
-			Subject: f.Subject, Suggestion: f.Suggestion, Instead: located(o, severity, f.Instead),
+			Subject: f.Subject, Suggestion: f.Suggestion, Implied: located(o, severity, f.Implied),
 		})
 	}
 	return all

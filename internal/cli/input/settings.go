@@ -49,7 +49,7 @@ func (flags *Flags) PreparedBySettings(cmd *cobra.Command) {
 	flags.prepare(cmd)
 }
 
-// PreparedForGardener does so for a command to which it does not matter what is installed beside Gardener.
+// PreparedForGardener makes a command read the settings first, without those about components beside Gardener.
 func (flags *Flags) PreparedForGardener(cmd *cobra.Command) {
 	flags.configFlags(cmd)
 	flags.landscape.AddGardener(cmd)

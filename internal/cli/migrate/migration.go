@@ -60,7 +60,7 @@ type migration struct {
 	after *input.Given
 }
 
-// run migrates all profiles that are in files. The answer counts for nothing if there are findings. The error is about flags that
+// run migrates all profiles that are in files. The answer is meaningless if there are findings. The error is about flags that
 // go with none of the profiles, or files that cannot be read.
 func (m *migration) run() (migrated, error) {
 	answer := migrated{Files: []files.Changed{}, Kept: []keptVersion{}, Steps: []migratedStep{}}

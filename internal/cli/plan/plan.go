@@ -137,7 +137,7 @@ func (f *planFlags) check(args []string) error {
 	return nil
 }
 
-// checkComparison does so where two profiles are compared.
+// checkComparison checks the arguments if two profiles are compared.
 func (f *planFlags) checkComparison(args []string) error {
 	switch {
 	case f.Given("git") || f.Live():

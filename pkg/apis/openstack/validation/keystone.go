@@ -204,9 +204,9 @@ var dnsKeys = map[string]string{
 	applicationSecret: "OS_APPLICATION_CREDENTIAL_SECRET", authURL: "OS_AUTH_URL", caCert: "CACERT",
 }
 
-// DNSCredentials does the same with the data of a Secret for Designate, OpenStack's DNS service. Its keys may have the names
-// that OpenStack's own programs give them, OS_DOMAIN_NAME for example, and it has to say where the identity service is:
-// nobody looks into a CloudProfile for it.
+// DNSCredentials validates the data of a Secret for Designate, OpenStack's DNS service, see [Credentials]. Its keys may have the names of
+// OpenStack's own programs, such as OS_DOMAIN_NAME, and it must have the URL of the identity service, which does not come from a
+// CloudProfile here.
 func DNSCredentials(data map[string][]byte, at *field.Path) field.ErrorList {
 	known, written := maps.Clone(data), map[string]string{}
 	for key, other := range dnsKeys {

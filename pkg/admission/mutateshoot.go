@@ -212,7 +212,7 @@ type owner struct {
 	fields  *fieldpath.Set
 }
 
-// writtenBy reads what a Shoot says of the request. What cannot be read counts for nothing.
+// writtenBy reads the marks of the request from a Shoot. Unreadable ones are ignored.
 func writtenBy(shoot *v1beta1.Shoot) written {
 	var w written
 	for _, entry := range shoot.ManagedFields {
@@ -233,9 +233,9 @@ func writtenBy(shoot *v1beta1.Shoot) written {
 }
 
 // leftOpen returns what the user has said of the image of a worker, nil for nothing, and whether a part of it is left to
-// Gardener. It goes by the fields that the request owns, which the API server takes down before Gardener fills in
-// others: all of a server-side apply; of other requests only whether there is an image, since the version that they
-// leave out is written as an empty one. What kubectl apply wrote is read from its annotation.
+// Gardener. It uses the fields that the request owns, which the API server records before Gardener fills in others: all
+// of a server-side apply; of other requests only whether there is an image, since the version that they leave out is
+// written as an empty one. What kubectl apply wrote is read from its annotation.
 func (w written) leftOpen(worker *v1beta1.Worker) (*v1beta1.ShootMachineImage, bool) {
 	pool := []any{"spec", "provider", "workers", fieldpath.KeyByFields("name", worker.Name), "machine"}
 	at := func(fields ...any) fieldpath.Path {

@@ -36,7 +36,7 @@ type profiles[R any] struct {
 	// kept has the compilation of each object, by its namespace, which only a NamespacedCloudProfile has, and its name.
 	kept *lru.Cache
 	// expected has what was compiled of CloudProfiles that were admitted, by name. It saves the compilation of the same
-	// once more when it is stored, and counts for nothing else: a request may be anybody's.
+	// once more when it is stored, and is used for nothing else: a request may be anybody's.
 	expected *lru.Cache
 }
 

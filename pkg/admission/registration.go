@@ -26,7 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// registering is the manager that Gardener's packages register the webhooks with. Its server only takes down which
+// registering is the manager that Gardener's packages register the webhooks with. Its server only records which
 // webhooks there are. What it is to do once as leader it tries again if that fails: Gardener's packages give it 5
 // seconds, and end the process after that; but a slow API server is no reason to stop serving.
 type registering struct {

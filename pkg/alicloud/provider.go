@@ -147,7 +147,7 @@ func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 }
 
 var ruleImageID = finding.Denies("alicloud-image-id",
-	"A text stands where the ID of an image of AliCloud belongs, and is none.",
+	"The value is not an image ID of AliCloud.",
 	"Write the ID that `aliyun ecs DescribeImages` shows, in the region that the entry is for.")
 
 // Rules returns the catalogue of this provider's own rules.

@@ -27,25 +27,29 @@ var (
 // The rules about what a CloudProfileConfig says besides its images.
 var (
 	ruleDomainCount = finding.Denies("azure-domain-count",
-		"A CloudProfile on Azure has no numbers of update domains or fault domains, or a negative one. The extension refuses it.",
-		"Write how many of them each region has.")
+		"A CloudProfile on Azure lacks the numbers of update domains or fault domains, or has a negative one. The extension refuses "+
+			"it.",
+		"Write the number for each region.")
 	ruleDuplicate = finding.Denies("azure-entry-duplicate",
-		"A region, or a machine type, stands twice in a list of the provider config. The extension takes the first entry.",
+		"A region, or a machine type, is listed twice in the provider config. The extension uses the first entry.",
 		"Remove one of the two.")
 	ruleRegionWithoutDomains = finding.Warns("azure-region-without-domains",
 		"A region has no number of fault domains. Machines of a Shoot without zones could not be created there.",
 		"Add the region to `countFaultDomains`.")
 	ruleMachineTypeUnknown = finding.Warns("azure-machine-type-unknown",
-		"The provider config says something about a machine type that the profile does not have.",
+		"The provider config has an entry for a machine type that the profile does not have.",
 		"Correct the name, or remove the entry.")
 	ruleMachineTypeNetworking = finding.Warns("azure-machine-type-networking",
-		"The provider config says of a machine type whether it can have accelerated networking, and the capabilities of the profile say something else. They are what counts.",
+		"The provider config and the capabilities of the profile disagree about accelerated networking of a machine type. The "+
+			"capabilities count.",
 		"Register `azure-networking`, write it into the capabilities of the machine type, and remove `acceleratedNetworking`.")
 	ruleNetworkingValue = finding.Warns("azure-networking-value",
-		"`azure-networking` is registered with a value that the extension does not know. A machine gets accelerated networking if its machine type and its image have the value `accelerated`, exactly so.",
+		"`azure-networking` is registered with a value that the extension does not know. A machine gets accelerated networking if its "+
+			"machine type and its image have exactly the value `accelerated`.",
 		"Register `azure-networking` with the values `accelerated` and `basic`.")
 	ruleCloud = finding.Denies("azure-cloud-unknown",
-		"The `cloudConfiguration` is not a known Azure cloud (names are case-sensitive). Its parts would go to different ones, or nowhere.",
+		"The `cloudConfiguration` is not a known Azure cloud (names are case-sensitive). The parts of the extension would use "+
+			"different clouds, or fail.",
 		"Write one of the names in the message, or leave `cloudConfiguration` out: then the region decides.")
 )
 
@@ -56,7 +60,8 @@ func (Provider) Rules() []finding.Rule {
 			"An image on Azure is named in several ways: by two of `urn`, `id`, `communityGalleryImageID` and `sharedGalleryImageID`.",
 			"Keep the one that names the image, and remove the others."),
 		finding.Denies(RuleImageForm,
-			"What names an image on Azure does not have the form that its field needs, or belongs into another one of the four fields. No machine could be created.",
+			"The reference of an image on Azure does not have the form of its field, or belongs in another one of the four fields. No "+
+				"machine could be created.",
 			"Write it as the message says."),
 		finding.Warns(RuleFieldIgnored,
 			"This Azure image field has no effect here: `skipMarketplaceAgreement` of an image that is not from the Marketplace, or a legacy field of a version that has `capabilityFlavors`.",

@@ -13,11 +13,11 @@ import (
 	"github.com/capkit/capkit/pkg/capability/texts"
 )
 
-// ReservedPrefix is what the names of the capabilities begin with that Gardener keeps for itself (GEP-0054).
+// ReservedPrefix is the prefix of capabilities that are reserved for Gardener (GEP-0054).
 const ReservedPrefix = "gardener-"
 
 // The reserved capabilities, and values of theirs (GEP-0054, semantics S3), by the names that the second text of the proposal has
-// for them. [Reserved] has all values. GPUSupport is of the first text, and the second has nothing in its place.
+// for them. [Reserved] has all values. GPUSupport is of the first text, and has no replacement in the second.
 const (
 	BootType         = texts.BootType
 	bootTypeSecure   = texts.Secure

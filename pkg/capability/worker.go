@@ -27,8 +27,8 @@ type Definition struct {
 	// such an image fits no worker pool that asks for the capability.
 	Undeclared string `json:"undeclared,omitempty"`
 	// OnlyIfRegistered is for a capability that stands for a setting which worker pools had before there was the
-	// capability. A pool that asks for it in a profile that does not register it is not refused, and the requirement
-	// counts for nothing there; see [Vocabulary.Ignores]. Where the capability is registered it is like any other.
+	// capability. A pool that asks for it in a profile that does not register it is not refused, and the requirement is
+	// ignored there; see [Vocabulary.Ignores]. Where the capability is registered it is like any other.
 	OnlyIfRegistered bool `json:"onlyIfRegistered,omitempty"`
 	// MachineTypesOnly is for a capability that is asked of the machine type alone (semantics S22). A flavor of an image that
 	// does not declare it supports all registered values, as of any other capability (S2). Undeclared is then what all machine types
@@ -131,9 +131,9 @@ func (v *Vocabulary) addWorker(d Definition, registered *entry) {
 // the undeclared value, is thus the same as none. Of a registered one that is not so: as long as it is not requested,
 // a flavor that leaves it out fits every machine type.
 //
-// Errors are those of [Vocabulary.Set]; names and values that are unknown count for nothing. A flavor that declares a
-// registered capability with no other values thus fits no machine type; with such values of a reserved one that is not
-// registered it fits no worker pool that asks for it (semantics S7). A nil at builds no errors.
+// Errors are those of [Vocabulary.Set]; unknown names and values are ignored. A flavor that declares a registered
+// capability with no other values thus fits no machine type; with such values of a reserved one that is not registered
+// it fits no worker pool that asks for it (semantics S7). A nil at builds no errors.
 func (v *Vocabulary) Flavor(c, undeclared v1beta1.Capabilities, at *field.Path) (Set, finding.List) {
 	set, plain := v.PlainFlavor(c, undeclared)
 	if plain {
@@ -214,13 +214,13 @@ func (v *Vocabulary) WorkerCapabilities() []Definition {
 type Requirement struct {
 	// Capability is its name.
 	Capability string `json:"capability"`
-	// Values are those that will do. Their order means nothing.
+	// Values are those that are enough. Their order is not significant.
 	Values []string `json:"values"`
 	// Setting says in words what asks for it: "update strategy AutoInPlaceUpdate".
 	Setting string `json:"setting"`
 	// Implied is set if it follows from what the pool leaves unsaid: without secure boot it asks for standard.
 	Implied bool `json:"implied"`
-	// OnlyIfRegistered makes it count for nothing in a vocabulary that does not register the capability, as
+	// OnlyIfRegistered makes it ignored in a vocabulary that does not register the capability, as
 	// [Definition].OnlyIfRegistered does. It is for reserved capabilities, whose definitions are not the provider's.
 	OnlyIfRegistered bool `json:"-"`
 	// Because is the path of the setting; nil if it is in no manifest.
@@ -230,9 +230,9 @@ type Requirement struct {
 // Request compiles what a worker pool asks for. Two requirements of one capability have to be met by one value.
 //
 // unmet are the requirements, in their order, that no image can ever meet: their capability is neither reserved nor a
-// worker capability of the provider that is registered, or none of their values is registered. They are no part of
-// the set: it is for the caller to refuse them. Of a capability that is not registered a requirement that the
-// undeclared value meets is met by all images, and one that [Vocabulary.Ignores] reports counts for nothing.
+// worker capability of the provider that is registered, or none of their values is registered. They are no part of the
+// set: it is for the caller to refuse them. Of a capability that is not registered a requirement that the undeclared
+// value meets is met by all images, and one that [Vocabulary.Ignores] reports is ignored.
 //
 // It does not allocate if nothing is asked for, or what the zero [Worker] asks for, as by most pools, in the words of the vocabulary;
 // see [Vocabulary.InWords].
@@ -269,15 +269,15 @@ func (v *Vocabulary) InWords(q Requirement) Requirement {
 	return q
 }
 
-// Ignores reports whether a requirement counts for nothing, though the undeclared value does not meet it: its
-// capability is not registered, and counts only if it is, as its definition says ([Definition].OnlyIfRegistered) or the
-// requirement itself. Callers warn about it.
+// Ignores reports whether a requirement is ignored, though the undeclared value does not meet it: its capability is not
+// registered, and counts only if it is, as its definition says ([Definition].OnlyIfRegistered) or the requirement
+// itself. Callers warn about it.
 func (v *Vocabulary) Ignores(r Requirement) bool {
 	only := r.OnlyIfRegistered && !v.IsRegistered(r.Capability)
 	return (only || v.unregistered[r.Capability].OnlyIfRegistered) && !v.undeclaredMeets(r)
 }
 
-// Moot reports whether a requirement counts for nothing because nothing can fail it, so that there is nothing to say of it: its
+// Moot reports whether a requirement is ignored because nothing can fail it, so that no answer mentions it: its
 // capability is asked of machine types only and is not registered, and the undeclared value meets it.
 func (v *Vocabulary) Moot(r Requirement) bool {
 	return v.unregistered[r.Capability].MachineTypesOnly && v.undeclaredMeets(r)

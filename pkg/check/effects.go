@@ -23,11 +23,10 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Effects warns about what an update of a profile does to those who use it (semantics S9), sorted by path: other
-// flavors for machine types; flavors that come to claim a feature by saying nothing; machine types and mappings removed that worker pools use; what maintenance chooses, and expiration
-// dates that leave it nothing to choose. changes are those
-// of the updated profile, whose spec stands at the path spec of the object. by says what is
-// installed, which decides what maintenance does (S15).
+// Effects warns about the effects of a profile update on its users (semantics S9), sorted by path: other flavors for machine types; flavors
+// that start to claim a feature by an omission; machine types and mappings removed that worker pools use; what maintenance chooses, and
+// expiration dates that leave it nothing to choose. changes are those of the updated profile, whose spec stands at the path spec of the
+// object. by says what is installed, which decides what maintenance does (S15).
 func Effects[R any](before, after *profile.Profile[R], changes *update.Changes[R], by maintenance.Admission) finding.List {
 	e := &effects[R]{after: after, changes: changes, at: field.NewPath("spec"), locked: changes.Locked()}
 	e.redirected(update.Redirected(before, after))
@@ -81,12 +80,12 @@ func (e *effects[R]) claims() {
 // types warns about machine types that are gone and used.
 func (e *effects[R]) types() {
 	for _, t := range e.changes.Types {
-		then, is, remedy := "their worker pools go on with the machine classes that they have, and new ones are refused", "is removed and still used", "put it back"
+		then, is, remedy := "their worker pools keep their machine classes, and new ones are refused", "is removed and still used", "put it back"
 		if provider.PoliciesOf(e.after.Provider()).Undecided == policy.Fails {
 			then = "their worker pools get no new machines"
 		}
 		if t.Locks {
-			then = "no later update of them passes Gardener, not even the confirmation of their deletion"
+			then = "Gardener rejects all later updates of them, even the confirmation of their deletion"
 		}
 		if !t.Had {
 			is, remedy = "is not in the profile and used", "add it"
@@ -101,16 +100,16 @@ const (
 	lostFlavor = "the image that worker pools of %s boot is removed, and new machines boot another one; " +
 		"put the flavor or the reference back"
 	lostAll = "no image is left for worker pools of %s: they "
-	lostFit = "the image is still there, but does not fit worker pools of %s any more, because what is said about it " +
-		"or about their machine types has changed: they "
+	lostFit = "the image is still there, but no longer fits worker pools of %s, because its capabilities, or those of the machine " +
+		"types, have changed: they "
 	lostUpdates = "no flavor in core fits the machine types of worker pools of %s any more: Gardener then refuses every " +
-		"update of these Shoots, even the confirmation of their deletion; leave that as it was"
+		"update of these Shoots, even the confirmation of their deletion; revert this"
 
-	goOn    = "go on with what their machine classes boot, and new ones are refused"
+	goOn    = "keep booting the images of their machine classes, and new ones are refused"
 	getNone = "get no new machines"
 
 	putBack = "; put the flavor or the reference back"
-	leave   = "; leave that as it was"
+	leave   = "; revert this"
 )
 
 // loss is an image version that worker pools lose in one of the ways.

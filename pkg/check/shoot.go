@@ -84,8 +84,7 @@ func uncheckedWithoutRegion(shoot *v1beta1.Shoot) []*field.Path {
 	return parts
 }
 
-// NeedsScope reports whether what [Shoot] says about a Shoot may depend on the scope of its credentials. If not,
-// nobody needs to look for them.
+// NeedsScope reports whether the report of [Shoot] may depend on the scope of the credentials. If not, callers need not read them.
 func NeedsScope[R any](p *profile.Profile[R], shoot *v1beta1.Shoot) bool {
 	scoped, ok := p.Validator().(provider.ScopedValidator)
 	return ok && len(shoot.Spec.Provider.Workers) > 0 && scoped.NeedsScope(shoot)

@@ -100,7 +100,7 @@ func slipsOf[R any](references []imageselector.Regional[R], all slips) slips {
 	return found
 }
 
-// warnUnless adds a warning. One that follows from a slip is only told who silences that, see [finding.Finding.Instead].
+// warnUnless adds a warning. One that follows from a slip is reported only if that is silenced, see [finding.Finding.Implied].
 func (c *checker[R]) warnUnless(slip string, warning finding.Finding) {
 	if slip == "" {
 		c.Report.Warn(warning)

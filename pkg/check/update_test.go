@@ -98,7 +98,7 @@ func TestUsesThatBreakByPolicy(t *testing.T) {
 	delisted.MachineImages = nil
 	delisted.ProviderConfig.Raw = []byte(`{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig"}`)
 	moved.ProviderConfig.Raw = bytes.ReplaceAll(moved.ProviderConfig.Raw, []byte(`"europe"`), []byte(`"africa"`))
-	const goOn, getNone = "they go on with what their machine classes boot, and new ones are refused", "they get no new machines"
+	const goOn, getNone = "they keep booting the images of their machine classes, and new ones are refused", "they get no new machines"
 	for _, tc := range []struct {
 		what   string
 		after  *v1beta1.CloudProfileSpec

@@ -17,8 +17,8 @@ import (
 	"github.com/capkit/capkit/pkg/ratchet"
 )
 
-// CloudProfile reports everything that is wrong with a CloudProfile, and everything in it that is worth a
-// warning (semantics S6 to S9), ordered by path. It looks at one object alone. The profile is that of [profile.Compile].
+// CloudProfile reports the errors and warnings of a CloudProfile (semantics S6 to S9), ordered by path. It checks this object alone. The
+// profile is that of [profile.Compile].
 func CloudProfile[R any](cloud provider.Provider[R], object *v1beta1.CloudProfile) (*profile.Profile[R], finding.Report) {
 	at := field.NewPath("spec")
 	p, r := profile.Read(cloud, &object.Spec, at)
@@ -29,8 +29,8 @@ func CloudProfile[R any](cloud provider.Provider[R], object *v1beta1.CloudProfil
 }
 
 // CloudProfileUpdate reports on an update of a CloudProfile what [CloudProfile] reports on the object. stored is old, compiled.
-// Errors that old has already are warnings (semantics S10). What the update does to those who use the profile is for
-// [Effects] to say. None of the arguments is changed.
+// Errors that old has already are warnings (semantics S10). For the effects on the profile's users, see [Effects]. None of the
+// arguments is changed.
 func CloudProfileUpdate[R any](stored *profile.Profile[R], updated, old *v1beta1.CloudProfile) (*profile.Profile[R], finding.Report) {
 	p, report := CloudProfile(stored.Provider(), updated)
 	before := ratchet.Judged{Object: old, Report: stored.Faults()}

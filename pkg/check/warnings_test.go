@@ -31,7 +31,7 @@ func warnings(t *testing.T, spec *v1beta1.CloudProfileSpec) []string {
 	}
 	for _, warning := range report.Warnings {
 		add("", finding.List{warning})
-		add("instead: ", warning.Instead)
+		add("implied: ", warning.Implied)
 	}
 	return lines
 }

@@ -29,7 +29,7 @@ func (c *checker[R]) workerCapabilities() {
 	for i, def := range c.Spec.MachineCapabilities {
 		if meant := c.profile.Meant(def.Name); meant != "" {
 			c.Report.Found(ruleWorkerMisspelt, field.ErrorTypeInvalid, at.Index(i).Child("name"), def.Name,
-				"%s is no worker capability of this provider, so no worker pool can ask for it%s", def.Name, words.DidYouMean(meant))
+				"%s is not a worker capability of this provider, so no worker pool can ask for it%s", def.Name, words.DidYouMean(meant))
 		}
 	}
 	for d, i := range c.WorkerCapabilities() {

@@ -151,7 +151,7 @@ func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
 		Short:   "Explain a command, or another topic",
-		Long:    "Explains a command, with all its flags, or another topic. Without an argument it lists what there is.",
+		Long:    "Explains a command, with all its flags, or another topic. Without an argument it lists the commands and topics.",
 		Example: "  capkit help lint\n  capkit help exit-statuses",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			var names []string
@@ -181,21 +181,21 @@ func helpCommand() *cobra.Command {
 func exitStatuses() *cobra.Command {
 	return &cobra.Command{
 		Use:   "exit-statuses",
-		Short: "What the exit status of each command means",
-		Long: `The exit status says how a command has ended:
+		Short: "Meaning of the exit status of each command",
+		Long: `The exit status tells how a command has ended:
 
-  0  done, and nothing was found wrong
-  1  done, and something was found wrong
+  0  success
+  1  a negative result
   2  usage or I/O error
 
-What counts as wrong depends on the command:
+A negative result depends on the command:
 
   lint           an error; with --fail-on=warning a warning, too; with --fix one that is not repaired
-  verify         as lint; with --strict also what an inventory does not say
+  verify         as lint; with --strict also gaps in an inventory
   plan           the update is refused, or it locks Shoots, leaves worker pools without machines, or makes maintenance
                  choose a version that does not boot; with --fail-on=change any change
-  select         a worker pool boots no image
-  explain        a worker pool boots no image
+  select         a worker pool has no image
+  explain        a worker pool has no image
   maintenance    a worker pool is stuck, or the maintenance of a Shoot fails
   report         as lint; the report is written in any case
   import         the images cannot be imported, or lint would find new errors; no file was changed
@@ -203,7 +203,7 @@ What counts as wrong depends on the command:
   render         admission would refuse one of the two profiles
 
 Status 2 means wrong flags, a file that cannot be read, a cluster that does not answer or refuses, or nothing to check. A
-manifest that can be read but not understood is something wrong: status 1, and the other manifests are checked.
+manifest that can be read but is invalid gives status 1, and the other manifests are checked.
 
 With any status, results are on standard output, and everything else is on standard error.`,
 	}

@@ -117,7 +117,7 @@ func layoutsOfRepositories(t *testing.T) []layout {
 		{name: "flat", files: both(nil), says: []string{two}},
 		{name: "folders", files: map[string]string{"profiles/openstack.yml": profile, "projects/demo/shop.yaml": shoot}, says: []string{two}},
 		{name: "a folder for each landscape", files: landscapes(profile, shoot), status: 1, says: []string{
-			"prod/profiles/openstack.yaml:", "CloudProfile openstack is described already, in dev/openstack.yaml:",
+			"prod/profiles/openstack.yaml:", "CloudProfile openstack is already described in dev/openstack.yaml:",
 			"; or, if dev and prod are of two landscapes, run the command for each of them alone"}},
 		{name: "one landscape of several", files: landscapes(profile, shoot), input: []string{"prod"}, says: []string{two}},
 		{name: "twice in a folder", files: map[string]string{"l/a.yaml": profile, "l/b.yaml": profile, "c.yaml": shoot}, status: 1,

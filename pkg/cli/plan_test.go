@@ -121,7 +121,7 @@ func TestPlanOfACluster(t *testing.T) {
 	text := read(t, root+"/example/cloudprofile.yaml")
 	changed := filepath.Join(t.TempDir(), "changed.yaml")
 	write(t, changed, patched(t, text, `[{op: remove, path: /spec/machineTypes/2}]`))
-	whole := "locked (1): no later update of these Shoots would pass Gardener\n  machine type bare_8_16: 2 pools of Shoots garden-demo/lab, garden-demo/shop\n"
+	whole := "locked (1): Gardener would reject all later updates of these Shoots\n  machine type bare_8_16: 2 pools of Shoots garden-demo/lab, garden-demo/shop\n"
 	for _, tc := range []struct {
 		args, want string
 		status     int
@@ -288,7 +288,7 @@ func TestPlanOfSomeShoots(t *testing.T) {
 
 // The version of Gardener is that of the cluster, unless a flag names another one.
 func TestGardenerVersionOfACluster(t *testing.T) {
-	const gate, unknown = "disabled CloudProfileCapabilities feature gate", "note: Gardener is taken for v1.150: "
+	const gate, unknown = "disabled CloudProfileCapabilities feature gate", "note: Gardener is assumed to be v1.150: "
 	for _, tc := range []struct {
 		info, flags  string
 		refused      bool

@@ -226,7 +226,7 @@ func TestReportEnds(t *testing.T) {
 		{broken + "/provider-flavor-missing.yaml", 1, "<!doctype html>", "1 error"},
 		{"-o json --profile team " + profile + " " + examples + "/namespacedcloudprofile.yaml", 0, `"name": "garden-demo/team"`, ""},
 		{"-o json " + profile + " " + examples + "/namespacedcloudprofile.yaml", 0, `"name": "garden-demo/team"`, ""},
-		{"-o json " + profile + " " + broken + "/provider-unknown.yaml", 0, `"name": "openstack"`, "answers about it are by core alone"},
+		{"-o json " + profile + " " + broken + "/provider-unknown.yaml", 0, `"name": "openstack"`, "answers are based on core alone"},
 		{"-o json --allow-empty -", 0, `"profiles": []`, ""},
 		{"-o json " + shoot, 2, "", "no CloudProfile or NamespacedCloudProfile among the inputs"},
 		{"-o text " + profile, 2, "", "use one of html, json"},
@@ -234,7 +234,7 @@ func TestReportEnds(t *testing.T) {
 		{"--profile= " + profile, 2, "", "--profile is empty"},
 		{"--domain= " + profile, 2, "", "--domain is empty"},
 		{"--profile=other " + profile, 2, "", "CloudProfile other is not among the inputs"},
-		{broken + "/provider-unknown.yaml", 0, "<!doctype html>", "answers about it are by core alone"},
+		{broken + "/provider-unknown.yaml", 0, "<!doctype html>", "answers are based on core alone"},
 		{broken + "/syntax.yaml", 1, "", "[syntax]"},
 		{"", 2, "", "no FILE given"},
 	} {

@@ -31,15 +31,15 @@ func root(c *command.Call, name string) *cobra.Command {
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: name},
 		Short:       "Check the machine images of Gardener CloudProfiles, and find the image of a worker pool",
 		Long: `Checks CloudProfiles, and the Shoots that use them, in files or a cluster. It runs Gardener's own validation and the checks of the
-admission webhooks, and says what is wrong in which line, which image a worker pool boots, and why.
+admission webhooks, and shows what is wrong in which line, which image a worker pool boots, and why.
 
-A FILE is a YAML or JSON file, a directory of them, or - for standard input. Objects that are given together see each
-other: a Shoot finds its CloudProfile, a NamespacedCloudProfile its parent.
+A FILE is a YAML or JSON file, a directory of them, or - for standard input. All inputs are checked together: a Shoot finds its
+CloudProfile, a NamespacedCloudProfile its parent.
 
-With -A or -n the command reads objects from a garden cluster, and never writes there. A file then replaces the object of its
+With -A or -n the command reads objects from a garden cluster, and never writes there. A file then replaces the object of the same
 name: what if it were applied? With --kubeconfig or --context alone, files find the profiles that they refer to in the cluster.
 
-Exit status: 0 nothing found wrong, 1 something found wrong, 2 usage or I/O error.`,
+Exit status: 0 success, 1 negative result, 2 usage or I/O error.`,
 		Example:       "  capkit lint manifests/\n  capkit select shoot.yaml cloudprofile.yaml\n  capkit plan -A cloudprofile-new.yaml",
 		Version:       c.Versions().String(),
 		SilenceErrors: true,

@@ -51,9 +51,9 @@ func For[R any](cloud provider.Provider[R]) Provider { return provider.Untyped(c
 func Rules(providers ...Provider) []finding.Rule { return checks.Rules(providers...) }
 
 // Run runs the command with its arguments, args[0] being the name by which it was called, and returns its exit status:
-// 0 if all is well, 1 if something was found wrong, 2 if it could not do its work. Results go to stdout, everything
-// else to stderr. It knows the given providers, one for each type; of two for one type the later counts. A provider
-// with faults, see [provider.Check], is a reason to do nothing.
+// 0 for success, 1 for a negative result, 2 for a usage or I/O error. Results go to stdout, everything else to stderr.
+// It knows the given providers, one for each type; of two for one type the later counts. A provider with faults, see
+// [provider.Check], is a reason to do nothing.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, providers ...Provider) int {
 	quieten()
 	c := &command.Call{

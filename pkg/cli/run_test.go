@@ -25,8 +25,8 @@ func TestLifecyclesOfACluster(t *testing.T) {
 	api := exampleGarden(t)
 	api.CloudProfiles[0].Spec.Kubernetes.Versions[0].Lifecycle = []v1beta1.LifecycleStage{{Classification: v1beta1.ClassificationSupported}}
 	live := []string{"lint", "-A", "--kubeconfig", api.Start(t)}
-	note := "Gardener's feature gate VersionClassificationLifecycle is taken to be on, because CloudProfile openstack of the cluster has a lifecycle; " +
-		"if it is not, say --feature-gates VersionClassificationLifecycle=false"
+	note := "Gardener's feature gate VersionClassificationLifecycle is assumed to be on, because CloudProfile openstack of the cluster has a lifecycle; " +
+		"if it is not, use --feature-gates VersionClassificationLifecycle=false"
 	for flag, want := range map[string]struct {
 		status int
 		notes  int

@@ -405,7 +405,7 @@ func TestSettingsThatAreWrong(t *testing.T) {
 		"- a\n":                                                   "1:1: write a mapping with the keys disable",
 		"domain: a\n---\ndomain: b\n":                             "3:1: there is a second document",
 		"gardener: v1.150.0\n":                                    "1:11: write a mapping with the keys featureGates, version",
-		"gardener: {version: v1.x}\n":                             `1:21: "v1.x" is no version of Gardener: write one like v1.150.0`,
+		"gardener: {version: v1.x}\n":                             `1:21: "v1.x" is not a version of Gardener: write one like v1.150.0`,
 		"gardener: {featureGates: [A]}\n":                         "1:26: write a mapping of feature gates to true or false",
 		"gardener: {featureGates: {InPlaceNodeUpdate: true}}\n":   "1:27: unknown feature gate InPlaceNodeUpdate; did you mean InPlaceNodeUpdates?",
 		"gardener: {featureGates: {InPlaceNodeUpdates: maybe}}\n": "1:47: write true or false",

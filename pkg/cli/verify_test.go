@@ -242,7 +242,7 @@ func TestVerifySeveralProfiles(t *testing.T) {
 		t.Error(r, found)
 	}
 	r, found = verify("all.yaml", "unknown.yaml", "--inventory=inventory2.yaml")
-	contains(t, r.stderr, "there is no inventory of region asia", "provider unheard is not known to this command")
+	contains(t, r.stderr, "there is no inventory of region asia", "provider unheard is unknown to this command")
 	missing := 0
 	for _, f := range found {
 		if strings.Contains(f, "image") || strings.Contains(f, "network") {

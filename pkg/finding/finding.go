@@ -19,31 +19,29 @@ import (
 	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
-// Finding is one thing that a check found. It is a field error, whose Origin is the stable name of the rule, whose Field is
-// the path where the user wrote it, and whose Detail is written for that user. [New] makes one.
+// Finding is one result of a check. It is a field error: Origin is the stable name of the rule, Field the path where the user wrote it,
+// and Detail a text for that user. [New] makes one.
 //
-// The other fields say what makes two findings the same, in two versions of an object (semantics S10). Values that are
-// written into a finding belong to it: change none of them while others use it.
+// The other fields decide whether two findings are the same, in two versions of an object (semantics S10). A finding owns the values that
+// are written into it: do not change them while others use it.
 type Finding struct {
 	*field.Error
-	// Place is the path, taken apart, by which the finding is known. It is that of Field, unless a check says otherwise: a
-	// Secret, for example, is the same by whichever of two fields a Shoot refers to it.
+	// Place is the parsed path that identifies the finding. It is that of Field, unless a check sets another: a Secret, for example, is the
+	// same by whichever of two fields a Shoot refers to it.
 	Place fieldpath.Path
-	// About tells apart findings of one rule at one place that are not the same. Mostly empty.
+	// About distinguishes different findings of one rule at one place. Usually empty.
 	About string
-	// Extent lists further parts of the object that the finding is about, such as those that are not checked because of it.
-	// Who changes one of them makes another finding of it.
+	// Extent lists further parts of the object that the finding is about, such as those that are not checked because of it. If one of them
+	// changes, it is another finding.
 	Extent []fieldpath.Path
-	// Parts are the findings that this one stands for, if it says at once what could be said of several places. In two
-	// versions of an object it is then known by them.
+	// Parts are the findings that this one stands for, if it covers several places. They then identify it in two versions of an object.
 	Parts List
-	// Subject is what the finding is about, for those who look for a finding about it. It is empty where nobody does.
+	// Subject is what the finding is about, for callers that search by it. Otherwise it is empty.
 	Subject Subject
-	// Suggestion is what was probably meant; nil if nobody can tell.
+	// Suggestion is what was probably meant; nil if that is unknown.
 	Suggestion *Suggestion
-	// Instead are findings that nobody is told about, because they follow from this one. Who does not want to hear of this one
-	// has to be told them.
-	Instead List
+	// Implied are findings that are not reported, because they follow from this one. If this finding is suppressed, report these.
+	Implied List
 }
 
 // New returns the finding of a rule at a path; nil stands for the whole document. value is what the user wrote, nil if there
@@ -53,19 +51,19 @@ func New(rule string, kind field.ErrorType, at *field.Path, value any, detail st
 	return Finding{Error: err, Place: fieldpath.Parse(err.Field)}
 }
 
-// Subject is what a finding is about, as far as its check says so.
+// Subject is what a finding is about, as far as its check sets it.
 type Subject struct {
 	Image, Version string
-	// Pool is the name of a worker pool, in the one finding that says why the pool gets no image.
+	// Pool is the name of a worker pool, in the one finding with the reason that the pool gets no image.
 	Pool string
 }
 
-// Suggestion is what was probably meant by something that is written.
+// Suggestion replaces a part of the manifest with what was probably meant.
 type Suggestion struct {
 	Replace Replaced
 	// Name is what is written, and With what was probably meant.
 	Name, With string
-	// Certain says that Name can hardly mean anything else, so that it may be replaced without a question.
+	// Certain is set if Name can hardly mean anything else, so that it may be replaced without asking.
 	Certain bool
 }
 
@@ -84,7 +82,7 @@ const (
 	ReplaceRegion
 )
 
-// Suggest returns a suggestion: of what must be meant or, if that is empty, of what was probably meant; nil if both are.
+// Suggest returns a certain suggestion or, if certainly is empty, a probable one; nil if both are empty.
 func Suggest(replace Replaced, name, probably, certainly string) *Suggestion {
 	with := cmp.Or(certainly, probably)
 	if with == "" {
@@ -108,7 +106,7 @@ func (f Finding) In(parts ...*field.Path) Finding {
 // List holds findings in the order in which they are reported.
 type List []Finding
 
-// Of makes findings of field errors, which it keeps.
+// Of turns field errors, which it keeps, into findings.
 func Of(errs field.ErrorList) List {
 	if len(errs) == 0 {
 		return nil
@@ -143,14 +141,14 @@ func (l List) Sort() {
 // Report is what a check found. Errors deny an object; warnings never deny anything. The zero Report found nothing.
 type Report struct {
 	Errors, Warnings List
-	// Silenced are errors that nobody is told about, since others explain them: what is said about an entry of which a
-	// part could not be read, for example. They count where two versions of an object are compared.
+	// Silenced are errors that are not reported, since others explain them: those about an entry that could be read only in part, for
+	// example. They count when two versions of an object are compared.
 	Silenced List
-	// ErrorsLeftOut and WarningsLeftOut say that there are more than the lists have: see Most.
+	// ErrorsLeftOut and WarningsLeftOut are set if there are more than the lists have: see Most.
 	ErrorsLeftOut, WarningsLeftOut bool
 }
 
-// Most is how many errors a report has, silenced ones included, and how many warnings. Nobody reads more, and an object may have a
+// Most is the limit of errors in a report, silenced ones included, and that of warnings. Nobody reads more, and an object may have a
 // hundred thousand: to find and to compare them would take memory and time that others need.
 const Most = 1000
 
@@ -167,11 +165,11 @@ func (r *Report) Warn(warning Finding) bool {
 	return true
 }
 
-// leftOut is what a finding is about that says that there are more.
+// leftOut is the subject of a finding that reports omitted ones.
 const leftOut = "left out"
 
-// End adds an error at the path if the report leaves errors out, and a warning if it leaves warnings out. They have the rule of the
-// last one. What the report says already is not said again.
+// End adds an error at the path if the report leaves errors out, and a warning if it leaves warnings out. They have the rule of the last
+// one. It adds neither of them twice.
 func (r *Report) End(at *field.Path) {
 	end := func(list *List, last, what string) {
 		if slices.ContainsFunc(*list, func(f Finding) bool { return f.About == leftOut }) {
@@ -190,7 +188,7 @@ func (r *Report) End(at *field.Path) {
 	}
 }
 
-// Add appends what another check found.
+// Add appends the report of another check.
 func (r *Report) Add(o Report) {
 	r.Errors = append(r.Errors, o.Errors...)
 	r.Warnings = append(r.Warnings, o.Warnings...)
@@ -238,13 +236,13 @@ type Rule struct {
 	// Name is the stable name, the Origin of the rule's findings. Once published it keeps its meaning.
 	Name     string   `json:"name"`
 	Severity Severity `json:"severity"`
-	// Escalates says of a rule that warns that lint makes an error of it in the case that Means names.
+	// Escalates marks a warning that lint turns into an error in the case that Means names.
 	Escalates bool `json:"-"`
-	// Object is what the rule is about: one of the Object constants, or the kind of another object. Empty if nobody says.
+	// Object is what the rule is about: one of the Object constants, or the kind of another object. Empty: not specified.
 	Object string `json:"object"`
 	// Online rules look at older versions of an object, at its users, at credentials, as only admission can.
 	Online bool `json:"online"`
-	// Command names the command which alone finds what the rule is about. Empty: lint or admission do.
+	// Command names the only command that checks the rule. Empty: lint or admission check it.
 	Command string `json:"command,omitempty"`
 	// Means says in a sentence or two what the rule demands, and why.
 	Means string `json:"means"`
@@ -252,7 +250,7 @@ type Rule struct {
 	Repair string `json:"repair"`
 }
 
-// InManifests reports whether lint finds what the rule is about, in manifests alone.
+// InManifests reports whether lint can check the rule, with manifests alone.
 func (r *Rule) InManifests() bool { return !r.Online && r.Command == "" }
 
 // Severities returns the severities that findings of the rule have, in words.

@@ -144,7 +144,7 @@ func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 // Rules describes the rule that only this cloud has.
 func (Provider) Rules() []finding.Rule {
 	return finding.On(finding.ObjectCloudProfile, finding.Denies(RuleImagePath,
-		"What stands as the image of a version or flavor on Google Cloud is not the path of one: its name alone, for example. No machine could be created.",
+		"The image of a version or flavor on Google Cloud is not a path, but for example only a name. No machine could be created.",
 		"Write the path that `gcloud compute images describe` shows as `selfLink`, from `projects/` on."))
 }
 

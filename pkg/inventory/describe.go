@@ -14,14 +14,14 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// Describer is a provider of whose cloud there are inventories. Its references to images are [Referrer]s.
+// Describer is a provider with inventories of its cloud. Its references to images are [Referrer]s.
 type Describer interface {
 	// DescribeInventories says how inventories of the cloud are to be understood. It is the same at every call.
 	DescribeInventories() Description
 }
 
-// Description says how inventories of a cloud are to be understood. The zero Description is of a cloud that has nothing but images, which
-// are known by their IDs as written.
+// Description defines how to read inventories of a cloud. The zero Description is for a cloud with nothing but images, identified by
+// their IDs as written.
 type Description struct {
 	// Active are the statuses of images that can be booted, besides active, in lower case. Nil: there are no others.
 	Active []string

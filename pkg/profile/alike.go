@@ -14,7 +14,7 @@ import (
 
 // Alike returns a function that reports whether a flavor of an image version of p is a given one, of p before an update or of a record
 // of what machines boot (semantics S14): if both support the same by the vocabulary of p, with omissions filled in (S2) and with what
-// p's version says of worker capabilities that are left out (S3). What p does not register counts for nothing, but for a worker capability
+// p's version says of worker capabilities that are left out (S3). What p does not register is ignored, except for a worker capability
 // of the provider: no flavor is one that had such a feature.
 func (p *Profile[R]) Alike(id provider.ImageVersion, former *imageselector.Flavor[R]) func(*imageselector.Flavor[R]) bool {
 	for _, d := range p.provider.Workers().Definitions() {

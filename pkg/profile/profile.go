@@ -40,9 +40,8 @@ type Profile[R any] struct {
 	// regions of the profile, and those that the provider config has images for.
 	regions      []string
 	imageRegions sets.Set[string]
-	// ordinary is the request of a worker pool that asks for nothing special. simple says that this is all there is to say
-	// of a pool without settings, of which nothing follows: nothing of the request is unmet. follow says that something which
-	// counts here may follow from the pool itself.
+	// ordinary is the request of a worker pool that asks for nothing special. simple is set if a pool without settings has just this
+	// request, and all of it can be met. follow is set if requests that count here may follow from the pool itself.
 	ordinary capability.Set
 	simple   bool
 	follow   bool

@@ -32,7 +32,8 @@ func fault(rule finding.Rule, kind field.ErrorType, at *field.Path, value any, f
 
 var (
 	ruleNameMissing = finding.Denies("name-missing",
-		"What a provider config lists is found by its name: images, versions, regions, floating pools and others. So none may go without.",
+		"Entries of a provider config are found by their name: images, versions, regions, floating pools and others. So each needs "+
+			"one.",
 		"Write the name, or remove the entry.")
 	ruleImageMissing = finding.Denies("provider-image-missing",
 		"Core lists a machine image that the provider config does not have. Worker pools with it would be admitted and never boot.",
@@ -52,12 +53,13 @@ var (
 			"capabilities that one side leaves out.")
 	ruleFlavorDuplicate = finding.Denies("provider-flavor-duplicate",
 		"Two provider flavors of a version support exactly the same, so the choice between them would be arbitrary.",
-		"Remove one of the two, or tell them apart by a capability.")
+		"Remove one of the two, or distinguish them with a capability.")
 	ruleCoreFlavorDuplicate = finding.Denies("core-flavor-duplicate",
 		"Two core flavors of a version support exactly the same once omissions are filled in.",
-		"Remove one of the two, or tell them apart by a capability.")
+		"Remove one of the two, or distinguish them with a capability.")
 	ruleLegacyAmbiguous = finding.Denies("legacy-flavor-ambiguous",
-		"A version in the legacy format states architectures only, and core lists several flavors of one architecture for it. Which of them an image is cannot be told.",
+		"A version in the legacy format has architectures only, and core lists several flavors of one architecture for it. The image "+
+			"cannot be assigned to one of them.",
 		"Write the version with `capabilityFlavors`, one for each core flavor. Other versions may stay in the legacy format.")
 	ruleCapabilitiesOff = finding.Denies("capabilities-not-registered",
 		"The provider config uses `capabilityFlavors` in a profile that registers no capabilities.",
@@ -66,7 +68,7 @@ var (
 		"A flavor has two references for one region, or a version in the legacy format has two for one region and architecture.",
 		"Remove one of the two.")
 	ruleMachineArchitecture = finding.Denies("machine-type-architecture-missing",
-		"Several architectures are registered, so a machine type must say which one it has. Left out, it would stand for all of them.",
+		"Several architectures are registered, so a machine type must name its own. An omission would stand for all of them.",
 		"Add `capabilities.architecture` with one value to the machine type.")
 	ruleUnregistered = finding.Denies(capability.RuleUnregistered,
 		"A flavor of the provider config uses a capability that `spec.machineCapabilities` does not register. If nothing uses one that is registered and several things use almost the same, `lint` says it there, once.",
@@ -75,14 +77,15 @@ var (
 		"A flavor of the provider config uses a value that is not registered for its capability; or a version in the legacy format uses an unknown architecture. If nothing uses one that is registered and several things use almost the same, `lint` says it there, once.",
 		"Register the value, or correct it.")
 	ruleValueMissing = finding.Denies(capability.RuleValueMissing,
-		"A flavor, or a machine type, declares a capability with an empty list. It would match nothing, ever.",
+		"A flavor, or a machine type, declares a capability with an empty list, which can never match.",
 		"List the values that the image or the machine type supports, or leave the capability out if it supports all of "+
 			"them.")
 	ruleValueDuplicate = finding.Denies(capability.RuleValueDuplicate,
-		"`spec.machineCapabilities` registers a value twice for one capability, so that its rank is not clear.",
+		"`spec.machineCapabilities` registers a value twice for one capability, so that its rank is ambiguous.",
 		"Remove one of the two.")
 	ruleReservedUnknown = finding.Denies(capability.RuleReservedUnknown,
-		"A flavor of the provider config declares a capability that begins with `gardener-` and is none of Gardener's own. The prefix is reserved for these.",
+		"A flavor of the provider config declares a capability that begins with `gardener-`, but is not one of Gardener's own, for "+
+			"which the prefix is reserved.",
 		"Correct the name, or use one without the prefix and register it. `capkit capabilities` lists the reserved ones.")
 	ruleReservedValue = finding.Denies(capability.RuleReservedValue,
 		"A reserved capability is declared, or registered, with a value that it does not have.",
@@ -95,5 +98,5 @@ var (
 		"Register all values that the capability has. `capkit lint --fix` does it.")
 	ruleWorkerValueUnknown = finding.Denies("worker-capability-value-unknown",
 		"`spec.machineCapabilities` registers a worker capability of the provider with a value that its extension does not know. No worker setting ever asks for it.",
-		"Use the values that the message lists. `capkit capabilities` says what each of them is for.")
+		"Use the values that the message lists. `capkit capabilities` explains each of them.")
 )

@@ -115,7 +115,7 @@ func (a abilities[R]) checkLists() {
 	}
 }
 
-// checkListsAt does so for the lists in an object, whose path is empty or ends with a dot. taken are names that none of them may have.
+// checkListsAt reports wrong lists in an object, whose path is empty or ends with a dot. taken are names that none of them may have.
 func (a abilities[R]) checkListsAt(object string, lists []List, taken sets.Set[string]) {
 	for _, list := range lists {
 		switch {

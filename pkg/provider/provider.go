@@ -2,13 +2,13 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package provider is what the author of a Gardener extension writes against: [Provider] reads and writes the images of a
-// cloud's CloudProfileConfig, and [WorkersOf] says what its worker pools can ask for. Everything else follows from these:
-// checks, selection, rendering, webhooks and the command line.
+// Package provider is the interface for authors of Gardener extensions: [Provider] reads and writes the images of a cloud's
+// CloudProfileConfig, and [WorkersOf] defines what its worker pools can ask for. Everything else follows from these: checks, selection,
+// rendering, webhooks and the command line.
 //
-// Start reading at [Provider]. What a provider can do besides is an interface of its own, which it implements or leaves
-// out: [RuleDescriber], [ShootUpdateValidator], [CredentialsValidator], [DNSCredentialsValidator], [SettingsOwner], [ListExtender],
-// [OfferDescriber], [ReferenceDescriber], [ReferenceSharer], [ReferenceDeriver], [PolicyChooser]; and the Describer of package inventory. Package
+// Start reading at [Provider]. Each further ability of a provider is an interface of its own, which it may implement: [RuleDescriber],
+// [ShootUpdateValidator], [CredentialsValidator], [DNSCredentialsValidator], [SettingsOwner], [ListExtender], [OfferDescriber],
+// [ReferenceDescriber], [ReferenceSharer], [ReferenceDeriver], [PolicyChooser]; and the Describer of package inventory. Package
 // providerconfig decodes and has ready-made findings; [Check] finds what is wrong with a provider itself.
 package provider
 
@@ -45,10 +45,10 @@ type Provider[R any] interface {
 
 	// Encode is the inverse of Decode for one version of an image. It returns the entries that stand for it in the list of
 	// versions, as values that encoding/json can write: one, or several if the format has an entry for each architecture.
-	// Decoded again they give the same flavors, in the same order, with the same references. Paths count for nothing. The
-	// error says what the format has no words for, as the end of a sentence: "the legacy format has no place for
-	// {hypervisor: [baremetal]}". In its own format it writes every version that Decode reads, with one exception: a reference
-	// of a region that is named elsewhere, which is Regional.NamedAt, it refuses in both formats.
+	// Decoded again they give the same flavors, in the same order, with the same references. Paths are ignored. The error says
+	// what the format has no words for, as the end of a sentence: "the legacy format has no place for {hypervisor:
+	// [baremetal]}". In its own format it writes every version that Decode reads, with one exception: a reference of a region
+	// that is named elsewhere, which is Regional.NamedAt, it refuses in both formats.
 	//
 	// In [FormatLegacy] each flavor has one architecture, amd64 if it declares none, and what its Implied says. For a nil
 	// Implied it writes what Decode reads as nothing said, or returns an error if the format cannot say that. A flavor
@@ -68,7 +68,7 @@ type Provider[R any] interface {
 type Config[R any] struct {
 	// Images maps the machine images, in the order written.
 	Images []imageselector.Image[R]
-	// Validator knows what the rest of the config says; nil if the provider has no rules of its own about it.
+	// Validator checks the rest of the config; nil if the provider has no rules of its own about it.
 	Validator Validator
 }
 
@@ -76,7 +76,7 @@ type Config[R any] struct {
 type Format string
 
 const (
-	// FormatLegacy is the one from before there were capabilities, which knows architectures.
+	// FormatLegacy is the older one, with architectures instead of capabilities.
 	FormatLegacy Format = "legacy"
 	// FormatFlavors is the one with capabilityFlavors.
 	FormatFlavors Format = "capabilityFlavors"
@@ -88,13 +88,13 @@ type ListExtender interface {
 	NamespacedLists() []List
 }
 
-// List is a list of objects in a provider config. In a NamespacedCloudProfile an entry takes the place of the one that its
-// parent has under the same key, or is added to the list.
+// List is a list of objects in a provider config. In a NamespacedCloudProfile an entry replaces the parent's entry with the same key, or
+// is added to the list.
 type List struct {
 	// Field of the provider config: "machineTypes".
 	Field string
-	// Key is the field by which entries are told apart: "name". Its value is text. In a NamespacedCloudProfile an
-	// entry without it, or with that of another entry, is refused by package check.
+	// Key is the field that identifies entries: "name". Its value is text. In a NamespacedCloudProfile an entry without
+	// it, or with that of another entry, is refused by package check.
 	Key string
 	// Lists of an entry that are merged in the same way: {"regions", "name"} may have {"machineImages", "name"}, and that
 	// {"versions", "version"}. An entry that the parent has under the same key then keeps all else that it has, and package
@@ -102,22 +102,23 @@ type List struct {
 	Lists []List
 }
 
-// OfferDescriber is a [Provider] whose config has lists from which owners of Shoots choose, besides regions, machine types and images.
+// OfferDescriber is a [Provider] whose config has further lists that owners of Shoots choose from, besides regions, machine types and
+// images.
 type OfferDescriber interface {
 	// Offers are the paths of these lists in the config: "constraints.floatingPools". It is the same at every call.
 	Offers() []string
 }
 
-// ReferenceDescriber is a [Provider] that says how an image is referred to, for the error about a flavor without a reference.
+// ReferenceDescriber is a [Provider] that describes its references, for the error about a flavor without one.
 type ReferenceDescriber interface {
-	// ReferenceForm names the fields in which a reference stands: "one of urn and id".
+	// ReferenceForm names the fields of a reference: "one of urn and id".
 	ReferenceForm() string
 }
 
 // ReferenceSharer is a [Provider] of whose references one may stand for images of several architectures, or for several
-// versions: the name of a container image, for example. Other providers' users are warned about those that stand twice.
+// versions: the name of a container image, for example. For other providers, repeated references cause warnings.
 type ReferenceSharer interface {
-	// SharesReferences reports whether they are like that.
+	// SharesReferences reports whether a reference may stand for several images.
 	SharesReferences() bool
 }
 
@@ -151,11 +152,11 @@ type Validator interface {
 // and decides what they may use, such as a domain of OpenStack.
 type ScopedValidator interface {
 	Validator
-	// NeedsScope reports whether what ValidateShoot says may depend on the scope; else nobody looks for credentials.
+	// NeedsScope reports whether the result of ValidateShoot may depend on the scope; otherwise credentials are not read.
 	NeedsScope(shoot *v1beta1.Shoot) bool
 }
 
-// ShootQuestion is what a [Validator] is asked about. None of it may be changed.
+// ShootQuestion is the input of a [Validator] for a Shoot. None of it may be changed.
 type ShootQuestion struct {
 	Shoot *v1beta1.Shoot
 	// Profile is the spec of the Shoot's CloudProfile, or of what is rendered of its NamespacedCloudProfile.
@@ -180,11 +181,11 @@ type CredentialsValidator interface {
 	ValidateCredentials(data map[string][]byte, at *field.Path) (scope string, errs field.ErrorList)
 }
 
-// SettingsOwner is a [Provider] with settings of worker pools that only the worker controller of this project reads. Another
-// one, that of the extension which the cloud has already, fails for each Shoot that has one.
+// SettingsOwner is a [Provider] with settings of worker pools that only the worker controller of this project reads. The cloud's existing
+// extension fails for each Shoot that has one.
 type SettingsOwner interface {
-	// OwnSettings returns an error for each setting of a Shoot that only this project's worker controller reads. Admission asks for them
-	// where it was not told that this controller is there. It must not change the Shoot.
+	// OwnSettings returns an error for each setting of a Shoot that only this project's worker controller reads. Admission calls it unless
+	// it is configured for this controller. It must not change the Shoot.
 	OwnSettings(shoot *v1beta1.Shoot) finding.List
 }
 

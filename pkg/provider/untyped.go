@@ -16,9 +16,9 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
-// Untyped returns a provider whose references may be of any type, so that providers of several clouds can stand in one list.
-// It does and says what the provider does; [As] finds what that can do besides. A reference of it has the type R, or is nil for the
-// zero R. One of another type is an error of Encode and of ValidateReference.
+// Untyped returns a provider whose references may be of any type, so that providers of several clouds fit in one list. It behaves like the
+// provider; [As] finds its other abilities. A reference of it has the type R, or is nil for the zero R. One of another type is an error of
+// Encode and of ValidateReference.
 func Untyped[R any](cloud Provider[R]) Provider[any] {
 	if deriver, derives := As[ReferenceDeriver[R]](cloud); derives {
 		return untypedDeriver[R]{untyped[R]{cloud}, deriver}
@@ -26,7 +26,7 @@ func Untyped[R any](cloud Provider[R]) Provider[any] {
 	return untyped[R]{cloud}
 }
 
-// As returns what a provider, or its validator, can do besides, and whether it can: an interface of this package, such as
+// As returns a further ability of a provider, or of its validator, and whether it has it: an interface of this package, such as
 // [ListExtender]. It looks into the provider of [Untyped], and into whatever else has a method Unwrap that returns a provider.
 func As[T any](of any) (T, bool) {
 	if able, is := of.(T); is {

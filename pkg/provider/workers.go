@@ -130,10 +130,10 @@ type Request[W any] struct {
 	PoolField string
 	// Capability is the name of a worker capability that the provider defines, or of a reserved one.
 	Capability string
-	// Values of the capability that will do; at least one.
+	// Values of the capability, one of which is enough; at least one.
 	Values []string
 	// OnlyIfOffered is for a setting that asks for a reserved capability and that worker pools had before there was the
-	// capability. Where the operator does not offer it, the request counts for nothing, and the Shoot gets a warning. It is
+	// capability. Where the operator does not offer it, the request is ignored, and the Shoot gets a warning. It is
 	// offered in a profile that registers it, or in whose provider config a flavor declares it. For a capability of the
 	// provider itself see [capability.Definition].OnlyIfRegistered.
 	OnlyIfOffered bool

@@ -70,7 +70,7 @@ func explain(f *finding.Finding, at *field.Path, changes []Change) {
 	if f.Origin == strictjson.OriginFieldType {
 		below := slices.Index(names, "capabilities") + 1
 		if below > 0 && below < len(names) && slices.Contains(references, names[below]) {
-			f.Detail = names[below] + " is no capability: write it beside capabilities, not under it; look at the indentation"
+			f.Detail = names[below] + " is not a capability: write it beside capabilities, not under it; check the indentation"
 			f.Suggestion = nil
 		}
 		return
@@ -196,7 +196,7 @@ type Unread struct {
 	meant map[string]bool
 }
 
-// UnreadIn returns the places in what decoding a config at the path has reported. Other findings count for nothing.
+// UnreadIn returns the unread places, from the findings of decoding a config at the path. Other findings are ignored.
 func UnreadIn(errs finding.List, at *field.Path) Unread {
 	var u Unread
 	for _, err := range errs {

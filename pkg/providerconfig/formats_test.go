@@ -19,8 +19,8 @@ func TestReadyMadeFindings(t *testing.T) {
 	at := field.NewPath("x")
 	for got, want := range map[string]string{
 		providerconfig.ReferenceMissing(at, "the image ID").Error():           "x: Required value: the image ID is missing; write it as x, or remove the entry",
-		providerconfig.NotSupported("r", at, "c", []string{"a", "b"}).Error(): `x: Unsupported value: "c": c is not possible here; write one of a, b`,
-		providerconfig.NotSupported("r", at, "", []string{"a"}).Error():       `x: Unsupported value: "": "" is not possible here; write one of a`,
+		providerconfig.NotSupported("r", at, "c", []string{"a", "b"}).Error(): `x: Unsupported value: "c": c is not supported here; write one of a, b`,
+		providerconfig.NotSupported("r", at, "", []string{"a"}).Error():       `x: Unsupported value: "": "" is not supported here; write one of a`,
 		providerconfig.Exclusive("r", at, "id", "urn").Error():                "x: Forbidden: id and urn exclude each other: keep one of them",
 		providerconfig.FieldIgnored("r", at, "there is a flavor").String():    "x: Forbidden: x is ignored, because there is a flavor; remove it",
 		providerconfig.FlavorArchitecture(at, "arm64").String(): "x: Forbidden: the architecture of a flavor is a capability: " +

@@ -43,27 +43,30 @@ var rules = slices.Concat(finding.On(finding.ObjectFile,
 		"Look at the line, and at the one before it: indentation, a missing colon, an unclosed quote or bracket."),
 ), finding.On(finding.ObjectAny,
 	finding.Denies(strictjson.OriginDuplicateKey,
-		"A key stands twice in one mapping. One of the two values would be lost without a word.",
-		"Remove or rename one of the two. Often the second is meant for a place elsewhere: check its indentation."),
+		"A key occurs twice in one mapping. One of the two values would be lost silently.",
+		"Remove or rename one of the two. Often the second one belongs elsewhere: check its indentation."),
 	finding.Denies(strictjson.OriginUnknownField,
-		"A field does not exist where it stands, in Gardener's API or in the provider config.",
+		"A field does not exist at this place, in Gardener's API or in the provider config.",
 		"Correct the spelling, or the indentation. Field names are case-sensitive."),
 	finding.Denies(strictjson.OriginFieldType,
-		"A value has the wrong type or form: a string where a list belongs, an amount that is no quantity.",
+		"A value has the wrong type or form: a string where a list belongs, an amount that is not a quantity.",
 		"Write what the message says is expected. Versions and IDs that look like numbers need quotes."),
 	finding.Denies(ruleConfigMissing,
-		"A CloudProfile of this provider needs a provider config: without it no image could ever be found. A Shoot needs the configs that the provider reads.",
+		"A CloudProfile of this provider needs a provider config: without it no image can be found. A Shoot needs the configs that the "+
+			"provider reads.",
 		"Add the config with the `apiVersion` and `kind` that the message names; in a CloudProfile, map every image version there."),
 	finding.Denies(RuleConfigKind,
-		"The provider config carries an `apiVersion` or `kind` that the extension does not read.",
+		"The provider config has an `apiVersion` or `kind` that the extension does not read.",
 		"Write the `apiVersion` and `kind` that the message names. A config of another provider does not belong here: look at `spec.type`, too."),
 ), finding.On(finding.ObjectShoot,
 	finding.Warns(RuleWorkerFieldUnknown,
-		"The `providerConfig` of a worker pool has a field that is not known here. What reads the config is the extension of the cloud, and a later version of it may have the field. If it has not, it refuses the Shoot.",
-		"Correct the spelling, or the indentation. If the field is right, nothing has to be done: no image depends on it."),
+		"The `providerConfig` of a worker pool has a field that is not known here. The extension of the cloud reads the config, and a "+
+			"later version of it may have the field. Otherwise it refuses the Shoot.",
+		"Correct the spelling, or the indentation. If the field is right, ignore the warning: no image depends on it."),
 ), finding.On(finding.ObjectCloudProfile,
 	finding.Denies(RuleFormatMixed,
-		"One version entry has the fields of both formats: `regions`, say, or what else names the image in the legacy one, and `capabilityFlavors`.",
+		"One version entry has the fields of both formats: `regions`, or another field that names the image in the legacy format, and "+
+			"`capabilityFlavors`.",
 		"Move the regions into the flavors and remove `regions`. An architecture is a capability of a flavor. Only different versions may differ in format."),
 	finding.Warns(ruleImageIgnored,
 		"A version has `capabilityFlavors` and, beside them, an `image`, which belongs to the legacy format and is ignored.",
@@ -135,7 +138,7 @@ func FlavorArchitecture(at *field.Path, architecture string) finding.Finding {
 func NotSupported(rule string, at *field.Path, value string, possible []string) *field.Error {
 	return (&field.Error{
 		Type: field.ErrorTypeNotSupported, Field: at.String(), BadValue: value,
-		Detail: fmt.Sprintf("%s is not possible here; write one of %s", words.Quoted(value), strings.Join(possible, ", ")),
+		Detail: fmt.Sprintf("%s is not supported here; write one of %s", words.Quoted(value), strings.Join(possible, ", ")),
 	}).WithOrigin(rule)
 }
 

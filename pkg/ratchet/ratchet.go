@@ -47,7 +47,7 @@ func Excuse(updated, stored Judged) finding.Report {
 	if len(updated.Report.Errors) == 0 || len(stored.Report.Errors) == 0 || updated.Report.ErrorsLeftOut {
 		return updated.Report
 	}
-	shared := numbers{}
+	shared := interner{}
 	was, is := treeOf(stored.Object, shared), treeOf(updated.Object, shared)
 	known := excuses{}
 	for _, f := range slices.Concat(stored.Report.Errors, stored.Report.Silenced) {

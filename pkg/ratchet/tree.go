@@ -18,10 +18,10 @@ import (
 	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
-// numbers gives every text a number of its own, so that what is large is compared once, however often it is asked for.
-type numbers map[string]string
+// interner maps every text to a short one of its own, so that large texts are compared once, however often they are needed.
+type interner map[string]string
 
-func (n numbers) of(text string) string {
+func (n interner) of(text string) string {
 	number, found := n[text]
 	if !found {
 		number = strconv.Itoa(len(n) + 1)
@@ -39,10 +39,10 @@ type node struct {
 	says, knownBy string
 }
 
-// tree is an object as JSON. Trees that are compared share their numbers.
+// tree is an object as JSON. Trees that are compared share their texts.
 type tree struct {
-	root    *node
-	numbers numbers
+	root  *node
+	texts interner
 	// vocabulary has the values of each registered capability, as says returns them; empty if the object registers none.
 	vocabulary map[string][]string
 	// extents keeps what the method extent has returned, by the address of the first part: findings share extents.
@@ -50,8 +50,8 @@ type tree struct {
 }
 
 // treeOf returns an object as JSON; what cannot be written as such has no parts.
-func treeOf(object any, shared numbers) *tree {
-	t := &tree{numbers: shared, vocabulary: map[string][]string{}, extents: map[*fieldpath.Path]string{}}
+func treeOf(object any, shared interner) *tree {
+	t := &tree{texts: shared, vocabulary: map[string][]string{}, extents: map[*fieldpath.Path]string{}}
 	if raw, err := json.Marshal(object); err == nil {
 		t.root = read(jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)))
 	}
@@ -100,11 +100,11 @@ func (t *tree) says(n *node) string {
 		return "0"
 	case n.says != "":
 	case n.members != nil:
-		n.says = t.numbers.of("{" + t.fields(n, slices.Sorted(maps.Keys(n.members))))
+		n.says = t.texts.of("{" + t.fields(n, slices.Sorted(maps.Keys(n.members))))
 	case n.elements != nil:
-		n.says = t.numbers.of("[" + strings.Join(t.said(n.elements), ","))
+		n.says = t.texts.of("[" + strings.Join(t.said(n.elements), ","))
 	default:
-		n.says = t.numbers.of(n.text)
+		n.says = t.texts.of(n.text)
 	}
 	return n.says
 }
@@ -191,14 +191,14 @@ func (t *tree) knownBy(element *node, list string, inConfig bool) string {
 	names := []string{"name", "version", "region", "domain"}
 	switch {
 	case list == "capabilityFlavors" && inConfig:
-		return t.numbers.of("known by " + t.declared(element.members["capabilities"]))
+		return t.texts.of("known by " + t.declared(element.members["capabilities"]))
 	case list == "capabilityFlavors": // in core a flavor is the map of its capabilities
-		return t.numbers.of("known by " + t.declared(element))
+		return t.texts.of("known by " + t.declared(element))
 	case list == "regions":
 		names = []string{"name", capability.Architecture}
 	}
 	if text := t.fields(element, names); text != "" {
-		return t.numbers.of("known by " + text)
+		return t.texts.of("known by " + text)
 	}
 	return t.says(element)
 }
@@ -239,7 +239,7 @@ func (t *tree) extent(parts []fieldpath.Path) string {
 			said = append(said, place+"="+t.says(n))
 		}
 		slices.Sort(said)
-		number = t.numbers.of(strings.Join(said, "\n"))
+		number = t.texts.of(strings.Join(said, "\n"))
 		t.extents[&parts[0]] = number
 	}
 	return number

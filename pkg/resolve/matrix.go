@@ -17,9 +17,8 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Matrix answers for everything that a worker pool could be by one profile: each image version on each machine type in
-// each region, for each thing that it may ask for. It answers as [Explain] does, for tens of thousands of
-// combinations. It is not safe for concurrent use. [NewMatrix] makes one.
+// Matrix answers for all possible worker pools of one profile: each image version on each machine type in each region, with each possible
+// request. It answers as [Explain] does, for tens of thousands of combinations. It is not safe for concurrent use. [NewMatrix] makes one.
 type Matrix[R any] struct {
 	Resolver[R]
 	templates []Template
@@ -42,9 +41,8 @@ func NewMatrix[R any](p *profile.Profile[R]) *Matrix[R] {
 	return m
 }
 
-// Requests returns how many things a worker pool may ask for. Explain and Choose know them by their indices: the first
-// is to ask for nothing special, each of the others is one setting, or a property like secure boot, whose capability the
-// profile offers.
+// Requests returns the number of possible requests of a worker pool. Explain and Choose identify them by their indices: the first is to
+// ask for nothing special, each of the others is one setting, or a property like secure boot, whose capability the profile offers.
 func (m *Matrix[R]) Requests() int { return len(m.templates) }
 
 // Settings returns what the request of an index is in itself: a property of the worker pool, or what a setting of its
@@ -77,8 +75,8 @@ func (m *Matrix[R]) Versions() []Combination {
 	return versions
 }
 
-// Groups returns the names of the machine types, those together that get the same answers for every image version in
-// every region, whatever is asked for. Groups, and the machine types of each, are in the order of the profile.
+// Groups returns the names of the machine types, grouped by equal answers for every image version in every region, with every request.
+// Groups, and the machine types of each, are in the order of the profile.
 func (m *Matrix[R]) Groups() [][]string {
 	var groups [][]string
 	index, known := map[string]int{}, map[string]int{}
@@ -110,13 +108,12 @@ func (m *Matrix[R]) Capabilities(machineType string) v1beta1.Capabilities {
 	return machine.Set.Capabilities()
 }
 
-// Choose returns the index of the flavor that a worker pool boots which is such a combination, with the request of an
-// index; -1 if there is none.
+// Choose returns the index of the flavor that a worker pool of this combination boots, with the request of an index; -1 if there is none.
 func (m *Matrix[R]) Choose(of Combination, request int) int {
 	return Answer(m.Profile, &m.questions[of.MachineType][request], of)
 }
 
-// ChooseBy returns what [Matrix.Choose] does by another preference order.
+// ChooseBy returns the choice of [Matrix.Choose] in another preference order.
 func (m *Matrix[R]) ChooseBy(order capability.Order, of Combination, request int) int {
 	q := m.questions[of.MachineType][request]
 	q.Request.Order = order
@@ -138,13 +135,13 @@ func (m *Matrix[R]) Supported(of Combination) []capability.Set {
 	return sets
 }
 
-// Explain answers as the function [Explain] does for a worker pool which is such a combination, with the request of an
-// index. What a providerConfig asks for is taken to be asked for; the pool has none.
+// Explain answers like the function [Explain] for a worker pool of this combination, with the request of an index. Requests of a
+// providerConfig are made without one.
 func (m *Matrix[R]) Explain(of Combination, request int) Resolution[R] {
 	return m.resolve(m.pool(of, request), true, m.templates[request].More...)
 }
 
-// Suggest returns what Explain suggests for a combination for which there is no image.
+// Suggest returns the suggestions of Explain for a combination without an image.
 func (m *Matrix[R]) Suggest(of Combination, request int) []Suggestion {
 	q := m.questions[of.MachineType][request]
 	if len(q.Unmet) > 0 {

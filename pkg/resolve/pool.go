@@ -59,8 +59,8 @@ type Resolution[R any] struct {
 	Suggestions []Suggestion
 }
 
-// Pool finds the image that a worker pool boots (semantics S3 to S6), or says why there is none and what would
-// work (S13). Admission, command line and worker controller ask it. Safe for concurrent use.
+// Pool finds the image that a worker pool boots (semantics S3 to S6), or the reason why there is none, with suggestions (S13). Admission,
+// command line and worker controller call it. Safe for concurrent use.
 func Pool[R any](p *profile.Profile[R], pool provider.Pool) Resolution[R] {
 	return Resolver[R]{Profile: p}.Pool(pool)
 }

@@ -116,7 +116,7 @@ func (p Resolver[R]) rejections(r *Resolution[R], known *capability.Requirement)
 	}
 	if slip := p.misspeltRegion(r); slip != nil {
 		r.cause = "at " + slip.NamePath().String()
-		return fmt.Sprintf("the profile has images for %s, which is none of its regions, and may mean %s, %s; repair that first",
+		return fmt.Sprintf("the profile has images for %s, which is not one of its regions, and may mean %s, %s; repair that first",
 			words.Quoted(slip.Region), r.Pool.Region, r.cause)
 	}
 	rejections := make([]string, 0, len(r.Decision.Verdicts))

@@ -48,16 +48,19 @@ var (
 		"A worker pool asks for a machine type that the profile does not have.",
 		"Use one of the machine types that the message suggests.")
 	RuleRequestUnregistered = finding.Denies("worker-capability-not-registered",
-		"A worker pool asks, by a setting of its `providerConfig`, for a capability that the profile does not register. So no image can have declared it, and the pool would get one that does not do what it asks for.",
+		"A worker pool asks, by a setting of its `providerConfig`, for a capability that the profile does not register. So no image "+
+			"can have declared it, and the pool would get one without the requested feature.",
 		"The operator registers the capability in `spec.machineCapabilities` and declares it on the flavors of images that "+
 			"support it, in core and in the provider config: see docs/concepts/worker-capabilities.md. Until then, remove the setting "+
 			"from the worker pool.")
 	ruleRequestUnmet = finding.Denies("worker-request-unmet",
-		"A worker pool asks for a feature, and no flavor of its image version that fits its machine type supports it; or the machine type does not. Unlike a capability of hardware, a feature that an image does not declare is one that it does not have.",
+		"A worker pool asks for a feature, and no flavor of its image version that fits its machine type supports it; or the machine "+
+			"type does not. Unlike with a hardware capability, an image lacks each feature that it does not declare.",
 		"Use one of the versions, images or machine types that the message suggests, or remove the setting. If the image "+
 			"does support the feature, the operator has to declare it on its flavor.")
 	RuleMachineUnmet = finding.Denies("machine-type-request-unmet",
-		"A worker pool asks for something that its machine type cannot do, as the profile says: a root disk on a volume, for example, on a machine type without volumes. Its machines would fail.",
-		"Use one of the machine types that the message suggests, or remove the setting from the worker pool. If the machine type can do it, "+
-			"the operator has to declare that in `spec.machineTypes`.")
+		"A worker pool asks for something that its machine type does not support, according to the profile: a root disk on a volume, "+
+			"for example, on a machine type without volumes. Its machines would fail.",
+		"Use one of the machine types that the message suggests, or remove the setting from the worker pool. If the machine type does "+
+			"support it, the operator has to declare that in `spec.machineTypes`.")
 )

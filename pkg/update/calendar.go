@@ -114,31 +114,31 @@ func keyOfText(text *string) string {
 	return "=" + *text
 }
 
-// sight is maintenance by one of the two profiles, at some time.
-type sight[R any] struct {
+// forecast is maintenance by one of the two profiles, at some time.
+type forecast[R any] struct {
 	*maintenance.Maintainer
 	boots filters
-	// looks has what becomes of Shoots, by what those that are alike have in common.
+	// looks has the outlooks of Shoots, by the common key of similar ones.
 	looks map[string]*maintenance.Outlook
 }
 
 // at returns maintenance by the profiles before and after the update, at a time; now, if that has come already.
-func (l *look[R]) at(when time.Time) *[2]sight[R] {
-	return memo.Get(l.sights, when, func() *[2]sight[R] {
+func (l *look[R]) at(when time.Time) *[2]forecast[R] {
+	return memo.Get(l.forecasts, when, func() *[2]forecast[R] {
 		was, is := l.was, l.is
 		if after := when.Sub(l.now); after > 0 {
 			workers := l.After.Provider().Workers()
 			was = maintenance.NewMaintainer(l.library, maintenance.After(l.Before.Spec(), after), workers)
 			is = maintenance.NewMaintainer(l.library, maintenance.After(l.After.Spec(), after), workers)
 		}
-		return &[2]sight[R]{
+		return &[2]forecast[R]{
 			{was, l.wasBoots, map[string]*maintenance.Outlook{}}, {is, l.isBoots, map[string]*maintenance.Outlook{}},
 		}
 	})
 }
 
-// look returns what becomes of a Shoot. Why its worker pools boot nothing does not matter.
-func (s *sight[R]) look(user *User, pools []provider.Pool, by maintenance.Admission) *maintenance.Outlook {
+// look returns the outlook of a Shoot. The reasons why its worker pools boot nothing do not matter.
+func (s *forecast[R]) look(user *User, pools []provider.Pool, by maintenance.Admission) *maintenance.Outlook {
 	return memo.Get(s.looks, s.Alike(user.Shoot, pools), func() *maintenance.Outlook {
 		boots := make([]maintenance.Filter, len(pools))
 		for i := range pools {
@@ -205,9 +205,9 @@ func (l *look[R]) expires(e *Expiry, user int, pools []provider.Pool) {
 
 // outlooks return what becomes of a Shoot once a date has come, before and after the update.
 func (l *look[R]) outlooks(date time.Time, user int, pools []provider.Pool) (was, is func() *maintenance.Outlook) {
-	sights := l.at(date.Add(time.Second))
-	return func() *maintenance.Outlook { return sights[0].look(&l.Users[user], pools, l.Admission) },
-		func() *maintenance.Outlook { return sights[1].look(&l.Users[user], pools, l.Admission) }
+	forecasts := l.at(date.Add(time.Second))
+	return func() *maintenance.Outlook { return forecasts[0].look(&l.Users[user], pools, l.Admission) },
+		func() *maintenance.Outlook { return forecasts[1].look(&l.Users[user], pools, l.Admission) }
 }
 
 // expiry returns the entry for a version, which the profile itself may have already.
@@ -232,8 +232,8 @@ func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 	}) {
 		return
 	}
-	sights := l.at(l.now)
-	was, is := sights[0].look(user, pools, l.Admission), sights[1].look(user, pools, l.Admission)
+	forecasts := l.at(l.now)
+	was, is := forecasts[0].look(user, pools, l.Admission), forecasts[1].look(user, pools, l.Admission)
 	for k, pool := range pools {
 		if pool.Image == "" || pool.Version == "" {
 			continue
@@ -376,8 +376,8 @@ func (l *look[R]) kubernetesDate(change *KubernetesChange, date *time.Time, chos
 // without the update: to the change of the version that it gets or, if nothing changes about that, to the one that it would have got,
 // or that it has. What a date does stands there already.
 func (l *look[R]) kubernetesNext(user int, pools []provider.Pool) {
-	sights := l.at(l.now)
-	was, is := sights[0].look(&l.Users[user], pools, l.Admission), sights[1].look(&l.Users[user], pools, l.Admission)
+	forecasts := l.at(l.now)
+	was, is := forecasts[0].look(&l.Users[user], pools, l.Admission), forecasts[1].look(&l.Users[user], pools, l.Admission)
 	l.ownKubernetes(user, func(pool int, version string, at Pool) {
 		_, former := was.Kubernetes(pool)
 		fate, changes := fateOf(at, func() (maintenance.Action, string) { return was.Kubernetes(pool) },

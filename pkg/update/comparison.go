@@ -96,7 +96,7 @@ func (c *comparison[R]) pool(pool provider.Pool) *compared[R] {
 }
 
 // requestedBy returns what a worker pool asks for after an update, or before it if that is more: what is asked of machine types only
-// counts for nothing where it is not registered.
+// is ignored where it is not registered.
 func requestedBy(was, is *profile.Question) []capability.Requirement {
 	before, after := was.Requested(), is.Requested()
 	if len(before) > len(after) {

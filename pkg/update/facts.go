@@ -52,7 +52,7 @@ type User struct {
 // Name returns the name of the Shoot, as NAMESPACE/NAME.
 func (u *User) Name() string { return u.Shoot.Namespace + "/" + u.Shoot.Name }
 
-// Changes are what an update does. There are no words in it.
+// Changes are the effects of an update, as facts without messages.
 type Changes[R any] struct {
 	// Choices are the combinations for which another image is booted, or one instead of none: of the worker pools that there are,
 	// in their order; and of all that there could be, before those, if a view asks for them.

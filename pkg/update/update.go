@@ -94,8 +94,8 @@ type look[R any] struct {
 	// known has the choice of each comparison, nil if nothing changes.
 	known map[*compared[R]]*Choice[R]
 	// regional has the choices about regions that the update removes.
-	regional map[asked]*Choice[R]
-	sights   map[time.Time]*[2]sight[R]
+	regional  map[asked]*Choice[R]
+	forecasts map[time.Time]*[2]forecast[R]
 }
 
 // view collects the facts of a view.
@@ -106,7 +106,7 @@ func (c *collector[R]) view(index int, v *View[R]) {
 		was: maintenance.NewMaintainer(c.library, v.Before.Spec(), workers), is: maintenance.NewMaintainer(c.library, v.After.Spec(), workers),
 		wasBoots: bootsBy(v.Before), isBoots: bootsBy(v.After),
 		known: map[*compared[R]]*Choice[R]{}, regional: map[asked]*Choice[R]{},
-		sights: map[time.Time]*[2]sight[R]{},
+		forecasts: map[time.Time]*[2]forecast[R]{},
 	}
 	l.meanings()
 	if v.All {

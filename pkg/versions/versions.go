@@ -19,7 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ExpiryOf returns when a version expires; nil if that is not said. Beside a lifecycle an expiration date counts for nothing, as for
+// ExpiryOf returns when a version expires; nil if it does not. Beside a lifecycle an expiration date is ignored, as for
 // Gardener. Time zones are left out.
 func ExpiryOf(v v1beta1.ExpirableVersion) *time.Time {
 	var at *metav1.Time

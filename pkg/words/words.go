@@ -19,7 +19,7 @@ const maxNames = 5
 // Few joins names for a message: the first five, and how many more there are.
 func Few(names []string) string { return JoinFew(names, ", ") }
 
-// JoinFew does the same with another separator.
+// JoinFew joins the first five clauses with a separator, and adds how many more there are, see [Few].
 func JoinFew(clauses []string, separator string) string {
 	return JoinFirst(len(clauses), clauses[:min(len(clauses), maxNames)], separator)
 }
@@ -72,18 +72,18 @@ func Quoted(name string) string {
 }
 
 // Printable returns a text in which each character that is not printable is an escape sequence, as [strconv.Quote] writes it:
-// \x1b, \n, \u202e. So is each byte that is no UTF-8. All else stays as it is, backslashes and quotation marks, too. The result is
-// one line, which does nothing to a terminal.
+// \x1b, \n, \u202e. Bytes that are not UTF-8 are escaped, too. Everything else stays, also backslashes and quotation marks.
+// The result is one line, which is harmless to a terminal.
 func Printable(text string) string { return printable(text, func(string) bool { return false }) }
 
-// PrintableLines does the same with a text of several lines: the ends of lines and tabs stay.
+// PrintableLines is like [Printable] for a text of several lines: line ends and tabs stay.
 func PrintableLines(text string) string {
 	return printable(text, func(rest string) bool {
 		return rest[0] == '\n' || rest[0] == '\t' || strings.HasPrefix(rest, "\r\n")
 	})
 }
 
-// printable does so but for what stays at the begin of a rest of the text.
+// printable escapes a text, see [Printable], except where stays returns true for the rest of the text.
 func printable(text string, stays func(rest string) bool) string {
 	if utf8.ValidString(text) && strings.TrimLeftFunc(text, strconv.IsPrint) == "" {
 		return text

@@ -103,7 +103,7 @@ func (s *Images[R]) Of(q Question[R]) (Image[R], error) {
 	return Image[R]{Reference: ref, Flavor: flavor, Record: record, Faults: r.Further, Replaced: replaced}, nil
 }
 
-// Error says why there is no image for a worker pool.
+// Error is the reason why there is no image for a worker pool.
 type Error struct {
 	// Reason is one of those of packages imageselector and profile: the profile lacks the image, its version, the
 	// machine type, or a capability that the pool asks for; no flavor fits; those that fit have no image in the region.

@@ -40,7 +40,7 @@ var _ = Describe("An update of a CloudProfile that locks Shoots", func() {
 		{
 			"by removing their machine type", "locked-type",
 			"machine type medium_4_8 is removed and still used by Shoot garden-demo/locked-type (1 pool); " +
-				"no later update of them passes Gardener, not even the confirmation of their deletion",
+				"Gardener rejects all later updates of them, even the confirmation of their deletion",
 			func(p *v1beta1.CloudProfile) { p.Spec.MachineTypes = slices.Delete(p.Spec.MachineTypes, 0, 1) },
 			func(p *v1beta1.CloudProfile) { p.Spec = openstack("").Spec },
 			apierrors.IsServiceUnavailable,

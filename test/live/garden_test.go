@@ -183,8 +183,8 @@ var _ = Describe("On a garden", func() {
 	It("Shoots of other providers are answered for by core, and their profiles are a warning", func() {
 		a := capkit([]string{"select", "-A", "--kubeconfig", g.Kubeconfig()}, "openstack")
 		Expect(a.status).To(Equal(0), a.stderr)
-		Expect(a.stderr).To(ContainSubstring("note: provider aws is not known to this command, and its provider config is not read: " +
-			"answers about it are by core alone\n"))
+		Expect(a.stderr).To(ContainSubstring("note: provider aws is unknown to this command, and its provider config is not read: " +
+			"answers are based on core alone\n"))
 		Expect(a.stdout).To(ContainSubstring(" boots by core alone\n"))
 		a = capkit([]string{"lint", "-A", "--kubeconfig", g.Kubeconfig()}, "openstack")
 		Expect(a.status).To(Equal(0), a.stdout)

@@ -34,14 +34,14 @@ func Select(c *command.Call) *cobra.Command {
 	return question(c, &cobra.Command{
 		Use:        "select FILE...",
 		SuggestFor: []string{"which", "image"},
-		Short:      "Say which image a worker pool boots",
-		Long: `Says which image a worker pool boots: one that the flags describe, or each one of the Shoots in the files. Where a
-Shoot leaves the image or its version to Gardener, the answer is about what Gardener fills in when the pool is created or, with
---webhook=true or a cluster that has it, the webhook mutate-shoot of capkit's admission component.
+		Short:      "Show which image a worker pool boots",
+		Long: `Shows which image a worker pool boots: one described by flags, or each one of the Shoots in the files. If a Shoot leaves the image
+or its version to Gardener, the answer is for the version that Gardener fills in when the pool is created or, with --webhook=true
+or a cluster that has it, for the choice of the webhook mutate-shoot of capkit's admission component.
 
-A worker pool may ask for features that its image must have declared: by its providerConfig, which --worker-config gives to
-a question by flags, and by properties like secure boot, which have flags of their own. Whether the profile allows what else a
-providerConfig has, such as a server group, is not looked at here: lint checks that, in a Shoot.`,
+A worker pool may ask for features that its image must have declared: by its providerConfig, which is given with --worker-config
+for a question by flags, and by properties like secure boot, which have their own flags. Whether the profile allows other settings
+of a providerConfig, such as a server group, is not checked here: use lint with a Shoot for that.`,
 		Example: "  capkit select --image gardenlinux --version 1877.5.0 --machine-type medium_4_8 --region europe cloudprofile.yaml\n" +
 			"  capkit select --image gardenlinux --version 1877.5.0 --machine-type medium_4_8 --region europe " +
 			"--worker-config workerconfig.yaml cloudprofile.yaml\n" +

@@ -156,10 +156,10 @@ func Capabilities(c *command.Call) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "capabilities",
-		Short: "List what worker pools can ask of an image or a machine type, and by which settings",
+		Short: "List what worker pools can ask of an image or a machine type, and with which settings",
 		Long: `Lists the worker capabilities: those that are reserved for Gardener and known in every profile, and those of each provider,
-which a profile has to register before worker pools can ask for them. For each it gives the values, best first, what an
-image has that does not declare it, and the settings of a worker pool that ask for a value.`,
+which a profile has to register before worker pools can ask for them. For each it shows the values, best first, the value of
+images that do not declare it, and the settings of a worker pool that ask for a value.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 
 		Example: "  capkit capabilities\n  capkit capabilities -o json",

@@ -25,11 +25,11 @@ func Explain(c *command.Call) *cobra.Command {
 	return question(c, &cobra.Command{
 		Use:        "explain FILE...",
 		SuggestFor: []string{"why"},
-		Short:      "Show why a worker pool boots the image that it boots, or none",
-		Long: `Takes what select takes and shows how the choice is made: the vocabulary, what the machine type supports and the worker
-pool asks for, what becomes of every flavor of the image version, and the comparisons that decide. If the pool's
-providerConfig has settings that replace its machines when they change, these come last. Whether the profile allows them is
-not looked at here: lint checks that, in a Shoot.`,
+		Short:      "Show why a worker pool boots an image, or none",
+		Long: `Takes the same input as select and shows how the choice is made: the vocabulary, the capabilities of the machine type and the
+requests of the worker pool, the verdict for each flavor of the image version, and the comparisons that decide. Settings in the
+pool's providerConfig that replace its machines when they change come last. Whether the profile allows them is not checked here:
+use lint with a Shoot for that.`,
 		Example: "  capkit explain --image ubuntu --version 1.0.0 --machine-type general-medium --region local cloudprofile.yaml\n" +
 			"  capkit explain --image ubuntu --version 1.0.0 --machine-type general-medium --region local " +
 			"--secure-boot --update-strategy AutoInPlaceUpdate cloudprofile.yaml",

@@ -144,7 +144,7 @@ func rowOf(p input.AnyProfile, r *resolve.Resolution[any], name string, values [
 		if q.Capability == name {
 			asks := fmt.Sprintf("%s (%s)", strings.Join(q.Values, ", "), q.Setting)
 			if p.Vocabulary().Ignores(q) {
-				asks += ", which counts for nothing"
+				asks += ", which is ignored"
 			}
 			asked = append(asked, asks)
 		}

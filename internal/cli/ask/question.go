@@ -68,9 +68,9 @@ func question(c *command.Call, cmd *cobra.Command, reasons bool) *cobra.Command 
 	}
 	f, pool, strategy := cmd.Flags(), &flags.pool, (*string)(&flags.pool.Worker.UpdateStrategy)
 	f.StringVar(&pool.Image, "image", "", "`NAME` of the machine image")
-	f.StringVar(&pool.Version, "version", "", "`VERSION` of the machine image, or of the worker pools that are asked about")
-	f.StringVar(&pool.MachineType, "machine-type", "", "`NAME` of the machine type, or that of the worker pools that are asked about")
-	f.StringVar(&pool.Region, "region", "", "`REGION` of the Shoot, or of those that are asked about")
+	f.StringVar(&pool.Version, "version", "", "`VERSION` of the machine image, or of the worker pools to show")
+	f.StringVar(&pool.MachineType, "machine-type", "", "`NAME` of the machine type, or that of the worker pools to show")
+	f.StringVar(&pool.Region, "region", "", "`REGION` of the Shoot, or of the Shoots to show")
 	f.StringVar(&pool.Architecture, "architecture", "",
 		"`ARCHITECTURE` of the worker pool, for machine types that name none")
 	flags.filter.Flags(cmd)
@@ -225,7 +225,7 @@ func ask(g *input.Given, flags *poolFlags, stdin io.Reader) (answered, error) {
 	err = flags.outOfPlace()
 	if err == nil && len(g.Shoots.All)+len(g.Findings) == 0 {
 		if err = flags.Nothing(g, "Shoot"); err != nil {
-			err = errors.Join(err, errors.New("a pool without a Shoot is asked about by --image, --version, --machine-type and --region"))
+			err = errors.Join(err, errors.New("for a pool without a Shoot, use --image, --version, --machine-type and --region"))
 		}
 	}
 	filter := &flags.filter
@@ -443,7 +443,7 @@ func workerConfig(g *input.Given,
 		}
 		problems = []manifest.Problem{{
 			File: file, Line: 1, Column: 1, Rule: manifest.RuleNotAnObject,
-			Message: "there is no worker config in here: write it, or leave out --worker-config",
+			Message: "the file has no worker config: write it, or leave out --worker-config",
 		}}
 	}
 	before := len(g.Findings)

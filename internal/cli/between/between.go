@@ -56,7 +56,7 @@ func (d *differ) values(at fieldpath.Path, old, want any) {
 	}
 }
 
-// members does so for some members of a mapping, of which one of the two may have none.
+// members adds the operations for some members of a mapping, of which one of the two may have none.
 func (d *differ) members(at fieldpath.Path, old, want map[string]any) {
 	var gone []*spare
 	names, renamed := slices.Sorted(maps.Keys(old)), renames(old, want)

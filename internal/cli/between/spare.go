@@ -103,7 +103,7 @@ func (d *differ) makeMembers(members map[string]any, path string, takes map[stri
 	}
 }
 
-// makeItem does so for an item: it is one that is deleted, if members are deleted of that or added to it, and not both.
+// makeItem makes an item from a deleted one, if members are either deleted from it or added to it, but not both.
 func (d *differ) makeItem(value any, path string, takes map[string]edit.Take) {
 	members := mapping(value)
 	former := d.take(func(s *spare) bool {

@@ -30,7 +30,7 @@ const (
 	Locked Kind = "locked"
 	// NoMachines: worker pools that boot something get no new machines any more, by the policy of the provider (semantics S14).
 	NoMachines Kind = "no-machines"
-	// Kept: worker pools go on with what their machine classes boot, which the profile no longer has for them (semantics S14).
+	// Kept: worker pools keep booting the images of their machine classes, which the profile no longer has for them (semantics S14).
 	Kept Kind = "kept"
 	// Maintenance: a version that Gardener's maintenance would choose for worker pools that do not boot it.
 	Maintenance Kind = "maintenance"

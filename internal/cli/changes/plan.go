@@ -51,7 +51,7 @@ func inWords[R any](compares bool, facts *update.Changes[R], views []update.View
 		w.add(Change{
 			Kind: Locked, MachineType: l.MachineType, Image: l.Image, Version: l.Version,
 			Message: "no flavor in core fits the machine type any more: Gardener refuses every later update of these " +
-				"Shoots, even the confirmation of their deletion; leave that as it was",
+				"Shoots, even the confirmation of their deletion; revert this",
 		}, l.Pools)
 	}
 	w.blocked(facts.Blocked)

@@ -185,7 +185,7 @@ func (u *Update) noteOverrides(child *input.Source[v1beta1.NamespacedCloudProfil
 		return
 	}
 	slices.Sort(overridden)
-	u.Before.Notes = append(u.Before.Notes, fmt.Sprintf("NamespacedCloudProfile %s gives another expirationDate to %s, which counts for nothing beside "+
+	u.Before.Notes = append(u.Before.Notes, fmt.Sprintf("NamespacedCloudProfile %s gives another expirationDate to %s, which is ignored beside "+
 		"the lifecycle that NEW has: Gardener refuses later changes of it until it is removed there", child.Name, words.Few(overridden)))
 }
 

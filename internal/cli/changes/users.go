@@ -96,7 +96,7 @@ func (u *Update) noteRegions(updated input.AnyProfile, shoots []Shoot) {
 		}
 		if slices.Sort(names); len(names) > 0 {
 			u.Before.Notes = append(u.Before.Notes, fmt.Sprintf(
-				"region %s is removed: Gardener takes no new Shoots there; that alone changes nothing for the worker pools of %s %s",
+				"region %s is removed: Gardener accepts no new Shoots there; that alone changes nothing for the worker pools of %s %s",
 				region.Name, words.Plural(names, "Shoot"), words.Few(names)))
 		}
 	}

@@ -79,8 +79,8 @@ func (r *registration) look(rule string, registered word, at *field.Path, format
 	follows := func(f finding.Finding) bool {
 		return places[place{f.Origin, f.Field}] || f.Field == wrong.Field // whatever else is wrong with the word
 	}
-	wrong.Instead = r.take(follows)
-	wrong.Parts = wrong.Instead
+	wrong.Implied = r.take(follows)
+	wrong.Parts = wrong.Implied
 	r.wrong = append(r.wrong, wrong)
 }
 

@@ -119,77 +119,90 @@ func Rules(providers ...command.Provider) []finding.Rule {
 
 var manifestRules = []finding.Rule{
 	{Name: gardener.RuleCore, Severity: finding.SeverityError, Object: finding.ObjectAny,
-		Means:  "Gardener's own validation, the very code that runs in its API server, refuses the object.",
+		Means:  "Gardener's own validation, with the code of its API server, refuses the object.",
 		Repair: "The message is Gardener's. The troubleshooting table of its documentation of CloudProfile capabilities explains those about capabilities."},
 	{Name: gardener.RuleAdmission, Severity: finding.SeverityError, Object: finding.ObjectShoot,
-		Means: "Gardener's own admission, the plugins ShootMutator and ShootValidator of its API server, refuses the Shoot with its profile: " +
-			"a machine type or volume type is unavailable in a zone, a zone is not in the region, the name is too long for the project, and the like. " +
-			"What the inputs do not have beside it, such as its Project, Seed and credentials, is taken to be right.",
-		Repair: "The message is Gardener's, or says what would work. For a Shoot that exists, Gardener only refuses what an update changes; " +
-			"give it with its `uid`, as the API server has it, to be asked about that."},
+		Means: "Gardener's own admission, the plugins ShootMutator and ShootValidator of its API server, refuses the Shoot with its " +
+			"profile: a machine type or volume type is unavailable in a zone, a zone is not in the region, the name is too long for " +
+			"the project, and the like. Objects missing in the inputs, such as its Project, Seed and credentials, are assumed to be " +
+			"right.",
+		Repair: "The message is Gardener's, or says what would work. For an existing Shoot, Gardener only refuses errors in what an " +
+			"update changes: keep the `uid` in its manifest, as read from the API server, to check it as such."},
 	{Name: manifest.RuleNotAnObject, Severity: finding.SeverityError, Object: finding.ObjectFile,
 		Means:  "The document is not a Kubernetes object: it is a list or a plain value, or has no `apiVersion` and `kind`.",
-		Repair: "Add `apiVersion` and `kind`, or do not give the file to the command."},
+		Repair: "Add `apiVersion` and `kind`, or leave the file out of the inputs."},
 	{Name: manifest.RuleTooLarge, Severity: finding.SeverityError, Object: finding.ObjectFile,
-		Means:  "The file, or what its aliases amount to, is larger or nested deeper than any object that could be stored.",
+		Means:  "The file, with its aliases expanded, is larger or nested more deeply than any object that can be stored.",
 		Repair: "Split the file; an object of more than 1.5 MiB is not accepted by the API server in any case."},
 	{Name: input.RuleObjectKind, Severity: finding.SeverityError, Object: finding.ObjectAny,
 		Means:  "The object looks like one of Gardener's, but its `apiVersion` or `kind` is not one that Gardener serves, or its `spec` is that of another kind.",
 		Repair: "Write `apiVersion: core.gardener.cloud/v1beta1` and the kind exactly as the message says."},
 	{Name: input.RuleObjectDuplicate, Severity: finding.SeverityError, Object: finding.ObjectAny,
 		Means: "Two documents describe one object: same kind, namespace and name. Only the first is used by the objects that refer to it.",
-		Repair: "Remove one of the two, or rename it. Folders of several landscapes, whose objects may have the same names, " +
-			"are given to the command one at a time."},
+		Repair: "Remove one of the two, or rename it. If folders of several landscapes have objects with the same names, run the " +
+			"command for each folder."},
 	{Name: input.RuleFlavorWrapped, Severity: finding.SeverityError, Object: finding.ObjectCloudProfile,
-		Means:  "A core flavor wraps its capabilities into a key `capabilities:`. In `spec.machineImages` a flavor *is* the map of its capabilities; only the flavors of the provider config have that key. The API server refuses the object.",
+		Means: "A core flavor wraps its capabilities in a key `capabilities:`. In `spec.machineImages` a flavor *is* the map of its " +
+			"capabilities; only the flavors of the provider config have that key. The API server refuses the object.",
 		Repair: "Remove the key and write its content in its place, as the message shows."},
 	{Name: check.RuleProfileMissing, Severity: finding.SeverityError, Object: finding.ObjectAny,
-		Means:  "A Shoot or NamespacedCloudProfile refers to a profile that is not among the inputs, or, at admission, does not exist. So it cannot be checked against it.",
-		Repair: "Give the manifest of the profile to the command as well, create the profile first, or correct the reference."},
+		Means: "A Shoot or NamespacedCloudProfile refers to a profile that is not among the inputs, or, at admission, does not exist. " +
+			"So it cannot be checked.",
+		Repair: "Include the manifest of the profile, create the profile first, or correct the reference."},
 	{Name: input.RuleProfileUnreadable, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,
 		Means:  "A Shoot refers to a profile whose manifest, or whose parent's, has errors that keep it from being read or rendered. The worker pools were not checked.",
 		Repair: "Repair the profile first."},
 	{Name: input.RuleProviderUnknown, Severity: finding.SeverityWarning, Escalates: true, Object: finding.ObjectCloudProfile,
-		Means: "The CloudProfile is of a provider type that the command does not know. Gardener's own rules were checked, the provider config " +
-			"was not looked at. If the type is almost that of a known one, lint takes that for an error.",
-		Repair: "Use the command of that provider's extension, if it has one. If it is the spelling, correct that."},
+		Means: "The CloudProfile is of a provider type that the command does not know. Gardener's own rules were checked, the provider " +
+			"config was not. If the type resembles a known one, lint reports an error.",
+		Repair: "Use the command of that provider's extension, if it has one. If the type is misspelt, correct it."},
 	{Name: transform.Rule, Severity: finding.SeverityError, Object: finding.ObjectAny, Command: "migrate",
-		Means: "A profile cannot be migrated as it was asked for: a worker pool would boot another image, the file is written in a way in " +
-			"which more would have to change than has to, versions that are to be joined differ in more than their images, or the legacy " +
-			"format has no place for what it says. Nothing is written, unless `--accept-changes` accepts other images: each is a warning then.",
-		Repair: "Do what the message says, at its line, and run the command again: write a value in place of an alias, for example, or say with " +
-			"`--machine-types` which machine types support what."},
+		Means: "A profile cannot be migrated as requested: a worker pool would boot another image, the notation of the file would " +
+			"require further changes, versions that are to be joined differ in more than their images, or the legacy format cannot " +
+			"express the profile. Nothing is written, unless `--accept-changes` accepts other images: each is then a warning.",
+		Repair: "Follow the message, at its line, and run the command again: for example, replace an alias with its value, or assign " +
+			"machine types with `--machine-types`."},
 	{Name: gardener.RuleNoLongerOffered, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,
-		Means:  "A Shoot uses what its profile does not offer any more, or not for long: a version of Kubernetes or of an image that has expired, expires within 30 days, or is unavailable yet, or a machine type with `usable: false`. Gardener refuses what has expired in a new Shoot; one that has it may keep it for now.",
-		Repair: "Use what the message names, or another machine type. For a Shoot that exists, plan the change."},
+		Means: "A Shoot uses something that its profile no longer offers, or not for long: a version of Kubernetes or of an image " +
+			"that has expired, expires within 30 days, or is unavailable yet, or a machine type with `usable: false`. Gardener refuses " +
+			"expired versions in a new Shoot; an existing one may keep them for now.",
+		Repair: "Use what the message names, or another machine type. For an existing Shoot, plan the change."},
 	{Name: gardener.RuleMemory, Severity: finding.SeverityWarning, Object: finding.ObjectCloudProfile,
-		Means:  "A machine type has less than a mebibyte of memory: `8` is 8 bytes. Gardener accepts it; what is computed from it, such as the resources that a node reserves, is wrong.",
+		Means: "A machine type has less than a mebibyte of memory: `8` is 8 bytes. Gardener accepts it, but computes wrong values " +
+			"from it, such as the resources that a node reserves.",
 		Repair: "Write the unit: `8Gi`."},
 	{Name: gardener.RuleProfileNameIgnored, Severity: finding.SeverityError, Object: finding.ObjectShoot,
-		Means:  "A Shoot names its profile in `spec.cloudProfile`, and in the old field `spec.cloudProfileName` as well. Gardener uses the first, and refuses a new Shoot that has both. If the Shoot exists, that is wrong only if they name two profiles.",
+		Means: "A Shoot names its profile in `spec.cloudProfile`, and in the old field `spec.cloudProfileName` as well. Gardener uses " +
+			"the first, and refuses a new Shoot that has both. In an existing Shoot, this is an error only if they name different " +
+			"profiles.",
 		Repair: "Remove `cloudProfileName`. If it is the right one, write it into `cloudProfile`."},
 	{Name: gardener.RuleKubernetesUnsupported, Severity: finding.SeverityWarning, Object: finding.ObjectCloudProfile,
 		Means: "A profile lists a version of Kubernetes that the Gardener of the landscape does not run. Its API server accepts the profile and " +
 			"Shoots with that version; its gardenlet does not reconcile them.",
 		Repair: "Remove the version, or upgrade Gardener first. If another Gardener runs there, say so with `--gardener-version` or in `.capkit.yaml`."},
 	{Name: gardener.RuleVersionExpired, Severity: finding.SeverityWarning, Object: finding.ObjectCloudProfile,
-		Means: "A profile lists a version of an image or of Kubernetes that has expired, whatever its classification says. Gardener " +
-			"leaves it out where a CloudProfile is created, a new Shoot cannot have it, and maintenance updates existing ones by force.",
-		Repair: "Give it a later date, or remove it; an image version also from the provider config. Gardener refuses to remove what a " +
-			"Shoot uses: silence the warning until none does."},
+		Means: "A profile lists a version of an image or of Kubernetes that has expired, whatever its classification is. Gardener " +
+			"drops it when a CloudProfile is created, a new Shoot cannot have it, and maintenance updates existing ones by force.",
+		Repair: "Give it a later date, or remove it; an image version also from the provider config. Gardener refuses to remove a " +
+			"version in use: silence the warning until no Shoot uses it."},
 	{Name: gardener.RuleVersionUnavailable, Severity: finding.SeverityWarning, Object: finding.ObjectCloudProfile,
-		Means: "A version of an image or of Kubernetes is unavailable until its lifecycle begins, and Gardener does something with it before. Its " +
-			"maintenance leaves out previews and no unavailable versions: it chooses such an image, which Gardener then refuses, so that the " +
-			"maintenance of the Shoot fails; and it updates Shoots to such a version of Kubernetes. Gardener leaves unavailable versions of " +
-			"Kubernetes out where a CloudProfile is created, and unavailable images where they are added to a NamespacedCloudProfile.",
-		Repair: "Let the version begin as `preview`, in a first stage without `startTime`; or add it when it is to be there."},
+		Means: "A version of an image or of Kubernetes is unavailable until its lifecycle begins, but Gardener may use it before. Its " +
+			"maintenance skips previews, but not unavailable versions: it chooses such an image, which Gardener then refuses, so that " +
+			"the maintenance of the Shoot fails; and it updates Shoots to such a version of Kubernetes. Gardener drops unavailable " +
+			"versions of Kubernetes when a CloudProfile is created, and unavailable images when they are added to a " +
+			"NamespacedCloudProfile.",
+		Repair: "Let the version begin as `preview`, in a first stage without `startTime`; or add it only when it becomes available."},
 	{Name: input.RulePoolNotChecked, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,
-		Means:  "The worker pools of a Shoot were not checked, because its NamespacedCloudProfile carries no `status.cloudProfileSpec`, and its parent, from which it would follow, is not among the inputs.",
-		Repair: "Give the manifest of the parent to the command as well, or the NamespacedCloudProfile as the garden has it, with its status."},
+		Means: "The worker pools of a Shoot were not checked, because its NamespacedCloudProfile has no `status.cloudProfileSpec`, " +
+			"and the parent is not among the inputs.",
+		Repair: "Include the manifest of the parent, or the NamespacedCloudProfile as read from the garden, with its status."},
 	{Name: ruleIgnoreComment, Severity: finding.SeverityWarning, Object: finding.ObjectAny,
-		Means:  "A comment that is meant to silence does not begin with `capkit:ignore`, names no rule, one that does not exist or cannot be silenced, or gives no reason. It silences nothing.",
-		Repair: "Write `# capkit:ignore RULE: reason`, behind what is silenced or in the line above; above an object, it is for all of it. What could not be read cannot be silenced."},
+		Means: "A comment that looks like a silencing one does not begin with `capkit:ignore`, names no rule, an unknown one or one " +
+			"that cannot be silenced, or gives no reason. It silences nothing.",
+		Repair: "Write `# capkit:ignore RULE: reason`, at the end of the line or in the line above; above an object, it applies to all " +
+			"of it. Errors of reading cannot be silenced."},
 	{Name: ruleIgnoreUnused, Severity: finding.SeverityWarning, Object: finding.ObjectAny,
-		Means:  "A comment with `capkit:ignore` silences a rule of which nothing is found where it stands: the mistake has been repaired, the comment stands beside the line that it was meant for, or it belongs to no object that is checked.",
-		Repair: "Remove the comment. If it is meant for another line, write it there: behind it, or directly above."},
+		Means: "A comment with `capkit:ignore` silences a rule without a finding at its place: the mistake has been repaired, the " +
+			"comment is at the wrong line, or it belongs to no object that is checked.",
+		Repair: "Remove the comment. If it is meant for another line, move it to the end of that line, or directly above."},
 }

@@ -137,7 +137,7 @@ func Silence(
 			}
 		}
 		if disable(f); len(f.Suppressions) > 0 {
-			found.Findings = append(found.Findings, f.Instead...)
+			found.Findings = append(found.Findings, f.Implied...)
 		}
 	}
 	looked := map[string]bool{}

@@ -12,7 +12,8 @@ import (
 	"github.com/capkit/capkit/internal/cli/reserved"
 )
 
-// ValidateUpdate returns what Gardener's API server says about an update of a CloudProfile, with hints. Inputs say which one that is.
+// ValidateUpdate returns the errors of Gardener's API server for an update of a CloudProfile, with hints. The inputs determine its
+// version.
 func ValidateUpdate(g *input.Given, updated, old *v1beta1.CloudProfile) field.ErrorList {
 	if g.ReservedInCore {
 		return WithHints(updated, reserved.ValidateUpdate(&g.Server, updated, old))
@@ -20,8 +21,8 @@ func ValidateUpdate(g *input.Given, updated, old *v1beta1.CloudProfile) field.Er
 	return WithHints(updated, g.Server.ValidateUpdate(updated, old))
 }
 
-// ValidateNamespacedUpdate does so for a NamespacedCloudProfile with a parent. own is what other rules say about it; what says the same is
-// left out.
+// ValidateNamespacedUpdate returns the errors of Gardener's API server for an update of a NamespacedCloudProfile with a parent. own are
+// the errors of other rules, whose duplicates are left out.
 func ValidateNamespacedUpdate(
 	g *input.Given, updated, old *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, own field.ErrorList,
 ) field.ErrorList {

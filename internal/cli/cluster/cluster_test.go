@@ -356,8 +356,8 @@ func TestKubeconfigs(t *testing.T) {
 	const contexts = "contexts: [{name: b, context: {cluster: c}}, {name: a, context: {cluster: c}}]\n"
 	for name, tc := range map[string]struct{ text, context, want string }{
 		"missing":            {"", "", "kubeconfig: open missing: no such file or directory"},
-		"no YAML":            {"users:\n- {name: a, user: {token: *" + fakegarden.Secret + "}}\n", "", "kubeconfig: no YAML is no kubeconfig that can be read"},
-		"broken":             {"a: [\nb: {", "", "kubeconfig: broken is no kubeconfig that can be read: look at line "},
+		"no YAML":            {"users:\n- {name: a, user: {token: *" + fakegarden.Secret + "}}\n", "", "kubeconfig: no YAML is not a readable kubeconfig"},
+		"broken":             {"a: [\nb: {", "", "kubeconfig: broken is not a readable kubeconfig: look at line "},
 		"no such context":    {contexts, "x", "context x is not in the kubeconfig, which has a, b"},
 		"no context":         {"apiVersion: v1\nkind: Config\n", "x", "context x cannot be found: kubeconfig: no context has no context: name another"},
 		"nothing":            {"apiVersion: v1\nkind: Config\n", "", "kubeconfig: nothing has no context: name another with --kubeconfig, or in KUBECONFIG"},

@@ -66,7 +66,7 @@ func (r *Reader) explain(err error, resource, namespace string) error {
 	case errors.As(err, &unreached) && !redirected(unreached):
 		return fmt.Errorf("%s cannot be reached: %w", r, unreached.Err)
 	}
-	return fmt.Errorf("%s is no Kubernetes API server%s: %s", r, answered(err), lookAtAddress)
+	return fmt.Errorf("%s is not a Kubernetes API server%s: %s", r, answered(err), lookAtAddress)
 }
 
 // lookAtAddress says what to do about a server that may be another one than is meant.
@@ -122,7 +122,7 @@ func kubeconfigError(loading *clientcmd.ClientConfigLoadingRules) error {
 		}
 		if err == nil {
 			if _, broken := clientcmd.LoadFromFile(file); broken != nil {
-				err = fmt.Errorf("%s is no kubeconfig that can be read", file)
+				err = fmt.Errorf("%s is not a readable kubeconfig", file)
 				if line := lineOf.FindString(broken.Error()); line != "" {
 					err = fmt.Errorf("%w: look at %s", err, line)
 				}

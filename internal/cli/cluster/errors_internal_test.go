@@ -38,15 +38,15 @@ func TestAnswersOfOtherServers(t *testing.T) {
 		},
 		"login page": {
 			answer("text/html; charset=utf-8", "<html>Who are you?</html>"), time.Minute,
-			"the garden is no Kubernetes API server, because it answers with text/html: " + lookAtAddress,
+			"the garden is not a Kubernetes API server, because it answers with text/html: " + lookAtAddress,
 		},
 		"something else": {
 			answer("application/json", `[]`), time.Minute,
-			"the garden is no Kubernetes API server, because its answer is no list of objects: " + lookAtAddress,
+			"the garden is not a Kubernetes API server, because its answer is no list of objects: " + lookAtAddress,
 		},
 		"circle": {
 			func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", http.StatusFound) }, time.Minute,
-			"the garden is no Kubernetes API server, because it redirects again and again: " + lookAtAddress,
+			"the garden is not a Kubernetes API server, because it redirects again and again: " + lookAtAddress,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

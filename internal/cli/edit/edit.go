@@ -58,7 +58,7 @@ func Apply(text string, changes []Change) (changed string, err error) {
 	return body, nil
 }
 
-// apply does so for a text that ends with a line break.
+// apply applies changes to a text that ends with a line break, see [Apply].
 func apply(text string, changes []Change) (string, error) {
 	e := &editor{file: newFile(text), owners: map[int]*item{}}
 	documents := map[int]*item{} // by the line in which they begin

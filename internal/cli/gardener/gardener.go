@@ -206,7 +206,7 @@ func withGate(detail string) string {
 	if found == nil {
 		return detail
 	}
-	return fmt.Sprintf("%s; if your landscape has it enabled, say --feature-gates %s=true, or write it into gardener.featureGates of .capkit.yaml",
+	return fmt.Sprintf("%s; if your landscape has it enabled, use --feature-gates %s=true, or write it into gardener.featureGates of .capkit.yaml",
 		strings.TrimSuffix(detail, "."), cmp.Or(found[1:]...))
 }
 

@@ -286,7 +286,7 @@ func (c *offer) zones(worker *v1beta1.Worker, lacks gardenerrules.Unavailability
 			return slices.Contains(without, zone) || !slices.Contains(lacks.Zones(), zone)
 		})
 		err := &field.Error{Type: field.ErrorTypeInvalid, Field: at.String(), BadValue: name, Origin: RuleAdmission, Detail: fmt.Sprintf(
-			"worker pool %s: %s %s is unavailable in %s, as the profile says; ", worker.Name, what, name, words.Plural(without, "zone")+" "+words.And(without))}
+			"worker pool %s: %s %s is unavailable in %s, according to the profile; ", worker.Name, what, name, words.Plural(without, "zone")+" "+words.And(without))}
 		if c.exists {
 			err.Origin = RuleNoLongerOffered
 			err.Detail += "the pool may keep it, and a new one is refused"

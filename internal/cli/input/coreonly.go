@@ -40,7 +40,7 @@ func (in *Given) providerOf(spec *v1beta1.CloudProfileSpec, at string) (command.
 	if spec.Type == "" || in.MeantProvider(spec.Type) != "" {
 		return nil, in.UnknownProvider(spec.Type, at)
 	}
-	note := fmt.Sprintf("provider %s is not known to this command, and its provider config is not read: answers about it are by core alone",
+	note := fmt.Sprintf("provider %s is unknown to this command, and its provider config is not read: answers are based on core alone",
 		spec.Type)
 	if !slices.Contains(in.Notes, note) {
 		in.Notes = append(in.Notes, note)

@@ -205,7 +205,7 @@ func add[T any](in *Given, others *Objects[T], o *manifest.Object) {
 	if first := others.ByName[s.Name]; first != nil {
 		line, _ := first.Manifest.Position("metadata.name")
 		in.AddErrors(o, Problem(RuleObjectDuplicate, field.ErrorTypeDuplicate, "metadata.name", o.Name,
-			"%s is described already, in %s:%d; remove or rename one of the two%s",
+			"%s is already described in %s:%d; remove or rename one of the two%s",
 			report.Object(o.Identity), first.Manifest.File, line, orAlone(first.Manifest.File, o.File)))
 		return
 	}
@@ -274,7 +274,7 @@ func located(o *manifest.Object, severity finding.Severity, list finding.List) [
 		all = append(all, report.Finding{
 			Severity: severity, Rule: f.Origin, Type: f.Type, Field: f.Field, Message: Message(f.Error),
 			Object: report.Object(o.Identity), File: o.File, Line: line, Column: column,
-			Subject: f.Subject, Suggestion: f.Suggestion, Instead: located(o, severity, f.Instead),
+			Subject: f.Subject, Suggestion: f.Suggestion, Implied: located(o, severity, f.Implied),
 		})
 	}
 	return all

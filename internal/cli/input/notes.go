@@ -67,7 +67,7 @@ func PrintFindings(c *command.Call, in *Given, err error) error {
 
 // NoteAdmission notes that an answer depends on what is installed, if that is not known.
 func (in *Given) NoteAdmission() {
-	const note = "capkit's admission component is assumed not to be installed: if it is, say --webhook=true, or webhook: true in .capkit.yaml"
+	const note = "capkit's admission component is assumed not to be installed: if it is, use --webhook=true, or webhook: true in .capkit.yaml"
 	if !in.Admission.Known() && !slices.Contains(in.Notes, note) {
 		in.Notes = append(in.Notes, note)
 	}

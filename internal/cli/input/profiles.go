@@ -317,7 +317,7 @@ func (in *Given) ProfileNamed(name string) (AnyProfile, error) {
 		case 1:
 			name = names[0]
 		default:
-			return nil, fmt.Errorf("several profiles among the inputs: say --profile, one of %s",
+			return nil, fmt.Errorf("several profiles among the inputs: use --profile, one of %s",
 				strings.Join(in.ProfileNames(), ", "))
 		}
 	}
@@ -370,7 +370,7 @@ func (in *Given) NamespacedNamed(name string) (*Source[v1beta1.NamespacedCloudPr
 		return nil, fmt.Errorf("NamespacedCloudProfile %s is not among the inputs, which have %s",
 			name, strings.Join(names(in.Namespaced.All), ", "))
 	}
-	return nil, fmt.Errorf("several NamespacedCloudProfiles among the inputs: say --profile, one of %s",
+	return nil, fmt.Errorf("several NamespacedCloudProfiles among the inputs: use --profile, one of %s",
 		strings.Join(names(found), ", "))
 }
 

@@ -64,7 +64,7 @@ func NewFlags(cmd *cobra.Command) *Flags {
 	set.StringVar(&flags.cluster.Context, "context", "", "read objects from the cluster of this context, by `NAME`")
 	set.StringVarP(&flags.cluster.Namespace, "namespace", "n", "", "read the objects of this namespace, by `NAME`, from the cluster")
 	set.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "read the objects of all namespaces from the cluster")
-	set.StringVar(&flags.stdin, "stdin-name", "", "call standard input by this `NAME` in findings")
+	set.StringVar(&flags.stdin, "stdin-name", "", "use this `NAME` for standard input in findings")
 	set.StringArrayVar(&flags.providerFiles, command.ProviderFileFlag, nil,
 		"`FILE` with the description of a provider that the command does not know; may be repeated")
 	for _, name := range []string{"context", "namespace", "stdin-name"} {

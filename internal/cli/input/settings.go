@@ -49,7 +49,7 @@ func (flags *Flags) PreparedBySettings(cmd *cobra.Command) {
 	flags.prepare(cmd)
 }
 
-// PreparedForGardener does so for a command to which it does not matter what is installed beside Gardener.
+// PreparedForGardener makes a command read the settings first, without those about components beside Gardener.
 func (flags *Flags) PreparedForGardener(cmd *cobra.Command) {
 	flags.configFlags(cmd)
 	flags.landscape.AddGardener(cmd)
@@ -70,7 +70,7 @@ func (flags *Flags) prepare(cmd *cobra.Command) {
 func (flags *Flags) ReadSettings(cannotDisable func(rule string) string) error {
 	switch {
 	case flags.Given("config") && flags.config == "":
-		return errors.New("--config is empty: name a file, or say --no-config for none")
+		return errors.New("--config is empty: name a file, or use --no-config for none")
 	case flags.Given("config") && flags.noConfig:
 		return errors.New("--config and --no-config: say one of them")
 	}

@@ -30,14 +30,14 @@ func (flags *Flags) Add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&flags.files, "inventory", nil,
 		"verify the profiles by the inventory of their cloud in this `FILE`; may be repeated, for the files of several regions or clouds")
-	f.BoolVar(&flags.strict, "strict", false, "make an error of what the inventories do not say of the regions of the profiles")
+	f.BoolVar(&flags.strict, "strict", false, "report gaps in the inventories for regions of the profiles as errors")
 	f.StringArrayVar(&flags.properties, "properties", nil,
 		"go by the table of image properties in this `FILE`, in place of that of the cloud; may be repeated, for several clouds")
 }
 
 // AddAt adds the flag for the moment that counts.
 func (flags *Flags) AddAt(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&flags.at, "at", "", "leave out what has expired at this `TIME`, and reckon the ages of inventories by it (default: now)")
+	cmd.Flags().StringVar(&flags.at, "at", "", "`TIME` for expiration dates and the ages of inventories (default: now)")
 	command.Complete(cmd, "at", nil)
 }
 

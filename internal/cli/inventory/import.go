@@ -25,13 +25,12 @@ func imports(c *command.Call) *cobra.Command {
 	clouds := printed.Clouds()
 	cmd := &cobra.Command{
 		Use:   "import aws|azure|gcp|openstack --region REGION FILE...",
-		Short: "Make an inventory of what a cloud's own command prints as JSON",
-		Long: `Reads what the command of a cloud prints as JSON about one region, and prints it as an inventory. What a file has is recognised from its
-content:
+		Short: "Make an inventory from the JSON output of a cloud's own command",
+		Long: `Reads the JSON output of a cloud's command about one region, and prints it as an inventory. Files are recognised by their content:
 
 ` + printed.Help() + `
-What no file is about is not known, and verify concludes nothing from it. An empty list says that there is nothing. Of a list that is
-empty and has no name around it, the name of the file says what it is of: images.json, flavors.json. A FILE may be - for standard input.`,
+Lists that are in no file are unknown, and verify concludes nothing from them. An empty list means that there is nothing. If an empty list
+has no name itself, the name of the file tells its kind: images.json, flavors.json. A FILE may be - for standard input.`,
 		Example: "  capkit inventory import aws --region eu-west-1 images.json types.json offerings.json > inventory.yaml\n" +
 			"  capkit inventory import gcp --region europe-west1 images.json machine-types.json zones.json > inventory.yaml\n" +
 			"  openstack image list --long -f json | capkit inventory import openstack --region europe -",

@@ -23,11 +23,11 @@ import (
 func Command(c *command.Call) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inventory openstack|import",
-		Short: "Write down what a cloud has: images, machine types, zones, networks",
-		Long: `Prints an inventory: what a cloud has in each of its regions. "capkit verify" judges profiles by it, without credentials.
+		Short: "Record the contents of a cloud: images, machine types, zones, networks",
+		Long: `Prints an inventory: the contents of a cloud, by region. "capkit verify" compares profiles with it, without credentials.
 
-"inventory openstack" reads an OpenStack, with the credentials that every OpenStack client finds. "inventory import" reads what the commands
-of AWS, Azure, GCP and OpenStack print as JSON. Neither changes anything in a cloud.`,
+"inventory openstack" reads an OpenStack, with the credentials that every OpenStack client finds. "inventory import" reads the JSON output
+of the commands of AWS, Azure, GCP and OpenStack. Neither changes anything in a cloud.`,
 		Example: "  capkit inventory openstack --os-cloud production > inventory.yaml\n" +
 			"  capkit inventory import aws --region eu-west-1 images.json > inventory.yaml",
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -99,7 +99,7 @@ func TestOpenStackFails(t *testing.T) {
 	cloud := fakecloud.Start("europe", "asia")
 	environment(t, cloud)
 	for args, want := range map[string]string{
-		"openstack production":      "inventory openstack takes no arguments: say --os-cloud NAME for a cloud of clouds.yaml",
+		"openstack production":      "inventory openstack takes no arguments: use --os-cloud NAME for a cloud of clouds.yaml",
 		"openstack --timeout 0s":    "invalid --timeout 0s: use a duration like 30s",
 		"openstack -o text=x":       "; to write into a file, say -o text > x",
 		"openstack --region africa": "the environment: there is no region africa; its regions are asia and europe",

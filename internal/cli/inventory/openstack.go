@@ -31,26 +31,27 @@ func openStack(c *command.Call) *cobra.Command {
 	flags := &openStackFlags{}
 	cmd := &cobra.Command{
 		Use:   "openstack",
-		Short: "Read what an OpenStack has, with the credentials of clouds.yaml or OS_*",
-		Long: `Reads what an OpenStack has, in all regions of its catalogue or those that you name, and prints it. It only reads: it sends GET and HEAD,
-and the POST that asks Keystone for a token.
+		Short: "Read the contents of an OpenStack, with the credentials of clouds.yaml or OS_*",
+		Long: `Reads the contents of an OpenStack, in all regions of its catalogue or those that you name, and prints them. It is read-only: it sends
+GET and HEAD, and the POST that requests a token from Keystone.
 
 It finds the credentials where every OpenStack client finds them: in clouds.yaml and secure.yaml in the working directory,
 ~/.config/openstack or /etc/openstack, or in OS_AUTH_URL and the other OS_*. Passwords, tokens and application credentials work.
 
-What the role may not read, or a service that is missing or fails, is listed as unread, and standard error says why. The exit status is 0
-then, and 2 if nothing at all could be read.`,
+Lists that the role may not read, or whose service is missing or fails, are marked as unread, with the reason on standard error. The exit
+status is then 0, or 2 if nothing at all could be read.`,
 		Example: "  capkit inventory openstack > inventory.yaml\n" +
 			"  capkit inventory openstack --os-cloud production --region europe,asia -o json > inventory.json",
 		ValidArgsFunction: cobra.NoFileCompletions,
 
-		Args: command.NoFiles("inventory openstack takes no arguments: say --os-cloud NAME for a cloud of clouds.yaml"),
+		Args: command.NoFiles("inventory openstack takes no arguments: use --os-cloud NAME for a cloud of clouds.yaml"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runOpenStack(cmd.Context(), c, flags) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&flags.cloud, "os-cloud", "", "`NAME` of the cloud in clouds.yaml; without the flag that of OS_CLOUD")
 	f.StringSliceVar(&flags.regions, "region", nil, "regions to read, by `NAME,...`; without the flag all of the catalogue")
-	f.DurationVar(&flags.timeout, "timeout", openstack.Timeout, "how long each answer may take, as a `DURATION` like 1m; it is asked for three times")
+	f.DurationVar(&flags.timeout, "timeout", openstack.Timeout, "timeout of each request, as a `DURATION` like 1m; requests are tried "+
+		"three times")
 	for _, name := range []string{"os-cloud", "region", "timeout"} {
 		command.Complete(cmd, name, nil) // no files
 	}

@@ -126,7 +126,7 @@ func (flags *Flags) Find(ctx context.Context, reader *cluster.Reader) (l Landsca
 			_, _, err = releases.Of(found)
 		}
 		if err != nil {
-			notes = append(notes, fmt.Sprintf("Gardener is taken for %s: %v; if it is another one, say --gardener-version", releases.Newest, err))
+			notes = append(notes, fmt.Sprintf("Gardener is assumed to be %s: %v; if it is another version, use --gardener-version", releases.Newest, err))
 			found = ""
 		}
 	}
@@ -135,7 +135,7 @@ func (flags *Flags) Find(ctx context.Context, reader *cluster.Reader) (l Landsca
 	if !l.Admission.Said {
 		webhooks, missing := reader.Mutating(ctx)
 		if missing != nil {
-			notes = append(notes, "capkit's admission component is assumed not to be installed: "+missing.Error()+"; if it is, say --webhook=true")
+			notes = append(notes, "capkit's admission component is assumed not to be installed: "+missing.Error()+"; if it is, use --webhook=true")
 		} else {
 			l.Admission = installed(webhooks)
 		}
@@ -151,7 +151,7 @@ func (flags *Flags) SeenOn(l *Landscape, gate, because string) (note string) {
 		return ""
 	}
 	l.Server = l.Server.With(gate)
-	return fmt.Sprintf("Gardener's feature gate %s is taken to be on, because %s; if it is not, say --feature-gates %s=false", gate, because, gate)
+	return fmt.Sprintf("Gardener's feature gate %s is assumed to be on, because %s; if it is not, use --feature-gates %s=false", gate, because, gate)
 }
 
 // server returns the API server of the version in a flag or else, unless it is empty, of the version found. If the rules of that version are

@@ -223,7 +223,7 @@ func (x *fixing) repaired(some []report.Finding) (changed map[string]string, don
 	return changed, done, nil
 }
 
-// repairedFile does so for one file, and reports whether its text says what it should.
+// repairedFile repairs one file, and reports whether its text has the expected content.
 func (x *fixing) repairedFile(file string, some []report.Finding) (changed string, done []repair, good bool) {
 	text := x.texts[file]
 	objects, _ := manifest.Parse(file, text)

@@ -34,24 +34,24 @@ func Command(c *command.Call) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "lint FILE...",
 		SuggestFor: []string{"check", "validate"},
-		Short:      "Report everything that is wrong with CloudProfiles and the objects that use them",
-		Long: `Reports what the API server and the admission webhooks would say about the objects in the files, with line and column.
-The name of its rule stands behind each finding, in brackets: explain-rule says what it means. Objects of a cluster are
-checked like those of a file, which stands for the one of its name: what would be wrong if it were applied?
+		Short:      "Check CloudProfiles and the objects that use them",
+		Long: `Reports the errors and warnings of the API server and the admission webhooks for the objects in the files, with line and column.
+Each finding ends with the name of its rule, in brackets: explain-rule explains it. Objects of a cluster are checked like those of
+files. A file replaces the object of the same name: what would be wrong if it were applied?
 
-What a Shoot may have can depend on the domain of its credentials. Admission takes it from their Secret; --domain says it
-here. Without the flag, what depends on it is reported as not checked.
+The choices of a Shoot can depend on the domain of its credentials. Admission takes it from their Secret; here, name it with
+--domain. Without the flag, checks that depend on it are reported as not done.
 
-A comment silences a finding, in its line or in the line above; above an object it does so for the whole object:
+A comment silences a finding, in its line or in the line above; above an object it silences the rule for the whole object:
 
   # capkit:ignore region-unknown: the region opens in May
 
---disable does so for all objects, and so does the file .capkit.yaml, with reasons. Admission knows nothing of either.
+--disable silences a rule for all objects, and so does the file .capkit.yaml, with reasons. Admission reads neither.
 
---inventory also reports where the profiles do not describe their cloud, as verify does.
+--inventory also reports differences between the profiles and their cloud, as verify does.
 
---fix repairs unambiguous mistakes, like a text where a list belongs: it prints a diff, and with -w it changes
-the files and lints them then. With and without -w, the exit status is that of what remains.`,
+--fix repairs unambiguous mistakes, like a string where a list belongs: it prints a diff, and with -w it changes
+the files and then lints them. With and without -w, the exit status is that of the remaining findings.`,
 		Example: "  capkit lint cloudprofile.yaml\n" +
 			"  capkit lint -o sarif manifests/ > capkit.sarif\n" +
 			"  capkit lint --fix cloudprofile.yaml\n" +
@@ -68,10 +68,10 @@ the files and lints them then. With and without -w, the exit status is that of w
 	flags.Add(cmd, checks.Catalogue(c))
 	flags.inventories.Add(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&flags.all, "all", false, "as text, show each finding, where many that say the same would be one")
-	f.BoolVarP(&flags.quiet, "quiet", "q", false, "print findings alone: no summary, no notes")
-	f.BoolVar(&flags.fix, "fix", false, "repair what can be repaired in one way only, and print how the files change")
-	f.BoolVarP(&flags.write, "write", "w", false, "with --fix, change the files, and lint them then")
+	f.BoolVar(&flags.all, "all", false, "in text output, print each finding instead of grouping similar ones")
+	f.BoolVarP(&flags.quiet, "quiet", "q", false, "print only findings: no summary, no notes")
+	f.BoolVar(&flags.fix, "fix", false, "repair unambiguous mistakes, and print a diff")
+	f.BoolVarP(&flags.write, "write", "w", false, "with --fix, change the files, and then lint them")
 	cmd.Args = func(_ *cobra.Command, files []string) error { return flags.prepare(files, checks.Catalogue(c)) }
 	return cmd
 }

@@ -66,7 +66,7 @@ type secondText struct {
 	taken bool
 }
 
-// declared does so for capabilities that are declared at a path.
+// declared adds the operations for capabilities that are declared at a path.
 func (s *secondText) declared(capabilities any, at fieldpath.Path) {
 	declared, _ := capabilities.(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(declared)) {
@@ -81,7 +81,7 @@ func (s *secondText) declared(capabilities any, at fieldpath.Path) {
 	}
 }
 
-// values does so for the values of a capability.
+// values adds the operations for the values of a capability.
 func (s *secondText) values(name string, values any, at fieldpath.Path) {
 	s.renamed[name] = true
 	for i, value := range list(values) {

@@ -43,19 +43,19 @@ func Command(c *command.Call) *cobra.Command {
 	flags := &maintenanceFlags{}
 	cmd := &cobra.Command{
 		Use:   "maintenance FILE...",
-		Short: "Say what the next maintenance does to the images and the Kubernetes of Shoots",
-		Long: `Says for each worker pool of the Shoots in the files what their next maintenance does to its image. A pool is stuck if its
-version can no longer be used and no replacement exists; what the API server refuses makes the maintenance of the whole Shoot
-fail. The exit status is 1 then. Kubernetes is mentioned where its version changes.
+		Short: "Show which image and Kubernetes versions the next maintenance will choose",
+		Long: `Shows for each worker pool of the Shoots in the files which image version their next maintenance will choose. A pool is stuck if its
+version can no longer be used and no replacement exists; if the API server refuses a version, the maintenance of the whole Shoot
+fails. In both cases the exit status is 1. Kubernetes is listed if its version changes.
 
-That depends on what of capkit's admission component is installed, which --webhook or .capkit.yaml says, or the cluster:
+The result depends on whether capkit's admission component is installed, as set by --webhook or .capkit.yaml, or detected in the cluster:
 
   true        the webhook mutate-shoot keeps to versions that boot for the pool
   validating  a version that boots nothing is refused, and the maintenance of the Shoot fails
-  false       Gardener alone, the default for files: a version that boots nothing is stored; the exit status is 1 then
+  false       Gardener alone, the default for files: a version that boots nothing is stored; the exit status is then 1
 
---until makes it a calendar: each day is looked at as it ends in UTC, by the versions that the days before it have left, and the days
-on which something happens are listed, the worst first. -o ics prints that for programs with calendars.
+--until prints a calendar: each day is evaluated at its end in UTC, after the updates of the days before it. Days with changes are
+listed, the worst change first. -o ics prints it as a calendar file.
 
 Shoots that are being deleted are left out.`,
 		Example: "  capkit maintenance shoot.yaml cloudprofile.yaml\n" +
@@ -71,7 +71,7 @@ Shoots that are being deleted are left out.`,
 	flags.PreparedBySettings(cmd)
 	cmd.Flags().StringVar(&flags.at, "at", "",
 		"`TIME` of the maintenance, by which versions may have expired: 2027-01-31, 2027-01-31T22:00:00Z or +7d (default now)")
-	cmd.Flags().StringVar(&flags.until, "until", "", "list what happens on each day up to this `DATE`, which is written in the same ways")
+	cmd.Flags().StringVar(&flags.until, "until", "", "list the changes of each day up to this `DATE`, in the same formats")
 	for _, name := range []string{"at", "until"} {
 		command.Complete(cmd, name, nil) // a time, and no file
 	}

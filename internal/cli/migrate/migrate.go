@@ -39,25 +39,26 @@ func Command(c *command.Call) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "migrate FILE...",
 		Short: "Move CloudProfiles from the legacy format to capabilities, in their files, and back",
-		Long: `Prints how the files of CloudProfiles and NamespacedCloudProfiles have to change so that they use capabilities, as a diff;
--w changes them. Comments, order, quoting and indentation stay: only lines that must change change. Nothing is changed
-unless every worker pool boots the same image as before; Shoots among the inputs are looked at as well.
+		Long: `Changes the files of CloudProfiles and NamespacedCloudProfiles so that they use capabilities. It prints a diff;
+-w writes the files. Comments, order, quoting and indentation stay, and no other lines change. Nothing is changed
+unless every worker pool boots the same image as before; Shoots among the inputs are checked as well.
 
-Without further flags it is the smallest step: the architecture is registered. The flavors of core are left to a mutating
+Without further flags it takes the smallest step: it registers the architecture. The flavors of core are left to a mutating
 webhook: that of capkit's admission component, or of the extension of the cloud; --core-flavors writes them, for a garden
-that has neither, and for tools like Argo CD that put back what a webhook writes. --provider-config writes the image versions of provider configs as flavors. --fold joins image versions that are
-told apart by a suffix: 1.2.3-baremetal becomes a flavor of 1.2.3. --back goes back to the legacy format.
+with neither, and for tools like Argo CD that revert the changes of a webhook. --provider-config writes the image versions of provider
+configs as flavors. --fold joins image versions that differ in a suffix: 1.2.3-baremetal becomes a flavor of 1.2.3. --back returns to the
+legacy format.
 
---lifecycle is about something else: it writes what versions of images and of Kubernetes are classified as, and when they expire,
-as lifecycles, and with --back as classification and expirationDate. Each version is what it was at every moment.
+--lifecycle does only this: it writes the classification and expiration of image and Kubernetes versions as lifecycles, and with --back as
+classification and expirationDate. Each version means the same at every moment.
 
---reserved registers the capabilities that Gardener has reserved, by the names of the second text of GEP-0054, and with --back takes
-that back. What flavors leave out means something else then, so it writes what they had. Where that cannot keep every answer,
---accept-changes writes it all the same.
+--reserved registers the capabilities that Gardener has reserved, by the names of the second text of GEP-0054, and with --back reverts
+that. As omissions in flavors then mean something else, it writes their previous values. If that cannot keep every answer,
+--accept-changes writes it nevertheless.
 
-A version that --fold joins and a Shoot among the inputs uses is kept, since Gardener refuses to remove it. A second step leaves
-it out once nobody uses it: it is shown in the diff, as comments, and -w writes it beside the file, as FILE.step-2. A worker
-pool can move to the version without suffix if that boots the same image for it by then.`,
+A version that --fold joins and that a Shoot among the inputs uses is kept, since Gardener refuses to remove it. A second step removes
+it once it is no longer used: the diff shows it as comments, and -w writes it beside the file, as FILE.step-2. A worker
+pool can move to the version without suffix if that boots the same image for it.`,
 		Example: "  capkit migrate cloudprofile.yaml\n" +
 			"  capkit migrate --core-flavors cloudprofile.yaml\n" +
 			"  capkit migrate -w --provider-config cloudprofile.yaml namespacedcloudprofiles/\n" +
@@ -81,7 +82,7 @@ pool can move to the version without suffix if that boots the same image for it 
 	f.BoolVar(&flags.lifecycle, "lifecycle", false, "write lifecycles for classification and expirationDate, and change nothing else")
 	f.BoolVar(&flags.reserved, "reserved", false,
 		"register the capabilities that Gardener has reserved and the profile uses, by the names of the second text of GEP-0054")
-	f.BoolVar(&flags.accept, "accept-changes", false, "with --reserved, write it even if worker pools boot other images then")
+	f.BoolVar(&flags.accept, "accept-changes", false, "with --reserved, write the files even if worker pools then boot other images")
 	f.BoolVar(&flags.back, "back", false,
 		"go back to the legacy format; with --lifecycle, to classification and expirationDate; with --reserved, register nothing of Gardener's")
 	for _, name := range []string{"fold", "machine-types"} {
@@ -142,7 +143,8 @@ func (flags *migrateFlags) options() (transform.Options, error) {
 	options.MachineTypes = flags.machineTypes
 	for _, pattern := range flags.machineTypes {
 		if _, err := path.Match(pattern, ""); err != nil {
-			return options, fmt.Errorf("--machine-types %q is no pattern: * stands for any text, ? for one character, [ab] for one of several", pattern)
+			return options, fmt.Errorf("--machine-types %q is not a pattern: * stands for any text, ? for one character, [ab] for one "+
+				"of several", pattern)
 		}
 	}
 	return options, nil
@@ -319,7 +321,7 @@ func printKept(c *command.Call, m *migrated) {
 				of = "Kubernetes " + k.Version
 			}
 			report.Printf(c.Stderr, "note: %s:%d: %s keeps its classification and expirationDate, because its expirationDate is another one in %s, "+
-				"and would count for nothing beside a lifecycle; run the command again once it is not\n", k.File, k.Line, of, strings.Join(k.UsedBy, ", "))
+				"and would be ignored beside a lifecycle; run the command again once it is not\n", k.File, k.Line, of, strings.Join(k.UsedBy, ", "))
 			continue
 		}
 		then := "run the command again once it is not"

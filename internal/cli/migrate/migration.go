@@ -60,7 +60,7 @@ type migration struct {
 	after *input.Given
 }
 
-// run migrates all profiles that are in files. The answer counts for nothing if there are findings. The error is about flags that
+// run migrates all profiles that are in files. The answer is meaningless if there are findings. The error is about flags that
 // go with none of the profiles, or files that cannot be read.
 func (m *migration) run() (migrated, error) {
 	answer := migrated{Files: []files.Changed{}, Kept: []keptVersion{}, Steps: []migratedStep{}}
@@ -84,7 +84,7 @@ func (m *migration) run() (migrated, error) {
 	}
 	if m.lifecycle && !m.back && len(files) > 0 && !hasLifecycles {
 		m.Notes = append(m.Notes, "Gardener refuses lifecycles unless its feature gate "+lifecycleGate+" is on, which it is not by default: "+
-			"if your landscape has it on, say --feature-gates "+lifecycleGate+"=true, or write it into gardener.featureGates of .capkit.yaml")
+			"if your landscape has it on, use --feature-gates "+lifecycleGate+"=true, or write it into gardener.featureGates of .capkit.yaml")
 	}
 	if len(m.options.MachineTypes) > 0 && !m.folded {
 		m.Notes = append(m.Notes, "no version is left to fold, so --machine-types changes nothing; to change what a machine type supports, "+

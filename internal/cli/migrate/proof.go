@@ -59,7 +59,7 @@ func (m *migration) prove() {
 	}
 }
 
-// proveNamespaced does so for the NamespacedCloudProfiles, and returns what the inputs are then.
+// proveNamespaced proves the updates of the NamespacedCloudProfiles, and returns the inputs after them.
 func (m *migration) proveNamespaced(now *input.Given) *input.Given {
 	for _, s := range m.Namespaced.All {
 		if _, migrated := m.becomes[s.Manifest]; migrated && m.Providers[m.ParentOf(s).Object.Spec.Type] != nil {

@@ -246,6 +246,6 @@ func (m *migration) noteUnreplaced(o *manifest.Object, paths []string) {
 	if len(paths) > 1 {
 		more = fmt.Sprintf(", as in %d more places", len(paths)-1)
 	}
-	m.Notes = append(m.Notes, fmt.Sprintf("%s:%d: %s stays as it is%s: the second text of GEP-0054 has nothing in its place",
+	m.Notes = append(m.Notes, fmt.Sprintf("%s:%d: %s stays as it is%s: the second text of GEP-0054 has no replacement",
 		o.File, line, capability.GPUSupport, more))
 }

@@ -204,7 +204,7 @@ func (c *compared) add(landscape, kind, name string, e html.Entry) *row {
 	return r
 }
 
-// addVersion does so for a version of an image or, if that has no name, of Kubernetes.
+// addVersion adds what a landscape has of a version of an image or, if that has no name, of Kubernetes.
 func (c *compared) addVersion(landscape, image, version string, e html.Entry) {
 	if image == "" {
 		c.add(landscape, html.Kubernetes, version, e).version, _ = semver.NewVersion(version)

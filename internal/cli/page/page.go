@@ -53,17 +53,17 @@ func Command(c *command.Call) *cobra.Command {
 	var flags *reportFlags
 	cmd := &cobra.Command{
 		Use:   "report FILE...",
-		Short: "Show all answers of CloudProfiles in one page: which machine type boots which image, and why",
+		Short: "Show on one page which image boots on which machine type, and why",
 		Long: `Shows which image boots for every combination of image version, machine type and region, with and without special worker
 features.
 
-The answer is one HTML file that needs no network: with what explain says of each combination, what lint finds, and what
-maintenance does to the Shoots in the files, the next one and those of 90 days. As JSON it is the answers of select, for programs.
+The output is one HTML file that needs no network: with the explanation of each combination, the findings of lint, and the
+next maintenance of the Shoots in the files, also day by day for 90 days. As JSON it has the answers of select, for programs.
 
-With --landscape, to be repeated, several landscapes are side by side on the page: what one has and another has not, and a page for each
-of them. Each is a file or a folder, or the cluster of a context of the kubeconfig. A .capkit.yaml in the folder counts for it.
+With --landscape, which can be repeated, the page compares several landscapes side by side, and has a page for each of them. A landscape is
+a file or a folder, or the cluster of a context of the kubeconfig. A .capkit.yaml in the folder applies to it.
 
-The flags of lint that say what counts are here, too, and so are the comments that silence and .capkit.yaml. The exit status is
+The flags of lint that select findings work here, too, and so do silencing comments and .capkit.yaml. The exit status is
 that of lint; the report is written in any case.`,
 		Example: "  capkit report cloudprofile.yaml > report.html\n" +
 			"  capkit report cloudprofile.yaml namespacedcloudprofile.yaml shoots/ > report.html\n" +

@@ -121,9 +121,9 @@ func earlier(ctx context.Context, revision, file string) ([]byte, error) {
 	var failed *fs.PathError
 	switch {
 	case file == "-":
-		return nil, errors.New("--git goes with a file, and standard input is none: name the file")
+		return nil, errors.New("--git needs a file, not standard input: name the file")
 	case strings.HasPrefix(revision, "-"):
-		return nil, fmt.Errorf("--git %q is no revision: name a commit, a branch or a tag", revision)
+		return nil, fmt.Errorf("--git %q is not a revision: name a commit, a branch or a tag", revision)
 	case errors.As(err, &failed):
 		return nil, fmt.Errorf("%s: %w", file, failed.Err)
 	case err != nil:

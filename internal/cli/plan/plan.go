@@ -38,40 +38,40 @@ func Command(c *command.Call) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "plan [OLD] NEW [FILE...]",
 		SuggestFor: []string{"diff"},
-		Short:      "Say what an update of a profile does to its users",
-		Long: `Compares two versions of a CloudProfile or NamespacedCloudProfile, and says what the update from OLD to NEW does: to each image
-version on each machine type in each region, and to the worker pools of the Shoots in the files. A CloudProfile is also
-seen through the NamespacedCloudProfiles whose parent it is; a NamespacedCloudProfile needs its parent among the files. Other
+		Short:      "Show how a profile update affects its users",
+		Long: `Compares two versions of a CloudProfile or NamespacedCloudProfile, and shows the effects of the update from OLD to NEW: on each image
+version on each machine type in each region, and on the worker pools of the Shoots in the files. A CloudProfile is also
+checked with the NamespacedCloudProfiles that extend it; a NamespacedCloudProfile needs its parent among the files. Other
 objects in OLD and NEW count as if they were among the files.
 
   refused      Gardener or admission would refuse the update
-  locked       no later update of these Shoots would pass Gardener
+  locked       Gardener would reject all later updates of these Shoots
   no-machines  worker pools can no longer create machines
-  kept         worker pools go on with an image that the profile no longer has for them; new ones are refused
-  maintenance  Gardener's maintenance would choose the version for worker pools that do not boot it
-  expires      an image version gets another expiration date, and what becomes of its users on that day
+  kept         worker pools keep an image that the profile no longer has for them; new ones are refused
+  maintenance  Gardener's maintenance would choose the version for worker pools that cannot boot it
+  expires      an image version gets another expiration date, with the consequences for its users
   kubernetes   a version of Kubernetes is new or gone, or has another expiration date or classification
   will-update  the next maintenance moves worker pools to another version than before the update
   other-image  another image is booted
-  meaning      a reserved capability is registered in another way, and flavors that say nothing about it
-               support something else
-  offer        what owners of Shoots can choose is not what it was
-  new, gone    a combination boots that did not before; or does not any more, and no worker pool among the
+  meaning      the registration of a reserved capability changes, so that flavors that leave it out
+               support other values
+  offer        the choices of owners of Shoots change
+  new, gone    a combination boots now, and did not before; or no longer boots, and no worker pool among the
                inputs uses it
 
-With a cluster, as with -A, NEW alone is enough: OLD is what the cluster has, whose Shoots and NamespacedCloudProfiles are
-looked at. With --git OLD is what NEW has been in a revision of its git repository.
+With a cluster, as with -A, NEW alone is enough: OLD, the Shoots and the NamespacedCloudProfiles are read from the cluster.
+With --git, OLD is the version of NEW in a revision of its git repository.
 
-All other fields that differ are counted and named. "Nothing changes" is said of equal profiles only: lists that are merely ordered in
-another way, defaults and what the API server writes itself do not count.
+All other fields that differ are counted and named. "Nothing changes" is printed for equal profiles only: the order of lists,
+defaults, and fields that the API server writes itself do not count.
 
-The exit status is 1 if there is anything of the first five kinds, if somebody gets stuck on an expiration date, or if something is
-removed from the offer that is used; with --fail-on=change if there is anything.
+The exit status is 1 for a change of the first five kinds, if worker pools get stuck on an expiration date, or if something in use is
+removed from the offer; with --fail-on=change for any change.
 
-Shoots that are being deleted are left out. With --shoot, --pool and the like, so are those and their worker pools that do not match.
+Shoots that are being deleted are left out. With --shoot, --pool and the like, so are other Shoots and worker pools.
 
-With --compare, OLD and NEW have two CloudProfiles, such as those of two landscapes. It is then said how NEW differs, not what an update would do, and the exit
-status is 0.`,
+With --compare, OLD and NEW have two CloudProfiles, such as those of two landscapes. The output then shows their differences, not the
+effects of an update, and the exit status is 0.`,
 		Example: "  capkit plan cloudprofile.yaml cloudprofile-new.yaml shoots.yaml\n" +
 			"  capkit plan -A cloudprofile-new.yaml\n" +
 			"  capkit plan --git main cloudprofile.yaml shoots/\n" +
@@ -137,7 +137,7 @@ func (f *planFlags) check(args []string) error {
 	return nil
 }
 
-// checkComparison does so where two profiles are compared.
+// checkComparison checks the arguments if two profiles are compared.
 func (f *planFlags) checkComparison(args []string) error {
 	switch {
 	case f.Given("git") || f.Live():
@@ -174,7 +174,7 @@ func runPlan(c *command.Call, cmd *cobra.Command, args []string, flags *planFlag
 	}
 	if said := flags.filter.Said(); said != "" {
 		u.Before.Notes = append(u.Before.Notes, "only the worker pools that match "+said+
-			" were asked about: because of others the update may be refused, or break more")
+			" were checked: the update may be refused because of others, or break them")
 	}
 	input.PrintNotes(c, u.Before)
 	answer.WithoutUsers = !flags.compare && len(u.Before.Shoots.All) == 0 && !flags.Given("namespace") && !flags.Given("all-namespaces")

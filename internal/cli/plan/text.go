@@ -23,18 +23,18 @@ import (
 // meanings say what the kinds mean.
 var meanings = map[changes.Kind]string{
 	changes.Refused:     "Gardener or admission would refuse the update",
-	changes.Locked:      "no later update of these Shoots would pass Gardener",
+	changes.Locked:      "Gardener would reject all later updates of these Shoots",
 	changes.NoMachines:  "worker pools can no longer create machines",
-	changes.Kept:        "worker pools go on with an image that the profile no longer has for them, and new ones are refused",
+	changes.Kept:        "worker pools keep an image that the profile no longer has for them, and new ones are refused",
 	changes.Maintenance: "maintenance would pick a version that these pools cannot boot or have",
-	changes.Expires:     "the expiration date of an image version is another one",
+	changes.Expires:     "the expiration date of an image version changes",
 	changes.Kubernetes:  "versions of Kubernetes",
 	changes.WillUpdate:  "the next maintenance moves worker pools to another version than it would have",
 	changes.OtherImage:  "another image is booted",
-	changes.Meaning:     "what flavors support that say nothing about a reserved capability",
+	changes.Meaning:     "the values of flavors that leave out a reserved capability",
 	changes.Offer:       "what owners of Shoots can choose",
 	changes.New:         "boots now, and did not before",
-	changes.Gone:        "does not boot any more, and no worker pool among the inputs uses it",
+	changes.Gone:        "no longer boots, and no worker pool among the inputs uses it",
 }
 
 // compared say what the kinds mean where nothing is an update: OLD and NEW are two profiles.
@@ -42,7 +42,7 @@ var compared = map[changes.Kind]string{
 	changes.Expires:    "image versions expire on another date in NEW",
 	changes.Kubernetes: "versions of Kubernetes in NEW",
 	changes.OtherImage: "another image is booted in NEW",
-	changes.Meaning:    "what flavors support in NEW that say nothing about a reserved capability",
+	changes.Meaning:    "the values in NEW of flavors that leave out a reserved capability",
 	changes.Offer:      "what owners of Shoots can choose in NEW",
 	changes.New:        "boots in NEW alone",
 	changes.Gone:       "boots in OLD alone",
@@ -54,7 +54,7 @@ func meaning(p *changes.Planned, kind changes.Kind) string {
 	case p.ComparedWith != "":
 		return compared[kind]
 	case p.Some && kind == changes.Gone:
-		return "does not boot any more, and no worker pool that was asked about uses it"
+		return "no longer boots, and no selected worker pool uses it"
 	}
 	return meanings[kind]
 }

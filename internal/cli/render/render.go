@@ -31,12 +31,12 @@ func Command(c *command.Call) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "render FILE...",
 		Short: "Print the CloudProfile that a NamespacedCloudProfile results in",
-		Long: `Prints what becomes of a NamespacedCloudProfile and its parent, which are both among the files: the spec that Gardener and
-the admission webhooks write into status.cloudProfileSpec. It is printed as a CloudProfile with the name of the
-NamespacedCloudProfile, so that lint, select and explain take it as a file. It is there to be read, not to be applied.
+		Long: `Merges a NamespacedCloudProfile with its parent, both among the files, and prints the result: the spec that Gardener and the
+admission webhooks write into status.cloudProfileSpec. It is printed as a CloudProfile with the name of the
+NamespacedCloudProfile, so that lint, select and explain accept it as a file. Read it, but do not apply it.
 
-If admission would refuse one of the two, the errors are printed instead. An image version that both define is no error here: the
-parent may have got it later, and the definition of the NamespacedCloudProfile counts.`,
+If admission would refuse one of the two, the errors are printed instead. An image version that both define is not an error here: the
+parent may have received it later, and the definition of the NamespacedCloudProfile wins.`,
 		Example: "  capkit render namespacedcloudprofile.yaml cloudprofile.yaml\n" +
 			"  capkit render --profile garden-demo/team manifests/ > rendered.yaml\n" +
 			"  capkit render -n garden-demo --profile team cloudprofile.yaml",

@@ -73,9 +73,9 @@ type Finding struct {
 	Suggestion *finding.Suggestion `json:"-"`
 	// Suppressions say why the finding does not count. There are none for one that does.
 	Suppressions []Suppression `json:"suppressions,omitempty"`
-	// Instead are findings that the report leaves out, because they follow from this one. Whoever suppresses this one adds
-	// them to the report. Mostly none.
-	Instead []Finding `json:"-"`
+	// Implied are findings that the report leaves out, because they follow from this one. Suppressing this one adds them
+	// to the report. Mostly none.
+	Implied []Finding `json:"-"`
 }
 
 // Suppression is a reason why a finding does not count, as SARIF has it.

@@ -52,9 +52,9 @@ func List(c *command.Call) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rules",
 		Short: "List the rules that lint and admission check",
-		Long: `Lists the rules that lint and admission check: name, severity, the kind of objects that a rule is about, and what it demands.
-An error denies the object at admission, a warning denies nothing. What is found online needs more than manifests: admission
-alone finds it. For one rule, with its example and its repair, see explain-rule.`,
+		Long: `Lists the rules that lint and admission check: name, severity, kind of objects, and what the rule demands. An error denies the object
+at admission, a warning does not. Online rules need more than manifests: only admission checks them. For one rule, with its example
+and its repair, see explain-rule.`,
 		Example: "  capkit rules\n  capkit rules -o json",
 		Args:    command.NoFiles("rules takes no arguments: explain-rule says more about one"),
 		RunE: func(*cobra.Command, []string) error {
@@ -92,9 +92,9 @@ func Explain(c *command.Call) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "explain-rule RULE...",
-		Short: "Say what a rule demands and why, with an example and its repair",
-		Long: `Says what a rule demands and why, shows a manifest that breaks it with what lint says about it, and says what to do.
-The name of its rule stands behind each finding, in brackets.`,
+		Short: "Explain what a rule demands and why, with an example and a repair",
+		Long: `Explains what a rule demands and why, with a manifest that breaks it, the output of lint for it, and a repair. Each finding ends
+with the name of its rule, in brackets.`,
 		Example: "  capkit explain-rule region-unknown\n  capkit explain-rule -o json gardener-core syntax",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -26,8 +26,8 @@ import (
 // back, by the fields classification and expirationDate. Each means what it meant: at every moment, and back at every moment from now
 // on, since those fields have no place for what has been. What is there already stays as it is, and so do the versions of a
 // NamespacedCloudProfile that its parent has, and those that are used: Gardener takes an expiration date over from a
-// NamespacedCloudProfile and no lifecycle, and a date counts for nothing beside a lifecycle. Used is asked about versions of Kubernetes
-// with an empty name of the image.
+// NamespacedCloudProfile and no lifecycle, and a date is ignored beside a lifecycle. Used is asked about versions of Kubernetes with an
+// empty name of the image.
 //
 // The errors say, with paths of the manifest, what cannot be written back; with any, the result is of no use. err is about a Raw that
 // is not the manifest of a profile.

@@ -34,13 +34,14 @@ func Command(c *command.Call) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "verify PROFILE... --inventory FILE",
 		SuggestFor: []string{"audit", "compare"},
-		Short:      "Report where CloudProfiles do not describe their cloud, by an inventory of it",
-		Long: `Reports what of CloudProfiles and NamespacedCloudProfiles is not in their cloud: images that are gone, private or of another
+		Short:      "Compare CloudProfiles with an inventory of their cloud",
+		Long: `Compares CloudProfiles and NamespacedCloudProfiles with their cloud, and reports images that are gone, private or of another
 architecture, machine types that are gone or have other sizes, zones, volume types, floating pools and so on, with line and column.
-What the cloud has is in the file of an inventory, which was taken before. So no credentials are needed, and nothing is asked.
+The contents of the cloud are read from the file of an inventory, which was taken before. So it needs no credentials, and does not
+contact the cloud.
 
-Only images that something can boot are asked about: versions that have expired, or that core does not list, are skipped. What an
-inventory does not know is never concluded from. A region without one, and what could not be read, is a note; with --strict, an error.
+Only images that can be booted are checked: versions that have expired, or that core does not list, are skipped. Nothing is
+concluded from gaps in an inventory. A region without an inventory, and a list that could not be read, is a note; with --strict, an error.
 
 Findings look like those of lint, and are silenced in the same way. lint --inventory reports both.`,
 		Example: "  capkit verify cloudprofile.yaml --inventory inventory.yaml\n" +
@@ -56,8 +57,8 @@ Findings look like those of lint, and are silenced in the same way. lint --inven
 	flags.Flags.Add(cmd)
 	flags.AddAt(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&flags.all, "all", false, "as text, show each finding, where many that say the same would be one")
-	f.BoolVarP(&flags.quiet, "quiet", "q", false, "print findings alone: no summary, no notes")
+	f.BoolVar(&flags.all, "all", false, "in text output, print each finding instead of grouping similar ones")
+	f.BoolVarP(&flags.quiet, "quiet", "q", false, "print only findings: no summary, no notes")
 	f.BoolVar(&flags.unused, "unused", false, "list the images that no profile refers to, and the machine types that no profile offers, too")
 	cmd.Args = func(_ *cobra.Command, files []string) error { return flags.prepare(files, checks.Catalogue(c)) }
 	return cmd

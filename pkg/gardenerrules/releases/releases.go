@@ -54,7 +54,7 @@ func Of(version string) (Release, Nearness, error) {
 	parsed, err := semver.NewVersion(strings.TrimPrefix(version, "v"))
 	switch {
 	case err != nil || !strings.Contains(version, "."):
-		return 0, Known, fmt.Errorf("%q is no version of Gardener: write one like %s.0", version, Newest)
+		return 0, Known, fmt.Errorf("%q is not a version of Gardener: write one like %s.0", version, Newest)
 	case parsed.Major() > 1 || parsed.Major() == 1 && parsed.Minor() > uint64(Newest):
 		return Newest, TooNew, nil
 	case parsed.Major() < 1 || parsed.Minor() < uint64(Oldest):
@@ -89,12 +89,12 @@ const (
 
 // changes is the table of the differences, in the order of the releases.
 var changes = []Change{
-	{145, ChangeParentTypes, "a NamespacedCloudProfile may list machine types that its parent has", "it is refused", true},
+	{145, ChangeParentTypes, "a NamespacedCloudProfile may list machine types of its parent", "it is refused", true},
 	{146, ChangeCapabilities, "the feature gate CloudProfileCapabilities is on by default", "it is off by default", false},
 	{146, ChangeBackToLegacy, "capabilities may be removed if NamespacedCloudProfiles declare nothing but the architecture",
-		"they may not, if one declares it", false},
+		"they may not, if one declares the architecture", false},
 	{146, ChangeNetworksAtCreate, "networks of a Shoot that overlap are refused when it is created", "when it gets a Seed", false},
-	{147, ChangeReservedPrefix, "capabilities whose names begin with gardener- are refused", "they are like others", false},
+	{147, ChangeReservedPrefix, "capabilities whose names begin with gardener- are refused", "they are like any other", false},
 	{148, ChangeImageConfig, "an update that keeps the version of an image may change its provider config", "the config stays as it was", false},
 	{149, ChangeArchitecture, "a worker pool without architecture gets that of its machine type", "it gets amd64", false},
 	{150, ChangeControlPlaneZones, "the zones of a control plane can be chosen, if the CloudProfile allows it", "there is no such field", false},

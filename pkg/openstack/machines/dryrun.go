@@ -140,7 +140,7 @@ func effectsOn(ctx context.Context, reader client.Reader, w *extensionsv1alpha1.
 	return effects, nil
 }
 
-// recordGroups takes down, in the status that is only looked at here, the server groups that would be found by the machine classes, and
+// recordGroups records, in the status that is only looked at here, the server groups that would be found by the machine classes, and
 // says which pools would get another one.
 func (d *delegate) recordGroups() []effect {
 	var effects []effect

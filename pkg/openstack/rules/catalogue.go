@@ -21,19 +21,23 @@ func (Extension) Rules() []finding.Rule {
 
 var (
 	ruleRegionWithoutKeystone = finding.Denies("region-without-keystone",
-		"The region of a Shoot has no identity service in the profile: there is no `keystoneURL`, and `keystoneURLs` has no entry for the region. Nothing can be created there.",
+		"The region of a Shoot has no identity service in the profile: `keystoneURL` is not set, and `keystoneURLs` has no entry for "+
+			"the region. Nothing can be created there.",
 		"Choose another region. The operator of the profile can add `keystoneURL`, or an entry for the region in `keystoneURLs`.")
 	ruleFloatingPool = finding.Denies("floating-pool-not-allowed",
 		"A Shoot asks for a floating pool that its profile does not have in its region, or not for the domain of its credentials. Entries for a region or a domain rule out those for all, unless they are `nonConstraining`.",
-		"Use one of the floating pools that the message lists; names with a `*` are patterns. With `capkit lint`, mind that `--domain` names the domain of the credentials.")
+		"Use one of the floating pools that the message lists; names with a `*` are patterns. With `capkit lint`, check that "+
+			"`--domain` names the domain of the credentials.")
 	ruleFloatingPoolDomain = finding.Warns("floating-pool-domain",
-		"The floating pool of a Shoot, or the networks of a load balancer class, are allowed for credentials of some domains only, and nobody said of which domain those of the Shoot are. Manifests do not have it; admission reads it from the Secret.",
+		"The floating pool of a Shoot, or the networks of a load balancer class, are allowed for credentials of some domains only, and "+
+			"the domain of the Shoot's credentials is unknown. It is not in manifests; admission reads it from the Secret.",
 		"Check the Shoot with `capkit lint --domain NAME`, where NAME is the `domainName` in the Secret with the credentials.")
 	ruleLoadBalancerProvider = finding.Denies("load-balancer-provider-not-allowed",
-		"A Shoot asks for a load balancer provider that its profile does not have in its region. A region that has load balancer providers of its own has no others.",
+		"A Shoot asks for a load balancer provider that its profile does not have in its region. A region with its own load balancer "+
+			"providers has no others.",
 		"Use one of those that the message lists.")
 	ruleZone = finding.Denies("unknown-zone",
-		"A worker pool is in a zone that the Shoot's region does not have in the profile. Gardener's admission refuses such a Shoot.",
+		"A worker pool is in a zone that the profile does not list for the Shoot's region. Gardener's admission refuses such a Shoot.",
 		"Use one of the zones that the message lists.")
 	ruleVolumeType = finding.Denies("unknown-volume-type",
 		"A worker pool asks for volumes of a type that the profile does not have. Gardener's admission refuses such a Shoot.",
@@ -42,9 +46,12 @@ var (
 		"A worker pool asks for a server group with a policy that is not among the `serverGroupPolicies` of the profile; or with the policy `affinity`, by which all machines are on one host, in several zones.",
 		"Use one of the policies that the message lists, or remove `serverGroup`. With `affinity`, keep one zone.")
 	ruleMachinesReplaced = finding.Warns("machines-replaced",
-		"An update changes a part of a worker's `providerConfig` that machines get when they are created: the server group, or a machine label with `triggerRollingOnUpdate`. All machines of the worker pool are replaced, one after the other.",
-		"Nothing, if that is what you want. `capkit explain` shows for a worker pool what has this effect.")
+		"An update changes a part of a worker's `providerConfig` that applies only when machines are created: the server group, or a "+
+			"machine label with `triggerRollingOnUpdate`. All machines of the worker pool are replaced, one after the other.",
+		"None, if that is intended. `capkit explain` lists the settings of a worker pool with this effect.")
 	ruleOwnSetting = finding.Denies("setting-of-capkit",
-		"A worker's `providerConfig` has `trustedLaunch`, which provider-openstack does not know. Its worker controller reads the config strictly: it can neither reconcile nor delete a Shoot with that, and the machines of its other worker pools stay as they are, too.",
+		"A worker's `providerConfig` has `trustedLaunch`, which provider-openstack does not know. Its worker controller reads the "+
+			"config strictly: it can neither reconcile nor delete a Shoot with this field, and the machines of its other worker pools stay "+
+			"as they are, too.",
 		"Remove the field. An operator who runs capkit's worker controller in all seeds can start the admission component with `--worker-controller`.")
 )

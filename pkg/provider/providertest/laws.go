@@ -31,9 +31,9 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Laws checks a provider with provider configs. Each version in a config that can be read without errors is written in both formats,
-// as [RoundTrip] does; its own format must be able to say it, unless a region is named elsewhere (imageselector.Regional.NamedAt): then Encode
-// must refuse it in both, and give a reason. Configs with errors have to be read without a panic, and count for nothing else. The test fails
+// Laws checks a provider with provider configs. Each version in a config that can be read without errors is written in both formats, as
+// [RoundTrip] does; its own format must be able to say it, unless a region is named elsewhere (imageselector.Regional.NamedAt): then Encode
+// must refuse it in both, and give a reason. Configs with errors have to be read without a panic, and are otherwise ignored. The test fails
 // at once if there is no version that can be tried, or no config that can be read, if the provider is a [provider.ReferenceDeriver].
 //
 // It checks besides that Decode comes to the same at each call, that references which are derived are valid, and that
@@ -148,7 +148,7 @@ func tryToDerive[R any](cloud provider.Provider[R], image string, version *image
 }
 
 // RoundTrip writes a version in a format, reads it again in a config of the given kind, and returns what is wrong; nil
-// if nothing is. Paths count for nothing.
+// if nothing is. Paths are ignored.
 //
 // If the format is that of the version ([imageselector.Version.Legacy] says which one that is) the flavors read are the
 // same, in the same order: capabilities with the values in their order, what they imply, references and fallbacks. In

@@ -40,7 +40,7 @@ type actuator struct {
 	reader  client.Reader
 }
 
-// Delete deletes what was made of a Worker.
+// Delete deletes the objects of a Worker.
 func (a *actuator) Delete(
 	ctx context.Context, log logr.Logger, worker *extensionsv1alpha1.Worker, cluster *extensionscontroller.Cluster,
 ) error {

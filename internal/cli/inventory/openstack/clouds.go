@@ -149,7 +149,7 @@ func (f *file) choose(name string) (string, error) {
 	case name == "" && len(names) == 1:
 		return names[0], nil
 	case name == "":
-		return "", fmt.Errorf("%s has several clouds: say --os-cloud with one of %s", f.name, strings.Join(names, ", "))
+		return "", fmt.Errorf("%s has several clouds: use --os-cloud with one of %s", f.name, strings.Join(names, ", "))
 	}
 	return "", fmt.Errorf("%s has no cloud %s, but %s%s", f.name, words.Quoted(name), strings.Join(names, ", "), words.DidYouMean(words.Choice(name, names)))
 }

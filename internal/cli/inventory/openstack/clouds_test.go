@@ -192,7 +192,7 @@ func TestFindFails(t *testing.T) {
 		},
 		"several": {
 			files: map[string]string{"clouds.yaml": "clouds: {prod: {}, dev: {}}"},
-			want:  "$HOME/.config/openstack/clouds.yaml has several clouds: say --os-cloud with one of dev, prod",
+			want:  "$HOME/.config/openstack/clouds.yaml has several clouds: use --os-cloud with one of dev, prod",
 		},
 		"unknown": {
 			files: map[string]string{"clouds.yaml": "clouds: {production: {}, dev: {}}"}, cloud: "prodution",

@@ -64,7 +64,7 @@ func newHearing(log logr.Logger, maxSilence time.Duration) *Hearing {
 	return &Hearing{log: log.WithName("hearing"), max: maxSilence, now: time.Now, watches: map[string]*heardWatch{}}
 }
 
-// heardWatch is a watch on the objects of a kind: the body of its response, which takes down that it has ended.
+// heardWatch is a watch on the objects of a kind: the body of its response, which records its end.
 type heardWatch struct {
 	io.ReadCloser
 	hearing  *Hearing

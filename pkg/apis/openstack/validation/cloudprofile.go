@@ -171,7 +171,7 @@ func (c *cloudProfile) dnsServers(at *field.Path) {
 		address, err := netip.ParseAddr(server)
 		if err != nil || address.Zone() != "" {
 			c.Found(ruleValueFormat, field.ErrorTypeInvalid, at.Index(i), server,
-				"%s is no IP address; write one such as 10.10.10.11", quote(server))
+				"%s is not an IP address; write one such as 10.10.10.11", quote(server))
 		} else {
 			servers.again(&c.findings, RuleEntryDuplicate, address.Unmap(), at.Index(i), at.Index(i), server, "is the address "+address.String())
 		}
@@ -329,7 +329,7 @@ func resolvProblem(option string) string {
 	bounds, known := resolvOptions[name]
 	switch n, err := strconv.Atoi(number); {
 	case !known:
-		return " is no option of resolv.conf, so that it is ignored; " +
+		return " is not an option of resolv.conf, so that it is ignored; " +
 			cmp.Or(didYouMean(name, slices.Sorted(maps.Keys(resolvOptions))), "remove it")
 	case bounds[1] == 0 && numbered:
 		return ": this option takes no number; write " + name

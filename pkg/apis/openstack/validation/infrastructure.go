@@ -257,7 +257,7 @@ func InfrastructureConfigUpdate(old, config *v1alpha1.InfrastructureConfig, comp
 	optional(path.Child("shareNetworkId"), was.ShareNetworkID, is.ShareNetworkID)
 	if createsShareNetwork(was) && !createsShareNetwork(is) {
 		f.Found(RuleFieldImmutable, field.ErrorTypeForbidden, path.Child("shareNetwork", "enabled"), field.OmitValueType{},
-			"the share network has been created, and nobody would delete it; leave shareNetwork.enabled: true")
+			"the share network has been created, and would never be deleted; leave shareNetwork.enabled: true")
 	}
 	wasV6, isV6, v6 := ptr.Deref(was.IPv6, v1alpha1.IPv6{}), ptr.Deref(is.IPv6, v1alpha1.IPv6{}), path.Child("ipv6")
 	optional(v6.Child("subnetPoolID"), wasV6.SubnetPoolID, isV6.SubnetPoolID)
@@ -299,7 +299,7 @@ func (f *findings) network(text string, at *field.Path, want family) *subnet {
 	switch {
 	case network == nil:
 		f.Found(ruleValueFormat, field.ErrorTypeInvalid, at, text,
-			"%s %s is no network; write its address and the length of its prefix, as in %s",
+			"%s %s is not a network; write its address and the length of its prefix, as in %s",
 			fieldpath.Last(at), quote(text), want.example)
 		return nil
 	case !want.of(network.Addr()):

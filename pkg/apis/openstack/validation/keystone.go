@@ -100,13 +100,13 @@ func urlProblem(written string) string {
 	case strings.Contains(written, "@") && (err != nil || address.User != nil):
 		return "remove user and password from the URL; the credentials Secret of a Shoot has keys of its own for them"
 	case err != nil:
-		return "this is no URL; write one with scheme and host" + exampleURL
+		return "this is not a URL; write one with scheme and host" + exampleURL
 	case address.Scheme != "https" && address.Scheme != "http":
 		return "the URL must begin with https:// or http://" + exampleURL
 	case address.Hostname() == "":
 		return "the URL has no host" + exampleURL
 	case !validPort(address.Port()):
-		return "the port in the URL is none; ports go up to 65535"
+		return "the port in the URL is invalid; ports go up to 65535"
 	case address.RawQuery != "" || address.ForceQuery || address.Fragment != "":
 		return "paths are added to the URL, so that it must have no ? and no #" + exampleURL
 	}
@@ -148,10 +148,10 @@ func bundleProblem(bundle string) string {
 		case strings.Contains(block.Type, "PRIVATE KEY"):
 			return fmt.Sprintf("block %d is a private key, which does not belong here; remove it, and do not use it any more", number)
 		case block.Type != "CERTIFICATE" || len(block.Headers) > 0:
-			return fmt.Sprintf("block %d is no plain CERTIFICATE; only these can be here", number)
+			return fmt.Sprintf("block %d is not a plain CERTIFICATE; only these are accepted", number)
 		}
 		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
-			return fmt.Sprintf("block %d is no certificate that could be used; copy it again", number)
+			return fmt.Sprintf("block %d is not a usable certificate; copy it again", number)
 		}
 		rest = after
 	}
@@ -204,9 +204,9 @@ var dnsKeys = map[string]string{
 	applicationSecret: "OS_APPLICATION_CREDENTIAL_SECRET", authURL: "OS_AUTH_URL", caCert: "CACERT",
 }
 
-// DNSCredentials does the same with the data of a Secret for Designate, OpenStack's DNS service. Its keys may have the names
-// that OpenStack's own programs give them, OS_DOMAIN_NAME for example, and it has to say where the identity service is:
-// nobody looks into a CloudProfile for it.
+// DNSCredentials validates the data of a Secret for Designate, OpenStack's DNS service, see [Credentials]. Its keys may have the names of
+// OpenStack's own programs, such as OS_DOMAIN_NAME, and it must have the URL of the identity service, which does not come from a
+// CloudProfile here.
 func DNSCredentials(data map[string][]byte, at *field.Path) field.ErrorList {
 	known, written := maps.Clone(data), map[string]string{}
 	for key, other := range dnsKeys {

@@ -76,7 +76,7 @@ func (f *findings) capacity(name string, quantity resource.Quantity, at *field.P
 func (f *findings) virtualCapacity(name string, quantity resource.Quantity, at *field.Path) {
 	if problems := validation.IsQualifiedName(name); len(problems) > 0 {
 		f.Found(ruleNodeTemplate, field.ErrorTypeInvalid, at, name,
-			"%s is no name for a resource: %s", quote(name), strings.Join(problems, "; "))
+			"%s is not a name of a resource: %s", quote(name), strings.Join(problems, "; "))
 	}
 	if rounded := quantity.DeepCopy(); !rounded.RoundUp(0) {
 		f.Found(ruleNodeTemplate, field.ErrorTypeInvalid, at, quantity.String(),

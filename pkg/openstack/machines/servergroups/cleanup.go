@@ -33,8 +33,8 @@ func CleanUp(
 	return remove(ctx, compute, names, pools, have, func(g Group) bool { return len(g.Members) > 0 })
 }
 
-// Delete does the same for a Worker that is deleted, when its machines are gone: it removes all server groups, with or
-// without members, and asks OpenStack also if there is no record.
+// Delete removes the server groups of a Worker that is deleted, when its machines are gone: all that [CleanUp] would find, with or
+// without members. It asks OpenStack even without a record.
 func Delete(
 	ctx context.Context, compute Compute, names Names, have []v1alpha1.ServerGroupDependency,
 ) (record []v1alpha1.ServerGroupDependency, err error) {

@@ -119,7 +119,7 @@ func (c Credentials) options() gophercloud.AuthOptions {
 	return options
 }
 
-// provider returns a client that has not logged in yet, and takes down where the identity service is.
+// provider returns a client that has not logged in yet, and records the URL of the identity service.
 func (c Credentials) provider(identity *service) (*gophercloud.ProviderClient, error) {
 	address := cmp.Or(c.Keystone.URL, string(c.Secret["authURL"]))
 	if address == "" {

@@ -102,13 +102,13 @@ func (e *ensuring) recorded(pools []Pool) int {
 	return count
 }
 
-// each does a step for a pool and takes down its error.
+// each runs a step for a pool and records its error.
 func (e *ensuring) each(ctx context.Context, pool Pool, step func(context.Context, Pool) error) {
 	e.try(pool.Name, func() error { return step(ctx, pool) })
 }
 
-// try does a step and takes down its error, as one about the subject. After an error that says that the service is away
-// it does nothing, and that is the error about all others.
+// try runs a step and records its error, as one about the subject. After an error that says that the service is away it
+// does nothing, and that is the error about all others.
 func (e *ensuring) try(subject string, step func() error) {
 	err := e.away
 	if err == nil {

@@ -201,9 +201,9 @@ func TestImportLeavesOtherFilesOut(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	contains(t, r.stderr,
-		"note: 4 files of the source are no metadata of a release, and skipped: Chart (a file with an apiVersion), deploy (kind CloudProfile), index (a list), ",
-		"note: 1 file of the source has no published image, and skipped: aws-gardener_prod_usi-amd64\n",
-		"note: 1 file of the source is for a platform whose images are not known here, and skipped: metal\n")
+		"note: 4 files of the source are no metadata of a release, and are skipped: Chart (a file with an apiVersion), deploy (kind CloudProfile), index (a list), ",
+		"note: 1 file of the source has no published image, and is skipped: aws-gardener_prod_usi-amd64\n",
+		"note: 1 file of the source is for a platform whose images are not known here, and is skipped: metal\n")
 	for _, name := range []string{"deploy.yaml", "index.json"} {
 		r := importing(file, "--from=gardenlinux:"+filepath.Join(folder, name))
 		if r.status != 1 || r.stdout != "" {
@@ -552,6 +552,47 @@ func TestImportIntoNamespacedCloudProfiles(t *testing.T) {
 	}
 	if r := importing(child, source); r.status != 1 || !strings.Contains(r.stderr, "child.yaml:") {
 		t.Errorf("without its parent: %+v", r)
+	}
+	// What it says of a version of its parent is no version of its own that could be deprecated.
+	if r := importing("-w", parent, source); r.status != 0 {
+		t.Fatalf("%+v", r)
+	}
+	write(t, child, empty+"  machineImages:\n  - name: gardenlinux\n    versions:\n    - version: 1877.3.0\n      expirationDate: \"2037-01-01T00:00:00Z\"\n")
+	newer := otherRelease(t, t.TempDir(), "ami-0a1b2c3d4e5f6", "ami-0a1b2c3d4e5f7", "version: '1877.3'", "version: '1877.3.1'")
+	r = importing("-w", parent, child, "--from=gardenlinux:"+newer, "--profile=garden-demo/team", "--keep=1")
+	if r.status != 0 || !strings.Contains(read(t, child), "1877.3.1") || strings.Contains(read(t, child), "deprecated") {
+		t.Errorf("%+v", r)
+	}
+	contains(t, r.stderr, "gardenlinux@1877.3.0 stays as it is, because it is a version of the parent: deprecate it there\n")
+}
+
+// Errors that a profile has of its own are named at their place, and nothing is written, unless they are silenced or the import repairs them.
+// An error that it repairs hides no other one.
+func TestImportIntoWhatIsWrong(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "aws.yaml")
+	source := "--from=gardenlinux:" + filepath.Join(importExamples, "metadata")
+	for name, c := range map[string]struct {
+		from, to, said string
+		status         int
+	}{
+		"unknown field":        {"  type: aws\n", "  type: aws\n  bogus: 1\n", ":7:3: error: unknown field \"bogus\"", 1},
+		"in the config":        {"    machineImages: []", "    machineImagess: []", ":38:5: error: unknown field \"machineImagess\"", 1},
+		"silenced":             {"    machineImages: []", "    machineImagess: [] # capkit:ignore unknown-field: on purpose", "written: ", 0},
+		"Gardener's":           {"- version: 1.33.2", "- version: \"1.33\"", ":24:7: error: Invalid value: \"1.33\"", 1},
+		"no type":              {"  type: aws\n", "  type: \"\"\n", ":6:3: error: the profile has no type", 1},
+		"no list of images":    {"  machineImages: [] # capkit import fills them in\n", "", "written: ", 0},
+		"no semantic version":  {"machineImages: [] #", "machineImages: [{name: other, versions: [{version: x, architectures: [amd64]}]}] #", ":21:45: error: ", 1},
+		"an alias in its way":  {"machineImages: []\n", "machineImages: &a []\n    other: *a\n", "written in a way that cannot be changed", 1},
+		"two of the same name": {"providerConfig:", "providerConfig: {}\n  providerConfig:", ": error: ", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := read(t, copyOf(t, filepath.Join(importExamples, "aws.yaml"), file, c.from, c.to))
+			r := importing("-w", file, source)
+			if r.status != c.status || (read(t, file) == before) != (c.status == 1) {
+				t.Errorf("%+v", r)
+			}
+			contains(t, r.stderr, c.said)
+		})
 	}
 }
 

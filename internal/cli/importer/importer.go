@@ -53,7 +53,7 @@ func Command(c *command.Call) *cobra.Command {
 		Short:      "Add the images of a release to CloudProfiles, in their files",
 		Long: `Adds image versions of a release to both halves of CloudProfiles and NamespacedCloudProfiles: to spec.machineImages, and to the provider
 config. It prints how their files change, as a diff; -w changes them. Comments, order, quoting and indentation stay. Nothing is written if
-lint finds an error then that was not there before; what the change does to the users of the profiles, as plan says it, is printed.
+lint finds an error then; what the change does to the users of the profiles, as plan says it, is printed.
 
 A SOURCE is one of these:
 

@@ -192,6 +192,10 @@ func (l *inLandscape) importProfile(s *input.Source[v1beta1.CloudProfile]) {
 	cloud := l.Providers[s.Object.Spec.Type]
 	if cloud == nil {
 		l.answer(s.Manifest, s.Name)
+		if s.Object.Spec.Type == "" {
+			l.AddErrors(s.Manifest, input.Problem(release.RuleProfile, field.ErrorTypeRequired, "spec.type", nil, "the profile has no type: write the provider's"))
+			return
+		}
 		l.AddErrors(s.Manifest, l.NotFor(s.Object.Spec.Type, "spec.type", "imported into"))
 		return
 	}
@@ -268,6 +272,16 @@ func (l *inLandscape) change() ([]files.Changed, error) {
 		}
 	}
 	l.TakeOver(l.after, edited)
+	for _, text := range l.Marked {
+		if !edited[text.File] {
+			l.after.Marked = append(l.after.Marked, text)
+		}
+	}
+	for _, began := range l.Began {
+		if !edited[began.File] {
+			l.after.Began = append(l.after.Began, began)
+		}
+	}
 	return changed, nil
 }
 
@@ -286,6 +300,7 @@ func (l *inLandscape) edit(name, text string) (files.Changed, bool) {
 		}
 	}
 	changed, objects, err := files.Edited(name, text, edits)
+	l.after.Marked = append(l.after.Marked, manifest.Marked(name, changed)...)
 	for _, o := range objects {
 		l.after.Add(o)
 	}

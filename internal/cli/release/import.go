@@ -293,11 +293,9 @@ func (t *target) artifacts() (map[provider.ImageVersion][]source.Artifact, []pro
 // version works out what a profile gets of a version; nothing if it is nil.
 func (t *target) version(id provider.ImageVersion, artifacts []source.Artifact) (Version, *wanted) {
 	is := Version{Image: id.Image, Version: id.Version, Action: ActionUnchanged}
-	if t.Parent != nil {
-		if _, inherits := entries.Find(t.Parent, id); inherits {
-			t.notes = append(t.notes, fmt.Sprintf("%s: its parent has the version, which it inherits", id))
-			return is, nil
-		}
+	if t.inherits(id) {
+		t.notes = append(t.notes, fmt.Sprintf("%s: its parent has the version, which it inherits", id))
+		return is, nil
 	}
 	errs := len(t.errs) + len(t.faults)
 	t.nowhere = nil
@@ -313,6 +311,15 @@ func (t *target) version(id provider.ImageVersion, artifacts []source.Artifact) 
 	w.compare(t)
 	is.Regions = t.missing(w)
 	return is, w
+}
+
+// inherits reports whether a NamespacedCloudProfile has a version of its parent.
+func (t *target) inherits(id provider.ImageVersion) bool {
+	if t.Parent == nil {
+		return false
+	}
+	_, found := entries.Find(t.Parent, id)
+	return found
 }
 
 // why says why images were left out, behind a sentence.

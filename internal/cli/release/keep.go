@@ -80,15 +80,19 @@ func (t *target) usedBy(id provider.ImageVersion) []string {
 func (t *target) deprecate(image string, v *v1beta1.MachineImageVersion, at string) {
 	classified := versions.Classification(v.ExpirableVersion) == v1beta1.ClassificationDeprecated
 	dates := t.options.Expire != "" && versions.ExpiryOf(v.ExpirableVersion) == nil
-	by := t.usedBy(provider.ImageVersion{Image: image, Version: v.Version})
+	id := provider.ImageVersion{Image: image, Version: v.Version}
+	by := t.usedBy(id)
 	switch {
 	case versions.Expired(v.ExpirableVersion) || classified && !dates:
 		return
 	case len(by) > 0:
-		t.notes = append(t.notes, fmt.Sprintf("%s@%s stays as it is, because it is used by %s", image, v.Version, words.Few(by)))
+		t.notes = append(t.notes, fmt.Sprintf("%s stays as it is, because it is used by %s", id, words.Few(by)))
+		return
+	case t.inherits(id):
+		t.notes = append(t.notes, fmt.Sprintf("%s stays as it is, because it is a version of the parent: deprecate it there", id))
 		return
 	case len(v.Lifecycle) > 0:
-		t.notes = append(t.notes, fmt.Sprintf("%s@%s stays as it is, because it has a lifecycle: deprecate it there", image, v.Version))
+		t.notes = append(t.notes, fmt.Sprintf("%s stays as it is, because it has a lifecycle: deprecate it there", id))
 		return
 	}
 	behind := []string{"architectures", "capabilityFlavors", "cri", "inPlaceUpdates", "kubeletVersionConstraint"}

@@ -163,7 +163,8 @@ type leftOut struct {
 func (l *leftOut) notes() (notes []string) {
 	say := func(names []string, what, whats string) {
 		if n := len(names); n > 0 {
-			notes = append(notes, fmt.Sprintf("%s of the source %s, and skipped: %s", words.Count(n, "file"), either(n, what, whats), words.Few(names)))
+			notes = append(notes, fmt.Sprintf("%s of the source %s, and %s skipped: %s",
+				words.Count(n, "file"), either(n, what, whats), either(n, "is", "are"), words.Few(names)))
 		}
 	}
 	say(l.others, "is no metadata of a release", "are no metadata of a release")
@@ -175,8 +176,8 @@ func (l *leftOut) notes() (notes []string) {
 		unknown = append(unknown, words.Quoted(name))
 	}
 	if files > 0 {
-		notes = append(notes, fmt.Sprintf("%s of the source %s for a platform whose images are not known here, and skipped: %s",
-			words.Count(files, "file"), either(files, "is", "are"), words.And(unknown)))
+		notes = append(notes, fmt.Sprintf("%s of the source %s for a platform whose images are not known here, and %s skipped: %s",
+			words.Count(files, "file"), either(files, "is", "are"), either(files, "is", "are"), words.And(unknown)))
 	}
 	return notes
 }

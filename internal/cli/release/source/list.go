@@ -106,6 +106,9 @@ func readObject(file, text, kind string, into any) *located {
 	switch {
 	case len(problems) > 0:
 		return l
+	case len(objects) == 0:
+		l.fail(field.ErrorTypeRequired, "", "the file is empty: it has to have an object with apiVersion: %s and kind: %s", APIVersion, kind)
+		return l
 	case len(objects) != 1:
 		l.fail(field.ErrorTypeInvalid, "", "the file has %s: it has to have one, with apiVersion: %s and kind: %s",
 			words.Count(len(objects), "document"), APIVersion, kind)
@@ -127,7 +130,11 @@ func readObject(file, text, kind string, into any) *located {
 // take makes faults of what was found at paths of the object.
 func (l *located) take(errs finding.List) {
 	for _, f := range errs {
-		l.fail(f.Type, f.Field, "%s", MessageOf(f.Error))
+		at := f.Field
+		if at == (*field.Path)(nil).String() { // of the whole object
+			at = ""
+		}
+		l.fail(f.Type, at, "%s", MessageOf(f.Error))
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/plan"
 	"github.com/capkit/capkit/internal/cli/render"
 	"github.com/capkit/capkit/internal/cli/rules"
+	"github.com/capkit/capkit/internal/cli/schema"
 	"github.com/capkit/capkit/internal/cli/verify"
 )
 
@@ -49,7 +50,7 @@ Exit status: 0 nothing found wrong, 1 something found wrong, 2 usage or I/O erro
 		groupCheck:  {lint.Command(c), verify.Command(c), plan.Command(c)},
 		groupAsk:    {ask.Select(c), ask.Explain(c), maintain.Command(c), page.Command(c), ask.Capabilities(c)},
 		groupChange: {importer.Command(c), migrate.Command(c)},
-		groupLook:   {render.Command(c), inventory.Command(c), rules.List(c), rules.Explain(c), c.VersionCommand()},
+		groupLook:   {render.Command(c), inventory.Command(c), rules.List(c), rules.Explain(c), schema.Command(c), c.VersionCommand()},
 	} {
 		for _, cmd := range commands {
 			cmd.GroupID = group

@@ -39,7 +39,7 @@ type assembly struct {
 }
 
 // assemble returns the definitions for a cloud, for all of them if it is "".
-func assemble(providers map[string]command.Provider, cloud string) *assembly {
+func assemble(providers []command.Provider, cloud string) *assembly {
 	a := &assembly{clouds: types(providers), apiVersions: map[string][]any{}}
 	if err := json.Unmarshal(definitions, &a.definitions); err != nil {
 		panic(err) // hack/schemas has written something else
@@ -47,8 +47,10 @@ func assemble(providers map[string]command.Provider, cloud string) *assembly {
 	if cloud != "" {
 		a.clouds, a.one = []string{cloud}, true
 	}
+	for _, p := range providers {
+		a.describe(p)
+	}
 	for _, cloud := range a.clouds {
-		a.describe(providers[cloud])
 		if config := a.definitions[cloud+"."+profileConfig]; config != nil {
 			a.apiVersions[cloud], _ = member(config, "properties", "apiVersion")["enum"].([]any)
 		}

@@ -14,9 +14,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,7 +63,7 @@ A schema finds misspelt keys, wrong types and wrong values while you type. It kn
 			if cmd.Flags().Changed("all") {
 				return writeAll(c, folder)
 			}
-			_, err := c.Stdout.Write(Of(c.Providers, cloud, kindOf(args)))
+			_, err := c.Stdout.Write(Of(command.ByType(c.Providers), cloud, kindOf(args)))
 			return err
 		},
 	}
@@ -69,13 +71,13 @@ A schema finds misspelt keys, wrong types and wrong values while you type. It kn
 	cmd.Flags().StringVar(&folder, "all", "", "write all schemas into this `DIR`, which is made if it is missing")
 	cmd.Flags().StringArrayVar(&providerFiles, command.ProviderFileFlag, nil,
 		"`FILE` with the description of a provider that the command does not know; may be repeated")
-	command.Complete(cmd, "provider", types(c.Providers))
+	command.Complete(cmd, "provider", types(command.ByType(c.Providers)))
 	return cmd
 }
 
-// types returns the types of providers, in order.
-func types(providers map[string]command.Provider) (types []string) {
-	for _, p := range command.ByType(providers) {
+// types returns the types of providers, in their order.
+func types(providers []command.Provider) (types []string) {
+	for _, p := range providers {
 		types = append(types, p.Type())
 	}
 	return types
@@ -103,7 +105,7 @@ func check(c *command.Call, args []string, cloud, folder string, given func(flag
 		errs = append(errs, fmt.Errorf("--all writes the schemas of all kinds: leave out %s, or --all", args[0]))
 	}
 	if given("provider") && c.Providers[cloud] == nil {
-		known := types(c.Providers)
+		known := types(command.ByType(c.Providers))
 		errs = append(errs, fmt.Errorf("unknown provider %s: use %s%s; --%s describes another one",
 			words.Quoted(cloud), words.Or(known), words.DidYouMean(words.Choice(cloud, known)), command.ProviderFileFlag))
 	}
@@ -126,8 +128,8 @@ func checkFolder(folder string) error {
 	return nil
 }
 
-// File returns the name of the file of a schema below the directory of --all, with slashes.
-func File(cloud, kind string) string {
+// fileOf returns the name of the file of a schema below the directory of --all, with slashes.
+func fileOf(cloud, kind string) string {
 	name := "all.json"
 	if kind != "" {
 		group, version, _ := strings.Cut(apiVersion, "/")
@@ -136,30 +138,38 @@ func File(cloud, kind string) string {
 	return path.Join(cloud, name)
 }
 
-// writeAll writes the schemas into a folder, and says how an editor uses them.
-func writeAll(c *command.Call, folder string) error {
-	written := 0
-	for _, cloud := range append([]string{""}, types(c.Providers)...) {
+// Files returns all schemas for providers, by the names of their files, with slashes: what --all writes.
+func Files(providers []command.Provider) map[string][]byte {
+	files := map[string][]byte{}
+	for _, cloud := range append([]string{""}, types(providers)...) {
 		for _, kind := range append([]string{""}, Kinds()...) {
-			file := filepath.Join(folder, filepath.FromSlash(File(cloud, kind)))
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // schemas are for everybody
-				return err
-			}
-			if err := os.WriteFile(file, Of(c.Providers, cloud, kind), 0o644); err != nil { //nolint:gosec // the same
-				return err
-			}
-			written++
+			files[fileOf(cloud, kind)] = Of(providers, cloud, kind)
 		}
 	}
-	fmt.Fprintf(c.Stderr, "wrote %s into %s; as its first line, this makes an editor check a manifest:\n", words.Count(written, "schema"), folder)
-	fmt.Fprintf(c.Stdout, "# yaml-language-server: $schema=%s\n", filepath.ToSlash(filepath.Join(folder, File("", ""))))
+	return files
+}
+
+// writeAll writes the schemas into a folder, and says how an editor uses them.
+func writeAll(c *command.Call, folder string) error {
+	files := Files(command.ByType(c.Providers))
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		file := filepath.Join(folder, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // schemas are for everybody
+			return err
+		}
+		if err := os.WriteFile(file, files[name], 0o644); err != nil { //nolint:gosec // the same
+			return err
+		}
+	}
+	fmt.Fprintf(c.Stderr, "wrote %s into %s; this as its first line makes an editor check a manifest:\n", words.Count(len(files), "schema"), folder)
+	fmt.Fprintf(c.Stdout, "# yaml-language-server: $schema=%s\n", filepath.ToSlash(filepath.Join(folder, fileOf("", ""))))
 	return nil
 }
 
 // Of returns a schema, as text that ends with a line: that of a kind of objects, of all [Kinds] if it is "", for a provider, for all of them if it is
-// "". providers are those that there are, by their types. Of a provider whose types are not known the schema leaves the configs open.
+// "". providers are those that there are, in the order of their types. Of a provider whose types are not known the schema leaves the configs open.
 // The same arguments give the same bytes.
-func Of(providers map[string]command.Provider, cloud, kind string) []byte {
+func Of(providers []command.Provider, cloud, kind string) []byte {
 	a := assemble(providers, cloud)
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

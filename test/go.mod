@@ -226,7 +226,6 @@ require (
 	github.com/prometheus/procfs v0.23.0 // indirect
 	github.com/prometheus/sigv4 v0.4.1 // indirect
 	github.com/robfig/cron v1.2.0 // indirect
-	github.com/santhosh-tekuri/jsonschema/v6 v6.0.2
 	github.com/sean-/seed v0.0.0-20170313163322-e2103e2c3529 // indirect
 	github.com/shopspring/decimal v1.4.0 // indirect
 	github.com/sirupsen/logrus v1.9.4 // indirect
@@ -320,6 +319,7 @@ require (
 	github.com/capkit/capkit/pkg/openstack/machines v0.0.0-00010101000000-000000000000
 	github.com/capkit/capkit/pkg/worker/kit v0.0.0-00010101000000-000000000000
 	github.com/in-toto/attestation v1.2.0
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.2
 )
 
 // The three modules are one repository; none but the first is published.

@@ -21,6 +21,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/plan"
 	"github.com/capkit/capkit/internal/cli/render"
 	"github.com/capkit/capkit/internal/cli/rules"
+	"github.com/capkit/capkit/internal/cli/schema"
 	"github.com/capkit/capkit/internal/cli/verify"
 )
 
@@ -50,7 +51,7 @@ Exit status: 0 success, 1 negative result, 2 usage or I/O error.`,
 		groupCheck:  {lint.Command(c), verify.Command(c), plan.Command(c)},
 		groupAsk:    {ask.Select(c), ask.Explain(c), maintain.Command(c), page.Command(c), ask.Capabilities(c)},
 		groupChange: {importer.Command(c), migrate.Command(c)},
-		groupLook:   {render.Command(c), inventory.Command(c), rules.List(c), rules.Explain(c), c.VersionCommand(checks.Settings(c))},
+		groupLook:   {render.Command(c), inventory.Command(c), rules.List(c), rules.Explain(c), schema.Command(c), c.VersionCommand(checks.Settings(c))},
 	} {
 		for _, cmd := range commands {
 			cmd.GroupID = group

@@ -170,6 +170,10 @@ test-race: ## Run the tests of the packages that decide under the race detector
 test-browser: ## Run the tests of the page of capkit report in Chromium, which is downloaded into the cache: on Debian
 	cd test/browser && go vet . && go test -vet=off -ldflags=-w -count 1 -timeout 30m .
 
+.PHONY: test-editor
+test-editor: ## Run the tests of capkit lsp in Neovim, which is downloaded into the cache: on Debian
+	go test -vet=off -ldflags=-w -count 1 -timeout 30m -tags editor ./test/editor
+
 .PHONY: report-pictures
 report-pictures: ## Write the pictures of the page of capkit report in docs/pictures
 	cd test/browser && go test -vet=off -ldflags=-w -count 1 -run TestPictures . -update
@@ -221,7 +225,7 @@ next-gardener: ## Build and test HEAD against the newest Gardener, or NEXT, in a
 	@NEXT='$(NEXT)' hack/next-gardener.sh
 
 .PHONY: verify
-verify: check check-format test test-browser ## Check, then test: to be run before a commit
+verify: check check-format test test-browser test-editor ## Check, then test: to be run before a commit
 
 ##@ Garden
 

@@ -132,11 +132,16 @@ var mayImport = map[string][]string{
 		"pkg/gardenerrules/releases", "pkg/maintenance", "pkg/words",
 	},
 	"internal/cli/input": {
-		"internal/cli/landscape", "internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/cluster",
+		"internal/cli/landscape", "internal/cli/settings", "internal/cli/command", "internal/cli/decoding", "internal/cli/manifest", "internal/cli/cluster",
 		"internal/cli/gardener", "internal/cli/report",
 		"pkg/capability", "pkg/imageselector", "pkg/check",
 		"pkg/finding", "pkg/gardenerlib", "pkg/gardenerrules", "pkg/gardenerrules/shoots", "pkg/maintenance", "pkg/namespaced", "pkg/profile",
 		"pkg/provider", "pkg/resolve", "pkg/strictjson", "pkg/words",
+	},
+	"internal/cli/decoding": {"internal/cli/manifest", "pkg/finding", "pkg/strictjson", "pkg/words"},
+	"internal/cli/repair": {
+		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/files",
+		"internal/cli/report", "pkg/capability", "pkg/capability/texts", "pkg/fieldpath", "pkg/finding", "pkg/strictjson", "pkg/words",
 	},
 	"internal/cli/checks": {
 		"internal/cli/input", "internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/gardener", "internal/cli/reserved",
@@ -182,15 +187,20 @@ var mayImport = map[string][]string{
 		"internal/cli/manifest", "pkg/capability", "pkg/finding", "pkg/inventory", "pkg/provider", "pkg/strictjson", "pkg/words",
 	},
 
-	// The families, none of which imports another, but that the page shows answers, and import what plan says.
+	// The families, none of which imports another, but that the page and the language server show answers, and import what plan says.
 	"internal/cli/verify": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/inventories", "internal/cli/command", "internal/cli/report", "pkg/finding",
 	},
 	"internal/cli/lint": {
-		"internal/cli/checks", "internal/cli/input", "internal/cli/inventories",
-		"internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/files",
-		"internal/cli/report", "pkg/capability", "pkg/capability/texts", "pkg/fieldpath", "pkg/finding", "pkg/strictjson", "pkg/words",
+		"internal/cli/checks", "internal/cli/input", "internal/cli/inventories", "internal/cli/command", "internal/cli/files", "internal/cli/repair",
+		"internal/cli/report", "pkg/finding",
 	},
+	"internal/cli/lsp": {
+		"internal/cli/lsp/text", "internal/cli/ask", "internal/cli/checks", "internal/cli/repair", "internal/cli/input", "internal/cli/command",
+		"internal/cli/decoding", "internal/cli/manifest", "internal/cli/settings", "internal/cli/report", "pkg/capability", "pkg/capability/texts",
+		"pkg/finding", "pkg/resolve", "pkg/versions", "pkg/words",
+	},
+	"internal/cli/lsp/text": {"pkg/fieldpath"},
 	"internal/cli/rules": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/report", "example", "pkg/finding",
 	},

@@ -117,6 +117,17 @@ func (flags *Options) Counting() report.Options {
 // Load reads the inputs of a command that lints them.
 func Load(ctx context.Context, c *command.Call, args []string, flags *Options) (*input.Given, error) {
 	g, err := input.Load(ctx, c, args, flags.Flags, true)
+	return flags.apply(g, err)
+}
+
+// Empty returns inputs without any object, as [input.Flags.Empty] does.
+func (flags *Options) Empty(c *command.Call) (*input.Given, error) {
+	g, err := flags.Flags.Empty(c)
+	return flags.apply(g, err)
+}
+
+// apply says in inputs what the flags do, unless there is an error.
+func (flags *Options) apply(g *input.Given, err error) (*input.Given, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -109,6 +109,13 @@ func TestModules(t *testing.T) {
 		t.Errorf("go install links other modules than the archive has: %s", diff)
 	}
 
+	// The module of the programs is complete by itself, with the sums of the others as they were tagged.
+	checkout := filepath.Join(t.TempDir(), "capkit")
+	in(t, root, "git", "clone", "--quiet", "--branch", "cmd/v"+version, origin, checkout)
+	if _, err := run(filepath.Join(checkout, "cmd"), env, "go", "list", "-deps", "./..."); err != nil {
+		t.Error(err)
+	}
+
 	// An extension with a command of its own, which is built, and with the other parts.
 	folder := t.TempDir()
 	for name, content := range map[string]string{

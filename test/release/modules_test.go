@@ -9,6 +9,7 @@ import (
 	"debug/buildinfo"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -119,7 +120,7 @@ func TestModules(t *testing.T) {
 	// An extension with a command of its own, which is built, and with the other parts.
 	folder := t.TempDir()
 	for name, content := range map[string]string{
-		"go.mod": "module example.com/extension\n\ngo 1.26.5\n",
+		"go.mod": "module example.com/extension\n\ngo 1.26.5\n\n" + exclusion(t) + "\n",
 		"main.go": `package main
 
 import (
@@ -166,6 +167,16 @@ import (
 			t.Errorf("another version: %s", line)
 		}
 	}
+}
+
+// exclusion is the line that authors are told to write into their go.mod.
+func exclusion(t *testing.T) string {
+	t.Helper()
+	line := regexp.MustCompile("(?m)^exclude .*$").FindString(read(t, root, "docs/authors/README.md"))
+	if line == "" {
+		t.Error("docs/authors/README.md has no exclusion")
+	}
+	return line
 }
 
 // unpack unpacks the archive, and returns the folder.

@@ -143,7 +143,9 @@ var _ = Describe("The provenance of an image", func() {
 		}))))
 		var statement struct {
 			Subject   []program.Subject
-			Predicate struct{ BuildDefinition struct{ ExternalParameters map[string]string } }
+			Predicate struct {
+				BuildDefinition struct{ ExternalParameters map[string]string }
+			}
 		}
 		Expect(json.Unmarshal(content, &statement)).To(Succeed())
 		Expect(statement.Subject).To(Equal([]program.Subject{{Name: "pkg:oci/" + m.Name, Digest: map[string]string{"sha256": digest.Hex}}}))

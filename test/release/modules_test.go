@@ -9,6 +9,7 @@ import (
 	"debug/buildinfo"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -109,10 +110,17 @@ func TestModules(t *testing.T) {
 		t.Errorf("go install links other modules than the archive has: %s", diff)
 	}
 
+	// The module of the programs is complete by itself, with the sums of the others as they were tagged.
+	checkout := filepath.Join(t.TempDir(), "capkit")
+	in(t, root, "git", "clone", "--quiet", "--branch", "cmd/v"+version, origin, checkout)
+	if _, err := run(filepath.Join(checkout, "cmd"), env, "go", "list", "-deps", "./..."); err != nil {
+		t.Error(err)
+	}
+
 	// An extension with a command of its own, which is built, and with the other parts.
 	folder := t.TempDir()
 	for name, content := range map[string]string{
-		"go.mod": "module example.com/extension\n\ngo 1.26.5\n",
+		"go.mod": "module example.com/extension\n\ngo 1.26.5\n\n" + exclusion(t) + "\n",
 		"main.go": `package main
 
 import (
@@ -159,6 +167,16 @@ import (
 			t.Errorf("another version: %s", line)
 		}
 	}
+}
+
+// exclusion is the line that authors are told to write into their go.mod.
+func exclusion(t *testing.T) string {
+	t.Helper()
+	line := regexp.MustCompile("(?m)^exclude .*$").FindString(read(t, root, "docs/authors/README.md"))
+	if line == "" {
+		t.Error("docs/authors/README.md has no exclusion")
+	}
+	return line
 }
 
 // unpack unpacks the archive, and returns the folder.

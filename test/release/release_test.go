@@ -230,7 +230,7 @@ func TestCommits(t *testing.T) {
 	if diff := in(t, released[0], "git", "diff", "--stat", "HEAD~2", "HEAD", "--", "*go.mod", "*go.sum"); diff != "" {
 		t.Errorf("after the release, modules are not what they were: %s", diff)
 	}
-	if diff := changed(t, "HEAD", "VERSION", "CHANGELOG.md"); !strings.Contains(diff, "+2.0.0-dev\n") || !strings.Contains(diff, "+## [Unreleased]\n") {
+	if diff := changed(t, "HEAD", "VERSION", "CHANGELOG.md"); !strings.Contains(diff, "+2.0.0-dev") || !strings.Contains(diff, "+## [Unreleased]") {
 		t.Error(diff)
 	}
 	if state := in(t, released[0], "git", "status", "--porcelain"); state != "" {
@@ -243,7 +243,7 @@ func TestMistakes(t *testing.T) {
 	clone := filepath.Join(t.TempDir(), "capkit")
 	in(t, root, "git", "clone", "--quiet", released[1], clone)
 	for file, add := range map[string]string{
-		"pkg/cli/go.mod": "\nreplace github.com/spf13/cobra => example.com/cobra v1.0.0\n", "stray": "x",
+		"pkg/cli/go.mod": "\nreplace example.com/unused => example.com/fork v1.0.0\n", "stray": "x",
 	} {
 		before, _ := os.ReadFile(filepath.Join(clone, file))
 		if err := os.WriteFile(filepath.Join(clone, file), append(before, add...), 0o600); err != nil {
@@ -256,7 +256,7 @@ func TestMistakes(t *testing.T) {
 	}
 	for _, want := range []string{
 		"the work tree has changes, and a release is of a commit:\n", "?? stray\n", "version 0.0.1 is older than that in VERSION, 2.0.0-dev",
-		"pkg/cli/go.mod: it replaces github.com/spf13/cobra, which those who require it do not get", "CHANGELOG.md: nothing is unreleased: say what is new",
+		"pkg/cli/go.mod: it replaces example.com/unused, which those who require it do not get", "CHANGELOG.md: nothing is unreleased: say what is new",
 	} {
 		if !strings.Contains(output, want) {
 			t.Errorf("not said: %q, but: %s", want, output)

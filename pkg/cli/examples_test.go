@@ -126,6 +126,6 @@ func TestExplainWhatCountsForNothing(t *testing.T) {
 	if r.status != 0 {
 		t.Fatalf("status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}
-	contains(t, r.stdout, "nvidia (gpu.acceleratorType: nvidia-*), which counts for nothing\n",
+	contains(t, r.stdout, "nvidia (gpu.acceleratorType: nvidia-*), which is ignored\n",
 		"      fits; for this worker pool: {architecture: [amd64]}\n")
 }

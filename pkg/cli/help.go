@@ -68,7 +68,7 @@ func addHelp(root *cobra.Command) {
 	}
 	root.SetFlagErrorFunc(flagError)
 	for cmd := range tree(root) {
-		cmd.Long = filled(cmd.Long)
+		cmd.Long = wrapParagraphs(cmd.Long)
 	}
 }
 
@@ -209,8 +209,8 @@ With any status, results are on standard output, and everything else is on stand
 	}
 }
 
-// filled returns a text whose paragraphs are wrapped. Lines that begin with a blank, of tables and examples, stay.
-func filled(text string) string {
+// wrapParagraphs returns a text whose paragraphs are wrapped. Lines that begin with a blank, of tables and examples, stay.
+func wrapParagraphs(text string) string {
 	var lines, paragraph []string
 	end := func() {
 		if len(paragraph) > 0 {

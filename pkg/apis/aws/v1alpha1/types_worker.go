@@ -35,7 +35,7 @@ type WorkerConfig struct {
 	// taken from the machine type.
 	// +optional
 	NodeTemplate *extensionsv1alpha1.NodeTemplate `json:"nodeTemplate,omitempty"`
-	// Volume says more about the root volume than core has fields for. Nil: nothing.
+	// Volume has further settings of the root volume. Nil: none.
 	// +optional
 	Volume *Volume `json:"volume,omitempty"`
 	// DataVolumes say more about single data volumes of the worker pool. Empty: nothing.
@@ -50,13 +50,13 @@ type WorkerConfig struct {
 	// CPUOptions are about the processors of the machines. Nil: as the machine type has them.
 	// +optional
 	CPUOptions *CPUOptions `json:"cpuOptions,omitempty"`
-	// CapacityReservation says from which reserved capacity machines are taken. Nil: AWS decides.
+	// CapacityReservation selects the reserved capacity for machines. Nil: AWS decides.
 	// +optional
 	CapacityReservation *CapacityReservation `json:"capacityReservation,omitempty"`
 	// NetworkInterfaces are the network interfaces of the machines. Empty: one, as usual.
 	// +optional
 	NetworkInterfaces []NetworkInterface `json:"networkInterfaces,omitzero"`
-	// Placement says on which hosts the machines are. Nil: AWS decides.
+	// Placement selects the hosts of the machines. Nil: AWS decides.
 	// +optional
 	Placement *Placement `json:"placement,omitempty"`
 	// InstanceMarketOptions say how the machines are bought. Nil: on demand.
@@ -123,7 +123,7 @@ type CPUOptions struct {
 	AMDSEVSNP *string `json:"amdSevSnp,omitempty"`
 }
 
-// CapacityReservation says which reserved capacity is used.
+// CapacityReservation selects the reserved capacity.
 type CapacityReservation struct {
 	// CapacityReservationPreference is open for any reservation that fits, none for no reservation, or
 	// capacity-reservations-only. Nil: not said.
@@ -168,7 +168,7 @@ type IndexRange struct {
 	To int64 `json:"to"`
 }
 
-// Placement says on which hosts machines are.
+// Placement selects the hosts of machines.
 type Placement struct {
 	// GroupID is the ID of a placement group. Nil: none.
 	// +optional
@@ -182,7 +182,7 @@ type Placement struct {
 	// PartitionNumber is the partition of the placement group. Nil: AWS decides.
 	// +optional
 	PartitionNumber *int64 `json:"partitionNumber,omitempty"`
-	// Affinity says whether a machine comes back to its dedicated host: default or host. Nil: default.
+	// Affinity determines whether a machine returns to its dedicated host: default or host. Nil: default.
 	// +optional
 	Affinity *string `json:"affinity,omitempty"`
 }

@@ -53,7 +53,7 @@ type DomainCount struct {
 	Count int32 `json:"count"`
 }
 
-// MachineType says of a machine type what core has no field for.
+// MachineType holds properties of a machine type that core has no fields for.
 type MachineType struct {
 	// Name is the name of the machine type, as in spec.machineTypes.
 	Name string `json:"name"`

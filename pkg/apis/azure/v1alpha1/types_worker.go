@@ -21,10 +21,10 @@ type WorkerConfig struct {
 	// taken from the machine type.
 	// +optional
 	NodeTemplate *extensionsv1alpha1.NodeTemplate `json:"nodeTemplate,omitempty"`
-	// DiagnosticsProfile says whether what machines print while they boot is kept. Nil: it is not.
+	// DiagnosticsProfile configures whether the boot output of machines is kept. Nil: it is not.
 	// +optional
 	DiagnosticsProfile *DiagnosticsProfile `json:"diagnosticsProfile,omitempty"`
-	// Volume says more about the disk that machines boot from. Nil: the usual.
+	// Volume has further settings of the boot disk. Nil: the usual.
 	// +optional
 	Volume *Volume `json:"volume,omitempty"`
 	// DataVolumes say more about dataVolumes of the worker pool, by their names. Empty: nothing more.
@@ -35,7 +35,7 @@ type WorkerConfig struct {
 	CapacityReservation *CapacityReservation `json:"capacityReservation,omitempty"`
 }
 
-// DiagnosticsProfile says whether what machines print while they boot is kept, and where.
+// DiagnosticsProfile configures whether and where the boot output of machines is kept.
 type DiagnosticsProfile struct {
 	// Enabled keeps it. Nil: false.
 	// +optional
@@ -45,14 +45,14 @@ type DiagnosticsProfile struct {
 	StorageURI *string `json:"storageURI,omitempty"`
 }
 
-// Volume says more about the disk that machines boot from.
+// Volume has further settings of the boot disk.
 type Volume struct {
 	// Caching is how the disk is cached: None, ReadOnly or ReadWrite. Nil: None.
 	// +optional
 	Caching *string `json:"caching,omitempty"`
 }
 
-// DataVolume says more about one of the worker pool's dataVolumes.
+// DataVolume has further settings of one of the worker pool's dataVolumes.
 type DataVolume struct {
 	// Name is the name of the data volume.
 	Name string `json:"name"`

@@ -20,10 +20,10 @@ type WorkerConfig struct {
 	// GPU attaches graphics processors to the pool's machines. Nil: those that the machine type has by itself.
 	// +optional
 	GPU *GPU `json:"gpu,omitempty"`
-	// Volume says more about local disks and about encryption. Nil: the usual.
+	// Volume has settings of local disks and of encryption. Nil: the usual.
 	// +optional
 	Volume *Volume `json:"volume,omitempty"`
-	// BootVolume says more about the disk that machines boot from. Nil: the usual.
+	// BootVolume has further settings of the boot disk. Nil: the usual.
 	// +optional
 	BootVolume *BootVolume `json:"bootVolume,omitempty"`
 	// DataVolumes say more about dataVolumes of the worker pool, by their names. Empty: nothing more.
@@ -50,7 +50,7 @@ type GPU struct {
 	Count int32 `json:"count"`
 }
 
-// Volume says more about the disks of machines.
+// Volume has further settings of the disks of machines.
 type Volume struct {
 	// LocalSSDInterface is how local disks, those of the volume type SCRATCH, are attached: NVME or SCSI. Nil: there are no
 	// such disks.
@@ -70,12 +70,12 @@ type DiskEncryption struct {
 	KmsKeyServiceAccount *string `json:"kmsKeyServiceAccount,omitempty"`
 }
 
-// BootVolume says more about the disk that machines boot from.
+// BootVolume has further settings of the boot disk.
 type BootVolume struct {
 	DiskSettings `json:",inline"`
 }
 
-// DataVolume says more about one of the worker pool's dataVolumes.
+// DataVolume has further settings of one of the worker pool's dataVolumes.
 type DataVolume struct {
 	// Name is the name of the data volume.
 	Name string `json:"name"`

@@ -36,8 +36,8 @@ type CloudProfileConfig struct {
 	// verified with; an entry of keystoneURLs may have another. Nil: the CAs of the system.
 	// +optional
 	KeystoneCACert *string `json:"keystoneCACert,omitempty"`
-	// KeystoneForceInsecure switches the verification of the identity service's certificate off, in all regions: whoever
-	// is in between gets the credentials of shoots. Nil: false.
+	// KeystoneForceInsecure switches the verification of the identity service's certificate off, in all regions: a man in the middle gets the
+	// credentials of shoots. Nil: false.
 	// +optional
 	KeystoneForceInsecure *bool `json:"keystoneForceInsecure,omitempty"`
 	// KeystoneURLs are the URLs of the identity service for single regions, each region once; they go before keystoneURL.
@@ -136,8 +136,8 @@ const (
 // LoadBalancerClass is a named choice of the networks that a load balancer's addresses come from. Names are unique, and
 // so is each purpose.
 type LoadBalancerClass struct {
-	// Name is what a Service of type LoadBalancer asks for by the annotation loadbalancer.openstack.org/class. A class that
-	// is named default or private has that purpose as well.
+	// Name is the value with which a Service of type LoadBalancer requests the class, in the annotation loadbalancer.openstack.org/class. A
+	// class that is named default or private has that purpose as well.
 	Name string `json:"name"`
 	// Purpose gives the class a task beyond being asked for by name: default for load balancers that ask for no class,
 	// private for those that are internal, vpn for the one of the shoot's VPN, which only a floating pool can have. Nil:

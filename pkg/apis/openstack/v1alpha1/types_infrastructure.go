@@ -28,8 +28,8 @@ type InfrastructureConfig struct {
 }
 
 // Networks says which networks, subnets and routers are created for a shoot, and which exist already. Either workers (or
-// its deprecated name worker, with the same value if both are there), subnetPool or subnetId says which addresses machines
-// get.
+// its deprecated name worker, with the same value if both are there), subnetPool or subnetId determines the addresses of
+// machines.
 type Networks struct {
 	// Router is an existing router that the machines' subnet is attached to. It cannot be changed. Nil: a router is
 	// created.
@@ -94,7 +94,7 @@ type ShareNetwork struct {
 	Enabled bool `json:"enabled"`
 }
 
-// IPv6 says where the IPv6 addresses of a shoot come from. Machines need some, so that subnetPoolID or nodeCIDR is set,
+// IPv6 configures the source of a shoot's IPv6 addresses. Machines need some, so that subnetPoolID or nodeCIDR is set,
 // unless networks.id names an existing network, which may have its own, or nodeSubnetId an existing subnet.
 type IPv6 struct {
 	// SubnetPoolID is the ID of an IPv6 subnet pool in OpenStack that the CIDRs which are not given are taken from. Nil:

@@ -157,8 +157,9 @@ test-oldest: ## Run the tests of what decides with the oldest API types of Garde
 PROFILES ?= 10000
 
 .PHONY: test-migration
-test-migration: ## Migrate PROFILES (10000) random profiles, of which make test takes 480, and 1500 with reserved capabilities
+test-migration: ## Migrate PROFILES (10000) random profiles, of which make test takes 480, and 1500 with reserved capabilities; import into half as many
 	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./pkg/cli -run MigrationOfRandomProfiles -profiles=$(PROFILES)
+	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./pkg/cli -run ImportIntoRandomProfiles -profiles=$(PROFILES)
 	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./internal/cli/transform -run RegisteringChangesNoAnswer -profiles=$(PROFILES)
 
 .PHONY: test-race

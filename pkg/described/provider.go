@@ -46,6 +46,7 @@ var (
 	_ provider.ReferenceSharer             = Provider{}
 	_ provider.ListExtender                = Provider{}
 	_ providerconfig.FieldIgnorer          = Provider{}
+	_ providerconfig.LegacyKeeper          = Provider{}
 	_ provider.ReferenceDeriver[Reference] = deriving{}
 )
 
@@ -68,6 +69,9 @@ func newProvider(d *description) provider.Provider[Reference] {
 
 // Type returns the provider type that the description is for.
 func (p Provider) Type() string { return p.providerType }
+
+// KeepsLegacy reports whether the description has no flavors.
+func (p Provider) KeepsLegacy() bool { return p.flavors.path == "" }
 
 // Workers returns nothing: a description says nothing of worker pools.
 func (Provider) Workers() provider.Workers { return provider.Workers{} }

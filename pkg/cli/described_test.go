@@ -81,10 +81,10 @@ func TestMigrateOfALegacyConfig(t *testing.T) {
 	if changed := read(t, "hcloud.yaml"); r.status != 0 || strings.Count(changed, "architecture: [") != 3 || strings.Count(changed, "imageName:") != 2 {
 		t.Errorf("%+v\n%s", r, changed)
 	}
-	if r = runFor(table, "", "lint", "hcloud.yaml"); !strings.Contains(r.stdout, "no errors, no warnings") {
+	if r = runFor(table, "", "lint", "hcloud.yaml"); !strings.Contains(r.stdout+r.stderr, "no errors, no warnings") {
 		t.Errorf("%+v", r)
 	}
-	if r = runFor(table, "", "migrate", "--provider-config", "hcloud.yaml"); r.status == 0 || !strings.Contains(r.stderr, "knows the legacy format only") {
+	if r = runFor(table, "", "migrate", "--provider-config", "hcloud.yaml"); r.status == 0 || !strings.Contains(r.stdout+r.stderr, "knows the legacy format only") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -31,6 +31,10 @@ type result struct {
 	// found are the findings of each object that was checked, before anything was silenced; all are those of the report.
 	found map[*manifest.Object][]report.Finding
 	all   []report.Finding
+
+	// fixing guards fixes: the actions of findings by their index, and -1 for that of all; nil for none.
+	fixing sync.Mutex
+	fixes  map[int]*codeAction
 }
 
 // run checks the files as they are now. What depends on nothing that has changed is not checked again: its findings are those of the last

@@ -155,10 +155,13 @@ func TestWhatIsNoMessage(t *testing.T) {
 // Standard output has messages alone.
 func TestOutputIsMessagesAlone(t *testing.T) {
 	in, out, status, _ := start(t)
+	w, r := channel.LSP(strings.NewReader(""), in), bufio.NewReader(out)
+	if err := w.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}`)); err != nil {
+		t.Fatal(err)
+	}
+	_ = next(t, r)
 	go func() {
-		w := channel.LSP(strings.NewReader(""), in)
 		for _, m := range []string{
-			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}`,
 			`{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"untitled:1","version":1,"text":"kind: Shoot\u001b[2J\n"}}}`,
 			`{"jsonrpc":"2.0","id":2,"method":"textDocument/codeAction","params":{"textDocument":{"uri":"untitled:1"}}}`,
 			`{"jsonrpc":"2.0","id":3,"method":"shutdown"}`, `{"jsonrpc":"2.0","method":"exit"}`,
@@ -166,7 +169,6 @@ func TestOutputIsMessagesAlone(t *testing.T) {
 			_ = w.Send([]byte(m))
 		}
 	}()
-	r := bufio.NewReader(out)
 	for {
 		if _, err := r.Peek(1); err == io.EOF {
 			break

@@ -94,32 +94,87 @@ func TestCompletion(t *testing.T) {
 			profile, "      architecture: [arm64]\n      hypervisor: [virtualized]\n", "      ‸\n",
 			[]string{"architecture", "hypervisor"}, "      architecture: ",
 		},
-		"of a core flavor": {profile, "      - architecture: [amd64] # no", "      - ‸ # no", []string{"architecture", "hypervisor"}, "      - architecture:  # no hypervisor: it boots on either"},
+		"of a core flavor": {
+			profile,
+			"      - architecture: [amd64] # no",
+			"      - ‸ # no",
+			[]string{"architecture", "hypervisor"},
+			"      - architecture:  # no hypervisor: it boots on either",
+		},
 		"of a flavor of the provider config": {
 			profile, "            architecture: [arm64]\n            hypervisor: [virtualized]\n", "            architecture: [arm64]\n            h‸\n",
 			[]string{"hypervisor", "gardener-*"}, "            hypervisor: ",
 		},
-		"in braces":                    {profile, "- architecture: [amd64] # no", "- {architecture: [amd64], ‸} # no", []string{"hypervisor"}, ""},
-		"a value":                      {profile, "\n      architecture: [arm64]", "\n      architecture: [‸]", []string{"amd64", "arm64"}, "      architecture: [amd64]"},
-		"a further value":              {profile, "\n      architecture: [arm64]", "\n      architecture: [arm64, ‸", []string{"amd64"}, "      architecture: [arm64, amd64"},
-		"a half written value":         {profile, "\n      architecture: [arm64]", "\n      architecture: [ar‸", []string{"amd64", "arm64"}, "      architecture: [amd64"},
-		"a value without brackets":     {profile, "\n      architecture: [arm64]", "\n      architecture:‸", []string{"amd64", "arm64"}, "      architecture: [amd64]"},
+		"in braces": {profile, "- architecture: [amd64] # no", "- {architecture: [amd64], ‸} # no", []string{"hypervisor"}, ""},
+		"a value": {
+			profile,
+			"\n      architecture: [arm64]",
+			"\n      architecture: [‸]",
+			[]string{"amd64", "arm64"},
+			"      architecture: [amd64]",
+		},
+		"a further value": {
+			profile,
+			"\n      architecture: [arm64]",
+			"\n      architecture: [arm64, ‸",
+			[]string{"amd64"},
+			"      architecture: [arm64, amd64",
+		},
+		"a half written value": {
+			profile,
+			"\n      architecture: [arm64]",
+			"\n      architecture: [ar‸",
+			[]string{"amd64", "arm64"},
+			"      architecture: [amd64",
+		},
+		"a value without brackets": {
+			profile,
+			"\n      architecture: [arm64]",
+			"\n      architecture:‸",
+			[]string{"amd64", "arm64"},
+			"      architecture: [amd64]",
+		},
 		"a value of a list in a block": {profile, "\n      architecture: [arm64]", "\n      architecture:\n      - ‸", []string{"amd64", "arm64"}, "      - amd64"},
-		"a region":                     {profile, "          - name: asia\n            id: 5678-amd64-old", "          - name: ‸", []string{"europe", "asia"}, "          - name: europe"},
-		"an image":                     {profile, "    machineImages:\n    - name: gardenlinux", "    machineImages:\n    - name: ‸", []string{"gardenlinux"}, ""},
+		"a region": {
+			profile,
+			"          - name: asia\n            id: 5678-amd64-old",
+			"          - name: ‸",
+			[]string{"europe", "asia"},
+			"          - name: europe",
+		},
+		"an image": {profile, "    machineImages:\n    - name: gardenlinux", "    machineImages:\n    - name: ‸", []string{"gardenlinux"}, ""},
 		"a version": {
 			profile, "      - version: 1592.9.0\n        capabilityFlavors:", "      - version: ‸\n        capabilityFlavors:", []string{"1877.5.0", "1592.9.0"}, "",
 		},
-		"the region of a Shoot":       {shoot, "region: europe", "region: ‸", []string{"europe", "asia"}, "  region: europe"},
-		"a zone":                      {shoot, "zones: [europe-1b]", "zones: [‸]", []string{"europe-1a", "europe-1b"}, ""},
-		"a machine type":              {shoot, "type: bare_8_16", "type: ‸", []string{"medium_4_8", "medium_4_8_arm", "bare_8_16"}, ""},
-		"an image of a pool":          {shoot, "          name: gardenlinux\n          version: 1877.5.0\n      volume:\n        type: default\n        size: 20Gi\n      zones: [europe-1b]", "          name: ‸", []string{"gardenlinux"}, ""},
-		"a version, supported first":  {shoot, "          version: 1877.5.0\n      volume:\n        type: default\n        size: 20Gi\n      zones: [europe-1b]", "          version: ‸", []string{"1877.5.0", "1592.9.0"}, ""},
-		"a profile":                   {shoot, "    name: openstack\n", "    name: ‸\n", []string{"openstack"}, ""},
-		"a kind of profile":           {shoot, "    kind: CloudProfile\n", "    kind: ‸\n", []string{"CloudProfile", "NamespacedCloudProfile"}, ""},
-		"a version of Kubernetes":     {shoot, "version: 1.33.2", "version: ‸", []string{"1.33.2"}, ""},
-		"a parent":                    {namespaced, "    name: openstack", "    name: ‸", []string{"openstack"}, ""},
-		"a capability of the parent":  {namespaced, "      architecture: [amd64]\n      hypervisor: [virtualized]\n  providerConfig", "      ‸\n  providerConfig", []string{"architecture", "hypervisor"}, ""},
+		"the region of a Shoot": {shoot, "region: europe", "region: ‸", []string{"europe", "asia"}, "  region: europe"},
+		"a zone":                {shoot, "zones: [europe-1b]", "zones: [‸]", []string{"europe-1a", "europe-1b"}, ""},
+		"a machine type":        {shoot, "type: bare_8_16", "type: ‸", []string{"medium_4_8", "medium_4_8_arm", "bare_8_16"}, ""},
+		"an image of a pool": {
+			shoot,
+			"          name: gardenlinux\n          version: 1877.5.0\n      volume:\n        type: default\n" +
+				"        size: 20Gi\n      zones: [europe-1b]",
+			"          name: ‸",
+			[]string{"gardenlinux"},
+			"",
+		},
+		"a version, supported first": {
+			shoot,
+			"          version: 1877.5.0\n      volume:\n        type: default\n        size: 20Gi\n      zones: [europe-1b]",
+			"          version: ‸",
+			[]string{"1877.5.0", "1592.9.0"},
+			"",
+		},
+		"a profile":               {shoot, "    name: openstack\n", "    name: ‸\n", []string{"openstack"}, ""},
+		"a kind of profile":       {shoot, "    kind: CloudProfile\n", "    kind: ‸\n", []string{"CloudProfile", "NamespacedCloudProfile"}, ""},
+		"a version of Kubernetes": {shoot, "version: 1.33.2", "version: ‸", []string{"1.33.2"}, ""},
+		"a parent":                {namespaced, "    name: openstack", "    name: ‸", []string{"openstack"}, ""},
+		"a capability of the parent": {
+			namespaced,
+			"      architecture: [amd64]\n      hypervisor: [virtualized]\n  providerConfig",
+			"      ‸\n  providerConfig",
+			[]string{"architecture", "hypervisor"},
+			"",
+		},
 		"a region of the parent":      {namespaced, "          - name: asia", "          - name: ‸", []string{"europe", "asia"}, ""},
 		"Gardener's own capabilities": {profile, "  - name: hypervisor\n", "  - name: ‸\n", []string{"architecture", "gardener-*"}, ""},
 		"nothing at a memory":         {profile, "    memory: 16Gi", "    memory: ‸", []string{}, ""},
@@ -160,7 +215,8 @@ func TestCompletion(t *testing.T) {
 
 // Versions are offered with what is to be known of them.
 func TestVersionsAreOfferedWithTheirStage(t *testing.T) {
-	profile := strings.Replace(example(t, "cloudprofile.yaml"), "classification: deprecated", "classification: deprecated\n      expirationDate: \"2037-12-31T00:00:00Z\"", 1)
+	const deprecated = "classification: deprecated"
+	profile := strings.Replace(example(t, "cloudprofile.yaml"), deprecated, deprecated+"\n      expirationDate: \"2037-12-31T00:00:00Z\"", 1)
 	at, shoot := where(t, strings.Replace(example(t, "shoot.yaml"), "version: 1877.5.0", "version: ‸", 1))
 	e := begin(t, map[string]string{"p.yaml": profile})
 	e.open("shoot.yaml", shoot)
@@ -236,9 +292,13 @@ func TestHover(t *testing.T) {
 // A word leads to what it names; a flavor or a version to the other half.
 func TestDefinition(t *testing.T) {
 	profile, shoot, namespaced := example(t, "cloudprofile.yaml"), example(t, "shoot.yaml"), example(t, "namespacedcloudprofile.yaml")
-	team := strings.NewReplacer("kind: CloudProfile\n    name: openstack", "kind: NamespacedCloudProfile\n    name: team", "bare_8_16", "large_16_32").Replace(shoot)
+	team := strings.NewReplacer(
+		"kind: CloudProfile\n    name: openstack", "kind: NamespacedCloudProfile\n    name: team", "bare_8_16", "large_16_32", "name: shop", "name: other",
+	).Replace(shoot)
 	e := begin(t, map[string]string{"cloudprofile.yaml": profile, "namespacedcloudprofile.yaml": namespaced})
-	texts := map[string]string{"cloudprofile.yaml": profile, "shoot.yaml": shoot, "team.yaml": strings.Replace(team, "name: shop", "name: other", 1), "namespacedcloudprofile.yaml": namespaced}
+	texts := map[string]string{
+		"cloudprofile.yaml": profile, "shoot.yaml": shoot, "team.yaml": team, "namespacedcloudprofile.yaml": namespaced,
+	}
 	for _, name := range []string{"cloudprofile.yaml", "shoot.yaml", "team.yaml", "namespacedcloudprofile.yaml"} {
 		e.open(name, texts[name])
 	}

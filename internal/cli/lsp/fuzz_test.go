@@ -17,7 +17,8 @@ func FuzzMessages(f *testing.F) {
 		`{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"untitled:a","version":1,"text":"kind: Shoot\nspec:\n  region: "}}}`,
 		`{"jsonrpc":"2.0","id":5,"method":"textDocument/completion","params":{"textDocument":{"uri":"untitled:a"},"position":{"line":2,"character":10}}}`,
 		`{"jsonrpc":"2.0","id":6,"method":"textDocument/codeAction","params":{"textDocument":{"uri":"untitled:a"},"range":{"start":{"line":-1}}}}`,
-		`{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"untitled:a"},"contentChanges":[{"range":{"start":{"line":9},"end":{"line":0}},"text":"x"}]}}`,
+		`{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"untitled:a"},"contentChanges":[` +
+			`{"range":{"start":{"line":9},"end":{"line":0}},"text":"x"}]}}`,
 		`{"jsonrpc":"2.0","method":"workspace/didChangeWorkspaceFolders","params":{"event":{"added":[{"uri":"untitled:"}]}}}`, `[]`, `{`, `null`,
 	} {
 		f.Add(seed)

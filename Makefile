@@ -175,6 +175,11 @@ test-browser: ## Run the tests of the page of capkit report in Chromium, which i
 test-editor: ## Run the tests of capkit lsp in Neovim, which is downloaded into the cache: on Debian
 	go test -vet=off -ldflags=-w -count 1 -timeout 30m -tags editor ./test/editor
 
+.PHONY: editor-picture
+editor-picture: ## Write the picture of capkit lsp in Neovim in docs/pictures
+	go test -vet=off -ldflags=-w -count 1 -timeout 30m -tags editor ./test/editor -update
+	go run ./hack/pictures
+
 .PHONY: report-pictures
 report-pictures: ## Write the pictures of the page of capkit report in docs/pictures
 	cd test/browser && go test -vet=off -ldflags=-w -count 1 -run TestPictures . -update

@@ -12,9 +12,8 @@ MODULE   := github.com/capkit/capkit
 ALL      := ./... $(addsuffix /...,./cmd ./internal/cli ./pkg/admission ./pkg/cli ./pkg/gardenerlib ./pkg/openstack/machines ./pkg/worker/kit ./hack ./test ./test/authors/convert)
 TOOL     := env GOWORK=off go tool -modfile=hack/tools/go.mod
 COMMIT   := $(shell git describe --always --dirty --match='' --abbrev=12 2>/dev/null)
-# A commit with a tag like v1.2.3 is that version; others are the one that is in the making.
-TAG      := $(shell git describe --exact-match --tags --match='v[0-9]*' 2>/dev/null)
-VERSION  := $(if $(TAG),$(TAG:v%=%),$(shell cat VERSION))$(if $(COMMIT),+$(COMMIT))
+# The commit of a release has its version in this file; others the one that is in the making.
+VERSION  := $(shell cat VERSION)$(if $(COMMIT),+$(COMMIT))
 # The second is what --version of a Gardener component prints.
 LDFLAGS  := -X $(MODULE)/pkg/cli.Version=$(VERSION) -X k8s.io/component-base/version.gitVersion=v$(VERSION) -X k8s.io/component-base/version/verflag.programName=gardener-extension
 # Leaves out the symbol table and the debugging information, a third of a program, as the images do. Stack traces do not need them.
@@ -46,7 +45,7 @@ PURE := ./pkg/capability/... ./pkg/imageselector/... ./pkg/finding/... ./pkg/pro
 # The compiler is silent for minutes when nothing was built before.
 GARDEN = hack/controlplane.sh > /dev/null && echo 'compiling what is not compiled yet: minutes the first time, seconds later' >&2 && go run ./hack/garden
 
-MODULES       = . pkg/gardenerlib pkg/admission pkg/worker/kit pkg/openstack/machines internal/cli pkg/cli cmd hack hack/tools hack/controlplane hack/apiservers/v1.146.0 hack/apiservers/v1.149.3 test test/authors/convert test/browser
+MODULES       = . pkg/gardenerlib pkg/admission pkg/worker/kit pkg/openstack/machines internal/cli pkg/cli cmd hack hack/tools hack/usertools hack/controlplane hack/apiservers/v1.146.0 hack/apiservers/v1.149.3 test test/authors/convert test/browser
 GO_FILES      = git ls-files -z -- '*.go' ':!:*zz_generated*'
 LICENSE_FILES = git ls-files -z -- '*.go' '*.sh' '.*.yaml' '.ci/run' Makefile
 
@@ -74,6 +73,14 @@ images: ## Build the container images for PLATFORMS into bin/images, as OCI layo
 .PHONY: charts
 charts: ## Package the charts into bin/charts, with manifests that install them from REGISTRY
 	@go run ./hack/charts -o bin/charts -registry '$(REGISTRY)'
+
+# What make release releases, and what comes after it: RELEASE=1.2.3 NEXT=1.3.0-dev.
+RELEASE ?=
+NEXT    ?=
+
+.PHONY: release
+release: ## Commit RELEASE, build what is published into bin/release, begin NEXT, and print what is left to do: docs/releasing.md
+	@hack/release.sh $(RELEASE) $(NEXT)
 
 .PHONY: clean
 clean: ## Remove what was built
@@ -124,14 +131,15 @@ tidy: ## Tidy all modules
 
 # make check vets; -w leaves debugging information out, which takes the linker a third of its time. Suites mostly wait, so more of
 # them run at once than there are processors. The time limit is for tests that hang.
-GO_TEST = go test -vet=off -ldflags=-w -p 4 -timeout 60m
+TEST_FLAGS = -vet=off -ldflags=-w -p=4 -timeout=60m
+GO_TEST    = go test $(TEST_FLAGS)
 # The packages with ginkgo suites, which know FOCUS and LABELS.
 SUITES  = $(shell git grep --untracked -l 'suite\.Run\b' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 .PHONY: test
 ifeq ($(FOCUS)$(LABELS),)
 test: ## Run all tests, or the specs that FOCUS and LABELS choose; JUnit reports are in bin/reports
-	$(GO_TEST) $(ALL)
+	hack/test.sh $(TEST_FLAGS) $(ALL)
 	$(MAKE) test-oldest
 else
 test:
@@ -143,7 +151,7 @@ endif
 # The root module alone is what authors of extensions embed, with the oldest Gardener that it is for. In the workspace it has the newest.
 .PHONY: test-oldest
 test-oldest: ## Run the tests of what decides with the oldest API types of Gardener that it is for: those that go.mod requires
-	GOWORK=off $(GO_TEST) ./...
+	GOWORK=off hack/test.sh $(TEST_FLAGS) ./...
 
 # How many profiles make test-migration migrates.
 PROFILES ?= 10000
@@ -161,6 +169,10 @@ test-race: ## Run the tests of the packages that decide under the race detector
 .PHONY: test-browser
 test-browser: ## Run the tests of the page of capkit report in Chromium, which is downloaded into the cache: on Debian
 	cd test/browser && go vet . && go test -vet=off -ldflags=-w -count 1 -timeout 30m .
+
+.PHONY: test-editor
+test-editor: ## Run the tests of capkit lsp in Neovim, which is downloaded into the cache: on Debian
+	go test -vet=off -ldflags=-w -count 1 -timeout 30m -tags editor ./test/editor
 
 .PHONY: report-pictures
 report-pictures: ## Write the pictures of the page of capkit report in docs/pictures
@@ -213,7 +225,7 @@ next-gardener: ## Build and test HEAD against the newest Gardener, or NEXT, in a
 	@NEXT='$(NEXT)' hack/next-gardener.sh
 
 .PHONY: verify
-verify: check check-format test test-browser ## Check, then test: to be run before a commit
+verify: check check-format test test-browser test-editor ## Check, then test: to be run before a commit
 
 ##@ Garden
 

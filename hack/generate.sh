@@ -46,6 +46,9 @@ done
 
 # --- Further generators go below this line; those that import the packages above have to come after them. ---
 
+echo "internal/cli/schema/definitions.json"
+go run ./hack/schemas
+
 echo "example/broken, docs/rules.md"
 go run ./hack/rulesdoc
 

@@ -5,7 +5,7 @@ go 1.26.5
 require (
 	github.com/CycloneDX/cyclonedx-go v0.12.0
 	github.com/KimMachineGun/automemlimit v1.0.1 // indirect
-	github.com/Masterminds/semver/v3 v3.5.0 // indirect
+	github.com/Masterminds/semver/v3 v3.5.0
 	github.com/andybalholm/brotli v1.2.8 // indirect
 	github.com/aymanbagabas/go-udiff v0.4.1 // indirect
 	github.com/fatih/color v1.19.0 // indirect
@@ -35,9 +35,11 @@ require (
 	github.com/capkit/capkit/pkg/gardenerlib v0.0.0-00010101000000-000000000000 // indirect
 	github.com/capkit/capkit/pkg/worker/kit v0.0.0-00010101000000-000000000000 // indirect
 	github.com/go-logr/zapr v1.3.0 // indirect
+	github.com/gobuffalo/flect v1.0.3 // indirect
 	github.com/opencontainers/image-spec v1.1.1 // indirect
 	github.com/pbnjay/memory v0.0.0-20210728143218-7b4eea64cf58 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
+	golang.org/x/mod v0.42.0 // indirect
 	sigs.k8s.io/apiserver-network-proxy/konnectivity-client v0.34.0 // indirect
 )
 
@@ -230,7 +232,7 @@ require (
 	istio.io/api v1.29.6 // indirect
 	istio.io/client-go v1.29.2 // indirect
 	k8s.io/api v0.36.4
-	k8s.io/apiextensions-apiserver v0.36.4 // indirect
+	k8s.io/apiextensions-apiserver v0.36.4
 	k8s.io/apiserver v0.36.4 // indirect
 	k8s.io/autoscaler/vertical-pod-autoscaler v1.7.1 // indirect
 	k8s.io/client-go v0.36.4 // indirect
@@ -263,6 +265,7 @@ require (
 	github.com/capkit/capkit/pkg/cli v0.0.0-00010101000000-000000000000
 	github.com/capkit/capkit/pkg/openstack/machines v0.0.0-00010101000000-000000000000
 	github.com/capkit/capkit/test v0.0.0-00010101000000-000000000000
+	sigs.k8s.io/controller-tools v0.21.0
 )
 
 // The three modules are one repository; none but the first is published.

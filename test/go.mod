@@ -226,7 +226,6 @@ require (
 	github.com/prometheus/procfs v0.23.0 // indirect
 	github.com/prometheus/sigv4 v0.4.1 // indirect
 	github.com/robfig/cron v1.2.0 // indirect
-	github.com/santhosh-tekuri/jsonschema/v6 v6.0.2 // indirect
 	github.com/sean-/seed v0.0.0-20170313163322-e2103e2c3529 // indirect
 	github.com/shopspring/decimal v1.4.0 // indirect
 	github.com/sirupsen/logrus v1.9.4 // indirect
@@ -274,7 +273,7 @@ require (
 	google.golang.org/genproto/googleapis/api v0.0.0-20260817212433-ac3dfec99bb1 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260817212433-ac3dfec99bb1 // indirect
 	google.golang.org/grpc v1.85.0 // indirect
-	google.golang.org/protobuf v1.36.12 // indirect
+	google.golang.org/protobuf v1.36.12
 	gopkg.in/evanphx/json-patch.v4 v4.13.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	gopkg.in/yaml.v2 v2.4.0
@@ -319,6 +318,8 @@ require (
 	github.com/capkit/capkit/pkg/gardenerlib v0.0.0-00010101000000-000000000000
 	github.com/capkit/capkit/pkg/openstack/machines v0.0.0-00010101000000-000000000000
 	github.com/capkit/capkit/pkg/worker/kit v0.0.0-00010101000000-000000000000
+	github.com/in-toto/attestation v1.2.0
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.2
 )
 
 // The three modules are one repository; none but the first is published.

@@ -15,10 +15,11 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// Blob is some content, with its media type.
+// Blob is some content, with its media type. Annotations are those of its descriptor in the manifest; mostly it has none.
 type Blob struct {
-	MediaType types.MediaType
-	Content   []byte
+	MediaType   types.MediaType
+	Content     []byte
+	Annotations map[string]string
 }
 
 // Empty is the config of an artifact that has none.
@@ -46,7 +47,7 @@ func New(manifest v1.Manifest, config, layer Blob) (v1.Image, error) {
 
 func (b Blob) descriptor() (v1.Descriptor, error) {
 	digest, size, err := v1.SHA256(bytes.NewReader(b.Content))
-	return v1.Descriptor{MediaType: b.MediaType, Digest: digest, Size: size}, err
+	return v1.Descriptor{MediaType: b.MediaType, Digest: digest, Size: size, Annotations: b.Annotations}, err
 }
 
 // core is what go-containerregistry needs to know of an image.

@@ -18,20 +18,14 @@ import (
 // OpenStack is the component that is the extension's own, and not beside it.
 var OpenStack = Component{Type: "openstack", Title: "OpenStack", Credentials: true}
 
-// without are the provider types of the table of clouds without a component: that of Gardener's local set-up, and the clouds by description.
-var without = func() []string {
-	types := []string{"local"}
-	for _, cloud := range described.BuiltIn() {
-		types = append(types, cloud.Type())
-	}
-	return types
-}()
-
 // titles are those that follow from no rule.
-var titles = map[string]string{"openstack": "OpenStack", "alicloud": "AliCloud"}
+var titles = map[string]string{
+	"openstack": "OpenStack", "alicloud": "AliCloud", "gdch": "Google Distributed Cloud", "hcloud": "Hetzner Cloud", "ironcore": "IronCore",
+	"ironcore-metal": "IronCore on bare metal", "stackit": "STACKIT",
+}
 
 // Component is the admission component for a provider type, or the worker controller, which gardenlet installs in seeds. Its command is
-// the package ./cmd/NAME.
+// the package ./cmd/PROGRAM.
 type Component struct {
 	// Type is the provider type.
 	Type string
@@ -41,24 +35,38 @@ type Component struct {
 	Worker bool
 	// Beside reports whether the admission component is installed beside the one that the extension has, under names of its own.
 	Beside bool
+	// Described reports whether the cloud is one by description: one command is the admission component of all of them, and is told which
+	// cloud it is for.
+	Described bool
 	// Credentials reports whether the admission component checks the credentials of Shoots, too: it has webhooks and rights for them.
 	Credentials bool
 }
 
-// All returns the admission components, in the order of their types: one for each cloud of which the table says more than a
-// description, but for Gardener's local set-up.
+// All returns the admission components, in the order of their types: one for each cloud in the table of clouds but Gardener's local
+// set-up.
 func All() []Component {
 	var all []Component
 	for _, cloud := range clouds.All() {
-		if slices.Contains(without, cloud.Type()) {
+		if cloud.Type() == "local" {
 			continue
 		}
 		_, credentials := provider.As[provider.CredentialsValidator](cloud)
 		all = append(all, Component{
 			Type: cloud.Type(), Title: title(cloud.Type()), Beside: cloud.Type() != OpenStack.Type, Credentials: credentials,
+			Described: described.Text(cloud.Type()) != "",
 		})
 	}
 	return all
+}
+
+// Programs returns the components, worker controllers included, one for each command: the first one that has it.
+func Programs() []Component {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(append(All(), Controllers()...), func(c Component) bool {
+		before := seen[c.Program()]
+		seen[c.Program()] = true
+		return before
+	})
 }
 
 // Types returns the provider types of All.
@@ -97,16 +105,19 @@ func (c Component) Release() string {
 	return "admission-" + c.Type
 }
 
-// Name is that of the command and the image; and, for an admission component, of the Deployment and the webhook configurations.
-func (c Component) Name() string {
-	if c.Worker {
+// Program is the name of the command, and of the image.
+func (c Component) Program() string {
+	switch {
+	case c.Worker:
 		return "gardener-extension-provider-" + c.Type
+	case c.Described:
+		return "gardener-extension-admission-capkit"
 	}
-	return c.ObjectName()
+	return c.Name()
 }
 
-// ObjectName is that of the Deployment.
-func (c Component) ObjectName() string { return "gardener-extension-" + c.Release() }
+// Name is that of the Deployment and, for an admission component, of the webhook configurations.
+func (c Component) Name() string { return "gardener-extension-" + c.Release() }
 
 // Short says what the component is, without an article.
 func (c Component) Short() string {

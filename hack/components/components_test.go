@@ -23,13 +23,23 @@ func TestNames(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	own := components.OpenStack
-	if got := fmt.Sprintf("%s, %s, the %s", own.Name(), own.Release(), own.Short()); got !=
-		"gardener-extension-admission-openstack, admission-openstack, the admission component of the OpenStack extension" {
+	if got := fmt.Sprintf("%s, %s, %s, the %s", own.Program(), own.Name(), own.Release(), own.Short()); got !=
+		"gardener-extension-admission-openstack, gardener-extension-admission-openstack, admission-openstack, the admission component of the OpenStack extension" {
 		t.Error(got)
 	}
 	beside := components.Component{Type: "acme", Title: "Acme", Beside: true}
-	if got := fmt.Sprintf("%s, %s, the %s", beside.Name(), beside.Release(), beside.Short()); got !=
-		"gardener-extension-admission-capkit-acme, admission-capkit-acme, the admission component beside that of the Acme extension" {
+	if got := fmt.Sprintf("%s, %s, %s, the %s", beside.Program(), beside.Name(), beside.Release(), beside.Short()); got !=
+		"gardener-extension-admission-capkit-acme, gardener-extension-admission-capkit-acme, admission-capkit-acme, the admission component beside that of the Acme extension" {
+		t.Error(got)
+	}
+}
+
+// One program is the component of all clouds by description, which have names of their own otherwise.
+func TestNamesOfDescribed(t *testing.T) {
+	c, found := components.Of("ironcore-metal")
+	if got := fmt.Sprintf("%t, %s, %s, %s, the %s", found, c.Program(), c.Name(), c.Release(), c.Short()); got !=
+		"true, gardener-extension-admission-capkit, gardener-extension-admission-capkit-ironcore-metal, admission-capkit-ironcore-metal, "+
+			"the admission component beside that of the IronCore on bare metal extension" {
 		t.Error(got)
 	}
 }
@@ -37,7 +47,7 @@ func TestNames(t *testing.T) {
 // Nothing that a seed has only one of is called like something of provider-openstack.
 func TestNamesOfControllers(t *testing.T) {
 	c := components.Component{Type: "acme", Title: "Acme", Worker: true}
-	if got := fmt.Sprintf("%s, %s, %s, the %s", c.Name(), c.Release(), c.ObjectName(), c.Short()); got !=
+	if got := fmt.Sprintf("%s, %s, %s, the %s", c.Program(), c.Release(), c.Name(), c.Short()); got !=
 		"gardener-extension-provider-acme, provider-acme-worker, gardener-extension-provider-acme-worker, the worker controller of the Acme extension" {
 		t.Error(got)
 	}
@@ -61,6 +71,8 @@ func TestCommands(t *testing.T) {
 		switch {
 		case strings.Contains(name, "-provider-"):
 			want = "command.New("
+		case strings.HasSuffix(name, "-capkit"):
+			want = "admission.NewCommandDescribed("
 		case strings.Contains(name, "-capkit-"):
 			want = "admission.NewCommandBeside("
 		}
@@ -68,8 +80,8 @@ func TestCommands(t *testing.T) {
 			t.Errorf("%s does not have the command of that name", folder)
 		}
 	}
-	for _, c := range append(components.All(), components.Controllers()...) {
-		names = append(names, c.Name())
+	for _, c := range components.Programs() {
+		names = append(names, c.Program())
 	}
 	slices.Sort(names)
 	if !slices.Equal(commands, names) {

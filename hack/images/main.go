@@ -53,7 +53,7 @@ func run() error {
 	}
 	revision := program.Revision(ctx)
 	var images []image.Description
-	for _, c := range append(components.All(), components.Controllers()...) {
+	for _, c := range components.Programs() {
 		images = append(images, image.Of(c))
 	}
 	images = append(images, image.Command())

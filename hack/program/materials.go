@@ -68,11 +68,11 @@ func standardLibrary(version string) cdx.Component {
 	return Component(cdx.ComponentTypeLibrary, "std", version)
 }
 
-// moduleComponent returns a module as it is linked in. Its hash is that of go.sum, over all its files. One that is replaced by a folder is
-// of this repository, and has the version of the program.
+// moduleComponent returns a module as it is linked in. Its hash is that of go.sum, over all its files. One of the workspace is of this
+// repository, and has the version of the program.
 func moduleComponent(module *debug.Module, own string) (cdx.Component, error) {
 	switch {
-	case module.Replace != nil && module.Replace.Version == "(devel)":
+	case module.Version == "(devel)":
 		component := Component(cdx.ComponentTypeLibrary, module.Path, own)
 		component.Licenses = Apache()
 		return component, nil

@@ -49,6 +49,9 @@ func Path(programs string, platform v1.Platform, name string) string {
 // Programs are static, and the same wherever root is: neither paths nor the state of the version control are in them. ldflags
 // are those of the linker besides; the symbol table, a third of a program, is left out. Stack traces do not need it.
 //
+// A root with a go.work is built as this workspace: the modules of a release require each other in a version that is to come. Packages are
+// then compiled once for tests and programs.
+//
 // One run of the compiler for all: what they have in common, nearly everything, is looked at once.
 func Compile(ctx context.Context, root, ldflags, programs string, platform v1.Platform, names ...string) error {
 	folder, err := filepath.Abs(filepath.Dir(Path(programs, platform, "any")))
@@ -63,8 +66,15 @@ func Compile(ctx context.Context, root, ldflags, programs string, platform v1.Pl
 		build.Args = append(build.Args, "./"+name)
 	}
 	build.Dir, build.Stdout, build.Stderr = filepath.Join(root, "cmd"), os.Stderr, os.Stderr
+	workspace, err := filepath.Abs(filepath.Join(root, "go.work"))
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(workspace); err != nil {
+		workspace = "off"
+	}
 	// What a user may have set for other builds must not show here.
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0",
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK="+workspace, "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0",
 		"GOOS="+platform.OS, "GOARCH="+platform.Architecture)
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("building %s for %s: %w", strings.Join(names, ", "), platform, err)

@@ -154,8 +154,16 @@ func TestImportFromWhatIsWrong(t *testing.T) {
 		"an image of two": {func(t *testing.T, folder string) {
 			copyOf(t, filepath.Join(folder, metadataAWS), filepath.Join(folder, metadataAWS), "ami-0a1b2c3d4e5f60001", "ami-0a1b2c3d4e5f60011")
 		}, "import-source", "aws-gardener_prod-arm64.s3_metadata.yaml:20", "this image is in", nil},
-		"no metadata": {func(t *testing.T, folder string) { write(t, filepath.Join(folder, "a.yaml"), "- 1\n") },
-			"import-source", "a.yaml:1", "no metadata of a release", nil},
+		"truncated in its first key": {func(t *testing.T, folder string) { write(t, filepath.Join(folder, "a.yaml"), "archit") },
+			"import-source", "a.yaml:1", "truncated, or no metadata", nil},
+		"two documents": {func(t *testing.T, folder string) {
+			text := read(t, filepath.Join(folder, metadataAWS))
+			write(t, filepath.Join(folder, metadataAWS), text+"---\n"+text)
+		}, "import-source", metadataAWS + ":35:1", "the file has 2 documents", nil},
+		"two files in one": {func(t *testing.T, folder string) {
+			text := read(t, filepath.Join(folder, metadataAWS))
+			write(t, filepath.Join(folder, metadataAWS), text+text)
+		}, "import-source", metadataAWS + ":34:1", "architecture is here already, in line 1", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -174,6 +182,108 @@ func TestImportFromWhatIsWrong(t *testing.T) {
 			}
 			contains(t, r.stderr, c.place, c.said, "nothing is changed")
 		})
+	}
+}
+
+// Files of a folder that are no metadata are left out and named, and so are those without an image for any profile. A file that is named is
+// said to be what it is.
+func TestImportLeavesOtherFilesOut(t *testing.T) {
+	folder := copyRelease(t, t.TempDir(), "aws", "metal")
+	file := copyOf(t, filepath.Join(importExamples, "aws.yaml"), filepath.Join(folder, "deploy.yaml"))
+	write(t, filepath.Join(folder, "Chart.yaml"), "apiVersion: v2\nname: images\nversion: 1.0.0\n")
+	write(t, filepath.Join(folder, "index.json"), "[1]")
+	write(t, filepath.Join(folder, "workflow.yml"), "on: push\nversion: 1\n")
+	inPlace := filepath.Join(folder, "aws-gardener_prod_usi-amd64.s3_metadata.yaml")
+	before, _, _ := strings.Cut(read(t, inPlace), "published_image_metadata:")
+	write(t, inPlace, before+"published_image_metadata: null\nversion: '1877.3'\n")
+	r := importing(file, "--from=gardenlinux:"+folder)
+	if r.status != 0 {
+		t.Errorf("%+v", r)
+	}
+	contains(t, r.stderr,
+		"note: 4 files of the source are no metadata of a release, and are skipped: Chart (a file with an apiVersion), deploy (kind CloudProfile), index (a list), ",
+		"note: 1 file of the source has no published image, and is skipped: aws-gardener_prod_usi-amd64\n",
+		"note: 1 file of the source is for a platform whose images are not known here, and is skipped: metal\n")
+	for _, name := range []string{"deploy.yaml", "index.json"} {
+		r := importing(file, "--from=gardenlinux:"+filepath.Join(folder, name))
+		if r.status != 1 || r.stdout != "" {
+			t.Errorf("%+v", r)
+		}
+		contains(t, r.stderr, name+":1:1: error: this is no metadata of a Garden Linux release, but ")
+	}
+	if r := importing(file, "--from=gardenlinux:../../example/ironcore"); r.status != 2 {
+		t.Errorf("%+v", r)
+	} else {
+		contains(t, r.stderr, "../../example/ironcore has no metadata of a Garden Linux release, but ")
+	}
+}
+
+// Images of Azure's Marketplace are left out and counted, unless a map or --match chooses them; what the profile says of their terms stays.
+func TestImportFromTheMarketplace(t *testing.T) {
+	folder := copyRelease(t, t.TempDir(), "azure")
+	file, given := filepath.Join(t.TempDir(), "azure.yaml"), filepath.Join(t.TempDir(), "map.yaml")
+	const none, some = "published_marketplace_images: []", "published_marketplace_images:\n" +
+		"  - hyper_v_generation: V1\n    urn: sap:gardenlinux:greatest:1877.3.0\n  - hyper_v_generation: V2\n    urn: sap:gardenlinux:greatest-gen2:1877.3.0"
+	plain := filepath.Join(folder, "azure-gardener_prod-amd64.s3_metadata.yaml")
+	copyOf(t, plain, plain, none, some)
+	source := "--from=gardenlinux:" + folder
+	restore := func(pairs ...string) { copyOf(t, filepath.Join(importExamples, "azure.yaml"), file, pairs...) }
+
+	restore()
+	r := importing(file, source)
+	if r.status != 0 || strings.Contains(r.stdout, "urn") || !strings.Contains(r.stdout, "communityGalleryImageID") {
+		t.Errorf("%+v", r)
+	}
+	contains(t, r.stderr, "note: azure: 2 images with {published_in: marketplace}, by skip of the map, are skipped\n")
+
+	r = importing("-w", file, source, "--match=published_in=marketplace")
+	if r.status != 0 || strings.Contains(read(t, file), "communityGalleryImageID") {
+		t.Fatalf("%+v", r)
+	}
+	contains(t, read(t, file), "urn: sap:gardenlinux:greatest:1877.3.0\n", "urn: sap:gardenlinux:greatest-gen2:1877.3.0\n")
+	matched := read(t, file)
+	standard := importing("--print-map=gardenlinux").stdout
+	write(t, given, strings.Replace(standard, "{published_in: marketplace}", "{published_in: gallery}", 1))
+	restore()
+	r = importing("-w", file, source, "--map", given)
+	if r.status != 0 || read(t, file) != matched {
+		t.Fatalf("%+v", r)
+	}
+	contains(t, r.stderr, "images with {published_in: gallery}, by skip of the map, are skipped\n")
+
+	// What the profile says beside the image stays, and is no other image. That of the gallery is.
+	terms := copyOf(t, file, file, "urn: sap:gardenlinux:greatest:1877.3.0\n", "urn: sap:gardenlinux:greatest:1877.3.0\n          skipMarketplaceAgreement: true\n")
+	if r := importing("-w", terms, source, "--map", given); r.status != 0 || !strings.Contains(r.stderr, "nothing to import") {
+		t.Errorf("%+v", r)
+	}
+	if r := importing("-w", terms, source); r.status != 1 || strings.Count(r.stderr, "[import-conflict]") != 2 {
+		t.Errorf("%+v", r)
+	}
+	if r := importing("-w", terms, source, "--replace"); r.status != 0 || strings.Contains(read(t, terms), "urn:") {
+		t.Errorf("%+v\n%s", r, read(t, terms))
+	}
+
+	write(t, given, strings.Replace(standard, "- {published_in: marketplace}", "- {platform: openstackbaremetal}", 1))
+	restore()
+	if r := importing(file, source, "--map", given); r.status != 1 || strings.Count(r.stderr, "[import-ambiguous]") != 2 {
+		t.Errorf("%+v", r)
+	} else {
+		contains(t, r.stderr, "choose one of them, as by --match published_in=gallery")
+	}
+
+	// Older releases have no gallery. The Marketplace is that of public Azure.
+	text := read(t, plain)
+	at, end := strings.Index(text, "  published_gallery_images:"), strings.Index(text, "  published_marketplace_images:")
+	write(t, plain, text[:at]+text[end:])
+	if r := importing(file, "--from=gardenlinux:"+plain); r.status != 1 || !strings.Contains(r.stderr, "2 images with {published_in: marketplace}") {
+		t.Errorf("%+v", r)
+	}
+	if r := importing(file, "--from=gardenlinux:"+plain, "--match=published_in=marketplace"); r.status != 0 {
+		t.Errorf("%+v", r)
+	}
+	restore("westeurope", "chinanorth3")
+	if r := importing(file, "--from=gardenlinux:"+plain, "--match=published_in=marketplace"); r.status != 1 || !strings.Contains(r.stderr, "no image for azure (china)") {
+		t.Errorf("%+v", r)
 	}
 }
 
@@ -443,6 +553,47 @@ func TestImportIntoNamespacedCloudProfiles(t *testing.T) {
 	if r := importing(child, source); r.status != 1 || !strings.Contains(r.stderr, "child.yaml:") {
 		t.Errorf("without its parent: %+v", r)
 	}
+	// What it says of a version of its parent is no version of its own that could be deprecated.
+	if r := importing("-w", parent, source); r.status != 0 {
+		t.Fatalf("%+v", r)
+	}
+	write(t, child, empty+"  machineImages:\n  - name: gardenlinux\n    versions:\n    - version: 1877.3.0\n      expirationDate: \"2037-01-01T00:00:00Z\"\n")
+	newer := otherRelease(t, t.TempDir(), "ami-0a1b2c3d4e5f6", "ami-0a1b2c3d4e5f7", "version: '1877.3'", "version: '1877.3.1'")
+	r = importing("-w", parent, child, "--from=gardenlinux:"+newer, "--profile=garden-demo/team", "--keep=1")
+	if r.status != 0 || !strings.Contains(read(t, child), "1877.3.1") || strings.Contains(read(t, child), "deprecated") {
+		t.Errorf("%+v", r)
+	}
+	contains(t, r.stderr, "gardenlinux@1877.3.0 stays as it is, because it is a version of the parent: deprecate it there\n")
+}
+
+// Errors that a profile has of its own are named at their place, and nothing is written, unless they are silenced or the import repairs them.
+// An error that it repairs hides no other one.
+func TestImportIntoWhatIsWrong(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "aws.yaml")
+	source := "--from=gardenlinux:" + filepath.Join(importExamples, "metadata")
+	for name, c := range map[string]struct {
+		from, to, said string
+		status         int
+	}{
+		"unknown field":        {"  type: aws\n", "  type: aws\n  bogus: 1\n", ":7:3: error: unknown field \"bogus\"", 1},
+		"in the config":        {"    machineImages: []", "    machineImagess: []", ":38:5: error: unknown field \"machineImagess\"", 1},
+		"silenced":             {"    machineImages: []", "    machineImagess: [] # capkit:ignore unknown-field: on purpose", "written: ", 0},
+		"Gardener's":           {"- version: 1.33.2", "- version: \"1.33\"", ":24:7: error: Invalid value: \"1.33\"", 1},
+		"no type":              {"  type: aws\n", "  type: \"\"\n", ":6:3: error: the profile has no type", 1},
+		"no list of images":    {"  machineImages: [] # capkit import fills them in\n", "", "written: ", 0},
+		"no semantic version":  {"machineImages: [] #", "machineImages: [{name: other, versions: [{version: x, architectures: [amd64]}]}] #", ":21:45: error: ", 1},
+		"an alias in its way":  {"machineImages: []\n", "machineImages: &a []\n    other: *a\n", "written in a way that cannot be changed", 1},
+		"two of the same name": {"providerConfig:", "providerConfig: {}\n  providerConfig:", ": error: ", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := read(t, copyOf(t, filepath.Join(importExamples, "aws.yaml"), file, c.from, c.to))
+			r := importing("-w", file, source)
+			if r.status != c.status || (read(t, file) == before) != (c.status == 1) {
+				t.Errorf("%+v", r)
+			}
+			contains(t, r.stderr, c.said)
+		})
+	}
 }
 
 // Profiles of several clouds, and of several landscapes with the same names, get images together; all or none are written.
@@ -493,6 +644,10 @@ func TestImportFlags(t *testing.T) {
 		{"did you mean preview?", []string{file, metadata, "--classification=prevew"}},
 		{"--keep 0: at least 1", []string{file, metadata, "--keep=0"}},
 		{"--expire goes with --keep", []string{file, metadata, "--expire=+7d"}},
+		{`--expire "2020-01-01" is over`, []string{file, metadata, "--keep=1", "--expire=2020-01-01"}},
+		{"no image has plattform; did you mean platform?; the keys are architecture, ", []string{file, metadata, "--match=plattform=aws"}},
+		{"no image meets all conditions of --match", []string{file, metadata, "--match=platform=aws", "--match=platform=gcp"}},
+		{"no CloudProfile or NamespacedCloudProfile among the files", []string{"../../example/shoot.yaml", metadata}},
 		{"there is a map for gardenlinux", []string{"--print-map=list"}},
 		{"does nothing else", []string{"--print-map=gardenlinux", file}},
 		{"leave --match and --map out", []string{file, "--from=list:x", "--match=a=b"}},
@@ -523,12 +678,12 @@ func TestImportByMap(t *testing.T) {
 	if r := importing("-w", file, source, "--map", given); r.status != 0 || !strings.Contains(read(t, file), "host: [baremetal]") {
 		t.Errorf("%+v", r)
 	}
-	write(t, given, strings.ReplaceAll(printed.stdout, "skip: []", "skip: [{platform: openstackbaremetal}]"))
+	write(t, given, strings.ReplaceAll(printed.stdout, "{published_in: marketplace}", "{platform: openstackbaremetal}"))
 	file = copyOf(t, filepath.Join(importExamples, "openstack.yaml"), file)
 	if r := importing(file, source, "--map", given); r.status != 0 || !strings.Contains(r.stderr, "2 flavors in 2 regions") {
 		t.Errorf("%+v", r)
 	} else {
-		contains(t, r.stderr, "an image that the map skips is skipped")
+		contains(t, r.stderr, "an image with {platform: openstackbaremetal}, by skip of the map, is skipped")
 	}
 	write(t, given, "apiVersion: capkit/v1\nkind: ImageMap\nsource: list\ncapabilities:\n"+
 		"- name: gardener-boot-type\n  values: [safe]\n- when: {a: '['}\n  valeus: [x]\n")
@@ -567,7 +722,7 @@ func TestImportFromInventories(t *testing.T) {
 	}
 	contains(t, r.stderr, "2 images that are not active are skipped")
 	golden(t, "import-inventory.yaml", read(t, file))
-	if r := importing(file, "--from=inventory:"+from, "--match=name=none"); r.status != 1 || !strings.Contains(r.stderr, "no image meets all conditions") {
+	if r := importing(file, "--from=inventory:"+from, "--match=name=none"); r.status != 2 || !strings.Contains(r.stderr, "no image meets all conditions") {
 		t.Errorf("%+v", r)
 	}
 	lost := copyOf(t, from, filepath.Join(dir, "lost.yaml"), "6dd80001-0000-4000-8000-000000000000", "6dd80001-0000-4000-8000-00000000000f")

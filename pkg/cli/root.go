@@ -10,16 +10,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capkit/capkit/internal/cli/ask"
+	"github.com/capkit/capkit/internal/cli/checks"
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/importer"
 	"github.com/capkit/capkit/internal/cli/inventory"
 	"github.com/capkit/capkit/internal/cli/lint"
+	"github.com/capkit/capkit/internal/cli/lsp"
 	"github.com/capkit/capkit/internal/cli/maintain"
 	"github.com/capkit/capkit/internal/cli/migrate"
 	"github.com/capkit/capkit/internal/cli/page"
 	"github.com/capkit/capkit/internal/cli/plan"
 	"github.com/capkit/capkit/internal/cli/render"
 	"github.com/capkit/capkit/internal/cli/rules"
+	"github.com/capkit/capkit/internal/cli/schema"
 	"github.com/capkit/capkit/internal/cli/verify"
 )
 
@@ -46,10 +49,10 @@ Exit status: 0 success, 1 negative result, 2 usage or I/O error.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	for group, commands := range map[string][]*cobra.Command{
-		groupCheck:  {lint.Command(c), verify.Command(c), plan.Command(c)},
+		groupCheck:  {lint.Command(c), verify.Command(c), plan.Command(c), lsp.Command(c)},
 		groupAsk:    {ask.Select(c), ask.Explain(c), maintain.Command(c), page.Command(c), ask.Capabilities(c)},
 		groupChange: {importer.Command(c), migrate.Command(c)},
-		groupLook:   {render.Command(c), inventory.Command(c), rules.List(c), rules.Explain(c), c.VersionCommand()},
+		groupLook:   {render.Command(c), inventory.Command(c), rules.List(c), rules.Explain(c), schema.Command(c), c.VersionCommand(checks.Settings(c))},
 	} {
 		for _, cmd := range commands {
 			cmd.GroupID = group

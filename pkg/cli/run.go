@@ -58,7 +58,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, providers ...
 	quieten()
 	c := &command.Call{
 		Stdin: stdin, Stdout: report.NewWriter(stdout), Stderr: report.NewWriter(stderr), Terminal: command.TerminalOf(stderr), Shown: command.IsTerminal(stdout),
-		Providers: map[string]Provider{}, Linked: Version,
+		Raw: stdout, Providers: map[string]Provider{}, Linked: Version,
 	}
 	defer c.Flush()
 	var faults []error

@@ -385,6 +385,10 @@ func TestSettingsThatAreWrong(t *testing.T) {
 		"fail-on: error\n": `1:1: unknown key "fail-on"; did you mean failOn?`,
 		"colours: no\n": `1:1: unknown key "colours"; there are disable, domain, failOn, gardener, inputs, providerFiles, reservedInCore, ` +
 			"webhook",
+		"gardener-version: v1.150.0\n":                            `1:1: unknown key "gardener-version": write version below gardener`,
+		"featureGates: {}\n":                                      `1:1: unknown key "featureGates": write it below gardener, each gate with true or false`,
+		"no-webhook: true\n":                                      `1:1: unknown key "no-webhook": write webhook: validating`,
+		"providerFile: a.yaml\n":                                  `1:1: unknown key "providerFile": write providerFiles, which is a list`,
 		"disable: region-unknown\n":                               "1:10: write a list of entries with a rule and a reason",
 		"disable: [region-unknown]\n":                             "1:11: write a mapping with the keys reason, rule",
 		"disable:\n- rule: syntax\n":                              "2:9: syntax cannot be silenced",
@@ -413,9 +417,44 @@ func TestSettingsThatAreWrong(t *testing.T) {
 		if r.status != 2 || r.stdout != "" || !strings.HasPrefix(r.stderr, "capkit: .capkit.yaml:") || !strings.Contains(r.stderr, want) {
 			t.Errorf("%q: status %d: %s\nwant: %s", text, r.status, r.stderr, want)
 		}
+		if r := run(t, "", "version", "--check-config"); r.status != 1 || r.stderr != "" || !strings.HasPrefix(r.stdout, ".capkit.yaml:") ||
+			!strings.Contains(r.stdout, want) {
+			t.Errorf("%q checked: status %d: %s%s\nwant: %s", text, r.status, r.stdout, r.stderr, want)
+		}
 	}
 	inFolder(t, map[string]string{".capkit.yaml": "a: 1\nfailOn: x\nb: 2\n"})
 	if r := run(t, "", "lint", "-"); strings.Count(r.stderr, "\n") != 3 {
 		t.Errorf("not everything at once: %s", r.stderr)
+	}
+	if r := run(t, "", "version", "--check-config"); strings.Count(r.stdout, "\n") != 3 {
+		t.Errorf("not everything at once: %s", r.stdout)
+	}
+}
+
+// Settings are checked without anything that they are about.
+func TestSettingsThatAreChecked(t *testing.T) {
+	inFolder(t, map[string]string{
+		"with/.git/HEAD": "", "with/.capkit.yaml": "inputs: [missing/]\nfailOn: warning\n", "with/below/x": "", "without/.git/HEAD": "", "dev.yaml": "a: b\n",
+	})
+	for _, tc := range []struct {
+		folder, line   string
+		status         int
+		stdout, stderr string
+	}{
+		{"with", "version --check-config", 0, ".capkit.yaml: capkit dev understands all of it\n", ""},
+		{"with/below", "version --check-config", 0, "../.capkit.yaml: capkit dev understands all of it\n", ""},
+		{"with", "version --check-config --config ../dev.yaml", 1, "../dev.yaml:1:1: unknown key \"a\"", ""},
+		{"without", "version --check-config", 2, "", "capkit: there is no .capkit.yaml here or in a folder above: name a file with --config\n"},
+		{"without", "version --check-config --config x.yaml", 2, "", "capkit: open x.yaml: no such file or directory\n"},
+		{"with", "version --config ../dev.yaml", 2, "", "capkit: --config names what --check-config checks: say both\n"},
+		{"with", "version --check-config -o json", 2, "", "capkit: --check-config has one form of output: leave out -o\n"},
+	} {
+		t.Run(tc.line, func(t *testing.T) {
+			t.Chdir(tc.folder)
+			r := run(t, "", strings.Fields(tc.line)...)
+			if r.status != tc.status || !strings.HasPrefix(r.stdout, tc.stdout) || (r.stdout == "") != (tc.stdout == "") || r.stderr != tc.stderr {
+				t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
+			}
+		})
 	}
 }

@@ -14,6 +14,7 @@ package described
 
 import (
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -68,6 +69,19 @@ func newProvider(d *description) provider.Provider[Reference] {
 
 // Type returns the provider type that the description is for.
 func (p Provider) Type() string { return p.providerType }
+
+// ConfigType is the struct that a config is decoded into: the fields that the description names, by their tags for JSON, and below them
+// structs, lists, text and capabilities. A config may have others, which nothing here reads.
+func (p Provider) ConfigType() reflect.Type { return p.config }
+
+// ConfigVersions are the API versions of the config, in the order of the description. The caller owns the slice.
+func (p Provider) ConfigVersions() []string {
+	versions := make([]string, 0, len(p.kinds))
+	for _, kind := range p.kinds {
+		versions = append(versions, kind.GroupVersion().String())
+	}
+	return versions
+}
 
 // Workers returns nothing: a description says nothing of worker pools.
 func (Provider) Workers() provider.Workers { return provider.Workers{} }

@@ -6,6 +6,7 @@ package described_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -55,7 +56,7 @@ func TestBuiltIn(t *testing.T) {
 	for _, p := range described.BuiltIn() {
 		types = append(types, p.Type())
 		kind := schema.GroupVersionKind{Group: p.Type() + ".provider.extensions.gardener.cloud", Version: "v1alpha1", Kind: "CloudProfileConfig"}
-		if p.Type() == "gdc" {
+		if p.Type() == "gdch" {
 			kind.Group = "gdch.provider.extensions.gardener.gdc.goog"
 		}
 		providertest.Laws(t, p, providertest.Configs(t, kind, "../../example/"+p.Type())...)
@@ -63,7 +64,7 @@ func TestBuiltIn(t *testing.T) {
 			t.Errorf("%s has no text", p.Type())
 		}
 	}
-	if want := []string{"gdc", "hcloud", "ironcore", "ironcore-metal", "stackit"}; !slices.Equal(types, want) {
+	if want := []string{"gdch", "hcloud", "ironcore", "ironcore-metal", "stackit"}; !slices.Equal(types, want) {
 		t.Error(types)
 	}
 	if text := described.Text("acme"); text != "" {
@@ -199,8 +200,15 @@ func TestBroken(t *testing.T) {
 	for _, p := range described.BuiltIn() {
 		profile := given.File[v1beta1.CloudProfile](t, "testdata/broken/"+p.Type()+".yaml")
 		_, report := check.CloudProfile(p, profile)
-		for _, f := range report.Errors {
-			got.WriteString(p.Type() + " " + f.Origin + " " + f.String() + "\n")
+		rules := map[string]bool{}
+		for severity, list := range []finding.List{report.Errors, report.Warnings} {
+			for _, f := range list {
+				rules[f.Origin] = true
+				fmt.Fprintf(&got, "%s %s %s %s\n", p.Type(), []string{"error", "warning"}[severity], f.Origin, f)
+			}
+		}
+		if len(rules) < 4 {
+			t.Errorf("%s: %d kinds of mistakes only", p.Type(), len(rules))
 		}
 	}
 	const file = "testdata/broken.txt"

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,14 +18,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/hack/components"
-	"github.com/capkit/capkit/pkg/described"
-	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/fixtures"
-	"github.com/capkit/capkit/test/garden/samples"
 	"github.com/capkit/capkit/test/suite"
 )
 
@@ -196,16 +191,6 @@ func compare(ctx context.Context, f *fixtures.Fixture) {
 	documents, err := f.Documents()
 	Expect(err).NotTo(HaveOccurred())
 	w := newWriter()
-	if isDescribed := func(p provider.Provider[described.Reference]) bool { return p.Type() == f.Cloud }; slices.ContainsFunc(described.BuiltIn(), isDescribed) {
-		s, err := samples.Of(root, components.Component{Type: f.Cloud, Beside: true})
-		Expect(err).NotTo(HaveOccurred())
-		Expect(samples.Apply(ctx, g.Client(), s.Credentials()...)).To(Succeed())
-		registration := &v1beta1.ControllerRegistration{ObjectMeta: metav1.ObjectMeta{Name: f.Cloud}}
-		for _, kind := range []string{"Infrastructure", "ControlPlane", "Worker"} {
-			registration.Spec.Resources = append(registration.Spec.Resources, v1beta1.ControllerResource{Kind: kind, Type: f.Cloud})
-		}
-		Expect(client.IgnoreAlreadyExists(g.Client().Create(ctx, registration))).To(Succeed())
-	}
 	var before []fixtures.Document
 	if f.Before != "" {
 		before = documentsIn(f.Before)

@@ -221,8 +221,10 @@ func TestWhatIsOpenedIsInView(t *testing.T) {
 }
 
 // sized gives a page a width.
-func sized(width int64) action {
-	return command(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 800, DeviceScaleFactor: 1})
+func sized(width int64) action { return screen(width, 800) }
+
+func screen(width, height int64) action {
+	return command(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1})
 }
 
 // No width makes the page scroll to the side, nor breaks words in tables that have a place for them.

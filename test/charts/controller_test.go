@@ -65,7 +65,7 @@ func renderWorker(values map[string]any) []*unstructured.Unstructured {
 // workerCommand is the command of the worker controller, but that it does nothing.
 func workerCommand() *cobra.Command {
 	return command.New(command.Controller{
-		Program: worker.Name(), Component: worker.Release(), Type: worker.Type,
+		Program: worker.Program(), Component: worker.Release(), Type: worker.Type,
 		Add: func(context.Context, manager.Manager, command.Options) error { return nil },
 	})
 }

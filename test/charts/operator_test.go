@@ -70,7 +70,7 @@ var _ = Describe("gardener-operator", func() {
 
 		By("comparing what belongs together")
 		_, container := podOf(inRuntime)
-		Expect(container.Image).To(HaveSuffix("/capkit/%s:v1.2.3", component.Name()))
+		Expect(container.Image).To(HaveSuffix("/capkit/%s:v1.2.3", component.Program()))
 		isMounted(container)
 		// Who the component is in the virtual garden, which namespace owns its webhooks, and what the charts say about both.
 		access := &corev1.Secret{}

@@ -67,7 +67,7 @@ var _ = Describe("The packages of make charts", func() {
 			}), p.Name)
 			Expect(loaded.Metadata.Description).To(ContainSubstring(c.Short()), p.Name)
 			if i == 0 {
-				Expect(loaded.Values["image"]).To(HaveKeyWithValue("repository", "registry.example.com/mirror/"+c.Name()))
+				Expect(loaded.Values["image"]).To(HaveKeyWithValue("repository", "registry.example.com/mirror/"+c.Program()))
 			}
 		}
 	}, each())

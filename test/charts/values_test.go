@@ -147,10 +147,10 @@ var _ = Describe("The values of", func() {
 				"monitoring": map[string]any{"enabled": true}, "component": map[string]any{key: value},
 			})
 		}
-		for key, value := range map[string]any{"type": "acme", "title": "Acme", "beside": true} {
+		for key, value := range map[string]any{"type": "acme", "title": "Acme", "beside": true, "described": true} {
 			Expect(reflect.DeepEqual(component("type", "openstack"), component(key, value))).To(BeFalse(), "component.%s changes nothing", key)
 		}
-		// component.credentials decides what can be disabled, and the rights in the other chart.
+		// test/charts/described_test.go has component.description. component.credentials decides what can be disabled, and the rights in the other chart.
 	})
 })
 

@@ -103,7 +103,7 @@ func TestFiles(t *testing.T) {
 		names = append(names, entry.Name())
 	}
 	prefix := "capkit_1.2.3_linux_" + runtime.GOARCH
-	if want := []string{"SHA256SUMS", "capkit.yaml", prefix + ".cdx.json", prefix + ".tar.gz"}; !slices.Equal(names, want) {
+	if want := []string{"SHA256SUMS", "capkit.yaml", prefix + ".cdx.json", prefix + ".tar.gz", "capkit_1.2.3_schemas.tar.gz"}; !slices.Equal(names, want) {
 		t.Errorf("%q, want %q", names, want)
 	}
 	content, err := gzip.NewReader(bytes.NewReader(read(t, packed, prefix+".tar.gz")))

@@ -183,13 +183,18 @@ func TestNamesThatAreStable(t *testing.T) {
 	}
 }
 
-// What is not released yet is the first section of the changelog, and each section has the form of Keep a Changelog.
+// The first section of the changelog is what is not released yet or, in the commit of a release, that version; and each section has the form
+// of Keep a Changelog.
 func TestChangelog(t *testing.T) {
 	headings := regexp.MustCompile(`(?m)^##+ .*$`).FindAllString(read(t, "CHANGELOG.md"), -1)
-	if len(headings) == 0 || headings[0] != "## [Unreleased]" {
+	first := "## [Unreleased]"
+	if version := strings.TrimSpace(read(t, "VERSION")); !strings.HasSuffix(version, "-dev") {
+		first = "## [" + version + "] - "
+	}
+	if len(headings) == 0 || !strings.HasPrefix(headings[0], first) {
 		t.Errorf("it begins with %q", headings)
 	}
-	form := regexp.MustCompile(`^(## \[(Unreleased|\d+\.\d+\.\d+)\]( - \d{4}-\d\d-\d\d)?|### (Added|Changed|Deprecated|Removed|Fixed|Security))$`)
+	form := regexp.MustCompile(`^(## \[(Unreleased|\d+\.\d+\.\d+(-[0-9a-z.]+)?)\]( - \d{4}-\d\d-\d\d)?|### (Upgrade|Added|Changed|Deprecated|Removed|Fixed|Security))$`)
 	for _, heading := range headings {
 		if !form.MatchString(heading) {
 			t.Errorf("%q is no heading of a changelog", heading)

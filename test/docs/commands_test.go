@@ -6,7 +6,6 @@ package docs
 
 import (
 	"maps"
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -106,9 +105,10 @@ func TestClusterCommands(t *testing.T) {
 	}
 }
 
-const commit = `^[0-9a-f]{40}$`
+// tagged matches a version that a release may have.
+const tagged = `^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9a-z.]+)?$`
 
-// The configuration for pre-commit asks for a hook that there is, at a commit: pre-commit warns of a branch.
+// The configuration for pre-commit asks for a hook that there is, of a release.
 func TestPreCommit(t *testing.T) {
 	var config struct {
 		Repos []struct {
@@ -120,7 +120,7 @@ func TestPreCommit(t *testing.T) {
 	decode(t, "docs/examples/pre-commit-config.yaml", &config)
 	decode(t, ".pre-commit-hooks.yaml", &offered)
 	for _, repo := range config.Repos {
-		if repo.Repo != "https://"+module(t) || !regexp.MustCompile(commit).MatchString(repo.Rev) {
+		if repo.Repo != "https://"+module(t) || !regexp.MustCompile(tagged).MatchString(repo.Rev) {
 			t.Errorf("%+v", repo)
 		}
 		for _, hook := range repo.Hooks {
@@ -141,15 +141,14 @@ func TestPreCommit(t *testing.T) {
 	}
 }
 
-// The workflows for GitHub get capkit from its repository at a commit, build it by a target that there is, and call it.
+// The workflows for GitHub get capkit by its action of a release, with inputs that it has, and call it.
 func TestWorkflows(t *testing.T) {
 	for name, want := range map[string][]string{
-		"github-workflow":        {"get", "build", "capkit lint"},
-		"github-import-workflow": {"get", "build", "capkit import", "git diff"},
-		"github-plan-workflow":   {"get", "build", "capkit plan", "gh pr"},
-		"github-inventory-workflow": {
-			"get", "build", "capkit inventory", "keep", "get", "build", "gh run", "capkit verify",
-		},
+		"github-workflow":           {"action lint"},
+		"github-scanning-workflow":  {"action lint", "upload"},
+		"github-import-workflow":    {"action none", "capkit import", "git diff"},
+		"github-plan-workflow":      {"action none", "capkit plan", "gh pr"},
+		"github-inventory-workflow": {"action none", "capkit inventory", "upload", "gh run", "action verify"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var workflow struct {
@@ -174,38 +173,65 @@ func TestWorkflows(t *testing.T) {
 // workflowStep is a step of a workflow.
 type workflowStep struct {
 	Uses, Run string
-	With      map[string]string
+	With      map[string]any
 }
 
 // does checks a step, and returns what it does; nothing if it only prepares something.
 func (step workflowStep) does(t *testing.T) string {
 	t.Helper()
-	const folder = ".capkit"
+	action, version, _ := strings.Cut(step.Uses, "@")
 	switch words := strings.Fields(step.Run); {
-	case step.With["repository"] != "":
-		if "github.com/"+step.With["repository"] != module(t) || step.With["path"] != folder || !regexp.MustCompile(commit).MatchString(step.With["ref"]) {
-			t.Errorf("%+v", step)
+	case "github.com/"+action == module(t):
+		if !regexp.MustCompile(tagged).MatchString(version) {
+			t.Errorf("%q is no release", version)
 		}
-		return "get"
-	case strings.HasPrefix(step.Uses, "actions/upload-artifact@"):
-		return "keep"
-	case strings.HasPrefix(step.Uses, "actions/setup-go@"):
-		for _, file := range []string{step.With["go-version-file"], step.With["cache-dependency-path"]} {
-			if _, err := os.Stat(strings.TrimPrefix(file, folder+"/")); err != nil || !strings.HasPrefix(file, folder+"/") {
-				t.Errorf("%q: %v", file, err)
-			}
-		}
-	case strings.HasPrefix(step.Run, "make -C "+folder+" "):
-		if target := strings.TrimPrefix(step.Run, "make -C "+folder+" "); !strings.Contains(read(t, "Makefile"), "\n"+target+":") {
-			t.Errorf("the Makefile cannot %q", target)
-		}
-		return "build"
+		return "action " + actionCommand(t, step.With)
+	case strings.HasPrefix(action, "actions/upload-") || strings.HasSuffix(action, "/upload-sarif"):
+		return "upload"
 	case len(words) > 1: // TestCommandLines parses the flags of what documents quote
 		return words[0] + " " + words[1]
-	case !strings.HasPrefix(step.Uses, "actions/checkout@"):
+	case action != "actions/checkout":
 		t.Errorf("what is this? %+v", step)
 	}
 	return ""
+}
+
+// actionCommand checks the inputs of the action, and returns the command that it runs.
+func actionCommand(t *testing.T, with map[string]any) string {
+	t.Helper()
+	var action struct {
+		Inputs map[string]struct{ Default string }
+	}
+	decode(t, "action.yml", &action)
+	for input := range with {
+		if _, known := action.Inputs[input]; !known {
+			t.Errorf("the action has no input %s", input)
+		}
+	}
+	command, given := with["command"].(string)
+	if !given {
+		command = action.Inputs["command"].Default
+	}
+	if args, _ := with["args"].(string); command != "none" {
+		checkCommand(t, "action.yml", append([]string{command}, strings.Fields(args)...))
+	}
+	return command
+}
+
+// The page about the action has a row for each of its inputs.
+func TestInputsOfTheAction(t *testing.T) {
+	var action struct{ Inputs map[string]any }
+	decode(t, "action.yml", &action)
+	_, text, _ := strings.Cut(read(t, "docs/commands/lint.md"), "\n| input | |\n")
+	table, _, _ := strings.Cut(text, "\n\n")
+	for input := range action.Inputs {
+		if !strings.Contains(table, "`"+input+"`") {
+			t.Errorf("docs/commands/lint.md says nothing of the input %s", input)
+		}
+	}
+	if len(action.Inputs) == 0 {
+		t.Error("the action has no inputs")
+	}
 }
 
 // The names of archives in install.md match those that make dist writes, of a release and between releases.

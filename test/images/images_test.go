@@ -71,7 +71,7 @@ var _ = Describe("A layout", func() {
 			found = append(found, descriptor.Platform.String()+" "+descriptor.ArtifactType)
 		}
 		for range m.platforms {
-			platforms = append(platforms, "unknown/unknown "+image.SBOMType)
+			platforms = append(platforms, "unknown/unknown "+image.SBOMType, "unknown/unknown "+program.StatementType)
 		}
 		Expect(found).To(Equal(platforms))
 	},

@@ -16,9 +16,12 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+
+	"github.com/capkit/capkit/hack/images/image"
+	"github.com/capkit/capkit/hack/program"
 )
 
-// Who pushes the index to a registry has pushed the bills of materials, and finds each by the image that it is of. A
+// Who pushes the index to a registry has pushed bills of materials and provenance, and finds each by the image that it is of. A
 // machine gets the image for its platform.
 var _ = DescribeTable("A registry has the image, and what it consists of", func(ctx SpecContext, m *made, platform v1.Platform) {
 	server := httptest.NewServer(registry.New(registry.WithReferrersSupport(true), registry.Logger(log.New(io.Discard, "", 0))))
@@ -39,9 +42,13 @@ var _ = DescribeTable("A registry has the image, and what it consists of", func(
 	Expect(err).NotTo(HaveOccurred())
 	manifest, err := referrers.IndexManifest()
 	Expect(err).NotTo(HaveOccurred())
-	Expect(manifest.Manifests).To(HaveLen(1))
-	referrer, err := remote.Image(reference.Context().Digest(manifest.Manifests[0].Digest.String()), remote.WithContext(ctx))
-	Expect(err).NotTo(HaveOccurred())
-	bom, _ := m.attached(local)
-	Expect(layer(referrer)).To(Equal(bom))
+	found := map[string][]byte{}
+	for _, descriptor := range manifest.Manifests {
+		referrer, err := remote.Image(reference.Context().Digest(descriptor.Digest.String()), remote.WithContext(ctx))
+		Expect(err).NotTo(HaveOccurred())
+		found[descriptor.ArtifactType] = layer(referrer)
+	}
+	bom, _ := m.attached(local, image.SBOMType)
+	provenance, _ := m.attached(local, program.StatementType)
+	Expect(found).To(Equal(map[string][]byte{image.SBOMType: bom, program.StatementType: provenance}))
 }, each)

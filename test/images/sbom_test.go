@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"debug/buildinfo"
 	"encoding/hex"
+	"encoding/json"
 	"io"
 	"os"
 	"os/exec"
@@ -22,31 +23,32 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/capkit/capkit/hack/images/image"
+	"github.com/capkit/capkit/hack/program"
 )
 
-// attached returns the only bill of materials that refers to an image, and the manifest that has it.
-func (m *made) attached(subject v1.Image) ([]byte, *v1.Manifest) {
+// attached returns the only artifact of a type that refers to an image, and the manifest that has it.
+func (m *made) attached(subject v1.Image, artifactType string) ([]byte, *v1.Manifest) {
 	GinkgoHelper()
 	want, err := partial.Descriptor(subject)
 	Expect(err).NotTo(HaveOccurred())
 	index, manifest := m.index()
-	var boms [][]byte
+	var contents [][]byte
 	var found *v1.Manifest
 	for _, descriptor := range manifest.Manifests {
 		candidate, err := index.Image(descriptor.Digest)
 		Expect(err).NotTo(HaveOccurred())
 		manifest, err := candidate.Manifest()
 		Expect(err).NotTo(HaveOccurred())
-		if manifest.Subject == nil || manifest.Subject.Digest != want.Digest {
+		if manifest.Subject == nil || manifest.Subject.Digest != want.Digest || descriptor.ArtifactType != artifactType {
 			continue
 		}
 		Expect(manifest.Subject).To(And(HaveField("Size", want.Size), HaveField("MediaType", want.MediaType)))
-		Expect(descriptor.ArtifactType).To(Equal(image.SBOMType))
+		Expect(manifest.ArtifactType).To(Equal(artifactType))
 		found = manifest
-		boms = append(boms, layer(candidate))
+		contents = append(contents, layer(candidate))
 	}
-	Expect(boms).To(HaveLen(1), "manifests that refer to the image")
-	return boms[0], found
+	Expect(contents).To(HaveLen(1), "manifests that refer to the image")
+	return contents[0], found
 }
 
 // layer returns the content of the only layer of an artifact.
@@ -72,7 +74,7 @@ func decode(content []byte) (bom cdx.BOM) {
 var _ = Describe("The bill of materials of an image", func() {
 	DescribeTable("is attached to it, says which image it is of, and is beside the layout, too", func(m *made, platform v1.Platform) {
 		subject := m.read(platform)
-		content, manifest := m.attached(subject)
+		content, manifest := m.attached(subject, image.SBOMType)
 		Expect(manifest.ArtifactType).To(Equal(image.SBOMType))
 		Expect(string(manifest.Layers[0].MediaType)).To(Equal(image.SBOMType))
 		Expect(os.ReadFile(filepath.Join(m.folder, m.Name+"-linux-"+platform.Architecture+".cdx.json"))).To(Equal(content))
@@ -89,7 +91,7 @@ var _ = Describe("The bill of materials of an image", func() {
 
 	DescribeTable("lists every module of the program with its version, and every file with its hash", func(m *made, platform v1.Platform) {
 		subject := m.read(platform)
-		content, _ := m.attached(subject)
+		content, _ := m.attached(subject, image.SBOMType)
 		listed, hashes := map[string]string{}, map[string]string{}
 		for _, component := range *decode(content).Components {
 			Expect(listed).NotTo(HaveKey(component.Name), "listed twice")
@@ -120,9 +122,35 @@ var _ = Describe("The bill of materials of an image", func() {
 		list.Dir = root
 		version, err := list.Output()
 		Expect(err).NotTo(HaveOccurred())
-		content, _ := component.attached(component.read(here))
+		content, _ := component.attached(component.read(here), image.SBOMType)
 		Expect(*decode(content).Components).To(ContainElement(And(
 			HaveField("Name", "github.com/gardener/gardener"), HaveField("Version", strings.TrimSpace(string(version))),
 		)))
 	})
+})
+
+var _ = Describe("The provenance of an image", func() {
+	DescribeTable("is attached to it, as a registry and as BuildKit finds it, and is of this image alone", func(m *made, platform v1.Platform) {
+		subject := m.read(platform)
+		digest, err := subject.Digest()
+		Expect(err).NotTo(HaveOccurred())
+		content, manifest := m.attached(subject, program.StatementType)
+		Expect(manifest.Layers[0].MediaType).To(BeEquivalentTo(program.StatementType))
+		Expect(manifest.Layers[0].Annotations).To(HaveKeyWithValue("in-toto.io/predicate-type", program.PredicateType))
+		_, index := m.index()
+		Expect(index.Manifests).To(ContainElement(HaveField("Annotations", Equal(map[string]string{
+			"vnd.docker.reference.type": "attestation-manifest", "vnd.docker.reference.digest": digest.String(),
+		}))))
+		var statement struct {
+			Subject   []program.Subject
+			Predicate struct {
+				BuildDefinition struct{ ExternalParameters map[string]string }
+			}
+		}
+		Expect(json.Unmarshal(content, &statement)).To(Succeed())
+		Expect(statement.Subject).To(Equal([]program.Subject{{Name: "pkg:oci/" + m.Name, Digest: map[string]string{"sha256": digest.Hex}}}))
+		Expect(statement.Predicate.BuildDefinition.ExternalParameters).To(Equal(map[string]string{
+			"version": "1.2.3+0123456789ab", "platform": platform.String(),
+		}))
+	}, each)
 })

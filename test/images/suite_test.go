@@ -52,16 +52,19 @@ type made struct {
 	digest v1.Hash
 }
 
+// sources are what the workspace is compiled of: of modules with nothing of a program in it, Go wants to see the go.mod.
+var sources = []string{"cmd", "hack", "internal", "pkg", "test", "go.mod", "go.sum", "go.work", "go.work.sum"}
+
 var (
 	amd, arm  = image.Platforms[0], image.Platforms[1]
 	here      = v1.Platform{OS: "linux", Architecture: runtime.GOARCH}
 	component = &made{
 		Description: described(image.Of(components.OpenStack)), platforms: []v1.Platform{here},
-		root: root, sources: []string{"cmd", "pkg", "go.mod", "go.sum"},
+		root: root, sources: sources,
 	}
 	command = &made{
 		Description: described(image.Command()), platforms: []v1.Platform{here},
-		root: root, sources: []string{"cmd", "pkg", "go.mod", "go.sum"},
+		root: root, sources: sources,
 	}
 	tiny = &made{
 		Description: described(image.Description{Name: "tiny", Title: "Tiny", Text: "A tiny program"}), platforms: []v1.Platform{amd, arm},

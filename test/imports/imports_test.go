@@ -117,7 +117,7 @@ var mayImport = map[string][]string{
 	"pkg/admission": {
 		"pkg/profile", "pkg/resolve", "pkg/update", "pkg/check", "pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/render", "pkg/namespaced", "pkg/imageselector",
 		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/gardenerrules", "pkg/gardenerrules/shoots",
-		"pkg/gardenerlib", "pkg/gardenerlib/logging", "pkg/words", "pkg/fieldpath", "pkg/admission/internal/serving",
+		"pkg/gardenerlib", "pkg/gardenerlib/logging", "pkg/words", "pkg/fieldpath", "pkg/admission/internal/serving", "pkg/described",
 	},
 	"pkg/admission/internal/serving": {"pkg/words"},
 
@@ -132,14 +132,19 @@ var mayImport = map[string][]string{
 		"pkg/gardenerrules/releases", "pkg/maintenance", "pkg/words",
 	},
 	"internal/cli/input": {
-		"internal/cli/landscape", "internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/cluster",
+		"internal/cli/landscape", "internal/cli/settings", "internal/cli/command", "internal/cli/decoding", "internal/cli/manifest", "internal/cli/cluster",
 		"internal/cli/gardener", "internal/cli/report",
 		"pkg/capability", "pkg/imageselector", "pkg/check",
 		"pkg/finding", "pkg/gardenerlib", "pkg/gardenerrules", "pkg/gardenerrules/shoots", "pkg/maintenance", "pkg/namespaced", "pkg/profile",
 		"pkg/provider", "pkg/resolve", "pkg/strictjson", "pkg/words",
 	},
+	"internal/cli/decoding": {"internal/cli/manifest", "pkg/finding", "pkg/strictjson", "pkg/words"},
+	"internal/cli/repair": {
+		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/files",
+		"internal/cli/report", "pkg/capability", "pkg/capability/texts", "pkg/fieldpath", "pkg/finding", "pkg/strictjson", "pkg/words",
+	},
 	"internal/cli/checks": {
-		"internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/gardener", "internal/cli/reserved",
+		"internal/cli/input", "internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/gardener", "internal/cli/reserved",
 		"internal/cli/report", "internal/cli/release", "internal/cli/transform", "pkg/capability", "pkg/capability/texts", "pkg/check", "pkg/finding",
 		"pkg/provider", "pkg/providerconfig", "pkg/resolve", "pkg/inventory", "pkg/verify",
 		"pkg/strictjson", "pkg/words",
@@ -182,18 +187,24 @@ var mayImport = map[string][]string{
 		"internal/cli/manifest", "pkg/capability", "pkg/finding", "pkg/inventory", "pkg/provider", "pkg/strictjson", "pkg/words",
 	},
 
-	// The families, none of which imports another, but that the page shows answers, and import what plan says.
+	// The families, none of which imports another, but that the page and the language server show answers, and import what plan says.
 	"internal/cli/verify": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/inventories", "internal/cli/command", "internal/cli/report", "pkg/finding",
 	},
 	"internal/cli/lint": {
-		"internal/cli/checks", "internal/cli/input", "internal/cli/inventories",
-		"internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/files",
-		"internal/cli/report", "pkg/capability", "pkg/capability/texts", "pkg/fieldpath", "pkg/finding", "pkg/strictjson", "pkg/words",
+		"internal/cli/checks", "internal/cli/input", "internal/cli/inventories", "internal/cli/command", "internal/cli/files", "internal/cli/repair",
+		"internal/cli/report", "pkg/finding",
 	},
+	"internal/cli/lsp": {
+		"internal/cli/lsp/text", "internal/cli/ask", "internal/cli/checks", "internal/cli/repair", "internal/cli/input", "internal/cli/command",
+		"internal/cli/decoding", "internal/cli/manifest", "internal/cli/settings", "internal/cli/report", "pkg/capability", "pkg/capability/texts",
+		"pkg/finding", "pkg/resolve", "pkg/versions", "pkg/words",
+	},
+	"internal/cli/lsp/text": {"pkg/fieldpath"},
 	"internal/cli/rules": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/report", "example", "pkg/finding",
 	},
+	"internal/cli/schema":   {"internal/cli/command", "pkg/provider", "pkg/words"},
 	"internal/cli/settings": {"internal/cli/report", "internal/cli/gardener", "pkg/gardenerrules/releases", "pkg/words"},
 	"internal/cli/maintain": {
 		"internal/cli/input", "internal/cli/command", "internal/cli/gardener", "internal/cli/report", "pkg/gardenerlib", "pkg/maintenance", "pkg/memo",

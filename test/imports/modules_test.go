@@ -157,7 +157,8 @@ func TestTheRootModule(t *testing.T) {
 	}
 }
 
-// Programs are the same whether they are built in the workspace, as tests do, or by module cmd alone, as images do.
+// Programs are the same whether they are built in the workspace, as tests, archives and images do, or by module cmd alone, as go install
+// does.
 func TestTheWorkspaceChangesNoVersion(t *testing.T) {
 	readDirectories(t)
 	args := []string{"list", "-deps", "-f", "{{with .Module}}{{.Path}}@{{.Version}}{{end}}", "./..."}

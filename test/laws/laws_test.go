@@ -45,7 +45,7 @@ func each(t *testing.T, test func(t *testing.T, cloud cli.Provider)) {
 // configKind is that of a cloud's CloudProfileConfig.
 func configKind(cloud cli.Provider) schema.GroupVersionKind {
 	group := cloud.Type() + ".provider.extensions.gardener.cloud"
-	if cloud.Type() == "gdc" {
+	if cloud.Type() == "gdch" {
 		group = "gdch.provider.extensions.gardener.gdc.goog"
 	}
 	return schema.GroupVersionKind{Group: group, Version: "v1alpha1", Kind: "CloudProfileConfig"}

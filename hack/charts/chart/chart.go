@@ -111,7 +111,9 @@ func load(files []*archive.BufferedFile) (Package, error) {
 		return Package{}, err
 	}
 	content, err := os.ReadFile(path)
-	return Package{Name: made.Name(), Archive: content, metadata: made.Metadata}, err
+	image, _ := made.Values["image"].(map[string]any)
+	repository, _ := image["repository"].(string)
+	return Package{Name: made.Name(), Archive: content, metadata: made.Metadata, image: repository}, err
 }
 
 // epoch is the time of all files: nothing of when they were made.
@@ -121,7 +123,7 @@ var epoch = time.Unix(0, 0)
 func Files(root string, c components.Component, kind Kind, o Options) ([]*archive.BufferedFile, error) {
 	folder := filepath.Join(root, "charts", "admission", string(kind))
 	if kind == Worker {
-		folder = filepath.Join(root, "charts", c.Name())
+		folder = filepath.Join(root, "charts", c.Program())
 	}
 	tree := os.DirFS(folder)
 	var files []*archive.BufferedFile
@@ -148,7 +150,7 @@ type setting struct{ key, value string }
 // own returns what is a component's own in its chart, by file: nothing else differs. Whoever copies a chart writes the same.
 func own(c components.Component, kind Kind, o Options) map[string][]setting {
 	metadata := []setting{{"version", o.Version}, {"appVersion", "v" + o.Version}}
-	image := setting{"  repository", o.Registry + "/" + c.Name()}
+	image := setting{"  repository", o.Registry + "/" + c.Program()}
 	if kind == Worker {
 		return map[string][]setting{
 			"Chart.yaml":  append(metadata, setting{"name", c.Release()}, setting{"description", "The " + c.Short() + ", in a seed"}),
@@ -156,7 +158,8 @@ func own(c components.Component, kind Kind, o Options) map[string][]setting {
 		}
 	}
 	values := []setting{
-		{"  type", c.Type}, {"  title", c.Title}, {"  beside", strconv.FormatBool(c.Beside)}, {"  credentials", strconv.FormatBool(c.Credentials)},
+		{"  type", c.Type}, {"  title", c.Title}, {"  beside", strconv.FormatBool(c.Beside)},
+		{"  described", strconv.FormatBool(c.Described)}, {"  credentials", strconv.FormatBool(c.Credentials)},
 	}
 	description := "The rights of the " + c.Short() + ", in the virtual garden"
 	if kind == Runtime {

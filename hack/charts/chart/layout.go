@@ -7,15 +7,19 @@ package chart
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 
+	cdx "github.com/CycloneDX/cyclonedx-go"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 
 	"github.com/capkit/capkit/hack/artifact"
+	"github.com/capkit/capkit/hack/program"
 )
 
 // The media types that Helm gives to a chart in a registry. They are constants of its client, which needs a lot more.
@@ -32,6 +36,8 @@ type Package struct {
 	Archive []byte
 
 	metadata *helmchart.Metadata
+	// image is the repository of the image that the chart runs; empty if it runs none.
+	image string
 }
 
 // Reference is where in a registry the package belongs.
@@ -40,11 +46,17 @@ func (p Package) Reference(o Options) string {
 }
 
 // Write writes the package into a folder twice: as the file NAME-VERSION.tgz, and as the OCI layout NAME, whose tag is the
-// version, from which any tool for OCI artifacts can copy it to a registry.
+// version, from which any tool for OCI artifacts can copy it to a registry. NAME-VERSION.cdx.json is its bill of materials.
 func (p Package) Write(folder string) error {
-	file := fmt.Sprintf("%s-%s.tgz", p.Name, p.metadata.Version)
-	if err := os.WriteFile(filepath.Join(folder, file), p.Archive, 0o644); err != nil {
+	materials, err := p.materials()
+	if err != nil {
 		return err
+	}
+	for extension, content := range map[string][]byte{"tgz": p.Archive, "cdx.json": materials} {
+		file := fmt.Sprintf("%s-%s.%s", p.Name, p.metadata.Version, extension)
+		if err := os.WriteFile(filepath.Join(folder, file), content, 0o644); err != nil {
+			return err
+		}
 	}
 	config, err := json.Marshal(p.metadata)
 	if err != nil {
@@ -60,9 +72,26 @@ func (p Package) Write(folder string) error {
 	if err != nil {
 		return err
 	}
-	path, err := layout.Write(filepath.Join(folder, p.Name), empty.Index)
+	made, err := layout.Write(filepath.Join(folder, p.Name), empty.Index)
 	if err != nil {
 		return err
 	}
-	return path.AppendImage(image, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": p.metadata.Version}))
+	return made.AppendImage(image, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": p.metadata.Version}))
+}
+
+// materials returns the bill of materials, as CycloneDX: the chart, and the image that it runs, by the tag that it runs unless its values
+// say another one. What is in the image, that has a bill of materials for.
+func (p Package) materials() ([]byte, error) {
+	about := cdx.Component{
+		Type: cdx.ComponentTypeApplication, Name: p.Name, Version: p.metadata.Version, Description: p.metadata.Description, BOMRef: p.Name,
+		Hashes: program.Sum256(p.Archive), Licenses: program.Apache(),
+	}
+	images := []cdx.Component{} // a list in any case, as the format demands
+	if p.image != "" {
+		reference := fmt.Sprintf("pkg:oci/%s?repository_url=%s&tag=%s", path.Base(p.image), url.QueryEscape(p.image), p.metadata.AppVersion)
+		images = append(images, cdx.Component{
+			Type: cdx.ComponentTypeContainer, Name: p.image, Version: p.metadata.AppVersion, PackageURL: reference, BOMRef: reference,
+		})
+	}
+	return program.Encode(about, images, []cdx.Dependency{{Ref: about.BOMRef, Dependencies: program.References(images...)}})
 }

@@ -25,7 +25,7 @@ func Manifests(c components.Component, packages []Package, o Options) (map[strin
 		Folder, Image, RawChart string
 		References              []string
 	}{
-		Component: c, Folder: ManifestFolder(c), Image: o.Registry + "/" + c.Name(),
+		Component: c, Folder: ManifestFolder(c), Image: o.Registry + "/" + c.Program(),
 		RawChart: base64.StdEncoding.EncodeToString(packages[0].Archive),
 	}
 	for _, p := range packages {

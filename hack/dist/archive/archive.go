@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package archive packs the command capkit: for each platform an archive with the program, its man pages and completions, and
-// the documents and examples; beside them what is linked into each program, a manifest for krew, and checksums. The same
+// the documents and examples; beside them one with JSON Schemas, what is linked into each program, a manifest for krew, and checksums. The same
 // sources, built with the same version of Go, give the same files on any machine.
 //
 // Start with [Release.Make].
@@ -94,7 +94,7 @@ func (r Release) Pack(root, programs, folder string, platforms []v1.Platform) ([
 		if err != nil {
 			return nil, err
 		}
-		packed, err := r.pack(platform, append([]file{{name, 0o755, binary}}, common...))
+		packed, err := r.pack(r.Name(platform), append([]file{{name, 0o755, binary}}, common...))
 		if err != nil {
 			return nil, err
 		}
@@ -102,6 +102,9 @@ func (r Release) Pack(root, programs, folder string, platforms []v1.Platform) ([
 		if content[r.Name(platform)+".cdx.json"], err = r.materials(binary); err != nil {
 			return nil, err
 		}
+	}
+	if content[r.schemas()+".tar.gz"], err = r.pack(r.schemas(), schemas()); err != nil {
+		return nil, err
 	}
 	manifest, err := r.krew(platforms, content)
 	if err != nil {
@@ -162,8 +165,11 @@ func (r Release) common(root string) ([]file, error) {
 	return files, nil
 }
 
+// schemas is the name of the archive with the JSON Schemas, which are the same for all platforms.
+func (r Release) schemas() string { return name + "_" + strings.TrimPrefix(r.Tag(), "v") + "_schemas" }
+
 // pack returns the archive with files, below a folder. They belong to root, and have the time of the release.
-func (r Release) pack(platform v1.Platform, files []file) ([]byte, error) {
+func (r Release) pack(folder string, files []file) ([]byte, error) {
 	var buffer bytes.Buffer
 	compressed, err := gzip.NewWriterLevel(&buffer, gzip.BestCompression)
 	if err != nil {
@@ -172,7 +178,7 @@ func (r Release) pack(platform v1.Platform, files []file) ([]byte, error) {
 	archive := tar.NewWriter(compressed)
 	for _, f := range files {
 		header := &tar.Header{
-			Typeflag: tar.TypeReg, Name: path.Join(r.Name(platform), f.path), Mode: f.mode, Size: int64(len(f.content)),
+			Typeflag: tar.TypeReg, Name: path.Join(folder, f.path), Mode: f.mode, Size: int64(len(f.content)),
 			ModTime: r.Created, Format: tar.FormatUSTAR,
 		}
 		if err := archive.WriteHeader(header); err != nil {

@@ -8,12 +8,15 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/capkit/capkit/internal/cli/clouds"
+	"github.com/capkit/capkit/internal/cli/schema"
 	"github.com/capkit/capkit/pkg/cli"
 )
 
@@ -32,6 +35,15 @@ func completions() []file {
 		script("capkit.ps1", root.GenPowerShellCompletionWithDesc),
 		{"completions/kubectl_complete-capkit", 0o755, []byte("#!/bin/sh\nexec kubectl capkit __complete \"$@\"\n")},
 	}
+}
+
+// schemas returns the JSON Schemas of capkit schema, in the order of their paths.
+func schemas() (files []file) {
+	all := schema.Files(clouds.All())
+	for _, at := range slices.Sorted(maps.Keys(all)) {
+		files = append(files, file{at, 0o644, all[at]})
+	}
+	return files
 }
 
 // manPages returns a man page for the command, and for each of its commands and topics. They are written here, since cobra's

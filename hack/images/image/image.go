@@ -52,15 +52,21 @@ type Description struct {
 	Created time.Time
 }
 
-// Of describes the image of a component, as far as that is the same for every version.
+// Of describes the image of a component, as far as that is the same for every version, and for every component of one program.
 func Of(c components.Component) Description {
 	if c.Worker {
 		return Description{
-			Name: c.Name(), Title: "Worker controller of the Gardener extension for " + c.Title,
+			Name: c.Program(), Title: "Worker controller of the Gardener extension for " + c.Title,
 			Text: "Controller that makes machine classes and machine deployments of the worker pools of " + c.Title + " clusters in a Gardener installation",
 		}
 	}
-	d := Description{Name: c.Name(), Title: "Admission for the Gardener extension for " + c.Title}
+	if c.Described {
+		return Description{
+			Name: c.Program(), Title: "Admission beside the Gardener extension of a cloud by description",
+			Text: "Admission webhooks that check the CloudProfiles and Shoots of a cloud by description in a Gardener installation, beside those of its extension",
+		}
+	}
+	d := Description{Name: c.Program(), Title: "Admission for the Gardener extension for " + c.Title}
 	checked := "CloudProfiles and Shoots"
 	if c.Credentials {
 		checked = "CloudProfiles, Shoots and credentials"

@@ -75,7 +75,7 @@ func Assemble(ctx context.Context, root, programs, folder string, d Description,
 			return v1.Hash{}, err
 		}
 	}
-	var images, boms []mutate.IndexAddendum
+	var images, referrers []mutate.IndexAddendum
 	for _, platform := range platforms {
 		content, err := program.Read(program.Path(programs, platform, d.Name), platform)
 		if err != nil {
@@ -93,13 +93,13 @@ func Assemble(ctx context.Context, root, programs, folder string, d Description,
 		if err := os.WriteFile(materialsPath(folder, d, platform), bom, 0o644); err != nil {
 			return v1.Hash{}, err
 		}
-		referrer, err := referrer(d, image, bom)
+		referring, err := referrersOf(d, platform, image, bom)
 		if err != nil {
 			return v1.Hash{}, err
 		}
-		boms = append(boms, mutate.IndexAddendum{Add: referrer, Descriptor: v1.Descriptor{Platform: nobody, ArtifactType: SBOMType}})
+		referrers = append(referrers, referring...)
 	}
-	index := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), append(images, boms...)...)
+	index := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), append(images, referrers...)...)
 	return write(filepath.Join(folder, d.Name), d, mutate.Annotations(index, d.annotations()).(v1.ImageIndex))
 }
 
@@ -121,8 +121,8 @@ func (p plain) Descriptor() (*v1.Descriptor, error) {
 	return descriptor, nil
 }
 
-// write replaces the layout in the folder by one with this index, and its tag. The bills of materials are in the index like
-// the images, rather than beside it in the layout, so that every tool takes them along, also one that knows no referrers.
+// write replaces the layout in the folder by one with this index, and its tag. What refers to the images is in the index like
+// they are, rather than beside it in the layout, so that every tool takes them along, also one that knows no referrers.
 func write(folder string, d Description, index v1.ImageIndex) (v1.Hash, error) {
 	if err := os.RemoveAll(folder); err != nil {
 		return v1.Hash{}, err
@@ -137,16 +137,53 @@ func write(folder string, d Description, index v1.ImageIndex) (v1.Hash, error) {
 	return index.Digest()
 }
 
-// referrer returns the manifest of a bill of materials, which refers to the image.
-func referrer(d Description, image v1.Image, bom []byte) (v1.Image, error) {
+// referrersOf returns what refers to an image: its bill of materials, and its provenance. BuildKit marks the latter in an index, so that its
+// tools show it.
+func referrersOf(d Description, platform v1.Platform, image v1.Image, bom []byte) ([]mutate.IndexAddendum, error) {
+	digest, err := image.Digest()
+	if err != nil {
+		return nil, err
+	}
+	provenance, err := program.Provenance(d.Version, d.Revision, map[string]string{"platform": platform.String()},
+		program.Subject{Name: "pkg:oci/" + d.Name, Digest: map[string]string{digest.Algorithm: digest.Hex}})
+	if err != nil {
+		return nil, err
+	}
+	var referrers []mutate.IndexAddendum
+	for _, r := range []struct {
+		blob  artifact.Blob
+		marks map[string]string
+	}{
+		{artifact.Blob{MediaType: SBOMType, Content: bom}, nil},
+		{
+			artifact.Blob{
+				MediaType: program.StatementType, Content: provenance,
+				Annotations: map[string]string{"in-toto.io/predicate-type": program.PredicateType},
+			},
+			map[string]string{"vnd.docker.reference.type": "attestation-manifest", "vnd.docker.reference.digest": digest.String()},
+		},
+	} {
+		made, err := referrer(d, image, r.blob)
+		if err != nil {
+			return nil, err
+		}
+		referrers = append(referrers, mutate.IndexAddendum{
+			Add: made, Descriptor: v1.Descriptor{Platform: nobody, ArtifactType: string(r.blob.MediaType), Annotations: r.marks},
+		})
+	}
+	return referrers, nil
+}
+
+// referrer returns a manifest with a layer, whose media type is that of the artifact, which refers to the image.
+func referrer(d Description, image v1.Image, layer artifact.Blob) (v1.Image, error) {
 	subject, err := partial.Descriptor(image)
 	if err != nil {
 		return nil, err
 	}
 	// Only what identifies the image, not what its own manifest says again.
 	subject = &v1.Descriptor{MediaType: subject.MediaType, Digest: subject.Digest, Size: subject.Size}
-	manifest := v1.Manifest{ArtifactType: SBOMType, Subject: subject, Annotations: d.annotations()}
-	return artifact.New(manifest, artifact.Empty, artifact.Blob{MediaType: SBOMType, Content: bom})
+	manifest := v1.Manifest{ArtifactType: string(layer.MediaType), Subject: subject, Annotations: d.annotations()}
+	return artifact.New(manifest, artifact.Empty, layer)
 }
 
 // moduleVersion returns the version of a module that the repository uses.

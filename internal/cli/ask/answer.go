@@ -196,6 +196,24 @@ func answerTo(p input.AnyProfile, pool provider.Pool, name, fault string) Answer
 	return a
 }
 
+// OfShoot answers for each worker pool of a Shoot of the inputs by its profile.
+func OfShoot(g *input.Given, p input.AnyProfile, s *input.Source[v1beta1.Shoot]) (answers []Answer) {
+	askShoot(g, p, s, &input.Filter{}, func(a Answer) bool {
+		answers = append(answers, a)
+		return true
+	})
+	return answers
+}
+
+// Text is the answer for people, as explain prints it.
+func (a *Answer) Text() string {
+	var text strings.Builder
+	w := report.NewWriter(&text)
+	printExplanation(w, a)
+	_ = w.Flush() // a Builder takes all
+	return text.String()
+}
+
 // explain says more about why there is no image: what Gardener selects for a pool that names none.
 func (a *Answer) explain(f input.Filling) {
 	a.Error += f.About()

@@ -63,7 +63,7 @@ func All(g *input.Given, checking *command.Work) report.Report {
 	}
 	for _, s := range g.Shoots.All {
 		checking.Steps(1)
-		lintShoot(g, s)
+		Shoot(g, s)
 		s.Forget()
 	}
 	return report.New(g.Findings, g.Summary)

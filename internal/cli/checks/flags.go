@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/internal/cli/settings"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -49,6 +51,26 @@ func (flags *Options) Prepare(files []string, rules []finding.Rule) error {
 		return err
 	}
 	return errors.Join(flags.Check(flags.Files(files)), flags.Complete("fail-on", "domain", "reserved-in-core"), flags.merge(rules))
+}
+
+// Settings returns a function that reads the settings in a file or, without a name, those that count in the working directory, as lint does:
+// it returns their path, empty if there are none or they are not to be read, and everything that is wrong with them.
+func Settings(c *command.Call) func(file string) (path string, err error) {
+	return func(file string) (string, error) {
+		if file == "" {
+			found, err := settings.Find("")
+			if found == "" || err != nil {
+				return "", err
+			}
+			file = found
+		}
+		rules := Catalogue(c)
+		_, err := settings.Read(file, func(rule string) string { return cannotDisable(rule, rules) })
+		if unread := new(fs.PathError); errors.As(err, &unread) {
+			return "", err
+		}
+		return file, err
+	}
 }
 
 // merge adds up what settings and flags disable, and returns what is wrong with the flags.
@@ -95,6 +117,17 @@ func (flags *Options) Counting() report.Options {
 // Load reads the inputs of a command that lints them.
 func Load(ctx context.Context, c *command.Call, args []string, flags *Options) (*input.Given, error) {
 	g, err := input.Load(ctx, c, args, flags.Flags, true)
+	return flags.apply(g, err)
+}
+
+// Empty returns inputs without any object, as [input.Flags.Empty] does.
+func (flags *Options) Empty(c *command.Call) (*input.Given, error) {
+	g, err := flags.Flags.Empty(c)
+	return flags.apply(g, err)
+}
+
+// apply says in inputs what the flags do, unless there is an error.
+func (flags *Options) apply(g *input.Given, err error) (*input.Given, error) {
 	if err != nil {
 		return nil, err
 	}

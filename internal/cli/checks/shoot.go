@@ -27,9 +27,9 @@ import (
 
 // What is wrong with a Shoot: what Gardener says of it, and what the engine says.
 
-// lintShoot checks a Shoot, with its profile if that is among the inputs. What is being deleted need not be right.
-func lintShoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
-	if s.Object == nil || s.Object.DeletionTimestamp != nil {
+// Shoot checks a Shoot, with its profile if that is among the inputs. What is being deleted need not be right.
+func Shoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
+	if s.Object == nil || s.Aside || s.Object.DeletionTimestamp != nil {
 		return
 	}
 	found := len(g.Findings)

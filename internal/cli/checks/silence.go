@@ -62,6 +62,11 @@ func cannotSilence(name string, rules []finding.Rule, elsewhere string) string {
 	return ""
 }
 
+// Unsilenceable reports of a rule whether no comment can silence it.
+func Unsilenceable(rules []finding.Rule) func(finding.Rule) bool {
+	return func(r finding.Rule) bool { return cannotSilence(r.Name, rules, "") != "" }
+}
+
 // cannotDisable says why a rule cannot be disabled as a whole; empty if it can.
 func cannotDisable(name string, rules []finding.Rule) string {
 	if name == gardener.RuleCore {

@@ -2,8 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clouds is the table of the providers of this module: the one place that names them all, but for those by description, which package described has. The command, the generators
-// and the tests that hold for every cloud go by it. A new provider is added here, and to nothing else outside of its own folders.
+// Package clouds is the table of the providers of this module: the one place that names them all, but for those by description, which
+// package described has. The command, the generators and the tests that hold for every cloud go by it. A new provider is added here, and to
+// nothing else outside of its own folders.
 package clouds
 
 import (

@@ -33,7 +33,9 @@ type Call struct {
 	Stdin io.Reader
 	// Stdout and stderr let nothing through that is not printable.
 	Stdout, Stderr *report.Writer
-	Providers      map[string]Provider
+	// Raw is stdout for what is no text: a protocol whose other side is a program.
+	Raw       io.Writer
+	Providers map[string]Provider
 	// described are the files whose descriptions of providers are among them.
 	described map[string]bool
 	// Terminal is the one that stderr is; nil if it is none, or is to be left alone. Shown is set if stdout is one.

@@ -5,6 +5,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -38,8 +39,8 @@ type Versions struct {
 	Platform  string `json:"platform"`
 }
 
-// module is where the sources are.
-const module = "github.com/capkit/capkit"
+// module is the one with the main package of the command.
+const module = "github.com/capkit/capkit/cmd"
 
 // Versions returns the versions of this program.
 func (c *Call) Versions() Versions {
@@ -89,24 +90,56 @@ func (v Versions) print(w io.Writer, name string) {
 	fmt.Fprintf(w, "  gardener: %s to %s\n  built by: %s\n  platform: %s\n", v.Oldest, v.Newest, v.GoVersion, v.Platform)
 }
 
-// VersionCommand returns the command version.
-func (c *Call) VersionCommand() *cobra.Command {
-	var output string
+// VersionCommand returns the command version. settings reads the settings in a file or, without a name, those that count in the working
+// directory, and returns the path; empty if there are none.
+func (c *Call) VersionCommand(settings func(file string) (path string, err error)) *cobra.Command {
+	var output, config string
+	var check bool
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of the command, and of the Gardener whose rules it checks",
-		Long: `Prints the version of the command, and that of the Gardener whose validation is compiled in: lint reports errors of an API server
-of that version as gardener-core. It also knows the rules of other versions of Gardener, from the oldest to the newest that it
-prints: choose one with --gardener-version.`,
+		Long: `Prints the version of the command, and that of the Gardener whose validation it has compiled in: what lint reports as
+gardener-core is what an API server of that version would say. Other versions of Gardener are known as well, from the oldest to the newest
+that it prints: say --gardener-version to be told what they would say.
+
+With --check-config it says, instead, whether this version understands the settings in .capkit.yaml, which may be those of an older release:
+keys and rules that it does not know, each in its line and with what to write instead. Nothing else is read. The exit status is 1 if there
+is something to change.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 
-		Example: "  capkit version\n  capkit version -o json",
+		Example: "  capkit version\n  capkit version -o json\n  capkit version --check-config",
 		Args:    NoFiles("version takes no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v := c.Versions()
+			switch {
+			case !check && cmd.Flags().Changed("config"):
+				return errors.New("--config names what --check-config checks: say both")
+			case check && output != "text":
+				return errors.New("--check-config has one form of output: leave out -o")
+			case check:
+				return c.checkSettings(v, config, settings)
+			}
 			return PrintAs(c.Stdout, output, v, func(w io.Writer) { v.print(w, cmd.Root().DisplayName()) })
 		},
 	}
 	OutputFlag(cmd, &output, AnswerFormats)
+	cmd.Flags().BoolVar(&check, "check-config", false, "check whether this version understands the settings")
+	cmd.Flags().StringVar(&config, "config", "", "`FILE` with the settings (default: .capkit.yaml here or in a folder above)")
 	return cmd
+}
+
+// checkSettings says what is wrong with settings.
+func (c *Call) checkSettings(v Versions, file string, settings func(string) (string, error)) error {
+	path, err := settings(file)
+	switch {
+	case path == "" && err == nil:
+		return errors.New("there is no .capkit.yaml here or in a folder above: name a file with --config")
+	case path == "":
+		return err
+	case err != nil:
+		fmt.Fprintln(c.Stdout, err)
+		return ErrWrong
+	}
+	fmt.Fprintf(c.Stdout, "%s: capkit %s understands all of it\n", path, v.Version)
+	return nil
 }

@@ -53,7 +53,7 @@ func Command(c *command.Call) *cobra.Command {
 		Short:      "Add the images of a release to CloudProfiles, in their files",
 		Long: `Adds image versions of a release to both halves of CloudProfiles and NamespacedCloudProfiles: to spec.machineImages, and to the provider
 config. It prints how their files change, as a diff; -w changes them. Comments, order, quoting and indentation stay. Nothing is written if
-lint finds an error then that was not there before; what the change does to the users of the profiles, as plan says it, is printed.
+lint finds an error then; what the change does to the users of the profiles, as plan says it, is printed.
 
 A SOURCE is one of these:
 
@@ -182,7 +182,9 @@ func (flags *importFlags) prepareLifecycle(now time.Time) (errs []error) {
 		if errs = append(errs, err); !flags.given("keep") {
 			errs = append(errs, errors.New("--expire goes with --keep, which says which versions expire"))
 		}
-		flags.options.Expire = at.UTC().Format(time.RFC3339)
+		if flags.options.Expire = at.UTC().Format(time.RFC3339); err == nil && !at.After(now) {
+			errs = append(errs, fmt.Errorf("--expire %q is over: name a date to come", flags.expire))
+		}
 	}
 	for _, name := range []string{"map"} {
 		if flags.given(name) && flags.mapFile == "" {
@@ -236,7 +238,7 @@ func runImport(ctx context.Context, c *command.Call, args []string, flags *impor
 		}
 		flags.options.Map, faults = given, append(faults, wrong...)
 	}
-	run := &importing{flags: flags, call: c, contents: contents, text: files.TextOf(stdin.String)}
+	run := &importing{flags: flags, call: c, contents: contents, notes: contents.Notes, text: files.TextOf(stdin.String)}
 	for _, f := range faults {
 		run.findings = append(run.findings, ofFault(f))
 	}

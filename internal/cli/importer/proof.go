@@ -6,6 +6,7 @@ package importer
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -24,19 +25,26 @@ import (
 
 // How import proves that what it has made is right: by what lint says, and by what plan says, which is shown.
 
-// prove reports errors that there are afterwards and not before, and what is refused of the updates, in the order in which they are to be
-// applied: parents before their children.
+// prove reports errors of the result, but of verify only those that are not there before, and what is refused of the updates, in the order
+// in which they are to be applied: parents before their children.
 func (l *inLandscape) prove() error {
 	if len(l.becomes) == 0 {
 		return nil
 	}
-	if err := l.compare(linted); err != nil {
+	old, err := l.compare(linted)
+	if err != nil {
 		return err
 	}
+	l.reportOld(old)
 	if l.flags.Flags.Given() {
-		if err := l.compare(l.verified); err != nil {
+		if old, err = l.compare(l.verified); err != nil {
 			return err
 		}
+		counts := map[report.Object]int{}
+		for _, f := range old {
+			counts[f.Object]++
+		}
+		l.noteOld(counts, "verify finds %s, with the import and without it")
 	}
 	if slices.ContainsFunc(l.Findings, isError) {
 		return nil
@@ -75,7 +83,7 @@ func (l *inLandscape) planned(u *changes.Update, now, after *input.Given, o *man
 		l.AddErrors(o, input.Problem(release.RuleProfile, field.ErrorTypeForbidden, "", nil, "it cannot be told what the import does: %v", err))
 		return after
 	}
-	planned.WithoutUsers = len(l.Shoots.All) == 0 && l.Cluster == ""
+	planned.WithoutUsers = l.withoutUsers()
 	l.answers[o].Plan = planned
 	for _, c := range planned.Changes {
 		if c.Kind != changes.Refused {
@@ -118,44 +126,91 @@ func (l *inLandscape) verified(g *input.Given) ([]report.Finding, error) {
 	return g.Findings, err
 }
 
-// compare takes over what is found about the result that is not found about the inputs. The rule and the object tell findings apart, since
-// an import changes paths. That there is no image in a region is said already.
-func (l *inLandscape) compare(find func(*input.Given) ([]report.Finding, error)) error {
+// indices are those in a path, which an import changes.
+var indices = regexp.MustCompile(`\[\d+\]`)
+
+// compare takes over what a command finds about the result that it does not find about the inputs, and returns the errors that it finds in
+// both, as they are in the inputs. Severity, rule, object, and kind of place tell findings apart. That there is no image in a region is
+// said already.
+func (l *inLandscape) compare(find func(*input.Given) ([]report.Finding, error)) (old []report.Finding, err error) {
 	type key struct {
 		severity finding.Severity
 		rule     string
 		object   report.Object
+		kind     field.ErrorType
+		place    string
+	}
+	keyOf := func(f report.Finding) key {
+		return key{f.Severity, f.Rule, f.Object, f.Type, indices.ReplaceAllString(f.Field, "[]")}
 	}
 	was, err := find(proof.CopyOf(l.Given, l.forLater()))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	is, err := find(proof.CopyOf(l.after, l.forLater()))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	before, errs := map[key]int{}, map[report.Object]int{}
+	before, stays := map[key]int{}, map[key]int{}
 	for _, f := range was {
-		before[key{f.Severity, f.Rule, f.Object}]++
-		if l.judged(f) && isError(f) {
-			errs[f.Object]++
-		}
+		before[keyOf(f)]++
 	}
-	for _, o := range l.order {
-		if n := errs[report.Object(o.Identity)]; n > 0 {
-			l.importing.notes = append(l.importing.notes, fmt.Sprintf("%s: lint or verify finds %s that %s there before",
-				l.answers[o].Profile, report.Count(n, "error"), wasOrWere(n)))
-		}
-	}
+	var fresh []report.Finding
 	for _, f := range is {
-		k := key{f.Severity, f.Rule, f.Object}
-		if before[k]--; before[k] >= 0 || !l.judged(f) || f.Rule == ruleUncovered {
-			continue
+		k := keyOf(f)
+		if before[k]--; before[k] >= 0 {
+			stays[k]++
+		} else if f.Rule != ruleUncovered {
+			fresh = append(fresh, f)
 		}
+	}
+	for _, f := range l.counting(l.after, fresh) {
 		f.Message = afterwards + f.Message
 		l.Findings = append(l.Findings, f)
 	}
-	return nil
+	for _, f := range was {
+		k := keyOf(f)
+		if stays[k]--; stays[k] >= 0 && l.judged(f) && isError(f) {
+			old = append(old, f)
+		}
+	}
+	return old, nil
+}
+
+// reportOld reports the errors that profiles have already and keep. With them, nothing can be proved.
+func (l *inLandscape) reportOld(old []report.Finding) {
+	counts := map[report.Object]int{}
+	for _, f := range l.counting(l.Given, old) {
+		counts[f.Object]++
+		l.Findings = append(l.Findings, f)
+	}
+	l.noteOld(counts, "lint finds %s in the profile as it is: correct that before, or silence it")
+}
+
+// counting returns findings about inputs without those that comments in them or the settings silence.
+func (l *inLandscape) counting(g *input.Given, findings []report.Finding) (counting []report.Finding) {
+	disabled := map[string]report.Suppression{}
+	for rule, reason := range l.flags.in.Settings.Disabled {
+		disabled[rule] = report.Suppression{Kind: report.External, Justification: reason}
+	}
+	found := report.Report{Findings: slices.Clone(findings)}
+	checks.Silence(g, &found, disabled, checks.Catalogue(l.call), func(*finding.Rule) bool { return false })
+	for _, f := range found.Findings {
+		given := slices.ContainsFunc(findings, func(other report.Finding) bool { return other.Rule == f.Rule }) // and nothing about comments
+		if len(f.Suppressions) == 0 && l.judged(f) && (given || isError(f)) {
+			counting = append(counting, f)
+		}
+	}
+	return counting
+}
+
+// noteOld notes how many errors profiles have.
+func (l *inLandscape) noteOld(counts map[report.Object]int, format string) {
+	for _, o := range l.order {
+		if n := counts[report.Object(o.Identity)]; n > 0 {
+			l.importing.notes = append(l.importing.notes, l.answers[o].Profile+": "+fmt.Sprintf(format, report.Count(n, "error")))
+		}
+	}
 }
 
 // uses says who uses which image version of which profile, KIND [NAMESPACE/]NAME.
@@ -186,6 +241,23 @@ func (l *inLandscape) uses() uses {
 	return found
 }
 
+// withoutUsers reports whether neither Shoots were given nor a cluster asked for them.
+func (l *inLandscape) withoutUsers() bool {
+	return len(l.Shoots.All) == 0 && !l.flags.in.Given("namespace") && !l.flags.in.Given("all-namespaces")
+}
+
+// noteUnseen says of versions that are deprecated who may use them unseen.
+func (l *inLandscape) noteUnseen() {
+	switch {
+	case l.flags.keep == 0 || l.flags.in.Given("all-namespaces"):
+	case l.flags.in.Given("namespace"):
+		l.importing.notes = append(l.importing.notes, "--keep: Shoots of one namespace alone were asked which versions they use: -A asks all")
+	case l.withoutUsers():
+		l.importing.notes = append(l.importing.notes, "--keep: no Shoots are among the inputs, so which versions are in use is not known: "+
+			"give their files, or -A for those of a garden")
+	}
+}
+
 // profilesOf returns the profile of a Shoot, and the parent of that.
 func (l *inLandscape) profilesOf(shoot *v1beta1.Shoot) []string {
 	kind, name, _ := input.ProfileNameOf(shoot)
@@ -197,11 +269,4 @@ func (l *inLandscape) profilesOf(shoot *v1beta1.Shoot) []string {
 		return []string{kind + " " + name, "CloudProfile " + s.Object.Spec.Parent.Name}
 	}
 	return []string{kind + " " + name}
-}
-
-func wasOrWere(n int) string {
-	if n == 1 {
-		return "was"
-	}
-	return "were"
 }

@@ -53,6 +53,10 @@ func (flags *importFlags) load(ctx context.Context, c *command.Call, args []stri
 	if len(args) < 2 || slices.Contains(args, "-") || !slices.ContainsFunc(g.Findings, again) {
 		return []*input.Given{g}, nil
 	}
+	if g.Cluster != "" {
+		return nil, errors.New("the arguments have objects of the same names, as several landscapes have, and a cluster is one landscape: " +
+			"import into one at a time")
+	}
 	var all []*input.Given
 	for _, arg := range args {
 		one, err := input.Load(ctx, c, []string{arg}, flags.in, true)
@@ -90,13 +94,16 @@ func (run *importing) landscape(g *input.Given) error {
 		return err
 	}
 	if len(g.Findings) == 0 {
-		l.checkInputs()
+		if err := l.checkInputs(); err != nil {
+			return err
+		}
 	}
 	if unread := len(g.Findings) > 0; unread || len(run.findings) > 0 {
 		l.nothing()
 		return nil
 	}
 	l.used = l.uses()
+	l.noteUnseen()
 	for _, s := range g.Profiles.All {
 		if l.asked(s.Live, s.Name) {
 			l.importProfile(s)
@@ -156,21 +163,19 @@ func (l *inLandscape) checkNames() error {
 	return errors.Join(errs...)
 }
 
-// checkInputs reports that there is no profile.
-func (l *inLandscape) checkInputs() {
-	found := false
+// checkInputs returns an error if there is no profile.
+func (l *inLandscape) checkInputs() error {
 	for _, s := range l.Profiles.All {
-		found = found || l.asked(s.Live, s.Name)
+		if l.asked(s.Live, s.Name) {
+			return nil
+		}
 	}
 	for _, s := range l.Namespaced.All {
-		found = found || l.asked(s.Live, s.Name)
+		if l.asked(s.Live, s.Name) {
+			return nil
+		}
 	}
-	if !found {
-		l.Findings = append(l.Findings, report.Finding{
-			Severity: finding.SeverityError, Rule: release.RuleProfile, Type: field.ErrorTypeRequired,
-			Message: "no CloudProfile or NamespacedCloudProfile among the files" + l.EmptyInputs() + ": name those that are to get the images",
-		})
-	}
+	return errors.New("no CloudProfile or NamespacedCloudProfile among the files" + l.EmptyInputs() + ": name those that are to get the images")
 }
 
 // answer returns that of a profile.
@@ -187,6 +192,10 @@ func (l *inLandscape) importProfile(s *input.Source[v1beta1.CloudProfile]) {
 	cloud := l.Providers[s.Object.Spec.Type]
 	if cloud == nil {
 		l.answer(s.Manifest, s.Name)
+		if s.Object.Spec.Type == "" {
+			l.AddErrors(s.Manifest, input.Problem(release.RuleProfile, field.ErrorTypeRequired, "spec.type", nil, "the profile has no type: write the provider's"))
+			return
+		}
 		l.AddErrors(s.Manifest, l.NotFor(s.Object.Spec.Type, "spec.type", "imported into"))
 		return
 	}
@@ -263,6 +272,16 @@ func (l *inLandscape) change() ([]files.Changed, error) {
 		}
 	}
 	l.TakeOver(l.after, edited)
+	for _, text := range l.Marked {
+		if !edited[text.File] {
+			l.after.Marked = append(l.after.Marked, text)
+		}
+	}
+	for _, began := range l.Began {
+		if !edited[began.File] {
+			l.after.Began = append(l.after.Began, began)
+		}
+	}
 	return changed, nil
 }
 
@@ -281,6 +300,7 @@ func (l *inLandscape) edit(name, text string) (files.Changed, bool) {
 		}
 	}
 	changed, objects, err := files.Edited(name, text, edits)
+	l.after.Marked = append(l.after.Marked, manifest.Marked(name, changed)...)
 	for _, o := range objects {
 		l.after.Add(o)
 	}

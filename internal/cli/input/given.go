@@ -6,19 +6,17 @@ package input
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
-	"regexp"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/decoding"
 	"github.com/capkit/capkit/internal/cli/gardener"
 	"github.com/capkit/capkit/internal/cli/landscape"
 	"github.com/capkit/capkit/internal/cli/manifest"
@@ -29,8 +27,8 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// apiGroups is what the names of Gardener's API groups have in common.
-const apiGroups = "gardener.cloud"
+// APIGroups is what the names of Gardener's API groups have in common.
+const APIGroups = "gardener.cloud"
 
 // Given is what a command was given: the objects among its inputs, the providers that it knows, by type, and what was found wrong.
 // It is not safe for concurrent use.
@@ -68,6 +66,9 @@ type Given struct {
 	// stdin is how the user calls standard input; empty for its usual name.
 	stdin string
 
+	// Decoded keeps what manifests were decoded to, for inputs that are read again; nil for others.
+	Decoded decoding.Memory
+
 	// Marked are the documents in which a comment may silence findings, and began is where the objects of files begin.
 	Marked []manifest.Text
 	Began  []Began
@@ -96,17 +97,24 @@ func Unread(o manifest.Identity) [][]string {
 func Files(
 	args []string, stdin io.Reader, providers map[string]command.Provider, namespace string, unread manifest.Unread,
 ) (*Given, error) {
-	read, err := manifest.Read(args, stdin, apiGroups, unread)
+	read, err := manifest.Read(args, stdin, APIGroups, unread)
 	if err != nil {
 		return nil, err
 	}
-	in := &Given{Providers: providers, Namespace: namespace, skipped: read.Skipped, empty: read.Empty, Marked: read.Marked}
-	in.Summary.Skipped, in.Summary.Passed = read.Foreign, len(read.Skipped)
+	in := &Given{Providers: providers, Namespace: namespace}
+	in.AddInput(read)
+	return in, nil
+}
+
+// AddInput adds what was read of some files.
+func (in *Given) AddInput(read manifest.Input) {
+	in.skipped, in.empty, in.Marked = append(in.skipped, read.Skipped...), append(in.empty, read.Empty...), append(in.Marked, read.Marked...)
+	in.Summary.Skipped += read.Foreign
+	in.Summary.Passed += len(read.Skipped)
 	in.AddProblems(read.Problems)
 	for _, o := range read.Objects {
 		in.Add(o)
 	}
-	return in, nil
 }
 
 // AddProblems adds what is wrong with files as such to the findings.
@@ -195,8 +203,8 @@ func nameOf(o manifest.Identity) string {
 func add[T any](in *Given, others *Objects[T], o *manifest.Object) {
 	in.Summary.Objects++
 	in.begins(o, true)
-	s := &Source[T]{Manifest: o, Name: nameOf(o.Identity), Object: new(T)}
-	errs := decode(o, s.Object)
+	object, errs := decoding.Object[T](in.Decoded, o)
+	s := &Source[T]{Manifest: o, Name: nameOf(o.Identity), Object: object}
 	in.AddReport(o, finding.Report{Errors: errs})
 	if len(errs) > 0 {
 		s.Object = nil
@@ -212,42 +220,31 @@ func add[T any](in *Given, others *Objects[T], o *manifest.Object) {
 	others.put(s)
 }
 
-// decode decodes a manifest into an object, in the namespace in which it would be applied, and returns what is wrong with it.
-func decode(o *manifest.Object, object any) finding.List {
-	errs := strictjson.Decode(o.JSON, object, nil,
-		strictjson.Shared[v1beta1.MachineImageFlavor](), strictjson.Shared[v1beta1.Capabilities](), strictjson.Foreign[v1beta1.SeedSelector]())
-	errs = slices.DeleteFunc(errs, func(f finding.Finding) bool { return inStatus(o, f.Error) })
-	if err := otherKind(o, errs); err != nil {
-		return finding.Of(field.ErrorList{err})
+// apart returns the outermost folders of two files that are not the same; empty if one of the files is in the folder of the
+// other, or in one below it, or is standard input.
+func apart(a, b string) (folderOfA, folderOfB string) {
+	if a == manifest.Stdin || b == manifest.Stdin {
+		return "", ""
 	}
-	for i, f := range errs {
-		if err := cmp.Or(wrappedFlavor(o, f.Error), inPool(f.Error), misshapen(f.Error)); err != nil {
-			errs[i] = finding.Of(field.ErrorList{err})[0]
+	separator := string(filepath.Separator)
+	as, bs := strings.Split(filepath.Clean(a), separator), strings.Split(filepath.Clean(b), separator)
+	for i := range min(len(as), len(bs)) - 1 {
+		if as[i] != bs[i] {
+			return strings.Join(as[:i+1], separator), strings.Join(bs[:i+1], separator)
 		}
 	}
-	if meta, isObject := object.(metav1.Object); isObject && o.Kind != "CloudProfile" {
-		meta.SetNamespace(o.Namespace)
-	}
-	return errs
+	return "", ""
 }
 
 // orAlone says what else to do about an object that two files describe: if these are in folders of their own, one for each
 // landscape as a rule, to give the command one folder at a time. It is empty if they are not.
 func orAlone(a, b string) string {
-	x, y := manifest.Apart(a, b)
+	x, y := apart(a, b)
 	if x == "" {
 		return ""
 	}
 	return fmt.Sprintf("; or, if %s and %s are of two landscapes, run the command for each of them alone, or "+
 		"report with --landscape for each: what is given together is one landscape", x, y)
-}
-
-// inStatus reports whether an error of the decoder is about something in a status that nobody reads: a field that this
-// version of Gardener does not have or, but for NamespacedCloudProfiles, anything. What can be read of the object is there.
-func inStatus(o *manifest.Object, err *field.Error) bool {
-	below := strings.HasPrefix(err.Field, "status.") || err.Field == "status" && err.Origin == strictjson.OriginFieldType
-	return below && (err.Origin == strictjson.OriginUnknownField ||
-		err.Origin == strictjson.OriginFieldType && o.Kind != "NamespacedCloudProfile")
 }
 
 // AddErrors adds errors about an object to the findings, with their origins as the rules.
@@ -298,11 +295,11 @@ var asWritten = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 
 // Problem returns an error of a rule at a path, with a detail that is formatted as by [fmt.Sprintf].
 func Problem(rule string, kind field.ErrorType, at string, value any, format string, args ...any) *field.Error {
-	return &field.Error{Type: kind, Field: at, BadValue: value, Origin: rule, Detail: fmt.Sprintf(format, args...)}
+	return decoding.Problem(rule, kind, at, value, format, args...)
 }
 
 // GardenKinds are the kinds of objects that the command understands.
-var GardenKinds = []string{"CloudProfile", "NamespacedCloudProfile", "Shoot"}
+var GardenKinds = decoding.GardenKinds
 
 // checkKind finds objects that are meant for Gardener but would not reach it: a kind that the API group does not have,
 // or one of our kinds in a version that is not served.
@@ -320,64 +317,6 @@ func checkKind(o *manifest.Object) *field.Error {
 			"%s has no kind %s%s", o.APIVersion, o.Kind, words.DidYouMean(words.InCase(strings.TrimSuffix(o.Kind, "s"), GardenKinds)))
 	}
 	return nil
-}
-
-// coreFlavor matches the path of a core flavor, and of what is in it.
-var coreFlavor = regexp.MustCompile(`^spec\.machineImages\[\d+\]\.versions\[\d+\]\.capabilityFlavors\[\d+\]`)
-
-// wrappedFlavor replaces the decoder's error about a core flavor that wraps its capabilities into a key, a form that
-// only provider configs have. It returns nil for any other error.
-func wrappedFlavor(o *manifest.Object, err *field.Error) *field.Error {
-	flavor := coreFlavor.FindString(err.Field)
-	if flavor == "" || err.Origin != strictjson.OriginFieldType {
-		return nil
-	}
-	at := flavor + ".capabilities"
-	var capabilities map[string]any
-	if _ = json.Unmarshal(o.Value(at), &capabilities); capabilities == nil { // it is not there, or no map
-		return nil
-	}
-	return Problem(RuleFlavorWrapped, field.ErrorTypeInvalid, at, nil,
-		`a core flavor is the map of its capabilities itself, without the key "capabilities:", `+
-			`which only flavors under spec.providerConfig have; write: - %s`, flowStyle(capabilities))
-}
-
-// misshapen puts what the decoder says about capabilities of the wrong shape into the words of CloudProfiles. It is nil for any other
-// error.
-func misshapen(err *field.Error) *field.Error {
-	said := *err
-	value, _ := err.BadValue.(string)
-	switch {
-	case err.Origin != strictjson.OriginFieldType:
-		return nil
-	case err.Field == "spec.machineCapabilities" && strings.HasSuffix(err.Detail, "got an object"):
-		said.Detail += "; write - name: architecture, and values: [amd64, arm64] below it, for each capability"
-	case coreFlavor.FindString(err.Field) == err.Field && strings.HasPrefix(err.Detail, "must be a valid value"):
-		said.Detail = "a flavor is the map of its capabilities; write them, as in - architecture: [amd64]"
-		if value == "amd64" || value == "arm64" {
-			said.Detail = "a flavor is the map of its capabilities; write - architecture: [" + value + "]"
-		}
-	default:
-		return nil
-	}
-	return &said
-}
-
-// flowStyle prints a map of lists in YAML's flow style, in the order of names.
-func flowStyle(capabilities map[string]any) string {
-	entries := make([]string, 0, len(capabilities))
-	for _, name := range slices.Sorted(maps.Keys(capabilities)) {
-		values, isList := capabilities[name].([]any)
-		if !isList {
-			values = []any{capabilities[name]}
-		}
-		texts := make([]string, 0, len(values))
-		for _, value := range values {
-			texts = append(texts, fmt.Sprint(value))
-		}
-		entries = append(entries, name+": ["+strings.Join(texts, ", ")+"]")
-	}
-	return "{" + strings.Join(entries, ", ") + "}"
 }
 
 // Began is where an object begins.

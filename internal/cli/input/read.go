@@ -131,11 +131,7 @@ func Load(ctx context.Context, c *command.Call, args []string, flags *Flags, sho
 
 // LoadFor reads them as [Load] does, where files reports whether any are given, in args or elsewhere.
 func LoadFor(ctx context.Context, c *command.Call, args []string, flags *Flags, shoots, files bool) (*Given, error) {
-	described := flags.providerFiles
-	if !flags.Given(command.ProviderFileFlag) {
-		described = flags.Settings.ProviderFiles
-	}
-	if err := c.Describe(described); err != nil {
+	if err := flags.describe(c); err != nil {
 		return nil, err
 	}
 	terminal := c.Terminal
@@ -180,6 +176,25 @@ func LoadFor(ctx context.Context, c *command.Call, args []string, flags *Flags, 
 	}
 	in.addCluster(objects, checked)
 	return in, nil
+}
+
+// describe makes the providers known that flags or settings describe.
+func (flags *Flags) describe(c *command.Call) error {
+	described := flags.providerFiles
+	if !flags.Given(command.ProviderFileFlag) {
+		described = flags.Settings.ProviderFiles
+	}
+	return c.Describe(described)
+}
+
+// Empty returns inputs without any object, by the flags: for who adds files one by one.
+func (flags *Flags) Empty(c *command.Call) (in *Given, err error) {
+	if err := flags.describe(c); err != nil {
+		return nil, err
+	}
+	in = &Given{Providers: c.Providers}
+	in.Landscape, in.Notes, err = flags.landscape.Said()
+	return in, err
 }
 
 // wanted says what is read of a cluster whose namespace is the one that is meant if none is named; and of which of its

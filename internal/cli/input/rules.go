@@ -4,12 +4,14 @@
 
 package input
 
+import "github.com/capkit/capkit/internal/cli/decoding"
+
 // The stable names of the rules that are about manifests as files, and about objects among others. The rules about
 // images are those of package check.
 const (
-	RuleObjectKind        = "object-kind"
+	RuleObjectKind        = decoding.RuleObjectKind
 	RuleObjectDuplicate   = "object-duplicate"
-	RuleFlavorWrapped     = "core-flavor-wrapped"
+	RuleFlavorWrapped     = decoding.RuleFlavorWrapped
 	RuleProviderUnknown   = "provider-unknown"
 	RulePoolNotChecked    = "pool-not-checked"
 	RuleProfileUnreadable = "profile-unreadable"

@@ -2,5 +2,5 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lint is the command lint, and what it repairs.
+// Package lint is the command lint.
 package lint

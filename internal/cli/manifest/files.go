@@ -49,51 +49,60 @@ func Read(args []string, stdin io.Reader, group string, unread Unread) (in Input
 	var errs []error
 	seen := map[string]bool{}
 	for _, arg := range args {
-		f, isFolder, err := expand(arg)
+		f, err := Find(arg, group)
 		errs = append(errs, err)
-		of := ""
-		if isFolder && group != "" {
-			f.sort()
-			of = group
-		}
-		in.Skipped = append(in.Skipped, f.skipped...)
-		for _, file := range f.files {
+		in.Skipped = append(in.Skipped, f.Skipped...)
+		for _, file := range f.Files {
 			if seen[filepath.Clean(file)] {
 				continue
 			}
 			seen[filepath.Clean(file)] = true
-			s := newSource(file)
-			s.group, s.unread = of, unread
-			errs = append(errs, s.load(stdin))
-			if isFolder {
-				s.Empty = nil
+			from := stdin
+			if file != "-" {
+				from = nil
 			}
-			in.add(s.Input)
+			more, err := f.Read(file, from, unread)
+			errs = append(errs, err)
+			in.add(more)
 		}
 	}
 	return in, errors.Join(errs...)
 }
 
-// expand returns the files that an argument stands for, and whether it is a folder.
-func expand(arg string) (f folder, isFolder bool, err error) {
+// Read reads the manifests of one of the files: from, or what is on disk if that is nil. The error is as that of the function Read.
+func (f *Found) Read(file string, from io.Reader, unread Unread) (Input, error) {
+	s := newSource(file)
+	s.group, s.unread = f.group, unread
+	err := s.load(from)
+	if f.folder {
+		s.Empty = nil
+	}
+	return s.Input, err
+}
+
+// Find returns the files that an argument of [Read] stands for. The error is about those that cannot be found.
+func Find(arg, group string) (f Found, err error) {
 	if arg == "-" {
-		return folder{files: []string{arg}}, false, nil
+		return Found{Files: []string{arg}}, nil
 	}
 	info, err := os.Stat(arg)
 	switch link := nowhere(arg, err); {
 	case link != "":
-		return folder{}, false, fmt.Errorf("%s: %s", arg, link)
+		return Found{}, fmt.Errorf("%s: %s", arg, link)
 	case err != nil:
-		return folder{}, false, fmt.Errorf("%s: %w", arg, errors.Unwrap(err))
+		return Found{}, fmt.Errorf("%s: %w", arg, errors.Unwrap(err))
 	case !info.IsDir():
-		return folder{files: []string{arg}}, false, nil
+		return Found{Files: []string{arg}}, nil
 	}
+	f = Found{group: group, folder: true}
 	ignored, err := readIgnoreFile(arg)
 	if err != nil {
-		return folder{}, true, err
+		return f, err
 	}
-	err = f.below(arg, "", ignored)
-	return f, true, err
+	if err = f.below(arg, "", ignored); group != "" {
+		f.sort()
+	}
+	return f, err
 }
 
 // nowhere says where a symbolic link leads that cannot be followed because of an error; empty if that is no link to nothing.
@@ -149,7 +158,7 @@ func checkPatterns(patterns []string) error {
 }
 
 // below adds the manifest files of a directory, which is a path below root. With an error it adds those it could find.
-func (f *folder) below(root, dir string, ignored *patternmatcher.PatternMatcher) error {
+func (f *Found) below(root, dir string, ignored *patternmatcher.PatternMatcher) error {
 	entries, err := os.ReadDir(filepath.Join(root, dir))
 	errs := []error{err}
 	for _, entry := range entries {
@@ -168,24 +177,23 @@ func (f *folder) below(root, dir string, ignored *patternmatcher.PatternMatcher)
 }
 
 // add adds a file, unless it is none.
-func (f *folder) add(file string) error {
+func (f *Found) add(file string) error {
 	info, err := os.Stat(file)
 	if link := nowhere(file, err); link != "" {
-		f.skipped = append(f.skipped, Skipped{File: file, Reason: link})
+		f.Skipped = append(f.Skipped, Skipped{File: file, Reason: link})
 		return nil
 	}
 	if err == nil && info.Mode().IsRegular() {
-		f.files = append(f.files, file)
+		f.Files = append(f.Files, file)
 	}
 	return err
 }
 
-// load reads the source and everything in it. An error means that it could not be read.
-func (s *source) load(stdin io.Reader) error {
-	from := stdin
+// load reads the source and everything in it, from the file of its name if that is nil. An error means that it could not be read.
+func (s *source) load(from io.Reader) error {
 	if s.name == "-" {
 		s.name = Stdin
-	} else {
+	} else if from == nil {
 		file, err := os.Open(s.name)
 		if err != nil {
 			return err

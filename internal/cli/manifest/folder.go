@@ -64,54 +64,44 @@ const (
 // Unread returns the values of an object that nobody asks for, as paths of keys below it; none if it is kept whole.
 type Unread func(Identity) (paths [][]string)
 
-// Apart returns the outermost folders of two files that are not the same; empty if one of the files is in the folder of the
-// other, or in one below it, or is standard input.
-func Apart(a, b string) (folderOfA, folderOfB string) {
-	if a == Stdin || b == Stdin {
-		return "", ""
-	}
-	separator := string(filepath.Separator)
-	as, bs := strings.Split(filepath.Clean(a), separator), strings.Split(filepath.Clean(b), separator)
-	for i := range min(len(as), len(bs)) - 1 {
-		if as[i] != bs[i] {
-			return strings.Join(as[:i+1], separator), strings.Join(bs[:i+1], separator)
-		}
-	}
-	return "", ""
-}
-
-// folder is what is known of a folder among the arguments.
-type folder struct {
-	files   []string
-	skipped []Skipped
+// Found are the files of an argument, and what of a folder is left out.
+type Found struct {
+	Files   []string
+	Skipped []Skipped
 	// left are the files to leave out, by their clean paths.
 	left map[string]bool
+	// group is that of [Read] for a folder, empty for a file.
+	group  string
+	folder bool
 }
 
+// OfFolder returns what reads files as those of a folder, of which none is found yet.
+func OfFolder(group string) Found { return Found{group: group, folder: true} }
+
 // sort finds out which of the files of a folder are no manifests.
-func (f *folder) sort() {
+func (f *Found) sort() {
 	f.left = map[string]bool{}
-	for _, file := range f.files {
+	for _, file := range f.Files {
 		dir := filepath.Dir(file)
 		switch filepath.Base(file) {
 		case "Chart.yaml":
-			f.skipped = append(f.skipped, Skipped{File: dir, Reason: reasonChart})
+			f.Skipped = append(f.Skipped, Skipped{File: dir, Reason: reasonChart})
 			f.leaveChart(dir)
 		case "kustomization.yaml", "kustomization.yml":
-			f.skipped = append(f.skipped, Skipped{File: file, Reason: reasonKustomization})
+			f.Skipped = append(f.Skipped, Skipped{File: file, Reason: reasonKustomization})
 			f.left[filepath.Clean(file)] = true
 			for _, patch := range patchesOf(file) {
 				f.left[filepath.Join(dir, filepath.FromSlash(patch))] = true
 			}
 		}
 	}
-	f.files = slices.DeleteFunc(f.files, func(file string) bool { return f.left[filepath.Clean(file)] })
+	f.Files = slices.DeleteFunc(f.Files, func(file string) bool { return f.left[filepath.Clean(file)] })
 }
 
 // leaveChart leaves out the files of a chart that are no manifests.
-func (f *folder) leaveChart(dir string) {
+func (f *Found) leaveChart(dir string) {
 	templates := filepath.Join(dir, "templates") + string(filepath.Separator)
-	for _, file := range f.files {
+	for _, file := range f.Files {
 		path := filepath.Clean(file)
 		own := filepath.Dir(path) == filepath.Clean(dir)
 		name := filepath.Base(path)

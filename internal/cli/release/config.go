@@ -19,6 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // What the provider config gets.
@@ -146,7 +147,11 @@ func lastIn(f *imageselector.Flavor[any], region string) (last *imageselector.Re
 
 func (w *wanted) conflict(t *target, at, format string, args ...any) {
 	w.conflicts = true
-	t.fail(RuleConflict, field.ErrorTypeInvalid, at, "%s: %s", w.id, fmt.Sprintf(format, args...))
+	used := ""
+	if by := t.usedBy(w.id); len(by) > 0 {
+		used = "; it is used by " + words.Few(by)
+	}
+	t.fail(RuleConflict, field.ErrorTypeInvalid, at, "%s: %s%s", w.id, fmt.Sprintf(format, args...), used)
 }
 
 // differs reports that a region has another reference, or replaces it.
@@ -167,22 +172,27 @@ func (e *edits) differs(t *target, w *wanted, f *flavor, path *field.Path, elsew
 
 // replaceMembers replaces the members of a mapping at a path that differ, but for some.
 func (e *edits) replaceMembers(t *target, w *wanted, at string, is map[string]any, but []string) {
-	was := mapping(edit.Value(t.tree, fieldpath.Parse(at)))
-	for _, name := range edit.Order(is) {
-		if !slices.Contains(but, name) && !reflect.DeepEqual(was[name], is[name]) {
-			w.replaced = true
-			e.set(t.tree, at+"."+name, is[name])
-		}
+	for _, name := range t.differing(at, is, but) {
+		w.replaced = true
+		e.set(t.tree, at+"."+name, is[name])
 	}
 }
 
-// otherGlobal reports that the reference for all regions is another one, or replaces it.
+// differing returns the members that a mapping at a path does not have as they are to be, but for some.
+func (t *target) differing(at string, is map[string]any, but []string) (names []string) {
+	was := mapping(edit.Value(t.tree, fieldpath.Parse(at)))
+	for _, name := range edit.Order(is) {
+		if !slices.Contains(but, name) && !reflect.DeepEqual(was[name], is[name]) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// otherGlobal reports that the reference for all regions is another one, or replaces it. What the profile says beside the image, as that
+// nobody has to accept its terms, the source need not say.
 func (e *edits) otherGlobal(t *target, w *wanted, f *flavor) {
 	at := f.same.flavor.Global.Path.String()
-	if !t.options.Replace {
-		w.conflict(t, at, "%s has another image than in the source; --replace replaces it", t.format(f.declares))
-		return
-	}
 	only := *f
 	only.read.Regional = nil
 	entries, ok := t.encode(w, []*flavor{&only}, f.same.version.Legacy)
@@ -195,10 +205,18 @@ func (e *edits) otherGlobal(t *target, w *wanted, f *flavor) {
 	}
 	path := fieldpath.Parse(at)
 	in, member := at[:strings.LastIndex(at, ".")], path[len(path)-1].Name
-	if _, stays := is[member]; !stays {
+	beside := []string{"version", "capabilities", "architecture", "acceleratedNetworking"}
+	_, stays := is[member]
+	switch {
+	case len(t.differing(in, is, beside)) == 0:
+		return
+	case !t.options.Replace:
+		w.conflict(t, at, "%s has another image than in the source; --replace replaces it", t.format(f.declares))
+		return
+	case !stays:
 		e.add(edit.Delete(path))
 	}
-	e.replaceMembers(t, w, in, is, []string{"version", "capabilities", "architecture", "acceleratedNetworking"})
+	e.replaceMembers(t, w, in, is, beside)
 }
 
 // regionsOf returns the entries of a list of regions for a flavor.

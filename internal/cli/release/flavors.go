@@ -80,8 +80,13 @@ func (t *target) flavorOf(a *source.Artifact) *flavor {
 		return f
 	}
 	m := t.contents.Map
-	if m.Skips(a.Facts) {
-		t.skip("an image that the map skips", "images that the map skips")
+	if when := m.Skips(a.Facts, t.contents.Matched); when != nil {
+		var conditions []string
+		for _, key := range slices.Sorted(maps.Keys(when)) {
+			conditions = append(conditions, key+": "+when[key])
+		}
+		why := " with {" + strings.Join(conditions, ", ") + "}, by skip of the map,"
+		t.skip("an image"+why, "images"+why)
 		return nil
 	}
 	if m.Source == source.Inventory {
@@ -338,20 +343,36 @@ func (t *target) ambiguous(a, b *flavor) {
 			apart = append(apart, name)
 		}
 	}
-	repair := "leave one of them out"
-	switch {
+	match, at, in := "or leave one of them out", "spec.machineCapabilities", "machineCapabilities"
+	if a.Facts != nil {
+		match = "or choose one of them, as by --match " + tellingApart(a, b)
+	}
+	if t.Parent != nil {
+		at, in = "spec.parent.name", "machineCapabilities of the parent"
+	}
+	repair := strings.TrimPrefix(match, "or ")
+	switch names := words.And(apart); {
 	case len(apart) > 0 && t.legacy:
-		repair = fmt.Sprintf("they differ in %s: register %s in machineCapabilities beside the architecture, as migrate does that, or choose one of them by --match",
-			words.And(apart), words.And(apart))
+		repair = fmt.Sprintf("they differ in %s: register %s in %s beside the architecture, as migrate does that, %s", names, names, in, match)
 		if !slices.ContainsFunc(apart, func(name string) bool { return source.ReservedAs(name) == nil }) {
-			repair = fmt.Sprintf("they differ in %s, for which only profiles with machineCapabilities have a place: register the architecture by migrate, "+
-				"or choose one of them by --match", words.And(apart))
+			repair = fmt.Sprintf("they differ in %s, for which only profiles with machineCapabilities have a place: register the architecture by migrate, %s",
+				names, match)
 		}
 	case len(apart) > 0:
-		repair = fmt.Sprintf("they differ in %s: register %s in machineCapabilities, or choose one of them by --match", words.And(apart), words.And(apart))
+		repair = fmt.Sprintf("they differ in %s: register %s in %s, %s", names, names, in, match)
 	}
-	t.fail(RuleAmbiguous, field.ErrorTypeDuplicate, "spec.machineCapabilities", "%s@%s: two images are the same flavor here, %s, that in %s; %s",
+	t.fail(RuleAmbiguous, field.ErrorTypeDuplicate, at, "%s@%s: two images are the same flavor here, %s, those in %s; %s",
 		a.Image, a.Version, t.format(a.declares), words.And(places), repair)
+}
+
+// tellingApart returns a condition of --match that an image meets, and another one does not.
+func tellingApart(a, b *flavor) string {
+	for _, key := range []string{"platform", "hyper_v_generation", "published_in", "name", "id"} {
+		if is := a.Facts[key]; len(is) == 1 && !slices.Equal(is, b.Facts[key]) {
+			return key + "=" + is[0]
+		}
+	}
+	return "KEY=GLOB"
 }
 
 func placeText(p source.Place) string { return fmt.Sprintf("%s:%d", p.File, p.Line) }

@@ -134,7 +134,11 @@ func Import(p Profile, contents *source.Contents, options Options) Result {
 		if p.Parent != nil {
 			at = "spec.parent.name"
 		}
-		t.fail(RuleProfile, field.ErrorTypeNotFound, at, "the source has no image for %s: give the files of a release for that cloud", t.cloudText())
+		that := ""
+		if len(contents.Matched) > 0 {
+			that = " that meets all conditions of --match"
+		}
+		t.fail(RuleProfile, field.ErrorTypeNotFound, at, "the source has no image for %s%s: give the files of a release for that cloud", t.cloudText(), that)
 		return t.result(nil)
 	}
 	var all []Version
@@ -289,11 +293,9 @@ func (t *target) artifacts() (map[provider.ImageVersion][]source.Artifact, []pro
 // version works out what a profile gets of a version; nothing if it is nil.
 func (t *target) version(id provider.ImageVersion, artifacts []source.Artifact) (Version, *wanted) {
 	is := Version{Image: id.Image, Version: id.Version, Action: ActionUnchanged}
-	if t.Parent != nil {
-		if _, inherits := entries.Find(t.Parent, id); inherits {
-			t.notes = append(t.notes, fmt.Sprintf("%s: its parent has the version, which it inherits", id))
-			return is, nil
-		}
+	if t.inherits(id) {
+		t.notes = append(t.notes, fmt.Sprintf("%s: its parent has the version, which it inherits", id))
+		return is, nil
 	}
 	errs := len(t.errs) + len(t.faults)
 	t.nowhere = nil
@@ -302,13 +304,22 @@ func (t *target) version(id provider.ImageVersion, artifacts []source.Artifact) 
 		is.Action = ActionConflict
 		return is, nil
 	}
-	w.compare(t)
-	is.Regions = t.missing(w)
 	if len(w.flavors) == 0 {
 		t.fail(RuleProfile, field.ErrorTypeNotFound, "spec.machineImages", "none of the images of %s is for this profile%s", id, t.why())
 		return is, nil
 	}
+	w.compare(t)
+	is.Regions = t.missing(w)
 	return is, w
+}
+
+// inherits reports whether a NamespacedCloudProfile has a version of its parent.
+func (t *target) inherits(id provider.ImageVersion) bool {
+	if t.Parent == nil {
+		return false
+	}
+	_, found := entries.Find(t.Parent, id)
+	return found
 }
 
 // why says why images were left out, behind a sentence.

@@ -13,6 +13,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/internal/cli/release/source"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/versions"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -67,22 +68,31 @@ func minorOf(version string) string {
 	return fmt.Sprintf("%d.%d", v.Major(), v.Minor())
 }
 
+// usedBy says who uses a version.
+func (t *target) usedBy(id provider.ImageVersion) []string {
+	if t.Used == nil {
+		return nil
+	}
+	return t.Used(id.Image, id.Version)
+}
+
 // deprecate deprecates a version at a path.
 func (t *target) deprecate(image string, v *v1beta1.MachineImageVersion, at string) {
 	classified := versions.Classification(v.ExpirableVersion) == v1beta1.ClassificationDeprecated
 	dates := t.options.Expire != "" && versions.ExpiryOf(v.ExpirableVersion) == nil
-	var by []string
-	if t.Used != nil {
-		by = t.Used(image, v.Version)
-	}
+	id := provider.ImageVersion{Image: image, Version: v.Version}
+	by := t.usedBy(id)
 	switch {
 	case versions.Expired(v.ExpirableVersion) || classified && !dates:
 		return
 	case len(by) > 0:
-		t.notes = append(t.notes, fmt.Sprintf("%s@%s stays as it is, because it is used by %s", image, v.Version, words.Few(by)))
+		t.notes = append(t.notes, fmt.Sprintf("%s stays as it is, because it is used by %s", id, words.Few(by)))
+		return
+	case t.inherits(id):
+		t.notes = append(t.notes, fmt.Sprintf("%s stays as it is, because it is a version of the parent: deprecate it there", id))
 		return
 	case len(v.Lifecycle) > 0:
-		t.notes = append(t.notes, fmt.Sprintf("%s@%s stays as it is, because it has a lifecycle: deprecate it there", image, v.Version))
+		t.notes = append(t.notes, fmt.Sprintf("%s stays as it is, because it has a lifecycle: deprecate it there", id))
 		return
 	}
 	behind := []string{"architectures", "capabilityFlavors", "cri", "inPlaceUpdates", "kubeletVersionConstraint"}

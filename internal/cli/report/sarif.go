@@ -35,7 +35,7 @@ func sarifLog(w io.Writer, r *Report, options *Options) error {
 		if entry, found := catalogue[f.Rule]; found {
 			rule.WithShortDescription(sarif.NewMultiformatMessageString().WithText(entry.Means)).
 				WithHelp(sarif.NewMultiformatMessageString().WithText(entry.Repair)).
-				WithHelpURI("https://github.com/capkit/capkit/blob/main/docs/rules.md#" + f.Rule)
+				WithHelpURI(HelpURI(f.Rule))
 		}
 		result := run.CreateResultForRule(f.Rule).
 			WithLevel(string(f.Severity)).
@@ -58,6 +58,11 @@ func sarifLog(w io.Writer, r *Report, options *Options) error {
 	}
 	_, err := w.Write(EscapedJSON(text.Bytes()))
 	return err
+}
+
+// HelpURI is where the documentation has the section of a rule of the catalogue.
+func HelpURI(rule string) string {
+	return "https://github.com/capkit/capkit/blob/main/docs/rules.md#" + rule
 }
 
 func location(f Finding, file string) *sarif.Location {

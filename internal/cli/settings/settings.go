@@ -32,6 +32,19 @@ const File = ".capkit.yaml"
 // otherFile is a name that people give that file instead.
 const otherFile = ".capkit.yml"
 
+// instead says what to write in place of keys that look like settings: of flags whose setting has another form. A setting that a release
+// renames or removes belongs here, with what takes its place.
+var instead = map[string]string{
+	"gardener-version": "write version below gardener",
+	"gardenerVersion":  "write version below gardener",
+	"feature-gates":    "write featureGates below gardener, each gate with true or false",
+	"featureGates":     "write it below gardener, each gate with true or false",
+	"no-webhook":       "write webhook: validating",
+	"noWebhook":        "write webhook: validating",
+	"provider-file":    "write providerFiles, which is a list",
+	"providerFile":     "write providerFiles, which is a list",
+}
+
 // Webhooks are the values of webhook.
 var Webhooks = []string{"true", "validating", "false"}
 
@@ -173,6 +186,8 @@ func (r *reader) mapping(n *yaml.Node, fields map[string]func(*yaml.Node)) (comp
 			r.fault(pair[0], "the key %q is already given in line %d; remove one of the two", key, seen[key])
 		case found:
 			read(pair[1])
+		case instead[key] != "":
+			r.fault(pair[0], "unknown key %q: %s", key, instead[key])
 		case meant != "":
 			r.fault(pair[0], "unknown key %q%s", key, words.DidYouMean(meant))
 		default:

@@ -30,16 +30,26 @@ const (
 )
 
 // Component is an admission component that can be installed in a garden. Several can be in one.
-type Component struct{ components.Component }
+type Component struct {
+	components.Component
+	// Description is that of the cloud, if it is not built in. Its config has to map images.
+	Description string
+}
 
 // OpenStack is the component of the OpenStack extension.
-var OpenStack = Component{components.OpenStack}
+var OpenStack = Component{Component: components.OpenStack}
 
-// All returns all components, in the order of their provider types.
+// described is the one of the clouds by description that tests run: the components of these have one program, and differ in values.
+const described = "ironcore-metal"
+
+// All returns the components that tests run, in the order of their provider types: those of all clouds in Go, and one of a cloud by
+// description.
 func All() []Component {
 	var all []Component
 	for _, c := range components.All() {
-		all = append(all, Component{c})
+		if !c.Described || c.Type == described {
+			all = append(all, Component{Component: c})
+		}
 	}
 	return all
 }
@@ -49,7 +59,7 @@ func Build(ctx context.Context) (string, error) { return OpenStack.Build(ctx) }
 
 // Build compiles the program, and returns its path.
 func (c Component) Build(ctx context.Context) (string, error) {
-	return garden.Compile(ctx, os.Stderr, "./cmd/"+c.Name(), c.Name())
+	return garden.Compile(ctx, os.Stderr, "./cmd/"+c.Program(), c.Program())
 }
 
 // Run is that of the component for OpenStack.

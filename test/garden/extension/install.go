@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -68,7 +69,8 @@ func (c Component) Install(ctx context.Context, g *garden.Garden) (*Installation
 		"serviceAccount": map[string]any{"name": c.gardenAccount(), "namespace": metav1.NamespaceSystem},
 	}
 	application, err := charts.Render(c.Component, charts.Application, c.gardenNamespace(), map[string]any{
-		"gardener": map[string]any{"virtualCluster": virtual},
+		"gardener":  map[string]any{"virtualCluster": virtual},
+		"component": c.values(),
 	})
 	if err != nil {
 		return nil, err
@@ -78,7 +80,8 @@ func (c Component) Install(ctx context.Context, g *garden.Garden) (*Installation
 			"runtimeCluster": map[string]any{"priorityClassName": "gardener-garden-system-400"},
 			"virtualCluster": map[string]any{"enabled": true, "namespace": c.gardenNamespace()},
 		},
-		"vpa": map[string]any{"enabled": false},
+		"vpa":       map[string]any{"enabled": false},
+		"component": c.values(),
 		// What is tried here is all that the extension can do.
 		"workerController": c == OpenStack,
 	})
@@ -94,10 +97,21 @@ func (c Component) Install(ctx context.Context, g *garden.Garden) (*Installation
 	if err := i.readContainer(runtimeObjects); err != nil {
 		return nil, err
 	}
+	if err := i.mountDescription(runtimeObjects); err != nil {
+		return nil, err
+	}
 	return i, errors.Join(
 		WriteKubeconfig(ctx, g, i.GardenKubeconfig, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: c.gardenAccount()}),
 		WriteKubeconfig(ctx, g, i.RuntimeKubeconfig, client.ObjectKey{Namespace: Namespace, Name: c.Name()}),
 	)
+}
+
+// values are those that say which cloud it is, where the chart does not.
+func (c Component) values() map[string]any {
+	if c.Description == "" {
+		return nil
+	}
+	return map[string]any{"description": c.Description}
 }
 
 // prepareGarden creates what gardener-operator creates before it installs the charts.
@@ -144,6 +158,23 @@ func (i *Installation) readContainer(objects []*unstructured.Unstructured) error
 		return nil
 	}
 	return errors.New("the chart has no Deployment")
+}
+
+// mountDescription writes the description in the ConfigMap, which the container mounts, into a file for the process.
+func (i *Installation) mountDescription(objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		if object.GetKind() != "ConfigMap" || object.GetName() != i.Name()+"-description" {
+			continue
+		}
+		text, _, err := unstructured.NestedString(object.Object, "data", "description.yaml")
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(i.folder, i.Name()+"-description.yaml")
+		i.args = append(i.args, "--provider-file="+file)
+		return os.WriteFile(file, []byte(text), 0o600)
+	}
+	return nil
 }
 
 // WriteKubeconfig writes a kubeconfig for a ServiceAccount, with a token that is valid for a year.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -95,11 +96,11 @@ func (s *Samples) Ahead(suffix string) *unstructured.Unstructured {
 	return ahead
 }
 
-// Moved returns the Shoot with the profile of this name. Its own name has what it is for and the cloud, and is as short as Gardener
-// wants it.
+// Moved returns the Shoot with the profile of this name. In its own name, what it is for is in place of shop, so that it is as short as
+// Gardener wants it.
 func (s *Samples) Moved(purpose, profile string) *unstructured.Unstructured {
 	moved := s.Shoot.DeepCopy()
-	moved.SetName(purpose + "-" + s.Component.Type)
+	moved.SetName(strings.Replace(s.Shoot.GetName(), "shop", purpose, 1))
 	within(moved.Object, "spec", "cloudProfile")["name"] = profile
 	return moved
 }

@@ -155,7 +155,7 @@ func roleIn(ctx context.Context, where string) (client.Object, *[]rbacv1.PolicyR
 	GinkgoHelper()
 	var role client.Object
 	var rules *[]rbacv1.PolicyRule
-	key := client.ObjectKey{Name: program.Controller.ObjectName()}
+	key := client.ObjectKey{Name: program.Controller.Name()}
 	if where == inShoots {
 		object := &rbacv1.ClusterRole{}
 		role, rules = object, &object.Rules

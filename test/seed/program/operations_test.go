@@ -118,7 +118,7 @@ var _ = Describe("The commands of the document for seeds", func() {
 		), "")).To(Succeed())
 		Eventually(ctx, shoot.Result).Should(HaveValue(HaveField("Status.LastOperation.State", v1beta1.LastOperationStateSucceeded)))
 		Expect(shoot.Machines(ctx)).To(HaveLen(3))
-		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: program.Namespace, Name: program.Controller.ObjectName()}}
+		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: program.Namespace, Name: program.Controller.Name()}}
 		roll(ctx, deployment)
 
 		folder := GinkgoT().TempDir()

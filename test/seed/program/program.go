@@ -52,7 +52,7 @@ type Installation struct {
 // Install compiles the program and installs the chart as gardenlet does, but for the VerticalPodAutoscaler, whose kind a seed of tests does
 // not know. Nothing starts the pods of the Deployment; Start takes their place. Install it once in a seed.
 func Install(ctx context.Context, s *seed.Seed) (*Installation, error) {
-	path, err := garden.Compile(ctx, os.Stderr, "./cmd/"+Controller.Name(), Controller.Name())
+	path, err := garden.Compile(ctx, os.Stderr, "./cmd/"+Controller.Program(), Controller.Program())
 	if err != nil {
 		return nil, err
 	}
@@ -72,11 +72,11 @@ func Install(ctx context.Context, s *seed.Seed) (*Installation, error) {
 	if err := extension.Apply(ctx, s.Garden, objects); err != nil {
 		return nil, err
 	}
-	i := &Installation{seed: s, path: path, Kubeconfig: filepath.Join(s.Folder(), Controller.ObjectName()+".kubeconfig")}
+	i := &Installation{seed: s, path: path, Kubeconfig: filepath.Join(s.Folder(), Controller.Name()+".kubeconfig")}
 	if i.args, err = arguments(objects); err != nil {
 		return nil, err
 	}
-	account := client.ObjectKey{Namespace: Namespace, Name: Controller.ObjectName()}
+	account := client.ObjectKey{Namespace: Namespace, Name: Controller.Name()}
 	return i, extension.WriteKubeconfig(ctx, s.Garden, i.Kubeconfig, account)
 }
 
@@ -110,7 +110,7 @@ func (i *Installation) Start(ctx context.Context, name string, flags ...string) 
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{HealthAddress: address, LogFile: filepath.Join(i.seed.Logs(), Controller.ObjectName()+"-"+name+".log")}
+	p := &Process{HealthAddress: address, LogFile: filepath.Join(i.seed.Logs(), Controller.Name()+"-"+name+".log")}
 	p.Process, err = i.seed.StartProcess(context.WithoutCancel(ctx), garden.ProcessOptions{
 		Path: i.path, Args: slices.Concat(i.args, []string{"--metrics-bind-address=0", "--health-bind-address=" + address}, flags),
 		Env: []string{"KUBECONFIG=" + i.Kubeconfig, "GARDEN_KUBECONFIG="}, LogFile: p.LogFile,

@@ -60,10 +60,10 @@ type Fault struct {
 type Contents struct {
 	// Artifacts in the order in which they were read.
 	Artifacts []Artifact
-	// Files is how many were read, and Unpublished how many of them have images of a cloud, but none that was published.
-	Files, Unpublished int
-	// Others are the files with images of other clouds than those that there is anything known of, by what they call it.
-	Others map[string]int
+	// Notes say what of the source is for no profile, and left out.
+	Notes []string
+	// Matched are the keys of metadata by which artifacts were chosen: what a map skips by them is not skipped.
+	Matched []string
 	// Map is the one that the source has by default; nil if it says capabilities itself.
 	Map *Map
 }

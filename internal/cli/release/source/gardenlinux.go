@@ -5,8 +5,10 @@
 package source
 
 import (
+	"errors"
 	"fmt"
-	"os"
+	"io"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -30,29 +32,42 @@ const (
 	keyPublished    = "published_image_metadata"
 	keyGeneration   = "hyper_v_generation"
 	keyInstance     = "azure_cloud"
-	// keyName is not in the metadata: it is the name of the file.
-	keyName = "name"
+	// keyName and keyPublishedIn are not in the metadata: the name of the file, and in which of the lists of Azure an image is.
+	keyName        = "name"
+	keyPublishedIn = "published_in"
 )
+
+// required are the keys that every file has.
+var required = []string{keyArchitecture, keyModifiers, keyPlatform, keyPublished, keyVersion}
 
 // published says how the images of a platform are published.
 type published struct {
 	// provider is the type of its cloud.
 	provider string
-	// list is the key of the images in the metadata; in each, region and id are the keys of these. An empty region: they are for all.
+	// list is the key of the images in the metadata; in each, region and id are the keys of these.
 	list, region, id string
 	// field is that of the provider config for the ID.
 	field string
 }
 
-// platforms are those of clouds that are known.
+// platforms are those of clouds that are known. GCP has no list, and Azure has two.
 var platforms = map[string]published{
 	"ali":                {"alicloud", "published_alicloud_images", "region_id", "image_id", "id"},
 	"aws":                {"aws", "published_aws_images", "aws_region_id", "ami_id", "ami"},
-	"azure":              {"azure", "published_gallery_images", "", "community_gallery_image_id", "communityGalleryImageID"},
+	"azure":              {provider: "azure"},
 	"gcp":                {provider: "gcp"},
 	"openstack":          {"openstack", "published_openstack_images", "region_name", "image_id", "id"},
 	"openstackbaremetal": {"openstack", "published_openstack_images", "region_name", "image_id", "id"},
 }
+
+// onAzure are the lists of Azure, with what published_in is of their images.
+var onAzure = []struct{ list, in, id, field string }{
+	{"published_gallery_images", "gallery", "community_gallery_image_id", "communityGalleryImageID"},
+	{"published_marketplace_images", "marketplace", "urn", "urn"},
+}
+
+// publicAzure is the instance of images that do not say it.
+const publicAzure = "public"
 
 // metadata is one file.
 type metadata struct {
@@ -64,6 +79,8 @@ type metadata struct {
 	// version as x.y.z, and where it is written.
 	version string
 	at      *yaml.Node
+	// other says what the file is if it is no metadata of a release; empty if it is, or may be.
+	other string
 }
 
 func (m *metadata) place(n *yaml.Node) Place {
@@ -77,29 +94,40 @@ func (m *metadata) fail(kind field.ErrorType, n *yaml.Node, key, format string, 
 	m.faults = append(m.faults, Fault{Place: m.place(n), Rule: RuleSource, Type: kind, Field: key, Message: fmt.Sprintf(format, args...)})
 }
 
-// readGardenLinux reads metadata. All files have to be of one release, also those of other clouds.
+// readGardenLinux reads metadata. All files have to be of one release, also those of other clouds. Of a folder, files that are something
+// else are left out.
 func readGardenLinux(s Source) (*Contents, []Fault, error) {
-	files, err := filesIn(s.Path)
+	files, isFolder, err := filesIn(s.Path)
 	if err != nil {
 		return nil, nil, err
 	}
-	contents := &Contents{Files: len(files), Others: map[string]int{}, Map: GardenLinuxMap()}
+	contents := &Contents{Map: GardenLinuxMap(), Matched: s.matched()}
+	left := leftOut{platforms: map[string]int{}}
 	var faults []Fault
 	var read []*metadata
+	var facts []map[string][]string
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		text, err := readFile(file)
 		if err != nil {
 			return nil, nil, err
 		}
-		m := parseMetadata(file, string(text), s.Version != "")
+		m := parseMetadata(file, text, s.Version != "")
+		switch {
+		case m.other != "" && isFolder:
+			left.others = append(left.others, fmt.Sprintf("%s (%s)", m.shortName(), m.other))
+			continue
+		case m.other != "":
+			m.fail(field.ErrorTypeInvalid, m.root, "", "this is no metadata of a Garden Linux release, but %s: name the file, or the folder, with the metadata", m.other)
+		}
 		var artifacts []Artifact
 		if len(m.faults) == 0 {
-			artifacts = m.artifacts(contents)
+			artifacts = m.artifacts(&left)
 		}
 		if faults = append(faults, m.faults...); len(m.faults) == 0 {
 			read = append(read, m)
 		}
 		for _, a := range artifacts {
+			facts = append(facts, a.Facts)
 			if a.Image = s.Image; s.Version != "" {
 				a.Version = s.Version
 			}
@@ -108,12 +136,62 @@ func readGardenLinux(s Source) (*Contents, []Fault, error) {
 			}
 		}
 	}
+	if len(left.others) == len(files) {
+		return nil, nil, fmt.Errorf("%s has no metadata of a Garden Linux release, but %s", s.Path, words.Few(left.others))
+	}
+	contents.Notes = left.notes()
 	faults = append(faults, mixed(read)...)
 	faults = append(faults, twice(read)...)
-	if len(faults) == 0 {
+	switch {
+	case len(faults) > 0:
+	case len(contents.Artifacts) == 0 && len(facts) > 0:
+		return nil, nil, s.noneChosen(facts)
+	default:
 		faults = sameReference(contents.Artifacts)
 	}
 	return contents, faults, nil
+}
+
+// leftOut is what of the files is not imported into any profile.
+type leftOut struct {
+	// others are files that are no metadata, with what they are instead; unpublished are those without a published image.
+	others, unpublished []string
+	// platforms are those that no profile is known to refer to, with how many files are for each.
+	platforms map[string]int
+}
+
+func (l *leftOut) notes() (notes []string) {
+	say := func(names []string, what, whats string) {
+		if n := len(names); n > 0 {
+			notes = append(notes, fmt.Sprintf("%s of the source %s, and %s skipped: %s",
+				words.Count(n, "file"), either(n, what, whats), either(n, "is", "are"), words.Few(names)))
+		}
+	}
+	say(l.others, "is no metadata of a release", "are no metadata of a release")
+	say(l.unpublished, "has no published image", "have no published image")
+	var unknown []string
+	files := 0
+	for _, name := range slices.Sorted(maps.Keys(l.platforms)) {
+		files += l.platforms[name]
+		unknown = append(unknown, words.Quoted(name))
+	}
+	if files > 0 {
+		notes = append(notes, fmt.Sprintf("%s of the source %s for a platform whose images are not known here, and %s skipped: %s",
+			words.Count(files, "file"), either(files, "is", "are"), either(files, "is", "are"), words.And(unknown)))
+	}
+	return notes
+}
+
+func either(n int, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return several
+}
+
+// shortName is the name of the file without folder and ending.
+func (m *metadata) shortName() string {
+	return strings.TrimSuffix(strings.TrimSuffix(filepath.Base(m.file), filepath.Ext(m.file)), ".s3_metadata")
 }
 
 // lineOf finds the line in the error of the parser.
@@ -122,8 +200,14 @@ var lineOf = regexp.MustCompile(`line (\d+): `)
 // parseMetadata reads what every file has to have. The version may be any if another one is said.
 func parseMetadata(file, text string, anyVersion bool) *metadata {
 	m := &metadata{file: file, last: max(1, strings.Count(strings.TrimRight(text, "\n"), "\n")+1), facts: map[string][]string{}}
-	var document yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
+	documents, err := documentsIn(text)
+	if len(documents) > 0 {
+		if m.root = documents[0]; otherThan(m.root) != "" {
+			m.other = otherThan(m.root)
+			return m
+		}
+	}
+	if err != nil {
 		message := strings.TrimPrefix(err.Error(), "yaml: ")
 		at := &yaml.Node{Line: m.last, Column: 1}
 		if found := lineOf.FindStringSubmatch(message); found != nil {
@@ -133,16 +217,20 @@ func parseMetadata(file, text string, anyVersion bool) *metadata {
 		m.fail(field.ErrorTypeInvalid, at, "", "not valid YAML: %s; the file may be truncated: fetch it again", message)
 		return m
 	}
-	if len(document.Content) == 0 {
+	switch len(documents) {
+	case 0:
 		m.fail(field.ErrorTypeRequired, nil, "", "the file is empty: fetch it again")
 		return m
+	case 1:
+	default:
+		m.fail(field.ErrorTypeInvalid, documents[1], "", "the file has %d documents: metadata of an image is a file of its own", len(documents))
+		return m
 	}
-	if m.root = document.Content[0]; m.root.Kind != yaml.MappingNode {
-		m.fail(field.ErrorTypeInvalid, m.root, "", "this is no metadata of a release, which is a mapping with %s, %s and so on", keyPlatform, keyVersion)
+	if m.repeated(m.root); len(m.faults) > 0 {
 		return m
 	}
 	var missing []string
-	for _, key := range []string{keyArchitecture, keyModifiers, keyPlatform, keyPublished, keyVersion} {
+	for _, key := range required {
 		if member(m.root, key) == nil {
 			missing = append(missing, key)
 		}
@@ -152,7 +240,7 @@ func parseMetadata(file, text string, anyVersion bool) *metadata {
 			words.And(missing))
 		return m
 	}
-	m.facts[keyName] = []string{strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), ".s3_metadata")}
+	m.facts[keyName] = []string{m.shortName()}
 	for pair := range slices.Chunk(m.root.Content, 2) {
 		m.readFact(pair[0].Value, pair[1])
 	}
@@ -160,6 +248,58 @@ func parseMetadata(file, text string, anyVersion bool) *metadata {
 		m.readVersion(anyVersion)
 	}
 	return m
+}
+
+// documentsIn returns the documents of a text that say anything, and what is wrong with the one behind them.
+func documentsIn(text string) (roots []*yaml.Node, err error) {
+	decoder := yaml.NewDecoder(strings.NewReader(text))
+	for {
+		var document yaml.Node
+		if err = decoder.Decode(&document); err != nil {
+			break
+		}
+		if len(document.Content) > 0 && document.Content[0].ShortTag() != "!!null" {
+			roots = append(roots, document.Content[0])
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return roots, err
+}
+
+// otherThan says what a document is that is no metadata of a release, not even a truncated one; empty if it may be.
+func otherThan(root *yaml.Node) string {
+	kind := member(root, "kind")
+	switch {
+	case root.Kind == yaml.SequenceNode:
+		return "a list"
+	case root.Kind != yaml.MappingNode: // a truncated file may end within its first key
+		return ""
+	case kind != nil && kind.Kind == yaml.ScalarNode && kind.Value != "":
+		return "kind " + words.Quoted(kind.Value)
+	case member(root, "apiVersion") != nil:
+		return "a file with an apiVersion"
+	case !slices.ContainsFunc(required, func(key string) bool { return key != keyVersion && member(root, key) != nil }):
+		return fmt.Sprintf("a file without %s", words.Or([]string{keyArchitecture, keyModifiers, keyPlatform}))
+	}
+	return ""
+}
+
+// repeated reports keys that a mapping has twice: of two files in one, say.
+func (m *metadata) repeated(n *yaml.Node) {
+	first := map[string]int{}
+	for i, child := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 {
+			if line := first[child.Value]; line > 0 {
+				m.fail(field.ErrorTypeDuplicate, child, child.Value, "%s is here already, in line %d: two files may have become one; fetch them again",
+					words.Quoted(child.Value), line)
+			} else {
+				first[child.Value] = child.Line
+			}
+		}
+		m.repeated(child)
+	}
 }
 
 // readFact takes a scalar, or a list of them, into the facts.
@@ -207,40 +347,51 @@ func member(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// artifacts returns the images of a file. What has none is counted.
-func (m *metadata) artifacts(contents *Contents) []Artifact {
+// artifacts returns the images of a file, or notes why it has none.
+func (m *metadata) artifacts(left *leftOut) []Artifact {
 	platform := m.facts[keyPlatform][0]
 	how, known := platforms[platform]
 	if !known {
-		contents.Others[platform]++
+		left.platforms[platform]++
 		return nil
 	}
 	n := member(m.root, keyPublished)
 	switch {
-	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
-		contents.Unpublished++
+	case isNull(n):
+		left.unpublished = append(left.unpublished, m.shortName())
 		return nil
 	case n.Kind != yaml.MappingNode:
 		m.fail(field.ErrorTypeInvalid, n, keyPublished, "%s has to be a mapping, or null if nothing was published", keyPublished)
 		return nil
 	}
 	base := Artifact{Provider: how.provider, Version: m.version, Facts: m.facts, At: m.place(n)}
-	if platform == "gcp" {
+	var artifacts []Artifact
+	switch platform {
+	case "gcp":
 		return m.ofGCP(n, base)
+	case "azure":
+		artifacts = m.ofAzure(n, base)
+	default:
+		if list := m.listAt(n, how.list, platform); list != nil && len(list.Content) > 0 {
+			artifacts = m.ofRegions(list, how, base)
+		}
 	}
-	list := member(n, how.list)
+	if len(artifacts)+len(m.faults) == 0 {
+		left.unpublished = append(left.unpublished, m.shortName())
+	}
+	return artifacts
+}
+
+func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
+
+// listAt returns a list that the images of a platform have to be in; nil if there is a fault.
+func (m *metadata) listAt(n *yaml.Node, key, platform string) *yaml.Node {
+	list := member(n, key)
 	if list == nil || list.Kind != yaml.SequenceNode {
-		m.fail(field.ErrorTypeRequired, n, keyPublished, "there is no list %s, which platform %s has: it is metadata of another cloud", how.list, platform)
+		m.fail(field.ErrorTypeRequired, n, keyPublished, "there is no list %s, which platform %s has: it is metadata of another cloud", key, platform)
 		return nil
 	}
-	if len(list.Content) == 0 {
-		contents.Unpublished++
-		return nil
-	}
-	if how.region == "" {
-		return m.ofAzure(list, how, base)
-	}
-	return m.ofRegions(list, how, base)
+	return list
 }
 
 // textAt returns the text of a key of an entry, which has to be there.
@@ -270,25 +421,41 @@ func (m *metadata) ofRegions(list *yaml.Node, how published, a Artifact) []Artif
 	return []Artifact{a}
 }
 
-// ofAzure makes artifacts of a list with an image for each instance of Azure and generation of its hypervisor.
-func (m *metadata) ofAzure(list *yaml.Node, how published, base Artifact) (artifacts []Artifact) {
-	first := map[string]int{}
-	for i, n := range list.Content {
-		path := fmt.Sprintf("%s.%s[%d]", keyPublished, how.list, i)
-		id, instance, generation := m.textAt(n, path, how.id), m.textAt(n, path, keyInstance), m.textAt(n, path, keyGeneration)
-		key := instance + " " + generation
-		if line := first[key]; line > 0 && instance != "" && generation != "" {
-			m.fail(field.ErrorTypeDuplicate, n, path, "%s %s and %s %s have an image already, in line %d", keyInstance, instance, keyGeneration, generation, line)
+// ofAzure makes artifacts of the lists of Azure: an image for each instance of Azure and generation of its hypervisor. Older releases
+// have one of the lists.
+func (m *metadata) ofAzure(n *yaml.Node, base Artifact) (artifacts []Artifact) {
+	found := false
+	for _, how := range onAzure {
+		if list := member(n, how.list); list == nil || isNull(list) {
 			continue
 		}
-		first[key] = n.Line
-		a := base
-		a.Instance, a.Global, a.At, a.Facts = instance, map[string]any{how.field: id}, m.place(n), map[string][]string{}
-		for name, value := range base.Facts {
-			a.Facts[name] = value
+		found = true
+		list := m.listAt(n, how.list, "azure")
+		if list == nil {
+			continue
 		}
-		a.Facts[keyInstance], a.Facts[keyGeneration] = []string{instance}, []string{generation}
-		artifacts = append(artifacts, a)
+		first := map[string]int{}
+		for i, entry := range list.Content {
+			path := fmt.Sprintf("%s.%s[%d]", keyPublished, how.list, i)
+			id, instance, generation := m.textAt(entry, path, how.id), publicAzure, m.textAt(entry, path, keyGeneration)
+			if member(entry, keyInstance) != nil {
+				instance = m.textAt(entry, path, keyInstance)
+			}
+			key := instance + " " + generation
+			if line := first[key]; line > 0 && instance != "" && generation != "" {
+				m.fail(field.ErrorTypeDuplicate, entry, path, "%s %s and %s %s have an image already, in line %d",
+					keyInstance, instance, keyGeneration, generation, line)
+				continue
+			}
+			first[key] = entry.Line
+			a := base
+			a.Instance, a.Global, a.At, a.Facts = instance, map[string]any{how.field: id}, m.place(entry), maps.Clone(base.Facts)
+			a.Facts[keyInstance], a.Facts[keyGeneration], a.Facts[keyPublishedIn] = []string{instance}, []string{generation}, []string{how.in}
+			artifacts = append(artifacts, a)
+		}
+	}
+	if !found {
+		m.listAt(n, onAzure[0].list, "azure")
 	}
 	return artifacts
 }

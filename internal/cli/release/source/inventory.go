@@ -7,7 +7,6 @@ package source
 import (
 	"fmt"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,26 +26,27 @@ var versionInName = regexp.MustCompile(`(?:^|[^0-9.])(\d+\.\d+(?:\.\d+)?)(?:[^0-
 
 // readInventory makes an artifact of each image that is chosen, in each region.
 func readInventory(s Source) (*Contents, []Fault, error) {
-	text, err := os.ReadFile(s.Path)
+	text, err := readFile(s.Path)
 	if err != nil {
 		return nil, nil, err
 	}
 	l := &located{file: s.Path}
-	if objects, _ := manifest.Parse(s.Path, string(text)); len(objects) == 1 {
+	if objects, _ := manifest.Parse(s.Path, text); len(objects) == 1 {
 		l.object = objects[0]
 	}
-	contents := &Contents{Files: 1}
-	read, wrong := inventory.Read(text)
+	contents := &Contents{Matched: s.matched()}
+	read, wrong := inventory.Read([]byte(text))
 	if l.take(wrong); len(wrong) > 0 {
 		return contents, l.faults, nil
 	}
 	contents.Map = &Map{Source: Inventory, Rows: []Row{{Name: "architecture", From: "architecture"}}}
 	versions := map[string]string{}
+	var all []map[string][]string
 	for i := range read.Regions {
 		for k := range read.Regions[i].Images {
 			image, at := &read.Regions[i].Images[k], fmt.Sprintf("regions[%d].images[%d]", i, k)
 			facts := factsOf(image)
-			if !s.chosen(facts) {
+			if all = append(all, facts); !s.chosen(facts) {
 				continue
 			}
 			a := Artifact{Image: s.Image, Version: s.Version, Provider: read.Provider, Facts: facts, At: l.place(at)}
@@ -61,8 +61,11 @@ func readInventory(s Source) (*Contents, []Fault, error) {
 		l.fail(field.ErrorTypeInvalid, "regions", "the images are of %s: choose those of one by --match, or say by --version which one it is",
 			words.And(slices.Sorted(maps.Keys(versions))))
 	}
-	if len(contents.Artifacts) == 0 {
-		l.fail(field.ErrorTypeNotFound, "regions", "no image meets all conditions of --match: --match name=* would choose all that have a name")
+	switch {
+	case len(all) == 0:
+		l.fail(field.ErrorTypeRequired, "regions", "the inventory has no images")
+	case len(contents.Artifacts) == 0:
+		return nil, nil, s.noneChosen(all)
 	}
 	return contents, l.faults, nil
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -107,6 +106,9 @@ func readObject(file, text, kind string, into any) *located {
 	switch {
 	case len(problems) > 0:
 		return l
+	case len(objects) == 0:
+		l.fail(field.ErrorTypeRequired, "", "the file is empty: it has to have an object with apiVersion: %s and kind: %s", APIVersion, kind)
+		return l
 	case len(objects) != 1:
 		l.fail(field.ErrorTypeInvalid, "", "the file has %s: it has to have one, with apiVersion: %s and kind: %s",
 			words.Count(len(objects), "document"), APIVersion, kind)
@@ -128,7 +130,11 @@ func readObject(file, text, kind string, into any) *located {
 // take makes faults of what was found at paths of the object.
 func (l *located) take(errs finding.List) {
 	for _, f := range errs {
-		l.fail(f.Type, f.Field, "%s", MessageOf(f.Error))
+		at := f.Field
+		if at == (*field.Path)(nil).String() { // of the whole object
+			at = ""
+		}
+		l.fail(f.Type, at, "%s", MessageOf(f.Error))
 	}
 }
 
@@ -142,13 +148,13 @@ func MessageOf(err *field.Error) string {
 
 // readList reads an ImageList.
 func readList(s Source) (*Contents, []Fault, error) {
-	text, err := os.ReadFile(s.Path)
+	text, err := readFile(s.Path)
 	if err != nil {
 		return nil, nil, err
 	}
 	list := &imageList{}
-	l := readObject(s.Path, string(text), kindList, list)
-	contents := &Contents{Files: 1}
+	l := readObject(s.Path, text, kindList, list)
+	contents := &Contents{}
 	if len(l.faults) > 0 {
 		return contents, l.faults, nil
 	}

@@ -8,7 +8,6 @@ import (
 	_ "embed"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -67,11 +66,11 @@ func GardenLinuxMap() *Map {
 
 // ReadMap reads a map for a kind of source from a file. The error says that it cannot be read.
 func ReadMap(file, kind string) (*Map, []Fault, error) {
-	text, err := os.ReadFile(file)
+	text, err := readFile(file)
 	if err != nil {
 		return nil, nil, err
 	}
-	m, faults := parseMap(file, string(text), kind)
+	m, faults := parseMap(file, text, kind)
 	return m, faults, nil
 }
 
@@ -161,9 +160,16 @@ type Mapped struct {
 	Alone map[string][]string
 }
 
-// Skips reports whether an image is to be left out.
-func (m *Map) Skips(facts map[string][]string) bool {
-	return slices.ContainsFunc(m.Skip, func(when map[string]string) bool { return meets(facts, when) })
+// Skips returns the condition by which an image is to be left out; nil if it is not. Conditions on keys by which the user has chosen images
+// do not count.
+func (m *Map) Skips(facts map[string][]string, matched []string) map[string]string {
+	for _, when := range m.Skip {
+		chosen := slices.ContainsFunc(matched, func(key string) bool { _, named := when[key]; return named })
+		if !chosen && meets(facts, when) {
+			return when
+		}
+	}
+	return nil
 }
 
 func meets(facts map[string][]string, when map[string]string) bool {

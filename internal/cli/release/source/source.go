@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -98,6 +99,40 @@ func (s *Source) chosen(facts map[string][]string) bool {
 	return !slices.ContainsFunc(s.Match, func(m Match) bool { return !fits(facts, m.Key, m.Glob) })
 }
 
+// matched are the keys of the conditions.
+func (s *Source) matched() (keys []string) {
+	for _, m := range s.Match {
+		keys = append(keys, m.Key)
+	}
+	return keys
+}
+
+// noneChosen says that none of several images, by their facts, meets all conditions, and which key none has.
+func (s *Source) noneChosen(all []map[string][]string) error {
+	var known []string
+	for _, facts := range all {
+		known = slices.AppendSeq(known, maps.Keys(facts))
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	for _, m := range s.Match {
+		if !slices.Contains(known, m.Key) {
+			return fmt.Errorf("--match: no image has %s%s; the keys are %s", words.Quoted(m.Key), words.DidYouMean(words.Choice(m.Key, known)), words.And(known))
+		}
+	}
+	return errors.New("no image meets all conditions of --match: --match name=* would choose all that have a name")
+}
+
+// readFile returns what is in a file.
+func readFile(name string) (string, error) {
+	text, err := os.ReadFile(name)
+	var fault *fs.PathError
+	if errors.As(err, &fault) {
+		err = fmt.Errorf("%s: %w", name, fault.Err)
+	}
+	return string(text), err
+}
+
 // Read reads a source. The faults are everything that is wrong with it; with any, the contents are of no use. The error says that a file
 // cannot be read.
 func Read(s Source) (*Contents, []Fault, error) {
@@ -111,16 +146,11 @@ func Read(s Source) (*Contents, []Fault, error) {
 }
 
 // filesIn returns the files of a source with metadata: the one that is named, or those in a folder and below it that are YAML or JSON, by
-// name.
-func filesIn(name string) ([]string, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
+// name. It reports whether it is a folder.
+func filesIn(name string) (files []string, isFolder bool, err error) {
+	if info, err := os.Stat(name); err != nil || !info.IsDir() {
+		return []string{name}, false, nil // who reads it says what is wrong
 	}
-	if !info.IsDir() {
-		return []string{name}, nil
-	}
-	var files []string
 	err = filepath.WalkDir(name, func(file string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)) {
 			files = append(files, file)
@@ -130,7 +160,7 @@ func filesIn(name string) ([]string, error) {
 	if err == nil && len(files) == 0 {
 		err = fmt.Errorf("%s has no YAML or JSON files: name the folder with the metadata of a release", name)
 	}
-	return files, err
+	return files, true, err
 }
 
 // numbers matches a version of two numbers, with or without a suffix.

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// prepare checks whether the repository can be released as a version, and writes what the commit of the release has.
+func prepare(ctx context.Context, o options) error {
+	faults, err := mistakes(ctx, o)
+	if err != nil {
+		return err
+	}
+	all, err := modules(ctx)
+	if err != nil {
+		return err
+	}
+	faults = append(faults, check(all)...)
+	writes := map[string]func(string) (string, error){
+		"CHANGELOG.md": func(text string) (string, error) { return released(text, o.version, o.date) },
+		"VERSION":      func(string) (string, error) { return o.version + "\n", nil },
+	}
+	for _, m := range all {
+		writes[filepath.Join(filepath.FromSlash(m.Folder), "go.mod")] = func(text string) (string, error) { return requiring(m.Folder, text, o.version), nil }
+	}
+	named, err := output(ctx, ".", nil, "git", "grep", "-lE", naming.String(), "--", "docs", ":!docs/releasing.md")
+	if err != nil {
+		return err
+	}
+	for _, file := range strings.Fields(named) {
+		writes[filepath.FromSlash(file)] = func(text string) (string, error) { return naming.ReplaceAllString(text, "${1}v"+o.version), nil }
+	}
+	return write(writes, faults)
+}
+
+// naming matches how documents name the newest release: as an action, as what Go installs, and as what pre-commit gets.
+var naming = regexp.MustCompile(`(uses: capkit/capkit@|/cmd/capkit@|rev: )v[0-9]+[.][0-9]+[.][0-9]+(-[0-9a-z.]+)?`)
+
+// write changes files unless there are faults, or it finds one.
+func write(changes map[string]func(string) (string, error), faults []error) error {
+	var writes []func() error
+	for _, file := range slices.Sorted(maps.Keys(changes)) {
+		write, err := replace(file, changes[file])
+		if err != nil {
+			faults = append(faults, err)
+		}
+		writes = append(writes, write)
+	}
+	if len(faults) > 0 {
+		return errors.Join(faults...)
+	}
+	for _, write := range writes {
+		if err := write(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mistakes returns what is wrong with the version, the date, and the state of the repository.
+func mistakes(ctx context.Context, o options) (faults []error, err error) {
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if _, err := time.Parse(time.DateOnly, o.date); err != nil {
+		fault("date %q: write it as 2026-12-01", o.date)
+	}
+	changed, err := output(ctx, ".", nil, "git", "status", "--porcelain")
+	if err != nil {
+		return nil, err
+	}
+	if changed != "" {
+		fault("the work tree has changes, and a release is of a commit:\n%s", changed)
+	}
+	version, err := semver.StrictNewVersion(o.version)
+	if err != nil || version.Metadata() != "" {
+		fault("version %q: write it as 1.2.3 or 1.2.3-rc.1", o.version)
+		return faults, nil
+	}
+	if version.Major() > 1 {
+		fault("version %s: from 2 on, the paths of all modules end in /v%d", version, version.Major())
+	}
+	text, err := os.ReadFile("VERSION")
+	if err != nil {
+		return nil, err
+	}
+	if current, err := semver.StrictNewVersion(strings.TrimSpace(string(text))); err != nil || version.LessThan(current) {
+		fault("version %s is older than that in VERSION, %s", version, strings.TrimSpace(string(text)))
+	}
+	tags, err := output(ctx, ".", nil, "git", "tag", "--list", "v*")
+	if err != nil {
+		return nil, err
+	}
+	for _, tag := range strings.Fields(tags) {
+		if earlier, err := semver.StrictNewVersion(strings.TrimPrefix(tag, "v")); err == nil && !version.GreaterThan(earlier) {
+			fault("version %s is not newer than %s, which is tagged", version, tag)
+		}
+	}
+	return faults, nil
+}
+
+// next begins the next version: the commit after that of a release.
+func next(ctx context.Context, o options) error {
+	var faults []error
+	if version, err := semver.StrictNewVersion(o.version); err != nil || version.Prerelease() != "dev" {
+		faults = append(faults, fmt.Errorf("the next version, %q: write it as 1.3.0-dev", o.version))
+	}
+	all, err := modules(ctx)
+	if err != nil {
+		return err
+	}
+	// The modules of this repository require each other as they did before the release.
+	changes := map[string]func(string) (string, error){
+		"CHANGELOG.md": begun,
+		"VERSION":      func(string) (string, error) { return o.version + "\n", nil },
+	}
+	for _, file := range append(goModsOf(all), programs+"/go.sum") {
+		earlier, err := output(ctx, ".", nil, "git", "show", "HEAD~1:"+file)
+		if err != nil {
+			return err
+		}
+		changes[filepath.FromSlash(file)] = func(string) (string, error) { return earlier + "\n", nil }
+	}
+	return write(changes, faults)
+}
+
+func goModsOf(all []module) (files []string) {
+	for _, m := range all {
+		files = append(files, strings.TrimPrefix(m.Folder+"/go.mod", "./"))
+	}
+	return files
+}

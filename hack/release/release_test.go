@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestChangelog(t *testing.T) {
+	const head, earlier = "# Changelog\n\n", "\n## [0.1.0] - 2026-11-28\n\n### Added\n\n- All.\n"
+	for name, tc := range map[string]struct{ section, want string }{
+		"new things":                     {"### Added\n\n- A command.\n", ""},
+		"changes, and what to do":        {"### Upgrade\n\n- Read.\n\n### Changed\n\n- A flag.\n", ""},
+		"changes, and not what to do":    {"### Changed\n\n- A flag.\n", `something has changed, and "### Upgrade" does not say what to do`},
+		"something goes":                 {"### Removed\n\n- A flag.\n", `something has changed, and "### Upgrade" does not say what to do`},
+		"nothing":                        {"", "nothing is unreleased: say what is new"},
+		"headings, and nothing below it": {"### Added\n", "nothing is unreleased: say what is new"},
+	} {
+		text, err := released(head+"## [Unreleased]\n\n"+tc.section+earlier, "0.2.0", "2026-12-01")
+		if got := message(err); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+		if want := head + "## [0.2.0] - 2026-12-01\n\n" + tc.section + earlier; tc.want == "" && text != want {
+			t.Errorf("%s: %s", name, cmp.Diff(want, text))
+		}
+	}
+	_, err := released(head+earlier, "0.1.0", "2026-12-01")
+	if got, want := message(err), "there is a section 0.1.0 already\nthere is no \"## [Unreleased]\""; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	text, err := begun(head + earlier[1:])
+	if want := head + "## [Unreleased]\n" + earlier; err != nil || text != want {
+		t.Errorf("%v: %s", err, cmp.Diff(want, text))
+	}
+	if _, err := begun(text); err == nil {
+		t.Error("it is begun twice")
+	}
+}
+
+// message is that of an error; empty if there is none.
+func message(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func TestModulesThatNobodyWouldGetAsTheyAre(t *testing.T) {
+	of := func(folder, path string) module {
+		m := module{Folder: folder}
+		m.Module.Path = path
+		return m
+	}
+	root, hack, moved, cmd := of(".", own), of("hack", own+"/hack"), of("pkg/cli", own+"/cli"), of("cmd", own+"/cmd")
+	cmd.Require = append(cmd.Require, struct{ Path, Version string }{own + "/hack", placeholder}, struct{ Path, Version string }{"example.com/a", placeholder})
+	var fork struct {
+		Old, New struct{ Path, Version string }
+	}
+	fork.Old.Path, fork.New.Path = "example.com/a", "example.com/b"
+	cmd.Replace, hack.Replace = append(cmd.Replace, fork), append(hack.Replace, fork)
+	want := `pkg/cli/go.mod: the module is github.com/capkit/capkit/cli, and must be github.com/capkit/capkit/pkg/cli to be found there
+cmd/go.mod: it replaces example.com/a, which those who require it do not get
+cmd/go.mod: it requires github.com/capkit/capkit/hack, which is not published
+cmd/go.mod: it requires example.com/a v0.0.0-00010101000000-000000000000, a version that there is not`
+	if diff := cmp.Diff(want, message(errors.Join(check([]module{root, hack, moved, cmd})...))); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"v1.2.3", "pkg/cli/v1.2.3", "cmd/v1.2.3"}, tags([]module{root, hack, moved, cmd}, "1.2.3")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRequiring(t *testing.T) {
+	const mod = `module github.com/capkit/capkit/cmd
+
+go 1.26.5
+
+require (
+	github.com/capkit/capkit v0.0.0-00010101000000-000000000000
+	github.com/capkit/capkit/pkg/cli v0.0.0-00010101000000-000000000000 // indirect
+	github.com/capkit/capkitten v1.0.0
+)
+
+require github.com/capkit/capkit/internal/cli v0.0.0-00010101000000-000000000000
+`
+	const rest = `
+// A comment on exclusions.
+exclude (
+	example.com/a v1.0.0
+	example.com/a v1.1.0
+)
+
+exclude example.com/b v1.0.0
+
+replace (
+	github.com/capkit/capkit => ..
+	github.com/capkit/capkit/pkg/cli => ../pkg/cli
+)
+`
+	want := strings.NewReplacer("capkit/capkit v0.0.0-00010101000000-000000000000", "capkit/capkit v1.2.3",
+		"pkg/cli v0.0.0-00010101000000-000000000000", "pkg/cli v1.2.3", "internal/cli v0.0.0-00010101000000-000000000000", "internal/cli v1.2.3").Replace(mod)
+	if diff := cmp.Diff(want, requiring("cmd", mod+rest, "1.2.3")); diff != "" {
+		t.Errorf("that of the programs: %s", diff)
+	}
+	if diff := cmp.Diff(want+rest, requiring("pkg/admission", mod+rest, "1.2.3")); diff != "" {
+		t.Errorf("another one: %s", diff)
+	}
+}
+
+// Notes are read where there are no files.
+func TestAbsolute(t *testing.T) {
+	got := absolute("[a](docs/a.md#b), [c](https://example.com/c), (d)\n", "1.2.3")
+	if want := "[a](https://github.com/capkit/capkit/blob/v1.2.3/docs/a.md#b), [c](https://example.com/c), (d)\n"; got != want {
+		t.Error(got)
+	}
+}
+
+// Lines stand where go mod tidy puts them.
+func TestSums(t *testing.T) {
+	got := summed("github.com/a/a v1.0.0 h1:a\ngithub.com/capkit/capkitten v1.0.0 h1:b\n", []string{
+		"github.com/capkit/capkit/pkg/cli v1.2.3 h1:c", "github.com/capkit/capkit v1.2.3 h1:d", "github.com/capkit/capkit v1.2.3/go.mod h1:e",
+	})
+	want := "github.com/a/a v1.0.0 h1:a\ngithub.com/capkit/capkit v1.2.3 h1:d\ngithub.com/capkit/capkit v1.2.3/go.mod h1:e\n" +
+		"github.com/capkit/capkit/pkg/cli v1.2.3 h1:c\ngithub.com/capkit/capkitten v1.0.0 h1:b\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

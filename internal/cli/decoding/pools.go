@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package decoding
+
+import (
+	"regexp"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/strictjson"
+)
+
+var (
+	// poolVolume matches the paths of the sizes of a worker pool's volumes.
+	poolVolume = regexp.MustCompile(`^spec\.provider\.workers\[\d+\]\.(volume|dataVolumes\[\d+\])\.size$`)
+	// poolMachine matches the paths of what belongs to a worker pool's machine, where it is given beside that.
+	poolMachine = regexp.MustCompile(`^spec\.provider\.workers\[\d+\]\.(image|type|architecture)$`)
+	// gibibytes matches numbers that are sizes of volumes if the unit is missing.
+	gibibytes = regexp.MustCompile(`^[1-9]\d{0,4}$`)
+)
+
+// inPool puts what the decoder says about a worker pool into the words of Shoots. It is nil if it has no better ones.
+func inPool(err *field.Error) *field.Error {
+	said := *err
+	value, _ := err.BadValue.(string)
+	switch {
+	case err.Origin == strictjson.OriginUnknownField && poolMachine.MatchString(err.Field):
+		said.Detail = "unknown field " + poolMachine.FindStringSubmatch(err.Field)[1] + "; it belongs under machine"
+	case err.Origin != strictjson.OriginFieldType || !poolVolume.MatchString(err.Field) || value == "":
+		return nil
+	case gibibytes.MatchString(value):
+		said.Detail = "expected a quantity with a unit, got a number; write " + value + "Gi"
+	default:
+		said.Detail = "expected a quantity with a unit; write one such as 20Gi"
+	}
+	return &said
+}

@@ -1,0 +1,422 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package lsp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+
+	"github.com/capkit/capkit/internal/cli/checks"
+	"github.com/capkit/capkit/internal/cli/lsp/text"
+	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/versions"
+)
+
+// choice is something that can be written at a place.
+type choice struct {
+	name, detail string
+	deprecated   bool
+}
+
+func (s *server) completion(ctx context.Context, p placeParams) (any, error) {
+	a, err := s.at(ctx, p)
+	if a == nil {
+		return nil, err
+	}
+	items := []completionItem{}
+	switch a.Role {
+	case text.Comment:
+		items = a.rules()
+	case text.Key:
+		for i, c := range a.keys() {
+			c.name += a.colon()
+			items = append(items, a.item(i, c, kindProperty, c.name, a.Start, a.End))
+		}
+	case text.Value:
+		for i, c := range a.values() {
+			written := scalar(c.name)
+			if a.wantsList() {
+				written = "[" + written + "]"
+			}
+			items = append(items, a.item(i, c, kindEnum, a.blank()+written, a.Start, a.End))
+		}
+	}
+	return map[string]any{"isIncomplete": false, "items": items}, nil
+}
+
+// item returns the completion of what is between two offsets.
+func (a *asked) item(i int, c choice, kind int, written string, start, end int) completionItem {
+	item := completionItem{
+		Label: strings.TrimSuffix(c.name, ": "), Kind: kind, Detail: c.detail, SortText: fmt.Sprintf("%05d", i),
+		TextEdit: textEdit{a.known.span(a.Outline, start, end), written},
+	}
+	if c.deprecated {
+		item.Tags = []int{tagDeprecated}
+	}
+	return item
+}
+
+// colon is what a key needs that is written at the place.
+func (a *asked) colon() string {
+	if a.Node != nil && a.Node.Key != "" {
+		return ""
+	}
+	return ": "
+}
+
+// blank is the blank that a value needs which follows a colon or a dash at once.
+func (a *asked) blank() string {
+	if a.Start > 0 && strings.IndexByte(":-", a.String()[a.Start-1]) >= 0 {
+		return " "
+	}
+	return ""
+}
+
+// wantsList reports whether a value stands where a list belongs.
+func (a *asked) wantsList() bool {
+	return a.capability() != "" && !strings.HasSuffix(a.slot, "[]")
+}
+
+// notText matches what YAML takes for something else than a text, unless it is quoted.
+var notText = regexp.MustCompile(`^(?:[-+]?[0-9][0-9_]*(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|0[xo][0-9a-fA-F]+|[0-9]{4}-[0-9]{2}-[0-9]{2}.*|` +
+	`(?i:true|false|yes|no|on|off|null|y|n)|~|[^A-Za-z0-9_./].*|.*(?:: | #|[,\[\]{}]).*|.*:|)$`)
+
+// scalar returns a text as YAML has it.
+func scalar(s string) string {
+	if notText.MatchString(s) {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+// keys returns the keys that the mapping at the place does not have yet.
+func (a *asked) keys() (choices []choice) {
+	if !capabilitiesSlot.MatchString(a.slot) {
+		return nil
+	}
+	for _, c := range a.capabilities() {
+		there := slices.ContainsFunc(a.Parent.Nodes, func(n *text.Node) bool { return n.Key == c.name && n != a.Node })
+		if !there {
+			choices = append(choices, c)
+		}
+	}
+	return choices
+}
+
+// capabilities are those of the profile and, in the provider config, those of Gardener.
+func (a *asked) capabilities() (choices []choice) {
+	for _, d := range a.spec().MachineCapabilities {
+		choices = append(choices, choice{name: d.Name, detail: strings.Join(d.Values, ", ")})
+	}
+	if strings.HasPrefix(a.slot, "spec.providerConfig.") || strings.HasPrefix(a.slot, "spec.machineCapabilities") {
+		for _, d := range capability.Reserved() {
+			if !slices.ContainsFunc(choices, func(c choice) bool { return c.name == d.Name }) {
+				choices = append(choices, choice{name: d.Name, detail: "Gardener's own: " + strings.Join(d.Values, ", ")})
+			}
+		}
+	}
+	return choices
+}
+
+// valuesOf returns the values of a capability that the list at the place does not have yet.
+func (a *asked) valuesOf(name string) (choices []choice) {
+	list := a.Parent
+	if a.Node != nil && !a.Node.Item {
+		list = a.Node
+	}
+	for _, d := range append(a.spec().MachineCapabilities, definitions()...) {
+		if d.Name != name {
+			continue
+		}
+		for i, value := range d.Values {
+			if !slices.ContainsFunc(list.Nodes, func(n *text.Node) bool { return n.Value == value && n != a.Node }) {
+				choices = append(choices, choice{name: value, detail: fmt.Sprintf("%s, preference %d of %d", name, i+1, len(d.Values))})
+			}
+		}
+		return choices
+	}
+	return nil
+}
+
+// definitions are the capabilities that everybody knows.
+func definitions() []v1beta1.CapabilityDefinition {
+	all := []v1beta1.CapabilityDefinition{{Name: capability.Architecture, Values: v1beta1constants.ValidArchitectures}}
+	for _, d := range capability.Reserved() {
+		all = append(all, v1beta1.CapabilityDefinition{Name: d.Name, Values: d.Values})
+	}
+	return all
+}
+
+// byName makes choices of things that have names.
+func byName[T any](things []T, of func(*T) choice) (choices []choice) {
+	for i := range things {
+		if c := of(&things[i]); c.name != "" {
+			choices = append(choices, c)
+		}
+	}
+	return choices
+}
+
+func regionsOf(a *asked) []choice {
+	return byName(a.spec().Regions, func(r *v1beta1.Region) choice { return choice{name: r.Name} })
+}
+
+func typesOf(a *asked) []choice {
+	return byName(a.spec().MachineTypes, func(t *v1beta1.MachineType) choice {
+		c := choice{name: t.Name}
+		if t.Architecture != nil {
+			c.detail = *t.Architecture
+		}
+		if t.Usable != nil && !*t.Usable {
+			c.detail, c.deprecated = "not usable for new worker pools", true
+		}
+		return c
+	})
+}
+
+func imagesOf(a *asked) []choice {
+	return byName(a.spec().MachineImages, func(m *v1beta1.MachineImage) choice { return choice{name: m.Name} })
+}
+
+func architectures(*asked) (choices []choice) {
+	for _, name := range v1beta1constants.ValidArchitectures {
+		choices = append(choices, choice{name: name})
+	}
+	return choices
+}
+
+func profiles(a *asked) []choice {
+	if kindOf(a.object) == "Shoot" && a.object.Text("spec", "cloudProfile", "kind") == "NamespacedCloudProfile" {
+		namespace := a.object.Text("metadata", "namespace")
+		var own []choice
+		for _, s := range a.known.given.Namespaced.All {
+			if s.Manifest.Namespace == namespace {
+				own = append(own, choice{name: s.Manifest.Name, detail: s.Manifest.File})
+			}
+		}
+		return own
+	}
+	var all []choice
+	for _, s := range a.known.given.Profiles.All {
+		all = append(all, choice{name: s.Name, detail: a.known.short(s.Manifest.File)})
+	}
+	return all
+}
+
+func kinds(names ...string) func(*asked) []choice {
+	return func(*asked) (choices []choice) {
+		for _, name := range names {
+			choices = append(choices, choice{name: name})
+		}
+		return choices
+	}
+}
+
+// zonesOf returns the zones of the region of a Shoot.
+func zonesOf(a *asked) (choices []choice) {
+	for _, r := range a.spec().Regions {
+		if r.Name == a.object.Text("spec", "region") {
+			for _, zone := range r.Zones {
+				choices = append(choices, choice{name: zone.Name})
+			}
+		}
+	}
+	return choices
+}
+
+// sibling returns the scalar of another key of the mapping that the place is in.
+func (a *asked) sibling(key string) string {
+	if a.Node != nil {
+		return a.Node.Parent.Text(key)
+	}
+	return a.Parent.Text(key)
+}
+
+// imageVersions returns the versions of the image of a worker pool, or of an entry of a provider config.
+func imageVersions(a *asked) []choice {
+	name := a.sibling("name")
+	if strings.HasPrefix(a.slot, "spec.providerConfig.") && a.Node != nil {
+		name = a.Node.Up(3).Text("name")
+	}
+	for _, image := range a.spec().MachineImages {
+		if image.Name == name {
+			var all []v1beta1.ExpirableVersion
+			for _, v := range image.Versions {
+				all = append(all, v.ExpirableVersion)
+			}
+			return ranked(all)
+		}
+	}
+	return nil
+}
+
+func kubernetesVersions(a *asked) []choice { return ranked(a.spec().Kubernetes.Versions) }
+
+// ranked returns versions with their classification: the supported ones first, the newest of each first.
+func ranked(all []v1beta1.ExpirableVersion) []choice {
+	order := []v1beta1.VersionClassification{
+		v1beta1.ClassificationSupported, v1beta1.ClassificationPreview, v1beta1.ClassificationDeprecated, v1beta1.ClassificationExpired,
+	}
+	rank := func(v v1beta1.ExpirableVersion) int {
+		if versions.Expired(v) {
+			return len(order)
+		}
+		if i := slices.Index(order, versions.Classification(v)); i >= 0 {
+			return i
+		}
+		return 0
+	}
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b v1beta1.ExpirableVersion) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), newer(a.Version, b.Version))
+	})
+	return byName(all, func(v *v1beta1.ExpirableVersion) choice {
+		c := choice{name: v.Version, detail: string(versions.Classification(*v)), deprecated: rank(*v) > 1}
+		switch expiry := versions.ExpiryOf(*v); {
+		case versions.Expired(*v):
+			c.detail = "expired"
+		case expiry != nil:
+			c.detail = strings.TrimPrefix(c.detail+", expires on "+versions.Date(expiry.UTC()), ", ")
+		}
+		return c
+	})
+}
+
+// newer orders versions from the newest on. What is no version comes last.
+func newer(a, b string) int {
+	x, errOfX := semver.NewVersion(a)
+	y, errOfY := semver.NewVersion(b)
+	switch {
+	case errOfX == nil && errOfY == nil:
+		return y.Compare(x)
+	case errOfX == nil:
+		return -1
+	case errOfY == nil:
+		return 1
+	}
+	return strings.Compare(b, a)
+}
+
+// bySlot has what can be written where, by slot.
+var bySlot = map[string]func(*asked) []choice{
+	"kind": kinds("CloudProfile", "NamespacedCloudProfile", "Shoot"),
+
+	"spec.machineTypes[].architecture":                       architectures,
+	"spec.machineImages[].versions[].architectures[]":        architectures,
+	"spec.provider.workers[].machine.architecture":           architectures,
+	"spec.regions[].zones[].unavailableMachineTypes[]":       typesOf,
+	"spec.parent.name":                                       profiles,
+	"spec.parent.kind":                                       kinds("CloudProfile"),
+	"spec.machineCapabilities[].name":                        func(a *asked) []choice { return named(definitions()) },
+	"spec.providerConfig.machineImages[].name":               imagesOf,
+	"spec.providerConfig.machineImages[].versions[].version": imageVersions,
+
+	"spec.cloudProfile.name":                          profiles,
+	"spec.cloudProfileName":                           profiles,
+	"spec.cloudProfile.kind":                          kinds("CloudProfile", "NamespacedCloudProfile"),
+	"spec.region":                                     regionsOf,
+	"spec.kubernetes.version":                         kubernetesVersions,
+	"spec.provider.workers[].kubernetes.version":      kubernetesVersions,
+	"spec.provider.workers[].zones[]":                 zonesOf,
+	"spec.provider.workers[].machine.type":            typesOf,
+	"spec.provider.workers[].machine.image.name":      imagesOf,
+	"spec.provider.workers[].machine.image.version":   imageVersions,
+	"spec.maintenance.autoUpdate.machineImageVersion": kinds("true", "false"),
+}
+
+func named(definitions []v1beta1.CapabilityDefinition) []choice {
+	return byName(definitions, func(d *v1beta1.CapabilityDefinition) choice {
+		return choice{name: d.Name, detail: strings.Join(d.Values, ", ")}
+	})
+}
+
+// regionSlot matches where a provider config names a region.
+var regionSlot = regexp.MustCompile(`^spec\.providerConfig\..*(\bregion|\bregions\[\]|\bregions\[\]\.name)$`)
+
+// values returns what can be written at the place.
+func (a *asked) values() []choice {
+	if of := bySlot[a.slot]; of != nil {
+		return of(a)
+	}
+	if name := a.capability(); name != "" {
+		return a.valuesOf(name)
+	}
+	if a.slot == "spec.machineCapabilities[].values[]" {
+		name := a.Parent.Parent.Text("name")
+		for _, d := range definitions() {
+			if d.Name == name {
+				return a.valuesOf(name)
+			}
+		}
+	}
+	if regionSlot.MatchString(a.slot) {
+		return regionsOf(a)
+	}
+	return nil
+}
+
+// ignoring matches a comment up to the rules that it names.
+var ignoring = regexp.MustCompile(`^#+\s*` + manifest.Mark + `\s*ignore[\s,]+`)
+
+// word matches the end of a name.
+var word = regexp.MustCompile(`[\w-]*$`)
+
+// rules completes a comment that silences: its mark, or its rules.
+func (a *asked) rules() (items []completionItem) {
+	comment, written := a.String()[a.Start:a.End], a.String()[a.Start:a.offset]
+	if !ignoring.MatchString(written) {
+		beginning := strings.TrimLeft(strings.TrimLeft(written, "#"), " ")
+		mark := manifest.Mark + "ignore "
+		if !strings.HasPrefix(mark, beginning) {
+			return []completionItem{}
+		}
+		start := a.offset - len(beginning)
+		return []completionItem{a.item(0, choice{name: manifest.Mark + "ignore", detail: "silence findings of a rule in this line, or in the next one"}, kindValue,
+			mark, start, a.End)}
+	}
+	if strings.Contains(strings.TrimPrefix(written, ignoring.FindString(written)), ":") { // in the reason
+		return []completionItem{}
+	}
+	start := a.offset - len(word.FindString(written))
+	end := a.offset + len(regexp.MustCompile(`^[\w-]*`).FindString(comment[a.offset-a.Start:]))
+	here := a.found()
+	found := checks.Completions(a.known.rules, checks.Unsilenceable(a.known.rules))
+	slices.SortStableFunc(found, func(x, y string) int { return cmp.Compare(here[ruleIn(y)], here[ruleIn(x)]) })
+	for i, c := range found {
+		name, means, _ := strings.Cut(c, "\t")
+		after := ""
+		if !strings.Contains(comment[end-a.Start:], ":") {
+			after = ": "
+		}
+		items = append(items, a.item(i, choice{name: name, detail: means}, kindEnum, name+after, start, end))
+	}
+	return items
+}
+
+func ruleIn(completion string) string {
+	name, _, _ := strings.Cut(completion, "\t")
+	return name
+}
+
+// found counts the findings of each rule in the document.
+func (a *asked) found() map[string]int {
+	counts := map[string]int{}
+	for i := range a.known.all {
+		if f := &a.known.all[i]; f.File == a.doc.name {
+			counts[f.Rule]++
+		}
+	}
+	return counts
+}

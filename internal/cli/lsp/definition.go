@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package lsp
+
+import (
+	"context"
+	"strings"
+
+	"github.com/capkit/capkit/internal/cli/lsp/text"
+)
+
+func (s *server) definition(ctx context.Context, p placeParams) (any, error) {
+	a, err := s.at(ctx, p)
+	if a == nil || a.Node == nil {
+		return nil, err
+	}
+	locations := []location{}
+	for _, target := range a.targets() {
+		locations = append(locations, location{target.uri, a.known.span(target.Outline, target.node.Start, max(target.node.KeyEnd, target.node.ValueEnd))})
+	}
+	return locations, nil
+}
+
+// target is a node somewhere.
+type target struct {
+	*placed
+	node *text.Node
+}
+
+// targets returns where the editor goes from the place: the best place first.
+func (a *asked) targets() (all []target) {
+	here := &placed{a.doc.uri, a.Outline}
+	add := func(in *placed, n *text.Node) {
+		if in != nil && n != nil {
+			all = append(all, target{in, n})
+		}
+	}
+	slot := a.nodeSlot()
+	switch {
+	case a.Role == text.Key && capabilitiesSlot.MatchString(a.slot), a.capability() != "" && imagesSlot.find(slot) == "":
+		name := a.capability()
+		if a.Role == text.Key {
+			name = a.Node.Key
+		}
+		for _, in := range a.profileObjects() {
+			add(in.placed, entry(in.node.Items("spec", "machineCapabilities"), "name", name))
+		}
+	case imagesSlot.find(slot) != "":
+		add(here, a.otherHalf())
+	case slot == "spec.cloudProfile.name", slot == "spec.cloudProfileName", slot == "spec.parent.name":
+		kind, name := a.profileName()
+		if slot == "spec.parent.name" {
+			kind, name = "CloudProfile", a.Node.Value
+		}
+		in, object := a.place(kind, a.object.Text("metadata", "namespace"), name)
+		add(in, object.Child("metadata", "name"))
+	default:
+		for _, in := range a.profileObjects() {
+			add(in.placed, a.inProfile(in.node, slot))
+		}
+	}
+	return all
+}
+
+// profileObjects returns the objects that make the profile that the place is about: itself, or that of a Shoot, and its parent.
+func (a *asked) profileObjects() (all []target) {
+	add := func(in *placed, object *text.Node) *text.Node {
+		if object != nil {
+			all = append(all, target{in, object})
+		}
+		return object
+	}
+	var own *text.Node
+	switch kindOf(a.object) {
+	case "CloudProfile", "NamespacedCloudProfile":
+		own = add(&placed{a.doc.uri, a.Outline}, a.object)
+	default:
+		kind, name := a.profileName()
+		own = add(a.place(kind, a.object.Text("metadata", "namespace"), name))
+	}
+	if own != nil && kindOf(own) == "NamespacedCloudProfile" {
+		add(a.place("CloudProfile", "", own.Text("spec", "parent", "name")))
+	}
+	return all
+}
+
+// inProfile returns what the value at the place names in a profile; nil if that does not have it.
+func (a *asked) inProfile(profile *text.Node, slot string) *text.Node {
+	value := a.Node.Value
+	switch {
+	case slot == "spec.provider.workers[].machine.type", slot == "spec.regions[].zones[].unavailableMachineTypes[]":
+		return entry(profile.Items("spec", "machineTypes"), "name", value)
+	case slot == "spec.region", regionSlot.MatchString(slot):
+		return entry(profile.Items("spec", "regions"), "name", value)
+	case slot == "spec.provider.workers[].zones[]":
+		region := entry(profile.Items("spec", "regions"), "name", a.object.Text("spec", "region"))
+		return entry(region.Up(1).Items("zones"), "name", value)
+	case slot == "spec.provider.workers[].machine.image.name":
+		return entry(profile.Items("spec", "machineImages"), "name", value)
+	case slot == "spec.provider.workers[].machine.image.version":
+		image := entry(profile.Items("spec", "machineImages"), "name", a.sibling("name"))
+		return entry(image.Up(1).Items("versions"), "version", value)
+	case slot == "spec.kubernetes.version", slot == "spec.provider.workers[].kubernetes.version":
+		return entry(profile.Items("spec", "kubernetes", "versions"), "version", value)
+	}
+	return nil
+}
+
+// entry returns the member of the entry of a list that has a value; nil if none has.
+func entry(list []*text.Node, key, value string) *text.Node {
+	for _, item := range list {
+		if child := item.Child(key); child != nil && child.Value == value && value != "" {
+			return child
+		}
+	}
+	return nil
+}
+
+// prefixes is a list of beginnings.
+type prefixes []string
+
+// find returns the one that a text begins with; empty if there is none.
+func (p prefixes) find(s string) string {
+	for _, prefix := range p {
+		if strings.HasPrefix(s, prefix) {
+			return prefix
+		}
+	}
+	return ""
+}
+
+// imagesSlot are the two lists of images of a profile.
+var imagesSlot = prefixes{"spec.providerConfig.machineImages", "spec.machineImages"}
+
+// otherHalf returns what the provider config has of a flavor, a version or an image of core, or the other way round: the same flavor, or
+// else the version, or else the image. It is nil if there is not even that.
+func (a *asked) otherHalf() *text.Node {
+	var image, version, flavor *text.Node
+	for n := a.Node; n != nil && n != a.object; n = n.Parent {
+		if !n.Item {
+			continue
+		}
+		switch n.Parent.Key {
+		case "capabilityFlavors":
+			flavor = n
+		case "versions":
+			version = n
+		case "machineImages":
+			image = n
+		}
+	}
+	other := a.object.Child("spec", "providerConfig")
+	if imagesSlot.find(a.nodeSlot()) == imagesSlot[0] {
+		other = a.object.Child("spec")
+	}
+	if image == nil || other == nil {
+		return nil
+	}
+	name := entry(other.Items("machineImages"), "name", image.Text("name"))
+	if name == nil || version == nil {
+		return name
+	}
+	at := entry(name.Parent.Items("versions"), "version", version.Text("version"))
+	if at == nil || flavor == nil {
+		if at == nil {
+			return name
+		}
+		return at
+	}
+	for _, f := range at.Parent.Items("capabilityFlavors") {
+		if sameCapabilities(capabilitiesOf(f), capabilitiesOf(flavor)) {
+			return f
+		}
+	}
+	return at
+}

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package lsp_test
+
+import (
+	"strings"
+	"testing"
+)
+
+const broken = "broken/region-unknown.yaml"
+
+// What is reported is what lint reports, at the place as the editor counts it; it is gone when it is repaired.
+func TestDiagnosticsFollowTheText(t *testing.T) {
+	text := example(t, broken)
+	e := begin(t, map[string]string{"profile.yaml": text})
+	e.open("profile.yaml", text)
+	found := e.codes("profile.yaml", "region-unknown")[0]
+	at := of(t, text, "name: eurpoe", 0)
+	want := span{position{at.Line, at.Character - 1}, position{at.Line, at.Character - 1 + len("name: eurpoe")}}
+	if found.Range != want || found.Severity != 2 || found.Source != "capkit" || !strings.Contains(found.Message, "eurpoe") ||
+		found.CodeDescription.Href != "https://github.com/capkit/capkit/blob/main/docs/rules.md#region-unknown" {
+		t.Errorf("%+v, not at %+v", found, want)
+	}
+	e.change("profile.yaml", map[string]any{
+		"range": span{position{at.Line, at.Character + 5}, position{at.Line, at.Character + 11}}, "text": "europe2",
+	})
+	if message := e.codes("profile.yaml", "region-unknown")[0].Message; !strings.Contains(message, "europe2") {
+		t.Error(message)
+	}
+	e.change("profile.yaml", strings.ReplaceAll(text, "          - name: eurpoe # misspelt, or left over\n            id: 1234-amd64-virt\n", ""))
+	e.codes("profile.yaml")
+	if status := e.end(); status != 0 || e.stderr.String() != "" {
+		t.Errorf("status %d, %s", status, e.stderr)
+	}
+}
+
+// Objects see each other across files, whether these are open or not, and as they are in the editor.
+func TestFilesOfTheWorkspaceSeeEachOther(t *testing.T) {
+	profile, shoot := example(t, "cloudprofile.yaml"), example(t, "shoot.yaml")
+	e := begin(t, map[string]string{"profiles/profile.yaml": profile, "shoots/shoot.yaml": shoot, "other.yaml": "a: [\n"})
+	e.open("profiles/profile.yaml", profile)
+	e.codes("profiles/profile.yaml")
+	e.change("profiles/profile.yaml", strings.ReplaceAll(profile, "\n  name: ", "\n  name: other-"))
+	missing := func() bool {
+		d := e.told["shoots/shoot.yaml"]
+		return len(d.List) == 1 && d.List[0].Code == "profile-missing"
+	}
+	e.until("the Shoot has lost its profile", missing)
+	e.change("profiles/profile.yaml", profile)
+	e.until("the Shoot has it again", func() bool { return len(e.told["shoots/shoot.yaml"].List) == 0 })
+	e.closeFile("profiles/profile.yaml")
+	e.open("shoots/shoot.yaml", shoot)
+	e.codes("shoots/shoot.yaml")
+	// The file changes beside the editor.
+	e.write("profiles/profile.yaml", strings.ReplaceAll(profile, "\n  name: ", "\n  name: other-"))
+	e.tell("workspace/didChangeWatchedFiles", map[string]any{"changes": []any{}})
+	e.codes("shoots/shoot.yaml", "profile-missing")
+}
+
+// An object that is described twice is told where the other one is.
+func TestDuplicatesAreRelated(t *testing.T) {
+	profile := example(t, "cloudprofile.yaml")
+	e := begin(t, map[string]string{"a.yaml": profile, "b.yaml": profile})
+	e.open("b.yaml", profile)
+	found := e.codes("b.yaml", "object-duplicate")[0]
+	if len(found.Related) != 1 || found.Related[0].Location.URI != e.uri("a.yaml") || strings.Contains(found.Message, e.folder) {
+		t.Errorf("%+v", found)
+	}
+	e.closeFile("b.yaml")
+	e.until("nothing is open, and nothing reported", func() bool { return len(e.told["b.yaml"].List) == 0 })
+}
+
+// The settings of a folder count for what is in it, and what is wrong with them is said there.
+func TestSettingsCount(t *testing.T) {
+	text := example(t, broken)
+	settings := "disable:\n- rule: region-unknown\n  reason: it opens in May\n"
+	e := begin(t, map[string]string{"live/p.yaml": text, "live/.capkit.yaml": settings, "dev/p.yaml": text})
+	e.open("live/p.yaml", text)
+	e.open("dev/p.yaml", text)
+	e.codes("live/p.yaml")
+	e.codes("dev/p.yaml", "region-unknown") // another landscape, so no duplicate either
+	e.write("live/.capkit.yaml", strings.Replace(settings, "rule: region-unknown", "rule: region-unknwon", 1))
+	e.tell("workspace/didChangeWatchedFiles", map[string]any{"changes": []any{}})
+	e.codes("live/p.yaml", "region-unknown")
+	e.until("the settings have an error", func() bool {
+		d := e.told["live/.capkit.yaml"].List
+		return len(d) == 1 && d[0].Range.Start.Line == 1 && strings.Contains(d[0].Message, "region-unknwon")
+	})
+}
+
+// What is half written, or no YAML at all, is reported and stops nothing.
+func TestWhatCannotBeRead(t *testing.T) {
+	text := example(t, broken)
+	for name, tc := range map[string]struct {
+		text string
+		want []string
+	}{
+		"half a line": {text[:strings.Index(text, "machineImages:")+4], nil},
+		"brackets":    {strings.Replace(text, "[amd64, arm64]", "[amd64, arm64", 1), nil},
+		"a tab":       {strings.Replace(text, "  type: openstack", "\ttype: openstack", 1), nil},
+		"binary":      {"\x00\x01\x02\ufffd" + text, nil},
+		"nothing":     {"", []string{}},
+		"foreign":     {"a: b\n", []string{}},
+		"CRLF":        {strings.ReplaceAll(text, "\n", "\r\n"), []string{"region-unknown"}},
+		"BOM":         {"\ufeff" + text, []string{"region-unknown"}},
+		"CR":          {strings.ReplaceAll(text, "\n", "\r"), []string{"region-unknown"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := begin(t, map[string]string{})
+			e.open("p.yaml", tc.text)
+			if tc.want == nil {
+				e.until("an error is reported", func() bool { d := e.told["p.yaml"].List; return len(d) > 0 && d[0].Severity == 1 })
+			} else {
+				e.codes("p.yaml", tc.want...)
+			}
+			_ = e.hover("p.yaml", position{0, 3})
+			_ = e.complete("p.yaml", position{2, 2})
+			_ = e.complete("p.yaml", position{1 << 30, 1 << 30})
+			_ = e.leads("p.yaml", position{4, 9})
+			_ = e.actions("p.yaml", 0)
+			e.change("p.yaml", text)
+			e.codes("p.yaml", "region-unknown")
+			if status := e.end(); status != 0 || e.stderr.String() != "" {
+				t.Errorf("status %d, %s", status, e.stderr)
+			}
+		})
+	}
+}
+
+// Positions count what the editor counts.
+func TestPositionsAreThoseOfTheEditor(t *testing.T) {
+	text := strings.Replace(example(t, broken), "- name: eurpoe #", "- {id: \"𝄞ä\", name: eurpoe} #", 1)
+	text = strings.Replace(text, "left over\n            id: 1234-amd64-virt\n", "left over\n", 1)
+	for encoding, want := range map[string]int{"utf-16": len(`          - {id: "##ä", `) - 1, "utf-8": len(`          - {id: "𝄞ä", `)} {
+		e := beginWith(t, map[string]string{}, map[string]any{"general": map[string]any{"positionEncodings": []string{encoding}}})
+		e.open("p.yaml", text)
+		e.until("region-unknown is there", func() bool {
+			for _, d := range e.told["p.yaml"].List {
+				if d.Code == "region-unknown" {
+					return d.Range.Start.Character == want
+				}
+			}
+			return false
+		})
+		if got := e.answer["capabilities"].(map[string]any)["positionEncoding"]; got != encoding {
+			t.Errorf("%s: %v", encoding, got)
+		}
+	}
+}
+
+// An editor that can is asked to watch files.
+func TestFilesAreWatched(t *testing.T) {
+	e := beginWith(t, map[string]string{}, map[string]any{
+		"workspace": map[string]any{"didChangeWatchedFiles": map[string]any{"dynamicRegistration": true}},
+	})
+	e.until("the server asks", func() bool { return len(e.asked) == 1 && e.asked[0] == "client/registerCapability" })
+}

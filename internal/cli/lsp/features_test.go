@@ -1,0 +1,278 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package lsp_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/capkit/capkit/internal/cli/clouds"
+	"github.com/capkit/capkit/pkg/cli"
+)
+
+// The quick fix of a finding makes of a file what lint --fix makes of it, for each example that can be repaired.
+func TestQuickFixesAreThoseOfLint(t *testing.T) {
+	fixed := 0
+	for _, name := range []string{
+		"region-unknown", "field-type", "unknown-field", "core-flavor-wrapped", "object-kind", "provider-unknown", "capability-unregistered",
+		"capability-value-unregistered",
+	} {
+		text := example(t, "broken/"+name+".yaml")
+		e := begin(t, map[string]string{"p.yaml": text})
+		e.open("p.yaml", text)
+		var line int
+		e.until("something is found", func() bool {
+			list := e.told["p.yaml"].List
+			for _, d := range list {
+				if d.Code == name {
+					line = d.Range.Start.Line
+				}
+			}
+			return len(list) > 0
+		})
+		want := lintFixed(t, text)
+		for _, a := range e.actions("p.yaml", line) {
+			got := applied(t, text, a.Edit.Changes[e.uri("p.yaml")])
+			if a.Kind == "source.fixAll" && got != want {
+				t.Errorf("%s: %s makes\n%s", name, a.Title, got)
+			}
+			if a.Kind == "quickfix" {
+				fixed++
+				if got == text || !strings.Contains(a.Title, " ") {
+					t.Errorf("%s: %s changes nothing", name, a.Title)
+				}
+				e.change("p.yaml", got)
+				e.until(name+" is repaired", func() bool {
+					d := e.told["p.yaml"]
+					return *d.Version == 2 && !slices.ContainsFunc(d.List, func(d diagnostic) bool { return d.Code == name && d.Range.Start.Line == line })
+				})
+				break
+			}
+		}
+		if (want != text) != (len(e.actions("p.yaml", line)) > 0 || fixed > 0) {
+			t.Errorf("%s: lint repairs it, and the server does not, or the other way round", name)
+		}
+	}
+	if fixed < 3 {
+		t.Errorf("only %d repairs", fixed)
+	}
+}
+
+// lintFixed returns what lint --fix makes of a file.
+func lintFixed(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "p.yaml")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cli.Run([]string{"capkit", "lint", "--no-config", "--fix", "-w", name}, strings.NewReader(""), &buffer{}, &buffer{}, clouds.All()...)
+	after, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(after)
+}
+
+// Each case is an example in which a part is replaced by what somebody has typed so far, with the place of the cursor.
+func TestCompletion(t *testing.T) {
+	const profile, shoot, namespaced = "cloudprofile.yaml", "shoot.yaml", "namespacedcloudprofile.yaml"
+	for name, tc := range map[string]struct {
+		file, old, typed string
+		want             []string
+		// written is what the first completion makes of the line.
+		written string
+	}{
+		"a capability of a machine type": {
+			profile, "      architecture: [arm64]\n      hypervisor: [virtualized]\n", "      architecture: [arm64]\n      hy‸\n",
+			[]string{"hypervisor"}, "      hypervisor: ",
+		},
+		"on an empty line": {
+			profile, "      architecture: [arm64]\n      hypervisor: [virtualized]\n", "      ‸\n",
+			[]string{"architecture", "hypervisor"}, "      architecture: ",
+		},
+		"of a core flavor": {profile, "      - architecture: [amd64] # no", "      - ‸ # no", []string{"architecture", "hypervisor"}, "      - architecture:  # no hypervisor: it boots on either"},
+		"of a flavor of the provider config": {
+			profile, "            architecture: [arm64]\n            hypervisor: [virtualized]\n", "            architecture: [arm64]\n            h‸\n",
+			[]string{"hypervisor", "gardener-*"}, "            hypervisor: ",
+		},
+		"in braces":                    {profile, "- architecture: [amd64] # no", "- {architecture: [amd64], ‸} # no", []string{"hypervisor"}, ""},
+		"a value":                      {profile, "      architecture: [arm64]", "      architecture: [‸]", []string{"amd64", "arm64"}, "      architecture: [amd64]"},
+		"a further value":              {profile, "      architecture: [arm64]", "      architecture: [arm64, ‸", []string{"amd64"}, "      architecture: [arm64, amd64"},
+		"a half written value":         {profile, "      architecture: [arm64]", "      architecture: [ar‸", []string{"amd64", "arm64"}, "      architecture: [amd64"},
+		"a value without brackets":     {profile, "      architecture: [arm64]", "      architecture:‸", []string{"amd64", "arm64"}, "      architecture: [amd64]"},
+		"a value of a list in a block": {profile, "      architecture: [arm64]", "      architecture:\n      - ‸", []string{"amd64", "arm64"}, "      - amd64"},
+		"a region":                     {profile, "          - name: asia\n            id: 5678-amd64-old", "          - name: ‸", []string{"europe", "asia"}, "          - name: europe"},
+		"an image":                     {profile, "    machineImages:\n    - name: gardenlinux", "    machineImages:\n    - name: ‸", []string{"gardenlinux"}, ""},
+		"a version": {
+			profile, "      - version: 1592.9.0\n        capabilityFlavors:", "      - version: ‸\n        capabilityFlavors:", []string{"1877.5.0", "1592.9.0"}, "",
+		},
+		"the region of a Shoot":       {shoot, "region: europe", "region: ‸", []string{"europe", "asia"}, "  region: europe"},
+		"a zone":                      {shoot, "zones: [europe-1b]", "zones: [‸]", []string{"europe-1a", "europe-1b"}, ""},
+		"a machine type":              {shoot, "type: bare_8_16", "type: ‸", []string{"medium_4_8", "medium_4_8_arm", "bare_8_16"}, ""},
+		"an image of a pool":          {shoot, "          name: gardenlinux\n          version: 1877.5.0\n      volume:\n        type: default\n        size: 20Gi\n      zones: [europe-1b]", "          name: ‸", []string{"gardenlinux"}, ""},
+		"a version, supported first":  {shoot, "          version: 1877.5.0\n      volume:\n        type: default\n        size: 20Gi\n      zones: [europe-1b]", "          version: ‸", []string{"1877.5.0", "1592.9.0"}, ""},
+		"a profile":                   {shoot, "    name: openstack\n", "    name: ‸\n", []string{"openstack"}, ""},
+		"a kind of profile":           {shoot, "    kind: CloudProfile\n", "    kind: ‸\n", []string{"CloudProfile", "NamespacedCloudProfile"}, ""},
+		"a version of Kubernetes":     {shoot, "version: 1.33.2", "version: ‸", []string{"1.33.2"}, ""},
+		"a parent":                    {namespaced, "    name: openstack", "    name: ‸", []string{"openstack"}, ""},
+		"a capability of the parent":  {namespaced, "      architecture: [amd64]\n      hypervisor: [virtualized]\n  providerConfig", "      ‸\n  providerConfig", []string{"architecture", "hypervisor"}, ""},
+		"a region of the parent":      {namespaced, "          - name: asia", "          - name: ‸", []string{"europe", "asia"}, ""},
+		"Gardener's own capabilities": {profile, "  - name: hypervisor\n", "  - name: ‸\n", []string{"architecture", "gardener-*"}, ""},
+		"nothing at a memory":         {profile, "    memory: 16Gi", "    memory: ‸", []string{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := map[string]string{"cloudprofile.yaml": example(t, profile)}
+			text := example(t, tc.file)
+			if strings.Count(text, tc.old) < 1 {
+				t.Fatalf("%q is not in %s", tc.old, tc.file)
+			}
+			i := strings.LastIndex(text, tc.old)
+			at, typed := where(t, text[:i]+tc.typed+text[i+len(tc.old):])
+			e := begin(t, all)
+			if tc.file != profile {
+				e.open("cloudprofile.yaml", all["cloudprofile.yaml"])
+			}
+			e.open(tc.file, typed)
+			items := e.complete(tc.file, at)
+			got := labels(items)
+			for i, label := range got {
+				if strings.HasPrefix(label, "gardener-") {
+					got = append(got[:i:i], "gardener-*")
+					break
+				}
+			}
+			if !slices.Equal(got, tc.want) {
+				t.Fatalf("%q, want %q", got, tc.want)
+			}
+			if tc.written != "" {
+				line := strings.Split(applied(t, typed, []edit{items[0].TextEdit}), "\n")[at.Line]
+				if line != tc.written {
+					t.Errorf("%q", line)
+				}
+			}
+		})
+	}
+}
+
+// Versions are offered with what is to be known of them.
+func TestVersionsAreOfferedWithTheirStage(t *testing.T) {
+	profile := strings.Replace(example(t, "cloudprofile.yaml"), "classification: deprecated", "classification: deprecated\n      expirationDate: \"2037-12-31T00:00:00Z\"", 1)
+	at, shoot := where(t, strings.Replace(example(t, "shoot.yaml"), "version: 1877.5.0", "version: ‸", 1))
+	e := begin(t, map[string]string{"p.yaml": profile})
+	e.open("shoot.yaml", shoot)
+	items := e.complete("shoot.yaml", at)
+	if len(items) != 2 || items[0].Detail != "supported" || len(items[0].Tags) != 0 ||
+		items[1].Detail != "deprecated, expires on 2037-12-31" || !slices.Equal(items[1].Tags, []int{1}) {
+		t.Errorf("%+v", items)
+	}
+}
+
+// Rules are completed where a comment silences them: those first that are found.
+func TestRulesAreCompleted(t *testing.T) {
+	text := example(t, broken)
+	e := begin(t, map[string]string{})
+	e.open("p.yaml", strings.Replace(text, "# misspelt, or left over", "# capkit:ignore  : because", 1))
+	e.codes("p.yaml", "ignore-comment", "region-unknown")
+	at := of(t, text, "# misspelt", 0)
+	at.Character += len("# capkit:ignore ") - 1
+	items := e.complete("p.yaml", at)
+	if len(items) < 50 || items[0].Label != "region-unknown" || items[0].Detail == "" || slices.Contains(labels(items), "unknown-field") {
+		t.Errorf("%d: %+v", len(items), items[0])
+	}
+	at, text = where(t, strings.Replace(text, "# misspelt, or left over", "# ca‸", 1))
+	e.change("p.yaml", text)
+	e.codes("p.yaml", "region-unknown")
+	items = e.complete("p.yaml", at)
+	if len(items) != 1 || strings.Split(applied(t, text, []edit{items[0].TextEdit}), "\n")[at.Line] != "          - name: eurpoe # capkit:ignore " {
+		t.Errorf("%+v", items)
+	}
+}
+
+// What is shown is what explain and explain-rule say.
+func TestHover(t *testing.T) {
+	profile, shoot := example(t, "cloudprofile.yaml"), example(t, "shoot.yaml")
+	e := begin(t, map[string]string{"shoot.yaml": shoot})
+	commented := strings.Replace(profile, "  - name: asia\n", "  - name: asia # capkit:ignore region-unknown, machine-without-image: soon\n", 1)
+	e.open("cloudprofile.yaml", commented)
+	e.open("shoot.yaml", shoot)
+	for _, tc := range []struct {
+		file, word string
+		n          int
+		want       []string
+	}{
+		{"shoot.yaml", "bare_8_16", 0, []string{"gardenlinux@1877.5.0 on bare_8_16 in europe", "boots id 1234-amd64-bare", "Flavors of"}},
+		{"shoot.yaml", "1877.5.0", 0, []string{"gardenlinux@1877.5.0 on medium_4_8 in europe", "boots id 1234-amd64-virt"}},
+		{"cloudprofile.yaml", "medium_4_8_arm", 0, []string{"Boots:\n- `gardenlinux@1877.5.0`", "Does not boot:\n- `gardenlinux@1592.9.0`: ", "arm64"}},
+		{"cloudprofile.yaml", "1592.9.0", 0, []string{"Boots:\n- `medium_4_8`\n- `bare_8_16`", "Does not boot:\n- `medium_4_8_arm`"}},
+		{"cloudprofile.yaml", "1592.9.0", 1, []string{"Boots:\n- `medium_4_8`\n- `bare_8_16`"}},
+		{"cloudprofile.yaml", "capabilityFlavors", 0, nil},
+		{"cloudprofile.yaml", "hypervisor: [baremetal]", 1, []string{"Capability **`hypervisor`**", "`virtualized` and `baremetal`"}},
+		{"cloudprofile.yaml", "- name: hypervisor", 0, nil},
+		{"cloudprofile.yaml", "hypervisor\n", 0, []string{"number 2 in importance"}},
+		{"cloudprofile.yaml", "region-unknown", 0, []string{"**region-unknown** (warning)"}},
+		{"cloudprofile.yaml", "capkit:ignore", 0, []string{"**region-unknown**", "**machine-without-image**"}},
+		{"cloudprofile.yaml", "europe-1a", 0, nil},
+	} {
+		text := commented
+		if tc.file == "shoot.yaml" {
+			text = shoot
+		}
+		said := e.hover(tc.file, of(t, text, tc.word, tc.n))
+		for _, part := range tc.want {
+			if !strings.Contains(said, part) {
+				t.Errorf("%s, %s: %q is not in\n%s", tc.file, tc.word, part, said)
+			}
+		}
+		if tc.want == nil && tc.word == "europe-1a" && said != "" {
+			t.Errorf("%s: %s", tc.word, said)
+		}
+	}
+}
+
+// A word leads to what it names; a flavor or a version to the other half.
+func TestDefinition(t *testing.T) {
+	profile, shoot, namespaced := example(t, "cloudprofile.yaml"), example(t, "shoot.yaml"), example(t, "namespacedcloudprofile.yaml")
+	team := strings.NewReplacer("kind: CloudProfile\n    name: openstack", "kind: NamespacedCloudProfile\n    name: team", "bare_8_16", "large_16_32").Replace(shoot)
+	e := begin(t, map[string]string{"cloudprofile.yaml": profile, "namespacedcloudprofile.yaml": namespaced})
+	texts := map[string]string{"cloudprofile.yaml": profile, "shoot.yaml": shoot, "team.yaml": strings.Replace(team, "name: shop", "name: other", 1), "namespacedcloudprofile.yaml": namespaced}
+	for _, name := range []string{"cloudprofile.yaml", "shoot.yaml", "team.yaml", "namespacedcloudprofile.yaml"} {
+		e.open(name, texts[name])
+	}
+	for _, tc := range []struct {
+		file, word string
+		n          int
+		to, at     string
+		nth        int
+	}{
+		{"cloudprofile.yaml", "version: 1592.9.0", 0, "cloudprofile.yaml", "version: 1592.9.0", 1},
+		{"cloudprofile.yaml", "version: 1592.9.0", 1, "cloudprofile.yaml", "version: 1592.9.0", 0},
+		{"cloudprofile.yaml", "baremetal]", 2, "cloudprofile.yaml", "- capabilities:", 1},
+		{"cloudprofile.yaml", "baremetal]", 3, "cloudprofile.yaml", "- architecture: [amd64]", 1},
+		{"cloudprofile.yaml", "hypervisor:", 0, "cloudprofile.yaml", "name: hypervisor", 0},
+		{"cloudprofile.yaml", "asia\n", 1, "cloudprofile.yaml", "- name: asia", 0},
+		{"shoot.yaml", "bare_8_16", 0, "cloudprofile.yaml", "- name: bare_8_16", 0},
+		{"shoot.yaml", "gardenlinux", 0, "cloudprofile.yaml", "- name: gardenlinux", 0},
+		{"shoot.yaml", "1877.5.0", 0, "cloudprofile.yaml", "version: 1877.5.0", 0},
+		{"shoot.yaml", "openstack\n", 0, "cloudprofile.yaml", "name: openstack", 0},
+		{"shoot.yaml", "europe\n", 0, "cloudprofile.yaml", "- name: europe", 0},
+		{"shoot.yaml", "europe-1b", 0, "cloudprofile.yaml", "- name: europe-1b", 0},
+		{"team.yaml", "large_16_32", 0, "namespacedcloudprofile.yaml", "- name: large_16_32", 0},
+		{"team.yaml", "medium_4_8", 0, "cloudprofile.yaml", "- name: medium_4_8", 0},
+		{"team.yaml", "team\n", 0, "namespacedcloudprofile.yaml", "name: team", 0},
+		{"namespacedcloudprofile.yaml", "openstack\n", 0, "cloudprofile.yaml", "name: openstack", 0},
+	} {
+		want := tc.to + ":" + number(of(t, texts[tc.to], tc.at, tc.nth).Line)
+		got := e.leads(tc.file, of(t, texts[tc.file], tc.word, tc.n))
+		if len(got) == 0 || got[0] != want {
+			t.Errorf("%s, %s %d: %q, want %s", tc.file, tc.word, tc.n, got, want)
+		}
+	}
+	if got := e.leads("shoot.yaml", of(t, shoot, "cilium", 0)); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,370 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/internal/cli/ask"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/lsp/text"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+func (s *server) hover(ctx context.Context, p placeParams) (any, error) {
+	a, err := s.at(ctx, p)
+	if a == nil {
+		return nil, err
+	}
+	said, start, end := a.says()
+	if said == "" {
+		return nil, nil
+	}
+	return hover{markup{"markdown", said}, a.known.span(a.Outline, start, end)}, nil
+}
+
+// says returns what is to be said of the place, as Markdown, and what that is about; empty for nothing.
+func (a *asked) says() (said string, start, end int) {
+	if a.Role == text.Comment {
+		return a.ruleText()
+	}
+	if a.Node == nil {
+		return "", 0, 0
+	}
+	start, end = a.Start, a.End
+	switch slot := a.nodeSlot(); {
+	case a.Role == text.Key && capabilitiesSlot.MatchString(a.slot):
+		said = a.capabilityText(a.Node.Key)
+	case a.capability() != "":
+		said = a.capabilityText(a.capability())
+	case slot == "spec.machineCapabilities[].name":
+		said = a.capabilityText(a.Node.Value)
+	case strings.HasPrefix(slot, "spec.provider.workers[]"):
+		said = a.poolText()
+	case slot == "spec.machineTypes[].name":
+		said = a.typeText(a.Node.Value)
+	case versionSlot.MatchString(slot):
+		said = a.versionText(a.Node.Up(3).Text("name"), a.Node.Value)
+	case flavorSlot.MatchString(slot):
+		said = a.flavorText()
+	}
+	return said, start, end
+}
+
+// nodeSlot is the path of the node at the place, whether the place is at its key or its value.
+func (a *asked) nodeSlot() string {
+	return strings.TrimPrefix(strings.TrimPrefix(a.Node.Pattern(), a.object.Pattern()), ".")
+}
+
+var (
+	versionSlot = regexp.MustCompile(`^spec\.(providerConfig\.)?machineImages\[\]\.versions\[\]\.version$`)
+	flavorSlot  = regexp.MustCompile(`^spec\.(providerConfig\.)?machineImages\[\]\.versions\[\]\.capabilityFlavors\b`)
+)
+
+// block is a text as it stands, in Markdown.
+func block(s string) string { return "```text\n" + strings.ReplaceAll(strings.TrimSpace(s), "```", "'''") + "\n```" }
+
+// ruleText says what the rules of a comment mean: the one at the place, or all of them.
+func (a *asked) ruleText() (said string, start, end int) {
+	comment := a.String()[a.Start:a.End]
+	mark := ignoring.FindString(comment)
+	if mark == "" {
+		return "", 0, 0
+	}
+	names, _, _ := strings.Cut(comment[len(mark):], ":")
+	var all []string
+	for _, at := range ruleName.FindAllStringIndex(names, -1) {
+		i := slices.IndexFunc(a.known.rules, func(r finding.Rule) bool { return r.Name == names[at[0]:at[1]] })
+		if i < 0 {
+			continue
+		}
+		rule := &a.known.rules[i]
+		meaning := fmt.Sprintf("**%s** (%s)\n\n%s\n\n%s", rule.Name, rule.Severities(), rule.Means, rule.Repair)
+		from := a.Start + len(mark) + at[0]
+		to := a.Start + len(mark) + at[1]
+		if from <= a.offset && a.offset <= to {
+			return meaning, from, to
+		}
+		all = append(all, meaning)
+	}
+	return strings.Join(all, "\n\n---\n\n"), a.Start, a.End
+}
+
+var ruleName = regexp.MustCompile(`[\w-]+`)
+
+// capabilityText says what a capability is: its values in the profile and, of one of Gardener's own, what follows without it.
+func (a *asked) capabilityText(name string) string {
+	var lines []string
+	for i, d := range a.spec().MachineCapabilities {
+		if d.Name == name {
+			lines = append(lines, fmt.Sprintf("Capability **%s** of this profile, number %d in importance. Its values, the preferred ones first: %s.",
+				code(name), i+1, codes(d.Values)))
+		}
+	}
+	reserved := capability.Reserved()
+	canonical := name
+	if texts.OfFirst(name) {
+		canonical = texts.Canonical(name)
+		lines = append(lines, fmt.Sprintf("The name is that of the first text of GEP-0054; the second has %s.", code(canonical)))
+	}
+	if i := slices.IndexFunc(reserved, func(d capability.Definition) bool { return d.Name == canonical }); i >= 0 {
+		d := reserved[i]
+		line := fmt.Sprintf("%s is one of Gardener's own capabilities. Its values, the preferred ones first: %s.", code(d.Name), codes(d.Values))
+		switch {
+		case d.MachineTypesOnly:
+			line += " It is asked of the machine type alone."
+		case d.Undeclared != "":
+			line += fmt.Sprintf(" An image that does not declare it has %s.", code(d.Undeclared))
+		default:
+			line += " An image that does not declare it fits no worker pool that asks for it."
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) == 0 {
+		return fmt.Sprintf("Capability %s is not among the `machineCapabilities` of this profile.", code(name))
+	}
+	return strings.Join(lines, "\n\n")
+}
+
+func code(s string) string { return "`" + strings.ReplaceAll(words.Printable(s), "`", "'") + "`" }
+
+func codes(all []string) string {
+	quoted := make([]string, 0, len(all))
+	for _, s := range all {
+		quoted = append(quoted, code(s))
+	}
+	return words.And(quoted)
+}
+
+// compiled returns the profile that the object at the place is, compiled as it was when it was checked last; nil if it cannot be. The mutex
+// of the result is held.
+func (a *asked) compiled() input.AnyProfile {
+	g, name := a.known.given, a.object.Text("metadata", "name")
+	switch kindOf(a.object) {
+	case "CloudProfile":
+		if s := g.Profiles.ByName[name]; s != nil && s.Object != nil {
+			p, _ := g.Compile(s, "")
+			return p
+		}
+	case "NamespacedCloudProfile":
+		if s := g.Namespaced.ByName[a.object.Text("metadata", "namespace")+"/"+name]; s != nil && s.Object != nil {
+			p, _ := g.CompileNamespaced(s, "")
+			return p
+		}
+	}
+	return nil
+}
+
+// poolText is what explain says of the worker pool at the place.
+func (a *asked) poolText() string {
+	switch slot := a.nodeSlot(); {
+	case slot == "spec.provider.workers[].name", slot == "spec.provider.workers[].machine", strings.HasPrefix(slot, "spec.provider.workers[].machine."):
+	default:
+		return ""
+	}
+	worker := a.Node
+	for worker.Parent != nil && !worker.Item {
+		worker = worker.Parent
+	}
+	path := worker.Path()
+	a.known.mutex.Lock()
+	defer a.known.mutex.Unlock()
+	g := *a.known.given
+	s := g.Shoots.ByName[a.object.Text("metadata", "namespace")+"/"+a.object.Text("metadata", "name")]
+	if s == nil || s.Object == nil || len(path) == 0 {
+		return ""
+	}
+	p, fault := g.ProfileOf(s.Object)
+	if fault != nil {
+		return words.Printable(a.known.short(input.Message(fault)))
+	}
+	answers := ask.OfShoot(&g, p, s)
+	if i := path[len(path)-1].Index; i >= 0 && i < len(answers) {
+		return block(answers[i].Text())
+	}
+	return ""
+}
+
+// mostListed is how many things a hover lists of a kind.
+const mostListed = 12
+
+// matrix returns the answers of the profile at the place; nil if it cannot be read. The mutex of the result is held.
+func (a *asked) matrix() *resolve.Matrix[any] {
+	p := a.compiled()
+	if p == nil {
+		return nil
+	}
+	return resolve.NewMatrix(p)
+}
+
+// outcome says where something boots, and if it boots nowhere, why.
+type outcome struct {
+	what   string
+	where  []string // regions; empty for none
+	whyNot string
+}
+
+// tell lists outcomes. Those that boot everywhere are told without their regions.
+func tell(title string, all []outcome, regions int) string {
+	var boots, not []string
+	for _, o := range all {
+		switch {
+		case len(o.where) == 0:
+			not = append(not, "- "+code(o.what)+": "+words.Printable(o.whyNot))
+		case len(o.where) < regions:
+			boots = append(boots, "- "+code(o.what)+" in "+words.Few(o.where))
+		default:
+			boots = append(boots, "- "+code(o.what))
+		}
+	}
+	return title + part("\n\nBoots:", boots) + part("\n\nDoes not boot:", not)
+}
+
+func part(title string, lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	if more := len(lines) - mostListed; more > 0 {
+		lines = append(lines[:mostListed:mostListed], "- and "+strconv.Itoa(more)+" more")
+	}
+	return title + "\n" + strings.Join(lines, "\n")
+}
+
+// outcomeOf says where a combination boots, with any of its flavors or, unless that is negative, with one of them.
+func outcomeOf(m *resolve.Matrix[any], of resolve.Combination, what string, flavor int) outcome {
+	o := outcome{what: what}
+	for _, region := range m.Regions() {
+		of.Region = region
+		if chosen := m.Choose(of, 0); chosen >= 0 && (flavor < 0 || chosen == flavor) {
+			o.where = append(o.where, region)
+		}
+	}
+	if len(o.where) == 0 && of.Region != "" && flavor < 0 {
+		r := m.Explain(of, 0)
+		o.whyNot = r.Message
+	}
+	return o
+}
+
+// typeText says which image versions boot on a machine type.
+func (a *asked) typeText(name string) string {
+	a.known.mutex.Lock()
+	defer a.known.mutex.Unlock()
+	m := a.matrix()
+	if m == nil {
+		return ""
+	}
+	var all []outcome
+	for _, v := range m.Versions() {
+		of := resolve.Combination{Image: v.Image, Version: v.Version, MachineType: name}
+		all = append(all, outcomeOf(m, of, v.Image+"@"+v.Version, -1))
+		if len(all) == mostVersions {
+			break
+		}
+	}
+	return tell("Machine type **"+code(name)+"**, for a worker pool that asks for nothing else", all, len(m.Regions()))
+}
+
+// mostVersions is how many combinations a hover asks about.
+const mostVersions = 500
+
+// versionText says on which machine types an image version boots.
+func (a *asked) versionText(image, version string) string {
+	a.known.mutex.Lock()
+	defer a.known.mutex.Unlock()
+	m := a.matrix()
+	if m == nil {
+		return ""
+	}
+	var all []outcome
+	for _, name := range m.MachineTypes() {
+		all = append(all, outcomeOf(m, resolve.Combination{Image: image, Version: version, MachineType: name}, name, -1))
+		if len(all) == mostVersions {
+			break
+		}
+	}
+	return tell("Image **"+code(image+"@"+version)+"**, for a worker pool that asks for nothing else", all, len(m.Regions()))
+}
+
+// flavorText says which machine types boot the flavor that the place is in.
+func (a *asked) flavorText() string {
+	flavor := a.Node
+	for flavor != nil && (!flavor.Item || flavor.Parent.Key != "capabilityFlavors") {
+		flavor = flavor.Parent
+	}
+	if flavor == nil {
+		return ""
+	}
+	version := flavor.Up(2)
+	image, name := version.Up(2).Text("name"), version.Text("version")
+	declared := capabilitiesOf(flavor)
+	a.known.mutex.Lock()
+	defer a.known.mutex.Unlock()
+	m := a.matrix()
+	if m == nil {
+		return ""
+	}
+	var all []outcome
+	for _, machineType := range m.MachineTypes() {
+		of := resolve.Combination{Image: image, Version: name, MachineType: machineType}
+		for i, f := range m.Flavors(of) {
+			if !sameCapabilities(f.Capabilities, declared) {
+				continue
+			}
+			if o := outcomeOf(m, of, machineType, i); len(o.where) > 0 {
+				all = append(all, o)
+			}
+		}
+		if len(all) == mostVersions {
+			break
+		}
+	}
+	title := "Flavor of **" + code(image+"@"+name) + "**, for a worker pool that asks for nothing else"
+	if len(all) == 0 {
+		return title + "\n\nNo machine type boots it: none fits it, or another flavor is preferred."
+	}
+	return tell(title, all, len(m.Regions()))
+}
+
+// capabilitiesOf returns the capabilities that a flavor declares, in core or in a provider config.
+func capabilitiesOf(flavor *text.Node) v1beta1.Capabilities {
+	if own := flavor.Child("capabilities"); own != nil || flavor.Parent.Up(4) != nil && flavor.Parent.Up(5).Key == "providerConfig" {
+		flavor = own
+	}
+	declared := v1beta1.Capabilities{}
+	if flavor == nil {
+		return declared
+	}
+	for _, n := range flavor.Nodes {
+		if n.Key != "" {
+			declared[n.Key] = flavor.Texts(n.Key)
+		}
+	}
+	return declared
+}
+
+// sameCapabilities reports whether two flavors declare the same, in whichever order.
+func sameCapabilities(a, b v1beta1.Capabilities) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, values := range a {
+		if !slices.Equal(slices.Sorted(slices.Values(values)), slices.Sorted(slices.Values(b[name]))) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,263 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/internal/cli/checks"
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/decoding"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/lsp/text"
+	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/pkg/finding"
+)
+
+// landscape has the files that are checked together. Only one check at a time uses it.
+type landscape struct {
+	*server
+	place
+	// looks is that of the workspace when the files were looked for.
+	looks int
+	// call has the providers of this landscape, and options are what lint would have, by the settings.
+	call    *command.Call
+	options *checks.Options
+	rules   []finding.Rule
+	// empty are the inputs without an object. faults says what is wrong with the settings; empty for nothing.
+	empty  *input.Given
+	faults []settingsFault
+	// files are those that are checked, by name, and order are their names as lint reads them.
+	files map[string]*file
+	order []string
+	// memory keeps the objects of manifests.
+	memory decoding.Memory
+	last   *result
+	// published are the diagnostics that the editor has, by URI.
+	published map[string]string
+}
+
+// settingsFault is something wrong with the settings, at a line and a column of them.
+type settingsFault struct {
+	line, column int
+	message      string
+}
+
+// file is one that is checked, as it is on disk or in the editor.
+type file struct {
+	of *manifest.Found
+	manifest.Input
+	// doc is the document that it was read from; nil for what is on disk, which had this size and this time then.
+	doc  *document
+	size int64
+	time time.Time
+	// text is what is in it; nil if it cannot be read.
+	text func() *text.Outline
+}
+
+// check checks what has changed, and publishes what it finds. docs are those that are open, by name; elsewhere reports whether a file is
+// of another landscape. It returns nil if the context ends before that.
+func (l *landscape) check(ctx context.Context, docs map[string]*document, looks int, elsewhere func(string) bool) *result {
+	if l.options == nil || l.looks != looks {
+		if err := l.configure(); err != nil {
+			l.log("%s: %s", l.key, err.Error())
+		}
+		l.find(docs, elsewhere)
+		l.looks = looks
+	}
+	for _, name := range l.order {
+		if ctx.Err() != nil {
+			return nil
+		}
+		l.read(name, docs[name])
+	}
+	r := l.run(ctx)
+	if r == nil {
+		return nil
+	}
+	l.last = r
+	l.publish(ctx, r, docs)
+	return r
+}
+
+// configure reads the settings.
+func (l *landscape) configure() error {
+	call := *l.server.call
+	call.Providers = maps.Clone(call.Providers)
+	cmd := &cobra.Command{Use: "lint"}
+	options := &checks.Options{Flags: input.NewFlags(cmd)}
+	rules := checks.Catalogue(&call)
+	options.Add(cmd, rules)
+	if l.settings == "" {
+		_ = cmd.Flags().Set("no-config", "true") // it exists
+	} else {
+		_ = cmd.Flags().Set("config", l.settings)
+	}
+	l.faults = nil
+	err := options.Prepare([]string{l.key}, rules)
+	empty, further := options.Empty(&call)
+	if err = errors.Join(err, further); err != nil {
+		l.faults = settingsFaults(err)
+		if empty == nil { // by what is said without them
+			_ = cmd.Flags().Set("config", "")
+			options.Settings.ProviderFiles = nil
+			empty, further = options.Empty(&call)
+		}
+	}
+	if empty == nil {
+		return further
+	}
+	l.call, l.options, l.rules, l.empty = &call, options, checks.Catalogue(&call), empty
+	l.last = nil // by other settings
+	return nil
+}
+
+// faultPlace matches where an error is in settings.
+var faultPlace = regexp.MustCompile(`^.*?:(\d+):(?:(\d+):)? (.*)$`)
+
+// settingsFaults returns what is wrong with settings, by the lines of an error.
+func settingsFaults(err error) (faults []settingsFault) {
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		fault := settingsFault{1, 1, line}
+		if found := faultPlace.FindStringSubmatch(line); found != nil {
+			fault.line, _ = strconv.Atoi(found[1])
+			fault.column, _ = strconv.Atoi(found[2])
+			fault.message = found[3]
+		}
+		faults = append(faults, fault)
+	}
+	return faults
+}
+
+// find looks for the files: those that lint would read and, of those that are open, the ones that are not on disk yet or that the settings
+// do not name.
+func (l *landscape) find(docs map[string]*document, elsewhere func(string) bool) {
+	args := []string{l.key}
+	if len(l.inputs()) > 0 {
+		args = l.inputs()
+	}
+	if l.alone {
+		args = nil
+	}
+	files, order := map[string]*file{}, []string(nil)
+	add := func(name string, of *manifest.Found) {
+		if files[name] == nil && !elsewhere(name) {
+			files[name] = &file{of: of}
+			if old := l.files[name]; old != nil {
+				files[name] = old
+				old.of = of
+			}
+			order = append(order, name)
+		}
+	}
+	for _, arg := range args {
+		found, err := manifest.Find(arg, input.APIGroups)
+		if err != nil {
+			l.log("%s", err.Error())
+		}
+		for _, name := range found.Files {
+			add(filepath.Clean(name), &found)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(docs)) {
+		_, err := os.Lstat(name)
+		if l.alone || err != nil || len(l.inputs()) > 0 {
+			of := manifest.OfFolder(input.APIGroups)
+			add(name, &of)
+		}
+	}
+	l.files, l.order = files, order
+}
+
+// inputs are those of the settings.
+func (l *landscape) inputs() []string {
+	if l.options == nil {
+		return nil
+	}
+	return l.options.Settings.Inputs
+}
+
+// read reads a file unless it is known as it is: the document if it is open, else what is on disk.
+func (l *landscape) read(name string, doc *document) {
+	f := l.files[name]
+	if doc != nil {
+		if f.doc == doc {
+			return
+		}
+		f.doc, f.text = doc, doc.outline
+		f.Input, _ = f.of.Read(name, strings.NewReader(doc.String()), input.Unread)
+		return
+	}
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		*f = file{of: f.of}
+		return
+	case f.doc == nil && f.size == info.Size() && f.time.Equal(info.ModTime()):
+		return
+	}
+	f.doc, f.size, f.time = nil, info.Size(), info.ModTime()
+	if f.Input, err = f.of.Read(name, nil, input.Unread); err != nil {
+		l.log("%s", err.Error())
+	}
+	f.text = sync.OnceValue(func() *text.Outline {
+		content, err := os.ReadFile(name)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil
+		}
+		return text.Read(text.New(string(content)))
+	})
+}
+
+// outline returns the outline of a file; nil if there is none.
+func (f *file) outline() *text.Outline {
+	if f == nil || f.text == nil {
+		return nil
+	}
+	return f.text()
+}
+
+// short returns a message in which files are named from the folder of the landscape on.
+func (l *landscape) short(message string) string {
+	folder := l.key
+	if l.alone {
+		folder = filepath.Dir(l.key)
+	}
+	return strings.ReplaceAll(message, folder+string(filepath.Separator), "")
+}
+
+// shape is what of the inputs matters to all objects: which profiles there are, what could not be read, and what is beside them.
+func shape(g *input.Given) string {
+	var b strings.Builder
+	for _, s := range g.Profiles.All {
+		fmt.Fprintln(&b, s.Name, s.Object == nil)
+	}
+	for _, s := range g.Namespaced.All {
+		fmt.Fprintln(&b, s.Name, s.Object == nil)
+	}
+	for _, p := range g.Lost {
+		fmt.Fprintln(&b, p.File, p.Line, p.Column, p.Identity)
+	}
+	for _, began := range g.Began {
+		if !began.Checked {
+			fmt.Fprintln(&b, began)
+		}
+	}
+	return b.String()
+}

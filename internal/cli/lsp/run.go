@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package lsp
+
+import (
+	"context"
+	"sync"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/internal/cli/checks"
+	"github.com/capkit/capkit/internal/cli/decoding"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/finding"
+)
+
+// result is what a check found. It is not changed, but for what its inputs compile.
+type result struct {
+	*landscape
+	// mutex guards the inputs, which compile what they are asked for.
+	mutex sync.Mutex
+	given *input.Given
+	// loaded is how many findings of the inputs are about reading them.
+	loaded int
+	files  map[string]*file
+	shape  string
+	// found are the findings of each object that was checked, before anything was silenced; all are those of the report.
+	found map[*manifest.Object][]report.Finding
+	all   []report.Finding
+}
+
+// run checks the files as they are now. What depends on nothing that has changed is not checked again: its findings are those of the last
+// time. It returns nil if the context ends before that.
+func (l *landscape) run(ctx context.Context) *result {
+	g := new(input.Given)
+	*g = *l.empty
+	if l.memory == nil {
+		l.memory = decoding.Memory{}
+	}
+	g.Decoded = l.memory
+	r := &result{landscape: l, given: g, files: map[string]*file{}, found: map[*manifest.Object][]report.Finding{}}
+	kept := decoding.Memory{}
+	for _, name := range l.order {
+		f := *l.files[name]
+		r.files[name] = &f
+		g.AddInput(f.Input)
+		for _, o := range f.Objects {
+			if known, found := l.memory[o]; found {
+				kept[o] = known
+			}
+		}
+	}
+	l.memory, g.Decoded = kept, nil
+	r.loaded, r.shape = len(g.Findings), shape(g)
+	c := &checking{result: r, ctx: ctx, same: map[*manifest.Object]bool{}}
+	if l.last != nil && l.last.shape == r.shape {
+		c.last = l.last
+	}
+	if !c.profiles() || !c.shoots() {
+		return nil
+	}
+	found := report.New(g.Findings, g.Summary)
+	checks.Silence(g, &found, l.options.Disabled, l.rules, (*finding.Rule).InManifests)
+	r.all = found.Findings
+	return r
+}
+
+// checking is one run.
+type checking struct {
+	*result
+	ctx  context.Context
+	last *result // nil if all objects are checked
+	// same are the profiles that are what they were, with all that they depend on.
+	same map[*manifest.Object]bool
+}
+
+// keep takes over the findings of an object, if there are some of the last time.
+func (c *checking) keep(o *manifest.Object) bool {
+	if c.last == nil {
+		return false
+	}
+	found, known := c.last.found[o]
+	if known {
+		c.found[o] = found
+		c.given.Findings = append(c.given.Findings, found...)
+	}
+	return known
+}
+
+// anew checks an object.
+func (c *checking) anew(o *manifest.Object, check func()) {
+	before := len(c.given.Findings)
+	check()
+	c.found[o] = append([]report.Finding{}, c.given.Findings[before:]...)
+}
+
+// profiles checks profiles of both kinds. It returns false if the context ends before that.
+func (c *checking) profiles() bool {
+	g := c.given
+	for _, s := range g.Profiles.All {
+		if c.ctx.Err() != nil {
+			return false
+		}
+		if c.keep(s.Manifest) {
+			c.same[s.Manifest] = true
+			if old := c.last.given.Profiles.ByName[s.Name]; old != nil {
+				c.last.mutex.Lock()
+				s.Compiled = old.Compiled
+				c.last.mutex.Unlock()
+			}
+			continue
+		}
+		c.anew(s.Manifest, func() { checks.Profile(g, s) })
+	}
+	for _, s := range g.Namespaced.All {
+		if c.ctx.Err() != nil {
+			return false
+		}
+		var parent *input.Source[v1beta1.CloudProfile]
+		if s.Object != nil {
+			parent = g.ParentOf(s)
+		}
+		if (parent == nil || c.same[parent.Manifest]) && c.keep(s.Manifest) {
+			c.same[s.Manifest] = true
+			if old := c.last.given.Namespaced.ByName[s.Name]; old != nil {
+				c.last.mutex.Lock()
+				s.Compiled = old.Compiled
+				c.last.mutex.Unlock()
+			}
+			continue
+		}
+		c.anew(s.Manifest, func() { checks.Namespaced(g, s) })
+	}
+	return true
+}
+
+// shoots checks Shoots, as profiles does.
+func (c *checking) shoots() bool {
+	for _, s := range c.given.Shoots.All {
+		if c.ctx.Err() != nil {
+			return false
+		}
+		if s.Object == nil {
+			continue
+		}
+		if of := c.profileOf(s.Object); (of == nil || c.same[of]) && c.keep(s.Manifest) {
+			continue
+		}
+		c.anew(s.Manifest, func() { checks.Shoot(c.given, s) })
+	}
+	return true
+}
+
+// profileOf returns the manifest of the profile of a Shoot; nil if it is not among the inputs.
+func (r *result) profileOf(shoot *v1beta1.Shoot) *manifest.Object {
+	kind, name, _ := input.ProfileNameOf(shoot)
+	if kind == "NamespacedCloudProfile" {
+		if s := r.given.Namespaced.ByName[shoot.Namespace+"/"+name]; s != nil {
+			return s.Manifest
+		}
+		return nil
+	}
+	if s := r.given.Profiles.ByName[name]; s != nil {
+		return s.Manifest
+	}
+	return nil
+}

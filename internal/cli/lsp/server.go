@@ -1,0 +1,302 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"github.com/creachadair/jrpc2"
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/lsp/text"
+	"github.com/capkit/capkit/internal/cli/report"
+)
+
+// Command returns the command lsp.
+func Command(c *command.Call) *cobra.Command {
+	var stdio bool
+	s := &server{call: c}
+	cmd := &cobra.Command{
+		Use:        "lsp",
+		SuggestFor: []string{"language-server", "languageserver", "serve"},
+		Short:      "Answer an editor: findings, repairs, completion and explanations while a manifest is typed",
+		Long: `Is a language server for CloudProfiles, NamespacedCloudProfiles and Shoots in YAML and JSON. An editor starts it, and talks to
+it over standard input and output by the Language Server Protocol.
+
+In the editor it reports what lint reports about the files of the workspace, with what is not saved yet; it offers the repairs of
+lint --fix; it completes capabilities, their values, regions, zones, machine types, images and rules; it shows what explain says
+at machine types, images and flavors; and it leads from a core flavor to the provider's and back, and from a Shoot to its profile.
+
+The file .capkit.yaml of a folder counts for what is in it, as it does for lint. docs/commands/lsp.md has the settings of editors.`,
+		Example: "  capkit lsp",
+		Args:    command.NoFiles("lsp takes no FILE: the editor that starts it says what is open"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.run(cmd.Context())
+		},
+	}
+	cmd.Flags().BoolVar(&stdio, "stdio", false, "talk over standard input and output, as without the flag: some editors add it")
+	return cmd
+}
+
+// server answers the requests of one editor.
+type server struct {
+	call *command.Call
+	rpc  *jrpc2.Server
+	// exited gets what ends the command: nil after an exit that was announced by shutdown.
+	exited chan error
+	work   *workspace
+
+	// logging guards the log.
+	logging sync.Mutex
+	// mutex guards what follows.
+	mutex    sync.Mutex
+	state    state
+	encoding text.Encoding
+	// watches is set if the editor watches files for servers that ask for it.
+	watches bool
+}
+
+// state is how far the conversation is.
+type state int
+
+const (
+	unborn state = iota
+	ready
+	down
+)
+
+// concurrent is how many requests are answered at once. Most of them wait for the same check to end.
+const concurrent = 64
+
+// run serves until the editor says exit, or is gone.
+func (s *server) run(ctx context.Context) error {
+	s.exited = make(chan error, 1)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.encoding = text.UTF16
+	s.work = newWorkspace(s)
+	checked := make(chan struct{})
+	go func() {
+		defer close(checked)
+		s.work.loop(ctx)
+	}()
+	defer func() {
+		cancel()
+		<-checked
+	}()
+	s.rpc = jrpc2.NewServer(s, &jrpc2.ServerOptions{
+		AllowPush: true, DisableBuiltin: true, Concurrency: concurrent, NewContext: func() context.Context { return ctx },
+	})
+	s.rpc.Start(newWire(s.call.Stdin, s.call.Raw))
+	gone := make(chan error, 1)
+	go func() { gone <- s.rpc.Wait() }()
+	select {
+	case err := <-s.exited:
+		return err
+	case err := <-gone:
+		select {
+		case err := <-s.exited: // just before
+			return err
+		default:
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("the editor cannot be understood: %w", err)
+		}
+		s.log("the editor has closed the connection without exit")
+		return command.ErrWrong
+	}
+}
+
+// log writes a line for people. It has no text of a manifest.
+func (s *server) log(format string, args ...any) {
+	s.logging.Lock()
+	defer s.logging.Unlock()
+	report.Printf(s.call.Stderr, "capkit lsp: "+format+"\n", args...)
+}
+
+// contained logs a panic, of which it tells nothing that may come from a manifest. It is to be deferred.
+func (s *server) contained(what string, then func()) {
+	failed := recover()
+	if failed == nil {
+		return
+	}
+	said := fmt.Sprintf("%T", failed)
+	var own runtime.Error
+	if err, isError := failed.(error); isError && errors.As(err, &own) {
+		said = own.Error()
+	}
+	s.log("a mistake in capkit: %s failed: %s", what, said)
+	s.logging.Lock()
+	_, _ = s.call.Stderr.Write(debug.Stack()) // as with all text: what cannot be written is lost
+	s.logging.Unlock()
+	then()
+}
+
+// handlers are what is answered and taken note of, by method. Answers that are nil are null.
+var handlers = map[string]func(s *server, ctx context.Context, r *jrpc2.Request) (any, error){
+	"initialized": func(s *server, ctx context.Context, _ *jrpc2.Request) (any, error) { return nil, s.watch(ctx) },
+	"$/cancelRequest": with(func(s *server, _ context.Context, p cancelParams) (any, error) {
+		s.rpc.CancelRequest(string(p.ID))
+		return nil, nil
+	}),
+	"workspace/didChangeWorkspaceFolders": with(func(s *server, _ context.Context, p foldersParams) (any, error) {
+		return nil, s.work.folders(p.Event.Added, p.Event.Removed)
+	}),
+	"workspace/didChangeWatchedFiles": func(s *server, _ context.Context, _ *jrpc2.Request) (any, error) { return nil, s.work.look() },
+	"workspace/didChangeConfiguration": func(s *server, _ context.Context, _ *jrpc2.Request) (any, error) {
+		return nil, s.work.look()
+	},
+	"textDocument/didOpen": with(func(s *server, _ context.Context, p documentParams) (any, error) { return nil, s.work.open(&p) }),
+	"textDocument/didChange": with(func(s *server, _ context.Context, p documentParams) (any, error) {
+		return nil, s.work.change(&p, s.counting())
+	}),
+	"textDocument/didSave":  func(s *server, _ context.Context, _ *jrpc2.Request) (any, error) { return nil, s.work.look() },
+	"textDocument/didClose": with(func(s *server, _ context.Context, p documentParams) (any, error) { return nil, s.work.close(&p) }),
+
+	"textDocument/completion": with((*server).completion),
+	"textDocument/hover":      with((*server).hover),
+	"textDocument/definition": with((*server).definition),
+	"textDocument/codeAction": with((*server).actions),
+}
+
+// with makes a handler of a function that takes the parameters of a request.
+func with[P any](do func(*server, context.Context, P) (any, error)) func(*server, context.Context, *jrpc2.Request) (any, error) {
+	return func(s *server, ctx context.Context, r *jrpc2.Request) (any, error) {
+		var params P
+		if err := r.UnmarshalParams(&params); err != nil {
+			return nil, jrpc2.Errorf(jrpc2.InvalidParams, "the parameters of %s cannot be read", r.Method())
+		}
+		return do(s, ctx, params)
+	}
+}
+
+// Assign returns the handler of a method; nil if there is none, which the editor is told.
+func (s *server) Assign(_ context.Context, method string) jrpc2.Handler {
+	var do func(*server, context.Context, *jrpc2.Request) (any, error)
+	state := s.is() // when its turn comes: what is answered at the same time does not change that
+	switch method {
+	case "shutdown":
+		s.shutdown()
+		do = func(*server, context.Context, *jrpc2.Request) (any, error) { return nil, nil }
+	case "initialize":
+		do = with((*server).initialize)
+	case "exit":
+		do = func(s *server, _ context.Context, _ *jrpc2.Request) (any, error) { return nil, s.exit() }
+	default:
+		if do = handlers[method]; do == nil && state == ready {
+			return nil
+		}
+	}
+	return func(ctx context.Context, r *jrpc2.Request) (answer any, err error) {
+		defer s.contained(method, func() { answer, err = nil, jrpc2.Errorf(jrpc2.InternalError, "a mistake in capkit: the log has more") })
+		switch {
+		case method == "initialize" || method == "exit":
+		case state == unborn:
+			return nil, jrpc2.Errorf(codeNotInitialized, "%s before initialize", method)
+		case state == down:
+			return nil, jrpc2.Errorf(jrpc2.InvalidRequest, "%s after shutdown", method)
+		}
+		answer, err = do(s, ctx, r)
+		if errors.Is(err, context.Canceled) {
+			err = jrpc2.Errorf(codeRequestCancelled, "cancelled")
+		}
+		return answer, err
+	}
+}
+
+func (s *server) is() state {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.state
+}
+
+// counting returns what the editor counts within lines.
+func (s *server) counting() text.Encoding {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.encoding
+}
+
+func (s *server) initialize(_ context.Context, p initializeParams) (any, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.state != unborn {
+		return nil, jrpc2.Errorf(jrpc2.InvalidRequest, "initialize was sent before")
+	}
+	s.state = ready
+	if slices.Contains(p.Capabilities.General.PositionEncodings, text.UTF8) {
+		s.encoding = text.UTF8
+	}
+	s.watches = p.Capabilities.Workspace.DidChangeWatchedFiles.DynamicRegistration
+	if len(p.WorkspaceFolders) == 0 && p.RootURI != "" {
+		p.WorkspaceFolders = []workspaceFolder{{p.RootURI}}
+	}
+	if err := s.work.folders(p.WorkspaceFolders, nil); err != nil {
+		return nil, err
+	}
+	return initializeResult{
+		Capabilities: map[string]any{
+			"positionEncoding":   s.encoding,
+			"textDocumentSync":   map[string]any{"openClose": true, "change": 2, "save": true},
+			"completionProvider": map[string]any{"triggerCharacters": []string{":", " ", "-", "[", ","}},
+			"hoverProvider":      true,
+			"definitionProvider": true,
+			"codeActionProvider": map[string]any{"codeActionKinds": []string{kindQuickFix, kindFixAll}},
+			"workspace":          map[string]any{"workspaceFolders": map[string]any{"supported": true, "changeNotifications": true}},
+		},
+		ServerInfo: map[string]string{"name": "capkit", "version": s.call.Versions().Version},
+	}, nil
+}
+
+// watch asks the editor to say when files change on disk.
+func (s *server) watch(ctx context.Context) error {
+	s.mutex.Lock()
+	watches := s.watches
+	s.mutex.Unlock()
+	if !watches {
+		return nil
+	}
+	watchers := []map[string]string{{"globPattern": "**/*.{yaml,yml,json}"}, {"globPattern": "**/.capkit{.yaml,ignore}"}}
+	go func() { // the answer comes after this notification has been handled
+		defer s.contained("registration", func() {})
+		_, err := s.rpc.Callback(ctx, "client/registerCapability", map[string]any{"registrations": []any{map[string]any{
+			"id": "files", "method": "workspace/didChangeWatchedFiles", "registerOptions": map[string]any{"watchers": watchers},
+		}}})
+		if err != nil && ctx.Err() == nil {
+			s.log("the editor does not watch files: %s", err.Error())
+		}
+	}()
+	return nil
+}
+
+// shutdown announces an exit.
+func (s *server) shutdown() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.state == ready {
+		s.state = down
+	}
+}
+
+// exit ends the command, with an error unless it was announced.
+func (s *server) exit() error {
+	err := command.ErrWrong
+	if s.is() == down {
+		err = nil
+	}
+	select {
+	case s.exited <- err:
+	default: // said before
+	}
+	return nil
+}

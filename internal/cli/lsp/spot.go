@@ -1,0 +1,270 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package lsp
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/lsp/text"
+)
+
+// asked is a place in an open document that the editor asks about.
+type asked struct {
+	*server
+	*text.Outline
+	text.Spot
+	doc    *document
+	offset int
+	// known is what is known of its landscape.
+	known *result
+	// object is the object that the place is in: a document, or an item of a List.
+	object *text.Node
+	// slot is the path of what stands there, or of the mapping for a key, below the object and with [] for each index.
+	slot string
+}
+
+// at returns what the editor asks about; nil if the document is not open. The error is that of the context.
+func (s *server) at(ctx context.Context, p placeParams) (*asked, error) {
+	doc := s.work.doc(p.TextDocument.URI)
+	if doc == nil {
+		return nil, nil
+	}
+	known, err := s.work.known(ctx, doc, false)
+	if err != nil || known == nil {
+		return nil, err
+	}
+	o := doc.outline()
+	a := &asked{server: s, Outline: o, doc: doc, offset: o.Offset(p.Position, s.counting()), known: known}
+	a.Spot = o.At(a.offset)
+	for a.object = a.Parent; a.object.Parent != nil && (!a.object.Item || a.object.Child("kind") == nil); {
+		a.object = a.object.Parent
+	}
+	switch {
+	case a.Role == text.Key:
+		a.slot = a.Parent.Pattern()
+	case a.Node != nil:
+		a.slot = a.Node.Pattern()
+	default:
+		a.slot = a.Parent.Pattern() + "[]"
+	}
+	a.slot = strings.TrimPrefix(strings.TrimPrefix(a.slot, a.object.Pattern()), ".")
+	return a, nil
+}
+
+// The slots of capabilities: of machine types, and of flavors in core and in the provider config.
+var (
+	capabilitiesSlot = regexp.MustCompile(`^spec\.(machineTypes\[\]\.capabilities|machineImages\[\]\.versions\[\]\.capabilityFlavors\[\]|` +
+		`providerConfig\.machineImages\[\]\.versions\[\]\.capabilityFlavors\[\]\.capabilities)$`)
+	capabilitySlot = regexp.MustCompile(`^(spec\..*(?:\.capabilities|capabilityFlavors\[\]))\.([^.\[\]]+)(\[\])?$`)
+)
+
+// capability returns the capability whose value stands at the place; empty if it is none.
+func (a *asked) capability() string {
+	found := capabilitySlot.FindStringSubmatch(a.slot)
+	if found == nil || !capabilitiesSlot.MatchString(found[1]) {
+		return ""
+	}
+	return found[2]
+}
+
+// spec returns what the profile has that the place is about, as far as completion and hover need it: for a profile what is written, for a
+// NamespacedCloudProfile with what its parent has, for a Shoot that of its profile. It is never nil.
+func (a *asked) spec() *v1beta1.CloudProfileSpec {
+	switch kindOf(a.object) {
+	case "CloudProfile":
+		return specOf(a.object)
+	case "NamespacedCloudProfile":
+		spec := specOf(a.object)
+		if parent := a.written("CloudProfile", "", a.object.Text("spec", "parent", "name")); parent != nil {
+			spec = joined(spec, specOf(parent))
+		}
+		return spec
+	}
+	kind, name := a.profileName()
+	namespace := a.object.Text("metadata", "namespace")
+	profile := a.written(kind, namespace, name)
+	if profile == nil {
+		return &v1beta1.CloudProfileSpec{}
+	}
+	spec := specOf(profile)
+	if kind == "NamespacedCloudProfile" {
+		if parent := a.written("CloudProfile", "", profile.Text("spec", "parent", "name")); parent != nil {
+			spec = joined(spec, specOf(parent))
+		}
+	}
+	return spec
+}
+
+// profileName returns the kind and the name of the profile that a Shoot names.
+func (a *asked) profileName() (kind, name string) {
+	spec := a.object.Child("spec")
+	if spec == nil {
+		return "", ""
+	}
+	shoot := &v1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Namespace: a.object.Text("metadata", "namespace")}}
+	if name := spec.Text("cloudProfile", "name"); name != "" {
+		shoot.Spec.CloudProfile = &v1beta1.CloudProfileReference{Kind: spec.Text("cloudProfile", "kind"), Name: name}
+	}
+	if name := spec.Text("cloudProfileName"); name != "" {
+		shoot.Spec.CloudProfileName = &name
+	}
+	kind, name, _ = input.ProfileNameOf(shoot)
+	return kind, name
+}
+
+// written returns the object of a kind and a name in the outline of its file, as the editor has it; nil if there is none.
+func (a *asked) written(kind, namespace, name string) *text.Node {
+	_, object := a.place(kind, namespace, name)
+	return object
+}
+
+// place also returns the document that it is in, or what stands for it.
+func (a *asked) place(kind, namespace, name string) (*placed, *text.Node) {
+	file := ""
+	switch {
+	case name == "":
+		return nil, nil
+	case kind == "NamespacedCloudProfile":
+		if o := manifestOf(a.known.given.Namespaced.ByName[namespace+"/"+name]); o != nil {
+			file = o.File
+		}
+	default:
+		if o := manifestOf(a.known.given.Profiles.ByName[name]); o != nil {
+			file = o.File
+		}
+	}
+	p := a.outlineOf(file)
+	if p == nil {
+		return nil, nil
+	}
+	for _, object := range objectsIn(p.Outline) {
+		if kindOf(object) == kind && object.Text("metadata", "name") == name && (kind == "CloudProfile" || object.Text("metadata", "namespace") == namespace) {
+			return p, object
+		}
+	}
+	return nil, nil
+}
+
+// placed is the outline of a file.
+type placed struct {
+	uri string
+	*text.Outline
+}
+
+// outlineOf returns the outline of a file: that of the document if it is open.
+func (a *asked) outlineOf(name string) *placed {
+	if name == a.doc.name {
+		return &placed{a.doc.uri, a.Outline}
+	}
+	a.work.mutex.Lock()
+	var open *document
+	for _, doc := range a.work.docs {
+		if doc.name == name {
+			open = doc
+		}
+	}
+	a.work.mutex.Unlock()
+	if open != nil {
+		return &placed{open.uri, open.outline()}
+	}
+	if o := a.known.files[name].outline(); o != nil {
+		return &placed{uriOf(name, nil), o}
+	}
+	return nil
+}
+
+// objectsIn returns the objects of an outline: its documents, and the items of Lists.
+func objectsIn(o *text.Outline) (objects []*text.Node) {
+	for _, document := range o.Documents {
+		if items := document.Items("items"); len(items) > 0 {
+			objects = append(objects, items...)
+			continue
+		}
+		objects = append(objects, document)
+	}
+	return objects
+}
+
+// specOf returns what is written of the spec of a profile: capabilities, regions, machine types, images and versions of Kubernetes.
+func specOf(object *text.Node) *v1beta1.CloudProfileSpec {
+	spec := &v1beta1.CloudProfileSpec{}
+	for _, item := range object.Items("spec", "machineCapabilities") {
+		spec.MachineCapabilities = append(spec.MachineCapabilities, v1beta1.CapabilityDefinition{Name: item.Text("name"), Values: item.Texts("values")})
+	}
+	for _, item := range object.Items("spec", "regions") {
+		region := v1beta1.Region{Name: item.Text("name")}
+		for _, zone := range item.Items("zones") {
+			region.Zones = append(region.Zones, v1beta1.AvailabilityZone{Name: zone.Text("name")})
+		}
+		spec.Regions = append(spec.Regions, region)
+	}
+	for _, item := range object.Items("spec", "machineTypes") {
+		t := v1beta1.MachineType{Name: item.Text("name"), Usable: ptr.To(item.Text("usable") != "false")}
+		if architecture := item.Text("architecture"); architecture != "" {
+			t.Architecture = &architecture
+		}
+		spec.MachineTypes = append(spec.MachineTypes, t)
+	}
+	for _, item := range object.Items("spec", "machineImages") {
+		image := v1beta1.MachineImage{Name: item.Text("name")}
+		for _, v := range item.Items("versions") {
+			image.Versions = append(image.Versions, v1beta1.MachineImageVersion{ExpirableVersion: versionOf(v)})
+		}
+		spec.MachineImages = append(spec.MachineImages, image)
+	}
+	for _, v := range object.Items("spec", "kubernetes", "versions") {
+		spec.Kubernetes.Versions = append(spec.Kubernetes.Versions, versionOf(v))
+	}
+	return spec
+}
+
+// versionOf returns a version with its classification and lifecycle, as far as they can be read.
+func versionOf(n *text.Node) v1beta1.ExpirableVersion {
+	v := v1beta1.ExpirableVersion{Version: n.Text("version")}
+	if classification := v1beta1.VersionClassification(n.Text("classification")); classification != "" {
+		v.Classification = &classification
+	}
+	v.ExpirationDate = timeOf(n.Text("expirationDate"))
+	for _, stage := range n.Items("lifecycle") {
+		v.Lifecycle = append(v.Lifecycle, v1beta1.LifecycleStage{
+			Classification: v1beta1.VersionClassification(stage.Text("classification")), StartTime: timeOf(stage.Text("startTime")),
+		})
+	}
+	return v
+}
+
+// timeOf reads a time; nil for what is none.
+func timeOf(s string) *metav1.Time {
+	var t metav1.Time
+	if s == "" || t.UnmarshalQueryParameter(s) != nil || t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+// joined returns what a NamespacedCloudProfile has together with its parent.
+func joined(own, parent *v1beta1.CloudProfileSpec) *v1beta1.CloudProfileSpec {
+	spec := *parent
+	spec.MachineTypes = slices.Concat(parent.MachineTypes, own.MachineTypes)
+	spec.Kubernetes.Versions = slices.Concat(parent.Kubernetes.Versions, own.Kubernetes.Versions)
+	spec.MachineImages = slices.Clone(parent.MachineImages)
+	for _, image := range own.MachineImages {
+		i := slices.IndexFunc(spec.MachineImages, func(m v1beta1.MachineImage) bool { return m.Name == image.Name })
+		if i < 0 {
+			spec.MachineImages = append(spec.MachineImages, image)
+			continue
+		}
+		spec.MachineImages[i].Versions = slices.Concat(spec.MachineImages[i].Versions, image.Versions)
+	}
+	return &spec
+}

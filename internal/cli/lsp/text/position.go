@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package text
+
+import (
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// Encoding is what an editor counts within a line: its names are those of the Language Server Protocol.
+type Encoding string
+
+// The encodings. UTF16 is what editors count unless they offer another one.
+const (
+	UTF8  Encoding = "utf-8"
+	UTF16 Encoding = "utf-16"
+)
+
+// Position is a place in a text as editors count: lines and, within one, units of an [Encoding], both from 0.
+type Position struct {
+	Line      int `json:"line"`
+	Character int `json:"character"`
+}
+
+// Text is a text with its lines. Offsets into it are in bytes.
+type Text struct {
+	string
+	// lines are where the lines of editors begin, and breaks where those of YAML do, which also has other ends of lines.
+	lines, breaks []int
+}
+
+// New returns a text. A byte order mark at its beginning takes no place in a line.
+func New(s string) *Text {
+	t := &Text{string: s, lines: []int{0}, breaks: []int{0}}
+	for i := 0; i < len(s); i++ {
+		length, editors := 0, false
+		switch {
+		case s[i] == '\n' || s[i] == '\r' && !strings.HasPrefix(s[i+1:], "\n"):
+			length, editors = 1, true
+		case strings.HasPrefix(s[i:], "\u0085"):
+			length = 2
+		case strings.HasPrefix(s[i:], "\u2028"), strings.HasPrefix(s[i:], "\u2029"):
+			length = 3
+		default:
+			continue
+		}
+		i += length - 1
+		t.breaks = append(t.breaks, i+1)
+		if editors {
+			t.lines = append(t.lines, i+1)
+		}
+	}
+	return t
+}
+
+// String returns the text.
+func (t *Text) String() string { return t.string }
+
+// Lines is how many lines the text has for editors; at least one.
+func (t *Text) Lines() int { return len(t.lines) }
+
+// mark is the length of the byte order mark that the text begins with.
+func (t *Text) mark() int {
+	if strings.HasPrefix(t.string, "\ufeff") {
+		return len("\ufeff")
+	}
+	return 0
+}
+
+// span returns the offsets of a line among some lines, without its end.
+func (t *Text) span(lines []int, line int) (start, end int) {
+	switch {
+	case line < 0:
+		return 0, 0
+	case line >= len(lines):
+		return len(t.string), len(t.string)
+	}
+	start, end = lines[line], len(t.string)
+	if line+1 < len(lines) {
+		end = lines[line+1]
+		end = start + len(strings.TrimRight(t.string[start:end], "\r\n"))
+	}
+	if start == 0 {
+		start = min(t.mark(), end)
+	}
+	return start, end
+}
+
+// Offset returns the offset of a position. One that the text does not have is at the end of its line, or of the text; one within a
+// character is at its beginning.
+func (t *Text) Offset(p Position, encoding Encoding) int {
+	start, end := t.span(t.lines, p.Line)
+	units := 0
+	for i, r := range t.string[start:end] {
+		if units += width(r, t.string[start+i:], encoding); units > p.Character {
+			return start + i
+		}
+	}
+	return end
+}
+
+// Position returns the position of an offset, which may be outside of the text: then it is that of its nearest end.
+func (t *Text) Position(offset int, encoding Encoding) Position {
+	offset = max(0, min(offset, len(t.string)))
+	line := sort.SearchInts(t.lines, offset+1) - 1
+	start, _ := t.span(t.lines, line)
+	units := 0
+	for i, r := range t.string[start:max(start, offset)] {
+		units += width(r, t.string[start+i:], encoding)
+	}
+	return Position{line, units}
+}
+
+// width is how many units a character takes, which a text begins with. Bytes that are no UTF-8 are one each.
+func width(r rune, s string, encoding Encoding) int {
+	_, size := utf8.DecodeRuneInString(s)
+	switch {
+	case encoding == UTF8:
+		return size
+	case r > 0xffff:
+		return 2
+	}
+	return 1
+}
+
+// Placed returns the offset of a place as package manifest counts: a line of YAML and a character of it, both from 1. What is not there
+// is at the end of the line, or of the text.
+func (t *Text) Placed(line, column int) int {
+	start, end := t.span(t.breaks, line-1)
+	count := 1
+	for i := range t.string[start:end] {
+		if count >= column {
+			return start + i
+		}
+		count++
+	}
+	return end
+}
+
+// Place returns the line and the character that an offset has as package manifest counts them, both from 1.
+func (t *Text) Place(offset int) (line, column int) {
+	offset = max(0, min(offset, len(t.string)))
+	line = sort.SearchInts(t.breaks, offset+1)
+	start, _ := t.span(t.breaks, line-1)
+	return line, utf8.RuneCountInString(t.string[start:max(start, offset)]) + 1
+}
+
+// Line returns where the line of an offset begins and ends for editors, its end not included.
+func (t *Text) Line(offset int) (start, end int) {
+	return t.span(t.lines, sort.SearchInts(t.lines, max(0, offset)+1)-1)
+}
+
+// Edited returns a text in which another one stands in the place of what is between two positions. If the second one is before the first,
+// it stands at the first.
+func (t *Text) Edited(from, to Position, encoding Encoding, with string) *Text {
+	start, end := t.Offset(from, encoding), t.Offset(to, encoding)
+	return New(t.string[:start] + with + t.string[max(start, end):])
+}

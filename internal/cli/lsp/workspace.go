@@ -1,0 +1,342 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package lsp
+
+import (
+	"context"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/creachadair/jrpc2"
+
+	"github.com/capkit/capkit/internal/cli/lsp/text"
+	"github.com/capkit/capkit/internal/cli/settings"
+)
+
+// document is a file that is open in the editor. It is not changed: another one takes its place.
+type document struct {
+	uri string
+	// name is the path of the file, or the URI of something that is none.
+	name    string
+	version *int
+	*text.Text
+	outline func() *text.Outline
+}
+
+func newDocument(uri string, version *int, t *text.Text) *document {
+	return &document{uri, nameOf(uri), version, t, sync.OnceValue(func() *text.Outline { return text.Read(t) })}
+}
+
+// pause is how long the editor has to be quiet before anything is checked.
+const pause = 60 * time.Millisecond
+
+// workspace is what the editor has open, and what is found in it.
+type workspace struct {
+	*server
+	// kick says that there is something to check.
+	kick chan struct{}
+
+	// mutex guards what follows.
+	mutex sync.Mutex
+	roots []string
+	docs  map[string]*document // by URI
+	// looks counts how often files on disk may have changed, and changes what else may have; done is what of changes was checked.
+	looks, changes, done int
+	// ended is closed when a check ends.
+	ended chan struct{}
+	// stale ends the check that runs; nil without one.
+	stale context.CancelFunc
+	// places are the landscapes, by the names of their folders; those of single files by these.
+	places map[string]*landscape
+	// results are what is known of the landscapes, by the same names.
+	results map[string]*result
+}
+
+func newWorkspace(s *server) *workspace {
+	return &workspace{
+		server: s, kick: make(chan struct{}, 1), docs: map[string]*document{}, ended: make(chan struct{}),
+		places: map[string]*landscape{}, results: map[string]*result{},
+	}
+}
+
+// nameOf returns the path that a URI names, or the URI if it names no file.
+func nameOf(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || u.Path == "" {
+		return uri
+	}
+	path := u.Path
+	if len(path) > 2 && path[2] == ':' { // a drive
+		path = path[1:]
+	}
+	return filepath.Clean(filepath.FromSlash(path))
+}
+
+// uriOf returns the URI of a file: that by which the editor has it open, if it has.
+func uriOf(name string, open map[string]*document) string {
+	if doc := open[name]; doc != nil {
+		return doc.uri
+	}
+	path := filepath.ToSlash(name)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+// changed notes that there is something to check. The mutex is held.
+func (w *workspace) changed() {
+	w.changes++
+	if w.stale != nil {
+		w.stale()
+	}
+	select {
+	case w.kick <- struct{}{}:
+	default: // noted already
+	}
+}
+
+// look notes that files on disk may have changed.
+func (w *workspace) look() error {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.looks++
+	w.changed()
+	return nil
+}
+
+func (w *workspace) folders(added, removed []workspaceFolder) error {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	for _, f := range removed {
+		name := nameOf(f.URI)
+		w.roots = slices.DeleteFunc(w.roots, func(root string) bool { return root == name })
+	}
+	home, _ := os.UserHomeDir()
+	for _, f := range added {
+		// Nobody wants all files of a home read, or of the machine.
+		if name := nameOf(f.URI); filepath.IsAbs(name) && name != home && filepath.Dir(name) != name {
+			w.roots = append(w.roots, name)
+		}
+	}
+	w.looks++
+	w.changed()
+	return nil
+}
+
+func (w *workspace) open(p *documentParams) error {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.docs[p.TextDocument.URI] = newDocument(p.TextDocument.URI, p.TextDocument.Version, text.New(p.TextDocument.Text))
+	w.looks++
+	w.changed()
+	return nil
+}
+
+func (w *workspace) change(p *documentParams, encoding text.Encoding) error {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	doc := w.docs[p.TextDocument.URI]
+	if doc == nil {
+		return jrpc2.Errorf(jrpc2.InvalidParams, "a change of a document that is not open")
+	}
+	t := doc.Text
+	for _, change := range p.ContentChanges {
+		if change.Range == nil {
+			t = text.New(change.Text)
+			continue
+		}
+		t = t.Edited(change.Range.Start, change.Range.End, encoding, change.Text)
+	}
+	w.docs[p.TextDocument.URI] = newDocument(p.TextDocument.URI, p.TextDocument.Version, t)
+	w.changed()
+	return nil
+}
+
+func (w *workspace) close(p *documentParams) error {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	delete(w.docs, p.TextDocument.URI)
+	w.looks++
+	w.changed()
+	return nil
+}
+
+// doc returns an open document; nil if it is not open.
+func (w *workspace) doc(uri string) *document {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.docs[uri]
+}
+
+// known returns what is known of the landscape of a document: what the last check found, or the first one, for which it waits. With fresh
+// it waits for one that has seen all changes so far. The error is that of the context.
+func (w *workspace) known(ctx context.Context, doc *document, fresh bool) (*result, error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	since := w.changes
+	for {
+		r := w.results[w.placeOf(doc.name).key]
+		if r != nil && !fresh || w.done >= since {
+			return r, nil
+		}
+		ended := w.ended
+		w.mutex.Unlock()
+		select {
+		case <-ctx.Done():
+			w.mutex.Lock()
+			return nil, ctx.Err()
+		case <-ended:
+			w.mutex.Lock()
+		}
+	}
+}
+
+// place says which landscape a file is of.
+type place struct {
+	// key is the name of the folder, or that of the file if it is alone.
+	key string
+	// settings is the file with those that count; empty for none.
+	settings string
+	alone    bool
+}
+
+// placeOf returns the landscape of a file: the nearest folder with settings, or else the folder of the workspace. A file that is in no such
+// folder is alone, with the settings of the nearest folder above that has some, up to the root of the repository. The mutex is held.
+func (w *workspace) placeOf(name string) place {
+	if !filepath.IsAbs(name) {
+		return place{key: name, alone: true}
+	}
+	root := ""
+	for _, r := range w.roots {
+		if len(r) > len(root) && strings.HasPrefix(name, r+string(filepath.Separator)) {
+			root = r
+		}
+	}
+	for dir := filepath.Dir(name); ; dir = filepath.Dir(dir) {
+		file := filepath.Join(dir, settings.File)
+		if info, err := os.Lstat(file); err == nil && !info.IsDir() {
+			return place{key: dir, settings: file}
+		}
+		_, err := os.Lstat(filepath.Join(dir, ".git"))
+		switch {
+		case dir == root:
+			return place{key: root, settings: above(root)}
+		case filepath.Dir(dir) == dir, err == nil && root == "":
+			return place{key: name, alone: true}
+		}
+	}
+}
+
+// above returns the settings of the nearest folder above one that has some, up to the root of the repository; empty if none has.
+func above(dir string) string {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || filepath.Dir(dir) == dir {
+			return ""
+		}
+		dir = filepath.Dir(dir)
+		if info, err := os.Lstat(filepath.Join(dir, settings.File)); err == nil && !info.IsDir() {
+			return filepath.Join(dir, settings.File)
+		}
+	}
+}
+
+// loop checks whenever something has changed, and the editor is quiet then.
+func (w *workspace) loop(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.kick:
+		}
+		for quiet := false; !quiet; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-w.kick:
+			case <-time.After(pause):
+				quiet = true
+			}
+		}
+		w.check(ctx)
+	}
+}
+
+// check checks the landscapes of what is open, and publishes what it finds, unless something changes meanwhile.
+func (w *workspace) check(ctx context.Context) {
+	defer w.contained("a check", w.give)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w.mutex.Lock()
+	w.stale = cancel
+	changes, looks := w.changes, w.looks
+	byPlace := map[place]map[string]*document{}
+	for _, doc := range w.docs {
+		p := w.placeOf(doc.name)
+		if byPlace[p] == nil {
+			byPlace[p] = map[string]*document{}
+		}
+		byPlace[p][doc.name] = doc
+	}
+	places := w.places
+	w.mutex.Unlock()
+
+	results := map[string]*result{}
+	now := map[string]*landscape{}
+	for _, p := range slices.SortedFunc(maps.Keys(byPlace), func(a, b place) int { return strings.Compare(a.key, b.key) }) {
+		l := places[p.key]
+		if l == nil || l.place != p {
+			l = &landscape{server: w.server, place: p, published: map[string]string{}}
+		}
+		now[p.key] = l
+		r := l.check(ctx, byPlace[p], looks, func(name string) bool { return w.elsewhere(name, p) })
+		if r == nil {
+			break
+		}
+		results[p.key] = r
+	}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.stale = nil
+	if ctx.Err() != nil { // changed since then
+		maps.Copy(w.places, now)
+		maps.Copy(w.results, results)
+		return
+	}
+	for key, l := range places {
+		if now[key] != l {
+			l.retract(ctx, byPlace)
+		}
+	}
+	w.places, w.results, w.done = now, results, changes
+	w.end()
+}
+
+// elsewhere reports whether a file is of another landscape.
+func (w *workspace) elsewhere(name string, p place) bool {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.placeOf(name) != p
+}
+
+// give ends a check that has failed, so that nobody waits for it.
+func (w *workspace) give() {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.stale, w.done = nil, w.changes
+	w.end()
+}
+
+// end tells those who wait that a check has ended. The mutex is held.
+func (w *workspace) end() {
+	close(w.ended)
+	w.ended = make(chan struct{})
+}

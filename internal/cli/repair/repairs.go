@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package repair
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/internal/cli/edit"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/fieldpath"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// repairs are the rules whose findings can be repaired, and how, in an object as JSON.
+var repairs = map[string]func(g *input.Given, object any, f report.Finding) patch{
+	strictjson.OriginFieldType:       repairSuggested,
+	strictjson.OriginUnknownField:    repairSuggested,
+	input.RuleFlavorWrapped:          repairWrapped,
+	input.RuleProviderUnknown:        repairType,
+	input.RuleObjectKind:             repairKind,
+	"region-unknown":                 repairSuggested,
+	capability.RuleUnregistered:      repairSuggested,
+	capability.RuleValueUnregistered: repairSuggested,
+	capability.RuleReservedValue:     repairSuggested,
+	capability.RuleReservedUnknown:   repairSuggested,
+	"reserved-capability-mixed":      repairFirstText,
+	"reserved-capability-first-text": repairFirstText,
+	"reserved-capability-incomplete": repairIncomplete,
+	"reserved-capability-silent":     repairSilent,
+}
+
+// patch is a repair: what it does, and the operations that do it. The zero value does nothing.
+type patch struct {
+	what string
+	ops  []edit.Op
+}
+
+// instead is a patch by which one word takes the place of another one.
+func instead(from, to string, ops ...edit.Op) patch { return patch{from + " is now " + to, ops} }
+
+// member returns the path of a member of the mapping at a path.
+func member(path fieldpath.Path, name string) fieldpath.Path {
+	return append(slices.Clip(path), fieldpath.Segment{Name: name, Index: -1})
+}
+
+// repairSuggested writes what is meant, if nothing else can be meant.
+func repairSuggested(_ *input.Given, object any, f report.Finding) patch {
+	meant, path := f.Suggestion, fieldpath.Parse(f.Field)
+	if meant == nil || !meant.Certain || len(path) == 0 {
+		return patch{}
+	}
+	value := edit.Value(object, path)
+	switch meant.Replace {
+	case finding.ReplaceKey:
+		return rename(object, path[:len(path)-1], meant.Name, meant.With)
+	case finding.ReplaceByList:
+		if value == meant.With {
+			what := fmt.Sprintf("%s is now the list [%s]", meant.With, meant.With)
+			return patch{what, []edit.Op{edit.Replace(path, []any{meant.With})}}
+		}
+	case finding.ReplaceRegion:
+		if value == meant.Name {
+			config := fieldpath.Parse("spec.providerConfig")
+			return instead(meant.Name, meant.With, replaceRegion(edit.Value(object, config), config, "", meant)...)
+		}
+	default:
+		if value == meant.Name {
+			return instead(meant.Name, meant.With, edit.Replace(path, meant.With))
+		}
+	}
+	return patch{}
+}
+
+// rename gives a member of the mapping at a path another key, unless there is one of that.
+func rename(object any, path fieldpath.Path, from, to string) patch {
+	members, _ := edit.Value(object, path).(map[string]any)
+	_, there := members[from]
+	if _, taken := members[to]; taken || !there {
+		return patch{}
+	}
+	return instead(from, to, edit.Rename(member(path, from), to))
+}
+
+// replaceRegion replaces a name in lists of regions, and as the value of a key region; list is the key of what is at the path.
+func replaceRegion(value any, path fieldpath.Path, list string, meant *finding.Suggestion) (ops []edit.Op) {
+	switch value := value.(type) {
+	case []any:
+		for i, item := range value {
+			ops = append(ops, replaceRegion(item, append(slices.Clip(path), fieldpath.Segment{Index: i}), list, meant)...)
+		}
+	case map[string]any:
+		for key, own := range value {
+			if own == meant.Name && (key == "region" || key == "name" && list == "regions") {
+				ops = append(ops, edit.Replace(member(path, key), meant.With))
+			}
+			ops = append(ops, replaceRegion(own, member(path, key), key, meant)...)
+		}
+	}
+	return ops
+}
+
+// repairWrapped writes the content of a key in the place of the mapping that has this key alone.
+func repairWrapped(_ *input.Given, object any, f report.Finding) patch {
+	path := fieldpath.Parse(f.Field)
+	last := len(path) - 1
+	if flavor, isMap := edit.Value(object, path[:max(last, 0)]).(map[string]any); !isMap || len(flavor) != 1 || edit.Value(object, path) == nil {
+		return patch{}
+	}
+	return patch{"the key " + path[last].Name + " is gone from around the capabilities", []edit.Op{edit.Unwrap(path)}}
+}
+
+// repairType gives the provider type of a profile the case that it has.
+func repairType(g *input.Given, object any, f report.Finding) patch {
+	path := fieldpath.Parse(f.Field)
+	name, _ := edit.Value(object, path).(string)
+	known := words.InCase(name, slices.Sorted(maps.Keys(g.Providers)))
+	if name == "" || known == "" || known == name {
+		return patch{}
+	}
+	return instead(name, known, edit.Replace(path, known))
+}
+
+// repairKind gives the kind of an object the form that it has, or the version that is served.
+func repairKind(_ *input.Given, object any, f report.Finding) patch {
+	path, served := fieldpath.Parse(f.Field), v1beta1.SchemeGroupVersion
+	text, _ := edit.Value(object, path).(string)
+	to := ""
+	switch {
+	case f.Field == "apiVersion" && strings.HasPrefix(text, served.Group+"/"):
+		to = served.String()
+	case f.Field == "kind":
+		to = words.InCase(strings.TrimSuffix(text, "s"), input.GardenKinds)
+	}
+	if text == "" || to == "" || to == text {
+		return patch{}
+	}
+	return instead(text, to, edit.Replace(path, to))
+}

@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package repair
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/capkit/capkit/internal/cli/edit"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
+	"github.com/capkit/capkit/pkg/fieldpath"
+)
+
+// How what is wrong with Gardener's own capabilities is repaired (semantics S3).
+
+// repairFirstText writes the names and values that the second text of GEP-0054 has, wherever the object has those of the first.
+func repairFirstText(_ *input.Given, object any, _ report.Finding) patch {
+	s := &secondText{renamed: map[string]bool{}}
+	spec := fieldpath.Parse("spec")
+	for i, def := range list(edit.Value(object, member(spec, "machineCapabilities"))) {
+		at := item(member(spec, "machineCapabilities"), i)
+		def, _ := def.(map[string]any)
+		if name, _ := def["name"].(string); texts.OfFirst(name) {
+			s.ops = append(s.ops, edit.Replace(member(at, "name"), texts.Canonical(name)))
+			s.values(name, def["values"], member(at, "values"))
+		}
+	}
+	for i, t := range list(edit.Value(object, member(spec, "machineTypes"))) {
+		t, _ := t.(map[string]any)
+		s.declared(t["capabilities"], member(item(member(spec, "machineTypes"), i), "capabilities"))
+	}
+	eachVersion(object, "spec.machineImages", func(_, _ string, version map[string]any, at fieldpath.Path) {
+		for i, flavor := range list(version["capabilityFlavors"]) {
+			s.declared(flavor, item(member(at, "capabilityFlavors"), i))
+		}
+	})
+	eachVersion(object, "spec.providerConfig.machineImages", func(_, _ string, version map[string]any, at fieldpath.Path) {
+		for i, flavor := range list(version["capabilityFlavors"]) {
+			flavor, _ := flavor.(map[string]any)
+			s.declared(flavor["capabilities"], member(item(member(at, "capabilityFlavors"), i), "capabilities"))
+		}
+	})
+	if s.taken || len(s.ops) == 0 {
+		return patch{}
+	}
+	var what []string
+	for _, name := range slices.Sorted(maps.Keys(s.renamed)) {
+		what = append(what, fmt.Sprintf("%s is now %s", name, texts.Canonical(name)))
+	}
+	return patch{strings.Join(what, ", "), s.ops}
+}
+
+// secondText collects the operations that write what the second text has.
+type secondText struct {
+	ops     []edit.Op
+	renamed map[string]bool
+	// taken is set where both names stand side by side, of which no operation makes one.
+	taken bool
+}
+
+// declared adds the operations for capabilities that are declared at a path.
+func (s *secondText) declared(capabilities any, at fieldpath.Path) {
+	declared, _ := capabilities.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(declared)) {
+		if !texts.OfFirst(name) {
+			continue
+		}
+		if _, both := declared[texts.Canonical(name)]; both {
+			s.taken = true
+		}
+		s.ops = append(s.ops, edit.Rename(member(at, name), texts.Canonical(name)))
+		s.values(name, declared[name], member(at, name))
+	}
+}
+
+// values adds the operations for the values of a capability.
+func (s *secondText) values(name string, values any, at fieldpath.Path) {
+	s.renamed[name] = true
+	for i, value := range list(values) {
+		text, _ := value.(string)
+		if other, found := texts.Translate(name, text); found && other != text {
+			s.ops = append(s.ops, edit.Replace(item(at, i), other))
+		}
+	}
+}
+
+// repairIncomplete registers the values that a capability of Gardener lacks, in Gardener's order.
+func repairIncomplete(_ *input.Given, object any, f report.Finding) patch {
+	path := fieldpath.Parse(f.Field)
+	if len(path) == 0 {
+		return patch{}
+	}
+	name, _ := edit.Value(object, member(path[:len(path)-1], "name")).(string)
+	for _, d := range capability.Reserved() {
+		if d.Name == name {
+			values := make([]any, 0, len(d.Values))
+			for _, value := range d.Values {
+				values = append(values, value)
+			}
+			return patch{fmt.Sprintf("%s has [%s]", name, strings.Join(d.Values, ", ")), []edit.Op{edit.Replace(path, values)}}
+		}
+	}
+	return patch{}
+}
+
+// repairSilent writes what a flavor had before the registration: where the finding is and, if that is in the provider config, in the flavors of
+// core that are written in the same way. If there are none, but others, it is not known which of them is meant.
+func repairSilent(_ *input.Given, object any, f report.Finding) patch {
+	path := fieldpath.Parse(f.Field)
+	reserved := capability.Reserved()
+	i := slices.IndexFunc(reserved, func(d capability.Definition) bool { return len(path) > 0 && d.Name == path[len(path)-1].Name })
+	if i < 0 {
+		return patch{}
+	}
+	silent, at := reserved[i], path[:len(path)-1]
+	capabilities, isObject := edit.Value(object, at).(map[string]any)
+	if !isObject {
+		return patch{}
+	}
+	had := []any{silent.Undeclared}
+	ops := []edit.Op{edit.Insert(member(at, silent.Name), had)}
+	if image, version := versionAt(object, at); version != "" {
+		written, same := 0, 0
+		eachVersion(object, "spec.machineImages", func(i, v string, core map[string]any, at fieldpath.Path) {
+			for k, flavor := range list(core["capabilityFlavors"]) {
+				if i != image || v != version {
+					continue
+				}
+				if written++; reflect.DeepEqual(flavor, any(capabilities)) {
+					same++
+					ops = append(ops, edit.Insert(member(item(member(at, "capabilityFlavors"), k), silent.Name), had))
+				}
+			}
+		})
+		if written > 0 && same == 0 {
+			return patch{}
+		}
+	}
+	return patch{fmt.Sprintf("%s is [%s]", silent.Name, silent.Undeclared), ops}
+}
+
+// versionAt returns the image version of the provider config that a path is in; empty if it is in none.
+func versionAt(object any, path fieldpath.Path) (image, version string) {
+	eachVersion(object, "spec.providerConfig.machineImages", func(i, v string, _ map[string]any, at fieldpath.Path) {
+		if len(path) > len(at) && slices.Equal(path[:len(at)], at) {
+			image, version = i, v
+		}
+	})
+	return image, version
+}
+
+// eachVersion calls a function for each version of the images in a list at a path, with the names of image and version.
+func eachVersion(object any, images string, do func(image, version string, value map[string]any, at fieldpath.Path)) {
+	at := fieldpath.Parse(images)
+	for i, image := range list(edit.Value(object, at)) {
+		image, _ := image.(map[string]any)
+		name, _ := image["name"].(string)
+		for k, version := range list(image["versions"]) {
+			version, _ := version.(map[string]any)
+			text, _ := version["version"].(string)
+			do(name, text, version, item(member(item(at, i), "versions"), k))
+		}
+	}
+}
+
+func list(value any) []any {
+	items, _ := value.([]any)
+	return items
+}
+
+// item returns the path of an item of the list at a path.
+func item(path fieldpath.Path, i int) fieldpath.Path {
+	return append(slices.Clip(path), fieldpath.Segment{Index: i})
+}

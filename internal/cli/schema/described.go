@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"reflect"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// configTyper is a provider by description, which knows a part of its config.
+type configTyper interface {
+	// ConfigType is a struct with the fields that are known; ConfigVersions are the API versions.
+	ConfigType() reflect.Type
+	ConfigVersions() []string
+}
+
+// describe adds the config of a provider by description. Fields that the description does not name may be there.
+func (a *assembly) describe(p command.Provider) {
+	cloud, is := provider.As[configTyper](p)
+	if !is {
+		return
+	}
+	config := ofType(cloud.ConfigType())
+	versions := []any{}
+	for _, version := range cloud.ConfigVersions() {
+		versions = append(versions, version)
+	}
+	fields := member(config, "properties")
+	fields["apiVersion"] = object{"type": "string", "enum": versions}
+	fields["kind"] = object{"type": "string", "enum": []any{profileConfig}}
+	config["required"] = []any{"apiVersion", "kind"}
+	config["description"] = "The provider config of " + p.Type() + ". What its description does not name may be there, too, and is not checked."
+	a.definitions[p.Type()+"."+profileConfig] = config
+}
+
+// ofType returns the schema of a type that is made of structs, lists, maps and text.
+func ofType(t reflect.Type) object {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return ofType(t.Elem())
+	case reflect.Slice:
+		return object{"type": []any{"array", "null"}, "items": ofType(t.Elem())}
+	case reflect.Map:
+		return object{"type": []any{"object", "null"}, "additionalProperties": ofType(t.Elem())}
+	case reflect.Struct:
+		fields := object{}
+		for i := range t.NumField() {
+			fields[t.Field(i).Tag.Get("json")] = ofType(t.Field(i).Type)
+		}
+		return object{"type": []any{"object", "null"}, "properties": fields}
+	default:
+		return object{"type": []any{"string", "null"}}
+	}
+}

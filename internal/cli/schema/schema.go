@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package schema is the command schema: JSON Schemas of CloudProfiles, NamespacedCloudProfiles and Shoots, for editors and whatever else
+// reads such schemas. Start reading at [Of]. The types of Gardener and of the clouds are definitions.json, which hack/schemas makes of their
+// Go types; assemble.go puts them together, described.go makes those of providers by description.
+//
+// A schema refuses nothing that lint accepts. It knows keys, types and lists of values, and no rule that compares two places.
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Kinds are those that have a schema.
+func Kinds() []string { return []string{"CloudProfile", "NamespacedCloudProfile", "Shoot"} }
+
+// Command returns the command schema.
+func Command(c *command.Call) *cobra.Command {
+	var cloud, folder string
+	var providerFiles []string
+	cmd := &cobra.Command{
+		Use:   "schema [KIND]",
+		Short: "Print JSON Schemas of manifests, for editors and validators",
+		Long: `Prints the JSON Schema of a kind: CloudProfile, NamespacedCloudProfile or Shoot, with the provider configs where they stand. Without KIND
+it is one schema for all three, which looks at the kind of an object. It is for all providers, and looks at the type that an object names, or
+for that of --provider alone.
+
+--all writes all of them into a directory: all.json for all kinds, and a file for each kind where kubeconform looks for it,
+core.gardener.cloud/cloudprofile_v1beta1.json. Each provider has a directory of the same files. The line that is printed then makes
+an editor with yaml-language-server use them, as the first one of a manifest.
+
+A schema finds misspelt keys, wrong types and wrong values while you type. It knows no rule about two places: lint checks these.`,
+		Example: "  capkit schema CloudProfile --provider openstack > cloudprofile.json\n  capkit schema --all schemas",
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return Kinds(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.Describe(providerFiles); err != nil {
+				return err
+			}
+			if err := check(c, args, cloud, folder, cmd.Flags().Changed); err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("all") {
+				return writeAll(c, folder)
+			}
+			_, err := c.Stdout.Write(Of(command.ByType(c.Providers), cloud, kindOf(args)))
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&cloud, "provider", "", "for manifests of this `TYPE` of provider alone")
+	cmd.Flags().StringVar(&folder, "all", "", "write all schemas into this `DIR`, which is made if it is missing")
+	cmd.Flags().StringArrayVar(&providerFiles, command.ProviderFileFlag, nil,
+		"`FILE` with the description of a provider that the command does not know; may be repeated")
+	command.Complete(cmd, "provider", types(command.ByType(c.Providers)))
+	return cmd
+}
+
+// types returns the types of providers, in their order.
+func types(providers []command.Provider) (types []string) {
+	for _, p := range providers {
+		types = append(types, p.Type())
+	}
+	return types
+}
+
+// kindOf returns the kind that the arguments name in any case, "" for all of them.
+func kindOf(args []string) string {
+	for _, kind := range Kinds() {
+		if len(args) > 0 && strings.EqualFold(args[0], kind) {
+			return kind
+		}
+	}
+	return ""
+}
+
+// check returns all that is wrong with arguments and flags.
+func check(c *command.Call, args []string, cloud, folder string, given func(flag string) bool) error {
+	var errs []error
+	switch {
+	case len(args) > 1:
+		errs = append(errs, fmt.Errorf("say one KIND, or none for all of them: %s", words.Or(Kinds())))
+	case len(args) == 1 && kindOf(args) == "":
+		errs = append(errs, fmt.Errorf("unknown kind %s: use %s%s", words.Quoted(args[0]), words.Or(Kinds()), words.DidYouMean(words.Choice(args[0], Kinds()))))
+	case len(args) == 1 && given("all"):
+		errs = append(errs, fmt.Errorf("--all writes the schemas of all kinds: leave out %s, or --all", args[0]))
+	}
+	if given("provider") && c.Providers[cloud] == nil {
+		known := types(command.ByType(c.Providers))
+		errs = append(errs, fmt.Errorf("unknown provider %s: use %s%s; --%s describes another one",
+			words.Quoted(cloud), words.Or(known), words.DidYouMean(words.Choice(cloud, known)), command.ProviderFileFlag))
+	}
+	if given("all") {
+		errs = append(errs, checkFolder(folder))
+		if given("provider") {
+			errs = append(errs, errors.New("--all writes the schemas of all providers: leave out --provider, or --all"))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func checkFolder(folder string) error {
+	if folder == "" {
+		return errors.New("--all is empty: give it a value, or leave it out")
+	}
+	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
+		return fmt.Errorf("--all %s: this is a file: name a directory, or one that is to be made", folder)
+	}
+	return nil
+}
+
+// fileOf returns the name of the file of a schema below the directory of --all, with slashes.
+func fileOf(cloud, kind string) string {
+	name := "all.json"
+	if kind != "" {
+		group, version, _ := strings.Cut(apiVersion, "/")
+		name = path.Join(group, strings.ToLower(kind)+"_"+version+".json")
+	}
+	return path.Join(cloud, name)
+}
+
+// Files returns all schemas for providers, by the names of their files, with slashes: what --all writes.
+func Files(providers []command.Provider) map[string][]byte {
+	files := map[string][]byte{}
+	for _, cloud := range append([]string{""}, types(providers)...) {
+		for _, kind := range append([]string{""}, Kinds()...) {
+			files[fileOf(cloud, kind)] = Of(providers, cloud, kind)
+		}
+	}
+	return files
+}
+
+// writeAll writes the schemas into a folder, and says how an editor uses them.
+func writeAll(c *command.Call, folder string) error {
+	files := Files(command.ByType(c.Providers))
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		file := filepath.Join(folder, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // schemas are for everybody
+			return err
+		}
+		if err := os.WriteFile(file, files[name], 0o644); err != nil { //nolint:gosec // the same
+			return err
+		}
+	}
+	fmt.Fprintf(c.Stderr, "wrote %s into %s; this as its first line makes an editor check a manifest:\n", words.Count(len(files), "schema"), folder)
+	fmt.Fprintf(c.Stdout, "# yaml-language-server: $schema=%s\n", filepath.ToSlash(filepath.Join(folder, fileOf("", ""))))
+	return nil
+}
+
+// Of returns a schema, as text that ends with a line: that of a kind of objects, of all [Kinds] if it is "", for a provider, for all of them if it is
+// "". providers are those that there are, in the order of their types. Of a provider whose types are not known the schema leaves the configs open.
+// The same arguments give the same bytes.
+func Of(providers []command.Provider, cloud, kind string) []byte {
+	a := assemble(providers, cloud)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(a.schema(kind)); err != nil {
+		panic(err) // it consists of maps, lists and text
+	}
+	return text.Bytes()
+}

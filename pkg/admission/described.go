@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/component-base/version/verflag"
+
+	"github.com/capkit/capkit/pkg/described"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// NewCommandDescribed returns the command of a component for a cloud by description: one program for all of them, which is told the cloud
+// by its flags. --provider-type names one of [described.BuiltIn], or --provider-file a file with a description; with both, the file has to
+// describe that type. Apart from these flags it is the command of [NewCommandBeside] for that cloud: everything that it owns is called
+// gardener-extension-admission-capkit-TYPE.
+//
+// known are the provider types that cannot be described, besides those that are built in: they have components of their own. A
+// description with faults ends the command before it serves anything. The error names all of them, each as FILE:LINE:COLUMN: MESSAGE.
+func NewCommandDescribed(known ...string) *cobra.Command {
+	const name = "gardener-extension-admission-capkit"
+	return &cobra.Command{
+		Use:   name,
+		Short: "Admission webhooks beside those of a Gardener extension, for a cloud by description",
+		// The names in the command's other flags depend on the cloud, which has to be known first.
+		DisableFlagParsing: true,
+		SilenceUsage:       true,
+		SilenceErrors:      true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			which := &cloudOptions{known: known}
+			first := pflag.NewFlagSet(name, pflag.ContinueOnError)
+			first.ParseErrorsAllowlist.UnknownFlags = true // it is for the command of the cloud to judge them
+			which.addFlags(first)
+			verflag.AddFlags(first)
+			help := first.BoolP("help", "h", false, "Print this, and with a cloud all flags of its component")
+			if err := first.Parse(args); err != nil {
+				return err
+			}
+			if *help && which.providerType == "" && which.file == "" {
+				cmd.Printf("%s.\n\nUsage:\n  %s {--provider-type TYPE | --provider-file FILE} [flags]\n\nFlags:\n%s", cmd.Short, name, first.FlagUsages())
+				return nil
+			}
+			verflag.PrintAndExitIfRequested()
+			cloud, err := which.cloud()
+			if err != nil {
+				return err
+			}
+			served := NewCommandBeside(cloud)
+			which.addFlags(served.Flags())
+			served.SetArgs(args)
+			served.SetOut(cmd.OutOrStdout())
+			served.SetErr(cmd.ErrOrStderr())
+			return served.ExecuteContext(cmd.Context())
+		},
+	}
+}
+
+// cloudOptions say which cloud a component is for.
+type cloudOptions struct {
+	providerType, file string
+	known              []string
+}
+
+func (o *cloudOptions) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.providerType, "provider-type", "", "The provider type of a cloud whose description is built in: "+words.Or(builtIn())+".")
+	flags.StringVar(&o.file, "provider-file", "", "A file with the description of another cloud. The provider type may be left out.")
+}
+
+// builtIn returns the types of clouds whose descriptions are built in.
+func builtIn() []string {
+	var types []string
+	for _, cloud := range described.BuiltIn() {
+		types = append(types, cloud.Type())
+	}
+	return types
+}
+
+// cloud returns the cloud that the options name.
+func (o *cloudOptions) cloud() (provider.Provider[described.Reference], error) {
+	if o.file != "" {
+		return o.read()
+	}
+	if o.providerType == "" {
+		return nil, errors.New("no cloud is named: give --provider-type one of " + strings.Join(builtIn(), ", ") + ", or --provider-file a description")
+	}
+	for _, cloud := range described.BuiltIn() {
+		if cloud.Type() == o.providerType {
+			return cloud, nil
+		}
+	}
+	would := words.DidYouMean(words.Closest(o.providerType, builtIn()))
+	if would == "" {
+		would = "; there are " + strings.Join(builtIn(), ", ") + ", and --provider-file takes a description of another cloud"
+	}
+	return nil, fmt.Errorf("--provider-type: no description of %s is built in%s", words.Quoted(o.providerType), would)
+}
+
+// read reads the description in the file.
+func (o *cloudOptions) read() (provider.Provider[described.Reference], error) {
+	text, err := os.ReadFile(filepath.Clean(o.file))
+	if err != nil {
+		return nil, fmt.Errorf("--provider-file: %w", err)
+	}
+	cloud, err := described.Read(o.file, text, append(builtIn(), o.known...)...)
+	if err != nil {
+		return nil, err
+	}
+	if o.providerType != "" && cloud.Type() != o.providerType {
+		return nil, fmt.Errorf("%s describes the type %s, and --provider-type is %s: correct one of the two", o.file, cloud.Type(), words.Quoted(o.providerType))
+	}
+	return cloud, nil
+}

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/capkit/capkit/pkg/described"
+)
+
+// runDescribed runs the command for a cloud by description, and returns what it prints and its error, as text.
+func runDescribed(t *testing.T, args ...string) (printed, failed string) {
+	t.Helper()
+	var out bytes.Buffer
+	cmd := NewCommandDescribed("aws")
+	cmd.SetOut(&out)
+	cmd.SetErr(&out)
+	cmd.SetArgs(args)
+	if err := cmd.ExecuteContext(t.Context()); err != nil {
+		failed = err.Error()
+	}
+	return out.String(), failed
+}
+
+// The command ends, and says why, if its flags or the file name no cloud.
+func TestWhichCloud(t *testing.T) {
+	t.Chdir(t.TempDir())
+	metal := described.Text("ironcore-metal")
+	for file, replaced := range map[string]string{
+		"acme.yaml": "type: acme", "taken.yaml": "type: aws", "builtin.yaml": "type: ironcore-metal",
+		"wrong.yaml": "type: acme\nsort: 1",
+	} {
+		if err := os.WriteFile(file, []byte(strings.Replace(metal, "type: ironcore-metal", replaced, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for args, want := range map[string]string{
+		"":                                              "no cloud is named: give --provider-type one of gdch, hcloud, ironcore, ironcore-metal, stackit, or --provider-file a description",
+		"--log-level info --profiling":                  "no cloud is named",
+		"--provider-type=ironcore-metl":                 "--provider-type: no description of ironcore-metl is built in; did you mean ironcore-metal?",
+		"--provider-type aws":                           "no description of aws is built in; there are gdch, hcloud",
+		"--provider-file gone.yaml":                     "--provider-file: open gone.yaml: no such file or directory",
+		"--provider-file=wrong.yaml":                    `wrong.yaml:8:1: unknown key "sort"; there are apiVersion`,
+		"--provider-file taken.yaml":                    "taken.yaml:7:7: the type aws is known already, and cannot be described again",
+		"--provider-file builtin.yaml":                  "builtin.yaml:7:7: the type ironcore-metal is known already",
+		"--provider-file acme.yaml --provider-type=acm": "acme.yaml describes the type acme, and --provider-type is acm: correct one of the two",
+		"--provider-file acme.yaml --provider-type acme --log-levl x": "unknown flag: --log-levl",
+		"--provider-type stackit --webhook-config-mode=wrong":         "completing the options: ",
+		"--provider-type": "flag needs an argument: --provider-type",
+	} {
+		if _, failed := runDescribed(t, strings.Fields(args)...); !strings.Contains(failed, want) {
+			t.Errorf("%q: %q", args, failed)
+		}
+	}
+}
+
+// What the component owns is called after its cloud; without one, help says how to name it.
+func TestHelpOfDescribed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "acme.yaml")
+	if err := os.WriteFile(file, []byte(strings.Replace(described.Text("stackit"), "type: stackit", "type: acme", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"--help":                                "gardener-extension-admission-capkit {--provider-type TYPE | --provider-file FILE} [flags]",
+		"--provider-type ironcore-metal --help": "gardener-extension-admission-capkit-ironcore-metal-leader-election",
+		"--help --provider-file=" + file:        "gardener-extension-admission-capkit-acme-leader-election",
+	} {
+		printed, failed := runDescribed(t, strings.Fields(args)...)
+		if failed != "" || !strings.Contains(printed, want) || !strings.Contains(printed, "--provider-file") {
+			t.Errorf("%q: %s\n%s", args, failed, printed)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package ci tests what continuous integration makes of a run of the tests.
+package ci
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Packages of a module that the tests write. The one that is flaky fails unless it has been run before.
+const (
+	passes = "func Test(t *testing.T) {}\n"
+	fails  = "func Test(t *testing.T) { t.Error(\"never right\") }\n"
+	flaky  = `func Test(t *testing.T) {
+	if _, err := os.Stat("ran"); err == nil {
+		return
+	}
+	if err := os.WriteFile("ran", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Error("the first time")
+}
+`
+	uncompiled = "func Test(t *testing.T) { undefined() }\n"
+)
+
+// script runs hack/test.sh on packages of these names with these tests, and returns what it prints, and whether all is well.
+func script(t *testing.T, packages map[string]string) (output string, well bool) {
+	t.Helper()
+	folder := t.TempDir()
+	write := func(name, content string) {
+		t.Helper()
+		file := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("go.mod", "module example.com/scratch\n\ngo 1.26.0\n")
+	for name, content := range packages {
+		imports := "import \"testing\"\n\n"
+		if strings.Contains(content, "os.") {
+			imports = "import (\n\t\"os\"\n\t\"testing\"\n)\n\n"
+		}
+		write(name+"/some_test.go", "package "+name+"\n\n"+imports+content)
+	}
+	test, err := filepath.Abs("../../hack/test.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := exec.CommandContext(t.Context(), test, "-vet=off", "-ldflags=-w", "./...")
+	run.Dir, run.Env = folder, append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-trimpath")
+	content, err := run.CombinedOutput()
+	return string(content), err == nil
+}
+
+func TestFlaky(t *testing.T) {
+	for name, tc := range map[string]struct {
+		packages map[string]string
+		well     bool
+		// printed are lines, or beginnings of them, and absent are not.
+		printed, absent []string
+	}{
+		"all pass": {
+			map[string]string{"passes": passes}, true,
+			[]string{"ok  \texample.com/scratch/passes\t"}, []string{"FLAKY", "=== again", "0 flaky"},
+		},
+		"one passes when it is run again": {
+			map[string]string{"passes": passes, "flaky": flaky}, true,
+			[]string{"=== again: example.com/scratch/flaky\n", "FLAKY\texample.com/scratch/flaky\t", "1 flaky\n"}, []string{"FLAKY\texample.com/scratch/passes"},
+		},
+		"one always fails": {
+			map[string]string{"fails": fails, "flaky": flaky}, false,
+			[]string{"=== again: example.com/scratch/fails example.com/scratch/flaky\n", "FLAKY\texample.com/scratch/flaky\t", "1 flaky\n"},
+			[]string{"FLAKY\texample.com/scratch/fails"},
+		},
+		"one does not compile, and is not tried again": {
+			map[string]string{"uncompiled": uncompiled, "flaky": flaky}, false,
+			[]string{"FAIL\texample.com/scratch/uncompiled [build failed]\n", "=== again: example.com/scratch/flaky\n", "FLAKY\texample.com/scratch/flaky\t"},
+			[]string{"FLAKY\texample.com/scratch/uncompiled"},
+		},
+		"nothing but what does not compile": {
+			map[string]string{"uncompiled": uncompiled}, false, []string{"FAIL\texample.com/scratch/uncompiled [build failed]\n"}, []string{"=== again"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			output, well := script(t, tc.packages)
+			if well != tc.well {
+				t.Errorf("all is well: %t", well)
+			}
+			for _, line := range tc.printed {
+				if !strings.Contains("\n"+output, "\n"+line) {
+					t.Errorf("no line %q", line)
+				}
+			}
+			for _, line := range tc.absent {
+				if strings.Contains("\n"+output, "\n"+line) {
+					t.Errorf("a line %q", line)
+				}
+			}
+			if t.Failed() {
+				t.Log(output)
+			}
+		})
+	}
+}

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build editor
+
+package editor
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/capkit/capkit/test/debian"
+)
+
+// patience ends what hangs.
+const patience = 10 * time.Minute
+
+// seen is what the script in testdata has seen in Neovim.
+type seen struct {
+	Diagnostics []struct {
+		Line, Column int
+		Code         string
+		Message      string
+	}
+	Hover      string
+	Actions    []string
+	Completion []string
+	Definition []int
+	Error      string
+}
+
+// neovim returns the program and what it needs in its environment: that of the machine, or of Debian's packages in the cache.
+func neovim(ctx context.Context, t *testing.T) (program string, environment []string) {
+	t.Helper()
+	if program, err := exec.LookPath("nvim"); err == nil {
+		return program, nil
+	}
+	if err := debian.Suitable(); err != nil {
+		t.Fatal(err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache = filepath.Join(cache, "capkit")
+	root := filepath.Join(cache, "neovim")
+	if _, err := os.Stat(root); err != nil {
+		if err := os.MkdirAll(cache, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		building, err := os.MkdirTemp(cache, "neovim-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = os.RemoveAll(building) }()
+		if err := debian.Extract(ctx, []string{"neovim"}, building, func(what string) { t.Log(what) }); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(building, root); err != nil {
+			if _, other := os.Stat(root); other != nil { // somebody else may have been faster
+				t.Fatal(err)
+			}
+		}
+	}
+	return filepath.Join(root, "usr/bin/nvim"), []string{
+		"LD_LIBRARY_PATH=" + debian.Libraries(root), "VIMRUNTIME=" + filepath.Join(root, "usr/share/nvim/runtime"),
+	}
+}
+
+// Neovim opens a file with a mistake, is told of it, takes the repair, and saves the file, which is right then.
+func TestNeovim(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	folder := t.TempDir()
+	capkit := filepath.Join(folder, "capkit")
+	if err := debian.Run(ctx, nil, "go", "build", "-ldflags=-w", "-o", capkit, "../../cmd/capkit"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../../example/broken/unknown-field.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	workspace := filepath.Join(folder, "workspace")
+	if err := os.MkdirAll(workspace, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file, result := filepath.Join(workspace, "profile.yaml"), filepath.Join(folder, "result.json")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	script, err := filepath.Abs("testdata/drive.lua")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, environment := neovim(ctx, t)
+	cmd := exec.CommandContext(ctx, program, "--headless", "-u", "NONE", "-n", "-S", script)
+	cmd.Dir = workspace
+	cmd.Env = append(append(os.Environ(), environment...), "CAPKIT="+capkit, "RESULT="+result, "XDG_CACHE_HOME="+folder, "XDG_STATE_HOME="+folder)
+	said, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	content, err := os.ReadFile(result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s seen
+	if err := json.Unmarshal(content, &s); err != nil || s.Error != "" {
+		t.Fatalf("%v: %s %s", err, s.Error, said)
+	}
+	if len(s.Diagnostics) != 1 || s.Diagnostics[0].Code != "unknown-field" || s.Diagnostics[0].Line != line(string(text), "keyStoneURL") ||
+		s.Diagnostics[0].Column != 4 || !strings.Contains(s.Diagnostics[0].Message, "did you mean") {
+		t.Errorf("%+v", s.Diagnostics)
+	}
+	after, err := os.ReadFile(file)
+	if want := strings.Replace(string(text), "keyStoneURL:", "keystoneURL:", 1); err != nil || string(after) != want {
+		t.Errorf("%v: it is saved as\n%s", err, after)
+	}
+	if !slices.Contains(s.Actions, "keyStoneURL is now keystoneURL") || !strings.Contains(s.Hover, "`gardenlinux@1877.5.0`") ||
+		!slices.Equal(s.Completion, []string{"hypervisor"}) || !slices.Equal(s.Definition, []int{line(string(text), "\n      - version:")}) {
+		t.Errorf("%+v", s)
+	}
+}
+
+// line returns the line, from 0, that begins with or has a text for the first time.
+func line(text, part string) int {
+	before, _, _ := strings.Cut(text, part)
+	return strings.Count(before, "\n") + strings.Count(part, "\n")
+}

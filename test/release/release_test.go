@@ -1,0 +1,271 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package release does a release from a clean clone, twice, up to the push: what hack/release.sh makes is the same both times, and is used
+// as users would. The repository that is pushed to is one in a temporary folder.
+//
+//   - release_test.go: the script
+//   - users_test.go: what was made, in the hands of users
+//   - modules_test.go: Go installs and requires what was tagged
+package release
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	root = "../.."
+	// version is one that no release has before there is a version 2, for which paths of modules change.
+	version  = "1.99.99"
+	registry = "registry.example.com/capkit"
+)
+
+// released are two clones in which the script has run, and said what it printed. origin is what they were cloned from, and what the first
+// one is pushed to.
+var (
+	released [2]string
+	said     [2]string
+	origin   string
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		folder, err := os.MkdirTemp("", "release-test-")
+		if err != nil {
+			panic(err)
+		}
+		defer func() { _ = os.RemoveAll(folder) }()
+		if err := release(folder); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// release makes the clones below a folder.
+func release(folder string) error {
+	origin = filepath.Join(folder, "origin")
+	source := filepath.Join(folder, "source")
+	if err := workTree(source); err != nil {
+		return err
+	}
+	if _, err := run(source, nil, "git", "clone", "--quiet", "--bare", ".", origin); err != nil {
+		return err
+	}
+	for i := range released {
+		released[i] = filepath.Join(folder, "clones", fmt.Sprint(i), "capkit")
+		if _, err := run(folder, nil, "git", "clone", "--quiet", origin, released[i]); err != nil {
+			return err
+		}
+		var err error
+		if said[i], err = run(released[i], nil, "make", "release", "RELEASE="+version, "NEXT=2.0.0-dev",
+			"REGISTRY="+registry, "PLATFORMS=linux/"+runtime.GOARCH, "DIST_PLATFORMS=linux/"+runtime.GOARCH); err != nil {
+			return err
+		}
+		if tags, err := run(released[i], nil, "git", "tag", "--list"); tags != "" || err != nil {
+			return fmt.Errorf("the script tags: %s %w", tags, err)
+		}
+	}
+	return nil
+}
+
+// run runs a command as somebody who releases at a certain time, and returns what it prints. The error has that, too.
+func run(folder string, env []string, name string, args ...string) (string, error) {
+	command := exec.CommandContext(context.Background(), name, args...)
+	command.Dir = folder
+	// make gives its variables to what it runs, such as these tests.
+	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return strings.HasPrefix(variable, "MAKE") || strings.HasPrefix(variable, "MFLAGS") || strings.HasPrefix(variable, "GOWORK=")
+	})
+	command.Env = append(append(command.Env, "SOURCE_DATE_EPOCH=1800000000", "GIT_AUTHOR_NAME=Somebody", "GIT_AUTHOR_EMAIL=somebody@example.com",
+		"GIT_COMMITTER_NAME=Somebody", "GIT_COMMITTER_EMAIL=somebody@example.com", "GIT_CONFIG_GLOBAL=/dev/null"), env...)
+	output, err := command.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, output)
+	}
+	return string(output), err
+}
+
+// workTree makes a repository with one commit, of the files of this work tree, changes included. Something in it is unreleased.
+func workTree(folder string) error {
+	listed, err := run(root, nil, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	if err != nil {
+		return err
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(listed, "\x00"), "\x00") {
+		info, err := os.Stat(filepath.Join(root, name))
+		if os.IsNotExist(err) {
+			continue // deleted
+		} else if err != nil {
+			return err
+		}
+		content, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), content, info.Mode()); err != nil {
+			return err
+		}
+	}
+	changelog := filepath.Join(folder, "CHANGELOG.md")
+	content, err := os.ReadFile(changelog)
+	if err != nil {
+		return err
+	}
+	before, after, _ := bytes.Cut(content, []byte("\n## ["))
+	if !bytes.HasPrefix(after, []byte("Unreleased]\n")) {
+		after = append([]byte("Unreleased]\n\n"), append([]byte("\n## ["), after...)...)
+	}
+	after = bytes.Replace(after, []byte("\n"), []byte("\n\n### Upgrade\n\n- Read this.\n\n### Added\n\n- A test.\n"), 1)
+	if err := os.WriteFile(changelog, slices.Concat(before, []byte("\n## ["), after), 0o600); err != nil {
+		return err
+	}
+	for _, args := range [][]string{{"init", "--quiet", "-b", "main"}, {"add", "--all"}, {"commit", "--quiet", "-m", "Before"}} {
+		if _, err := run(folder, nil, "git", args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// in runs a command in a clone, and returns what it prints.
+func in(t *testing.T, folder, name string, args ...string) string {
+	t.Helper()
+	output, err := run(folder, nil, name, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(output)
+}
+
+func read(t *testing.T, names ...string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(names...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// built returns the content of all files below bin, but of what made them.
+func built(t *testing.T, clone string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(filepath.Join(clone, "bin"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || entry.Name() == "release-tool" {
+			return err
+		}
+		below, err := filepath.Rel(clone, path)
+		files[below] = read(t, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestTwiceTheSame(t *testing.T) {
+	one, other := built(t, released[0]), built(t, released[1])
+	if len(one) < 100 || len(one) != len(other) {
+		t.Errorf("%d and %d files", len(one), len(other))
+	}
+	for name, content := range one {
+		if other[name] != content {
+			t.Errorf("%s is another one", name)
+		}
+	}
+	for _, revision := range []string{"HEAD", "HEAD~1"} {
+		if a, b := in(t, released[0], "git", "rev-parse", revision), in(t, released[1], "git", "rev-parse", revision); a != b {
+			t.Errorf("%s is %s and %s", revision, a, b)
+		}
+	}
+	if said[0] == "" || !strings.HasSuffix(said[0], read(t, released[0], "bin/release/publish.sh")) {
+		t.Errorf("what is left to do is not what was printed last: %s", said[0])
+	}
+}
+
+// changed returns what a commit changes in files, as lines that begin with a plus or a minus.
+func changed(t *testing.T, commit string, files ...string) string {
+	t.Helper()
+	return in(t, released[0], "git", append([]string{"show", "--format=", "--unified=0", commit, "--"}, files...)...)
+}
+
+// The commit of the release says its version everywhere; the one after it takes back what is for this commit alone.
+func TestCommits(t *testing.T) {
+	for file, want := range map[string]string{
+		"VERSION":                     "+" + version,
+		"CHANGELOG.md":                "+## [" + version + "] - 2027-01-15",
+		"example/extension.yaml":      ":" + version,
+		"pkg/cli/go.mod":              "+\tgithub.com/capkit/capkit/internal/cli v" + version,
+		"cmd/go.sum":                  "+github.com/capkit/capkit/pkg/worker/kit v" + version + "/go.mod h1:",
+		"docs/examples":               "+    - uses: capkit/capkit@v" + version,
+		"docs/commands/lint.md":       "+  rev: v" + version,
+		"test/authors/convert/go.mod": "+\tgithub.com/capkit/capkit v" + version,
+	} {
+		if diff := changed(t, "HEAD~1", file); !strings.Contains(diff, want) {
+			t.Errorf("%s: no %q: %s", file, want, diff)
+		}
+	}
+	programs := in(t, released[0], "git", "show", "HEAD~1:cmd/go.mod")
+	if regexp.MustCompile(`(?m)^(replace|exclude)`).MatchString(programs) {
+		t.Errorf("go install takes no program of a module that replaces or excludes something: %s", programs)
+	}
+	if diff := in(t, released[0], "git", "diff", "--stat", "HEAD~2", "HEAD", "--", "*go.mod", "*go.sum"); diff != "" {
+		t.Errorf("after the release, modules are not what they were: %s", diff)
+	}
+	if diff := changed(t, "HEAD", "VERSION", "CHANGELOG.md"); !strings.Contains(diff, "+2.0.0-dev") || !strings.Contains(diff, "+## [Unreleased]") {
+		t.Error(diff)
+	}
+	if state := in(t, released[0], "git", "status", "--porcelain"); state != "" {
+		t.Errorf("something is not committed: %s", state)
+	}
+}
+
+// Whoever makes mistakes learns of all at once, and has the repository as it was.
+func TestMistakes(t *testing.T) {
+	clone := filepath.Join(t.TempDir(), "capkit")
+	in(t, root, "git", "clone", "--quiet", released[1], clone)
+	for file, add := range map[string]string{
+		"pkg/cli/go.mod": "\nreplace example.com/unused => example.com/fork v1.0.0\n", "stray": "x",
+	} {
+		before, _ := os.ReadFile(filepath.Join(clone, file))
+		if err := os.WriteFile(filepath.Join(clone, file), append(before, add...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	output, err := run(clone, nil, "hack/release.sh", "0.0.1", "0.0.2-dev")
+	if err == nil {
+		t.Error("it is released")
+	}
+	for _, want := range []string{
+		"the work tree has changes, and a release is of a commit:\n", "?? stray\n", "version 0.0.1 is older than that in VERSION, 2.0.0-dev",
+		"pkg/cli/go.mod: it replaces example.com/unused, which those who require it do not get", "CHANGELOG.md: nothing is unreleased: say what is new",
+	} {
+		if !strings.Contains(output, want) {
+			t.Errorf("not said: %q, but: %s", want, output)
+		}
+	}
+	if commit := in(t, clone, "git", "rev-parse", "HEAD"); commit != in(t, released[1], "git", "rev-parse", "HEAD") || read(t, clone, "stray") != "x" {
+		t.Error("something has changed")
+	}
+	if output, err := run(clone, nil, "hack/release.sh", "0.0.1"); err == nil || !strings.HasPrefix(output, "usage: hack/release.sh VERSION NEXT") {
+		t.Errorf("%v: %s", err, output)
+	}
+}

@@ -1,0 +1,371 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build editor
+
+package schema
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/textproto"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/internal/cli/clouds"
+	"github.com/capkit/capkit/internal/cli/schema"
+	"github.com/capkit/capkit/test/debian"
+)
+
+// server is a yaml-language-server, spoken to as an editor does.
+type server struct {
+	t      *testing.T
+	in     io.Writer
+	out    *textproto.Reader
+	raw    *bufio.Reader
+	sent   int
+	folder string
+}
+
+// message is one of the protocol: a request has a method and an ID, an answer an ID, a notification a method.
+type message struct {
+	JSONRPC string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id,omitempty"`
+	Method  string          `json:"method,omitempty"`
+	Params  any             `json:"params,omitempty"`
+	Result  any             `json:"result,omitempty"`
+}
+
+// received is a message from the server.
+type received struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+}
+
+type diagnostic struct {
+	Range struct {
+		Start struct {
+			Line      int `json:"line"`
+			Character int `json:"character"`
+		} `json:"start"`
+	} `json:"range"`
+	Message string `json:"message"`
+}
+
+// installed returns the folder of the server, which npm fetches into the cache if it is not there, and the program that runs it. What is
+// fetched is what package-lock.json names, by its hash.
+func installed(t *testing.T) (node string, environment []string, folder string) {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache = filepath.Join(cache, "capkit")
+	node, npm, environment := programs(t, filepath.Join(cache, "node"))
+	lock, err := os.ReadFile("editor/package-lock.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder = filepath.Join(cache, "yaml-language-server")
+	// It is written last.
+	if done, err := os.ReadFile(filepath.Join(folder, "installed.json")); err == nil && bytes.Equal(done, lock) {
+		return node, environment, folder
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"package.json", "package-lock.json"} {
+		text, err := os.ReadFile(filepath.Join("editor", name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, name), text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), npm[0], append(npm[1:], "ci", "--ignore-scripts", "--no-audit", "--no-fund")...)
+	cmd.Dir, cmd.Env = folder, append(os.Environ(), environment...)
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("npm: %v\n%s", err, said)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "installed.json"), lock, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return node, environment, folder
+}
+
+// programs returns node and how npm is called: those of the machine or, if there are none, Debian's, which are extracted into a folder.
+func programs(t *testing.T, root string) (node string, npm, environment []string) {
+	t.Helper()
+	node, noNode := exec.LookPath("node")
+	found, noNPM := exec.LookPath("npm")
+	if noNode == nil && noNPM == nil {
+		return node, []string{found}, nil
+	}
+	if _, err := os.Stat(root); err != nil {
+		if err := debian.Suitable(); err != nil {
+			t.Fatal(err)
+		}
+		fresh := root + ".new"
+		if err := os.RemoveAll(fresh); err != nil {
+			t.Fatal(err)
+		}
+		if err := debian.Extract(t.Context(), []string{"nodejs", "npm"}, fresh, func(what string) { t.Log(what) }); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(fresh, root); err != nil {
+			t.Fatal(err)
+		}
+	}
+	share, usr := filepath.Join(root, "usr", "share"), filepath.Join(root, "usr")
+	machine := map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[runtime.GOARCH]
+	environment = []string{
+		"LD_LIBRARY_PATH=" + debian.Libraries(root),
+		"NODE_PATH=" + strings.Join([]string{filepath.Join(share, "nodejs"), filepath.Join(usr, "lib", "nodejs"), filepath.Join(usr, "lib", machine, "nodejs")}, ":"),
+	}
+	node = filepath.Join(usr, "bin", "node")
+	return node, []string{node, filepath.Join(share, "nodejs", "npm", "bin", "npm-cli.js")}, environment
+}
+
+// start starts a server, which ends with the test.
+func start(t *testing.T) *server {
+	t.Helper()
+	node, environment, folder := installed(t)
+	cmd := exec.CommandContext(t.Context(), node, filepath.Join(folder, "node_modules", "yaml-language-server", "bin", "yaml-language-server"), "--stdio")
+	cmd.Env, cmd.Stderr = append(os.Environ(), environment...), os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = in.Close(); _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	reader := bufio.NewReader(out)
+	s := &server{t: t, in: in, raw: reader, out: textproto.NewReader(reader), folder: t.TempDir()}
+	for name, text := range schema.Files(clouds.All()) {
+		file := filepath.Join(s.folder, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.ask("initialize", map[string]any{
+		"processId": os.Getpid(), "rootUri": "file://" + s.folder,
+		"capabilities": map[string]any{"workspace": map[string]any{"configuration": true}},
+	})
+	s.send(message{Method: "initialized", Params: map[string]any{}})
+	return s
+}
+
+func (s *server) send(m message) {
+	s.t.Helper()
+	m.JSONRPC = "2.0"
+	text, err := json.Marshal(m)
+	if err == nil {
+		_, err = fmt.Fprintf(s.in, "Content-Length: %d\r\n\r\n%s", len(text), text)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// receive returns the next message that is no request. Requests for settings are answered.
+func (s *server) receive() received {
+	s.t.Helper()
+	for {
+		header, err := s.out.ReadMIMEHeader()
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		length, err := strconv.Atoi(header.Get("Content-Length"))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		text := make([]byte, length)
+		if _, err := io.ReadFull(s.raw, text); err != nil {
+			s.t.Fatal(err)
+		}
+		var got received
+		if err := json.Unmarshal(text, &got); err != nil {
+			s.t.Fatal(err)
+		}
+		if got.ID == nil || got.Method == "" {
+			return got
+		}
+		s.send(message{ID: got.ID, Result: answer(got)})
+	}
+}
+
+// answer returns what an editor answers a request: the settings that docs/commands/schema.md recommends, one for each item that is asked for.
+func answer(request received) any {
+	if request.Method != "workspace/configuration" {
+		return map[string]any{}
+	}
+	var asked struct {
+		Items []struct {
+			Section string `json:"section"`
+		} `json:"items"`
+	}
+	_ = json.Unmarshal(request.Params, &asked) // without items there is nothing to answer
+	settings := []any{}
+	for _, item := range asked.Items {
+		if item.Section == "yaml" {
+			settings = append(settings, map[string]any{"yamlVersion": "1.1", "validate": true, "completion": true, "hover": true})
+			continue
+		}
+		settings = append(settings, nil)
+	}
+	return settings
+}
+
+// ask sends a request, and returns the result.
+func (s *server) ask(method string, params any) json.RawMessage {
+	s.t.Helper()
+	s.sent++
+	id := json.RawMessage(strconv.Itoa(s.sent))
+	s.send(message{ID: id, Method: method, Params: params})
+	for {
+		if got := s.receive(); bytes.Equal(got.ID, id) {
+			return got.Result
+		}
+	}
+}
+
+// open opens a manifest, as a file that begins with the line that --all prints, and returns what the server says of it.
+func (s *server) open(name, file, text string) (uri string, found []diagnostic) {
+	s.t.Helper()
+	s.sent++
+	uri = fmt.Sprintf("file://%s/%d-%s.yaml", s.folder, s.sent, name)
+	text = "# yaml-language-server: $schema=" + filepath.Join(s.folder, file) + "\n" + text
+	s.send(message{Method: "textDocument/didOpen", Params: map[string]any{
+		"textDocument": map[string]any{"uri": uri, "languageId": "yaml", "version": 1, "text": text},
+	}})
+	for {
+		got := s.receive()
+		if got.Method != "textDocument/publishDiagnostics" {
+			continue
+		}
+		var published struct {
+			URI         string       `json:"uri"`
+			Diagnostics []diagnostic `json:"diagnostics"`
+		}
+		if err := json.Unmarshal(got.Params, &published); err != nil {
+			s.t.Fatal(err)
+		}
+		if published.URI == uri {
+			return uri, published.Diagnostics
+		}
+	}
+}
+
+// The server finds what the library finds that the other tests use: in the examples, and of a mistake of each kind in each of the kinds.
+func TestEditor(t *testing.T) {
+	s, all := start(t), compiled(t, "", "")
+	examples := manifests(t, "example", "docs/examples")
+	count := 0
+	compareWith := func(name string, m manifest) {
+		t.Helper()
+		count++
+		text, err := yaml.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, found := s.open("manifest", "all.json", string(text))
+		if want := judged(t, all, m); (len(want) > 0) != (len(found) > 0) {
+			t.Errorf("%s: the schema says %v, and the editor %v", name, want, found)
+		}
+	}
+	done := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(examples)) {
+		compareWith(name, examples[name])
+		if strings.HasPrefix(name, "example/broken/") {
+			continue
+		}
+		for i, p := range places(examples[name]) {
+			what := slices.Sorted(maps.Keys(mutations))[i%len(mutations)]
+			id := fmt.Sprint(examples[name]["kind"], ofCloud(examples[name], p.path), index.ReplaceAllString(p.path, ""))
+			if freely.MatchString(p.path) || done[id] {
+				continue
+			}
+			done[id] = true
+			changed := clone(examples[name])
+			if mutations[what](places(changed)[i]) {
+				compareWith(name+", "+what+" at "+p.path, changed)
+			}
+		}
+	}
+	t.Logf("%d manifests", count)
+}
+
+// What an editor shows of mistakes is readable, and stands where they are.
+func TestEditorWords(t *testing.T) {
+	s := start(t)
+	profile := `apiVersion: core.gardener.cloud/v1beta1
+kind: CloudProfile
+metadata:
+  name: europe
+spec:
+  type: openstack
+  machineTypes:
+  - name: small
+    cpu: two
+    gpu: "0"
+    memory: 8Gi
+    usible: true
+  providerConfig:
+    apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
+    kind: CloudProfileConfig
+    machineImage: []
+`
+	_, found := s.open("words", "all.json", profile)
+	var said []string
+	for _, d := range found {
+		said = append(said, fmt.Sprintf("%d: %s", d.Range.Start.Line, d.Message))
+	}
+	for line, words := range map[int]string{9: "no quantity", 12: "usible", 16: "machineImage"} {
+		if !slices.ContainsFunc(said, func(text string) bool {
+			return strings.HasPrefix(text, fmt.Sprint(line, ":")) && strings.Contains(text, words)
+		}) {
+			t.Errorf("nothing about %q in line %d: %q", words, line, said)
+		}
+	}
+}
+
+// An editor completes keys and values, in provider configs, too, and explains a key.
+func TestEditorHelp(t *testing.T) {
+	s := start(t)
+	text := "apiVersion: core.gardener.cloud/v1beta1\nkind: CloudProfile\nspec:\n  type: openstack\n  providerConfig:\n" +
+		"    apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1\n    kind: CloudProfileConfig\n    keystoneURL: x\n    \n"
+	uri, _ := s.open("help", "all.json", text)
+	at := func(line, character int) map[string]any {
+		return map[string]any{"textDocument": map[string]any{"uri": uri}, "position": map[string]any{"line": line, "character": character}}
+	}
+	if completed := s.ask("textDocument/completion", at(9, 4)); !bytes.Contains(completed, []byte(`"label":"machineImages"`)) {
+		t.Errorf("completed by %.500s", completed)
+	}
+	if explained := s.ask("textDocument/hover", at(8, 8)); !bytes.Contains(explained, []byte("the URL of the identity service")) {
+		t.Errorf("explained as %.500s", explained)
+	}
+}

@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// place is a value in a manifest: it can be replaced, or removed.
+type place struct {
+	path  string
+	value any
+	set   func(value any)
+	unset func() // nil for entries of lists
+}
+
+// places returns all values of a manifest, each before those in it.
+func places(m manifest) (found []place) {
+	var walk func(path string, value any)
+	walk = func(path string, value any) {
+		switch value := value.(type) {
+		case map[string]any:
+			for _, key := range slices.Sorted(maps.Keys(value)) {
+				at := strings.TrimPrefix(path+"."+key, ".")
+				found = append(found, place{at, value[key], func(v any) { value[key] = v }, func() { delete(value, key) }})
+				walk(at, value[key])
+			}
+		case []any:
+			for i := range value {
+				at := fmt.Sprintf("%s[%d]", path, i)
+				found = append(found, place{at, value[i], func(v any) { value[i] = v }, nil})
+				walk(at, value[i])
+			}
+		}
+	}
+	walk("", m)
+	return found
+}
+
+func clone(m manifest) (cloned manifest) {
+	text, err := json.Marshal(m)
+	if err == nil {
+		err = json.Unmarshal(text, &cloned)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return cloned
+}
+
+// freely are places in which any key may stand, and any text: what is written there is nobody's mistake.
+var freely = regexp.MustCompile(`^(status|metadata\.(labels|annotations|managedFields|name|namespace))`)
+
+// mutations are mistakes by their names: what is done to a value. done is false if it is none there.
+var mutations = map[string]func(p place) (done bool){
+	"misspelt": func(p place) bool {
+		object, is := p.value.(map[string]any)
+		if is {
+			object["mispelt"] = "x"
+		}
+		return is
+	},
+	"type": func(p place) bool {
+		switch p.value.(type) {
+		case string:
+			p.set([]any{"x"})
+		case []any, map[string]any:
+			p.set("x")
+		default:
+			p.set(map[string]any{})
+		}
+		return true
+	},
+	"text": func(p place) bool {
+		_, is := p.value.(string)
+		if is {
+			p.set("no-such-Value")
+		}
+		return is
+	},
+	"number": func(p place) bool {
+		_, is := p.value.(string)
+		if is {
+			p.set(7)
+		}
+		return is
+	},
+	"quoted": func(p place) bool {
+		_, isText := p.value.(string)
+		_, isList := p.value.([]any)
+		_, isObject := p.value.(map[string]any)
+		if !isText && !isList && !isObject {
+			p.set(fmt.Sprint(p.value))
+			return true
+		}
+		return false
+	},
+	"null": func(p place) bool { p.set(nil); return true },
+	"empty": func(p place) bool {
+		if _, is := p.value.(string); is {
+			p.set("")
+			return true
+		}
+		return false
+	},
+	"left out": func(p place) bool {
+		if p.unset != nil {
+			p.unset()
+		}
+		return p.unset != nil
+	},
+}
+
+var index = regexp.MustCompile(`\[\d+\]`)
+
+// Every mistake in every field of the examples that have all fields, and in the others where they have more. What the schema finds lint
+// finds, and of unknown keys and wrong types the other way round.
+func TestMistakes(t *testing.T) {
+	all := compiled(t, "", "")
+	done, found := map[string]bool{}, map[string]int{}
+	examples := manifests(t, "example")
+	for _, name := range slices.Sorted(maps.Keys(examples)) {
+		if strings.HasPrefix(name, "example/broken/") {
+			continue
+		}
+		original := examples[name]
+		for i, p := range places(original) {
+			for what := range mutations {
+				id := fmt.Sprint(what, original["kind"], ofCloud(original, p.path), index.ReplaceAllString(p.path, ""))
+				if freely.MatchString(p.path) || done[id] {
+					continue
+				}
+				done[id] = true
+				changed := clone(original)
+				if mutations[what](places(changed)[i]) {
+					found[what] += mistake(t, name+", "+what+" at "+p.path, all, changed)
+				}
+			}
+		}
+	}
+	for what := range mutations {
+		if what != "empty" && found[what] < 10 {
+			t.Errorf("of mistakes %q only %d were found: nothing is tested", what, found[what])
+		}
+	}
+	t.Logf("found: %v", found)
+}
+
+// mistake compares what is said of a mistake, and returns 1 if the schema finds it.
+func mistake(t *testing.T, name string, all *jsonschema.Schema, changed manifest) int {
+	t.Helper()
+	compare(t, name, all, changed)
+	return min(len(judged(t, all, changed)), 1)
+}
+
+// ofCloud returns the provider type of an object, if what stands at a path depends on it.
+func ofCloud(m manifest, path string) string {
+	if !strings.Contains(path, "Config") {
+		return ""
+	}
+	spec, _ := m["spec"].(map[string]any)
+	if provider, is := spec["provider"].(map[string]any); is {
+		return fmt.Sprint(provider["type"])
+	}
+	return fmt.Sprint(spec["type"])
+}

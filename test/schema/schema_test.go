@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package schema tests the JSON Schemas of capkit schema: they find what lint finds of misspelt keys, wrong types and wrong values, and
+// nothing where lint has no error.
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/internal/cli/clouds"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/internal/cli/schema"
+	"github.com/capkit/capkit/pkg/cli"
+)
+
+const root = "../.."
+
+// manifest is an object, as JSON has it.
+type manifest = map[string]any
+
+// compiled returns a schema, ready to be used: that of a kind for a cloud, "" for all of them.
+func compiled(t testing.TB, cloud, kind string) *jsonschema.Schema {
+	t.Helper()
+	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema.Of(clouds.All(), cloud, kind)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	if err := compiler.AddResource("schema.json", parsed); err != nil {
+		t.Fatal(err)
+	}
+	ready, err := compiler.Compile("schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ready
+}
+
+// wrong is what is wrong with a manifest: texts by the path of the field, as lint writes it.
+type wrong map[string]string
+
+// judged returns what a schema says.
+func judged(t testing.TB, by *jsonschema.Schema, m manifest) wrong {
+	t.Helper()
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := wrong{}
+	var invalid *jsonschema.ValidationError
+	if err := by.Validate(value); err != nil {
+		invalid = err.(*jsonschema.ValidationError) //nolint:errorlint // it is documented to be one
+		found.collect(invalid)
+	}
+	return found
+}
+
+func (w wrong) collect(err *jsonschema.ValidationError) {
+	at := err.InstanceLocation
+	switch what := err.ErrorKind.(type) {
+	case *kind.AdditionalProperties:
+		for _, name := range what.Properties {
+			w[pathOf(append(slices.Clone(at), name))] = "unknown key"
+		}
+	case *kind.Required:
+		for _, name := range what.Missing {
+			w[pathOf(append(slices.Clone(at), name))] = "missing"
+		}
+	default:
+		if len(err.Causes) == 0 {
+			w[pathOf(at)] = fmt.Sprintf("%T", err.ErrorKind)
+		}
+	}
+	for _, cause := range err.Causes {
+		w.collect(cause)
+	}
+}
+
+var number = regexp.MustCompile(`^\d+$`)
+
+func pathOf(segments []string) string {
+	var path strings.Builder
+	for i, segment := range segments {
+		switch {
+		case number.MatchString(segment):
+			path.WriteString("[" + segment + "]")
+		case i == 0:
+			path.WriteString(segment)
+		default:
+			path.WriteString("." + segment)
+		}
+	}
+	return path.String()
+}
+
+// linted returns the errors that lint has, and which of them are about the form: unknown fields and wrong types.
+func linted(t testing.TB, m manifest) (errs, form wrong) {
+	t.Helper()
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	cli.Run([]string{"lint", "--allow-empty", "-o", "json", "-"}, bytes.NewReader(text), &stdout, &stderr, clouds.All()...)
+	var found struct {
+		Findings []report.Finding `json:"findings"`
+	}
+	if err := json.Unmarshal(stdout.Bytes(), &found); err != nil {
+		t.Fatalf("%v: %s\n%s", err, stdout.Bytes(), stderr.Bytes())
+	}
+	errs, form = wrong{}, wrong{}
+	for _, f := range found.Findings {
+		if f.Severity != "error" {
+			continue
+		}
+		field := strings.ReplaceAll(f.Field, "[]", "")
+		errs[field] = f.Rule + ": " + f.Message
+		if f.Rule == "unknown-field" || f.Rule == "field-type" {
+			form[field] = f.Rule
+		}
+	}
+	return errs, form
+}
+
+// near reports whether something is wrong at a path, in what it is part of, or in a part of it.
+func (w wrong) near(path string) bool {
+	for at := range w {
+		if at == path || within(path, at) || within(at, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// within reports whether a path is below another one.
+func within(path, above string) bool {
+	rest, is := strings.CutPrefix(path, above)
+	return is && (above == "" || strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "["))
+}
+
+// manifests returns the objects in the files of folders that have a schema, by file and position.
+func manifests(t testing.TB, folders ...string) map[string]manifest {
+	t.Helper()
+	found := map[string]manifest{}
+	for _, folder := range folders {
+		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || filepath.Ext(path) != ".yaml" {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			for i, document := range strings.Split("\n"+string(text), "\n---") {
+				var m manifest
+				if yaml.Unmarshal([]byte(document), &m) != nil { // some examples are broken
+					continue
+				}
+				if kind, _ := m["kind"].(string); slices.Contains(schema.Kinds(), kind) {
+					found[fmt.Sprintf("%s#%d", strings.TrimPrefix(path, root+"/"), i)] = m
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+func TestExamples(t *testing.T) {
+	all := compiled(t, "", "")
+	found := manifests(t, "example", "docs/examples", "pkg/cli/testdata", "test/fixtures")
+	if len(found) < 100 {
+		t.Fatalf("only %d manifests were found", len(found))
+	}
+	for name, m := range found {
+		compare(t, name, all, m)
+	}
+}
+
+// compare reports what a schema finds in a manifest where lint has no error, and unknown fields and wrong types that it does not find.
+func compare(t testing.TB, name string, by *jsonschema.Schema, m manifest) {
+	t.Helper()
+	judged := judged(t, by, m)
+	errs, form := linted(t, m)
+	for path, what := range judged {
+		if !errs.near(path) {
+			t.Errorf("%s: the schema has an error at %s, and lint has none: %s", name, path, what)
+		}
+	}
+	for path, rule := range form {
+		if !judged.near(path) {
+			t.Errorf("%s: lint has an error at %s, and the schema has none: %s", name, path, rule)
+		}
+	}
+}

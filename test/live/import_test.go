@@ -142,7 +142,7 @@ var _ = Describe("import, with a garden,", Ordered, func() {
 			`gardenlinux@1877\.5\.0: region europe has another image than the source, .*--replace replaces it; it is used by Shoot garden-demo/importer`))
 		a = admin("import", "-A", ofProfile, source, "--replace")
 		Expect(a.status).To(Equal(0), a.stderr)
-		Expect(a.stdout).To(ContainSubstring("+          id: europe-1877.5.0-other\n"))
+		Expect(a.stdout).To(ContainSubstring("id: europe-1877.5.0-other\n"))
 		Expect(a.stderr).To(ContainSubstring("importing: gardenlinux@1877.5.0: replaced, 1 flavor in 2 regions\n"))
 		Expect(a.stderr).To(ContainSubstring("garden-demo/importer"))
 	})

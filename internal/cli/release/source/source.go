@@ -148,7 +148,8 @@ func Read(s Source) (*Contents, []Fault, error) {
 // filesIn returns the files of a source with metadata: the one that is named, or those in a folder and below it that are YAML or JSON, by
 // name. It reports whether it is a folder.
 func filesIn(name string) (files []string, isFolder bool, err error) {
-	if info, err := os.Stat(name); err != nil || !info.IsDir() {
+	info, err := os.Stat(name)
+	if isFolder = err == nil && info.IsDir(); !isFolder {
 		return []string{name}, false, nil // who reads it says what is wrong
 	}
 	err = filepath.WalkDir(name, func(file string, entry fs.DirEntry, err error) error {

@@ -41,7 +41,7 @@ var open = map[string]bool{}
 var optional = map[string]bool{
 	"CapabilityDefinition.values": true, "CloudProfileReference.kind": true, "CloudProfileSpec.kubernetes": true, "InPlaceUpdates.supported": true,
 	"MachineImage.versions": true, "MachineType.cpu": true, "MachineType.gpu": true, "MachineType.memory": true,
-	"MachineTypeStorage.class": true, "MachineTypeStorage.type": true, "Worker.minimum": true,
+	"MachineTypeStorage.class": true, "ShootSpec.kubernetes": true, "MachineTypeStorage.type": true, "Worker.minimum": true,
 	"azure.DomainCount.count": true, "extensions.NodeTemplate.capacity": true, "gcp.GPU.acceleratorType": true, "gcp.GPU.count": true,
 	"alicloud.MachineImages.versions": true, "aws.MachineImages.versions": true, "azure.MachineImages.versions": true,
 	"gcp.MachineImages.versions": true, "local.MachineImages.versions": true, "openstack.MachineImages.versions": true,

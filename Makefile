@@ -162,6 +162,10 @@ test-race: ## Run the tests of the packages that decide under the race detector
 test-browser: ## Run the tests of the page of capkit report in Chromium, which is downloaded into the cache: on Debian
 	cd test/browser && go vet . && go test -vet=off -ldflags=-w -count 1 -timeout 30m .
 
+.PHONY: test-editor
+test-editor: ## Hold the JSON Schemas against yaml-language-server, which npm fetches into the cache; on Debian node and npm, too
+	go test -vet=off -ldflags=-w -count 1 -timeout 30m -tags editor -run TestEditor ./test/schema
+
 .PHONY: report-pictures
 report-pictures: ## Write the pictures of the page of capkit report in docs/pictures
 	cd test/browser && go test -vet=off -ldflags=-w -count 1 -run TestPictures . -update

@@ -42,7 +42,7 @@ var optional = map[string]bool{
 	"CapabilityDefinition.values": true, "CloudProfileReference.kind": true, "CloudProfileSpec.kubernetes": true, "InPlaceUpdates.supported": true,
 	"MachineImage.versions": true, "MachineType.cpu": true, "MachineType.gpu": true, "MachineType.memory": true,
 	"MachineTypeStorage.class": true, "ShootSpec.kubernetes": true, "MachineTypeStorage.type": true, "Worker.minimum": true,
-	"azure.DomainCount.count": true, "extensions.NodeTemplate.capacity": true, "gcp.GPU.acceleratorType": true, "gcp.GPU.count": true,
+	"local.LoadBalancer.image": true, "local.MachineImageVersion.capabilityFlavors": true, "azure.DomainCount.count": true, "extensions.NodeTemplate.capacity": true, "gcp.GPU.acceleratorType": true, "gcp.GPU.count": true,
 	"alicloud.MachineImages.versions": true, "aws.MachineImages.versions": true, "azure.MachineImages.versions": true,
 	"gcp.MachineImages.versions": true, "local.MachineImages.versions": true, "openstack.MachineImages.versions": true,
 	// A NamespacedCloudProfile has in its config what it adds, and nothing else.

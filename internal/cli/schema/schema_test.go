@@ -92,7 +92,7 @@ kind: ProviderDescription
 type: acme
 apiVersions: [acme.example.com/v1]
 images: {path: machineImages, name: name, versions: versions, version: version}
-flavors: {path: flavors, capabilities: capabilities}
+flavors: {path: capabilityFlavors, capabilities: capabilities}
 reference: [disk.id]
 `
 
@@ -112,7 +112,7 @@ func TestDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := string(parsed.Definitions["acme.CloudProfileConfig"])
-	for _, part := range []string{`"acme.example.com/v1"`, `"flavors"`, `"disk"`, `"capabilities"`} {
+	for _, part := range []string{`"acme.example.com/v1"`, `"capabilityFlavors"`, `"disk"`, `"capabilities"`} {
 		if !strings.Contains(config, part) {
 			t.Errorf("no %s in %s", part, config)
 		}

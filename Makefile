@@ -172,8 +172,9 @@ test-browser: ## Run the tests of the page of capkit report in Chromium, which i
 	cd test/browser && go vet . && go test -vet=off -ldflags=-w -count 1 -timeout 30m .
 
 .PHONY: test-editor
-test-editor: ## Run the tests of capkit lsp in Neovim, which is downloaded into the cache: on Debian
+test-editor: ## Run the tests of capkit lsp in Neovim, and of the schemas in yaml-language-server, which are downloaded into the cache: on Debian
 	go test -vet=off -ldflags=-w -count 1 -timeout 30m -tags editor ./test/editor
+	go test -vet=off -ldflags=-w -count 1 -timeout 30m -tags editor -run TestEditor ./test/schema
 
 .PHONY: editor-picture
 editor-picture: ## Write the picture of capkit lsp in Neovim in docs/pictures

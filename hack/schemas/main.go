@@ -80,15 +80,37 @@ func run() error {
 		reachable(all, name, needed)
 	}
 	for _, config := range knownOnly {
-		parts := map[string]*schema{}
-		reachable(needed, config, parts)
-		for _, part := range parts {
-			if part.AdditionalProperties == false {
-				part.AdditionalProperties = nil
-			}
-		}
+		openUp(needed, config)
 	}
 	return write(needed)
+}
+
+// openUp lets a config, and the parts of its own that it consists of, have other fields. Of parts that others have, too, it gets open copies.
+func openUp(definitions map[string]*schema, config string) {
+	parts := map[string]*schema{}
+	reachable(definitions, config, parts)
+	cloud, _, _ := strings.Cut(config, ".")
+	for name, part := range parts {
+		if part.AdditionalProperties != false {
+			continue
+		}
+		if !strings.HasPrefix(name, cloud+".") {
+			opened := *part
+			part = &opened
+			definitions[cloud+"."+name] = part
+			for own, other := range parts {
+				if !strings.HasPrefix(own, cloud+".") {
+					continue
+				}
+				other.walk(func(s *schema) {
+					if s.Ref == "#/definitions/"+name {
+						s.Ref = "#/definitions/" + cloud + "." + name
+					}
+				})
+			}
+		}
+		part.AdditionalProperties = nil
+	}
 }
 
 // schemas collects the types that are asked for, and those that they consist of.

@@ -13,7 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/capkit/capkit/internal/cli/clouds"
+	"github.com/capkit/capkit/internal/cli/schema"
 )
 
 // place is a value in a manifest: it can be replaced, or removed.
@@ -123,12 +124,12 @@ var mutations = map[string]func(p place) (done bool){
 
 var index = regexp.MustCompile(`\.\d+`)
 
-// Every mistake in every field of the examples that have all fields, and in the others where they have more. What the schema finds lint
-// finds, and of unknown keys and wrong types the other way round.
+// Every mistake in every field of the examples. What the schema finds lint finds, and of unknown keys and wrong types the other way round. Of
+// each demand of the schema there is a mistake that breaks it.
 func TestMistakes(t *testing.T) {
 	all := compiled(t, "", "")
-	done, found := map[string]bool{}, map[string]int{}
-	examples := manifests(t, "example")
+	done, found, agreed := map[string]bool{}, map[string]int{}, map[string]bool{}
+	examples := manifests(t, "example", "test/schema/testdata")
 	for _, name := range slices.Sorted(maps.Keys(examples)) {
 		if strings.HasPrefix(name, "example/broken/") {
 			continue
@@ -143,7 +144,11 @@ func TestMistakes(t *testing.T) {
 				done[id] = true
 				changed := clone(original)
 				if mutations[what](places(changed)[i]) {
-					found[what] += mistake(t, name+", "+what+" at "+p.path, all, changed, profilesOf(examples, name))
+					said := compare(t, name+", "+what+" at "+p.path, all, changed, profilesOf(examples, name))
+					found[what] += min(len(said), 1)
+					for _, demand := range said {
+						agreed[demand] = true
+					}
 				}
 			}
 		}
@@ -153,14 +158,39 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("of mistakes %q only %d were found: nothing is tested", what, found[what])
 		}
 	}
-	t.Logf("found: %v", found)
+	for _, demand := range demands(t) {
+		// An object without them is none, and lint passes it over.
+		if !agreed[demand] && !strings.HasSuffix(demand, "requires apiVersion") && !strings.HasSuffix(demand, "requires kind") {
+			t.Errorf("no mistake shows that lint agrees: %s", demand)
+		}
+	}
 }
 
-// mistake compares what is said of a mistake, and returns 1 if the schema finds it.
-func mistake(t *testing.T, name string, all *jsonschema.Schema, changed manifest, profiles []manifest) int {
+// demands returns what the definitions of a schema demand besides keys and types: "Worker requires name", "CRIName has an enum".
+func demands(t *testing.T) (all []string) {
 	t.Helper()
-	compare(t, name, all, changed, profiles)
-	return min(len(judged(t, all, changed)), 1)
+	var parsed struct {
+		Definitions map[string]struct {
+			Enum       []any    `json:"enum"`
+			Required   []string `json:"required"`
+			Properties map[string]struct {
+				Enum []any `json:"enum"`
+			} `json:"properties"`
+		} `json:"definitions"`
+	}
+	if err := json.Unmarshal(schema.Of(clouds.All(), "", ""), &parsed); err != nil {
+		t.Fatal(err)
+	}
+	for name, definition := range parsed.Definitions {
+		if definition.Enum != nil {
+			all = append(all, name+" has an enum")
+		}
+		for _, field := range definition.Required {
+			all = append(all, name+" requires "+field)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // ofCloud returns the provider type of an object, if what stands at a path depends on it.

@@ -41,9 +41,9 @@ func TestWrong(t *testing.T) {
 	}
 	const kinds = "CloudProfile, NamespacedCloudProfile or Shoot"
 	for args, want := range map[string]string{
-		"Shot":                     `unknown kind "Shot": use ` + kinds + "; did you mean Shoot?",
+		"Shot":                     `unknown kind Shot: use ` + kinds + "; did you mean Shoot?",
 		"Shoot CloudProfile":       "say one KIND, or none for all of them: " + kinds,
-		"--provider opnstack":      `unknown provider "opnstack": use alicloud, aws, azure, gcp, gdc, hcloud, ironcore, ironcore-metal, local, openstack or stackit; did you mean openstack?; --provider-file describes another one`,
+		"--provider opnstack":      `unknown provider opnstack: use alicloud, aws, azure, gcp, gdc, hcloud, ironcore, ironcore-metal, local, openstack or stackit; did you mean openstack?; --provider-file describes another one`,
 		"--provider=":              `unknown provider "": use alicloud`,
 		"--all=":                   "--all is empty: give it a value, or leave it out",
 		"--all " + file:            "--all " + file + ": this is a file: name a directory, or one that is to be made",
@@ -92,7 +92,7 @@ kind: ProviderDescription
 type: acme
 apiVersions: [acme.example.com/v1]
 images: {path: machineImages, name: name, versions: versions, version: version}
-flavors: {path: flavors, capabilities: capabilities}
+flavors: {path: capabilityFlavors, capabilities: capabilities}
 reference: [disk.id]
 `
 
@@ -112,7 +112,7 @@ func TestDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := string(parsed.Definitions["acme.CloudProfileConfig"])
-	for _, part := range []string{`"acme.example.com/v1"`, `"flavors"`, `"disk"`, `"capabilities"`} {
+	for _, part := range []string{`"acme.example.com/v1"`, `"capabilityFlavors"`, `"disk"`, `"capabilities"`} {
 		if !strings.Contains(config, part) {
 			t.Errorf("no %s in %s", part, config)
 		}

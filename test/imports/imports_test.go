@@ -196,10 +196,14 @@ var mayImport = map[string][]string{
 		"internal/cli/report", "pkg/finding",
 	},
 	"internal/cli/lsp": {
-		"internal/cli/lsp/text", "internal/cli/ask", "internal/cli/checks", "internal/cli/repair", "internal/cli/input", "internal/cli/command",
-		"internal/cli/decoding", "internal/cli/manifest", "internal/cli/settings", "internal/cli/report", "pkg/capability", "pkg/capability/texts",
-		"pkg/finding", "pkg/resolve", "pkg/versions", "pkg/words",
+		"internal/cli/lsp/...", "internal/cli/ask", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest",
+		"internal/cli/report", "pkg/capability", "pkg/capability/texts", "pkg/finding", "pkg/resolve", "pkg/versions", "pkg/words",
 	},
+	"internal/cli/lsp/workspace": {
+		"internal/cli/lsp/protocol", "internal/cli/lsp/text", "internal/cli/checks", "internal/cli/repair", "internal/cli/input", "internal/cli/command",
+		"internal/cli/decoding", "internal/cli/manifest", "internal/cli/settings", "internal/cli/report", "pkg/finding", "pkg/words",
+	},
+	"internal/cli/lsp/protocol": {"internal/cli/lsp/text"},
 	"internal/cli/lsp/text": {"pkg/fieldpath"},
 	"internal/cli/rules": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/report", "example", "pkg/finding",

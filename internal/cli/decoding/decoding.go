@@ -24,6 +24,9 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
+// APIGroups is what the names of Gardener's API groups have in common.
+const APIGroups = "gardener.cloud"
+
 // The stable names of the rules that are about how a manifest is written.
 const (
 	RuleObjectKind    = "object-kind"

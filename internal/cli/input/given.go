@@ -27,9 +27,6 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// APIGroups is what the names of Gardener's API groups have in common.
-const APIGroups = "gardener.cloud"
-
 // Given is what a command was given: the objects among its inputs, the providers that it knows, by type, and what was found wrong.
 // It is not safe for concurrent use.
 type Given struct {
@@ -97,7 +94,7 @@ func Unread(o manifest.Identity) [][]string {
 func Files(
 	args []string, stdin io.Reader, providers map[string]command.Provider, namespace string, unread manifest.Unread,
 ) (*Given, error) {
-	read, err := manifest.Read(args, stdin, APIGroups, unread)
+	read, err := manifest.Read(args, stdin, decoding.APIGroups, unread)
 	if err != nil {
 		return nil, err
 	}

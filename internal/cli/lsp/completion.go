@@ -18,6 +18,7 @@ import (
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 
 	"github.com/capkit/capkit/internal/cli/checks"
+	"github.com/capkit/capkit/internal/cli/lsp/protocol"
 	"github.com/capkit/capkit/internal/cli/lsp/text"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/pkg/capability"
@@ -30,19 +31,19 @@ type choice struct {
 	deprecated   bool
 }
 
-func (s *server) completion(ctx context.Context, p placeParams) (any, error) {
+func (s *server) completion(ctx context.Context, p protocol.PlaceParams) (any, error) {
 	a, err := s.at(ctx, p)
 	if a == nil {
 		return nil, err
 	}
-	items := []completionItem{}
+	items := []protocol.CompletionItem{}
 	switch a.Role {
 	case text.Comment:
 		items = a.rules()
 	case text.Key:
 		for i, c := range a.keys() {
 			c.name += a.colon()
-			items = append(items, a.item(i, c, kindProperty, c.name, a.Start, a.End))
+			items = append(items, a.item(i, c, protocol.KindProperty, c.name, a.Start, a.End))
 		}
 	case text.Value:
 		for i, c := range a.values() {
@@ -50,20 +51,20 @@ func (s *server) completion(ctx context.Context, p placeParams) (any, error) {
 			if a.wantsList() {
 				written = "[" + written + "]"
 			}
-			items = append(items, a.item(i, c, kindEnum, a.blank()+written, a.Start, a.End))
+			items = append(items, a.item(i, c, protocol.KindEnum, a.blank()+written, a.Start, a.End))
 		}
 	}
 	return map[string]any{"isIncomplete": false, "items": items}, nil
 }
 
 // item returns the completion of what is between two offsets.
-func (a *asked) item(i int, c choice, kind int, written string, start, end int) completionItem {
-	item := completionItem{
+func (a *asked) item(i int, c choice, kind int, written string, start, end int) protocol.CompletionItem {
+	item := protocol.CompletionItem{
 		Label: strings.TrimSuffix(c.name, ": "), Kind: kind, Detail: c.detail, SortText: fmt.Sprintf("%05d", i),
-		TextEdit: textEdit{a.known.span(a.Outline, start, end), written},
+		TextEdit: protocol.TextEdit{a.known.Span(a.Outline, start, end), written},
 	}
 	if c.deprecated {
-		item.Tags = []int{tagDeprecated}
+		item.Tags = []int{protocol.TagDeprecated}
 	}
 	return item
 }
@@ -201,7 +202,7 @@ func profiles(a *asked) []choice {
 	if kindOf(a.object) == "Shoot" && a.object.Text("spec", "cloudProfile", "kind") == "NamespacedCloudProfile" {
 		namespace := a.object.Text("metadata", "namespace")
 		var own []choice
-		for _, s := range a.known.given.Namespaced.All {
+		for _, s := range a.known.Given.Namespaced.All {
 			if s.Manifest.Namespace == namespace {
 				own = append(own, choice{name: s.Manifest.Name, detail: s.Manifest.File})
 			}
@@ -209,8 +210,8 @@ func profiles(a *asked) []choice {
 		return own
 	}
 	var all []choice
-	for _, s := range a.known.given.Profiles.All {
-		all = append(all, choice{name: s.Name, detail: a.known.short(s.Manifest.File)})
+	for _, s := range a.known.Given.Profiles.All {
+		all = append(all, choice{name: s.Name, detail: a.known.Short(s.Manifest.File)})
 	}
 	return all
 }
@@ -374,25 +375,25 @@ var ignoring = regexp.MustCompile(`^#+\s*` + manifest.Mark + `\s*ignore[\s,]+`)
 var word = regexp.MustCompile(`[\w-]*$`)
 
 // rules completes a comment that silences: its mark, or its rules.
-func (a *asked) rules() (items []completionItem) {
+func (a *asked) rules() (items []protocol.CompletionItem) {
 	comment, written := a.String()[a.Start:a.End], a.String()[a.Start:a.offset]
 	if !ignoring.MatchString(written) {
 		beginning := strings.TrimLeft(strings.TrimLeft(written, "#"), " ")
 		mark := manifest.Mark + "ignore "
 		if !strings.HasPrefix(mark, beginning) {
-			return []completionItem{}
+			return []protocol.CompletionItem{}
 		}
 		start := a.offset - len(beginning)
-		return []completionItem{a.item(0, choice{name: manifest.Mark + "ignore", detail: "silence findings of a rule in this line, or in the next one"}, kindValue,
+		return []protocol.CompletionItem{a.item(0, choice{name: manifest.Mark + "ignore", detail: "silence findings of a rule in this line, or in the next one"}, protocol.KindValue,
 			mark, start, a.End)}
 	}
 	if strings.Contains(strings.TrimPrefix(written, ignoring.FindString(written)), ":") { // in the reason
-		return []completionItem{}
+		return []protocol.CompletionItem{}
 	}
 	start := a.offset - len(word.FindString(written))
 	end := a.offset + len(regexp.MustCompile(`^[\w-]*`).FindString(comment[a.offset-a.Start:]))
 	here := a.found()
-	found := checks.Completions(a.known.rules, checks.Unsilenceable(a.known.rules))
+	found := checks.Completions(a.known.Rules, checks.Unsilenceable(a.known.Rules))
 	slices.SortStableFunc(found, func(x, y string) int { return cmp.Compare(here[ruleIn(y)], here[ruleIn(x)]) })
 	for i, c := range found {
 		name, means, _ := strings.Cut(c, "\t")
@@ -400,7 +401,7 @@ func (a *asked) rules() (items []completionItem) {
 		if !strings.Contains(comment[end-a.Start:], ":") {
 			after = ": "
 		}
-		items = append(items, a.item(i, choice{name: name, detail: means}, kindEnum, name+after, start, end))
+		items = append(items, a.item(i, choice{name: name, detail: means}, protocol.KindEnum, name+after, start, end))
 	}
 	return items
 }
@@ -413,8 +414,8 @@ func ruleIn(completion string) string {
 // found counts the findings of each rule in the document, but for those about comments.
 func (a *asked) found() map[string]int {
 	counts := map[string]int{}
-	for i := range a.known.all {
-		if f := &a.known.all[i]; f.File == a.doc.name && !strings.HasPrefix(f.Rule, "ignore-") {
+	for i := range a.known.All {
+		if f := &a.known.All[i]; f.File == a.doc.Name && !strings.HasPrefix(f.Rule, "ignore-") {
 			counts[f.Rule]++
 		}
 	}

@@ -8,17 +8,18 @@ import (
 	"context"
 	"strings"
 
+	"github.com/capkit/capkit/internal/cli/lsp/protocol"
 	"github.com/capkit/capkit/internal/cli/lsp/text"
 )
 
-func (s *server) definition(ctx context.Context, p placeParams) (any, error) {
+func (s *server) definition(ctx context.Context, p protocol.PlaceParams) (any, error) {
 	a, err := s.at(ctx, p)
 	if a == nil || a.Node == nil {
 		return nil, err
 	}
-	locations := []location{}
+	locations := []protocol.Location{}
 	for _, target := range a.targets() {
-		locations = append(locations, location{target.uri, a.known.span(target.Outline, target.node.Start, max(target.node.KeyEnd, target.node.ValueEnd))})
+		locations = append(locations, protocol.Location{target.uri, a.known.Span(target.Outline, target.node.Start, max(target.node.KeyEnd, target.node.ValueEnd))})
 	}
 	return locations, nil
 }
@@ -31,7 +32,7 @@ type target struct {
 
 // targets returns where the editor goes from the place: the best place first.
 func (a *asked) targets() (all []target) {
-	here := &placed{a.doc.uri, a.Outline}
+	here := &placed{a.doc.URI, a.Outline}
 	add := func(in *placed, n *text.Node) {
 		if in != nil && n != nil {
 			all = append(all, target{in, n})
@@ -75,7 +76,7 @@ func (a *asked) profileObjects() (all []target) {
 	var own *text.Node
 	switch kindOf(a.object) {
 	case "CloudProfile", "NamespacedCloudProfile":
-		own = add(&placed{a.doc.uri, a.Outline}, a.object)
+		own = add(&placed{a.doc.URI, a.Outline}, a.object)
 	default:
 		kind, name := a.profileName()
 		own = add(a.place(kind, a.object.Text("metadata", "namespace"), name))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/ask"
 	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/lsp/protocol"
 	"github.com/capkit/capkit/internal/cli/lsp/text"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/capability/texts"
@@ -24,7 +25,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-func (s *server) hover(ctx context.Context, p placeParams) (any, error) {
+func (s *server) hover(ctx context.Context, p protocol.PlaceParams) (any, error) {
 	a, err := s.at(ctx, p)
 	if a == nil {
 		return nil, err
@@ -33,7 +34,7 @@ func (s *server) hover(ctx context.Context, p placeParams) (any, error) {
 	if said == "" {
 		return nil, nil
 	}
-	return hover{markup{"markdown", said}, a.known.span(a.Outline, start, end)}, nil
+	return protocol.Hover{protocol.Markup{"markdown", said}, a.known.Span(a.Outline, start, end)}, nil
 }
 
 // says returns what is to be said of the place, as Markdown, and what that is about; empty for nothing.
@@ -89,11 +90,11 @@ func (a *asked) ruleText() (said string, start, end int) {
 	names, _, _ := strings.Cut(comment[len(mark):], ":")
 	var all []string
 	for _, at := range ruleName.FindAllStringIndex(names, -1) {
-		i := slices.IndexFunc(a.known.rules, func(r finding.Rule) bool { return r.Name == names[at[0]:at[1]] })
+		i := slices.IndexFunc(a.known.Rules, func(r finding.Rule) bool { return r.Name == names[at[0]:at[1]] })
 		if i < 0 {
 			continue
 		}
-		rule := &a.known.rules[i]
+		rule := &a.known.Rules[i]
 		meaning := fmt.Sprintf("**%s** (%s)\n\n%s\n\n%s", rule.Name, rule.Severities(), rule.Means, rule.Repair)
 		from := a.Start + len(mark) + at[0]
 		to := a.Start + len(mark) + at[1]
@@ -154,7 +155,7 @@ func codes(all []string) string {
 // compiled returns the profile that the object at the place is, compiled as it was when it was checked last; nil if it cannot be. The mutex
 // of the result is held.
 func (a *asked) compiled() input.AnyProfile {
-	g, name := a.known.given, a.object.Text("metadata", "name")
+	g, name := a.known.Given, a.object.Text("metadata", "name")
 	switch kindOf(a.object) {
 	case "CloudProfile":
 		if s := g.Profiles.ByName[name]; s != nil && s.Object != nil {
@@ -182,16 +183,16 @@ func (a *asked) poolText() string {
 		worker = worker.Parent
 	}
 	path := worker.Path()
-	a.known.mutex.Lock()
-	defer a.known.mutex.Unlock()
-	g := *a.known.given
+	a.known.Mutex.Lock()
+	defer a.known.Mutex.Unlock()
+	g := *a.known.Given
 	s := g.Shoots.ByName[a.object.Text("metadata", "namespace")+"/"+a.object.Text("metadata", "name")]
 	if s == nil || s.Object == nil || len(path) == 0 {
 		return ""
 	}
 	p, fault := g.ProfileOf(s.Object)
 	if fault != nil {
-		return words.Printable(a.known.short(input.Message(fault)))
+		return words.Printable(a.known.Short(input.Message(fault)))
 	}
 	answers := ask.OfShoot(&g, p, s)
 	if i := path[len(path)-1].Index; i >= 0 && i < len(answers) {
@@ -263,8 +264,8 @@ func outcomeOf(m *resolve.Matrix[any], of resolve.Combination, what string, flav
 
 // typeText says which image versions boot on a machine type.
 func (a *asked) typeText(name string) string {
-	a.known.mutex.Lock()
-	defer a.known.mutex.Unlock()
+	a.known.Mutex.Lock()
+	defer a.known.Mutex.Unlock()
 	m := a.matrix()
 	if m == nil {
 		return ""
@@ -285,8 +286,8 @@ const mostVersions = 500
 
 // versionText says on which machine types an image version boots.
 func (a *asked) versionText(image, version string) string {
-	a.known.mutex.Lock()
-	defer a.known.mutex.Unlock()
+	a.known.Mutex.Lock()
+	defer a.known.Mutex.Unlock()
 	m := a.matrix()
 	if m == nil {
 		return ""
@@ -313,8 +314,8 @@ func (a *asked) flavorText() string {
 	version := flavor.Up(2)
 	image, name := version.Up(2).Text("name"), version.Text("version")
 	declared := capabilitiesOf(flavor)
-	a.known.mutex.Lock()
-	defer a.known.mutex.Unlock()
+	a.known.Mutex.Lock()
+	defer a.known.Mutex.Unlock()
 	m := a.matrix()
 	if m == nil {
 		return ""

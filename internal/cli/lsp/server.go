@@ -18,7 +18,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/lsp/protocol"
 	"github.com/capkit/capkit/internal/cli/lsp/text"
+	"github.com/capkit/capkit/internal/cli/lsp/workspace"
 	"github.com/capkit/capkit/internal/cli/report"
 )
 
@@ -54,7 +56,7 @@ type server struct {
 	rpc  *jrpc2.Server
 	// exited gets what ends the command: nil after an exit that was announced by shutdown.
 	exited chan error
-	work   *workspace
+	work   *workspace.Workspace
 
 	// logging guards the log.
 	logging sync.Mutex
@@ -84,11 +86,14 @@ func (s *server) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.encoding = text.UTF16
-	s.work = newWorkspace(s)
+	s.work = workspace.New(&workspace.Editor{
+		Call: s.call, Log: s.log, Failed: s.failed, Counting: s.counting,
+		Notify: func(ctx context.Context, method string, params any) error { return s.rpc.Notify(ctx, method, params) },
+	})
 	checked := make(chan struct{})
 	go func() {
 		defer close(checked)
-		s.work.loop(ctx)
+		s.work.Loop(ctx)
 	}()
 	defer func() {
 		cancel()
@@ -97,7 +102,7 @@ func (s *server) run(ctx context.Context) error {
 	s.rpc = jrpc2.NewServer(s, &jrpc2.ServerOptions{
 		AllowPush: true, DisableBuiltin: true, Concurrency: concurrent, NewContext: func() context.Context { return ctx },
 	})
-	s.rpc.Start(newWire(s.call.Stdin, s.call.Raw))
+	s.rpc.Start(protocol.NewWire(s.call.Stdin, s.call.Raw))
 	gone := make(chan error, 1)
 	go func() { gone <- s.rpc.Wait() }()
 	select {
@@ -124,49 +129,44 @@ func (s *server) log(format string, args ...any) {
 	report.Printf(s.call.Stderr, "capkit lsp: "+format+"\n", args...)
 }
 
-// contained logs a panic, of which it tells nothing that may come from a manifest. It is to be deferred.
-func (s *server) contained(what string, then func()) {
-	failed := recover()
-	if failed == nil {
-		return
-	}
-	said := fmt.Sprintf("%T", failed)
+// failed logs what was recovered, of which it tells nothing that may come from a manifest.
+func (s *server) failed(what string, recovered any) {
+	said := fmt.Sprintf("%T", recovered)
 	var own runtime.Error
-	if err, isError := failed.(error); isError && errors.As(err, &own) {
+	if err, isError := recovered.(error); isError && errors.As(err, &own) {
 		said = own.Error()
 	}
 	s.log("a mistake in capkit: %s failed: %s", what, said)
 	s.logging.Lock()
+	defer s.logging.Unlock()
 	_, _ = s.call.Stderr.Write(debug.Stack()) // as with all text: what cannot be written is lost
-	s.logging.Unlock()
-	then()
 }
 
 // handlers are what is answered and taken note of, by method. Answers that are nil are null.
 var handlers = map[string]func(s *server, ctx context.Context, r *jrpc2.Request) (any, error){
 	"initialized": func(s *server, ctx context.Context, _ *jrpc2.Request) (any, error) { return nil, s.watch(ctx) },
-	"$/cancelRequest": with(func(s *server, _ context.Context, p cancelParams) (any, error) {
+	"$/cancelRequest": with(func(s *server, _ context.Context, p protocol.CancelParams) (any, error) {
 		s.rpc.CancelRequest(string(p.ID))
 		return nil, nil
 	}),
-	"workspace/didChangeWorkspaceFolders": with(func(s *server, _ context.Context, p foldersParams) (any, error) {
-		return nil, s.work.folders(p.Event.Added, p.Event.Removed)
+	"workspace/didChangeWorkspaceFolders": with(func(s *server, _ context.Context, p protocol.FoldersParams) (any, error) {
+		return nil, s.work.Folders(p.Event.Added, p.Event.Removed)
 	}),
-	"workspace/didChangeWatchedFiles": func(s *server, _ context.Context, _ *jrpc2.Request) (any, error) { return nil, s.work.look() },
+	"workspace/didChangeWatchedFiles": func(s *server, _ context.Context, _ *jrpc2.Request) (any, error) { return nil, s.work.Look() },
 	"workspace/didChangeConfiguration": func(s *server, _ context.Context, _ *jrpc2.Request) (any, error) {
-		return nil, s.work.look()
+		return nil, s.work.Look()
 	},
-	"textDocument/didOpen": with(func(s *server, _ context.Context, p documentParams) (any, error) { return nil, s.work.open(&p) }),
-	"textDocument/didChange": with(func(s *server, _ context.Context, p documentParams) (any, error) {
-		return nil, s.work.change(&p, s.counting())
+	"textDocument/didOpen": with(func(s *server, _ context.Context, p protocol.DocumentParams) (any, error) { return nil, s.work.Open(&p) }),
+	"textDocument/didChange": with(func(s *server, _ context.Context, p protocol.DocumentParams) (any, error) {
+		return nil, s.work.Change(&p, s.counting())
 	}),
-	"textDocument/didSave":  func(s *server, _ context.Context, _ *jrpc2.Request) (any, error) { return nil, s.work.look() },
-	"textDocument/didClose": with(func(s *server, _ context.Context, p documentParams) (any, error) { return nil, s.work.close(&p) }),
+	"textDocument/didSave":  func(s *server, _ context.Context, _ *jrpc2.Request) (any, error) { return nil, s.work.Look() },
+	"textDocument/didClose": with(func(s *server, _ context.Context, p protocol.DocumentParams) (any, error) { return nil, s.work.Close(&p) }),
 
 	"textDocument/completion": with((*server).completion),
 	"textDocument/hover":      with((*server).hover),
 	"textDocument/definition": with((*server).definition),
-	"textDocument/codeAction": with((*server).actions),
+	"textDocument/codeAction": with(func(s *server, ctx context.Context, p protocol.ActionParams) (any, error) { return s.work.Actions(ctx, p) }),
 }
 
 // with makes a handler of a function that takes the parameters of a request.
@@ -198,17 +198,22 @@ func (s *server) Assign(_ context.Context, method string) jrpc2.Handler {
 		}
 	}
 	return func(ctx context.Context, r *jrpc2.Request) (answer any, err error) {
-		defer s.contained(method, func() { answer, err = nil, jrpc2.Errorf(jrpc2.InternalError, "a mistake in capkit: the log has more") })
+		defer func() {
+			if recovered := recover(); recovered != nil {
+				s.failed(method, recovered)
+				answer, err = nil, jrpc2.Errorf(jrpc2.InternalError, "a mistake in capkit: the log has more")
+			}
+		}()
 		switch {
 		case method == "initialize" || method == "exit":
 		case state == unborn:
-			return nil, jrpc2.Errorf(codeNotInitialized, "%s before initialize", method)
+			return nil, jrpc2.Errorf(protocol.CodeNotInitialized, "%s before initialize", method)
 		case state == down:
 			return nil, jrpc2.Errorf(jrpc2.InvalidRequest, "%s after shutdown", method)
 		}
 		answer, err = do(s, ctx, r)
 		if errors.Is(err, context.Canceled) {
-			err = jrpc2.Errorf(codeRequestCancelled, "cancelled")
+			err = jrpc2.Errorf(protocol.CodeRequestCancelled, "cancelled")
 		}
 		return answer, err
 	}
@@ -227,7 +232,7 @@ func (s *server) counting() text.Encoding {
 	return s.encoding
 }
 
-func (s *server) initialize(_ context.Context, p initializeParams) (any, error) {
+func (s *server) initialize(_ context.Context, p protocol.InitializeParams) (any, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.state != unborn {
@@ -239,19 +244,19 @@ func (s *server) initialize(_ context.Context, p initializeParams) (any, error) 
 	}
 	s.watches = p.Capabilities.Workspace.DidChangeWatchedFiles.DynamicRegistration
 	if len(p.WorkspaceFolders) == 0 && p.RootURI != "" {
-		p.WorkspaceFolders = []workspaceFolder{{p.RootURI}}
+		p.WorkspaceFolders = []protocol.WorkspaceFolder{{p.RootURI}}
 	}
-	if err := s.work.folders(p.WorkspaceFolders, nil); err != nil {
+	if err := s.work.Folders(p.WorkspaceFolders, nil); err != nil {
 		return nil, err
 	}
-	return initializeResult{
+	return protocol.InitializeResult{
 		Capabilities: map[string]any{
 			"positionEncoding":   s.encoding,
 			"textDocumentSync":   map[string]any{"openClose": true, "change": 2, "save": true},
 			"completionProvider": map[string]any{"triggerCharacters": []string{":", " ", "-", "[", ","}},
 			"hoverProvider":      true,
 			"definitionProvider": true,
-			"codeActionProvider": map[string]any{"codeActionKinds": []string{kindQuickFix, kindFixAll}},
+			"codeActionProvider": map[string]any{"codeActionKinds": []string{workspace.KindQuickFix, workspace.KindFixAll}},
 			"workspace":          map[string]any{"workspaceFolders": map[string]any{"supported": true, "changeNotifications": true}},
 		},
 		ServerInfo: map[string]string{"name": "capkit", "version": s.call.Versions().Version},
@@ -268,7 +273,6 @@ func (s *server) watch(ctx context.Context) error {
 	}
 	watchers := []map[string]string{{"globPattern": "**/*.{yaml,yml,json}"}, {"globPattern": "**/.capkit{.yaml,ignore}"}}
 	go func() { // the answer comes after this notification has been handled
-		defer s.contained("registration", func() {})
 		_, err := s.rpc.Callback(ctx, "client/registerCapability", map[string]any{"registrations": []any{map[string]any{
 			"id": "files", "method": "workspace/didChangeWatchedFiles", "registerOptions": map[string]any{"watchers": watchers},
 		}}})

@@ -15,7 +15,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/lsp/protocol"
 	"github.com/capkit/capkit/internal/cli/lsp/text"
+	"github.com/capkit/capkit/internal/cli/lsp/workspace"
 )
 
 // asked is a place in an open document that the editor asks about.
@@ -23,10 +25,10 @@ type asked struct {
 	*server
 	*text.Outline
 	text.Spot
-	doc    *document
+	doc    *workspace.Document
 	offset int
 	// known is what is known of its landscape.
-	known *result
+	known *workspace.Result
 	// object is the object that the place is in: a document, or an item of a List.
 	object *text.Node
 	// slot is the path of what stands there, or of the mapping for a key, below the object and with [] for each index.
@@ -34,16 +36,16 @@ type asked struct {
 }
 
 // at returns what the editor asks about; nil if the document is not open. The error is that of the context.
-func (s *server) at(ctx context.Context, p placeParams) (*asked, error) {
-	doc := s.work.doc(p.TextDocument.URI)
+func (s *server) at(ctx context.Context, p protocol.PlaceParams) (*asked, error) {
+	doc := s.work.Doc(p.TextDocument.URI)
 	if doc == nil {
 		return nil, nil
 	}
-	known, err := s.work.known(ctx, doc, false)
+	known, err := s.work.Known(ctx, doc, false)
 	if err != nil || known == nil {
 		return nil, err
 	}
-	o := doc.outline()
+	o := doc.Outline()
 	a := &asked{server: s, Outline: o, doc: doc, offset: o.Offset(p.Position, s.counting()), known: known}
 	a.Spot = o.At(a.offset)
 	for a.object = a.Parent; a.object.Parent != nil && (!a.object.Item || a.object.Child("kind") == nil); {
@@ -138,11 +140,11 @@ func (a *asked) place(kind, namespace, name string) (*placed, *text.Node) {
 	case name == "":
 		return nil, nil
 	case kind == "NamespacedCloudProfile":
-		if o := manifestOf(a.known.given.Namespaced.ByName[namespace+"/"+name]); o != nil {
+		if o := workspace.ManifestOf(a.known.Given.Namespaced.ByName[namespace+"/"+name]); o != nil {
 			file = o.File
 		}
 	default:
-		if o := manifestOf(a.known.given.Profiles.ByName[name]); o != nil {
+		if o := workspace.ManifestOf(a.known.Given.Profiles.ByName[name]); o != nil {
 			file = o.File
 		}
 	}
@@ -166,22 +168,14 @@ type placed struct {
 
 // outlineOf returns the outline of a file: that of the document if it is open.
 func (a *asked) outlineOf(name string) *placed {
-	if name == a.doc.name {
-		return &placed{a.doc.uri, a.Outline}
+	if name == a.doc.Name {
+		return &placed{a.doc.URI, a.Outline}
 	}
-	a.work.mutex.Lock()
-	var open *document
-	for _, doc := range a.work.docs {
-		if doc.name == name {
-			open = doc
-		}
+	if open := a.work.Named(name); open != nil {
+		return &placed{open.URI, open.Outline()}
 	}
-	a.work.mutex.Unlock()
-	if open != nil {
-		return &placed{open.uri, open.outline()}
-	}
-	if o := a.known.files[name].outline(); o != nil {
-		return &placed{uriOf(name, nil), o}
+	if o := a.known.Outline(name); o != nil {
+		return &placed{workspace.URIOf(name, nil), o}
 	}
 	return nil
 }
@@ -270,4 +264,12 @@ func joined(own, parent *v1beta1.CloudProfileSpec) *v1beta1.CloudProfileSpec {
 		spec.MachineImages[i].Versions = slices.Concat(spec.MachineImages[i].Versions, image.Versions)
 	}
 	return &spec
+}
+
+// kindOf returns the kind of object that a document of an outline is.
+func kindOf(document *text.Node) string {
+	if document.Text("apiVersion") != "" && !strings.HasPrefix(document.Text("apiVersion"), v1beta1.GroupName+"/") {
+		return ""
+	}
+	return document.Text("kind")
 }

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package lsp
+package workspace
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/lsp/protocol"
 	"github.com/capkit/capkit/internal/cli/lsp/text"
 	"github.com/capkit/capkit/internal/cli/repair"
 	"github.com/capkit/capkit/internal/cli/report"
@@ -20,27 +21,27 @@ import (
 
 // The kinds of code actions: a repair, and all repairs of a file.
 const (
-	kindQuickFix = "quickfix"
-	kindFixAll   = "source.fixAll"
+	KindQuickFix = "quickfix"
+	KindFixAll   = "source.fixAll"
 )
 
-// actions returns the repairs of what is found in a range of a document, and with them all of the file in one.
-func (s *server) actions(ctx context.Context, p actionParams) (any, error) {
-	doc := s.work.doc(p.TextDocument.URI)
+// Actions returns the repairs of what is found in a range of a document, and with them all of the file in one.
+func (w *Workspace) Actions(ctx context.Context, p protocol.ActionParams) (any, error) {
+	doc := w.Doc(p.TextDocument.URI)
 	if doc == nil {
 		return nil, nil
 	}
-	r, err := s.work.known(ctx, doc, true)
+	r, err := w.Known(ctx, doc, true)
 	if err != nil || r == nil {
 		return nil, err
 	}
-	all, here := []codeAction{}, false
-	if f := r.files[doc.name]; f == nil || f.doc != doc || s.work.doc(doc.uri) != doc { // it has changed again
+	all, here := []protocol.CodeAction{}, false
+	if f := r.files[doc.Name]; f == nil || f.doc != doc || w.Doc(doc.URI) != doc { // it has changed again
 		return all, nil
 	}
-	for i := range r.all {
-		f := &r.all[i]
-		if f.File != doc.name || len(f.Suppressions) > 0 || !repair.Known(f.Rule) {
+	for i := range r.All {
+		f := &r.All[i]
+		if f.File != doc.Name || len(f.Suppressions) > 0 || !repair.Known(f.Rule) {
 			continue
 		}
 		d := r.diagnostic(f, r.open())
@@ -50,15 +51,15 @@ func (s *server) actions(ctx context.Context, p actionParams) (any, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		action := r.fixed(i, func() *codeAction { return r.fix(f, d) })
-		if here = here || action != nil; action != nil && wanted(p.Context.Only, kindQuickFix) {
+		action := r.fixed(i, func() *protocol.CodeAction { return r.fix(f, d) })
+		if here = here || action != nil; action != nil && wanted(p.Context.Only, KindQuickFix) {
 			all = append(all, *action)
 		}
 	}
-	if wanted(p.Context.Only, kindFixAll) && (here || len(p.Context.Only) > 0) {
-		if action := r.fixed(-1, func() *codeAction { return r.fixAll() }); action != nil && action.Edit.Changes[doc.uri] != nil {
+	if wanted(p.Context.Only, KindFixAll) && (here || len(p.Context.Only) > 0) {
+		if action := r.fixed(-1, func() *protocol.CodeAction { return r.fixAll() }); action != nil && action.Edit.Changes[doc.URI] != nil {
 			action := *action
-			action.Edit = &workspaceEdit{map[string][]textEdit{doc.uri: action.Edit.Changes[doc.uri]}}
+			action.Edit = &protocol.WorkspaceEdit{map[string][]protocol.TextEdit{doc.URI: action.Edit.Changes[doc.URI]}}
 			all = append(all, action)
 		}
 	}
@@ -66,27 +67,27 @@ func (s *server) actions(ctx context.Context, p actionParams) (any, error) {
 }
 
 // fixed returns what a function makes of the finding of an index, or of all if that is negative, once for all who ask.
-func (r *result) fixed(i int, make func() *codeAction) *codeAction {
+func (r *Result) fixed(i int, make func() *protocol.CodeAction) *protocol.CodeAction {
 	r.fixing.Lock()
 	defer r.fixing.Unlock()
 	if action, known := r.fixes[i]; known {
 		return action
 	}
 	if r.fixes == nil {
-		r.fixes = map[int]*codeAction{}
+		r.fixes = map[int]*protocol.CodeAction{}
 	}
 	r.fixes[i] = make()
 	return r.fixes[i]
 }
 
 // fix returns the action that repairs a finding; nil if it cannot be repaired.
-func (r *result) fix(f *report.Finding, d diagnostic) *codeAction {
-	after, made, does, err := r.repairing().One(r.all, *f)
+func (r *Result) fix(f *report.Finding, d protocol.Diagnostic) *protocol.CodeAction {
+	after, made, does, err := r.repairing().One(r.All, *f)
 	if err != nil || !does {
 		return nil
 	}
-	return &codeAction{
-		Title: words.Printable(made.What()), Kind: kindQuickFix, Diagnostics: []diagnostic{d}, IsPreferred: true,
+	return &protocol.CodeAction{
+		Title: words.Printable(made.What()), Kind: KindQuickFix, Diagnostics: []protocol.Diagnostic{d}, IsPreferred: true,
 		Edit: r.edit(map[string]string{f.File: after}),
 	}
 }
@@ -97,8 +98,8 @@ func wanted(only []string, kind string) bool {
 }
 
 // open returns the documents that the files were read from, by name.
-func (r *result) open() map[string]*document {
-	open := map[string]*document{}
+func (r *Result) open() map[string]*Document {
+	open := map[string]*Document{}
 	for name, f := range r.files {
 		if f.doc != nil {
 			open[name] = f.doc
@@ -108,11 +109,11 @@ func (r *result) open() map[string]*document {
 }
 
 // repairing returns a run of repairs of the inputs, as they were read.
-func (r *result) repairing() *repair.Run {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
+func (r *Result) repairing() *repair.Run {
+	r.Mutex.Lock()
+	defer r.Mutex.Unlock()
 	g := new(input.Given)
-	*g = *r.given
+	*g = *r.Given
 	g.Findings = slices.Clone(g.Findings[:r.loaded])
 	return &repair.Run{Given: g, Disabled: r.options.Disabled, Read: func(name string) (string, error) {
 		if f := r.files[name]; f != nil && f.doc != nil {
@@ -124,7 +125,7 @@ func (r *result) repairing() *repair.Run {
 }
 
 // fixAll returns the action that makes all repairs, of all files that are open; nil if there is none.
-func (r *result) fixAll() *codeAction {
+func (r *Result) fixAll() *protocol.CodeAction {
 	run := r.repairing()
 	changed, _, err := run.All()
 	if err != nil || len(changed) == 0 {
@@ -134,27 +135,27 @@ func (r *result) fixAll() *codeAction {
 	for _, c := range changed {
 		after[c.File] = c.Text
 	}
-	return &codeAction{Title: "capkit: make all repairs in this file", Kind: kindFixAll, Edit: r.edit(after)}
+	return &protocol.CodeAction{Title: "capkit: make all repairs in this file", Kind: KindFixAll, Edit: r.edit(after)}
 }
 
 // edit returns the edit that makes texts of files that are open.
-func (r *result) edit(after map[string]string) *workspaceEdit {
-	edit := &workspaceEdit{Changes: map[string][]textEdit{}}
+func (r *Result) edit(after map[string]string) *protocol.WorkspaceEdit {
+	edit := &protocol.WorkspaceEdit{Changes: map[string][]protocol.TextEdit{}}
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		if f := r.files[name]; f != nil && f.doc != nil {
-			edit.Changes[f.doc.uri] = edits(f.doc.Text, after[name], r.counting())
+			edit.Changes[f.doc.URI] = edits(f.doc.Text, after[name], r.Counting())
 		}
 	}
 	return edit
 }
 
 // edits returns what makes one text of another: line by line as far as both have as many lines, or else what differs between their ends.
-func edits(before *text.Text, after string, encoding text.Encoding) []textEdit {
+func edits(before *text.Text, after string, encoding text.Encoding) []protocol.TextEdit {
 	old, changed := strings.SplitAfter(before.String(), "\n"), strings.SplitAfter(after, "\n")
 	if len(old) != len(changed) {
-		return []textEdit{difference(before, 0, before.String(), after, encoding)}
+		return []protocol.TextEdit{difference(before, 0, before.String(), after, encoding)}
 	}
-	all, offset := []textEdit{}, 0
+	all, offset := []protocol.TextEdit{}, 0
 	for i := range old {
 		if old[i] != changed[i] {
 			all = append(all, difference(before, offset, old[i], changed[i], encoding))
@@ -165,7 +166,7 @@ func edits(before *text.Text, after string, encoding text.Encoding) []textEdit {
 }
 
 // difference returns the edit of a part of a text, which begins at an offset.
-func difference(t *text.Text, offset int, from, to string, encoding text.Encoding) textEdit {
+func difference(t *text.Text, offset int, from, to string, encoding text.Encoding) protocol.TextEdit {
 	same := 0
 	for _, r := range from { // whole characters
 		if n := same + len(string(r)); n > len(to) || n > len(from) || to[same:n] != from[same:n] {
@@ -181,8 +182,8 @@ func difference(t *text.Text, offset int, from, to string, encoding text.Encodin
 	for ends > 0 && (!begins(from[len(from)-ends]) || from[len(from)-ends] == '\n') {
 		ends--
 	}
-	return textEdit{
-		span{t.Position(offset+same, encoding), t.Position(offset+len(from)-ends, encoding)}, to[same : len(to)-ends],
+	return protocol.TextEdit{
+		protocol.Span{t.Position(offset+same, encoding), t.Position(offset+len(from)-ends, encoding)}, to[same : len(to)-ends],
 	}
 }
 

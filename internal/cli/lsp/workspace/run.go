@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package lsp
+package workspace
 
 import (
 	"context"
@@ -13,44 +13,50 @@ import (
 	"github.com/capkit/capkit/internal/cli/checks"
 	"github.com/capkit/capkit/internal/cli/decoding"
 	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/lsp/protocol"
+	"github.com/capkit/capkit/internal/cli/lsp/text"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// result is what a check found. It is not changed, but for what its inputs compile.
-type result struct {
+// Result is what a check found. It is not changed, but for what its inputs compile.
+type Result struct {
 	*landscape
-	// options and rules are those of the landscape, which may get others.
+	// options are those of the landscape, which may get others.
 	options *checks.Options
-	rules   []finding.Rule
-	// mutex guards the inputs, which compile what they are asked for.
-	mutex sync.Mutex
-	given *input.Given
+	// Rules are the catalogue.
+	Rules []finding.Rule
+	// Mutex guards the inputs, which compile what they are asked for.
+	Mutex sync.Mutex
+	Given *input.Given
 	// loaded is how many findings of the inputs are about reading them.
 	loaded int
 	files  map[string]*file
 	shape  string
-	// found are the findings of each object that was checked, before anything was silenced; all are those of the report.
+	// found are the findings of each object that was checked, before anything was silenced; All are those of the report.
 	found map[*manifest.Object][]report.Finding
-	all   []report.Finding
+	All   []report.Finding
 
 	// fixing guards fixes: the actions of findings by their index, and -1 for that of all; nil for none.
 	fixing sync.Mutex
-	fixes  map[int]*codeAction
+	fixes  map[int]*protocol.CodeAction
 }
+
+// Outline returns the outline of a file, as it was checked; nil if there is none.
+func (r *Result) Outline(name string) *text.Outline { return r.files[name].outlined() }
 
 // run checks the files as they are now. What depends on nothing that has changed is not checked again: its findings are those of the last
 // time. It returns nil if the context ends before that.
-func (l *landscape) run(ctx context.Context) *result {
+func (l *landscape) run(ctx context.Context) *Result {
 	g := new(input.Given)
 	*g = *l.empty
 	if l.memory == nil {
 		l.memory = decoding.Memory{}
 	}
 	g.Decoded = l.memory
-	r := &result{
-		landscape: l, options: l.options, rules: l.rules, given: g, files: map[string]*file{}, found: map[*manifest.Object][]report.Finding{},
+	r := &Result{
+		landscape: l, options: l.options, Rules: l.rules, Given: g, files: map[string]*file{}, found: map[*manifest.Object][]report.Finding{},
 	}
 	kept := decoding.Memory{}
 	for _, name := range l.order {
@@ -65,7 +71,7 @@ func (l *landscape) run(ctx context.Context) *result {
 	}
 	l.memory, g.Decoded = kept, nil
 	r.loaded, r.shape = len(g.Findings), shape(g)
-	c := &checking{result: r, ctx: ctx, same: map[*manifest.Object]bool{}}
+	c := &checking{Result: r, ctx: ctx, same: map[*manifest.Object]bool{}}
 	if l.last != nil && l.last.shape == r.shape {
 		c.last = l.last
 	}
@@ -74,15 +80,15 @@ func (l *landscape) run(ctx context.Context) *result {
 	}
 	found := report.New(g.Findings, g.Summary)
 	checks.Silence(g, &found, l.options.Disabled, l.rules, (*finding.Rule).InManifests)
-	r.all = found.Findings
+	r.All = found.Findings
 	return r
 }
 
 // checking is one run.
 type checking struct {
-	*result
+	*Result
 	ctx  context.Context
-	last *result // nil if all objects are checked
+	last *Result // nil if all objects are checked
 	// same are the profiles that are what they were, with all that they depend on.
 	same map[*manifest.Object]bool
 }
@@ -95,31 +101,31 @@ func (c *checking) keep(o *manifest.Object) bool {
 	found, known := c.last.found[o]
 	if known {
 		c.found[o] = found
-		c.given.Findings = append(c.given.Findings, found...)
+		c.Given.Findings = append(c.Given.Findings, found...)
 	}
 	return known
 }
 
 // anew checks an object.
 func (c *checking) anew(o *manifest.Object, check func()) {
-	before := len(c.given.Findings)
+	before := len(c.Given.Findings)
 	check()
-	c.found[o] = append([]report.Finding{}, c.given.Findings[before:]...)
+	c.found[o] = append([]report.Finding{}, c.Given.Findings[before:]...)
 }
 
 // profiles checks profiles of both kinds. It returns false if the context ends before that.
 func (c *checking) profiles() bool {
-	g := c.given
+	g := c.Given
 	for _, s := range g.Profiles.All {
 		if c.ctx.Err() != nil {
 			return false
 		}
 		if c.keep(s.Manifest) {
 			c.same[s.Manifest] = true
-			if old := c.last.given.Profiles.ByName[s.Name]; old != nil {
-				c.last.mutex.Lock()
+			if old := c.last.Given.Profiles.ByName[s.Name]; old != nil {
+				c.last.Mutex.Lock()
 				s.Compiled = old.Compiled
-				c.last.mutex.Unlock()
+				c.last.Mutex.Unlock()
 			}
 			continue
 		}
@@ -135,10 +141,10 @@ func (c *checking) profiles() bool {
 		}
 		if (parent == nil || c.same[parent.Manifest]) && c.keep(s.Manifest) {
 			c.same[s.Manifest] = true
-			if old := c.last.given.Namespaced.ByName[s.Name]; old != nil {
-				c.last.mutex.Lock()
+			if old := c.last.Given.Namespaced.ByName[s.Name]; old != nil {
+				c.last.Mutex.Lock()
 				s.Compiled = old.Compiled
-				c.last.mutex.Unlock()
+				c.last.Mutex.Unlock()
 			}
 			continue
 		}
@@ -149,7 +155,7 @@ func (c *checking) profiles() bool {
 
 // shoots checks Shoots, as profiles does.
 func (c *checking) shoots() bool {
-	for _, s := range c.given.Shoots.All {
+	for _, s := range c.Given.Shoots.All {
 		if c.ctx.Err() != nil {
 			return false
 		}
@@ -159,21 +165,21 @@ func (c *checking) shoots() bool {
 		if of := c.profileOf(s.Object); (of == nil || c.same[of]) && c.keep(s.Manifest) {
 			continue
 		}
-		c.anew(s.Manifest, func() { checks.Shoot(c.given, s) })
+		c.anew(s.Manifest, func() { checks.Shoot(c.Given, s) })
 	}
 	return true
 }
 
 // profileOf returns the manifest of the profile of a Shoot; nil if it is not among the inputs.
-func (r *result) profileOf(shoot *v1beta1.Shoot) *manifest.Object {
+func (r *Result) profileOf(shoot *v1beta1.Shoot) *manifest.Object {
 	kind, name, _ := input.ProfileNameOf(shoot)
 	if kind == "NamespacedCloudProfile" {
-		if s := r.given.Namespaced.ByName[shoot.Namespace+"/"+name]; s != nil {
+		if s := r.Given.Namespaced.ByName[shoot.Namespace+"/"+name]; s != nil {
 			return s.Manifest
 		}
 		return nil
 	}
-	if s := r.given.Profiles.ByName[name]; s != nil {
+	if s := r.Given.Profiles.ByName[name]; s != nil {
 		return s.Manifest
 	}
 	return nil

@@ -2,7 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package lsp
+// Package protocol is what the language server reads and writes of the Language Server Protocol 3.17, and the channel that it does so by.
+// Nothing here knows what is said.
+package protocol
 
 import (
 	"encoding/json"
@@ -10,11 +12,11 @@ import (
 	"github.com/capkit/capkit/internal/cli/lsp/text"
 )
 
-// What this server reads and writes of the Language Server Protocol 3.17, by its names.
+// The types have the names of the protocol but for Span, which is a Range.
 
-type initializeParams struct {
+type InitializeParams struct {
 	RootURI          string            `json:"rootUri"`
-	WorkspaceFolders []workspaceFolder `json:"workspaceFolders"`
+	WorkspaceFolders []WorkspaceFolder `json:"workspaceFolders"`
 	Capabilities     struct {
 		General struct {
 			PositionEncodings []text.Encoding `json:"positionEncodings"`
@@ -27,138 +29,138 @@ type initializeParams struct {
 	} `json:"capabilities"`
 }
 
-type workspaceFolder struct {
+type WorkspaceFolder struct {
 	URI string `json:"uri"`
 }
 
-type foldersParams struct {
+type FoldersParams struct {
 	Event struct {
-		Added   []workspaceFolder `json:"added"`
-		Removed []workspaceFolder `json:"removed"`
+		Added   []WorkspaceFolder `json:"added"`
+		Removed []WorkspaceFolder `json:"removed"`
 	} `json:"event"`
 }
 
-type initializeResult struct {
+type InitializeResult struct {
 	Capabilities map[string]any    `json:"capabilities"`
 	ServerInfo   map[string]string `json:"serverInfo"`
 }
 
-// span is a Range.
-type span struct {
+// Span is a Range.
+type Span struct {
 	Start text.Position `json:"start"`
 	End   text.Position `json:"end"`
 }
 
-type location struct {
+type Location struct {
 	URI   string `json:"uri"`
-	Range span   `json:"range"`
+	Range Span   `json:"range"`
 }
 
-type documentParams struct {
+type DocumentParams struct {
 	TextDocument struct {
 		URI     string `json:"uri"`
 		Version *int   `json:"version"`
 		Text    string `json:"text"`
 	} `json:"textDocument"`
 	ContentChanges []struct {
-		Range *span  `json:"range"`
+		Range *Span  `json:"range"`
 		Text  string `json:"text"`
 	} `json:"contentChanges"`
 }
 
-type placeParams struct {
+type PlaceParams struct {
 	TextDocument struct {
 		URI string `json:"uri"`
 	} `json:"textDocument"`
 	Position text.Position `json:"position"`
 }
 
-type actionParams struct {
+type ActionParams struct {
 	TextDocument struct {
 		URI string `json:"uri"`
 	} `json:"textDocument"`
-	Range   span `json:"range"`
+	Range   Span `json:"range"`
 	Context struct {
 		Only []string `json:"only"`
 	} `json:"context"`
 }
 
-type cancelParams struct {
+type CancelParams struct {
 	ID json.RawMessage `json:"id"`
 }
 
-type diagnostic struct {
-	Range    span   `json:"range"`
+type Diagnostic struct {
+	Range    Span   `json:"range"`
 	Severity int    `json:"severity"`
 	Code     string `json:"code,omitempty"`
 	// CodeDescription is absent for a rule that the catalogue does not have.
-	CodeDescription *codeDescription `json:"codeDescription,omitempty"`
+	CodeDescription *CodeDescription `json:"codeDescription,omitempty"`
 	Source          string           `json:"source"`
 	Message         string           `json:"message"`
-	Related         []related        `json:"relatedInformation,omitempty"`
+	Related         []Related        `json:"relatedInformation,omitempty"`
 }
 
-type codeDescription struct {
+type CodeDescription struct {
 	Href string `json:"href"`
 }
 
-type related struct {
-	Location location `json:"location"`
+type Related struct {
+	Location Location `json:"location"`
 	Message  string   `json:"message"`
 }
 
-type publishParams struct {
+type PublishParams struct {
 	URI         string       `json:"uri"`
 	Version     *int         `json:"version,omitempty"`
-	Diagnostics []diagnostic `json:"diagnostics"`
+	Diagnostics []Diagnostic `json:"diagnostics"`
 }
 
-type textEdit struct {
-	Range   span   `json:"range"`
+type TextEdit struct {
+	Range   Span   `json:"range"`
 	NewText string `json:"newText"`
 }
 
-type workspaceEdit struct {
-	Changes map[string][]textEdit `json:"changes"`
+type WorkspaceEdit struct {
+	Changes map[string][]TextEdit `json:"changes"`
 }
 
-type codeAction struct {
+type CodeAction struct {
 	Title       string         `json:"title"`
 	Kind        string         `json:"kind"`
-	Diagnostics []diagnostic   `json:"diagnostics,omitempty"`
+	Diagnostics []Diagnostic   `json:"diagnostics,omitempty"`
 	IsPreferred bool           `json:"isPreferred,omitempty"`
-	Edit        *workspaceEdit `json:"edit"`
+	Edit        *WorkspaceEdit `json:"edit"`
 }
 
-type markup struct {
+type Markup struct {
 	Kind  string `json:"kind"`
 	Value string `json:"value"`
 }
 
-type hover struct {
-	Contents markup `json:"contents"`
-	Range    span   `json:"range"`
+type Hover struct {
+	Contents Markup `json:"contents"`
+	Range    Span   `json:"range"`
 }
 
-type completionItem struct {
+type CompletionItem struct {
 	Label         string   `json:"label"`
 	Kind          int      `json:"kind"`
 	Detail        string   `json:"detail,omitempty"`
-	Documentation *markup  `json:"documentation,omitempty"`
+	Documentation *Markup  `json:"documentation,omitempty"`
 	SortText      string   `json:"sortText"`
 	Tags          []int    `json:"tags,omitempty"`
-	TextEdit      textEdit `json:"textEdit"`
+	TextEdit      TextEdit `json:"textEdit"`
 }
 
 // Kinds of completions, tags and severities.
 const (
-	kindProperty, kindValue, kindEnum = 10, 12, 13
-	tagDeprecated                     = 1
-	severityError, severityWarning    = 1, 2
+	KindProperty, KindValue, KindEnum = 10, 12, 13
+	TagDeprecated                     = 1
+	SeverityError, SeverityWarning    = 1, 2
 )
 
 // Codes of errors that the protocol adds to those of JSON-RPC.
 const (
-	codeNotInitialized   = -32002
-	codeRequestCancelled = -32800
+	CodeNotInitialized   = -32002
+	CodeRequestCancelled = -32800
 )

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package lsp
+package workspace
 
 import (
 	"context"
@@ -33,7 +33,7 @@ import (
 
 // landscape has the files that are checked together. Only one check at a time uses it.
 type landscape struct {
-	*server
+	*Editor
 	place
 	// looks is that of the workspace when the files were looked for.
 	looks int
@@ -51,7 +51,7 @@ type landscape struct {
 	order []string
 	// memory keeps the objects of manifests.
 	memory decoding.Memory
-	last   *result
+	last   *Result
 	// published are the diagnostics that the editor has, by URI.
 	published map[string]string
 }
@@ -67,7 +67,7 @@ type file struct {
 	of *manifest.Found
 	manifest.Input
 	// doc is the document that it was read from; nil for what is on disk, which had this size and this time then.
-	doc  *document
+	doc  *Document
 	size int64
 	time time.Time
 	// text is what is in it; nil if it cannot be read.
@@ -76,11 +76,11 @@ type file struct {
 
 // check checks what has changed, and publishes what it finds. docs are those that are open, by name; elsewhere reports whether a file is
 // of another landscape. It returns nil if the context ends before that.
-func (l *landscape) check(ctx context.Context, docs map[string]*document, looks int, elsewhere func(string) bool) *result {
+func (l *landscape) check(ctx context.Context, docs map[string]*Document, looks int, elsewhere func(string) bool) *Result {
 	if l.options == nil || l.looks != looks {
 		if said := l.said(); l.options == nil || said != l.configured {
 			if err := l.configure(); err != nil {
-				l.log("%s: %s", l.key, err.Error())
+				l.Log("%s: %s", l.key, err.Error())
 			}
 			l.configured = l.said()
 		}
@@ -121,7 +121,7 @@ func (l *landscape) said() string {
 
 // configure reads the settings.
 func (l *landscape) configure() error {
-	call := *l.server.call
+	call := *l.Call
 	call.Providers = maps.Clone(call.Providers)
 	cmd := &cobra.Command{Use: "lint"}
 	options := &checks.Options{Flags: input.NewFlags(cmd)}
@@ -172,7 +172,7 @@ func settingsFaults(err error) (faults []settingsFault) {
 
 // find looks for the files: those that lint would read and, of those that are open, the ones that are not on disk yet or that the settings
 // do not name.
-func (l *landscape) find(docs map[string]*document, elsewhere func(string) bool) {
+func (l *landscape) find(docs map[string]*Document, elsewhere func(string) bool) {
 	args := []string{l.key}
 	if len(l.inputs()) > 0 {
 		args = l.inputs()
@@ -192,9 +192,9 @@ func (l *landscape) find(docs map[string]*document, elsewhere func(string) bool)
 		}
 	}
 	for _, arg := range args {
-		found, err := manifest.Find(arg, input.APIGroups)
+		found, err := manifest.Find(arg, decoding.APIGroups)
 		if err != nil {
-			l.log("%s", err.Error())
+			l.Log("%s", err.Error())
 		}
 		for _, name := range found.Files {
 			add(filepath.Clean(name), &found)
@@ -203,7 +203,7 @@ func (l *landscape) find(docs map[string]*document, elsewhere func(string) bool)
 	for _, name := range slices.Sorted(maps.Keys(docs)) {
 		_, err := os.Lstat(name)
 		if l.alone || err != nil || len(l.inputs()) > 0 {
-			of := manifest.OfFolder(input.APIGroups)
+			of := manifest.OfFolder(decoding.APIGroups)
 			add(name, &of)
 		}
 	}
@@ -219,13 +219,13 @@ func (l *landscape) inputs() []string {
 }
 
 // read reads a file unless it is known as it is: the document if it is open, else what is on disk.
-func (l *landscape) read(name string, doc *document) {
+func (l *landscape) read(name string, doc *Document) {
 	f := l.files[name]
 	if doc != nil {
 		if f.doc == doc {
 			return
 		}
-		f.doc, f.text = doc, doc.outline
+		f.doc, f.text = doc, doc.Outline
 		f.Input, _ = f.of.Read(name, strings.NewReader(doc.String()), input.Unread)
 		return
 	}
@@ -239,7 +239,7 @@ func (l *landscape) read(name string, doc *document) {
 	}
 	f.doc, f.size, f.time = nil, info.Size(), info.ModTime()
 	if f.Input, err = f.of.Read(name, nil, input.Unread); err != nil {
-		l.log("%s", err.Error())
+		l.Log("%s", err.Error())
 	}
 	f.text = sync.OnceValue(func() *text.Outline {
 		content, err := os.ReadFile(name)
@@ -250,16 +250,16 @@ func (l *landscape) read(name string, doc *document) {
 	})
 }
 
-// outline returns the outline of a file; nil if there is none.
-func (f *file) outline() *text.Outline {
+// outlined returns the outline of a file; nil if there is none.
+func (f *file) outlined() *text.Outline {
 	if f == nil || f.text == nil {
 		return nil
 	}
 	return f.text()
 }
 
-// short returns a message in which files are named from the folder of the landscape on.
-func (l *landscape) short(message string) string {
+// Short returns a message in which files are named from the folder of the landscape on.
+func (l *landscape) Short(message string) string {
 	folder := l.key
 	if l.alone {
 		folder = filepath.Dir(l.key)

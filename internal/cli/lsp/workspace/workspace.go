@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package lsp
+package workspace
 
 import (
 	"context"
@@ -17,37 +17,50 @@ import (
 
 	"github.com/creachadair/jrpc2"
 
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/lsp/protocol"
 	"github.com/capkit/capkit/internal/cli/lsp/text"
 	"github.com/capkit/capkit/internal/cli/settings"
 )
 
-// document is a file that is open in the editor. It is not changed: another one takes its place.
-type document struct {
-	uri string
-	// name is the path of the file, or the URI of something that is none.
-	name    string
+// Document is a file that is open in the editor. It is not changed: another one takes its place.
+type Document struct {
+	URI string
+	// Name is the path of the file, or the URI of something that is none.
+	Name    string
 	version *int
 	*text.Text
-	outline func() *text.Outline
+	Outline func() *text.Outline
 }
 
-func newDocument(uri string, version *int, t *text.Text) *document {
-	return &document{uri, nameOf(uri), version, t, sync.OnceValue(func() *text.Outline { return text.Read(t) })}
+func newDocument(uri string, version *int, t *text.Text) *Document {
+	return &Document{uri, nameOf(uri), version, t, sync.OnceValue(func() *text.Outline { return text.Read(t) })}
+}
+
+// Editor is the other side, and what is beside a workspace of the run that it is for.
+type Editor struct {
+	Call *command.Call
+	// Log writes a line for people, and Failed a mistake in capkit: what somebody has recovered from.
+	Log    func(format string, args ...any)
+	Failed func(what string, recovered any)
+	Notify func(ctx context.Context, method string, params any) error
+	// Counting returns what the editor counts within lines.
+	Counting func() text.Encoding
 }
 
 // pause is how long the editor has to be quiet before anything is checked.
 const pause = 60 * time.Millisecond
 
-// workspace is what the editor has open, and what is found in it.
-type workspace struct {
-	*server
+// Workspace is what the editor has open, and what is found in it.
+type Workspace struct {
+	*Editor
 	// kick says that there is something to check.
 	kick chan struct{}
 
 	// mutex guards what follows.
 	mutex sync.Mutex
 	roots []string
-	docs  map[string]*document // by URI
+	docs  map[string]*Document // by URI
 	// looks counts how often files on disk may have changed, and changes what else may have; done is what of changes was checked.
 	looks, changes, done int
 	// ended is closed when a check ends.
@@ -57,13 +70,14 @@ type workspace struct {
 	// places are the landscapes, by the names of their folders; those of single files by these.
 	places map[string]*landscape
 	// results are what is known of the landscapes, by the same names.
-	results map[string]*result
+	results map[string]*Result
 }
 
-func newWorkspace(s *server) *workspace {
-	return &workspace{
-		server: s, kick: make(chan struct{}, 1), docs: map[string]*document{}, ended: make(chan struct{}),
-		places: map[string]*landscape{}, results: map[string]*result{},
+// New returns a workspace with nothing in it. [Workspace.Loop] checks it.
+func New(s *Editor) *Workspace {
+	return &Workspace{
+		Editor: s, kick: make(chan struct{}, 1), docs: map[string]*Document{}, ended: make(chan struct{}),
+		places: map[string]*landscape{}, results: map[string]*Result{},
 	}
 }
 
@@ -80,10 +94,10 @@ func nameOf(uri string) string {
 	return filepath.Clean(filepath.FromSlash(path))
 }
 
-// uriOf returns the URI of a file: that by which the editor has it open, if it has.
-func uriOf(name string, open map[string]*document) string {
+// URIOf returns the URI of a file: that by which the editor has it open, if it has.
+func URIOf(name string, open map[string]*Document) string {
 	if doc := open[name]; doc != nil {
-		return doc.uri
+		return doc.URI
 	}
 	path := filepath.ToSlash(name)
 	if !strings.HasPrefix(path, "/") {
@@ -93,7 +107,7 @@ func uriOf(name string, open map[string]*document) string {
 }
 
 // changed notes that there is something to check. The mutex is held.
-func (w *workspace) changed() {
+func (w *Workspace) changed() {
 	w.changes++
 	if w.stale != nil {
 		w.stale()
@@ -104,8 +118,8 @@ func (w *workspace) changed() {
 	}
 }
 
-// look notes that files on disk may have changed.
-func (w *workspace) look() error {
+// Look notes that files on disk may have changed.
+func (w *Workspace) Look() error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.looks++
@@ -113,7 +127,8 @@ func (w *workspace) look() error {
 	return nil
 }
 
-func (w *workspace) folders(added, removed []workspaceFolder) error {
+// Folders adds and removes folders of the workspace.
+func (w *Workspace) Folders(added, removed []protocol.WorkspaceFolder) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	for _, f := range removed {
@@ -132,7 +147,8 @@ func (w *workspace) folders(added, removed []workspaceFolder) error {
 	return nil
 }
 
-func (w *workspace) open(p *documentParams) error {
+// Open notes that a document is open.
+func (w *Workspace) Open(p *protocol.DocumentParams) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.docs[p.TextDocument.URI] = newDocument(p.TextDocument.URI, p.TextDocument.Version, text.New(p.TextDocument.Text))
@@ -141,7 +157,8 @@ func (w *workspace) open(p *documentParams) error {
 	return nil
 }
 
-func (w *workspace) change(p *documentParams, encoding text.Encoding) error {
+// Change notes what changes in a document.
+func (w *Workspace) Change(p *protocol.DocumentParams, encoding text.Encoding) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	doc := w.docs[p.TextDocument.URI]
@@ -161,7 +178,8 @@ func (w *workspace) change(p *documentParams, encoding text.Encoding) error {
 	return nil
 }
 
-func (w *workspace) close(p *documentParams) error {
+// Close notes that a document is open no more.
+func (w *Workspace) Close(p *protocol.DocumentParams) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	delete(w.docs, p.TextDocument.URI)
@@ -170,21 +188,21 @@ func (w *workspace) close(p *documentParams) error {
 	return nil
 }
 
-// doc returns an open document; nil if it is not open.
-func (w *workspace) doc(uri string) *document {
+// Doc returns an open document; nil if it is not open.
+func (w *Workspace) Doc(uri string) *Document {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	return w.docs[uri]
 }
 
-// known returns what is known of the landscape of a document: what the last check found, or the first one, for which it waits. With fresh
+// Known returns what is known of the landscape of a document: what the last check found, or the first one, for which it waits. With fresh
 // it waits for one that has seen all changes so far. The error is that of the context.
-func (w *workspace) known(ctx context.Context, doc *document, fresh bool) (*result, error) {
+func (w *Workspace) Known(ctx context.Context, doc *Document, fresh bool) (*Result, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	since := w.changes
 	for {
-		r := w.results[w.placeOf(doc.name).key]
+		r := w.results[w.placeOf(doc.Name).key]
 		if r != nil && !fresh || w.done >= since {
 			return r, nil
 		}
@@ -200,6 +218,18 @@ func (w *workspace) known(ctx context.Context, doc *document, fresh bool) (*resu
 	}
 }
 
+// Named returns the document of a file; nil if it is not open.
+func (w *Workspace) Named(name string) *Document {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	for _, doc := range w.docs {
+		if doc.Name == name {
+			return doc
+		}
+	}
+	return nil
+}
+
 // place says which landscape a file is of.
 type place struct {
 	// key is the name of the folder, or that of the file if it is alone.
@@ -211,7 +241,7 @@ type place struct {
 
 // placeOf returns the landscape of a file: the nearest folder with settings, or else the folder of the workspace. A file that is in no such
 // folder is alone, with the settings of the nearest folder above that has some, up to the root of the repository. The mutex is held.
-func (w *workspace) placeOf(name string) place {
+func (w *Workspace) placeOf(name string) place {
 	if !filepath.IsAbs(name) {
 		return place{key: name, alone: true}
 	}
@@ -249,8 +279,8 @@ func above(dir string) string {
 	}
 }
 
-// loop checks whenever something has changed, and the editor is quiet then.
-func (w *workspace) loop(ctx context.Context) {
+// Loop checks whenever something has changed, and the editor is quiet then.
+func (w *Workspace) Loop(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -271,30 +301,35 @@ func (w *workspace) loop(ctx context.Context) {
 }
 
 // check checks the landscapes of what is open, and publishes what it finds, unless something changes meanwhile.
-func (w *workspace) check(ctx context.Context) {
-	defer w.contained("a check", w.give)
+func (w *Workspace) check(ctx context.Context) {
+	defer func() {
+		if failed := recover(); failed != nil {
+			w.Failed("a check", failed)
+			w.give()
+		}
+	}()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w.mutex.Lock()
 	w.stale = cancel
 	changes, looks := w.changes, w.looks
-	byPlace := map[place]map[string]*document{}
+	byPlace := map[place]map[string]*Document{}
 	for _, doc := range w.docs {
-		p := w.placeOf(doc.name)
+		p := w.placeOf(doc.Name)
 		if byPlace[p] == nil {
-			byPlace[p] = map[string]*document{}
+			byPlace[p] = map[string]*Document{}
 		}
-		byPlace[p][doc.name] = doc
+		byPlace[p][doc.Name] = doc
 	}
 	places := w.places
 	w.mutex.Unlock()
 
-	results := map[string]*result{}
+	results := map[string]*Result{}
 	now := map[string]*landscape{}
 	for _, p := range slices.SortedFunc(maps.Keys(byPlace), func(a, b place) int { return strings.Compare(a.key, b.key) }) {
 		l := places[p.key]
 		if l == nil || l.place != p {
-			l = &landscape{server: w.server, place: p, published: map[string]string{}}
+			l = &landscape{Editor: w.Editor, place: p, published: map[string]string{}}
 		}
 		now[p.key] = l
 		r := l.check(ctx, byPlace[p], looks, func(name string) bool { return w.elsewhere(name, p) })
@@ -321,14 +356,14 @@ func (w *workspace) check(ctx context.Context) {
 }
 
 // elsewhere reports whether a file is of another landscape.
-func (w *workspace) elsewhere(name string, p place) bool {
+func (w *Workspace) elsewhere(name string, p place) bool {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	return w.placeOf(name) != p
 }
 
 // give ends a check that has failed, so that nobody waits for it.
-func (w *workspace) give() {
+func (w *Workspace) give() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.stale, w.done = nil, w.changes
@@ -336,7 +371,7 @@ func (w *workspace) give() {
 }
 
 // end tells those who wait that a check has ended. The mutex is held.
-func (w *workspace) end() {
+func (w *Workspace) end() {
 	close(w.ended)
 	w.ended = make(chan struct{})
 }

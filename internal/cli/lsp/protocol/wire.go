@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package lsp
+package protocol
 
 import (
 	"bufio"
@@ -24,7 +24,8 @@ type wire struct {
 	in *textproto.Reader
 }
 
-func newWire(in io.Reader, out io.Writer) wire {
+// NewWire returns the channel between two streams.
+func NewWire(in io.Reader, out io.Writer) channel.Channel {
 	return wire{channel.Header("")(in, writer{out}), textproto.NewReader(bufio.NewReader(in))}
 }
 

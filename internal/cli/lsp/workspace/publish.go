@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package lsp
+package workspace
 
 import (
 	"context"
@@ -11,9 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-
 	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/lsp/protocol"
 	"github.com/capkit/capkit/internal/cli/lsp/text"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
@@ -22,13 +21,13 @@ import (
 )
 
 // publish tells the editor what was found: of each file that is open, and of others if that is not what it was told before.
-func (l *landscape) publish(ctx context.Context, r *result, docs map[string]*document) {
-	byFile := map[string][]diagnostic{}
+func (l *landscape) publish(ctx context.Context, r *Result, docs map[string]*Document) {
+	byFile := map[string][]protocol.Diagnostic{}
 	for name := range docs {
-		byFile[name] = []diagnostic{}
+		byFile[name] = []protocol.Diagnostic{}
 	}
-	for i := range r.all {
-		if f := &r.all[i]; len(f.Suppressions) == 0 {
+	for i := range r.All {
+		if f := &r.All[i]; len(f.Suppressions) == 0 {
 			byFile[f.File] = append(byFile[f.File], r.diagnostic(f, docs))
 		}
 	}
@@ -39,13 +38,13 @@ func (l *landscape) publish(ctx context.Context, r *result, docs map[string]*doc
 	}
 	now := map[string]string{}
 	for name, diagnostics := range byFile {
-		p := publishParams{URI: uriOf(name, docs), Diagnostics: diagnostics}
+		p := protocol.PublishParams{URI: URIOf(name, docs), Diagnostics: diagnostics}
 		if doc := docs[name]; doc != nil {
 			p.Version = doc.version
 		}
 		said, err := json.Marshal(p)
 		if err != nil { // which texts and numbers do not make
-			l.log("%s", err.Error())
+			l.Log("%s", err.Error())
 			continue
 		}
 		now[p.URI] = string(said)
@@ -55,74 +54,75 @@ func (l *landscape) publish(ctx context.Context, r *result, docs map[string]*doc
 	}
 	for uri := range l.published {
 		if _, still := now[uri]; !still {
-			l.say(ctx, publishParams{URI: uri, Diagnostics: []diagnostic{}})
+			l.say(ctx, protocol.PublishParams{URI: uri, Diagnostics: []protocol.Diagnostic{}})
 		}
 	}
 	l.published = now
 }
 
 // say publishes. An editor that is gone is noticed elsewhere.
-func (l *landscape) say(ctx context.Context, p publishParams) {
-	_ = l.rpc.Notify(ctx, "textDocument/publishDiagnostics", p)
+func (l *landscape) say(ctx context.Context, p protocol.PublishParams) {
+	_ = l.Notify(ctx, "textDocument/publishDiagnostics", p)
 }
 
 // retract takes back what was published, but for what other landscapes have published instead.
-func (l *landscape) retract(ctx context.Context, byPlace map[place]map[string]*document) {
+func (l *landscape) retract(ctx context.Context, byPlace map[place]map[string]*Document) {
 	open := map[string]bool{}
 	for _, docs := range byPlace {
 		for _, doc := range docs {
-			open[doc.uri] = true
+			open[doc.URI] = true
 		}
 	}
 	for uri := range l.published {
 		if !open[uri] {
-			l.say(ctx, publishParams{URI: uri, Diagnostics: []diagnostic{}})
+			l.say(ctx, protocol.PublishParams{URI: uri, Diagnostics: []protocol.Diagnostic{}})
 		}
 	}
 }
 
 // diagnostic returns a finding as the editor shows it.
-func (r *result) diagnostic(f *report.Finding, docs map[string]*document) diagnostic {
-	d := diagnostic{
-		Severity: severityError, Code: f.Rule, Source: "capkit", Message: words.Printable(r.short(f.Message)),
+func (r *Result) diagnostic(f *report.Finding, docs map[string]*Document) protocol.Diagnostic {
+	d := protocol.Diagnostic{
+		Severity: protocol.SeverityError, Code: f.Rule, Source: "capkit", Message: words.Printable(r.Short(f.Message)),
 		Range: r.rangeOf(f.File, f.Line, f.Column),
 	}
 	if f.Severity == finding.SeverityWarning {
-		d.Severity = severityWarning
+		d.Severity = protocol.SeverityWarning
 	}
-	if slices.ContainsFunc(r.rules, func(rule finding.Rule) bool { return rule.Name == f.Rule }) {
-		d.CodeDescription = &codeDescription{report.HelpURI(f.Rule)}
+	if slices.ContainsFunc(r.Rules, func(rule finding.Rule) bool { return rule.Name == f.Rule }) {
+		d.CodeDescription = &protocol.CodeDescription{report.HelpURI(f.Rule)}
 	}
 	if o, field, what := r.elsewhere(f); o != nil {
 		line, column := o.Position(field)
-		d.Related = []related{{location{uriOf(o.File, docs), r.rangeOf(o.File, line, column)}, what}}
+		d.Related = []protocol.Related{{protocol.Location{URIOf(o.File, docs), r.rangeOf(o.File, line, column)}, what}}
 	}
 	return d
 }
 
 // elsewhere returns another place that a finding is about, and what is there; nil if there is none.
-func (r *result) elsewhere(f *report.Finding) (o *manifest.Object, field, what string) {
+func (r *Result) elsewhere(f *report.Finding) (o *manifest.Object, field, what string) {
 	name := f.Object.Namespace + "/" + f.Object.Name
 	switch {
 	case f.Rule == input.RuleObjectDuplicate && f.Object.Kind == "CloudProfile":
-		return manifestOf(r.given.Profiles.ByName[f.Object.Name]), "metadata.name", "described here already"
+		return ManifestOf(r.Given.Profiles.ByName[f.Object.Name]), "metadata.name", "described here already"
 	case f.Rule == input.RuleObjectDuplicate && f.Object.Kind == "NamespacedCloudProfile":
-		return manifestOf(r.given.Namespaced.ByName[name]), "metadata.name", "described here already"
+		return ManifestOf(r.Given.Namespaced.ByName[name]), "metadata.name", "described here already"
 	case f.Rule == input.RuleObjectDuplicate:
-		return manifestOf(r.given.Shoots.ByName[name]), "metadata.name", "described here already"
+		return ManifestOf(r.Given.Shoots.ByName[name]), "metadata.name", "described here already"
 	case f.Object.Kind == "NamespacedCloudProfile":
-		if s := r.given.Namespaced.ByName[name]; s != nil && s.Object != nil {
-			return manifestOf(r.given.ParentOf(s)), "metadata.name", "the parent"
+		if s := r.Given.Namespaced.ByName[name]; s != nil && s.Object != nil {
+			return ManifestOf(r.Given.ParentOf(s)), "metadata.name", "the parent"
 		}
 	case f.Object.Kind == "Shoot":
-		if s := r.given.Shoots.ByName[name]; s != nil && s.Object != nil {
+		if s := r.Given.Shoots.ByName[name]; s != nil && s.Object != nil {
 			return r.profileOf(s.Object), "metadata.name", "the profile of the Shoot"
 		}
 	}
 	return nil, "", ""
 }
 
-func manifestOf[T any](s *input.Source[T]) *manifest.Object {
+// ManifestOf returns the manifest of a source; nil if that is nil.
+func ManifestOf[T any](s *input.Source[T]) *manifest.Object {
 	if s == nil {
 		return nil
 	}
@@ -130,11 +130,11 @@ func manifestOf[T any](s *input.Source[T]) *manifest.Object {
 }
 
 // rangeOf returns what a finding at a place of a file is about: a member with its value if that is a scalar, or a scalar, or what follows.
-func (r *result) rangeOf(name string, line, column int) span {
-	o := r.files[name].outline()
+func (r *Result) rangeOf(name string, line, column int) protocol.Span {
+	o := r.files[name].outlined()
 	if o == nil || line == 0 {
 		at := text.Position{Line: max(line-1, 0), Character: max(column-1, 0)}
-		return span{at, at}
+		return protocol.Span{at, at}
 	}
 	start := o.Placed(line, column)
 	_, end := o.Line(start)
@@ -146,27 +146,20 @@ func (r *result) rangeOf(name string, line, column int) span {
 	case spot.End > start && spot.End < end:
 		end = spot.End
 	}
-	return r.span(o, start, end)
+	return r.Span(o, start, end)
 }
 
-func (l *landscape) span(o *text.Outline, start, end int) span {
-	encoding := l.counting()
-	return span{o.Position(start, encoding), o.Position(end, encoding)}
+// Span returns the range between two offsets of an outline, as the editor counts.
+func (l *landscape) Span(o *text.Outline, start, end int) protocol.Span {
+	encoding := l.Counting()
+	return protocol.Span{o.Position(start, encoding), o.Position(end, encoding)}
 }
 
 // settingsDiagnostic returns what is wrong with the settings.
-func (l *landscape) settingsDiagnostic(fault settingsFault) diagnostic {
+func (l *landscape) settingsDiagnostic(fault settingsFault) protocol.Diagnostic {
 	content, _ := os.ReadFile(l.settings) // what cannot be read has no lines
 	o := text.Read(text.New(string(content)))
 	start := o.Placed(fault.line, fault.column)
 	_, end := o.Line(start)
-	return diagnostic{Severity: severityError, Source: "capkit", Message: words.Printable(fault.message), Range: l.span(o, start, max(start, end))}
-}
-
-// kindOf returns the kind of object that a document of an outline is.
-func kindOf(document *text.Node) string {
-	if document.Text("apiVersion") != "" && !strings.HasPrefix(document.Text("apiVersion"), v1beta1.GroupName+"/") {
-		return ""
-	}
-	return document.Text("kind")
+	return protocol.Diagnostic{Severity: protocol.SeverityError, Source: "capkit", Message: words.Printable(fault.message), Range: l.Span(o, start, max(start, end))}
 }

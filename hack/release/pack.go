@@ -120,9 +120,11 @@ func collect(o options) (files map[string][]byte, artifacts []pushed, err error)
 		}
 	}
 	images := []image.Description{image.Command()}
+	for _, c := range components.Programs() {
+		images = append(images, image.Of(c))
+	}
 	charts := chart.Options{Version: o.version, Registry: o.registry}
 	for _, c := range append(components.All(), components.Controllers()...) {
-		images = append(images, image.Of(c))
 		packages, err := chart.Load(".", c, charts)
 		if err != nil {
 			return nil, nil, err

@@ -109,7 +109,11 @@ func addCompletion(root *cobra.Command) {
 // unknown says that there is no such command, or topic of help, and what else may have been meant.
 func unknown(root *cobra.Command, kind, name string) error {
 	message := fmt.Sprintf("unknown %s %q", kind, name)
-	if meant := root.SuggestionsFor(name); len(meant) > 0 {
+	meant := root.SuggestionsFor(name)
+	if closest := words.Closest(name, meant); closest != "" {
+		meant = []string{closest}
+	}
+	if len(meant) > 0 {
 		return fmt.Errorf("%s: %s", message, words.Question(words.Or(meant)))
 	}
 	return fmt.Errorf("%s: %s help lists what there is", message, root.DisplayName())

@@ -61,7 +61,7 @@ func (s *server) completion(ctx context.Context, p protocol.PlaceParams) (any, e
 func (a *asked) item(i int, c choice, kind int, written string, start, end int) protocol.CompletionItem {
 	item := protocol.CompletionItem{
 		Label: strings.TrimSuffix(c.name, ": "), Kind: kind, Detail: c.detail, SortText: fmt.Sprintf("%05d", i),
-		TextEdit: protocol.TextEdit{a.known.Span(a.Outline, start, end), written},
+		TextEdit: protocol.TextEdit{Range: a.known.Span(a.Outline, start, end), NewText: written},
 	}
 	if c.deprecated {
 		item.Tags = []int{protocol.TagDeprecated}

@@ -19,7 +19,7 @@ func (s *server) definition(ctx context.Context, p protocol.PlaceParams) (any, e
 	}
 	locations := []protocol.Location{}
 	for _, target := range a.targets() {
-		locations = append(locations, protocol.Location{target.uri, a.known.Span(target.Outline, target.node.Start, max(target.node.KeyEnd, target.node.ValueEnd))})
+		locations = append(locations, protocol.Location{URI: target.uri, Range: a.known.Span(target.Outline, target.node.Start, max(target.node.KeyEnd, target.node.ValueEnd))})
 	}
 	return locations, nil
 }

@@ -34,7 +34,7 @@ func (s *server) hover(ctx context.Context, p protocol.PlaceParams) (any, error)
 	if said == "" {
 		return nil, nil
 	}
-	return protocol.Hover{protocol.Markup{"markdown", said}, a.known.Span(a.Outline, start, end)}, nil
+	return protocol.Hover{Contents: protocol.Markup{Kind: "markdown", Value: said}, Range: a.known.Span(a.Outline, start, end)}, nil
 }
 
 // says returns what is to be said of the place, as Markdown, and what that is about; empty for nothing.

@@ -156,17 +156,23 @@ var handlers = map[string]func(s *server, ctx context.Context, r *jrpc2.Request)
 	"workspace/didChangeConfiguration": func(s *server, _ context.Context, _ *jrpc2.Request) (any, error) {
 		return nil, s.work.Look()
 	},
-	"textDocument/didOpen": with(func(s *server, _ context.Context, p protocol.DocumentParams) (any, error) { return nil, s.work.Open(&p) }),
+	"textDocument/didOpen": with(func(s *server, _ context.Context, p protocol.DocumentParams) (any, error) {
+		return nil, s.work.Open(&p)
+	}),
 	"textDocument/didChange": with(func(s *server, _ context.Context, p protocol.DocumentParams) (any, error) {
 		return nil, s.work.Change(&p, s.counting())
 	}),
-	"textDocument/didSave":  func(s *server, _ context.Context, _ *jrpc2.Request) (any, error) { return nil, s.work.Look() },
-	"textDocument/didClose": with(func(s *server, _ context.Context, p protocol.DocumentParams) (any, error) { return nil, s.work.Close(&p) }),
+	"textDocument/didSave": func(s *server, _ context.Context, _ *jrpc2.Request) (any, error) { return nil, s.work.Look() },
+	"textDocument/didClose": with(func(s *server, _ context.Context, p protocol.DocumentParams) (any, error) {
+		return nil, s.work.Close(&p)
+	}),
 
 	"textDocument/completion": with((*server).completion),
 	"textDocument/hover":      with((*server).hover),
 	"textDocument/definition": with((*server).definition),
-	"textDocument/codeAction": with(func(s *server, ctx context.Context, p protocol.ActionParams) (any, error) { return s.work.Actions(ctx, p) }),
+	"textDocument/codeAction": with(func(s *server, ctx context.Context, p protocol.ActionParams) (any, error) {
+		return s.work.Actions(ctx, p)
+	}),
 }
 
 // with makes a handler of a function that takes the parameters of a request.
@@ -244,7 +250,7 @@ func (s *server) initialize(_ context.Context, p protocol.InitializeParams) (any
 	}
 	s.watches = p.Capabilities.Workspace.DidChangeWatchedFiles.DynamicRegistration
 	if len(p.WorkspaceFolders) == 0 && p.RootURI != "" {
-		p.WorkspaceFolders = []protocol.WorkspaceFolder{{p.RootURI}}
+		p.WorkspaceFolders = []protocol.WorkspaceFolder{{URI: p.RootURI}}
 	}
 	if err := s.work.Folders(p.WorkspaceFolders, nil); err != nil {
 		return nil, err

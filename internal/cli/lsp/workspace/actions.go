@@ -59,7 +59,7 @@ func (w *Workspace) Actions(ctx context.Context, p protocol.ActionParams) (any, 
 	if wanted(p.Context.Only, KindFixAll) && (here || len(p.Context.Only) > 0) {
 		if action := r.fixed(-1, func() *protocol.CodeAction { return r.fixAll() }); action != nil && action.Edit.Changes[doc.URI] != nil {
 			action := *action
-			action.Edit = &protocol.WorkspaceEdit{map[string][]protocol.TextEdit{doc.URI: action.Edit.Changes[doc.URI]}}
+			action.Edit = &protocol.WorkspaceEdit{Changes: map[string][]protocol.TextEdit{doc.URI: action.Edit.Changes[doc.URI]}}
 			all = append(all, action)
 		}
 	}
@@ -183,7 +183,8 @@ func difference(t *text.Text, offset int, from, to string, encoding text.Encodin
 		ends--
 	}
 	return protocol.TextEdit{
-		protocol.Span{t.Position(offset+same, encoding), t.Position(offset+len(from)-ends, encoding)}, to[same : len(to)-ends],
+		Range:   protocol.Span{Start: t.Position(offset+same, encoding), End: t.Position(offset+len(from)-ends, encoding)},
+		NewText: to[same : len(to)-ends],
 	}
 }
 

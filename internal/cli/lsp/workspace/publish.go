@@ -90,11 +90,11 @@ func (r *Result) diagnostic(f *report.Finding, docs map[string]*Document) protoc
 		d.Severity = protocol.SeverityWarning
 	}
 	if slices.ContainsFunc(r.Rules, func(rule finding.Rule) bool { return rule.Name == f.Rule }) {
-		d.CodeDescription = &protocol.CodeDescription{report.HelpURI(f.Rule)}
+		d.CodeDescription = &protocol.CodeDescription{Href: report.HelpURI(f.Rule)}
 	}
 	if o, field, what := r.elsewhere(f); o != nil {
 		line, column := o.Position(field)
-		d.Related = []protocol.Related{{protocol.Location{URIOf(o.File, docs), r.rangeOf(o.File, line, column)}, what}}
+		d.Related = []protocol.Related{{Location: protocol.Location{URI: URIOf(o.File, docs), Range: r.rangeOf(o.File, line, column)}, Message: what}}
 	}
 	return d
 }
@@ -134,7 +134,7 @@ func (r *Result) rangeOf(name string, line, column int) protocol.Span {
 	o := r.files[name].outlined()
 	if o == nil || line == 0 {
 		at := text.Position{Line: max(line-1, 0), Character: max(column-1, 0)}
-		return protocol.Span{at, at}
+		return protocol.Span{Start: at, End: at}
 	}
 	start := o.Placed(line, column)
 	_, end := o.Line(start)
@@ -152,7 +152,7 @@ func (r *Result) rangeOf(name string, line, column int) protocol.Span {
 // Span returns the range between two offsets of an outline, as the editor counts.
 func (l *landscape) Span(o *text.Outline, start, end int) protocol.Span {
 	encoding := l.Counting()
-	return protocol.Span{o.Position(start, encoding), o.Position(end, encoding)}
+	return protocol.Span{Start: o.Position(start, encoding), End: o.Position(end, encoding)}
 }
 
 // settingsDiagnostic returns what is wrong with the settings.

@@ -320,7 +320,7 @@ var bySlot = map[string]func(*asked) []choice{
 	"spec.regions[].zones[].unavailableMachineTypes[]":       typesOf,
 	"spec.parent.name":                                       profiles,
 	"spec.parent.kind":                                       kinds("CloudProfile"),
-	"spec.machineCapabilities[].name":                        func(a *asked) []choice { return named(definitions()) },
+	"spec.machineCapabilities[].name":                        func(*asked) []choice { return named(definitions()) },
 	"spec.providerConfig.machineImages[].name":               imagesOf,
 	"spec.providerConfig.machineImages[].versions[].version": imageVersions,
 

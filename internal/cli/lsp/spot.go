@@ -76,7 +76,7 @@ var (
 // capability returns the capability whose value stands at the place; empty if it is none.
 func (a *asked) capability() string {
 	found := capabilitySlot.FindStringSubmatch(a.slot)
-	if found == nil || !capabilitiesSlot.MatchString(found[1]) {
+	if len(found) == 0 || !capabilitiesSlot.MatchString(found[1]) {
 		return ""
 	}
 	return found[2]

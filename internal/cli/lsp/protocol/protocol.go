@@ -14,6 +14,7 @@ import (
 
 // The types have the names of the protocol but for Span, which is a Range.
 
+// InitializeParams is what an editor says of itself first.
 type InitializeParams struct {
 	RootURI          string            `json:"rootUri"`
 	WorkspaceFolders []WorkspaceFolder `json:"workspaceFolders"`
@@ -29,10 +30,12 @@ type InitializeParams struct {
 	} `json:"capabilities"`
 }
 
+// WorkspaceFolder is a folder that it has open.
 type WorkspaceFolder struct {
 	URI string `json:"uri"`
 }
 
+// FoldersParams is which folders come and go.
 type FoldersParams struct {
 	Event struct {
 		Added   []WorkspaceFolder `json:"added"`
@@ -40,6 +43,7 @@ type FoldersParams struct {
 	} `json:"event"`
 }
 
+// InitializeResult is what the server says of itself.
 type InitializeResult struct {
 	Capabilities map[string]any    `json:"capabilities"`
 	ServerInfo   map[string]string `json:"serverInfo"`
@@ -51,11 +55,13 @@ type Span struct {
 	End   text.Position `json:"end"`
 }
 
+// Location is a range of a file.
 type Location struct {
 	URI   string `json:"uri"`
 	Range Span   `json:"range"`
 }
 
+// DocumentParams is a document that is opened, changed or closed.
 type DocumentParams struct {
 	TextDocument struct {
 		URI     string `json:"uri"`
@@ -68,6 +74,7 @@ type DocumentParams struct {
 	} `json:"contentChanges"`
 }
 
+// PlaceParams is a place in a document.
 type PlaceParams struct {
 	TextDocument struct {
 		URI string `json:"uri"`
@@ -75,6 +82,7 @@ type PlaceParams struct {
 	Position text.Position `json:"position"`
 }
 
+// ActionParams is a range for which actions are asked.
 type ActionParams struct {
 	TextDocument struct {
 		URI string `json:"uri"`
@@ -85,10 +93,12 @@ type ActionParams struct {
 	} `json:"context"`
 }
 
+// CancelParams is which request is cancelled.
 type CancelParams struct {
 	ID json.RawMessage `json:"id"`
 }
 
+// Diagnostic is something that was found.
 type Diagnostic struct {
 	Range    Span   `json:"range"`
 	Severity int    `json:"severity"`
@@ -100,30 +110,36 @@ type Diagnostic struct {
 	Related         []Related        `json:"relatedInformation,omitempty"`
 }
 
+// CodeDescription is where a rule is described.
 type CodeDescription struct {
 	Href string `json:"href"`
 }
 
+// Related is another place that a finding is about.
 type Related struct {
 	Location Location `json:"location"`
 	Message  string   `json:"message"`
 }
 
+// PublishParams is all that was found in a file.
 type PublishParams struct {
 	URI         string       `json:"uri"`
 	Version     *int         `json:"version,omitempty"`
 	Diagnostics []Diagnostic `json:"diagnostics"`
 }
 
+// TextEdit is a change of a text.
 type TextEdit struct {
 	Range   Span   `json:"range"`
 	NewText string `json:"newText"`
 }
 
+// WorkspaceEdit is changes of files, by their URIs.
 type WorkspaceEdit struct {
 	Changes map[string][]TextEdit `json:"changes"`
 }
 
+// CodeAction is a repair.
 type CodeAction struct {
 	Title       string         `json:"title"`
 	Kind        string         `json:"kind"`
@@ -132,16 +148,19 @@ type CodeAction struct {
 	Edit        *WorkspaceEdit `json:"edit"`
 }
 
+// Markup is a text with its form.
 type Markup struct {
 	Kind  string `json:"kind"`
 	Value string `json:"value"`
 }
 
+// Hover is what is shown at a place.
 type Hover struct {
 	Contents Markup `json:"contents"`
 	Range    Span   `json:"range"`
 }
 
+// CompletionItem is what can be written at a place.
 type CompletionItem struct {
 	Label         string   `json:"label"`
 	Kind          int      `json:"kind"`

@@ -67,7 +67,7 @@ func (w *Workspace) Actions(ctx context.Context, p protocol.ActionParams) (any, 
 }
 
 // fixed returns what a function makes of the finding of an index, or of all if that is negative, once for all who ask.
-func (r *Result) fixed(i int, make func() *protocol.CodeAction) *protocol.CodeAction {
+func (r *Result) fixed(i int, create func() *protocol.CodeAction) *protocol.CodeAction {
 	r.fixing.Lock()
 	defer r.fixing.Unlock()
 	if action, known := r.fixes[i]; known {
@@ -76,7 +76,7 @@ func (r *Result) fixed(i int, make func() *protocol.CodeAction) *protocol.CodeAc
 	if r.fixes == nil {
 		r.fixes = map[int]*protocol.CodeAction{}
 	}
-	r.fixes[i] = make()
+	r.fixes[i] = create()
 	return r.fixes[i]
 }
 

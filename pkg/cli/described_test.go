@@ -88,3 +88,65 @@ func TestMigrateOfALegacyConfig(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// An import writes what the provider config of a described cloud knows: flavors, the legacy format beside flavors in core, or one
+// image for all architectures.
+func TestImportIntoDescribed(t *testing.T) {
+	global := func(field, amd64, arm64 string) string {
+		return "[{capabilities: {architecture: [amd64]}, " + field + ": " + amd64 + "}, {capabilities: {architecture: [arm64]}, " + field + ": " + arm64 + "}]"
+	}
+	const id = "6dd8a0f1-1877-4a64-8000-00000000007"
+	regional := "[{capabilities: {architecture: [amd64]}, regions: [{name: eu01, id: " + id + "1}]}, " +
+		"{capabilities: {architecture: [arm64]}, regions: [{name: eu01, id: " + id + "2}]}]"
+	list := func(flavors string) string {
+		return "apiVersion: capkit/v1\nkind: ImageList\nimages: [{name: gardenlinux, version: 1877.7.0, flavors: " + flavors + "}]\n"
+	}
+	for cloud, flavors := range map[string]string{
+		"gdch": global("image", "a", "b"), "hcloud": global("imageName", "a", "a"), "ironcore": global("image", "a:1", "b:1"),
+		"ironcore-metal": global("image", "a:1", "b:1"), "stackit": regional,
+	} {
+		for _, kind := range []string{"cloudprofile", "cloudprofile-legacy"} {
+			inFolder(t, map[string]string{"profile.yaml": read(t, root+"/example/"+cloud+"/"+kind+".yaml"), "list.yaml": list(flavors)})
+			before := read(t, "profile.yaml")
+			if r := runFor(table, "", "import", "-w", "profile.yaml", "--from=list:list.yaml"); r.status != 0 || !strings.Contains(r.stderr, "1877.7.0: added") {
+				t.Errorf("%s of %s: %+v", kind, cloud, r)
+				continue
+			}
+			after := read(t, "profile.yaml")
+			if r := runFor(table, "", "lint", "profile.yaml"); r.status != 0 {
+				t.Errorf("%s of %s after the import: %+v\n%s", kind, cloud, r, after)
+			}
+			if strings.Count(after, "1877.7.0") < 2 || len(after) <= len(before) {
+				t.Errorf("%s of %s is not in both halves:\n%s", kind, cloud, after)
+			}
+			if r := runFor(table, "", "import", "-w", "profile.yaml", "--from=list:list.yaml"); r.status != 0 || read(t, "profile.yaml") != after {
+				t.Errorf("%s of %s changes when it is imported twice: %+v", kind, cloud, r)
+			}
+		}
+	}
+}
+
+// One image for all architectures is replaced once, and not by two.
+func TestImportOneImageForAll(t *testing.T) {
+	list := func(amd64, arm64 string) string {
+		return "apiVersion: capkit/v1\nkind: ImageList\nimages: [{name: gardenlinux, version: 1877.5.0, flavors: [{capabilities: {architecture: [amd64]}, imageName: " +
+			amd64 + "}, {capabilities: {architecture: [arm64]}, imageName: " + arm64 + "}]}]\n"
+	}
+	inFolder(t, map[string]string{"profile.yaml": read(t, root+"/example/hcloud/cloudprofile.yaml"), "same.yaml": list("new", "new"), "two.yaml": list("new", "other")})
+	before := read(t, "profile.yaml")
+	for args, says := range map[string]string{
+		"--from=list:same.yaml":          "has another image than in the source; --replace replaces it [import-conflict]",
+		"--from=list:two.yaml --replace": "the source has a different image for {architecture: [arm64]}, and the provider config one for all architectures",
+	} {
+		if r := runFor(table, "", append([]string{"import", "-w", "profile.yaml"}, strings.Fields(args)...)...); r.status != 1 || !strings.Contains(r.stderr, says) {
+			t.Errorf("%s: %+v", args, r)
+		}
+		if read(t, "profile.yaml") != before {
+			t.Errorf("%s has changed the file", args)
+		}
+	}
+	r := runFor(table, "", "import", "-w", "profile.yaml", "--from=list:same.yaml", "--replace")
+	if want := strings.Replace(before, "imageName: gardenlinux-1877.5.0", "imageName: new", 1); r.status != 0 || read(t, "profile.yaml") != want {
+		t.Errorf("%+v\n%s", r, read(t, "profile.yaml"))
+	}
+}

@@ -67,7 +67,7 @@ func (e *edits) config(t *target, versions []*wanted) {
 
 // encode returns the entries of the provider config for flavors of a version. It reports whether they can be written, and otherwise why not.
 func (t *target) encode(w *wanted, flavors []*flavor, legacy bool) ([]any, bool) {
-	converted := imageselector.Version[any]{Version: w.id.Version, Legacy: legacy}
+	converted := imageselector.Version[any]{Version: w.id.Version, Legacy: legacy || t.keepsLegacy}
 	for _, f := range flavors {
 		read := f.read
 		if read.Capabilities = f.declares; legacy {
@@ -76,7 +76,7 @@ func (t *target) encode(w *wanted, flavors []*flavor, legacy bool) ([]any, bool)
 		converted.Flavors = append(converted.Flavors, read)
 	}
 	format := provider.FormatFlavors
-	if legacy {
+	if legacy || t.keepsLegacy {
 		format = provider.FormatLegacy
 	}
 	written, err := profile.Encode(t.Cloud, converted, format)
@@ -86,7 +86,7 @@ func (t *target) encode(w *wanted, flavors []*flavor, legacy bool) ([]any, bool)
 	}
 	entries := make([]any, 0, len(written))
 	for _, entry := range written {
-		if legacy {
+		if format == provider.FormatLegacy {
 			t.shorten(entry)
 		}
 		entries = append(entries, entry)
@@ -110,6 +110,9 @@ func (t *target) shorten(entry map[string]any) {
 
 // extendConfig adds to a version of the provider config what it does not have, and compares the rest.
 func (e *edits) extendConfig(t *target, w *wanted) {
+	if w.sharesOne(t) {
+		return
+	}
 	for _, f := range w.flavors {
 		if f.same == nil {
 			e.addFlavor(t, w, f)
@@ -133,6 +136,24 @@ func (e *edits) extendConfig(t *target, w *wanted) {
 			e.addRegions(t, w, &more)
 		}
 	}
+}
+
+// sharesOne reports, as a conflict too, whether flavors with different images have one entry in the profile, which is for all architectures.
+func (w *wanted) sharesOne(t *target) bool {
+	of := map[*mappedFlavor]*imageselector.Global[any]{}
+	for _, f := range w.flavors {
+		g := of[f.same]
+		if f.same == nil || f.read.Global == nil {
+			continue
+		}
+		if g != nil && !reflect.DeepEqual(g.Ref, f.read.Global.Ref) {
+			w.conflict(t, f.same.flavor.Path.String(), "the source has a different image for %s, and the provider config one for all architectures",
+				t.format(f.declares))
+			return true
+		}
+		of[f.same] = f.read.Global
+	}
+	return false
 }
 
 // lastIn returns the reference that counts in a region; nil if there is none.
@@ -173,8 +194,15 @@ func (e *edits) differs(t *target, w *wanted, f *flavor, path *field.Path, elsew
 // replaceMembers replaces the members of a mapping at a path that differ, but for some.
 func (e *edits) replaceMembers(t *target, w *wanted, at string, is map[string]any, but []string) {
 	for _, name := range t.differing(at, is, but) {
-		w.replaced = true
-		e.set(t.tree, at+"."+name, is[name])
+		path := at + "." + name
+		if w.replaced = true; e.replaced[path] {
+			continue
+		}
+		if e.replaced == nil {
+			e.replaced = map[string]bool{}
+		}
+		e.replaced[path] = true
+		e.set(t.tree, path, is[name])
 	}
 }
 

@@ -61,7 +61,11 @@ func (w *wanted) compare(t *target) {
 		}
 	}
 	for _, f := range w.flavors {
-		if i := slices.IndexFunc(w.has, func(m *mappedFlavor) bool { return m.set == f.set }); i >= 0 {
+		same := func(m *mappedFlavor) bool {
+			forAll := t.keepsLegacy && len(m.flavor.Capabilities) == 0 // one image for all architectures
+			return m.set == f.set || forAll && m.set.Intersect(f.set) == f.set
+		}
+		if i := slices.IndexFunc(w.has, same); i >= 0 {
 			f.same = w.has[i]
 		}
 	}
@@ -74,6 +78,8 @@ type edits struct {
 	// lists are items to be inserted into lists, by path, in the order of paths.
 	lists map[string][]insertion
 	paths []string
+	// replaced are the fields of references that have got another value, by path. One field may be for several flavors.
+	replaced map[string]bool
 }
 
 // insertion is a new item of a list, before the one that has an index.

@@ -258,7 +258,12 @@ func (t *target) refer(f *flavor) bool {
 		return false
 	}
 	root := field.NewPath("images")
-	version, found := t.decode(map[string]any{"version": f.Version, "capabilityFlavors": []any{entry}}, root)
+	whole := map[string]any{"version": f.Version, "capabilityFlavors": []any{entry}}
+	if t.keepsLegacy { // the references stand in the entry itself
+		delete(entry, "capabilities")
+		entry["version"], whole = f.Version, entry
+	}
+	version, found := t.decode(whole, root)
 	if version != nil && len(version.Flavors) == 1 {
 		f.read = version.Flavors[0]
 		for _, r := range f.read.Regional {
@@ -274,7 +279,11 @@ func (t *target) refer(f *flavor) bool {
 
 // wrongReferences notes what a provider finds wrong with a flavor, where that is written in the source.
 func (t *target) wrongReferences(f *flavor, found field.ErrorList, root *field.Path, places []source.Place) {
-	below := root.Child("machineImages").Index(0).Child("versions").Index(0).Child("capabilityFlavors").Index(0).String()
+	path := root.Child("machineImages").Index(0).Child("versions").Index(0)
+	if !t.keepsLegacy {
+		path = path.Child("capabilityFlavors").Index(0)
+	}
+	below := path.String()
 	for _, err := range found {
 		at, place := strings.TrimPrefix(strings.TrimPrefix(err.Field, below), "."), f.At
 		for i := range places {

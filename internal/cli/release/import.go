@@ -100,6 +100,8 @@ type target struct {
 	vocabularyOf []v1beta1.CapabilityDefinition
 	vocabulary   *capability.Vocabulary
 	legacy       bool
+	// keepsLegacy is set if the provider config knows the legacy format only, whatever the profile registers.
+	keepsLegacy bool
 	// firstText is set if the profile has names of the first text of GEP-0054.
 	firstText bool
 	regions   []string
@@ -178,6 +180,8 @@ func newTarget(p Profile, contents *source.Contents, options Options) *target {
 	}
 	t.vocabularyOf = above.MachineCapabilities
 	t.legacy = len(t.vocabularyOf) == 0
+	keeper, _ := provider.As[providerconfig.LegacyKeeper](p.Cloud)
+	t.keepsLegacy = keeper != nil && keeper.KeepsLegacy()
 	t.vocabulary, _ = capability.Compile(t.vocabularyOf, nil, p.Cloud.Workers().Definitions()...)
 	for _, r := range above.Regions {
 		t.regions = append(t.regions, r.Name)

@@ -23,7 +23,7 @@ import (
 func TestPictures(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "1795694400")
 	const why = "#version=gardenlinux@1950.1.0&on=arm_4_8&in=asia-1"
-	path := report(t, "example/landscape")
+	path := report(t, "docs/examples/landscape")
 	for name, of := range map[string]struct{ path, hash, colours string }{
 		"report.png": {path, why, "light"}, "report-dark.png": {path, why, "dark"}, "report-landscapes.png": {threeStages(t), "", "light"},
 	} {

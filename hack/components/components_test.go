@@ -29,7 +29,8 @@ func TestNames(t *testing.T) {
 	}
 	beside := components.Component{Type: "acme", Title: "Acme", Beside: true}
 	if got := fmt.Sprintf("%s, %s, %s, the %s", beside.Program(), beside.Name(), beside.Release(), beside.Short()); got !=
-		"gardener-extension-admission-capkit-acme, gardener-extension-admission-capkit-acme, admission-capkit-acme, the admission component beside that of the Acme extension" {
+		"gardener-extension-admission-capkit-acme, gardener-extension-admission-capkit-acme, admission-capkit-acme, "+
+			"the admission component beside that of the Acme extension" {
 		t.Error(got)
 	}
 }

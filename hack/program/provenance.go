@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	// StatementType is the media type of what [Provenance] returns, and PredicateType says what kind of statement it is.
+	// StatementType is the media type of what [Provenance] returns.
 	StatementType = "application/vnd.in-toto+json"
+	// PredicateType says what kind of statement it is.
 	PredicateType = "https://slsa.dev/provenance/v1"
 	// source is where the sources are.
 	source = "https://github.com/capkit/capkit"

@@ -103,21 +103,29 @@ func tags(all []module, version string) (tags []string) {
 	return tags
 }
 
-// collect returns the files that are published, by name, and what goes to a registry.
-func collect(o options) (files map[string][]byte, artifacts []pushed, err error) {
-	files = map[string][]byte{}
+// built returns the files that make dist, images and charts have written, by name.
+func built(version string) (map[string][]byte, error) {
+	files := map[string][]byte{}
 	for _, pattern := range []string{
-		"dist/capkit_" + o.version + "_*", "dist/capkit.yaml", "images/*.cdx.json", "charts/*-" + o.version + ".tgz", "charts/*-" + o.version + ".cdx.json",
+		"dist/capkit_" + version + "_*", "dist/capkit.yaml", "images/*.cdx.json", "charts/*-" + version + ".tgz", "charts/*-" + version + ".cdx.json",
 	} {
 		matches, err := filepath.Glob(filepath.Join("bin", pattern))
 		if err != nil || len(matches) == 0 {
-			return nil, nil, errors.Join(err, fmt.Errorf("there is no bin/%s: run make dist images charts", pattern))
+			return nil, errors.Join(err, fmt.Errorf("there is no bin/%s: run make dist images charts", pattern))
 		}
 		for _, file := range matches {
 			if files[filepath.Base(file)], err = os.ReadFile(file); err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 		}
+	}
+	return files, nil
+}
+
+// collect returns the files that are published, by name, and what goes to a registry.
+func collect(o options) (files map[string][]byte, artifacts []pushed, err error) {
+	if files, err = built(o.version); err != nil {
+		return nil, nil, err
 	}
 	images := []image.Description{image.Command()}
 	for _, c := range components.Programs() {
@@ -145,18 +153,23 @@ func collect(o options) (files map[string][]byte, artifacts []pushed, err error)
 		d.Version = o.version
 		artifacts = append(artifacts, pushed{Folder: filepath.Join("bin", "images", d.Name), Reference: o.registry + "/" + d.Name + ":" + d.Tag()})
 	}
+	return files, artifacts, digest(artifacts)
+}
+
+// digest reads the digests of what goes to a registry.
+func digest(artifacts []pushed) error {
 	for i, a := range artifacts {
 		index, err := layout.ImageIndexFromPath(a.Folder)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		manifest, err := index.IndexManifest()
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		artifacts[i].Digest = manifest.Manifests[0].Digest.String()
 	}
-	return files, artifacts, nil
+	return nil
 }
 
 // save writes the folder.

@@ -84,8 +84,8 @@ func mistakes(ctx context.Context, o options) (faults []error, err error) {
 	if changed != "" {
 		fault("the work tree has changes, and a release is of a commit:\n%s", changed)
 	}
-	version, err := semver.StrictNewVersion(o.version)
-	if err != nil || version.Metadata() != "" {
+	version, wrong := semver.StrictNewVersion(o.version)
+	if wrong != nil || version.Metadata() != "" {
 		fault("version %q: write it as 1.2.3 or 1.2.3-rc.1", o.version)
 		return faults, nil
 	}

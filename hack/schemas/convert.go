@@ -65,7 +65,7 @@ func (s *schemas) definition(id crd.TypeIdent, props *apiextensionsv1.JSONSchema
 		if open[name] {
 			made.Examples = values
 		} else {
-			made.Enum = append(values, nil)
+			made.Enum = slices.Concat(values, []any{nil})
 		}
 	}
 	if apiVersion, isObject := s.apiVersions[id]; isObject {

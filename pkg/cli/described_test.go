@@ -84,7 +84,8 @@ func TestMigrateOfALegacyConfig(t *testing.T) {
 	if r = runFor(table, "", "lint", "hcloud.yaml"); !strings.Contains(r.stdout+r.stderr, "no errors, no warnings") {
 		t.Errorf("%+v", r)
 	}
-	if r = runFor(table, "", "migrate", "--provider-config", "hcloud.yaml"); r.status == 0 || !strings.Contains(r.stdout+r.stderr, "knows the legacy format only") {
+	r = runFor(table, "", "migrate", "--provider-config", "hcloud.yaml")
+	if r.status == 0 || !strings.Contains(r.stdout+r.stderr, "knows the legacy format only") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -129,11 +130,11 @@ func TestImportIntoDescribed(t *testing.T) {
 // One image for all architectures is replaced once, and not by two.
 func TestImportOneImageForAll(t *testing.T) {
 	list := func(amd64, arm64 string) string {
-		return "apiVersion: capkit/v1\nkind: ImageList\nimages: [{name: gardenlinux, version: 1877.5.0, flavors: [{capabilities: {architecture: [amd64]}, imageName: " +
-			amd64 + "}, {capabilities: {architecture: [arm64]}, imageName: " + arm64 + "}]}]\n"
+		return "apiVersion: capkit/v1\nkind: ImageList\nimages: [{name: gardenlinux, version: 1877.5.0, flavors: " +
+			"[{capabilities: {architecture: [amd64]}, imageName: " + amd64 + "}, {capabilities: {architecture: [arm64]}, imageName: " + arm64 + "}]}]\n"
 	}
-	inFolder(t, map[string]string{"profile.yaml": read(t, root+"/example/hcloud/cloudprofile.yaml"), "same.yaml": list("new", "new"), "two.yaml": list("new", "other")})
-	before := read(t, "profile.yaml")
+	before := read(t, root+"/example/hcloud/cloudprofile.yaml")
+	inFolder(t, map[string]string{"profile.yaml": before, "same.yaml": list("new", "new"), "two.yaml": list("new", "other")})
 	for args, says := range map[string]string{
 		"--from=list:same.yaml":          "has another image than in the source; --replace replaces it [import-conflict]",
 		"--from=list:two.yaml --replace": "the source has a different image for {architecture: [arm64]}, and the provider config one for all architectures",

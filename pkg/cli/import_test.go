@@ -252,7 +252,8 @@ func TestImportFromTheMarketplace(t *testing.T) {
 	contains(t, r.stderr, "images with {published_in: gallery}, by skip of the map, are skipped\n")
 
 	// What the profile says beside the image stays, and is no other image. That of the gallery is.
-	terms := copyOf(t, file, file, "urn: sap:gardenlinux:greatest:1877.3.0\n", "urn: sap:gardenlinux:greatest:1877.3.0\n          skipMarketplaceAgreement: true\n")
+	const urn = "urn: sap:gardenlinux:greatest:1877.3.0\n"
+	terms := copyOf(t, file, file, urn, urn+"          skipMarketplaceAgreement: true\n")
 	if r := importing("-w", terms, source, "--map", given); r.status != 0 || !strings.Contains(r.stderr, "nothing to import") {
 		t.Errorf("%+v", r)
 	}
@@ -282,7 +283,8 @@ func TestImportFromTheMarketplace(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	restore("westeurope", "chinanorth3")
-	if r := importing(file, "--from=gardenlinux:"+plain, "--match=published_in=marketplace"); r.status != 1 || !strings.Contains(r.stderr, "no image for azure (china)") {
+	r := importing(file, "--from=gardenlinux:"+plain, "--match=published_in=marketplace")
+	if r.status != 1 || !strings.Contains(r.stderr, "no image for azure (china)") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -204,7 +204,7 @@ var mayImport = map[string][]string{
 		"internal/cli/decoding", "internal/cli/manifest", "internal/cli/settings", "internal/cli/report", "pkg/finding", "pkg/words",
 	},
 	"internal/cli/lsp/protocol": {"internal/cli/lsp/text"},
-	"internal/cli/lsp/text": {"pkg/fieldpath"},
+	"internal/cli/lsp/text":     {"pkg/fieldpath"},
 	"internal/cli/rules": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/report", "example", "pkg/finding",
 	},

@@ -81,12 +81,12 @@ func TestSettingsCount(t *testing.T) {
 	e.open("dev/p.yaml", text)
 	e.codes("live/p.yaml")
 	e.codes("dev/p.yaml", "region-unknown") // another landscape, so no duplicate either
-	e.write("live/.capkit.yaml", strings.Replace(settings, "rule: region-unknown", "rule: region-unknwon", 1))
+	e.write("live/.capkit.yaml", strings.Replace(settings, "rule: region-unknown", "rule: region-unknowm", 1))
 	e.tell("workspace/didChangeWatchedFiles", map[string]any{"changes": []any{}})
 	e.codes("live/p.yaml", "region-unknown")
 	e.until("the settings have an error", func() bool {
 		d := e.told["live/.capkit.yaml"].List
-		return len(d) == 1 && d[0].Range.Start.Line == 1 && strings.Contains(d[0].Message, "region-unknwon")
+		return len(d) == 1 && d[0].Range.Start.Line == 1 && strings.Contains(d[0].Message, "region-unknowm")
 	})
 }
 

@@ -144,7 +144,10 @@ func (s *server) failed(what string, recovered any) {
 
 // handlers are what is answered and taken note of, by method. Answers that are nil are null.
 var handlers = map[string]func(s *server, ctx context.Context, r *jrpc2.Request) (any, error){
-	"initialized": func(s *server, ctx context.Context, _ *jrpc2.Request) (any, error) { return nil, s.watch(ctx) },
+	"initialized": func(s *server, ctx context.Context, _ *jrpc2.Request) (any, error) {
+		s.watch(ctx)
+		return nil, nil
+	},
 	"$/cancelRequest": with(func(s *server, _ context.Context, p protocol.CancelParams) (any, error) {
 		s.rpc.CancelRequest(string(p.ID))
 		return nil, nil
@@ -197,7 +200,10 @@ func (s *server) Assign(_ context.Context, method string) jrpc2.Handler {
 	case "initialize":
 		do = with((*server).initialize)
 	case "exit":
-		do = func(s *server, _ context.Context, _ *jrpc2.Request) (any, error) { return nil, s.exit() }
+		do = func(s *server, _ context.Context, _ *jrpc2.Request) (any, error) {
+			s.exit()
+			return nil, nil
+		}
 	default:
 		if do = handlers[method]; do == nil && state == ready {
 			return nil
@@ -270,12 +276,12 @@ func (s *server) initialize(_ context.Context, p protocol.InitializeParams) (any
 }
 
 // watch asks the editor to say when files change on disk.
-func (s *server) watch(ctx context.Context) error {
+func (s *server) watch(ctx context.Context) {
 	s.mutex.Lock()
 	watches := s.watches
 	s.mutex.Unlock()
 	if !watches {
-		return nil
+		return
 	}
 	watchers := []map[string]string{{"globPattern": "**/*.{yaml,yml,json}"}, {"globPattern": "**/.capkit{.yaml,ignore}"}}
 	go func() { // the answer comes after this notification has been handled
@@ -286,7 +292,6 @@ func (s *server) watch(ctx context.Context) error {
 			s.log("the editor does not watch files: %s", err.Error())
 		}
 	}()
-	return nil
 }
 
 // shutdown announces an exit.
@@ -299,7 +304,7 @@ func (s *server) shutdown() {
 }
 
 // exit ends the command, with an error unless it was announced.
-func (s *server) exit() error {
+func (s *server) exit() {
 	err := command.ErrWrong
 	if s.is() == down {
 		err = nil
@@ -308,5 +313,4 @@ func (s *server) exit() error {
 	case s.exited <- err:
 	default: // said before
 	}
-	return nil
 }

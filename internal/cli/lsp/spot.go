@@ -229,9 +229,9 @@ func specOf(object *text.Node) *v1beta1.CloudProfileSpec {
 func versionOf(n *text.Node) v1beta1.ExpirableVersion {
 	v := v1beta1.ExpirableVersion{Version: n.Text("version")}
 	if classification := v1beta1.VersionClassification(n.Text("classification")); classification != "" {
-		v.Classification = &classification
+		v.Classification = &classification //nolint:staticcheck // as people write it
 	}
-	v.ExpirationDate = timeOf(n.Text("expirationDate"))
+	v.ExpirationDate = timeOf(n.Text("expirationDate")) //nolint:staticcheck // as people write it
 	for _, stage := range n.Items("lifecycle") {
 		v.Lifecycle = append(v.Lifecycle, v1beta1.LifecycleStage{
 			Classification: v1beta1.VersionClassification(stage.Text("classification")), StartTime: timeOf(stage.Text("startTime")),

@@ -153,7 +153,7 @@ func (a *assembly) schema(kind string) object {
 		made["title"] = kind
 	}
 	if a.one {
-		made["title"] = made["title"].(string) + ", provider " + a.clouds[0] //nolint:errcheck // it is text
+		made["title"] = made["title"].(string) + ", provider " + a.clouds[0]
 	}
 	return made
 }

@@ -173,9 +173,12 @@ type CompletionItem struct {
 
 // Kinds of completions, tags and severities.
 const (
-	KindProperty, KindValue, KindEnum = 10, 12, 13
-	TagDeprecated                     = 1
-	SeverityError, SeverityWarning    = 1, 2
+	KindProperty    = 10
+	KindValue       = 12
+	KindEnum        = 13
+	TagDeprecated   = 1
+	SeverityError   = 1
+	SeverityWarning = 2
 )
 
 // Codes of errors that the protocol adds to those of JSON-RPC.

@@ -141,7 +141,7 @@ func Read(t *Text) *Outline {
 	o := &Outline{Text: t, hashes: map[int]int{}}
 	r := &reader{Outline: o}
 	r.begin(0)
-	for line := 0; line < t.Lines(); line++ {
+	for line := range t.Lines() {
 		start, end := t.span(t.lines, line)
 		if start < r.skipTo {
 			if r.skipTo >= end {

@@ -36,7 +36,8 @@ type Text struct {
 func New(s string) *Text {
 	t := &Text{string: s, lines: []int{0}, breaks: []int{0}}
 	for i := 0; i < len(s); i++ {
-		length, editors := 0, false
+		var length int
+		editors := false
 		switch {
 		case s[i] == '\n' || s[i] == '\r' && !strings.HasPrefix(s[i+1:], "\n"):
 			length, editors = 1, true

@@ -40,18 +40,10 @@ func (w *Workspace) Actions(ctx context.Context, p protocol.ActionParams) (any, 
 		return all, nil
 	}
 	for i := range r.All {
-		f := &r.All[i]
-		if f.File != doc.Name || len(f.Suppressions) > 0 || !repair.Known(f.Rule) {
-			continue
-		}
-		d := r.diagnostic(f, r.open())
-		if d.Range.End.Line < p.Range.Start.Line || d.Range.Start.Line > p.Range.End.Line {
-			continue
-		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		action := r.fixed(i, func() *protocol.CodeAction { return r.fix(f, d) })
+		action := r.repairIn(doc, i, p.Range)
 		if here = here || action != nil; action != nil && wanted(p.Context.Only, KindQuickFix) {
 			all = append(all, *action)
 		}
@@ -64,6 +56,20 @@ func (w *Workspace) Actions(ctx context.Context, p protocol.ActionParams) (any, 
 		}
 	}
 	return all, ctx.Err()
+}
+
+// repairIn returns the action that repairs the finding of an index, if that is in a range of a document; nil if it is not, or cannot be
+// repaired.
+func (r *Result) repairIn(doc *Document, i int, within protocol.Span) *protocol.CodeAction {
+	f := &r.All[i]
+	if f.File != doc.Name || len(f.Suppressions) > 0 || !repair.Known(f.Rule) {
+		return nil
+	}
+	d := r.diagnostic(f, r.open())
+	if d.Range.End.Line < within.Start.Line || d.Range.Start.Line > within.End.Line {
+		return nil
+	}
+	return r.fixed(i, func() *protocol.CodeAction { return r.fix(f, d) })
 }
 
 // fixed returns what a function makes of the finding of an index, or of all if that is negative, once for all who ask.
@@ -169,11 +175,11 @@ func edits(before *text.Text, after string, encoding text.Encoding) []protocol.T
 func difference(t *text.Text, offset int, from, to string, encoding text.Encoding) protocol.TextEdit {
 	same := 0
 	for _, r := range from { // whole characters
-		if n := same + len(string(r)); n > len(to) || n > len(from) || to[same:n] != from[same:n] {
+		n := same + len(string(r))
+		if n > len(to) || n > len(from) || to[same:n] != from[same:n] {
 			break
-		} else {
-			same = n
 		}
+		same = n
 	}
 	ends := 0
 	for ends < len(from)-same && ends < len(to)-same && from[len(from)-1-ends] == to[len(to)-1-ends] {

@@ -283,7 +283,7 @@ func TestImportFromTheMarketplace(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	restore("westeurope", "chinanorth3")
-	r := importing(file, "--from=gardenlinux:"+plain, "--match=published_in=marketplace")
+	r = importing(file, "--from=gardenlinux:"+plain, "--match=published_in=marketplace")
 	if r.status != 1 || !strings.Contains(r.stderr, "no image for azure (china)") {
 		t.Errorf("%+v", r)
 	}

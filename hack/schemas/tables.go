@@ -37,11 +37,11 @@ var anything = map[string]bool{
 // open are types with constants, of which other values are accepted, too.
 //
 // Several expanders may stand with commas between them; of the others no example shows that lint refuses a wrong value.
-var open = map[string]bool{"ExpanderMode": true, "CoreDNSAutoscalingMode": true, "meta.LabelSelectorOperator": true}
+var open = map[string]bool{"ExpanderMode": true, "CoreDNSAutoscalingMode": true, "IPFamily": true, "meta.LabelSelectorOperator": true}
 
 // optional are fields that the Go types demand, and Gardener or the extension does not: their absence is their zero value.
 var optional = map[string]bool{
-	"CapabilityDefinition.values": true, "CloudProfileReference.kind": true, "CloudProfileSpec.kubernetes": true, "InPlaceUpdates.supported": true,
+	"Addon.enabled": true, "CapabilityDefinition.values": true, "CloudProfileReference.kind": true, "CloudProfileSpec.kubernetes": true, "InPlaceUpdates.supported": true,
 	"MachineImage.versions": true, "MachineType.cpu": true, "MachineType.gpu": true, "MachineType.memory": true,
 	"MachineTypeStorage.class": true, "ShootSpec.kubernetes": true, "MachineTypeStorage.type": true, "Worker.minimum": true,
 	"local.LoadBalancer.image": true, "local.MachineImageVersion.capabilityFlavors": true, "azure.DomainCount.count": true, "extensions.NodeTemplate.capacity": true, "gcp.GPU.acceleratorType": true, "gcp.GPU.count": true,

@@ -221,7 +221,7 @@ func warned(tb testing.TB, warnings []string) consequences {
 		what := ""
 		for _, by := range []struct{ words, what string }{
 			{"confirmation of their deletion", locked}, {"Gardener's maintenance is going to choose", blocked},
-			{"keep booting", goOn}, {"boot another one", otherImage},
+			{"keep booting", goOn}, {"keep their machine classes", goOn}, {"boot another one", otherImage},
 		} {
 			if what == "" && strings.Contains(warning, by.words) {
 				what = by.what

@@ -157,8 +157,9 @@ test-oldest: ## Run the tests of what decides with the oldest API types of Garde
 PROFILES ?= 10000
 
 .PHONY: test-migration
-test-migration: ## Migrate PROFILES (10000) random profiles, of which make test takes 480, and 1500 with reserved capabilities
+test-migration: ## Migrate PROFILES (10000) random profiles, of which make test takes 480, and 1500 with reserved capabilities; import into half as many
 	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./pkg/cli -run MigrationOfRandomProfiles -profiles=$(PROFILES)
+	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./pkg/cli -run ImportIntoRandomProfiles -profiles=$(PROFILES)
 	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./internal/cli/transform -run RegisteringChangesNoAnswer -profiles=$(PROFILES)
 
 .PHONY: test-race
@@ -173,6 +174,11 @@ test-browser: ## Run the tests of the page of capkit report in Chromium, which i
 .PHONY: test-editor
 test-editor: ## Run the tests of capkit lsp in Neovim, which is downloaded into the cache: on Debian
 	go test -vet=off -ldflags=-w -count 1 -timeout 30m -tags editor ./test/editor
+
+.PHONY: editor-picture
+editor-picture: ## Write the picture of capkit lsp in Neovim in docs/pictures
+	go test -vet=off -ldflags=-w -count 1 -timeout 30m -tags editor ./test/editor -update
+	go run ./hack/pictures
 
 .PHONY: report-pictures
 report-pictures: ## Write the pictures of the page of capkit report in docs/pictures

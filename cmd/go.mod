@@ -18,6 +18,8 @@ require (
 	github.com/andybalholm/brotli v1.2.8 // indirect
 	github.com/arran4/golang-ical v0.3.4 // indirect
 	github.com/aymanbagabas/go-udiff v0.4.1 // indirect
+	github.com/creachadair/jrpc2 v1.3.6 // indirect
+	github.com/creachadair/mds v0.31.0 // indirect
 	github.com/fatih/color v1.19.0 // indirect
 	github.com/gardener/gardener v1.150.0 // indirect
 	github.com/gardener/gardener/pkg/apis v1.150.0 // indirect

@@ -34,6 +34,8 @@ require (
 	github.com/capkit/capkit/pkg/admission v0.0.0-00010101000000-000000000000 // indirect
 	github.com/capkit/capkit/pkg/gardenerlib v0.0.0-00010101000000-000000000000 // indirect
 	github.com/capkit/capkit/pkg/worker/kit v0.0.0-00010101000000-000000000000 // indirect
+	github.com/creachadair/jrpc2 v1.3.6 // indirect
+	github.com/creachadair/mds v0.31.0 // indirect
 	github.com/go-logr/zapr v1.3.0 // indirect
 	github.com/gobuffalo/flect v1.0.3 // indirect
 	github.com/opencontainers/image-spec v1.1.1 // indirect

@@ -29,6 +29,7 @@ var pictures = map[string]func() *canvas{
 	"request":        request,
 	"floating-pools": floatingPools,
 	"recording":      recording,
+	"editor":         editor,
 }
 
 func main() {

@@ -79,6 +79,15 @@ func run() error {
 		name, _ := s.name(id) // it has one, since it is among all
 		reachable(all, name, needed)
 	}
+	for _, config := range knownOnly {
+		parts := map[string]*schema{}
+		reachable(needed, config, parts)
+		for _, part := range parts {
+			if part.AdditionalProperties == false {
+				part.AdditionalProperties = nil
+			}
+		}
+	}
 	return write(needed)
 }
 

@@ -37,5 +37,20 @@ var anything = map[string]bool{
 // open are types with constants, of which other values are accepted, too.
 var open = map[string]bool{}
 
-// optional are fields that the Go types demand, and Gardener does not.
-var optional = map[string]bool{}
+// optional are fields that the Go types demand, and Gardener or the extension does not: their absence is their zero value.
+var optional = map[string]bool{
+	"CapabilityDefinition.values": true, "CloudProfileReference.kind": true, "CloudProfileSpec.kubernetes": true, "InPlaceUpdates.supported": true,
+	"MachineImage.versions": true, "MachineType.cpu": true, "MachineType.gpu": true, "MachineType.memory": true,
+	"MachineTypeStorage.class": true, "MachineTypeStorage.type": true, "Worker.minimum": true,
+	"azure.DomainCount.count": true, "extensions.NodeTemplate.capacity": true, "gcp.GPU.acceleratorType": true, "gcp.GPU.count": true,
+	"alicloud.MachineImages.versions": true, "aws.MachineImages.versions": true, "azure.MachineImages.versions": true,
+	"gcp.MachineImages.versions": true, "local.MachineImages.versions": true, "openstack.MachineImages.versions": true,
+	// A NamespacedCloudProfile has in its config what it adds, and nothing else.
+	"azure.CloudProfileConfig.countFaultDomains": true, "azure.CloudProfileConfig.countUpdateDomains": true,
+	"openstack.CloudProfileConfig.constraints": true, "local.CloudProfileConfig.loadBalancer": true,
+	"alicloud.CloudProfileConfig.machineImages": true, "aws.CloudProfileConfig.machineImages": true, "azure.CloudProfileConfig.machineImages": true,
+	"gcp.CloudProfileConfig.machineImages": true, "local.CloudProfileConfig.machineImages": true, "openstack.CloudProfileConfig.machineImages": true,
+}
+
+// knownOnly are configs of which the extension may know more than the Go types here: lint warns of other fields, and refuses none.
+var knownOnly = []string{"aws.WorkerConfig", "azure.WorkerConfig", "gcp.WorkerConfig"}

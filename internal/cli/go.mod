@@ -9,6 +9,7 @@ require (
 	github.com/capkit/capkit v0.0.0-00010101000000-000000000000
 	github.com/capkit/capkit/pkg/cli v0.0.0-00010101000000-000000000000
 	github.com/capkit/capkit/pkg/gardenerlib v0.0.0-00010101000000-000000000000
+	github.com/creachadair/jrpc2 v1.3.6
 	github.com/fatih/color v1.19.0
 	github.com/gardener/gardener v1.150.0
 	github.com/gardener/gardener/pkg/apis v1.150.0
@@ -28,7 +29,6 @@ require (
 )
 
 require (
-	github.com/creachadair/jrpc2 v1.3.6 // indirect
 	github.com/creachadair/mds v0.31.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect
 	sigs.k8s.io/apiserver-network-proxy/konnectivity-client v0.34.0 // indirect

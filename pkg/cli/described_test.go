@@ -73,3 +73,18 @@ func TestMigrateKeepsWhatIsNotKnown(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// Core gets flavors also where the provider config knows none: the images stay as they are mapped.
+func TestMigrateOfALegacyConfig(t *testing.T) {
+	inFolder(t, map[string]string{"hcloud.yaml": read(t, root+"/example/hcloud/cloudprofile-legacy.yaml")})
+	r := runFor(table, "", "migrate", "-w", "hcloud.yaml")
+	if changed := read(t, "hcloud.yaml"); r.status != 0 || strings.Count(changed, "architecture: [") != 3 || strings.Count(changed, "imageName:") != 2 {
+		t.Errorf("%+v\n%s", r, changed)
+	}
+	if r = runFor(table, "", "lint", "hcloud.yaml"); !strings.Contains(r.stdout+r.stderr, "no errors, no warnings") {
+		t.Errorf("%+v", r)
+	}
+	if r = runFor(table, "", "migrate", "--provider-config", "hcloud.yaml"); r.status == 0 || !strings.Contains(r.stdout+r.stderr, "knows the legacy format only") {
+		t.Errorf("%+v", r)
+	}
+}

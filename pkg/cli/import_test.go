@@ -571,18 +571,21 @@ func TestImportIntoNamespacedCloudProfiles(t *testing.T) {
 func TestImportIntoWhatIsWrong(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "aws.yaml")
 	source := "--from=gardenlinux:" + filepath.Join(importExamples, "metadata")
+	const empty, other = "  machineImages: [] # capkit import fills them in\n", "\n    versions:\n    - version: 1.0.0\n" +
+		"      capabilityFlavors:\n      - architecture: [amd64]\n"
 	for name, c := range map[string]struct {
 		from, to, said string
 		status         int
 	}{
 		"unknown field":        {"  type: aws\n", "  type: aws\n  bogus: 1\n", ":7:3: error: unknown field \"bogus\"", 1},
-		"in the config":        {"    machineImages: []", "    machineImagess: []", ":38:5: error: unknown field \"machineImagess\"", 1},
-		"silenced":             {"    machineImages: []", "    machineImagess: [] # capkit:ignore unknown-field: on purpose", "written: ", 0},
+		"in the config":        {"    machineImages: []", "    machineImagess: []", ":35:5: error: unknown field \"machineImagess\"", 1},
+		"in core alone":        {empty, "  machineImages:\n  - name: other" + other, ":22:5: error: other: the provider config has no image of that name", 1},
+		"silenced":             {empty, "  machineImages:\n  - name: other # capkit:ignore provider-image-missing: to come" + other, "written: ", 0},
 		"Gardener's":           {"- version: 1.33.2", "- version: \"1.33\"", ":24:7: error: Invalid value: \"1.33\"", 1},
 		"no type":              {"  type: aws\n", "  type: \"\"\n", ":6:3: error: the profile has no type", 1},
-		"no list of images":    {"  machineImages: [] # capkit import fills them in\n", "", "written: ", 0},
+		"no list of images":    {empty, "", "written: ", 0},
 		"no semantic version":  {"machineImages: [] #", "machineImages: [{name: other, versions: [{version: x, architectures: [amd64]}]}] #", ":21:45: error: ", 1},
-		"an alias in its way":  {"machineImages: []\n", "machineImages: &a []\n    other: *a\n", "written in a way that cannot be changed", 1},
+		"an alias in its way":  {"machineImages: []\n", "machineImages: &a []\n    other: *a\n", "is used by an alias (*a) as well", 1},
 		"two of the same name": {"providerConfig:", "providerConfig: {}\n  providerConfig:", ": error: ", 1},
 	} {
 		t.Run(name, func(t *testing.T) {

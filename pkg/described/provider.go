@@ -47,6 +47,7 @@ var (
 	_ provider.ReferenceSharer             = Provider{}
 	_ provider.ListExtender                = Provider{}
 	_ providerconfig.FieldIgnorer          = Provider{}
+	_ providerconfig.LegacyKeeper          = Provider{}
 	_ provider.ReferenceDeriver[Reference] = deriving{}
 )
 
@@ -82,6 +83,9 @@ func (p Provider) ConfigVersions() []string {
 	}
 	return versions
 }
+
+// KeepsLegacy reports whether the description has no flavors.
+func (p Provider) KeepsLegacy() bool { return p.flavors.path == "" }
 
 // Workers returns nothing: a description says nothing of worker pools.
 func (Provider) Workers() provider.Workers { return provider.Workers{} }

@@ -25,6 +25,12 @@ type FieldIgnorer interface {
 	IgnoredFields(entry map[string]any) (fields map[string]any, within []string)
 }
 
+// LegacyKeeper is a provider whose config knows the legacy format only, or may.
+type LegacyKeeper interface {
+	// KeepsLegacy reports whether it does: then an entry stays as it is where core gets flavors.
+	KeepsLegacy() bool
+}
+
 // Ignored returns the fields that a provider ignores of an entry, whose path in a config at the path at is given, and whether there are some
 // within its fields. A nil provider ignores none.
 func Ignored(ignorer FieldIgnorer, config *runtime.RawExtension, entry, at *field.Path) (fields map[string]any, within bool) {

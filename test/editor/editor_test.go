@@ -9,6 +9,7 @@ package editor
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,15 +35,24 @@ type seen struct {
 	Actions    []string
 	Completion []string
 	Definition []int
+	Frames     []frame
 	Error      string
 }
 
-// neovim returns the program and what it needs in its environment: that of the machine, or of Debian's packages in the cache.
+// frame is what the screen shows at some time.
+type frame struct {
+	Title string   `json:"title"`
+	Lines []string `json:"lines"`
+}
+
+// frames has those that docs/pictures/editor.svg is drawn of.
+const frames = "../../hack/pictures/editor.json"
+
+var update = flag.Bool("update", false, "write the frames of the picture")
+
+// neovim returns the program and what it needs in its environment: of Debian's packages in the cache.
 func neovim(ctx context.Context, t *testing.T) (program string, environment []string) {
 	t.Helper()
-	if program, err := exec.LookPath("nvim"); err == nil {
-		return program, nil
-	}
 	if err := debian.Suitable(); err != nil {
 		t.Fatal(err)
 	}
@@ -127,6 +137,19 @@ func TestNeovim(t *testing.T) {
 	if !slices.Contains(s.Actions, "keyStoneURL is now keystoneURL") || !strings.Contains(s.Hover, "`gardenlinux@1877.5.0`") ||
 		!slices.Equal(s.Completion, []string{"hypervisor"}) || !slices.Equal(s.Definition, []int{line(string(text), "\n      - version:")}) {
 		t.Errorf("%+v", s)
+	}
+	shown, err := json.MarshalIndent(s.Frames, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown = append(shown, '\n')
+	if *update {
+		if err := os.WriteFile(frames, shown, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if stored, err := os.ReadFile(frames); err != nil || string(stored) != string(shown) {
+		t.Errorf("%v: the picture shows something else, see make editor-picture:\n%s", err, shown)
 	}
 }
 

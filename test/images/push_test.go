@@ -46,7 +46,9 @@ var _ = DescribeTable("A registry has the image, and what it consists of", func(
 	for _, descriptor := range manifest.Manifests {
 		referrer, err := remote.Image(reference.Context().Digest(descriptor.Digest.String()), remote.WithContext(ctx))
 		Expect(err).NotTo(HaveOccurred())
-		found[descriptor.ArtifactType] = layer(referrer)
+		manifest, err := referrer.Manifest()
+		Expect(err).NotTo(HaveOccurred())
+		found[manifest.ArtifactType] = layer(referrer)
 	}
 	bom, _ := m.attached(local, image.SBOMType)
 	provenance, _ := m.attached(local, program.StatementType)

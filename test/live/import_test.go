@@ -78,14 +78,13 @@ var _ = Describe("import, with a garden,", Ordered, func() {
 	// Objects and their files last as long as the specs, which are in order.
 	BeforeAll(func(ctx SpecContext) {
 		profile = offering("importing", offer{kubernetes: "1.33.2", images: []offeredImage{{
-			name: "gardenlinux", strategy: v1beta1.UpdateStrategyMinor, versions: "1877.5.2:supported 1877.5.1:supported 1877.5.0:supported",
+			name: "gardenlinux", strategy: v1beta1.UpdateStrategyMinor, versions: "1877.5.2:supported 1877.5.1:preview 1877.5.0:preview",
 		}}}, time.Now())
 		create(ctx, profile.DeepCopy())
 		using(ctx, "importer", "CloudProfile", "importing", "1877.5.0")
 		ofProfile, ofChild = written(profile), written(child)
-	})
 
-	It("gives a NamespacedCloudProfile what its parent in the garden leaves to it, as the API server accepts it", func(ctx SpecContext) {
+		By("giving the NamespacedCloudProfile a version that its parent in the garden does not have, as the API server accepts it")
 		a := admin("import", "-w", ofChild, listOf("1877.6.0", ""))
 		Expect(a.status).To(Equal(0), a.stderr)
 		Expect(a.stderr).To(ContainSubstring("garden-demo/imported: gardenlinux@1877.6.0: added, 1 flavor in 2 regions\n"))
@@ -94,8 +93,10 @@ var _ = Describe("import, with a garden,", Ordered, func() {
 		create(ctx, child.DeepCopy())
 		using(ctx, "inheriting", "NamespacedCloudProfile", "imported", "1877.5.1")
 		using(ctx, "child-user", "NamespacedCloudProfile", "imported", "1877.6.0")
+	})
 
-		a = admin("import", ofChild, listOf("1877.5.2", ""))
+	It("gives a NamespacedCloudProfile nothing that its parent in the garden has", func() {
+		a := admin("import", ofChild, listOf("1877.5.2", ""))
 		Expect(a.status).To(Equal(0), a.stderr)
 		Expect(a.stdout).To(BeEmpty())
 		Expect(a.stderr).To(ContainSubstring("note: garden-demo/imported: gardenlinux@1877.5.2: its parent has the version, which it inherits\n"))
@@ -115,7 +116,7 @@ var _ = Describe("import, with a garden,", Ordered, func() {
 		Expect(a.stderr).To(ContainSubstring("note: importing: gardenlinux@1877.5.0 stays as it is, because it is used by Shoot garden-demo/importer\n"))
 		Expect(a.stderr).To(ContainSubstring("note: importing: gardenlinux@1877.5.1 stays as it is, because it is used by Shoot garden-demo/inheriting\n"))
 		Expect(classified(ofProfile)).To(Equal([]string{
-			"1877.5.3 preview", "1877.5.2 deprecated 2037-06-30", "1877.5.1 supported", "1877.5.0 supported",
+			"1877.5.3 preview", "1877.5.2 deprecated 2037-06-30", "1877.5.1 preview", "1877.5.0 preview",
 		}))
 		imported := &v1beta1.CloudProfile{}
 		readFile(ofProfile, imported)

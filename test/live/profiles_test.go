@@ -7,7 +7,6 @@ package live
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,7 +104,8 @@ func (r release) image(at time.Time, legacy bool) (v1beta1.MachineImageVersion, 
 			if region == "europe" && r.is("asia") {
 				continue
 			}
-			entry := map[string]any{"name": region, "id": strings.Join([]string{region, r.version, fmt.Sprint(flavor)}, "-")}
+			id := strings.Join(slices.Concat([]string{region, r.version}, flavor["architecture"], flavor["hypervisor"]), "-")
+			entry := map[string]any{"name": region, "id": id}
 			regions = append(regions, entry)
 			if !slices.Contains(core.Architectures, architecture) {
 				all = append(all, map[string]any{"name": region, "id": entry["id"], "architecture": architecture})

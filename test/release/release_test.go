@@ -29,7 +29,7 @@ const (
 	root = "../.."
 	// version is one that no release has before there is a version 2, for which paths of modules change.
 	version  = "1.99.99"
-	registry = "registry.example.com/capkit"
+	registry = "registry.example.org/mirror"
 )
 
 // released are two clones in which the script has run, and said what it printed. origin is what they were cloned from, and what the first

@@ -37,7 +37,7 @@ func places(m manifest) (found []place) {
 			}
 		case []any:
 			for i := range value {
-				at := fmt.Sprintf("%s[%d]", path, i)
+				at := fmt.Sprint(path, ".", i)
 				found = append(found, place{at, value[i], func(v any) { value[i] = v }, nil})
 				walk(at, value[i])
 			}
@@ -121,7 +121,7 @@ var mutations = map[string]func(p place) (done bool){
 	},
 }
 
-var index = regexp.MustCompile(`\[\d+\]`)
+var index = regexp.MustCompile(`\.\d+`)
 
 // Every mistake in every field of the examples that have all fields, and in the others where they have more. What the schema finds lint
 // finds, and of unknown keys and wrong types the other way round.
@@ -143,7 +143,7 @@ func TestMistakes(t *testing.T) {
 				done[id] = true
 				changed := clone(original)
 				if mutations[what](places(changed)[i]) {
-					found[what] += mistake(t, name+", "+what+" at "+p.path, all, changed)
+					found[what] += mistake(t, name+", "+what+" at "+p.path, all, changed, profilesOf(examples, name))
 				}
 			}
 		}
@@ -157,9 +157,9 @@ func TestMistakes(t *testing.T) {
 }
 
 // mistake compares what is said of a mistake, and returns 1 if the schema finds it.
-func mistake(t *testing.T, name string, all *jsonschema.Schema, changed manifest) int {
+func mistake(t *testing.T, name string, all *jsonschema.Schema, changed manifest, profiles []manifest) int {
 	t.Helper()
-	compare(t, name, all, changed)
+	compare(t, name, all, changed, profiles)
 	return min(len(judged(t, all, changed)), 1)
 }
 
@@ -168,9 +168,5 @@ func ofCloud(m manifest, path string) string {
 	if !strings.Contains(path, "Config") {
 		return ""
 	}
-	spec, _ := m["spec"].(map[string]any)
-	if provider, is := spec["provider"].(map[string]any); is {
-		return fmt.Sprint(provider["type"])
-	}
-	return fmt.Sprint(spec["type"])
+	return fmt.Sprint(member(m, "spec", "type"), member(m, "spec", "provider", "type"), member(m, "spec", "providerConfig", "apiVersion"))
 }

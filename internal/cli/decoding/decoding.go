@@ -50,7 +50,7 @@ type decoded struct {
 // again for the same manifest, of which the type is always the same.
 func Object[T any](m Memory, o *manifest.Object) (*T, finding.List) {
 	if known, found := m[o]; found {
-		return known.object.(*T), known.errs //nolint:forcetypeassert // it is what was kept
+		return known.object.(*T), known.errs
 	}
 	object := new(T)
 	errs := Into(o, object)

@@ -6,7 +6,6 @@ package lsp
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -25,7 +24,7 @@ const (
 	kindFixAll   = "source.fixAll"
 )
 
-// actions returns the repairs of what is found in a range of a document, and all of the file in one if anything can be repaired.
+// actions returns the repairs of what is found in a range of a document, and with them all of the file in one.
 func (s *server) actions(ctx context.Context, p actionParams) (any, error) {
 	doc := s.work.doc(p.TextDocument.URI)
 	if doc == nil {
@@ -35,38 +34,61 @@ func (s *server) actions(ctx context.Context, p actionParams) (any, error) {
 	if err != nil || r == nil {
 		return nil, err
 	}
-	if doc = s.work.doc(doc.uri); doc == nil || r.files[doc.name] == nil {
-		return nil, nil
+	all, here := []codeAction{}, false
+	if f := r.files[doc.name]; f == nil || f.doc != doc || s.work.doc(doc.uri) != doc { // it has changed again
+		return all, nil
 	}
-	open := s.work.openIn(r)
-	all := []codeAction{}
-	repairable := false
 	for i := range r.all {
 		f := &r.all[i]
 		if f.File != doc.name || len(f.Suppressions) > 0 || !repair.Known(f.Rule) {
 			continue
 		}
-		repairable = true
-		d := r.diagnostic(f, open)
-		if !wanted(p.Context.Only, kindQuickFix) || d.Range.End.Line < p.Range.Start.Line || d.Range.Start.Line > p.Range.End.Line {
+		d := r.diagnostic(f, r.open())
+		if d.Range.End.Line < p.Range.Start.Line || d.Range.Start.Line > p.Range.End.Line {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		after, made, does, err := r.repairing(open).One(r.all, *f)
-		if err != nil || !does {
-			continue
-		}
-		edit := r.edit(map[string]string{f.File: after}, open)
-		all = append(all, codeAction{Title: words.Printable(made.What()), Kind: kindQuickFix, Diagnostics: []diagnostic{d}, IsPreferred: true, Edit: edit})
-	}
-	if repairable && wanted(p.Context.Only, kindFixAll) {
-		if action := r.fixAll(doc.name, open); action != nil {
+		action := r.fixed(i, func() *codeAction { return r.fix(f, d) })
+		if here = here || action != nil; action != nil && wanted(p.Context.Only, kindQuickFix) {
 			all = append(all, *action)
 		}
 	}
+	if wanted(p.Context.Only, kindFixAll) && (here || len(p.Context.Only) > 0) {
+		if action := r.fixed(-1, func() *codeAction { return r.fixAll() }); action != nil && action.Edit.Changes[doc.uri] != nil {
+			action := *action
+			action.Edit = &workspaceEdit{map[string][]textEdit{doc.uri: action.Edit.Changes[doc.uri]}}
+			all = append(all, action)
+		}
+	}
 	return all, ctx.Err()
+}
+
+// fixed returns what a function makes of the finding of an index, or of all if that is negative, once for all who ask.
+func (r *result) fixed(i int, make func() *codeAction) *codeAction {
+	r.fixing.Lock()
+	defer r.fixing.Unlock()
+	if action, known := r.fixes[i]; known {
+		return action
+	}
+	if r.fixes == nil {
+		r.fixes = map[int]*codeAction{}
+	}
+	r.fixes[i] = make()
+	return r.fixes[i]
+}
+
+// fix returns the action that repairs a finding; nil if it cannot be repaired.
+func (r *result) fix(f *report.Finding, d diagnostic) *codeAction {
+	after, made, does, err := r.repairing().One(r.all, *f)
+	if err != nil || !does {
+		return nil
+	}
+	return &codeAction{
+		Title: words.Printable(made.What()), Kind: kindQuickFix, Diagnostics: []diagnostic{d}, IsPreferred: true,
+		Edit: r.edit(map[string]string{f.File: after}),
+	}
 }
 
 // wanted reports whether an editor asks for a kind of code actions: for all if it names none.
@@ -74,67 +96,54 @@ func wanted(only []string, kind string) bool {
 	return len(only) == 0 || slices.ContainsFunc(only, func(o string) bool { return o == kind || strings.HasPrefix(kind, o+".") })
 }
 
-// openIn returns the open documents of a landscape, by name.
-func (w *workspace) openIn(r *result) map[string]*document {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
+// open returns the documents that the files were read from, by name.
+func (r *result) open() map[string]*document {
 	open := map[string]*document{}
-	for _, doc := range w.docs {
-		if r.files[doc.name] != nil {
-			open[doc.name] = doc
+	for name, f := range r.files {
+		if f.doc != nil {
+			open[name] = f.doc
 		}
 	}
 	return open
 }
 
 // repairing returns a run of repairs of the inputs, as they were read.
-func (r *result) repairing(open map[string]*document) *repair.Run {
+func (r *result) repairing() *repair.Run {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	g := new(input.Given)
 	*g = *r.given
 	g.Findings = slices.Clone(g.Findings[:r.loaded])
 	return &repair.Run{Given: g, Disabled: r.options.Disabled, Read: func(name string) (string, error) {
-		if doc := open[name]; doc != nil {
-			return doc.String(), nil
+		if f := r.files[name]; f != nil && f.doc != nil {
+			return f.doc.String(), nil
 		}
 		content, err := os.ReadFile(name)
 		return string(content), err
 	}}
 }
 
-// fixAll returns the action that makes all repairs; nil if none of a file can be made.
-func (r *result) fixAll(name string, open map[string]*document) *codeAction {
-	run := r.repairing(open)
+// fixAll returns the action that makes all repairs, of all files that are open; nil if there is none.
+func (r *result) fixAll() *codeAction {
+	run := r.repairing()
 	changed, _, err := run.All()
-	here, after := 0, map[string]string{}
-	for _, made := range run.Done {
-		if made.Finding.File == name {
-			here++
-		}
-	}
-	if err != nil || here == 0 {
+	if err != nil || len(changed) == 0 {
 		return nil
 	}
+	after := map[string]string{}
 	for _, c := range changed {
-		if c.File == name {
-			after[c.File] = c.Text
-		}
+		after[c.File] = c.Text
 	}
-	return &codeAction{
-		Title: fmt.Sprintf("capkit: make %s in this file", report.Count(here, "repair")), Kind: kindFixAll, Edit: r.edit(after, open),
-	}
+	return &codeAction{Title: "capkit: make all repairs in this file", Kind: kindFixAll, Edit: r.edit(after)}
 }
 
-// edit returns the edit that makes texts of files: of each, what is between its first and its last change.
-func (r *result) edit(after map[string]string, open map[string]*document) *workspaceEdit {
+// edit returns the edit that makes texts of files that are open.
+func (r *result) edit(after map[string]string) *workspaceEdit {
 	edit := &workspaceEdit{Changes: map[string][]textEdit{}}
 	for _, name := range slices.Sorted(maps.Keys(after)) {
-		doc := open[name]
-		if doc == nil {
-			continue
+		if f := r.files[name]; f != nil && f.doc != nil {
+			edit.Changes[f.doc.uri] = edits(f.doc.Text, after[name], r.counting())
 		}
-		edit.Changes[doc.uri] = edits(doc.Text, after[name], r.counting())
 	}
 	return edit
 }

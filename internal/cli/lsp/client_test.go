@@ -30,7 +30,7 @@ const patience = 5 * time.Minute
 
 // editor is an editor whose hand a test leads. The server is the command, in this process.
 type editor struct {
-	t      *testing.T
+	t      testing.TB
 	folder string
 	client *jrpc2.Client
 	// status gets the exit status of the command.
@@ -116,7 +116,7 @@ func (b *buffer) String() string {
 }
 
 // start starts the command with pipes, and returns the other ends.
-func start(t *testing.T) (in *io.PipeWriter, out *io.PipeReader, status chan int, stderr *buffer) {
+func start(t testing.TB) (in *io.PipeWriter, out *io.PipeReader, status chan int, stderr *buffer) {
 	t.Helper()
 	stdin, in := io.Pipe()
 	out, stdout := io.Pipe()
@@ -130,13 +130,13 @@ func start(t *testing.T) (in *io.PipeWriter, out *io.PipeReader, status chan int
 }
 
 // begin starts a server for a folder with some files.
-func begin(t *testing.T, files map[string]string) *editor {
+func begin(t testing.TB, files map[string]string) *editor {
 	t.Helper()
 	return beginWith(t, files, map[string]any{})
 }
 
 // beginWith does so for an editor with capabilities.
-func beginWith(t *testing.T, files map[string]string, capabilities map[string]any) *editor {
+func beginWith(t testing.TB, files map[string]string, capabilities map[string]any) *editor {
 	t.Helper()
 	folder, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -228,7 +228,11 @@ func (e *editor) context() context.Context {
 // ask sends a request, whose answer must be no error.
 func (e *editor) ask(method string, params, answer any) {
 	e.t.Helper()
-	if err := e.client.CallResult(e.context(), method, params, answer); err != nil {
+	response, err := e.client.Call(e.context(), method, params)
+	if err == nil && answer != nil {
+		err = response.UnmarshalResult(answer)
+	}
+	if err != nil {
 		e.t.Fatalf("%s: %v\n%s", method, err, e.stderr)
 	}
 }
@@ -378,7 +382,7 @@ func (e *editor) exited() int {
 }
 
 // where returns the position of a mark in a text, in UTF-16, and the text without it.
-func where(t *testing.T, text string) (position, string) {
+func where(t testing.TB, text string) (position, string) {
 	t.Helper()
 	const mark = "‸"
 	before, after, found := strings.Cut(text, mark)
@@ -390,7 +394,7 @@ func where(t *testing.T, text string) (position, string) {
 }
 
 // of returns the position at the n-th occurrence of a word, from 0, behind its first character.
-func of(t *testing.T, text, word string, n int) position {
+func of(t testing.TB, text, word string, n int) position {
 	t.Helper()
 	at := -1
 	for range n + 1 {
@@ -405,7 +409,7 @@ func of(t *testing.T, text, word string, n int) position {
 }
 
 // applied returns a text with edits. Their positions count in UTF-16.
-func applied(t *testing.T, text string, edits []edit) string {
+func applied(t testing.TB, text string, edits []edit) string {
 	t.Helper()
 	lines := strings.SplitAfter(text, "\n")
 	offset := func(p position) int {
@@ -423,7 +427,7 @@ func applied(t *testing.T, text string, edits []edit) string {
 }
 
 // example returns one of the examples.
-func example(t *testing.T, name string) string {
+func example(t testing.TB, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../../example", name))
 	if err != nil {

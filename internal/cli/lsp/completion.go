@@ -410,11 +410,11 @@ func ruleIn(completion string) string {
 	return name
 }
 
-// found counts the findings of each rule in the document.
+// found counts the findings of each rule in the document, but for those about comments.
 func (a *asked) found() map[string]int {
 	counts := map[string]int{}
 	for i := range a.known.all {
-		if f := &a.known.all[i]; f.File == a.doc.name {
+		if f := &a.known.all[i]; f.File == a.doc.name && !strings.HasPrefix(f.Rule, "ignore-") {
 			counts[f.Rule]++
 		}
 	}

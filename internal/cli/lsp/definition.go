@@ -47,7 +47,7 @@ func (a *asked) targets() (all []target) {
 		for _, in := range a.profileObjects() {
 			add(in.placed, entry(in.node.Items("spec", "machineCapabilities"), "name", name))
 		}
-	case imagesSlot.find(slot) != "":
+	case imagesSlot.find(slot) != "" && !regionSlot.MatchString(slot):
 		add(here, a.otherHalf())
 	case slot == "spec.cloudProfile.name", slot == "spec.cloudProfileName", slot == "spec.parent.name":
 		kind, name := a.profileName()

@@ -15,51 +15,50 @@ import (
 	"github.com/capkit/capkit/pkg/cli"
 )
 
-// The quick fix of a finding makes of a file what lint --fix makes of it, for each example that can be repaired.
+// The quick fix of a finding repairs it, and all repairs of a file make of it what lint --fix makes of it.
 func TestQuickFixesAreThoseOfLint(t *testing.T) {
-	fixed := 0
-	for _, name := range []string{
-		"region-unknown", "field-type", "unknown-field", "core-flavor-wrapped", "object-kind", "provider-unknown", "capability-unregistered",
-		"capability-value-unregistered",
+	for name, repairable := range map[string]bool{
+		"core-flavor-wrapped": true, "field-type": true, "object-kind": true, "unknown-field": true, "reserved-capability-first-text": true,
+		"region-unknown": false, "provider-flavor-missing": false,
 	} {
 		text := example(t, "broken/"+name+".yaml")
 		e := begin(t, map[string]string{"p.yaml": text})
 		e.open("p.yaml", text)
-		var line int
-		e.until("something is found", func() bool {
-			list := e.told["p.yaml"].List
-			for _, d := range list {
+		line := -1
+		e.until(name+" is found", func() bool {
+			for _, d := range e.told["p.yaml"].List {
 				if d.Code == name {
 					line = d.Range.Start.Line
 				}
 			}
-			return len(list) > 0
+			return line >= 0
 		})
-		want := lintFixed(t, text)
+		fixed := ""
 		for _, a := range e.actions("p.yaml", line) {
 			got := applied(t, text, a.Edit.Changes[e.uri("p.yaml")])
-			if a.Kind == "source.fixAll" && got != want {
+			switch {
+			case got == text:
+				t.Errorf("%s: %s changes nothing", name, a.Title)
+			case a.Kind == "quickfix":
+				fixed = got
+			case got != lintFixed(t, text):
 				t.Errorf("%s: %s makes\n%s", name, a.Title, got)
 			}
-			if a.Kind == "quickfix" {
-				fixed++
-				if got == text || !strings.Contains(a.Title, " ") {
-					t.Errorf("%s: %s changes nothing", name, a.Title)
-				}
-				e.change("p.yaml", got)
-				e.until(name+" is repaired", func() bool {
-					d := e.told["p.yaml"]
-					return *d.Version == 2 && !slices.ContainsFunc(d.List, func(d diagnostic) bool { return d.Code == name && d.Range.Start.Line == line })
-				})
-				break
-			}
 		}
-		if (want != text) != (len(e.actions("p.yaml", line)) > 0 || fixed > 0) {
-			t.Errorf("%s: lint repairs it, and the server does not, or the other way round", name)
+		if (fixed != "") != repairable {
+			t.Errorf("%s: is there a repair? %v", name, fixed != "")
 		}
-	}
-	if fixed < 3 {
-		t.Errorf("only %d repairs", fixed)
+		if fixed == "" {
+			continue
+		}
+		e.change("p.yaml", fixed)
+		e.until(name+" is repaired", func() bool {
+			d := e.told["p.yaml"]
+			return *d.Version == 2 && !slices.ContainsFunc(d.List, func(d diagnostic) bool { return d.Code == name && d.Range.Start.Line == line })
+		})
+		if further := e.actions("p.yaml", 0); len(further) > 0 {
+			t.Errorf("%s: elsewhere there is %+v", name, further)
+		}
 	}
 }
 
@@ -95,32 +94,87 @@ func TestCompletion(t *testing.T) {
 			profile, "      architecture: [arm64]\n      hypervisor: [virtualized]\n", "      ‸\n",
 			[]string{"architecture", "hypervisor"}, "      architecture: ",
 		},
-		"of a core flavor": {profile, "      - architecture: [amd64] # no", "      - ‸ # no", []string{"architecture", "hypervisor"}, "      - architecture:  # no hypervisor: it boots on either"},
+		"of a core flavor": {
+			profile,
+			"      - architecture: [amd64] # no",
+			"      - ‸ # no",
+			[]string{"architecture", "hypervisor"},
+			"      - architecture:  # no hypervisor: it boots on either",
+		},
 		"of a flavor of the provider config": {
 			profile, "            architecture: [arm64]\n            hypervisor: [virtualized]\n", "            architecture: [arm64]\n            h‸\n",
 			[]string{"hypervisor", "gardener-*"}, "            hypervisor: ",
 		},
-		"in braces":                    {profile, "- architecture: [amd64] # no", "- {architecture: [amd64], ‸} # no", []string{"hypervisor"}, ""},
-		"a value":                      {profile, "      architecture: [arm64]", "      architecture: [‸]", []string{"amd64", "arm64"}, "      architecture: [amd64]"},
-		"a further value":              {profile, "      architecture: [arm64]", "      architecture: [arm64, ‸", []string{"amd64"}, "      architecture: [arm64, amd64"},
-		"a half written value":         {profile, "      architecture: [arm64]", "      architecture: [ar‸", []string{"amd64", "arm64"}, "      architecture: [amd64"},
-		"a value without brackets":     {profile, "      architecture: [arm64]", "      architecture:‸", []string{"amd64", "arm64"}, "      architecture: [amd64]"},
-		"a value of a list in a block": {profile, "      architecture: [arm64]", "      architecture:\n      - ‸", []string{"amd64", "arm64"}, "      - amd64"},
-		"a region":                     {profile, "          - name: asia\n            id: 5678-amd64-old", "          - name: ‸", []string{"europe", "asia"}, "          - name: europe"},
-		"an image":                     {profile, "    machineImages:\n    - name: gardenlinux", "    machineImages:\n    - name: ‸", []string{"gardenlinux"}, ""},
+		"in braces": {profile, "- architecture: [amd64] # no", "- {architecture: [amd64], ‸} # no", []string{"hypervisor"}, ""},
+		"a value": {
+			profile,
+			"\n      architecture: [arm64]",
+			"\n      architecture: [‸]",
+			[]string{"amd64", "arm64"},
+			"      architecture: [amd64]",
+		},
+		"a further value": {
+			profile,
+			"\n      architecture: [arm64]",
+			"\n      architecture: [arm64, ‸",
+			[]string{"amd64"},
+			"      architecture: [arm64, amd64",
+		},
+		"a half written value": {
+			profile,
+			"\n      architecture: [arm64]",
+			"\n      architecture: [ar‸",
+			[]string{"amd64", "arm64"},
+			"      architecture: [amd64",
+		},
+		"a value without brackets": {
+			profile,
+			"\n      architecture: [arm64]",
+			"\n      architecture:‸",
+			[]string{"amd64", "arm64"},
+			"      architecture: [amd64]",
+		},
+		"a value of a list in a block": {profile, "\n      architecture: [arm64]", "\n      architecture:\n      - ‸", []string{"amd64", "arm64"}, "      - amd64"},
+		"a region": {
+			profile,
+			"          - name: asia\n            id: 5678-amd64-old",
+			"          - name: ‸",
+			[]string{"europe", "asia"},
+			"          - name: europe",
+		},
+		"an image": {profile, "    machineImages:\n    - name: gardenlinux", "    machineImages:\n    - name: ‸", []string{"gardenlinux"}, ""},
 		"a version": {
 			profile, "      - version: 1592.9.0\n        capabilityFlavors:", "      - version: ‸\n        capabilityFlavors:", []string{"1877.5.0", "1592.9.0"}, "",
 		},
-		"the region of a Shoot":       {shoot, "region: europe", "region: ‸", []string{"europe", "asia"}, "  region: europe"},
-		"a zone":                      {shoot, "zones: [europe-1b]", "zones: [‸]", []string{"europe-1a", "europe-1b"}, ""},
-		"a machine type":              {shoot, "type: bare_8_16", "type: ‸", []string{"medium_4_8", "medium_4_8_arm", "bare_8_16"}, ""},
-		"an image of a pool":          {shoot, "          name: gardenlinux\n          version: 1877.5.0\n      volume:\n        type: default\n        size: 20Gi\n      zones: [europe-1b]", "          name: ‸", []string{"gardenlinux"}, ""},
-		"a version, supported first":  {shoot, "          version: 1877.5.0\n      volume:\n        type: default\n        size: 20Gi\n      zones: [europe-1b]", "          version: ‸", []string{"1877.5.0", "1592.9.0"}, ""},
-		"a profile":                   {shoot, "    name: openstack\n", "    name: ‸\n", []string{"openstack"}, ""},
-		"a kind of profile":           {shoot, "    kind: CloudProfile\n", "    kind: ‸\n", []string{"CloudProfile", "NamespacedCloudProfile"}, ""},
-		"a version of Kubernetes":     {shoot, "version: 1.33.2", "version: ‸", []string{"1.33.2"}, ""},
-		"a parent":                    {namespaced, "    name: openstack", "    name: ‸", []string{"openstack"}, ""},
-		"a capability of the parent":  {namespaced, "      architecture: [amd64]\n      hypervisor: [virtualized]\n  providerConfig", "      ‸\n  providerConfig", []string{"architecture", "hypervisor"}, ""},
+		"the region of a Shoot": {shoot, "region: europe", "region: ‸", []string{"europe", "asia"}, "  region: europe"},
+		"a zone":                {shoot, "zones: [europe-1b]", "zones: [‸]", []string{"europe-1a", "europe-1b"}, ""},
+		"a machine type":        {shoot, "type: bare_8_16", "type: ‸", []string{"medium_4_8", "medium_4_8_arm", "bare_8_16"}, ""},
+		"an image of a pool": {
+			shoot,
+			"          name: gardenlinux\n          version: 1877.5.0\n      volume:\n        type: default\n" +
+				"        size: 20Gi\n      zones: [europe-1b]",
+			"          name: ‸",
+			[]string{"gardenlinux"},
+			"",
+		},
+		"a version, supported first": {
+			shoot,
+			"          version: 1877.5.0\n      volume:\n        type: default\n        size: 20Gi\n      zones: [europe-1b]",
+			"          version: ‸",
+			[]string{"1877.5.0", "1592.9.0"},
+			"",
+		},
+		"a profile":               {shoot, "    name: openstack\n", "    name: ‸\n", []string{"openstack"}, ""},
+		"a kind of profile":       {shoot, "    kind: CloudProfile\n", "    kind: ‸\n", []string{"CloudProfile", "NamespacedCloudProfile"}, ""},
+		"a version of Kubernetes": {shoot, "version: 1.33.2", "version: ‸", []string{"1.33.2"}, ""},
+		"a parent":                {namespaced, "    name: openstack", "    name: ‸", []string{"openstack"}, ""},
+		"a capability of the parent": {
+			namespaced,
+			"      architecture: [amd64]\n      hypervisor: [virtualized]\n  providerConfig",
+			"      ‸\n  providerConfig",
+			[]string{"architecture", "hypervisor"},
+			"",
+		},
 		"a region of the parent":      {namespaced, "          - name: asia", "          - name: ‸", []string{"europe", "asia"}, ""},
 		"Gardener's own capabilities": {profile, "  - name: hypervisor\n", "  - name: ‸\n", []string{"architecture", "gardener-*"}, ""},
 		"nothing at a memory":         {profile, "    memory: 16Gi", "    memory: ‸", []string{}, ""},
@@ -161,7 +215,8 @@ func TestCompletion(t *testing.T) {
 
 // Versions are offered with what is to be known of them.
 func TestVersionsAreOfferedWithTheirStage(t *testing.T) {
-	profile := strings.Replace(example(t, "cloudprofile.yaml"), "classification: deprecated", "classification: deprecated\n      expirationDate: \"2037-12-31T00:00:00Z\"", 1)
+	const deprecated = "classification: deprecated"
+	profile := strings.Replace(example(t, "cloudprofile.yaml"), deprecated, deprecated+"\n      expirationDate: \"2037-12-31T00:00:00Z\"", 1)
 	at, shoot := where(t, strings.Replace(example(t, "shoot.yaml"), "version: 1877.5.0", "version: ‸", 1))
 	e := begin(t, map[string]string{"p.yaml": profile})
 	e.open("shoot.yaml", shoot)
@@ -177,7 +232,7 @@ func TestRulesAreCompleted(t *testing.T) {
 	text := example(t, broken)
 	e := begin(t, map[string]string{})
 	e.open("p.yaml", strings.Replace(text, "# misspelt, or left over", "# capkit:ignore  : because", 1))
-	e.codes("p.yaml", "ignore-comment", "region-unknown")
+	e.codes("p.yaml", "region-unknown", "ignore-comment")
 	at := of(t, text, "# misspelt", 0)
 	at.Character += len("# capkit:ignore ") - 1
 	items := e.complete("p.yaml", at)
@@ -197,7 +252,7 @@ func TestRulesAreCompleted(t *testing.T) {
 func TestHover(t *testing.T) {
 	profile, shoot := example(t, "cloudprofile.yaml"), example(t, "shoot.yaml")
 	e := begin(t, map[string]string{"shoot.yaml": shoot})
-	commented := strings.Replace(profile, "  - name: asia\n", "  - name: asia # capkit:ignore region-unknown, machine-without-image: soon\n", 1)
+	commented := strings.Replace(profile, "  - name: asia\n", "  - name: asia # capkit:ignore region-unknown, machine-type-without-image: soon\n", 1)
 	e.open("cloudprofile.yaml", commented)
 	e.open("shoot.yaml", shoot)
 	for _, tc := range []struct {
@@ -215,7 +270,7 @@ func TestHover(t *testing.T) {
 		{"cloudprofile.yaml", "- name: hypervisor", 0, nil},
 		{"cloudprofile.yaml", "hypervisor\n", 0, []string{"number 2 in importance"}},
 		{"cloudprofile.yaml", "region-unknown", 0, []string{"**region-unknown** (warning)"}},
-		{"cloudprofile.yaml", "capkit:ignore", 0, []string{"**region-unknown**", "**machine-without-image**"}},
+		{"cloudprofile.yaml", "capkit:ignore", 0, []string{"**region-unknown**", "**machine-type-without-image**"}},
 		{"cloudprofile.yaml", "europe-1a", 0, nil},
 	} {
 		text := commented
@@ -237,9 +292,13 @@ func TestHover(t *testing.T) {
 // A word leads to what it names; a flavor or a version to the other half.
 func TestDefinition(t *testing.T) {
 	profile, shoot, namespaced := example(t, "cloudprofile.yaml"), example(t, "shoot.yaml"), example(t, "namespacedcloudprofile.yaml")
-	team := strings.NewReplacer("kind: CloudProfile\n    name: openstack", "kind: NamespacedCloudProfile\n    name: team", "bare_8_16", "large_16_32").Replace(shoot)
+	team := strings.NewReplacer(
+		"kind: CloudProfile\n    name: openstack", "kind: NamespacedCloudProfile\n    name: team", "bare_8_16", "large_16_32", "name: shop", "name: other",
+	).Replace(shoot)
 	e := begin(t, map[string]string{"cloudprofile.yaml": profile, "namespacedcloudprofile.yaml": namespaced})
-	texts := map[string]string{"cloudprofile.yaml": profile, "shoot.yaml": shoot, "team.yaml": strings.Replace(team, "name: shop", "name: other", 1), "namespacedcloudprofile.yaml": namespaced}
+	texts := map[string]string{
+		"cloudprofile.yaml": profile, "shoot.yaml": shoot, "team.yaml": team, "namespacedcloudprofile.yaml": namespaced,
+	}
 	for _, name := range []string{"cloudprofile.yaml", "shoot.yaml", "team.yaml", "namespacedcloudprofile.yaml"} {
 		e.open(name, texts[name])
 	}

@@ -75,7 +75,9 @@ var (
 )
 
 // block is a text as it stands, in Markdown.
-func block(s string) string { return "```text\n" + strings.ReplaceAll(strings.TrimSpace(s), "```", "'''") + "\n```" }
+func block(s string) string {
+	return "```text\n" + strings.ReplaceAll(strings.TrimSpace(s), "```", "'''") + "\n```"
+}
 
 // ruleText says what the rules of a comment mean: the one at the place, or all of them.
 func (a *asked) ruleText() (said string, start, end int) {

@@ -27,6 +27,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/lsp/text"
 	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/settings"
 	"github.com/capkit/capkit/pkg/finding"
 )
 
@@ -40,6 +41,8 @@ type landscape struct {
 	call    *command.Call
 	options *checks.Options
 	rules   []finding.Rule
+	// configured is what the settings said when they were read.
+	configured string
 	// empty are the inputs without an object. faults says what is wrong with the settings; empty for nothing.
 	empty  *input.Given
 	faults []settingsFault
@@ -75,8 +78,11 @@ type file struct {
 // of another landscape. It returns nil if the context ends before that.
 func (l *landscape) check(ctx context.Context, docs map[string]*document, looks int, elsewhere func(string) bool) *result {
 	if l.options == nil || l.looks != looks {
-		if err := l.configure(); err != nil {
-			l.log("%s: %s", l.key, err.Error())
+		if said := l.said(); l.options == nil || said != l.configured {
+			if err := l.configure(); err != nil {
+				l.log("%s: %s", l.key, err.Error())
+			}
+			l.configured = l.said()
 		}
 		l.find(docs, elsewhere)
 		l.looks = looks
@@ -96,6 +102,23 @@ func (l *landscape) check(ctx context.Context, docs map[string]*document, looks 
 	return r
 }
 
+// said returns what is in the settings, and in the descriptions that they name.
+func (l *landscape) said() string {
+	if l.settings == "" {
+		return ""
+	}
+	names := []string{l.settings}
+	if l.options != nil {
+		names = append(names, l.options.Settings.ProviderFiles...)
+	}
+	var all strings.Builder
+	for _, name := range names {
+		content, err := os.ReadFile(name)
+		fmt.Fprintf(&all, "%s\x00%v\x00", content, err)
+	}
+	return all.String()
+}
+
 // configure reads the settings.
 func (l *landscape) configure() error {
 	call := *l.server.call
@@ -111,11 +134,13 @@ func (l *landscape) configure() error {
 	}
 	l.faults = nil
 	err := options.Prepare([]string{l.key}, rules)
+	if options.Settings == nil { // they cannot be read
+		options.Settings = &settings.Settings{}
+	}
 	empty, further := options.Empty(&call)
 	if err = errors.Join(err, further); err != nil {
 		l.faults = settingsFaults(err)
 		if empty == nil { // by what is said without them
-			_ = cmd.Flags().Set("config", "")
 			options.Settings.ProviderFiles = nil
 			empty, further = options.Empty(&call)
 		}

@@ -21,6 +21,9 @@ import (
 // result is what a check found. It is not changed, but for what its inputs compile.
 type result struct {
 	*landscape
+	// options and rules are those of the landscape, which may get others.
+	options *checks.Options
+	rules   []finding.Rule
 	// mutex guards the inputs, which compile what they are asked for.
 	mutex sync.Mutex
 	given *input.Given
@@ -31,6 +34,10 @@ type result struct {
 	// found are the findings of each object that was checked, before anything was silenced; all are those of the report.
 	found map[*manifest.Object][]report.Finding
 	all   []report.Finding
+
+	// fixing guards fixes: the actions of findings by their index, and -1 for that of all; nil for none.
+	fixing sync.Mutex
+	fixes  map[int]*codeAction
 }
 
 // run checks the files as they are now. What depends on nothing that has changed is not checked again: its findings are those of the last
@@ -42,7 +49,9 @@ func (l *landscape) run(ctx context.Context) *result {
 		l.memory = decoding.Memory{}
 	}
 	g.Decoded = l.memory
-	r := &result{landscape: l, given: g, files: map[string]*file{}, found: map[*manifest.Object][]report.Finding{}}
+	r := &result{
+		landscape: l, options: l.options, rules: l.rules, given: g, files: map[string]*file{}, found: map[*manifest.Object][]report.Finding{},
+	}
 	kept := decoding.Memory{}
 	for _, name := range l.order {
 		f := *l.files[name]

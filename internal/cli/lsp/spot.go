@@ -58,6 +58,9 @@ func (s *server) at(ctx context.Context, p placeParams) (*asked, error) {
 		a.slot = a.Parent.Pattern() + "[]"
 	}
 	a.slot = strings.TrimPrefix(strings.TrimPrefix(a.slot, a.object.Pattern()), ".")
+	if a.Role == text.Value && a.Node != nil && a.Node.Item && capabilitiesSlot.MatchString(a.slot) { // a flavor that begins with a key
+		a.Role, a.Parent, a.Node = text.Key, a.Node, nil
+	}
 	return a, nil
 }
 

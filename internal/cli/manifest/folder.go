@@ -69,9 +69,8 @@ type Found struct {
 	Files   []string
 	Skipped []Skipped
 	// left are the files to leave out, by their clean paths.
-	left map[string]bool
-	// group is that of [Read] for a folder, empty for a file.
-	group  string
+	left   map[string]bool
+	group  string // that of [Read] for a folder, empty for a file
 	folder bool
 }
 

@@ -119,6 +119,9 @@ func (w *written) root() *node {
 // alias or merge key brings in is where it is written. A path that does not exist is at its nearest ancestor that does,
 // which is where something is missing. Both are 0 for an object that is Unwritten.
 func (o *Object) Position(fieldPath string) (line, column int) {
+	if fieldPath == "" && o.written != nil { // without a tree
+		return int(o.written.places[0].line), int(o.written.places[0].column)
+	}
 	through, _ := o.find(fieldPath)
 	if len(through) == 0 {
 		return 0, 0

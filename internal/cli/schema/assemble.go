@@ -121,7 +121,10 @@ func (a *assembly) placeInNamespaced() {
 		config["$ref"] = a.ref(a.clouds[0], profileConfig)["$ref"]
 	default:
 		delete(config, "$ref") // beside which nothing counts
-		config["properties"] = object{"apiVersion": object{"examples": all}, "kind": object{"examples": []any{profileConfig}}}
+		text := []any{"string", "null"}
+		config["properties"] = object{
+			"apiVersion": object{"type": text, "examples": all}, "kind": object{"type": text, "examples": []any{profileConfig}},
+		}
 		config["allOf"] = cases
 	}
 }

@@ -246,8 +246,7 @@ func (p *document) renamed(c v1beta1.Capabilities, at string) v1beta1.Capabiliti
 	return is
 }
 
-// meaning returns the values that a flavor had which does not declare a reserved capability, of an image version of core; nil for one
-// that core does not list.
+// meaning returns the values that a flavor has of a reserved capability which it does not declare; nil for a version that core lacks.
 func (r *registration) meaning(name string, version *v1beta1.MachineImageVersion) []string {
 	if as := registeredAs(r.capabilities, name); as != nil && as.Name == name {
 		return as.Values

@@ -358,7 +358,7 @@ func (p *document) unfilled(capabilities []v1beta1.CapabilityDefinition) (left [
 }
 
 // demandedFlavors adds the flavors of core that Gardener demands and admission does not fill in, and rewrites the images that they
-// are for if they do not tell which architecture they are for.
+// are for, which do not tell which architecture they are for, if the provider config knows flavors.
 func (p *document) demandedFlavors() {
 	ids := map[provider.ImageVersion]bool{}
 	for _, v := range p.unfilled(p.capabilities) {
@@ -369,7 +369,8 @@ func (p *document) demandedFlavors() {
 			})
 		}
 	}
-	if len(ids) > 0 {
+	keeper, _ := provider.As[providerconfig.LegacyKeeper](p.cloud)
+	if len(ids) > 0 && (keeper == nil || !keeper.KeepsLegacy()) {
 		p.rewrite(provider.FormatFlavors, func(id provider.ImageVersion) bool { return ids[id] })
 	}
 }

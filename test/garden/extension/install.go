@@ -69,8 +69,7 @@ func (c Component) Install(ctx context.Context, g *garden.Garden) (*Installation
 		"serviceAccount": map[string]any{"name": c.gardenAccount(), "namespace": metav1.NamespaceSystem},
 	}
 	application, err := charts.Render(c.Component, charts.Application, c.gardenNamespace(), map[string]any{
-		"gardener":  map[string]any{"virtualCluster": virtual},
-		"component": c.values(),
+		"gardener": map[string]any{"virtualCluster": virtual}, "component": c.values(),
 	})
 	if err != nil {
 		return nil, err
@@ -106,12 +105,9 @@ func (c Component) Install(ctx context.Context, g *garden.Garden) (*Installation
 	)
 }
 
-// values are those that say which cloud it is, where the chart does not.
+// values say which cloud it is, as far as the chart does not.
 func (c Component) values() map[string]any {
-	if c.Description == "" {
-		return nil
-	}
-	return map[string]any{"description": c.Description}
+	return map[string]any{"type": c.Type, "description": c.Description}
 }
 
 // prepareGarden creates what gardener-operator creates before it installs the charts.

@@ -60,8 +60,11 @@ var platforms = map[string]published{
 	"openstackbaremetal": {"openstack", "published_openstack_images", "region_name", "image_id", "id"},
 }
 
-// onAzure are the lists of Azure, with what published_in is of their images.
-var onAzure = []struct{ list, in, id, field string }{
+// publishedOnAzure is a list of images, with what published_in is of them, the key of their IDs, and the field of the provider config for that.
+type publishedOnAzure struct{ list, in, id, field string }
+
+// onAzure are the lists of Azure.
+var onAzure = []publishedOnAzure{
 	{"published_gallery_images", "gallery", "community_gallery_image_id", "communityGalleryImageID"},
 	{"published_marketplace_images", "marketplace", "urn", "urn"},
 }
@@ -101,11 +104,10 @@ func readGardenLinux(s Source) (*Contents, []Fault, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	contents := &Contents{Map: GardenLinuxMap(), Matched: s.matched()}
 	left := leftOut{platforms: map[string]int{}}
 	var faults []Fault
 	var read []*metadata
-	var facts []map[string][]string
+	var all []Artifact
 	for _, file := range files {
 		text, err := readFile(file)
 		if err != nil {
@@ -118,38 +120,42 @@ func readGardenLinux(s Source) (*Contents, []Fault, error) {
 			continue
 		case m.other != "":
 			m.fail(field.ErrorTypeInvalid, m.root, "", "this is no metadata of a Garden Linux release, but %s: name the file, or the folder, with the metadata", m.other)
-		}
-		var artifacts []Artifact
-		if len(m.faults) == 0 {
-			artifacts = m.artifacts(&left)
+		case len(m.faults) == 0:
+			all = append(all, m.artifacts(&left)...)
 		}
 		if faults = append(faults, m.faults...); len(m.faults) == 0 {
 			read = append(read, m)
-		}
-		for _, a := range artifacts {
-			facts = append(facts, a.Facts)
-			if a.Image = s.Image; s.Version != "" {
-				a.Version = s.Version
-			}
-			if s.chosen(a.Facts) {
-				contents.Artifacts = append(contents.Artifacts, a)
-			}
 		}
 	}
 	if len(left.others) == len(files) {
 		return nil, nil, fmt.Errorf("%s has no metadata of a Garden Linux release, but %s", s.Path, words.Few(left.others))
 	}
-	contents.Notes = left.notes()
-	faults = append(faults, mixed(read)...)
-	faults = append(faults, twice(read)...)
-	switch {
-	case len(faults) > 0:
-	case len(contents.Artifacts) == 0 && len(facts) > 0:
-		return nil, nil, s.noneChosen(facts)
-	default:
-		faults = sameReference(contents.Artifacts)
+	faults = slices.Concat(faults, mixed(read), twice(read))
+	contents := &Contents{Map: GardenLinuxMap(), Matched: s.matched(), Notes: left.notes()}
+	if len(faults) > 0 {
+		return contents, faults, nil
 	}
-	return contents, faults, nil
+	contents.Artifacts, err = s.choose(all)
+	return contents, sameReference(contents.Artifacts), err
+}
+
+// choose returns the artifacts that meet all conditions, with image and version as the user says them. The error says that none does.
+func (s *Source) choose(all []Artifact) (chosen []Artifact, err error) {
+	var facts []map[string][]string
+	for i := range all {
+		a := &all[i]
+		facts = append(facts, a.Facts)
+		if a.Image = s.Image; s.Version != "" {
+			a.Version = s.Version
+		}
+		if s.chosen(a.Facts) {
+			chosen = append(chosen, *a)
+		}
+	}
+	if len(chosen) == 0 && len(all) > 0 {
+		err = s.noneChosen(facts)
+	}
+	return chosen, err
 }
 
 // leftOut is what of the files is not imported into any profile.
@@ -200,33 +206,7 @@ var lineOf = regexp.MustCompile(`line (\d+): `)
 // parseMetadata reads what every file has to have. The version may be any if another one is said.
 func parseMetadata(file, text string, anyVersion bool) *metadata {
 	m := &metadata{file: file, last: max(1, strings.Count(strings.TrimRight(text, "\n"), "\n")+1), facts: map[string][]string{}}
-	documents, err := documentsIn(text)
-	if len(documents) > 0 {
-		if m.root = documents[0]; otherThan(m.root) != "" {
-			m.other = otherThan(m.root)
-			return m
-		}
-	}
-	if err != nil {
-		message := strings.TrimPrefix(err.Error(), "yaml: ")
-		at := &yaml.Node{Line: m.last, Column: 1}
-		if found := lineOf.FindStringSubmatch(message); found != nil {
-			at.Line, _ = strconv.Atoi(found[1])
-			message = strings.Replace(message, found[0], "", 1)
-		}
-		m.fail(field.ErrorTypeInvalid, at, "", "not valid YAML: %s; the file may be truncated: fetch it again", message)
-		return m
-	}
-	switch len(documents) {
-	case 0:
-		m.fail(field.ErrorTypeRequired, nil, "", "the file is empty: fetch it again")
-		return m
-	case 1:
-	default:
-		m.fail(field.ErrorTypeInvalid, documents[1], "", "the file has %d documents: metadata of an image is a file of its own", len(documents))
-		return m
-	}
-	if m.repeated(m.root); len(m.faults) > 0 {
+	if m.readRoot(text); m.other != "" || len(m.faults) > 0 {
 		return m
 	}
 	var missing []string
@@ -248,6 +228,32 @@ func parseMetadata(file, text string, anyVersion bool) *metadata {
 		m.readVersion(anyVersion)
 	}
 	return m
+}
+
+// readRoot reads the document, of which there has to be one.
+func (m *metadata) readRoot(text string) {
+	documents, err := documentsIn(text)
+	if len(documents) > 0 {
+		m.root = documents[0]
+		m.other = otherThan(m.root)
+	}
+	switch {
+	case m.other != "":
+	case err != nil:
+		message := strings.TrimPrefix(err.Error(), "yaml: ")
+		at := &yaml.Node{Line: m.last, Column: 1}
+		if found := lineOf.FindStringSubmatch(message); found != nil {
+			at.Line, _ = strconv.Atoi(found[1])
+			message = strings.Replace(message, found[0], "", 1)
+		}
+		m.fail(field.ErrorTypeInvalid, at, "", "not valid YAML: %s; the file may be truncated: fetch it again", message)
+	case len(documents) == 0:
+		m.fail(field.ErrorTypeRequired, nil, "", "the file is empty: fetch it again")
+	case len(documents) > 1:
+		m.fail(field.ErrorTypeInvalid, documents[1], "", "the file has %d documents: metadata of an image is a file of its own", len(documents))
+	default:
+		m.repeated(m.root)
+	}
 }
 
 // documentsIn returns the documents of a text that say anything, and what is wrong with the one behind them.
@@ -421,41 +427,43 @@ func (m *metadata) ofRegions(list *yaml.Node, how published, a Artifact) []Artif
 	return []Artifact{a}
 }
 
-// ofAzure makes artifacts of the lists of Azure: an image for each instance of Azure and generation of its hypervisor. Older releases
-// have one of the lists.
+// ofAzure makes artifacts of the lists of Azure. Older releases have one of them.
 func (m *metadata) ofAzure(n *yaml.Node, base Artifact) (artifacts []Artifact) {
 	found := false
-	for _, how := range onAzure {
-		if list := member(n, how.list); list == nil || isNull(list) {
+	for i := range onAzure {
+		if list := member(n, onAzure[i].list); list == nil || isNull(list) {
 			continue
 		}
 		found = true
-		list := m.listAt(n, how.list, "azure")
-		if list == nil {
-			continue
-		}
-		first := map[string]int{}
-		for i, entry := range list.Content {
-			path := fmt.Sprintf("%s.%s[%d]", keyPublished, how.list, i)
-			id, instance, generation := m.textAt(entry, path, how.id), publicAzure, m.textAt(entry, path, keyGeneration)
-			if member(entry, keyInstance) != nil {
-				instance = m.textAt(entry, path, keyInstance)
-			}
-			key := instance + " " + generation
-			if line := first[key]; line > 0 && instance != "" && generation != "" {
-				m.fail(field.ErrorTypeDuplicate, entry, path, "%s %s and %s %s have an image already, in line %d",
-					keyInstance, instance, keyGeneration, generation, line)
-				continue
-			}
-			first[key] = entry.Line
-			a := base
-			a.Instance, a.Global, a.At, a.Facts = instance, map[string]any{how.field: id}, m.place(entry), maps.Clone(base.Facts)
-			a.Facts[keyInstance], a.Facts[keyGeneration], a.Facts[keyPublishedIn] = []string{instance}, []string{generation}, []string{how.in}
-			artifacts = append(artifacts, a)
+		if list := m.listAt(n, onAzure[i].list, "azure"); list != nil {
+			artifacts = append(artifacts, m.ofListOnAzure(list, &onAzure[i], base)...)
 		}
 	}
 	if !found {
 		m.listAt(n, onAzure[0].list, "azure")
+	}
+	return artifacts
+}
+
+// ofListOnAzure makes artifacts of a list with an image for each instance of Azure and generation of its hypervisor.
+func (m *metadata) ofListOnAzure(list *yaml.Node, how *publishedOnAzure, base Artifact) (artifacts []Artifact) {
+	first := map[string]int{}
+	for i, n := range list.Content {
+		path := fmt.Sprintf("%s.%s[%d]", keyPublished, how.list, i)
+		id, instance, generation := m.textAt(n, path, how.id), publicAzure, m.textAt(n, path, keyGeneration)
+		if member(n, keyInstance) != nil {
+			instance = m.textAt(n, path, keyInstance)
+		}
+		key := instance + " " + generation
+		if line := first[key]; line > 0 && instance != "" && generation != "" {
+			m.fail(field.ErrorTypeDuplicate, n, path, "%s %s and %s %s have an image already, in line %d", keyInstance, instance, keyGeneration, generation, line)
+			continue
+		}
+		first[key] = n.Line
+		a := base
+		a.Instance, a.Global, a.At, a.Facts = instance, map[string]any{how.field: id}, m.place(n), maps.Clone(base.Facts)
+		a.Facts[keyInstance], a.Facts[keyGeneration], a.Facts[keyPublishedIn] = []string{instance}, []string{generation}, []string{how.in}
+		artifacts = append(artifacts, a)
 	}
 	return artifacts
 }

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package lsp_test
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// large returns a profile of about 1 MiB: an image with so many versions, whose images have names of the length of UUIDs.
+func large() string {
+	const count, regions = 310, 8
+	var core, config strings.Builder
+	for i := range count {
+		fmt.Fprintf(&core, "    - version: %d.0.0\n      capabilityFlavors:\n", 1000+i)
+		fmt.Fprintf(&config, "      - version: %d.0.0\n        capabilityFlavors:\n", 1000+i)
+		for k := range 4 {
+			architecture, hypervisor := []string{"amd64", "arm64"}[k/2], []string{"virtualized", "baremetal"}[k%2]
+			fmt.Fprintf(&core, "      - architecture: [%s]\n        hypervisor: [%s]\n", architecture, hypervisor)
+			fmt.Fprintf(&config, "        - capabilities:\n            architecture: [%s]\n            hypervisor: [%s]\n          regions:\n", architecture, hypervisor)
+			for r := range regions {
+				fmt.Fprintf(&config, "          - name: region-%d\n            id: %08d-0000-4000-8000-%012d\n", r, i, k)
+			}
+		}
+	}
+	var types, places strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&types, "  - name: m%d\n    cpu: \"4\"\n    gpu: \"0\"\n    memory: 8Gi\n    capabilities:\n      architecture: [amd64]\n", i)
+	}
+	for r := range regions {
+		fmt.Fprintf(&places, "  - name: region-%d\n", r)
+	}
+	return `apiVersion: core.gardener.cloud/v1beta1
+kind: CloudProfile
+metadata:
+  name: large
+spec:
+  type: openstack
+  machineCapabilities:
+  - name: architecture
+    values: [amd64, arm64]
+  - name: hypervisor
+    values: [virtualized, baremetal]
+  kubernetes:
+    versions:
+    - version: 1.33.2
+  machineTypes:
+` + types.String() + "  regions:\n" + places.String() + "  machineImages:\n  - name: gardenlinux\n    versions:\n" + core.String() + `  providerConfig:
+    apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
+    kind: CloudProfileConfig
+    keystoneURL: https://keystone.example.com/v3/
+    constraints:
+      floatingPools:
+      - name: fp-pool-1
+      loadBalancerProviders:
+      - name: haproxy
+    machineImages:
+    - name: gardenlinux
+      versions:
+` + config.String()
+}
+
+// spent is the processor time of this process.
+func spent(b *testing.B) time.Duration {
+	b.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// measured reports the processor time of each round.
+func measured(b *testing.B, round func(i int)) {
+	b.Helper()
+	before, i := spent(b), 0
+	for b.Loop() {
+		round(i)
+		i++
+	}
+	b.ReportMetric(float64((spent(b)-before).Milliseconds())/float64(b.N), "cpu-ms/op")
+}
+
+// BenchmarkKeystroke is a change of a profile of 1 MiB, until it is checked; and a completion right after a change, which does not wait for
+// that.
+func BenchmarkKeystroke(b *testing.B) {
+	text := large()
+	e := begin(b, map[string]string{})
+	e.open("p.yaml", text)
+	e.codes("p.yaml")
+	at := of(b, text, "memory: 8Gi", 0)
+	at.Character += len("memory: ") - 1
+	digit := func(i int) {
+		e.change("p.yaml", map[string]any{"range": span{at, position{at.Line, at.Character + 1}}, "text": number(8 + i%2)})
+	}
+	b.Run("diagnostics", func(b *testing.B) {
+		measured(b, func(i int) {
+			digit(i)
+			e.codes("p.yaml")
+		})
+	})
+	region := of(b, text, "name: region-3\n            id", 0)
+	b.Run("completion", func(b *testing.B) {
+		measured(b, func(i int) {
+			digit(i)
+			if len(e.complete("p.yaml", position{region.Line, region.Character + 8})) != 8 {
+				b.Fatal("no regions")
+			}
+		})
+	})
+}

@@ -87,7 +87,7 @@ func mistakes(ctx context.Context, o options) (faults []error, err error) {
 	version, wrong := semver.StrictNewVersion(o.version)
 	if wrong != nil || version.Metadata() != "" {
 		fault("version %q: write it as 1.2.3 or 1.2.3-rc.1", o.version)
-		return faults, nil
+		return faults, nil //nolint:nilerr // it is a fault
 	}
 	if version.Major() > 1 {
 		fault("version %s: from 2 on, the paths of all modules end in /v%d", version, version.Major())

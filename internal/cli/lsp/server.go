@@ -144,6 +144,10 @@ func (s *server) failed(what string, recovered any) {
 
 // handlers are what is answered and taken note of, by method. Answers that are nil are null.
 var handlers = map[string]func(s *server, ctx context.Context, r *jrpc2.Request) (any, error){
+	"exit": func(s *server, _ context.Context, _ *jrpc2.Request) (any, error) {
+		s.exit()
+		return nil, nil
+	},
 	"initialized": func(s *server, ctx context.Context, _ *jrpc2.Request) (any, error) {
 		s.watch(ctx)
 		return nil, nil
@@ -199,11 +203,6 @@ func (s *server) Assign(_ context.Context, method string) jrpc2.Handler {
 		do = func(*server, context.Context, *jrpc2.Request) (any, error) { return nil, nil }
 	case "initialize":
 		do = with((*server).initialize)
-	case "exit":
-		do = func(s *server, _ context.Context, _ *jrpc2.Request) (any, error) {
-			s.exit()
-			return nil, nil
-		}
 	default:
 		if do = handlers[method]; do == nil && state == ready {
 			return nil

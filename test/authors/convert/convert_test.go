@@ -243,7 +243,7 @@ func rows(t *testing.T) []row {
 			after:  "1.0.0 2 regions 0 flavors, 2.0.0 1 regions 0 flavors, 2.0.0 1 regions 0 flavors",
 		},
 		{
-			name: "a NamespacedCloudProfile is in the other format than its parent", stored: []client.Object{cloudProfile(t)},
+			name: "a NamespacedCloudProfile has a different format from its parent", stored: []client.Object{cloudProfile(t)},
 			ask:    func(t *testing.T, e extension) string { return rendered(t, e, cloudProfile(t)) },
 			before: "1.0.0 0 regions 3 flavors, 2.0.0 1 regions 0 flavors",
 			after:  "1.0.0 0 regions 3 flavors, 2.0.0 0 regions 1 flavors, 2.0.0 0 regions 1 flavors",
@@ -270,7 +270,7 @@ func checks(t *testing.T) []row {
 			before: "must provide an image mapping", after: "admitted",
 		},
 		{
-			name: "a region stands twice in a flavor",
+			name: "a flavor lists a region twice",
 			ask: func(t *testing.T, e extension) string {
 				return said(t, e.profiles, cloudProfile(t, "name: us-east-1\n            ami: ami-00000002", "name: eu-west-1\n            ami: ami-00000002"), nil)
 			},
@@ -282,13 +282,13 @@ func checks(t *testing.T) []row {
 			before: "admitted", after: "spec.provider.workers[0]",
 		},
 		{
-			name:   "core lists a version without mapping",
+			name:   "core lists a version without a mapping",
 			ask:    func(t *testing.T, e extension) string { return said(t, e.profiles, unmapped(t), nil) },
 			before: "spec.providerConfig.machineImages: Required value: must provide an image mapping for linux@1.0.0",
 			after:  "spec.machineImages[0].versions[0]: Required value: linux@1.0.0: the provider config has no entry for this version",
 		},
 		{
-			name: "a pool has an image without AMI", stored: []client.Object{unmapped(t)},
+			name: "a pool has an image without an AMI", stored: []client.Object{unmapped(t)},
 			ask:    func(t *testing.T, e extension) string { return said(t, e.shoots, newShoot(), nil) },
 			before: `spec.provider.workers[0]: Invalid value: "linux": could not find an AMI for region "eu-west-1", image "linux", version "1.0.0"`,
 			after:  "spec.provider.workers[0].machine.image.version: Unsupported value",

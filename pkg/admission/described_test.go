@@ -41,18 +41,19 @@ func TestWhichCloud(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"":                                              "no cloud is named: give --provider-type one of gdch, hcloud, ironcore, ironcore-metal, stackit, or --provider-file a description",
-		"--log-level info --profiling":                  "no cloud is named",
-		"--provider-type=ironcore-metl":                 "--provider-type: no description of ironcore-metl is built in; did you mean ironcore-metal?",
-		"--provider-type aws":                           "no description of aws is built in; there are gdch, hcloud",
-		"--provider-file gone.yaml":                     "--provider-file: open gone.yaml: no such file or directory",
-		"--provider-file=wrong.yaml":                    `wrong.yaml:8:1: unknown key "sort"; there are apiVersion`,
-		"--provider-file taken.yaml":                    "taken.yaml:7:7: the type aws is known already, and cannot be described again",
-		"--provider-file builtin.yaml":                  "builtin.yaml:7:7: the type ironcore-metal is known already",
-		"--provider-file acme.yaml --provider-type=acm": "acme.yaml describes the type acme, and --provider-type is acm: correct one of the two",
+		"": "no cloud is named: give --provider-type one of gdch, hcloud, ironcore, ironcore-metal, stackit, " +
+			"or --provider-file a description",
+		"--log-level info --profiling":                                "no cloud is named",
+		"--provider-type=ironcore-metl":                               "--provider-type: no description of ironcore-metl is built in; did you mean ironcore-metal?",
+		"--provider-type aws":                                         "no description of aws is built in; there are gdch, hcloud",
+		"--provider-file gone.yaml":                                   "--provider-file: open gone.yaml: no such file or directory",
+		"--provider-file=wrong.yaml":                                  `wrong.yaml:8:1: unknown key "sort"; there are apiVersion`,
+		"--provider-file taken.yaml":                                  "taken.yaml:7:7: the type aws is known already, and cannot be described again",
+		"--provider-file builtin.yaml":                                "builtin.yaml:7:7: the type ironcore-metal is known already",
+		"--provider-file acme.yaml --provider-type=acm":               "acme.yaml describes the type acme, and --provider-type is acm: correct one of the two",
 		"--provider-file acme.yaml --provider-type acme --log-levl x": "unknown flag: --log-levl",
 		"--provider-type stackit --webhook-config-mode=wrong":         "completing the options: ",
-		"--provider-type": "flag needs an argument: --provider-type",
+		"--provider-type":                                             "flag needs an argument: --provider-type",
 	} {
 		if _, failed := runDescribed(t, strings.Fields(args)...); !strings.Contains(failed, want) {
 			t.Errorf("%q: %q", args, failed)

@@ -110,7 +110,8 @@ var _ = Describe("A worker pool that asks for trusted launch", func() {
 			g.Expect(change(ctx, profile, without)).To(Succeed())
 			return u.Heard()
 		}).Should(ContainElement(ContainSubstring("spec.providerConfig.machineImages: gardenlinux@1877.5.0: " +
-			"no image is left for worker pools of Shoot garden-demo/taken-away (1 pool): they keep booting the images of their machine classes, and new ones are refused")))
+			"no image is left for worker pools of Shoot garden-demo/taken-away (1 pool): " +
+			"they keep booting the images of their machine classes, and new ones are refused")))
 
 		const lacks = "no flavor of gardenlinux@1877.5.0 for machine type "
 		leftAlone(ctx, s, "and "+lacks+"medium_4_8 in region europe has that")

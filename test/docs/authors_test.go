@@ -194,7 +194,8 @@ func TestChangelog(t *testing.T) {
 	if len(headings) == 0 || !strings.HasPrefix(headings[0], first) {
 		t.Errorf("it begins with %q", headings)
 	}
-	form := regexp.MustCompile(`^(## \[(Unreleased|\d+\.\d+\.\d+(-[0-9a-z.]+)?)\]( - \d{4}-\d\d-\d\d)?|### (Upgrade|Added|Changed|Deprecated|Removed|Fixed|Security))$`)
+	form := regexp.MustCompile(`^(## \[(Unreleased|\d+\.\d+\.\d+(-[0-9a-z.]+)?)\]( - \d{4}-\d\d-\d\d)?|` +
+		`### (Upgrade|Added|Changed|Deprecated|Removed|Fixed|Security))$`)
 	for _, heading := range headings {
 		if !form.MatchString(heading) {
 			t.Errorf("%q is no heading of a changelog", heading)

@@ -208,7 +208,8 @@ func attached(t *testing.T, artifact v1.Image) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if layer := manifest.Layers[0]; layer.MediaType != "application/vnd.in-toto+json" || layer.Annotations["in-toto.io/predicate-type"] != "https://slsa.dev/provenance/v1" {
+	layer := manifest.Layers[0]
+	if layer.MediaType != "application/vnd.in-toto+json" || layer.Annotations["in-toto.io/predicate-type"] != "https://slsa.dev/provenance/v1" {
 		t.Errorf("%+v", layer)
 	}
 	layers, err := artifact.Layers()

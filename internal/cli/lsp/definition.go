@@ -8,6 +8,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+
 	"github.com/capkit/capkit/internal/cli/lsp/protocol"
 	"github.com/capkit/capkit/internal/cli/lsp/text"
 )
@@ -171,7 +173,7 @@ func (a *asked) otherHalf() *text.Node {
 		return at
 	}
 	for _, f := range at.Parent.Items("capabilityFlavors") {
-		if sameCapabilities(capabilitiesOf(f), capabilitiesOf(flavor)) {
+		if helper.AreCapabilitiesEqual(capabilitiesOf(f), capabilitiesOf(flavor)) {
 			return f
 		}
 	}

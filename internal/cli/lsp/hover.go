@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/internal/cli/ask"
@@ -220,8 +221,8 @@ type outcome struct {
 	whyNot string
 }
 
-// tell lists outcomes. Those that boot everywhere are told without their regions.
-func tell(title string, all []outcome, regions int) string {
+// tell lists outcomes, which on introduces: "" or " on". Those that boot everywhere are told without their regions.
+func tell(title, on string, all []outcome, regions int) string {
 	var boots, not []string
 	for _, o := range all {
 		switch {
@@ -233,7 +234,7 @@ func tell(title string, all []outcome, regions int) string {
 			boots = append(boots, "- "+code(o.what))
 		}
 	}
-	return title + part("\n\nBoots:", boots) + part("\n\nDoes not boot:", not)
+	return title + part("\n\nBoots"+on+":", boots) + part("\n\nDoes not boot"+on+":", not)
 }
 
 func part(title string, lines []string) string {
@@ -246,16 +247,19 @@ func part(title string, lines []string) string {
 	return title + "\n" + strings.Join(lines, "\n")
 }
 
-// outcomeOf says where a combination boots, with any of its flavors or, unless that is negative, with one of them.
+// anyFlavor stands for all flavors of a combination.
+const anyFlavor = -1
+
+// outcomeOf says where a combination boots, with any of its flavors or with one of them.
 func outcomeOf(m *resolve.Matrix[any], of resolve.Combination, what string, flavor int) outcome {
 	o := outcome{what: what}
 	for _, region := range m.Regions() {
 		of.Region = region
-		if chosen := m.Choose(of, 0); chosen >= 0 && (flavor < 0 || chosen == flavor) {
+		if chosen := m.Choose(of, 0); chosen >= 0 && (flavor == anyFlavor || chosen == flavor) {
 			o.where = append(o.where, region)
 		}
 	}
-	if len(o.where) == 0 && of.Region != "" && flavor < 0 {
+	if len(o.where) == 0 && of.Region != "" && flavor == anyFlavor {
 		r := m.Explain(of, 0)
 		o.whyNot = r.Message
 	}
@@ -264,28 +268,27 @@ func outcomeOf(m *resolve.Matrix[any], of resolve.Combination, what string, flav
 
 // typeText says which image versions boot on a machine type.
 func (a *asked) typeText(name string) string {
-	a.known.Mutex.Lock()
-	defer a.known.Mutex.Unlock()
-	m := a.matrix()
-	if m == nil {
-		return ""
-	}
-	var all []outcome
-	for _, v := range m.Versions() {
-		of := resolve.Combination{Image: v.Image, Version: v.Version, MachineType: name}
-		all = append(all, outcomeOf(m, of, v.Image+"@"+v.Version, -1))
-		if len(all) == mostVersions {
-			break
+	return a.outcomes("Machine type **"+code(name)+"**", "", func(m *resolve.Matrix[any], add func(resolve.Combination, string, int)) {
+		for _, v := range m.Versions() {
+			add(resolve.Combination{Image: v.Image, Version: v.Version, MachineType: name}, v.Image+"@"+v.Version, anyFlavor)
 		}
-	}
-	return tell("Machine type **"+code(name)+"**, for a worker pool that asks for nothing else", all, len(m.Regions()))
+	})
 }
-
-// mostVersions is how many combinations a hover asks about.
-const mostVersions = 500
 
 // versionText says on which machine types an image version boots.
 func (a *asked) versionText(image, version string) string {
+	return a.outcomes("Image **"+code(image+"@"+version)+"**", " on", func(m *resolve.Matrix[any], add func(resolve.Combination, string, int)) {
+		for _, name := range m.MachineTypes() {
+			add(resolve.Combination{Image: image, Version: version, MachineType: name}, name, anyFlavor)
+		}
+	})
+}
+
+// mostAsked is how many combinations a hover asks about.
+const mostAsked = 500
+
+// outcomes tells the outcomes of combinations, which list names; nothing if the profile cannot be read.
+func (a *asked) outcomes(title, on string, list func(m *resolve.Matrix[any], add func(of resolve.Combination, what string, flavor int))) string {
 	a.known.Mutex.Lock()
 	defer a.known.Mutex.Unlock()
 	m := a.matrix()
@@ -293,13 +296,20 @@ func (a *asked) versionText(image, version string) string {
 		return ""
 	}
 	var all []outcome
-	for _, name := range m.MachineTypes() {
-		all = append(all, outcomeOf(m, resolve.Combination{Image: image, Version: version, MachineType: name}, name, -1))
-		if len(all) == mostVersions {
-			break
+	tried := 0
+	list(m, func(of resolve.Combination, what string, flavor int) {
+		if tried++; tried > mostAsked {
+			return
 		}
+		if o := outcomeOf(m, of, what, flavor); flavor == anyFlavor || len(o.where) > 0 {
+			all = append(all, o)
+		}
+	})
+	title += ", for a worker pool that asks for nothing else"
+	if len(all) == 0 {
+		return title + "\n\nNo machine type boots it: none fits it, or another flavor is preferred."
 	}
-	return tell("Image **"+code(image+"@"+version)+"**, for a worker pool that asks for nothing else", all, len(m.Regions()))
+	return tell(title, on, all, len(m.Regions()))
 }
 
 // flavorText says which machine types boot the flavor that the place is in.
@@ -314,32 +324,16 @@ func (a *asked) flavorText() string {
 	version := flavor.Up(2)
 	image, name := version.Up(2).Text("name"), version.Text("version")
 	declared := capabilitiesOf(flavor)
-	a.known.Mutex.Lock()
-	defer a.known.Mutex.Unlock()
-	m := a.matrix()
-	if m == nil {
-		return ""
-	}
-	var all []outcome
-	for _, machineType := range m.MachineTypes() {
-		of := resolve.Combination{Image: image, Version: name, MachineType: machineType}
-		for i, f := range m.Flavors(of) {
-			if !sameCapabilities(f.Capabilities, declared) {
-				continue
-			}
-			if o := outcomeOf(m, of, machineType, i); len(o.where) > 0 {
-				all = append(all, o)
+	return a.outcomes("Flavor of **"+code(image+"@"+name)+"**", " on", func(m *resolve.Matrix[any], add func(resolve.Combination, string, int)) {
+		for _, machineType := range m.MachineTypes() {
+			of := resolve.Combination{Image: image, Version: name, MachineType: machineType}
+			for i, f := range m.Flavors(of) {
+				if helper.AreCapabilitiesEqual(f.Capabilities, declared) {
+					add(of, machineType, i)
+				}
 			}
 		}
-		if len(all) == mostVersions {
-			break
-		}
-	}
-	title := "Flavor of **" + code(image+"@"+name) + "**, for a worker pool that asks for nothing else"
-	if len(all) == 0 {
-		return title + "\n\nNo machine type boots it: none fits it, or another flavor is preferred."
-	}
-	return tell(title, all, len(m.Regions()))
+	})
 }
 
 // capabilitiesOf returns the capabilities that a flavor declares, in core or in a provider config.
@@ -357,17 +351,4 @@ func capabilitiesOf(flavor *text.Node) v1beta1.Capabilities {
 		}
 	}
 	return declared
-}
-
-// sameCapabilities reports whether two flavors declare the same, in whichever order.
-func sameCapabilities(a, b v1beta1.Capabilities) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name, values := range a {
-		if !slices.Equal(slices.Sorted(slices.Values(values)), slices.Sorted(slices.Values(b[name]))) {
-			return false
-		}
-	}
-	return true
 }

@@ -85,26 +85,12 @@ func (a *asked) capability() string {
 // spec returns what the profile has that the place is about, as far as completion and hover need it: for a profile what is written, for a
 // NamespacedCloudProfile with what its parent has, for a Shoot that of its profile. It is never nil.
 func (a *asked) spec() *v1beta1.CloudProfileSpec {
-	switch kindOf(a.object) {
-	case "CloudProfile":
-		return specOf(a.object)
-	case "NamespacedCloudProfile":
-		spec := specOf(a.object)
-		if parent := a.written("CloudProfile", "", a.object.Text("spec", "parent", "name")); parent != nil {
-			spec = joined(spec, specOf(parent))
-		}
-		return spec
-	}
-	kind, name := a.profileName()
-	namespace := a.object.Text("metadata", "namespace")
-	profile := a.written(kind, namespace, name)
-	if profile == nil {
-		return &v1beta1.CloudProfileSpec{}
-	}
-	spec := specOf(profile)
-	if kind == "NamespacedCloudProfile" {
-		if parent := a.written("CloudProfile", "", profile.Text("spec", "parent", "name")); parent != nil {
-			spec = joined(spec, specOf(parent))
+	spec := &v1beta1.CloudProfileSpec{}
+	for i, object := range a.profileObjects() {
+		if i == 0 {
+			spec = specOf(object.node)
+		} else {
+			spec = joined(spec, specOf(object.node))
 		}
 	}
 	return spec
@@ -127,13 +113,7 @@ func (a *asked) profileName() (kind, name string) {
 	return kind, name
 }
 
-// written returns the object of a kind and a name in the outline of its file, as the editor has it; nil if there is none.
-func (a *asked) written(kind, namespace, name string) *text.Node {
-	_, object := a.place(kind, namespace, name)
-	return object
-}
-
-// place also returns the document that it is in, or what stands for it.
+// place returns the object of a kind and a name in the outline of its file, as the editor has it, with that; nil if there is none.
 func (a *asked) place(kind, namespace, name string) (*placed, *text.Node) {
 	file := ""
 	switch {

@@ -7,6 +7,7 @@ package workspace
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -37,8 +38,8 @@ func (l *landscape) publish(ctx context.Context, r *Result, docs map[string]*Doc
 		}
 	}
 	now := map[string]string{}
-	for name, diagnostics := range byFile {
-		p := protocol.PublishParams{URI: URIOf(name, docs), Diagnostics: diagnostics}
+	for _, name := range slices.Sorted(maps.Keys(byFile)) {
+		p := protocol.PublishParams{URI: URIOf(name, docs), Diagnostics: byFile[name]}
 		if doc := docs[name]; doc != nil {
 			p.Version = doc.version
 		}
@@ -52,7 +53,7 @@ func (l *landscape) publish(ctx context.Context, r *Result, docs map[string]*Doc
 			l.say(ctx, p)
 		}
 	}
-	for uri := range l.published {
+	for _, uri := range slices.Sorted(maps.Keys(l.published)) {
 		if _, still := now[uri]; !still {
 			l.say(ctx, protocol.PublishParams{URI: uri, Diagnostics: []protocol.Diagnostic{}})
 		}
@@ -73,7 +74,7 @@ func (l *landscape) retract(ctx context.Context, byPlace map[place]map[string]*D
 			open[doc.URI] = true
 		}
 	}
-	for uri := range l.published {
+	for _, uri := range slices.Sorted(maps.Keys(l.published)) {
 		if !open[uri] {
 			l.say(ctx, protocol.PublishParams{URI: uri, Diagnostics: []protocol.Diagnostic{}})
 		}

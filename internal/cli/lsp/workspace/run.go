@@ -121,12 +121,7 @@ func (c *checking) profiles() bool {
 			return false
 		}
 		if c.keep(s.Manifest) {
-			c.same[s.Manifest] = true
-			if old := c.last.Given.Profiles.ByName[s.Name]; old != nil {
-				c.last.Mutex.Lock()
-				s.Compiled = old.Compiled
-				c.last.Mutex.Unlock()
-			}
+			keepCompiled(c, s, &c.last.Given.Profiles)
 			continue
 		}
 		c.anew(s.Manifest, func() { checks.Profile(g, s) })
@@ -140,12 +135,7 @@ func (c *checking) profiles() bool {
 			parent = g.ParentOf(s)
 		}
 		if (parent == nil || c.same[parent.Manifest]) && c.keep(s.Manifest) {
-			c.same[s.Manifest] = true
-			if old := c.last.Given.Namespaced.ByName[s.Name]; old != nil {
-				c.last.Mutex.Lock()
-				s.Compiled = old.Compiled
-				c.last.Mutex.Unlock()
-			}
+			keepCompiled(c, s, &c.last.Given.Namespaced)
 			continue
 		}
 		c.anew(s.Manifest, func() { checks.Namespaced(g, s) })
@@ -153,7 +143,17 @@ func (c *checking) profiles() bool {
 	return true
 }
 
-// shoots checks Shoots, as profiles does.
+// keepCompiled takes over what a profile was compiled to, which is what it was.
+func keepCompiled[T any](c *checking, s *input.Source[T], last *input.Objects[T]) {
+	c.same[s.Manifest] = true
+	if old := last.ByName[s.Name]; old != nil && old.Manifest == s.Manifest {
+		c.last.Mutex.Lock()
+		defer c.last.Mutex.Unlock()
+		s.Compiled = old.Compiled
+	}
+}
+
+// shoots checks Shoots. It returns false if the context ends before that.
 func (c *checking) shoots() bool {
 	for _, s := range c.Given.Shoots.All {
 		if c.ctx.Err() != nil {

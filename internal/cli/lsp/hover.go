@@ -19,6 +19,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/lsp/protocol"
 	"github.com/capkit/capkit/internal/cli/lsp/text"
+	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/finding"
@@ -115,40 +116,38 @@ func (a *asked) capabilityText(name string) string {
 	for i, d := range a.spec().MachineCapabilities {
 		if d.Name == name {
 			lines = append(lines, fmt.Sprintf("Capability **%s** of this profile, number %d in importance. Its values, the preferred ones first: %s.",
-				code(name), i+1, codes(d.Values)))
+				report.Code(name), i+1, codes(d.Values)))
 		}
 	}
 	reserved := capability.Reserved()
 	canonical := name
 	if texts.OfFirst(name) {
 		canonical = texts.Canonical(name)
-		lines = append(lines, fmt.Sprintf("The name is that of the first text of GEP-0054; the second has %s.", code(canonical)))
+		lines = append(lines, fmt.Sprintf("The name is that of the first text of GEP-0054; the second has %s.", report.Code(canonical)))
 	}
 	if i := slices.IndexFunc(reserved, func(d capability.Definition) bool { return d.Name == canonical }); i >= 0 {
 		d := reserved[i]
-		line := fmt.Sprintf("%s is one of Gardener's own capabilities. Its values, the preferred ones first: %s.", code(d.Name), codes(d.Values))
+		line := fmt.Sprintf("%s is one of Gardener's own capabilities. Its values, the preferred ones first: %s.", report.Code(d.Name), codes(d.Values))
 		switch {
 		case d.MachineTypesOnly:
 			line += " It is asked of the machine type alone."
 		case d.Undeclared != "":
-			line += fmt.Sprintf(" An image that does not declare it has %s.", code(d.Undeclared))
+			line += fmt.Sprintf(" An image that does not declare it has %s.", report.Code(d.Undeclared))
 		default:
 			line += " An image that does not declare it fits no worker pool that asks for it."
 		}
 		lines = append(lines, line)
 	}
 	if len(lines) == 0 {
-		return fmt.Sprintf("Capability %s is not among the `machineCapabilities` of this profile.", code(name))
+		return fmt.Sprintf("Capability %s is not among the `machineCapabilities` of this profile.", report.Code(name))
 	}
 	return strings.Join(lines, "\n\n")
 }
 
-func code(s string) string { return "`" + strings.ReplaceAll(words.Printable(s), "`", "'") + "`" }
-
 func codes(all []string) string {
 	quoted := make([]string, 0, len(all))
 	for _, s := range all {
-		quoted = append(quoted, code(s))
+		quoted = append(quoted, report.Code(s))
 	}
 	return words.And(quoted)
 }
@@ -227,11 +226,11 @@ func tell(title, on string, all []outcome, regions int) string {
 	for _, o := range all {
 		switch {
 		case len(o.where) == 0:
-			not = append(not, "- "+code(o.what)+": "+words.Printable(o.whyNot))
+			not = append(not, "- "+report.Code(o.what)+": "+words.Printable(o.whyNot))
 		case len(o.where) < regions:
-			boots = append(boots, "- "+code(o.what)+" in "+words.Few(o.where))
+			boots = append(boots, "- "+report.Code(o.what)+" in "+words.Few(o.where))
 		default:
-			boots = append(boots, "- "+code(o.what))
+			boots = append(boots, "- "+report.Code(o.what))
 		}
 	}
 	return title + part("\n\nBoots"+on+":", boots) + part("\n\nDoes not boot"+on+":", not)
@@ -268,7 +267,7 @@ func outcomeOf(m *resolve.Matrix[any], of resolve.Combination, what string, flav
 
 // typeText says which image versions boot on a machine type.
 func (a *asked) typeText(name string) string {
-	return a.outcomes("Machine type **"+code(name)+"**", "", func(m *resolve.Matrix[any], add func(resolve.Combination, string, int)) {
+	return a.outcomes("Machine type **"+report.Code(name)+"**", "", func(m *resolve.Matrix[any], add func(resolve.Combination, string, int)) {
 		for _, v := range m.Versions() {
 			add(resolve.Combination{Image: v.Image, Version: v.Version, MachineType: name}, v.Image+"@"+v.Version, anyFlavor)
 		}
@@ -277,7 +276,7 @@ func (a *asked) typeText(name string) string {
 
 // versionText says on which machine types an image version boots.
 func (a *asked) versionText(image, version string) string {
-	return a.outcomes("Image **"+code(image+"@"+version)+"**", " on", func(m *resolve.Matrix[any], add func(resolve.Combination, string, int)) {
+	return a.outcomes("Image **"+report.Code(image+"@"+version)+"**", " on", func(m *resolve.Matrix[any], add func(resolve.Combination, string, int)) {
 		for _, name := range m.MachineTypes() {
 			add(resolve.Combination{Image: image, Version: version, MachineType: name}, name, anyFlavor)
 		}
@@ -324,7 +323,7 @@ func (a *asked) flavorText() string {
 	version := flavor.Up(2)
 	image, name := version.Up(2).Text("name"), version.Text("version")
 	declared := capabilitiesOf(flavor)
-	return a.outcomes("Flavor of **"+code(image+"@"+name)+"**", " on", func(m *resolve.Matrix[any], add func(resolve.Combination, string, int)) {
+	return a.outcomes("Flavor of **"+report.Code(image+"@"+name)+"**", " on", func(m *resolve.Matrix[any], add func(resolve.Combination, string, int)) {
 		for _, machineType := range m.MachineTypes() {
 			of := resolve.Combination{Image: image, Version: name, MachineType: machineType}
 			for i, f := range m.Flavors(of) {

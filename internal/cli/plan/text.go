@@ -195,60 +195,6 @@ func title(p *changes.Planned, name, other string) string {
 	return p.Kind + " " + name + other
 }
 
-// markdown writes the answer for a merge request: what breaks in the open, the rest to be unfolded.
-func markdown(p *changes.Planned, w io.Writer) {
-	fmt.Fprintf(w, "### %s\n", title(p, code(p.Profile), code(p.ComparedWith)))
-	if p.WithoutUsers {
-		fmt.Fprintf(w, "\n%s\n", withoutUsers)
-	}
-	if len(p.Changes)+len(others(p)) == 0 {
-		fmt.Fprintln(w, "\nNothing changes.")
-	}
-	if len(p.Changes) > 0 {
-		fmt.Fprint(w, "\n| | changes | |\n|---|---:|---|\n")
-	}
-	sections := sections(p)
-	for _, s := range sections {
-		fmt.Fprintf(w, "| %s | %d | %s |\n", s.kind, s.count, meaning(p, s.kind))
-	}
-	for _, s := range sections {
-		before, after := fmt.Sprintf("\n**%s** (%d)\n\n", s.kind, s.count), ""
-		if !s.breaks {
-			before, after = fmt.Sprintf("\n<details><summary>%s (%d)</summary>\n\n", s.kind, s.count), "\n</details>\n"
-		}
-		fmt.Fprint(w, before)
-		for _, i := range s.items {
-			fmt.Fprintf(w, "- %s\n", escaped(joined(i.text, i.pools)))
-			for _, message := range i.messages {
-				fmt.Fprintf(w, "  <br>%s\n", escaped(message))
-			}
-		}
-		fmt.Fprint(w, after)
-	}
-	for _, o := range others(p) {
-		fmt.Fprintf(w, "\n%s\n", escaped(o.first))
-		if len(o.rest) == 0 {
-			continue
-		}
-		fmt.Fprint(w, "\n<details><summary>fields</summary>\n\n")
-		for _, path := range o.rest {
-			fmt.Fprintf(w, "- %s\n", escaped(path))
-		}
-		fmt.Fprint(w, "\n</details>\n")
-	}
-}
-
-// escaped returns text in which nothing is markup.
-func escaped(text string) string { return markup.Replace(words.Printable(text)) }
-
-var markup = strings.NewReplacer(
-	"\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "&lt;", ">", "&gt;", "|", "\\|", "&", "&amp;",
-)
-
-func code(name string) string {
-	return "`" + strings.ReplaceAll(words.Printable(name), "`", "'") + "`"
-}
-
 // group is changes that differ in machine types and regions only.
 type group struct {
 	changes.Change

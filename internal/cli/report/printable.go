@@ -189,3 +189,6 @@ func inYAML(r rune) string {
 func EscapedJSON(document []byte) []byte {
 	return []byte(escaped(string(document), inJSON))
 }
+
+// Code returns text as code in Markdown.
+func Code(text string) string { return "`" + strings.ReplaceAll(words.Printable(text), "`", "'") + "`" }

@@ -14,7 +14,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 version=${1-} next=${2-}
 registry=${REGISTRY:-registry.example.com/capkit}
 if (($# != 2)); then
-  echo "usage: hack/release.sh VERSION NEXT, as in hack/release.sh 1.2.3 1.3.0-dev" >&2
+  echo "usage: make release RELEASE=1.2.3 NEXT=1.3.0-dev, or hack/release.sh 1.2.3 1.3.0-dev" >&2
   exit 1
 fi
 if [[ -n ${SOURCE_DATE_EPOCH-} ]]; then
@@ -29,7 +29,7 @@ rm -rf bin/dist bin/images bin/charts bin/release
 echo "=== check, and write version $version"
 go build -o bin/release-tool ./hack/release
 start=$(git rev-parse HEAD)
-bin/release-tool prepare -version "$version" -date "$date"
+bin/release-tool prepare -version "$version" -next "$next" -date "$date"
 # Until the end, a failure brings back what was.
 trap 'git reset --quiet --hard "$start"; echo "nothing is released: the work tree is at $start again" >&2' EXIT
 go run ./hack/charts -generate

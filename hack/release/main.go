@@ -5,7 +5,8 @@
 // Command release does the steps of a release that change files or write them; hack/release.sh calls it, and docs/releasing.md says what
 // it is for. Run it from the root of the repository:
 //
-//	release prepare -version 1.2.3 -date 2026-12-01   checks, then writes CHANGELOG, VERSION and the go.mod files
+//	release prepare -version 1.2.3 -next 1.3.0-dev -date 2026-12-01
+//	                                                  checks, then writes CHANGELOG, VERSION and the go.mod files
 //	release sums -version 1.2.3                       writes the sums of the modules of HEAD into cmd/go.sum
 //	release pack -version 1.2.3 -registry R           collects what make dist, images and charts have made
 //	release next -version 1.3.0-dev                   begins the next version
@@ -36,16 +37,17 @@ func main() {
 }
 
 // options are what the steps are told.
-type options struct{ version, date, registry, folder string }
+type options struct{ version, next, date, registry, folder string }
 
 func run(ctx context.Context, args []string) error {
 	steps := map[string]func(context.Context, options) error{"prepare": prepare, "sums": sums, "pack": pack, "next": next}
 	if len(args) == 0 || steps[args[0]] == nil {
-		return errors.New("usage: release prepare|sums|pack|next -version VERSION [-date DATE] [-registry REGISTRY] [-o FOLDER]")
+		return errors.New("usage: release prepare|sums|pack|next -version VERSION [-next VERSION] [-date DATE] [-registry REGISTRY] [-o FOLDER]")
 	}
 	flags := flag.NewFlagSet("release "+args[0], flag.ExitOnError)
 	var o options
 	flags.StringVar(&o.version, "version", "", "the version, without v")
+	flags.StringVar(&o.next, "next", "", "the version after it, which is begun at the end")
 	flags.StringVar(&o.date, "date", "", "the date of the release, as YYYY-MM-DD")
 	flags.StringVar(&o.registry, "registry", "", "where images and charts are going to be")
 	flags.StringVar(&o.folder, "o", "bin/release", "folder of what is published")

@@ -84,10 +84,17 @@ func mistakes(ctx context.Context, o options) (faults []error, err error) {
 	if changed != "" {
 		fault("the work tree has changes, and a release is of a commit:\n%s", changed)
 	}
+	following, unusable := nextVersion(o.next)
+	if unusable != nil {
+		faults = append(faults, unusable)
+	}
 	version, wrong := semver.StrictNewVersion(o.version)
 	if wrong != nil || version.Metadata() != "" {
 		fault("version %q: write it as 1.2.3 or 1.2.3-rc.1", o.version)
 		return faults, nil //nolint:nilerr // it is a fault
+	}
+	if following != nil && !following.GreaterThan(version) {
+		fault("the next version, %s, is not newer than %s", following, version)
 	}
 	if version.Major() > 1 {
 		fault("version %s: from 2 on, the paths of all modules end in /v%d", version, version.Major())
@@ -111,11 +118,20 @@ func mistakes(ctx context.Context, o options) (faults []error, err error) {
 	return faults, nil
 }
 
+// nextVersion reads the version that is begun after a release.
+func nextVersion(text string) (*semver.Version, error) {
+	version, err := semver.StrictNewVersion(text)
+	if err != nil || version.Prerelease() != "dev" || version.Metadata() != "" {
+		return nil, fmt.Errorf("the next version, %q: write it as 1.3.0-dev", text)
+	}
+	return version, nil
+}
+
 // next begins the next version: the commit after that of a release.
 func next(ctx context.Context, o options) error {
 	var faults []error
-	if version, err := semver.StrictNewVersion(o.version); err != nil || version.Prerelease() != "dev" {
-		faults = append(faults, fmt.Errorf("the next version, %q: write it as 1.3.0-dev", o.version))
+	if _, err := nextVersion(o.version); err != nil {
+		faults = append(faults, err)
 	}
 	all, err := modules(ctx)
 	if err != nil {

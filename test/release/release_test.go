@@ -250,12 +250,13 @@ func TestMistakes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	output, err := run(clone, nil, "hack/release.sh", "0.0.1", "0.0.2-dev")
+	output, err := run(clone, nil, "hack/release.sh", "0.0.1", "0.0.1-dev")
 	if err == nil {
 		t.Error("it is released")
 	}
 	for _, want := range []string{
 		"the work tree has changes, and a release is of a commit:\n", "?? stray\n", "version 0.0.1 is older than that in VERSION, 2.0.0-dev",
+		"the next version, 0.0.1-dev, is not newer than 0.0.1",
 		"pkg/cli/go.mod: it replaces example.com/unused, which those who require it do not get", "CHANGELOG.md: nothing is unreleased: say what is new",
 	} {
 		if !strings.Contains(output, want) {
@@ -265,7 +266,7 @@ func TestMistakes(t *testing.T) {
 	if commit := in(t, clone, "git", "rev-parse", "HEAD"); commit != in(t, released[1], "git", "rev-parse", "HEAD") || read(t, clone, "stray") != "x" {
 		t.Error("something has changed")
 	}
-	if output, err := run(clone, nil, "hack/release.sh", "0.0.1"); err == nil || !strings.HasPrefix(output, "usage: hack/release.sh VERSION NEXT") {
+	if output, err := run(clone, nil, "hack/release.sh", "0.0.1"); err == nil || !strings.HasPrefix(output, "usage: make release RELEASE=1.2.3 NEXT=1.3.0-dev") {
 		t.Errorf("%v: %s", err, output)
 	}
 }

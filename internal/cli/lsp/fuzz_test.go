@@ -20,6 +20,7 @@ func FuzzMessages(f *testing.F) {
 		`{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"untitled:a"},"contentChanges":[` +
 			`{"range":{"start":{"line":9},"end":{"line":0}},"text":"x"}]}}`,
 		`{"jsonrpc":"2.0","method":"workspace/didChangeWorkspaceFolders","params":{"event":{"added":[{"uri":"untitled:"}]}}}`, `[]`, `{`, `null`,
+		`{"method":"exit"}`, `[{"jsonrpc":2,"method":"initialized"},{"jsonrpc":"2.0","id":7,"method":"shutdown"}]`,
 	} {
 		f.Add(seed)
 	}

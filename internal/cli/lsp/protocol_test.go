@@ -115,11 +115,15 @@ func TestWhatIsNoMessage(t *testing.T) {
 		last   string
 		status int
 	}{
-		"no JSON":           {frame("{"), `"code":-32700`, "", 1},
-		"an empty batch":    {frame("[]"), `"code":-32600`, "", 1},
-		"no request":        {frame("5"), `"code":-3`, "", 1},
-		"no version":        {frame(`{"id":4,"method":"shutdown"}`), `"code":-32600`, "", 1},
-		"no method":         {frame(`{"jsonrpc":"2.0","id":4}`), `"code":-32600`, "", 1},
+		"no JSON":        {frame("{"), `"code":-32700`, "", 1},
+		"an empty batch": {frame("[]"), `"code":-32600`, "", 1},
+		"no request":     {frame("5"), `"code":-3`, "", 1},
+		"no version":     {frame(`{"id":4,"method":"shutdown"}`), `"code":-32600`, "", 1},
+		"no method":      {frame(`{"jsonrpc":"2.0","id":4}`), `"code":-32600`, "", 1},
+		"faulty, at the end": {
+			frame(`{"method":"exit"}`), `invalid version marker`,
+			strings.Repeat(frame(`{"method":"exit"}`)+frame("["+hello+`,{"jsonrpc":"2.0","method":"no/such","id":{}}]`), 50), 1,
+		},
 		"other contents":    {"Content-Type: application/vscode-jsonrpc; charset=utf8\r\n" + frame(hello), `"capkit"`, "", 1},
 		"a batch":           {frame("[" + hello + "]"), `"capkit"`, "", 1},
 		"no length":         {frame(hello), `"capkit"`, "Content-Type: x\r\n\r\n{}", 2},

@@ -214,6 +214,9 @@ func (s *server) Assign(_ context.Context, method string) jrpc2.Handler {
 				s.failed(method, recovered)
 				answer, err = nil, jrpc2.Errorf(jrpc2.InternalError, "a mistake in capkit: the log has more")
 			}
+			if r.IsNotification() { // which has no answer, and package jrpc2 would send some errors
+				err = nil
+			}
 		}()
 		switch {
 		case method == "initialize" || method == "exit":

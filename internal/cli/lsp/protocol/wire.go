@@ -6,11 +6,14 @@ package protocol
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/textproto"
+	"slices"
 	"strconv"
 
+	"github.com/creachadair/jrpc2"
 	"github.com/creachadair/jrpc2/channel"
 )
 
@@ -46,7 +49,36 @@ func (w wire) Recv() ([]byte, error) {
 	if _, err := io.ReadFull(w.in.R, message); err != nil {
 		return nil, io.ErrUnexpectedEOF
 	}
-	return message, nil
+	return refusable(message), nil
+}
+
+// refusable returns a message that package jrpc2 can refuse at any time. When a connection ends, that package still handles the notifications
+// that wait, and where one of them is faulty it writes the refusal to a channel that is nil, which ends the program. Without its method a
+// message is no notification: the same refusal is its answer, and nothing of it is left at the end.
+func refusable(message []byte) []byte {
+	requests, err := jrpc2.ParseRequests(message)
+	faulty := func(r *jrpc2.ParsedRequest) bool { return r.Error != nil && r.ID == "" && r.Method != "" }
+	if err != nil || !slices.ContainsFunc(requests, faulty) {
+		return message
+	}
+	// What ParseRequests has taken apart is JSON, and a faulty request is an object.
+	parts := []json.RawMessage{message}
+	if requests[0].Batch {
+		_ = json.Unmarshal(message, &parts)
+	}
+	for i, request := range requests {
+		if faulty(request) {
+			var members map[string]json.RawMessage
+			_ = json.Unmarshal(parts[i], &members)
+			delete(members, "method")
+			parts[i], _ = json.Marshal(members)
+		}
+	}
+	if !requests[0].Batch {
+		return parts[0]
+	}
+	message, _ = json.Marshal(parts)
+	return message
 }
 
 // writer is standard output, which nobody closes.

@@ -103,16 +103,29 @@ func (t *Text) Offset(p Position, encoding Encoding) int {
 	return end
 }
 
-// Position returns the position of an offset, which may be outside of the text: then it is that of its nearest end.
+// Position returns the position of an offset. One within a character or within the end of a line is at its beginning, and one outside of
+// the text at the nearest end.
 func (t *Text) Position(offset int, encoding Encoding) Position {
-	offset = max(0, min(offset, len(t.string)))
-	line := sort.SearchInts(t.lines, offset+1) - 1
-	start, _ := t.span(t.lines, line)
+	line, before := t.before(t.lines, offset)
 	units := 0
-	for i, r := range t.string[start:max(start, offset)] {
-		units += width(r, t.string[start+i:], encoding)
+	for i, r := range before {
+		units += width(r, before[i:], encoding)
 	}
 	return Position{line, units}
+}
+
+// before returns the line of an offset among some lines, from 0, and the whole characters of the line that are before the offset.
+func (t *Text) before(lines []int, offset int) (line int, characters string) {
+	line = max(0, sort.SearchInts(lines, offset+1)-1)
+	start, end := t.span(lines, line)
+	characters = t.string[start:end]
+	for i := range characters {
+		_, size := utf8.DecodeRuneInString(characters[i:])
+		if start+i+size > offset {
+			return line, characters[:i]
+		}
+	}
+	return line, characters
 }
 
 // width is how many units a character takes, which a text begins with. Bytes that are no UTF-8 are one each.
@@ -141,12 +154,11 @@ func (t *Text) Placed(line, column int) int {
 	return end
 }
 
-// Place returns the line and the character that an offset has as package manifest counts them, both from 1.
+// Place returns the line and the character of an offset as package manifest counts them, both from 1. Offsets are taken as by
+// [Text.Position].
 func (t *Text) Place(offset int) (line, column int) {
-	offset = max(0, min(offset, len(t.string)))
-	line = sort.SearchInts(t.breaks, offset+1)
-	start, _ := t.span(t.breaks, line-1)
-	return line, utf8.RuneCountInString(t.string[start:max(start, offset)]) + 1
+	line, before := t.before(t.breaks, offset)
+	return line + 1, utf8.RuneCountInString(before) + 1
 }
 
 // Line returns where the line of an offset begins and ends for editors, its end not included.

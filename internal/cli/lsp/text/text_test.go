@@ -140,6 +140,8 @@ func TestDeepBrackets(t *testing.T) {
 func FuzzAt(f *testing.F) {
 	for _, seed := range []string{"a: {b: [c, d]}\n- e: 'f' # g\n", "\ufeff{\"a\": \"𝄞\"}\r\n", "a: |\n  b\n---\n\tc: [\n", "- - a:\n - b"} {
 		f.Add(seed, 3)
+		f.Add(seed, 12) // within a character of the second one, and within the end of its line
+		f.Add(seed, 17)
 	}
 	f.Fuzz(func(t *testing.T, s string, at int) {
 		x := text.New(s)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/capkit/capkit/cmd/capkit/internal/quiet"
 	"github.com/capkit/capkit/internal/cli/clouds"
 	"github.com/capkit/capkit/pkg/cli"
 )
@@ -18,6 +19,7 @@ import (
 const memory = 350 << 20
 
 func main() {
+	quiet.End()
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memory)
 	}

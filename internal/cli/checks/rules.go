@@ -7,7 +7,6 @@ package checks
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -33,11 +32,15 @@ import (
 // Catalogue returns the [Rules] of the providers that the command knows.
 func Catalogue(c *command.Call) []finding.Rule { return Rules(command.ByType(c.Providers)...) }
 
-// sentenceEnd matches a full stop or a colon behind a sentence.
-var sentenceEnd = regexp.MustCompile(`[.:] |\.$`)
-
-// FirstSentence returns what a text begins with, up to the first full stop or colon, without that.
-func FirstSentence(text string) string { return sentenceEnd.Split(text, 2)[0] }
+// FirstSentence returns what a text begins with, up to the first full stop or colon behind a word, without that.
+func FirstSentence(text string) string {
+	for i := range text {
+		if rest := text[i:]; rest == "." || strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ": ") {
+			return text[:i]
+		}
+	}
+	return text
+}
 
 // Completions returns rules as a shell completes them, each with what it means, but for those that are left out.
 func Completions(rules []finding.Rule, leftOut func(finding.Rule) bool) (completions []string) {

@@ -9,7 +9,7 @@
 // The counters are those of go build -cover. Program measure is compiled with them, and does the work.
 package growth
 
-// Sizes are how many elements or members are added: more than any budget for what is said of the first ones, each twice the other.
+// Sizes are how many elements or members are added: more than any budget for what is said of the first ones, each twice the one before.
 var Sizes = [3]int{40, 80, 160}
 
 // Row is what the program measure has found out about one object that grows in one way.

@@ -143,7 +143,7 @@ func pool(name, machineType, version string, changes ...func(*extensionsv1alpha1
 }
 
 // patience is how long a test waits for what comes: long enough for a machine that is busy.
-const patience = 3 * time.Minute
+const patience = 10 * time.Minute
 
 // period is the time between two looks, of which there are many at the same time.
 const period = 300 * time.Millisecond

@@ -261,9 +261,6 @@ func (e *editor) keys(all string, modifiers ...chromedp.Modifier) {
 	}
 }
 
-// again is a key that is hit more than once.
-func again(key string, times int) string { return strings.Repeat(key, times) }
-
 const (
 	// marks is what is underlined in the text, and gutter how often there is a mark beside it.
 	marks  = `[...document.querySelectorAll('.cm-lintRange')].map((e) => e.textContent).join('')`
@@ -325,16 +322,16 @@ func TestEditorBeyondTheBasicPlane(t *testing.T) {
 	becomes(e.page, marks, "name: asai")
 	e.mouse("asai}", len("asai"), click)
 	e.agrees()
-	e.keys(again(kb.Backspace, 2) + "ia")
+	e.keys(strings.Repeat(kb.Backspace, 2) + "ia")
 	becomes(e.page, gutter, 0)
 	e.mouse("} #", 0, click)
-	e.keys(again(kb.Backspace, len("asia")))
+	e.keys(strings.Repeat(kb.Backspace, len("asia")))
 	e.run(command(input.InsertText, input.InsertTextParams{Text: "𝄞"})) // as an input method does
 	e.keys("x")
 	becomes(e.page, "("+marks+`).endsWith("name: 𝄞x")`, true) // that asia has no image is marked before
 	e.agrees()
-	e.keys(again(kb.Backspace, 2) + "asia")
-	e.keys(kb.End + again(kb.Backspace, len("𝄞 asai")-3) + "\U0001d11e")
+	e.keys(strings.Repeat(kb.Backspace, 2) + "asia")
+	e.keys(kb.End + strings.Repeat(kb.Backspace, len("𝄞 asai")-3) + "\U0001d11e")
 	becomes(e.page, gutter, 0)
 	e.agrees()
 	want(e.page, `written().includes(`+quoted("- "+id+"asia} # ")+`)`, true)
@@ -393,7 +390,7 @@ func TestEditorCompletion(t *testing.T) {
 			e := edit(t, tc.file, text, "example/cloudprofile.yaml")
 			becomes(e.page, gutter, 0)
 			e.mouse(tc.at, len(tc.at), click)
-			e.keys(again(kb.Backspace, len(tc.value)) + tc.typed)
+			e.keys(strings.Repeat(kb.Backspace, len(tc.value)) + tc.typed)
 			becomes(e.page, choices, tc.proposed)
 			e.keys(tc.chosen + kb.Enter)
 			becomes(e.page, `written()`, strings.Replace(text, tc.at, strings.TrimSuffix(tc.at, tc.value)+tc.written, 1))

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/capkit/capkit/test/debian"
@@ -58,7 +59,7 @@ func Install(ctx context.Context, from, name string, say func(string)) (*Install
 		}
 	}
 	say("npm installs " + name)
-	args := append(npm[1:len(npm):len(npm)], "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", in.Folder)
+	args := slices.Concat(npm[1:], []string{"ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", in.Folder})
 	if err := debian.Run(ctx, in.Environment, npm[0], args...); err != nil {
 		return nil, err
 	}

@@ -168,7 +168,7 @@ test-race: ## Run the tests of the packages that decide under the race detector
 
 # The tests are a module of their own, and run on capkit and on Chromium, which is downloaded once if it is not installed.
 .PHONY: test-browser
-test-browser: ## Run the tests of the page of capkit report in Chromium, which is downloaded into the cache: on Debian
+test-browser: ## Run the tests of the page of capkit report, and of capkit lsp in CodeMirror, in Chromium, which is downloaded into the cache: on Debian
 	cd test/browser && go vet . && go test -vet=off -ldflags=-w -count 1 -timeout 30m .
 
 .PHONY: test-editor

@@ -1,13 +1,17 @@
 module github.com/capkit/capkit/test/browser
 
-go 1.26.0
+go 1.26.5
 
 require (
+	github.com/capkit/capkit/test v0.0.0-00010101000000-000000000000
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.22.1
 )
 
-require github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
+require (
+	github.com/go-json-experiment/json v1.27.2 // indirect
+	golang.org/x/sync v0.24.0 // indirect
+)
 
 replace (
 	github.com/capkit/capkit => ../..

@@ -94,14 +94,22 @@ func in(folder, program string, args ...string) (string, error) {
 	return stdout.String(), nil
 }
 
-// printed runs capkit, with files below the root. Status 1, that something is wrong with them, is fine.
+// printed runs capkit, with files below the root. Status 1 is fine.
 func printed(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := inRoot(capkit, args...)
-	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
+	if err := unexpected(err); err != nil {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// unexpected returns an error of capkit unless it is status 1, that something is wrong with the files.
+func unexpected(err error) error {
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
+		return nil
+	}
+	return err
 }
 
 // report writes the report of files, and returns where it is.
@@ -124,9 +132,15 @@ type page struct {
 	requests, complaints []string
 }
 
-// open opens a report in a tab of its own, at what the address has behind the #. When the test ends, it fails if the page has
-// asked for anything besides itself, or the browser complains about it.
+// open opens a report in a tab of its own, at what the address has behind the #.
 func open(t *testing.T, path, hash string, before ...action) *page {
+	t.Helper()
+	return visit(t, (&url.URL{Scheme: "file", Path: path}).String(), hash, before...)
+}
+
+// visit opens a page in a tab of its own. When the test ends, it fails if the page has asked for anything besides itself, which of a site
+// is all of it, or the browser complains about it.
+func visit(t *testing.T, address, hash string, before ...action) *page {
 	t.Helper()
 	tab, closeTab := chromedp.NewContext(chromium)
 	t.Cleanup(closeTab)
@@ -139,15 +153,16 @@ func open(t *testing.T, path, hash string, before ...action) *page {
 	if err := chromedp.Listen(limited, p.note); err != nil {
 		t.Fatal(err)
 	}
-	address := url.URL{Scheme: "file", Path: path}
 	p.run(command(network.Enable, network.EnableParams{}), command(log.Enable, cdp.Empty{}))
 	p.run(before...)
-	p.run(chromedp.Navigate(address.String()+hash), chromedp.WaitReady(chromedp.CSS("html[data-drawn=yes], #notes [role=alert]")))
+	p.run(chromedp.Navigate(address+hash), chromedp.WaitReady(chromedp.CSS("html[data-drawn=yes], #notes [role=alert]")))
 	t.Cleanup(func() {
 		p.mutex.Lock()
 		defer p.mutex.Unlock()
 		for _, request := range p.requests {
-			if own, _, _ := strings.Cut(request, "#"); own != address.String() && !strings.HasPrefix(request, "data:") {
+			own, _, _ := strings.Cut(request, "#")
+			inside := strings.HasSuffix(address, "/") && strings.HasPrefix(own, address)
+			if own != address && !inside && !strings.HasPrefix(request, "data:") {
 				t.Errorf("the page asks for %s", request)
 			}
 		}
@@ -169,6 +184,14 @@ func (p *page) note(event any) {
 		p.requests = append(p.requests, e.Request.URL)
 	case *log.EventEntryAdded:
 		p.complaints = append(p.complaints, e.Entry.Text)
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
+			var said []string
+			for _, a := range e.Args {
+				said = append(said, string(a.Value)+a.Description)
+			}
+			p.complaints = append(p.complaints, strings.Join(said, " "))
+		}
 	case *runtime.EventExceptionThrown:
 		p.complaints = append(p.complaints, e.ExceptionDetails.Text)
 	}

@@ -46,6 +46,39 @@ func Extract(ctx context.Context, packages []string, root string, say func(strin
 	return extract(ctx, archives, root)
 }
 
+// Cached returns the folder of the user's cache that has packages under a name. They are downloaded and extracted if it is not there.
+func Cached(ctx context.Context, name string, packages []string, say func(string)) (root string, err error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	cache = filepath.Join(cache, "capkit")
+	root = filepath.Join(cache, name)
+	if _, err := os.Stat(root); err == nil {
+		return root, nil
+	}
+	if err := Suitable(); err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return "", err
+	}
+	building, err := os.MkdirTemp(cache, name+"-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(building) }()
+	if err := Extract(ctx, packages, building, say); err != nil {
+		return "", err
+	}
+	if err := os.Rename(building, root); err != nil {
+		if _, other := os.Stat(root); other != nil { // somebody else may have been faster
+			return "", err
+		}
+	}
+	return root, nil
+}
+
 // Libraries returns the folders below root that the packages have shared libraries in, as LD_LIBRARY_PATH has them.
 func Libraries(root string) string {
 	machine := map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[runtime.GOARCH]

@@ -53,32 +53,9 @@ var update = flag.Bool("update", false, "write the frames of the picture")
 // neovim returns the program and what it needs in its environment: of Debian's packages in the cache.
 func neovim(ctx context.Context, t *testing.T) (program string, environment []string) {
 	t.Helper()
-	if err := debian.Suitable(); err != nil {
-		t.Fatal(err)
-	}
-	cache, err := os.UserCacheDir()
+	root, err := debian.Cached(ctx, "neovim", []string{"neovim"}, func(what string) { t.Log(what) })
 	if err != nil {
 		t.Fatal(err)
-	}
-	cache = filepath.Join(cache, "capkit")
-	root := filepath.Join(cache, "neovim")
-	if _, err := os.Stat(root); err != nil {
-		if err := os.MkdirAll(cache, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		building, err := os.MkdirTemp(cache, "neovim-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = os.RemoveAll(building) }()
-		if err := debian.Extract(ctx, []string{"neovim"}, building, func(what string) { t.Log(what) }); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(building, root); err != nil {
-			if _, other := os.Stat(root); other != nil { // somebody else may have been faster
-				t.Fatal(err)
-			}
-		}
 	}
 	return filepath.Join(root, "usr/bin/nvim"), []string{
 		"LD_LIBRARY_PATH=" + debian.Libraries(root), "VIMRUNTIME=" + filepath.Join(root, "usr/share/nvim/runtime"),

@@ -17,7 +17,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +26,7 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/clouds"
 	"github.com/capkit/capkit/internal/cli/schema"
-	"github.com/capkit/capkit/test/debian"
+	"github.com/capkit/capkit/test/npm"
 )
 
 // server is a yaml-language-server, spoken to as an editor does.
@@ -67,87 +66,16 @@ type diagnostic struct {
 	Message string `json:"message"`
 }
 
-// installed returns the folder of the server, which npm fetches into the cache if it is not there, and the program that runs it. What is
-// fetched is what package-lock.json names, by its hash.
-func installed(t *testing.T) (node string, environment []string, folder string) {
-	t.Helper()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cache = filepath.Join(cache, "capkit")
-	node, npm, environment := programs(t, filepath.Join(cache, "node"))
-	lock, err := os.ReadFile("editor/package-lock.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder = filepath.Join(cache, "yaml-language-server")
-	// It is written last.
-	if done, err := os.ReadFile(filepath.Join(folder, "installed.json")); err == nil && bytes.Equal(done, lock) {
-		return node, environment, folder
-	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"package.json", "package-lock.json"} {
-		text, err := os.ReadFile(filepath.Join("editor", name))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(folder, name), text, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	cmd := exec.CommandContext(t.Context(), npm[0], append(npm[1:], "ci", "--ignore-scripts", "--no-audit", "--no-fund")...)
-	cmd.Dir, cmd.Env = folder, append(os.Environ(), environment...)
-	if said, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("npm: %v\n%s", err, said)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "installed.json"), lock, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return node, environment, folder
-}
-
-// programs returns node and how npm is called: those of the machine or, if there are none, Debian's, which are extracted into a folder.
-func programs(t *testing.T, root string) (node string, npm, environment []string) {
-	t.Helper()
-	node, noNode := exec.LookPath("node")
-	found, noNPM := exec.LookPath("npm")
-	if noNode == nil && noNPM == nil {
-		return node, []string{found}, nil
-	}
-	if _, err := os.Stat(root); err != nil {
-		if err := debian.Suitable(); err != nil {
-			t.Fatal(err)
-		}
-		fresh := root + ".new"
-		if err := os.RemoveAll(fresh); err != nil {
-			t.Fatal(err)
-		}
-		if err := debian.Extract(t.Context(), []string{"nodejs", "npm"}, fresh, func(what string) { t.Log(what) }); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(fresh, root); err != nil {
-			t.Fatal(err)
-		}
-	}
-	share, usr := filepath.Join(root, "usr", "share"), filepath.Join(root, "usr")
-	machine := map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[runtime.GOARCH]
-	environment = []string{
-		"LD_LIBRARY_PATH=" + debian.Libraries(root),
-		"NODE_PATH=" + strings.Join([]string{filepath.Join(share, "nodejs"), filepath.Join(usr, "lib", "nodejs"), filepath.Join(usr, "lib", machine, "nodejs")}, ":"),
-	}
-	node = filepath.Join(usr, "bin", "node")
-	return node, []string{node, filepath.Join(share, "nodejs", "npm", "bin", "npm-cli.js")}, environment
-}
-
 // start starts a server, which ends with the test.
 func start(t *testing.T) *server {
 	t.Helper()
-	node, environment, folder := installed(t)
-	cmd := exec.CommandContext(t.Context(), node, filepath.Join(folder, "node_modules", "yaml-language-server", "bin", "yaml-language-server"), "--stdio")
-	cmd.Env, cmd.Stderr = append(os.Environ(), environment...), os.Stderr
+	installed, err := npm.Install(t.Context(), "editor", "yaml-language-server", func(what string) { t.Log(what) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(installed.Folder, "node_modules", "yaml-language-server", "bin", "yaml-language-server")
+	cmd := exec.CommandContext(t.Context(), installed.Node, program, "--stdio")
+	cmd.Env, cmd.Stderr = append(os.Environ(), installed.Environment...), os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -289,6 +289,20 @@ func TestHover(t *testing.T) {
 	}
 }
 
+// Names are texts in Markdown, too: an editor that draws HTML must not find any.
+func TestHoverHasNoMarkupOfNames(t *testing.T) {
+	const region, want = "x<img src=x>*a*&lt;![b](c)", `x\<img src=x>\*a\*\&lt;![b]\(c)`
+	profile := strings.ReplaceAll(example(t, "cloudprofile.yaml"), "name: asia\n", "name: '"+region+"'\n")
+	profile = strings.Replace(profile, "          - name: europe\n            id: 1234-amd64-virt\n", "", 1)
+	e := begin(t, map[string]string{})
+	e.open("p.yaml", profile)
+	for word, part := range map[string]string{"medium_4_8": "`gardenlinux@1877.5.0` in ", "medium_4_8_arm": " in region "} {
+		if said := e.hover("p.yaml", of(t, profile, word+"\n", 0)); !strings.Contains(said, part+want) {
+			t.Errorf("%q is not in %s", part+want, said)
+		}
+	}
+}
+
 // A word leads to what it names; a flavor or a version to the other half.
 func TestDefinition(t *testing.T) {
 	profile, shoot, namespaced := example(t, "cloudprofile.yaml"), example(t, "shoot.yaml"), example(t, "namespacedcloudprofile.yaml")

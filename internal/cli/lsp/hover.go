@@ -82,6 +82,12 @@ func block(s string) string {
 	return "```text\n" + strings.ReplaceAll(strings.TrimSpace(s), "```", "'''") + "\n```"
 }
 
+// markup ends where Markdown would take names in a text for HTML, emphasis, code, a link or an image.
+var markup = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "<", `\<`, "&", `\&`, "](", `]\(`)
+
+// plain is a text of one line, in Markdown.
+func plain(s string) string { return markup.Replace(words.Printable(s)) }
+
 // ruleText says what the rules of a comment mean: the one at the place, or all of them.
 func (a *asked) ruleText() (said string, start, end int) {
 	comment := a.String()[a.Start:a.End]
@@ -192,7 +198,7 @@ func (a *asked) poolText() string {
 	}
 	p, fault := g.ProfileOf(s.Object)
 	if fault != nil {
-		return words.Printable(a.known.Short(input.Message(fault)))
+		return plain(a.known.Short(input.Message(fault)))
 	}
 	answers := ask.OfShoot(&g, p, s)
 	if i := path[len(path)-1].Index; i >= 0 && i < len(answers) {
@@ -226,9 +232,9 @@ func tell(title, on string, all []outcome, regions int) string {
 	for _, o := range all {
 		switch {
 		case len(o.where) == 0:
-			not = append(not, "- "+report.Code(o.what)+": "+words.Printable(o.whyNot))
+			not = append(not, "- "+report.Code(o.what)+": "+plain(o.whyNot))
 		case len(o.where) < regions:
-			boots = append(boots, "- "+report.Code(o.what)+" in "+words.Few(o.where))
+			boots = append(boots, "- "+report.Code(o.what)+" in "+plain(words.Few(o.where)))
 		default:
 			boots = append(boots, "- "+report.Code(o.what))
 		}

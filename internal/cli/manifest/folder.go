@@ -71,7 +71,7 @@ func (s *source) leaveOut(c chunk, objects, problems int) {
 	found := s.Problems[problems:]
 	skip := func(reason string) {
 		line := int(c.line) + breaks(c.text[:max(contentIn(c.text), 0)])
-		s.Skipped = append(s.Skipped, Skipped{s.name, line, reason})
+		s.Skipped = append(s.Skipped, Skipped{File: s.name, Line: line, Reason: reason})
 	}
 	mentions := strings.Contains(strings.ReplaceAll(c.text, "\x00", ""), s.group) // in UTF-16, too
 	if strings.Contains(c.text, "{{") && strings.Contains(c.text, "}}") && len(found) > 0 {

@@ -167,11 +167,12 @@ var mayImport = map[string][]string{
 	"internal/cli/gardener": {
 		"pkg/namespaced", "pkg/finding", "pkg/gardenerrules", "pkg/gardenerrules/shoots", "pkg/gardenerrules/releases", "pkg/versions", "pkg/words",
 	},
-	"internal/cli/manifest": {},
-	"internal/cli/edit":     {"pkg/fieldpath"},
-	"internal/cli/between":  {"internal/cli/edit", "pkg/capability/texts", "pkg/fieldpath"},
-	"internal/cli/report":   {"pkg/finding", "pkg/words", "pkg/fieldpath"},
-	"internal/cli/reserved": {"internal/cli/gardener", "pkg/capability"},
+	"internal/cli/manifest":        {"internal/cli/manifest/folder"},
+	"internal/cli/manifest/folder": {},
+	"internal/cli/edit":            {"pkg/fieldpath"},
+	"internal/cli/between":         {"internal/cli/edit", "pkg/capability/texts", "pkg/fieldpath"},
+	"internal/cli/report":          {"pkg/finding", "pkg/words", "pkg/fieldpath"},
+	"internal/cli/reserved":        {"internal/cli/gardener", "pkg/capability"},
 	"internal/cli/transform": {
 		"pkg/profile/entries",
 		"internal/cli/between", "internal/cli/edit", "pkg/profile", "pkg/resolve", "pkg/provider", "pkg/imageselector", "pkg/capability",

@@ -6,6 +6,7 @@ package lsp_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -75,7 +76,7 @@ func spent(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// measured reports the processor time of each round.
+// measured reports the processor time of each round, and the memory that remains in use.
 func measured(b *testing.B, round func(i int)) {
 	b.Helper()
 	before, i := spent(b), 0
@@ -84,6 +85,10 @@ func measured(b *testing.B, round func(i int)) {
 		i++
 	}
 	b.ReportMetric(float64((spent(b)-before).Milliseconds())/float64(b.N), "cpu-ms/op")
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	b.ReportMetric(float64(m.HeapAlloc)/(1<<20), "live-MiB")
 }
 
 // BenchmarkKeystroke is a change of a profile of 1 MiB, until it is checked; and a completion right after a change, which does not wait for

@@ -24,6 +24,9 @@ type converter struct {
 	open    []*yaml.Node // the anchored nodes being read
 	aliases int          // those that are being followed, one within the other
 	aliased bool         // the document has aliases
+	// items are those that were cut out, by their lines, until they are taken from the memory.
+	items  map[int]chunk
+	memory *Memory
 }
 
 // value returns the document, an item of a list, or the value of a member, which is at the given depth.
@@ -53,7 +56,7 @@ func (c *converter) fill(v *node, n *yaml.Node, depth int, is role) {
 	case yaml.SequenceNode:
 		v.json = "["
 		for _, item := range n.Content {
-			v.nodes = append(v.nodes, c.value(item, depth+1, itemOfList))
+			v.nodes = append(v.nodes, c.item(item, depth+1))
 		}
 	default:
 		text, err := scalarJSON(n)
@@ -66,6 +69,17 @@ func (c *converter) fill(v *node, n *yaml.Node, depth int, is role) {
 	if len(c.open) == 0 {
 		n.Content = nil // no alias refers to it, and the parser's nodes are large
 	}
+}
+
+// item returns an item of a list, which is at the given depth.
+func (c *converter) item(n *yaml.Node, depth int) *node {
+	if cut, found := c.items[n.Line]; found && n.Style == yaml.SingleQuotedStyle && n.Column == strings.Index(cut.text, "-")+len("- ")+1 {
+		if v := c.memory.item(cut, depth); v != nil {
+			delete(c.items, n.Line)
+			return v
+		}
+	}
+	return c.value(n, depth, itemOfList)
 }
 
 // members adds the members of a mapping, which are at the given depth, to an object.

@@ -7,6 +7,7 @@ package manifest
 import (
 	"iter"
 	"strings"
+	"unicode/utf8"
 )
 
 // part is what a text is.
@@ -217,7 +218,12 @@ func contentIn(text string) int {
 
 // breaks counts the line breaks of YAML 1.1.
 func breaks(text string) int {
-	var at place
-	at.advance(text)
-	return int(at.line)
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf || text[i] == '\r' {
+			var at place
+			at.advance(text)
+			return int(at.line)
+		}
+	}
+	return strings.Count(text, "\n")
 }

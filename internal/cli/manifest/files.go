@@ -5,20 +5,15 @@
 package manifest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"syscall"
 	"unicode/utf8"
 
-	"github.com/moby/patternmatcher"
-	"github.com/moby/patternmatcher/ignorefile"
+	"github.com/capkit/capkit/internal/cli/manifest/folder"
 )
 
 // maxDocument is the size of a document, in bytes, from which on it is not read.
@@ -61,7 +56,7 @@ func Read(args []string, stdin io.Reader, group string, unread Unread) (in Input
 			if file != "-" {
 				from = nil
 			}
-			more, err := f.Read(file, from, unread)
+			more, err := f.Read(file, from, unread, nil)
 			errs = append(errs, err)
 			in.add(more)
 		}
@@ -69,10 +64,14 @@ func Read(args []string, stdin io.Reader, group string, unread Unread) (in Input
 	return in, errors.Join(errs...)
 }
 
-// Read reads the manifests of one of the files: from, or what is on disk if that is nil. The error is as that of the function Read.
-func (f *Found) Read(file string, from io.Reader, unread Unread) (Input, error) {
+// Read reads the manifests of one of the files: from, or what is on disk if that is nil. The error is as that of the function Read. The
+// memory is that of the file; it may be nil.
+func (f *Found) Read(file string, from io.Reader, unread Unread, m *Memory) (Input, error) {
 	s := newSource(file)
-	s.group, s.unread = f.group, unread
+	s.group, s.unread, s.memory = f.group, unread, m
+	if m != nil {
+		m.known, m.before = map[itemText]parsedItem{}, m.known
+	}
 	err := s.load(from)
 	if f.folder {
 		s.Empty = nil
@@ -86,7 +85,7 @@ func Find(arg, group string) (f Found, err error) {
 		return Found{Files: []string{arg}}, nil
 	}
 	info, err := os.Stat(arg)
-	switch link := nowhere(arg, err); {
+	switch link := folder.Nowhere(arg, err); {
 	case link != "":
 		return Found{}, fmt.Errorf("%s: %s", arg, link)
 	case err != nil:
@@ -95,98 +94,8 @@ func Find(arg, group string) (f Found, err error) {
 		return Found{Files: []string{arg}}, nil
 	}
 	f = Found{group: group, folder: true}
-	ignored, err := readIgnoreFile(arg)
-	if err != nil {
-		return f, err
-	}
-	if err = f.below(arg, "", ignored); group != "" {
-		f.sort()
-	}
+	f.Files, f.Skipped, err = folder.Files(arg, group != "")
 	return f, err
-}
-
-// nowhere says where a symbolic link leads that cannot be followed because of an error; empty if that is no link to nothing.
-func nowhere(path string, err error) string {
-	info, failed := os.Lstat(path)
-	switch {
-	case failed != nil || info.Mode()&fs.ModeSymlink == 0:
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return "it is a link to a file that does not exist"
-	case errors.Is(err, syscall.ELOOP):
-		return "it is a link that leads back to itself"
-	}
-	return ""
-}
-
-// readIgnoreFile returns what the ignore file of a directory matches; nothing if there is none.
-func readIgnoreFile(dir string) (*patternmatcher.PatternMatcher, error) {
-	name := filepath.Join(dir, ".capkitignore")
-	content, err := os.ReadFile(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	var all []string
-	line := 0
-	for text := range bytes.Lines(content) {
-		line++
-		patterns, err := ignorefile.ReadAll(bytes.NewReader(text))
-		if err == nil {
-			err = checkPatterns(patterns)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: the pattern %s cannot be read: %w; put \\ before a bracket that stands for itself",
-				name, line, bytes.TrimSpace(text), err)
-		}
-		all = append(all, patterns...)
-	}
-	return patternmatcher.New(all)
-}
-
-// checkPatterns returns what is wrong with patterns. The matcher finds some of it only when it uses them, an exception not before
-// something else has matched.
-func checkPatterns(patterns []string) error {
-	for _, pattern := range patterns {
-		matcher, err := patternmatcher.New([]string{pattern, strings.TrimPrefix(pattern, "!")})
-		if err == nil {
-			_, err = matcher.MatchesOrParentMatches("a")
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// below adds the manifest files of a directory, which is a path below root. With an error it adds those it could find.
-func (f *Found) below(root, dir string, ignored *patternmatcher.PatternMatcher) error {
-	entries, err := os.ReadDir(filepath.Join(root, dir))
-	errs := []error{err}
-	for _, entry := range entries {
-		path := filepath.Join(dir, entry.Name())
-		skip, err := ignored.MatchesOrParentMatches(path)
-		errs = append(errs, err)
-		switch {
-		case skip && !entry.IsDir() || strings.HasPrefix(entry.Name(), "."):
-		case entry.IsDir():
-			errs = append(errs, f.below(root, path, ignored))
-		case slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
-			errs = append(errs, f.add(filepath.Join(root, path)))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// add adds a file, unless it is none.
-func (f *Found) add(file string) error {
-	info, err := os.Stat(file)
-	if link := nowhere(file, err); link != "" {
-		f.Skipped = append(f.Skipped, Skipped{File: file, Reason: link})
-		return nil
-	}
-	if err == nil && info.Mode().IsRegular() {
-		f.Files = append(f.Files, file)
-	}
-	return err
 }
 
 // load reads the source and everything in it, from the file of its name if that is nil. An error means that it could not be read.

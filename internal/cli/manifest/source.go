@@ -27,6 +27,7 @@ type source struct {
 	// group is that of Read if the input is of a folder.
 	group  string
 	unread Unread
+	memory *Memory
 
 	// part is what is being parsed, and list what the List says of itself that an item is of.
 	part part

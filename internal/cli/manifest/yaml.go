@@ -23,6 +23,9 @@ func (s *source) parseYAML(c chunk) {
 		s.fault(f, Identity{})
 		return
 	}
+	if s.parseItems(c) {
+		return
+	}
 	nodes, err := decode(c.text)
 	for _, n := range nodes {
 		conv := converter{source: s, chunk: c}
@@ -60,6 +63,9 @@ func unreadable(c chunk) *fault {
 		return &fault{at: c.place, rule: RuleSyntax, message: "the text is UTF-16, as PowerShell may write it; write it as UTF-8: Out-File -Encoding utf8, or iconv -f UTF-16 -t UTF-8"}
 	}
 	for i, r := range c.text {
+		if ' ' <= r && r < 0x7f || r == '\n' { // most
+			continue
+		}
 		message := ""
 		switch {
 		case r == utf8.RuneError && !strings.HasPrefix(c.text[i:], string(utf8.RuneError)):

@@ -34,8 +34,12 @@ type Text struct {
 
 // New returns a text. A byte order mark at its beginning takes no place in a line.
 func New(s string) *Text {
-	t := &Text{string: s, lines: []int{0}, breaks: []int{0}}
+	most := strings.Count(s, "\n") + 1 // as a rule
+	t := &Text{string: s, lines: append(make([]int, 0, most), 0), breaks: append(make([]int, 0, most), 0)}
 	for i := 0; i < len(s); i++ {
+		if c := s[i]; c != '\n' && c != '\r' && c != "\u0085"[0] && c != "\u2028"[0] {
+			continue
+		}
 		var length int
 		editors := false
 		switch {

@@ -67,9 +67,11 @@ type file struct {
 	of *manifest.Found
 	manifest.Input
 	// doc is the document that it was read from; nil for what is on disk, which had this size and this time then.
-	doc  *Document
-	size int64
-	time time.Time
+	doc *Document
+	// memory is what of the document is known; nil for what is on disk.
+	memory *manifest.Memory
+	size   int64
+	time   time.Time
 	// text is what is in it; nil if it cannot be read.
 	text func() *text.Outline
 }
@@ -226,7 +228,10 @@ func (l *landscape) read(name string, doc *Document) {
 			return
 		}
 		f.doc, f.text = doc, doc.Outline
-		f.Input, _ = f.of.Read(name, strings.NewReader(doc.String()), input.Unread)
+		if f.memory == nil {
+			f.memory = new(manifest.Memory)
+		}
+		f.Input, _ = f.of.Read(name, strings.NewReader(doc.String()), input.Unread, f.memory)
 		return
 	}
 	info, err := os.Stat(name)
@@ -237,8 +242,8 @@ func (l *landscape) read(name string, doc *Document) {
 	case f.doc == nil && f.size == info.Size() && f.time.Equal(info.ModTime()):
 		return
 	}
-	f.doc, f.size, f.time = nil, info.Size(), info.ModTime()
-	if f.Input, err = f.of.Read(name, nil, input.Unread); err != nil {
+	f.doc, f.memory, f.size, f.time = nil, nil, info.Size(), info.ModTime()
+	if f.Input, err = f.of.Read(name, nil, input.Unread, nil); err != nil {
 		l.Log("%s", err.Error())
 	}
 	f.text = sync.OnceValue(func() *text.Outline {

@@ -29,9 +29,13 @@ type Edit struct {
 }
 
 // Edited changes objects of a file, and returns its text and its objects then. The text is read again: it is an error, and not an
-// [edit.Fault], if an object does not say then what it should, or if any other one says anything else than before.
-func Edited(name, text string, edits map[Place]Edit) (changed string, objects []*manifest.Object, err error) {
-	was, skipped := manifest.Parse(name, text) // in a folder there may be what is no object
+// [edit.Fault], if an object does not say then what it should, or if any other one says anything else than before. The memory is that of the
+// file; it may be nil.
+func Edited(name, text string, m *manifest.Memory, edits map[Place]Edit) (changed string, objects []*manifest.Object, err error) {
+	if m == nil { // the text is read twice, with little between
+		m = new(manifest.Memory)
+	}
+	was, skipped := manifest.Parse(name, text, m) // in a folder there may be what is no object
 	says := make([]json.RawMessage, len(was))
 	var changes []edit.Change
 	for i, o := range was {
@@ -51,7 +55,7 @@ func Edited(name, text string, edits map[Place]Edit) (changed string, objects []
 	if changed, err = edit.Apply(text, changes); err != nil {
 		return text, nil, err
 	}
-	objects, problems := manifest.Parse(name, changed)
+	objects, problems := manifest.Parse(name, changed, m)
 	good := len(objects) == len(was) && len(problems) <= len(skipped)
 	for i := 0; good && i < len(was); i++ {
 		good = manifest.SameJSON(says[i], objects[i].JSON)

@@ -299,7 +299,7 @@ func (l *inLandscape) edit(name, text string) (files.Changed, bool) {
 			first = o
 		}
 	}
-	changed, objects, err := files.Edited(name, text, edits)
+	changed, objects, err := files.Edited(name, text, nil, edits)
 	l.after.Marked = append(l.after.Marked, manifest.Marked(name, changed)...)
 	for _, o := range objects {
 		l.after.Add(o)

@@ -82,7 +82,7 @@ func readFile[T any](c *command.Call, file string, read func([]byte) (*T, findin
 	if len(wrong) == 0 {
 		return value, nil
 	}
-	objects, _ := manifest.Parse(nameOf(file), string(text))
+	objects, _ := manifest.Parse(nameOf(file), string(text), nil)
 	var errs []error
 	for _, f := range wrong {
 		place := nameOf(file)

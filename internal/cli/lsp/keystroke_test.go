@@ -119,3 +119,18 @@ func BenchmarkKeystroke(b *testing.B) {
 		})
 	})
 }
+
+// BenchmarkQuickFix is what an editor asks for when the cursor is in a line of a profile of 1 MiB that can be repaired, right after a change.
+func BenchmarkQuickFix(b *testing.B) {
+	text := strings.Replace(large(), "keystoneURL", "keyStoneURL", 1)
+	e := begin(b, map[string]string{})
+	e.open("p.yaml", text)
+	digit, mistake := of(b, text, "memory: 8Gi", 0), of(b, text, "keyStoneURL", 0)
+	digit.Character += len("memory: ") - 1
+	measured(b, func(i int) {
+		e.change("p.yaml", map[string]any{"range": span{digit, position{digit.Line, digit.Character + 1}}, "text": number(8 + i%2)})
+		if fixes := e.actions("p.yaml", mistake.Line); len(fixes) != 2 || fixes[0].Kind != "quickfix" {
+			b.Fatalf("%d: %v", i, fixes)
+		}
+	})
+}

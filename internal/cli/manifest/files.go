@@ -67,11 +67,8 @@ func Read(args []string, stdin io.Reader, group string, unread Unread) (in Input
 // Read reads the manifests of one of the files: from, or what is on disk if that is nil. The error is as that of the function Read. The
 // memory is that of the file; it may be nil.
 func (f *Found) Read(file string, from io.Reader, unread Unread, m *Memory) (Input, error) {
-	s := newSource(file)
-	s.group, s.unread, s.memory = f.group, unread, m
-	if m != nil {
-		m.known, m.before = map[itemText]parsedItem{}, m.known
-	}
+	s := newSource(file, m)
+	s.group, s.unread = f.group, unread
 	err := s.load(from)
 	if f.folder {
 		s.Empty = nil

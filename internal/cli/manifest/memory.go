@@ -58,7 +58,7 @@ func (m *Memory) value(c chunk, depth int, is role) *node {
 	if err != nil || len(contents) != 1 || anchored(contents[0]) {
 		return nil
 	}
-	conv := converter{source: newSource(""), chunk: c, memory: m, items: items}
+	conv := converter{source: newSource("", nil), chunk: c, memory: m, items: items}
 	v := conv.value(contents[0], depth, is)
 	if len(conv.faults)+len(conv.items) > 0 {
 		return nil

@@ -39,13 +39,16 @@ type source struct {
 	searched int // what is left of maxSearched
 }
 
-func newSource(name string) *source {
-	return &source{name: name, expanded: maxExpanded, searched: maxSearched}
+func newSource(name string, m *Memory) *source {
+	if m != nil { // it is read anew
+		m.known, m.before = map[itemText]parsedItem{}, m.known
+	}
+	return &source{name: name, memory: m, expanded: maxExpanded, searched: maxSearched}
 }
 
-// Parse reads the manifests in a text as [Load] does with a file of that name.
-func Parse(name, text string) (objects []*Object, problems []Problem) {
-	s := newSource(name)
+// Parse reads the manifests in a text as [Load] does with a file of that name. The memory is that of the file; it may be nil.
+func Parse(name, text string, m *Memory) (objects []*Object, problems []Problem) {
+	s := newSource(name, m)
 	cut(text, s.takePart)
 	return s.Objects, s.Problems
 }
@@ -70,7 +73,7 @@ func (s *source) takePart(p part, c chunk) {
 
 // listOf returns what the beginning of a List says about it.
 func listOf(c chunk) Identity {
-	s := newSource("")
+	s := newSource("", nil)
 	s.part = frame
 	s.parse(c)
 	return s.list
@@ -194,7 +197,7 @@ type Text struct {
 
 // Marked returns the documents of a text with a [Mark], or with what is written instead, as [Read] does with a file of that name.
 func Marked(name, text string) []Text {
-	s := newSource(name)
+	s := newSource(name, nil)
 	cut(text, func(_ part, c chunk) { s.mark(c) })
 	return s.Marked
 }

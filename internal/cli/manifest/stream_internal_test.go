@@ -30,7 +30,7 @@ func (s *source) found() (found []string) {
 func TestMarkedItemByItem(t *testing.T) {
 	const text = "# capkit:ignore a: b\napiVersion: v1\nitems:\n# Capkit-Ignore\n- apiVersion: v1\n  kind: A\n# none\n- apiVersion: v1\n" +
 		"  kind: B # capkit ignore\nkind: List # capkit:ignore a: b\n"
-	s := newSource("f.yaml")
+	s := newSource("f.yaml", nil)
 	if err := s.stream(strings.NewReader(text), text); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func FuzzItemByItem(f *testing.F) {
 		if inFolder {
 			group = "v1"
 		}
-		atOnce, byItem := newSource("f.yaml"), newSource("f.yaml")
+		atOnce, byItem := newSource("f.yaml", nil), newSource("f.yaml", nil)
 		atOnce.group, byItem.group = group, group
 		cut(large, atOnce.takePart)
 		if !byItem.parseLarge(large) {

@@ -66,7 +66,7 @@ func (m *migration) edit(name, text string) (files.Changed, bool) {
 			}
 		}
 	}
-	changed, objects, err := files.Edited(name, text, edits)
+	changed, objects, err := files.Edited(name, text, nil, edits)
 	for _, o := range objects {
 		m.after.Add(o)
 	}

@@ -36,6 +36,8 @@ type Run struct {
 	texts, before map[string]string
 	// left are the findings that are not tried again, by what keyOf returns.
 	left map[string]bool
+	// memories are those of the files that were read.
+	memories map[string]*manifest.Memory
 	// tries is how often repairs were tried.
 	tries int
 }
@@ -80,6 +82,17 @@ func (x *Run) All() (changed []files.Changed, found report.Report, err error) {
 
 func (x *Run) begin() {
 	x.texts, x.before, x.left, x.Done, x.tries = map[string]string{}, map[string]string{}, map[string]bool{}, nil, 0
+}
+
+// memory returns that of a file, which is read with repairs and without them.
+func (x *Run) memory(file string) *manifest.Memory {
+	if x.memories == nil {
+		x.memories = map[string]*manifest.Memory{}
+	}
+	if x.memories[file] == nil {
+		x.memories[file] = new(manifest.Memory)
+	}
+	return x.memories[file]
 }
 
 // One repairs a single finding, one of those that the inputs have, which are before. It returns the text that the file of the finding has
@@ -182,7 +195,7 @@ func (x *Run) lintAgain(others map[string]string) report.Report {
 	g.Marked = slices.DeleteFunc(slices.Clone(x.Marked), func(t manifest.Text) bool { return edited[t.File] })
 	g.Began = slices.DeleteFunc(slices.Clone(x.Began), func(b input.Began) bool { return edited[b.File] })
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		objects, problems := manifest.Parse(name, texts[name])
+		objects, problems := manifest.Parse(name, texts[name], x.memory(name))
 		g.AddProblems(problems)
 		g.Marked = append(g.Marked, manifest.Marked(name, texts[name])...)
 		for _, o := range objects {
@@ -252,7 +265,7 @@ func (x *Run) repaired(some []report.Finding) (changed map[string]string, done [
 // repairedFile repairs one file, and reports whether its text has the expected content.
 func (x *Run) repairedFile(file string, some []report.Finding) (changed string, done []Repair, good bool) {
 	text := x.texts[file]
-	objects, _ := manifest.Parse(file, text)
+	objects, _ := manifest.Parse(file, text, x.memory(file))
 	edits := map[files.Place]files.Edit{}
 	for _, f := range some {
 		o := objectOf(objects, f)
@@ -266,7 +279,7 @@ func (x *Run) repairedFile(file string, some []report.Finding) (changed string, 
 			edits[files.PlaceOf(o)] = e
 		}
 	}
-	changed, _, err := files.Edited(file, text, edits)
+	changed, _, err := files.Edited(file, text, x.memory(file), edits)
 	return changed, done, err == nil
 }
 

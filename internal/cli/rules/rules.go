@@ -143,7 +143,7 @@ func exampleOf(rule string, providers map[string]command.Provider) *ruleExample 
 	}
 	file = "example/" + file
 	g := &input.Given{Providers: providers, Marked: manifest.Marked(file, string(text))}
-	objects, problems := manifest.Parse(file, string(text))
+	objects, problems := manifest.Parse(file, string(text), nil)
 	g.AddProblems(problems)
 	for _, o := range objects {
 		g.Add(o)

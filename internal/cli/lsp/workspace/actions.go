@@ -114,20 +114,24 @@ func (r *Result) open() map[string]*Document {
 	return open
 }
 
-// repairing returns a run of repairs of the inputs, as they were read.
+// repairing returns a run of repairs of the inputs, as they were read. Who calls it holds fixing.
 func (r *Result) repairing() *repair.Run {
+	if r.repairs != nil {
+		return r.repairs
+	}
 	r.Mutex.Lock()
 	defer r.Mutex.Unlock()
 	g := new(input.Given)
 	*g = *r.Given
 	g.Findings = slices.Clone(g.Findings[:r.loaded])
-	return &repair.Run{Given: g, Disabled: r.options.Disabled, Read: func(name string) (string, error) {
+	r.repairs = &repair.Run{Given: g, Disabled: r.options.Disabled, Read: func(name string) (string, error) {
 		if f := r.files[name]; f != nil && f.doc != nil {
 			return f.doc.String(), nil
 		}
 		content, err := os.ReadFile(name)
 		return string(content), err
 	}}
+	return r.repairs
 }
 
 // fixAll returns the action that makes all repairs, of all files that are open; nil if there is none.

@@ -16,6 +16,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/lsp/protocol"
 	"github.com/capkit/capkit/internal/cli/lsp/text"
 	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/repair"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
 )
@@ -38,9 +39,10 @@ type Result struct {
 	found map[*manifest.Object][]report.Finding
 	All   []report.Finding
 
-	// fixing guards fixes: the actions of findings by their index, and -1 for that of all; nil for none.
-	fixing sync.Mutex
-	fixes  map[int]*protocol.CodeAction
+	// fixing guards what follows: fixes are the actions of findings by their index, and -1 for that of all; nil for none.
+	fixing  sync.Mutex
+	fixes   map[int]*protocol.CodeAction
+	repairs *repair.Run
 }
 
 // Outline returns the outline of a file, as it was checked; nil if there is none.

@@ -99,7 +99,7 @@ func (l *located) fail(kind field.ErrorType, path, format string, args ...any) {
 // readObject reads a file with one object of a kind, strictly.
 func readObject(file, text, kind string, into any) *located {
 	l := &located{file: file}
-	objects, problems := manifest.Parse(file, text)
+	objects, problems := manifest.Parse(file, text, nil)
 	for _, p := range problems {
 		l.faults = append(l.faults, Fault{Place{file, p.Line, p.Column}, RuleSource, field.ErrorTypeInvalid, "", p.Message})
 	}

@@ -25,7 +25,7 @@ import (
 const (
 	// patience is how long Eventually waits unless it is told otherwise: long enough for a machine that is busy. Nothing
 	// that comes to pass takes that long, so it only ends what would hang.
-	patience = 2 * time.Minute
+	patience = 5 * time.Minute
 	// period is the time between two looks of Eventually and Consistently.
 	period = 50 * time.Millisecond
 	// calm is how long Consistently looks, unless it is told otherwise.

@@ -22,7 +22,9 @@ func FuzzCommands(f *testing.F) {
 			f.Fatal(pattern, err)
 		}
 		for _, file := range files {
-			f.Add(read(f, file))
+			if filepath.Base(file) != "too-large.yaml" { // a second for each of 13 commands: go test -fuzz calls that a hang
+				f.Add(read(f, file))
+			}
 		}
 	}
 	f.Add(joined(cloudProfile(f), shoot(f)))

@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Memory keeps what items of lists mean, for who reads a large file again after each change of it: the parser of YAML takes most of the
+// Memory keeps what the items of lists mean, for readers of a large file that changes a little each time: parsing YAML takes most of their
 // time. An item means what its text does, wherever it is, which includes the spaces before its dash. The zero value is empty.
 type Memory struct {
 	// known are the items that were seen since the file is read, and before those of the last time.

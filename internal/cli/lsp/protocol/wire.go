@@ -35,7 +35,9 @@ func NewWire(in io.Reader, out io.Writer) channel.Channel {
 // Recv returns the next message. The error ends the connection: [io.EOF] says that the other side has.
 func (w wire) Recv() ([]byte, error) {
 	header, err := w.in.ReadMIMEHeader()
-	if err != nil {
+	if malformed := textproto.ProtocolError(""); errors.As(err, &malformed) { // it quotes the line, which may be one of a manifest
+		return nil, errors.New("a message begins with something else than a header: what comes after it cannot be read")
+	} else if err != nil {
 		return nil, err
 	}
 	length, err := strconv.Atoi(header.Get("Content-Length"))

@@ -8,6 +8,9 @@
 #
 # Packages begin with a dot; flags have their values behind an equals sign. A package that fails and then passes is named in a line that
 # begins with FLAKY, and does not fail the run. One that fails twice does, and so does one that does not compile, which is not tried again.
+#
+# go test repeats the result of a package, as (cached), as long as nothing changes in its module. Many tests read documents, run scripts
+# and build programs outside their module. So a result is repeated here only if no file of the repository has changed at all.
 
 set -uo pipefail
 
@@ -18,7 +21,14 @@ done
 first=$(mktemp) again=$(mktemp)
 trap 'rm -f "$first" "$again"' EXIT
 
-go test "${flags[@]}" "${packages[@]}" 2>&1 | tee "$first"
+# What is to be skipped is part of what go test remembers a result by. No test has such a name.
+remember=-count=1
+if root=$(git rev-parse --show-toplevel 2> /dev/null); then
+  hash=$(cd "$root" && git ls-files -coz --exclude-standard | xargs -0 sha256sum 2>&1 | sha256sum)
+  remember="-skip=^${hash%% *}\$"
+fi
+
+go test "${flags[@]}" "$remember" "${packages[@]}" 2>&1 | tee "$first"
 status=${PIPESTATUS[0]}
 ((status == 0)) && exit 0
 

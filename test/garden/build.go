@@ -47,13 +47,6 @@ func buildControlPlane(ctx context.Context, progress io.Writer) (folder string, 
 
 // build returns the path of the server and the folder of the control plane, both up to date.
 func build(ctx context.Context, progress io.Writer) (server, assets string, err error) {
-	root, err := repository.Root()
-	if err != nil {
-		return "", "", err
-	}
-	if err := note(root, dependencies...); err != nil {
-		return "", "", err
-	}
 	if assets, err = buildControlPlane(ctx, progress); err != nil {
 		return "", "", err
 	}
@@ -67,9 +60,6 @@ func build(ctx context.Context, progress io.Writer) (server, assets string, err 
 func Compile(ctx context.Context, progress io.Writer, source, name string, variables ...string) (path string, err error) {
 	root, err := repository.Root()
 	if err != nil {
-		return "", err
-	}
-	if err := note(root, source+"/*.go"); err != nil {
 		return "", err
 	}
 	path = filepath.Join(root, "bin", name)
@@ -87,32 +77,6 @@ func Compile(ctx context.Context, progress io.Writer, source, name string, varia
 	args := slices.Concat(variables, []string{"CGO_ENABLED=0", "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path, source})
 	_, err = run(ctx, progress, root, "env", args...)
 	return path, err
-}
-
-// dependencies are the files of which the garden is made, beside those that Compile is told of.
-var dependencies = []string{
-	"go.*", "cmd/go.*", "test/go.*", "hack/controlplane.sh", "hack/controlplane/go.*", "test/garden/internal/*/*.go",
-}
-
-// note opens files. That is how go test learns that it must not repeat an old result after one of them has changed, since
-// it does not see what run builds.
-func note(root string, patterns ...string) error {
-	for _, pattern := range patterns {
-		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
-		if err != nil {
-			return err
-		}
-		for _, name := range files {
-			file, err := os.Open(name)
-			if err != nil {
-				return err
-			}
-			if err := file.Close(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // run runs a command to its end, and returns its standard output. If ctx ends, so does the command, with its children.
@@ -205,9 +169,6 @@ func buildAcceptingAPIServer(ctx context.Context, progress io.Writer) (path stri
 // of it in words, and the content of files in a folder. If it is not there, build builds it at another path. That takes a minute or two,
 // and is told to progress.
 func cachedAPIServer(progress io.Writer, which, folder string, files []string, build func(path string) error) (path string, err error) {
-	if err := note(folder, files...); err != nil {
-		return "", err
-	}
 	hash := sha256.New()
 	fmt.Fprintln(hash, runtime.Version(), runtime.GOOS, runtime.GOARCH, which)
 	for _, name := range files {

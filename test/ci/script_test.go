@@ -30,28 +30,32 @@ const (
 	uncompiled = "func Test(t *testing.T) { undefined() }\n"
 )
 
-// script runs hack/test.sh on packages of these names with these tests, and returns what it prints, and whether all is well.
-func script(t *testing.T, packages map[string]string) (output string, well bool) {
+// module writes packages of these names with these tests as a module into a folder.
+func module(t *testing.T, folder string, packages map[string]string) {
 	t.Helper()
-	folder := t.TempDir()
-	write := func(name, content string) {
-		t.Helper()
-		file := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("go.mod", "module example.com/scratch\n\ngo 1.26.0\n")
+	write(t, filepath.Join(folder, "go.mod"), "module example.com/scratch\n\ngo 1.26.0\n")
 	for name, content := range packages {
 		imports := "import \"testing\"\n\n"
 		if strings.Contains(content, "os.") {
 			imports = "import (\n\t\"os\"\n\t\"testing\"\n)\n\n"
 		}
-		write(name+"/some_test.go", "package "+name+"\n\n"+imports+content)
+		write(t, filepath.Join(folder, name, "some_test.go"), "package "+name+"\n\n"+imports+content)
 	}
+}
+
+func write(t *testing.T, file, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// script runs hack/test.sh in the folder of a module, and returns what it prints, and whether all is well.
+func script(t *testing.T, folder string) (output string, well bool) {
+	t.Helper()
 	test, err := filepath.Abs("../../hack/test.sh")
 	if err != nil {
 		t.Fatal(err)
@@ -60,6 +64,38 @@ func script(t *testing.T, packages map[string]string) (output string, well bool)
 	run.Dir, run.Env = folder, append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-trimpath")
 	content, err := run.CombinedOutput()
 	return string(content), err == nil
+}
+
+// What go test remembers of a package is not repeated once a file outside its module has changed.
+func TestRemembered(t *testing.T) {
+	repository := t.TempDir()
+	folder := filepath.Join(repository, "inside")
+	module(t, folder, map[string]string{"passes": passes})
+	cached := func() bool {
+		t.Helper()
+		output, well := script(t, folder)
+		if !well || !strings.Contains(output, "ok  \texample.com/scratch/passes\t") {
+			t.Fatal(output)
+		}
+		return strings.Contains(output, "(cached)")
+	}
+	if cached() || cached() {
+		t.Error("a result is repeated where no git tells what has changed")
+	}
+	if output, err := exec.CommandContext(t.Context(), "git", "init", "-q", repository).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %s", err, output)
+	}
+	if cached(); !cached() {
+		t.Error("a result is not repeated, and nothing has changed")
+	}
+	write(t, filepath.Join(repository, "outside.txt"), t.Name())
+	if cached() {
+		t.Error("a result is repeated, and a file is new")
+	}
+	write(t, filepath.Join(repository, "outside.txt"), "something else")
+	if cached() {
+		t.Error("a result is repeated, and a file has changed")
+	}
 }
 
 func TestFlaky(t *testing.T) {
@@ -92,7 +128,9 @@ func TestFlaky(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			output, well := script(t, tc.packages)
+			folder := t.TempDir()
+			module(t, folder, tc.packages)
+			output, well := script(t, folder)
 			if well != tc.well {
 				t.Errorf("all is well: %t", well)
 			}

@@ -79,7 +79,7 @@ func TestRemembered(t *testing.T) {
 		}
 		return strings.Contains(output, "(cached)")
 	}
-	if cached() || cached() {
+	if cached(); cached() {
 		t.Error("a result is repeated where no git tells what has changed")
 	}
 	if output, err := exec.CommandContext(t.Context(), "git", "init", "-q", repository).CombinedOutput(); err != nil {

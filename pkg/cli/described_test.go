@@ -47,6 +47,10 @@ func TestProviderFile(t *testing.T) {
 		{"lint --config two/.capkit.yaml --provider-file metal.yaml profile.yaml", "no errors, no warnings", 0},
 		{"lint --provider-file= profile.yaml", "--provider-file is empty", 2},
 		{"lint --provider-file gone.yaml profile.yaml", "gone.yaml: no such file or directory", 2},
+		{"schema CloudProfile --provider metal --config settings/.capkit.yaml", "metal.CloudProfileConfig", 0},
+		{"schema --config two/.capkit.yaml", "wrong.yaml:6:1", 2},
+		{"schema --config two/.capkit.yaml --provider metal --provider-file metal.yaml", "metal.CloudProfileConfig", 0},
+		{"schema --provider metal", "unknown provider metal", 2},
 		{"lint --config wrongly/said/.capkit.yaml profile.yaml", "write a list of files with descriptions of providers", 2},
 	} {
 		if r := runFor(table, "", strings.Fields(tc.args)...); r.status != tc.status || !strings.Contains(r.stdout+r.stderr, tc.says) {

@@ -22,8 +22,8 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// ByCore stands for the reference of an image in answers about a cloud that the command does not know.
-const ByCore = "by core alone"
+// byCore stands for the reference of an image in answers about a cloud that the command does not know.
+const byCore = "by core alone"
 
 // coreOnly is a provider that the command does not know: what core lists of images has a reference in every region, and nothing is said of
 // worker pools. It is of one profile.
@@ -69,7 +69,7 @@ func (c coreOnly) Decode(*runtime.RawExtension, *field.Path) (provider.Config[an
 			version := imageselector.Version[any]{Version: image.Versions[k].Version, Path: at, Legacy: len(c.spec.MachineCapabilities) == 0}
 			for _, capabilities := range c.flavorsOf(&image.Versions[k]) {
 				version.Flavors = append(version.Flavors, imageselector.Flavor[any]{
-					Capabilities: capabilities, Global: &imageselector.Global[any]{Ref: ByCore, Path: at}, Path: at,
+					Capabilities: capabilities, Global: &imageselector.Global[any]{Ref: byCore, Path: at}, Path: at,
 				})
 			}
 			read.Versions = append(read.Versions, version)

@@ -57,7 +57,7 @@ var clusterFlags = []string{"kubeconfig", "context", "namespace", "all-namespace
 
 // NewFlags adds the flags of a command that reads objects, and makes it refuse to run without any input.
 func NewFlags(cmd *cobra.Command) *Flags {
-	flags := &Flags{Given: cmd.Flags().Changed, settingsFlags: settingsFlags{Settings: &settings.Settings{}, flags: cmd.Flags()}}
+	flags := newFlags(cmd)
 	set := cmd.Flags()
 	set.StringVar(&flags.cluster.Kubeconfig, "kubeconfig", "",
 		"read objects from the cluster of this `FILE` (default: as kubectl, if another of these flags is given)")
@@ -65,13 +65,32 @@ func NewFlags(cmd *cobra.Command) *Flags {
 	set.StringVarP(&flags.cluster.Namespace, "namespace", "n", "", "read the objects of this namespace, by `NAME`, from the cluster")
 	set.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "read the objects of all namespaces from the cluster")
 	set.StringVar(&flags.stdin, "stdin-name", "", "use this `NAME` for standard input in findings")
-	set.StringArrayVar(&flags.providerFiles, command.ProviderFileFlag, nil,
-		"`FILE` with the description of a provider that the command does not know; may be repeated")
 	for _, name := range []string{"context", "namespace", "stdin-name"} {
 		command.Complete(cmd, name, nil) // a name, and no file
 	}
 	cmd.Args = func(_ *cobra.Command, args []string) error { return flags.Check(args) }
 	return flags
+}
+
+// newFlags adds the flag that all commands have which know providers.
+func newFlags(cmd *cobra.Command) *Flags {
+	flags := &Flags{Given: cmd.Flags().Changed, settingsFlags: settingsFlags{Settings: &settings.Settings{}, flags: cmd.Flags()}}
+	cmd.Flags().StringArrayVar(&flags.providerFiles, command.ProviderFileFlag, nil,
+		"`FILE` with the description of a provider that the command does not know; may be repeated")
+	return flags
+}
+
+// Described adds the flags of a command that reads no objects, but knows the providers that flags or settings describe. The function that it
+// returns reads the settings, and makes these providers known.
+func Described(cmd *cobra.Command) func(*command.Call) error {
+	flags := newFlags(cmd)
+	flags.configFlags(cmd)
+	return func(c *command.Call) error {
+		if err := flags.ReadSettings(nil); err != nil {
+			return err
+		}
+		return flags.describe(c)
+	}
 }
 
 // AllowEmptyFlag adds the flag of commands whose answer can be that there is nothing.

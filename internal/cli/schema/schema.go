@@ -24,6 +24,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -33,7 +34,7 @@ func Kinds() []string { return []string{"CloudProfile", "NamespacedCloudProfile"
 // Command returns the command schema.
 func Command(c *command.Call) *cobra.Command {
 	var cloud, folder string
-	var providerFiles []string
+	var describe func(*command.Call) error
 	cmd := &cobra.Command{
 		Use:   "schema [KIND]",
 		Short: "Print JSON Schemas of manifests, for editors and validators",
@@ -54,7 +55,7 @@ A schema finds misspelt keys, wrong types and wrong values while you type. It kn
 			return Kinds(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := c.Describe(providerFiles); err != nil {
+			if err := describe(c); err != nil {
 				return err
 			}
 			if err := check(c, args, cloud, folder, cmd.Flags().Changed); err != nil {
@@ -69,8 +70,7 @@ A schema finds misspelt keys, wrong types and wrong values while you type. It kn
 	}
 	cmd.Flags().StringVar(&cloud, "provider", "", "for manifests of this `TYPE` of provider alone")
 	cmd.Flags().StringVar(&folder, "all", "", "write all schemas into this `DIR`, which is made if it is missing")
-	cmd.Flags().StringArrayVar(&providerFiles, command.ProviderFileFlag, nil,
-		"`FILE` with the description of a provider that the command does not know; may be repeated")
+	describe = input.Described(cmd)
 	command.Complete(cmd, "provider", types(command.ByType(c.Providers)))
 	return cmd
 }

@@ -129,6 +129,9 @@ tidy: ## Tidy all modules
 
 ##@ Test
 
+# What takes long and hardly ever changes its answer has the build tag long. Those are the packages that have some of it.
+LONG = $(shell git grep --untracked -l '^//go:build long' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
+
 # make check vets; -w leaves debugging information out, which takes the linker a third of its time. Suites mostly wait, so more of
 # them run at once than there are processors. The time limit is for tests that hang.
 TEST_FLAGS = -vet=off -ldflags=-w -p=4 -timeout=60m
@@ -138,13 +141,13 @@ SUITES  = $(shell git grep --untracked -l 'suite\.Run\b' -- '*_test.go' | xargs 
 
 .PHONY: test
 ifeq ($(FOCUS)$(LABELS),)
-test: ## Run all tests, or the specs that FOCUS and LABELS choose; JUnit reports are in bin/reports
+test: ## Run all tests but the long ones, or the specs that FOCUS and LABELS choose; JUnit reports are in bin/reports
 	hack/test.sh $(TEST_FLAGS) $(ALL)
 	$(MAKE) test-oldest
 else
 test:
 	@mkdir -p bin/reports
-	$(GO_TEST) -v $(SUITES) -ginkgo.focus='$(FOCUS)' -ginkgo.label-filter='$(LABELS)' | tee bin/reports/chosen.txt
+	$(GO_TEST) -tags=long -v $(SUITES) -ginkgo.focus='$(FOCUS)' -ginkgo.label-filter='$(LABELS)' | tee bin/reports/chosen.txt
 	@grep -q '^Ran [1-9]' bin/reports/chosen.txt || { echo "no spec matches FOCUS='$(FOCUS)' LABELS='$(LABELS)'" >&2; exit 1; }
 endif
 
@@ -152,6 +155,10 @@ endif
 .PHONY: test-oldest
 test-oldest: ## Run the tests of what decides with the oldest API types of Gardener that it is for: those that go.mod requires
 	GOWORK=off hack/test.sh $(TEST_FLAGS) ./...
+
+.PHONY: test-long
+test-long: ## Run the long tests, with the suites they are in: CONTRIBUTING.md lists them
+	hack/test.sh $(TEST_FLAGS) -tags=long $(LONG)
 
 # How many profiles make test-migration migrates.
 PROFILES ?= 10000
@@ -219,12 +226,12 @@ TIME ?= 20m
 
 .PHONY: soak
 soak: ## Write, attack, forge, kill and renew at the same time for TIME (20m) in a garden, and print what became of it
-	go test -vet=off -ldflags=-w -count=1 -timeout 24h -v ./test/faults -soak=$(TIME) -ginkgo.timeout=24h \
+	go test -vet=off -ldflags=-w -count=1 -timeout 24h -tags=long -v ./test/faults -soak=$(TIME) -ginkgo.timeout=24h \
 		-ginkgo.focus='killed, renewed and attacked' -ginkgo.silence-skips
 
 .PHONY: floods
 floods: ## Measure what memory the admission component takes in floods of the most costly requests: the table of docs/operators/operations.md
-	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./test/faults -floods -ginkgo.v -ginkgo.focus='A replica in a flood' | sed -n 's/^ *| /| /p' | sort
+	go test -vet=off -ldflags=-w -count=1 -timeout 2h -tags=long -v ./test/faults -floods -ginkgo.v -ginkgo.focus='A replica in a flood' | sed -n 's/^ *| /| /p' | sort
 
 # NEXT=v1.x.y takes another version than the newest.
 .PHONY: next-gardener

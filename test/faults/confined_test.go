@@ -15,6 +15,13 @@ import (
 	. "github.com/onsi/gomega"
 )
 
+// memoryLimit is the least limit that docs/operators/operations.md advises, and mostMemory how much of it a replica uses at
+// most in a garden with few objects, whatever it is asked.
+const (
+	memoryLimit = 1 << 30
+	mostMemory  = memoryLimit / 5 * 4
+)
+
 // confine gives a replica the memory limit of a container, beyond which the kernel kills it: with cgroups v1 or v2. For that the
 // tests must be allowed to make control groups, as root mostly is. Elsewhere the replica only gets the goal that it would set
 // itself.

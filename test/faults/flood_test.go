@@ -2,6 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build long
+
 package faults
 
 import (
@@ -30,10 +32,6 @@ const (
 	largestRequest, mostValues = 7<<20 - 1, 300_000
 	// largestProfile is a CloudProfile of nearly as many bytes as etcd stores, as the JSON of its provider config.
 	largestProfile = 1200 << 10
-	// memoryLimit is the least limit that docs/operators/operations.md advises, and mostMemory how much of it a replica uses at
-	// most in a garden with few objects, whatever it is asked.
-	memoryLimit = 1 << 30
-	mostMemory  = memoryLimit / 5 * 4
 )
 
 // much repeats a part of JSON with commas between, as often as the limits of a request allow. A part may have one verb, for

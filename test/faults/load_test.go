@@ -24,6 +24,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// hidden is in the credentials that are stored or sent in the soak, and must be in no log and no answer.
+const hidden = "hidden-7d1e-4c02"
+
 // outcome is what became of a write.
 type outcome string
 

@@ -2,6 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build long
+
 package faults
 
 import (
@@ -36,9 +38,6 @@ import (
 
 // soakTime is how long the soak goes on. It ends with a round, and has one at least.
 var soakTime = flag.Duration("soak", 0, "how long the soak goes on, of which there is one round at least")
-
-// hidden is in the credentials that are stored or sent in the soak, and must be in no log and no answer.
-const hidden = "hidden-7d1e-4c02"
 
 // raced is the name of a CloudProfile that several write at the same time.
 const raced = "soak-raced"

@@ -33,7 +33,7 @@ func published(t *testing.T) (env []string) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := run(released[0], []string{"PATH=" + programs + ":" + os.Getenv("PATH"), "HOME=" + home}, "bash", "bin/release/publish.sh"); err != nil {
+	if _, err := run(released, []string{"PATH=" + programs + ":" + os.Getenv("PATH"), "HOME=" + home}, "bash", "bin/release/publish.sh"); err != nil {
 		t.Fatal(err)
 	}
 	var tags []string
@@ -45,11 +45,11 @@ func published(t *testing.T) (env []string) {
 		t.Errorf("tags: %s", diff)
 	}
 	for _, tag := range tags {
-		if got, want := in(t, origin, "git", "rev-parse", tag+"^{commit}"), in(t, released[0], "git", "rev-parse", "HEAD~1"); got != want {
+		if got, want := in(t, origin, "git", "rev-parse", tag+"^{commit}"), in(t, released, "git", "rev-parse", "HEAD~1"); got != want {
 			t.Errorf("%s is at %s", tag, got)
 		}
 	}
-	if got, want := in(t, origin, "git", "rev-parse", "main"), in(t, released[0], "git", "rev-parse", "HEAD"); got != want {
+	if got, want := in(t, origin, "git", "rev-parse", "main"), in(t, released, "git", "rev-parse", "HEAD"); got != want {
 		t.Errorf("main is at %s", got)
 	}
 	said := read(t, programs, "said")
@@ -159,7 +159,7 @@ import (
 			t.Fatal(err)
 		}
 	}
-	if output := capkit(t, filepath.Join(folder, "extension"), released[0], "lint", "example/cloudprofile.yaml"); !strings.Contains(output, "no errors") {
+	if output := capkit(t, filepath.Join(folder, "extension"), released, "lint", "example/cloudprofile.yaml"); !strings.Contains(output, "no errors") {
 		t.Error(output)
 	}
 	for _, line := range strings.Split(strings.TrimSpace(in(t, folder, "grep", module, "go.mod")), "\n") {

@@ -27,7 +27,7 @@ import (
 )
 
 // assets is the folder of the files of the release.
-func assets() string { return filepath.Join(released[0], "bin", "release", "files") }
+func assets() string { return filepath.Join(released, "bin", "release", "files") }
 
 // statement reads a statement as verifiers do, strictly, and holds it against what in-toto and SLSA demand.
 func statement(t *testing.T, content string) *attestation.Statement {
@@ -50,7 +50,7 @@ func statement(t *testing.T, content string) *attestation.Statement {
 	if err := made.Validate(); err != nil {
 		t.Error(err)
 	}
-	commit := in(t, released[0], "git", "rev-parse", "HEAD~1")
+	commit := in(t, released, "git", "rev-parse", "HEAD~1")
 	if got := made.GetBuildDefinition().GetResolvedDependencies()[0].GetDigest()["gitCommit"]; got != commit {
 		t.Errorf("it is of commit %s, not of that of the release, %s", got, commit)
 	}
@@ -89,7 +89,7 @@ func TestFiles(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	notes := read(t, released[0], "bin/release/notes.md")
+	notes := read(t, released, "bin/release/notes.md")
 	for name, digest := range subjects {
 		if strings.HasPrefix(name, registry+"/") && !strings.Contains(notes, "\n| `"+name+"` | `sha256:"+digest+"` |\n") {
 			t.Errorf("the notes say nothing of %s: %s", name, notes)
@@ -150,7 +150,7 @@ func capkit(t *testing.T, program, folder string, args ...string) string {
 // wantVersion is what the command says of itself.
 func wantVersion(t *testing.T) string {
 	t.Helper()
-	return "capkit version " + version + "+" + in(t, released[0], "git", "rev-parse", "--short=12", "HEAD~1") + " (with the rules of Gardener "
+	return "capkit version " + version + "+" + in(t, released, "git", "rev-parse", "--short=12", "HEAD~1") + " (with the rules of Gardener "
 }
 
 func TestArchive(t *testing.T) {
@@ -229,7 +229,7 @@ func attached(t *testing.T, artifact v1.Image) string {
 
 // The image is unpacked as a container runtime does, and what it runs is run.
 func TestImage(t *testing.T) {
-	image, statements := image(t, filepath.Join(released[0], "bin", "images", "capkit"))
+	image, statements := image(t, filepath.Join(released, "bin", "images", "capkit"))
 	if len(statements) != 1 {
 		t.Fatalf("%d statements", len(statements))
 	}
@@ -270,10 +270,10 @@ func TestImage(t *testing.T) {
 		t.Fatalf("%+v, %v", config, err)
 	}
 	program := filepath.Join(folder, config.Config.Entrypoint[0])
-	if output := capkit(t, program, released[0], "version"); !strings.HasPrefix(output, wantVersion(t)) {
+	if output := capkit(t, program, released, "version"); !strings.HasPrefix(output, wantVersion(t)) {
 		t.Error(output)
 	}
-	if output := capkit(t, program, released[0], "lint", "example/"); !strings.Contains(output, " objects checked: no errors") {
+	if output := capkit(t, program, released, "lint", "example/"); !strings.Contains(output, " objects checked: no errors") {
 		t.Error(output)
 	}
 }

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build long
+
+package versions
+
+import . "github.com/onsi/ginkgo/v2"
+
+// One between the oldest and the newest: an API server of its own is compiled for it.
+var _ = DescribeTable(claim, saysTheSame,
+	Entry("v1.149.3", gardener{version: "v1.149.3", objects: 1000}),
+	Entry("v1.149.3 with other feature gates", gardener{version: "v1.149.3", objects: 500, gates: map[string]bool{
+		"VersionClassificationLifecycle": true, "InPlaceNodeUpdates": true, "LiveControlPlaneMigration": true,
+	}}),
+)

@@ -147,8 +147,8 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 			"worker pool, it gets one that boots. None, with \"\": no worker pool does.")
 	if o.ownSettings {
 		flags.BoolVar(o.worker, "worker-controller", *o.worker,
-			"Whether capkit's worker controller reconciles the Workers, in all seeds. Otherwise settings of worker pools are refused that "+
-				"no other one can read.")
+			"Whether capkit's worker controller reconciles the Workers in all seeds. Without it, settings of worker pools that only this "+
+				"controller reads are refused.")
 	}
 	flags.BoolVar(&o.profiling, "profiling", o.profiling,
 		"Whether the metrics server serves Go's profiles as well, under /debug/pprof/, to everybody who can reach it.")

@@ -99,8 +99,8 @@ func (c *Call) VersionCommand(settings func(file string) (path string, err error
 		Use:   "version",
 		Short: "Print the version of the command, and of the Gardener whose rules it checks",
 		Long: `Prints the version of the command, and that of the Gardener whose validation it has compiled in: what lint reports as
-gardener-core is what an API server of that version would say. Other versions of Gardener are known as well, from the oldest to the newest
-that it prints: say --gardener-version to be told what they would say.
+gardener-core is what an API server of that version would say. It also knows older versions, from the oldest
+that it prints: with --gardener-version, lint and other commands answer for one of them.
 
 With --check-config it says, instead, whether this version understands the settings in .capkit.yaml, which may be those of an older release:
 keys and rules that it does not know, each in its line and with what to write instead. Nothing else is read. The exit status is 1 if there

@@ -70,7 +70,7 @@ func dryRun(ctx context.Context, reader client.Reader, out io.Writer) error {
 			return err
 		}
 	}
-	if _, err := fmt.Fprintf(out, "%s looked at; nothing to say of %d\n", words.Count(count, "Worker"), same); err != nil {
+	if _, err := fmt.Fprintf(out, "%s checked, %d without findings\n", words.Count(count, "Worker"), same); err != nil {
 		return err
 	}
 	if bad > 0 {

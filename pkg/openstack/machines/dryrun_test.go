@@ -91,12 +91,12 @@ func TestDryRun(t *testing.T) {
 		says  []string
 		stops bool
 	}{
-		"nothing changes": {change: func(*situation, classes, deployments) {}, says: []string{"1 Worker looked at; nothing to say of 1"}},
+		"nothing changes": {change: func(*situation, classes, deployments) {}, says: []string{"1 Worker checked, 1 without findings"}},
 		"machines would be replaced": {
 			change: func(_ *situation, _ classes, d deployments) { d[0].Spec.Template.Spec.Class.Name = "other" },
 			says: []string{"STOP: worker pool plain: the machines of shoot--h6--s4-plain-z1 would be replaced: " +
 				"their machine class is other, and would be shoot--h6--s4-plain-z1-",
-				"1 Worker looked at; nothing to say of 0"}, stops: true,
+				"1 Worker checked, 0 without findings"}, stops: true,
 		},
 		"a class would say something else": {
 			change: func(_ *situation, c classes, _ deployments) {
@@ -140,7 +140,7 @@ func TestDryRun(t *testing.T) {
 		"an old release": {
 			change: func(*situation, classes, deployments) {},
 			more:   released("extension-x", "gardener-extension-provider-openstack", "gardener-extension-provider-openstack", "x:v1.52.0"),
-			says:   []string{"nothing to say of 1"}, stops: true,
+			says:   []string{", 1 without findings"}, stops: true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

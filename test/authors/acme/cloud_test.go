@@ -397,7 +397,7 @@ func TestFieldOfTheOtherFormat(t *testing.T) {
 	}
 }
 
-// What Encode writes Decode reads as it was, in both formats.
+// What Encode writes, Decode reads as it was, in both formats.
 func TestLaws(t *testing.T) {
 	kind := schema.GroupVersionKind{Group: "acme.provider.extensions.gardener.cloud", Version: "v1alpha1", Kind: "CloudProfileConfig"}
 	providertest.Laws(t, acme.Provider{}, providertest.Configs(t, kind, ".")...)

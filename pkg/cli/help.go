@@ -194,17 +194,22 @@ func exitStatuses() *cobra.Command {
 
 A negative result depends on the command:
 
-  lint           an error; with --fail-on=warning a warning, too; with --fix one that is not repaired
+  lint           an error, with --fix one that is not repaired; with --fail-on=warning a warning, too; with
+                 --fail-on=skipped both, and anything that was skipped
   verify         as lint; with --strict also gaps in an inventory
-  plan           the update is refused, or it locks Shoots, leaves worker pools without machines, or makes maintenance
-                 choose a version that does not boot; with --fail-on=change any change
+  plan           the update is refused, locks Shoots, leaves worker pools without machines or without an image in the
+                 profile, makes maintenance choose a version that does not boot, gets pools stuck on an expiration
+                 date, or removes something in use from the offer; with --fail-on=change any change
   select         a worker pool has no image
   explain        a worker pool has no image
-  maintenance    a worker pool is stuck, or the maintenance of a Shoot fails
+  maintenance    a worker pool or a version of Kubernetes is stuck, the maintenance of a Shoot fails, or a worker pool
+                 is moved to a version that it cannot boot
   report         as lint; the report is written in any case
-  import         the images cannot be imported, or lint would find new errors; no file was changed
+  import         the images cannot be imported, or lint would find an error in the result; no file was changed
   migrate        the files cannot be migrated; no file was changed
   render         admission would refuse one of the two profiles
+  version        with --check-config, the settings have something that this version does not understand
+  lsp            the editor leaves without shutdown and exit
 
 Status 2 means wrong flags, a file that cannot be read, a cluster that does not answer or refuses, or nothing to check. A
 manifest that can be read but is invalid gives status 1, and the other manifests are checked.

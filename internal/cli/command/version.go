@@ -99,12 +99,12 @@ func (c *Call) VersionCommand(settings func(file string) (path string, err error
 		Use:   "version",
 		Short: "Print the version of the command, and of the Gardener whose rules it checks",
 		Long: `Prints the version of the command, and that of the Gardener whose validation it has compiled in: what lint reports as
-gardener-core is what an API server of that version would say. It also knows older versions, from the oldest
-that it prints: with --gardener-version, lint and other commands answer for one of them.
+gardener-core is what an API server of that version would say. It also prints the oldest and the newest version of Gardener that the
+command knows: with --gardener-version, lint and other commands judge as one of these.
 
-With --check-config it says, instead, whether this version understands the settings in .capkit.yaml, which may be those of an older release:
-keys and rules that it does not know, each in its line and with what to write instead. Nothing else is read. The exit status is 1 if there
-is something to change.`,
+With --check-config it checks, instead, whether this version understands the settings in .capkit.yaml, which may be those of an older
+release. It prints each key and rule that it does not know, with the line and what to write instead. Nothing else is read. The exit
+status is 1 if there is something to change.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 
 		Example: "  capkit version\n  capkit version -o json\n  capkit version --check-config",

@@ -52,8 +52,8 @@ func Command(c *command.Call) *cobra.Command {
 		SuggestFor: []string{"add", "release"},
 		Short:      "Add the images of a release to CloudProfiles, in their files",
 		Long: `Adds image versions of a release to both halves of CloudProfiles and NamespacedCloudProfiles: to spec.machineImages, and to the provider
-config. It prints how their files change, as a diff; -w changes them. Comments, order, quoting and indentation stay. Nothing is written if
-lint finds an error then; what the change does to the users of the profiles, as plan says it, is printed.
+config. It prints a diff; -w changes the files. Comments, order, quoting and indentation stay. Nothing is written if lint would find an
+error in the result. Standard error has what plan says about the change.
 
 A SOURCE is one of these:
 
@@ -62,9 +62,9 @@ A SOURCE is one of these:
   list:FILE                an ImageList, which says which image has which capabilities
 
 A map says which capabilities images have, by their metadata: --print-map prints the one for Garden Linux, --map names another one.
-A profile gets the capabilities that it registers, Gardener's own ones on the flavors of its provider config, and its own regions. What
-is left out is said. What a profile has already stays: the same import twice changes nothing, and a file or a region that the source lacks
-removes nothing. A version that is there with other references is an error, unless --replace replaces them.
+A profile gets the capabilities that it registers, Gardener's own ones on the flavors of its provider config, and its own regions. Notes
+name what is left out. What a profile already has stays: the same import twice changes nothing, and nothing is removed because the source
+lacks a file or a region. If a profile has a version with other references, that is an error, unless --replace replaces them.
 
 New versions are previews, unless --classification says otherwise. With --keep, older ones are deprecated, unless a Shoot among the inputs
 uses them. With --inventory, the profiles are verified as well.`,
@@ -96,7 +96,7 @@ func (flags *importFlags) add(cmd *cobra.Command) {
 	command.ChoiceFlag(cmd, &flags.classification, "classification", "preview", "the `CLASSIFICATION` of new versions", classifications)
 	f.IntVar(&flags.keep, "keep", 0, "deprecate versions that are not among the `N` newest of their x.y, unless a Shoot uses them (default: none)")
 	f.StringVar(&flags.expire, "expire", "", "with --keep, the `DATE` on which those versions expire, unless they have one")
-	f.BoolVar(&flags.replace, "replace", false, "replace the references of versions that are there with others")
+	f.BoolVar(&flags.replace, "replace", false, "in versions that a profile has with other references, replace these")
 	f.StringArrayVar(&flags.profiles, "profile", nil, "add images to this profile alone, by `[NAMESPACE/]NAME`; may be repeated")
 	for _, name := range []string{"image", "version", "match", "expire", "profile", "keep"} {
 		command.Complete(cmd, name, nil)

@@ -33,7 +33,7 @@ func openStack(c *command.Call) *cobra.Command {
 		Use:   "openstack",
 		Short: "Read the contents of an OpenStack, with the credentials of clouds.yaml or OS_*",
 		Long: `Reads the contents of an OpenStack, in all regions of its catalogue or those that you name, and prints them. It is read-only: it sends
-GET and HEAD, and the POST that requests a token from Keystone.
+GET, and the POST that requests a token from Keystone.
 
 It finds the credentials where every OpenStack client finds them: in clouds.yaml and secure.yaml in the working directory,
 ~/.config/openstack or /etc/openstack, or in OS_AUTH_URL and the other OS_*. Passwords, tokens and application credentials work.

@@ -62,7 +62,7 @@ func (flags *Flags) AddGardener(cmd *cobra.Command) {
 	f.StringVar(&flags.version, "gardener-version", "",
 		"`VERSION` of the Gardener that runs in the landscape (default: as the cluster says, or "+releases.Newest.String()+")")
 	f.StringSliceVar(&flags.gates, "feature-gates", nil,
-		"feature gates of its gardener-apiserver, as `GATE=true`, separated by commas")
+		"feature gates of the gardener-apiserver of the landscape, as `GATE=true`, separated by commas")
 	command.Complete(cmd, "gardener-version", nil)
 	command.CompleteList(cmd, "feature-gates", gateCompletions())
 }

@@ -31,15 +31,15 @@ func Command(c *command.Call) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "lsp",
 		SuggestFor: []string{"language-server", "languageserver", "serve"},
-		Short:      "Answer an editor: findings, repairs, completion and explanations while a manifest is typed",
-		Long: `Is a language server for CloudProfiles, NamespacedCloudProfiles and Shoots in YAML and JSON. An editor starts it, and talks to
-it over standard input and output by the Language Server Protocol.
+		Short:      "Run a language server for an editor: findings, repairs, completion and explanations",
+		Long: `Runs a language server for CloudProfiles, NamespacedCloudProfiles and Shoots in YAML and JSON. An editor starts it, and talks to it
+over standard input and output by the Language Server Protocol.
 
-In the editor it reports what lint reports about the files of the workspace, with what is not saved yet; it offers the repairs of
+In the editor it reports what lint reports about the files of the workspace, unsaved text included; it offers the repairs of
 lint --fix; it completes capabilities, their values, regions, zones, machine types, images and rules; it shows what explain says
 at machine types, images and flavors; and it leads from a core flavor to the provider's and back, and from a Shoot to its profile.
 
-The file .capkit.yaml of a folder counts for what is in it, as it does for lint. docs/commands/lsp.md has the settings of editors.`,
+A .capkit.yaml applies to the files in its folder, as it does for lint. docs/commands/lsp.md has the settings of editors.`,
 		Example: "  capkit lsp",
 		Args:    command.NoFiles("lsp takes no FILE: the editor that starts it says what is open"),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -76,7 +76,7 @@ pool can move to the version without suffix if that boots the same image for it.
 	f.BoolVar(&flags.core, "core-flavors", false, "write the flavors of core, too, for a garden where no mutating webhook fills them in")
 	f.StringArrayVar(&flags.fold, "fold", nil,
 		"join image versions that a suffix tells apart: `SUFFIX=CAPABILITY:VALUE[,PLAIN]` (PLAIN is "+transform.StandardPlain+
-			" if it is not said, and for a reserved capability what images have that do not declare it)")
+			" by default, and for a reserved capability the value of images that do not declare it)")
 	f.StringSliceVar(&flags.machineTypes, "machine-types", nil,
 		"with --fold, machine types that support VALUE alone, by `NAME,...`, or by patterns like bare_*; all others support PLAIN alone")
 	f.BoolVar(&flags.lifecycle, "lifecycle", false, "write lifecycles for classification and expirationDate, and change nothing else")

@@ -98,7 +98,7 @@ func (f *planFlags) add(cmd *cobra.Command) {
 	command.ChoiceFlag(cmd, &f.failOn, "fail-on", failOnBreaking, "`KIND` of change that makes the exit status 1", []string{failOnBreaking, failOnChange})
 	command.OrderFlag(cmd, &f.order)
 	cmd.Flags().StringVar(&f.git, "git", "",
-		"compare NEW, without an OLD, with what it has been in this `REVISION` of its git repository")
+		"compare NEW, without an OLD, with its content in this `REVISION` of its git repository")
 	command.Complete(cmd, "git", nil) // a revision, and no file
 	checks.ReservedFlag(cmd, &f.reservedInCore)
 	f.filter.Flags(cmd)

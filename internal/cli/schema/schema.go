@@ -38,15 +38,15 @@ func Command(c *command.Call) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema [KIND]",
 		Short: "Print JSON Schemas of manifests, for editors and validators",
-		Long: `Prints the JSON Schema of a kind: CloudProfile, NamespacedCloudProfile or Shoot, with the provider configs where they stand. Without KIND
-it is one schema for all three, which looks at the kind of an object. It is for all providers, and looks at the type that an object names, or
-for that of --provider alone.
+		Long: `Prints the JSON Schema of a kind: CloudProfile, NamespacedCloudProfile or Shoot, including the provider configs. Without KIND, it prints
+one schema for all three, which looks at the kind of an object. A schema is for all providers, and looks at the type that an object
+names; with --provider, it is for that type alone.
 
---all writes all of them into a directory: all.json for all kinds, and a file for each kind where kubeconform looks for it,
-core.gardener.cloud/cloudprofile_v1beta1.json. Each provider has a directory of the same files. The line that is printed then makes
-an editor with yaml-language-server use them, as the first one of a manifest.
+--all writes all schemas into a directory: all.json for all kinds, and a file for each kind where kubeconform looks for it,
+core.gardener.cloud/cloudprofile_v1beta1.json. Each provider has a directory of the same files. It also prints a line: put that at the
+top of a manifest, and an editor with yaml-language-server uses the schemas.
 
-A schema finds misspelt keys, wrong types and wrong values while you type. It knows no rule about two places: lint checks these.`,
+A schema finds misspelt keys, wrong types and wrong values while you type. It knows no rules that compare two places: lint checks these.`,
 		Example: "  capkit schema CloudProfile --provider openstack > cloudprofile.json\n  capkit schema --all schemas",
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {

@@ -37,7 +37,7 @@ func Command(c *command.Call) *cobra.Command {
 		Short:      "Compare CloudProfiles with an inventory of their cloud",
 		Long: `Compares CloudProfiles and NamespacedCloudProfiles with their cloud, and reports images that are gone, private or of another
 architecture, machine types that are gone or have other sizes, zones, volume types, floating pools and so on, with line and column.
-The contents of the cloud are read from the file of an inventory, which was taken before. So it needs no credentials, and does not
+The contents of the cloud are read from an inventory, a file that capkit inventory has made. So verify needs no credentials, and does not
 contact the cloud.
 
 Only images that can be booted are checked: versions that have expired, or that core does not list, are skipped. Nothing is

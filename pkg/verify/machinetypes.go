@@ -108,14 +108,14 @@ func mebibytes(q resource.Quantity) int64 { return q.Value() >> 20 }
 
 // machineType compares a machine type with that of the cloud.
 func (v *verifier[R]) machineType(t offered, has *inventory.MachineType, r *region) {
-	size := func(name, unit string, is, want *int64, written resource.Quantity, right string) {
+	size := func(name, has string, is, want *int64, written resource.Quantity, right string) {
 		if is == nil || *is == *want {
 			return
 		}
 		v.claims.add(claim{
 			rule: ruleTypeSize, kind: field.ErrorTypeInvalid, at: t.at.Child(name), value: written.String(), meant: right,
 			what: "machine type " + words.Quoted(t.Name), about: right,
-			hint: fmt.Sprintf(" has %d %s, and not %s; write %s", *is, unit, written.String(), right),
+			hint: fmt.Sprintf(" has %s, and not %s; write %s", has, written.String(), right),
 		}, r.Name)
 	}
 	whole := func(q resource.Quantity) *int64 { // a part of one is more than the whole ones
@@ -126,9 +126,10 @@ func (v *verifier[R]) machineType(t offered, has *inventory.MachineType, r *regi
 		return ptr.To(n / 1000)
 	}
 	text := func(n *int64) string { return strconv.FormatInt(ptr.Deref(n, 0), 10) }
-	size("cpu", "CPUs", has.CPU, whole(t.CPU), t.CPU, text(has.CPU))
-	size("gpu", "GPUs", has.GPU, whole(t.GPU), t.GPU, text(has.GPU))
-	size("memory", "MiB of memory", has.MemoryMiB, ptr.To(mebibytes(t.Memory)), t.Memory,
+	count := func(n *int64, noun string) string { return words.Count(int(ptr.Deref(n, 0)), noun) }
+	size("cpu", count(has.CPU, "CPU"), has.CPU, whole(t.CPU), t.CPU, text(has.CPU))
+	size("gpu", count(has.GPU, "GPU"), has.GPU, whole(t.GPU), t.GPU, text(has.GPU))
+	size("memory", text(has.MemoryMiB)+" MiB of memory", has.MemoryMiB, ptr.To(mebibytes(t.Memory)), t.Memory,
 		resource.NewQuantity(ptr.Deref(has.MemoryMiB, 0)<<20, resource.BinarySI).String())
 	v.architecture(t, has, r)
 	if has.DiskGiB != nil && *has.DiskGiB == 0 && v.OwnDisk != nil && v.OwnDisk(t.MachineType) {

@@ -53,7 +53,10 @@ Findings look like those of lint, and are silenced in the same way. lint --inven
 	flags.AllowEmptyFlag(cmd)
 	command.OutputFlag(cmd, &flags.output, report.Formats())
 	flags.Options.Add(cmd, checks.Catalogue(c))
-	_ = cmd.Flags().MarkHidden("domain") // of Shoots, which are not looked at
+	// They say something of Shoots, or of which Gardener decides: neither is looked at. The settings have them for all commands.
+	for _, name := range []string{"domain", "reserved-in-core", "gardener-version", "feature-gates", "webhook"} {
+		_ = cmd.Flags().MarkHidden(name)
+	}
 	flags.Flags.Add(cmd)
 	flags.AddAt(cmd)
 	f := cmd.Flags()

@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -27,8 +26,8 @@ type Filter struct {
 	// Version is that of the image that a pool has.
 	Pool, Version, MachineType string
 
-	// seen are the names of worker pools that were looked at.
-	seen map[string]bool
+	// seen are the names that were looked at, by the flag that chooses among them.
+	seen map[string][]string
 }
 
 // Flags adds the flags of the fields that no other flag of a command fills.
@@ -52,20 +51,35 @@ func (f *Filter) Flags(cmd *cobra.Command) {
 	}
 }
 
-// given names the fields that say something, as flags. shoots and pools say of which.
-func (f *Filter) given(shoots, pools bool) (flags []string) {
-	for _, flag := range []struct {
-		name, value string
-		wanted      bool
-	}{
-		{"shoot", f.Shoot, shoots}, {"profile", f.Profile, shoots}, {"region", f.Region, shoots},
-		{"pool", f.Pool, pools}, {"version", f.Version, pools}, {"machine-type", f.MachineType, pools},
-	} {
-		if flag.wanted && flag.value != "" {
-			flags = append(flags, "--"+flag.name+" "+flag.value)
-		}
+// choice is a field as a flag.
+type choice struct{ flag, value string }
+
+// given returns the fields that say something. shoots and pools say of which.
+func (f *Filter) given(shoots, pools bool) (given []choice) {
+	if shoots {
+		given = append(given, choice{"shoot", f.Shoot}, choice{"profile", f.Profile}, choice{"region", f.Region})
 	}
-	return flags
+	if pools {
+		given = append(given, choice{"pool", f.Pool}, choice{"version", f.Version}, choice{"machine-type", f.MachineType})
+	}
+	return slices.DeleteFunc(given, func(c choice) bool { return c.value == "" })
+}
+
+// flags writes choices as flags with their values.
+func flags(choices []choice) string {
+	var text []string
+	for _, c := range choices {
+		text = append(text, "--"+c.flag+" "+c.value)
+	}
+	return strings.Join(text, " ")
+}
+
+// see notes the name that a flag chooses among.
+func (f *Filter) see(flag, name string) {
+	if f.seen == nil {
+		f.seen = map[string][]string{}
+	}
+	f.seen[flag] = append(f.seen[flag], name)
 }
 
 // OutOfPlace returns an error if the filter is about Shoots, and there are none.
@@ -77,7 +91,7 @@ func (f *Filter) OutOfPlace() error {
 }
 
 // Said returns the fields that say something, as flags with their values; empty if the filter admits all.
-func (f *Filter) Said() string { return strings.Join(f.given(true, true), " ") }
+func (f *Filter) Said() string { return flags(f.given(true, true)) }
 
 // OfPools reports whether the filter is about worker pools, and not only about whole Shoots.
 func (f *Filter) OfPools() bool { return f.Pool+f.Version+f.MachineType != "" }
@@ -97,19 +111,18 @@ func (f *Filter) Shoots(g *Given) error {
 	if len(given) == 0 || len(g.Shoots.All) == 0 {
 		return nil
 	}
-	var others []string
 	left := slices.DeleteFunc(slices.Clone(g.Shoots.All), func(s *Source[v1beta1.Shoot]) bool {
-		others = append(others, s.Name[strings.LastIndexByte(s.Name, '/')+1:])
 		return !f.admitsShoot(s)
 	})
 	if len(left) == 0 {
-		return fmt.Errorf("no Shoot among the inputs matches %s%s", strings.Join(given, " "), meant(f.Shoot, others))
+		return fmt.Errorf("no Shoot among the inputs matches %s%s", flags(given), f.meant(given))
 	}
 	g.Shoots.All = left
 	return nil
 }
 
 func (f *Filter) admitsShoot(s *Source[v1beta1.Shoot]) bool {
+	f.see("shoot", s.Name[strings.LastIndexByte(s.Name, '/')+1:])
 	if f.Shoot != "" && s.Name != f.Shoot && !strings.HasSuffix(s.Name, "/"+f.Shoot) {
 		return false
 	}
@@ -123,16 +136,17 @@ func (f *Filter) admitsShoot(s *Source[v1beta1.Shoot]) bool {
 	if kind == "NamespacedCloudProfile" && strings.Contains(f.Profile, "/") {
 		name = s.Object.Namespace + "/" + name
 	}
+	f.see("profile", name[strings.LastIndexByte(name, '/')+1:])
+	f.see("region", s.Object.Spec.Region)
 	return (f.Profile == "" || name == f.Profile) && (f.Region == "" || s.Object.Spec.Region == f.Region)
 }
 
 // Admits reports whether the filter admits a worker pool of a Shoot that it admits.
 func (f *Filter) Admits(pool *provider.Pool) bool {
-	if f.Pool != "" {
-		if f.seen == nil {
-			f.seen = map[string]bool{}
-		}
-		f.seen[pool.Name] = true
+	if f.OfPools() {
+		f.see("pool", pool.Name)
+		f.see("version", pool.Version)
+		f.see("machine-type", pool.MachineType)
 	}
 	return (f.Pool == "" || pool.Name == f.Pool) && (f.Version == "" || pool.Version == f.Version) &&
 		(f.MachineType == "" || pool.MachineType == f.MachineType)
@@ -144,18 +158,24 @@ func (f *Filter) NoPool(g *Given) error {
 	if len(given) == 0 || len(g.Shoots.All) == 0 {
 		return nil
 	}
-	return fmt.Errorf("no worker pool among the inputs matches %s%s", strings.Join(given, " "), f.MeantPool())
+	return fmt.Errorf("no worker pool among the inputs matches %s%s", flags(given), f.MeantPool())
 }
 
 // MeantPool says which of the worker pools that were looked at may have been meant; empty if no other one was.
-func (f *Filter) MeantPool() string { return meant(f.Pool, slices.Collect(maps.Keys(f.seen))) }
+func (f *Filter) MeantPool() string { return f.meant(f.given(false, true)) }
 
-// meant says which of some names may have been meant by another one; empty for no name, and if it is there.
-func meant(name string, names []string) string {
-	names = slices.Compact(slices.Sorted(slices.Values(names)))
-	name = name[strings.LastIndexByte(name, '/')+1:]
-	if name == "" || len(names) == 0 || slices.Contains(names, name) {
-		return ""
+// meant says which of the names that were looked at may have been meant by those of choices that are not among them; empty if all are.
+func (f *Filter) meant(choices []choice) (text string) {
+	for _, c := range choices {
+		names := slices.Compact(slices.Sorted(slices.Values(f.seen[c.flag])))
+		name := c.value[strings.LastIndexByte(c.value, '/')+1:]
+		if len(names) > 0 && !slices.Contains(names, name) {
+			there := "; there are "
+			if len(names) == 1 {
+				there = "; there is "
+			}
+			text += cmp.Or(words.DidYouMean(words.Closest(name, names)), there+words.Few(names))
+		}
 	}
-	return cmp.Or(words.DidYouMean(words.Closest(name, names)), "; there are "+words.Few(names))
+	return text
 }

@@ -15,9 +15,11 @@ import (
 	"strings"
 
 	extensionscontroller "github.com/gardener/gardener/extensions/pkg/controller"
+	extensionsworker "github.com/gardener/gardener/extensions/pkg/controller/worker"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -29,8 +31,8 @@ import (
 )
 
 // DryRun says what the controller would do to the Workers of a seed, and what of it provider-openstack would undo, as lines of text. It
-// writes nothing to the seed, and asks OpenStack nothing. The error says that machines would be replaced, that a Worker could not be
-// reconciled, or that provider-openstack is too old; or that the seed cannot be read.
+// writes nothing to the seed, and asks OpenStack nothing. The error says that machines would be replaced or deleted, that a Worker could
+// not be reconciled, or that provider-openstack is too old; or that the seed cannot be read.
 func DryRun(ctx context.Context, config *rest.Config, out io.Writer) error {
 	known := runtime.NewScheme()
 	if err := errors.Join(scheme.AddToScheme(known), extensionscontroller.AddToScheme(known), machinev1alpha1.AddToScheme(known)); err != nil {
@@ -82,7 +84,7 @@ func dryRun(ctx context.Context, reader client.Reader, out io.Writer) error {
 // effect is something that a reconciliation would do to a Worker, or that somebody has to know of it before.
 type effect struct {
 	text string
-	// bad says that machines would be replaced, or that the Worker could not be reconciled.
+	// bad says that machines would be replaced or deleted, or that the Worker could not be reconciled.
 	bad bool
 }
 
@@ -103,7 +105,10 @@ func tell(out io.Writer, namespace string, effects []effect) error {
 // effectsOn returns what there is to say of a Worker, in the order of its pools; nil if nothing would change.
 func effectsOn(ctx context.Context, reader client.Reader, w *extensionsv1alpha1.Worker) ([]effect, error) {
 	cluster, err := extensionscontroller.GetCluster(ctx, reader, w.Namespace)
-	if err != nil {
+	switch {
+	case apierrors.IsNotFound(err): // which is about this Worker alone
+		return []effect{{err.Error(), true}}, nil
+	case err != nil:
 		return nil, fmt.Errorf("reading the Cluster: %w", err)
 	}
 	made, err := NewDelegateFactory(nil, reader, nil).WorkerDelegate(ctx, w, cluster)
@@ -134,10 +139,27 @@ func effectsOn(ctx context.Context, reader client.Reader, w *extensionsv1alpha1.
 	for i := range planned.pools {
 		effects = append(effects, d.effectsOf(&planned.pools[i], deployments.Items)...)
 	}
+	if err == nil { // with an error, nothing is deleted
+		effects = append(effects, deletions(planned.deployments(), deployments.Items)...)
+	}
+	if cluster.Shoot == nil {
+		return effects, nil
+	}
 	for _, fault := range (openstack.Provider{}).OwnSettings(cluster.Shoot) {
 		effects = append(effects, effect{fault.Field + " would have to be removed before going back: provider-openstack cannot read it", false})
 	}
 	return effects, nil
+}
+
+// deletions returns the machine deployments that no pool needs any more.
+func deletions(wanted extensionsworker.MachineDeployments, deployments []machinev1alpha1.MachineDeployment) []effect {
+	var effects []effect
+	for i := range deployments {
+		if name := deployments[i].Name; !wanted.HasDeployment(name) {
+			effects = append(effects, effect{fmt.Sprintf("machine deployment %s would be deleted, with its machines", name), true})
+		}
+	}
+	return effects
 }
 
 // recordGroups records, in the status that is only looked at here, the server groups that would be found by the machine classes, and

@@ -114,6 +114,29 @@ func TestDryRun(t *testing.T) {
 			},
 			says: []string{"STOP: worker pool new: image gardenlinux has no version 9.9.9"}, stops: true,
 		},
+		"a pool is gone, and its machines are not": {
+			change: func(s *situation, _ classes, _ deployments) { s.worker.Spec.Pools = s.worker.Spec.Pools[1:] },
+			says:   []string{"STOP: machine deployment shoot--h6--s4-plain-z1 would be deleted, with its machines\n"}, stops: true,
+		},
+		"a Worker without a Cluster": {
+			change: func(*situation, classes, deployments) {},
+			more: []client.Object{&extensionsv1alpha1.Worker{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "w"},
+				Spec:       extensionsv1alpha1.WorkerSpec{DefaultSpec: extensionsv1alpha1.DefaultSpec{Type: "openstack"}},
+			}},
+			says: []string{`a: STOP: clusters.extensions.gardener.cloud "a" not found`, "2 Workers looked at; nothing to say of 1"}, stops: true,
+		},
+		"a Cluster without a Shoot": {
+			change: func(*situation, classes, deployments) {},
+			more: []client.Object{
+				&extensionsv1alpha1.Worker{
+					ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "w"},
+					Spec:       extensionsv1alpha1.WorkerSpec{DefaultSpec: extensionsv1alpha1.DefaultSpec{Type: "openstack"}},
+				},
+				&extensionsv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
+			},
+			says: []string{"a: STOP: ", "2 Workers looked at; nothing to say of 1"}, stops: true,
+		},
 		"a server group with an old name": {
 			change: func(s *situation, _ classes, _ deployments) {
 				status := s.worker.Status.ProviderStatus

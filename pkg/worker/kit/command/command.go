@@ -95,10 +95,12 @@ func New(c Controller) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			verflag.PrintAndExitIfRequested()
 			if o.dryRun {
-				if err := o.completeRest(); err != nil {
+				if err := errors.Join(o.completeRest(), o.manager.Complete()); err != nil {
 					return err
 				}
-				return c.DryRun(cmd.Context(), o.rest.Completed().Config, cmd.OutOrStdout())
+				logger := o.manager.Completed().Logger
+				logging.SetLoggers(logger)
+				return c.DryRun(logf.IntoContext(cmd.Context(), logger), o.rest.Completed().Config, cmd.OutOrStdout())
 			}
 			if err := o.complete(); err != nil {
 				return err
@@ -114,7 +116,7 @@ func New(c Controller) *cobra.Command {
 	if c.DryRun != nil {
 		cmd.Flags().BoolVar(&o.dryRun, "dry-run", false,
 			"Say what the controller would do to the Workers of the seed, write nothing, and end. The exit status is 1 if machines would be "+
-				"replaced, or if a Worker could not be reconciled.")
+				"replaced or deleted, or if a Worker could not be reconciled.")
 	}
 	return cmd
 }
@@ -122,7 +124,6 @@ func New(c Controller) *cobra.Command {
 // run runs the controllers until ctx is done.
 func (o *options) run(ctx context.Context, c Controller) error {
 	config := o.rest.Completed().Config
-	config.QPS, config.Burst = 100, 130 // what Gardener's actuator does at once would wait for itself otherwise
 	managerOptions, err := o.managerOptions()
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -113,7 +114,10 @@ func TestDryRun(t *testing.T) {
 		t.Error("there is a flag without effect")
 	}
 	said := errors.New("machines would be replaced")
-	controller.DryRun = func(_ context.Context, config *rest.Config, out io.Writer) error {
+	controller.DryRun = func(ctx context.Context, config *rest.Config, out io.Writer) error {
+		if _, err := logr.FromContext(ctx); err != nil || config.QPS < 100 {
+			t.Errorf("it logs nowhere (%v), or asks %v times a second", err, config.QPS)
+		}
 		fmt.Fprint(out, config.Host)
 		return said
 	}

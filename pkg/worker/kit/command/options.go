@@ -125,6 +125,8 @@ func (o *options) completeRest() error {
 		return fmt.Errorf("the seed cannot be reached: %w; give a kubeconfig with --%s or KUBECONFIG, or run in a pod of it",
 			err, controllercmd.KubeconfigFlag)
 	}
+	config := o.rest.Completed().Config
+	config.QPS, config.Burst = 100, 130 // what Gardener's actuator does at once, or a dry run in a large seed, would wait for itself otherwise
 	return nil
 }
 

@@ -34,11 +34,11 @@ func (v *verifier[R]) disks(id provider.ImageVersion, images []map[string]booted
 				continue
 			}
 			b := images[flavor][r.Name]
+			says := fmt.Sprintf(" needs a disk of %d GiB, and is chosen where there is less: for machine %s %s", needs(b),
+				words.Plural(types, "type"), words.Few(types))
 			v.claims.add(claim{
 				rule: ruleImageDisk, kind: field.ErrorTypeInvalid, at: b.at, value: b.value, subject: finding.Subject{Image: id.Image, Version: id.Version},
-				what: id.String() + ": image " + words.Quoted(shown(b.Image)),
-				hint: fmt.Sprintf(" needs a disk of %d GiB, and is chosen where there is less: for machine %s %s", needs(b),
-					words.Plural(types, "type"), words.Few(types)),
+				what: id.String() + ": image " + words.Quoted(shown(b.Image)), about: says, hint: says,
 			}, r.Name)
 		}
 	}

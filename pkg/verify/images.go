@@ -131,11 +131,9 @@ func (f *flavorImages[R]) look() {
 }
 
 // claim adds a claim about an image of the flavor.
-func (f *flavorImages[R]) claim(rule finding.Rule, kind field.ErrorType, at *field.Path, value any, region, what, hint, meant string) {
-	f.claims.add(claim{
-		rule: rule, kind: kind, at: at, value: value, what: f.id.String() + ": " + what, hint: hint, meant: meant,
-		subject: finding.Subject{Image: f.id.Image, Version: f.id.Version},
-	}, region)
+func (f *flavorImages[R]) claim(found claim, region string) {
+	found.what, found.subject = f.id.String()+": "+found.what, finding.Subject{Image: f.id.Image, Version: f.id.Version}
+	f.claims.add(found, region)
 }
 
 // missing reports that a region has no such image, and names the one that was probably meant.
@@ -151,11 +149,17 @@ func (f *flavorImages[R]) missing(r *region, ref inventory.Ref, at *field.Path) 
 		default:
 			hint = f.elsewhere(r, ref)
 		}
-		f.claim(ruleImageMissing, field.ErrorTypeNotFound, at, ref.Name, r.Name, fmt.Sprintf("the cloud has no image named %s", words.Quoted(ref.Name)), hint, meant)
+		f.claim(claim{
+			rule: ruleImageMissing, kind: field.ErrorTypeNotFound, at: at, value: ref.Name, hint: hint, meant: meant,
+			what: "the cloud has no image named " + words.Quoted(ref.Name),
+		}, r.Name)
 		return
 	}
 	hint, meant := f.meantID(r, ref)
-	f.claim(ruleImageMissing, field.ErrorTypeNotFound, at, ref.ID, r.Name, fmt.Sprintf("the cloud has no image %s", words.Quoted(ref.ID)), hint, meant)
+	f.claim(claim{
+		rule: ruleImageMissing, kind: field.ErrorTypeNotFound, at: at, value: ref.ID, hint: hint, meant: meant,
+		what: "the cloud has no image " + words.Quoted(ref.ID),
+	}, r.Name)
 }
 
 func (f *flavorImages[R]) keyOf(id string) string {
@@ -207,14 +211,19 @@ func (f *flavorImages[R]) ambiguous(r *region, images []*inventory.Image, name s
 		ids = append(ids, image.ID)
 	}
 	slices.Sort(ids)
-	f.claim(ruleImageAmbiguous, field.ErrorTypeInvalid, at, name, r.Name,
-		fmt.Sprintf("%d images have the name %s", len(images), words.Quoted(name)), fmt.Sprintf(": %s; refer to one by its ID", words.Few(ids)), "")
+	f.claim(claim{
+		rule: ruleImageAmbiguous, kind: field.ErrorTypeInvalid, at: at, value: name,
+		what: fmt.Sprintf("%d images have the name %s", len(images), words.Quoted(name)), hint: fmt.Sprintf(": %s; refer to one by its ID", words.Few(ids)),
+	}, r.Name)
 }
 
 // judge reports what is wrong with an image by itself.
 func (f *flavorImages[R]) judge(b booted) {
 	say := func(rule finding.Rule, what, hint string) {
-		f.claim(rule, field.ErrorTypeInvalid, b.at, b.value, b.region.Name, "image "+words.Quoted(shown(b.Image)), " "+what+hint, "")
+		f.claim(claim{
+			rule: rule, kind: field.ErrorTypeInvalid, at: b.at, value: b.value, what: "image " + words.Quoted(shown(b.Image)), about: what,
+			hint: " " + what + hint,
+		}, b.region.Name)
 	}
 	if !f.active(b.Image) {
 		say(ruleImageInactive, "is "+words.Quoted(b.Status)+", and not active", f.replacement(b))
@@ -277,9 +286,11 @@ func (f *flavorImages[R]) differs() {
 			}
 		}
 		if most != "" && most != b.Checksum {
-			f.claim(ruleImageDiffers, field.ErrorTypeInvalid, b.at, b.value, b.region.Name, "image "+words.Quoted(shown(b.Image)),
-				fmt.Sprintf(" has other content (%s) than in %s %s (%s)", short(b.Checksum), words.Plural(regions[most], "region"),
-					words.Few(regions[most]), short(most)), "")
+			f.claim(claim{
+				rule: ruleImageDiffers, kind: field.ErrorTypeInvalid, at: b.at, value: b.value, what: "image " + words.Quoted(shown(b.Image)), about: b.Checksum,
+				hint: fmt.Sprintf(" has other content (%s) than in %s %s (%s)", short(b.Checksum), words.Plural(regions[most], "region"),
+					words.Few(regions[most]), short(most)),
+			}, b.region.Name)
 		}
 	}
 }

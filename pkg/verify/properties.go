@@ -35,7 +35,7 @@ func (f *flavorImages[R]) properties(b booted, otherArchitecture bool, say func(
 				continue
 			}
 			property := words.Quoted(name) + ": " + words.Quoted(value)
-			if against[property] == nil {
+			if _, known := against[property]; !known {
 				order = append(order, property)
 			}
 			against[property] = append(against[property], f.contradicted(row, value, declared)...)

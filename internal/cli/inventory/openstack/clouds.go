@@ -210,13 +210,13 @@ func parse(path string, text []byte, key string) (*file, error) {
 	return f, nil
 }
 
-// values matches what errors of the YAML decoder quote from a file: perhaps a part of a password.
-var values = regexp.MustCompile(" ?`[^`]*`")
+// values matches what errors of the YAML decoder quote from a file: perhaps a part of a password. One that begins with * is an alias to it.
+var values = regexp.MustCompile(" ?`[^`]*`|( anchor) '[^']*'")
 
 // unreadable returns an error about a file, without what it says.
 func unreadable(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s cannot be read: %s", path, strings.Join(strings.Fields(values.ReplaceAllString(err.Error(), "")), " "))
+	return fmt.Errorf("%s cannot be read: %s", path, strings.Join(strings.Fields(values.ReplaceAllString(err.Error(), "$1")), " "))
 }

@@ -215,6 +215,10 @@ func TestFindFails(t *testing.T) {
 			files: map[string]string{"clouds.yaml": "clouds: {a: {auth: swordfish}}"},
 			want:  "$HOME/.config/openstack/clouds.yaml cannot be read: yaml: unmarshal errors: line 1: cannot unmarshal !!str into openstack.auth",
 		},
+		"a password like an alias": {
+			files: map[string]string{"clouds.yaml": "clouds: {a: {auth: {password: *swordfish}}}"},
+			want:  "$HOME/.config/openstack/clouds.yaml cannot be read: yaml: unknown anchor referenced",
+		},
 		"what is missing": {
 			files: map[string]string{"clouds.yaml": "clouds: {a: {auth_type: v3applicationcredential, key: x}}"},
 			want: "cloud a in $HOME/.config/openstack/clouds.yaml has no auth_url: that of Keystone, as in https://keystone.example.com:5000/v3\n" +
@@ -268,5 +272,28 @@ func TestCertificates(t *testing.T) {
 		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || w.all != nil) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Services behind something that ends TLS often redirect to http. Whoever listens there would learn the password, or the token.
+func TestRedirectWithoutTLS(t *testing.T) {
+	cloud := fakecloud.StartTLS("europe")
+	defer cloud.Close()
+	cloud.Fault = func(w http.ResponseWriter, r *http.Request) bool {
+		http.Redirect(w, r, "http://"+r.Host+r.URL.Path, http.StatusPermanentRedirect)
+		return true
+	}
+	found, err := openstack.Find("", func(variable string) string {
+		if variable == "OS_INSECURE" {
+			return "1"
+		}
+		return cloud.Environment(variable)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = openstack.Connect(t.Context(), found, openstack.Options{Sleep: (&waits{}).sleep})
+	if err == nil || !strings.Contains(err.Error(), "it redirects from https to http") {
+		t.Error(err)
 	}
 }

@@ -85,10 +85,12 @@ func httpClient(cloud *Cloud, options Options) http.Client {
 		Transport: &transport{RoundTripper: base, timeout: cmp.Or(options.Timeout, Timeout), sleep: wait},
 		// The token is for the services of the catalogue, and for nobody that they know.
 		CheckRedirect: func(request *http.Request, before []*http.Request) error {
-			if request.URL.Host != before[0].URL.Host {
+			switch first := before[0].URL; {
+			case request.URL.Host != first.Host:
 				return fmt.Errorf("it sends the token to another host, %s", request.URL.Host)
-			}
-			if len(before) > 3 {
+			case first.Scheme == "https" && request.URL.Scheme != first.Scheme: // where anybody could read it
+				return fmt.Errorf("it redirects from https to %s", request.URL.Scheme)
+			case len(before) > 3:
 				return errors.New("it redirects again and again")
 			}
 			return nil

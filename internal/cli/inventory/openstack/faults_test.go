@@ -382,6 +382,21 @@ func TestNoToken(t *testing.T) {
 			"answers 401, so it does not accept who asks: No: …",
 		},
 		"500": {func(w http.ResponseWriter, _ *http.Request) bool { fakecloud.Fail(w, 500, ""); return true }, "answers 500"},
+		"a long message": {
+			func(w http.ResponseWriter, _ *http.Request) bool {
+				fakecloud.Fail(w, 400, strings.Repeat("x", 195)+fakecloud.Password)
+				return true
+			},
+			"answers 400: " + strings.Repeat("x", 195) + "…",
+		},
+		"several messages": {
+			func(w http.ResponseWriter, _ *http.Request) bool {
+				w.WriteHeader(http.StatusBadRequest)
+				fmt.Fprint(w, `{"b": {"message": "2"}, "c": {"message": "3"}, "a": {"message": "1"}, "d": {"message": "4"}}`)
+				return true
+			},
+			"answers 400: 1",
+		},
 		"no services": {
 			func(w http.ResponseWriter, _ *http.Request) bool {
 				w.Header().Set("X-Subject-Token", "x")
@@ -406,6 +421,21 @@ func TestNoToken(t *testing.T) {
 		_, err = openstack.Connect(t.Context(), found, openstack.Options{Sleep: (&waits{}).sleep})
 		if err == nil || !strings.Contains(err.Error(), "cannot be reached: ") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A command draws how many regions are done until it has the last one.
+func TestDoneBeforeItIsReturned(t *testing.T) {
+	session := connect(t, fakecloud.Start("africa", "asia", "europe"), openstack.Options{})
+	var done atomic.Int64
+	returned := int64(0)
+	for range session.Read(t.Context(), []string{"africa", "asia", "europe"}, func() {
+		time.Sleep(10 * time.Millisecond)
+		done.Add(1)
+	}) {
+		if returned++; done.Load() < returned {
+			t.Errorf("%d are done, and %d returned", done.Load(), returned)
 		}
 	}
 }

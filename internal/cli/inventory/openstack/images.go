@@ -8,8 +8,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/capkit/capkit/pkg/inventory"
@@ -100,7 +102,7 @@ func Architecture(name string) string {
 	return name
 }
 
-// message returns what a service says in an answer that is an error: the first text called message, or faultstring.
+// message returns what a service says in an answer that is an error: the first text called message, or faultstring, by the names above it.
 func message(body []byte) string {
 	var content any
 	if json.Unmarshal(body, &content) != nil {
@@ -116,8 +118,8 @@ func messageIn(content any) string {
 			return text
 		}
 	}
-	for _, member := range members {
-		if text := messageIn(member); text != "" {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if text := messageIn(members[name]); text != "" {
 			return text
 		}
 	}

@@ -33,7 +33,7 @@ type Result struct {
 const atOnce = 4
 
 // Read reads regions, several at once, and returns them in their order. The others are no longer waited for if the loop ends before.
-// done is called for each region as soon as it is read. It returns an error, and nothing after it, only if the context ends.
+// done is called for each region as soon as it is read, and before it is returned. It returns an error, and nothing after it, only if the context ends.
 func (s *Session) Read(ctx context.Context, regions []string, done func()) iter.Seq2[Result, error] {
 	return func(yield func(Result, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -49,8 +49,9 @@ func (s *Session) Read(ctx context.Context, regions []string, done func()) iter.
 					return
 				}
 				go func() {
-					result <- s.region(ctx, region)
+					r := s.region(ctx, region)
 					done()
+					result <- r
 				}()
 			}
 		}()

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/gophercloud/gophercloud/v2"
@@ -19,17 +20,20 @@ import (
 )
 
 // why says why something could not be read, as what follows the name of a service, and without secrets.
-func (s *Session) why(err error) string {
-	text := reason(err)
-	for _, secret := range append(s.cloud.secrets, s.client.Token()) {
+func (s *Session) why(err error) string { return words.Printable(s.hidden(s.reason(err))) }
+
+// hidden returns a text with something else in place of secrets. It finds them as they are only, so it has to come before anything that
+// shortens the text, or changes the spaces in it.
+func (s *Session) hidden(text string) string {
+	for _, secret := range slices.Concat(s.cloud.secrets, []string{s.client.Token()}) {
 		if secret != "" {
 			text = strings.ReplaceAll(text, secret, "…")
 		}
 	}
-	return words.Printable(text)
+	return text
 }
 
-func reason(err error) string {
+func (s *Session) reason(err error) string {
 	var slow slowError
 	var dns *net.DNSError
 	var op *net.OpError
@@ -37,9 +41,9 @@ func reason(err error) string {
 	var address *url.Error
 	switch {
 	case errors.As(err, &reauthentication):
-		return "does not accept the token any more, and there is no new one: Keystone " + reason(reauthentication.ErrReauth)
+		return "does not accept the token any more, and there is no new one: Keystone " + s.reason(reauthentication.ErrReauth)
 	case statusOf(err) != 0:
-		return answered(err)
+		return s.answered(err)
 	case errors.As(err, &slow):
 		return slow.Error()
 	case untrusted(err):
@@ -82,14 +86,14 @@ var statuses = map[int]string{
 }
 
 // answered says what a service has answered, and what it says about that.
-func answered(err error) string {
+func (s *Session) answered(err error) string {
 	var response gophercloud.ErrUnexpectedResponseCode
 	errors.As(err, &response)
 	text := fmt.Sprintf("answers %d%s", response.Actual, statuses[response.Actual])
 	if wait := response.ResponseHeader.Get("Retry-After"); wait != "" && response.Actual == http.StatusTooManyRequests {
 		text += "; it asks to wait " + wait + " s"
 	}
-	if said := strings.Join(strings.Fields(message(response.Body)), " "); said != "" {
+	if said := strings.Join(strings.Fields(s.hidden(message(response.Body))), " "); said != "" {
 		const most = 200
 		if short := []rune(said); len(short) > most {
 			said = string(short[:most]) + "…"

@@ -111,10 +111,11 @@ func aliases(value string) (sum int64, known bool) {
 
 // flavorArchitecture returns the architecture that extra specs name, perhaps behind an operator as in "s== aarch64".
 func flavorArchitecture(specs map[string]string) string {
-	for trait, architecture := range map[string]string{"trait:HW_ARCH_X86_64": "amd64", "trait:HW_ARCH_AARCH64": "arm64"} {
-		if specs[trait] == "required" {
-			return architecture
-		}
+	switch "required" {
+	case specs["trait:HW_ARCH_X86_64"]:
+		return "amd64"
+	case specs["trait:HW_ARCH_AARCH64"]:
+		return "arm64"
 	}
 	for _, name := range []string{"capabilities:cpu_arch", "cpu_arch", "capabilities:cpu_info:arch", "hw_architecture", "architecture"} {
 		if fields := strings.Fields(specs[name]); len(fields) > 0 && len(fields) < 3 && fields[0] != "<or>" && fields[0] != "s!=" {

@@ -425,6 +425,15 @@ func TestNoToken(t *testing.T) {
 	}
 }
 
+func TestBothArchitectures(t *testing.T) {
+	for range 100 {
+		m := inventory.MachineType{Properties: map[string]string{"trait:HW_ARCH_X86_64": "required", "trait:HW_ARCH_AARCH64": "required"}}
+		if openstack.Complete(&m); m.Architecture != "amd64" {
+			t.Fatal(m.Architecture)
+		}
+	}
+}
+
 // A command draws how many regions are done until it has the last one.
 func TestDoneBeforeItIsReturned(t *testing.T) {
 	session := connect(t, fakecloud.Start("africa", "asia", "europe"), openstack.Options{})

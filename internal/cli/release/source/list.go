@@ -54,9 +54,9 @@ func (f *listedFlavor) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &members); err != nil {
 		return fmt.Errorf("a flavor is a mapping with capabilities and regions: %w", err)
 	}
-	for name, raw := range members {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
 		var err error
-		switch name {
+		switch raw := members[name]; name {
 		case "capabilities":
 			err = json.Unmarshal(raw, &f.capabilities)
 		case "regions":

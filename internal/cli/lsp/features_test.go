@@ -349,3 +349,29 @@ func TestDefinition(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// What stands in the wrong place leads somewhere, or nowhere, and does not end in a mistake.
+func TestDefinitionOfWhatIsInTheWrongPlace(t *testing.T) {
+	const odd = `apiVersion: core.gardener.cloud/v1beta1
+kind: CloudProfile
+metadata: {name: odd}
+spec:
+  machineImages:
+  - name: gardenlinux
+    capabilityFlavors:
+    - versions:
+      - version: 1.0.0
+  providerConfig:
+    machineImages:
+    - name: gardenlinux
+      versions:
+      - version: 1.0.0
+        capabilityFlavors:
+        - capabilities: {architecture: [amd64]}
+`
+	e := begin(t, nil)
+	e.open("odd.yaml", odd)
+	if got := e.leads("odd.yaml", of(t, odd, "1.0.0", 0)); !slices.Equal(got, []string{"odd.yaml:13"}) {
+		t.Errorf("%q", got)
+	}
+}

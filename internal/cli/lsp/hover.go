@@ -343,7 +343,8 @@ func (a *asked) flavorText() string {
 
 // capabilitiesOf returns the capabilities that a flavor declares, in core or in a provider config.
 func capabilitiesOf(flavor *text.Node) v1beta1.Capabilities {
-	if own := flavor.Child("capabilities"); own != nil || flavor.Parent.Up(4) != nil && flavor.Parent.Up(5).Key == "providerConfig" {
+	config := flavor.Parent.Up(5)
+	if own := flavor.Child("capabilities"); own != nil || config != nil && config.Key == "providerConfig" {
 		flavor = own
 	}
 	declared := v1beta1.Capabilities{}

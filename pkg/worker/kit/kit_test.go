@@ -69,6 +69,8 @@ type seed struct {
 	client.Client
 
 	writes int
+	// refuses is the answer to patches of a status, unless it is nil.
+	refuses error
 }
 
 func seedWith(t testing.TB, objects ...client.Object) *seed {
@@ -90,6 +92,9 @@ func seedWith(t testing.TB, objects ...client.Object) *seed {
 			SubResourcePatch: func(
 				ctx context.Context, c client.Client, sub string, obj client.Object, p client.Patch, opts ...client.SubResourcePatchOption,
 			) error {
+				if s.refuses != nil {
+					return s.refuses
+				}
 				s.writes++
 				return c.SubResource(sub).Patch(ctx, obj, p, opts...)
 			},

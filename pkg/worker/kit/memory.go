@@ -140,5 +140,9 @@ func (m *Memory[R, S]) referTo(ctx context.Context, config *corev1.ConfigMap) er
 	m.worker.Status.Resources = append(slices.DeleteFunc(m.worker.Status.Resources, func(r v1beta1.NamedResourceReference) bool {
 		return r.Name == memoryResource
 	}), reference)
-	return m.client.Status().Patch(ctx, m.worker, client.MergeFrom(before))
+	if err := m.client.Status().Patch(ctx, m.worker, client.MergeFrom(before)); err != nil {
+		m.worker.Status.Resources = before.Status.Resources
+		return fmt.Errorf("referring to what is to be remembered of the Worker: %w", err)
+	}
+	return nil
 }

@@ -133,6 +133,23 @@ func TestMemoryThatCannotBeRead(t *testing.T) {
 	s.expectWrites(t, 0, "without having read")
 }
 
+// A reference that could not be written is written the next time.
+func TestReferenceToMemoryIsWrittenInTheEnd(t *testing.T) {
+	w := aWorker("")
+	s := seedWith(t, w)
+	s.get(t, w)
+	memory := memoryFor(s, w)
+	s.refuses = errAway
+	if err := memory.Remember(t.Context(), remembered{}); !errors.Is(err, errAway) {
+		t.Error(err)
+	}
+	s.refuses = nil
+	check(t, memory.Remember(t.Context(), remembered{}))
+	if s.get(t, w); len(w.Status.Resources) != 1 {
+		t.Errorf("%v", w.Status.Resources)
+	}
+}
+
 // away is a reader whose API server does not answer.
 type away struct{ client.Reader }
 

@@ -61,17 +61,20 @@ func ReadStatus(raw *runtime.RawExtension, kind schema.GroupVersionKind, status 
 	return nil
 }
 
-// PatchStatus writes the status.providerStatus of a Worker, if it has another one, and changes the Worker accordingly. It patches
-// nothing else, since genericactuator and Gardener's controller write other fields of the status.
+// PatchStatus writes the status.providerStatus of a Worker, if it has another one, and changes the Worker accordingly, unless there is an
+// error. It patches nothing else, since genericactuator and Gardener's controller write other fields of the status.
 func PatchStatus(ctx context.Context, c client.Client, worker *extensionsv1alpha1.Worker, status *runtime.RawExtension) error {
 	before := worker.DeepCopy()
 	worker.Status.ProviderStatus = status
 	patch := client.MergeFrom(before)
-	if empty, err := isEmpty(worker, patch); err != nil || empty {
-		worker.Status.ProviderStatus = before.Status.ProviderStatus
-		return err
+	empty, err := isEmpty(worker, patch)
+	if err == nil && !empty {
+		err = c.Status().Patch(ctx, worker, patch)
 	}
-	if err := c.Status().Patch(ctx, worker, patch); err != nil {
+	if empty || err != nil {
+		worker.Status.ProviderStatus = before.Status.ProviderStatus
+	}
+	if err != nil {
 		return fmt.Errorf("writing the status of the Worker: %w", err)
 	}
 	return nil

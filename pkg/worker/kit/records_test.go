@@ -5,6 +5,7 @@
 package kit_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -75,8 +76,13 @@ func TestPatchStatus(t *testing.T) {
 	w.Status.LastOperation = &v1beta1.LastOperation{Type: v1beta1.LastOperationTypeReconcile}
 	check(t, s.Status().Update(t.Context(), w))
 	status := func() *runtime.RawExtension { return &runtime.RawExtension{Raw: []byte(`{"a":1}`)} }
+	s.refuses = errAway
+	if err := kit.PatchStatus(t.Context(), s, stale, status()); !errors.Is(err, errAway) {
+		t.Error(err)
+	}
+	s.refuses = nil
 	check(t, kit.PatchStatus(t.Context(), s, stale, status()))
-	s.expectWrites(t, 1, "at first")
+	s.expectWrites(t, 1, "at first, and after it could not be written")
 	check(t, kit.PatchStatus(t.Context(), s, stale, status()))
 	s.expectWrites(t, 0, "again")
 	s.get(t, w)

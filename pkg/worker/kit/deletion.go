@@ -17,12 +17,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
 // NewActuator returns a generic actuator, of genericactuator.NewActuator with the same factory, that also ends the deletion of a
 // Worker without machine class. By itself it does not: it waits until machine-controller-manager uses the credentials, and that does
-// so for a class. There is none if the first reconciliation has failed already, because no image fits, for example. What the
-// cloud has for such a Worker is for the delegate's PostDeleteHook, which is called without any other method then.
+// so for a class. There is none if the first reconciliation has failed already, because no image fits, for example. As long as the
+// credentials are held, that deletion is an error. What the cloud has for such a Worker is for the delegate's PostDeleteHook, which is
+// called without any other method then.
 //
 // It deletes with the client, and looks for machines with the reader, which must not answer from a cache. It is safe for concurrent
 // use if generic and factory are.
@@ -56,11 +58,35 @@ func (a *actuator) Delete(
 	if err := a.client.DeleteAllOf(ctx, &corev1.Secret{}, client.InNamespace(worker.Namespace), ofClasses); err != nil {
 		return fmt.Errorf("deleting secrets of machine classes: %w", err)
 	}
+	if err := a.released(ctx, worker.Spec.SecretRef); err != nil {
+		return err
+	}
 	delegate, err := a.factory.WorkerDelegate(ctx, worker, cluster)
 	if err != nil {
 		return err
 	}
 	return delegate.PostDeleteHook(ctx)
+}
+
+// These are the finalizers by which machine-controller-manager and the drivers of clouds hold the credentials, as genericactuator knows them.
+const (
+	managerFinalizer = "machine.sapcloud.io/machine-controller-manager"
+	driverFinalizer  = "machine.sapcloud.io/machine-controller"
+)
+
+// released returns an error as long as machine-controller-manager holds the credentials, which it does for some time after the last
+// machine class: genericactuator waits for that, but only for some minutes, and there are no machine classes when it is called again. With
+// the Worker machine-controller-manager goes, and nobody would take its finalizer away.
+func (a *actuator) released(ctx context.Context, credentials corev1.SecretReference) error {
+	secret := &corev1.Secret{}
+	key := client.ObjectKey{Namespace: credentials.Namespace, Name: credentials.Name}
+	if err := a.reader.Get(ctx, key, secret); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("reading the credentials of the Worker: %w", err)
+	}
+	if controllerutil.ContainsFinalizer(secret, managerFinalizer) || controllerutil.ContainsFinalizer(secret, driverFinalizer) {
+		return fmt.Errorf("machine-controller-manager still holds the credentials of the Worker, secret %s", key)
+	}
+	return nil
 }
 
 // hasMachines reports whether a namespace has machines, or what they are made of.

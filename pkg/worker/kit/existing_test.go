@@ -183,8 +183,22 @@ func TestDelete(t *testing.T) {
 		})
 	}
 	var called []string
-	s := seedWith(t)
-	actuator := kit.NewActuator(generic{called: &called}, factory{&called}, s, away{s})
+	credentials := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+		Name: "cloudprovider", Namespace: namespace, Finalizers: []string{"machine.sapcloud.io/machine-controller"},
+	}}
+	s := seedWith(t, credentials)
+	w := aWorker("")
+	w.Spec.SecretRef = corev1.SecretReference{Name: credentials.Name, Namespace: namespace}
+	actuator := kit.NewActuator(generic{called: &called}, factory{&called}, s, s)
+	if err := actuator.Delete(t.Context(), logr.Discard(), w, nil); err == nil || len(called) > 0 {
+		t.Errorf("%v is called while machine-controller-manager holds the credentials", called)
+	}
+	credentials.Finalizers = nil
+	check(t, s.Update(t.Context(), credentials))
+	check(t, actuator.Delete(t.Context(), logr.Discard(), w, nil))
+
+	called = nil
+	actuator = kit.NewActuator(generic{called: &called}, factory{&called}, s, away{s})
 	if err := actuator.Delete(t.Context(), logr.Discard(), aWorker(""), nil); !errors.Is(err, errAway) || len(called) > 0 {
 		t.Errorf("%v, %v", err, called)
 	}

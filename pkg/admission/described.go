@@ -47,8 +47,9 @@ func NewCommandDescribed(known ...string) *cobra.Command {
 				return err
 			}
 			if *help && which.providerType == "" && which.file == "" {
-				cmd.Printf("%s.\n\nUsage:\n  %s {--provider-type TYPE | --provider-file FILE} [flags]\n\nFlags:\n%s", cmd.Short, name, first.FlagUsages())
-				return nil
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s.\n\nUsage:\n  %s {--provider-type TYPE | --provider-file FILE} [flags]\n\nFlags:\n%s",
+					cmd.Short, name, first.FlagUsages())
+				return err
 			}
 			verflag.PrintAndExitIfRequested()
 			cloud, err := which.cloud()

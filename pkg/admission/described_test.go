@@ -77,4 +77,18 @@ func TestHelpOfDescribed(t *testing.T) {
 			t.Errorf("%q: %s\n%s", args, failed, printed)
 		}
 	}
+	stdout, err := os.Create(filepath.Join(t.TempDir(), "stdout"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func(before *os.File) { os.Stdout = before }(os.Stdout)
+	os.Stdout = stdout
+	cmd := NewCommandDescribed()
+	cmd.SetArgs([]string{"--help"})
+	if err := cmd.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := stdout.Stat(); err != nil || info.Size() == 0 {
+		t.Error("help is not on standard output, as that of all commands")
+	}
 }

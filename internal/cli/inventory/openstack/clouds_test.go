@@ -275,6 +275,26 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
+// Only a clear no leaves certificates unverified: not what is misspelt, nor the path of a certificate, which openstacksdk takes there as well.
+func TestVerify(t *testing.T) {
+	cloud := fakecloud.StartTLS("europe")
+	defer cloud.Close()
+	for verify, verified := range map[string]bool{
+		"true": true, "yes": true, "flase": true, "/etc/ssl/ca.pem": true, "''": true, "false": false, "No": false, "0": false,
+	} {
+		t.Chdir(t.TempDir())
+		found, err := openstack.Find("", settings(t, cloud, map[string]string{"clouds.yaml": "clouds: {a: {verify: " + verify +
+			", auth: {auth_url: $URL/v3, username: " + fakecloud.User + ", password: " + fakecloud.Password + ", project_name: gardener}}}"}, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = openstack.Connect(t.Context(), found, openstack.Options{Sleep: (&waits{}).sleep})
+		if refused := err != nil && strings.Contains(err.Error(), "has a certificate that is not trusted: "); refused != verified {
+			t.Errorf("verify: %s: %v", verify, err)
+		}
+	}
+}
+
 // Services behind something that ends TLS often redirect to http. Whoever listens there would learn the password, or the token.
 func TestRedirectWithoutTLS(t *testing.T) {
 	cloud := fakecloud.StartTLS("europe")

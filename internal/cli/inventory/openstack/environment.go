@@ -199,7 +199,11 @@ func domain(said ...[2]string) (id, name string) {
 	return "default", ""
 }
 
-// on reports whether a setting says yes, and otherwise no, as other clients read them.
+// on and off report whether a setting says yes, and whether it says no. Anything else is neither.
 func on(value string) bool {
 	return slices.Contains([]string{"1", "true", "yes", "on", "t", "y"}, strings.ToLower(value))
+}
+
+func off(value string) bool {
+	return slices.Contains([]string{"0", "false", "no", "off", "f", "n"}, strings.ToLower(value))
 }

@@ -16,7 +16,7 @@ import (
 
 // tls returns whom the client trusts, and its own certificate.
 func (s *settings) tls() (*tls.Config, error) {
-	config := &tls.Config{InsecureSkipVerify: on(s.Insecure) || s.Verify != "" && !on(s.Verify)}
+	config := &tls.Config{InsecureSkipVerify: on(s.Insecure) || off(s.Verify)}
 	if s.CACert != "" {
 		text, err := os.ReadFile(home(s.CACert))
 		if err != nil {

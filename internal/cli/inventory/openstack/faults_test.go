@@ -173,6 +173,10 @@ func TestFaults(t *testing.T) {
 			answer("/europe/image", 429, "Retry-After", "3600"),
 			"europe: images: Glance answers 429, so it is asked too often; it asks to wait 3600 s" + said, nil,
 		},
+		"429, three centuries": {
+			answer("/europe/image", 429, "Retry-After", "10000000000"),
+			"europe: images: Glance answers 429, so it is asked too often; it asks to wait 10000000000 s" + said, nil,
+		},
 		"no JSON": {
 			func(w http.ResponseWriter, r *http.Request) bool {
 				if r.URL.Path == "/europe/volume/v3/types" {

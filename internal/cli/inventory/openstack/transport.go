@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -145,7 +146,7 @@ func (t *transport) again(response *http.Response, err error, i int) (wait time.
 func retryAfter(header http.Header) (time.Duration, bool) {
 	value := header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(value); err == nil && seconds >= 0 {
-		return time.Duration(seconds) * time.Second, true
+		return min(time.Duration(seconds), math.MaxInt32) * time.Second, true // more is no Duration
 	}
 	if at, err := http.ParseTime(value); err == nil {
 		return max(0, time.Until(at)), true

@@ -249,6 +249,23 @@ func lengthOf(r inventory.Region, list string) int {
 	}[list]
 }
 
+// Why something could not be read is said of several regions at the same time: for the race detector.
+func TestNothingCanBeRead(t *testing.T) {
+	cloud := fakecloud.Start("africa", "asia", "europe")
+	cloud.Fault = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPost {
+			return false
+		}
+		fakecloud.Fail(w, http.StatusForbidden, fakecloud.Password+r.Header.Get("X-Auth-Token"))
+		return true
+	}
+	for _, note := range notes(read(t, connect(t, cloud, openstack.Options{}))...) {
+		if !strings.HasSuffix(note, " answers 403, so the role may not read it: ……") {
+			t.Error(note)
+		}
+	}
+}
+
 func TestServiceThatIsDown(t *testing.T) {
 	cloud := fakecloud.Start("europe")
 	cloud.Fault = func(_ http.ResponseWriter, r *http.Request) bool {

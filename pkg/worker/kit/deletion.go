@@ -80,7 +80,7 @@ const (
 func (a *actuator) released(ctx context.Context, credentials corev1.SecretReference) error {
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: credentials.Namespace, Name: credentials.Name}
-	if err := a.reader.Get(ctx, key, secret); client.IgnoreNotFound(err) != nil {
+	if err := client.IgnoreNotFound(a.reader.Get(ctx, key, secret)); err != nil {
 		return fmt.Errorf("reading the credentials of the Worker: %w", err)
 	}
 	if controllerutil.ContainsFinalizer(secret, managerFinalizer) || controllerutil.ContainsFinalizer(secret, driverFinalizer) {

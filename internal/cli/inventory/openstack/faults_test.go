@@ -460,12 +460,12 @@ func TestDoneBeforeItIsReturned(t *testing.T) {
 	session := connect(t, fakecloud.Start("africa", "asia", "europe"), openstack.Options{})
 	var done atomic.Int64
 	returned := int64(0)
-	for range session.Read(t.Context(), []string{"africa", "asia", "europe"}, func() {
+	for _, err := range session.Read(t.Context(), []string{"africa", "asia", "europe"}, func() {
 		time.Sleep(10 * time.Millisecond)
 		done.Add(1)
 	}) {
-		if returned++; done.Load() < returned {
-			t.Errorf("%d are done, and %d returned", done.Load(), returned)
+		if returned++; done.Load() < returned || err != nil {
+			t.Errorf("%d are done, and %d returned; %v", done.Load(), returned, err)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/capkit/capkit/pkg/capability/texts"
+	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/versions"
 )
@@ -50,6 +51,9 @@ func Differences[R any](
 	was, is := imagesOf(old), imagesOf(updated)
 	d.before, d.after = Expirable(old), Expirable(updated)
 	d.classifications(is)
+	if len(views) > 0 { // what a NamespacedCloudProfile results in begins with the images of its parent
+		was, is = views[0].Before.Spec().MachineImages, views[0].After.Spec().MachineImages
+	}
 	if len(was) > 0 && len(is) > 0 && was[0].Name != is[0].Name {
 		d.offer("spec.machineImages", Differs, was[0].Name, is[0].Name, nil)
 	}
@@ -166,6 +170,8 @@ func (d *differing[R]) sort(found difference) {
 	case d.renaming.only(found.path):
 		d.renamed(found)
 	case found.how != Differs && (pattern == "spec.providerConfig.apiVersion" || pattern == "spec.providerConfig.kind"): // with the config
+	case found.how != Differs && d.inherited(pattern, keys):
+		d.override(found, keys)
 	case strings.HasPrefix(pattern, "spec.machineImages[].versions[]."):
 		d.version(found, provider.ImageVersion{Image: keys[0], Version: keys[1]}, pattern)
 	case pattern == "spec.machineImages[].updateStrategy" && slices.ContainsFunc(d.changes.Rolls, func(r *Roll) bool { return r.Image == keys[0] }):
@@ -198,6 +204,43 @@ func (d *differing[R]) isOffered(pattern string) bool {
 	}
 	return slices.Contains(chosen, pattern) || below("spec.regions[]") || below("spec.volumeTypes[]") || below("spec.machineTypes[].storage") ||
 		slices.ContainsFunc(d.offered, below)
+}
+
+// inherited reports whether what a NamespacedCloudProfile says, or no longer says, of an entry is about one of its parent, so that owners
+// can choose it before and after the update.
+func (d *differing[R]) inherited(pattern string, keys []string) bool {
+	offers := func(spec *v1beta1.CloudProfileSpec) bool {
+		switch pattern {
+		case "spec.machineImages[]":
+			return gardenerrules.FindMachineImage(spec, keys[0]) != nil
+		case "spec.machineImages[].versions[]":
+			image := gardenerrules.FindMachineImage(spec, keys[0])
+			return image != nil && gardenerrules.FindImageVersion(image, keys[1]) != nil
+		case "spec.machineTypes[]":
+			return gardenerrules.FindMachineType(spec, keys[0]) != nil
+		case "spec.volumeTypes[]":
+			return slices.ContainsFunc(spec.VolumeTypes, func(t v1beta1.VolumeType) bool { return t.Name == keys[0] })
+		}
+		return false
+	}
+	return len(d.views) > 0 && offers(d.views[0].Before.Spec()) && offers(d.views[0].After.Spec())
+}
+
+// override is about an entry that is inherited: of an image, about each version of it.
+func (d *differing[R]) override(found difference, keys []string) {
+	switch {
+	case len(keys) == 1 && strings.HasPrefix(found.path.String(), "spec.machineImages["):
+		versions := map[Aspect]map[provider.ImageVersion]v1beta1.ExpirableVersion{IsGone: d.before, IsNew: d.after}[found.how]
+		for id := range versions {
+			if id.Image == keys[0] {
+				d.sort(difference{path: found.path.member("versions").entry(id.Version), how: found.how})
+			}
+		}
+	case len(keys) == 1 || !slices.ContainsFunc(d.changes.Expires, func(e *Expiry) bool {
+		return e.ImageVersion == provider.ImageVersion{Image: keys[0], Version: keys[1]}
+	}):
+		d.other(found.path)
+	}
 }
 
 // redefines reports whether the facts say what the registration of a capability changes.

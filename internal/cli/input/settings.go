@@ -61,7 +61,7 @@ func (flags *Flags) prepare(cmd *cobra.Command) {
 		if err := flags.ReadSettings(nil); err != nil {
 			return err
 		}
-		return errors.Join(flags.Check(flags.Files(args)), flags.Complete())
+		return errors.Join(flags.Check(flags.Files(args)), flags.Complete("reserved-in-core"))
 	}
 }
 

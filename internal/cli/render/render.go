@@ -66,6 +66,7 @@ parent may have received it later, and the definition of the NamespacedCloudProf
 	command.OutputFlag(cmd, &output, command.AnswerFormats)
 	checks.ReservedFlag(cmd, &reservedInCore)
 	in = input.NewFlags(cmd)
+	in.PreparedForGardener(cmd)
 	return cmd
 }
 

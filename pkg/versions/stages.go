@@ -98,9 +98,9 @@ func Expired(v v1beta1.ExpirableVersion) bool {
 	return Classification(v) == v1beta1.ClassificationExpired
 }
 
-// ExpiredAt reports whether a version is expired at a moment.
+// ExpiredAt reports whether a version is expired once a moment has come, be it the very one on which it expires.
 func ExpiredAt(v v1beta1.ExpirableVersion, at time.Time) bool {
-	return classificationAt(v, at) == v1beta1.ClassificationExpired
+	return classificationAt(v, at.Add(1)) == v1beta1.ClassificationExpired
 }
 
 // classificationAt returns what a version is at a moment. It does not allocate.

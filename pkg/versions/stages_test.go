@@ -66,3 +66,16 @@ func TestStagesFromNowOn(t *testing.T) {
 		}
 	}
 }
+
+// A day on which a version expires begins when it expires, as for maintenance --at.
+func TestExpiredAt(t *testing.T) {
+	for _, text := range []string{
+		`{expirationDate: "2060-01-01T00:00:00Z"}`,
+		`{lifecycle: [{classification: supported}, {classification: expired, startTime: "2060-01-01T01:00:00+01:00"}]}`,
+	} {
+		v := *given.Decoded[v1beta1.ExpirableVersion](t, text)
+		if versions.ExpiredAt(v, now.Add(-1)) || !versions.ExpiredAt(v, now) {
+			t.Error(text)
+		}
+	}
+}

@@ -409,8 +409,9 @@ func TestSettingsThatAreWrong(t *testing.T) {
 		"gardener: {featureGates: [A]}\n":                         "1:26: write a mapping of feature gates to true or false",
 		"gardener: {featureGates: {InPlaceNodeUpdate: true}}\n":   "1:27: unknown feature gate InPlaceNodeUpdate; did you mean InPlaceNodeUpdates?",
 		"gardener: {featureGates: {InPlaceNodeUpdates: maybe}}\n": "1:47: write true or false",
-		"domain: [\n":                                             "not valid YAML",
-		"a: &a [*a]\nb: *c\n":                                     "not valid YAML",
+		"gardener: {featureGates: {InPlaceNodeUpdates: true, InPlaceNodeUpdates: false}}\n": "1:53: the feature gate InPlaceNodeUpdates is already given",
+		"domain: [\n":         "not valid YAML",
+		"a: &a [*a]\nb: *c\n": "not valid YAML",
 	} {
 		inFolder(t, map[string]string{".capkit.yaml": text})
 		r := run(t, unknownRegion(t), "lint", "-")

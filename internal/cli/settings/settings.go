@@ -219,6 +219,9 @@ func (r *reader) gardener(n *yaml.Node) {
 			var gates []string
 			for pair := range slices.Chunk(n.Content, 2) {
 				name, enabled := pair[0].Value, pair[1].Value
+				if slices.ContainsFunc(gates, func(gate string) bool { return strings.HasPrefix(gate, name+"=") }) {
+					r.fault(pair[0], "the feature gate %s is already given; remove one of the two", name)
+				}
 				if err := gardener.UnknownGate(name); err != nil {
 					r.fault(pair[0], "%v", err)
 				} else if pair[1].Tag != "!!bool" {

@@ -168,6 +168,19 @@ func TestMigrateNamespaced(t *testing.T) {
 	}
 }
 
+// A mapping may stand for any architecture. Then a NamespacedCloudProfile that goes back before its parent has to list those of its versions.
+func TestMigrateNamespacedBackByAnyArchitecture(t *testing.T) {
+	folder := examples + "/hcloud/"
+	inFolder(t, map[string]string{"parent.yaml": read(t, folder+"cloudprofile.yaml"), "child.yaml": read(t, folder+"namespacedcloudprofile.yaml")})
+	r := run(t, "", "migrate", "-w", "--back", "parent.yaml", "child.yaml")
+	if after := read(t, "child.yaml"); r.status != 0 || !strings.Contains(after, "      architectures: [amd64]\n  providerConfig") {
+		t.Fatalf("%+v\n%s", r, after)
+	}
+	if r := run(t, "", "lint", "--fail-on=warning", "parent.yaml", "child.yaml"); r.status != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // Versions that only a suffix tells apart become one, but for those that are used; these follow when they are not, in a second step.
 func TestMigrateFolds(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "suffixes.yaml")

@@ -44,6 +44,11 @@ func Back(cloud provider.Provider[any], input Input) (result Result, errs field.
 	for v := range entries.Versions(&p.spec) {
 		p.backVersion(v, versionIn(filled, v).CapabilityFlavors)
 	}
+	for _, v := range p.unfilled(p.capabilities) { // as Gardener demands of a child as long as its parent is not back
+		if p.input.Parent != nil {
+			v.Architectures = architecturesOf(v)
+		}
+	}
 	if len(p.errs) == 0 {
 		p.rewrite(provider.FormatLegacy, func(provider.ImageVersion) bool { return true })
 	}
@@ -94,18 +99,13 @@ func (p *document) backVersion(version entries.Version, filled []v1beta1.Machine
 	}
 	version.CapabilityFlavors = nil
 	var architectures []string
-	for _, flavor := range filled {
-		for _, architecture := range p.architecturesNamed(flavor.Capabilities) {
-			if !slices.Contains(architectures, architecture) {
-				architectures = append(architectures, architecture)
-			}
-		}
+	for _, flavor := range filled { // each of another architecture: all others are refused
+		architectures = append(architectures, p.architecturesNamed(flavor.Capabilities)...)
 	}
 	if len(architectures) == 0 && p.input.Parent == nil {
 		architectures = p.architecturesNamed(nil)
 	}
-	amd64 := slices.Equal(architectures, []string{constants.ArchitectureAMD64})
-	if len(version.Architectures) == 0 && len(architectures) > 0 && !amd64 {
+	if len(version.Architectures) == 0 && len(architectures) > 0 && !slices.Equal(architectures, []string{constants.ArchitectureAMD64}) {
 		version.Architectures = architectures
 	}
 }

@@ -97,8 +97,8 @@ func Register(
 	}
 	if input.Parent == nil {
 		p.registerImplied(all)
+		p.demandedFlavors()
 	}
-	p.demandedFlavors()
 	p.rewrite(provider.FormatFlavors, all)
 	r.vocabulary, _ = capability.Compile(p.capabilities, nil, cloud.Workers().Definitions()...)
 	filled := p.fill(p.capabilities)

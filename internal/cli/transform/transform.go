@@ -254,11 +254,11 @@ func Forward(cloud provider.Provider[any], input Input, options Options) (result
 			p.capabilities = register(p.capabilities, options.Fold)
 		}
 		p.spec.MachineCapabilities = p.capabilities
+		p.demandedFlavors()
 	}
 	if len(p.capabilities) == 0 { // the parent has none
 		return p.result(nil)
 	}
-	p.demandedFlavors()
 	if options.ProviderConfig {
 		p.rewrite(provider.FormatFlavors, func(provider.ImageVersion) bool { return true })
 	}
@@ -342,15 +342,15 @@ func versionIn(spec *v1beta1.CloudProfileSpec, v entries.Version) *v1beta1.Machi
 	return &spec.MachineImages[v.Image].Versions[v.Index]
 }
 
-// unfilled returns the image versions of a CloudProfile that admission leaves without flavors, with a vocabulary of several
-// architectures, with which Gardener demands them.
+// unfilled returns the image versions of which Gardener demands flavors, with several architectures, and that admission leaves without.
 func (p *document) unfilled(capabilities []v1beta1.CapabilityDefinition) (left []entries.Version) {
-	if p.input.Parent != nil || len(architecturesIn(capabilities)) < 2 {
+	if len(architecturesIn(capabilities)) < 2 {
 		return nil
 	}
 	filled := p.fill(capabilities)
 	for v := range entries.Versions(&p.spec) {
-		if len(versionIn(filled, v).CapabilityFlavors) == 0 {
+		converted := p.inherits(v.ID) || p.input.Parent != nil && len(v.Architectures) > 0
+		if len(versionIn(filled, v).CapabilityFlavors) == 0 && !converted {
 			left = append(left, v)
 		}
 	}

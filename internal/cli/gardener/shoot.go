@@ -38,7 +38,7 @@ func ValidateShootIn(
 	c := &offer{profile: profile, errs: ValidateKubernetesIn(shoot, profile), exists: exists(shoot)}
 	lacks := gardenerrules.InRegion(profile, shoot.Spec.Region)
 	for at, version := range kubernetesOf(shoot) {
-		c.kubernetes(version, at)
+		c.kubernetes(version, at, goesWith(shoot, at))
 	}
 	for i := range shoot.Spec.Provider.Workers {
 		worker, at := &shoot.Spec.Provider.Workers[i], field.NewPath("spec", "provider", "workers").Index(i)
@@ -126,7 +126,7 @@ func ValidateKubernetesIn(shoot *v1beta1.Shoot, profile *v1beta1.CloudProfileSpe
 	var errs field.ErrorList
 	for at, version := range kubernetesOf(shoot) {
 		if !wellFormed.MatchString(version) && !completed(version, profile) {
-			errs = append(errs, unsupported(at, version, profile))
+			errs = append(errs, unsupported(at, version, profile, goesWith(shoot, at)))
 		}
 	}
 	return errs
@@ -148,6 +148,20 @@ func kubernetesOf(shoot *v1beta1.Shoot) iter.Seq2[*field.Path, string] {
 	}
 }
 
+// goesWith returns what reports whether a version of Kubernetes can stand at a path of [kubernetesOf]: in a worker pool it is at most that of
+// the control plane, and at most three minor versions behind. It is the rule of validateWorkerGroupAndControlPlaneKubernetesVersion.
+func goesWith(shoot *v1beta1.Shoot, at *field.Path) func(version string) bool {
+	return func(version string) bool {
+		controlPlane := shoot.Spec.Kubernetes.Version
+		if at.String() == "spec.kubernetes.version" || !wellFormed.MatchString(controlPlane) {
+			return true
+		}
+		kubelet, err := semver.NewVersion(version)
+		limit, wrong := semver.NewVersion(controlPlane)
+		return err != nil || wrong != nil || !kubelet.GreaterThan(limit) && limit.Minor() <= kubelet.Minor()+3
+	}
+}
+
 // completed reports whether Gardener makes a full version of Kubernetes of a part of one. Without any a profile is refused, or not
 // known.
 func completed(version string, profile *v1beta1.CloudProfileSpec) bool {
@@ -158,12 +172,13 @@ func completed(version string, profile *v1beta1.CloudProfileSpec) bool {
 	return err == nil || len(profile.Kubernetes.Versions) == 0
 }
 
-// unsupported is the error about a version of Kubernetes that the profile does not offer.
-func unsupported(at *field.Path, version string, profile *v1beta1.CloudProfileSpec) *field.Error {
+// unsupported is the error about a version of Kubernetes that the profile does not offer. It names those that could stand there.
+func unsupported(at *field.Path, version string, profile *v1beta1.CloudProfileSpec, could func(version string) bool) *field.Error {
 	if len(profile.Kubernetes.Versions) == 0 {
 		return field.Invalid(at, version, "write a full version such as 1.33.2").WithOrigin(RuleCore)
 	}
 	_, active := offeredKubernetes(profile)
+	active = slices.DeleteFunc(active, func(v string) bool { return !could(v) })
 	err := field.NotSupported(at, version, active).WithOrigin(RuleCore)
 	isMalformed := func(v v1beta1.ExpirableVersion) bool { return !wellFormed.MatchString(v.Version) }
 	if i := slices.IndexFunc(profile.Kubernetes.Versions, isMalformed); i >= 0 {
@@ -197,17 +212,17 @@ func readable(all []v1beta1.ExpirableVersion) []v1beta1.ExpirableVersion {
 }
 
 // kubernetes compares a full version with those of the profile. Without any the profile is refused, or not known.
-func (c *offer) kubernetes(version string, at *field.Path) {
+func (c *offer) kubernetes(version string, at *field.Path, could func(version string) bool) {
 	all := c.profile.Kubernetes.Versions
 	if !wellFormed.MatchString(version) || len(all) == 0 {
 		return
 	}
 	i := slices.IndexFunc(all, func(v v1beta1.ExpirableVersion) bool { return v.Version == version })
 	if i < 0 {
-		c.errs = append(c.errs, unsupported(at, version, c.profile))
+		c.errs = append(c.errs, unsupported(at, version, c.profile, could))
 		return
 	}
-	c.expirable(at, all[i], "version "+version+" of Kubernetes", readable(all), func(string) bool { return true })
+	c.expirable(at, all[i], "version "+version+" of Kubernetes", readable(all), could)
 }
 
 // withoutUnreadable removes the versions of Kubernetes from a Shoot that Gardener's validation cannot read: it reports them as

@@ -66,3 +66,25 @@ func TestWorkerConfigThatIsNotUTF8(t *testing.T) {
 		t.Errorf("status %d: %s", r.status, r.stderr)
 	}
 }
+
+// A worker pool that is updated in place is advised versions of which core says that they support that: Gardener refuses all others, whatever
+// their flavors declare.
+func TestAdviceForUpdatesInPlace(t *testing.T) {
+	text := strings.NewReplacer(
+		"    - version: 2150.4.0\n      inPlaceUpdates:", "    - version: 2150.5.0\n    - version: 2150.3.0\n    - version: 2150.4.0\n      inPlaceUpdates:",
+		"      versions:\n      - version: 2150.4.0\n", `      versions:
+      - version: 2150.5.0
+        capabilityFlavors:
+        - {capabilities: {architecture: [amd64], gardener-update-type: [rolling, in-place]}, regions: [{name: europe, id: "5"}]}
+      - {version: 2150.3.0, regions: [{name: europe, id: "3"}]}
+      - version: 2150.4.0
+`, "          version: 2150.4.0\n", "          version: 2150.3.0\n").Replace(read(t, root+"/docs/examples/in-place/folded.yaml"))
+	for args, want := range map[string]string{
+		"lint --feature-gates=InPlaceNodeUpdates=true -": "it has [rolling]; would work: version 2150.4.0 [worker-request-unmet]",
+		"select --shoot archive -":                       "Would work:\n  version 2150.4.0\n",
+	} {
+		if r := run(t, text, strings.Fields(args)...); r.status != 1 || !strings.Contains(r.stdout, want) || strings.Contains(r.stdout, "2150.5.0") {
+			t.Errorf("%s: %+v", args, r)
+		}
+	}
+}

@@ -134,10 +134,13 @@ func runtimesOf(pool *provider.Pool) string {
 	return strings.Join(names, "\n")
 }
 
-// refuses reports whether Gardener does not let a worker pool, which may exist, have an image version because of its kubelet or its
-// container runtimes, or since it is unavailable.
+// refuses reports whether Gardener does not let a worker pool, which may exist, have an image version because of its kubelet, its
+// container runtimes or updates in place, or since it is unavailable.
 func refuses(pool *provider.Pool, v *v1beta1.MachineImageVersion) bool {
-	worker := &v1beta1.Worker{CRI: pool.CRI}
+	worker := &v1beta1.Worker{CRI: pool.CRI, UpdateStrategy: &pool.Worker.UpdateStrategy}
+	if gardenerrules.UpdatedInPlace(worker) && (v.InPlaceUpdates == nil || !v.InPlaceUpdates.Supported) {
+		return true
+	}
 	return gardenerrules.RefusesImage(v, worker, worker, pool.Kubelet) != gardenerrules.Refusal{}
 }
 
@@ -147,9 +150,9 @@ func (p Resolver[R]) mayHave(pool *provider.Pool) bool {
 	return v == nil || !refuses(pool, v)
 }
 
-// Works returns a function that reports whether a worker pool could have a version of an image on a machine type, instead of its own:
-// it would boot, see [Boots], and Gardener does not refuse it for the pool's kubelet, container runtimes or zones. Nil: the pool's
-// providerConfig cannot be read. The function is not safe for concurrent use.
+// Works returns a function that reports whether a worker pool could have a version of an image on a machine type, instead of its own: it
+// would boot, see [Boots], and Gardener does not refuse it for the pool's kubelet, container runtimes, zones or way of updating. Nil: the
+// pool's providerConfig cannot be read. The function is not safe for concurrent use.
 func Works[R any](p *profile.Profile[R], pool provider.Pool) func(machineType, image, version string) bool {
 	if len(p.Ask(pool).Errors) > 0 {
 		return nil

@@ -193,7 +193,7 @@ func (c *checker[R]) unknownRegions() {
 		}
 		meant := words.DidYouMean(c.slips[region])
 		warning := fault(ruleRegionUnknown, field.ErrorTypeNotSupported, places[0].NamePath(), region,
-			"region %s is not in %s (%s): %s to it cannot be used%s", region, c.regions, words.Few(c.profile.Regions()), references, meant)
+			"region %s is not in %s (%s): %s to it cannot be used%s", words.Quoted(region), c.regions, words.Few(c.profile.Regions()), references, meant)
 		warning.Implied = c.followed[region]
 		warning.Suggestion = finding.Suggest(finding.ReplaceRegion, region, c.slips[region], speller.Certain(region))
 		if !c.Report.Warn(warning) {

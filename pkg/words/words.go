@@ -8,6 +8,7 @@ package words
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -16,8 +17,16 @@ import (
 // maxNames is how many names a message lists before it says how many more there are.
 const maxNames = 5
 
-// Few joins names for a message: the first five, and how many more there are.
-func Few(names []string) string { return JoinFew(names, ", ") }
+// Few joins names for a message, each as [Quoted] quotes it unless it is empty: the first five, and how many more there are.
+func Few(names []string) string {
+	first := slices.Clone(names[:min(len(names), maxNames)])
+	for i, name := range first {
+		if name != "" {
+			first[i] = Quoted(name)
+		}
+	}
+	return JoinFirst(len(names), first, ", ")
+}
 
 // JoinFew joins the first five clauses with a separator, and adds how many more there are, see [Few].
 func JoinFew(clauses []string, separator string) string {
@@ -63,10 +72,10 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Quoted returns a name as a message quotes it: as it is, or "" if it is empty.
+// Quoted returns a name as a message quotes it: as it is, or in quotation marks if nobody could see it or its ends otherwise.
 func Quoted(name string) string {
-	if name == "" {
-		return `""`
+	if name == "" || strings.TrimSpace(name) != name {
+		return `"` + name + `"`
 	}
 	return name
 }

@@ -31,8 +31,8 @@ func TestWords(t *testing.T) {
 			t.Errorf("%q instead of %q", got, want)
 		}
 	}
-	if words.Quoted("") != `""` {
-		t.Error(words.Quoted(""))
+	if got := words.Few([]string{"a b", "c ", "\u00a0d"}) + words.Quoted("") + words.Few([]string{""}); got != "a b, \"c \", \"\u00a0d\"\"\"" {
+		t.Error(got)
 	}
 }
 

@@ -257,6 +257,17 @@ func TestVerifySeveralProfiles(t *testing.T) {
 	}
 }
 
+// Of a cloud about whose images nothing is known it is said that they are not looked at, if an inventory has some.
+func TestVerifyDescribed(t *testing.T) {
+	const taken = "apiVersion: capkit/v1\nkind: Inventory\nprovider: stackit\ntaken: \"2026-11-23T12:00:00Z\"\nregions: [{name: eu01%s}]\n"
+	for images, want := range map[string]bool{"": false, ", images: []": false, ", images: [{id: a, status: active}]": true} {
+		r := runFor(table, fmt.Sprintf(taken, images), "verify", "--at=2026-11-27", examples+"/stackit/cloudprofile.yaml", "--inventory", "-")
+		if said := strings.Contains(r.stderr, "note: images of provider stackit are not looked at"); r.status != 0 || said != want {
+			t.Errorf("%q: %+v", images, r)
+		}
+	}
+}
+
 // Profiles of a garden have no lines.
 func TestVerifyGarden(t *testing.T) {
 	r := run(t, "", "verify", "-A", "--kubeconfig", exampleGarden(t).Start(t), "--inventory", absolute(root+"/docs/examples/inventory.yaml"), "-o=json")

@@ -160,6 +160,13 @@ func (f *files) cloud(of string, known provider.Provider[any]) *verify.Cloud {
 	return verify.NewCloud(known, f.properties[of], f.inventories[of]...)
 }
 
+// haveImages reports whether an inventory of a provider has images.
+func (f *files) haveImages(of string) bool {
+	return slices.ContainsFunc(f.inventories[of], func(i *inventory.Inventory) bool {
+		return slices.ContainsFunc(i.Regions, func(r inventory.Region) bool { return len(r.Images) > 0 })
+	})
+}
+
 // withoutTable returns an error for each table of a provider whose images nobody knows.
 func (f *files) withoutTable(providers map[string]command.Provider) (errs []error) {
 	var known []string

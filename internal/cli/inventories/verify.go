@@ -15,7 +15,10 @@ import (
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/pkg/inventory"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/verify"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // Verified is what was found out about the profiles of a command.
@@ -93,6 +96,9 @@ func (v *Verified) cloud(of string) *verify.Cloud {
 	if v.clouds[of] == nil {
 		v.clouds[of] = v.files.cloud(of, v.given.Providers[of])
 		v.usages[of] = verify.NewUsage(v.clouds[of])
+		if _, describes := provider.As[inventory.Describer](v.given.Providers[of]); !describes && v.files.haveImages(of) {
+			v.Notes = append(v.Notes, "images of provider "+words.Quoted(of)+" are not looked at: it is not known how profiles refer to those of an inventory")
+		}
 	}
 	return v.clouds[of]
 }

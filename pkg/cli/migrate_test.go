@@ -172,11 +172,11 @@ func TestMigrateNamespaced(t *testing.T) {
 func TestMigrateNamespacedBackByAnyArchitecture(t *testing.T) {
 	folder := examples + "/hcloud/"
 	inFolder(t, map[string]string{"parent.yaml": read(t, folder+"cloudprofile.yaml"), "child.yaml": read(t, folder+"namespacedcloudprofile.yaml")})
-	r := run(t, "", "migrate", "-w", "--back", "parent.yaml", "child.yaml")
+	r := runFor(table, "", "migrate", "-w", "--back", "parent.yaml", "child.yaml")
 	if after := read(t, "child.yaml"); r.status != 0 || !strings.Contains(after, "      architectures: [amd64]\n  providerConfig") {
 		t.Fatalf("%+v\n%s", r, after)
 	}
-	if r := run(t, "", "lint", "--fail-on=warning", "parent.yaml", "child.yaml"); r.status != 0 {
+	if r := runFor(table, "", "lint", "--fail-on=warning", "parent.yaml", "child.yaml"); r.status != 0 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -227,6 +227,33 @@ func (m *Maintainer) Refused(image Image, worker, before *v1beta1.Worker, kubern
 	return says(gardenerrules.RefusesImage(m.versions[image], worker, before, kubernetes))
 }
 
+// NotInPlace says why a worker pool that is updated in place does not get the version that it would get if its machines were replaced;
+// empty if there is none, or if the pool is another one.
+func (m *Maintainer) NotInPlace(shoot *v1beta1.Shoot, pool int) string {
+	worker := shoot.Spec.Provider.Workers[pool]
+	if !gardenerrules.UpdatedInPlace(&worker) {
+		return ""
+	}
+	worker.UpdateStrategy = nil
+	to, _ := m.choose(shoot, &worker, nil)
+	if to.Version == "" {
+		return ""
+	}
+	version := m.versions[Image{Name: worker.Machine.Image.Name, Version: to.Version}]
+	if version == nil { // Gardener finds an image in letters of either case, and lists its versions under the profile's name
+		return ""
+	}
+	why := "does not support them (inPlaceUpdates.supported)"
+	switch updates := version.InPlaceUpdates; {
+	case updates == nil || !updates.Supported:
+	case updates.MinVersionForUpdate == nil:
+		why = "does not say from which version on (inPlaceUpdates.minVersionForUpdate)"
+	default:
+		why = fmt.Sprintf("supports them from %s on (inPlaceUpdates.minVersionForUpdate)", *updates.MinVersionForUpdate)
+	}
+	return fmt.Sprintf("there is nothing newer for updates in place: %s %s", to.Version, why)
+}
+
 // Rejections returns why the API server does not take a Shoot as maintenance has made it, for each worker pool; empty
 // for one that is no reason. Each of them is one not to take the Shoot at all. boots reports what boots for a pool, by
 // its index, and why not: a pool whose version is not changed need not boot.

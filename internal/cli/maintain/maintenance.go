@@ -23,7 +23,6 @@ import (
 	"github.com/capkit/capkit/internal/cli/gardener"
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/pkg/gardenerlib"
-	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/provider"
@@ -354,7 +353,7 @@ func (m *shootMaintenance) stuck(i int, lost string) string {
 	case m.Written.Images[i].Err == nil && !maintenance.UpdatesImages(m.shoot):
 		return "automatic updates of images are switched off, and " + lost
 	}
-	if not := m.notInPlace(i); not != "" {
+	if not := m.by.NotInPlace(m.shoot, i); not != "" {
 		lost += "; " + not
 	}
 	return "nothing replaces it: " + lost
@@ -370,7 +369,7 @@ func (m *shootMaintenance) stays(i int) string {
 	case !maintenance.UpdatesImages(m.shoot):
 		return "automatic updates of images are switched off"
 	}
-	if not := m.notInPlace(i); not != "" {
+	if not := m.by.NotInPlace(m.shoot, i); not != "" {
 		return not
 	}
 	strategy := v1beta1.UpdateStrategyMajor // by default
@@ -380,30 +379,6 @@ func (m *shootMaintenance) stays(i int) string {
 		}
 	}
 	return fmt.Sprintf("there is nothing newer that update strategy %s allows", strategy)
-}
-
-// notInPlace says why a worker pool that is updated in place does not get the version that it would get if its machines were replaced;
-// empty if there is none, or if the pool is another one.
-func (m *shootMaintenance) notInPlace(i int) string {
-	if !gardenerrules.UpdatedInPlace(&m.shoot.Spec.Provider.Workers[i]) {
-		return ""
-	}
-	replaced := m.shoot.DeepCopy()
-	replaced.Spec.Provider.Workers[i].UpdateStrategy = nil
-	to := m.by.Maintain(replaced).Images[i].Version
-	if to == "" {
-		return ""
-	}
-	image := gardenerrules.FindMachineImage(m.spec, m.pools[i].Image)
-	why := "does not support them (inPlaceUpdates.supported)"
-	switch updates := gardenerrules.FindImageVersion(image, to).InPlaceUpdates; {
-	case updates == nil || !updates.Supported:
-	case updates.MinVersionForUpdate == nil:
-		why = "does not say from which version on (inPlaceUpdates.minVersionForUpdate)"
-	default:
-		why = fmt.Sprintf("supports them from %s on (inPlaceUpdates.minVersionForUpdate)", *updates.MinVersionForUpdate)
-	}
-	return fmt.Sprintf("there is nothing newer for updates in place: %s %s", to, why)
 }
 
 // givenUp says which worker pool ends the maintenance of images.

@@ -124,7 +124,7 @@ func TestDryRun(t *testing.T) {
 				ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "w"},
 				Spec:       extensionsv1alpha1.WorkerSpec{DefaultSpec: extensionsv1alpha1.DefaultSpec{Type: "openstack"}},
 			}},
-			says: []string{`a: STOP: clusters.extensions.gardener.cloud "a" not found`, "2 Workers looked at; nothing to say of 1"}, stops: true,
+			says: []string{`a: STOP: clusters.extensions.gardener.cloud "a" not found`, "2 Workers checked, 1 without findings"}, stops: true,
 		},
 		"a Cluster without a Shoot": {
 			change: func(*situation, classes, deployments) {},
@@ -135,7 +135,7 @@ func TestDryRun(t *testing.T) {
 				},
 				&extensionsv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
 			},
-			says: []string{"a: STOP: ", "2 Workers looked at; nothing to say of 1"}, stops: true,
+			says: []string{"a: STOP: ", "2 Workers checked, 1 without findings"}, stops: true,
 		},
 		"a server group with an old name": {
 			change: func(s *situation, _ classes, _ deployments) {

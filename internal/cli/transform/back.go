@@ -44,8 +44,8 @@ func Back(cloud provider.Provider[any], input Input) (result Result, errs field.
 	for v := range entries.Versions(&p.spec) {
 		p.backVersion(v, versionIn(filled, v).CapabilityFlavors)
 	}
-	for _, v := range p.unfilled(p.capabilities) { // as Gardener demands of a child as long as its parent is not back
-		if p.input.Parent != nil {
+	if p.input.Parent != nil { // as Gardener demands of a child as long as its parent is not back
+		for _, v := range p.unfilled(p.capabilities) {
 			v.Architectures = architecturesOf(v)
 		}
 	}

@@ -53,7 +53,7 @@ Findings look like those of lint, and are silenced in the same way. lint --inven
 	flags.AllowEmptyFlag(cmd)
 	command.OutputFlag(cmd, &flags.output, report.Formats())
 	flags.Options.Add(cmd, checks.Catalogue(c))
-	// They say something of Shoots, or of which Gardener decides: neither is looked at. The settings have them for all commands.
+	// These are about Shoots, or about the Gardener of the landscape. verify looks at neither; settings give them to all commands.
 	for _, name := range []string{"domain", "reserved-in-core", "gardener-version", "feature-gates", "webhook"} {
 		_ = cmd.Flags().MarkHidden(name)
 	}

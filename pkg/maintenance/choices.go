@@ -126,10 +126,7 @@ func (m *Maintainer) allowedVersions(worker *v1beta1.Worker, kubernetes string) 
 	if found == nil {
 		return nil, fmt.Errorf("the profile has no image %q", worker.Machine.Image.Name)
 	}
-	image := *found
-	if image.UpdateStrategy == nil { // in a manifest that no API server has seen
-		image.UpdateStrategy = ptr.To(v1beta1.UpdateStrategyMajor)
-	}
+	image := withStrategy(found)
 	kubelet, err := gardenerrules.KubeletVersion(kubernetes, worker)
 	if err != nil {
 		return nil, err
@@ -140,6 +137,15 @@ func (m *Maintainer) allowedVersions(worker *v1beta1.Worker, kubernetes string) 
 	complete := *worker
 	complete.Machine.Architecture = ptr.To(gardenerrules.Architecture(m.profile, worker))
 	return m.library.FilterMachineImageVersions(&image, complete, kubelet, machineType, m.profile.MachineCapabilities), nil
+}
+
+// withStrategy returns an image with the update strategy that it has by default, if no API server has seen its manifest.
+func withStrategy(found *v1beta1.MachineImage) v1beta1.MachineImage {
+	image := *found
+	if image.UpdateStrategy == nil {
+		image.UpdateStrategy = ptr.To(v1beta1.UpdateStrategyMajor)
+	}
+	return image
 }
 
 // unreadable reports whether a constraint cannot be read. No API server accepts it, and Gardener's code relies on that.

@@ -6,6 +6,7 @@ package maintenance
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/utils/ptr"
@@ -227,20 +228,33 @@ func (m *Maintainer) Refused(image Image, worker, before *v1beta1.Worker, kubern
 	return says(gardenerrules.RefusesImage(m.versions[image], worker, before, kubernetes))
 }
 
-// NotInPlace says why a worker pool that is updated in place does not get the version that it would get if its machines were replaced;
-// empty if there is none, or if the pool is another one.
-func (m *Maintainer) NotInPlace(shoot *v1beta1.Shoot, pool int) string {
-	worker := shoot.Spec.Provider.Workers[pool]
-	if !gardenerrules.UpdatedInPlace(&worker) {
+// PassedOver says why a worker pool does not get the version that the image's update strategy alone would give it; empty if there is
+// none, or if the profile does not have the image. The pool has a version.
+func (m *Maintainer) PassedOver(shoot *v1beta1.Shoot, pool int) string {
+	worker := &shoot.Spec.Provider.Workers[pool]
+	found := gardenerrules.FindMachineImage(m.profile, worker.Machine.Image.Name)
+	if found == nil {
 		return ""
 	}
-	worker.UpdateStrategy = nil
-	to, _ := m.choose(shoot, &worker, nil)
-	if to.Version == "" {
+	image := withStrategy(found)
+	to := newAllowed(m.library, &image).pick(worker.Machine.Image, true).Version
+	version := gardenerrules.FindImageVersion(found, to)
+	if version == nil || to == *worker.Machine.Image.Version {
 		return ""
 	}
-	version := m.versions[Image{Name: worker.Machine.Image.Name, Version: to.Version}]
-	if version == nil { // Gardener finds an image in letters of either case, and lists its versions under the profile's name
+	if refused := says(gardenerrules.RefusesImage(version, worker, worker, shoot.Spec.Kubernetes.Version)); refused != "" {
+		return fmt.Sprintf("there is nothing newer for it: %s %s", to, strings.TrimPrefix(refused, "it "))
+	}
+	alike := *worker
+	alike.UpdateStrategy = nil
+	offer := m.offer(&alike, requestOf(shoot, &alike))
+	if offer.err != nil {
+		return ""
+	}
+	if gardenerrules.FindImageVersion(offer.image, to) == nil {
+		return fmt.Sprintf("there is nothing newer for it: %s does not run on machine type %q", to, worker.Machine.Type)
+	}
+	if !gardenerrules.UpdatedInPlace(worker) {
 		return ""
 	}
 	why := "does not support them (inPlaceUpdates.supported)"
@@ -251,7 +265,7 @@ func (m *Maintainer) NotInPlace(shoot *v1beta1.Shoot, pool int) string {
 	default:
 		why = fmt.Sprintf("supports them from %s on (inPlaceUpdates.minVersionForUpdate)", *updates.MinVersionForUpdate)
 	}
-	return fmt.Sprintf("there is nothing newer for updates in place: %s %s", to.Version, why)
+	return fmt.Sprintf("there is nothing newer for updates in place: %s %s", to, why)
 }
 
 // Rejections returns why the API server does not take a Shoot as maintenance has made it, for each worker pool; empty

@@ -353,7 +353,7 @@ func (m *shootMaintenance) stuck(i int, lost string) string {
 	case m.Written.Images[i].Err == nil && !maintenance.UpdatesImages(m.shoot):
 		return "automatic updates of images are switched off, and " + lost
 	}
-	if not := m.by.NotInPlace(m.shoot, i); not != "" {
+	if not := m.by.PassedOver(m.shoot, i); not != "" {
 		lost += "; " + not
 	}
 	return "nothing replaces it: " + lost
@@ -369,7 +369,7 @@ func (m *shootMaintenance) stays(i int) string {
 	case !maintenance.UpdatesImages(m.shoot):
 		return "automatic updates of images are switched off"
 	}
-	if not := m.by.NotInPlace(m.shoot, i); not != "" {
+	if not := m.by.PassedOver(m.shoot, i); not != "" {
 		return not
 	}
 	strategy := v1beta1.UpdateStrategyMajor // by default

@@ -29,6 +29,7 @@ func TestProviderFile(t *testing.T) {
 		"wrong.yaml":                strings.Replace(description, "reference", "references", 1),
 		"settings/.capkit.yaml":     "providerFiles: [../metal.yaml]\n",
 		"two/.capkit.yaml":          "providerFiles: [../metal.yaml, ../wrong.yaml]\n",
+		"gone/.capkit.yaml":         "providerFiles: [metal.yaml]\n",
 		"wrongly/said/.capkit.yaml": "providerFiles: metal.yaml\n",
 	})
 	for _, tc := range []struct {
@@ -46,7 +47,8 @@ func TestProviderFile(t *testing.T) {
 		{"lint --config two/.capkit.yaml profile.yaml", "wrong.yaml:6:1", 2},
 		{"lint --config two/.capkit.yaml --provider-file metal.yaml profile.yaml", "no errors, no warnings", 0},
 		{"lint --provider-file= profile.yaml", "--provider-file is empty", 2},
-		{"lint --provider-file gone.yaml profile.yaml", "gone.yaml: no such file or directory", 2},
+		{"lint --provider-file gone.yaml profile.yaml", "capkit: --provider-file: open gone.yaml: no such file or directory", 2},
+		{"lint --config gone/.capkit.yaml profile.yaml", "capkit: providerFiles of gone/.capkit.yaml: open gone/metal.yaml: no such file or directory", 2},
 		{"schema CloudProfile --provider metal --config settings/.capkit.yaml", "metal.CloudProfileConfig", 0},
 		{"schema --config two/.capkit.yaml", "wrong.yaml:6:1", 2},
 		{"schema --config two/.capkit.yaml --provider metal --provider-file metal.yaml", "metal.CloudProfileConfig", 0},

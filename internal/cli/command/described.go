@@ -19,8 +19,9 @@ import (
 // ProviderFileFlag is the flag that names descriptions of providers.
 const ProviderFileFlag = "provider-file"
 
-// Describe adds the providers of descriptions to those of a call. The error says all that is wrong with the descriptions.
-func (c *Call) Describe(files []string) error {
+// Describe adds the providers of descriptions to those of a call; who names the files is what the error says of one that cannot be
+// read. The error says all that is wrong with the descriptions.
+func (c *Call) Describe(files []string, who string) error {
 	if c.described == nil {
 		c.described = map[string]bool{}
 	}
@@ -39,7 +40,7 @@ func (c *Call) Describe(files []string) error {
 		c.described[place] = true
 		text, err := os.ReadFile(filepath.Clean(file))
 		if err != nil {
-			errs = append(errs, err)
+			errs = append(errs, fmt.Errorf("%s: %w", who, err))
 			continue
 		}
 		cloud, err := described.Read(file, text, slices.Sorted(maps.Keys(c.Providers))...)

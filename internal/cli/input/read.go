@@ -199,11 +199,10 @@ func LoadFor(ctx context.Context, c *command.Call, args []string, flags *Flags, 
 
 // describe makes the providers known that flags or settings describe.
 func (flags *Flags) describe(c *command.Call) error {
-	described := flags.providerFiles
-	if !flags.Given(command.ProviderFileFlag) {
-		described = flags.Settings.ProviderFiles
+	if flags.Given(command.ProviderFileFlag) {
+		return c.Describe(flags.providerFiles, "--"+command.ProviderFileFlag)
 	}
-	return c.Describe(described)
+	return c.Describe(flags.Settings.ProviderFiles, "providerFiles of "+flags.Settings.File)
 }
 
 // Empty returns inputs without any object, by the flags: for who adds files one by one.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -209,15 +210,21 @@ func registerTypes(ctx context.Context, name string, images map[string]image, fu
 // back once it has said that the maintenance is under way, or has failed.
 func maintain(ctx context.Context, s *v1beta1.Shoot) *v1beta1.LastMaintenance {
 	GinkgoHelper()
-	Expect(change(ctx, s, func(s *v1beta1.Shoot) {
-		metav1.SetMetaDataAnnotation(&s.ObjectMeta, v1beta1constants.GardenerOperation, v1beta1constants.ShootOperationMaintain)
-	})).To(Succeed())
-	Eventually(ctx, func(g Gomega) {
-		g.Expect(u.Get(ctx, client.ObjectKeyFromObject(s), s)).To(Succeed())
-		g.Expect(s.Annotations[v1beta1constants.GardenerOperation]).NotTo(Equal(v1beta1constants.ShootOperationMaintain))
-		g.Expect(s.Status.LastMaintenance).NotTo(HaveValue(HaveField("State", v1beta1.LastOperationStateProcessing)))
-	}).Should(Succeed())
-	return s.Status.LastMaintenance
+	for {
+		Expect(change(ctx, s, func(s *v1beta1.Shoot) {
+			metav1.SetMetaDataAnnotation(&s.ObjectMeta, v1beta1constants.GardenerOperation, v1beta1constants.ShootOperationMaintain)
+		})).To(Succeed())
+		Eventually(ctx, func(g Gomega) {
+			g.Expect(u.Get(ctx, client.ObjectKeyFromObject(s), s)).To(Succeed())
+			g.Expect(s.Annotations[v1beta1constants.GardenerOperation]).NotTo(Equal(v1beta1constants.ShootOperationMaintain))
+			g.Expect(s.Status.LastMaintenance).NotTo(HaveValue(HaveField("State", v1beta1.LastOperationStateProcessing)))
+		}).Should(Succeed())
+		last := s.Status.LastMaintenance
+		// Another of Gardener's controllers was faster.
+		if last == nil || !strings.Contains(ptr.Deref(last.FailureReason, ""), "the object has been modified") {
+			return last
+		}
+	}
 }
 
 // notesAbout returns the Events of this component on a Shoot.
@@ -242,6 +249,7 @@ var _ = Describe("Maintenance", func() {
 		create(ctx, profile)
 		s := using("maintained", "maintained", all)
 		create(ctx, s)
+		DeferCleanup(destroy, s)
 		Expect(change(ctx, profile, expireFirst("expired", "stuck"))).To(Succeed())
 		want := map[string]string{"kubernetes": "1.33.3"}
 		for name, image := range all {
@@ -259,7 +267,6 @@ var _ = Describe("Maintenance", func() {
 		By("maintaining it once more, which changes nothing")
 		maintain(ctx, s)
 		Expect(versionsOf(s)).To(Equal(want))
-		destroy(ctx, s)
 	})
 })
 
@@ -283,6 +290,7 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 		s := using(name, "kept", offered)
 		change(s)
 		create(ctx, s)
+		DeferCleanup(destroy, s)
 		last := maintain(ctx, s)
 		Expect(last.FailureReason).To(BeNil(), "%v", last)
 		return s
@@ -291,7 +299,6 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 	It("goes on for a hibernated Shoot", func(ctx SpecContext) {
 		s := maintained(ctx, "kept-hibernated", hibernate)
 		Expect(versionsOf(s)).To(HaveKeyWithValue("kept", "1.1.0"))
-		destroy(ctx, s)
 	})
 
 	It("asks for the profile that a NamespacedCloudProfile makes", func(ctx SpecContext) {
@@ -306,13 +313,13 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 		s := using("kept-namespaced", "kept", offered)
 		s.Spec.CloudProfile.Kind = "NamespacedCloudProfile"
 		create(ctx, s)
+		DeferCleanup(destroy, s)
 		Eventually(ctx, func(g Gomega) { // once Gardener has rendered the profile
 			maintain(ctx, s)
 			g.Expect(versionsOf(s)).To(HaveKeyWithValue("kept", "1.1.0"))
 			notes := notesAbout(ctx, s)
 			g.Expect(notes).To(ContainElement(ContainSubstring("worker pool kept is updated to kept@1.1.0: maintenance chose kept@1.3.0, but no image fits")))
 		}).Should(Succeed())
-		destroy(ctx, s)
 	})
 
 	// announce has the newest version announced as a preview, and then for all.
@@ -330,6 +337,7 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 	It("is foretold to the operator, and is what was foretold", func(ctx SpecContext) {
 		s := using("kept-foretold", name, offered)
 		create(ctx, s)
+		DeferCleanup(destroy, s)
 		Eventually(announce).WithContext(ctx).Should(ContainElement(And( // once the component knows the Shoot
 			ContainSubstring("kept@1.2.0: Gardener's maintenance is going to choose it for worker pools of Shoot garden-demo/kept-foretold (1 pool), "+
 				"which do not boot it: worker pool kept: no image fits machine type medium_4_8 with kept@1.2.0 in region europe"),
@@ -342,7 +350,6 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 			g.Expect(notesAbout(ctx, s)).To(ContainElement(HavePrefix("worker pool kept stays on kept@1.1.0: maintenance chose kept@1.2.0")))
 		}).Should(Succeed())
 		Expect(versionsOf(s)).To(HaveKeyWithValue("kept", "1.1.0"))
-		destroy(ctx, s)
 	})
 
 	It("updates no image where that is switched off", func(ctx SpecContext) {
@@ -353,20 +360,20 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 		})
 		Expect(versionsOf(s)).To(HaveKeyWithValue("kept", "1.0.0"))
 		Expect(notesAbout(ctx, s)).To(BeEmpty())
-		destroy(ctx, s)
 	})
 
 	It("is nobody's but Gardener's: what a user names is refused", func(ctx SpecContext) {
 		s := using("kept-user", name, offered)
 		create(ctx, s)
+		DeferCleanup(destroy, s)
 		Expect(change(ctx, s, ofPool(0, setVersion("1.2.0")))).To(beRefusedAt("spec.provider.workers[0].machine.type"))
 		Expect(change(ctx, s, ofPool(0, setVersion("1.1.0")))).To(Succeed())
-		destroy(ctx, s)
 	})
 
 	It("fails as a whole without the webhook or the component, and writes nothing, and is done later", func(ctx SpecContext) {
 		s := using("kept-later", name, offered)
 		create(ctx, s)
+		DeferCleanup(destroy, s)
 		before := versionsOf(s)
 		By("switching the webhook off")
 		Expect(process.Stop(ctx)).To(Succeed())
@@ -389,7 +396,6 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 			maintain(ctx, s)
 			g.Expect(versionsOf(s)).To(Equal(map[string]string{"kept": "1.1.0", "kubernetes": "1.33.3"}))
 		}).Should(Succeed())
-		destroy(ctx, s)
 	})
 })
 
@@ -414,6 +420,7 @@ var _ = Describe("Maintenance of a Shoot with a machine type that is gone", func
 		}
 		s.Spec.Provider.Workers = s.Spec.Provider.Workers[1:]
 		create(ctx, s)
+		DeferCleanup(destroy, s)
 		types := slices.Clone(profile.Spec.MachineTypes)
 		Expect(change(ctx, profile, func(p *v1beta1.CloudProfile) {
 			p.Spec.MachineTypes = slices.DeleteFunc(p.Spec.MachineTypes, func(t v1beta1.MachineType) bool { return t.Name == "old_8_16" })
@@ -430,7 +437,6 @@ var _ = Describe("Maintenance of a Shoot with a machine type that is gone", func
 			g.Expect(last.FailureReason).To(BeNil(), "%v", last)
 			g.Expect(versionsOf(s)).To(Equal(ended))
 		}).Should(Succeed())
-		destroy(ctx, s)
 	})
 })
 
@@ -478,9 +484,9 @@ var _ = Describe("An image that is left to Gardener", Ordered, ContinueOnFailure
 		func(ctx SpecContext, name string, image *v1beta1.ShootMachineImage, write func(context.Context, *v1beta1.Shoot) error) {
 			s := leaving(name, image)
 			Expect(write(ctx, s)).To(Succeed())
+			DeferCleanup(destroy, s)
 			Expect(u.Get(ctx, client.ObjectKeyFromObject(s), s)).To(Succeed())
 			Expect(imageOf(s, 0)).To(Equal("left@1.0.0"))
-			destroy(ctx, s)
 		},
 		Entry("POST, no image", "left-post", none, func(ctx context.Context, s *v1beta1.Shoot) error {
 			err := u.Create(ctx, s)
@@ -501,11 +507,11 @@ var _ = Describe("An image that is left to Gardener", Ordered, ContinueOnFailure
 		func(ctx SpecContext, name string, write func(context.Context, *v1beta1.Shoot) error) {
 			s := leaving(name, &v1beta1.ShootMachineImage{Name: "left", Version: ptr.To("1.0.0")})
 			Expect(apply(ctx, s)).To(Succeed())
+			DeferCleanup(destroy, s)
 			Expect(write(ctx, s)).To(Succeed())
 			Expect(u.Get(ctx, client.ObjectKeyFromObject(s), s)).To(Succeed())
 			Expect(s.Spec.Provider.Workers).To(HaveLen(2))
 			Expect(imageOf(s, 1)).To(Equal("left@1.0.0"))
-			destroy(ctx, s)
 		},
 		Entry("PUT", "left-put", func(ctx context.Context, s *v1beta1.Shoot) error {
 			return change(ctx, s, addPool("more", withoutImage))
@@ -529,9 +535,9 @@ var _ = Describe("An image that is left to Gardener", Ordered, ContinueOnFailure
 	It("is one that boots, if kubectl apply begins its version", func(ctx SpecContext) {
 		s := leaving("left-partial", &v1beta1.ShootMachineImage{Name: "left", Version: ptr.To("v1")})
 		Expect(apply(ctx, s)).To(Succeed())
+		DeferCleanup(destroy, s)
 		Expect(u.Get(ctx, client.ObjectKeyFromObject(s), s)).To(Succeed())
 		Expect(imageOf(s, 0)).To(Equal("left@1.0.0"))
-		destroy(ctx, s)
 	})
 
 	// The API server writes down that the request has a version, and not which. What it leaves out it writes as an empty one.

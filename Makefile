@@ -165,7 +165,7 @@ test-long: ## Run the long tests, with the suites they are in: CONTRIBUTING.md l
 PROFILES ?= 10000
 
 .PHONY: test-migration
-test-migration: ## Migrate PROFILES (10000) random profiles, of which make test takes 480, and 1500 with reserved capabilities; import into half as many
+test-migration: ## Migrate PROFILES (10000) random profiles, of which make test takes 240, and 1500 with reserved capabilities; import into half as many
 	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./pkg/cli -run MigrationOfRandomProfiles -profiles=$(PROFILES)
 	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./pkg/cli -run ImportIntoRandomProfiles -profiles=$(PROFILES)
 	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./internal/cli/transform -run RegisteringChangesNoAnswer -profiles=$(PROFILES)

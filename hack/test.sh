@@ -21,11 +21,14 @@ done
 first=$(mktemp) again=$(mktemp)
 trap 'rm -f "$first" "$again"' EXIT
 
-# What is to be skipped is part of what go test remembers a result by. No test has such a name.
+# What is to be skipped is part of what go test remembers a result by. No test has such a name. Suites compile their programs once for
+# the same sources.
 remember=-count=1
 if root=$(git rev-parse --show-toplevel 2> /dev/null); then
   hash=$(cd "$root" && git ls-files -coz --exclude-standard | xargs -0 sha256sum 2>&1 | sha256sum)
   remember="-skip=^${hash%% *}\$"
+  CAPKIT_SOURCES="${hash%% *} $(go version)"
+  export CAPKIT_SOURCES
 fi
 
 go test "${flags[@]}" "$remember" "${packages[@]}" 2>&1 | tee "$first"

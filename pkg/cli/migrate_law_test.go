@@ -516,7 +516,7 @@ func (l *lawful) foldsByMachineType() {
 func (l *lawful) r() *rand.Rand { return rand.New(rand.NewPCG(uint64(l.seed), 19)) }
 
 // randomProfiles is how many profiles the law is tried with; make test-migration tries more.
-var randomProfiles = flag.Int("profiles", 480, "how many random profiles are migrated")
+var randomProfiles = flag.Int("profiles", 240, "how many random profiles are migrated")
 
 // Every step changes what must change, and no pool boots anything else.
 func TestMigrationOfRandomProfiles(t *testing.T) {

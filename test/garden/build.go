@@ -56,7 +56,7 @@ func build(ctx context.Context, progress io.Writer) (server, assets string, err 
 
 // Compile compiles a package of this repository into a program of this name in the folder bin, and returns its path.
 // Its flags are those of the Makefile, so that nothing is compiled that was compiled before for something else. Variables, as
-// NAME=VALUE, are for the environment of the compiler.
+// NAME=VALUE, are for the environment of the compiler. What hack/test.sh has compiled for another suite is not looked at again.
 func Compile(ctx context.Context, progress io.Writer, source, name string, variables ...string) (path string, err error) {
 	root, err := repository.Root()
 	if err != nil {
@@ -71,12 +71,35 @@ func Compile(ctx context.Context, progress io.Writer, source, name string, varia
 		return "", err
 	}
 	defer unlock()
+	from := os.Getenv("CAPKIT_SOURCES")
+	if from != "" && compiledFrom(path, from) {
+		return path, nil
+	}
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		fmt.Fprintf(progress, "compiling %s, which takes minutes the first time\n", name)
 	}
 	args := slices.Concat(variables, []string{"CGO_ENABLED=0", "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path, source})
-	_, err = run(ctx, progress, root, "env", args...)
-	return path, err
+	if _, err := run(ctx, progress, root, "env", args...); err != nil || from == "" {
+		return path, err
+	}
+	return path, os.WriteFile(path+sourcesSuffix, []byte(from), 0o600)
+}
+
+// sourcesSuffix is that of a file which says what a program was compiled from.
+const sourcesSuffix = ".sources"
+
+// compiledFrom reports whether a program was last written by Compile, from the sources of this name.
+func compiledFrom(path, sources string) bool {
+	content, err := os.ReadFile(path + sourcesSuffix)
+	if err != nil || string(content) != sources {
+		return false
+	}
+	program, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	written, err := os.Stat(path + sourcesSuffix)
+	return err == nil && !written.ModTime().Before(program.ModTime())
 }
 
 // run runs a command to its end, and returns its standard output. If ctx ends, so does the command, with its children.

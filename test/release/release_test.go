@@ -2,13 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package release does a release from a clean clone, up to the push. What hack/release.sh makes is used as users would, and is the same the
-// second time. The repository that is pushed to is one in a temporary folder.
-//
-//   - release_test.go: the script
-//   - twice_test.go: the script in another clone, in make test-long
-//   - users_test.go: what was made, in the hands of users
-//   - modules_test.go: Go installs and requires what was tagged
+//go:build long
+
 package release
 
 import (

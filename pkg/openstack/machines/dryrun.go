@@ -162,8 +162,8 @@ func deletions(wanted extensionsworker.MachineDeployments, deployments []machine
 	return effects
 }
 
-// recordGroups records, in the status that is only looked at here, the server groups that would be found by the machine classes, and
-// says which pools would get another one.
+// recordGroups records, in the status that is only looked at here, the server groups that would be found by the machine classes, and one
+// that stands for that of a pool without machine classes, which would be made. It says of which pools something has to be known.
 func (d *delegate) recordGroups() []effect {
 	var effects []effect
 	for _, pool := range d.groupPools() {
@@ -175,6 +175,9 @@ func (d *delegate) recordGroups() []effect {
 		case i < 0 && len(ids) > 0:
 			d.status.ServerGroupDependencies = append(d.status.ServerGroupDependencies, v1alpha1.ServerGroupDependency{PoolName: pool.Name, ID: ids[0]})
 			effects = append(effects, effect{fmt.Sprintf("worker pool %s: its server group %s is not recorded, and would be", pool.Name, ids[0]), false})
+		case i < 0 && len(d.classesOf(pool.Name)) == 0:
+			d.status.ServerGroupDependencies = append(d.status.ServerGroupDependencies, v1alpha1.ServerGroupDependency{PoolName: pool.Name, ID: "new"})
+			effects = append(effects, effect{fmt.Sprintf("worker pool %s: its server group would be made", pool.Name), false})
 		}
 	}
 	return effects

@@ -6,6 +6,7 @@ package machines
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -148,6 +149,21 @@ func TestDryRun(t *testing.T) {
 		"the record of a server group is lost": {
 			change: func(s *situation, _ classes, _ deployments) { s.worker.Status.ProviderStatus = nil },
 			says:   []string{"worker pool group: its server group sg-id-1 is not recorded, and would be"},
+		},
+		"a new pool has a server group": {
+			change: func(s *situation, _ classes, _ deployments) {
+				pool := s.worker.Spec.Pools[slices.IndexFunc(s.worker.Spec.Pools, func(p extensionsv1alpha1.WorkerPool) bool { return p.Name == "group" })].DeepCopy()
+				pool.Name = "fresh"
+				s.worker.Spec.Pools = append(s.worker.Spec.Pools, *pool)
+			},
+			says: []string{"worker pool fresh: its server group would be made\n", "worker pool fresh: machine deployment shoot--h6--s4-fresh-z1 would be made\n"},
+		},
+		"a pool gets a server group": {
+			change: func(s *situation, _ classes, _ deployments) {
+				group := s.worker.Spec.Pools[slices.IndexFunc(s.worker.Spec.Pools, func(p extensionsv1alpha1.WorkerPool) bool { return p.Name == "group" })]
+				s.worker.Spec.Pools[0].ProviderConfig = group.ProviderConfig
+			},
+			says: []string{"STOP: worker pool plain: it has no server group yet\n"}, stops: true,
 		},
 		"trusted launch": {
 			change: func(s *situation, _ classes, _ deployments) {

@@ -14,9 +14,11 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/openstack/lookup"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/openstack/machines/servergroups"
 	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/words"
+	"github.com/capkit/capkit/pkg/worker"
 	"github.com/capkit/capkit/pkg/worker/kit"
 )
 
@@ -86,13 +88,17 @@ func (d *delegate) deleteUnrecorded(ctx context.Context) {
 // groupsReferredTo returns the IDs of the server groups that the machine classes of a pool refer to.
 func (d *delegate) groupsReferredTo(pool string) []string {
 	var ids []string
-	classes := kit.Classes(d.existing.Classes, nil, referenceOf)
-	for _, class := range kit.ClassesOf(d.groupNames().TechnicalID, pool, classes) {
+	for _, class := range d.classesOf(pool) {
 		if id := serverGroupOf(d.existing.Classes[class.Name]); id != "" {
 			ids = append(ids, id)
 		}
 	}
 	return ids
+}
+
+// classesOf returns the machine classes that there are of a pool.
+func (d *delegate) classesOf(pool string) []worker.Class[openstack.Image] {
+	return kit.ClassesOf(d.groupNames().TechnicalID, pool, kit.Classes(d.existing.Classes, nil, referenceOf))
 }
 
 // groupPools returns the pools that ask for a server group. A config that cannot be read asks for none: the machines of

@@ -41,7 +41,7 @@ func Lists() []string {
 }
 
 // Read reads an inventory, as YAML or JSON. It returns everything that is wrong with it, at the paths where that is written. What is of
-// another kind is one error. The inventory is nil if anything is wrong.
+// another kind is one error. The inventory is nil if anything is wrong. Lists that it names as unread are nil, even if they are written.
 func Read(text []byte) (*Inventory, finding.List) {
 	inventory := &Inventory{}
 	errs := decode(text, Kind, inventory)
@@ -50,6 +50,9 @@ func Read(text []byte) (*Inventory, finding.List) {
 	}
 	if len(errs) > 0 {
 		return nil, errs
+	}
+	for k := range inventory.Regions {
+		inventory.Regions[k].forgetUnread()
 	}
 	return inventory, nil
 }
@@ -172,13 +175,9 @@ func (i *Inventory) check() finding.List {
 func (c *checker) region(r *Region, at *field.Path) {
 	for k, list := range r.Unread {
 		at := at.Child("unread").Index(k)
-		switch {
-		case !slices.Contains(Lists(), list):
+		if !slices.Contains(Lists(), list) {
 			c.List = append(c.List, one(field.ErrorTypeNotSupported, at, list, fmt.Sprintf("%s is no list of a region: there are %s%s",
 				words.Quoted(list), strings.Join(Lists(), ", "), words.DidYouMean(words.Closest(list, Lists()))))...)
-		case r.Known(list):
-			c.List = append(c.List, one(field.ErrorTypeInvalid, at, list,
-				fmt.Sprintf("%s could not be read, and is there all the same: remove it, or this entry", list))...)
 		}
 	}
 	for k := range r.Images {
@@ -219,4 +218,26 @@ func (r *Region) Known(list string) bool {
 		return r.ServerGroupPolicies != nil
 	}
 	return false
+}
+
+// forgetUnread removes the lists that are there although they could not be read, such as parts of them: nothing is concluded from these.
+func (r *Region) forgetUnread() {
+	for _, list := range r.Unread {
+		switch list {
+		case ListImages:
+			r.Images = nil
+		case ListMachineTypes:
+			r.MachineTypes = nil
+		case ListZones:
+			r.Zones = nil
+		case ListVolumeTypes:
+			r.VolumeTypes = nil
+		case ListNetworks:
+			r.Networks = nil
+		case ListLoadBalancerProviders:
+			r.LoadBalancerProviders = nil
+		case ListServerGroupPolicies:
+			r.ServerGroupPolicies = nil
+		}
+	}
 }

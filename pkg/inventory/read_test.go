@@ -75,11 +75,10 @@ func TestRead(t *testing.T) {
 		},
 		"no regions": {text: head, want: []string{"regions: write the regions that were read; [] if there are none"}},
 		"unread lists": {
-			text: head + "regions: [{name: a, unread: [image, volumes, zones, networks], zones: []}]\n",
+			text: head + "regions: [{name: a, unread: [image, volumes, networks]}]\n",
 			want: []string{
 				"regions[0].unread[0]: image is no list of a region: there are " + lists + "; did you mean images?",
 				"regions[0].unread[1]: volumes is no list of a region: there are " + lists,
-				"regions[0].unread[2]: zones could not be read, and is there all the same: remove it, or this entry",
 			},
 		},
 	} {
@@ -92,6 +91,23 @@ func TestRead(t *testing.T) {
 				t.Error(read)
 			}
 		})
+	}
+}
+
+// A list that could not be read is unknown, even if a part of it is there.
+func TestUnreadIsUnknown(t *testing.T) {
+	for _, list := range inventory.Lists() {
+		text := head + "regions: [{name: a, unread: [" + list + "], images: [{id: i}], machineTypes: [], zones: [{name: z}], volumeTypes: [{name: v}], " +
+			"networks: [], loadBalancerProviders: [{name: l}], serverGroupPolicies: [affinity]}]\n"
+		read, errs := inventory.Read([]byte(text))
+		if len(errs) > 0 {
+			t.Fatal(said(errs))
+		}
+		for _, other := range inventory.Lists() {
+			if known := read.Regions[0].Known(other); known != (other != list) {
+				t.Error(list, other, known)
+			}
+		}
 	}
 }
 

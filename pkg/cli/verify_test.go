@@ -198,6 +198,11 @@ func TestCommentsForVerify(t *testing.T) {
 			t.Errorf("%s: %s", tc.command, diff)
 		}
 	}
+	// Admission has no inventory, and refuses nothing of what is silenced here.
+	findings("lint --inventory inventory.yaml", small)
+	if r := run(t, "", "lint", "--inventory", "inventory.yaml", "profile.yaml"); r.status != 0 || strings.Contains(r.stderr, "refused by admission") {
+		t.Error(r)
+	}
 }
 
 const ownVersion = `---

@@ -32,9 +32,14 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// PrintSilenced names the rules of errors that do not count: admission does not know that somebody has silenced them.
+// PrintSilenced names the rules of errors that do not count: admission does not know that somebody has silenced them. It does not
+// look at the rules of a single command, like those that need an inventory.
 func PrintSilenced(c *command.Call, found report.Report) {
-	if errs := found.SilencedErrors(); len(errs) > 0 {
+	rules := Catalogue(c)
+	errs := slices.DeleteFunc(found.SilencedErrors(), func(count report.RuleCount) bool {
+		return slices.ContainsFunc(rules, func(r finding.Rule) bool { return r.Name == count.Rule && r.Command != "" })
+	})
+	if len(errs) > 0 {
 		report.Printf(c.Stderr, "note: silenced, and refused by admission all the same: %s\n", CountsOf(errs))
 	}
 }

@@ -264,6 +264,8 @@ func TestExitStatus(t *testing.T) {
 		{"select $examples/shoot.yaml", 1, "CloudProfile openstack is not among the inputs"},
 		{"select $shoot $profile --profile=openstack", 0, ""},
 		{"select $shoot $profile --profile=aws", 2, "no Shoot among the inputs matches --profile aws"},
+		{"select $shoot --architecture=arm64", 2, "--architecture goes with a question by flags: a Shoot's"},
+		{"select $profile --architecture=arm64", 2, "--image missing"},
 		{"select $shoot --worker-config=$config", 2, "--worker-config goes with a question by flags: a Shoot's"},
 		{"select $shoot --secure-boot", 2, "--secure-boot goes with a question by flags: a Shoot's"},
 		{"select $shoot --secure-boot=false", 2, "--secure-boot goes with a question by flags: a Shoot's"},

@@ -51,6 +51,7 @@ var updateStrategies = []string{
 // questionOnly are the flags that make no question by themselves but say more about its pool; each with the reason why it goes with
 // no Shoot.
 var questionOnly = []struct{ name, because string }{
+	{"architecture", "a Shoot's worker pools have a machine.architecture"},
 	{"worker-config", "a Shoot's worker pools have a providerConfig"},
 	{"secure-boot", "a Shoot's worker pools are taken as they are written"},
 	{"update-strategy", "a Shoot's worker pools have an updateStrategy"},
@@ -116,10 +117,7 @@ func sized(text string) bool {
 }
 
 // set reports whether flags ask about a pool: others say which of those in the inputs.
-func (f *poolFlags) set() bool {
-	p := &f.pool
-	return p.Image+p.Architecture != ""
-}
+func (f *poolFlags) set() bool { return f.pool.Image != "" }
 
 // outOfPlace returns an error that names the flags which mean nothing without a question by flags.
 func (f *poolFlags) outOfPlace() error {

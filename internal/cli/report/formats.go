@@ -165,7 +165,7 @@ func suite(findings []Finding, options *Options) junit.Testsuite {
 	for _, f := range findings {
 		message := words.Printable(f.Message)
 		text := words.Printable(f.place()) + ": " + message
-		c := junit.Testcase{Name: words.Printable(fmt.Sprintf("%s %s %s", f.Rule, f.Object, f.Field)), Classname: f.Rule}
+		c := junit.Testcase{Name: words.Printable(strings.TrimSpace(fmt.Sprintf("%s %s %s", f.Rule, f.Object, f.Field))), Classname: f.Rule}
 		switch {
 		case f.suppressed():
 			c.Skipped = &junit.Result{Message: "silenced: " + words.Printable(f.Suppressions[0].Justification), Data: text}

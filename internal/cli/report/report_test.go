@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
@@ -65,5 +66,9 @@ func TestJUnitCounts(t *testing.T) {
 		if got := [2]int{suites.Tests, suites.Failures}; got != want || err != nil {
 			t.Errorf("%s: tests and failures are %v, not %v: %v", name, got, want, err)
 		}
+	}
+	syntax := report.New([]report.Finding{{Severity: "error", Rule: "syntax", File: "a.yaml", Line: 1, Column: 1, Message: "m"}}, report.Summary{})
+	if text := written(t, &syntax, "junit"); !strings.Contains(text, `<testcase name="syntax" classname="syntax">`) {
+		t.Error(text)
 	}
 }

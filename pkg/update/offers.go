@@ -323,13 +323,20 @@ func (d *differing[R]) other(at path) {
 	d.others = append(d.others, at[:min(end, len(at))].String())
 }
 
-// usedIf returns who uses what differs, unless it is new.
+// usedIf returns who uses what differs, unless it is new, or available in a zone again.
 func (d *differing[R]) usedIf(found difference) []string {
-	if found.how == IsNew && strings.HasSuffix(found.path.String(), "]") {
+	free := IsNew
+	if strings.HasPrefix(found.path.pattern(), unavailable) {
+		free = IsGone
+	}
+	if found.how == free && strings.HasSuffix(found.path.String(), "]") {
 		return nil
 	}
 	return d.used(found.path)
 }
+
+// unavailable is what the lists of a zone begin with that name what the zone lacks.
+const unavailable = "spec.regions[].zones[].unavailable"
 
 // used returns the Shoots that use what stands at a path.
 func (d *differing[R]) used(at path) []string {
@@ -356,7 +363,10 @@ func (d *differing[R]) use(at path) func(*User) bool {
 	}
 	switch {
 	case strings.HasPrefix(pattern, "spec.regions[].zones[]"):
-		inZone := byWorkers(func(w *v1beta1.Worker) bool { return slices.Contains(w.Zones, keys[1]) })
+		inZone := byWorkers(func(w *v1beta1.Worker) bool {
+			return slices.Contains(w.Zones, keys[1]) &&
+				(!strings.HasPrefix(pattern, unavailable) || len(keys) < 3 || w.Machine.Type == keys[2] || usesVolume(w, keys[2]))
+		})
 		return func(u *User) bool { return u.Shoot.Spec.Region == keys[0] && inZone(u) }
 	case strings.HasPrefix(pattern, "spec.regions[]"):
 		return func(u *User) bool { return u.Shoot.Spec.Region == keys[0] }

@@ -25,7 +25,9 @@ spec:
 func TestProviderFile(t *testing.T) {
 	description := read(t, root+"/docs/examples/metal-stack.yaml")
 	inFolder(t, map[string]string{
-		"profile.yaml": metal, "metal.yaml": description, "taken.yaml": strings.Replace(description, "type: metal", "type: aws", 1),
+		"profile.yaml": metal, "metal.yaml": description, "again.yaml": description, "taken.yaml": strings.Replace(description, "type: metal", "type: aws", 1),
+		"builtin.yaml":              strings.Replace(description, "type: metal", "type: ironcore-metal", 1),
+		"other.yaml":                strings.Replace(metal, "type: metal", "type: ironcore-metal", 1),
 		"wrong.yaml":                strings.Replace(description, "reference", "references", 1),
 		"settings/.capkit.yaml":     "providerFiles: [../metal.yaml]\n",
 		"two/.capkit.yaml":          "providerFiles: [../metal.yaml, ../wrong.yaml]\n",
@@ -44,6 +46,11 @@ func TestProviderFile(t *testing.T) {
 		{"migrate --provider-file metal.yaml profile.yaml", "machineCapabilities", 0},
 		{"plan --provider-file metal.yaml profile.yaml profile.yaml", "nothing changes", 0},
 		{"lint --provider-file taken.yaml profile.yaml", "taken.yaml:4:7: the type aws is known already", 2},
+		{"lint other.yaml", "[provider-config-missing]", 1},
+		{"lint --provider-file builtin.yaml other.yaml", "no errors, no warnings", 0},
+		{"lint --provider-file metal.yaml --provider-file builtin.yaml other.yaml", "no errors, no warnings", 0},
+		{"lint --provider-file builtin.yaml --provider-file ./settings/../builtin.yaml other.yaml", "no errors, no warnings", 0},
+		{"lint --provider-file metal.yaml --provider-file again.yaml profile.yaml", "again.yaml:4:7: the type metal is known already", 2},
 		{"lint --config two/.capkit.yaml profile.yaml", "wrong.yaml:6:1", 2},
 		{"lint --config two/.capkit.yaml --provider-file metal.yaml profile.yaml", "no errors, no warnings", 0},
 		{"lint --provider-file= profile.yaml", "--provider-file is empty", 2},

@@ -36,8 +36,8 @@ type Call struct {
 	// Raw is stdout for what is no text: a protocol whose other side is a program.
 	Raw       io.Writer
 	Providers map[string]Provider
-	// described are the files whose descriptions of providers are among them.
-	described map[string]bool
+	// described are the files whose descriptions of providers are among them, with their types.
+	described map[string]string
 	// Terminal is the one that stderr is; nil if it is none, or is to be left alone. Shown is set if stdout is one.
 	Terminal *Terminal
 	Shown    bool

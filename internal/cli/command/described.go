@@ -19,11 +19,11 @@ import (
 // ProviderFileFlag is the flag that names descriptions of providers.
 const ProviderFileFlag = "provider-file"
 
-// Describe adds the providers of descriptions to those of a call; who names the files is what the error says of one that cannot be
-// read. The error says all that is wrong with the descriptions.
+// Describe adds the providers of descriptions to those of a call. A description replaces a built-in one of the same type. who names the
+// files is what the error says of one that cannot be read. The error says all that is wrong with the descriptions.
 func (c *Call) Describe(files []string, who string) error {
 	if c.described == nil {
-		c.described = map[string]bool{}
+		c.described = map[string]string{}
 	}
 	var errs []error
 	for _, file := range files {
@@ -34,21 +34,32 @@ func (c *Call) Describe(files []string, who string) error {
 		if err != nil {
 			return err
 		}
-		if c.described[place] { // for another landscape
+		if _, done := c.described[place]; done { // for another landscape
 			continue
 		}
-		c.described[place] = true
+		c.described[place] = ""
 		text, err := os.ReadFile(filepath.Clean(file))
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", who, err))
 			continue
 		}
-		cloud, err := described.Read(file, text, slices.Sorted(maps.Keys(c.Providers))...)
+		cloud, err := described.Read(file, text, c.settled()...)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		c.Providers[cloud.Type()] = provider.Untyped(cloud)
+		c.described[place], c.Providers[cloud.Type()] = cloud.Type(), provider.Untyped(cloud)
 	}
 	return errors.Join(errs...)
+}
+
+// settled returns the types that a description cannot be about: those of providers that are no descriptions, and those of files.
+func (c *Call) settled() []string {
+	types := slices.Collect(maps.Values(c.described))
+	for name, cloud := range c.Providers {
+		if _, isDescribed := provider.As[provider.Provider[described.Reference]](cloud); !isDescribed {
+			types = append(types, name)
+		}
+	}
+	return types
 }

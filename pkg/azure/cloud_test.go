@@ -169,6 +169,31 @@ func TestConfidentialVM(t *testing.T) {
 	}
 }
 
+// What would work on another machine type is what a pool asks for there: a confidential one asks for an image that an ordinary one need
+// not have.
+func TestSuggestedMachineTypes(t *testing.T) {
+	object := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
+	p, report := profile.Compile(azure.Provider{}, &object.Spec, field.NewPath("spec"))
+	if len(report.Errors) > 0 {
+		t.Fatal(report.Errors)
+	}
+	for _, machineType := range []string{"Standard_DC4as_v5", "Standard_D4s_v6", "Standard_DC4as_v6", "other"} {
+		pool := provider.Pool{Name: "w", MachineType: machineType, Image: "gardenlinux", Version: "1592.9.0", Region: "westeurope"}
+		works, suggested := resolve.Works(p, pool), 0
+		for _, s := range resolve.Pool(p, pool).Suggestions {
+			if s.Kind == "machine-type" {
+				suggested++
+				if !works(s.Value, pool.Image, pool.Version) {
+					t.Errorf("%s: %s does not work", machineType, s.Value)
+				}
+			}
+		}
+		if suggested == 0 {
+			t.Errorf("%s: an ordinary machine type would work", machineType)
+		}
+	}
+}
+
 // asJSON compares text by what it says as JSON, in whatever order of keys.
 var asJSON = cmp.FilterValues(func(a, b string) bool { return json.Valid([]byte(a)) && json.Valid([]byte(b)) },
 	cmp.Comparer(func(a, b string) bool {

@@ -148,7 +148,7 @@ func (m *Matrix[R]) Suggest(of Combination, request int) []Suggestion {
 		return nil
 	}
 	q.Request.Image, q.Request.Version, q.Request.Region = of.Image, of.Version, of.Region
-	return m.suggest(m.pool(of, request), q.Request)
+	return m.suggest(m.pool(of, request), q.Request, m.templates[request].More...)
 }
 
 func (m *Matrix[R]) pool(of Combination, request int) provider.Pool {

@@ -172,7 +172,7 @@ func (p Resolver[R]) resolve(pool provider.Pool, explain bool, more ...capabilit
 		return r
 	}
 	if registered && !p.Mute {
-		r.Suggestions = p.suggest(pool, q.Request)
+		r.Suggestions = p.suggest(pool, q.Request, more...)
 	}
 	if r.Err == nil {
 		refusal := p.refusal(&r).In(profile.Decisive(&pool)...)
@@ -181,7 +181,7 @@ func (p Resolver[R]) resolve(pool provider.Pool, explain bool, more ...capabilit
 	}
 	r.Message, r.Err.Subject.Pool = r.Err.Detail, pool.Name
 	if !p.Mute {
-		r.Err.Detail += p.advice(&r, q.Request)
+		r.Err.Detail += p.advice(&r, q.Request, more...)
 	}
 	return r
 }

@@ -56,11 +56,12 @@ type bootingType struct {
 }
 
 // suggest returns up to three changes that would help: first the best of each kind, then the next ones. request is what
-// the pool asks for; its Machine is the zero Set if there is no such machine type. Previews are suggested if nothing else helps.
-func (p Resolver[R]) suggest(pool provider.Pool, request imageselector.Request) []Suggestion {
+// the pool asks for, together with more; its Machine is the zero Set if there is no such machine type. Previews are suggested if nothing
+// else helps.
+func (p Resolver[R]) suggest(pool provider.Pool, request imageselector.Request, more ...capability.Requirement) []Suggestion {
 	var types []Suggestion
 	if p.mayHave(&pool) { // else another machine type does not help
-		types = p.suggestMachineTypes(pool, request)
+		types = p.suggestMachineTypes(pool, request, more)
 	}
 	if !profile.Suits(request.Machine, pool.Architecture) { // only another machine type can help
 		return bestOf(types)
@@ -198,12 +199,12 @@ func (p Resolver[R]) fittingVersions(image *v1beta1.MachineImage, pool *provider
 // suggestMachineTypes returns usable machine types that would meet a request: first the one that is meant if that of the
 // pool is misspelt, then those of its architecture, then those that differ from it in fewer capabilities, else in the
 // profile's order.
-func (p Resolver[R]) suggestMachineTypes(pool provider.Pool, request imageselector.Request) []Suggestion {
+func (p Resolver[R]) suggestMachineTypes(pool provider.Pool, request imageselector.Request, more []capability.Requirement) []Suggestion {
 	meant := ""
 	if _, found := p.Machine(pool.MachineType); !found {
 		meant = p.meantType(pool.MachineType)
 	}
-	booting := p.bootingTypes(pool, request)
+	booting := p.bootingTypes(pool, request, more)
 	lacks := gardenerrules.InRegion(p.Spec(), pool.Region)
 	byRank := make([]ranked, 0, len(booting))
 	for _, other := range booting {
@@ -269,9 +270,21 @@ func (p Resolver[R]) differences(a, b capability.Set) int {
 	return count
 }
 
-// bootingTypes returns the usable machine types that would meet a request, in the profile's order.
-func (p Resolver[R]) bootingTypes(pool provider.Pool, request imageselector.Request) []bootingType {
+// asksByType reports whether a setting is about the machine of a worker pool, so that another machine type may ask for something else.
+func asksByType(setting capability.Requirement) bool {
+	name, _, _ := strings.Cut(setting.Because.String(), ".")
+	return name == "machine"
+}
+
+// bootingTypes returns the usable machine types that would meet what the pool requests on them, in the profile's order. Mostly that is the
+// request itself; but a machine type may ask for something.
+func (p Resolver[R]) bootingTypes(pool provider.Pool, request imageselector.Request, more []capability.Requirement) []bootingType {
 	request.Machine = capability.Set{}
+	typesAsk := slices.ContainsFunc(p.Provider().Workers().Settings(), asksByType)
+	if typesAsk { // what it requests whatever its machine type is
+		pool.MachineType = ""
+		request.Worker = p.Ask(pool, more...).Request.Worker
+	}
 	key := request
 	keep := p.types != nil && pool.Architecture == ""
 	if booting, done := p.types[key]; keep && done {
@@ -280,6 +293,13 @@ func (p Resolver[R]) bootingTypes(pool provider.Pool, request imageselector.Requ
 	var booting []bootingType
 	for _, name := range p.Usable() {
 		pool.MachineType = name
+		if typesAsk {
+			q := p.Ask(pool, more...)
+			if q.Reason != "" {
+				continue
+			}
+			request.Worker = q.Request.Worker
+		}
 		request.Machine, _ = p.MachineFor(&pool)
 		if profile.Suits(request.Machine, pool.Architecture) && p.Boots(request) && p.CauseOf(name, request) == "" {
 			booting = append(booting, bootingType{name, request.Machine})
@@ -292,18 +312,19 @@ func (p Resolver[R]) bootingTypes(pool provider.Pool, request imageselector.Requ
 }
 
 // advice says, to follow the error about a pool, which name was probably meant, unless that is all it takes what would work, and
-// nothing if the profile has to be repaired first.
-func (p Resolver[R]) advice(r *Resolution[R], request imageselector.Request) string {
+// nothing if the profile has to be repaired first. request is what the pool asks for, together with more.
+func (p Resolver[R]) advice(r *Resolution[R], request imageselector.Request, more ...capability.Requirement) string {
 	if r.cause != "" {
 		return ""
 	}
-	meant := ""
+	meant, unmet := "", false
 	switch r.Reason {
 	case profile.ReasonUnknownMachineType:
 		if meant = p.meantType(r.Pool.MachineType); meant != "" {
 			pool := r.Pool
 			pool.MachineType = meant
-			request.Machine, _ = p.MachineFor(&pool)
+			q := p.Ask(pool, more...)
+			request, unmet = q.Request, len(q.Unmet) > 0
 		}
 	case imageselector.ReasonUnknownImage:
 		meant = p.meantImage(r.Pool.Image)
@@ -317,7 +338,7 @@ func (p Resolver[R]) advice(r *Resolution[R], request imageselector.Request) str
 		return ""
 	case unknown:
 		return "; " + work
-	case work == "" || p.Boots(request) && profile.Suits(request.Machine, r.Pool.Architecture):
+	case work == "" || !unmet && p.Boots(request) && profile.Suits(request.Machine, r.Pool.Architecture):
 		return words.DidYouMean(meant)
 	default:
 		return words.DidYouMean(meant) + " " + work

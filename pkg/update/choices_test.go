@@ -6,6 +6,7 @@ package update_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,6 +146,28 @@ machineImages:
 func TestANewChoiceIsNoRedirect(t *testing.T) {
 	if redirects := update.Redirected(given.Regional(t, given.Fast), given.Regional(t, given.Slow)); len(redirects) > 0 {
 		t.Errorf("%+v", redirects)
+	}
+}
+
+// Two machine types support the same, but pools on one of them ask for an image of their own: these boot the same as before.
+func TestARedirectIsOfWhatPoolsOfTheTypeAskFor(t *testing.T) {
+	flavors := []v1beta1.Capabilities{{"net": {"slow"}, "given-trusted": {"on"}}, {"net": {"fast"}, "given-trusted": {"off"}}}
+	cloud := given.Linux(flavors...).With(given.Definitions, []provider.Request[given.WorkerConfig]{{
+		Setting: "machine type x", PoolField: "machine.type", Capability: "given-trusted", Values: []string{"on"},
+		Asks: func(p *provider.Pool, _ *given.WorkerConfig) bool { return p.MachineType == "x" },
+	}})
+	for _, types := range [][]v1beta1.MachineType{{{Name: "x"}, {Name: "y"}}, {{Name: "y"}, {Name: "x"}}} {
+		preferring := func(net ...string) *profile.Profile[string] {
+			spec := given.CoreSpec([]v1beta1.CapabilityDefinition{
+				{Name: "architecture", Values: []string{"amd64"}}, {Name: "net", Values: net}, {Name: "given-trusted", Values: []string{"on", "off"}},
+			}, flavors)
+			spec.Type, spec.Regions, spec.MachineTypes = "given", []v1beta1.Region{{Name: "europe"}}, types
+			return given.Sound(t, cloud, spec)
+		}
+		redirects := update.Redirected(preferring("fast", "slow"), preferring("slow", "fast"))
+		if len(redirects) != 1 || !slices.Equal(redirects[0].MachineTypes, []string{"y"}) {
+			t.Errorf("%+v", redirects)
+		}
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
-	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/profile"
@@ -154,21 +153,30 @@ func sameCapabilities(a, b v1beta1.Capabilities) bool {
 type questions struct{ was, is profile.Question }
 
 // askUsable returns the questions of worker pools that ask for nothing special, for each usable machine type; nil for one that is new.
-// Those of machine types that support the same are the same.
+// Those of machine types that support and ask for the same are the same.
 func (c *comparison[R]) askUsable() []*questions {
-	known := map[[2]capability.Set]*questions{}
+	type key struct {
+		was, is       imageselector.Request
+		wasNot, isNot imageselector.Reason
+	}
+	known := map[key]*questions{}
 	asked := make([]*questions, len(c.after.Usable()))
 	for i, name := range c.after.Usable() {
-		was, had := c.before.Machine(name)
-		is, _ := c.after.Machine(name)
-		if had {
-			asked[i] = memo.Get(known, [2]capability.Set{was.Set, is.Set}, func() *questions {
-				pool := provider.Pool{MachineType: name}
-				return &questions{c.before.Ask(pool), c.after.Ask(pool)}
-			})
+		if _, had := c.before.Machine(name); had {
+			q := &questions{askOn(c.before, name), askOn(c.after, name)}
+			asked[i] = memo.Get(known, key{q.was.Request, q.is.Request, q.was.Reason, q.is.Reason}, func() *questions { return q })
 		}
 	}
 	return asked
+}
+
+// askOn returns the question of a worker pool on a machine type that asks for nothing special, without what is asked for in words.
+func askOn[R any](p *profile.Profile[R], machineType string) profile.Question {
+	pool := provider.Pool{MachineType: machineType}
+	if request, simply := p.AskSimply(pool); simply { // as mostly
+		return profile.Question{Request: request}
+	}
+	return p.Ask(pool)
 }
 
 // redirects reports whether new machines boot another flavor of an image version in some region.

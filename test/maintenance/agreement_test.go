@@ -190,7 +190,7 @@ func TestDefaultAgreesWithGardener(t *testing.T) {
 		worker, boots := drawWorker(t, profile), drawFilter(t, profile)
 		if rapid.Bool().Draw(t, "names an image") {
 			worker.Machine.Image = &v1beta1.ShootMachineImage{Name: rapid.SampledFrom(profile.Spec.MachineImages).Draw(t, "image").Name}
-			version := rapid.SampledFrom([]string{"", "", "1", "2.", "v1", "1.2", "v2.1", "x", "1.x", "9"}).Draw(t, "version")
+			version := rapid.SampledFrom([]string{"", "", "1", "2.", "v1", "1.2", "v2.1", "x", "1.x", "9", ".1", "1.9.0-rc.1", "1.x.0.1", "x.1.0.1"}).Draw(t, "version")
 			if version != "" {
 				worker.Machine.Image.Version = &version
 			}

@@ -317,7 +317,7 @@ func TestDefaultKubernetesAgreesWithGardener(t *testing.T) {
 		shoot := drawShoot(t, profile)
 		shoot.Spec.Provider.Workers = nil
 		shoot.Spec.Kubernetes.Version = rapid.SampledFrom([]string{
-			"", "1", "1.", "1.33", "1.34.", "2", "x", "1.x", "1.33.1", "1.33.9",
+			"", "1", "1.", "1.33", "1.34.", "2", "x", "1.x", "1.33.1", "1.33.9", ".33", "1.35.0-rc.1", "1.x.0.1", "x.1.0.1",
 		}).Draw(t, "version")
 		want, wantErr := admitted(t, profile, shoot)
 		got, err := shoots.DefaultKubernetes(&profile.Spec, shoot.Spec.Kubernetes.Version)

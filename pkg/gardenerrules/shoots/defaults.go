@@ -120,21 +120,23 @@ func suits(library gardenerrules.Library, profile *v1beta1.CloudProfileSpec, wor
 	return !gardenerrules.UpdatedInPlace(worker) || v.InPlaceUpdates != nil && v.InPlaceUpdates.Supported
 }
 
-// beginning returns what reports whether a version begins with the numbers that a worker names of one.
+// beginning returns what reports whether a version begins with the numbers that a worker names of one. Of more than two parts only the
+// first counts.
 func beginning(parts []string) (func(*semver.Version) bool, error) {
-	numbers := make([]uint64, 0, 2)
-	for _, part := range parts[:min(len(parts), 2)] {
-		if part == "" { // nothing is named, or nothing behind a dot
-			break
+	var numbers [2]*uint64 // nil where nothing is named
+	for i, part := range parts[:min(len(parts), 2)] {
+		if part == "" || i == 1 && len(parts) > 2 {
+			continue
 		}
 		number, err := strconv.ParseUint(part, 10, 64)
 		if err != nil {
 			return nil, fmt.Errorf("%q is no part of a version", part)
 		}
-		numbers = append(numbers, number)
+		numbers[i] = &number
 	}
+	major, minor := numbers[0], numbers[1]
 	return func(v *semver.Version) bool {
-		return (len(numbers) < 1 || v.Major() == numbers[0]) && (len(numbers) < 2 || v.Minor() == numbers[1])
+		return (major == nil || v.Major() == *major) && (minor == nil || v.Minor() == *minor)
 	}, nil
 }
 

@@ -49,11 +49,15 @@ func (n *namespacedChecker[R]) checkInherited() {
 		mapped[id] = true
 	}
 	for v := range n.Versions() {
-		if !n.Inherits(v.ID) || n.Version(v.ID) != v.MachineImageVersion || n.Report.Full() {
+		if !n.Inherits(v.ID) || n.Version(v.ID) != v.MachineImageVersion || !profile.Describes(v.MachineImageVersion) {
 			continue
 		}
+		if n.Report.Full() {
+			n.Report.ErrorsLeftOut = true
+			return
+		}
 		also := ""
-		if mapped[v.ID] && profile.Describes(v.MachineImageVersion) {
+		if mapped[v.ID] {
 			also = ", and its entry in the provider config"
 		}
 		for name, written := range map[string]int{

@@ -5,6 +5,7 @@
 package check_test
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -188,6 +189,38 @@ func TestANamespacedCloudProfileLocks(t *testing.T) {
 		warnings := effects(check.Resulting(parent, old), after, uses)
 		if len(warnings) != 1 || warnings[0].Origin != rule || !strings.Contains(warnings[0].Detail, "confirmation of their deletion") {
 			t.Errorf("%s: %v", rule, warnings)
+		}
+	}
+}
+
+// A report that is full lists nothing more. Then nothing is excused, for nobody knows what is new (semantics S10).
+func TestErrorsBehindAFullReportAreNotExcused(t *testing.T) {
+	spec := given.Decoded[v1beta1.CloudProfileSpec](t, lockable)
+	inherited := spec.MachineImages[0].Versions[0]
+	for i := range finding.Most + 1 {
+		version := *inherited.DeepCopy()
+		version.Version = fmt.Sprint(i + 2)
+		spec.MachineImages[0].Versions = append(spec.MachineImages[0].Versions, version)
+	}
+	above, _ := profile.Compile(given.ImagesOnly{}, spec, field.NewPath("spec"))
+	for what, add := range map[string]func(*v1beta1.NamespacedCloudProfileSpec, int){
+		"machine types": func(s *v1beta1.NamespacedCloudProfileSpec, i int) {
+			s.MachineTypes = append(s.MachineTypes, v1beta1.MachineType{
+				Name: fmt.Sprint(i), Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "hypervisor": {}},
+			})
+		},
+		"versions of the parent": func(s *v1beta1.NamespacedCloudProfileSpec, i int) {
+			s.MachineImages[0].Versions = append(s.MachineImages[0].Versions, spec.MachineImages[0].Versions[i+1])
+		},
+	} {
+		old := &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{MachineImages: []v1beta1.MachineImage{{Name: "gl"}}}}
+		for i := range finding.Most {
+			add(&old.Spec, i)
+		}
+		updated := old.DeepCopy()
+		add(&updated.Spec, finding.Most)
+		if _, report := check.NamespacedCloudProfileUpdate(above, updated, old); len(report.Errors) == 0 {
+			t.Errorf("%s: one more error is admitted", what)
 		}
 	}
 }

@@ -209,8 +209,11 @@ func (r *Reading[R]) checkMachineTypes() {
 	registered, seen := r.vocabulary.Registered(capability.Architecture), sets.New[string]()
 	for i := range r.Spec.MachineTypes {
 		t := &r.Spec.MachineTypes[i]
-		if seen.Has(t.Name) || r.Report.Full() {
+		if seen.Has(t.Name) {
 			continue
+		}
+		if r.leavesOut() { // if there is any
+			return
 		}
 		seen.Insert(t.Name)
 		at := r.At.Child("machineTypes").Index(i).Child("capabilities")

@@ -25,12 +25,11 @@ import (
 // findings collects what a check finds. Its methods are what many fields have in common.
 type findings struct{ finding.Report }
 
-// Full reports whether there are so many findings that the rest of a list is not looked at, which the report then says.
+// Full reports whether there are so many errors that the rest of a list is not looked at, which the report then says. However many
+// warnings there are, an error may follow.
 func Full(found *finding.Report) bool {
-	full := len(found.Errors)+len(found.Warnings) >= finding.Most
-	if full {
-		found.ErrorsLeftOut, found.WarningsLeftOut = found.ErrorsLeftOut || len(found.Errors) > 0, true
-	}
+	full := found.Full()
+	found.ErrorsLeftOut = found.ErrorsLeftOut || full
 	return full
 }
 

@@ -5,6 +5,7 @@
 package validation_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -255,5 +256,18 @@ func TestNobodyReadsThatMuch(t *testing.T) {
 	}
 	if n := len(validation.WorkerConfig(config, at).Errors); n < 1000 || n > 1100 {
 		t.Errorf("%d errors", n)
+	}
+}
+
+// However many warnings there are, what is wrong behind them is an error.
+func TestWarningsHideNoError(t *testing.T) {
+	config := &v1alpha1.WorkerConfig{}
+	for i := range finding.Most {
+		name := fmt.Sprint(i)
+		config.AdditionalSecurityGroups = append(config.AdditionalSecurityGroups, name, name)
+	}
+	config.AdditionalSecurityGroups = append(config.AdditionalSecurityGroups, strings.Repeat("x", 256))
+	if report := validation.WorkerConfig(config, at); len(report.Warnings) != finding.Most || len(report.Errors) != 1 {
+		t.Errorf("%d warnings, %v", len(report.Warnings), report.Errors)
 	}
 }

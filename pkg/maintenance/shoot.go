@@ -5,6 +5,7 @@
 package maintenance
 
 import (
+	"slices"
 	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -37,27 +38,33 @@ func autoUpdates(shoot *v1beta1.Shoot) (images, kubernetes bool) {
 	return ptr.Deref(auto.MachineImageVersion, true), auto.KubernetesVersion
 }
 
-// After returns a copy of a profile in which the versions stand as they will, or did, some time from now, by their
-// classifications and expirations: Gardener's own code goes by the clock of the machine.
+// After returns a profile in which the versions stand as they will, or did, some time from now, by their
+// classifications and expirations: Gardener's own code goes by the clock of the machine. All else it shares with the profile. Neither must
+// be changed as long as the other is used.
 func After(profile *v1beta1.CloudProfileSpec, some time.Duration) *v1beta1.CloudProfileSpec {
-	shifted := profile.DeepCopy()
-	shift := func(t *metav1.Time) {
-		if t != nil {
-			t.Time = t.Add(-some)
+	shift := func(t *metav1.Time) *metav1.Time {
+		if t == nil {
+			return nil
 		}
+		return new(metav1.NewTime(t.Add(-some)))
 	}
 	version := func(v *v1beta1.ExpirableVersion) {
-		shift(v.ExpirationDate) //nolint:staticcheck // as people write it
+		v.ExpirationDate = shift(v.ExpirationDate) //nolint:staticcheck // as people write it
+		v.Lifecycle = slices.Clone(v.Lifecycle)
 		for i := range v.Lifecycle {
-			shift(v.Lifecycle[i].StartTime)
+			v.Lifecycle[i].StartTime = shift(v.Lifecycle[i].StartTime)
 		}
 	}
+	shifted := ptr.To(*profile)
+	shifted.Kubernetes.Versions, shifted.MachineImages = slices.Clone(profile.Kubernetes.Versions), slices.Clone(profile.MachineImages)
 	for i := range shifted.Kubernetes.Versions {
 		version(&shifted.Kubernetes.Versions[i])
 	}
 	for i := range shifted.MachineImages {
-		for k := range shifted.MachineImages[i].Versions {
-			version(&shifted.MachineImages[i].Versions[k].ExpirableVersion)
+		image := &shifted.MachineImages[i]
+		image.Versions = slices.Clone(image.Versions)
+		for k := range image.Versions {
+			version(&image.Versions[k].ExpirableVersion)
 		}
 	}
 	return shifted

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/memo"
@@ -163,23 +164,33 @@ func fateOf(pool Pool, was, is func() (maintenance.Action, string)) (Fate, bool)
 	return f, action != maintenance.Stays
 }
 
-// dates collects the image versions whose expiration date is another one, and what becomes of the worker pools that have them.
+// dates collects the image versions whose expiration date is another one, and what becomes of the worker pools that have them: one
+// date after the other, since what is known of a date is about a whole profile.
 func (l *look[R]) dates(chosen [][]provider.Pool) {
+	var changed []*Expiry
 	for v := range l.After.Versions() {
 		before := l.Before.Version(v.ID)
 		if before == nil || l.After.Version(v.ID) != v.MachineImageVersion {
 			continue
 		}
-		from, to := versions.ExpiryOf(before.ExpirableVersion), versions.ExpiryOf(v.ExpirableVersion)
-		if sameTime(from, to) {
-			continue
+		if from, to := versions.ExpiryOf(before.ExpirableVersion), versions.ExpiryOf(v.ExpirableVersion); !sameTime(from, to) {
+			changed = append(changed, l.expiry(v.ID, from, to))
 		}
-		e := l.expiry(v.ID, from, to)
-		for i := range l.Users {
-			l.expires(e, i, chosen[i])
+	}
+	var never time.Time
+	slices.SortStableFunc(changed, func(a, b *Expiry) int { return ptr.Deref(a.To, never).Compare(ptr.Deref(b.To, never)) })
+	for i, e := range changed {
+		if i > 0 && !sameTime(e.To, changed[i-1].To) {
+			delete(l.forecasts, afterwards(ptr.Deref(changed[i-1].To, never)))
+		}
+		for user := range l.Users {
+			l.expires(e, user, chosen[user])
 		}
 	}
 }
+
+// afterwards is when an expiration date has come.
+func afterwards(date time.Time) time.Time { return date.Add(time.Second) }
 
 // expires adds the worker pools of a Shoot that have a version, and what becomes of them once its date has come.
 func (l *look[R]) expires(e *Expiry, user int, pools []provider.Pool) {
@@ -205,7 +216,7 @@ func (l *look[R]) expires(e *Expiry, user int, pools []provider.Pool) {
 
 // outlooks return what becomes of a Shoot once a date has come, before and after the update.
 func (l *look[R]) outlooks(date time.Time, user int, pools []provider.Pool) (was, is func() *maintenance.Outlook) {
-	forecasts := l.at(date.Add(time.Second))
+	forecasts := l.at(afterwards(date))
 	return func() *maintenance.Outlook { return forecasts[0].look(&l.Users[user], pools, l.Admission) },
 		func() *maintenance.Outlook { return forecasts[1].look(&l.Users[user], pools, l.Admission) }
 }

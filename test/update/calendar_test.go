@@ -6,6 +6,7 @@ package update_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -241,5 +242,32 @@ func TestADateWarns(t *testing.T) {
 		if len(warnings) != tc.warnings || tc.warnings > 0 && (warnings[0].Origin != "maintenance-blocked" || !strings.Contains(warnings[0].Detail, "2037-01-01")) {
 			t.Error(warnings)
 		}
+	}
+}
+
+// An update may give all versions another date, each its own. What becomes of worker pools on one of them takes no copy of the profile.
+func TestManyDates(t *testing.T) {
+	const dates = 30
+	var before, after []string
+	var users []update.User
+	for i := range dates {
+		version := fmt.Sprintf("1.%d.0", i)
+		before = append(before, version+" amd64")
+		after = append(after, fmt.Sprintf(`%s amd64 , expirationDate: "2037-01-%02dT00:00:00Z"`, version, i+1))
+		users = append(users, shootOn(t, true, "1.33.1", version, "amd"))
+	}
+	was, is := versioned(t, "{version: 1.33.1}", before...), versioned(t, "{version: 1.33.1}", after...)
+	for _, spec := range []*v1beta1.CloudProfileSpec{was.Spec(), is.Spec()} {
+		spec.ProviderConfig.Raw = append(spec.ProviderConfig.Raw, strings.Repeat(" ", 1<<20)...)
+	}
+	var start, end runtime.MemStats
+	runtime.ReadMemStats(&start)
+	changes := update.Of(gardenerlib.Library{}, update.View[openstack.Image]{Before: was, After: is, Users: users})
+	runtime.ReadMemStats(&end)
+	if used := (end.TotalAlloc - start.TotalAlloc) >> 20; used > dates {
+		t.Errorf("it took %d MiB", used)
+	}
+	if last := changes.Expires[dates-1]; len(changes.Expires) != dates || len(last.Pools) != 1 || len(last.Then) != 1 {
+		t.Errorf("%d: %+v", len(changes.Expires), last)
 	}
 }

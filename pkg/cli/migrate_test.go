@@ -5,6 +5,7 @@
 package cli_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -233,6 +234,27 @@ func TestMigrateLeavesOtherFiles(t *testing.T) {
 	contains(t, r.stderr, "nothing is written, because "+file+".step-2 is there already and says something else: move it away\n")
 	if entries, _ := os.ReadDir(filepath.Dir(file)); len(entries) != 2 {
 		t.Errorf("%v", entries)
+	}
+}
+
+// Where the second step cannot be written, nothing is: neither beside a folder of its name, nor under a name that is too long.
+func TestMigrateWritesAllOrNothing(t *testing.T) {
+	for name, tc := range map[string]struct{ link, want string }{
+		"a folder":        {"suffixes.yaml", ".step-2 is there already and says something else: move it away\n"},
+		"a name too long": {strings.Repeat("a", 245) + ".yaml", ".step-2 cannot be written: file name too long\n"},
+	} {
+		file, link := filepath.Join(t.TempDir(), "suffixes.yaml"), filepath.Join(t.TempDir(), tc.link)
+		write(t, file, read(t, suffixes))
+		if err := errors.Join(os.Symlink(file, link), os.Mkdir(filepath.Join(filepath.Dir(link), "suffixes.yaml.step-2"), 0o750)); err != nil {
+			t.Fatal(err)
+		}
+		r := run(t, "", "migrate", "-w", foldSuffixes, "--machine-types=bare_*", link)
+		if r.status != 2 || r.stdout != "" || !strings.HasSuffix(r.stderr, link+tc.want) || read(t, file) != read(t, suffixes) {
+			t.Errorf("%s: %+v", name, r)
+		}
+		if entries, _ := os.ReadDir(filepath.Dir(file)); len(entries) != 1 {
+			t.Errorf("%s: %v", name, entries)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/capkit/capkit/internal/cli/manifest"
 )
@@ -59,11 +60,15 @@ func Write(files []Changed) error {
 		target := like
 		if f.Of != "" {
 			target = f.File
-			if taken, err := os.ReadFile(target); err == nil && string(taken) != f.Text {
+			switch taken, err := os.ReadFile(target); {
+			case err == nil && string(taken) == f.Text, errors.Is(err, fs.ErrNotExist):
+			case err == nil, errors.Is(err, syscall.EISDIR):
 				return fail(fmt.Errorf("nothing is written, because %s is there already and says something else: move it away", target))
+			default:
+				return fail(notWritten(target, err))
 			}
 		}
-		beside, err := writeBeside(like, f.Text)
+		beside, err := writeBeside(like, target, f.Text)
 		if beside != "" {
 			written = append(written, [2]string{beside, target})
 		}
@@ -80,13 +85,14 @@ func Write(files []Changed) error {
 	return nil
 }
 
-// writeBeside writes a new file into the folder of another one, with its rights, and returns its name; empty if there is none.
-func writeBeside(target, text string) (string, error) {
-	info, err := os.Stat(target)
+// writeBeside writes a new file into the folder of its target, with the rights of another file, and returns its name; empty if there is
+// none.
+func writeBeside(like, target, text string) (string, error) {
+	info, err := os.Stat(like)
 	if err != nil {
 		return "", err
 	}
-	f, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
+	f, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(like)+".*")
 	if err != nil {
 		return "", notWritten(target, fmt.Errorf("no new file can be made in its folder: %w", causeOf(err)))
 	}

@@ -180,5 +180,8 @@ func configError(name string, raw *clientcmdapi.Config, loading *clientcmd.Clien
 	case raw.Clusters[context.Cluster] == nil:
 		return fmt.Errorf("context %s is of cluster %q, which is not in the kubeconfig", name, context.Cluster)
 	}
+	if proxy := raw.Clusters[context.Cluster].ProxyURL; proxy != "" && strings.Contains(err.Error(), proxy) { // which may have a password
+		err = fmt.Errorf("the proxy-url of cluster %q is none: write one that begins with http://, https:// or socks5://", context.Cluster)
+	}
 	return fmt.Errorf("context %s does not lead to a cluster: %w", name, err)
 }

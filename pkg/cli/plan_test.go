@@ -89,6 +89,60 @@ func TestPlanWithAnEarlierRevision(t *testing.T) {
 	}
 }
 
+// A link has been what the file has been to which it leads; a file that is a link now has been what it was itself.
+func TestPlanWithEarlierLinks(t *testing.T) {
+	repository, text := t.TempDir(), read(t, examples+"/cloudprofile.yaml")
+	link := func(from, to string) {
+		if err := errors.Join(os.RemoveAll(from), os.Symlink(to, from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git(t, repository, "init", "-q", "-b", "main")
+	t.Chdir(repository)
+	for _, name := range []string{"profile.yaml", "own.yaml", "other.yaml"} {
+		write(t, name, text)
+	}
+	link("link.yaml", "profile.yaml")
+	link("further.yaml", filepath.Join(repository, "link.yaml"))
+	git(t, repository, "add", ".")
+	git(t, repository, "commit", "-q", "-m", "first")
+	for _, name := range []string{"profile.yaml", "other.yaml"} {
+		write(t, name, strings.ReplaceAll(text, "id: 1234-amd64-virt", "id: changed"))
+	}
+	link("own.yaml", "other.yaml")
+	for _, name := range []string{"link.yaml", "further.yaml", "own.yaml"} {
+		r := run(t, "", "plan", "--git=main", name)
+		if want := "medium_4_8 in europe boots id changed instead of id 1234-amd64-virt"; r.status != 0 || !strings.Contains(r.stdout, want) {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+// What cannot be read of OLD and NEW is named as what it is.
+func TestPlanNamesWhatCannotBeRead(t *testing.T) {
+	repository, text := t.TempDir(), read(t, examples+"/cloudprofile.yaml")
+	broken := strings.Replace(text, "type: openstack", "type: [openstack", 1)
+	git(t, repository, "init", "-q", "-b", "main")
+	t.Chdir(repository)
+	write(t, "broken.yaml", broken)
+	write(t, "empty.yaml", "")
+	git(t, repository, "add", ".")
+	git(t, repository, "commit", "-q", "-m", "first")
+	write(t, "broken.yaml", text)
+	write(t, "empty.yaml", text)
+	for args, want := range map[string]string{
+		"--git=main broken.yaml":              "main:broken.yaml:8:3: error: not valid YAML",
+		"--git=main empty.yaml":               "capkit: OLD has no profile, and NEW has CloudProfile openstack; main:empty.yaml is empty: give two versions",
+		"--stdin-name=old.yaml - broken.yaml": "old.yaml:8:3: error: not valid YAML",
+		"--stdin-name=new.yaml broken.yaml -": "new.yaml:8:3: error: not valid YAML",
+		"- broken.yaml":                       "<stdin>:8:3: error: not valid YAML",
+	} {
+		if r := run(t, broken, append([]string{"plan"}, strings.Fields(args)...)...); r.status != 2 || !strings.HasPrefix(r.stderr, want) {
+			t.Errorf("%s: %+v", args, r)
+		}
+	}
+}
+
 // exampleGarden returns an API server with the profiles and Shoots of the examples.
 func exampleGarden(t *testing.T) *fakegarden.API {
 	t.Helper()

@@ -22,6 +22,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/changes"
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
 )
 
@@ -46,16 +47,16 @@ func readUpdate(ctx context.Context, c *command.Call, args []string, flags *plan
 	if err != nil {
 		return nil, err
 	}
-	is, err := readVersion(c, "NEW", versions[len(versions)-1], c.Stdin, g.Namespace)
+	is, err := readVersion(c, g, "NEW", versions[len(versions)-1], nil)
 	if err != nil {
 		return nil, err
 	}
 	was := g // the cluster
 	switch {
 	case flags.Given("git"):
-		was, err = readVersion(c, "OLD", "-", bytes.NewReader(earlierText), g.Namespace)
+		was, err = readVersion(c, g, "OLD", flags.git+":"+args[0], bytes.NewReader(earlierText))
 	case len(versions) > 1:
-		was, err = readVersion(c, "OLD", versions[0], c.Stdin, g.Namespace)
+		was, err = readVersion(c, g, "OLD", versions[0], nil)
 	}
 	if err != nil {
 		return nil, err
@@ -104,18 +105,28 @@ func sameProfile(c *command.Call, args []string) bool {
 	return len(names) == 2 && names[0] == names[1]
 }
 
-// readVersion reads one of the two. What is wrong with it is printed, and the error says so.
-func readVersion(c *command.Call, which, file string, stdin io.Reader, namespace string) (*input.Given, error) {
-	g, err := input.Files([]string{file}, stdin, c.Providers, namespace, input.Unread)
+// readVersion reads one of the two, from a file or, if that is given, from what has been in it. What is wrong with it is printed, and the
+// error says so.
+func readVersion(c *command.Call, others *input.Given, which, file string, from io.Reader) (g *input.Given, err error) {
+	if from == nil {
+		g, err = input.Files([]string{file}, c.Stdin, c.Providers, others.Namespace, input.Unread)
+	} else {
+		var read manifest.Input
+		read, err = new(manifest.Found).Read(file, from, input.Unread, nil)
+		g = &input.Given{Providers: c.Providers, Namespace: others.Namespace}
+		g.AddInput(read)
+	}
 	if err == nil && len(g.Findings) > 0 {
 		err = fmt.Errorf("%s cannot be read: repair it, lint says the same", which)
+		others.NameStdin(g.Findings)
 		report.Sort(g.Findings)
 		err = errors.Join(report.Text(c.Stderr, g.Findings), err)
 	}
 	return g, err
 }
 
-// earlier returns what a file has been in a revision of the git repository that it is in.
+// earlier returns what a file has been in a revision of the git repository that it is in. Where it has been the link that it is, that is
+// what the file has been which it leads to.
 func earlier(ctx context.Context, revision, file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	var failed *fs.PathError
@@ -142,6 +153,12 @@ func earlier(ctx context.Context, revision, file string) ([]byte, error) {
 	text, err := cmd.Output()
 	if err != nil {
 		return nil, whyNotInGit(revision, file, err, stderr.String())
+	}
+	if link, _ := os.Readlink(path); link != "" && link == string(text) {
+		if !filepath.IsAbs(link) {
+			link = filepath.Join(filepath.Dir(path), link)
+		}
+		return earlier(ctx, revision, link)
 	}
 	return text, nil
 }

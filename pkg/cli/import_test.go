@@ -5,6 +5,7 @@
 package cli_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -86,6 +87,20 @@ func TestImportIntoEmptyProfiles(t *testing.T) {
 			}
 			golden(t, "import-"+cloud+".yaml", read(t, file))
 		})
+	}
+}
+
+// A folder of metadata may be a link, as one to the latest release is.
+func TestImportFromALink(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "latest")
+	folder, err := filepath.Abs(filepath.Join(importExamples, "metadata"))
+	if err = errors.Join(err, os.Symlink(folder, link)); err != nil {
+		t.Fatal(err)
+	}
+	profile := filepath.Join(importExamples, "aws.yaml")
+	was, is := importing(profile, "--from=gardenlinux:"+folder), importing(profile, "--from=gardenlinux:"+link)
+	if is != was || is.status != 0 {
+		t.Errorf("%+v, want %+v", is, was)
 	}
 }
 

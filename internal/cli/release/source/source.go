@@ -152,7 +152,8 @@ func filesIn(name string) (files []string, isFolder bool, err error) {
 	if isFolder = err == nil && info.IsDir(); !isFolder {
 		return []string{name}, false, nil // who reads it says what is wrong
 	}
-	err = filepath.WalkDir(name, func(file string, entry fs.DirEntry, err error) error {
+	folder := name + string(filepath.Separator) // by which a link is followed
+	err = filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)) {
 			files = append(files, file)
 		}

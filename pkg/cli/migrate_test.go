@@ -222,6 +222,17 @@ func TestMigrateFolds(t *testing.T) {
 	}
 }
 
+// What lint warns about afterwards is said in the order of lines, and of standard input under the name that it has.
+func TestMigrateNamesStandardInput(t *testing.T) {
+	_, text, _ := strings.Cut(read(t, "testdata/migrate-reserved.txtar"), "-- too little is registered/profile.yaml --\n")
+	text, _, _ = strings.Cut(text, "-- too little is registered/run --")
+	r := run(t, text, "migrate", "--reserved", "--stdin-name=signed.yaml", "-", "-o=json")
+	answer := decoded[struct{ Findings []struct{ File string } }](t, r)
+	if len(answer.Findings) != 1 || answer.Findings[0].File != "signed.yaml" || !strings.HasPrefix(r.stderr, "signed.yaml:14:7: warning: after the migration: ") {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A file that has the name of the second step, and is none, is left alone, and so is everything else.
 func TestMigrateLeavesOtherFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "suffixes.yaml")

@@ -101,6 +101,8 @@ func (m *migration) run() (migrated, error) {
 		}
 	}
 	answer.Files, answer.Kept = append(answer.Files, files...), append(answer.Kept, m.kept...)
+	m.NameStdin(m.warnings)
+	report.Sort(m.warnings)
 	answer.Findings = append([]report.Finding{}, m.warnings...)
 	return answer, err
 }

@@ -31,10 +31,14 @@ func Diff(name, becomes, before, after string) string {
 }
 
 // quotedName returns the name of a file as git writes it in a diff, and patch reads it: one that is not printable in quotes, with
-// its bytes as octal numbers.
+// its bytes as octal numbers, and a tab behind one with a space.
 func quotedName(name string) string {
+	end := ""
+	if strings.Contains(name, " ") {
+		end = "\t"
+	}
 	if words.Printable(name) == name {
-		return name
+		return name + end
 	}
 	var quoted strings.Builder
 	for _, b := range []byte(name) {
@@ -44,7 +48,7 @@ func quotedName(name string) string {
 		}
 		quoted.WriteByte(b)
 	}
-	return `"` + quoted.String() + `"`
+	return `"` + quoted.String() + `"` + end
 }
 
 // PrintDiffs writes diffs for people, and for git and patch. One that has to be quoted would change a file into something else: it

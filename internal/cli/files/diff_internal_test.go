@@ -5,6 +5,7 @@
 package files
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -37,6 +38,24 @@ func TestDiffs(t *testing.T) {
 	for name, want := range becomes {
 		if got, err := os.ReadFile(name); err != nil || string(got) != want {
 			t.Errorf("%v: %q, want %q", err, got, want)
+		}
+	}
+}
+
+// A diff has the names of files as git writes them.
+func TestNamesInDiffs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"a.yaml", "a b.yaml", "a b\x01.yaml"} {
+		for side, text := range map[string]string{"a": "1\n", "b": "2\n"} {
+			if err := errors.Join(os.MkdirAll(side, 0o750), os.WriteFile(filepath.Join(side, name), []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		git := exec.CommandContext(t.Context(), "git", "diff", "--no-index", "--no-prefix", filepath.Join("a", name), filepath.Join("b", name))
+		git.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+		said, _ := git.Output() // with the status that they differ
+		if diff := Diff(name, name, "1\n", "2\n"); !strings.Contains(string(said), diff) {
+			t.Errorf("%q, not as in %q", diff, said)
 		}
 	}
 }

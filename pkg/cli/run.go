@@ -80,7 +80,11 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, providers ...
 	if len(args) > 1 && strings.HasPrefix(args[1], cobra.ShellCompRequestCmd) {
 		command.RegisterCompletions(root)
 	}
-	switch err := root.Execute(); {
+	err := root.Execute()
+	if lost := c.Stdout.Flush(); lost != nil && (err == nil || errors.Is(err, command.ErrWrong)) {
+		err = lost
+	}
+	switch {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, command.ErrWrong):

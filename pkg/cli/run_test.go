@@ -9,8 +9,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -37,6 +39,28 @@ func TestLifecyclesOfACluster(t *testing.T) {
 		}
 		if r := run(t, "", args...); r.status != want.status || strings.Count(r.stderr, note) != want.notes {
 			t.Errorf("%s: status %d, %s%s", flag, r.status, r.stdout, r.stderr)
+		}
+	}
+}
+
+// fullDisk takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// An answer that cannot be written is an error, whatever the command has found.
+func TestAnswersThatCannotBeWritten(t *testing.T) {
+	profile, shoot := examples+"/cloudprofile.yaml", examples+"/shoot.yaml"
+	other := filepath.Join(t.TempDir(), "other.yaml")
+	write(t, other, strings.ReplaceAll(read(t, profile), "id: 1234-amd64-virt", "id: changed"))
+	for _, args := range []string{
+		"plan " + profile + " " + other, "plan --fail-on=change -o=markdown " + profile + " " + other, "migrate " + legacyProfile, "maintenance " + profile + " " + shoot,
+		"lint " + broken + "/field-type.yaml", "lint --fix " + broken + "/field-type.yaml", "select " + profile + " " + shoot, "report " + profile, "version", "rules", "plan --help",
+	} {
+		var stderr strings.Builder
+		status := cli.Run(append([]string{"capkit"}, strings.Fields(args)...), nil, fullDisk{}, &stderr, providers...)
+		if status != 2 || !strings.HasSuffix(stderr.String(), "capkit: no space left on device\n") {
+			t.Errorf("%s: status %d: %s", args, status, stderr.String())
 		}
 	}
 }

@@ -6,6 +6,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -28,7 +29,7 @@ import (
 // own escape sequences, see [JSON] and [YAML], and all output goes through a [Writer], which does nothing to what is harmless.
 
 // Printf writes a text for people, as fmt.Fprintf does. Its arguments, of which numbers are ints, become printable, see
-// [words.Printable]: only the format ends lines. What cannot be written is lost.
+// [words.Printable]: only the format ends lines. What cannot be written is lost, see [Writer.Flush].
 func Printf(w io.Writer, format string, args ...any) {
 	printable := make([]any, 0, len(args))
 	for _, arg := range args {
@@ -80,6 +81,8 @@ type Writer struct {
 	colours *strings.Replacer
 	// commands says that lines may begin with a command.
 	commands bool
+	// failed is the first error of the other one.
+	failed error
 }
 
 // NewWriter returns a Writer to another one: that one itself if it is a Writer.
@@ -110,11 +113,12 @@ func (w *Writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Flush writes what waits for the end of its line.
+// Flush writes what waits for the end of its line. The error is the first one since the Writer was made: who writes for people need not look
+// for it before.
 func (w *Writer) Flush() error {
 	rest := w.waiting
 	w.waiting = nil
-	return w.write(rest)
+	return cmp.Or(w.failed, w.write(rest))
 }
 
 func (w *Writer) write(text []byte) error {
@@ -123,6 +127,7 @@ func (w *Writer) write(text []byte) error {
 		lines = w.colours.Replace(lines)
 	}
 	_, err := io.WriteString(w.out, lines)
+	w.failed = cmp.Or(w.failed, err)
 	return err
 }
 

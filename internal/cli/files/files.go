@@ -24,7 +24,8 @@ type Changed struct {
 	Of string `json:"of,omitempty"`
 	// Diff is a unified diff; in a further step, from what the step before makes of the file.
 	Diff string `json:"diff"`
-	Text string `json:"-"`
+	// Before is what the file says, and Text what it becomes.
+	Before, Text string `json:"-"`
 }
 
 // TextOf returns what is in files, and in standard input.
@@ -39,7 +40,8 @@ func TextOf(stdin func() string) func(name string) (string, error) {
 }
 
 // Write writes all files. Each is written beside the one that it replaces, or is to replace later, before any is replaced: one
-// that cannot be written leaves all as they are. So does one of a further step whose name something else has.
+// that cannot be written leaves all as they are. So does one that somebody else has changed meanwhile, and one of a further step whose
+// name something else has.
 func Write(files []Changed) error {
 	var written [][2]string
 	fail := func(err error) error {
@@ -58,7 +60,11 @@ func Write(files []Changed) error {
 			return fail(err)
 		}
 		target := like
-		if f.Of != "" {
+		if f.Of == "" {
+			if now, err := os.ReadFile(like); err != nil || string(now) != f.Before {
+				return fail(fmt.Errorf("nothing is written, because %s has changed meanwhile: run the command again", f.File))
+			}
+		} else {
 			target = f.File
 			switch taken, err := os.ReadFile(target); {
 			case err == nil && string(taken) == f.Text, errors.Is(err, fs.ErrNotExist):

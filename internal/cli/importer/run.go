@@ -305,7 +305,7 @@ func (l *inLandscape) edit(name, text string) (files.Changed, bool) {
 		l.after.Add(o)
 	}
 	if err == nil && len(l.after.Findings) == 0 {
-		return files.Changed{File: name, Diff: files.Diff(name, name, text, changed), Text: changed}, true
+		return files.Changed{File: name, Diff: files.Diff(name, name, text, changed), Before: text, Text: changed}, true
 	}
 	place, message := report.Finding{File: name}, "the file is written in a way that cannot be changed without changing more than has to; "+
 		"write what is to change in plain block style, without aliases"

@@ -79,7 +79,7 @@ func (m *migration) edit(name, text string) (files.Changed, bool) {
 		})
 		return files.Changed{}, false
 	case err == nil && len(m.after.Findings) == 0:
-		return files.Changed{File: name, Diff: files.Diff(name, name, text, changed), Text: changed}, true
+		return files.Changed{File: name, Diff: files.Diff(name, name, text, changed), Before: text, Text: changed}, true
 	}
 	m.AddErrors(first, input.Problem(transform.Rule, field.ErrorTypeForbidden, lastChange(m.becomes[first].Ops), nil,
 		"the file is written in a way that cannot be changed without changing more than has to; write what is to change in plain block style, without aliases"))

@@ -74,7 +74,7 @@ func (x *Run) All() (changed []files.Changed, found report.Report, err error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(x.texts)) {
 		if text, before := x.texts[name], x.before[name]; text != before {
-			changed = append(changed, files.Changed{File: name, Diff: files.Diff(name, name, before, text), Text: text})
+			changed = append(changed, files.Changed{File: name, Diff: files.Diff(name, name, before, text), Before: before, Text: text})
 		}
 	}
 	return changed, found, nil

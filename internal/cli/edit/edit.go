@@ -60,7 +60,7 @@ func Apply(text string, changes []Change) (changed string, err error) {
 
 // apply applies changes to a text that ends with a line break, see [Apply].
 func apply(text string, changes []Change) (string, error) {
-	e := &editor{file: newFile(text), owners: map[int]*item{}}
+	e := &editor{file: newFile(text), owners: map[int]*item{}, bare: map[*yaml.Node]bool{}}
 	documents := map[int]*item{} // by the line in which they begin
 	for _, c := range changes {
 		from, to := e.document(c.Line - 1)

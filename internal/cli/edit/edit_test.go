@@ -344,3 +344,19 @@ func TestLargeFiles(t *testing.T) {
 		})
 	}
 }
+
+// JSON in one line is looked at in parts as well: each of many values is found from where the one before it was.
+func TestManyChangesInOneLine(t *testing.T) {
+	const n, old, is = 10000, `{"name": "ü", "values": ["e"]}`, `{"name": "ü", "more": true}`
+	list := func(item string) string {
+		return `{"kind": "A", "spec": [` + strings.TrimSuffix(strings.Repeat(item+", ", n), ", ") + "]}"
+	}
+	var ops []edit.Op
+	for i := range n {
+		at := between.Item(fieldpath.Parse("spec"), i)
+		ops = append(ops, edit.Delete(between.Member(at, "values")), edit.Insert(between.Member(at, "more"), true))
+	}
+	if changed, err := edit.Apply(list(old), []edit.Change{{Line: 1, Column: 1, Ops: ops}}); err != nil || changed != list(is) {
+		t.Errorf("%v: %.200s", err, changed)
+	}
+}

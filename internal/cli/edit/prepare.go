@@ -156,8 +156,9 @@ func (e *editor) settle(it *item) {
 			e.settle(child)
 		}
 	}
-	if outer := it.brackets(); outer != nil && gone+len(it.added) > 0 {
+	if outer := it.brackets(); outer != nil && gone+len(it.added) > 0 && !e.bare[outer] {
 		e.refuseComment(e.start(outer), e.end(outer))
+		e.bare[outer] = true
 	}
 	if gone == 0 || gone < len(it.inner) || len(it.added) > 0 {
 		return

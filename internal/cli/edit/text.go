@@ -109,10 +109,14 @@ func (f *file) document(line int) (from, to int) {
 	return max(from, 0), min(to, count)
 }
 
-// offset is that of a place in the text; columns count characters.
+// offset is that of a place in the text; columns count characters. It is looked for from the last one on: JSON may be one long line.
 func (f *file) offset(line, column int) int {
-	if f.last.line != line || f.last.column > column {
+	if f.last.line != line || f.last.column/2 > column { // the begin of the line is nearer
 		f.last.line, f.last.column, f.last.offset = line, 0, f.begins[line]
+	}
+	for ; f.last.column > column; f.last.column-- {
+		_, size := utf8.DecodeLastRuneInString(f.text[:f.last.offset])
+		f.last.offset -= size
 	}
 	for ; f.last.column < column && f.last.offset < f.begins[line+1]; f.last.column++ {
 		_, size := utf8.DecodeRuneInString(f.text[f.last.offset:])

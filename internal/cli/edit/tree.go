@@ -56,6 +56,8 @@ type editor struct {
 	// owners are the items that move, by line, and moving is the one that is written.
 	owners map[int]*item
 	moving *item
+	// bare are brackets that are known to have no comments.
+	bare map[*yaml.Node]bool
 	// dash is how much further to the right than its key a list stands, and step a mapping, by what a document has.
 	dash, step int
 }

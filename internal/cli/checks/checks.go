@@ -429,15 +429,16 @@ func listedAlready(profile *v1beta1.CloudProfile, path string) string {
 		"remove one of the two, or correct its version", image.Name, image.Versions[again].Version, i, first)
 }
 
-// registered returns the values that a profile registers for a capability; architectures for those that it calls so, and without
-// capabilities.
+// registered returns the values that a profile registers for a capability, and for the deprecated architectures of an image version;
+// without capabilities, all architectures.
 func registered(profile *v1beta1.CloudProfile, name string) []string {
+	isArchitecture := strings.TrimSuffix(name, "s") == capability.Architecture
 	for _, def := range profile.Spec.MachineCapabilities {
-		if def.Name == name {
+		if def.Name == name || isArchitecture && def.Name == capability.Architecture {
 			return def.Values
 		}
 	}
-	if strings.TrimSuffix(name, "s") == capability.Architecture {
+	if isArchitecture {
 		return []string{v1beta1constants.ArchitectureAMD64, v1beta1constants.ArchitectureARM64}
 	}
 	return nil

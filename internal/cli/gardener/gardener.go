@@ -211,10 +211,11 @@ func withGate(detail string) string {
 }
 
 // withNearest adds to a message that names all supported values which of them is meant, if the value that there is looks like one. The
-// values of capabilities are for those who know what a profile registers.
+// values of capabilities, and a profile's architectures, are for those who know what it registers.
 func withNearest(err *field.Error, detail string) string {
 	list := supportedValues.FindStringSubmatch(detail)
-	if err.Type != field.ErrorTypeNotSupported || list == nil || strings.Contains(strings.ToLower(err.Field), "capabilit") {
+	if err.Type != field.ErrorTypeNotSupported || list == nil || strings.Contains(strings.ToLower(err.Field), "capabilit") ||
+		strings.HasPrefix(err.Field, "spec.machine") && strings.Contains(err.Field, "].architecture") {
 		return detail
 	}
 	var known []string

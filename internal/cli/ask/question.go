@@ -240,7 +240,7 @@ func askByFlags(g *input.Given, flags *poolFlags, stdin io.Reader) (answered, er
 		return answered{}, errors.New("--image missing: name an image, and a version, a machine type and a region unless you ask about all of them; " +
 			"or give a Shoot")
 	}
-	p, err := g.ProfileNamed(flags.filter.Profile)
+	p, err := g.ProfileNamed(flags.filter.Profile, flags.pool.Architecture != "")
 	if err != nil {
 		return answered{}, err
 	}

@@ -308,8 +308,9 @@ func (in *Given) MeantProvider(name string) string {
 }
 
 // ProfileNamed returns the profile that the flag --profile names; or, if it is empty, the only one among the inputs
-// that is no parent of another. A CloudProfile is taken as it is written, without defaults.
-func (in *Given) ProfileNamed(name string) (AnyProfile, error) {
+// that is no parent of another. A CloudProfile may be taken as it is written, without defaults, for somebody who says what machine types
+// leave out.
+func (in *Given) ProfileNamed(name string, asWritten bool) (AnyProfile, error) {
 	if name == "" {
 		switch names := in.leaves(); len(names) {
 		case 0:
@@ -329,7 +330,7 @@ func (in *Given) ProfileNamed(name string) (AnyProfile, error) {
 	case s != nil && s.Object == nil:
 		return nil, fmt.Errorf("CloudProfile %s cannot be read", name)
 	case s != nil:
-		if _, fault = in.Compile(s, ""); fault == nil { // which adds a note about the errors that it has with the defaults of the API server
+		if p, fault = in.Compile(s, ""); fault == nil && asWritten { // after a note about the errors with the defaults of the API server
 			cloud, _ := in.providerOf(&s.Object.Spec, "")
 			p, _ = in.compile(cloud, &in.filled(s).Spec, field.NewPath("spec"))
 		}

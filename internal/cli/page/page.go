@@ -308,7 +308,7 @@ type namedProfile struct {
 // that there is none.
 func profilesToReport(g *input.Given, flags *reportFlags) ([]namedProfile, error) {
 	if flags.profile != "" {
-		p, err := g.ProfileNamed(flags.profile)
+		p, err := g.ProfileNamed(flags.profile, false)
 		name := flags.profile
 		if n, notFound := g.NamespacedNamed(name); g.Profiles.ByName[name] == nil && notFound == nil {
 			name = n.Name
@@ -318,7 +318,7 @@ func profilesToReport(g *input.Given, flags *reportFlags) ([]namedProfile, error
 	var profiles []namedProfile
 	var errs []error
 	for _, name := range namesToReport(g) {
-		if p, err := g.ProfileNamed(name); err == nil {
+		if p, err := g.ProfileNamed(name, false); err == nil {
 			profiles = append(profiles, namedProfile{name, p})
 		} else {
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))

@@ -25,7 +25,8 @@ type View[R any] struct {
 	// Before and After are the profile before and after the update, as the API server has them; of a NamespacedCloudProfile
 	// what it results in. They are of the same provider, and have the same preference order.
 	Before, After *profile.Profile[R]
-	// Users are the Shoots that use it, none of which is being deleted. Their order is that of the pools in all facts.
+	// Users are the Shoots that use it. Their order is that of the pools in all facts. Whoever asks may leave out those that are being
+	// deleted, as plan does; admission does not know which are.
 	Users []User
 	// Admission is what is installed, which decides what maintenance does.
 	Admission maintenance.Admission

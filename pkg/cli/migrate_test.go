@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/capkit/capkit/internal/cli/clouds"
 )
 
 // legacyProfile and suffixes are examples in the legacy format.
@@ -219,6 +221,57 @@ func TestMigrateFolds(t *testing.T) {
 	}
 	if r = run(t, "", "lint", "--fail-on=warning", file); r.status != 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A worker pool that leaves its version to Gardener has one all the same, which it moves from as others do.
+func TestMigrateMovesWhatGardenerFilledIn(t *testing.T) {
+	const filled = head + `  type: local
+  regions: [{name: local}]
+  kubernetes: {versions: [{version: 1.33.2}]}
+  machineTypes:
+  - {name: bare, architecture: arm64, cpu: "4", gpu: "0", memory: 8Gi}
+  - {name: small, cpu: "4", gpu: "0", memory: 8Gi}
+  machineImages:
+  - name: linux
+    versions:
+    - version: 1.1.0
+    - version: 1.1.0-baremetal
+      architectures: [arm64]
+  providerConfig:
+    apiVersion: local.provider.extensions.gardener.cloud/v1alpha1
+    kind: CloudProfileConfig
+    machineImages:
+    - name: linux
+      versions:
+      - {version: 1.1.0, image: "node:1"}
+      - {version: 1.1.0-baremetal, image: "node:1-bare"}
+---
+apiVersion: core.gardener.cloud/v1beta1
+kind: Shoot
+metadata: {name: hosts, namespace: garden-demo}
+spec:
+  cloudProfile: {name: awkward}
+  region: local
+  kubernetes: {version: 1.33.2}
+  provider:
+    type: local
+    workers:
+    - {name: db, minimum: 1, maximum: 1, machine: {type: bare, architecture: arm64}}
+`
+	file := filepath.Join(t.TempDir(), "profile.yaml")
+	write(t, file, filled)
+	args := []string{"migrate", foldSuffixes, "--machine-types=bare", file}
+	r := runFor(clouds.All(), "", args...)
+	if r.status != 0 || !strings.Contains(r.stdout, "\n# Step 2 of 2, once nobody uses linux@1.1.0-baremetal any more:\n") {
+		t.Errorf("%+v", r)
+	}
+	answer := decoded[struct {
+		Steps []struct{ Moves []map[string]string }
+	}](t, runFor(clouds.All(), "", append(args, "-o=json")...))
+	want := []map[string]string{{"shoot": "garden-demo/hosts", "pool": "db", "image": "linux", "from": "1.1.0-baremetal", "to": "1.1.0"}}
+	if len(answer.Steps) != 1 || !cmp.Equal(answer.Steps[0].Moves, want) {
+		t.Errorf("%+v", answer)
 	}
 }
 

@@ -34,7 +34,7 @@ func (m *migration) further(first []files.Changed) (*migratedStep, error) {
 	if len(m.kept) == 0 || m.lifecycle {
 		return nil, nil
 	}
-	step := &migratedStep{Step: 2, Files: []files.Changed{}}
+	step := &migratedStep{Step: 2, Moves: []move{}, Files: []files.Changed{}}
 	moved := m.moves(step)
 	if len(step.goes) == 0 {
 		return nil, nil
@@ -50,8 +50,8 @@ func (m *migration) further(first []files.Changed) (*migratedStep, error) {
 	}
 	for _, s := range next.Shoots.All {
 		if object := moved[s.Name]; object != nil {
-			if !s.Live {
-				next.besides[s.Manifest] = movedOps(s.Manifest.JSON, object)
+			if ops := m.movedOps(s.Manifest.JSON, object); len(ops) > 0 && !s.Live {
+				next.besides[s.Manifest] = ops
 			}
 			s.Object = object
 		}
@@ -149,7 +149,8 @@ func (m *migration) staysFor(keys []string, why string) {
 }
 
 // eachUser calls a function for each worker pool, by its Shoot and index, that uses versions which are to go, whose keys are
-// given; with the profile of the Shoot after this step, and the version without the suffix.
+// given; with the profile of the Shoot after this step, and the version without the suffix. Of a Shoot that leaves the version to Gardener it is
+// the one that it has before this step.
 func (m *migration) eachUser(
 	goes map[string]bool, do func(shoot *v1beta1.Shoot, i int, pool provider.Pool, keys []string, p input.AnyProfile, plain string),
 ) {
@@ -158,7 +159,8 @@ func (m *migration) eachUser(
 		if p == nil {
 			continue
 		}
-		for i, pool := range provider.PoolsOf(s.Object) {
+		shoot := m.completed(s.Object)
+		for i, pool := range provider.PoolsOf(shoot) {
 			plain, _ := m.options.Fold.Folds(pool.Version)
 			var keys []string
 			for _, profile := range m.profilesOf(s.Object) {
@@ -167,7 +169,7 @@ func (m *migration) eachUser(
 				}
 			}
 			if len(keys) > 0 {
-				do(s.Object, i, pool, keys, p, plain)
+				do(shoot, i, pool, keys, p, plain)
 			}
 		}
 	}
@@ -194,14 +196,15 @@ func cannotMove(p input.AnyProfile, pool provider.Pool, version string) string {
 		pool.Image, version, pool.Name, text(was), text(is))
 }
 
-// movedOps returns what gives the worker pools of a Shoot the versions that they have in the object.
-func movedOps(raw json.RawMessage, object *v1beta1.Shoot) (ops []edit.Op) {
+// movedOps returns what gives the worker pools of a Shoot the versions that they have in the object, where they name one with the suffix.
+func (m *migration) movedOps(raw json.RawMessage, object *v1beta1.Shoot) (ops []edit.Op) {
 	says := edit.Decoded(raw)
 	for i, worker := range object.Spec.Provider.Workers {
 		at := fieldpath.Parse(fmt.Sprintf("spec.provider.workers[%d].machine.image.version", i))
+		version, _ := edit.Value(says, at).(string)
 		image := worker.Machine.Image
-		if version := edit.Value(says, at); version != nil && image != nil && image.Version != nil && version != *image.Version {
-			ops = append(ops, edit.Replace(at, *image.Version))
+		if plain, folds := m.options.Fold.Folds(version); folds && image != nil && image.Version != nil && plain == *image.Version {
+			ops = append(ops, edit.Replace(at, plain))
 		}
 	}
 	return ops

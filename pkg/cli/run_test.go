@@ -54,8 +54,9 @@ func TestAnswersThatCannotBeWritten(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other.yaml")
 	write(t, other, strings.ReplaceAll(read(t, profile), "id: 1234-amd64-virt", "id: changed"))
 	for _, args := range []string{
-		"plan " + profile + " " + other, "plan --fail-on=change -o=markdown " + profile + " " + other, "migrate " + legacyProfile, "maintenance " + profile + " " + shoot,
-		"lint " + broken + "/field-type.yaml", "lint --fix " + broken + "/field-type.yaml", "select " + profile + " " + shoot, "report " + profile, "version", "rules", "plan --help",
+		"plan " + profile + " " + other, "plan --fail-on=change -o=markdown " + profile + " " + other, "migrate " + legacyProfile,
+		"maintenance " + profile + " " + shoot, "lint " + broken + "/field-type.yaml", "lint --fix " + broken + "/field-type.yaml",
+		"select " + profile + " " + shoot, "report " + profile, "version", "rules", "plan --help",
 	} {
 		var stderr strings.Builder
 		status := cli.Run(append([]string{"capkit"}, strings.Fields(args)...), nil, fullDisk{}, &stderr, providers...)

@@ -59,20 +59,9 @@ func Write(files []Changed) error {
 		if err != nil {
 			return fail(err)
 		}
-		target := like
-		if f.Of == "" {
-			if now, err := os.ReadFile(like); err != nil || string(now) != f.Before {
-				return fail(fmt.Errorf("nothing is written, because %s has changed meanwhile: run the command again", f.File))
-			}
-		} else {
-			target = f.File
-			switch taken, err := os.ReadFile(target); {
-			case err == nil && string(taken) == f.Text, errors.Is(err, fs.ErrNotExist):
-			case err == nil, errors.Is(err, syscall.EISDIR):
-				return fail(fmt.Errorf("nothing is written, because %s is there already and says something else: move it away", target))
-			default:
-				return fail(notWritten(target, err))
-			}
+		target, err := targetOf(&f, like)
+		if err != nil {
+			return fail(err)
 		}
 		beside, err := writeBeside(like, target, f.Text)
 		if beside != "" {
@@ -89,6 +78,24 @@ func Write(files []Changed) error {
 		}
 	}
 	return nil
+}
+
+// targetOf returns where a file is written that is, or will be, in the place of another one. The error says why nothing must be.
+func targetOf(f *Changed, like string) (string, error) {
+	if f.Of == "" {
+		if now, err := os.ReadFile(like); err != nil || string(now) != f.Before {
+			return "", fmt.Errorf("nothing is written, because %s has changed meanwhile: run the command again", f.File)
+		}
+		return like, nil
+	}
+	switch taken, err := os.ReadFile(f.File); {
+	case err == nil && string(taken) == f.Text, errors.Is(err, fs.ErrNotExist):
+		return f.File, nil
+	case err == nil, errors.Is(err, syscall.EISDIR):
+		return "", fmt.Errorf("nothing is written, because %s is there already and says something else: move it away", f.File)
+	default:
+		return "", notWritten(f.File, err)
+	}
 }
 
 // writeBeside writes a new file into the folder of its target, with the rights of another file, and returns its name; empty if there is

@@ -128,7 +128,7 @@ func runLint(ctx context.Context, c *command.Call, args []string, flags *lintFla
 		return err
 	}
 	options := report.Options{
-		FailOn: finding.Severity(flags.FailOn), Rules: checks.Catalogue(c), Version: c.Versions().Version, All: flags.all,
+		Command: "lint", FailOn: finding.Severity(flags.FailOn), Rules: checks.Catalogue(c), Version: c.Versions().Version, All: flags.all,
 	}
 	if err := found.Write(c.Stdout, flags.output, options); err != nil {
 		return err

@@ -138,7 +138,7 @@ func Count(n int, noun string) string {
 // makes the command fail, a skipped one for each that is suppressed, and a passed one with its text for each other. Without
 // findings there is one passed case.
 func junitReport(w io.Writer, r *Report, options *Options) error {
-	suites := junit.Testsuites{Name: "capkit lint"}
+	suites := junit.Testsuites{Name: "capkit " + options.Command}
 	for rest := r.Findings; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].File == rest[0].File {
@@ -148,7 +148,7 @@ func junitReport(w io.Writer, r *Report, options *Options) error {
 		rest = rest[n:]
 	}
 	if len(r.Findings) == 0 {
-		passed := junit.Testsuite{Name: "capkit lint", Time: noTime}
+		passed := junit.Testsuite{Name: suites.Name, Time: noTime}
 		passed.AddTestcase(junit.Testcase{Name: Count(r.Summary.Objects, "object") + " checked", Classname: "capkit"})
 		suites.AddSuite(passed)
 	}

@@ -185,7 +185,9 @@ type Options struct {
 	// All makes the text name each finding, where it would tell once what is the same in many places. Other formats always
 	// have each.
 	All bool
-	// Version of the command. It is left out unless it is a semantic version.
+	// Command is the one that reports, as lint.
+	Command string
+	// Version of capkit. It is left out unless it is a semantic version.
 	Version string
 }
 

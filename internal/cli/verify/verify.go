@@ -109,7 +109,7 @@ func runVerify(ctx context.Context, c *command.Call, args []string, flags *verif
 		found.Unused = verified.Unused()
 	}
 	options := report.Options{
-		FailOn: finding.Severity(flags.FailOn), Rules: checks.Catalogue(c), Version: c.Versions().Version, All: flags.all,
+		Command: "verify", FailOn: finding.Severity(flags.FailOn), Rules: checks.Catalogue(c), Version: c.Versions().Version, All: flags.all,
 	}
 	if err := found.Write(c.Stdout, flags.output, options); err != nil {
 		return err

@@ -96,6 +96,7 @@ func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *
 	} else if err := flags.filter.Shoots(g); err != nil {
 		return err
 	}
+	noteDeleted(g)
 	answer := &Maintained{Pools: []MaintainedPool{}, Kubernetes: []MaintainedKubernetes{}}
 	maintaining := c.Terminal.Begin("asking about the maintenance of Shoots", len(g.Shoots.All))
 	var days []Day
@@ -145,6 +146,23 @@ func (flags *maintenanceFlags) times(now time.Time) (from, until time.Time, err 
 		err = fmt.Errorf("--until %s is before the calendar begins, on %s", flags.until, from.UTC().Format(time.DateOnly))
 	}
 	return from, until, err
+}
+
+// noteDeleted adds a note about Shoots that are being deleted.
+func noteDeleted(g *input.Given) {
+	n := 0
+	for _, s := range g.Shoots.All {
+		if s.Object != nil && s.Object.DeletionTimestamp != nil {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+	case 1:
+		g.Notes = append(g.Notes, "1 Shoot is being deleted, and left out: Gardener does not maintain it")
+	default:
+		g.Notes = append(g.Notes, fmt.Sprintf("%d Shoots are being deleted, and left out: Gardener does not maintain them", n))
+	}
 }
 
 // maintainAll returns what the maintenance some time from now does to all Shoots.

@@ -12,9 +12,9 @@ import (
 	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -86,7 +86,7 @@ func profileOf(shoot *v1beta1.Shoot) (kind string, key client.ObjectKey) {
 // one. The error is no fault of the user. It is counted. There is none without a name, or of one that no path can have: clients refuse
 // to ask for those, and a mutating webhook sees them, since Gardener validates later.
 func read(ctx context.Context, kind string, key client.ObjectKey, into client.Object, readers ...client.Reader) (found bool, err error) {
-	if key.Name == "" || len(content.IsPathSegmentName(key.Name)) > 0 {
+	if key.Name == "" || len(rest.IsValidPathSegmentName(key.Name)) > 0 {
 		return false, nil
 	}
 	for _, reader := range readers {

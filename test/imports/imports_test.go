@@ -232,8 +232,8 @@ var mayImport = map[string][]string{
 	"internal/cli/inventory/openstack/fakecloud": {},
 	"internal/cli/inventory/printed":             {"internal/cli/inventory/openstack", "pkg/inventory", "pkg/words"},
 	"internal/cli/plan": {
-		"internal/cli/changes", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/report", "pkg/capability",
-		"pkg/maintenance", "pkg/update", "pkg/words",
+		"internal/cli/changes", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/report",
+		"pkg/capability", "pkg/maintenance", "pkg/update", "pkg/words",
 	},
 	"internal/cli/importer": {
 		"internal/cli/changes", "internal/cli/proof", "internal/cli/checks", "internal/cli/command", "internal/cli/edit", "internal/cli/files", "internal/cli/input",

@@ -9,11 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	eventsv1 "k8s.io/api/events/v1"
@@ -21,6 +19,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/test/suite"
 )
 
 // release is an image version of a profile. It has an image in both regions, with and without trusted launch.
@@ -206,27 +206,6 @@ func registerTypes(ctx context.Context, name string, images map[string]image, fu
 	create(ctx, registration)
 }
 
-// maintain has the maintenance of a Shoot done, and returns what its status says of it. Gardener takes the annotation
-// back once it has said that the maintenance is under way, or has failed.
-func maintain(ctx context.Context, s *v1beta1.Shoot) *v1beta1.LastMaintenance {
-	GinkgoHelper()
-	for {
-		Expect(change(ctx, s, func(s *v1beta1.Shoot) {
-			metav1.SetMetaDataAnnotation(&s.ObjectMeta, v1beta1constants.GardenerOperation, v1beta1constants.ShootOperationMaintain)
-		})).To(Succeed())
-		Eventually(ctx, func(g Gomega) {
-			g.Expect(u.Get(ctx, client.ObjectKeyFromObject(s), s)).To(Succeed())
-			g.Expect(s.Annotations[v1beta1constants.GardenerOperation]).NotTo(Equal(v1beta1constants.ShootOperationMaintain))
-			g.Expect(s.Status.LastMaintenance).NotTo(HaveValue(HaveField("State", v1beta1.LastOperationStateProcessing)))
-		}).Should(Succeed())
-		last := s.Status.LastMaintenance
-		// Another of Gardener's controllers was faster.
-		if last == nil || !strings.Contains(ptr.Deref(last.FailureReason, ""), "the object has been modified") {
-			return last
-		}
-	}
-}
-
 // notesAbout returns the Events of this component on a Shoot.
 func notesAbout(ctx context.Context, s *v1beta1.Shoot) []string {
 	GinkgoHelper()
@@ -256,7 +235,7 @@ var _ = Describe("Maintenance", func() {
 			want[name] = image.want
 		}
 		Eventually(ctx, func(g Gomega) { // once every server has seen the profile
-			last := maintain(ctx, s)
+			last := suite.Maintain(ctx, u, s)
 			g.Expect(last.FailureReason).To(BeNil(), "%v", last)
 			g.Expect(versionsOf(s)).To(Equal(want))
 		}).Should(Succeed())
@@ -265,7 +244,7 @@ var _ = Describe("Maintenance", func() {
 			ContainSubstring("ledger stays on ledger@1.0.0 instead of 1.1.0"),
 			ContainSubstring("minor is updated to minor@1.1.0 instead of 1.2.0"))))
 		By("maintaining it once more, which changes nothing")
-		maintain(ctx, s)
+		suite.Maintain(ctx, u, s)
 		Expect(versionsOf(s)).To(Equal(want))
 	})
 })
@@ -291,7 +270,7 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 		change(s)
 		create(ctx, s)
 		DeferCleanup(destroy, s)
-		last := maintain(ctx, s)
+		last := suite.Maintain(ctx, u, s)
 		Expect(last.FailureReason).To(BeNil(), "%v", last)
 		return s
 	}
@@ -315,7 +294,7 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 		create(ctx, s)
 		DeferCleanup(destroy, s)
 		Eventually(ctx, func(g Gomega) { // once Gardener has rendered the profile
-			maintain(ctx, s)
+			suite.Maintain(ctx, u, s)
 			g.Expect(versionsOf(s)).To(HaveKeyWithValue("kept", "1.1.0"))
 			notes := notesAbout(ctx, s)
 			g.Expect(notes).To(ContainElement(ContainSubstring("worker pool kept is updated to kept@1.1.0: maintenance chose kept@1.3.0, but no image fits")))
@@ -345,7 +324,7 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 		Expect(change(ctx, s, ofPool(0, setVersion("1.1.0")))).To(Succeed())
 		Eventually(announce).WithContext(ctx).Should(ContainElement(ContainSubstring("; they stay on the versions that they have;")))
 		Eventually(ctx, func(g Gomega) { // once Gardener has seen the profile
-			last := maintain(ctx, s)
+			last := suite.Maintain(ctx, u, s)
 			g.Expect(last.FailureReason).To(BeNil(), "%v", last)
 			g.Expect(notesAbout(ctx, s)).To(ContainElement(HavePrefix("worker pool kept stays on kept@1.1.0: maintenance chose kept@1.2.0")))
 		}).Should(Succeed())
@@ -381,7 +360,7 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 		Eventually(announce).WithContext(ctx).Should(ContainElement(And(
 			ContainSubstring("kept-later (1 pool), which do not boot it"),
 			ContainSubstring("; the maintenance of these Shoots then fails as a whole;"))))
-		last := maintain(ctx, s)
+		last := suite.Maintain(ctx, u, s)
 		Expect(*last.FailureReason).To(ContainSubstring("no image fits machine type medium_4_8 with kept@1.2.0 in region europe"))
 		Expect(versionsOf(s)).To(Equal(before))
 		By("stopping the component")
@@ -393,7 +372,7 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 		By("starting it again, with the webhook")
 		serve(ctx)
 		Eventually(ctx, func(g Gomega) { // once the API server asks it again
-			maintain(ctx, s)
+			suite.Maintain(ctx, u, s)
 			g.Expect(versionsOf(s)).To(Equal(map[string]string{"kept": "1.1.0", "kubernetes": "1.33.3"}))
 		}).Should(Succeed())
 	})
@@ -427,13 +406,13 @@ var _ = Describe("Maintenance of a Shoot with a machine type that is gone", func
 		})).To(Succeed())
 		ended := map[string]string{"before": "1.1.0", "on-it": "1.0.0", "after": "1.0.0", "kubernetes": "1.33.3"}
 		Eventually(ctx, func(g Gomega) { // once every server has seen the profile
-			maintain(ctx, s)
+			suite.Maintain(ctx, u, s)
 			g.Expect(versionsOf(s)).To(Equal(ended))
 		}).Should(Succeed())
 		Expect(change(ctx, profile, func(p *v1beta1.CloudProfile) { p.Spec.MachineTypes = types })).To(Succeed())
 		ended["on-it"], ended["after"] = "1.1.0", "1.1.0"
 		Eventually(ctx, func(g Gomega) {
-			last := maintain(ctx, s)
+			last := suite.Maintain(ctx, u, s)
 			g.Expect(last.FailureReason).To(BeNil(), "%v", last)
 			g.Expect(versionsOf(s)).To(Equal(ended))
 		}).Should(Succeed())

@@ -24,6 +24,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/changes"
 	"github.com/capkit/capkit/pkg/cli"
 	cloud "github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/test/suite"
 )
 
 // said is what a run of the command left behind.
@@ -252,7 +253,7 @@ var _ = Describe("A plan", func() {
 		Expect(status).To(Equal(1))
 		Expect(change(ctx, profile, update)).To(Succeed())
 		Eventually(ctx, func(g Gomega) { // once every server has seen the profile
-			maintain(ctx, s)
+			suite.Maintain(ctx, u, s)
 			g.Expect(notesAbout(ctx, s)).To(ContainElement(ContainSubstring(name + " stays on " + name + "@1.0.0: maintenance chose " + name + "@1.1.0")))
 		}).Should(Succeed())
 		destroy(ctx, s)

@@ -5,7 +5,6 @@
 package live
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,15 +13,13 @@ import (
 	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capkit/capkit/internal/cli/changes"
 	"github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/test/suite"
 )
 
 // scenario is an update of a profile, and what the next maintenance of a Shoot makes of it then.
@@ -160,20 +157,6 @@ func (s *scenario) shoot(name string) *v1beta1.Shoot {
 		s.change(shoot)
 	}
 	return shoot
-}
-
-// maintain has the maintenance of a Shoot done, and returns what its status says of it; nil if there was nothing to do.
-func maintain(ctx context.Context, s *v1beta1.Shoot) *v1beta1.LastMaintenance {
-	GinkgoHelper()
-	Expect(change(ctx, s, func(s *v1beta1.Shoot) {
-		metav1.SetMetaDataAnnotation(&s.ObjectMeta, v1beta1constants.GardenerOperation, v1beta1constants.ShootOperationMaintain)
-	})).To(Succeed())
-	Eventually(ctx, func(gm Gomega) {
-		gm.Expect(g.Client().Get(ctx, client.ObjectKeyFromObject(s), s)).To(Succeed())
-		gm.Expect(s.Annotations[v1beta1constants.GardenerOperation]).NotTo(Equal(v1beta1constants.ShootOperationMaintain))
-		gm.Expect(s.Status.LastMaintenance).To(Or(BeNil(), HaveField("State", Not(Equal(v1beta1.LastOperationStateProcessing)))))
-	}).Should(Succeed())
-	return s.Status.LastMaintenance
 }
 
 // foretold returns what capkit maintenance says of a Shoot.
@@ -317,11 +300,11 @@ var _ = Describe("What becomes of versions is what maintenance and plan say:", f
 
 		Expect(change(ctx, profile, func(p *v1beta1.CloudProfile) { p.Spec = updated.Spec })).To(Succeed())
 		Eventually(ctx, func() string {
-			maintain(ctx, sees)
+			suite.Maintain(ctx, g.Client(), sees)
 			return *sees.Spec.Provider.Workers[0].Machine.Image.Version
 		}).Should(Equal("2.0.0"), "once Gardener has seen the update")
 		then := foretold(name, cluster...)
-		last := maintain(ctx, s)
+		last := suite.Maintain(ctx, g.Client(), s)
 
 		failure := ""
 		if last != nil {

@@ -6,33 +6,16 @@ package reserved
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capkit/capkit/internal/cli/clouds"
 	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/test/suite"
 )
-
-// maintain has the maintenance of a Shoot done, and returns what its status says of it; nil if there was nothing to do.
-func maintain(ctx context.Context, s *v1beta1.Shoot) *v1beta1.LastMaintenance {
-	GinkgoHelper()
-	Expect(change(ctx, s, func(s *v1beta1.Shoot) {
-		metav1.SetMetaDataAnnotation(&s.ObjectMeta, v1beta1constants.GardenerOperation, v1beta1constants.ShootOperationMaintain)
-	})).To(Succeed())
-	Eventually(ctx, func(g Gomega) {
-		g.Expect(u.Get(ctx, client.ObjectKeyFromObject(s), s)).To(Succeed())
-		g.Expect(s.Annotations[v1beta1constants.GardenerOperation]).NotTo(Equal(v1beta1constants.ShootOperationMaintain))
-		g.Expect(s.Status.LastMaintenance).NotTo(HaveValue(HaveField("State", v1beta1.LastOperationStateProcessing)))
-	}).Should(Succeed())
-	return s.Status.LastMaintenance
-}
 
 // foretold returns the version of each worker pool of a Shoot that capkit maintenance says it gets.
 func foretold(shoot string) map[string]string {
@@ -101,7 +84,7 @@ var _ = Describe("A worker pool", func() {
 		Expect(change(ctx, profile, after.write)).To(Succeed())
 		Expect(foretold("maintained")).To(Equal(map[string]string{"auto": "1.2.0", "manual": "1.2.0", "web": "1.3.0"}))
 		Eventually(ctx, func(g Gomega) { // once every server has seen the profile
-			last := maintain(ctx, s)
+			last := suite.Maintain(ctx, u, s)
 			g.Expect(last).To(HaveValue(HaveField("FailureReason", BeNil())))
 			g.Expect(versionsOf(s)).To(Equal(map[string]string{"auto": "1.2.0", "manual": "1.2.0", "web": "1.3.0"}))
 		}).Should(Succeed())

@@ -153,7 +153,7 @@ func TestShootsAreJudgedAsByTheStatus(t *testing.T) {
 	rapid.Check(t, func(drawn *rapid.T) {
 		child, parent := drawnProfiles(drawn)
 		rendered := statusOf(t, e, child, parent)
-		byStatus, _ := profile.Compile(openstack.Provider{}, rendered, nil)
+		byStatus, _ := profile.Compile(provider.Untyped(openstack.Provider{}), rendered, nil)
 		c := componentFor(openstack.Provider{}, stored{child, parent})
 		computed, report, err := c.profile(t.Context(), kindNamespacedCloudProfile, client.ObjectKeyFromObject(child), nil)
 		if err != nil || len(report.Errors) > 0 {

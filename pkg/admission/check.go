@@ -33,7 +33,7 @@ import (
 )
 
 // checkCloudProfile checks CloudProfiles (semantics S6 to S10).
-func (c *component[R]) checkCloudProfile(ctx context.Context, object, old *v1beta1.CloudProfile) (finding.Report, error) {
+func (c *component) checkCloudProfile(ctx context.Context, object, old *v1beta1.CloudProfile) (finding.Report, error) {
 	if report, err := c.checkType(ctx, object, old); err != nil || len(report.Errors) > 0 {
 		return report, err
 	}
@@ -57,7 +57,7 @@ func (c *component[R]) checkCloudProfile(ctx context.Context, object, old *v1bet
 }
 
 // effects warns about what an update of a profile does to those who use it (semantics S9).
-func (c *component[R]) effects(before, after *profile.Profile[R], users []update.User) finding.List {
+func (c *component) effects(before, after *profile.Profile[any], users []update.User) finding.List {
 	slices.SortFunc(users, func(a, b update.User) int {
 		return cmp.Or(cmp.Compare(a.Shoot.Namespace, b.Shoot.Namespace), cmp.Compare(a.Shoot.Name, b.Shoot.Name))
 	})
@@ -65,12 +65,12 @@ func (c *component[R]) effects(before, after *profile.Profile[R], users []update
 	if c.corrects && len(*c.maintainers) > 0 {
 		by = maintenance.Corrects
 	}
-	changes := update.Of(gardenerlib.Library{}, update.View[R]{Before: before, After: after, Users: users, Admission: by})
+	changes := update.Of(gardenerlib.Library{}, update.View[any]{Before: before, After: after, Users: users, Admission: by})
 	return check.Effects(before, after, &changes, by)
 }
 
 // checkNamespacedCloudProfile checks NamespacedCloudProfiles (semantics S10, S11).
-func (c *component[R]) checkNamespacedCloudProfile(ctx context.Context, object, old *v1beta1.NamespacedCloudProfile) (finding.Report, error) {
+func (c *component) checkNamespacedCloudProfile(ctx context.Context, object, old *v1beta1.NamespacedCloudProfile) (finding.Report, error) {
 	if old != nil && sameNamespacedCloudProfile(object, old) {
 		return finding.Report{}, nil
 	}
@@ -95,7 +95,7 @@ func (c *component[R]) checkNamespacedCloudProfile(ctx context.Context, object, 
 }
 
 // checkShoot checks Shoots: their worker pools, and what the provider has rules about (semantics S10, S13).
-func (c *component[R]) checkShoot(ctx context.Context, object, old *v1beta1.Shoot) (finding.Report, error) {
+func (c *component) checkShoot(ctx context.Context, object, old *v1beta1.Shoot) (finding.Report, error) {
 	if len(object.Spec.Provider.Workers) == 0 || old != nil && sameShoot(object, old) {
 		return finding.Report{}, nil
 	}
@@ -118,7 +118,7 @@ func (c *component[R]) checkShoot(ctx context.Context, object, old *v1beta1.Shoo
 }
 
 // validateShoot judges one version of a Shoot.
-func (c *component[R]) validateShoot(ctx context.Context, shoot *v1beta1.Shoot) (finding.Report, error) {
+func (c *component) validateShoot(ctx context.Context, shoot *v1beta1.Shoot) (finding.Report, error) {
 	if err := ctx.Err(); err != nil {
 		return finding.Report{}, err
 	}
@@ -156,7 +156,7 @@ func filled(flavors []profile.Filled) []jsonpatch.Operation {
 }
 
 // fillCloudProfile fills in the core flavors of CloudProfiles (semantics S12), unless an update leaves the spec alone.
-func (c *component[R]) fillCloudProfile(_ context.Context, object *v1beta1.CloudProfile, old older[*v1beta1.CloudProfile]) ([]jsonpatch.Operation, error) {
+func (c *component) fillCloudProfile(_ context.Context, object *v1beta1.CloudProfile, old older[*v1beta1.CloudProfile]) ([]jsonpatch.Operation, error) {
 	if object.Spec.Type != c.provider.Type() {
 		return nil, nil
 	}
@@ -171,7 +171,7 @@ func (c *component[R]) fillCloudProfile(_ context.Context, object *v1beta1.Cloud
 }
 
 // fillNamespacedCloudProfile fills in those of the versions that NamespacedCloudProfiles define (semantics S12).
-func (c *component[R]) fillNamespacedCloudProfile(
+func (c *component) fillNamespacedCloudProfile(
 	ctx context.Context, object *v1beta1.NamespacedCloudProfile, old older[*v1beta1.NamespacedCloudProfile],
 ) ([]jsonpatch.Operation, error) {
 	if len(object.Spec.MachineImages) == 0 || object.Spec.ProviderConfig == nil {
@@ -189,7 +189,7 @@ func (c *component[R]) fillNamespacedCloudProfile(
 
 // renderStatus merges the provider config of a NamespacedCloudProfile into the one that Gardener has copied from its
 // parent into the status (semantics S11).
-func (c *component[R]) renderStatus(
+func (c *component) renderStatus(
 	ctx context.Context, object *v1beta1.NamespacedCloudProfile, _ older[*v1beta1.NamespacedCloudProfile],
 ) ([]jsonpatch.Operation, error) {
 	status := &object.Status.CloudProfileSpec

@@ -65,19 +65,19 @@ import (
 //
 // further are webhooks of the extension's own. Their names and paths must not be those of this package.
 func NewCommand[R any](cloud provider.Provider[R], further ...webhookcmd.NameToFactory) *cobra.Command {
-	return newCommand(cloud, "admission-"+cloud.Type(), further)
+	return newCommand(provider.Untyped(cloud), "admission-"+cloud.Type(), further)
 }
 
 // NewCommandBeside is [NewCommand] for an extension that has an admission component already, and goes on having it. The
 // component is called gardener-extension-admission-capkit-TYPE, and so are its webhook configurations, certificates and
 // lease: nothing of the two has one name, and API servers ask both.
 func NewCommandBeside[R any](cloud provider.Provider[R], further ...webhookcmd.NameToFactory) *cobra.Command {
-	return newCommand(cloud, "admission-capkit-"+cloud.Type(), further)
+	return newCommand(provider.Untyped(cloud), "admission-capkit-"+cloud.Type(), further)
 }
 
 // newCommand returns the command of a component of this name, which everything that it owns is named after. As Gardener's
 // packages want it, the name is without the prefix gardener-extension-.
-func newCommand[R any](cloud provider.Provider[R], name string, further []webhookcmd.NameToFactory) *cobra.Command {
+func newCommand(cloud provider.Provider[any], name string, further []webhookcmd.NameToFactory) *cobra.Command {
 	served := newComponent(cloud)
 	served.name = name
 	o := &options{

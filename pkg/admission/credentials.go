@@ -81,7 +81,7 @@ func (r credentialsRef) credentialsOf(binding *securityv1alpha1.CredentialsBindi
 // data returns the data of the object that is referred to. If there is none, or if it is of a kind that the provider
 // cannot use, the findings say so; the error is about reading it, and no fault of the user. It is not kept: the API server
 // is asked each time.
-func (c *component[R]) data(ctx context.Context, r credentialsRef) (map[string][]byte, finding.List, error) {
+func (c *component) data(ctx context.Context, r credentialsRef) (map[string][]byte, finding.List, error) {
 	secret, internal := &corev1.Secret{}, &v1beta1.InternalSecret{}
 	switch schema.FromAPIVersionAndKind(r.APIVersion, r.Kind) {
 	case kindSecret:
@@ -100,7 +100,7 @@ func (c *component[R]) data(ctx context.Context, r credentialsRef) (map[string][
 
 // problems returns what is wrong with the object that is referred to, as errors of the field that does: the findings of
 // data, or what a validator of the data says.
-func (c *component[R]) problems(
+func (c *component) problems(
 	ctx context.Context, r credentialsRef, validate func(data map[string][]byte, at *field.Path) field.ErrorList,
 ) (finding.List, error) {
 	data, errs, err := c.data(ctx, r)
@@ -116,7 +116,7 @@ func (c *component[R]) problems(
 
 // checkCredentials returns the scope of credentials, nil if it is not known, and what is wrong with them. What they
 // hold is in no error.
-func (c *component[R]) checkCredentials(ctx context.Context, r credentialsRef) (scope *string, errs finding.List, err error) {
+func (c *component) checkCredentials(ctx context.Context, r credentialsRef) (scope *string, errs finding.List, err error) {
 	errs, err = c.problems(ctx, r, func(data map[string][]byte, at *field.Path) field.ErrorList {
 		said, found := c.credentials.ValidateCredentials(data, at)
 		if said != "" {
@@ -129,7 +129,7 @@ func (c *component[R]) checkCredentials(ctx context.Context, r credentialsRef) (
 
 // checkDNS checks the credentials for the provider's DNS service, if that is the primary one of a Shoot: the extension makes its records by
 // these. Others are for an extension of their own.
-func (c *component[R]) checkDNS(ctx context.Context, shoot *v1beta1.Shoot) (finding.List, error) {
+func (c *component) checkDNS(ctx context.Context, shoot *v1beta1.Shoot) (finding.List, error) {
 	if c.dns == nil || shoot.Spec.DNS == nil {
 		return nil, nil
 	}
@@ -162,7 +162,7 @@ func (c *component[R]) checkDNS(ctx context.Context, shoot *v1beta1.Shoot) (find
 }
 
 // scopeOf returns the same as checkCredentials, about the credentials of a Shoot.
-func (c *component[R]) scopeOf(ctx context.Context, shoot *v1beta1.Shoot) (*string, finding.List, error) {
+func (c *component) scopeOf(ctx context.Context, shoot *v1beta1.Shoot) (*string, finding.List, error) {
 	at := field.NewPath("spec", "credentialsBindingName")
 	r := credentialsRef{at: at, kindAt: at, place: at}
 	r.Namespace = shoot.Namespace
@@ -190,7 +190,7 @@ func (c *component[R]) scopeOf(ctx context.Context, shoot *v1beta1.Shoot) (*stri
 }
 
 // checkSecretBinding checks what a SecretBinding refers to, when it is created; that cannot be changed.
-func (c *component[R]) checkSecretBinding(ctx context.Context, object, old *v1beta1.SecretBinding) (finding.Report, error) {
+func (c *component) checkSecretBinding(ctx context.Context, object, old *v1beta1.SecretBinding) (finding.Report, error) {
 	if old != nil {
 		return finding.Report{}, nil
 	}
@@ -200,7 +200,7 @@ func (c *component[R]) checkSecretBinding(ctx context.Context, object, old *v1be
 }
 
 // checkCredentialsBinding checks what a CredentialsBinding refers to, when it is created; that cannot be changed.
-func (c *component[R]) checkCredentialsBinding(ctx context.Context, object, old *securityv1alpha1.CredentialsBinding) (finding.Report, error) {
+func (c *component) checkCredentialsBinding(ctx context.Context, object, old *securityv1alpha1.CredentialsBinding) (finding.Report, error) {
 	if old != nil {
 		return finding.Report{}, nil
 	}
@@ -211,7 +211,7 @@ func (c *component[R]) checkCredentialsBinding(ctx context.Context, object, old 
 }
 
 // checkSecret checks a Secret with credentials. What is wrong with the stored one, too, is a warning (semantics S10).
-func (c *component[R]) checkSecret(_ context.Context, object, old *corev1.Secret) (finding.Report, error) {
+func (c *component) checkSecret(_ context.Context, object, old *corev1.Secret) (finding.Report, error) {
 	check := func(secret *corev1.Secret) ratchet.Judged {
 		_, errs := c.credentials.ValidateCredentials(secret.Data, field.NewPath("data"))
 		return ratchet.Judged{Object: secret, Report: finding.Report{Errors: finding.Of(errs)}.Sorted()}

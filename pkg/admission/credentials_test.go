@@ -89,7 +89,7 @@ func (e *endpoints) expect(t *testing.T, object, old client.Object, refused []st
 }
 
 func TestWebhooksForCredentials(t *testing.T) {
-	rows := newComponent(openstack.Provider{}).webhooks()
+	rows := componentFor(openstack.Provider{}, nil).webhooks()
 	for _, row := range rows {
 		want := "provider.extensions.gardener.cloud/openstack"
 		if row.name == "validate-secret" {
@@ -103,7 +103,7 @@ func TestWebhooksForCredentials(t *testing.T) {
 	if len(rows) != 10 || len(Switches(openstack.Provider{})) != 10 {
 		t.Errorf("there are %d", len(rows))
 	}
-	if others := newComponent(local.Provider{}).webhooks(); len(others) != 7 {
+	if others := componentFor(local.Provider{}, nil).webhooks(); len(others) != 7 {
 		t.Errorf("of a provider without rules about credentials there are %d", len(others))
 	}
 }

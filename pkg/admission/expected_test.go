@@ -15,6 +15,7 @@ import (
 	"github.com/capkit/capkit/internal/testing/generate"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // What a CloudProfile was compiled to when it was admitted is used for Shoots as soon as the same is stored, and only
@@ -61,7 +62,7 @@ func TestAdmittedProfilesAreCompiledOnce(t *testing.T) {
 }
 
 // admit creates a CloudProfile, and returns the number of errors.
-func admit[R any](t *testing.T, c *component[R], object *v1beta1.CloudProfile) int {
+func admit(t *testing.T, c *component, object *v1beta1.CloudProfile) int {
 	t.Helper()
 	report, err := c.checkCloudProfile(t.Context(), object, nil)
 	if err != nil {
@@ -123,7 +124,8 @@ func TestExpectedProfilesWait(t *testing.T) {
 func BenchmarkFirstShoot(b *testing.B) {
 	profile := reread(b, &v1beta1.CloudProfile{Spec: *generate.OpenStack(1 << 20)})
 	profile.Name, profile.UID = "large", "a"
-	compiled, report := check.CloudProfile(openstack.Provider{}, profile)
+	cloud := provider.Untyped(openstack.Provider{})
+	compiled, report := check.CloudProfile(cloud, profile)
 	if len(report.Errors) > 0 {
 		b.Fatal(report.Errors)
 	}
@@ -131,7 +133,7 @@ func BenchmarkFirstShoot(b *testing.B) {
 	for _, here := range []bool{true, false} {
 		b.Run(fmt.Sprintf("admitted-here=%t", here), func(b *testing.B) {
 			for b.Loop() {
-				kept := newProfiles(openstack.Provider{})
+				kept := newProfiles(cloud)
 				if here {
 					kept.expect(profile.Name, compiled, report)
 				}

@@ -93,8 +93,8 @@ func fieldsOf(shoot *v1beta1.Shoot) fields.Set {
 }
 
 // componentFor returns the component for a provider that reads these objects, for a landscape with capkit's worker controller.
-func componentFor[R any](cloud provider.Provider[R], reader client.Reader) *component[R] {
-	c := newComponent(cloud)
+func componentFor[R any](cloud provider.Provider[R], reader client.Reader) *component {
+	c := newComponent(provider.Untyped(cloud))
 	c.cached, c.live, *c.worker = reader, reader, true
 	return c
 }

@@ -42,7 +42,7 @@ const (
 
 // connect has a component read through a manager, unless it does already. It is not safe for concurrent use: webhooks
 // are built one after the other.
-func (c *component[R]) connect(mgr manager.Manager) error {
+func (c *component) connect(mgr manager.Manager) error {
 	if c.cached != nil {
 		return nil
 	}
@@ -106,9 +106,9 @@ func read(ctx context.Context, kind string, key client.ObjectKey, into client.Ob
 // result in, as it is and compiled; nil if it is of another provider, or if one of them is missing, which the report
 // says, at the path at. The error is about reading them, and no fault of the user. The status of a
 // NamespacedCloudProfile is not looked at: Gardener may not have written it yet since the two were (semantics S11).
-func (c *component[R]) profile(
+func (c *component) profile(
 	ctx context.Context, kind string, key client.ObjectKey, at *field.Path,
-) (*profile.Profile[R], finding.Report, error) {
+) (*profile.Profile[any], finding.Report, error) {
 	child, profile := &v1beta1.NamespacedCloudProfile{}, &v1beta1.CloudProfile{}
 	missing := func() finding.Finding { return check.ProfileMissing(at, kind, key.Name) }
 	above := key
@@ -129,7 +129,7 @@ func (c *component[R]) profile(
 }
 
 // parentOf returns the parent of a NamespacedCloudProfile, as profile does.
-func (c *component[R]) parentOf(ctx context.Context, child *v1beta1.NamespacedCloudProfile) (*profile.Profile[R], finding.Report, error) {
+func (c *component) parentOf(ctx context.Context, child *v1beta1.NamespacedCloudProfile) (*profile.Profile[any], finding.Report, error) {
 	key := client.ObjectKey{Name: child.Spec.Parent.Name}
 	return c.profile(ctx, kindCloudProfile, key, field.NewPath("spec", "parent", "name"))
 }
@@ -137,7 +137,7 @@ func (c *component[R]) parentOf(ctx context.Context, child *v1beta1.NamespacedCl
 // before returns the CloudProfile that a request says is stored, compiled; nil if it is of another provider, or if old
 // is nil. Whoever can reach the server can send requests: what only a request says decides nothing for others. See also
 // [profiles.expect].
-func (c *component[R]) before(ctx context.Context, old *v1beta1.CloudProfile) *profile.Profile[R] {
+func (c *component) before(ctx context.Context, old *v1beta1.CloudProfile) *profile.Profile[any] {
 	if old == nil {
 		return nil
 	}
@@ -153,7 +153,7 @@ func (c *component[R]) before(ctx context.Context, old *v1beta1.CloudProfile) *p
 }
 
 // users returns the Shoots that use a CloudProfile, directly or through a NamespacedCloudProfile.
-func (c *component[R]) users(ctx context.Context, name string) ([]update.User, error) {
+func (c *component) users(ctx context.Context, name string) ([]update.User, error) {
 	users, err := c.shoots(ctx, kindCloudProfile, client.ObjectKey{Name: name}, nil)
 	if err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (c *component[R]) users(ctx context.Context, name string) ([]update.User, e
 }
 
 // shoots returns the Shoots that use a profile; child is for [update.User].
-func (c *component[R]) shoots(
+func (c *component) shoots(
 	ctx context.Context, kind string, key client.ObjectKey, child *v1beta1.NamespacedCloudProfile,
 ) (users []update.User, err error) {
 	profile := kind + "/" + key.Name

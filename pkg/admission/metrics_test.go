@@ -37,12 +37,13 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // families are the metrics of the component, each with at least one series.
 func families(t *testing.T) []*dto.MetricFamily {
 	t.Helper()
-	newComponent(openstack.Provider{}).webhooks()[0].webhook("openstack")
+	componentFor(openstack.Provider{}, nil).webhooks()[0].webhook("openstack")
 	buildInfo.WithLabelValues("v0", "go1", "openstack").Set(1)
 	catalogueOf(nil).count("Test", finding.Report{Errors: ofRules(check.RuleProfileMissing)})
 	gathered, err := metrics.Registry.Gather()
@@ -228,7 +229,7 @@ func TestLookupsAreCounted(t *testing.T) {
 }
 
 func TestCompilationsAreCounted(t *testing.T) {
-	kept := newProfiles(local.Provider{})
+	kept := newProfiles(provider.Untyped(local.Provider{}))
 	got := growth(t, serving.MetricsPrefix+"_profile_compilation_duration_seconds", func() {
 		for range 3 {
 			kept.get(generate.Local(1 << 10))

@@ -55,7 +55,7 @@ const maxRecorded = 1024
 // mutateShoot gives worker pools an image that boots where Gardener has chosen one that does not (semantics S15): in
 // maintenance, which is known by its user, and for new pools whose image is left to Gardener. What a user names stays as
 // it is.
-func (c *component[R]) mutateShoot(
+func (c *component) mutateShoot(
 	ctx context.Context, req *admission.Request, shoot *v1beta1.Shoot, stored older[*v1beta1.Shoot],
 ) (admission.Response, error) {
 	old, err := stored()
@@ -126,7 +126,7 @@ func workersOf(shoot *v1beta1.Shoot) map[string]*v1beta1.Worker {
 
 // correct returns what is to be changed in the suspects. It leaves those alone that boot, those about which nothing can
 // be said, and those for which nothing better is found: they are the validation's to refuse.
-func (c *component[R]) correct(ctx context.Context, shoot, old *v1beta1.Shoot, suspects []suspect) ([]correction, error) {
+func (c *component) correct(ctx context.Context, shoot, old *v1beta1.Shoot, suspects []suspect) ([]correction, error) {
 	if len(suspects) == 0 {
 		return nil, nil
 	}
@@ -282,7 +282,7 @@ func corrected(corrections []correction) admission.Response {
 // record says in an Event on a Shoot what becomes of its maintenance: of a Shoot that there is, and once for each version
 // of it. A request may be anybody's, so that the Event has none of its words: it is about the Shoot as it is stored, with
 // those versions of the request that the profile has.
-func (c *component[R]) record(ctx context.Context, requested *v1beta1.Shoot) {
+func (c *component) record(ctx context.Context, requested *v1beta1.Shoot) {
 	stored := &v1beta1.Shoot{}
 	err := c.cached.Get(ctx, client.ObjectKeyFromObject(requested), stored)
 	if err != nil || stored.UID != requested.UID {

@@ -50,7 +50,7 @@ func TestAShootIsNotJudgedByAnOldStatus(t *testing.T) {
 	patchConfig(t, movedParent.Spec.ProviderConfig, inAsia)
 	movedChild.ResourceVersion, movedParent.ResourceVersion = "2", "2"
 	const own, inherited = "2000.1.0", "1877.5.0"
-	c := newComponent(openstack.Provider{}) // one cache for all
+	c := componentFor(openstack.Provider{}, nil) // one cache for all
 	for _, garden := range []struct {
 		what           string
 		child          *v1beta1.NamespacedCloudProfile

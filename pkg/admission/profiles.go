@@ -29,8 +29,8 @@ const maxProfiles = 64
 const maxExpected = 4
 
 // profiles compiles profiles once for each version of an object. It is safe for concurrent use.
-type profiles[R any] struct {
-	provider provider.Provider[R]
+type profiles struct {
+	provider provider.Provider[any]
 	// lock is for finding and adding together. Each of the caches has one of its own.
 	lock sync.Mutex
 	// kept has the compilation of each object, by its namespace, which only a NamespacedCloudProfile has, and its name.
@@ -41,9 +41,9 @@ type profiles[R any] struct {
 }
 
 // compilation is one version of an object and its parent. Whoever needs it first compiles it; the others wait.
-type compilation[R any] struct {
+type compilation struct {
 	versions [2]string
-	compile  func() *profile.Profile[R]
+	compile  func() *profile.Profile[any]
 }
 
 // versionOf tells the versions of an object apart, and the objects that have had one name.
@@ -51,21 +51,21 @@ func versionOf(object client.Object) string {
 	return string(object.GetUID()) + "/" + object.GetResourceVersion()
 }
 
-func newProfiles[R any](cloud provider.Provider[R]) *profiles[R] {
-	return &profiles[R]{provider: cloud, kept: lru.New(maxProfiles), expected: lru.New(maxExpected)}
+func newProfiles(cloud provider.Provider[any]) *profiles {
+	return &profiles{provider: cloud, kept: lru.New(maxProfiles), expected: lru.New(maxExpected)}
 }
 
 // get returns a CloudProfile as it is stored, compiled; nil if it is for another provider. What a request says must not
 // come here.
-func (p *profiles[R]) get(object *v1beta1.CloudProfile) *profile.Profile[R] {
-	return p.keep(object, object, func() *profile.Profile[R] { return p.first(object) })
+func (p *profiles) get(object *v1beta1.CloudProfile) *profile.Profile[any] {
+	return p.keep(object, object, func() *profile.Profile[any] { return p.first(object) })
 }
 
 // getNamespaced is get for what a NamespacedCloudProfile and its parent result in, both being as they are stored.
-func (p *profiles[R]) getNamespaced(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) *profile.Profile[R] {
-	return p.keep(object, parent, func() *profile.Profile[R] {
+func (p *profiles) getNamespaced(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) *profile.Profile[any] {
+	return p.keep(object, parent, func() *profile.Profile[any] {
 		above := p.get(parent)
-		return p.observed(func() *profile.Profile[R] {
+		return p.observed(func() *profile.Profile[any] {
 			compiled, _ := namespaced.Extend(above, object) // what cannot be rendered is left out, as in the status
 			return compiled
 		})
@@ -74,16 +74,16 @@ func (p *profiles[R]) getNamespaced(object *v1beta1.NamespacedCloudProfile, pare
 
 // keep returns what compile does, which it calls unless it has that of these versions of an object, and of its parent
 // or of itself; nil if the parent is for another provider.
-func (p *profiles[R]) keep(of client.Object, parent *v1beta1.CloudProfile, compile func() *profile.Profile[R]) *profile.Profile[R] {
+func (p *profiles) keep(of client.Object, parent *v1beta1.CloudProfile, compile func() *profile.Profile[any]) *profile.Profile[any] {
 	if parent.Spec.Type != p.provider.Type() {
 		return nil
 	}
 	key, versions := client.ObjectKeyFromObject(of), [...]string{versionOf(of), versionOf(parent)}
 	p.lock.Lock()
 	known, _ := p.kept.Get(key)
-	c, _ := known.(*compilation[R])
+	c, _ := known.(*compilation)
 	if c == nil || c.versions != versions {
-		c = &compilation[R]{versions, sync.OnceValue(compile)}
+		c = &compilation{versions, sync.OnceValue(compile)}
 		p.kept.Add(key, c)
 		profilesKept.Set(float64(p.kept.Len()))
 	}
@@ -92,7 +92,7 @@ func (p *profiles[R]) keep(of client.Object, parent *v1beta1.CloudProfile, compi
 }
 
 // expect records what a CloudProfile of a name was compiled to, if it is admitted with this report.
-func (p *profiles[R]) expect(name string, compiled *profile.Profile[R], report finding.Report) {
+func (p *profiles) expect(name string, compiled *profile.Profile[any], report finding.Report) {
 	if len(report.Errors) == 0 {
 		p.expected.Add(name, compiled)
 	}
@@ -101,9 +101,9 @@ func (p *profiles[R]) expect(name string, compiled *profile.Profile[R], report f
 // first returns a CloudProfile that is stored, compiled. If that was done when it was admitted, it is not done again:
 // the profile is a function of the spec alone, so what counts is that the two specs are the same in Go (to Kubernetes
 // more is the same), and not who has sent the request.
-func (p *profiles[R]) first(object *v1beta1.CloudProfile) *profile.Profile[R] {
+func (p *profiles) first(object *v1beta1.CloudProfile) *profile.Profile[any] {
 	known, _ := p.expected.Get(object.Name)
-	c, _ := known.(*profile.Profile[R])
+	c, _ := known.(*profile.Profile[any])
 	if c != nil && reflect.DeepEqual(c.Spec(), &object.Spec) {
 		p.expected.Remove(object.Name)
 		return c
@@ -112,15 +112,15 @@ func (p *profiles[R]) first(object *v1beta1.CloudProfile) *profile.Profile[R] {
 }
 
 // compile compiles a spec that somebody has written.
-func (p *profiles[R]) compile(spec *v1beta1.CloudProfileSpec) *profile.Profile[R] {
-	return p.observed(func() *profile.Profile[R] {
+func (p *profiles) compile(spec *v1beta1.CloudProfileSpec) *profile.Profile[any] {
+	return p.observed(func() *profile.Profile[any] {
 		compiled, _ := profile.Compile(p.provider, spec, field.NewPath("spec"))
 		return compiled
 	})
 }
 
 // observed compiles a profile, and measures how long that takes.
-func (p *profiles[R]) observed(compile func() *profile.Profile[R]) *profile.Profile[R] {
+func (p *profiles) observed(compile func() *profile.Profile[any]) *profile.Profile[any] {
 	start, duration := time.Now(), cleanCompilation
 	compiled := compile()
 	if len(compiled.Faults().Errors) > 0 {

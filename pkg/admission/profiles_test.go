@@ -40,14 +40,14 @@ func (c counting) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Co
 }
 
 func TestProfilesAreCompiledOnceForEachVersion(t *testing.T) {
-	provider := newCounting()
-	provider.delay = 10 * time.Millisecond // all ask before the first is done
-	kept := newProfiles(provider)
+	cloud := newCounting()
+	cloud.delay = 10 * time.Millisecond // all ask before the first is done
+	kept := newProfiles(provider.Untyped(cloud))
 	stored := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
 	const versions, askers = 3, 20
 	var group sync.WaitGroup
 	for version := range versions {
-		var results [askers]*profile.Profile[openstack.Image]
+		var results [askers]*profile.Profile[any]
 		for i := range askers {
 			group.Go(func() {
 				profile := stored.DeepCopy() // each has a copy of its own
@@ -61,15 +61,15 @@ func TestProfilesAreCompiledOnceForEachVersion(t *testing.T) {
 				t.Fatalf("version %d: not all have got the same", version)
 			}
 		}
-		if n := provider.number.Load(); int(n) != version+1 {
+		if n := cloud.number.Load(); int(n) != version+1 {
 			t.Errorf("%d compilations for %d versions", n, version+1)
 		}
 	}
 }
 
 func TestProfilesAreToldApart(t *testing.T) {
-	provider := newCounting()
-	kept := newProfiles(provider)
+	cloud := newCounting()
+	kept := newProfiles(provider.Untyped(cloud))
 	stored := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
 	other := stored.DeepCopy()
 	stored.Name, stored.UID, stored.ResourceVersion = "openstack", "a", "1"
@@ -79,7 +79,7 @@ func TestProfilesAreToldApart(t *testing.T) {
 		child.Name, child.Namespace, child.UID, child.ResourceVersion = "openstack", namespace, uid, version
 		return child
 	}
-	known := map[*profile.Profile[openstack.Image]]bool{}
+	known := map[*profile.Profile[any]]bool{}
 	for _, test := range []struct {
 		child  *v1beta1.NamespacedCloudProfile
 		parent *v1beta1.CloudProfile
@@ -94,7 +94,7 @@ func TestProfilesAreToldApart(t *testing.T) {
 		{child("garden-b", "b", "2"), other, 2},
 		{nil, other, 2},
 	} {
-		get := func() *profile.Profile[openstack.Image] {
+		get := func() *profile.Profile[any] {
 			if test.child == nil {
 				return kept.get(test.parent)
 			}
@@ -105,19 +105,19 @@ func TestProfilesAreToldApart(t *testing.T) {
 			t.Errorf("%v: it is that of another one, or not kept", test)
 		}
 		known[compiled] = true
-		if n := provider.number.Load(); int(n) != test.decoded {
+		if n := cloud.number.Load(); int(n) != test.decoded {
 			t.Errorf("%v: %d have been decoded", test, n)
 		}
 	}
 }
 
 func TestProfilesOfAnotherProvider(t *testing.T) {
-	provider := newCounting()
+	cloud := newCounting()
 	profile := example[v1beta1.CloudProfile](t, "cloudprofile-local.yaml")
-	if newProfiles(provider).getNamespaced(&v1beta1.NamespacedCloudProfile{}, profile) != nil {
+	if newProfiles(provider.Untyped(cloud)).getNamespaced(&v1beta1.NamespacedCloudProfile{}, profile) != nil {
 		t.Error("that of a NamespacedCloudProfile is compiled")
 	}
-	if newProfiles(provider).get(profile) != nil || provider.number.Load() != 0 {
+	if newProfiles(provider.Untyped(cloud)).get(profile) != nil || cloud.number.Load() != 0 {
 		t.Error("it is compiled")
 	}
 }
@@ -144,7 +144,7 @@ func TestAnOldObjectIsNotKept(t *testing.T) {
 }
 
 // cloudProfile looks a CloudProfile up.
-func cloudProfile[R any](t *testing.T, c *component[R], name string) *profile.Profile[R] {
+func cloudProfile(t *testing.T, c *component, name string) *profile.Profile[any] {
 	t.Helper()
 	found, report, err := c.profile(t.Context(), kindCloudProfile, client.ObjectKey{Name: name}, nil)
 	if err != nil || len(report.Errors) > 0 {

@@ -33,7 +33,7 @@ const (
 
 // checkType returns an error if an update gives a CloudProfile another type while others use it (semantics S10). The
 // components of both types are asked: the webhook selects objects that have, or had, the label of its type.
-func (c *component[R]) checkType(ctx context.Context, object, old *v1beta1.CloudProfile) (finding.Report, error) {
+func (c *component) checkType(ctx context.Context, object, old *v1beta1.CloudProfile) (finding.Report, error) {
 	if old == nil || object.Spec.Type == old.Spec.Type {
 		return finding.Report{}, nil
 	}
@@ -50,7 +50,7 @@ func (c *component[R]) checkType(ctx context.Context, object, old *v1beta1.Cloud
 //
 // It asks the API server. The informers know what has the label of the provider, which may be either of the two types,
 // and they may be late.
-func (c *component[R]) usersOfOtherTypes(ctx context.Context, profile *v1beta1.CloudProfile) ([]string, error) {
+func (c *component) usersOfOtherTypes(ctx context.Context, profile *v1beta1.CloudProfile) ([]string, error) {
 	var users []string
 	of := "CloudProfile " + profile.Name + ", so nothing was checked"
 	children, shootMetadata := &v1beta1.NamespacedCloudProfileList{}, &metav1.PartialObjectMetadataList{}

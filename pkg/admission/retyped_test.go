@@ -121,7 +121,7 @@ func TestTypesInUseAreNotChanged(t *testing.T) {
 }
 
 // checked returns the rules and fields of the errors of an update.
-func checked[R any](t *testing.T, c *component[R], object, old *v1beta1.CloudProfile) (found []string) {
+func checked(t *testing.T, c *component, object, old *v1beta1.CloudProfile) (found []string) {
 	t.Helper()
 	report, err := c.checkCloudProfile(t.Context(), object, old)
 	if err != nil {

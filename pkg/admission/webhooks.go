@@ -48,11 +48,12 @@ type entry struct {
 }
 
 // component answers for the webhooks of a provider. What it reads belongs to the informers and is not changed.
-type component[R any] struct {
+type component struct {
 	// name of the component, which Events are from.
 	name string
 
-	provider provider.Provider[R]
+	// provider is untyped, so that this package is compiled here, and not anew in each program that serves webhooks.
+	provider provider.Provider[any]
 	// credentials and dns judge Secrets, and updates what an update changes in a Shoot; nil if the provider cannot.
 	credentials provider.CredentialsValidator
 	dns         provider.DNSCredentialsValidator
@@ -61,7 +62,7 @@ type component[R any] struct {
 	// none. worker is not changed once the webhooks are served.
 	settings provider.SettingsOwner
 	worker   *bool
-	profiles *profiles[R]
+	profiles *profiles
 
 	// maintainers are the names of the users that write Shoots in maintenance. Not changed once the webhooks are served.
 	maintainers *[]string
@@ -77,8 +78,8 @@ type component[R any] struct {
 	cached, live client.Reader
 }
 
-func newComponent[R any](cloud provider.Provider[R]) *component[R] {
-	c := &component[R]{
+func newComponent(cloud provider.Provider[any]) *component {
+	c := &component{
 		name: "admission-" + cloud.Type(), provider: cloud, profiles: newProfiles(cloud),
 		maintainers: &[]string{MaintenanceUser}, worker: new(bool), recorded: lru.New(maxRecorded),
 	}
@@ -90,7 +91,7 @@ func newComponent[R any](cloud provider.Provider[R]) *component[R] {
 }
 
 // webhooks lists the webhooks. Those about credentials are there if the provider checks them.
-func (c *component[R]) webhooks() []entry {
+func (c *component) webhooks() []entry {
 	profile, child, shoot := coreKind(kindCloudProfile), coreKind(kindNamespacedCloudProfile), coreKind("Shoot")
 	known := catalogueOf(c.provider)
 	self, status := []*string{nil}, []*string{new("status")}
@@ -188,10 +189,10 @@ func providerLabel(providerType string) string {
 // None can be added to a manager if [provider.Check] finds something wrong with the provider. They judge by what the cache knows,
 // also if the API server has been silent for long.
 func Switches[R any](cloud provider.Provider[R]) []webhookcmd.NameToFactory {
-	return switches(newComponent(cloud))
+	return switches(newComponent(provider.Untyped(cloud)))
 }
 
-func switches[R any](c *component[R]) []webhookcmd.NameToFactory {
+func switches(c *component) []webhookcmd.NameToFactory {
 	var found []webhookcmd.NameToFactory
 	for _, e := range c.webhooks() {
 		build := func(mgr manager.Manager) (*extensionswebhook.Webhook, error) {

@@ -7,6 +7,7 @@ package provider
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,8 +19,11 @@ import (
 
 // Untyped returns a provider whose references may be of any type, so that providers of several clouds fit in one list. It behaves like the
 // provider; [As] finds its other abilities. A reference of it has the type R, or is nil for the zero R. One of another type is an error of
-// Encode and of ValidateReference.
+// Encode and of ValidateReference. A provider of such references is returned as it is.
 func Untyped[R any](cloud Provider[R]) Provider[any] {
+	if untyped, is := any(cloud).(Provider[any]); is {
+		return untyped
+	}
 	if deriver, derives := As[ReferenceDeriver[R]](cloud); derives {
 		return untypedDeriver[R]{untyped[R]{cloud}, deriver}
 	}
@@ -67,10 +71,9 @@ func (u untyped[R]) Decode(raw *runtime.RawExtension, at *field.Path) (Config[an
 	config, report := u.cloud.Decode(raw, at)
 	images := make([]imageselector.Image[any], 0, len(config.Images))
 	for _, image := range config.Images {
-		versions := make([]imageselector.Version[any], 0, len(image.Versions))
+		versions := make([]imageselector.Version[any], len(image.Versions))
 		for i := range image.Versions {
-			version, _ := convertVersion(&image.Versions[i], func(ref R) (any, error) { return anyOf(ref), nil })
-			versions = append(versions, version)
+			versions[i], _ = convertVersion(&image.Versions[i], func(ref R) (any, error) { return anyOf(ref), nil })
 		}
 		images = append(images, imageselector.Image[any]{Name: image.Name, Versions: versions, Path: image.Path})
 	}
@@ -97,10 +100,11 @@ func (u untyped[R]) ValidateReference(ref any, at *field.Path) field.ErrorList {
 
 // anyOf returns a reference without its type; nil for the zero R.
 func anyOf[R any](ref R) any {
-	if reflect.ValueOf(&ref).Elem().IsZero() {
+	boxed := any(ref)
+	if boxed == nil || reflect.ValueOf(boxed).IsZero() {
 		return nil
 	}
-	return ref
+	return boxed
 }
 
 // reference returns a reference as what it is.
@@ -116,10 +120,14 @@ func reference[R any](ref any) (R, error) {
 func convertVersion[A, B any](version *imageselector.Version[A], convert func(A) (B, error)) (imageselector.Version[B], error) {
 	converted := imageselector.Version[B]{
 		Version: version.Version, Legacy: version.Legacy, Undeclared: version.Undeclared, Path: version.Path,
+		Flavors: slices.Grow([]imageselector.Flavor[B](nil), len(version.Flavors)),
 	}
 	for i := range version.Flavors {
 		f := &version.Flavors[i]
-		flavor := imageselector.Flavor[B]{Capabilities: f.Capabilities, Implied: f.Implied, Path: f.Path}
+		flavor := imageselector.Flavor[B]{
+			Capabilities: f.Capabilities, Implied: f.Implied, Path: f.Path,
+			Regional: slices.Grow([]imageselector.Regional[B](nil), len(f.Regional)),
+		}
 		for _, r := range f.Regional {
 			ref, err := convert(r.Ref)
 			if err != nil {

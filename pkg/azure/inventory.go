@@ -28,12 +28,16 @@ func (Provider) DescribeInventories() inventory.Description {
 	return inventory.Description{Active: []string{"succeeded"}, Key: imageKey, Foreign: ways[0].field}
 }
 
-// imageKey returns an ID in one case, and the way in which it names an image.
+// imageKey returns an ID in one case, and the way in which it names an image with what it is a version of: the lists of Azure have the
+// versions of one image. No list has the one that is the latest when a machine is created.
 func imageKey(id string) (key, form string) {
+	key = strings.ToLower(id)
 	for _, w := range ways {
-		if w.begins.MatchString(id) {
-			return strings.ToLower(id), w.field
+		if end := strings.LastIndexAny(key, "/:"); w.begins.MatchString(id) && key[end+1:] == "latest" {
+			return key, w.field + " latest"
+		} else if w.begins.MatchString(id) {
+			return key, w.field + " " + key[:end]
 		}
 	}
-	return strings.ToLower(id), ""
+	return key, ""
 }

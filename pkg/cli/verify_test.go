@@ -90,6 +90,10 @@ func TestVerifyExits(t *testing.T) {
 		{small, []string{"--disable=cloud-machine-type-size"}, 0, "", "1 finding silenced"},
 		{asia, nil, 0, "", "note: there is no inventory of region asia: nothing is concluded about that"},
 		{asia, []string{"-q"}, 0, "", ""},
+		{[]string{"  volumeTypes: [{name: default}, {name: premium}]\n", ""}, []string{"--strict"}, 0, "",
+			"note: the inventory of europe, asia does not have volumeTypes: nothing is concluded about that\n1 object"},
+		{[]string{"  zones: [{name: asia-1a, available: true}]\n", ""}, nil, 0, "",
+			"note: the inventory of asia does not have zones: nothing is concluded about that\n1 object"},
 		{asia, []string{"--strict"}, 1, "there is no inventory of region asia; take one", "1 error"},
 		{nil, []string{"--at=2028-03-01"}, 0, "", "note: inventory.yaml is 463 days old, taken on 2026-11-23: take a new one, for clouds change"},
 		{nil, []string{"--at=2025-12-01"}, 1, "99999999-0000-4000-8000-000000000001", ""}, // a version had not expired

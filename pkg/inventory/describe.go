@@ -31,7 +31,7 @@ type Description struct {
 	// nothing is concluded from that list, unless it is empty and the form is not foreign. Nil: IDs are compared as written, and have
 	// one form.
 	Key func(id string) (key, form string)
-	// Foreign is a form of IDs that inventories mostly do not list at all, so that an empty list says nothing of them. Mostly empty.
+	// Foreign is what forms begin with that inventories mostly do not list at all, so that an empty list says nothing of them. Mostly empty.
 	Foreign string
 	// OwnDisk reports whether machines of a type boot from the disk that the cloud's machine type has, unless their pool asks for
 	// another one. Nil: no machine does.

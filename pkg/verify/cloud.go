@@ -125,5 +125,5 @@ func (c *Cloud) find(r *region, ref inventory.Ref) (images []*inventory.Image, k
 	if image := r.byID[key]; image != nil {
 		return []*inventory.Image{image}, true
 	}
-	return nil, r.forms[form] || len(r.Images) == 0 && (form == "" || form != c.Foreign)
+	return nil, r.forms[form] || len(r.Images) == 0 && (c.Foreign == "" || !strings.HasPrefix(form, c.Foreign))
 }

@@ -212,18 +212,23 @@ func TestWordsOfClouds(t *testing.T) {
 		ref    any
 		images []inventory.Image
 		want   string
+		gap    string
 	}{
 		"an AMI is available": {ref: aws.Image{AMI: "ami-1"}, cloud: clouds["aws"], images: []inventory.Image{{ID: "ami-1", Status: "available"}}},
 		"an AMI is pending": {ref: aws.Image{AMI: "ami-1"}, cloud: clouds["aws"],
 			images: []inventory.Image{{ID: "ami-1", Status: "pending"}}, want: "cloud-image-inactive"},
 		"there are no AMIs":     {ref: aws.Image{AMI: "ami-1"}, cloud: clouds["aws"], images: []inventory.Image{}, want: "cloud-image-missing"},
-		"nobody knows the AMIs": {ref: aws.Image{AMI: "ami-1"}, cloud: clouds["aws"]},
+		"nobody knows the AMIs": {ref: aws.Image{AMI: "ami-1"}, cloud: clouds["aws"], gap: "images"},
 		"an image of GCP is ready": {ref: gcp.Image{Image: "projects/p/global/images/i"}, cloud: clouds["gcp"],
 			images: []inventory.Image{{ID: "projects/p/global/images/i", Status: "READY"}}},
 		"a URL is a path": {ref: gcp.Image{Image: "projects/p/global/images/i"}, cloud: clouds["gcp"],
 			images: []inventory.Image{{ID: "https://www.googleapis.com/compute/v1/projects/p/global/images/i", Status: "READY"}}},
 		"no list has families": {ref: gcp.Image{Image: "projects/p/global/images/family/f"}, cloud: clouds["gcp"],
-			images: []inventory.Image{{ID: "projects/p/global/images/i"}}},
+			images: []inventory.Image{{ID: "projects/p/global/images/i"}}, gap: "images like projects/p/global/images/family/f"},
+		"nor does an empty one have families": {ref: gcp.Image{Image: "projects/p/global/images/family/f"}, cloud: clouds["gcp"],
+			images: []inventory.Image{}, gap: "images like projects/p/global/images/family/f"},
+		"a project says nothing of another one": {ref: gcp.Image{Image: "projects/q/global/images/i"}, cloud: clouds["gcp"],
+			images: []inventory.Image{{ID: "projects/p/global/images/i"}}, gap: "images like projects/q/global/images/i"},
 		"an image of GCP is gone": {ref: gcp.Image{Image: "projects/p/global/images/j"}, cloud: clouds["gcp"],
 			images: []inventory.Image{{ID: "projects/p/global/images/i"}},
 			want:   "cloud-image-missing"},
@@ -231,18 +236,25 @@ func TestWordsOfClouds(t *testing.T) {
 			images: []inventory.Image{{ID: strings.ToUpper(azureID) + "1", Status: "Succeeded"}}},
 		"a version of a gallery is gone": {ref: azure.Image{ID: azureID + "1"}, cloud: clouds["azure"], images: []inventory.Image{{ID: azureID + "2"}},
 			want: "cloud-image-missing"},
-		"a gallery says nothing of the marketplace": {ref: azure.Image{URN: "p:o:s:1"}, cloud: clouds["azure"], images: []inventory.Image{{ID: azureID + "2"}}},
-		"nor does an empty one":                     {ref: azure.Image{URN: "p:o:s:1"}, cloud: clouds["azure"], images: []inventory.Image{}},
+		"the versions of one image say nothing of those of another": {ref: azure.Image{ID: strings.ReplaceAll(azureID, "/i/", "/j/") + "1"}, cloud: clouds["azure"],
+			images: []inventory.Image{{ID: azureID + "1"}}, gap: "images like " + strings.ReplaceAll(azureID, "/i/", "/j/") + "1"},
+		"no list has the version that is the latest": {ref: azure.Image{ID: azureID + "latest"}, cloud: clouds["azure"],
+			images: []inventory.Image{{ID: azureID + "1"}}, gap: "images like " + azureID + "latest"},
+		"no list has an image without a version": {ref: azure.Image{ID: strings.TrimSuffix(azureID, "/versions/")}, cloud: clouds["azure"],
+			images: []inventory.Image{{ID: azureID + "1"}}, gap: "images like " + strings.TrimSuffix(azureID, "/versions/")},
+		"a gallery says nothing of the marketplace": {ref: azure.Image{URN: "p:o:s:1"}, cloud: clouds["azure"],
+			images: []inventory.Image{{ID: azureID + "2"}}, gap: "images like p:o:s:1"},
+		"nor does an empty one": {ref: azure.Image{URN: "p:o:s:1"}, cloud: clouds["azure"], images: []inventory.Image{}, gap: "images like p:o:s:1"},
 		"the marketplace does": {ref: azure.Image{URN: "p:o:s:1"}, cloud: clouds["azure"],
 			images: []inventory.Image{{ID: "p:o:s:2"}}, want: "cloud-image-missing"},
 		"a gallery says nothing of community ones": {ref: azure.Image{CommunityGalleryImageID: "/CommunityGalleries/c/Images/i/Versions/1"}, cloud: clouds["azure"],
-			images: []inventory.Image{{ID: azureID + "2"}}},
+			images: []inventory.Image{{ID: azureID + "2"}}, gap: "images like /CommunityGalleries/c/Images/i/Versions/1"},
 		"an image of AliCloud is available": {ref: alicloud.Image{ID: "m-1"}, cloud: clouds["alicloud"],
 			images: []inventory.Image{{ID: "m-1", Status: "Available"}}},
 		"an image of AliCloud is gone": {ref: alicloud.Image{ID: "m-1"}, cloud: clouds["alicloud"],
 			images: []inventory.Image{{ID: "m-2", Status: "Available"}}, want: "cloud-image-missing"},
 		"letters of a UUID":   {ref: openstack.Image{ID: "AB"}, cloud: clouds[""], images: []inventory.Image{{ID: "ab"}}},
-		"names are not known": {ref: openstack.Image{Name: "gl"}, cloud: clouds[""], images: []inventory.Image{{ID: "ab"}}},
+		"names are not known": {ref: openstack.Image{Name: "gl"}, cloud: clouds[""], images: []inventory.Image{{ID: "ab"}}, gap: "images like gl"},
 		"a name that none of some images has": {ref: openstack.Image{Name: "gl"}, cloud: clouds[""],
 			images: []inventory.Image{{ID: "ab"}, {ID: "cd", Name: "other"}}, want: "cloud-image-missing"},
 		"no images, and so none of the name": {ref: openstack.Image{Name: "gl"}, cloud: clouds[""],
@@ -259,8 +271,11 @@ func TestWordsOfClouds(t *testing.T) {
 				}}}},
 			})
 			i := &inventory.Inventory{Regions: []inventory.Region{{Name: "r", Images: tc.images}}}
-			report, _ := verify.CloudProfile(p, verify.NewCloud(tc.cloud, nil, i), verify.Options{At: now})
+			report, unread := verify.CloudProfile(p, verify.NewCloud(tc.cloud, nil, i), verify.Options{At: now, Strict: true})
 			found := lines(report, false)
+			if gap := []verify.Unread{{Region: "r", Gap: tc.gap}}; (tc.gap != "" || len(unread) > 0) && !cmp.Equal(gap, unread) {
+				t.Error(unread)
+			}
 			if tc.want == "" && len(found) > 0 || tc.want != "" && (len(found) != 1 || !strings.Contains(found[0], " "+tc.want+" ")) {
 				t.Error(lines(report, true))
 			}

@@ -104,7 +104,7 @@ func (f *flavorImages[R]) look() {
 	var lost []missing
 	for _, r := range f.known {
 		ref, at, written := f.reference(r.Name)
-		if !written || r.Images == nil {
+		if !written || !f.has(r, inventory.ListImages) {
 			continue
 		}
 		images, known := f.find(r, ref)
@@ -115,6 +115,8 @@ func (f *flavorImages[R]) look() {
 		switch {
 		case len(images) == 0 && known:
 			lost = append(lost, missing{r, ref, at})
+		case len(images) == 0:
+			f.gapsOf(r).references = append(f.gapsOf(r).references, value)
 		case len(images) > 1:
 			f.ambiguous(r, images, ref.Name, at)
 		case len(images) == 1:

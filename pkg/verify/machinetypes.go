@@ -38,7 +38,7 @@ func (v *verifier[R]) machineTypes() {
 		var without []*region
 		somewhere := false
 		for k, r := range v.known {
-			if r.MachineTypes == nil {
+			if !v.has(r, inventory.ListMachineTypes) {
 				continue
 			}
 			has := r.types[t.Name]

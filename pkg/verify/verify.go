@@ -32,15 +32,21 @@ import (
 // Unread is what nobody knows of a region of a profile.
 type Unread struct {
 	Region string
-	// Lists that could not be read when the inventory was taken. Nil: there is no inventory of the region.
+	// Lists that could not be read when the inventory was taken. Nil: there is no inventory of the region, or there is a gap.
 	Lists []string
+	// Gap is in words what the profile names and the inventory neither has nor calls unread, as in "zones": a list, or all images of a
+	// project. It is no error, since the inventories of some clouds have no such list. Mostly empty.
+	Gap string
 	// Meant is a region with an inventory whose name is almost the same; mostly empty.
 	Meant string
 }
 
 // String says it in a sentence, without its end.
 func (u Unread) String() string {
-	if len(u.Lists) == 0 {
+	switch {
+	case u.Gap != "":
+		return fmt.Sprintf("the inventory of %s does not have %s", u.Region, u.Gap)
+	case len(u.Lists) == 0:
 		return fmt.Sprintf("there is no inventory of region %s%s", u.Region, words.DidYouMean(u.Meant))
 	}
 	return fmt.Sprintf("%s of region %s could not be read when the inventory was taken", words.And(u.Lists), u.Region)
@@ -69,10 +75,14 @@ type verifier[R any] struct {
 	known    []*region
 	regional []*v1beta1.Region
 	claims   claims
+	gaps     map[*region]*gaps
 }
 
+// gaps are what would have been looked at in a region: lists, and references to images.
+type gaps struct{ lists, references []string }
+
 // CloudProfile judges a CloudProfile, compiled from a spec at the path spec, by what its cloud has. The findings come in the order of their
-// paths; unread has the regions of the profile of which something is not known, in its order.
+// paths; unread has the regions of the profile of which something is not known, in its order, and then the gaps.
 func CloudProfile[R any](p *profile.Profile[R], cloud *Cloud, options Options) (report finding.Report, unread []Unread) {
 	v := newVerifier(p, cloud, options)
 	v.spec = p.Spec()
@@ -88,7 +98,8 @@ func CloudProfile[R any](p *profile.Profile[R], cloud *Cloud, options Options) (
 	if v.described && v.Uses != nil {
 		v.uses(v.Uses(v.spec, field.NewPath("spec")))
 	}
-	return v.judge(), unread
+	report = v.judge()
+	return report, slices.Concat(unread, v.allGaps())
 }
 
 // NamespacedCloudProfile judges what a NamespacedCloudProfile has besides its parent. The result of both is compiled.
@@ -109,13 +120,13 @@ func NamespacedCloudProfile[R any](
 		}
 		return nil, false
 	}
-	unread = v.unread()
 	v.volumeTypes()
-	return v.judge(), unread
+	report = v.judge()
+	return report, slices.Concat(v.unread(), v.allGaps())
 }
 
 func newVerifier[R any](p *profile.Profile[R], cloud *Cloud, options Options) *verifier[R] {
-	v := &verifier[R]{Cloud: cloud, Options: options, profile: p}
+	v := &verifier[R]{Cloud: cloud, Options: options, profile: p, gaps: map[*region]*gaps{}}
 	spec := p.Spec()
 	for i := range spec.Regions {
 		if r := cloud.regions[spec.Regions[i].Name]; r != nil && !slices.Contains(v.known, r) {
@@ -155,6 +166,39 @@ func (v *verifier[R]) unread() (unread []Unread) {
 	return unread
 }
 
+// has reports whether a region has a list that something is to be looked for in, and remembers that it has not.
+func (v *verifier[R]) has(r *region, list string) bool {
+	if known := r.Known(list); known || slices.Contains(r.Unread, list) {
+		return known
+	}
+	if of := v.gapsOf(r); !slices.Contains(of.lists, list) {
+		of.lists = append(of.lists, list)
+	}
+	return false
+}
+
+func (v *verifier[R]) gapsOf(r *region) *gaps {
+	if v.gaps[r] == nil {
+		v.gaps[r] = &gaps{}
+	}
+	return v.gaps[r]
+}
+
+// allGaps returns what would have been looked at, in the order of the regions.
+func (v *verifier[R]) allGaps() (unread []Unread) {
+	for _, r := range v.known {
+		of := v.gapsOf(r)
+		lists := slices.DeleteFunc(inventory.Lists(), func(list string) bool { return !slices.Contains(of.lists, list) })
+		if len(lists) > 0 {
+			unread = append(unread, Unread{Region: r.Name, Gap: words.And(lists)})
+		}
+		if slices.Sort(of.references); len(of.references) > 0 {
+			unread = append(unread, Unread{Region: r.Name, Gap: "images like " + words.Few(slices.Compact(of.references))})
+		}
+	}
+	return unread
+}
+
 // refuse makes errors of what is not known.
 func (v *verifier[R]) refuse(unread []Unread) {
 	for _, u := range unread {
@@ -170,7 +214,7 @@ func (v *verifier[R]) refuse(unread []Unread) {
 func (v *verifier[R]) zones() {
 	for i := range v.spec.Regions {
 		r := v.regions[v.spec.Regions[i].Name]
-		if r == nil || r.Zones == nil {
+		if r == nil || len(v.spec.Regions[i].Zones) == 0 || !v.has(r, inventory.ListZones) {
 			continue
 		}
 		for k, zone := range v.spec.Regions[i].Zones {
@@ -263,7 +307,7 @@ func (v *verifier[R]) uses(uses []inventory.Use) {
 	for _, use := range uses {
 		of := used[use.List]
 		for _, r := range v.known {
-			if !slices.Contains(use.Regions, r.Name) || !r.Known(use.List) {
+			if !slices.Contains(use.Regions, r.Name) || !v.has(r, use.List) {
 				continue
 			}
 			names := of.names(r)

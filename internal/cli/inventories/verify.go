@@ -29,8 +29,15 @@ type Verified struct {
 	files  *files
 	clouds map[string]*verify.Cloud
 	usages map[string]*verify.Usage
+	// gaps are what inventories do not have, each with the regions, in the order in which it was missed.
+	gaps []gap
 	// Notes are about what is not known, and about the inventories.
 	Notes []string
+}
+
+type gap struct {
+	what    string
+	regions []string
 }
 
 // Verify judges the profiles among the inputs, and adds what is found to the findings; of profiles that cannot be judged the reason, if it is
@@ -60,6 +67,9 @@ func (flags *Flags) Verify(c *command.Call, g *input.Given, alone bool, work *co
 	for _, s := range g.Namespaced.All {
 		work.Steps(1)
 		v.namespaced(s)
+	}
+	for _, g := range v.gaps {
+		v.Notes = append(v.Notes, verify.Unread{Gap: g.what, Region: words.Few(g.regions)}.String()+nothing)
 	}
 	return v, nil
 }
@@ -161,11 +171,23 @@ func (v *Verified) cannot(object *manifest.Object, fault *field.Error) {
 	}
 }
 
-// note notes what is not known, once for all profiles. With --strict it is found.
+// nothing ends notes about what is not known.
+const nothing = ": nothing is concluded about that"
+
+// note notes what is not known, once for all profiles. With --strict it is found, but for gaps, which nobody may be able to fill.
 func (v *Verified) note(unread []verify.Unread) {
 	for _, u := range unread {
-		note := u.String() + ": nothing is concluded about that"
-		if !v.flags.strict && !slices.Contains(v.Notes, note) {
+		if u.Gap != "" {
+			i := slices.IndexFunc(v.gaps, func(g gap) bool { return g.what == u.Gap })
+			if i < 0 {
+				i, v.gaps = len(v.gaps), append(v.gaps, gap{what: u.Gap})
+			}
+			if g := &v.gaps[i]; !slices.Contains(g.regions, u.Region) {
+				g.regions = append(g.regions, u.Region)
+			}
+			continue
+		}
+		if note := u.String() + nothing; !v.flags.strict && !slices.Contains(v.Notes, note) {
 			v.Notes = append(v.Notes, note)
 		}
 	}

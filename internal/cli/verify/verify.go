@@ -42,6 +42,7 @@ contact the cloud.
 
 Only images that can be booted are checked: versions that have expired, or that core does not list, are skipped. Nothing is
 concluded from gaps in an inventory. A region without an inventory, and a list that could not be read, is a note; with --strict, an error.
+A list that the inventory does not have is a note.
 
 Findings look like those of lint, and are silenced in the same way. lint --inventory reports both.`,
 		Example: "  capkit verify cloudprofile.yaml --inventory inventory.yaml\n" +

@@ -18,7 +18,7 @@ import (
 var azure = cloud{
 	asJSON: "with --output json", finish: finishAzure,
 	kinds: []kind{
-		{"az vm list-skus", []string{"resourceType", "locationInfo"}, "sku", func(r *reading) { r.machineTypes.begin(); r.zones.begin() }, azureSKU},
+		{"az vm list-skus", []string{"resourceType", "locationInfo"}, "", nil, azureSKU},
 		{"az vm image list", []string{"urn", "offer"}, "image-list", func(r *reading) { r.images.begin() }, azureOffer},
 		{"az sig image-version list", []string{"publishingProfile", "storageProfile", "id"}, "version", func(r *reading) { r.images.begin() }, azureVersion},
 		{"az sig image-version list-community", []string{"uniqueId", "publishedDate"}, "community", func(r *reading) { r.images.begin() }, azureShared},
@@ -176,13 +176,21 @@ func azureSKU(r *reading, i *item) {
 	if !i.into(&s, "name", "resourceType") {
 		return
 	}
+	kind := strings.ToLower(s.ResourceType)
+	switch kind { // the command prints those of one kind, if it is told to
+	case "virtualmachines":
+		r.machineTypes.begin()
+		r.zones.begin()
+	case "disks":
+		r.volumeTypes.begin()
+	}
 	if !slices.ContainsFunc(s.Locations, func(name string) bool { return same(name, r.region) }) {
 		for _, location := range s.Locations {
 			r.others[location] = true
 		}
 		return
 	}
-	switch strings.ToLower(s.ResourceType) {
+	switch kind {
 	case "virtualmachines":
 		s.machine(r, i)
 	case "disks":
@@ -249,6 +257,7 @@ func (s *sku) zones(r *reading, i *item) []string {
 func finishAzure(r *reading) {
 	r.settleZones()
 	r.noneOf(r.machineTypes.known && len(r.machineTypes.items) == 0, "sizes of machines")
+	r.noneOf(r.volumeTypes.known && !r.machineTypes.known && len(r.volumeTypes.items) == 0, "types of disks")
 	for i := range r.images.items {
 		image := &r.images.items[i]
 		d := r.definitions[strings.ToLower(versionOf.ReplaceAllString(image.ID, ""))]

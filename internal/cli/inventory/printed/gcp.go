@@ -21,7 +21,7 @@ var gcp = cloud{
 	asJSON: "with --format json", finish: finishGCP,
 	kinds: []kind{
 		{"gcloud compute machine-types list", []string{"guestCpus", "memoryMb", "zone"}, "machine", func(r *reading) { r.machineTypes.begin() }, gcpType},
-		{"gcloud compute disk-types list", []string{"validDiskSize", "zone"}, "disk", func(r *reading) { r.volumeTypes.begin() }, gcpDisk},
+		{"gcloud compute disk-types list", []string{"validDiskSize"}, "disk", func(r *reading) { r.volumeTypes.begin() }, gcpDisk},
 		{"gcloud compute images list", []string{"selfLink", "diskSizeGb"}, "image", func(r *reading) { r.images.begin() }, gcpImage},
 		{"gcloud compute zones list", []string{"name", "region", "status"}, "zone", func(r *reading) { r.zones.begin() }, gcpZone},
 	},
@@ -128,6 +128,9 @@ func gcpDisk(r *reading, i *item) {
 	var disk struct {
 		Name, Zone string
 		Deprecated deprecation
+	}
+	if _, regional := i.members["region"]; regional { // no machine boots from disks in two zones
+		return
 	}
 	if i.into(&disk, "name", "zone") && r.here(last(disk.Zone)) && disk.Deprecated.status("") == "" {
 		r.volumeTypes.add(i, inventory.VolumeType{Name: disk.Name})

@@ -6,11 +6,13 @@ package printed_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"github.com/capkit/capkit/internal/cli/inventory/printed"
 	"github.com/capkit/capkit/internal/testing/cases"
@@ -65,6 +67,18 @@ func text(t *testing.T, region inventory.Region) string {
 	}
 	_, list, _ := strings.Cut(out.String(), "regions:\n")
 	return list
+}
+
+// PowerShell writes what a command prints as UTF-16.
+func TestUTF16(t *testing.T) {
+	text := []byte("\xff\xfe")
+	for _, unit := range utf16.Encode([]rune(`[{"Zone Name": "é", "Zone Status": "available"}]` + "\r\n")) {
+		text = binary.LittleEndian.AppendUint16(text, unit)
+	}
+	region, err := printed.Read("openstack", "europe", []string{"-"}, bytes.NewReader(text))
+	if err != nil || len(region.Zones) != 1 || region.Zones[0].Name != "é" {
+		t.Error(region, err)
+	}
 }
 
 // Nothing that a file may have makes the command crash, and what is read can be written.

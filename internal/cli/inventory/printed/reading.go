@@ -6,6 +6,7 @@ package printed
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/capkit/capkit/pkg/inventory"
 	"github.com/capkit/capkit/pkg/words"
@@ -80,21 +82,44 @@ func (r *reading) file(path string, stdin io.Reader) {
 		r.errs = append(r.errs, err)
 		return
 	}
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	f := &source{reading: r, name: name, text: text}
-	if err := json.Unmarshal(text, new(json.RawMessage)); err != nil {
-		f.notJSON(err)
-		return
+	f := &source{reading: r, name: name, text: inUTF8(text)}
+	decoder := json.NewDecoder(bytes.NewReader(f.text))
+	for some := false; ; some = true { // a loop of commands writes one after the other
+		var value json.RawMessage
+		if err := decoder.Decode(&value); errors.Is(err, io.EOF) && some {
+			return
+		} else if err != nil {
+			f.notJSON(err)
+			return
+		}
+		f.value(value, int(decoder.InputOffset())-len(value))
 	}
-	switch first := bytes.TrimLeft(text, " \t\r\n")[0]; {
-	case first == '[':
-		f.list(text, 0, nil)
-	case first == '{' && r.cloud.wrapped:
-		f.wrapped()
-	case first == '{':
-		f.item(f.itemAt(text, 0), nil)
+}
+
+// inUTF8 returns what is in a file without the mark at its begin. PowerShell writes UTF-16.
+func inUTF8(text []byte) []byte {
+	utf16le, found := bytes.CutPrefix(text, []byte("\xff\xfe"))
+	if !found {
+		return bytes.TrimPrefix(text, []byte("\ufeff"))
+	}
+	units := make([]uint16, len(utf16le)/2)
+	for i := range units {
+		units[i] = binary.LittleEndian.Uint16(utf16le[2*i:])
+	}
+	return []byte(string(utf16.Decode(units)))
+}
+
+// value reads what one command has written.
+func (f *source) value(raw json.RawMessage, offset int) {
+	switch {
+	case raw[0] == '[':
+		f.list(raw, offset, nil)
+	case raw[0] == '{' && f.cloud.wrapped:
+		f.wrapped(raw, offset)
+	case raw[0] == '{':
+		f.item(f.itemAt(raw, offset), nil)
 	default:
-		f.wrong(0, "has a single value; this reads "+r.cloud.expected())
+		f.wrong(offset, "has a single value; this reads "+f.cloud.expected())
 	}
 }
 
@@ -118,6 +143,10 @@ func (f *source) notJSON(err error) {
 		f.errs = append(f.errs, fmt.Errorf("%s: is empty; this reads %s", f.name, f.cloud.expected()))
 		return
 	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		f.wrong(len(f.text), "ends before all that was begun is written: it is not all that the command prints")
+		return
+	}
 	var syntax *json.SyntaxError
 	offset := 0
 	if errors.As(err, &syntax) {
@@ -136,7 +165,7 @@ type item struct {
 
 // itemAt returns the object that is at an offset of the file, or nil if something else is there, which is reported.
 func (f *source) itemAt(raw json.RawMessage, offset int) *item {
-	i := &item{source: f, raw: raw, offset: offset + len(raw) - len(bytes.TrimLeft(raw, " \t\r\n"))}
+	i := &item{source: f, raw: raw, offset: offset}
 	if json.Unmarshal(raw, &i.members) != nil || i.members == nil {
 		f.wrong(i.offset, "is no object; this reads "+f.cloud.expected())
 		return nil
@@ -159,14 +188,12 @@ func (f *source) list(raw json.RawMessage, offset int, of *kind) {
 		of.begin(f.reading)
 	}
 	for decoder.More() {
-		at := int(decoder.InputOffset())
-		at += len(raw[at:]) - len(bytes.TrimLeft(raw[at:], ", \t\r\n"))
 		var element json.RawMessage
-		if err := decoder.Decode(&element); err != nil { // the file is JSON
-			f.wrong(offset+at, err.Error())
+		if err := decoder.Decode(&element); err != nil { // it is JSON
+			f.wrong(offset, err.Error())
 			return
 		}
-		f.item(f.itemAt(element, offset+at), of)
+		f.item(f.itemAt(element, offset+int(decoder.InputOffset())-len(element)), of)
 	}
 }
 
@@ -205,8 +232,8 @@ func (f *source) empty(offset int) {
 }
 
 // wrapped reads an object of which a member is a list.
-func (f *source) wrapped() {
-	top := f.itemAt(f.text, 0)
+func (f *source) wrapped(raw json.RawMessage, offset int) {
+	top := f.itemAt(raw, offset)
 	if top == nil {
 		return
 	}
@@ -223,22 +250,20 @@ func (f *source) wrapped() {
 	f.list(top.members[of.has[0]], top.at(of.has[0]), of)
 }
 
-// at returns the offset of the value of a member.
+// at returns the offset of the value of a member, in any case of letters; without it that of the item.
 func (i *item) at(member string) int {
 	decoder := json.NewDecoder(bytes.NewReader(i.raw))
-	begin := i.offset - (len(i.raw) - len(bytes.TrimLeft(i.raw, " \t\r\n")))
 	if _, err := decoder.Token(); err != nil {
 		return i.offset
 	}
 	for decoder.More() {
-		name, err := decoder.Token()
-		at := int(decoder.InputOffset())
-		at += len(i.raw[at:]) - len(bytes.TrimLeft(i.raw[at:], ": \t\r\n"))
-		if err != nil || name == member {
-			return begin + at
-		}
-		if err := decoder.Decode(new(json.RawMessage)); err != nil {
+		name, _ := decoder.Token()
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
 			break
+		}
+		if text, is := name.(string); is && strings.EqualFold(text, member) {
+			return i.offset + int(decoder.InputOffset()) - len(value)
 		}
 	}
 	return i.offset
@@ -246,11 +271,7 @@ func (i *item) at(member string) int {
 
 // wrong reports what is wrong with a member of the item, or with the whole of it if the member is not there.
 func (i *item) wrong(member, message string) {
-	offset := i.offset
-	if _, found := i.members[member]; found {
-		offset = i.at(member)
-	}
-	i.source.wrong(offset, message)
+	i.source.wrong(i.at(member), message)
 }
 
 // into decodes the item. It reports what has another type than it should, and what is required and missing or empty.
@@ -279,7 +300,7 @@ func (i *item) into(value any, required ...string) bool {
 func kindName(err *json.UnmarshalTypeError) string {
 	switch kind := err.Type.Kind().String(); {
 	case strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"), strings.HasPrefix(kind, "float"):
-		return "number"
+		return "whole number"
 	case kind == "slice":
 		return "list"
 	case kind == "struct", kind == "map":

@@ -128,6 +128,36 @@ func TestReadsAllThatThereIs(t *testing.T) {
 }
 
 // What fails is unread, with its reason, and everything else is read all the same.
+// Lists leave out what boots all the same, unless they are asked for it: images that are hidden, of the community or both, and what is not
+// public if somebody asks who may see all projects.
+func TestReadsWhatListsLeaveOut(t *testing.T) {
+	cloud := fakecloud.Start("europe")
+	cloud.Fault = func(w http.ResponseWriter, r *http.Request) bool {
+		query := r.URL.Query()
+		switch strings.TrimPrefix(r.URL.Path, "/europe/") {
+		case "image/v2/images":
+			fmt.Fprintf(w, `{"images": [{"id": %q}]}`, "image "+query.Get("visibility")+query.Get("member_status")+query.Get("os_hidden"))
+		case "compute/v2.1/flavors/detail":
+			fmt.Fprintf(w, `{"flavors": [{"name": %q}]}`, "flavor "+query.Get("is_public"))
+		case "volume/v3/types":
+			fmt.Fprintf(w, `{"volume_types": [{"name": %q}]}`, "volume type "+query.Get("is_public"))
+		default:
+			return false
+		}
+		return true
+	}
+	region := read(t, connect(t, cloud, openstack.Options{}))[0].Region
+	want := []string{"image all", "image alltrue", "image community", "image communitytrue", "flavor None", "volume type None"}
+	var found []string
+	for _, image := range region.Images {
+		found = append(found, image.ID)
+	}
+	found = append(found, region.MachineTypes[0].Name, region.VolumeTypes[0].Name)
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestFaults(t *testing.T) {
 	answer := func(path string, status int, header ...string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {

@@ -17,12 +17,13 @@ import (
 	"github.com/capkit/capkit/pkg/inventory"
 )
 
-// listings are which images are asked for: those that the project may boot, those that the community may, and those that lists leave
-// out, but that boot all the same. Services that do not know the latter two are older than them, and have none.
+// listings are which images are asked for: those that the project may boot and those that the community may, of both also those that lists
+// leave out, but that boot all the same. Services that do not know the latter are older than them, and have none.
 var listings = []url.Values{
 	{"limit": {pageSize}, "member_status": {"all"}},
 	{"limit": {pageSize}, "visibility": {"community"}},
-	{"limit": {pageSize}, "os_hidden": {"true"}},
+	{"limit": {pageSize}, "member_status": {"all"}, "os_hidden": {"true"}},
+	{"limit": {pageSize}, "visibility": {"community"}, "os_hidden": {"true"}},
 }
 
 func (s *Session) images(ctx context.Context, address string, into *inventory.Region) error {

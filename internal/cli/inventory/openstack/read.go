@@ -137,7 +137,8 @@ func all[T, I any](
 }
 
 func (s *Session) volumeTypes(ctx context.Context, address string, into *inventory.Region) (err error) {
-	into.VolumeTypes, err = all(ctx, s, address+"/types", "volume_types", url.Values{"limit": {pageSize}}, nil,
+	// As of flavors, who may see all volume types sees those that are public only, without is_public.
+	into.VolumeTypes, err = all(ctx, s, address+"/types", "volume_types", url.Values{"limit": {pageSize}, "is_public": {"None"}}, nil,
 		func(t *struct{ Name string }) (inventory.VolumeType, bool) {
 			return inventory.VolumeType{Name: t.Name}, true
 		})

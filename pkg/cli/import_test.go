@@ -753,3 +753,28 @@ func TestImportFromInventories(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// Images of an inventory have properties in any case of letters, and perhaps no architecture. What it does not know is said.
+func TestImportFromIncompleteInventories(t *testing.T) {
+	dir := t.TempDir()
+	from := filepath.Join(dir, "inventory.yaml")
+	const id = "6dd80000-0000-4000-8000-000000000000"
+	write(t, from, "apiVersion: capkit/v1\nkind: Inventory\nprovider: openstack\ntaken: \"2026-11-23T12:00:00Z\"\nregions:\n- name: europe\n  images:\n"+
+		"  - {id: "+id+", name: gl-1877.5, status: active, properties: {hypervisor_type: BareMetal}}\n- {name: asia, unread: [images]}\n")
+	file := filepath.Join(dir, "openstack.yaml")
+	copyOf(t, filepath.Join(importExamples, "openstack.yaml"), file)
+	r := importing("-w", file, "--from=inventory:"+from, "--inventory="+from)
+	if r.status != 0 {
+		t.Fatalf("%+v", r)
+	}
+	contains(t, read(t, file), "\n      - architecture: [amd64]\n        hypervisor: [baremetal]\n")
+	contains(t, r.stderr, "note: the inventory does not know the images of asia\n",
+		"note: images of region asia could not be read when the inventory was taken: nothing is concluded about that\n",
+		"note: the inventory of europe, asia does not have machineTypes, zones, networks and loadBalancerProviders: nothing is concluded about that\n")
+	copyOf(t, filepath.Join(importExamples, "openstack.yaml"), file, "values: [amd64]", "values: [amd64, arm64]")
+	r = importing("-w", file, "--from=inventory:"+from)
+	if r.status != 1 {
+		t.Errorf("%+v", r)
+	}
+	contains(t, r.stderr, "inventory.yaml:8:5: error: nothing says the architecture of the image, and the profile registers amd64 and arm64: ")
+}

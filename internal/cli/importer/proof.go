@@ -44,6 +44,7 @@ func (l *inLandscape) prove() error {
 		for _, f := range old {
 			counts[f.Object]++
 		}
+		l.importing.notes = append(l.importing.notes, l.unknown...)
 		l.noteOld(counts, "verify finds %s, with the import and without it")
 	}
 	if slices.ContainsFunc(l.Findings, isError) {
@@ -122,7 +123,10 @@ func linted(g *input.Given) ([]report.Finding, error) {
 
 // verified returns what verify says about profiles.
 func (l *inLandscape) verified(g *input.Given) ([]report.Finding, error) {
-	_, err := l.flags.Flags.Verify(l.call, g, true, nil)
+	verified, err := l.flags.Flags.Verify(l.call, g, true, nil)
+	if err == nil {
+		l.unknown = verified.Notes
+	}
 	return g.Findings, err
 }
 

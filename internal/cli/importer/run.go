@@ -85,6 +85,8 @@ type inLandscape struct {
 	answers map[*manifest.Object]*imported
 	order   []*manifest.Object
 	after   *input.Given
+	// unknown is what verify says of the result that it could not look at.
+	unknown []string
 }
 
 // landscape imports into the profiles of a landscape.

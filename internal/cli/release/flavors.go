@@ -99,6 +99,19 @@ func (t *target) flavorOf(a *source.Artifact) *flavor {
 		}
 	}
 	f.has = m.Of(a.Facts, t.vocabularyOf)
+	if _, said := f.has.Capabilities[capability.Architecture]; said || t.legacy {
+		return f
+	}
+	_, known, _ := t.nameOf(capability.Architecture)
+	if len(known) > 1 {
+		t.faults = append(t.faults, source.Fault{
+			Place: a.At, Rule: source.RuleSource, Type: field.ErrorTypeRequired, Field: capability.Architecture,
+			Message: fmt.Sprintf("nothing says the architecture of the image, and the profile registers %s: add it to the source or the map, "+
+				"or choose other images by --match", words.And(known)),
+		})
+		return nil
+	}
+	f.has.Capabilities[capability.Architecture] = known
 	return f
 }
 

@@ -42,7 +42,11 @@ func readInventory(s Source) (*Contents, []Fault, error) {
 	contents.Map = &Map{Source: Inventory, Rows: []Row{{Name: "architecture", From: "architecture"}}}
 	versions := map[string]string{}
 	var all []map[string][]string
+	var unknown []string
 	for i := range read.Regions {
+		if read.Regions[i].Images == nil {
+			unknown = append(unknown, read.Regions[i].Name)
+		}
 		for k := range read.Regions[i].Images {
 			image, at := &read.Regions[i].Images[k], fmt.Sprintf("regions[%d].images[%d]", i, k)
 			facts := factsOf(image)
@@ -56,6 +60,9 @@ func readInventory(s Source) (*Contents, []Fault, error) {
 			l.refer(&a, read.Regions[i].Name, image, at)
 			contents.Artifacts = append(contents.Artifacts, a)
 		}
+	}
+	if len(unknown) > 0 {
+		contents.Notes = []string{"the inventory does not know the images of " + words.Few(unknown)}
 	}
 	if len(versions) > 1 {
 		l.fail(field.ErrorTypeInvalid, "regions", "the images are of %s: choose those of one by --match, or say by --version which one it is",

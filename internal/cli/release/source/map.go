@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -208,12 +209,13 @@ func (m *Map) Of(facts map[string][]string, registered []v1beta1.CapabilityDefin
 	return has
 }
 
-// addRegistered adds the capabilities that register some values.
+// addRegistered adds the capabilities that register some values, in whatever case of letters.
 func (m *Mapped) addRegistered(values []string, registered []v1beta1.CapabilityDefinition) {
 	for _, value := range values {
 		for _, c := range registered {
-			if _, known := m.Capabilities[c.Name]; !known && slices.Contains(c.Values, value) {
-				m.Capabilities[c.Name] = []string{value}
+			i := slices.IndexFunc(c.Values, func(registered string) bool { return strings.EqualFold(registered, value) })
+			if _, known := m.Capabilities[c.Name]; !known && i >= 0 {
+				m.Capabilities[c.Name] = []string{c.Values[i]}
 			}
 		}
 	}

@@ -118,6 +118,9 @@ func TestVerifyExits(t *testing.T) {
 			t.Errorf("%q %v: %+v", tc.inventory, tc.args, r)
 		}
 	}
+	if r := verified(t, []string{"type: openstack", "type: opnstack"}, nil); r.status != 2 || !strings.HasSuffix(r.stderr, "of opnstack\n") {
+		t.Errorf("%+v", r)
+	}
 	for command, want := range map[string]string{
 		"verify " + described:                               "no inventory given: name one with --inventory",
 		"verify --inventory " + cloud:                       "no FILE given",
@@ -249,6 +252,13 @@ func TestVerifySeveralProfiles(t *testing.T) {
 	r, found := verify("all.yaml", "aws.yaml")
 	if len(found) != 2 || !strings.Contains(r.stderr, "object-duplicate") && !strings.Contains(strings.Join(found, " "), "object-duplicate") {
 		t.Error(r, found)
+	}
+	write(t, "broken.yaml", "kind: CloudProfile\nspec: {[\n")
+	if r, _ = verify("all.yaml", "broken.yaml", "--unused"); !strings.Contains(r.stderr, "note: --unused: inputs that could not be read may use what is listed\n") {
+		t.Error(r)
+	}
+	if r, _ = verify("all.yaml", "--unused"); strings.Contains(r.stderr, "may use") {
+		t.Error(r)
 	}
 	r, found = verify("all.yaml", "unknown.yaml", "--inventory=inventory2.yaml")
 	contains(t, r.stderr, "there is no inventory of region asia", "provider unheard is unknown to this command")

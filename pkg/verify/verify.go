@@ -188,9 +188,10 @@ func (v *verifier[R]) gapsOf(r *region) *gaps {
 func (v *verifier[R]) allGaps() (unread []Unread) {
 	for _, r := range v.known {
 		of := v.gapsOf(r)
-		lists := slices.DeleteFunc(inventory.Lists(), func(list string) bool { return !slices.Contains(of.lists, list) })
-		if len(lists) > 0 {
-			unread = append(unread, Unread{Region: r.Name, Gap: words.And(lists)})
+		for _, list := range inventory.Lists() {
+			if slices.Contains(of.lists, list) {
+				unread = append(unread, Unread{Region: r.Name, Gap: list})
+			}
 		}
 		if slices.Sort(of.references); len(of.references) > 0 {
 			unread = append(unread, Unread{Region: r.Name, Gap: "images like " + words.Few(slices.Compact(of.references))})

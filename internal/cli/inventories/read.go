@@ -117,15 +117,16 @@ func (f *files) twice() (errs []error) {
 }
 
 // unneeded returns an error for each inventory, and table, of another provider than those of the profiles.
-func (f *files) unneeded(profiles map[string]bool) (errs []error) {
+func (f *files) unneeded(profiles map[string]bool, known map[string]command.Provider) (errs []error) {
 	types := slices.Sorted(maps.Keys(profiles))
+	meant := slices.DeleteFunc(slices.Clone(types), func(of string) bool { return known[of] == nil })
 	for _, of := range slices.Sorted(maps.Keys(f.inventories)) {
 		if profiles[of] {
 			continue
 		}
 		for _, i := range f.inventories[of] {
 			errs = append(errs, fmt.Errorf("%s: the inventory is of provider %s, and the %s of %s%s", f.names[i], words.Quoted(of),
-				words.Plural(types, "profile"), words.And(types), words.DidYouMean(words.Slip(of, types))))
+				words.Plural(types, "profile"), words.And(types), words.DidYouMean(words.Slip(of, meant))))
 		}
 	}
 	for _, of := range slices.Sorted(maps.Keys(f.properties)) {

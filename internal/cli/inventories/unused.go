@@ -12,8 +12,11 @@ import (
 	"github.com/capkit/capkit/internal/cli/report"
 )
 
-// Unused returns what none of the profiles uses, by provider and region, in the order of the inventories.
+// Unused returns what none of the profiles uses, by provider and region, in the order of the inventories. It notes if some could not be asked.
 func (v *Verified) Unused() *report.Unused {
+	if v.incomplete {
+		v.Notes = append(v.Notes, "--unused: inputs that could not be read may use what is listed")
+	}
 	all := &report.Unused{Images: []report.UnusedImage{}, MachineTypes: []report.UnusedMachineType{}}
 	for _, of := range slices.Sorted(maps.Keys(v.usages)) {
 		for _, unused := range v.usages[of].Unused() {

@@ -29,15 +29,13 @@ type Verified struct {
 	files  *files
 	clouds map[string]*verify.Cloud
 	usages map[string]*verify.Usage
-	// gaps are what inventories do not have, each with the regions, in the order in which it was missed.
-	gaps []gap
+	// gaps are what inventories do not have, by region, and regions are those in the order in which something was missed.
+	gaps    map[string][]string
+	regions []string
+	// incomplete says that there are inputs that could not be judged.
+	incomplete bool
 	// Notes are about what is not known, and about the inventories.
 	Notes []string
-}
-
-type gap struct {
-	what    string
-	regions []string
 }
 
 // Verify judges the profiles among the inputs, and adds what is found to the findings; of profiles that cannot be judged the reason, if it is
@@ -49,10 +47,11 @@ func (flags *Flags) Verify(c *command.Call, g *input.Given, alone bool, work *co
 	}
 	v := &Verified{
 		flags: flags, given: g, alone: alone, files: read, clouds: map[string]*verify.Cloud{}, usages: map[string]*verify.Usage{}, Notes: flags.age(read),
+		gaps: map[string][]string{}, incomplete: len(g.Findings) > 0,
 	}
 	types := v.types()
 	if len(types) > 0 {
-		if err := errors.Join(append(read.unneeded(types), read.withoutTable(g.Providers)...)...); err != nil {
+		if err := errors.Join(append(read.unneeded(types, g.Providers), read.withoutTable(g.Providers)...)...); err != nil {
 			return nil, err
 		}
 	}
@@ -68,9 +67,7 @@ func (flags *Flags) Verify(c *command.Call, g *input.Given, alone bool, work *co
 		work.Steps(1)
 		v.namespaced(s)
 	}
-	for _, g := range v.gaps {
-		v.Notes = append(v.Notes, verify.Unread{Gap: g.what, Region: words.Few(g.regions)}.String()+nothing)
-	}
+	v.noteGaps()
 	return v, nil
 }
 
@@ -166,7 +163,7 @@ func (v *Verified) namespaced(s *input.Source[v1beta1.NamespacedCloudProfile]) {
 
 // cannot adds the reason why an object cannot be judged, unless lint says it.
 func (v *Verified) cannot(object *manifest.Object, fault *field.Error) {
-	if v.alone {
+	if v.incomplete = true; v.alone {
 		v.given.AddErrors(object, fault)
 	}
 }
@@ -177,18 +174,28 @@ const nothing = ": nothing is concluded about that"
 // note notes what is not known, once for all profiles. With --strict it is found, but for gaps, which nobody may be able to fill.
 func (v *Verified) note(unread []verify.Unread) {
 	for _, u := range unread {
-		if u.Gap != "" {
-			i := slices.IndexFunc(v.gaps, func(g gap) bool { return g.what == u.Gap })
-			if i < 0 {
-				i, v.gaps = len(v.gaps), append(v.gaps, gap{what: u.Gap})
+		note := u.String() + nothing
+		switch gaps := v.gaps[u.Region]; {
+		case u.Gap != "" && !slices.Contains(gaps, u.Gap):
+			if v.gaps[u.Region] = append(gaps, u.Gap); len(gaps) == 0 {
+				v.regions = append(v.regions, u.Region)
 			}
-			if g := &v.gaps[i]; !slices.Contains(g.regions, u.Region) {
-				g.regions = append(g.regions, u.Region)
-			}
-			continue
-		}
-		if note := u.String() + nothing; !v.flags.strict && !slices.Contains(v.Notes, note) {
+		case u.Gap == "" && !v.flags.strict && !slices.Contains(v.Notes, note):
 			v.Notes = append(v.Notes, note)
 		}
+	}
+}
+
+// noteGaps notes what inventories do not have, once for the regions that have the same gaps.
+func (v *Verified) noteGaps() {
+	var said []string
+	for _, region := range v.regions {
+		gap := words.And(v.gaps[region])
+		if slices.Contains(said, gap) {
+			continue
+		}
+		said = append(said, gap)
+		same := slices.DeleteFunc(slices.Clone(v.regions), func(other string) bool { return words.And(v.gaps[other]) != gap })
+		v.Notes = append(v.Notes, verify.Unread{Gap: gap, Region: words.Few(same)}.String()+nothing)
 	}
 }

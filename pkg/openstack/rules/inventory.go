@@ -75,11 +75,20 @@ func usesOf(spec *v1beta1.CloudProfileSpec, at *field.Path) (uses []inventory.Us
 		regions = append(regions, region.Name)
 	}
 	for i := range spec.MachineTypes {
-		if storage := spec.MachineTypes[i].Storage; storage != nil && storage.Type != "" && storage.Type != "default" {
-			uses = append(uses, inventory.Use{
-				List: inventory.ListVolumeTypes, Name: storage.Type, Regions: regions, At: at.Child("machineTypes").Index(i).Child("storage", "type"),
-			})
+		t := &spec.MachineTypes[i]
+		if !ptr.Deref(t.Usable, true) || t.Storage == nil || t.Storage.Type == "" || t.Storage.Type == "default" {
+			continue
 		}
+		use := inventory.Use{List: inventory.ListVolumeTypes, Name: t.Storage.Type, At: at.Child("machineTypes").Index(i).Child("storage", "type")}
+		for _, region := range spec.Regions {
+			offered := func(zone v1beta1.AvailabilityZone) bool {
+				return !slices.Contains(zone.UnavailableMachineTypes, t.Name)
+			}
+			if len(region.Zones) == 0 || slices.ContainsFunc(region.Zones, offered) {
+				use.Regions = append(use.Regions, region.Name)
+			}
+		}
+		uses = append(uses, use)
 	}
 	at = at.Child("providerConfig")
 	config, _ := decode[v1alpha1.CloudProfileConfig](spec.ProviderConfig, "CloudProfileConfig", at)

@@ -41,6 +41,14 @@ func (d deprecation) status(ready string) string {
 	return ready
 }
 
+// gcpArchitecture returns what Gardener calls an architecture; nothing if nobody has said which one it is.
+func gcpArchitecture(name string) string {
+	if name == "ARCHITECTURE_UNSPECIFIED" {
+		return ""
+	}
+	return openstack.Architecture(strings.ToLower(name))
+}
+
 func gcpImage(r *reading, i *item) {
 	var image struct {
 		Name, SelfLink, Status, Architecture string
@@ -54,7 +62,7 @@ func gcpImage(r *reading, i *item) {
 	}
 	converted := inventory.Image{
 		ID: imagePath.FindString(image.SelfLink), Name: image.Name, Status: strings.ToLower(image.Status),
-		Architecture: openstack.Architecture(strings.ToLower(image.Architecture)),
+		Architecture: gcpArchitecture(image.Architecture),
 		Properties:   i.properties("name", "selfLink", "status", "architecture", "diskSizeGb"),
 	}
 	if converted.ID == "" {
@@ -119,7 +127,7 @@ func gcpType(r *reading, i *item) {
 	}
 	r.machineTypes.add(i, inventory.MachineType{
 		Name: machine.Name, CPU: machine.GuestCPUs, MemoryMiB: machine.MemoryMB, GPU: &gpus,
-		Architecture: openstack.Architecture(strings.ToLower(machine.Architecture)),
+		Architecture: gcpArchitecture(machine.Architecture),
 	})
 	r.zoned(machine.Name, []string{last(machine.Zone)})
 }

@@ -275,6 +275,21 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
+func TestServiceWithoutTLS(t *testing.T) {
+	cloud := fakecloud.Start("europe")
+	defer cloud.Close()
+	found, err := openstack.Find("", func(variable string) string {
+		return strings.Replace(cloud.Environment(variable), "http:", "https:", 1)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = openstack.Connect(t.Context(), found, openstack.Options{Sleep: (&waits{}).sleep})
+	if err == nil || !strings.HasSuffix(err.Error(), "/v3 does not speak TLS, and its URL begins with https") {
+		t.Error(err)
+	}
+}
+
 // Only a clear no leaves certificates unverified: not what is misspelt, nor the path of a certificate, which openstacksdk takes there as well.
 func TestVerify(t *testing.T) {
 	cloud := fakecloud.StartTLS("europe")

@@ -6,6 +6,7 @@ package openstack
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -39,6 +40,7 @@ func (s *Session) reason(err error) string {
 	var op *net.OpError
 	var reauthentication *gophercloud.ErrUnableToReauthenticate
 	var address *url.Error
+	var record tls.RecordHeaderError
 	switch {
 	case errors.As(err, &reauthentication):
 		return "does not accept the token any more, and there is no new one: Keystone " + s.reason(reauthentication.ErrReauth)
@@ -46,6 +48,8 @@ func (s *Session) reason(err error) string {
 		return s.answered(err)
 	case errors.As(err, &slow):
 		return slow.Error()
+	case errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch):
+		return "does not speak TLS, and its URL begins with https"
 	case untrusted(err):
 		return fmt.Sprintf("has a certificate that is not trusted: %v; name the one that it is signed by as cacert", root(err))
 	case errors.Is(err, context.Canceled):

@@ -570,10 +570,13 @@ func TestImportIntoNamespacedCloudProfiles(t *testing.T) {
 	if r := importing(child, source); r.status != 1 || !strings.Contains(r.stderr, "child.yaml:") {
 		t.Errorf("without its parent: %+v", r)
 	}
-	// What it says of a version of its parent is no version of its own that could be deprecated.
 	if r := importing("-w", parent, source); r.status != 0 {
 		t.Fatalf("%+v", r)
 	}
+	if r := importing(parent, child, source, "--profile=garden-demo/team", "--image=custom"); r.status != 0 {
+		t.Errorf("an image that the parent does not have: %+v", r)
+	}
+	// What it says of a version of its parent is no version of its own that could be deprecated.
 	write(t, child, empty+"  machineImages:\n  - name: gardenlinux\n    versions:\n    - version: 1877.3.0\n      expirationDate: \"2037-01-01T00:00:00Z\"\n")
 	newer := otherRelease(t, t.TempDir(), "ami-0a1b2c3d4e5f6", "ami-0a1b2c3d4e5f7", "version: '1877.3'", "version: '1877.3.1'")
 	r = importing("-w", parent, child, "--from=gardenlinux:"+newer, "--profile=garden-demo/team", "--keep=1")

@@ -39,13 +39,17 @@ func (e *edits) core(t *target, versions []*wanted) {
 		added[w.id.Image] = append(added[w.id.Image], placed{version: w.id.Version, values: []any{t.coreVersion(w)}})
 	}
 	for _, name := range order {
-		i := slices.IndexFunc(t.Spec.MachineImages, func(image v1beta1.MachineImage) bool { return image.Name == name })
-		if i >= 0 {
+		named := func(image v1beta1.MachineImage) bool { return image.Name == name }
+		if i := slices.IndexFunc(t.Spec.MachineImages, named); i >= 0 {
 			path := fmt.Sprintf("spec.machineImages[%d].versions", i)
 			e.insertVersions(path, asList(edit.Value(t.tree, fieldpath.Parse(path))), added[name])
 			continue
 		}
-		e.insert("spec.machineImages", len(t.Spec.MachineImages), newImage(name, added[name]))
+		image := newImage(name, added[name])
+		if t.Parent != nil && !slices.ContainsFunc(t.Parent.MachineImages, named) {
+			image["updateStrategy"] = string(v1beta1.UpdateStrategyMajor) // which Gardener fills in for CloudProfiles alone
+		}
+		e.insert("spec.machineImages", len(t.Spec.MachineImages), image)
 	}
 	e.flush(t.tree)
 }

@@ -92,9 +92,9 @@ type action struct {
 }
 
 type item struct {
-	Label, Detail, SortText string
-	Tags                    []int
-	TextEdit                edit
+	Label, Detail, SortText, FilterText string
+	Tags                                []int
+	TextEdit                            edit
 }
 
 // buffer is what the command writes for people.

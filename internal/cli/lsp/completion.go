@@ -29,6 +29,8 @@ import (
 type choice struct {
 	name, detail string
 	deprecated   bool
+	// written is what is written for it, if that is not the name as a text.
+	written string
 }
 
 func (s *server) completion(ctx context.Context, p protocol.PlaceParams) (any, error) {
@@ -42,16 +44,18 @@ func (s *server) completion(ctx context.Context, p protocol.PlaceParams) (any, e
 		items = a.rules()
 	case text.Key:
 		for i, c := range a.keys() {
-			c.name += a.colon()
-			items = append(items, a.item(i, c, protocol.KindProperty, c.name, a.Start, a.End))
+			items = append(items, a.item(i, c, protocol.KindProperty, a.blank()+a.scalar(c.name)+a.colon(), a.Start, a.until()))
 		}
 	case text.Value:
+		if a.taken() {
+			break
+		}
 		for i, c := range a.values() {
-			written := scalar(c.name)
+			written := cmp.Or(c.written, a.scalar(c.name))
 			if a.wantsList() {
 				written = "[" + written + "]"
 			}
-			items = append(items, a.item(i, c, protocol.KindEnum, a.blank()+written, a.Start, a.End))
+			items = append(items, a.item(i, c, protocol.KindEnum, a.blank()+written, a.Start, a.until()))
 		}
 	}
 	return map[string]any{"isIncomplete": false, "items": items}, nil
@@ -60,8 +64,11 @@ func (s *server) completion(ctx context.Context, p protocol.PlaceParams) (any, e
 // item returns the completion of what is between two offsets.
 func (a *asked) item(i int, c choice, kind int, written string, start, end int) protocol.CompletionItem {
 	item := protocol.CompletionItem{
-		Label: strings.TrimSuffix(c.name, ": "), Kind: kind, Detail: c.detail, SortText: fmt.Sprintf("%05d", i),
+		Label: c.name, Kind: kind, Detail: c.detail, SortText: fmt.Sprintf("%05d", i),
 		TextEdit: protocol.TextEdit{Range: a.known.Span(a.Outline, start, end), NewText: written},
+	}
+	if start < end && strings.IndexByte(`"'`, a.String()[start]) >= 0 { // typed before the name
+		item.FilterText = a.String()[start:start+1] + c.name
 	}
 	if c.deprecated {
 		item.Tags = []int{protocol.TagDeprecated}
@@ -77,7 +84,34 @@ func (a *asked) colon() string {
 	return ": "
 }
 
-// blank is the blank that a value needs which follows a colon or a dash at once.
+// taken reports whether what is written at the place would stand beside the value that is there.
+func (a *asked) taken() bool {
+	n := a.Node
+	switch {
+	case n == nil:
+		return false
+	case n.ValueStart < n.ValueEnd:
+		return a.offset < n.ValueStart || a.offset > n.ValueEnd
+	case n.Item: // whose members may begin in this line
+		_, end := a.Line(a.offset)
+		return len(n.Nodes) > 0 && n.Nodes[0].Start < end
+	}
+	return len(n.Nodes) > 0
+}
+
+// until returns where the word at the place ends. In quotes that nobody has closed yet, what encloses the word is no part of it.
+func (a *asked) until() int {
+	written := a.String()[a.Start:a.End]
+	if written == "" || written[0] != '"' && written[0] != '\'' || len(written) > 1 && written[0] == written[len(written)-1] {
+		return a.End
+	}
+	if i := strings.IndexAny(a.String()[a.offset:a.End], " ,]}"); i >= 0 {
+		return a.offset + i
+	}
+	return a.End
+}
+
+// blank is the blank that is needed behind a colon or a dash.
 func (a *asked) blank() string {
 	if a.Start > 0 && strings.IndexByte(":-", a.String()[a.Start-1]) >= 0 {
 		return " "
@@ -94,9 +128,9 @@ func (a *asked) wantsList() bool {
 var notText = regexp.MustCompile(`^(?:[-+]?[0-9][0-9_]*(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|0[xo][0-9a-fA-F]+|[0-9]{4}-[0-9]{2}-[0-9]{2}.*|` +
 	`(?i:true|false|yes|no|on|off|null|y|n)|~|[^A-Za-z0-9_./].*|.*(?:: | #|[,\[\]{}]).*|.*:|)$`)
 
-// scalar returns a text as YAML has it.
-func scalar(s string) string {
-	if notText.MatchString(s) {
+// scalar returns a text as YAML has it or, in JSON, as that has it.
+func (a *asked) scalar(s string) string {
+	if a.Document(a.offset).Bracket != 0 || notText.MatchString(s) {
 		return strconv.Quote(s)
 	}
 	return s
@@ -204,7 +238,7 @@ func profiles(a *asked) []choice {
 		var own []choice
 		for _, s := range a.known.Given.Namespaced.All {
 			if s.Manifest.Namespace == namespace {
-				own = append(own, choice{name: s.Manifest.Name, detail: s.Manifest.File})
+				own = append(own, choice{name: s.Manifest.Name, detail: a.known.Short(s.Manifest.File)})
 			}
 		}
 		return own
@@ -324,17 +358,19 @@ var bySlot = map[string]func(*asked) []choice{
 	"spec.providerConfig.machineImages[].name":               imagesOf,
 	"spec.providerConfig.machineImages[].versions[].version": imageVersions,
 
-	"spec.cloudProfile.name":                          profiles,
-	"spec.cloudProfileName":                           profiles,
-	"spec.cloudProfile.kind":                          kinds("CloudProfile", "NamespacedCloudProfile"),
-	"spec.region":                                     regionsOf,
-	"spec.kubernetes.version":                         kubernetesVersions,
-	"spec.provider.workers[].kubernetes.version":      kubernetesVersions,
-	"spec.provider.workers[].zones[]":                 zonesOf,
-	"spec.provider.workers[].machine.type":            typesOf,
-	"spec.provider.workers[].machine.image.name":      imagesOf,
-	"spec.provider.workers[].machine.image.version":   imageVersions,
-	"spec.maintenance.autoUpdate.machineImageVersion": kinds("true", "false"),
+	"spec.cloudProfile.name":                        profiles,
+	"spec.cloudProfileName":                         profiles,
+	"spec.cloudProfile.kind":                        kinds("CloudProfile", "NamespacedCloudProfile"),
+	"spec.region":                                   regionsOf,
+	"spec.kubernetes.version":                       kubernetesVersions,
+	"spec.provider.workers[].kubernetes.version":    kubernetesVersions,
+	"spec.provider.workers[].zones[]":               zonesOf,
+	"spec.provider.workers[].machine.type":          typesOf,
+	"spec.provider.workers[].machine.image.name":    imagesOf,
+	"spec.provider.workers[].machine.image.version": imageVersions,
+	"spec.maintenance.autoUpdate.machineImageVersion": func(*asked) []choice {
+		return []choice{{name: "true", written: "true"}, {name: "false", written: "false"}}
+	},
 }
 
 func named(definitions []v1beta1.CapabilityDefinition) []choice {
@@ -348,7 +384,7 @@ var regionSlot = regexp.MustCompile(`^spec\.providerConfig\..*(\bregion|\bregion
 
 // values returns what can be written at the place.
 func (a *asked) values() []choice {
-	if of := bySlot[a.slot]; of != nil {
+	if of := bySlot[a.slot]; of != nil && ours(a.object) {
 		return of(a)
 	}
 	if name := a.capability(); name != "" {
@@ -362,10 +398,19 @@ func (a *asked) values() []choice {
 			}
 		}
 	}
-	if regionSlot.MatchString(a.slot) {
-		return regionsOf(a)
+	if !regionSlot.MatchString(a.slot) {
+		return nil
 	}
-	return nil
+	choices := regionsOf(a)
+	if strings.HasSuffix(a.slot, "regions[]") { // entries have names
+		if a.Parent.Bracket != 0 {
+			return nil
+		}
+		for i := range choices {
+			choices[i].written = "name: " + a.scalar(choices[i].name)
+		}
+	}
+	return choices
 }
 
 // ignoring matches a comment up to the rules that it names.

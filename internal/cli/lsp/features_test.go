@@ -5,11 +5,15 @@
 package lsp_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/internal/cli/clouds"
 	"github.com/capkit/capkit/pkg/cli"
@@ -177,7 +181,31 @@ func TestCompletion(t *testing.T) {
 		},
 		"a region of the parent":      {namespaced, "          - name: asia", "          - name: ‸", []string{"europe", "asia"}, ""},
 		"Gardener's own capabilities": {profile, "  - name: hypervisor\n", "  - name: ‸\n", []string{"architecture", "gardener-*"}, ""},
-		"nothing at a memory":         {profile, "    memory: 16Gi", "    memory: ‸", []string{}, ""},
+		"a capability behind a dash": {
+			profile,
+			"      - architecture: [amd64] # no",
+			"      -‸ # no",
+			[]string{"architecture", "hypervisor"},
+			"      - architecture:  # no hypervisor: it boots on either",
+		},
+		"the entry of a region": {
+			profile, "          - name: asia\n            id: 5678-amd64-old", "          - ‸\n            id: 5678-amd64-old",
+			[]string{"europe", "asia"}, "          - name: europe",
+		},
+		"a region in brackets":     {profile, "          regions:\n          - name: europe", "          regions: [‸]\n", []string{}, ""},
+		"in quotes":                {shoot, "zones: [europe-1b]", `zones: ["‸"]`, []string{"europe-1a", "europe-1b"}, "      zones: [europe-1a]"},
+		"in quotes without an end": {shoot, "zones: [europe-1b]", `zones: ["eu‸]`, []string{"europe-1a", "europe-1b"}, "      zones: [europe-1a]"},
+		"nothing behind a value":   {shoot, "region: europe", "region: europe ‸", []string{}, ""},
+		"nothing before a value":   {shoot, "region: europe", "region:‸ europe", []string{}, ""},
+		"nothing behind a list":    {profile, "\n      architecture: [arm64]", "\n      architecture: [arm64] ‸", []string{}, ""},
+		"nothing before a block":   {profile, "\n      architecture: [arm64]", "\n      architecture: ‸\n      - arm64", []string{}, ""},
+		"a boolean": {
+			shoot, "  region: europe", "  maintenance: {autoUpdate: {machineImageVersion: ‸}}",
+			[]string{"true", "false"}, "  maintenance: {autoUpdate: {machineImageVersion: true}}",
+		},
+		"no kind of another group": {shoot, "apiVersion: core.gardener.cloud/v1beta1\nkind: Shoot", "apiVersion: apps/v1\nkind: ‸", []string{}, ""},
+		"no kind within an object": {shoot, "  region: europe", "  resources: [{kind: ‸}]", []string{}, ""},
+		"nothing at a memory":      {profile, "    memory: 16Gi", "    memory: ‸", []string{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := map[string]string{"cloudprofile.yaml": example(t, profile)}
@@ -210,6 +238,48 @@ func TestCompletion(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// In JSON all names are quoted, and what is typed of one begins with a quote.
+func TestCompletionInJSON(t *testing.T) {
+	inJSON := func(name string) string {
+		compact, err := yaml.YAMLToJSON([]byte(example(t, name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		if err := json.Indent(&text, compact, "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		return text.String()
+	}
+	const types = `"capabilities": {
+          "architecture": [
+            "amd64"
+          ],
+          `
+	for typed, written := range map[string]string{
+		types + `‸`:                  types + `"hypervisor": `,
+		types + `"hy‸"`:              types + `"hypervisor": `,
+		types + `"hypervisor": ‸`:    types + `"hypervisor": ["virtualized"]`,
+		types + `"hypervisor": [‸]`:  types + `"hypervisor": ["virtualized"]`,
+		types + `"hypervisor": ["‸]`: types + `"hypervisor": ["virtualized"]`,
+	} {
+		const old = types + "\"hypervisor\": [\n            \"virtualized\"\n          ]"
+		text := inJSON("cloudprofile.yaml")
+		if !strings.Contains(text, old) {
+			t.Fatal("nothing to replace in\n" + text)
+		}
+		at, text := where(t, strings.Replace(text, old, typed, 1))
+		e := begin(t, nil)
+		e.open("p.json", text)
+		items := e.complete("p.json", at)
+		if len(items) == 0 || !strings.Contains(applied(t, text, []edit{items[0].TextEdit}), written+"\n") {
+			t.Errorf("%s: %+v", typed, items)
+		} else if strings.Contains(typed, `"hy‸`) && items[0].FilterText != `"hypervisor` {
+			t.Errorf("%s: an editor hides %+v", typed, items[0])
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ func (s *server) at(ctx context.Context, p protocol.PlaceParams) (*asked, error)
 	o := doc.Outline()
 	a := &asked{server: s, Outline: o, doc: doc, offset: o.Offset(p.Position, s.counting()), known: known}
 	a.Spot = o.At(a.offset)
-	for a.object = a.Parent; a.object.Parent != nil && (!a.object.Item || a.object.Child("kind") == nil); {
+	for a.object = a.Parent; a.object.Parent != nil && a.object.Pattern() != "items[]"; {
 		a.object = a.object.Parent
 	}
 	switch {
@@ -60,7 +60,7 @@ func (s *server) at(ctx context.Context, p protocol.PlaceParams) (*asked, error)
 		a.slot = a.Parent.Pattern() + "[]"
 	}
 	a.slot = strings.TrimPrefix(strings.TrimPrefix(a.slot, a.object.Pattern()), ".")
-	if a.Role == text.Value && a.Node != nil && a.Node.Item && capabilitiesSlot.MatchString(a.slot) { // a flavor that begins with a key
+	if a.Role == text.Value && a.Node != nil && a.Node.Item && capabilitiesSlot.MatchString(a.slot) && !a.taken() { // a flavor that begins with a key
 		a.Role, a.Parent, a.Node = text.Key, a.Node, nil
 	}
 	return a, nil
@@ -246,9 +246,15 @@ func joined(own, parent *v1beta1.CloudProfileSpec) *v1beta1.CloudProfileSpec {
 	return &spec
 }
 
+// ours reports whether an object is of Gardener's core, or may become one.
+func ours(object *text.Node) bool {
+	version := object.Text("apiVersion")
+	return version == "" || strings.HasPrefix(version, v1beta1.GroupName+"/")
+}
+
 // kindOf returns the kind of object that a document of an outline is.
 func kindOf(document *text.Node) string {
-	if document.Text("apiVersion") != "" && !strings.HasPrefix(document.Text("apiVersion"), v1beta1.GroupName+"/") {
+	if !ours(document) {
 		return ""
 	}
 	return document.Text("kind")

@@ -162,12 +162,14 @@ type Hover struct {
 
 // CompletionItem is what can be written at a place.
 type CompletionItem struct {
-	Label    string   `json:"label"`
-	Kind     int      `json:"kind"`
-	Detail   string   `json:"detail,omitempty"`
-	SortText string   `json:"sortText"`
-	Tags     []int    `json:"tags,omitempty"`
-	TextEdit TextEdit `json:"textEdit"`
+	Label    string `json:"label"`
+	Kind     int    `json:"kind"`
+	Detail   string `json:"detail,omitempty"`
+	SortText string `json:"sortText"`
+	// FilterText is what an editor compares with what is typed; empty for the label.
+	FilterText string   `json:"filterText,omitempty"`
+	Tags       []int    `json:"tags,omitempty"`
+	TextEdit   TextEdit `json:"textEdit"`
 }
 
 // Kinds of completions, tags and severities.

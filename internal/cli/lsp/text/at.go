@@ -38,7 +38,7 @@ func (o *Outline) At(offset int) Spot {
 	offset = max(0, min(offset, len(o.string)))
 	start, end := o.Line(offset)
 	if hash, found := o.hashes[start]; found && offset > hash {
-		return Spot{Role: Comment, Parent: o.document(offset), Start: hash, End: end}
+		return Spot{Role: Comment, Parent: o.Document(offset), Start: hash, End: end}
 	}
 	i := sort.Search(len(o.all), func(i int) bool { return o.all[i].Start > offset }) - 1
 	if i >= 0 {
@@ -46,7 +46,7 @@ func (o *Outline) At(offset int) Spot {
 			return inBrackets(bracket, offset)
 		}
 	}
-	if document := o.document(offset); document.Bracket != 0 && offset > document.ValueStart && offset < document.ValueEnd {
+	if document := o.Document(offset); document.Bracket != 0 && offset > document.ValueStart && offset < document.ValueEnd {
 		return inBrackets(document, offset)
 	}
 	for i >= 0 && o.all[i].Parent.Bracket != 0 { // behind the brackets
@@ -56,7 +56,7 @@ func (o *Outline) At(offset int) Spot {
 		return inLine(o.all[i], offset)
 	}
 	column := offset - start
-	parent := o.document(offset)
+	parent := o.Document(offset)
 	if i >= 0 && o.all[i].Start >= parent.Start {
 		parent = o.all[i]
 		for parent.Parent != nil && parent.column >= column {
@@ -66,8 +66,8 @@ func (o *Outline) At(offset int) Spot {
 	return Spot{Role: Key, Parent: parent, Start: offset, End: offset}
 }
 
-// document returns the document that an offset is in.
-func (o *Outline) document(offset int) *Node {
+// Document returns the document that an offset is in.
+func (o *Outline) Document(offset int) *Node {
 	i := sort.Search(len(o.Documents), func(i int) bool { return o.Documents[i].Start > offset })
 	return o.Documents[max(i-1, 0)]
 }
@@ -116,7 +116,7 @@ func inLine(n *Node, offset int) Spot {
 		return Spot{Role: Key, Node: n, Parent: n.Parent, Start: n.Start, End: n.KeyEnd}
 	case n.Key == "" && !n.Item: // a word that may become a key
 		return Spot{Role: Key, Node: n, Parent: n.Parent, Start: n.ValueStart, End: max(n.ValueEnd, n.ValueStart)}
-	case n.Item && n.Value == "" && n.Bracket == 0:
+	case n.Item && n.ValueStart == n.ValueEnd:
 		if offset <= n.KeyEnd && n.KeyEnd > n.Start {
 			return Spot{Role: Value, Node: n, Parent: n.Parent, Start: n.KeyEnd, End: n.KeyEnd}
 		}

@@ -156,6 +156,33 @@ func TestWhatIsNoMessage(t *testing.T) {
 	}
 }
 
+// A request that is cancelled is answered as the protocol says, whether it has begun or not.
+func TestCancelled(t *testing.T) {
+	in, out, _, _ := start(t)
+	w, r := channel.LSP(strings.NewReader(""), in), bufio.NewReader(out)
+	if err := w.Send([]byte(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"capabilities":{}}}`)); err != nil {
+		t.Fatal(err)
+	}
+	_ = next(t, r)
+	const requests = 20
+	go func() {
+		_ = w.Send([]byte(`{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"untitled:1","version":1,"text":"a"}}}`))
+		for id := range requests {
+			_ = w.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"textDocument/codeAction","params":{"textDocument":{"uri":"untitled:1"}}}`, id))
+			_ = w.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":%d}}`, id))
+		}
+	}()
+	for answered := 0; answered < requests; {
+		said := next(t, r)
+		if strings.Contains(said, "publishDiagnostics") {
+			continue
+		}
+		if answered++; !strings.Contains(said, `"code":-32800`) && !strings.Contains(said, `"result":`) {
+			t.Error(said)
+		}
+	}
+}
+
 // Standard output has messages alone.
 func TestOutputIsMessagesAlone(t *testing.T) {
 	in, out, status, _ := start(t)

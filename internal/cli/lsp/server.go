@@ -225,11 +225,7 @@ func (s *server) Assign(_ context.Context, method string) jrpc2.Handler {
 		case state == down:
 			return nil, jrpc2.Errorf(jrpc2.InvalidRequest, "%s after shutdown", method)
 		}
-		answer, err = do(s, ctx, r)
-		if errors.Is(err, context.Canceled) {
-			err = jrpc2.Errorf(protocol.CodeRequestCancelled, "cancelled")
-		}
-		return answer, err
+		return do(s, ctx, r)
 	}
 }
 

@@ -6,8 +6,10 @@ package protocol
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/textproto"
 	"slices"
@@ -30,6 +32,17 @@ type wire struct {
 // NewWire returns the channel between two streams.
 func NewWire(in io.Reader, out io.Writer) channel.Channel {
 	return wire{channel.Header("")(in, writer{out}), textproto.NewReader(bufio.NewReader(in))}
+}
+
+// The code of a cancelled request, of package jrpc2 for one that has not begun and of the protocol, as no text in JSON can have them.
+var (
+	cancelled        = fmt.Appendf(nil, `"code":%d`, jrpc2.Cancelled)
+	requestCancelled = fmt.Appendf(nil, `"code":%d`, CodeRequestCancelled)
+)
+
+// Send writes a message.
+func (w wire) Send(message []byte) error {
+	return w.Channel.Send(bytes.ReplaceAll(message, cancelled, requestCancelled))
 }
 
 // Recv returns the next message. The error ends the connection: [io.EOF] says that the other side has.

@@ -90,6 +90,39 @@ func TestSettingsCount(t *testing.T) {
 	})
 }
 
+// What was found in a file that is not open stays when other settings count for it, unless these say otherwise.
+func TestSettingsComeAndGo(t *testing.T) {
+	text := example(t, broken)
+	e := begin(t, map[string]string{"a.yaml": example(t, "cloudprofile.yaml"), "b.yaml": text})
+	e.open("a.yaml", example(t, "cloudprofile.yaml"))
+	e.codes("b.yaml", "region-unknown")
+	again := func(settings string, want ...string) {
+		t.Helper()
+		e.write(".capkit.yaml", settings)
+		e.tell("workspace/didChangeWatchedFiles", map[string]any{"changes": []any{}})
+		_ = e.actions("a.yaml", 0) // which waits for the check
+		e.codes("b.yaml", want...)
+	}
+	again("webhook: true\n", "region-unknown")
+	again("disable:\n- rule: region-unknown\n  reason: it opens in May\n")
+}
+
+// The inputs that settings name are read wherever they are, as they are in the editor. What is found in them is told by the landscape that
+// they are in.
+func TestInputsElsewhere(t *testing.T) {
+	profile, shoot := example(t, "cloudprofile.yaml"), example(t, "shoot.yaml")
+	e := begin(t, map[string]string{
+		"common/.capkit.yaml": "", "common/profile.yaml": profile, "live/.capkit.yaml": "inputs: [../common, .]\n", "live/shoot.yaml": shoot,
+	})
+	e.open("live/shoot.yaml", shoot)
+	e.codes("live/shoot.yaml")
+	e.open("common/profile.yaml", strings.ReplaceAll(profile, "bare_8_16", "bare_9_18"))
+	e.codes("live/shoot.yaml", "unknown-machine-type")
+	e.codes("common/profile.yaml")
+	e.closeFile("common/profile.yaml")
+	e.codes("live/shoot.yaml")
+}
+
 // What is half written, or no YAML at all, is reported and stops nothing.
 func TestWhatCannotBeRead(t *testing.T) {
 	text := example(t, broken)

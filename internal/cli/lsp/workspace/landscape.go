@@ -74,11 +74,13 @@ type file struct {
 	time   time.Time
 	// text is what is in it; nil if it cannot be read.
 	text func() *text.Outline
+	// elsewhere is set if it is of another landscape, which tells what is found in it.
+	elsewhere bool
 }
 
-// check checks what has changed, and publishes what it finds. docs are those that are open, by name; elsewhere reports whether a file is
-// of another landscape. It returns nil if the context ends before that.
-func (l *landscape) check(ctx context.Context, docs map[string]*Document, looks int, elsewhere func(string) bool) *Result {
+// check checks what has changed, and publishes what it finds. docs are its own that are open, by name, and open are all; elsewhere reports
+// whether a file is of another landscape. It returns nil if the context ends before that.
+func (l *landscape) check(ctx context.Context, docs, open map[string]*Document, looks int, elsewhere func(string) bool) *Result {
 	if l.options == nil || l.looks != looks {
 		if said := l.said(); l.options == nil || said != l.configured {
 			if err := l.configure(); err != nil {
@@ -93,14 +95,14 @@ func (l *landscape) check(ctx context.Context, docs map[string]*Document, looks 
 		if ctx.Err() != nil {
 			return nil
 		}
-		l.read(name, docs[name])
+		l.read(name, open[name])
 	}
 	r := l.run(ctx)
 	if r == nil {
 		return nil
 	}
 	l.last = r
-	l.publish(ctx, r, docs)
+	l.publish(ctx, r, docs, open)
 	return r
 }
 
@@ -172,8 +174,8 @@ func settingsFaults(err error) (faults []settingsFault) {
 	return faults
 }
 
-// find looks for the files: those that lint would read and, of those that are open, the ones that are not on disk yet or that the settings
-// do not name.
+// find looks for the files: those that lint would read, without those of other landscapes that the settings do not name, and, of those that
+// are open, the ones that are not on disk yet or that the settings do not name.
 func (l *landscape) find(docs map[string]*Document, elsewhere func(string) bool) {
 	args := []string{l.key}
 	if len(l.inputs()) > 0 {
@@ -184,14 +186,16 @@ func (l *landscape) find(docs map[string]*Document, elsewhere func(string) bool)
 	}
 	files, order := map[string]*file{}, []string(nil)
 	add := func(name string, of *manifest.Found) {
-		if files[name] == nil && !elsewhere(name) {
-			files[name] = &file{of: of}
-			if old := l.files[name]; old != nil {
-				files[name] = old
-				old.of = of
-			}
-			order = append(order, name)
+		isElsewhere := elsewhere(name)
+		if files[name] != nil || isElsewhere && len(l.inputs()) == 0 {
+			return
 		}
+		f := l.files[name]
+		if f == nil {
+			f = &file{}
+		}
+		f.of, f.elsewhere, files[name] = of, isElsewhere, f
+		order = append(order, name)
 	}
 	for _, arg := range args {
 		found, err := manifest.Find(arg, decoding.APIGroups)
@@ -237,7 +241,7 @@ func (l *landscape) read(name string, doc *Document) {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
-		*f = file{of: f.of}
+		*f = file{of: f.of, elsewhere: f.elsewhere}
 		return
 	case f.doc == nil && f.size == info.Size() && f.time.Equal(info.ModTime()):
 		return

@@ -21,15 +21,17 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// publish tells the editor what was found: of each file that is open, and of others if that is not what it was told before.
-func (l *landscape) publish(ctx context.Context, r *Result, docs map[string]*Document) {
+// publish tells the editor what was found: of each of its files that is open, and of others if that is not what it was told before. docs and
+// open are those of check.
+func (l *landscape) publish(ctx context.Context, r *Result, docs, open map[string]*Document) {
 	byFile := map[string][]protocol.Diagnostic{}
 	for name := range docs {
 		byFile[name] = []protocol.Diagnostic{}
 	}
 	for i := range r.All {
-		if f := &r.All[i]; len(f.Suppressions) == 0 {
-			byFile[f.File] = append(byFile[f.File], r.diagnostic(f, docs))
+		f := &r.All[i]
+		if of := r.files[f.File]; len(f.Suppressions) == 0 && (of == nil || !of.elsewhere) {
+			byFile[f.File] = append(byFile[f.File], r.diagnostic(f, open))
 		}
 	}
 	if l.settings != "" {
@@ -66,16 +68,10 @@ func (l *landscape) say(ctx context.Context, p protocol.PublishParams) {
 	_ = l.Notify(ctx, "textDocument/publishDiagnostics", p)
 }
 
-// retract takes back what was published, but for what other landscapes have published instead.
-func (l *landscape) retract(ctx context.Context, byPlace map[place]map[string]*Document) {
-	open := map[string]bool{}
-	for _, docs := range byPlace {
-		for _, doc := range docs {
-			open[doc.URI] = true
-		}
-	}
+// retract takes back what was published, but for what others tell of the same files.
+func (l *landscape) retract(ctx context.Context, told map[string]bool) {
 	for _, uri := range slices.Sorted(maps.Keys(l.published)) {
-		if !open[uri] {
+		if !told[uri] {
 			l.say(ctx, protocol.PublishParams{URI: uri, Diagnostics: []protocol.Diagnostic{}})
 		}
 	}

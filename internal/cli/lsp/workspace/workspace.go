@@ -313,13 +313,13 @@ func (w *Workspace) check(ctx context.Context) {
 	w.mutex.Lock()
 	w.stale = cancel
 	changes, looks := w.changes, w.looks
-	byPlace := map[place]map[string]*Document{}
+	byPlace, open := map[place]map[string]*Document{}, map[string]*Document{}
 	for _, doc := range w.docs {
 		p := w.placeOf(doc.Name)
 		if byPlace[p] == nil {
 			byPlace[p] = map[string]*Document{}
 		}
-		byPlace[p][doc.Name] = doc
+		byPlace[p][doc.Name], open[doc.Name] = doc, doc
 	}
 	places := w.places
 	w.mutex.Unlock()
@@ -329,10 +329,14 @@ func (w *Workspace) check(ctx context.Context) {
 	for _, p := range slices.SortedFunc(maps.Keys(byPlace), func(a, b place) int { return strings.Compare(a.key, b.key) }) {
 		l := places[p.key]
 		if l == nil || l.place != p {
-			l = &landscape{Editor: w.Editor, place: p, published: map[string]string{}}
+			fresh := &landscape{Editor: w.Editor, place: p, published: map[string]string{}}
+			if l != nil { // of the same folder, by other settings
+				fresh.published, l.published = l.published, nil
+			}
+			l = fresh
 		}
 		now[p.key] = l
-		r := l.check(ctx, byPlace[p], looks, func(name string) bool { return w.elsewhere(name, p) })
+		r := l.check(ctx, byPlace[p], open, looks, func(name string) bool { return w.elsewhere(name, p) })
 		if r == nil {
 			break
 		}
@@ -346,9 +350,15 @@ func (w *Workspace) check(ctx context.Context) {
 		maps.Copy(w.results, results)
 		return
 	}
+	told := map[string]bool{}
+	for _, l := range now {
+		for uri := range l.published {
+			told[uri] = true
+		}
+	}
 	for key, l := range places {
 		if now[key] != l {
-			l.retract(ctx, byPlace)
+			l.retract(ctx, told)
 		}
 	}
 	w.places, w.results, w.done = now, results, changes

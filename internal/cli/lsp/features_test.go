@@ -7,6 +7,7 @@ package lsp_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -355,6 +356,24 @@ func TestHover(t *testing.T) {
 		}
 		if tc.want == nil && tc.word == "europe-1a" && said != "" {
 			t.Errorf("%s: %s", tc.word, said)
+		}
+	}
+}
+
+// However many machine types a profile has, all are asked about.
+func TestHoverKnowsAllMachineTypes(t *testing.T) {
+	const others = "  - {name: arm-%d, cpu: \"4\", gpu: \"0\", memory: 8Gi, capabilities: {architecture: [arm64], hypervisor: [virtualized]}}\n"
+	types := "  machineTypes:\n"
+	for i := range 600 {
+		types += fmt.Sprintf(others, i)
+	}
+	profile := strings.Replace(example(t, "cloudprofile.yaml"), "  machineTypes:\n", types, 1)
+	e := begin(t, nil)
+	e.open("p.yaml", profile)
+	said := e.hover("p.yaml", of(t, profile, "1592.9.0", 0))
+	for _, part := range []string{"Boots on:\n- `medium_4_8`\n- `bare_8_16`\n", "- `arm-11`: no image fits", "\n- and 589 more"} {
+		if !strings.Contains(said, part) {
+			t.Errorf("%q is not in\n%s", part, said)
 		}
 	}
 }

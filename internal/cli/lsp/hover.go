@@ -223,7 +223,7 @@ func (a *asked) matrix() *resolve.Matrix[any] {
 type outcome struct {
 	what   string
 	where  []string // regions; empty for none
-	whyNot string
+	whyNot func() string
 }
 
 // tell lists outcomes, which on introduces: "" or " on". Those that boot everywhere are told without their regions.
@@ -231,8 +231,10 @@ func tell(title, on string, all []outcome, regions int) string {
 	var boots, not []string
 	for _, o := range all {
 		switch {
+		case len(o.where) == 0 && len(not) < mostListed:
+			not = append(not, "- "+report.Code(o.what)+": "+plain(o.whyNot()))
 		case len(o.where) == 0:
-			not = append(not, "- "+report.Code(o.what)+": "+plain(o.whyNot))
+			not = append(not, "") // only counted
 		case len(o.where) < regions:
 			boots = append(boots, "- "+report.Code(o.what)+" in "+plain(words.Few(o.where)))
 		default:
@@ -257,16 +259,12 @@ const anyFlavor = -1
 
 // outcomeOf says where a combination boots, with any of its flavors or with one of them.
 func outcomeOf(m *resolve.Matrix[any], of resolve.Combination, what string, flavor int) outcome {
-	o := outcome{what: what}
+	o := outcome{what: what, whyNot: func() string { return m.Explain(of, 0).Message }}
 	for _, region := range m.Regions() {
 		of.Region = region
 		if chosen := m.Choose(of, 0); chosen >= 0 && (flavor == anyFlavor || chosen == flavor) {
 			o.where = append(o.where, region)
 		}
-	}
-	if len(o.where) == 0 && of.Region != "" && flavor == anyFlavor {
-		r := m.Explain(of, 0)
-		o.whyNot = r.Message
 	}
 	return o
 }
@@ -289,9 +287,6 @@ func (a *asked) versionText(image, version string) string {
 	})
 }
 
-// mostAsked is how many combinations a hover asks about.
-const mostAsked = 500
-
 // outcomes tells the outcomes of combinations, which list names; nothing if the profile cannot be read.
 func (a *asked) outcomes(title, on string, list func(m *resolve.Matrix[any], add func(of resolve.Combination, what string, flavor int))) string {
 	a.known.Mutex.Lock()
@@ -301,11 +296,7 @@ func (a *asked) outcomes(title, on string, list func(m *resolve.Matrix[any], add
 		return ""
 	}
 	var all []outcome
-	tried := 0
 	list(m, func(of resolve.Combination, what string, flavor int) {
-		if tried++; tried > mostAsked {
-			return
-		}
 		if o := outcomeOf(m, of, what, flavor); flavor == anyFlavor || len(o.where) > 0 {
 			all = append(all, o)
 		}

@@ -138,7 +138,7 @@ func (a *asked) scalar(s string) string {
 
 // keys returns the keys that the mapping at the place does not have yet.
 func (a *asked) keys() (choices []choice) {
-	if !capabilitiesSlot.MatchString(a.slot) {
+	if !capabilitiesSlot.MatchString(a.slot) || a.astray() {
 		return nil
 	}
 	for _, c := range a.capabilities() {
@@ -148,6 +148,17 @@ func (a *asked) keys() (choices []choice) {
 		}
 	}
 	return choices
+}
+
+// astray reports whether a key at the place would begin in another column than the keys beside it.
+func (a *asked) astray() bool {
+	start, _ := a.Line(a.Start)
+	if len(a.Parent.Nodes) == 0 || a.Parent.Bracket != 0 || strings.TrimSpace(a.String()[start:a.Start]) != "" {
+		return false
+	}
+	_, here := a.Place(a.Start)
+	_, beside := a.Place(a.Parent.Nodes[0].Start)
+	return here != beside
 }
 
 // capabilities are those of the profile and, in the provider config, those of Gardener.

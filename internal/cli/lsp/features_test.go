@@ -189,6 +189,7 @@ func TestCompletion(t *testing.T) {
 			[]string{"architecture", "hypervisor"},
 			"      - architecture:  # no hypervisor: it boots on either",
 		},
+		"nothing in another column": {profile, "\n      hypervisor: [virtualized]\n", "\n     ‸\n", []string{}, ""},
 		"the entry of a region": {
 			profile, "          - name: asia\n            id: 5678-amd64-old", "          - ‸\n            id: 5678-amd64-old",
 			[]string{"europe", "asia"}, "          - name: europe",

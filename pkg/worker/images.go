@@ -207,7 +207,7 @@ func (s *Images[R]) flavorsOf(pool provider.Pool, class *Class[R], verdicts []im
 		if !record.isOf(pool.Image, pool.Version) || !reflect.DeepEqual(record.Reference, class.Reference) {
 			continue
 		}
-		recorded := record.flavor()
+		recorded := record.flavor(s.profile.Vocabulary())
 		id := provider.ImageVersion{Image: pool.Image, Version: pool.Version}
 		same := s.profile.Alike(id, &recorded)
 		found = matching(func(v *imageselector.Verdict[R]) bool { return same(v.Flavor) })

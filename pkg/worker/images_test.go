@@ -116,6 +116,16 @@ func named(name string, ref openstack.Image) []class {
 
 const delisted = `version: "1"`
 
+// ofARM makes all of the first profile for arm64, with one flavor, which says nothing of itself.
+var ofARM = []string{
+	"[amd64, arm64]", "[arm64]", "- {name: amd, capabilities: {architecture: [amd64]}}\n", "",
+	"    - {architecture: [arm64]}\n    - {architecture: [amd64], hypervisor: [virtualized]}\n    - {architecture: [amd64], hypervisor: [baremetal]}\n",
+	"    - {}\n",
+	"{capabilities: {architecture: [arm64]}, regions", "{regions",
+	"      - {capabilities: {architecture: [amd64], hypervisor: [virtualized]}, regions: [{name: europe, id: virt-1}]}\n", "",
+	"      - {capabilities: {architecture: [amd64], hypervisor: [baremetal]}, regions: [{name: europe, id: bare-1}]}\n", "",
+}
+
 // TestOf goes through what may happen to a pool between two reconciliations.
 func TestOf(t *testing.T) {
 	of := func(arch, id string) record {
@@ -222,6 +232,16 @@ func TestOf(t *testing.T) {
 		"delisted, and the profile has capabilities now": {
 			profileOf(t, capabilities, delisted, `version: "2"`), []record{of("arm64", "arm-0"), of("amd64", "amd-0")}, "amd", nil,
 			id("amd-0"), of("amd64", "amd-0"), "",
+		},
+
+		// A record that says nothing is of an image for all machines, if none is for amd64.
+		"of the only architecture, and another ID": {
+			profileOf(t, capabilities, append(ofARM, "id: arm-1", "id: arm-2")...), []record{of("", "arm-1")}, "arm", named("class", id("arm-1")),
+			id("arm-2"), of("", "arm-2"), "",
+		},
+		"of the only architecture, delisted": {
+			profileOf(t, capabilities, append(ofARM, delisted, `version: "2"`)...), []record{of("", "arm-1")}, "arm", nil,
+			id("arm-1"), of("", "arm-1"), "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

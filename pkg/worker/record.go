@@ -31,10 +31,11 @@ type Record[R any] struct {
 	Reference R
 }
 
-// flavor returns what the record says of its image. One that says nothing is taken for amd64, as in the old format.
-func (r *Record[R]) flavor() imageselector.Flavor[R] {
+// flavor returns what the record says of its image. One that says nothing is taken for amd64, as in the old format; but where no machine
+// is for amd64, it is of a flavor that leaves out everything.
+func (r *Record[R]) flavor(v *capability.Vocabulary) imageselector.Flavor[R] {
 	declared := r.Capabilities
-	if len(declared) == 0 {
+	if len(declared) == 0 && (r.Architecture != "" || slices.Contains(v.Registered(capability.Architecture), v1beta1constants.ArchitectureAMD64)) {
 		declared = v1beta1.Capabilities{
 			capability.Architecture: {cmp.Or(r.Architecture, v1beta1constants.ArchitectureAMD64)},
 		}

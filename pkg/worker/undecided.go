@@ -122,7 +122,7 @@ func (s *Images[R]) recordsOf(q *Question[R], chosen func(*Record[R]) bool) []Re
 func (s *Images[R]) fitting(q *Question[R], of []Record[R]) int {
 	flavors := make([]imageselector.Flavor[R], 0, len(of))
 	for i := range of {
-		flavors = append(flavors, of[i].flavor())
+		flavors = append(flavors, of[i].flavor(s.profile.Vocabulary()))
 	}
 	question := s.profile.Ask(q.Pool)
 	return s.profile.Recall(question.Request, flavors)

@@ -6,7 +6,7 @@
 // cloud. It is for the shape that most clouds have, image, version, perhaps flavors, and a reference of one or several fields, by region
 // or not. What a description cannot say needs a [provider.Provider] in Go.
 //
-// Start reading at [Read], and at [description] for what it can say. [BuiltIn] are the clouds whose descriptions are part of this
+// Start reading at [Read]; docs/authors/description.md says what it reads. [BuiltIn] are the clouds whose descriptions are part of this
 // package. description.go reads YAML, shape.go makes the types to decode of it, decode.go and encode.go are the wire format.
 //
 // Nothing here knows a cloud: a rule about the form of its IDs, say, has no place.

@@ -14,7 +14,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// Describer is a provider with inventories of its cloud. Its references to images are [Referrer]s.
+// Describer is a provider with inventories of its cloud. Each of its references to images is a [Referrer].
 type Describer interface {
 	// DescribeInventories says how inventories of the cloud are to be understood. It is the same at every call.
 	DescribeInventories() Description

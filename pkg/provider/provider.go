@@ -8,8 +8,9 @@
 //
 // Start reading at [Provider]. Each further ability of a provider is an interface of its own, which it may implement: [RuleDescriber],
 // [ShootUpdateValidator], [CredentialsValidator], [DNSCredentialsValidator], [SettingsOwner], [ListExtender], [OfferDescriber],
-// [ReferenceDescriber], [ReferenceSharer], [ReferenceDeriver], [PolicyChooser]; and the Describer of package inventory. Package
-// providerconfig decodes and has ready-made findings; [Check] finds what is wrong with a provider itself.
+// [ReferenceDescriber], [ReferenceSharer], [ReferenceDeriver], [PolicyChooser]; [providerconfig.LegacyKeeper] and
+// [providerconfig.FieldIgnorer]; and the Describer of package inventory. Package providerconfig decodes and has ready-made findings; [Check]
+// finds what is wrong with a provider itself.
 package provider
 
 import (
@@ -127,7 +128,7 @@ type ReferenceSharer interface {
 type ReferenceDeriver[R any] interface {
 	// DeriveReference returns the reference of a flavor of an image version where the provider config has none, for all regions
 	// without one of their own. supported is what the flavor supports, with all that is registered; the map may be kept. derived is
-	// false if the flavor needs a mapping, in the place that is [Policies].MappedIn. It is the same at every call, and the reference
+	// false if the flavor needs a mapping, in the place that is MappedIn of [policy.Policies]. It is the same at every call, and the reference
 	// is valid.
 	DeriveReference(version ImageVersion, supported v1beta1.Capabilities) (ref R, derived bool)
 }

@@ -67,7 +67,7 @@ func Regions[W, R any](
 }
 
 // LegacyFlavors converts the list of regions of a legacy version, which stands at the path at: it makes one flavor for each
-// architecture, in order of first appearance (semantics S6).
+// architecture, in order of first appearance (semantics S7).
 func LegacyFlavors[W, R any](written []W, at *field.Path, convert func(*W) Region[R]) []imageselector.Flavor[R] {
 	var flavors []imageselector.Flavor[R]
 	index := map[string]int{}

@@ -26,7 +26,7 @@ const (
 	RuleConfigKind       = "provider-config-kind"
 	RuleFormatMixed      = "version-format-mixed"
 	RuleReferenceMissing = "reference-missing"
-	// RuleWorkerFieldUnknown is for providers whose [provider.WorkerConfig] has a KnownUpTo.
+	// RuleWorkerFieldUnknown is for providers whose provider.WorkerConfig has a KnownUpTo.
 	RuleWorkerFieldUnknown = "unknown-worker-field"
 
 	ruleConfigMissing      = "provider-config-missing"
@@ -79,7 +79,7 @@ var rules = slices.Concat(finding.On(finding.ObjectFile,
 		"Add a reference, or remove the entry."),
 ))
 
-// The findings below are for implementations of [provider.Provider]: what only they can see, in the words that all share.
+// The findings below are for implementations of provider.Provider: what only they can see, in the words that all share.
 
 // ReferenceMissing returns the error for a reference, or a part, that is empty. what: "the image ID". Of a regional reference the
 // engine adds the region.
@@ -106,7 +106,7 @@ func VersionArchitecture(at *field.Path, architecture string) finding.Finding {
 }
 
 // LegacyArchitecture returns the architecture that the legacy format writes for a flavor with these capabilities, amd64 if
-// they name none. The error says that they are more than one architecture, in the words of [provider.Provider].Encode.
+// they name none. The error says that they are more than one architecture, in the words of Encode of provider.Provider.
 func LegacyArchitecture(capabilities v1beta1.Capabilities) (string, error) {
 	named := capabilities[capability.Architecture]
 	switch {

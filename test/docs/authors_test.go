@@ -10,6 +10,7 @@ import (
 	"go/printer"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -66,7 +67,9 @@ func typesOf(t *testing.T, folder string) map[string]ast.Expr {
 // Each ability is in the tables, with the signature of each method, and each policy.
 func TestAbilities(t *testing.T) {
 	found := 0
-	for name, declared := range typesOf(t, "pkg/provider") {
+	all := typesOf(t, "pkg/provider")
+	maps.Copy(all, typesOf(t, "pkg/providerconfig"))
+	for name, declared := range all {
 		of, is := declared.(*ast.InterfaceType)
 		if !is || name == "Provider" {
 			continue

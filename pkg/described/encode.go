@@ -44,6 +44,8 @@ func (p Provider) Encode(version imageselector.Version[Reference], format provid
 	switch {
 	case format == provider.FormatFlavors:
 		return []any{p.withFlavors(version.Version, written)}, nil
+	case slices.ContainsFunc(written, func(a artifact) bool { return len(a.regional) == 0 && a.global == nil }):
+		return nil, errors.New("the legacy format has no place for a flavor without an image")
 	case p.architecture.standard == "":
 		return p.forAll(version.Version, written)
 	}
@@ -211,8 +213,6 @@ func (p Provider) legacy(version string, written []artifact) ([]any, error) {
 			continue
 		case known[architecture]:
 			return nil, fmt.Errorf("the legacy format has one flavor for %s", architecture)
-		case len(a.regional) == 0 && a.global == nil:
-			return nil, fmt.Errorf("the legacy format has no place for %s without an image", architecture)
 		case a.global != nil && architecture != p.architecture.standard:
 			return nil, fmt.Errorf("the legacy format has no %s for %s", words.And(p.fallback.fields), architecture)
 		}

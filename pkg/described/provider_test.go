@@ -82,9 +82,10 @@ var shapes = map[string]string{
 		"reference: [spec.id, spec.project]\narchitecture: {field: spec.arch, default: amd64}\n",
 	"regional": images + "flavors: {path: capabilityFlavors, capabilities: capabilities}\nregions: {path: by.regions, name: name}\n" +
 		"reference: [id]\nfallback: [image]\narchitecture: {field: cpu.architecture, default: arm64}\n",
-	"regional-for-all": images + "regions: {path: regions, name: name}\nreference: [id]\nshared: true\n",
-	"derived":          images + "reference: [image]\nderived: {image: \"{image}/{version}\"}\nunmapped: [\"linux@2.*\"]\noverrides: {path: places, name: name}\n",
-	"nothing-mapped":   "reference: [image]\nderived: {image: \"{image}-{version}\"}\n",
+	"regional-for-all": images + "flavors: {path: capabilityFlavors, capabilities: capabilities}\nregions: {path: regions, name: name}\n" +
+		"reference: [id]\nshared: true\n",
+	"derived":        images + "reference: [image]\nderived: {image: \"{image}/{version}\"}\nunmapped: [\"linux@2.*\"]\noverrides: {path: places, name: name}\n",
+	"nothing-mapped": "reference: [image]\nderived: {image: \"{image}-{version}\"}\n",
 }
 
 // What each shape reads, and that it keeps the laws.

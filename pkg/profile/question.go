@@ -129,7 +129,7 @@ func Suits(machine capability.Set, architecture string) bool {
 // Unreadable reports whether it is not known, with an error of a providerConfig, what a setting asks for.
 func Unreadable(f finding.Finding) bool {
 	switch f.Origin {
-	case providerconfig.RuleConfigKind, strictjson.OriginFieldType, strictjson.OriginDuplicateKey:
+	case providerconfig.RuleConfigKind, strictjson.OriginSyntax, strictjson.OriginFieldType, strictjson.OriginDuplicateKey:
 		return true
 	}
 	return false

@@ -132,7 +132,7 @@ func FieldsOfLater(knownUpTo string, errs finding.List) finding.Report {
 	return report
 }
 
-// HasContent reports whether there is a config: one that is nil, empty or null says nothing.
+// HasContent reports whether there is a config: one that is nil, empty or null says nothing. Only Raw counts, as everywhere.
 func HasContent(config *runtime.RawExtension) bool {
 	if config == nil {
 		return false

@@ -72,8 +72,8 @@ func Explain[R any](p *profile.Profile[R], pool provider.Pool) Resolution[R] {
 
 // Boots returns a function that reports whether a worker pool would boot a version of an image if it named that instead
 // of its own: what [Pool] answers for it, without its texts. It is for questions about many versions:
-// what the pool asks for, and what its machine type supports, is found out once. Nil: the pool's providerConfig cannot
-// be read, so that it is unknown what it asks for. Safe for concurrent use.
+// what the pool asks for, and what its machine type supports, is found out once. Nil: the pool's providerConfig has an error,
+// a field that is not known for example, so that it is not certain what it asks for. Safe for concurrent use.
 func Boots[R any](p *profile.Profile[R], pool provider.Pool) func(image, version string) bool {
 	q := p.Ask(pool)
 	if len(q.Errors) > 0 {

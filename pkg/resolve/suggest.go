@@ -153,7 +153,7 @@ func (p Resolver[R]) mayHave(pool *provider.Pool) bool {
 
 // Works returns a function that reports whether a worker pool could have a version of an image on a machine type, instead of its own: it
 // would boot, see [Boots], and Gardener does not refuse it for the pool's kubelet, container runtimes, zones or way of updating. Nil: the
-// pool's providerConfig cannot be read. The function is not safe for concurrent use.
+// pool's providerConfig has an error. The function is not safe for concurrent use.
 func Works[R any](p *profile.Profile[R], pool provider.Pool) func(machineType, image, version string) bool {
 	if len(p.Ask(pool).Errors) > 0 {
 		return nil

@@ -150,7 +150,7 @@ type catalogue map[string]finding.Severity
 // catalogueOf returns the catalogue of a provider, which may describe rules of its own.
 func catalogueOf(cloud any) catalogue {
 	var rules []finding.Rule
-	if describer, ok := cloud.(provider.RuleDescriber); ok {
+	if describer, describes := provider.As[provider.RuleDescriber](cloud); describes {
 		rules = describer.Rules()
 	}
 	known := catalogue{}

@@ -191,7 +191,7 @@ func TestFindingsAreCounted(t *testing.T) {
 	(*old)["spec"].(map[string]any)["regions"] = []any{map[string]any{"name": "asia"}, map[string]any{"name": "other"}}
 	expect(t, "a profile that was bad before", count(old), map[string]float64{"CloudProfile provider-flavor-missing excused": 1})
 
-	known := catalogueOf(openstack.Provider{})
+	known := catalogueOf(provider.Untyped(openstack.Provider{}))
 	expect(t, "a warning, and a rule that is not in the catalogue", growth(t, serving.MetricsPrefix+"_findings_total", func() {
 		known.count("Test", finding.Report{
 			Errors:   ofRules("sesame", ""),

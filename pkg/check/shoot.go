@@ -86,7 +86,7 @@ func uncheckedWithoutRegion(shoot *v1beta1.Shoot) []*field.Path {
 
 // NeedsScope reports whether the report of [Shoot] may depend on the scope of the credentials. If not, callers need not read them.
 func NeedsScope[R any](p *profile.Profile[R], shoot *v1beta1.Shoot) bool {
-	scoped, ok := p.Validator().(provider.ScopedValidator)
+	scoped, ok := provider.As[provider.ScopedValidator](p.Validator())
 	return ok && len(shoot.Spec.Provider.Workers) > 0 && scoped.NeedsScope(shoot)
 }
 

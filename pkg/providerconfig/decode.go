@@ -183,9 +183,9 @@ func checkKind(got, want schema.GroupVersionKind, at *field.Path) finding.List {
 }
 
 // Unread holds the places of a config that could not be read. What follows from them would only repeat the error in other
-// words, so checks are silent about it. The zero Unread is that of a config without such places. What it answers takes no more
-// time for many places than for one, since configs may have thousands of both. It is immutable, and safe for concurrent use but
-// for Silence.
+// words, so checks are silent about it. The zero Unread is that of a config without such places. What Touches, Covers and Silence answer
+// takes no more time for many places than for one, since configs may have thousands of both. It is immutable, and safe for concurrent use
+// but for Silence.
 type Unread struct {
 	// places in the order of the report.
 	places []string

@@ -27,6 +27,7 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
@@ -167,10 +168,13 @@ func Foreign[T any]() Option {
 	}
 }
 
-// asKubernetes decodes what only the document knows the type of as Kubernetes does, with whole numbers as integers; and
-// quantities, of which it refuses those with long exponents.
+// asKubernetes decodes what only the document knows the type of as Kubernetes does, with whole numbers as integers; numbers that are kept
+// as they are written; and quantities, of which it refuses those with long exponents.
 var asKubernetes = jsonv2.JoinUnmarshalers(
 	jsonv2.UnmarshalFunc(func(raw []byte, into *any) error {
+		return kjson.UnmarshalCaseSensitivePreserveInts(raw, into)
+	}),
+	jsonv2.UnmarshalFunc(func(raw []byte, into *json.Number) error {
 		return kjson.UnmarshalCaseSensitivePreserveInts(raw, into)
 	}),
 	jsonv2.UnmarshalFunc(func(raw []byte, into *resource.Quantity) error {
@@ -199,7 +203,7 @@ func decodeFast(data []byte, into any, knownOnly bool, options []Option) bool {
 	if !target.IsZero() {
 		return false
 	}
-	if jsonv2.Unmarshal(data, into, unmarshalers(options), jsonv2.RejectUnknownMembers(!knownOnly)) != nil {
+	if jsonv2.Unmarshal(data, into, unmarshalers(options), jsonv2.RejectUnknownMembers(!knownOnly), jsonv1.FormatByteArrayAsArray(true)) != nil {
 		target.SetZero()
 		return false
 	}

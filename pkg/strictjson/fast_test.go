@@ -5,10 +5,12 @@
 package strictjson_test
 
 import (
+	"encoding/json"
 	"reflect"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/capkit/capkit/pkg/strictjson"
 )
@@ -92,5 +94,23 @@ func TestForeign(t *testing.T) {
 	}
 	if err := strictjson.Unmarshal([]byte(`{"spec":{"seedSelector":[]}}`), &v1beta1.CloudProfile{}, foreign); err == nil {
 		t.Error("a list is accepted")
+	}
+}
+
+// Types of authors that the fast decoder understands otherwise are decoded as Kubernetes does it.
+func TestTypesThatAreReadInTwoWays(t *testing.T) {
+	type document struct {
+		Number json.Number `json:"number"`
+		Array  [4]byte     `json:"array"`
+	}
+	for data, wrong := range map[string]bool{
+		`{"number":"x"}`: true, `{"number":""}`: true, `{"array":"AAAAAA=="}`: true,
+		`{"number":"1"}`: false, `{"number":1.50,"array":[1,2,3,4]}`: false, `{"array":[1]}`: false, `{"number":null,"array":null}`: false,
+	} {
+		got, want := &document{}, &document{}
+		_ = kjson.UnmarshalCaseSensitivePreserveInts([]byte(data), want)
+		if errs := strictjson.Decode([]byte(data), got, nil); (len(errs) > 0) != wrong || !wrong && *got != *want {
+			t.Errorf("%s: got %v %v", data, *got, errs)
+		}
 	}
 }

@@ -89,7 +89,7 @@ var mistakes = map[string]struct {
 		capabilities, nil, config(trusting), "does not register", false, true,
 	},
 	"a config that is no JSON": {capabilities, nil, config(`trustedLaunch: {enabled: true}`), "not valid JSON", true, true},
-	"a config without kind": {capabilities, nil, config(`{}`), "spec.pools[0].providerConfig", true, true},
+	"a config without kind":    {capabilities, nil, config(`{}`), "spec.pools[0].providerConfig", true, true},
 	"a config that cannot be read": {
 		capabilities, nil, config(strings.Replace(trusting, "true", `"yes"`, 1)), "trustedLaunch.enabled", true, true,
 	},

@@ -103,6 +103,8 @@ type BootedImage struct {
 	Template
 	Architecture string               `json:"architecture,omitempty"`
 	Capabilities v1beta1.Capabilities `json:"capabilities,omitempty"`
+	// Implied is what fastNetwork said of an image in the legacy format.
+	Implied v1beta1.Capabilities `json:"implied,omitempty"`
 }
 
 // MachineSpec is the providerSpec of a machine class.

@@ -33,6 +33,21 @@ func (in *BootedImage) DeepCopyInto(out *BootedImage) {
 			(*out)[key] = outVal
 		}
 	}
+	if in.Implied != nil {
+		in, out := &in.Implied, &out.Implied
+		*out = make(v1beta1.Capabilities, len(*in))
+		for key, val := range *in {
+			var outVal []string
+			if val == nil {
+				(*out)[key] = nil
+			} else {
+				in, out := &val, &outVal
+				*out = make(v1beta1.CapabilityValues, len(*in))
+				copy(*out, *in)
+			}
+			(*out)[key] = outVal
+		}
+	}
 	return
 }
 

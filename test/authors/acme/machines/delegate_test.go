@@ -211,6 +211,30 @@ func TestDelisted(t *testing.T) {
 	}
 }
 
+// What a record of the legacy format implies still counts once the profile has capabilities: a machine type gets no image for which it has
+// no network.
+func TestImplied(t *testing.T) {
+	s := newSeed(t, "south", poolOf("web", "m.large", "1592.9.0"))
+	capabilities, legacy := s.cluster.CloudProfile, s.cluster.CloudProfile.DeepCopy()
+	legacy.Spec.MachineCapabilities, legacy.Spec.MachineTypes[0].Capabilities = nil, nil
+	legacy.Spec.MachineTypes[0].Architecture = ptr.To("amd64")
+	legacy.Spec.MachineImages[0].Versions = legacy.Spec.MachineImages[0].Versions[1:]
+	legacy.Spec.MachineImages[0].Versions[0].CapabilityFlavors = nil
+	s.cluster.CloudProfile = legacy
+	check(t, s.reconcile(t))
+	s.expect(t, 2, "tpl-01d00002")
+
+	capabilities.Spec.MachineImages[0].Versions = capabilities.Spec.MachineImages[0].Versions[:1]
+	capabilities.Spec.MachineTypes[1].Capabilities = v1beta1.Capabilities{"architecture": {"amd64"}, "network": {"accelerated"}}
+	s.cluster.CloudProfile = capabilities
+	check(t, s.reconcile(t))
+	s.expect(t, 2, "tpl-01d00002")
+	s.worker.Spec.Pools[0].MachineType, s.worker.Spec.Pools[0].NodeAgentSecretName = "m.small", ptr.To("other")
+	if err := s.reconcile(t); err == nil || !strings.Contains(err.Error(), "nor does an image fit") {
+		t.Error(err)
+	}
+}
+
 // A Worker is deleted, with the credentials of today, whatever there is in the profile.
 func TestDeletion(t *testing.T) {
 	s := newSeed(t, "south", poolOf("web", "m.large", "1877.5.0"))

@@ -21,7 +21,7 @@ func recordsOf(status *acme.WorkerStatus) []worker.Record[acme.Template] {
 	for _, image := range status.MachineImages {
 		records = append(records, worker.Record[acme.Template]{
 			Image: image.Name, Version: image.Version, Reference: image.Template,
-			Architecture: image.Architecture, Capabilities: image.Capabilities,
+			Architecture: image.Architecture, Capabilities: image.Capabilities, Implied: image.Implied,
 		})
 	}
 	return records
@@ -33,7 +33,7 @@ func statusOf(records []worker.Record[acme.Template], legacy bool) *acme.WorkerS
 	status.SetGroupVersionKind(statusKind)
 	for _, r := range kit.InFormat(records, legacy) {
 		status.MachineImages = append(status.MachineImages, acme.BootedImage{
-			Name: r.Image, Version: r.Version, Template: r.Reference, Architecture: r.Architecture, Capabilities: r.Capabilities,
+			Name: r.Image, Version: r.Version, Template: r.Reference, Architecture: r.Architecture, Capabilities: r.Capabilities, Implied: r.Implied,
 		})
 	}
 	return status

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,8 +26,9 @@ import (
 // describe that type. Apart from these flags it is the command of [NewCommandBeside] for that cloud: everything that it owns is called
 // gardener-extension-admission-capkit-TYPE.
 //
-// known are the provider types that cannot be described, besides those that are built in: they have components of their own. A
-// description with faults ends the command before it serves anything. The error names all of them, each as FILE:LINE:COLUMN: MESSAGE.
+// known are the provider types that cannot be described: they have components of their own. Types whose description is built in always
+// can: the file replaces it. A description with faults ends the command before it serves anything. The error names all of them, each as
+// FILE:LINE:COLUMN: MESSAGE.
 func NewCommandDescribed(known ...string) *cobra.Command {
 	const name = "gardener-extension-admission-capkit"
 	return &cobra.Command{
@@ -74,7 +76,7 @@ type cloudOptions struct {
 
 func (o *cloudOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.providerType, "provider-type", "", "The provider type of a cloud whose description is built in: "+words.Or(builtIn())+".")
-	flags.StringVar(&o.file, "provider-file", "", "A file with the description of another cloud. The provider type may be left out.")
+	flags.StringVar(&o.file, "provider-file", "", "A file with the description of another cloud, or with one in place of a built-in description. The provider type may be left out.")
 }
 
 // builtIn returns the types of clouds whose descriptions are built in.
@@ -112,7 +114,8 @@ func (o *cloudOptions) read() (provider.Provider[described.Reference], error) {
 	if err != nil {
 		return nil, fmt.Errorf("--provider-file: %w", err)
 	}
-	cloud, err := described.Read(o.file, text, append(builtIn(), o.known...)...)
+	known := slices.DeleteFunc(slices.Clone(o.known), func(providerType string) bool { return described.Text(providerType) != "" })
+	cloud, err := described.Read(o.file, text, known...)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 func runDescribed(t *testing.T, args ...string) (printed, failed string) {
 	t.Helper()
 	var out bytes.Buffer
-	cmd := NewCommandDescribed("aws")
+	cmd := NewCommandDescribed("aws", "ironcore-metal")
 	cmd.SetOut(&out)
 	cmd.SetErr(&out)
 	cmd.SetArgs(args)
@@ -49,7 +49,7 @@ func TestWhichCloud(t *testing.T) {
 		"--provider-file gone.yaml":                                   "--provider-file: open gone.yaml: no such file or directory",
 		"--provider-file=wrong.yaml":                                  `wrong.yaml:8:1: unknown key "sort"; there are apiVersion`,
 		"--provider-file taken.yaml":                                  "taken.yaml:7:7: the type aws is known already, and cannot be described again",
-		"--provider-file builtin.yaml":                                "builtin.yaml:7:7: the type ironcore-metal is known already",
+		"--provider-file builtin.yaml --webhook-config-mode=wrong":    "completing the options: ", // it replaces the built-in description
 		"--provider-file acme.yaml --provider-type=acm":               "acme.yaml describes the type acme, and --provider-type is acm: correct one of the two",
 		"--provider-file acme.yaml --provider-type acme --log-levl x": "unknown flag: --log-levl",
 		"--provider-type stackit --webhook-config-mode=wrong":         "completing the options: ",

@@ -110,7 +110,7 @@ var (
 		"`spec.machineCapabilities` registers a worker capability of the provider without any value that a worker setting asks for. Every worker pool that uses the setting is refused.",
 		"Register the value that the message names as well, or do not register the capability.")
 	ruleWorkerMisspelt = finding.Warns("worker-capability-misspelt",
-		"`spec.machineCapabilities` registers a name that is almost that of a worker capability which the provider defines. So it is "+
+		"`spec.machineCapabilities` registers a name that is almost that of a worker capability of the provider. So it is "+
 			"an ordinary capability, and no setting of a worker pool asks for it.",
 		"Write the name that the message suggests, wherever the capability is used. `capkit capabilities` lists the names.")
 	RuleFlavorOfMachineTypes = finding.Warns("flavor-excludes-machine-types",
@@ -136,7 +136,7 @@ var (
 			"that it has to be named explicitly.")
 	RuleRequestIgnored = finding.Warns("worker-request-ignored",
 		"A worker pool asks for a capability that counts only where a profile registers it, and its profile does not. The pool boots "+
-			"any image that fits otherwise. A capability reserved for Gardener counts also if a flavor of the provider config declares it.",
+			"any image that fits otherwise. A capability reserved for Gardener also counts if a flavor of the provider config declares it.",
 		"None, if any image is acceptable. Otherwise the operator registers the capability in `spec.machineCapabilities` and "+
 			"declares it on the flavors of images that support it.")
 

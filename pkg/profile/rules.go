@@ -71,10 +71,10 @@ var (
 		"Several architectures are registered, so a machine type must name its own. An omission would stand for all of them.",
 		"Add `capabilities.architecture` with one value to the machine type.")
 	ruleUnregistered = finding.Denies(capability.RuleUnregistered,
-		"A flavor of the provider config uses a capability that `spec.machineCapabilities` does not register. If nothing uses one that is registered and several things use almost the same, `lint` says it there, once.",
-		"Register it, or correct the name: where the message is, or in `spec.machineCapabilities`.")
+		"A flavor of the provider config uses a capability that `spec.machineCapabilities` does not register. If several places use the same unregistered name, and none the similar one that is registered, `lint` reports the registration instead, once.",
+		"Register it, or correct the name, in the flavor or in `spec.machineCapabilities`.")
 	ruleValueUnregistered = finding.Denies(capability.RuleValueUnregistered,
-		"A flavor of the provider config uses a value that is not registered for its capability; or a version in the legacy format uses an unknown architecture. If nothing uses one that is registered and several things use almost the same, `lint` says it there, once.",
+		"A flavor of the provider config uses a value that is not registered for its capability; or a version in the legacy format uses an unknown architecture. If several places use the same unregistered value, and none the similar one that is registered, `lint` reports the registration instead, once.",
 		"Register the value, or correct it.")
 	ruleValueMissing = finding.Denies(capability.RuleValueMissing,
 		"A flavor, or a machine type, declares a capability with an empty list, which can never match.",

@@ -64,7 +64,7 @@ var (
 // The rules about everything else.
 var (
 	ruleZoneMissing = finding.Denies("cloud-zone-missing",
-		"A profile has a zone that the cloud does not have in the region, or that takes no servers.",
+		"A profile has a zone that the cloud does not have in the region, or in which it creates no servers.",
 		"Correct the name, or remove the zone.")
 	ruleZoneType = finding.Warns("cloud-zone-machine-type",
 		"The cloud does not offer a machine type in a zone, and the profile does not list it as unavailable there. Machines in the "+

@@ -33,11 +33,11 @@ func Rules() []finding.Rule {
 	rules := []finding.Rule{
 		finding.Denies(source.RuleSource,
 			"A source of images, or a map from metadata to capabilities, cannot be used: a file is truncated or of another format, two releases are mixed, "+
-				"an image is there twice, a version is no semantic version, a reference is none of the cloud's. Nothing is written.",
-			"Do what the message says, at its line: mostly, fetch the metadata again, of one release. A version can be said with `--version`."),
+				"an image occurs twice, a version is not a semantic version, a reference does not have the cloud's form. Nothing is written.",
+			"Do what the message says, at its line: usually, fetch the metadata of one release again. `--version` sets a version."),
 		finding.Denies(RuleProfile,
 			"A profile cannot get the images: the source has none for its cloud, or none for its regions and registered values; the format of the profile "+
-				"has no place for them; or the file is written in a way in which more would have to change than has to. Nothing is written.",
+				"has no place for them; or the notation of the file would require further changes. Nothing is written.",
 			"Do what the message says: give the files of a release for that cloud, or register what the images are for."),
 		finding.Denies(RuleAmbiguous,
 			"Two images of the source are the same flavor in a profile, since it does not register the capability in which they differ. "+
@@ -45,11 +45,11 @@ func Rules() []finding.Rule {
 			"Register the capability that the message names in `spec.machineCapabilities`, "+
 				"or choose one of the images with `--match`, or leave one out with `skip` of a map."),
 		finding.Warns(RuleRegionMissing,
-			"The source has no image for a region of the profile, in some flavor. Worker pools that need that flavor cannot use the version there. "+
-				"What the profile has already in the region stays.",
-			"Publish the image in that region, and import again: what is there is kept. If it is never going to be there, tell the users of the region."),
+			"The source has no image for a region of the profile and some flavor. Worker pools that need that flavor cannot use the version there. "+
+				"What the profile already has in the region stays.",
+			"Publish the image in that region, and import again: what is there is kept. If the region will never have the image, tell its users."),
 		finding.Denies(RuleConflict,
-			"A profile has a version already, with another reference than the source, or with the same reference and other capabilities. "+
+			"A profile already has a version, with another reference than the source, or with the same reference and other capabilities. "+
 				"One of the two is wrong: an image never changes.",
 			"Find out which one is right. `--replace` replaces references by those of the source; capabilities have to be corrected by hand."),
 	}

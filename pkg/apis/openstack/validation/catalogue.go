@@ -89,7 +89,7 @@ var (
 			"has a wildcard other than `*`, which is taken literally.",
 		"Write the name in OpenStack, or a pattern with `*`. If this is the real name, ignore the warning.")
 	ruleKeystoneURL = finding.Denies("keystone-url",
-		"The URL of an identity service cannot be used: it is not a URL, is not for `https` or `http`, or contains a user. Messages do "+
+		"The URL of an identity service cannot be used: it is not a URL, does not begin with `https://` or `http://`, or contains a user. Messages do "+
 			"not quote a URL that may have a password in it.",
 		"Write the URL of the identity service in OpenStack's catalogue, as in `https://keystone.example.com/v3/`. If it contained a "+
 			"password, change the password: everybody who may read the profile could read it.")

@@ -39,7 +39,7 @@ A FILE is a YAML or JSON file, a directory of them, or - for standard input. All
 CloudProfile, a NamespacedCloudProfile its parent.
 
 With -A or -n the command reads objects from a garden cluster, and never writes there. A file then replaces the object of the same
-name: what if it were applied? With --kubeconfig or --context alone, files find the profiles that they refer to in the cluster.
+name, as if it were applied. With --kubeconfig or --context alone, files find the profiles that they refer to in the cluster.
 
 Exit status: 0 success, 1 negative result, 2 usage or I/O error.`,
 		Example:       "  capkit lint manifests/\n  capkit select shoot.yaml cloudprofile.yaml\n  capkit plan -A cloudprofile-new.yaml",

@@ -153,7 +153,7 @@ func Counted(c *command.Call, g *input.Given, flags *Options, found report.Repor
 // ReservedFlag adds the flag of the commands that run Gardener's own validation.
 func ReservedFlag(cmd *cobra.Command, reservedInCore *bool) {
 	cmd.Flags().BoolVar(reservedInCore, "reserved-in-core", false,
-		"check as a Gardener would that accepts the reserved gardener- capabilities of GEP-0054 in machineCapabilities, "+
+		"check for a Gardener that accepts the reserved gardener- capabilities of GEP-0054 in machineCapabilities, "+
 			"machine types and core flavors; v1.150 refuses them")
 }
 

@@ -91,13 +91,13 @@ func (flags *importFlags) add(cmd *cobra.Command) {
 	f.StringVar(&flags.version, "version", "", "the `VERSION`, as x.y.z (default: that of the source); of an ImageList, the one to choose")
 	f.StringArrayVar(&flags.match, "match", nil,
 		"choose the images of a source by their metadata, name or properties: `KEY=GLOB`; may be repeated, and all must match")
-	f.StringVar(&flags.mapFile, "map", "", "go by the map in this `FILE` from metadata to capabilities")
+	f.StringVar(&flags.mapFile, "map", "", "use the map in this `FILE` from metadata to capabilities")
 	f.StringVar(&flags.prints, "print-map", "", "print the map for sources of this `KIND` and do nothing else: "+source.GardenLinux)
 	command.ChoiceFlag(cmd, &flags.classification, "classification", "preview", "the `CLASSIFICATION` of new versions", classifications)
 	f.IntVar(&flags.keep, "keep", 0, "deprecate versions that are not among the `N` newest of their x.y, unless a Shoot uses them (default: none)")
 	f.StringVar(&flags.expire, "expire", "", "with --keep, the `DATE` on which those versions expire, unless they have one")
-	f.BoolVar(&flags.replace, "replace", false, "in versions that a profile has with other references, replace these")
-	f.StringArrayVar(&flags.profiles, "profile", nil, "add images to this profile alone, by `[NAMESPACE/]NAME`; may be repeated")
+	f.BoolVar(&flags.replace, "replace", false, "replace the references of versions that a profile has with other ones")
+	f.StringArrayVar(&flags.profiles, "profile", nil, "add images to the profile `[NAMESPACE/]NAME` alone; may be repeated")
 	for _, name := range []string{"image", "version", "match", "expire", "profile", "keep"} {
 		command.Complete(cmd, name, nil)
 	}

@@ -37,12 +37,12 @@ func (f *Filter) Flags(cmd *cobra.Command) {
 		value *string
 		usage string
 	}{
-		{"shoot", &f.Shoot, "answer for this Shoot alone, by `[NAMESPACE/]NAME`"},
+		{"shoot", &f.Shoot, "answer for the Shoot `[NAMESPACE/]NAME` alone"},
 		{"pool", &f.Pool, "answer for worker pools of this `NAME` alone"},
-		{"profile", &f.Profile, "answer by this profile alone, by `[NAMESPACE/]NAME`"},
+		{"profile", &f.Profile, "answer by the profile `[NAMESPACE/]NAME` alone"},
 		{"region", &f.Region, "answer for Shoots in this `REGION` alone"},
 		{"version", &f.Version, "answer for worker pools with this `VERSION` of their image alone"},
-		{"machine-type", &f.MachineType, "answer for worker pools with the machine type of this `NAME` alone"},
+		{"machine-type", &f.MachineType, "answer for worker pools with the machine type `NAME` alone"},
 	} {
 		if cmd.Flags().Lookup(flag.name) == nil {
 			cmd.Flags().StringVar(flag.value, flag.name, "", flag.usage)

@@ -60,9 +60,9 @@ func NewFlags(cmd *cobra.Command) *Flags {
 	flags := newFlags(cmd)
 	set := cmd.Flags()
 	set.StringVar(&flags.cluster.Kubeconfig, "kubeconfig", "",
-		"read objects from the cluster of this `FILE` (default: as kubectl, if another of these flags is given)")
-	set.StringVar(&flags.cluster.Context, "context", "", "read objects from the cluster of this context, by `NAME`")
-	set.StringVarP(&flags.cluster.Namespace, "namespace", "n", "", "read the objects of this namespace, by `NAME`, from the cluster")
+		"read objects from the cluster of this `FILE` (default: that of kubectl, if --context, -n or -A is given)")
+	set.StringVar(&flags.cluster.Context, "context", "", "read objects from the cluster of the context `NAME`")
+	set.StringVarP(&flags.cluster.Namespace, "namespace", "n", "", "read the objects of the namespace `NAME` from the cluster")
 	set.BoolVarP(&flags.allNamespaces, "all-namespaces", "A", false, "read the objects of all namespaces from the cluster")
 	set.StringVar(&flags.stdin, "stdin-name", "", "use this `NAME` for standard input in findings")
 	for _, name := range []string{"context", "namespace", "stdin-name"} {

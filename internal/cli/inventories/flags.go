@@ -32,7 +32,7 @@ func (flags *Flags) Add(cmd *cobra.Command) {
 		"verify the profiles by the inventory of their cloud in this `FILE`; may be repeated, for the files of several regions or clouds")
 	f.BoolVar(&flags.strict, "strict", false, "report gaps in the inventories for regions of the profiles as errors")
 	f.StringArrayVar(&flags.properties, "properties", nil,
-		"go by the table of image properties in this `FILE`, in place of that of the cloud; may be repeated, for several clouds")
+		"use the table of image properties in this `FILE` instead of the cloud's; may be repeated, for several clouds")
 }
 
 // AddAt adds the flag for the moment that counts.

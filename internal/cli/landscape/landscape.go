@@ -51,7 +51,7 @@ var names = []string{"webhook", "gardener-version", "feature-gates"}
 // Add adds the flags to a command.
 func (flags *Flags) Add(cmd *cobra.Command) {
 	command.ChoiceFlag(cmd, &flags.webhook, "webhook", "",
-		"`WHAT` of capkit's admission component is installed; without the flag nothing, or what the cluster has", settings.Webhooks)
+		"`WHAT` of capkit's admission component is installed, by default nothing, or what the cluster has", settings.Webhooks)
 	flags.AddGardener(cmd)
 }
 

@@ -37,7 +37,7 @@ func Command(c *command.Call) *cobra.Command {
 		Short:      "Check CloudProfiles and the objects that use them",
 		Long: `Reports the errors and warnings of the API server and the admission webhooks for the objects in the files, with line and column.
 Each finding ends with the name of its rule, in brackets: explain-rule explains it. Objects of a cluster are checked like those of
-files. A file replaces the object of the same name: what would be wrong if it were applied?
+files. A file replaces the object of the same name, as if it were applied.
 
 The choices of a Shoot can depend on the domain of its credentials. Admission takes it from their Secret; here, name it with
 --domain. Without the flag, checks that depend on it are reported as not done.

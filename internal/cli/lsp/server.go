@@ -46,7 +46,7 @@ A .capkit.yaml applies to the files in its folder, as it does for lint. docs/com
 			return s.run(cmd.Context())
 		},
 	}
-	cmd.Flags().BoolVar(&stdio, "stdio", false, "talk over standard input and output, as without the flag: some editors add it")
+	cmd.Flags().BoolVar(&stdio, "stdio", false, "use standard input and output, as without the flag; some editors add it")
 	return cmd
 }
 

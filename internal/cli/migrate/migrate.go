@@ -83,7 +83,7 @@ pool can move to the version without suffix if that boots the same image for it.
 		"register the capabilities that Gardener has reserved and the profile uses, by the names of the second text of GEP-0054")
 	f.BoolVar(&flags.accept, "accept-changes", false, "with --reserved, write the files even if worker pools then boot other images")
 	f.BoolVar(&flags.back, "back", false,
-		"go back to the legacy format; with --lifecycle, to classification and expirationDate; with --reserved, register nothing of Gardener's")
+		"return to the legacy format; with --lifecycle, to classification and expirationDate; with --reserved, to unregistered capabilities of Gardener")
 	for _, name := range []string{"fold", "machine-types"} {
 		command.Complete(cmd, name, nil) // no files
 	}

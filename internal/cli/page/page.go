@@ -90,12 +90,12 @@ func newFlags(c *command.Call, cmd *cobra.Command) *reportFlags {
 	output := cmd.Flags().Lookup("output")
 	flags.output, output.DefValue = reportFormats[0], reportFormats[0]
 	command.OrderFlag(cmd, &flags.order)
-	cmd.Flags().StringVar(&flags.profile, "profile", "", "report on this profile alone, by `[NAMESPACE/]NAME`")
+	cmd.Flags().StringVar(&flags.profile, "profile", "", "report on the profile `[NAMESPACE/]NAME` alone")
 	command.Complete(cmd, "profile", nil) // a name, and no file
 	flags.filter.Flags(cmd)
 	flags.Add(cmd, checks.Catalogue(c))
 	cmd.Flags().StringArrayVar(&flags.landscapes, "landscape", nil,
-		"put landscapes side by side, each by a name of your own and its file or folder, `NAME=PATH`, or NAME=context:NAME for a cluster; to be repeated")
+		"compare landscapes: one for each flag, as `NAME=PATH` with a NAME of your own and its file or folder, or as NAME=context:CONTEXT for a cluster")
 	cmd.Args = func(_ *cobra.Command, files []string) error {
 		if len(flags.landscapes) > 0 {
 			return flags.checkLandscapes(files)

@@ -103,7 +103,7 @@ func (f *planFlags) add(cmd *cobra.Command) {
 	checks.ReservedFlag(cmd, &f.reservedInCore)
 	f.filter.Flags(cmd)
 	cmd.Flags().BoolVar(&f.compare, "compare", false,
-		"compare two CloudProfiles, whatever their names are, such as those of two landscapes: nothing is an update, and nothing breaks")
+		"compare two CloudProfiles with any names, such as those of two landscapes: this is not an update, and nothing breaks")
 }
 
 // check returns what is wrong with the flags and the arguments, whatever is in the files.

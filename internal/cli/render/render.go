@@ -62,7 +62,7 @@ parent may have received it later, and the definition of the NamespacedCloudProf
 		},
 	}
 	cmd.Flags().StringVar(&profile, "profile", "",
-		"render this NamespacedCloudProfile, by `[NAMESPACE/]NAME`, if the inputs have several")
+		"render the NamespacedCloudProfile `[NAMESPACE/]NAME`, if the inputs have several")
 	command.OutputFlag(cmd, &output, command.AnswerFormats)
 	checks.ReservedFlag(cmd, &reservedInCore)
 	in = input.NewFlags(cmd)

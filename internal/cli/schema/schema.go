@@ -69,7 +69,7 @@ A schema finds misspelt keys, wrong types and wrong values while you type. It kn
 		},
 	}
 	cmd.Flags().StringVar(&cloud, "provider", "", "for manifests of this `TYPE` of provider alone")
-	cmd.Flags().StringVar(&folder, "all", "", "write all schemas into this `DIR`, which is made if it is missing")
+	cmd.Flags().StringVar(&folder, "all", "", "write all schemas into this `DIR`, which is created if it is missing")
 	describe = input.Described(cmd)
 	command.Complete(cmd, "provider", types(command.ByType(c.Providers)))
 	return cmd
@@ -161,7 +161,7 @@ func writeAll(c *command.Call, folder string) error {
 			return err
 		}
 	}
-	fmt.Fprintf(c.Stderr, "wrote %s into %s; this as its first line makes an editor check a manifest:\n", words.Count(len(files), "schema"), folder)
+	fmt.Fprintf(c.Stderr, "wrote %s into %s; with this as its first line, editors check a manifest:\n", words.Count(len(files), "schema"), folder)
 	fmt.Fprintf(c.Stdout, "# yaml-language-server: $schema=%s\n", filepath.ToSlash(filepath.Join(folder, fileOf("", ""))))
 	return nil
 }

@@ -166,8 +166,9 @@ var manifestRules = []finding.Rule{
 		Repair: "Follow the message, at its line, and run the command again: for example, replace an alias with its value, or assign " +
 			"machine types with `--machine-types`."},
 	{Name: gardener.RuleNoLongerOffered, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,
-		Means: "A Shoot uses something that its profile no longer offers, or not for long: a version of Kubernetes or of an image " +
-			"that has expired, expires within 30 days, or is unavailable yet, or a machine type with `usable: false`. Gardener refuses " +
+		Means: "A Shoot uses something that its profile does not offer to new Shoots, or will soon not offer: a version of Kubernetes " +
+			"or of an image that has expired, expires within 30 days, or is not available yet; a machine type with `usable: false`; or, " +
+			"in an existing Shoot, a machine type or volume type that is unavailable in a zone of its worker pool. Gardener refuses " +
 			"expired versions in a new Shoot; an existing one may keep them for now.",
 		Repair: "Use what the message names, or another machine type. For an existing Shoot, plan the change."},
 	{Name: gardener.RuleMemory, Severity: finding.SeverityWarning, Object: finding.ObjectCloudProfile,
@@ -182,7 +183,7 @@ var manifestRules = []finding.Rule{
 	{Name: gardener.RuleKubernetesUnsupported, Severity: finding.SeverityWarning, Object: finding.ObjectCloudProfile,
 		Means: "A profile lists a version of Kubernetes that the Gardener of the landscape does not run. Its API server accepts the profile and " +
 			"Shoots with that version; its gardenlet does not reconcile them.",
-		Repair: "Remove the version, or upgrade Gardener first. If another Gardener runs there, say so with `--gardener-version` or in `.capkit.yaml`."},
+		Repair: "Remove the version, or upgrade Gardener first. If another Gardener runs there, name its version with `--gardener-version` or in `.capkit.yaml`."},
 	{Name: gardener.RuleVersionExpired, Severity: finding.SeverityWarning, Object: finding.ObjectCloudProfile,
 		Means: "A profile lists a version of an image or of Kubernetes that has expired, whatever its classification is. Gardener " +
 			"drops it when a CloudProfile is created, a new Shoot cannot have it, and maintenance updates existing ones by force.",

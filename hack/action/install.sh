@@ -27,7 +27,7 @@ version=${VERSION#v}
 if [[ -z $version ]]; then
   version=$(<"$GITHUB_ACTION_PATH/VERSION")
   if [[ $version == *-dev ]]; then
-    fail "the action at this commit is no release, but the way to $version: use capkit/capkit@vX.Y.Z, or say the input version"
+    fail "this commit is not a release, but on the way to $version: use capkit/capkit@vX.Y.Z, or set the input version"
   fi
 elif ! [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]]; then
   fail "version \"${VERSION//$'\n'/ }\" is no version: write it like 0.1.0"

@@ -232,7 +232,7 @@ func TestActionInstallsNothingElse(t *testing.T) {
 				os.WriteFile(filepath.Join(r.home, "VERSION"), []byte("1.2.3-dev\n"), 0o600)); err != nil {
 				t.Fatal(err)
 			}
-		}, "the action at this commit is no release, but the way to 1.2.3-dev: use capkit/capkit@vX.Y.Z, or say the input version"},
+		}, "this commit is not a release, but on the way to 1.2.3-dev: use capkit/capkit@vX.Y.Z, or set the input version"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := workflow(t, nil)

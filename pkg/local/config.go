@@ -32,13 +32,13 @@ type MachineImages struct {
 	Versions []MachineImageVersion `json:"versions"`
 }
 
-// MachineImageVersion maps one version of a machine image: in the old format with an image, or with capabilityFlavors.
+// MachineImageVersion maps one version of a machine image: in the legacy format with an image, or with capabilityFlavors.
 type MachineImageVersion struct {
 	// Version is the version, as in the CloudProfile.
 	Version string `json:"version"`
-	// Image is, in the old format, the container image, for every architecture. Empty: the version has capabilityFlavors.
+	// Image is, in the legacy format, the container image, for every architecture. Empty: the version has capabilityFlavors.
 	Image string `json:"image,omitempty"`
-	// CapabilityFlavors are the variants of this version. Empty: the version has the old format.
+	// CapabilityFlavors are the variants of this version. Empty: the version has the legacy format.
 	CapabilityFlavors []MachineImageFlavor `json:"capabilityFlavors"`
 }
 

@@ -11,7 +11,7 @@ The objects that operators and users of the {{ $title }} provider write inside G
 [cloudprofile-full.yaml](../../example/cloudprofile-full.yaml) and [shoot-full.yaml](../../example/shoot-full.yaml) use each
 field once.
 {{- else }} Names are written exactly as here. [{{ $title }}](../{{ markdownTemplateValue "page" }})
-says how the parts work together, and what becomes of a field with another name. There are manifests in
+explains how the parts work together, and what happens to a field with another name. There are manifests in
 [example/{{ $cloud }}](../../example/{{ $cloud }}).
 {{- end }}
 

@@ -30,16 +30,16 @@ type MachineImages struct {
 	Versions []MachineImageVersion `json:"versions,omitzero"`
 }
 
-// MachineImageVersion maps one version of a machine image in one of two formats: either capabilityFlavors, or the old
+// MachineImageVersion maps one version of a machine image in one of two formats: either capabilityFlavors, or the legacy
 // format with regions. Versions of one image may differ in their format.
 type MachineImageVersion struct {
 	// Version is the version, as in spec.machineImages[].versions[].version of the CloudProfile.
 	Version string `json:"version"`
-	// Regions are, in the old format, the images by region. They are for amd64. Empty: the version has capabilityFlavors.
+	// Regions are, in the legacy format, the images by region. They are for amd64. Empty: the version has capabilityFlavors.
 	// +optional
 	Regions []RegionIDMapping `json:"regions,omitzero"`
 	// CapabilityFlavors are the variants of this version, which differ in the machines they boot on. Each corresponds
-	// to one entry of capabilityFlavors in the CloudProfile. Empty: the version has the old format.
+	// to one entry of capabilityFlavors in the CloudProfile. Empty: the version has the legacy format.
 	// +optional
 	CapabilityFlavors []MachineImageFlavor `json:"capabilityFlavors,omitzero"`
 }

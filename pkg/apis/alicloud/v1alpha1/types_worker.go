@@ -34,7 +34,7 @@ type MachineImage struct {
 	// volume is encrypted. Nil: false.
 	// +optional
 	Encrypted *bool `json:"encrypted,omitempty"`
-	// Capabilities are the capabilities of the capability flavor that was chosen. Empty: the image is of the old
+	// Capabilities are the capabilities of the capability flavor that was chosen. Empty: the image is of the legacy
 	// format, or its flavor declares none.
 	// +optional
 	Capabilities v1beta1.Capabilities `json:"capabilities,omitzero"`

@@ -30,16 +30,16 @@ type MachineImages struct {
 	Versions []MachineImageVersion `json:"versions,omitzero"`
 }
 
-// MachineImageVersion maps one version of a machine image in one of two formats: either capabilityFlavors, or the old
+// MachineImageVersion maps one version of a machine image in one of two formats: either capabilityFlavors, or the legacy
 // format with regions. Versions of one image may differ in their format.
 type MachineImageVersion struct {
 	// Version is the version, as in spec.machineImages[].versions[].version of the CloudProfile.
 	Version string `json:"version"`
-	// Regions are, in the old format, the AMIs by region and architecture. Empty: the version has capabilityFlavors.
+	// Regions are, in the legacy format, the AMIs by region and architecture. Empty: the version has capabilityFlavors.
 	// +optional
 	Regions []RegionAMIMapping `json:"regions,omitzero"`
 	// CapabilityFlavors are the variants of this version, which differ in the machines they boot on. Each corresponds
-	// to one entry of capabilityFlavors in the CloudProfile. Empty: the version has the old format.
+	// to one entry of capabilityFlavors in the CloudProfile. Empty: the version has the legacy format.
 	// +optional
 	CapabilityFlavors []MachineImageFlavor `json:"capabilityFlavors,omitzero"`
 }
@@ -64,7 +64,7 @@ type RegionAMIMapping struct {
 	Name string `json:"name"`
 	// AMI is the ID of the image in that region, as in ami-034fd8c3f4026eb39. An AMI belongs to one region.
 	AMI string `json:"ami"`
-	// Architecture is the CPU architecture of the image, amd64 or arm64, in the old format. Nil: amd64. In a capability
+	// Architecture is the CPU architecture of the image, amd64 or arm64, in the legacy format. Nil: amd64. In a capability
 	// flavor the architecture is a capability; the field can be read there so that writing it can be reported.
 	// +optional
 	Architecture *string `json:"architecture,omitempty"`

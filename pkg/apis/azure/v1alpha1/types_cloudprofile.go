@@ -67,28 +67,28 @@ type MachineType struct {
 type MachineImages struct {
 	// Name is the name of the machine image, as in spec.machineImages[].name of the CloudProfile.
 	Name string `json:"name"`
-	// Versions maps each version of the image that the CloudProfile offers. In the old format there may be several entries
+	// Versions maps each version of the image that the CloudProfile offers. In the legacy format there may be several entries
 	// of one version, which differ in architecture or acceleratedNetworking.
 	Versions []MachineImageVersion `json:"versions,omitzero"`
 }
 
-// MachineImageVersion maps one version of a machine image in one of two formats: either capabilityFlavors, or the old
+// MachineImageVersion maps one version of a machine image in one of two formats: either capabilityFlavors, or the legacy
 // format, which has all the other fields. Versions of one image may differ in their format.
 type MachineImageVersion struct {
 	// Version is the version, as in spec.machineImages[].versions[].version of the CloudProfile.
 	Version string `json:"version"`
-	// SkipMarketplaceAgreement is, in the old format, that of the image; see the flavor's field of this name.
+	// SkipMarketplaceAgreement is, in the legacy format, that of the image; see the flavor's field of this name.
 	// +optional
 	SkipMarketplaceAgreement *bool `json:"skipMarketplaceAgreement,omitempty"`
-	// AcceleratedNetworking says, in the old format, that the image has a driver for accelerated networking: it implies
+	// AcceleratedNetworking says, in the legacy format, that the image has a driver for accelerated networking: it implies
 	// azure-networking [accelerated, basic], and its absence [basic]. Nil: false.
 	// +optional
 	AcceleratedNetworking *bool `json:"acceleratedNetworking,omitempty"`
-	// Architecture is, in the old format, the CPU architecture of the image: amd64 or arm64. Nil: amd64.
+	// Architecture is, in the legacy format, the CPU architecture of the image: amd64 or arm64. Nil: amd64.
 	// +optional
 	Architecture *string `json:"architecture,omitempty"`
 	// CapabilityFlavors are the variants of this version, which differ in the machines they boot on. Each corresponds
-	// to one entry of capabilityFlavors in the CloudProfile. Empty: the version has the old format.
+	// to one entry of capabilityFlavors in the CloudProfile. Empty: the version has the legacy format.
 	// +optional
 	CapabilityFlavors []MachineImageFlavor `json:"capabilityFlavors,omitzero"`
 

@@ -91,15 +91,15 @@ type MachineImage struct {
 	Name string `json:"name"`
 	// Version is the version of the machine image in the CloudProfile.
 	Version string `json:"version"`
-	// AcceleratedNetworking says of an image of the old format that it has a driver for accelerated networking. Nil: false,
+	// AcceleratedNetworking says of an image of the legacy format that it has a driver for accelerated networking. Nil: false,
 	// or the image is from a capability flavor.
 	// +optional
 	AcceleratedNetworking *bool `json:"acceleratedNetworking,omitempty"`
-	// Architecture is the CPU architecture of an image of the old format. Nil: amd64, or the image is from a capability
+	// Architecture is the CPU architecture of an image of the legacy format. Nil: amd64, or the image is from a capability
 	// flavor.
 	// +optional
 	Architecture *string `json:"architecture,omitempty"`
-	// Capabilities are the capabilities of the capability flavor that was chosen. Empty: the image is of the old
+	// Capabilities are the capabilities of the capability flavor that was chosen. Empty: the image is of the legacy
 	// format, or its flavor declares none.
 	// +optional
 	Capabilities v1beta1.Capabilities `json:"capabilities,omitzero"`

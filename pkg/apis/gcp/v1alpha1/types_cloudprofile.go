@@ -26,26 +26,26 @@ type CloudProfileConfig struct {
 type MachineImages struct {
 	// Name is the name of the machine image, as in spec.machineImages[].name of the CloudProfile.
 	Name string `json:"name"`
-	// Versions maps each version of the image that the CloudProfile offers. In the old format there may be several entries
+	// Versions maps each version of the image that the CloudProfile offers. In the legacy format there may be several entries
 	// of one version, one for each architecture.
 	Versions []MachineImageVersion `json:"versions,omitzero"`
 }
 
-// MachineImageVersion maps one version of a machine image in one of two formats: either capabilityFlavors, or the old
+// MachineImageVersion maps one version of a machine image in one of two formats: either capabilityFlavors, or the legacy
 // format with image and architecture. Versions of one image may differ in their format.
 type MachineImageVersion struct {
 	// Version is the version, as in spec.machineImages[].versions[].version of the CloudProfile.
 	Version string `json:"version"`
-	// Image is, in the old format, the path of the image in Compute Engine, as in
+	// Image is, in the legacy format, the path of the image in Compute Engine, as in
 	// projects/my-project/global/images/my-image. It boots in every region. Beside capabilityFlavors it is ignored, and
 	// may be there as an empty text.
 	// +optional
 	Image *string `json:"image,omitempty"`
-	// Architecture is, in the old format, the CPU architecture of the image: amd64 or arm64. Nil: amd64.
+	// Architecture is, in the legacy format, the CPU architecture of the image: amd64 or arm64. Nil: amd64.
 	// +optional
 	Architecture *string `json:"architecture,omitempty"`
 	// CapabilityFlavors are the variants of this version, which differ in the machines they boot on. Each corresponds
-	// to one entry of capabilityFlavors in the CloudProfile. Empty: the version has the old format.
+	// to one entry of capabilityFlavors in the CloudProfile. Empty: the version has the legacy format.
 	// +optional
 	CapabilityFlavors []MachineImageFlavor `json:"capabilityFlavors,omitzero"`
 }

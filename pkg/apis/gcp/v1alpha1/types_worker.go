@@ -128,11 +128,11 @@ type MachineImage struct {
 	Version string `json:"version"`
 	// Image is the path of the image in Compute Engine.
 	Image string `json:"image"`
-	// Architecture is the CPU architecture of an image of the old format. Nil: amd64, or the image is from a capability
+	// Architecture is the CPU architecture of an image of the legacy format. Nil: amd64, or the image is from a capability
 	// flavor.
 	// +optional
 	Architecture *string `json:"architecture,omitempty"`
-	// Capabilities are the capabilities of the capability flavor that was chosen. Empty: the image is of the old
+	// Capabilities are the capabilities of the capability flavor that was chosen. Empty: the image is of the legacy
 	// format, or its flavor declares none.
 	// +optional
 	Capabilities v1beta1.Capabilities `json:"capabilities,omitzero"`

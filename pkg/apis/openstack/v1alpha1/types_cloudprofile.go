@@ -197,20 +197,20 @@ type MachineImages struct {
 	Versions []MachineImageVersion `json:"versions,omitzero"`
 }
 
-// MachineImageVersion maps one version of a machine image in one of two formats: either capabilityFlavors, or the old
+// MachineImageVersion maps one version of a machine image in one of two formats: either capabilityFlavors, or the legacy
 // format with regions and image. Versions of one image may differ in their format.
 type MachineImageVersion struct {
 	// Version is the version, as in spec.machineImages[].versions[].version of the CloudProfile.
 	Version string `json:"version"`
-	// Image is, in the old format, the name of the image in regions that regions does not list. It serves amd64 only; IDs
+	// Image is, in the legacy format, the name of the image in regions that regions does not list. It serves amd64 only; IDs
 	// are to be preferred. Nil: no image in such regions.
 	// +optional
 	Image *string `json:"image,omitempty"`
-	// Regions are, in the old format, the image IDs by region and architecture. Empty: image serves all regions.
+	// Regions are, in the legacy format, the image IDs by region and architecture. Empty: image serves all regions.
 	// +optional
 	Regions []RegionIDMapping `json:"regions,omitzero"`
 	// CapabilityFlavors are the variants of this version, which differ in the machines they boot on. Each corresponds
-	// to one entry of capabilityFlavors in the CloudProfile. Empty: the version has the old format.
+	// to one entry of capabilityFlavors in the CloudProfile. Empty: the version has the legacy format.
 	// +optional
 	CapabilityFlavors []MachineImageFlavor `json:"capabilityFlavors,omitzero"`
 }
@@ -240,7 +240,7 @@ type RegionIDMapping struct {
 	Name string `json:"name"`
 	// ID is the ID of the image in that region, most often a UUID.
 	ID string `json:"id"`
-	// Architecture is the CPU architecture of the image, amd64 or arm64, in the old format. Nil: amd64. In a capability
+	// Architecture is the CPU architecture of the image, amd64 or arm64, in the legacy format. Nil: amd64. In a capability
 	// flavor the architecture is a capability; the field can be read there so that writing it can be reported.
 	// +optional
 	Architecture *string `json:"architecture,omitempty"`

@@ -99,11 +99,11 @@ type MachineImage struct {
 	// ID is the ID of the image in OpenStack. Nil: the image is known by name.
 	// +optional
 	ID *string `json:"id,omitempty"`
-	// Architecture is the CPU architecture of an image of the old format. Nil: amd64, or the image is from a capability
+	// Architecture is the CPU architecture of an image of the legacy format. Nil: amd64, or the image is from a capability
 	// flavor.
 	// +optional
 	Architecture *string `json:"architecture,omitempty"`
-	// Capabilities are the capabilities of the capability flavor that was chosen. Empty: the image is of the old
+	// Capabilities are the capabilities of the capability flavor that was chosen. Empty: the image is of the legacy
 	// format, or its flavor declares none.
 	// +optional
 	Capabilities v1beta1.Capabilities `json:"capabilities,omitzero"`

@@ -757,6 +757,25 @@ func TestImportFromInventories(t *testing.T) {
 	}
 }
 
+// An ID in other letters is that of the same image, where the cloud does not tell them apart.
+func TestImportOverIDsInOtherLetters(t *testing.T) {
+	source := "--from=gardenlinux:" + filepath.Join(importExamples, "metadata")
+	for cloud, letters := range map[string][]string{
+		"azure":     {"/CommunityGalleries/", "/communityGalleries/"},
+		"openstack": {"ed3b4c3d-941f-456a-a551-bd52b8397443", "ED3B4C3D-941F-456A-A551-BD52B8397443"},
+		"gcp":       {"image: projects/", "image: https://www.googleapis.com/compute/v1/projects/"},
+	} {
+		file := copyOf(t, filepath.Join(importExamples, cloud+".yaml"), filepath.Join(t.TempDir(), "profile.yaml"))
+		if r := importing("-w", file, source); r.status != 0 {
+			t.Fatalf("%+v", r)
+		}
+		copyOf(t, file, file, letters...)
+		if r := importing(file, source); r.status != 0 || !strings.HasSuffix(r.stderr, "nothing to import\n") {
+			t.Errorf("%s: %+v", cloud, r)
+		}
+	}
+}
+
 // Images of an inventory have properties in any case of letters, and perhaps no architecture. What it does not know is said.
 func TestImportFromIncompleteInventories(t *testing.T) {
 	dir := t.TempDir()

@@ -17,6 +17,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/inventory"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/words"
@@ -125,17 +126,29 @@ func (e *edits) extendConfig(t *target, w *wanted) {
 			switch {
 			case last == nil:
 				more.read.Regional = append(more.read.Regional, r)
-			case !reflect.DeepEqual(last.Ref, r.Ref):
+			case !t.sameImage(last.Ref, r.Ref):
 				e.differs(t, w, f, last.Path, last.NamedAt != nil, r)
 			}
 		}
-		if g := f.read.Global; g != nil && f.same.flavor.Global != nil && !reflect.DeepEqual(g.Ref, f.same.flavor.Global.Ref) {
+		if g := f.read.Global; g != nil && f.same.flavor.Global != nil && !t.sameImage(g.Ref, f.same.flavor.Global.Ref) {
 			e.otherGlobal(t, w, f)
 		}
 		if more.read.Global = nil; len(more.read.Regional) > 0 {
 			e.addRegions(t, w, &more)
 		}
 	}
+}
+
+// sameImage reports whether two references are to one image, however the cloud lets people write it.
+func (t *target) sameImage(a, b any) bool {
+	describer, describes := provider.As[inventory.Describer](t.Cloud)
+	first, is := a.(inventory.Referrer)
+	second, too := b.(inventory.Referrer)
+	if !describes || !is || !too || describer.DescribeInventories().Key == nil {
+		return reflect.DeepEqual(a, b)
+	}
+	key := func(ref inventory.Ref) string { text, _ := describer.DescribeInventories().Key(ref.ID); return text + " " + ref.Name }
+	return key(first.InInventory()) == key(second.InInventory())
 }
 
 // sharesOne reports, as a conflict too, whether flavors with different images have one entry in the profile, which is for all architectures.
@@ -146,7 +159,7 @@ func (w *wanted) sharesOne(t *target) bool {
 		if f.same == nil || f.read.Global == nil {
 			continue
 		}
-		if g != nil && !reflect.DeepEqual(g.Ref, f.read.Global.Ref) {
+		if g != nil && !t.sameImage(g.Ref, f.read.Global.Ref) {
 			w.conflict(t, f.same.flavor.Path.String(), "the source has a different image for %s, and the provider config one for all architectures",
 				t.format(f.declares))
 			return true
@@ -319,11 +332,11 @@ func (w *wanted) refersTo(t *target, f *flavor) *mappedFlavor {
 		return nil
 	}
 	for _, m := range w.has {
-		if g := f.read.Global; g != nil && m.flavor.Global != nil && reflect.DeepEqual(g.Ref, m.flavor.Global.Ref) {
+		if g := f.read.Global; g != nil && m.flavor.Global != nil && t.sameImage(g.Ref, m.flavor.Global.Ref) {
 			return m
 		}
 		for _, r := range f.read.Regional {
-			if other := lastIn(m.flavor, r.Region); other != nil && reflect.DeepEqual(other.Ref, r.Ref) {
+			if other := lastIn(m.flavor, r.Region); other != nil && t.sameImage(other.Ref, r.Ref) {
 				return m
 			}
 		}

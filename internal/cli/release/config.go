@@ -147,7 +147,10 @@ func (t *target) sameImage(a, b any) bool {
 	if !describes || !is || !too || describer.DescribeInventories().Key == nil {
 		return reflect.DeepEqual(a, b)
 	}
-	key := func(ref inventory.Ref) string { text, _ := describer.DescribeInventories().Key(ref.ID); return text + " " + ref.Name }
+	key := func(ref inventory.Ref) string {
+		text, _ := describer.DescribeInventories().Key(ref.ID)
+		return text + " " + ref.Name
+	}
 	return key(first.InInventory()) == key(second.InInventory())
 }
 

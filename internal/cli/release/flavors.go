@@ -132,6 +132,9 @@ func (t *target) resolveAlone(all []*flavor) {
 		return
 	}
 	names := t.contents.Map.AloneNames()
+	if len(names) == 0 {
+		return
+	}
 	both := make([][]string, len(all))
 	for i, f := range all {
 		both[i] = f.aloneIn(names, slices.DeleteFunc(slices.Clone(all), func(b *flavor) bool { return !f.sameBut(names, b) }))

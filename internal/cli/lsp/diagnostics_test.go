@@ -5,6 +5,7 @@
 package lsp_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -105,6 +106,19 @@ func TestSettingsComeAndGo(t *testing.T) {
 	}
 	again("webhook: true\n", "region-unknown")
 	again("disable:\n- rule: region-unknown\n  reason: it opens in May\n")
+}
+
+// The settings of a home count for a file that is in no workspace, and do not make anybody read all of the home.
+func TestSettingsOfAHome(t *testing.T) {
+	text := example(t, broken)
+	e := begin(t, nil)
+	t.Setenv("HOME", filepath.Dir(e.folder))
+	e.write("../.capkit.yaml", "disable:\n- rule: region-unknown\n  reason: it opens in May\n")
+	e.write("../other/p.yaml", strings.Replace(text, "spec:", "sepc:", 1))
+	e.open("../p.yaml", text)
+	e.codes("../p.yaml")
+	_ = e.actions("../p.yaml", 0) // which waits for all that is told
+	e.until("nothing else is told", func() bool { return len(e.told) == 1 })
 }
 
 // The inputs that settings name are read wherever they are, as they are in the editor. What is found in them is told by the landscape that

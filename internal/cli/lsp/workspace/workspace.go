@@ -135,16 +135,20 @@ func (w *Workspace) Folders(added, removed []protocol.WorkspaceFolder) error {
 		name := nameOf(f.URI)
 		w.roots = slices.DeleteFunc(w.roots, func(root string) bool { return root == name })
 	}
-	home, _ := os.UserHomeDir()
 	for _, f := range added {
-		// Nobody wants all files of a home read, or of the machine.
-		if name := nameOf(f.URI); filepath.IsAbs(name) && name != home && filepath.Dir(name) != name {
+		if name := nameOf(f.URI); filepath.IsAbs(name) && !vast(name) {
 			w.roots = append(w.roots, name)
 		}
 	}
 	w.looks++
 	w.changed()
 	return nil
+}
+
+// vast reports whether a folder is a home, or that of the machine: nobody wants all files of it read.
+func vast(folder string) bool {
+	home, _ := os.UserHomeDir()
+	return folder == home || filepath.Dir(folder) == folder
 }
 
 // Open notes that a document is open.
@@ -239,8 +243,9 @@ type place struct {
 	alone    bool
 }
 
-// placeOf returns the landscape of a file: the nearest folder with settings, or else the folder of the workspace. A file that is in no such
-// folder is alone, with the settings of the nearest folder above that has some, up to the root of the repository. The mutex is held.
+// placeOf returns the landscape of a file: the nearest folder with settings, up to that of the workspace or, outside of one, to the root of the
+// repository; or else the folder of the workspace, with the settings above it. A file that is in no such folder is alone, and so is one with
+// the settings of a home. The mutex is held.
 func (w *Workspace) placeOf(name string) place {
 	if !filepath.IsAbs(name) {
 		return place{key: name, alone: true}
@@ -254,6 +259,9 @@ func (w *Workspace) placeOf(name string) place {
 	for dir := filepath.Dir(name); ; dir = filepath.Dir(dir) {
 		file := filepath.Join(dir, settings.File)
 		if info, err := os.Lstat(file); err == nil && !info.IsDir() {
+			if vast(dir) {
+				return place{key: name, settings: file, alone: true}
+			}
 			return place{key: dir, settings: file}
 		}
 		_, err := os.Lstat(filepath.Join(dir, ".git"))

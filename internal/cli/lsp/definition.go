@@ -5,7 +5,9 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
+	"regexp"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
@@ -42,7 +44,7 @@ func (a *asked) targets() (all []target) {
 	}
 	slot := a.nodeSlot()
 	switch {
-	case a.Role == text.Key && capabilitiesSlot.MatchString(a.slot), a.capability() != "" && imagesSlot.find(slot) == "":
+	case a.Role == text.Key && capabilitiesSlot.MatchString(a.slot), a.capability() != "" && !imagesSlot.MatchString(slot):
 		name := a.capability()
 		if a.Role == text.Key {
 			name = a.Node.Key
@@ -50,7 +52,7 @@ func (a *asked) targets() (all []target) {
 		for _, in := range a.profileObjects() {
 			add(in.placed, entry(in.node.Items("spec", "machineCapabilities"), "name", name))
 		}
-	case imagesSlot.find(slot) != "" && !regionSlot.MatchString(slot):
+	case imagesSlot.MatchString(slot) && !regionSlot.MatchString(slot):
 		add(here, a.otherHalf())
 	case slot == "spec.cloudProfile.name", slot == "spec.cloudProfileName", slot == "spec.parent.name":
 		kind, name := a.profileName()
@@ -121,21 +123,8 @@ func entry(list []*text.Node, key, value string) *text.Node {
 	return nil
 }
 
-// prefixes is a list of beginnings.
-type prefixes []string
-
-// find returns the one that a text begins with; empty if there is none.
-func (p prefixes) find(s string) string {
-	for _, prefix := range p {
-		if strings.HasPrefix(s, prefix) {
-			return prefix
-		}
-	}
-	return ""
-}
-
-// imagesSlot are the two lists of images of a profile.
-var imagesSlot = prefixes{"spec.providerConfig.machineImages", "spec.machineImages"}
+// imagesSlot matches what is in the two lists of images of a profile.
+var imagesSlot = regexp.MustCompile(`^spec\.(providerConfig\.)?machineImages`)
 
 // otherHalf returns what the provider config has of a flavor, a version or an image of core, or the other way round: the same flavor, or
 // else the version, or else the image. It is nil if there is not even that.
@@ -155,7 +144,7 @@ func (a *asked) otherHalf() *text.Node {
 		}
 	}
 	other := a.object.Child("spec", "providerConfig")
-	if imagesSlot.find(a.nodeSlot()) == imagesSlot[0] {
+	if strings.HasPrefix(a.nodeSlot(), "spec.providerConfig.") {
 		other = a.object.Child("spec")
 	}
 	if image == nil || other == nil {
@@ -167,10 +156,7 @@ func (a *asked) otherHalf() *text.Node {
 	}
 	at := entry(name.Parent.Items("versions"), "version", version.Text("version"))
 	if at == nil || flavor == nil {
-		if at == nil {
-			return name
-		}
-		return at
+		return cmp.Or(at, name)
 	}
 	for _, f := range at.Parent.Items("capabilityFlavors") {
 		if helper.AreCapabilitiesEqual(capabilitiesOf(f), capabilitiesOf(flavor)) {

@@ -210,15 +210,6 @@ func (a *asked) poolText() string {
 // mostListed is how many things a hover lists of a kind.
 const mostListed = 12
 
-// matrix returns the answers of the profile at the place; nil if it cannot be read. The mutex of the result is held.
-func (a *asked) matrix() *resolve.Matrix[any] {
-	p := a.compiled()
-	if p == nil {
-		return nil
-	}
-	return resolve.NewMatrix(p)
-}
-
 // outcome says where something boots, and if it boots nowhere, why.
 type outcome struct {
 	what   string
@@ -291,10 +282,11 @@ func (a *asked) versionText(image, version string) string {
 func (a *asked) outcomes(title, on string, list func(m *resolve.Matrix[any], add func(of resolve.Combination, what string, flavor int))) string {
 	a.known.Mutex.Lock()
 	defer a.known.Mutex.Unlock()
-	m := a.matrix()
-	if m == nil {
+	p := a.compiled()
+	if p == nil {
 		return ""
 	}
+	m := resolve.NewMatrix(p)
 	var all []outcome
 	list(m, func(of resolve.Combination, what string, flavor int) {
 		if o := outcomeOf(m, of, what, flavor); flavor == anyFlavor || len(o.where) > 0 {

@@ -263,7 +263,7 @@ func (s *server) initialize(_ context.Context, p protocol.InitializeParams) (any
 		Capabilities: map[string]any{
 			"positionEncoding":   s.encoding,
 			"textDocumentSync":   map[string]any{"openClose": true, "change": 2, "save": true},
-			"completionProvider": map[string]any{"triggerCharacters": []string{":", " ", "-", "[", ","}},
+			"completionProvider": map[string]any{"triggerCharacters": []string{":", " ", "-", "[", ",", `"`}},
 			"hoverProvider":      true,
 			"definitionProvider": true,
 			"codeActionProvider": map[string]any{"codeActionKinds": []string{workspace.KindQuickFix, workspace.KindFixAll}},

@@ -335,14 +335,7 @@ func (w *Workspace) check(ctx context.Context) {
 	results := map[string]*Result{}
 	now := map[string]*landscape{}
 	for _, p := range slices.SortedFunc(maps.Keys(byPlace), func(a, b place) int { return strings.Compare(a.key, b.key) }) {
-		l := places[p.key]
-		if l == nil || l.place != p {
-			fresh := &landscape{Editor: w.Editor, place: p, published: map[string]string{}}
-			if l != nil { // of the same folder, by other settings
-				fresh.published, l.published = l.published, nil
-			}
-			l = fresh
-		}
+		l := w.landscape(places[p.key], p)
 		now[p.key] = l
 		r := l.check(ctx, byPlace[p], open, looks, func(name string) bool { return w.elsewhere(name, p) })
 		if r == nil {
@@ -371,6 +364,18 @@ func (w *Workspace) check(ctx context.Context) {
 	}
 	w.places, w.results, w.done = now, results, changes
 	w.end()
+}
+
+// landscape returns the landscape of a place: the last one, or one that takes the place of that, which had other settings.
+func (w *Workspace) landscape(last *landscape, p place) *landscape {
+	if last != nil && last.place == p {
+		return last
+	}
+	l := &landscape{Editor: w.Editor, place: p, published: map[string]string{}}
+	if last != nil {
+		l.published, last.published = last.published, nil
+	}
+	return l
 }
 
 // elsewhere reports whether a file is of another landscape.

@@ -361,6 +361,16 @@ func TestHover(t *testing.T) {
 	}
 }
 
+// Of a provider that is unknown a hover says no more than core does, and says so.
+func TestHoverByCoreAlone(t *testing.T) {
+	profile := strings.Replace(example(t, "cloudprofile.yaml"), "type: openstack", "type: nimbus", 1)
+	e := begin(t, nil)
+	e.open("p.yaml", profile)
+	if said := e.hover("p.yaml", of(t, profile, "medium_4_8", 0)); !strings.Contains(said, "by core alone\n\nBoots:") {
+		t.Error(said)
+	}
+}
+
 // However many machine types a profile has, all are asked about.
 func TestHoverKnowsAllMachineTypes(t *testing.T) {
 	const others = "  - {name: arm-%d, cpu: \"4\", gpu: \"0\", memory: 8Gi, capabilities: {architecture: [arm64], hypervisor: [virtualized]}}\n"

@@ -294,6 +294,9 @@ func (a *asked) outcomes(title, on string, list func(m *resolve.Matrix[any], add
 		}
 	})
 	title += ", for a worker pool that asks for nothing else"
+	if input.IsCoreOnly(p) {
+		title += ". Its provider is unknown, so this is by core alone"
+	}
 	if len(all) == 0 {
 		return title + "\n\nNo machine type boots it: none fits it, or another flavor is preferred."
 	}

@@ -57,8 +57,8 @@ type Provider[R any] interface {
 	Encode(version imageselector.Version[R], format Format) ([]any, error)
 
 	// ValidateReference checks the syntax of a reference that stands at the path at: of a region's entry if the reference
-	// is regional, which is Regional.Path, and of the field that is set if it is global, which is Global.Path. It never
-	// looks anything up. The Origin of each error is the name of its rule.
+	// is regional, which is Regional.Path, and of the field that is set if it is global, which is Global.Path, or stands in a list for one
+	// region, see [providerconfig.Override]. It never looks anything up. The Origin of each error is the name of its rule.
 	ValidateReference(ref R, at *field.Path) field.ErrorList
 
 	// Workers returns what the provider's worker pools can ask for, the same at every call; the zero Workers for nothing.

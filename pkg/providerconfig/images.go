@@ -91,8 +91,9 @@ func OfArchitecture(architecture *string) v1beta1.Capabilities {
 }
 
 // Override puts images that are for one region into those for all regions, and returns these: the references of overrides, which are
-// global where they stand, become those of the region, whose name is written at the path namedAt. An image, a version of it in this
-// format or a flavor with these capabilities that images lack is added behind those that they have. overrides must not be used any more.
+// global where they stand, become those of the region, whose name is written at the path namedAt, and keep their paths. An image, a version
+// of it in this format or a flavor with these capabilities that images lack is added behind those that they have. overrides must not be
+// used any more.
 func Override[R any](images, overrides []imageselector.Image[R], region string, namedAt *field.Path) []imageselector.Image[R] {
 	named := make(map[string]*overridden, len(images))
 	for i := range slices.Backward(images) { // of two of one name the first
@@ -129,7 +130,7 @@ func overrideVersion[R any](image *imageselector.Image[R], to *overridden, versi
 	for _, flavor := range version.Flavors {
 		flavor.Regional = nil
 		if flavor.Global != nil {
-			of.Ref, of.Path = flavor.Global.Ref, version.Path
+			of.Ref, of.Path = flavor.Global.Ref, flavor.Global.Path
 			flavor.Regional, flavor.Global = []imageselector.Regional[R]{of}, nil
 		}
 		entries := to.versions[version.Version]

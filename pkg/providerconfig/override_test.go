@@ -60,8 +60,8 @@ func TestOverride(t *testing.T) {
 			}
 		}
 	}
-	north := func(k int) string { return fmt.Sprintf("(north[%d].versions[0], north.name)", k) }
-	south := func(k int) string { return fmt.Sprintf("(south[%d].versions[0], south.name)", k) }
+	north := func(k int) string { return fmt.Sprintf("(north[%d].versions[0].ref, north.name)", k) }
+	south := func(k int) string { return fmt.Sprintf("(south[%d].versions[0].ref, south.name)", k) }
 	want := []string{
 		"a@1 legacy:true [] at images[0].versions[0]: a1 north=north-a1 " + north(0) + " south=south-a1 " + south(0),
 		"a@2 legacy:true [] at north[1].versions[0]: north=north-a2 " + north(1) + " south=south-a2 " + south(1),

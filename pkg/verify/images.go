@@ -69,14 +69,14 @@ type flavorImages[R any] struct {
 // reference returns the reference of the flavor in a region, and where it is written.
 func (f *flavorImages[R]) reference(region string) (ref inventory.Ref, at *field.Path, found bool) {
 	var written any
+	entry := false
 	for i := range slices.Backward(f.flavor.Regional) {
 		if r := &f.flavor.Regional[i]; r.Region == region {
-			written, at = r.Ref, r.Path
+			written, at, entry = r.Ref, r.Path, r.NamedAt == nil
 			break
 		}
 	}
-	regional := at != nil
-	if !regional && f.flavor.Global != nil {
+	if at == nil && f.flavor.Global != nil {
 		written, at = f.flavor.Global.Ref, f.flavor.Global.Path
 	}
 	referrer, is := written.(inventory.Referrer)
@@ -84,7 +84,7 @@ func (f *flavorImages[R]) reference(region string) (ref inventory.Ref, at *field
 		return ref, nil, false
 	}
 	ref = referrer.InInventory()
-	if regional && ref.Field != "" {
+	if entry && ref.Field != "" {
 		at = at.Child(ref.Field)
 	}
 	if f.instead != nil {

@@ -24,14 +24,14 @@ type Record[R any] struct {
 	Architecture string
 	// Capabilities that the flavor declared, in a profile with capabilities; nil for none.
 	Capabilities v1beta1.Capabilities
-	// Implied is what further fields of the old format say of capabilities, such as Azure's acceleratedNetworking; nil for
+	// Implied is what further fields of the legacy format say of capabilities, such as Azure's acceleratedNetworking; nil for
 	// nothing. See [imageselector.Flavor].
 	Implied v1beta1.Capabilities
 	// Reference that was booted.
 	Reference R
 }
 
-// flavor returns what the record says of its image. One that says nothing is taken for amd64, as in the old format; but where no machine
+// flavor returns what the record says of its image. One that says nothing is taken for amd64, as in the legacy format; but where no machine
 // is for amd64, it is of a flavor that leaves out everything.
 func (r *Record[R]) flavor(v *capability.Vocabulary) imageselector.Flavor[R] {
 	declared := r.Capabilities

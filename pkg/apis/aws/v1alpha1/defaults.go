@@ -11,7 +11,7 @@ import (
 
 func init() { localSchemeBuilder.Register(RegisterDefaults) }
 
-// SetDefaults_MachineImageVersion sets the architecture of regions to amd64 in a version of the old format. It leaves
+// SetDefaults_MachineImageVersion sets the architecture of regions to amd64 in a version of the legacy format. It leaves
 // a version with capability flavors alone, where the architecture is a capability.
 func SetDefaults_MachineImageVersion(obj *MachineImageVersion) {
 	if len(obj.CapabilityFlavors) > 0 {

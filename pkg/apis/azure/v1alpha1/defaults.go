@@ -11,7 +11,7 @@ import (
 
 func init() { localSchemeBuilder.Register(RegisterDefaults) }
 
-// SetDefaults_MachineImageVersion sets the architecture of a version of the old format to amd64. It leaves a version with
+// SetDefaults_MachineImageVersion sets the architecture of a version of the legacy format to amd64. It leaves a version with
 // capability flavors alone, where the architecture is a capability.
 func SetDefaults_MachineImageVersion(obj *MachineImageVersion) {
 	if len(obj.CapabilityFlavors) == 0 && obj.Architecture == nil {

@@ -26,7 +26,7 @@ func SetDefaults_CloudProfileConfig(obj *CloudProfileConfig) {
 	}
 }
 
-// SetDefaults_MachineImageVersion sets the architecture of regions to amd64 in a version of the old format. It leaves
+// SetDefaults_MachineImageVersion sets the architecture of regions to amd64 in a version of the legacy format. It leaves
 // a version with capability flavors alone, where the architecture is a capability.
 func SetDefaults_MachineImageVersion(obj *MachineImageVersion) {
 	if len(obj.CapabilityFlavors) > 0 {

@@ -27,7 +27,7 @@ func TestDefaults(t *testing.T) {
 		"zero is written": {
 			"{nodeVolumeAttachLimit: 0, ignoreVolumeAZ: true}", "{nodeVolumeAttachLimit: 0, ignoreVolumeAZ: true}",
 		},
-		"regions of the old format": {
+		"regions of the legacy format": {
 			version + "regions: [{name: eu, id: i}, {name: eu, id: i, architecture: arm64}]}]}]",
 			limits + version + "regions: [{name: eu, id: i, architecture: amd64}, {name: eu, id: i, architecture: arm64}]}]}]",
 		},

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -18,7 +19,7 @@ import (
 )
 
 // Check returns what is wrong with a provider itself, so that it is found when an extension starts, and not at a user's
-// request (semantics S3): worker capabilities without the prefix of the provider, which is its type and a dash; requests
+// request (semantics S3): a type that cannot be part of Gardener's label for it; worker capabilities without the prefix of the provider, which is its type and a dash; requests
 // for what is not defined; policies with values that are none; abilities that contradict each other; and wrong references, which it derives
 // for an image version that is made up. The error has a line for each fault. Nil: nothing is wrong.
 func Check[R any](provider Provider[R]) error {
@@ -26,6 +27,9 @@ func Check[R any](provider Provider[R]) error {
 	var errs []error
 	wrong := func(format string, args ...any) {
 		errs = append(errs, fmt.Errorf("provider %s: %s", provider.Type(), fmt.Sprintf(format, args...)))
+	}
+	if faults := validation.IsQualifiedName(constants.LabelExtensionProviderTypePrefix + provider.Type()); len(faults) > 0 {
+		wrong("the type %q cannot be part of the label that Gardener gives everything of it: %s", provider.Type(), faults[0])
 	}
 	workers.checkDefinitions(provider.Type()+"-", wrong)
 	if workers.kind != (schema.GroupVersionKind{}) && (workers.kind.Version == "" || workers.kind.Kind == "") {
@@ -100,5 +104,9 @@ func (w Workers) tryEmpty(wrong func(format string, args ...any)) {
 		}
 	}()
 	w.Requirements(Pool{})
-	w.Rolling(Pool{})
+	for _, r := range w.Rolling(Pool{}) {
+		if r.Field == "" {
+			wrong("an entry of RollingUpdate does not say at which field")
+		}
+	}
 }

@@ -68,6 +68,29 @@ func TestCheckProviderWithoutAKind(t *testing.T) {
 	}
 }
 
+type named struct {
+	given.Cloud
+	name string
+}
+
+func (n named) Type() string { return n.name }
+
+func TestCheckProviderWithoutNames(t *testing.T) {
+	rolling := provider.WorkersOf(provider.WorkerConfig[given.WorkerConfig]{
+		Kind:          schema.GroupVersionKind{Group: "given", Version: "v1", Kind: "WorkerConfig"},
+		RollingUpdate: []provider.Trigger[given.WorkerConfig]{{Value: func(*given.WorkerConfig) string { return "" }}},
+	})
+	for name, want := range map[string]string{
+		"":         `provider : the type "" cannot be part of the label`,
+		"my cloud": `provider my cloud: the type "my cloud" cannot be part of the label`,
+		"given":    "provider given: an entry of RollingUpdate does not say at which field",
+	} {
+		if err := provider.Check(named{given.Cloud{Settings: rolling}, name}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
 func settingsOf(w provider.Workers) []string {
 	var settings []string
 	for _, s := range w.Settings() {

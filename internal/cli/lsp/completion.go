@@ -293,7 +293,7 @@ func (a *asked) sibling(key string) string {
 // imageVersions returns the versions of the image of a worker pool, or of an entry of a provider config.
 func imageVersions(a *asked) []choice {
 	name := a.sibling("name")
-	if strings.HasPrefix(a.slot, "spec.providerConfig.") && a.Node != nil {
+	if strings.HasSuffix(a.slot, "machineImages[].versions[].version") && a.Node != nil {
 		name = a.Node.Up(3).Text("name")
 	}
 	for _, image := range a.spec().MachineImages {
@@ -309,6 +309,18 @@ func imageVersions(a *asked) []choice {
 }
 
 func kubernetesVersions(a *asked) []choice { return ranked(a.spec().Kubernetes.Versions) }
+
+// ofParent returns what a NamespacedCloudProfile can change of its parent. The names in a CloudProfile are its own.
+func ofParent(choices func(*asked) []choice) func(*asked) []choice {
+	return func(a *asked) []choice {
+		if kindOf(a.object) != "NamespacedCloudProfile" {
+			return nil
+		}
+		above := *a
+		above.above = true
+		return choices(&above)
+	}
+}
 
 // ranked returns versions with their classification: the supported ones first, the newest of each first.
 func ranked(all []v1beta1.ExpirableVersion) []choice {
@@ -368,6 +380,10 @@ var bySlot = map[string]func(*asked) []choice{
 	"spec.machineCapabilities[].name":                        func(*asked) []choice { return named(definitions()) },
 	"spec.providerConfig.machineImages[].name":               imagesOf,
 	"spec.providerConfig.machineImages[].versions[].version": imageVersions,
+
+	"spec.machineImages[].name":               ofParent(imagesOf),
+	"spec.machineImages[].versions[].version": ofParent(imageVersions),
+	"spec.kubernetes.versions[].version":      ofParent(kubernetesVersions),
 
 	"spec.cloudProfile.name":                        profiles,
 	"spec.cloudProfileName":                         profiles,

@@ -180,6 +180,14 @@ func TestCompletion(t *testing.T) {
 			[]string{"architecture", "hypervisor"},
 			"",
 		},
+		"an image of the parent": {namespaced, "  machineImages:\n  - name: gardenlinux", "  machineImages:\n  - name: ‸", []string{"gardenlinux"}, "  - name: gardenlinux"},
+		"a version of the parent": {
+			namespaced, "    - version: 2000.1.0\n      cri", "    - version: ‸\n      cri", []string{"1877.5.0", "1592.9.0"}, "    - version: 1877.5.0",
+		},
+		"a version of Kubernetes of the parent": {
+			namespaced, "  machineTypes:", "  kubernetes: {versions: [{version: ‸}]}\n  machineTypes:", []string{"1.33.2"}, "",
+		},
+		"no version of its own":       {profile, "    - version: 1.33.2", "    - version: ‸", []string{}, ""},
 		"a region of the parent":      {namespaced, "          - name: asia", "          - name: ‸", []string{"europe", "asia"}, ""},
 		"Gardener's own capabilities": {profile, "  - name: hypervisor\n", "  - name: ‸\n", []string{"architecture", "gardener-*"}, ""},
 		"a capability behind a dash": {

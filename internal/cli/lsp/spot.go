@@ -33,6 +33,8 @@ type asked struct {
 	object *text.Node
 	// slot is the path of what stands there, or of the mapping for a key, below the object and with [] for each index.
 	slot string
+	// above is set if of a NamespacedCloudProfile only what its parent has counts.
+	above bool
 }
 
 // at returns what the editor asks about; nil if the document is not open. The error is that of the context.
@@ -87,10 +89,11 @@ func (a *asked) capability() string {
 func (a *asked) spec() *v1beta1.CloudProfileSpec {
 	spec := &v1beta1.CloudProfileSpec{}
 	for i, object := range a.profileObjects() {
-		if i == 0 {
-			spec = specOf(object.node)
-		} else {
+		switch {
+		case i > 0:
 			spec = joined(spec, specOf(object.node))
+		case !a.above:
+			spec = specOf(object.node)
 		}
 	}
 	return spec

@@ -6,6 +6,8 @@ package update_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/capkit/capkit/internal/testing/given"
 	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/described"
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
@@ -147,6 +150,29 @@ func TestANewChoiceIsNoRedirect(t *testing.T) {
 	if redirects := update.Redirected(given.Regional(t, given.Fast), given.Regional(t, given.Slow)); len(redirects) > 0 {
 		t.Errorf("%+v", redirects)
 	}
+}
+
+// References of a described cloud have no == in Go, which those of an untyped provider do not tell.
+func TestReferencesOfAnyTypeAreCompared(t *testing.T) {
+	for _, cloud := range described.BuiltIn() {
+		if cloud.Type() != "ironcore-metal" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join("..", "..", "example", cloud.Type(), "cloudprofile.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		example := given.Decoded[v1beta1.CloudProfile](t, string(text))
+		compile := func() *profile.Profile[any] {
+			compiled, _ := profile.Compile(provider.Untyped(cloud), &example.Spec, nil)
+			return compiled
+		}
+		if redirects := update.Redirected(compile(), compile()); len(redirects) > 0 {
+			t.Errorf("%+v", redirects)
+		}
+		return
+	}
+	t.Error("the cloud is not there")
 }
 
 // Two machine types support the same, but pools on one of them ask for an image of their own: these boot the same as before.

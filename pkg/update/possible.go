@@ -136,11 +136,11 @@ func Redirected[R any](before, after *profile.Profile[R]) []Redirect {
 // references: then the same question gets the same answer.
 func (c *comparison[R]) sameFlavorsOf(id provider.ImageVersion) bool {
 	was, is := c.before.Catalog().Flavors(id.Image, id.Version), c.after.Catalog().Flavors(id.Image, id.Version)
-	return reflect.TypeFor[R]().Comparable() && slices.EqualFunc(was, is, func(a, b imageselector.Flavor[R]) bool {
+	return slices.EqualFunc(was, is, func(a, b imageselector.Flavor[R]) bool {
 		return sameCapabilities(a.Capabilities, b.Capabilities) && sameCapabilities(a.Implied, b.Implied) &&
-			(a.Global == nil) == (b.Global == nil) && (a.Global == nil || any(a.Global.Ref) == any(b.Global.Ref)) &&
+			(a.Global == nil) == (b.Global == nil) && (a.Global == nil || reflect.DeepEqual(a.Global.Ref, b.Global.Ref)) &&
 			slices.EqualFunc(a.Regional, b.Regional, func(a, b imageselector.Regional[R]) bool {
-				return a.Region == b.Region && any(a.Ref) == any(b.Ref)
+				return a.Region == b.Region && reflect.DeepEqual(a.Ref, b.Ref)
 			})
 	}) && sameCapabilities(profile.Undeclared(c.before.Version(id)), profile.Undeclared(c.after.Version(id)))
 }

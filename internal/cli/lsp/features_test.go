@@ -180,7 +180,9 @@ func TestCompletion(t *testing.T) {
 			[]string{"architecture", "hypervisor"},
 			"",
 		},
-		"an image of the parent": {namespaced, "  machineImages:\n  - name: gardenlinux", "  machineImages:\n  - name: ‸", []string{"gardenlinux"}, "  - name: gardenlinux"},
+		"an image of the parent": {
+			namespaced, "  machineImages:\n  - name: gardenlinux", "  machineImages:\n  - name: ‸", []string{"gardenlinux"}, "  - name: gardenlinux",
+		},
 		"a version of the parent": {
 			namespaced, "    - version: 2000.1.0\n      cri", "    - version: ‸\n      cri", []string{"1877.5.0", "1592.9.0"}, "    - version: 1877.5.0",
 		},

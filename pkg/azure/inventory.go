@@ -33,11 +33,13 @@ func (Provider) DescribeInventories() inventory.Description {
 func imageKey(id string) (key, form string) {
 	key = strings.ToLower(id)
 	for _, w := range ways {
-		if end := strings.LastIndexAny(key, "/:"); w.begins.MatchString(id) && key[end+1:] == "latest" {
-			return key, w.field + " latest"
-		} else if w.begins.MatchString(id) {
+		if !w.begins.MatchString(id) {
+			continue
+		}
+		if end := strings.LastIndexAny(key, "/:"); key[end+1:] != "latest" {
 			return key, w.field + " " + key[:end]
 		}
+		return key, w.field + " latest"
 	}
 	return key, ""
 }

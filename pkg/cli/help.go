@@ -211,7 +211,7 @@ A negative result depends on the command:
   version        with --check-config, the settings have something that this version does not understand
   lsp            the editor leaves without shutdown and exit
 
-Status 2 means wrong flags, a file that cannot be read, a cluster that does not answer or refuses, or nothing to check. A
+Status 2 means wrong flags, a file that cannot be read, a cluster that does not answer or refuses, or nothing to check (but for migrate, which gives status 1). A
 manifest that can be read but is invalid gives status 1, and the other manifests are checked.
 
 With any status, results are on standard output, and everything else is on standard error.`,

@@ -481,6 +481,8 @@ func TestMigrateRefuses(t *testing.T) {
 			read(t, "../../example/cloudprofile.yaml"), "--back",
 			":12:5: error: capability hypervisor says more than an architecture, which the legacy format has no place for; remove it everywhere first [migration]",
 		},
+		"no profile":       {shoot(t), "", "file.yaml:1:1: error: no CloudProfile or NamespacedCloudProfile among the files: name those to migrate [migration]"},
+		"nothing":          {"", "", "file.yaml is empty: name those to migrate [migration]"},
 		"what is no YAML":  {"a: [\n", "", "not valid YAML"},
 		"another provider": {strings.Replace(legacy, "type: openstack", "type: mars", 1), "", "[provider-unknown]"},
 		"a value that is preferred already": {
@@ -498,19 +500,6 @@ func TestMigrateRefuses(t *testing.T) {
 	}
 }
 
-// Nothing to migrate is an error of usage, as for other commands; what cannot be read is a finding, as elsewhere.
-func TestMigrateNothing(t *testing.T) {
-	for name, text := range map[string]string{"no profile": shoot(t), "nothing": ""} {
-		file := filepath.Join(t.TempDir(), "file.yaml")
-		write(t, file, text)
-		r := run(t, "", "migrate", file)
-		want := "capkit: no CloudProfile or NamespacedCloudProfile among the files"
-		if r.status != 2 || r.stdout != "" || !strings.HasPrefix(r.stderr, want) || !strings.HasSuffix(r.stderr, ": name those to migrate\n") {
-			t.Errorf("%s: %+v", name, r)
-		}
-	}
-}
-
 // A Shoot of a CloudProfile that is not there is no reason not to migrate another one.
 func TestMigrateBesideOtherShoots(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file.yaml")
@@ -522,7 +511,7 @@ func TestMigrateBesideOtherShoots(t *testing.T) {
 
 // What is refused is said in JSON as well, by the findings that lint would print.
 func TestMigrateRefusesInJSON(t *testing.T) {
-	r := run(t, read(t, "../../example/cloudprofile.yaml"), "migrate", "--back", "-o", "json", "-")
+	r := run(t, shoot(t), "migrate", "-o", "json", "-")
 	answer := decoded[struct {
 		Files, Kept, Steps []any
 		Findings           []struct {
@@ -530,10 +519,10 @@ func TestMigrateRefusesInJSON(t *testing.T) {
 			Line                          int
 		}
 	}](t, r)
-	if r.status != 1 || answer.Files == nil || answer.Kept == nil || answer.Steps == nil || len(answer.Findings) == 0 {
+	if r.status != 1 || answer.Files == nil || answer.Kept == nil || answer.Steps == nil || len(answer.Findings) != 1 {
 		t.Fatalf("%+v", r)
 	}
-	if f := answer.Findings[0]; f.Severity != "error" || f.Rule != "migration" || f.File != "<stdin>" || f.Line != 12 {
+	if f := answer.Findings[0]; f.Severity != "error" || f.Rule != "migration" || f.File != "<stdin>" || f.Line != 1 {
 		t.Errorf("%+v", f)
 	}
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // Check returns what is wrong with a provider itself, so that it is found when an extension starts, and not at a user's
-// request (semantics S3): a type that cannot be part of Gardener's label for it; worker capabilities without the prefix of the provider, which is its type and a dash; requests
+// request (semantics S3): a type that does not fit into Gardener's label for it; worker capabilities without the prefix of the provider, which is its type and a dash; requests
 // for what is not defined; policies with values that are none; abilities that contradict each other; and wrong references, which it derives
 // for an image version that is made up. The error has a line for each fault. Nil: nothing is wrong.
 func Check[R any](provider Provider[R]) error {
@@ -29,7 +29,7 @@ func Check[R any](provider Provider[R]) error {
 		errs = append(errs, fmt.Errorf("provider %s: %s", provider.Type(), fmt.Sprintf(format, args...)))
 	}
 	if faults := validation.IsQualifiedName(constants.LabelExtensionProviderTypePrefix + provider.Type()); len(faults) > 0 {
-		wrong("the type %q cannot be part of the label that Gardener gives everything of it: %s", provider.Type(), faults[0])
+		wrong("the type %q does not fit into Gardener's label %sTYPE: %s", provider.Type(), constants.LabelExtensionProviderTypePrefix, faults[0])
 	}
 	workers.checkDefinitions(provider.Type()+"-", wrong)
 	if workers.kind != (schema.GroupVersionKind{}) && (workers.kind.Version == "" || workers.kind.Kind == "") {
@@ -106,7 +106,7 @@ func (w Workers) tryEmpty(wrong func(format string, args ...any)) {
 	w.Requirements(Pool{})
 	for _, r := range w.Rolling(Pool{}) {
 		if r.Field == "" {
-			wrong("an entry of RollingUpdate does not say at which field")
+			wrong("an entry of RollingUpdate has no Field")
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 // Untyped returns a provider whose references may be of any type, so that providers of several clouds fit in one list. It behaves like the
 // provider; [As] finds its other abilities. A reference of it has the type R, or is nil for the zero R. One of another type is an error of
-// Encode and of ValidateReference. A provider of such references is returned as it is.
+// Encode and of ValidateReference. A Provider[any] is returned as it is.
 func Untyped[R any](cloud Provider[R]) Provider[any] {
 	if untyped, is := any(cloud).(Provider[any]); is {
 		return untyped

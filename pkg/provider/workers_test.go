@@ -81,9 +81,9 @@ func TestCheckProviderWithoutNames(t *testing.T) {
 		RollingUpdate: []provider.Trigger[given.WorkerConfig]{{Value: func(*given.WorkerConfig) string { return "" }}},
 	})
 	for name, want := range map[string]string{
-		"":         `provider : the type "" cannot be part of the label`,
-		"my cloud": `provider my cloud: the type "my cloud" cannot be part of the label`,
-		"given":    "provider given: an entry of RollingUpdate does not say at which field",
+		"":         `provider : the type "" does not fit into Gardener's label`,
+		"my cloud": `provider my cloud: the type "my cloud" does not fit into Gardener's label`,
+		"given":    "provider given: an entry of RollingUpdate has no Field",
 	} {
 		if err := provider.Check(named{given.Cloud{Settings: rolling}, name}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", name, err)

@@ -152,7 +152,7 @@ func TestANewChoiceIsNoRedirect(t *testing.T) {
 	}
 }
 
-// References of a described cloud have no == in Go, which those of an untyped provider do not tell.
+// References of a described cloud are not comparable in Go. Behind an untyped provider, their type does not show that.
 func TestReferencesOfAnyTypeAreCompared(t *testing.T) {
 	for _, cloud := range described.BuiltIn() {
 		if cloud.Type() != "ironcore-metal" {

@@ -33,7 +33,7 @@ type asked struct {
 	object *text.Node
 	// slot is the path of what stands there, or of the mapping for a key, below the object and with [] for each index.
 	slot string
-	// above is set if of a NamespacedCloudProfile only what its parent has counts.
+	// above restricts a NamespacedCloudProfile to what its parent has.
 	above bool
 }
 

@@ -7,27 +7,29 @@ package migrate
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/internal/cli/transform"
 	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/words"
 )
 
 // What has to be among the inputs of migrate: profiles to migrate, the profiles of all Shoots, and what the flags name.
 
-// checkReferences reports the Shoots of which it is not known what they use and boot: their profile cannot be read, or is a
-// NamespacedCloudProfile of an unknown parent. A CloudProfile that is not there is another one. It returns an error if there is no
-// profile to migrate.
-func (m *migration) checkReferences() error {
+// checkReferences reports that there is no profile to migrate, or else the Shoots of which it is not known what they use and boot:
+// their profile cannot be read, or is a NamespacedCloudProfile of an unknown parent. A CloudProfile that is not there is another one.
+func (m *migration) checkReferences() {
 	if len(m.specs()) == 0 {
-		return errors.New("no CloudProfile or NamespacedCloudProfile among the files" + m.EmptyInputs() + ": name those to migrate")
+		m.Findings = append(m.Findings, m.noProfile())
+		return
 	}
 	for _, s := range m.Shoots.All {
 		kind, _, _ := input.ProfileNameOf(s.Object)
@@ -39,7 +41,18 @@ func (m *migration) checkReferences() error {
 			m.AddErrors(s.Manifest, fault)
 		}
 	}
-	return nil
+}
+
+// noProfile is the finding that there is no profile to migrate.
+func (m *migration) noProfile() report.Finding {
+	f := report.Finding{
+		Severity: finding.SeverityError, Rule: transform.Rule, Type: field.ErrorTypeRequired, File: m.input,
+		Message: "no CloudProfile or NamespacedCloudProfile among the files" + m.EmptyInputs() + ": name those to migrate",
+	}
+	if f.File != input.ClusterFile {
+		f.Line, f.Column = 1, 1
+	}
+	return f
 }
 
 // specs returns what the profiles that are in files say; of a NamespacedCloudProfile with the capabilities of its parent, and its

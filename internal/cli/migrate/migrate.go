@@ -18,6 +18,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/files"
 	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/internal/cli/transform"
 )
@@ -239,7 +240,7 @@ func runMigrate(ctx context.Context, c *command.Call, args []string, flags *migr
 		return err
 	}
 	m := &migration{Given: g, options: options, back: flags.back, lifecycle: flags.lifecycle, reserved: flags.reserved, accept: flags.accept,
-		text: files.TextOf(stdin.String)}
+		text: files.TextOf(stdin.String), input: firstInput(flags.in.Files(args))}
 	answer, err := m.run()
 	switch {
 	case err != nil:
@@ -289,6 +290,17 @@ func refuseToMigrate(c *command.Call, m *migration, output string) error {
 		return err
 	}
 	return command.ErrWrong
+}
+
+// firstInput returns the first argument as findings name it; the cluster if there is none.
+func firstInput(args []string) string {
+	switch {
+	case len(args) == 0:
+		return input.ClusterFile
+	case args[0] == "-":
+		return manifest.Stdin
+	}
+	return args[0]
 }
 
 // written returns the files that -w writes, those of further steps included.

@@ -36,6 +36,8 @@ type migration struct {
 	// reserved says that reserved capabilities are registered, or not any more, and nothing else changes; accept that it is
 	// done even if worker pools boot something else then.
 	reserved, accept bool
+	// input is the first one, in which it is missed that there is no profile.
+	input string
 	// text returns what is in a file before the step.
 	text func(name string) (string, error)
 	// used says who uses which image version.
@@ -63,9 +65,7 @@ type migration struct {
 func (m *migration) run() (migrated, error) {
 	answer := migrated{Files: []files.Changed{}, Kept: []keptVersion{}, Steps: []migratedStep{}}
 	if len(m.Findings) == 0 { // of what could not be read
-		if err := m.checkReferences(); err != nil {
-			return answer, err
-		}
+		m.checkReferences()
 	}
 	if len(m.Findings) > 0 {
 		return answer, nil

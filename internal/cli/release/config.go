@@ -144,14 +144,17 @@ func (t *target) sameImage(a, b any) bool {
 	describer, describes := provider.As[inventory.Describer](t.Cloud)
 	first, is := a.(inventory.Referrer)
 	second, too := b.(inventory.Referrer)
-	if !describes || !is || !too || describer.DescribeInventories().Key == nil {
+	if reflect.DeepEqual(a, b) || !describes || !is || !too {
 		return reflect.DeepEqual(a, b)
 	}
-	key := func(ref inventory.Ref) string {
-		text, _ := describer.DescribeInventories().Key(ref.ID)
-		return text + " " + ref.Name
+	keyOf := describer.DescribeInventories().Key
+	if keyOf == nil {
+		return false
 	}
-	return key(first.InInventory()) == key(second.InInventory())
+	x, y := first.InInventory(), second.InInventory()
+	key, _ := keyOf(x.ID)
+	other, _ := keyOf(y.ID)
+	return key == other && x.Name == y.Name
 }
 
 // sharesOne reports, as a conflict too, whether flavors with different images have one entry in the profile, which is for all architectures.

@@ -41,7 +41,7 @@ func (d deprecation) status(ready string) string {
 	return ready
 }
 
-// gcpArchitecture returns what Gardener calls an architecture; nothing if nobody has said which one it is.
+// gcpArchitecture returns Gardener's name of an architecture; empty if it is unspecified.
 func gcpArchitecture(name string) string {
 	if name == "ARCHITECTURE_UNSPECIFIED" {
 		return ""

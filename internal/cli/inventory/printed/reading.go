@@ -96,7 +96,7 @@ func (r *reading) file(path string, stdin io.Reader) {
 	}
 }
 
-// inUTF8 returns what is in a file without the mark at its begin. PowerShell writes UTF-16.
+// inUTF8 returns what is in a file without its byte order mark. PowerShell writes UTF-16.
 func inUTF8(text []byte) []byte {
 	utf16le, found := bytes.CutPrefix(text, []byte("\xff\xfe"))
 	if !found {
@@ -144,7 +144,7 @@ func (f *source) notJSON(err error) {
 		return
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		f.wrong(len(f.text), "ends before all that was begun is written: it is not all that the command prints")
+		f.wrong(len(f.text), "ends too early: it is not the whole output of the command")
 		return
 	}
 	var syntax *json.SyntaxError

@@ -144,8 +144,8 @@ func (t *target) sameImage(a, b any) bool {
 	describer, describes := provider.As[inventory.Describer](t.Cloud)
 	first, is := a.(inventory.Referrer)
 	second, too := b.(inventory.Referrer)
-	if reflect.DeepEqual(a, b) || !describes || !is || !too {
-		return reflect.DeepEqual(a, b)
+	if same := reflect.DeepEqual(a, b); same || !describes || !is || !too {
+		return same
 	}
 	keyOf := describer.DescribeInventories().Key
 	if keyOf == nil {

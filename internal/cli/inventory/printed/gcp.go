@@ -138,8 +138,10 @@ func gcpDisk(r *reading, i *item) {
 		Deprecated deprecation
 	}
 	if _, regional := i.members["region"]; regional { // no machine boots from disks in two zones
+		r.regionalDisks = true
 		return
 	}
+	r.zonalDisks = true
 	if i.into(&disk, "name", "zone") && r.here(last(disk.Zone)) && disk.Deprecated.status("") == "" {
 		r.volumeTypes.add(i, inventory.VolumeType{Name: disk.Name})
 	}
@@ -160,6 +162,9 @@ func gcpZone(r *reading, i *item) {
 // finishGCP gives machine types their zones.
 func finishGCP(r *reading) {
 	r.settleZones()
+	if r.regionalDisks && !r.zonalDisks { // such a list says nothing about the others, for example one that is filtered by region
+		r.volumeTypes.known = false
+	}
 	r.noneOf(r.machineTypes.known && len(r.machineTypes.items) == 0, "machine types")
 	r.noneOf(r.zones.known && len(r.zones.items) == 0, "zones")
 	r.noneOf(r.volumeTypes.known && len(r.volumeTypes.items) == 0, "types of disks")

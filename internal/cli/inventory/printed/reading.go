@@ -45,6 +45,8 @@ type reading struct {
 	md5 map[string]string
 	// others are regions that files are about, and that are not read, with what they have.
 	others map[string]bool
+	// regionalDisks and zonalDisks say which types of disks of GCP lists have.
+	regionalDisks, zonalDisks bool
 }
 
 func newReading(name string, c *cloud, region string) *reading {

@@ -73,8 +73,8 @@ func Compile(ctx context.Context, root, ldflags, programs string, platform v1.Pl
 	if _, err := os.Stat(workspace); err != nil {
 		workspace = "off"
 	}
-	// What a user may have set for other builds must not show here.
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK="+workspace, "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0",
+	// What a user may have set for other builds must not show here. The garbage collection is the compiler's own, as in the Makefile.
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOGC=400", "GOWORK="+workspace, "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0",
 		"GOOS="+platform.OS, "GOARCH="+platform.Architecture)
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("building %s for %s: %w", strings.Join(names, ", "), platform, err)

@@ -228,7 +228,7 @@ func cachedAPIServer(progress io.Writer, which, folder string, files []string, b
 // compileAPIServer compiles gardener-apiserver, which then says that it is of a version, in the module or workspace around a folder. Its
 // flags are those of the Makefile, and further ones.
 func compileAPIServer(ctx context.Context, progress io.Writer, path, version, folder string, env, flags []string) error {
-	args := slices.Concat(env, []string{"GOFLAGS=", "CGO_ENABLED=0", "go", "build", "-trimpath", "-buildvcs=false"}, flags,
+	args := slices.Concat(env, []string{"GOFLAGS=", "CGO_ENABLED=0", "GOGC=400", "go", "build", "-trimpath", "-buildvcs=false"}, flags,
 		[]string{"-ldflags=-s -w -X k8s.io/component-base/version.gitVersion=" + version, "-o", path, "github.com/gardener/gardener/cmd/gardener-apiserver"})
 	_, err := run(ctx, progress, folder, "env", args...)
 	return err

@@ -37,6 +37,7 @@ func TestFix(t *testing.T) {
 		"version":  {"apiVersion: core.gardener.cloud/v1beta1", "apiVersion: core.gardener.cloud/v1"},
 		"alias":    {"capabilities:\n            architecture: [amd64]", "capabilities:\n            architecture: [x86_64]"},
 		"another":  {"capabilities:\n            architecture: [amd64]", "capabilities:\n            architecture: [x64]"},
+		"in core":  {"capabilities:\n      architecture: [amd64]", "capabilities:\n      architecture: [x86_64]"},
 		"spelling": {"capabilities:\n            architecture: [amd64]", "capabilities:\n            Architecture: [amd64]"},
 	} {
 		t.Run(name, func(t *testing.T) {

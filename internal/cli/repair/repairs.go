@@ -7,10 +7,12 @@ package repair
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/internal/cli/input"
@@ -29,6 +31,7 @@ var repairs = map[string]func(g *input.Given, object any, f report.Finding) patc
 	input.RuleFlavorWrapped:          repairWrapped,
 	input.RuleProviderUnknown:        repairType,
 	input.RuleObjectKind:             repairKind,
+	"gardener-core":                  repairArchitecture,
 	"region-unknown":                 repairSuggested,
 	capability.RuleUnregistered:      repairSuggested,
 	capability.RuleValueUnregistered: repairSuggested,
@@ -77,6 +80,26 @@ func repairSuggested(_ *input.Given, object any, f report.Finding) patch {
 	default:
 		if value == meant.Name {
 			return instead(meant.Name, meant.With, edit.Replace(path, meant.With))
+		}
+	}
+	return patch{}
+}
+
+// architecture matches the path of an architecture of a machine type, an image or a worker pool.
+var architecture = regexp.MustCompile(`\.architectures?(\[\d+\])?$`)
+
+// repairArchitecture writes what Gardener calls an architecture, if it is the certain suggestion of a flavor that has this value.
+func repairArchitecture(_ *input.Given, object any, f report.Finding) patch {
+	path := fieldpath.Parse(f.Field)
+	value, isText := edit.Value(object, path).(string)
+	if !isText || !architecture.MatchString(f.Field) {
+		return patch{}
+	}
+	ofGardener, _ := capability.Compile(nil, nil)
+	_, wrong := ofGardener.Set(v1beta1.Capabilities{capability.Architecture: {value}}, field.NewPath("capabilities"))
+	for _, w := range wrong {
+		if w.Suggestion != nil && w.Suggestion.Certain {
+			return instead(value, w.Suggestion.With, edit.Replace(path, w.Suggestion.With))
 		}
 	}
 	return patch{}

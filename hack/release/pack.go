@@ -209,7 +209,9 @@ var notes = template.Must(template.New("notes").Parse(`{{.Changes}}
 `))
 
 // publish are the commands that are left to do.
-var publish = template.Must(template.New("publish").Parse(`#!/usr/bin/env bash
+var publish = template.Must(template.New("publish").Funcs(template.FuncMap{
+	"candidate": func(version string) bool { return strings.Contains(version, "-") },
+}).Parse(`#!/usr/bin/env bash
 # What publishes capkit {{.Version}}, in the order in which it is to be done: docs/releasing.md says what each step needs.
 set -euo pipefail
 
@@ -230,5 +232,5 @@ crane push {{.Folder}} {{.Reference}}
 git push --atomic origin HEAD{{range .Tags}} {{.}}{{end}}
 
 # publish the files
-gh release create v{{.Version}} --verify-tag --title 'capkit v{{.Version}}' --notes-file {{.Notes}} {{.Files}}/*
+gh release create v{{.Version}} --verify-tag{{if candidate .Version}} --prerelease{{end}} --title 'capkit v{{.Version}}' --notes-file {{.Notes}} {{.Files}}/*
 `))

@@ -93,7 +93,8 @@ func mistakes(ctx context.Context, o options) (faults []error, err error) {
 		fault("version %q: write it as 1.2.3 or 1.2.3-rc.1", o.version)
 		return faults, nil //nolint:nilerr // it is a fault
 	}
-	if following != nil && !following.GreaterThan(version) {
+	// After 1.2.3-rc.1 comes 1.2.3-dev again, which leads to 1.2.3.
+	if following != nil && !semver.New(following.Major(), following.Minor(), following.Patch(), "", "").GreaterThan(version) {
 		fault("the next version, %s, is not newer than %s", following, version)
 	}
 	if version.Major() > 1 {
@@ -106,11 +107,16 @@ func mistakes(ctx context.Context, o options) (faults []error, err error) {
 	if current, err := semver.StrictNewVersion(strings.TrimSpace(string(text))); err != nil || version.LessThan(current) {
 		fault("version %s is older than that in VERSION, %s", version, strings.TrimSpace(string(text)))
 	}
-	tags, err := output(ctx, ".", nil, "git", "tag", "--list", "v*")
+	// Other branches may have later versions, but not the same.
+	tags, err := output(ctx, ".", nil, "git", "tag", "--merged", "HEAD", "--list", "v*")
 	if err != nil {
 		return nil, err
 	}
-	for _, tag := range strings.Fields(tags) {
+	same, err := output(ctx, ".", nil, "git", "tag", "--no-merged", "HEAD", "--list", "v"+o.version)
+	if err != nil {
+		return nil, err
+	}
+	for _, tag := range strings.Fields(tags + " " + same) {
 		if earlier, err := semver.StrictNewVersion(strings.TrimPrefix(tag, "v")); err == nil && !version.GreaterThan(earlier) {
 			fault("version %s is not newer than %s, which is tagged", version, tag)
 		}

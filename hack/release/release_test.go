@@ -6,6 +6,7 @@ package main
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -130,5 +131,62 @@ func TestSums(t *testing.T) {
 		"github.com/capkit/capkit/pkg/cli v1.2.3 h1:c\ngithub.com/capkit/capkitten v1.0.0 h1:b\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A candidate leads to its release, and a fix for an earlier version does not wait for a later one that another branch has.
+func TestVersions(t *testing.T) {
+	t.Chdir(t.TempDir())
+	git := func(args ...string) {
+		t.Helper()
+		env := []string{
+			"GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x", "GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x",
+		}
+		if _, err := output(t.Context(), ".", env, "git", args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin := func(version string) {
+		t.Helper()
+		if err := os.WriteFile("VERSION", []byte(version+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		git("add", "VERSION")
+		git("commit", "--quiet", "--allow-empty", "-m", version)
+	}
+	says := func(version, next, want string) {
+		t.Helper()
+		faults, err := mistakes(t.Context(), options{version: version, next: next, date: "2026-12-01"})
+		if err := errors.Join(append(faults, err)...); message(err) != want {
+			t.Errorf("%s, then %s: %q, want %q", version, next, message(err), want)
+		}
+	}
+	git("init", "--quiet", "--initial-branch=main")
+	begin("0.1.0-dev")
+	says("0.1.0-rc.1", "0.1.0-dev", "")
+	says("0.1.0", "0.1.0-dev", "the next version, 0.1.0-dev, is not newer than 0.1.0")
+	git("tag", "v0.1.0-rc.1")
+	says("0.1.0-rc.1", "0.2.0-dev", "version 0.1.0-rc.1 is not newer than v0.1.0-rc.1, which is tagged")
+	says("0.1.0", "0.2.0-dev", "")
+	git("tag", "v0.1.0")
+	git("switch", "--quiet", "--create", "fixes")
+	begin("0.1.1-dev")
+	git("switch", "--quiet", "main")
+	begin("0.2.0-dev")
+	git("tag", "v0.2.0")
+	git("switch", "--quiet", "fixes")
+	says("0.1.1", "0.1.2-dev", "")
+	says("0.2.0", "0.3.0-dev", "version 0.2.0 is not newer than v0.2.0, which is tagged")
+}
+
+func TestACandidateIsNotTheLatest(t *testing.T) {
+	for version, want := range map[string]bool{"1.2.3": false, "1.2.3-rc.1": true} {
+		var script strings.Builder
+		if err := publish.Execute(&script, map[string]any{"Version": version}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(script.String(), "gh release create v"+version+" --verify-tag --prerelease "); got != want {
+			t.Errorf("%s: %s", version, script.String())
+		}
 	}
 }

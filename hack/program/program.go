@@ -8,6 +8,7 @@ package program
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"debug/buildinfo"
 	"fmt"
@@ -61,7 +62,7 @@ func Compile(ctx context.Context, root, ldflags, programs string, platform v1.Pl
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w "+ldflags, "-o", folder)
+	build := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w "+ldflags, "-o", folder)
 	for _, name := range names {
 		build.Args = append(build.Args, "./"+name)
 	}
@@ -73,9 +74,10 @@ func Compile(ctx context.Context, root, ldflags, programs string, platform v1.Pl
 	if _, err := os.Stat(workspace); err != nil {
 		workspace = "off"
 	}
-	// What a user may have set for other builds must not show here. The garbage collection is the compiler's own, as in the Makefile.
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOGC=400", "GOWORK="+workspace, "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0",
-		"GOOS="+platform.OS, "GOARCH="+platform.Architecture)
+	// What a user may have set for other builds, by go env -w as well, must not show here. That counts where a variable is empty: an
+	// experiment is found by Read. The garbage collection is the compiler's own, as in the Makefile.
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath -buildvcs=false", "GOGC=400", "GOWORK="+workspace,
+		"GOEXPERIMENT=", "GOFIPS140=off", "GOAMD64=v1", "GOARM64=v8.0", "GOOS="+platform.OS, "GOARCH="+platform.Architecture)
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("building %s for %s: %w", strings.Join(names, ", "), platform, err)
 	}
@@ -97,9 +99,11 @@ func Read(name string, platform v1.Platform) ([]byte, error) {
 	for _, setting := range info.Settings {
 		settings[setting.Key] = setting.Value
 	}
-	for key, want := range map[string]string{"GOOS": platform.OS, "GOARCH": platform.Architecture, "CGO_ENABLED": "0", "-trimpath": "true"} {
+	for key, want := range map[string]string{
+		"GOOS": platform.OS, "GOARCH": platform.Architecture, "CGO_ENABLED": "0", "-trimpath": "true", "GOEXPERIMENT": "",
+	} {
 		if settings[key] != want {
-			return nil, fmt.Errorf("%s is built with %s=%s, not %s", name, key, settings[key], want)
+			return nil, fmt.Errorf("%s is built with %s=%s, not %s", name, key, settings[key], cmp.Or(want, "without"))
 		}
 	}
 	return content, nil

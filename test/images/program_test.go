@@ -52,6 +52,22 @@ var _ = Describe("The program in an image", func() {
 		Entry("(tiny program, arm64)", tiny, arm),
 	)
 
+	It("is the same whatever a user has set for other builds, or is not made", func(ctx SpecContext) {
+		settings := filepath.Join(GinkgoT().TempDir(), "env") // what go env -w writes
+		GinkgoT().Setenv("GOENV", settings)
+		set := func(text string) string {
+			Expect(os.WriteFile(settings, []byte(text), 0o600)).To(Succeed())
+			programs := GinkgoT().TempDir()
+			Expect(tiny.compile(ctx, tiny.root, here, programs)).To(Succeed())
+			return program.Path(programs, here, tiny.Name)
+		}
+		content, err := os.ReadFile(set("GOFLAGS=-tags=other\nGOFIPS140=latest\nGOAMD64=v3\n"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(bytes.Equal(content, file(tiny.read(here), tiny.Name))).To(BeTrue(), "the program is another one")
+		_, err = program.Read(set("GOEXPERIMENT=cgocheck2\n"), here)
+		Expect(err).To(MatchError(ContainSubstring("is built with GOEXPERIMENT=cgocheck2, not without")))
+	})
+
 	Describe("for this machine", func() {
 		var program string
 

@@ -140,6 +140,19 @@ var _ = Describe("Gardener", func() {
 		Expect(deployment.GetAnnotations()).To(HaveKeyWithValue(resourcesv1alpha1.HighAvailabilityConfigReplicas, "5"))
 	})
 
+	// In the namespace garden, the Prometheus of a seed asks over HTTPS unless it is told otherwise; elsewhere it always takes HTTP.
+	DescribeTable("has the Prometheus of a seed scrape the pods over HTTP", func(namespace string) {
+		annotations, _, err := unstructured.NestedStringMap(
+			find(render(charts.Runtime, namespace, nil), "Deployment").Object, "spec", "template", "metadata", "annotations")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(annotations).To(Equal(map[string]string{
+			"prometheus.io/name": extension.Name, "prometheus.io/scrape": "true", "prometheus.io/port": "8080", "prometheus.io/scheme": "http",
+		}))
+	},
+		Entry("that is the runtime cluster", runtimeNamespace),
+		Entry("in which gardenlet has installed them", seedNamespace),
+	)
+
 	// Pods and Services have the labels and annotations that Gardener gives to its own.
 	It("has a NetworkPolicy that opens the ports of the webhooks and the metrics, and the way to API servers", func() {
 		rendered := render(charts.Runtime, runtimeNamespace, values("full"))

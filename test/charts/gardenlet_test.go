@@ -6,6 +6,8 @@ package charts
 
 import (
 	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"github.com/gardener/gardener/pkg/chartrenderer"
 	"github.com/gardener/gardener/pkg/client/kubernetes"
 	"github.com/gardener/gardener/pkg/utils"
@@ -28,6 +30,9 @@ var _ = Describe("gardenlet", func() {
 		apply(ctx, objects(read(root, "example", chart.ManifestFolder(c), "controller-registration.yaml")))
 		deployment := &gardencorev1.ControllerDeployment{}
 		Expect(clientSet(kubernetes.GardenScheme).Client().Get(ctx, client.ObjectKey{Name: c.Release()}, deployment)).To(Succeed())
+		registration := &v1beta1.ControllerRegistration{}
+		Expect(clientSet(kubernetes.GardenScheme).Client().Get(ctx, client.ObjectKey{Name: c.Release()}, registration)).To(Succeed())
+		Expect(registration.Annotations).To(HaveKeyWithValue(v1beta1constants.AnnotationPodSecurityEnforce, "restricted"))
 		Expect(deployment.InjectGardenKubeconfig).To(HaveValue(BeTrue()), "gardenlet is asked for a kubeconfig")
 
 		renderer, err := chartrenderer.NewForConfig(g.RESTConfig())
@@ -47,8 +52,9 @@ var _ = Describe("gardenlet", func() {
 			all = append(all, objects(content)...)
 		}
 		apply(ctx, all)
-		_, container := podOf(all)
+		pod, container := podOf(all)
 		isMounted(container)
+		Expect(pod.PriorityClassName).To(Equal(v1beta1constants.PriorityClassNameSeedSystem900))
 		Expect(container.Args).To(ContainElement("--webhook-config-url=" + c.Name() + "." + seedNamespace))
 	}, each())
 })

@@ -129,6 +129,14 @@ var _ = Describe("The pod", func() {
 		Expect(container.Image).To(HaveSuffix(":%s", pinned["image"].(map[string]any)["tag"]))
 		Expect(find(rendered, "Deployment").GetLabels()).To(HaveKeyWithValue("app.kubernetes.io/version", "v1.2.3"))
 	})
+
+	It("may have any tag, of which the labels have what a label can have", func(ctx SpecContext) {
+		tagged := map[string]any{"image": map[string]any{"tag": "_v1.2.3-" + strings.Repeat("0", 54) + "-dirty"}}
+		apply(ctx, render(charts.Runtime, runtimeNamespace, tagged))
+		for _, rendered := range [][]*unstructured.Unstructured{render(charts.Runtime, runtimeNamespace, tagged), renderWorker(tagged)} {
+			Expect(find(rendered, "Deployment").GetLabels()).To(HaveKeyWithValue("app.kubernetes.io/version", "v1.2.3-"+strings.Repeat("0", 54)))
+		}
+	})
 })
 
 var _ = Describe("Gardener", func() {

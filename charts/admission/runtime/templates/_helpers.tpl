@@ -9,8 +9,8 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 
 {{- define "labels" -}}
 {{ include "selector" . }}
-{{- /* A tag may have a digest behind it, which a label has no room for. */}}
-app.kubernetes.io/version: {{ .Values.image.tag | default .Chart.AppVersion | splitList "@" | first | trunc 63 | quote }}
+{{- /* A tag may have a digest behind it, which a label has no room for, and begin or be cut where a label cannot. */}}
+app.kubernetes.io/version: {{ .Values.image.tag | default .Chart.AppVersion | splitList "@" | first | trunc 63 | trimAll "._-" | quote }}
 {{- end -}}
 
 {{- /* Where API servers outside of the cluster reach the webhooks, as host or host:port. */ -}}

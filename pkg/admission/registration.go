@@ -47,13 +47,20 @@ type applying struct{ client.Client }
 // Create creates an object. The leader first writes each webhook configuration twice at the same time, once without the
 // authority. Server-side apply removes what its field owner wrote before and now leaves out. Hence each call is an
 // owner of its own, and the authority stays.
+//
+// Later, the object may be one that the leader has found when it started, and that somebody has deleted since: the new one has another
+// identity.
 func (a applying) Create(ctx context.Context, object client.Object, options ...client.CreateOption) error {
 	complete(object)
 	kind, err := a.GroupVersionKindFor(object)
 	if err != nil || kind.Group != admissionregistrationv1.GroupName {
 		return a.Client.Create(ctx, object, options...)
 	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	fresh := object.DeepCopyObject().(client.Object)
+	fresh.SetUID("")
+	fresh.SetResourceVersion("")
+	fresh.SetManagedFields(nil)
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(fresh)
 	if err != nil {
 		return fmt.Errorf("writing the %s: %w", kind.Kind, err)
 	}

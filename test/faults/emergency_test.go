@@ -19,6 +19,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capkit/capkit/test/garden/extension"
 )
 
 // root is that of the repository.
@@ -65,6 +67,28 @@ var _ = Describe("In an emergency", func() {
 		r.stop(ctx)
 		r.start(ctx)
 		Eventually(try).WithContext(ctx).WithArguments(profiles.spoilt(exempted.Name)).Should(MatchError(apierrors.IsInvalid, "invalid"))
+	})
+
+	It("the component registers webhooks again that somebody has deleted, for the same owner", func(ctx SpecContext) {
+		first, r := newReplica(), newReplica(often)
+		serve(ctx, first)
+		Eventually(first.log).Should(ContainSubstring("Registered the webhooks"))
+		first.stop(ctx)
+		By("waiting until another one leads, which has found what is registered, and has written both configurations twice")
+		serve(ctx, r)
+		Eventually(r.log).Should(And(ContainSubstring("Registered the webhooks"), MatchRegexp("(?s)(Updated source webhook config.*){4}")))
+		validating, mutating := configurations(ctx)
+		Expect(validating.OwnerReferences).NotTo(BeEmpty())
+		for _, before := range []client.Object{validating, mutating} {
+			Expect(g.Client().Delete(ctx, before)).To(Succeed())
+			Eventually(func(expect Gomega) {
+				now := before.DeepCopyObject().(client.Object)
+				expect.Expect(g.Client().Get(ctx, client.ObjectKeyFromObject(before), now)).To(Succeed())
+				expect.Expect(now.GetUID()).NotTo(Equal(before.GetUID()))
+				expect.Expect(now.GetOwnerReferences()).To(Equal(before.GetOwnerReferences()))
+			}).WithContext(ctx).Should(Succeed())
+		}
+		Expect(extension.WaitUntilInstalled(ctx, g)).To(Succeed())
 	})
 
 	// What is registered stays so, and everything passes nevertheless.

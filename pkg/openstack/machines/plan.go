@@ -220,8 +220,8 @@ func (s *situation) deploymentName(pool string, zone int) string {
 }
 
 // hashOf returns the end of the names of a pool's machine classes: machines are replaced when it changes. It is computed
-// over what Gardener hashes itself; over what the provider lists in RollingUpdate, where the ID of the server group and the
-// labels that trigger rolling are written as provider-openstack does it; and over the security groups.
+// over what Gardener hashes itself, and over what the provider lists in RollingUpdate, where the ID of the server group, the
+// labels that trigger rolling and the security groups are written as provider-openstack does it.
 // In place updates replace no machines, so that only Gardener's part counts for them.
 func hashOf(
 	pool *extensionsv1alpha1.WorkerPool, question *provider.Pool, cluster *extensionscontroller.Cluster, config *v1alpha1.WorkerConfig,
@@ -238,11 +238,13 @@ func hashOf(
 	}
 	slices.Sort(labels)
 	rolling := openstack.Provider{}.Workers().Rolling(*question)
-	data, err := kit.HashData(rolling, map[string][]string{"serverGroup": group, "machineLabels": labels})
+	data, err := kit.HashData(rolling, map[string][]string{
+		"serverGroup": group, "machineLabels": labels,
+		"additionalSecurityGroups": slices.Sorted(slices.Values(config.AdditionalSecurityGroups)),
+	})
 	if err != nil {
 		return "", err
 	}
-	data = append(data, slices.Sorted(slices.Values(config.AdditionalSecurityGroups))...)
 	return extensionsworker.WorkerPoolHash(*pool, cluster, data, nil)
 }
 

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,10 @@ import (
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/worker"
 )
 
 // poolCase is a pool that differs from the pool plain of the seven, and how its objects differ from those that
@@ -256,5 +261,27 @@ func TestPools(t *testing.T) {
 				t.Errorf("machine deployment (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// What of a config renames machine classes, so that machines are replaced, is what the provider lists: of that, admission warns.
+func TestClassesAreRenamedForWhatTheProviderLists(t *testing.T) {
+	of := func(config string) (class string, rolling []provider.Rolling) {
+		s := poolCase{pool: `{name: group, providerConfig: {` + workerConfig + config + `}}`}.situationWith(t)
+		return planned(t, s).pools[0].classes[0].Name, openstack.Provider{}.Workers().Rolling(worker.PoolsOf(s.worker)[0])
+	}
+	class, rolling := of("")
+	for config, replaces := range map[string]bool{
+		`, serverGroup: {policy: affinity}`: true,
+		`, machineLabels: [{name: a, value: b, triggerRollingOnUpdate: true}]`: true,
+		`, machineLabels: [{name: a, value: b}]`:                              false,
+		`, additionalSecurityGroups: [a]`:                                     true,
+		`, additionalSecurityGroups: []`:                                      false,
+		`, nodeTemplate: {capacity: {cpu: 8}}`:                                false,
+	} {
+		otherClass, otherRolling := of(config)
+		if renamed, listed := otherClass != class, !slices.Equal(otherRolling, rolling); renamed != replaces || listed != replaces {
+			t.Errorf("%s: the class is renamed: %v, it is listed: %v, and not %v", config, renamed, listed, replaces)
+		}
 	}
 }

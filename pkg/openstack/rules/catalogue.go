@@ -46,8 +46,8 @@ var (
 		"A worker pool asks for a server group with a policy that is not among the `serverGroupPolicies` of the profile; or with the policy `affinity`, by which all machines are on one host, in several zones.",
 		"Use one of the policies that the message lists, or remove `serverGroup`. With `affinity`, keep one zone.")
 	ruleMachinesReplaced = finding.Warns("machines-replaced",
-		"An update changes a part of a worker's `providerConfig` that applies only when machines are created: the server group, or a "+
-			"machine label with `triggerRollingOnUpdate`. All machines of the worker pool are replaced, one after the other.",
+		"An update changes a part of a worker's `providerConfig` that applies only when machines are created: the server group, the "+
+			"additional security groups, or a machine label with `triggerRollingOnUpdate`. All machines of the worker pool are replaced, one after the other.",
 		"None, if that is intended. `capkit explain` lists the settings of a worker pool with this effect.")
 	ruleOwnSetting = finding.Denies("setting-of-capkit",
 		"A worker's `providerConfig` has `trustedLaunch`, which provider-openstack does not know. Its worker controller reads the "+

@@ -156,20 +156,24 @@ func TestChoices(t *testing.T) {
 }
 
 func TestRolling(t *testing.T) {
-	for name, tc := range map[string]struct{ config, group, labels string }{
+	for name, tc := range map[string]struct{ config, group, labels, securityGroups string }{
 		"no config": {config: "null"},
 		"nothing":   {config: "{kind: WorkerConfig}"},
 		"everything": {`{kind: WorkerConfig, serverGroup: {policy: affinity}, machineLabels: [
 			{name: b, value: x, triggerRollingOnUpdate: true}, {name: c, value: y},
-			{name: a, value: z, triggerRollingOnUpdate: true}, {name: d, triggerRollingOnUpdate: false}]}`,
-			"affinity", "a=z, b=x"},
+			{name: a, value: z, triggerRollingOnUpdate: true}, {name: d, triggerRollingOnUpdate: false}],
+			additionalSecurityGroups: [w, v]}`,
+			"affinity", "a=z, b=x", "v, w"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pool := provider.Pool{}
 			if tc.config != "null" {
 				pool.Config = raw(tc.config)
 			}
-			want := []provider.Rolling{{Field: "serverGroup", Value: tc.group}, {Field: "machineLabels", Value: tc.labels}}
+			want := []provider.Rolling{
+				{Field: "serverGroup", Value: tc.group}, {Field: "machineLabels", Value: tc.labels},
+				{Field: "additionalSecurityGroups", Value: tc.securityGroups},
+			}
 			if diff := cmp.Diff(want, openstack.Provider{}.Workers().Rolling(pool)); diff != "" {
 				t.Error(diff)
 			}

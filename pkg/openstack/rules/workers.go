@@ -26,7 +26,7 @@ func CheckWorker(config *v1alpha1.WorkerConfig, at *field.Path) field.ErrorList 
 }
 
 // Triggers are the parts of a WorkerConfig whose change replaces the machines of a worker pool, for
-// [provider.WorkersOf]: its server group, and the machine labels that say so.
+// [provider.WorkersOf]: its server group, the machine labels that say so, and its security groups, in whatever order.
 var Triggers = []provider.Trigger[v1alpha1.WorkerConfig]{
 	{Field: "serverGroup", Value: func(config *v1alpha1.WorkerConfig) string {
 		return ptr.Deref(config.ServerGroup, v1alpha1.ServerGroup{}).Policy
@@ -40,6 +40,9 @@ var Triggers = []provider.Trigger[v1alpha1.WorkerConfig]{
 		}
 		slices.Sort(labels)
 		return strings.Join(labels, ", ")
+	}},
+	{Field: "additionalSecurityGroups", Value: func(config *v1alpha1.WorkerConfig) string {
+		return strings.Join(slices.Sorted(slices.Values(config.AdditionalSecurityGroups)), ", ")
 	}},
 }
 

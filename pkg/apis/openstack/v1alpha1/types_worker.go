@@ -32,7 +32,8 @@ type WorkerConfig struct {
 	// +optional
 	MachineLabels []MachineLabel `json:"machineLabels,omitzero"`
 	// AdditionalSecurityGroups are the names of the security groups that the pool's machines get beside the shoot's own
-	// one. They have to exist in the shoot's project. Empty: none.
+	// one. They have to exist in the shoot's project. Adding or removing one replaces the machines, one after the other.
+	// Empty: none.
 	// +optional
 	AdditionalSecurityGroups []string `json:"additionalSecurityGroups,omitzero"`
 	// TrustedLaunch asks for machines with trusted launch, which needs an image that supports it
@@ -57,8 +58,8 @@ type MachineLabel struct {
 	// Value is the value of the label, of up to 255 characters. Absent: empty.
 	// +optional
 	Value string `json:"value"`
-	// TriggerRollingOnUpdate says that changing the value, or removing the label, replaces the machines, one after the
-	// other, rather than updating them in place. Nil: false.
+	// TriggerRollingOnUpdate says that adding or removing the label, or changing its value, replaces the machines, one after
+	// the other, rather than updating them in place. Nil: false.
 	// +optional
 	TriggerRollingOnUpdate *bool `json:"triggerRollingOnUpdate,omitempty"`
 }

@@ -88,8 +88,8 @@ func (s *Images[R]) Of(q Question[R]) (Image[R], error) {
 	}
 	chosen, ref := r.Decision.Chosen, r.Decision.Reference
 	var replaced string
-	if class := q.kept(); class != nil {
-		kept, why := s.keep(q.Pool, class, &r)
+	if classes := q.lasting(); len(classes) > 0 {
+		kept, why := s.keep(q.Pool, classes, &r)
 		if why == "" {
 			chosen = kept
 			ref, _ = r.Decision.Verdicts[kept].Flavor.Reference(q.Pool.Region)
@@ -162,9 +162,31 @@ func (q *Question[R]) kept() *Class[R] {
 	return kept
 }
 
-// keep returns the flavor that a class boots, by its index. Otherwise it says why the flavor cannot be kept.
-func (s *Images[R]) keep(pool provider.Pool, class *Class[R], r *resolve.Resolution[R]) (flavor int, why string) {
-	candidates := s.flavorsOf(pool, class, r.Decision.Verdicts)
+// lasting returns the classes of the pool whose machines are not replaced: those that are updated in place and, if the machines are,
+// behind them others of the same image version, as a class is renamed for another Kubernetes, too.
+func (q *Question[R]) lasting() []*Class[R] {
+	strategy := q.Pool.Worker.UpdateStrategy
+	inPlace := strategy == v1beta1.AutoInPlaceUpdate || strategy == v1beta1.ManualInPlaceUpdate
+	var named, others []*Class[R]
+	for i := range q.Classes {
+		switch c := &q.Classes[i]; {
+		case slices.Contains(q.Names, c.Name):
+			named = append(named, c)
+		case inPlace && c.Image == q.Pool.Image && c.Version == q.Pool.Version:
+			others = append(others, c)
+		}
+	}
+	return append(named, others...)
+}
+
+// keep returns the flavor that classes boot, by its index. Otherwise it says why the flavor cannot be kept.
+func (s *Images[R]) keep(pool provider.Pool, classes []*Class[R], r *resolve.Resolution[R]) (flavor int, why string) {
+	var candidates []int
+	for _, class := range classes { // the first of which the flavor is known
+		if candidates = s.flavorsOf(pool, class, r.Decision.Verdicts); len(candidates) > 0 {
+			break
+		}
+	}
 	if len(candidates) == 0 {
 		return -1, "the one that these boot is not in the profile any more"
 	}

@@ -269,6 +269,45 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// Machines that are updated in place stay when the class of their pool gets another name, for another Kubernetes for example: so does their
+// flavor, as long as the image version is the same.
+func TestImagesOfPoolsThatAreUpdatedInPlace(t *testing.T) {
+	const core = "  - version: \"1\"\n    capabilityFlavors"
+	inPlace := []string{core, strings.Replace(core, "capab", "inPlaceUpdates: {supported: true}\n    capab", 1)}
+	before, gone := named("before", id("bare-1")), named("older", id("bare-0"))
+	other := []class{{Name: "before", Image: "gl", Version: "0", Reference: id("bare-1")}}
+	for name, tc := range map[string]struct {
+		strategy v1beta1.MachineUpdateStrategy
+		classes  []class
+		records  []record
+		profile  []string
+		want     string
+		replaced string
+	}{
+		"replaced one after the other": {v1beta1.AutoRollingUpdate, before, nil, nil, "virt-1", ""},
+		"in place":                     {v1beta1.AutoInPlaceUpdate, before, nil, nil, "bare-1", ""},
+		"in place, by hand":            {v1beta1.ManualInPlaceUpdate, before, nil, nil, "bare-1", ""},
+		"with the new class":           {v1beta1.AutoInPlaceUpdate, append(named("class", id("virt-1")), before...), nil, nil, "virt-1", ""},
+		"another version":              {v1beta1.AutoInPlaceUpdate, other, nil, nil, "virt-1", ""},
+		"two older classes, with two IDs of the flavor": {
+			v1beta1.AutoInPlaceUpdate, append(gone, before...), nil, nil, "bare-1", "",
+		},
+		"another ID": {v1beta1.AutoInPlaceUpdate, before, records1(), []string{"bare-1", "bare-2"}, "bare-2", ""},
+		"the flavor is gone": {
+			v1beta1.AutoInPlaceUpdate, gone, nil, nil, "virt-1", "the one that these boot is not in the profile any more",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := worker.Question[openstack.Image]{Pool: poolOn("amd"), Classes: tc.classes, Names: []string{"class"}}
+			q.Pool.Worker.UpdateStrategy = tc.strategy
+			got, err := worker.NewImages(profileOf(t, capabilities, append(tc.profile, inPlace...)...), tc.records).Of(q)
+			if err != nil || got.Reference != id(tc.want) || !strings.HasSuffix(got.Replaced, tc.replaced) || (got.Replaced == "") != (tc.replaced == "") {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		})
+	}
+}
+
 func TestErrors(t *testing.T) {
 	without := profileOf(t, capabilities, delisted, `version: "2"`)
 	for name, tc := range map[string]struct {

@@ -17,14 +17,11 @@ import (
 // delisted answers for a pool whose image version the provider config does not have: with what the pool boots already or, if it gets
 // another class or has none, with a record that fits. If core still lists the version, the mapping is wrong.
 func (s *Images[R]) delisted(q Question[R], r *resolve.Resolution[R]) (Image[R], error) {
-	var undecided string
-	if s.profile.Version(provider.ImageVersion{Image: q.Pool.Image, Version: q.Pool.Version}) != nil {
-		undecided = goesOn(refusal(r))
-	}
+	wrong := s.profile.Version(provider.ImageVersion{Image: q.Pool.Image, Version: q.Pool.Version}) != nil
 	if class := q.kept(); class != nil && !isZero(class.Reference) {
-		return s.withClass(&q, class, r, undecided), nil
+		return s.withClass(&q, class, r, wrong), nil
 	}
-	return s.recalled(&q, r, undecided)
+	return s.recalled(&q, r, wrong)
 }
 
 // undecided answers for a pool for which the profile, or its own config, is wrong, by the policy of the provider.
@@ -35,18 +32,24 @@ func (s *Images[R]) undecided(q Question[R], r *resolve.Resolution[R]) (Image[R]
 	}
 	class := q.kept()
 	if class != nil && !isZero(class.Reference) {
-		return s.withClass(&q, class, r, goesOn(refused)), nil
+		return s.withClass(&q, class, r, true), nil
 	}
 	if fitKnown(r) && (len(q.Classes) > 0 || chosen == policy.Recalls) {
-		return s.recalled(&q, r, goesOn(refused))
+		return s.recalled(&q, r, true)
 	}
 	return Image[R]{}, refused
 }
 
-// goesOn returns the text for the Event about a pool that goes on although it would be refused if it were new.
-func goesOn(refused *Error) string {
-	return forEvent(refused.text + "; until that is repaired, new machines of the pool boot what they have booted so far")
+// goesOn returns the text for the Event about a pool that goes on although the mapping is wrong, and with what; empty if it is right.
+func goesOn[R any](r *resolve.Resolution[R], wrong bool, with string) string {
+	if !wrong {
+		return ""
+	}
+	return forEvent(refusal(r).text + "; until that is repaired, new machines of the pool boot " + with)
 }
+
+// soFar is what most pools go on with.
+const soFar = "what they have booted so far"
 
 // fitKnown reports whether it can be said of an image that it fits a pool: whether it is known what the pool asks for, and what its
 // machine type supports, and whether an image can meet it at all.
@@ -59,9 +62,9 @@ func fitKnown[R any](r *resolve.Resolution[R]) bool {
 }
 
 // withClass answers with what a class boots that the pool keeps.
-func (s *Images[R]) withClass(q *Question[R], class *Class[R], r *resolve.Resolution[R], undecided string) Image[R] {
+func (s *Images[R]) withClass(q *Question[R], class *Class[R], r *resolve.Resolution[R], wrong bool) Image[R] {
 	return Image[R]{
-		Reference: class.Reference, Record: s.recordOfClass(q, class), Faults: r.Further, Undecided: undecided,
+		Reference: class.Reference, Record: s.recordOfClass(q, class), Faults: r.Further, Undecided: goesOn(r, wrong, soFar),
 		Stays: len(r.Unreadable()) > 0 || r.Reason == profile.ReasonUnknownMachineType,
 	}
 }
@@ -78,15 +81,16 @@ func (s *Images[R]) recordOfClass(q *Question[R], class *Class[R]) Record[R] {
 
 // recalled answers with a record that fits the pool: with that of what its machines boot, if that is the same image version, and else
 // with the best of those that other pools boot or have booted. The error is that of a pool that is refused.
-func (s *Images[R]) recalled(q *Question[R], r *resolve.Resolution[R], undecided string) (Image[R], error) {
-	of := s.recordsOf(q, func(r *Record[R]) bool { return q.has(r.Reference) })
+func (s *Images[R]) recalled(q *Question[R], r *resolve.Resolution[R], wrong bool) (Image[R], error) {
+	of, with := s.recordsOf(q, func(r *Record[R]) bool { return q.has(r.Reference) }), soFar
 	best := s.fitting(q, of)
 	if best < 0 {
+		with = "an image that machines of the Shoot have booted"
 		of = s.recordsOf(q, func(r *Record[R]) bool { return !isZero(r.Reference) })
 		best = s.fitting(q, of)
 	}
 	if best >= 0 {
-		return Image[R]{Reference: of[best].Reference, Record: of[best], Faults: r.Further, Undecided: undecided}, nil
+		return Image[R]{Reference: of[best].Reference, Record: of[best], Faults: r.Further, Undecided: goesOn(r, wrong, with)}, nil
 	}
 	refused := refusal(r)
 	if len(of) > 0 {

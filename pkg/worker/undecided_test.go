@@ -115,18 +115,22 @@ func TestUndecided(t *testing.T) {
 				}
 				return worker.NewImages(wrongly(t, chosen, m.spec, m.replace...), records).Of(q)
 			}
-			goesOn := func(got worker.Image[openstack.Image], err error, want string, stays bool) {
+			boots := func(got worker.Image[openstack.Image], err error, want string, stays bool, ends string) {
 				t.Helper()
 				if err != nil || got.Reference != id(want) || got.Record.Reference != id(want) || got.Stays != stays {
 					t.Errorf("got %+v, %v", got, err)
 				}
 				if text := got.Undecided; !strings.HasPrefix(text, "worker pool pool: ") || !strings.Contains(text, m.says) ||
-					!strings.Contains(text, "boot what they have booted") || words.Printable(text) != text {
+					!strings.HasSuffix(text, "; until that is repaired, new machines of the pool boot "+ends) || words.Printable(text) != text {
 					t.Errorf("the Event says %q", text)
 				}
 				if got.Replaced != "" || got.Flavor != nil {
 					t.Errorf("got %+v", got)
 				}
+			}
+			goesOn := func(got worker.Image[openstack.Image], err error, want string, stays bool) {
+				t.Helper()
+				boots(got, err, want, stays, "what they have booted so far")
 			}
 			refused := func(got worker.Image[openstack.Image], err error) {
 				t.Helper()
@@ -153,8 +157,8 @@ func TestUndecided(t *testing.T) {
 				got, err = of(chosen, nil, records1())
 				if m.unknown || listed && chosen == policy.GoesOn {
 					refused(got, err)
-				} else {
-					goesOn(got, err, "virt-1", false)
+				} else { // its machines have booted nothing yet
+					boots(got, err, "virt-1", false, "an image that machines of the Shoot have booted")
 				}
 			}
 			if listed {

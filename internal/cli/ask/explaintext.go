@@ -44,11 +44,11 @@ func printExplanation(w io.Writer, a *Answer) {
 	if a.OtherOrder != nil {
 		report.Printf(w, "With --order=%s it would be flavor %s.\n", a.OtherOrder.Order, letter(a.OtherOrder.Flavor))
 	}
-	printRolling(w, a.RollingUpdate)
+	PrintRolling(w, a.RollingUpdate)
 }
 
-// printRolling writes which settings of the providerConfig replace the pool's machines when they change, if the pool has any.
-func printRolling(w io.Writer, settings []provider.Rolling) {
+// PrintRolling writes which settings of the providerConfig replace the pool's machines when they change, if the pool has any.
+func PrintRolling(w io.Writer, settings []provider.Rolling) {
 	if !slices.ContainsFunc(settings, func(r provider.Rolling) bool { return r.Value != "" }) {
 		return
 	}

@@ -199,7 +199,9 @@ func (s *sheet) request(request int) html.Request {
 	worker, more := s.Settings(request)
 	r := html.Request{Flag: explainFlag(worker, more)}
 	if len(more) > 0 && !provider.FollowsFromPool(more[0]) {
-		r.Config = html.Lines(configAsking(s.compiled.Provider().Workers(), more[0]))
+		workers := s.compiled.Provider().Workers()
+		config := configAsking(workers, more[0])
+		r.Config, r.Rolling = html.Lines(config), html.Lines(rollingOf(workers, config))
 	}
 	r.Label = strings.Join(ask.Settings(append(worker.Requirements(nil), more...)), ", ")
 	r.Answers = func(yield func(html.Answers) bool) {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capkit/capkit/internal/cli/ask"
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/pkg/capability"
@@ -63,6 +64,15 @@ func configAsking(workers provider.Workers, q capability.Requirement) string {
 		}
 	}
 	return head + "# add " + q.Setting + "\n"
+}
+
+// rollingOf returns what explain says of the settings in a config whose change replaces machines.
+func rollingOf(workers provider.Workers, config string) string {
+	var text strings.Builder
+	if raw, err := yaml.YAMLToJSON([]byte(config)); err == nil {
+		ask.PrintRolling(&text, workers.Rolling(provider.Pool{Config: &runtime.RawExtension{Raw: raw}}))
+	}
+	return text.String()
 }
 
 // fieldText returns YAML for the words of a setting, such as "gpus[].type: fast"; empty if they are not of this form.

@@ -266,21 +266,30 @@ func TestPools(t *testing.T) {
 
 // What of a config renames machine classes, so that machines are replaced, is what the provider lists: of that, admission warns.
 func TestClassesAreRenamedForWhatTheProviderLists(t *testing.T) {
-	of := func(config string) (class string, rolling []provider.Rolling) {
+	of := func(config string) (hash string, rolling []provider.Rolling) {
 		s := poolCase{pool: `{name: group, providerConfig: {` + workerConfig + config + `}}`}.situationWith(t)
-		return planned(t, s).pools[0].classes[0].Name, openstack.Provider{}.Workers().Rolling(worker.PoolsOf(s.worker)[0])
+		pool, question := &s.worker.Spec.Pools[0], worker.PoolsOf(s.worker)[0]
+		read := configOf(pool.ProviderConfig)
+		group, _ := s.serverGroup(pool.Name, read)
+		hash, err := hashOf(pool, &question, s.cluster, read, group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hash, openstack.Provider{}.Workers().Rolling(question)
 	}
-	class, rolling := of("")
+	hash, rolling := of("")
 	for config, replaces := range map[string]bool{
-		`, serverGroup: {policy: affinity}`: true,
+		`, serverGroup: {policy: affinity}`:                                    true,
 		`, machineLabels: [{name: a, value: b, triggerRollingOnUpdate: true}]`: true,
-		`, machineLabels: [{name: a, value: b}]`:                              false,
-		`, additionalSecurityGroups: [a]`:                                     true,
-		`, additionalSecurityGroups: []`:                                      false,
-		`, nodeTemplate: {capacity: {cpu: 8}}`:                                false,
+		`, machineLabels: [{name: a, value: b}]`:                               false,
+		`, additionalSecurityGroups: [a]`:                                      true,
+		`, additionalSecurityGroups: []`:                                       false,
+		`, nodeTemplate: {capacity: {cpu: 8}}`:                                 false,
+		`, trustedLaunch: {enabled: true}`:                                     true,
+		`, trustedLaunch: {enabled: false}`:                                    false,
 	} {
-		otherClass, otherRolling := of(config)
-		if renamed, listed := otherClass != class, !slices.Equal(otherRolling, rolling); renamed != replaces || listed != replaces {
+		otherHash, otherRolling := of(config)
+		if renamed, listed := otherHash != hash, !slices.Equal(otherRolling, rolling); renamed != replaces || listed != replaces {
 			t.Errorf("%s: the class is renamed: %v, it is listed: %v, and not %v", config, renamed, listed, replaces)
 		}
 	}

@@ -47,7 +47,7 @@ var (
 		"Use one of the policies that the message lists, or remove `serverGroup`. With `affinity`, keep one zone.")
 	ruleMachinesReplaced = finding.Warns("machines-replaced",
 		"An update changes a part of a worker's `providerConfig` that applies only when machines are created: the server group, the "+
-			"additional security groups, or a machine label with `triggerRollingOnUpdate`. All machines of the worker pool are replaced, one after the other.",
+			"additional security groups, trusted launch, or a machine label with `triggerRollingOnUpdate`. All machines of the worker pool are replaced, one after the other.",
 		"None, if that is intended. `capkit explain` lists the settings of a worker pool with this effect.")
 	ruleOwnSetting = finding.Denies("setting-of-capkit",
 		"A worker's `providerConfig` has `trustedLaunch`, which provider-openstack does not know. Its worker controller reads the "+

@@ -156,14 +156,14 @@ func TestChoices(t *testing.T) {
 }
 
 func TestRolling(t *testing.T) {
-	for name, tc := range map[string]struct{ config, group, labels, securityGroups string }{
+	for name, tc := range map[string]struct{ config, group, labels, securityGroups, trusted string }{
 		"no config": {config: "null"},
 		"nothing":   {config: "{kind: WorkerConfig}"},
 		"everything": {`{kind: WorkerConfig, serverGroup: {policy: affinity}, machineLabels: [
 			{name: b, value: x, triggerRollingOnUpdate: true}, {name: c, value: y},
 			{name: a, value: z, triggerRollingOnUpdate: true}, {name: d, triggerRollingOnUpdate: false}],
-			additionalSecurityGroups: [w, v]}`,
-			"affinity", "a=z, b=x", "v, w"},
+			additionalSecurityGroups: [w, v], trustedLaunch: {enabled: true}}`,
+			"affinity", "a=z, b=x", "v, w", "enabled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pool := provider.Pool{}
@@ -172,7 +172,7 @@ func TestRolling(t *testing.T) {
 			}
 			want := []provider.Rolling{
 				{Field: "serverGroup", Value: tc.group}, {Field: "machineLabels", Value: tc.labels},
-				{Field: "additionalSecurityGroups", Value: tc.securityGroups},
+				{Field: "additionalSecurityGroups", Value: tc.securityGroups}, {Field: "trustedLaunch", Value: tc.trusted},
 			}
 			if diff := cmp.Diff(want, openstack.Provider{}.Workers().Rolling(pool)); diff != "" {
 				t.Error(diff)

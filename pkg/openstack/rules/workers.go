@@ -26,7 +26,8 @@ func CheckWorker(config *v1alpha1.WorkerConfig, at *field.Path) field.ErrorList 
 }
 
 // Triggers are the parts of a WorkerConfig whose change replaces the machines of a worker pool, for
-// [provider.WorkersOf]: its server group, the machine labels that say so, and its security groups, in whatever order.
+// [provider.WorkersOf]: its server group, the machine labels that say so, its security groups, in whatever order,
+// and trusted launch, which existing machines would not get.
 var Triggers = []provider.Trigger[v1alpha1.WorkerConfig]{
 	{Field: "serverGroup", Value: func(config *v1alpha1.WorkerConfig) string {
 		return ptr.Deref(config.ServerGroup, v1alpha1.ServerGroup{}).Policy
@@ -43,6 +44,12 @@ var Triggers = []provider.Trigger[v1alpha1.WorkerConfig]{
 	}},
 	{Field: "additionalSecurityGroups", Value: func(config *v1alpha1.WorkerConfig) string {
 		return strings.Join(slices.Sorted(slices.Values(config.AdditionalSecurityGroups)), ", ")
+	}},
+	{Field: "trustedLaunch", Value: func(config *v1alpha1.WorkerConfig) string {
+		if config.TrustedLaunch == nil || !config.TrustedLaunch.Enabled {
+			return ""
+		}
+		return "enabled"
 	}},
 }
 

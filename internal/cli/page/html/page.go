@@ -128,9 +128,10 @@ type Request struct {
 	// Label says what: empty for nothing special.
 	Label string `json:"label"`
 	// Flag of explain that asks for it, with its value; and the manifest in the file workerconfig.yaml that it names, empty
-	// without that.
-	Flag   string `json:"flag"`
-	Config Lines  `json:"config"`
+	// without that. Rolling is what explain says of the settings there whose change replaces machines.
+	Flag    string `json:"flag"`
+	Config  Lines  `json:"config"`
+	Rolling Lines  `json:"rolling"`
 	// Answers yields those for the groups. They are most of a page, and asked for when it is written.
 	Answers iter.Seq[Answers] `json:"answers"`
 }

@@ -37,7 +37,8 @@ type WorkerConfig struct {
 	// +optional
 	AdditionalSecurityGroups []string `json:"additionalSecurityGroups,omitzero"`
 	// TrustedLaunch asks for machines with trusted launch, which needs an image that supports it
-	// (docs/concepts/worker-capabilities.md). Nil: not asked for.
+	// (docs/concepts/worker-capabilities.md). Switching it on or off replaces the machines, one after the other. Nil: not asked
+	// for.
 	// +optional
 	TrustedLaunch *TrustedLaunch `json:"trustedLaunch,omitempty"`
 }

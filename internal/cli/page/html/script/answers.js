@@ -13,6 +13,7 @@ const chosen = (group, version, region, request) => answers(group, request).cell
 function explain(group, type, version, region) {
   const p = profile(), a = answers(group), v = p.versions[version], name = fullName(v);
   const kind = a.kinds[v.kind], cell = a.cells[version][region], whole = a.whole[version];
+  const { rolling } = p.requests[state.request];
   const head = `${name} on ${p.groups[group].types[type]} in ${p.regions[region]}${a.settings}`;
   let out = `${head}\n${kind.support[type]}`, rejected = whole ? `  ${whole}\n` : '', compared = '', best = -1, ambiguous = false;
   const flavors = whole ? [] : v.flavors;
@@ -38,12 +39,12 @@ function explain(group, type, version, region) {
   if (compared) out += `\nComparisons, in the order ${p.order}:\n${compared}`;
   const lacking = lackingIn(p, region, p.groups[group].types[type]);
   const refused = lacking ? `  machine type ${p.groups[group].types[type]} is unavailable in ${lacking}: Gardener refuses a new worker pool there\n` : '';
-  if (cell.flavor < 0) return `${out}\n${head}: no image\n${rejected}${cell.advice}${refused}`;
+  if (cell.flavor < 0) return `${out}\n${head}: no image\n${rejected}${cell.advice}${refused}${rolling}`;
   out += `\n${head} boots ${v.flavors[cell.flavor].references[region]}\n`;
   if (ambiguous) out += '  ambiguous: another flavor supports exactly the same; the first one written was taken\n';
   out += refused;
   if (cell.other !== cell.flavor) out += `With --order=${p.otherOrder} it would be flavor ${letter(cell.other)}.\n`;
-  return out;
+  return out + rolling;
 }
 
 // lackingIn returns the zones of a region that do not have a machine type, in words; undefined if all have it.

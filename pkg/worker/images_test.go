@@ -308,6 +308,19 @@ func TestImagesOfPoolsThatAreUpdatedInPlace(t *testing.T) {
 	}
 }
 
+// If the process dies while it writes the classes of a pool, one zone may have an ID that neither profile nor status know by now: then
+// the other zone says which flavor the pool has.
+func TestOneZoneHasAnUnknownImage(t *testing.T) {
+	q := worker.Question[openstack.Image]{
+		Pool: poolOn("amd"), Classes: append(named("class-z1", id("bare-0")), named("class-z2", id("bare-1"))...),
+		Names: []string{"class-z1", "class-z2"},
+	}
+	got, err := worker.NewImages(profileOf(t, capabilities), nil).Of(q)
+	if err != nil || got.Reference != id("bare-1") || got.Replaced != "" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	without := profileOf(t, capabilities, delisted, `version: "2"`)
 	for name, tc := range map[string]struct {

@@ -81,7 +81,7 @@ func NoteComments(c *command.Call, files []Changed) {
 // unified returns a unified diff of two texts. udiff counts where a hunk begins in the text afterwards without the lines that stay
 // between two changes of an earlier hunk, so this counts anew.
 func unified(name, becomes, before, after string) string {
-	d, _ := udiff.ToUnifiedDiff(name, becomes, before, udiff.Lines(before, after), udiff.DefaultContextLines) // no edits overlap
+	d, _ := udiff.ToUnifiedDiff(name, becomes, before, edits(before, after), udiff.DefaultContextLines) // no edits overlap
 	more := 0
 	for _, h := range d.Hunks {
 		h.ToLine = h.FromLine + more
@@ -95,4 +95,20 @@ func unified(name, becomes, before, after string) string {
 		}
 	}
 	return d.String()
+}
+
+// edits returns the edits between two texts. udiff gives up after the first and the last 50 lines that differ, and replaces all between
+// them, so this goes on there.
+func edits(before, after string) []udiff.Edit {
+	var all []udiff.Edit
+	for _, e := range udiff.Lines(before, after) {
+		if e.Start == e.End || e.New == "" || e.End-e.Start == len(before) {
+			all = append(all, e)
+			continue
+		}
+		for _, part := range edits(before[e.Start:e.End], e.New) {
+			all = append(all, udiff.Edit{Start: e.Start + part.Start, End: e.Start + part.End, New: part.New})
+		}
+	}
+	return all
 }

@@ -42,6 +42,19 @@ func TestDiffs(t *testing.T) {
 	}
 }
 
+// However much changes, a line that stays is no change.
+func TestLongDiff(t *testing.T) {
+	var before, after strings.Builder
+	for i := range 500 {
+		before.WriteString(fmt.Sprintf("- name: m%d\n  usable: true\n", i))
+		after.WriteString(fmt.Sprintf("- name: m%d\n  usable: true\n  architecture: amd64\n", i))
+	}
+	diff := Diff("a.yaml", "a.yaml", before.String(), after.String())
+	if removed := strings.Count(diff, "\n-"); removed != 0 || strings.Count(diff, "\n+ ") != 500 {
+		t.Errorf("%d lines are removed: %.2000s", removed, diff)
+	}
+}
+
 // A diff has the names of files as git writes them.
 func TestNamesInDiffs(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -9,11 +9,13 @@ import (
 	"iter"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/Masterminds/semver/v3"
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/api/core/validation"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -38,7 +40,7 @@ func ValidateShootIn(
 	c := &offer{profile: profile, errs: ValidateKubernetesIn(shoot, profile), exists: exists(shoot)}
 	lacks := gardenerrules.InRegion(profile, shoot.Spec.Region)
 	for at, version := range kubernetesOf(shoot) {
-		c.kubernetes(version, at, goesWith(shoot, at))
+		c.kubernetes(version, at, goesWith(shoot, at, version))
 	}
 	for i := range shoot.Spec.Provider.Workers {
 		worker, at := &shoot.Spec.Provider.Workers[i], field.NewPath("spec", "provider", "workers").Index(i)
@@ -100,14 +102,17 @@ func (c *offer) expirable(
 		then = fmt.Sprintf(" expires on %s: maintenance updates it by force then, or finds nothing that replaces it", expiry.Format(time.DateOnly))
 	}
 	var advised []string
-	none := "none is active"
+	none, whose := "none is active", "worker pool"
+	if !strings.HasPrefix(at.String(), "spec.provider") {
+		whose = "Shoot"
+	}
 	for _, choice := range versions.NewChoices(all).Advised(v.Version) {
 		switch {
 		case choice.Version == v.Version:
 		case works(choice.Version):
 			advised = append(advised, choice.String())
 		default:
-			none = "no other active version would work for this worker pool"
+			none = "no other active version would work for this " + whose
 		}
 	}
 	c.warn(at, v.Version, "%s%s; %s", what, then, oneOf("write", none, advised))
@@ -126,7 +131,7 @@ func ValidateKubernetesIn(shoot *v1beta1.Shoot, profile *v1beta1.CloudProfileSpe
 	var errs field.ErrorList
 	for at, version := range kubernetesOf(shoot) {
 		if !wellFormed.MatchString(version) && !completed(version, profile) {
-			errs = append(errs, unsupported(at, version, profile, goesWith(shoot, at)))
+			errs = append(errs, unsupported(at, version, profile, goesWith(shoot, at, version)))
 		}
 	}
 	return errs
@@ -148,12 +153,17 @@ func kubernetesOf(shoot *v1beta1.Shoot) iter.Seq2[*field.Path, string] {
 	}
 }
 
-// goesWith returns what reports whether a version of Kubernetes can stand at a path of [kubernetesOf]: in a worker pool it is at most that of
-// the control plane, and at most three minor versions behind. It is the rule of validateWorkerGroupAndControlPlaneKubernetesVersion.
-func goesWith(shoot *v1beta1.Shoot, at *field.Path) func(version string) bool {
+// goesWith returns what reports whether a version of Kubernetes can stand at a path of [kubernetesOf] instead of another one: in a worker
+// pool it is at most that of the control plane, and at most three minor versions behind, the rule of
+// validateWorkerGroupAndControlPlaneKubernetesVersion. In a Shoot that exists, Gardener has to accept the update as well.
+func goesWith(shoot *v1beta1.Shoot, at *field.Path, old string) func(version string) bool {
 	return func(version string) bool {
 		controlPlane := shoot.Spec.Kubernetes.Version
-		if at.String() == "spec.kubernetes.version" || !wellFormed.MatchString(controlPlane) {
+		ofControlPlane := at.String() == "spec.kubernetes.version"
+		if exists(shoot) && wellFormed.MatchString(old) && len(validation.ValidateKubernetesVersionUpdate(version, old, !ofControlPlane, at)) > 0 {
+			return false
+		}
+		if ofControlPlane || !wellFormed.MatchString(controlPlane) {
 			return true
 		}
 		kubelet, err := semver.NewVersion(version)

@@ -12,9 +12,11 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/capkit/capkit/internal/cli/gardener"
 	"github.com/capkit/capkit/internal/testing/cases"
+	"github.com/capkit/capkit/internal/testing/given"
 )
 
 func TestValidateShootIn(t *testing.T) {
@@ -97,6 +99,41 @@ func TestAdviceWorks(t *testing.T) {
 	} {
 		if i >= len(warnings) || !strings.HasSuffix(warnings[i].Detail, "; "+want) && !strings.HasSuffix(warnings[i].Detail, ": "+want) {
 			t.Fatalf("not %q: %v", want, warnings)
+		}
+	}
+}
+
+// A Shoot that exists is advised the versions of Kubernetes to which Gardener lets it be updated: none that is older, and no minor version
+// is skipped, except by a worker pool.
+func TestAdvisedKubernetesFollows(t *testing.T) {
+	profile := given.Decoded[v1beta1.CloudProfileSpec](t, `
+kubernetes:
+  versions:
+  - {version: 1.34.0}
+  - {version: 1.33.2, expirationDate: "2020-01-31T00:00:00Z"}
+  - {version: 1.32.7, classification: deprecated}
+  - {version: 1.31.1, expirationDate: "2020-01-31T00:00:00Z"}
+  - {version: 1.30.1, expirationDate: "2020-01-31T00:00:00Z"}
+`)
+	for _, test := range []struct{ controlPlane, pool, created, exists string }{
+		{"1.33.2", "", "write one of 1.34.0, 1.32.7 (deprecated)", "write 1.34.0"},
+		{"1.31.1", "", "write one of 1.34.0, 1.32.7 (deprecated)", "write 1.32.7 (deprecated)"},
+		{"1.30.1", "", "write one of 1.34.0, 1.32.7 (deprecated)", "no other active version would work for this Shoot"},
+		{"1.34.0", "1.31.1", "write one of 1.34.0, 1.32.7 (deprecated)", "write one of 1.34.0, 1.32.7 (deprecated)"},
+		{"1.34.0", "1.33.2", "write one of 1.34.0, 1.32.7 (deprecated)", "write 1.34.0"},
+		{"1.33.9", "", `supported values: "1.34.0", "1.32.7"`, `supported values: "1.34.0"`},
+	} {
+		shoot := &v1beta1.Shoot{}
+		shoot.Spec.Kubernetes.Version = test.controlPlane
+		if test.pool != "" {
+			shoot.Spec.Provider.Workers = []v1beta1.Worker{{Name: "w", Kubernetes: &v1beta1.WorkerKubernetes{Version: &test.pool}}}
+		}
+		for uid, want := range map[types.UID]string{"": test.created, "it exists": test.exists} {
+			shoot.UID = uid
+			errs, warnings := gardener.ValidateShootIn(shoot, profile, nil)
+			if all := append(errs, warnings...); len(all) != 1 || !strings.HasSuffix(all[0].Error(), want) {
+				t.Errorf("%v, uid %q: %v, want %s", test, uid, all, want)
+			}
 		}
 	}
 }

@@ -99,6 +99,7 @@ func TestFixLeavesAlone(t *testing.T) {
 	for name, text := range map[string]string{
 		"another region": strings.NewReplacer(
 			"- name: asia\n            id", "- name: eu-de-2\n            id", "- name: asia", "- name: eu-de-1").Replace(clean),
+		"the region itself":      strings.Replace(clean, "- name: europe\n    zones", "- name: eurpoe\n    zones", 1),
 		"the region is there":    read(t, root+"/example/broken/region-unknown.yaml"),
 		"several values":         strings.Replace(clean, "architecture: [arm64]", "architecture: amd64, arm64", 1),
 		"what cannot be guessed": read(t, root+"/example/broken/provider-flavor-missing.yaml"),

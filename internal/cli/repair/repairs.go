@@ -73,7 +73,7 @@ func repairSuggested(_ *input.Given, object any, f report.Finding) patch {
 			return patch{what, []edit.Op{edit.Replace(path, []any{meant.With})}}
 		}
 	case finding.ReplaceRegion:
-		if value == meant.Name {
+		if value == meant.Name && !zonesOf(object, meant.With, meant.Name) {
 			config := fieldpath.Parse("spec.providerConfig")
 			return instead(meant.Name, meant.With, replaceRegion(edit.Value(object, config), config, "", meant)...)
 		}
@@ -131,6 +131,18 @@ func replaceRegion(value any, path fieldpath.Path, list string, meant *finding.S
 		}
 	}
 	return ops
+}
+
+// zonesOf reports whether the zones of a region of a profile have another name for it: then it is the region that is misspelt.
+func zonesOf(object any, region, name string) bool {
+	regions, _ := edit.Value(object, fieldpath.Parse("spec.regions")).([]any)
+	return slices.ContainsFunc(regions, func(r any) bool {
+		zones, _ := edit.Value(r, fieldpath.Parse("zones")).([]any)
+		return edit.Value(r, fieldpath.Parse("name")) == region && slices.ContainsFunc(zones, func(z any) bool {
+			zone, _ := edit.Value(z, fieldpath.Parse("name")).(string)
+			return strings.HasPrefix(zone, name)
+		})
+	})
 }
 
 // repairWrapped writes the content of a key in the place of the mapping that has this key alone.

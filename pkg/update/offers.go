@@ -50,10 +50,10 @@ func Differences[R any](
 	d.note()
 	was, is := imagesOf(old), imagesOf(updated)
 	d.before, d.after = Expirable(old), Expirable(updated)
-	d.classifications(is)
-	if len(views) > 0 { // what a NamespacedCloudProfile results in begins with the images of its parent
+	if len(views) > 0 { // what a NamespacedCloudProfile results in has the images of its parent, and begins with them
 		was, is = views[0].Before.Spec().MachineImages, views[0].After.Spec().MachineImages
 	}
+	d.classifications(was, is)
 	if len(was) > 0 && len(is) > 0 && was[0].Name != is[0].Name {
 		d.offer("spec.machineImages", Differs, was[0].Name, is[0].Name, nil)
 	}
@@ -97,12 +97,7 @@ func imagesOf(object any) []v1beta1.MachineImage {
 // Expirable returns the versions of a CloudProfile or NamespacedCloudProfile, of images and, of an image without a name, of Kubernetes: the
 // last one of each name.
 func Expirable(object any) map[provider.ImageVersion]v1beta1.ExpirableVersion {
-	found := map[provider.ImageVersion]v1beta1.ExpirableVersion{}
-	for _, image := range imagesOf(object) {
-		for i := range image.Versions {
-			found[provider.ImageVersion{Image: image.Name, Version: image.Versions[i].Version}] = image.Versions[i].ExpirableVersion
-		}
-	}
+	found := expirable(imagesOf(object))
 	var kubernetes *v1beta1.KubernetesSettings
 	switch object := object.(type) {
 	case *v1beta1.CloudProfile:
@@ -113,6 +108,16 @@ func Expirable(object any) map[provider.ImageVersion]v1beta1.ExpirableVersion {
 	if kubernetes != nil {
 		for _, v := range kubernetes.Versions {
 			found[provider.ImageVersion{Version: v.Version}] = v
+		}
+	}
+	return found
+}
+
+func expirable(images []v1beta1.MachineImage) map[provider.ImageVersion]v1beta1.ExpirableVersion {
+	found := map[provider.ImageVersion]v1beta1.ExpirableVersion{}
+	for _, image := range images {
+		for i := range image.Versions {
+			found[provider.ImageVersion{Image: image.Name, Version: image.Versions[i].Version}] = image.Versions[i].ExpirableVersion
 		}
 	}
 	return found
@@ -137,10 +142,11 @@ func (d *differing[R]) offer(path string, how Aspect, from, to any, used []strin
 
 // classifications offers image versions that have another classification now, as Gardener's maintenance goes by, or get other ones later.
 // When they expire is an [Expiry].
-func (d *differing[R]) classifications(is []v1beta1.MachineImage) {
+func (d *differing[R]) classifications(was, is []v1beta1.MachineImage) {
+	before := expirable(was)
 	for _, image := range is {
 		for _, v := range image.Versions {
-			old, known := d.before[provider.ImageVersion{Image: image.Name, Version: v.Version}]
+			old, known := before[provider.ImageVersion{Image: image.Name, Version: v.Version}]
 			if !known {
 				continue
 			}

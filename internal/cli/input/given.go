@@ -131,13 +131,13 @@ func (in *Given) AddProblems(problems []manifest.Problem) {
 	}
 }
 
-// addMisread notes where there is an error because of which objects may not be read. Their kinds may be written in another case.
+// addMisread notes where there is an error because of which objects may not be read. Their kinds may be misspelt.
 func (in *Given) addMisread(file string, line int, objects ...manifest.Identity) {
 	if in.misread == nil {
 		in.misread = map[string]string{}
 	}
 	for _, who := range objects {
-		who.Kind, who.Namespace = words.InCase(strings.TrimSuffix(who.Kind, "s"), GardenKinds), cmp.Or(who.Namespace, in.Namespace)
+		who.Kind, who.Namespace = words.Closest(strings.TrimSuffix(who.Kind, "s"), GardenKinds), cmp.Or(who.Namespace, in.Namespace)
 		in.misread[who.Kind+" "+nameOf(who)] = fmt.Sprintf("%s:%d", file, line)
 	}
 }
@@ -311,7 +311,7 @@ func checkKind(o *manifest.Object) *field.Error {
 			"%s is served as apiVersion: %s", o.Kind, served)
 	case group == served.Group && !gardener.Recognizes(o.APIVersion, o.Kind):
 		return Problem(RuleObjectKind, field.ErrorTypeNotSupported, "kind", o.Kind,
-			"%s has no kind %s%s", o.APIVersion, o.Kind, words.DidYouMean(words.InCase(strings.TrimSuffix(o.Kind, "s"), GardenKinds)))
+			"%s has no kind %s%s", o.APIVersion, o.Kind, words.DidYouMean(words.Closest(strings.TrimSuffix(o.Kind, "s"), GardenKinds)))
 	}
 	return nil
 }

@@ -46,8 +46,8 @@ func TestDiffs(t *testing.T) {
 func TestLongDiff(t *testing.T) {
 	var before, after strings.Builder
 	for i := range 500 {
-		before.WriteString(fmt.Sprintf("- name: m%d\n  usable: true\n", i))
-		after.WriteString(fmt.Sprintf("- name: m%d\n  usable: true\n  architecture: amd64\n", i))
+		fmt.Fprintf(&before, "- name: m%d\n  usable: true\n", i)
+		fmt.Fprintf(&after, "- name: m%d\n  usable: true\n  architecture: amd64\n", i)
 	}
 	diff := Diff("a.yaml", "a.yaml", before.String(), after.String())
 	if removed := strings.Count(diff, "\n-"); removed != 0 || strings.Count(diff, "\n+ ") != 500 {

@@ -6,6 +6,7 @@ package gardener_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,7 +132,7 @@ kubernetes:
 		for uid, want := range map[types.UID]string{"": test.created, "it exists": test.exists} {
 			shoot.UID = uid
 			errs, warnings := gardener.ValidateShootIn(shoot, profile, nil)
-			if all := append(errs, warnings...); len(all) != 1 || !strings.HasSuffix(all[0].Error(), want) {
+			if all := slices.Concat(errs, warnings); len(all) != 1 || !strings.HasSuffix(all[0].Error(), want) {
 				t.Errorf("%v, uid %q: %v, want %s", test, uid, all, want)
 			}
 		}

@@ -201,28 +201,36 @@ const applied = "kubectl-client-side-apply"
 
 // written is what is known of the request by which a Shoot was written.
 type written struct {
-	// owners are the fields that it owns, by manager.
-	owners []owner
+	// owned is what it owns of the machines of workers, by the path element of the worker.
+	owned map[string]owned
 	// manifest has the workers that kubectl apply was given, by their names; nil if that is not known.
 	manifest map[string]*v1beta1.Worker
 }
 
-type owner struct {
-	manager string
-	fields  *fieldpath.Set
-}
+// owned says which fields of a machine the request owns: its type, also by kubectl apply, and name and version of its image.
+type owned struct{ machineType, byApply, image, version bool }
 
-// writtenBy reads the marks of the request from a Shoot. Unreadable ones are ignored.
+// writtenBy reads the marks of the request from a Shoot. Unreadable ones are ignored. There may be thousands of managers.
 func writtenBy(shoot *v1beta1.Shoot) written {
-	var w written
+	w := written{owned: map[string]owned{}}
 	for _, entry := range shoot.ManagedFields {
 		if entry.FieldsV1 == nil || entry.Subresource != "" {
 			continue
 		}
 		fields := fieldpath.NewSet()
 		// Kubernetes 0.36 reads it without a copy; 0.35 cannot.
-		if raw, err := entry.FieldsV1.MarshalJSON(); err == nil && fields.FromJSON(bytes.NewReader(raw)) == nil {
-			w.owners = append(w.owners, owner{entry.Manager, fields})
+		if raw, err := entry.FieldsV1.MarshalJSON(); err != nil || fields.FromJSON(bytes.NewReader(raw)) != nil {
+			continue
+		}
+		workers := within(fields, "spec", "provider", "workers")
+		for worker := range workers.Children.All() {
+			machine, o := within(workers.WithPrefix(worker), "machine"), w.owned[worker.String()]
+			typed := machine.Has(fieldpath.MakePathOrDie("type"))
+			o.machineType = o.machineType || typed
+			o.byApply = o.byApply || typed && entry.Manager == applied
+			o.image = o.image || machine.Has(fieldpath.MakePathOrDie("image", "name"))
+			o.version = o.version || machine.Has(fieldpath.MakePathOrDie("image", "version"))
+			w.owned[worker.String()] = o
 		}
 	}
 	manifest := &v1beta1.Shoot{}
@@ -232,30 +240,26 @@ func writtenBy(shoot *v1beta1.Shoot) written {
 	return w
 }
 
+// within returns the fields below some names.
+func within(fields *fieldpath.Set, names ...string) *fieldpath.Set {
+	for _, name := range names {
+		fields = fields.WithPrefix(fieldpath.PathElement{FieldName: &name})
+	}
+	return fields
+}
+
 // leftOpen returns what the user has said of the image of a worker, nil for nothing, and whether a part of it is left to
 // Gardener. It uses the fields that the request owns, which the API server records before Gardener fills in others: all
 // of a server-side apply; of other requests only whether there is an image, since the version that they leave out is
 // written as an empty one. What kubectl apply wrote is read from its annotation.
 func (w written) leftOpen(worker *v1beta1.Worker) (*v1beta1.ShootMachineImage, bool) {
-	pool := []any{"spec", "provider", "workers", fieldpath.KeyByFields("name", worker.Name), "machine"}
-	at := func(fields ...any) fieldpath.Path {
-		return fieldpath.MakePathOrDie(append(slices.Clone(pool), fields...)...)
-	}
-	machineType, imageName, imageVersion := at("type"), at("image", "name"), at("image", "version")
-	var known, image, version, byApply bool
-	for _, o := range w.owners {
-		owns := o.fields.Has(machineType)
-		known = known || owns
-		byApply = byApply || owns && o.manager == applied
-		image = image || o.fields.Has(imageName)
-		version = version || o.fields.Has(imageVersion)
-	}
+	owned := w.owned[fieldpath.PathElement{Key: fieldpath.KeyByFields("name", worker.Name)}.String()]
 	switch {
-	case known && !image && !version:
+	case owned.machineType && !owned.image && !owned.version:
 		return nil, true
-	case known && !version:
+	case owned.machineType && !owned.version:
 		return &v1beta1.ShootMachineImage{Name: worker.Machine.Image.Name}, true
-	case byApply:
+	case owned.byApply:
 		if said := w.manifest[worker.Name]; said != nil {
 			return said.Machine.Image, true
 		}

@@ -86,6 +86,9 @@ type checker[R any] struct {
 	bare sets.Set[string]
 	// imaged are the others, in the order of the profile.
 	imaged []string
+	// kinds are those of usable machine types, of which a check looks at what maxLooks allows. looks counts for one check.
+	kinds []kind
+	looks int
 }
 
 func newChecker[R any](p *profile.Profile[R], r *profile.Reading[R], regions string) *checker[R] {

@@ -43,6 +43,7 @@ func (c *checker[R]) withWarnings() finding.Report {
 		c.copied()
 	}
 	if len(c.Report.Errors) == 0 && !c.unrendered {
+		c.kinds = c.kindsOfMachines()
 		c.withoutImage()
 		c.undeclared()
 		c.onlyOnRequest()
@@ -204,26 +205,42 @@ func (c *checker[R]) unknownRegions() {
 
 // withoutImage warns about machine types that no active image version fits in some region.
 func (c *checker[R]) withoutImage() {
+	type answer struct {
+		// regions are those without an image, by slip, and expired says of them that what fits has expired.
+		regions map[string][]string
+		expired map[string]string
+		fitted  bool
+	}
+	c.looks = 0
 	offers := c.activeOffers()
 	expired := sync.OnceValue(c.expiredOffers)
-	regionsWithout := memoize(func(machine capability.Set) map[string][]string {
+	answers := memoize(func(machine capability.Set) answer {
 		var without []string
+		a := answer{expired: map[string]string{}}
 		for i, region := range c.profile.Regions() {
-			if !c.bare.Has(region) && !fitsAny(machine, offers[i]) {
+			fits := c.fitsAny(machine, offers[i])
+			a.fitted = a.fitted || fits
+			if !fits && !c.bare.Has(region) {
 				without = append(without, region)
 			}
 		}
-		return c.slips.explaining(without)
+		a.regions = c.slips.explaining(without)
+		for slip, regions := range a.regions {
+			a.expired[slip] = c.onlyExpired(machine, expired(), regions)
+		}
+		return a
 	})
 	for i := range c.Spec.MachineTypes {
 		t := &c.Spec.MachineTypes[i]
 		if !ptr.Deref(t.Usable, true) {
 			continue
 		}
-		machine := c.machine(t.Name)
-		fitted := slices.ContainsFunc(offers, func(there sets.Set[capability.Set]) bool { return fitsAny(machine, there) })
-		for slip, regions := range regionsWithout(machine) {
-			why := cmp.Or(c.onlyExpired(machine, expired(), regions), c.nothingFits(t, regions, fitted))
+		if c.looks >= maxLooks {
+			return
+		}
+		a := answers(c.machine(t.Name))
+		for slip, regions := range a.regions {
+			why := cmp.Or(a.expired[slip], c.nothingFits(t, regions, a.fitted))
 			c.warnUnless(slip, fault(RuleMachineWithoutImage, field.ErrorTypeInvalid, c.At.Child("machineTypes").Index(i), t.Name,
 				"machine type %s: %s", t.Name, why))
 		}
@@ -257,9 +274,11 @@ func (c *checker[R]) onlyExpired(machine capability.Set, offers []map[capability
 			continue
 		}
 		none := true
+		c.looks += len(offers[i])
 		for offer, versions := range offers[i] {
 			if offer.Compatible(machine) {
 				none = false
+				c.looks += len(versions)
 				fitting.Insert(versions...)
 			}
 		}
@@ -327,7 +346,8 @@ func (c *checker[R]) undeclared() {
 	}
 }
 
-func fitsAny(machine capability.Set, offers sets.Set[capability.Set]) bool {
+func (c *checker[R]) fitsAny(machine capability.Set, offers sets.Set[capability.Set]) bool {
+	c.looks += len(offers)
 	for offer := range offers {
 		if offer.Compatible(machine) {
 			return true
@@ -375,6 +395,7 @@ func (c *checker[R]) activeOffers() []sets.Set[capability.Set] {
 // differingOrders warns about image versions of which the two preference orders pick different flavors for some usable
 // machine type (semantics S5), once for each active version.
 func (c *checker[R]) differingOrders() {
+	c.looks = 0
 	for v := range c.Versions() {
 		if !v.Active() {
 			continue
@@ -431,6 +452,7 @@ func (c *checker[R]) preferences(id provider.ImageVersion, types []string) strin
 // ordersDiffer reports whether the two orders pick different ones of the flavors that fit a machine type.
 func (c *checker[R]) ordersDiffer(offers []capability.Set, machine capability.Set) bool {
 	var best [2]capability.Set
+	c.looks += len(offers)
 	for _, offer := range offers {
 		if !offer.Fits(machine, c.profile.Ordinary()) {
 			continue
@@ -444,14 +466,46 @@ func (c *checker[R]) ordersDiffer(offers []capability.Set, machine capability.Se
 	return best[0] != best[1]
 }
 
-// typesAmong returns the usable machine types, in their order, of which a predicate holds.
-func (c *checker[R]) typesAmong(holds func(machine capability.Set) bool) []string {
-	holds = memoize(holds) // many machine types support the same
-	var types []string
-	for _, name := range c.profile.Usable() {
-		if holds(c.machine(name)) {
-			types = append(types, name)
+// maxLooks bounds how often a check looks whether a flavor fits a machine type: the product of image versions, their flavors, regions
+// and kinds of machine types may be very large. What is behind gets no warning.
+const maxLooks = 2_000_000
+
+// kind are usable machine types that support the same, by their places among them.
+type kind struct {
+	machine capability.Set
+	types   []int
+}
+
+// kindsOfMachines returns the kinds of usable machine types, in the order of their first ones: many support the same.
+func (c *checker[R]) kindsOfMachines() (kinds []kind) {
+	places := map[capability.Set]int{}
+	for i, name := range c.profile.Usable() {
+		machine := c.machine(name)
+		place, known := places[machine]
+		if !known {
+			place = len(kinds)
+			places[machine], kinds = place, append(kinds, kind{machine: machine})
 		}
+		kinds[place].types = append(kinds[place].types, i)
+	}
+	return kinds
+}
+
+// typesAmong returns the usable machine types, in their order, of which a predicate holds, as far as there are looks left.
+func (c *checker[R]) typesAmong(holds func(machine capability.Set) bool) []string {
+	var found []int
+	for _, k := range c.kinds {
+		if c.looks >= maxLooks {
+			break
+		}
+		if holds(k.machine) {
+			found = append(found, k.types...)
+		}
+	}
+	slices.Sort(found)
+	types := make([]string, 0, len(found))
+	for _, i := range found {
+		types = append(types, c.profile.Usable()[i])
 	}
 	return types
 }

@@ -101,6 +101,7 @@ func (c *checker[R]) ofMachineTypes() {
 // onlyOnRequest warns about image versions that some machine type boots, but not in worker pools which ask for nothing
 // special: once for each active version that is not in preview.
 func (c *checker[R]) onlyOnRequest() {
+	c.looks = 0
 	defined := c.profile.Vocabulary().WorkerCapabilities()
 	for v := range c.Versions() {
 		special := c.regionsWithSpecialFlavors(v.ID, defined)
@@ -108,8 +109,10 @@ func (c *checker[R]) onlyOnRequest() {
 			versions.Classification(v.ExpirableVersion) == v1beta1.ClassificationPreview {
 			continue
 		}
+		flavors := len(c.profile.Catalog().Flavors(v.ID.Image, v.ID.Version))
 		types := c.typesAmong(func(machine capability.Set) bool {
 			return slices.ContainsFunc(special, func(region string) bool {
+				c.looks += 2 * flavors
 				request := imageselector.Request{Image: v.ID.Image, Version: v.ID.Version, Region: region, Machine: machine}
 				ordinary := request
 				ordinary.Worker = c.profile.Ordinary()

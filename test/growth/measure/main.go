@@ -14,6 +14,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/go-logr/logr"
 	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -87,6 +89,8 @@ func (m *meter) all() {
 		}
 	}
 	m.shootsOfGrown()
+	m.managersOfGrown()
+	m.soundAndGrown()
 }
 
 // webhook is one that is asked about an object.
@@ -259,4 +263,56 @@ func (m *meter) with(at place, how mode, n int) map[string]admission.Handler {
 		m.t.Fatal(err)
 	}
 	return m.cloud.handlers(m.t, g)
+}
+
+// managersOfGrown grows a Shoot's pools, whose image does not boot, together with the managers of its fields, which may be those of an
+// apply: whoever writes a Shoot names them.
+func (m *meter) managersOfGrown() {
+	for _, o := range m.cloud.objects(m.t) {
+		if o.kind.Kind != "Shoot" {
+			continue
+		}
+		pools, managers := place{"spec", "provider", "workers"}, place{"metadata", "managedFields"}
+		pool := pools.in(o.document).([]any)[0].(map[string]any)
+		pool["machine"] = map[string]any{"type": "unknown", "image": place{"machine", "image"}.in(pool)}
+		delete(pool, "providerConfig")
+		managers.set(o.document, []any{map[string]any{"manager": "m", "operation": "Apply", "fieldsType": "FieldsV1", "fieldsV1": map[string]any{
+			"f:spec": map[string]any{"f:provider": map[string]any{"f:workers": map[string]any{}}}}}})
+		w := webhook{m, &o, "mutate-shoot", m.cloud.handlers(m.t, m.cloud.garden(m.t))["mutate-shoot"]}
+		w.ask(false)
+		m.row(m.cloud.name+" pools with managers of fields", 1, func(n int) growth.Cost { return w.asked(false, n, grow{pools, unique}, grow{managers, same}) })
+	}
+}
+
+// soundAndGrown grows machine types together with image versions of a NamespacedCloudProfile that has no error, so that all warnings are
+// looked for.
+func (m *meter) soundAndGrown() {
+	const hook = "validate-namespacedcloudprofile"
+	handler := m.cloud.handlers(m.t, m.cloud.garden(m.t))[hook]
+	child := m.cloud.child(m.t)
+	m.row(m.cloud.name+" machine types with versions, without an error", 1, func(n int) growth.Cost {
+		document := asMap(m.t, child)
+		for _, g := range []struct {
+			at     place
+			naming string
+		}{
+			{place{"spec", "machineTypes"}, "name"},
+			{place{"spec", "machineImages", 0, "versions"}, "version"},
+			{place{"spec", "providerConfig", "machineImages", 0, "versions"}, "version"},
+		} {
+			list := g.at.in(document).([]any)
+			last := list[len(list)-1].(map[string]any) // of the versions it is the child's own
+			for i := range n {
+				clone := maps.Clone(last)
+				clone[g.naming] = fmt.Sprintf("3000.%d.0", i)
+				list = append(list, clone)
+			}
+			g.at.set(document, list)
+		}
+		w := webhook{m, &object{kind: metav1.GroupVersionKind(child.GroupVersionKind()), document: document}, hook, handler}
+		if response := handler.Handle(context.Background(), w.request(w.marshal(), false)); !response.Allowed {
+			m.t.Fatal(response.Result.Message)
+		}
+		return w.ask(false)
+	})
 }

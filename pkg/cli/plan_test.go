@@ -89,6 +89,39 @@ func TestPlanWithAnEarlierRevision(t *testing.T) {
 	}
 }
 
+// A pull request may have a folder that git takes for a repository, and whose settings name a program: it is not run.
+func TestPlanRunsNothingThatAManifestBrings(t *testing.T) {
+	repository, ran := t.TempDir(), filepath.Join(t.TempDir(), "ran")
+	folder := filepath.Join(repository, "profiles")
+	git(t, repository, "init", "-q", "-b", "main", folder)
+	write(t, filepath.Join(folder, "profile.yaml"), read(t, examples+"/cloudprofile.yaml"))
+	git(t, folder, "add", ".")
+	git(t, folder, "commit", "-q", "-m", "first")
+	for _, setting := range [][]string{
+		{"core.worktree", "."},
+		{"core.repositoryFormatVersion", "1"},
+		{"extensions.partialClone", "origin"}, // so that what is missing is fetched, by a program
+		{"remote.origin.promisor", "true"},
+		{"remote.origin.url", "ssh://host/path"},
+		{"core.sshCommand", "echo >" + ran + " #"},
+	} {
+		git(t, folder, append([]string{"config"}, setting...)...)
+	}
+	hidden := filepath.Join(folder, ".git") // which no commit has, but its contents beside the profile
+	for _, name := range []string{"HEAD", "config", "refs"} {
+		if err := os.Rename(filepath.Join(hidden, name), filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.RemoveAll(hidden), os.Mkdir(filepath.Join(folder, "objects"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, "", "plan", "--git=main", filepath.Join(folder, "profile.yaml"))
+	if _, err := os.Stat(ran); r.status != 2 || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v: %+v", err, r)
+	}
+}
+
 // A link has been what the file has been to which it leads; a file that is a link now has been what it was itself.
 func TestPlanWithEarlierLinks(t *testing.T) {
 	repository, text := t.TempDir(), read(t, examples+"/cloudprofile.yaml")

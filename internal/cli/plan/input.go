@@ -146,7 +146,9 @@ func earlier(ctx context.Context, revision, file string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, "git", "-C", filepath.Dir(path), "cat-file", "blob", revision+":./"+filepath.Base(path))
+	// What looks like a repository without a work tree may come with the manifests, and its settings may name programs.
+	cmd := exec.CommandContext(ctx, "git", "-c", "safe.bareRepository=explicit", "-C", filepath.Dir(path),
+		"cat-file", "blob", revision+":./"+filepath.Base(path))
 	cmd.Env = append(os.Environ(), "LC_ALL=C") // which whyNotInGit reads
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -432,6 +432,24 @@ func TestSettingsThatAreWrong(t *testing.T) {
 	}
 }
 
+// What a repository has beside its manifests may be a link to a device without an end.
+func TestSettingsWithoutAnEnd(t *testing.T) {
+	profile := read(t, examples+"/cloudprofile.yaml")
+	for name, settings := range map[string]string{".capkit.yaml": "", ".capkitignore": "", "cloud.yaml": "providerFiles: [cloud.yaml]"} {
+		t.Chdir(t.TempDir())
+		write(t, "profile.yaml", profile)
+		if settings != "" {
+			write(t, ".capkit.yaml", settings)
+		}
+		if err := os.Symlink("/dev/zero", name); err != nil {
+			t.Fatal(err)
+		}
+		if r := run(t, "", "lint", "."); r.status != 2 || !strings.Contains(r.stderr, name+": it is larger than 32 MiB") {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
 // Settings are checked without anything that they are about.
 func TestSettingsThatAreChecked(t *testing.T) {
 	inFolder(t, map[string]string{

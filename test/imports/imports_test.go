@@ -125,7 +125,8 @@ var mayImport = map[string][]string{
 
 	// What the families of commands share.
 	"internal/cli/command": {
-		"internal/cli/report", "internal/cli/gardener", "pkg/described", "pkg/gardenerrules/releases", "pkg/provider", "pkg/words",
+		"internal/cli/manifest/folder", "internal/cli/report", "internal/cli/gardener", "pkg/described", "pkg/gardenerrules/releases",
+		"pkg/provider", "pkg/words",
 	},
 	"internal/cli/landscape": {
 		"internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/cluster", "internal/cli/gardener",
@@ -203,7 +204,8 @@ var mayImport = map[string][]string{
 	},
 	"internal/cli/lsp/workspace": {
 		"internal/cli/lsp/protocol", "internal/cli/lsp/text", "internal/cli/checks", "internal/cli/repair", "internal/cli/input", "internal/cli/command",
-		"internal/cli/decoding", "internal/cli/manifest", "internal/cli/settings", "internal/cli/report", "pkg/finding", "pkg/words",
+		"internal/cli/decoding", "internal/cli/manifest", "internal/cli/manifest/folder", "internal/cli/settings", "internal/cli/report",
+		"pkg/finding", "pkg/words",
 	},
 	"internal/cli/lsp/protocol": {"internal/cli/lsp/text"},
 	"internal/cli/lsp/text":     {"pkg/fieldpath"},
@@ -211,7 +213,7 @@ var mayImport = map[string][]string{
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/report", "example", "pkg/finding",
 	},
 	"internal/cli/schema":   {"internal/cli/command", "internal/cli/input", "pkg/provider", "pkg/words"},
-	"internal/cli/settings": {"internal/cli/report", "internal/cli/gardener", "pkg/gardenerrules/releases", "pkg/words"},
+	"internal/cli/settings": {"internal/cli/manifest/folder", "internal/cli/report", "internal/cli/gardener", "pkg/gardenerrules/releases", "pkg/words"},
 	"internal/cli/maintain": {
 		"internal/cli/input", "internal/cli/command", "internal/cli/gardener", "internal/cli/report", "pkg/gardenerlib", "pkg/maintenance", "pkg/memo",
 		"pkg/provider", "pkg/resolve", "pkg/words",

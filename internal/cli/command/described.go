@@ -8,10 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/capkit/capkit/internal/cli/manifest/folder"
 	"github.com/capkit/capkit/pkg/described"
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -38,7 +38,7 @@ func (c *Call) Describe(files []string, who string) error {
 			continue
 		}
 		c.described[place] = ""
-		text, err := os.ReadFile(filepath.Clean(file))
+		text, err := folder.ReadFile(filepath.Clean(file))
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", who, err))
 			continue

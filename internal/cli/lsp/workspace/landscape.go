@@ -27,6 +27,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/lsp/text"
 	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/manifest/folder"
 	"github.com/capkit/capkit/internal/cli/settings"
 	"github.com/capkit/capkit/pkg/finding"
 )
@@ -117,7 +118,7 @@ func (l *landscape) said() string {
 	}
 	var all strings.Builder
 	for _, name := range names {
-		content, err := os.ReadFile(name)
+		content, err := folder.ReadFile(name)
 		fmt.Fprintf(&all, "%s\x00%v\x00", content, err)
 	}
 	return all.String()

@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/lsp/protocol"
 	"github.com/capkit/capkit/internal/cli/lsp/text"
 	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/manifest/folder"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/words"
@@ -154,7 +154,7 @@ func (l *landscape) Span(o *text.Outline, start, end int) protocol.Span {
 
 // settingsDiagnostic returns what is wrong with the settings.
 func (l *landscape) settingsDiagnostic(fault settingsFault) protocol.Diagnostic {
-	content, _ := os.ReadFile(l.settings) // what cannot be read has no lines
+	content, _ := folder.ReadFile(l.settings) // what cannot be read has no lines
 	o := text.Read(text.New(string(content)))
 	start := o.Placed(fault.line, fault.column)
 	_, end := o.Line(start)

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -43,7 +44,7 @@ const (
 	reasonKustomization = "a kustomization: its patches are no manifests, check what kustomize build makes of it"
 )
 
-// mostText is the size of a kustomization, in bytes, from which on it is not read.
+// mostText is the size of a text, in bytes, from which on it is not read.
 const mostText = 32 << 20
 
 // found are the files of a folder, and what of it is left out.
@@ -82,10 +83,24 @@ func Nowhere(path string, err error) string {
 	return ""
 }
 
+// ReadFile returns what is in a file that a repository has beside its manifests. It is an error if that is larger than 32 MiB: the file may
+// be a link to a device that has no end.
+func ReadFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, mostText+1))
+	if err == nil && len(text) > mostText {
+		err = &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("it is larger than %d MiB", mostText>>20)}
+	}
+	return text, errors.Join(err, f.Close())
+}
+
 // readIgnoreFile returns what the ignore file of a directory matches; nothing if there is none.
 func readIgnoreFile(dir string) (*patternmatcher.PatternMatcher, error) {
 	name := filepath.Join(dir, ".capkitignore")
-	content, err := os.ReadFile(name)
+	content, err := ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -189,8 +204,8 @@ func (f *found) leaveChart(dir string) {
 // patchesOf returns the paths that a kustomization names for something else than resources. It is empty for one that
 // cannot be read.
 func patchesOf(file string) []string {
-	text, err := os.ReadFile(file)
-	if err != nil || len(text) > mostText {
+	text, err := ReadFile(file)
+	if err != nil {
 		return nil
 	}
 	type ofPath struct{ Path string }

@@ -94,12 +94,18 @@ func samePlace(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
+	if rest, within := strings.CutPrefix(b, a); !within || rest == "" || rest[0] != '.' {
+		return a == b
+	}
 	in := inPool.FindStringSubmatch(a)
-	return a == b || len(in) > 1 && in[1] != "" && strings.HasPrefix(b, a+".")
+	return len(in) > 1 && in[1] != ""
 }
 
 // sameMachine reports whether two paths are of the machines of one worker pool. Gardener says of the pool itself that it has no image.
 func sameMachine(byGardener, found string) bool {
+	if pool, _, _ := strings.Cut(byGardener, "]"); !strings.HasPrefix(found, pool) { // mostly it is another one
+		return false
+	}
 	a, b := inPool.FindStringSubmatch(byGardener), inPool.FindStringSubmatch(found)
 	if a == nil || b == nil || b[1] != "machine" || a[1] != "machine" && a[1] != "" {
 		return false

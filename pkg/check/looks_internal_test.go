@@ -50,7 +50,7 @@ func TestLooksAreBounded(t *testing.T) {
 		core, config := make([]v1beta1.MachineImageVersion, 0, versions), make(given.List, 0, versions)
 		for i := range versions {
 			version := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{
-				Version: fmt.Sprintf("1.%d.0", i), ExpirationDate: tc.expired,
+				Version: fmt.Sprintf("1.%d.0", i), ExpirationDate: tc.expired, //nolint:staticcheck // as people write it
 			}}
 			var mapped given.List
 			for k := range flavors {

@@ -119,6 +119,7 @@ func (p *plugins) admit(
 		return said, judged
 	}
 	q.shoot.Spec.CloudProfile, q.shoot.Spec.CloudProfileName = shoot.Spec.CloudProfile, shoot.Spec.CloudProfileName
+	q.shoot.Status = shoot.Status
 	said = verdict("ShootValidator", shoot, profile, func() error { return p.validate.Validate(context.Background(), attributes, nil) })
 	return said, judged
 }
@@ -169,9 +170,9 @@ func (p *plugins) ask(shoot *core.Shoot, profile *v1beta1.CloudProfileSpec, besi
 			}
 		}
 	}
-	if exists(shoot) { // then whoever changes anything is asked about
+	if exists(shoot) { // then whoever changes anything is asked about; annotations are not to be changed on a Seed that is being deleted
 		before := asked
-		before.Annotations = map[string]string{"before": "an update"}
+		before.Labels = map[string]string{"before": "an update"}
 		q.old = &before
 	}
 	return q

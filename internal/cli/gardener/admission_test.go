@@ -100,6 +100,11 @@ func TestBeside(t *testing.T) {
 			s.Spec.Resources = []v1beta1.NamedResourceReference{{Name: "policy"}}
 			s.Spec.Resources[0].ResourceRef.Kind, s.Spec.Resources[0].ResourceRef.APIVersion, s.Spec.Resources[0].ResourceRef.Name = "Secret", "v1", "policy"
 		}},
+		"a status, which no new Shoot has": {change: func(s *v1beta1.Shoot) {
+			s.Spec.Hibernation = &v1beta1.Hibernation{Enabled: ptr.To(true)}
+			s.Status.Constraints = []v1beta1.Condition{{Type: v1beta1.ShootHibernationPossible, Status: v1beta1.ConditionFalse}}
+			s.Status.LastOperation = &v1beta1.LastOperation{Type: v1beta1.LastOperationTypeMigrate}
+		}},
 		"a managed issuer": {change: func(s *v1beta1.Shoot) {
 			s.Annotations = map[string]string{"authentication.gardener.cloud/issuer": "managed"}
 		}},
@@ -156,6 +161,43 @@ func TestShootsThatExist(t *testing.T) {
 	// Others are judged as before.
 	if errs := judged(t, &gardener.Server{}, example[v1beta1.Shoot](t, "shoot.yaml"), gardener.Beside{}); len(errs) > 0 {
 		t.Error(errs)
+	}
+}
+
+// A Shoot that exists is judged as by an update that changes nothing of it: it may keep what new ones cannot have, and its Seed may be in
+// deletion.
+func TestShootsMayKeepWhatTheyHave(t *testing.T) {
+	shoot := example[v1beta1.Shoot](t, "shoot.yaml")
+	shoot.Spec.Kubernetes.KubeAPIServer = &v1beta1.KubeAPIServerConfig{ServiceAccountConfig: &v1beta1.ServiceAccountConfig{
+		AcceptedIssuers: []string{"an issuer of before"},
+	}}
+	const at = "spec.kubernetes.kubeAPIServer.serviceAccountConfig.acceptedIssuers[0]"
+	if errs := judged(t, &gardener.Server{}, shoot, gardener.Beside{}); len(errs) == 0 || errs[0].Field != at {
+		t.Errorf("a new one: %v", errs)
+	}
+	shoot.UID, shoot.Spec.SeedName = "it exists", ptr.To("seed")
+	seed := &v1beta1.Seed{ObjectMeta: metav1.ObjectMeta{Name: "seed", DeletionTimestamp: &metav1.Time{}}}
+	seed.Spec.Networks.ShootDefaults = &v1beta1.ShootNetworks{Pods: ptr.To("100.96.0.0/11"), Services: ptr.To("100.64.0.0/13")}
+	if errs := judged(t, &gardener.Server{}, shoot, gardener.Beside{Seed: seed}); len(errs) > 0 {
+		t.Errorf("one that exists: %v", errs)
+	}
+	shoot.Spec.Kubernetes.Version = ""
+	if errs := judged(t, &gardener.Server{}, shoot, gardener.Beside{}); len(errs) > 0 {
+		t.Errorf("one that exists, without a version of Kubernetes: %v", errs)
+	}
+}
+
+// No Shoot is created to be deleted by force.
+func TestForceDeletionOfANewShoot(t *testing.T) {
+	shoot := example[v1beta1.Shoot](t, "shoot.yaml")
+	shoot.Annotations = map[string]string{"confirmation.gardener.cloud/force-deletion": "true"}
+	errs := judged(t, &gardener.Server{}, shoot, gardener.Beside{})
+	if len(errs) != 2 || errs[0].Field != "metadata.annotations[confirmation.gardener.cloud/force-deletion]" || errs[0].Origin != gardener.RuleCore {
+		t.Error(errs)
+	}
+	shoot.UID = "it exists"
+	if errs := judged(t, &gardener.Server{}, shoot, gardener.Beside{}); len(errs) > 0 {
+		t.Errorf("one that exists: %v", errs)
 	}
 }
 

@@ -32,6 +32,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/words"
@@ -119,14 +120,31 @@ func validated(is, was runtime.Object) (errs field.ErrorList) {
 			errs = validation.ValidateNamespacedCloudProfile(o)
 		}
 	case *core.Shoot:
-		gardenerutils.SyncCloudProfileFields(nil, o) // as the API server does before
-		errs = validation.ValidateShoot(o)
-		if !exists(o) {
-			errs = append(errs, validation.ValidateFinalizersOnCreation(o.Finalizers, field.NewPath("metadata", "finalizers"))...)
-			errs = append(errs, validation.ValidateInPlaceUpdateStrategyOnCreation(o)...)
-		}
+		errs = validatedShoot(o)
 	}
 	return byCore(slices.DeleteFunc(errs, filledIn))
+}
+
+// validatedShoot is validated for a Shoot, which is an update of its metadata if it exists. Before, it is made what the API server makes
+// of it. One that exists has a version of Kubernetes, unless what it has could not be read.
+func validatedShoot(shoot *core.Shoot) field.ErrorList {
+	if exists(shoot) && shoot.Spec.Kubernetes.Version != "" {
+		shoot.ResourceVersion = "1"
+		before := shoot.DeepCopy()
+		gardenerutils.SyncCloudProfileFields(before, shoot)
+		return validation.ValidateShootUpdate(shoot, before)
+	}
+	if !exists(shoot) {
+		shoot.Status = core.ShootStatus{}
+	}
+	gardenerutils.SyncCloudProfileFields(nil, shoot)
+	errs := validation.ValidateShoot(shoot)
+	if !exists(shoot) {
+		errs = append(errs, validation.ValidateForceDeletion(shoot, nil)...)
+		errs = append(errs, validation.ValidateFinalizersOnCreation(shoot.Finalizers, field.NewPath("metadata", "finalizers"))...)
+		errs = append(errs, validation.ValidateInPlaceUpdateStrategyOnCreation(shoot)...)
+	}
+	return errs
 }
 
 // ValidateShoot runs on a Shoot what Gardener's API server runs when it is created with a profile or, if it has been, when its metadata
@@ -180,7 +198,13 @@ func byCore(errs field.ErrorList) field.ErrorList {
 		err.Origin = RuleCore
 		err.BadValue = shown(err.BadValue)
 	}
-	return slices.CompactFunc(errs, func(a, b *field.Error) bool { return a.Error() == b.Error() })
+	said := sets.New[string]()
+	return slices.DeleteFunc(errs, func(err *field.Error) bool {
+		text := err.Error()
+		repeated := said.Has(text)
+		said.Insert(text)
+		return repeated
+	})
 }
 
 // shown returns what a message shows of a value: of an object its version or name, if it has one.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -69,6 +70,10 @@ func TestBeside(t *testing.T) {
 			ObjectMeta: metav1.ObjectMeta{Name: "openstack", Namespace: "garden-demo"}, Provider: &v1beta1.SecretBindingProvider{Type: provider},
 		}
 	}
+	dns := func(provider v1beta1.DNSProvider) *v1beta1.DNS {
+		provider.Type, provider.Primary = ptr.To("openstack-designate"), ptr.To(true)
+		return &v1beta1.DNS{Domain: ptr.To("shop.example.org"), Providers: []v1beta1.DNSProvider{provider}}
+	}
 	bySecret := func(s *v1beta1.Shoot) {
 		s.Spec.SecretBindingName, s.Spec.CredentialsBindingName = ptr.To("openstack"), nil
 	}
@@ -99,6 +104,14 @@ func TestBeside(t *testing.T) {
 			}}}
 			s.Spec.Resources = []v1beta1.NamedResourceReference{{Name: "policy"}}
 			s.Spec.Resources[0].ResourceRef.Kind, s.Spec.Resources[0].ResourceRef.APIVersion, s.Spec.Resources[0].ResourceRef.Name = "Secret", "v1", "policy"
+		}},
+		"the Secret of a DNS provider, by its older field": {change: func(s *v1beta1.Shoot) {
+			s.Spec.DNS = dns(v1beta1.DNSProvider{SecretName: ptr.To("designate")})
+		}},
+		"the Secret of a DNS provider, by its newer field": {change: func(s *v1beta1.Shoot) {
+			s.Spec.DNS = dns(v1beta1.DNSProvider{CredentialsRef: &autoscalingv1.CrossVersionObjectReference{
+				APIVersion: "v1", Kind: "Secret", Name: "designate",
+			}})
 		}},
 		"a status, which no new Shoot has": {change: func(s *v1beta1.Shoot) {
 			s.Spec.Hibernation = &v1beta1.Hibernation{Enabled: ptr.To(true)}

@@ -28,6 +28,8 @@ import (
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"github.com/gardener/gardener/pkg/apiserver/features"
 	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
+	versionutils "github.com/gardener/gardener/pkg/utils/version"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -128,6 +130,7 @@ func validated(is, was runtime.Object) (errs field.ErrorList) {
 // validatedShoot is validated for a Shoot, which is an update of its metadata if it exists. Before, it is made what the API server makes
 // of it. One that exists has a version of Kubernetes, unless what it has could not be read.
 func validatedShoot(shoot *core.Shoot) field.ErrorList {
+	syncDNSProviderCredentials(shoot)
 	if exists(shoot) && shoot.Spec.Kubernetes.Version != "" {
 		shoot.ResourceVersion = "1"
 		before := shoot.DeepCopy()
@@ -145,6 +148,23 @@ func validatedShoot(shoot *core.Shoot) field.ErrorList {
 		errs = append(errs, validation.ValidateInPlaceUpdateStrategyOnCreation(shoot)...)
 	}
 	return errs
+}
+
+// syncDNSProviderCredentials writes the older field for the Secret of a DNS provider from the newer one, or the other way round.
+//
+// It is the rule of SyncDNSProviderCredentials (pkg/apiserver/registry/core/shoot), which only programs with a storage can link.
+func syncDNSProviderCredentials(shoot *core.Shoot) {
+	if shoot.Spec.DNS == nil || versionutils.ConstraintK8sGreaterEqual135.CheckVersion(shoot.Spec.Kubernetes.Version) {
+		return
+	}
+	for i := range shoot.Spec.DNS.Providers {
+		switch p := &shoot.Spec.DNS.Providers[i]; {
+		case p.SecretName != nil && p.CredentialsRef == nil:
+			p.CredentialsRef = &autoscalingv1.CrossVersionObjectReference{APIVersion: "v1", Kind: "Secret", Name: *p.SecretName}
+		case p.SecretName == nil && p.CredentialsRef != nil && p.CredentialsRef.APIVersion == "v1" && p.CredentialsRef.Kind == "Secret":
+			p.SecretName = &p.CredentialsRef.Name
+		}
+	}
 }
 
 // ValidateShoot runs on a Shoot what Gardener's API server runs when it is created with a profile or, if it has been, when its metadata

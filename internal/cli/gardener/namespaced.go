@@ -47,6 +47,10 @@ func (s *Server) validateNamespaced(
 ) field.ErrorList {
 	var before runtime.Object
 	if old != nil {
+		if old.Status.CloudProfileSpec.Type == "" { // of a manifest, which may have no status
+			old = old.DeepCopy()
+			old.Status.CloudProfileSpec = *namespaced.Merge(old, SyncArchitectures(parent))
+		}
 		before = old
 	}
 	is, was, errs := converted(object, before)

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package gardener_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/capkit/capkit/internal/cli/gardener"
+)
+
+// A NamespacedCloudProfile keeps versions that have expired in it, whether or not the manifest of before has the status that Gardener's
+// controller has written. It gets no date that is past.
+func TestNamespacedKeepsWhatHasExpired(t *testing.T) {
+	parent := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
+	const version = "1.30.1" // which is not the latest
+	parent.Spec.Kubernetes.Versions = append(parent.Spec.Kubernetes.Versions, v1beta1.ExpirableVersion{Version: version})
+	gardener.SetDefaults(parent)
+	past := metav1.NewTime(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
+	old := &v1beta1.NamespacedCloudProfile{ObjectMeta: metav1.ObjectMeta{Name: "team", Namespace: "garden-demo"}}
+	old.Spec.Parent = v1beta1.CloudProfileReference{Kind: "CloudProfile", Name: parent.Name}
+	old.Spec.Kubernetes = &v1beta1.KubernetesSettings{Versions: []v1beta1.ExpirableVersion{
+		{Version: version, ExpirationDate: &past}, //nolint:staticcheck // as people write it
+	}}
+	image := parent.Spec.MachineImages[0]
+	old.Spec.MachineImages = []v1beta1.MachineImage{{Name: image.Name, Versions: []v1beta1.MachineImageVersion{
+		{ExpirableVersion: v1beta1.ExpirableVersion{Version: image.Versions[0].Version, ExpirationDate: &past}}, //nolint:staticcheck // as people write it
+	}}}
+	updated := old.DeepCopy()
+	updated.Spec.VolumeTypes = []v1beta1.VolumeType{{Name: "fast", Class: "premium"}}
+	if errs := (&gardener.Server{}).ValidateNamespaced(updated, old, parent, nil); len(errs) > 0 {
+		t.Error(errs)
+	}
+	earlier := metav1.NewTime(past.Add(-time.Hour))
+	updated.Spec.Kubernetes.Versions[0].ExpirationDate = &earlier
+	if errs := (&gardener.Server{}).ValidateNamespaced(updated, old, parent, nil); len(errs) != 1 || !strings.Contains(errs[0].Detail, "is in the past") {
+		t.Errorf("with another date: %v", errs)
+	}
+}

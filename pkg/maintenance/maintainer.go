@@ -282,7 +282,9 @@ func (m *Maintainer) Rejections(old, shoot *v1beta1.Shoot, boots func(worker int
 			continue
 		}
 		image := Image{Name: after.Machine.Image.Name, Version: *after.Machine.Image.Version}
-		reasons[i] = m.locks(after.Machine.Type, image)
+		if reasons[i] = m.locks(after.Machine.Type, image); reasons[i] == "" {
+			reasons[i] = m.tooSmall(after)
+		}
 		switch {
 		case reasons[i] != "":
 		case *before.Machine.Image.Version != image.Version:
@@ -305,6 +307,16 @@ func about(image Image, refusal gardenerrules.Refusal) string {
 		return ""
 	}
 	return fmt.Sprintf("Gardener refuses %s: %s", image, says(refusal))
+}
+
+// tooSmall says that Gardener refuses every update of a Shoot because of the volume of a worker pool; empty if it does not.
+func (m *Maintainer) tooSmall(worker *v1beta1.Worker) string {
+	minimum := gardenerrules.VolumeTooSmall(m.profile, worker)
+	if minimum == nil {
+		return ""
+	}
+	return fmt.Sprintf("the volume has %s, and the profile demands %s, without which Gardener takes no update of the Shoot",
+		worker.Volume.VolumeSize, minimum)
 }
 
 // locks says why Gardener refuses every update of a Shoot with a worker pool; empty if it does not.

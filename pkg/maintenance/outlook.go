@@ -120,6 +120,9 @@ func (m *Maintainer) Alike(shoot *v1beta1.Shoot, pools []provider.Pool) string {
 		}
 		number := memo.Get(m.numbers, key, func() int { return len(m.numbers) })
 		text = strconv.AppendInt(append(text, ' '), int64(number), 36)
+		if m.tooSmall(worker) != "" {
+			text = append(text, '!')
+		}
 	}
 	return string(text)
 }

@@ -200,6 +200,27 @@ func TestShootsMayKeepWhatTheyHave(t *testing.T) {
 	}
 }
 
+// Whether an operation may begin or end is in the status, which is not read of a Shoot that exists. A new one has none.
+func TestOperationsOfShoots(t *testing.T) {
+	for _, annotation := range []string{"gardener.cloud/operation", "maintenance.gardener.cloud/operation"} {
+		for operation, exists := range map[string]int{
+			"rotate-credentials-start": 0, "rotate-credentials-complete": 0, "rotate-ca-start": 0, "rotate-serviceaccount-key-complete": 0,
+			"rotate-etcd-encryption-key": 0, "rotate-rollout-workers=web": 0, "rotate-rollout-workers=none": 1, "rotate-all": 1,
+		} {
+			shoot := example[v1beta1.Shoot](t, "shoot.yaml")
+			shoot.Annotations = map[string]string{annotation: operation}
+			shoot.Spec.Kubernetes.KubeAPIServer = &v1beta1.KubeAPIServerConfig{EncryptionConfig: &v1beta1.EncryptionConfig{Resources: []string{"configmaps"}}}
+			if errs := judged(t, &gardener.Server{}, shoot, gardener.Beside{}); len(errs) == 0 {
+				t.Errorf("%s of a new one", operation)
+			}
+			shoot.UID = "it exists"
+			if errs := judged(t, &gardener.Server{}, shoot, gardener.Beside{}); len(errs) != exists {
+				t.Errorf("%s of one that exists: %v", operation, errs)
+			}
+		}
+	}
+}
+
 // No Shoot is created to be deleted by force.
 func TestForceDeletionOfANewShoot(t *testing.T) {
 	shoot := example[v1beta1.Shoot](t, "shoot.yaml")

@@ -135,7 +135,11 @@ func validatedShoot(shoot *core.Shoot) field.ErrorList {
 		shoot.ResourceVersion = "1"
 		before := shoot.DeepCopy()
 		gardenerutils.SyncCloudProfileFields(before, shoot)
-		return validation.ValidateShootUpdate(shoot, before)
+		errs := validation.ValidateShootUpdate(shoot, before)
+		if shoot.Status.LastOperation == nil { // then its status has not been read
+			errs = slices.DeleteFunc(errs, byStatus)
+		}
+		return errs
 	}
 	if !exists(shoot) {
 		shoot.Status = core.ShootStatus{}
@@ -148,6 +152,14 @@ func validatedShoot(shoot *core.Shoot) field.ErrorList {
 		errs = append(errs, validation.ValidateInPlaceUpdateStrategyOnCreation(shoot)...)
 	}
 	return errs
+}
+
+// ofStatus matches what is said of an operation that the status of a Shoot does not let begin or end.
+var ofStatus = regexp.MustCompile(`^cannot (start|complete) |\.status\.|encryption configuration change is currently being rolled out`)
+
+// byStatus reports whether an error is about an operation that an annotation asks for, and about the status.
+func byStatus(err *field.Error) bool {
+	return err.Type == field.ErrorTypeForbidden && strings.HasPrefix(err.Field, "metadata.annotations[") && ofStatus.MatchString(err.Detail)
 }
 
 // syncDNSProviderCredentials writes the older field for the Secret of a DNS provider from the newer one, or the other way round.

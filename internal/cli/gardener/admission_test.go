@@ -71,8 +71,8 @@ func TestBeside(t *testing.T) {
 		}
 	}
 	dns := func(provider v1beta1.DNSProvider) *v1beta1.DNS {
-		provider.Type, provider.Primary = ptr.To("openstack-designate"), ptr.To(true)
-		return &v1beta1.DNS{Domain: ptr.To("shop.example.org"), Providers: []v1beta1.DNSProvider{provider}}
+		provider.Type, provider.Primary = ptr.To("openstack-designate"), ptr.To(true)                       //nolint:staticcheck // as people write it
+		return &v1beta1.DNS{Domain: ptr.To("shop.example.org"), Providers: []v1beta1.DNSProvider{provider}} //nolint:staticcheck // as people write it
 	}
 	bySecret := func(s *v1beta1.Shoot) {
 		s.Spec.SecretBindingName, s.Spec.CredentialsBindingName = ptr.To("openstack"), nil
@@ -106,7 +106,7 @@ func TestBeside(t *testing.T) {
 			s.Spec.Resources[0].ResourceRef.Kind, s.Spec.Resources[0].ResourceRef.APIVersion, s.Spec.Resources[0].ResourceRef.Name = "Secret", "v1", "policy"
 		}},
 		"the Secret of a DNS provider, by its older field": {change: func(s *v1beta1.Shoot) {
-			s.Spec.DNS = dns(v1beta1.DNSProvider{SecretName: ptr.To("designate")})
+			s.Spec.DNS = dns(v1beta1.DNSProvider{SecretName: ptr.To("designate")}) //nolint:staticcheck // as people write it
 		}},
 		"the Secret of a DNS provider, by its newer field": {change: func(s *v1beta1.Shoot) {
 			s.Spec.DNS = dns(v1beta1.DNSProvider{CredentialsRef: &autoscalingv1.CrossVersionObjectReference{

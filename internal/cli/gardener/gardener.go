@@ -169,12 +169,14 @@ func syncDNSProviderCredentials(shoot *core.Shoot) {
 	if shoot.Spec.DNS == nil || versionutils.ConstraintK8sGreaterEqual135.CheckVersion(shoot.Spec.Kubernetes.Version) {
 		return
 	}
-	for i := range shoot.Spec.DNS.Providers {
-		switch p := &shoot.Spec.DNS.Providers[i]; {
-		case p.SecretName != nil && p.CredentialsRef == nil:
-			p.CredentialsRef = &autoscalingv1.CrossVersionObjectReference{APIVersion: "v1", Kind: "Secret", Name: *p.SecretName}
-		case p.SecretName == nil && p.CredentialsRef != nil && p.CredentialsRef.APIVersion == "v1" && p.CredentialsRef.Kind == "Secret":
-			p.SecretName = &p.CredentialsRef.Name
+	providers := shoot.Spec.DNS.Providers //nolint:staticcheck // as people write it
+	for i := range providers {
+		name, reference := &providers[i].SecretName, &providers[i].CredentialsRef //nolint:staticcheck // as people write it
+		switch is := *reference; {
+		case *name != nil && is == nil:
+			*reference = &autoscalingv1.CrossVersionObjectReference{APIVersion: "v1", Kind: "Secret", Name: **name}
+		case *name == nil && is != nil && is.APIVersion == "v1" && is.Kind == "Secret":
+			*name = &is.Name
 		}
 	}
 }

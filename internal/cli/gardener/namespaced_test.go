@@ -26,7 +26,7 @@ func TestNamespacedKeepsWhatHasExpired(t *testing.T) {
 	old := &v1beta1.NamespacedCloudProfile{ObjectMeta: metav1.ObjectMeta{Name: "team", Namespace: "garden-demo"}}
 	old.Spec.Parent = v1beta1.CloudProfileReference{Kind: "CloudProfile", Name: parent.Name}
 	old.Spec.Kubernetes = &v1beta1.KubernetesSettings{Versions: []v1beta1.ExpirableVersion{
-		{Version: version, ExpirationDate: &past}, //nolint:staticcheck // as people write it
+		{Version: version, ExpirationDate: &past},
 	}}
 	image := parent.Spec.MachineImages[0]
 	old.Spec.MachineImages = []v1beta1.MachineImage{{Name: image.Name, Versions: []v1beta1.MachineImageVersion{
@@ -38,7 +38,7 @@ func TestNamespacedKeepsWhatHasExpired(t *testing.T) {
 		t.Error(errs)
 	}
 	earlier := metav1.NewTime(past.Add(-time.Hour))
-	updated.Spec.Kubernetes.Versions[0].ExpirationDate = &earlier
+	updated.Spec.Kubernetes.Versions[0].ExpirationDate = &earlier //nolint:staticcheck // as people write it
 	if errs := (&gardener.Server{}).ValidateNamespaced(updated, old, parent, nil); len(errs) != 1 || !strings.Contains(errs[0].Detail, "is in the past") {
 		t.Errorf("with another date: %v", errs)
 	}

@@ -132,7 +132,8 @@ var _ = Describe("A worker pool that asks for trusted launch", func() {
 		leftAlone(ctx, s, "which the profile does not register")
 
 		By("asking for no more, which is a repair")
-		expectAccepted(change(ctx, s, ofPool(0, func(w *v1beta1.Worker) { w.ProviderConfig = nil })))
+		expectAccepted(change(ctx, s, ofPool(0, func(w *v1beta1.Worker) { w.ProviderConfig = nil })),
+			"trustedLaunch was enabled and is none now, which replaces the machines of worker pool ledger")
 		destroy(ctx, s)
 	})
 

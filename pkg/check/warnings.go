@@ -346,16 +346,6 @@ func (c *checker[R]) undeclared() {
 	}
 }
 
-func (c *checker[R]) fitsAny(machine capability.Set, offers sets.Set[capability.Set]) bool {
-	c.looks += len(offers)
-	for offer := range offers {
-		if offer.Compatible(machine) {
-			return true
-		}
-	}
-	return false
-}
-
 // memoize returns f with its results kept.
 func memoize[K comparable, V any](f func(K) V) func(K) V {
 	known := map[K]V{}
@@ -464,50 +454,6 @@ func (c *checker[R]) ordersDiffer(offers []capability.Set, machine capability.Se
 		}
 	}
 	return best[0] != best[1]
-}
-
-// maxLooks bounds how often a check looks whether a flavor fits a machine type: the product of image versions, their flavors, regions
-// and kinds of machine types may be very large. What is behind gets no warning.
-const maxLooks = 2_000_000
-
-// kind are usable machine types that support the same, by their places among them.
-type kind struct {
-	machine capability.Set
-	types   []int
-}
-
-// kindsOfMachines returns the kinds of usable machine types, in the order of their first ones: many support the same.
-func (c *checker[R]) kindsOfMachines() (kinds []kind) {
-	places := map[capability.Set]int{}
-	for i, name := range c.profile.Usable() {
-		machine := c.machine(name)
-		place, known := places[machine]
-		if !known {
-			place = len(kinds)
-			places[machine], kinds = place, append(kinds, kind{machine: machine})
-		}
-		kinds[place].types = append(kinds[place].types, i)
-	}
-	return kinds
-}
-
-// typesAmong returns the usable machine types, in their order, of which a predicate holds, as far as there are looks left.
-func (c *checker[R]) typesAmong(holds func(machine capability.Set) bool) []string {
-	var found []int
-	for _, k := range c.kinds {
-		if c.looks >= maxLooks {
-			break
-		}
-		if holds(k.machine) {
-			found = append(found, k.types...)
-		}
-	}
-	slices.Sort(found)
-	types := make([]string, 0, len(found))
-	for _, i := range found {
-		types = append(types, c.profile.Usable()[i])
-	}
-	return types
 }
 
 // knownPrefixes are the prefixes by which the providers named in GEP-0033, and those with a prefix of their own since,

@@ -30,13 +30,16 @@ type Text struct {
 	string
 	// lines are where the lines of editors begin, and breaks where those of YAML do, which also has other ends of lines.
 	lines, breaks []int
+	// plain says that every character is one byte, as mostly: then nothing has to be counted, which takes long in a line of a megabyte.
+	plain bool
 }
 
 // New returns a text. A byte order mark at its beginning takes no place in a line.
 func New(s string) *Text {
 	most := strings.Count(s, "\n") + 1 // as a rule
-	t := &Text{string: s, lines: append(make([]int, 0, most), 0), breaks: append(make([]int, 0, most), 0)}
+	t := &Text{string: s, lines: append(make([]int, 0, most), 0), breaks: append(make([]int, 0, most), 0), plain: true}
 	for i := 0; i < len(s); i++ {
+		t.plain = t.plain && s[i] < utf8.RuneSelf
 		if c := s[i]; c != '\n' && c != '\r' && c != "\u0085"[0] && c != "\u2028"[0] {
 			continue
 		}
@@ -98,6 +101,9 @@ func (t *Text) span(lines []int, line int) (start, end int) {
 // character is at its beginning.
 func (t *Text) Offset(p Position, encoding Encoding) int {
 	start, end := t.span(t.lines, p.Line)
+	if t.plain {
+		return min(start+max(p.Character, 0), end)
+	}
 	units := 0
 	for i, r := range t.string[start:end] {
 		if units += width(r, t.string[start+i:], encoding); units > p.Character {
@@ -111,6 +117,9 @@ func (t *Text) Offset(p Position, encoding Encoding) int {
 // the text at the nearest end.
 func (t *Text) Position(offset int, encoding Encoding) Position {
 	line, before := t.before(t.lines, offset)
+	if t.plain {
+		return Position{line, len(before)}
+	}
 	units := 0
 	for i, r := range before {
 		units += width(r, before[i:], encoding)
@@ -123,6 +132,9 @@ func (t *Text) before(lines []int, offset int) (line int, characters string) {
 	line = max(0, sort.SearchInts(lines, offset+1)-1)
 	start, end := t.span(lines, line)
 	characters = t.string[start:end]
+	if t.plain {
+		return line, characters[:min(max(offset-start, 0), len(characters))]
+	}
 	for i := range characters {
 		_, size := utf8.DecodeRuneInString(characters[i:])
 		if start+i+size > offset {
@@ -148,6 +160,9 @@ func width(r rune, s string, encoding Encoding) int {
 // is at the end of the line, or of the text.
 func (t *Text) Placed(line, column int) int {
 	start, end := t.span(t.breaks, line-1)
+	if t.plain {
+		return min(start+max(column-1, 0), end)
+	}
 	count := 1
 	for i := range t.string[start:end] {
 		if count >= column {

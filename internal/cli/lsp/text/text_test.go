@@ -145,6 +145,7 @@ func FuzzAt(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string, at int) {
 		x := text.New(s)
+		counted := text.New(s + " ä") // also if x has nothing to count
 		o := text.Read(x)
 		spot := o.At(at)
 		if spot.Parent == nil || spot.Start < 0 || spot.Start > spot.End || spot.End > len(s) {
@@ -157,8 +158,14 @@ func FuzzAt(f *testing.F) {
 			if p := x.Position(at, encoding); x.Position(x.Offset(p, encoding), encoding) != p {
 				t.Errorf("%d is at %v", at, p)
 			}
+			if p := x.Position(at, encoding); at <= len(s) && (counted.Position(at, encoding) != p || counted.Offset(p, encoding) != x.Offset(p, encoding)) {
+				t.Errorf("%d is at %v, or at %v", at, p, counted.Position(at, encoding))
+			}
 		}
 		line, column := x.Place(at)
+		if l, c := counted.Place(at); at <= len(s) && (l != line || c != column || counted.Placed(l, c) != x.Placed(l, c)) {
+			t.Errorf("%d is at %d:%d, or at %d:%d", at, line, column, l, c)
+		}
 		if l, c := x.Place(x.Placed(line, column)); l != line || c != column {
 			t.Errorf("%d:%d is at %d:%d", line, column, l, c)
 		}

@@ -72,12 +72,12 @@ func (p *Profile[R]) findLost(r *Reading[R]) {
 		return
 	}
 	p.lost = map[provider.ImageVersion]string{}
-	parts, places := p.parts(), map[string]string{}
+	parts, places := sync.OnceValue(p.parts), map[string]string{}
 	for _, f := range r.Report.Silenced {
 		if f.Origin != ruleImageMissing.Name && f.Origin != ruleVersionMissing.Name {
 			continue
 		}
-		for _, id := range parts[f.Field].versions {
+		for _, id := range parts()[f.Field].versions {
 			if _, known := places[id.Image]; !known {
 				places[id.Image] = r.unreadOf(id.Image)
 			}

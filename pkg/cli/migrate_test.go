@@ -6,8 +6,10 @@ package cli_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -555,5 +557,32 @@ func TestMigrateNamesWhatIsNotFolded(t *testing.T) {
 	if want := "note: no version is left to fold, so --machine-types changes nothing; to change what a machine type supports, " +
 		"change its capabilities in the file\nnothing to migrate\n"; again.status != 0 || again.stderr != want {
 		t.Errorf("once more: %+v", again)
+	}
+}
+
+// What was in a pipe cannot be read again to change it.
+func TestPipesAreNotChanged(t *testing.T) {
+	for text, args := range map[string][]string{
+		read(t, legacyProfile): {"migrate"}, read(t, examples+"/broken/field-type.yaml"): {"lint", "--fix"},
+		read(t, examples+"/cloudprofile.yaml"): {"import", "--from=list:../../docs/examples/import/images.yaml"},
+	} {
+		for _, more := range [][]string{nil, {"-w"}} {
+			out, in, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = in.WriteString(text) // which is less than a pipe has room for
+			name := fmt.Sprintf("/dev/fd/%d", out.Fd())
+			want := "capkit: " + name + " is no file that can be read twice: name one, or use - for standard input\n"
+			if err = errors.Join(err, in.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if r := run(t, "", slices.Concat(args, more, []string{name})...); r.status != 2 || r.stdout != "" || r.stderr != want {
+				t.Errorf("%v: %+v", args, r)
+			}
+			if err := out.Close(); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }

@@ -28,29 +28,39 @@ type Edit struct {
 	Says json.RawMessage
 }
 
-// Edited changes objects of a file, and returns its text and its objects then. The text is read again: it is an error, and not an
-// [edit.Fault], if an object does not say then what it should, or if any other one says anything else than before. The memory is that of the
-// file; it may be nil.
-func Edited(name, text string, m *manifest.Memory, edits map[Place]Edit) (changed string, objects []*manifest.Object, err error) {
+// Edited changes objects of a file, and returns its text and its objects then. It is an [edit.Fault] if the text does not have one of these
+// objects, since the file has changed after they were read. The text is read again: it is an error, and no Fault, if an object does not say
+// then what it should, or if any other one says anything else than before. The memory is that of the file; it may be nil.
+func Edited(name, text string, m *manifest.Memory, edits map[*manifest.Object]Edit) (changed string, objects []*manifest.Object, err error) {
 	if m == nil { // the text is read twice, with little between
 		m = new(manifest.Memory)
 	}
 	was, skipped := manifest.Parse(name, text, m) // in a folder there may be what is no object
+	at := map[Place]*manifest.Object{}
+	for o := range edits {
+		at[PlaceOf(o)] = o
+	}
 	says := make([]json.RawMessage, len(was))
 	var changes []edit.Change
 	for i, o := range was {
 		place := PlaceOf(o)
-		e, found := edits[place]
-		if says[i] = e.Says; !found {
+		of := at[place]
+		if of == nil || !manifest.SameJSON(of.JSON, o.JSON) {
 			says[i] = o.JSON
 			continue
 		}
+		delete(at, place)
+		e := edits[of]
+		says[i] = e.Says
 		if e.Says == nil {
 			if says[i], err = json.Marshal(edit.Result(edit.Decoded(o.JSON), e.Ops)); err != nil {
 				return text, nil, err
 			}
 		}
 		changes = append(changes, edit.Change{Line: place[0], Column: place[1], Ops: e.Ops})
+	}
+	for place := range at {
+		return text, nil, &edit.Fault{Line: place[0], Column: place[1], Message: "what begins here has changed meanwhile: run the command again"}
 	}
 	if changed, err = edit.Apply(text, changes); err != nil {
 		return text, nil, err

@@ -28,11 +28,15 @@ type Changed struct {
 	Before, Text string `json:"-"`
 }
 
-// TextOf returns what is in files, and in standard input.
+// TextOf returns what is in files that were read before, and in standard input. It is an error if there is nothing to read a second time, as
+// in a pipe.
 func TextOf(stdin func() string) func(name string) (string, error) {
 	return func(name string) (string, error) {
 		if name == manifest.Stdin {
 			return stdin(), nil
+		}
+		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+			return "", fmt.Errorf("%s is no file that can be read twice: name one, or use - for standard input", name)
 		}
 		text, err := os.ReadFile(name)
 		return string(text), err
@@ -98,8 +102,8 @@ func targetOf(f *Changed, like string) (string, error) {
 	}
 }
 
-// writeBeside writes a new file into the folder of its target, with the rights of another file, and returns its name; empty if there is
-// none.
+// writeBeside writes a new file into the folder of its target, with the rights and, as far as the user may give it away, the owner and the
+// group of another file, and returns its name; empty if there is none.
 func writeBeside(like, target, text string) (string, error) {
 	info, err := os.Stat(like)
 	if err != nil {
@@ -110,6 +114,9 @@ func writeBeside(like, target, text string) (string, error) {
 		return "", notWritten(target, fmt.Errorf("no new file can be made in its folder: %w", causeOf(err)))
 	}
 	_, err = strings.NewReader(text).WriteTo(f)
+	if of, known := info.Sys().(*syscall.Stat_t); known {
+		_, _ = f.Chown(-1, int(of.Gid)), f.Chown(int(of.Uid), -1) // before the rights, of which it takes some
+	}
 	if err = errors.Join(err, f.Chmod(info.Mode().Perm()), f.Close()); err != nil {
 		return f.Name(), notWritten(target, err)
 	}

@@ -5,11 +5,17 @@
 package files_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/internal/cli/files"
+	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
 // What somebody else has written since a file was read stays, and so do all other files.
@@ -47,4 +53,41 @@ func TestFilesThatChangeMeanwhile(t *testing.T) {
 		t.Error(err)
 	}
 	look("is", "is")
+}
+
+// What was found out about an object is not done to another one, which is in its place by now.
+func TestObjectsThatChangeMeanwhile(t *testing.T) {
+	const was = "apiVersion: v1\nkind: A\nmetadata: {name: a}\nspec: [{name: x, value: 1}]\n"
+	objects, _ := manifest.Parse("a.yaml", was, nil)
+	edits := map[*manifest.Object]files.Edit{objects[0]: {Ops: []edit.Op{edit.Replace(fieldpath.Parse("spec[0].value"), 2)}}}
+	if changed, _, err := files.Edited("a.yaml", was, nil, edits); err != nil || changed != strings.Replace(was, "value: 1", "value: 2", 1) {
+		t.Errorf("%v: %s", err, changed)
+	}
+	for name, is := range map[string]string{"changed": strings.Replace(was, "x", "y", 1), "moved": "---\n\n" + was, "gone": ""} {
+		changed, _, err := files.Edited("a.yaml", is, nil, edits)
+		if fault := new(edit.Fault); !errors.As(err, &fault) || !strings.Contains(fault.Message, "has changed meanwhile") || changed != is {
+			t.Errorf("%s: %v: %s", name, err, changed)
+		}
+	}
+}
+
+// A file keeps its owner. Only root can give one away, and has to: in a container, that is often who runs the command.
+func TestOwners(t *testing.T) {
+	file, owner := filepath.Join(t.TempDir(), "a.yaml"), os.Getuid()
+	if owner == 0 {
+		owner = 1234
+	}
+	if err := errors.Join(os.WriteFile(file, []byte("was"), 0o600), os.Chmod(file, 0o664), os.Chown(file, owner, -1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := files.Write([]files.Changed{{File: file, Before: "was", Text: "is"}}); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if of, known := info.Sys().(*syscall.Stat_t); !known || int(of.Uid) != owner || info.Mode() != 0o664 {
+		t.Errorf("%v, %v", of, info.Mode())
+	}
 }

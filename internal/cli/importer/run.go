@@ -289,14 +289,14 @@ func (l *inLandscape) change() ([]files.Changed, error) {
 
 // edit changes a file, and takes what it says then into l.after. It reports whether that can be done; otherwise there is a finding.
 func (l *inLandscape) edit(name, text string) (files.Changed, bool) {
-	edits := map[files.Place]files.Edit{}
+	edits := map[*manifest.Object]files.Edit{}
 	var first *manifest.Object
 	for _, o := range l.order {
 		becomes, changes := l.becomes[o]
 		if o.File != name || !changes {
 			continue
 		}
-		edits[files.PlaceOf(o)] = becomes
+		edits[o] = becomes
 		if first == nil {
 			first = o
 		}

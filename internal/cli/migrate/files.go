@@ -56,11 +56,11 @@ func (m *migration) files() ([]files.Changed, error) {
 // edit changes a file, and takes what it says then into m.after. It reports whether it says what it should; otherwise there is a
 // finding.
 func (m *migration) edit(name, text string) (files.Changed, bool) {
-	edits := map[files.Place]files.Edit{}
+	edits := map[*manifest.Object]files.Edit{}
 	var first *manifest.Object
 	for o, becomes := range m.becomes {
 		if o.File == name {
-			edits[files.PlaceOf(o)] = becomes
+			edits[o] = becomes
 			if first == nil || files.PlaceOf(o)[0] < files.PlaceOf(first)[0] {
 				first = o
 			}

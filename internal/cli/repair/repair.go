@@ -266,17 +266,17 @@ func (x *Run) repaired(some []report.Finding) (changed map[string]string, done [
 func (x *Run) repairedFile(file string, some []report.Finding) (changed string, done []Repair, good bool) {
 	text := x.texts[file]
 	objects, _ := manifest.Parse(file, text, x.memory(file))
-	edits := map[files.Place]files.Edit{}
+	edits := map[*manifest.Object]files.Edit{}
 	for _, f := range some {
 		o := objectOf(objects, f)
 		if o == nil {
 			continue
 		}
-		made, e := repairs[f.Rule](x.Given, edit.Decoded(o.JSON), f), edits[files.PlaceOf(o)]
+		made, e := repairs[f.Rule](x.Given, edit.Decoded(o.JSON), f), edits[o]
 		if made.what != "" && !overlap(made.ops, e.Ops) {
 			done = append(done, Repair{f, made})
 			e.Ops = append(e.Ops, made.ops...)
-			edits[files.PlaceOf(o)] = e
+			edits[o] = e
 		}
 	}
 	changed, _, err := files.Edited(file, text, x.memory(file), edits)

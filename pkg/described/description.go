@@ -419,10 +419,16 @@ func (r *reader) standard(n *yaml.Node, value string) string {
 // pathForm is how the path of a field is written.
 var pathForm = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
 
+// most is how many names a path may have, and how many fields a reference. The work to make types of them grows faster than these do.
+const most = 16
+
 // path reads the path of a field.
 func (r *reader) path(n *yaml.Node) string {
 	named := r.text(n, "the name of a field, or a path like a.b")
-	if named != "" && !pathForm.MatchString(named) {
+	switch names := strings.Count(named, ".") + 1; {
+	case names > most:
+		r.fault(n, "the path has %d names: a field stands within %d others at the most", names, most-1)
+	case named != "" && !pathForm.MatchString(named):
 		r.fault(n, "%s leads nowhere: write the name of a field, or names with dots between them, like a.b", words.Quoted(named))
 	}
 	return named
@@ -430,7 +436,12 @@ func (r *reader) path(n *yaml.Node) string {
 
 // paths reads a list of paths.
 func (r *reader) paths(n *yaml.Node) (paths []string) {
-	for _, item := range r.items(n, "fields, like [image]") {
+	items := r.items(n, "fields, like [image]")
+	if len(items) > most {
+		r.fault(n, "there are %d fields: a reference has %d at the most", len(items), most)
+		return nil
+	}
+	for _, item := range items {
 		paths = append(paths, r.path(item))
 	}
 	return paths

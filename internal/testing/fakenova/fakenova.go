@@ -71,7 +71,8 @@ const (
 	ApplicationName   = "application-name"
 	ApplicationSecret = "application-secret-17"
 
-	token = "token-17"
+	// Token is what it gives for them.
+	Token = "token-17"
 )
 
 // New starts an OpenStack, over TLS if secure, and stops it at the end of the test.
@@ -265,7 +266,7 @@ func (o *OpenStack) login(w http.ResponseWriter, r *http.Request) {
 		fault(http.StatusUnauthorized, "error", "The request you have made requires authentication.").write(w)
 		return
 	}
-	w.Header().Set("X-Subject-Token", token)
+	w.Header().Set("X-Subject-Token", Token)
 	endpoint := func(kind, path string) map[string]any {
 		return map[string]any{"type": kind, "name": kind, "endpoints": []map[string]any{
 			{"id": kind + "-i", "interface": "internal", "region": o.Region, "region_id": o.Region, "url": "http://internal.invalid"},
@@ -283,7 +284,7 @@ func (o *OpenStack) compute(handle func(r *http.Request, minor int) answer) http
 	return func(w http.ResponseWriter, r *http.Request) {
 		o.mutex.Lock()
 		defer o.mutex.Unlock()
-		if r.Header.Get("X-Auth-Token") != token {
+		if r.Header.Get("X-Auth-Token") != Token {
 			fault(http.StatusUnauthorized, "error", "The request you have made requires authentication.").write(w)
 			return
 		}

@@ -37,7 +37,9 @@ type compute struct {
 // newCompute returns the compute service at a URL of the service catalog.
 func newCompute(provider *gophercloud.ProviderClient, endpoint string, secrets []string) (*compute, error) {
 	c := &compute{provider: provider, endpoint: gophercloud.NormalizeURL(endpoint)}
-	c.service = service{name: "compute service", fields: "the service catalog of the identity service", secrets: secrets}
+	c.service = service{
+		name: "compute service", fields: "the service catalog of the identity service", secrets: append(secrets, provider.Token()),
+	}
 	var err error
 	if c.host, err = hostOf(endpoint); err != nil {
 		return nil, problem("the URL of the compute service in the service catalog of the identity service cannot be read; correct it there")

@@ -6,14 +6,23 @@ package servergroups_test
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"io"
+	"log"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -46,7 +55,7 @@ func wantCode(t testing.TB, err error, want ...v1beta1.ErrorCode) {
 func wantNoSecret(t testing.TB, err error) {
 	t.Helper()
 	for ; err != nil; err = errors.Unwrap(err) {
-		for _, secret := range []string{fakenova.Password, fakenova.ApplicationSecret, "wrong-17"} {
+		for _, secret := range []string{fakenova.Password, fakenova.ApplicationSecret, fakenova.Token, "wrong-17"} {
 			if strings.Contains(err.Error(), secret) {
 				t.Errorf("there is a secret in %q", err)
 			}
@@ -167,6 +176,28 @@ func TestCertificates(t *testing.T) {
 	wantWords(t, err, "CA certificates")
 }
 
+// TestCertificateNames is about a certificate whose names control a terminal: the error is in the status of the Worker.
+func TestCertificateNames(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"\x1b[2Ja"}, NotAfter: time.Now().Add(time.Hour)}
+	raw, err := x509.CreateCertificate(rand.Reader, names, names, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+	s.StartTLS()
+	defer s.Close()
+	secret := with((&fakenova.OpenStack{Server: s}).Secret(), "authURL", strings.Replace(s.URL, "127.0.0.1", "localhost", 1))
+	_, err = servergroups.Connect(t.Context(), servergroups.Credentials{Secret: secret}, "r")
+	wantCode(t, err, v1beta1.ErrorConfigurationProblem)
+	wantWords(t, err, `certificate is valid for \x1b[2Ja, not localhost`)
+}
+
 // TestProfileFirst takes the URL of the profile before that of the Secret.
 func TestProfileFirst(t *testing.T) {
 	o := fakenova.New(t, false)
@@ -259,15 +290,17 @@ func TestAnswers(t *testing.T) {
 			[]v1beta1.ErrorCode{v1beta1.ErrorInfraQuotaExceeded}, "answers 403: Quota exceeded, too many server groups; remove server groups"},
 		"forbidden": {fakenova.Fault{Status: 403, Body: `{"forbidden": {"code": 403, "message": "Policy doesn't allow it."}}`},
 			[]v1beta1.ErrorCode{v1beta1.ErrorInfraUnauthorized}, "answers 403: Policy doesn't allow it; give the user"},
-		"bad":          {fakenova.Fault{Status: 400}, []v1beta1.ErrorCode{v1beta1.ErrorConfigurationProblem}, "answers 400; check"},
-		"expired":      {fakenova.Fault{Status: 401}, nil, "answers 401; the token may have expired"},
-		"conflict":     {fakenova.Fault{Status: 409}, retryable, "answers 409"},
-		"rate":         {fakenova.Fault{Status: 429}, []v1beta1.ErrorCode{v1beta1.ErrorInfraRateLimitsExceeded}, "answers 429"},
-		"broken":       {fakenova.Fault{Status: 500, Body: "oh"}, retryable, "answers 500; "},
-		"moved":        {fakenova.Fault{Status: 301}, nil, "answers 301; check the service catalog"},
-		"lines":        {fakenova.Fault{Status: 500, Body: `{"computeFault": {"message": "a\nb\t\u0007c"}}`}, retryable, "answers 500: a b c;"},
-		"long":         {fakenova.Fault{Status: 500, Body: `{"computeFault": {"message": "` + strings.Repeat("ä", 301) + `"}}`}, retryable, "ää...;"},
-		"secret":       {fakenova.Fault{Status: 500, Body: `{"computeFault": {"message": "it is ` + fakenova.Password + `."}}`}, retryable, "it is ...;"},
+		"bad":      {fakenova.Fault{Status: 400}, []v1beta1.ErrorCode{v1beta1.ErrorConfigurationProblem}, "answers 400; check"},
+		"expired":  {fakenova.Fault{Status: 401}, nil, "answers 401; the token may have expired"},
+		"conflict": {fakenova.Fault{Status: 409}, retryable, "answers 409"},
+		"rate":     {fakenova.Fault{Status: 429}, []v1beta1.ErrorCode{v1beta1.ErrorInfraRateLimitsExceeded}, "answers 429"},
+		"broken":   {fakenova.Fault{Status: 500, Body: "oh"}, retryable, "answers 500; "},
+		"moved":    {fakenova.Fault{Status: 301}, nil, "answers 301; check the service catalog"},
+		"lines":    {fakenova.Fault{Status: 500, Body: `{"computeFault": {"message": "a\nb\t\u0007c"}}`}, retryable, "answers 500: a b c;"},
+		"long":     {fakenova.Fault{Status: 500, Body: `{"computeFault": {"message": "` + strings.Repeat("ä", 301) + `"}}`}, retryable, "ää...;"},
+		"secret":   {fakenova.Fault{Status: 500, Body: `{"computeFault": {"message": "it is ` + fakenova.Password + `."}}`}, retryable, "it is ...;"},
+		"token": {fakenova.Fault{Status: 500, Body: `{"computeFault": {"message": "` + fakenova.Token + ` is no token."}}`}, retryable,
+			"answers 500: ... is no token;"},
 		"other fields": {fakenova.Fault{Status: 500, Body: `{"a": {"message": "no"}, "b": 1}`}, retryable, "answers 500; "},
 		"empty":        {fakenova.Fault{Status: 200, Body: `{}`}, nil, "there is no server group in its answer"},
 		"no JSON":      {fakenova.Fault{Status: 200, Body: `<`}, nil, "gives an answer that cannot be read"},

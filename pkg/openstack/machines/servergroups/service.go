@@ -21,6 +21,8 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gophercloud/gophercloud/v2"
+
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // service is a service of OpenStack in errors.
@@ -44,14 +46,14 @@ func hostOf(address string) (string, error) {
 	return u.Host, nil
 }
 
-// failure returns an error of the service as one with error codes. doing says what failed; empty: the caller does. What
-// the service does not have is ErrNotFound.
+// failure returns an error of the service as one with error codes, and a printable text. doing says what failed; empty: the caller does.
+// What the service does not have is ErrNotFound.
 func (s *service) failure(doing string, err error) error {
 	f := s.explain(err)
 	if doing != "" {
 		f.text = doing + ": " + f.text
 	}
-	f.text = s.withoutSecrets(f.text)
+	f.text = words.Printable(s.withoutSecrets(f.text))
 	return f
 }
 
@@ -59,7 +61,9 @@ func (s *service) failure(doing string, err error) error {
 // anything that shortens the text, or changes the spaces in it.
 func (s *service) withoutSecrets(text string) string {
 	for _, secret := range s.secrets {
-		text = strings.ReplaceAll(text, secret, "...")
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "...")
+		}
 	}
 	return text
 }
@@ -114,19 +118,19 @@ func causeOf(err error) string {
 
 // refusal returns the error for an answer with another status than that of success.
 func (s *service) refusal(answer *gophercloud.ErrUnexpectedResponseCode) *failure {
-	words := s.wordsOf(answer.Body)
+	said := s.wordsOf(answer.Body)
 	f := &failure{text: fmt.Sprintf("the %s at %s answers %d", s.name, s.host, answer.Actual)}
-	if words != "" {
-		f.text += ": " + words
+	if said != "" {
+		f.text += ": " + said
 	}
 	advise := func(advice string, codes ...v1beta1.ErrorCode) {
 		f.text, f.codes = f.text+"; "+advice, codes
 	}
-	isQuota := strings.Contains(strings.ToLower(words), "quota")
+	isQuota := strings.Contains(strings.ToLower(said), "quota")
 	switch status := answer.Actual; {
 	case isMissing(answer):
 		f.causes = []error{ErrNotFound}
-	case s.isIdentity() && (status == http.StatusUnauthorized || status == http.StatusNotFound && isRevoked(words)):
+	case s.isIdentity() && (status == http.StatusUnauthorized || status == http.StatusNotFound && isRevoked(said)):
 		f.away = true
 		advise("check the user, the password or the application credential, the domain and the tenant in the Secret of the Shoot",
 			v1beta1.ErrorInfraUnauthenticated)
@@ -156,8 +160,8 @@ func (s *service) refusal(answer *gophercloud.ErrUnexpectedResponseCode) *failur
 
 // isRevoked reports whether the identity service says that it has no such application credential: other credentials that it does not
 // know it answers with 401, and a URL that it does not know in other words.
-func isRevoked(words string) bool {
-	return strings.Contains(strings.ToLower(words), "application credential")
+func isRevoked(said string) bool {
+	return strings.Contains(strings.ToLower(said), "application credential")
 }
 
 func (s *service) isIdentity() bool { return s.name == "identity service" }
@@ -198,13 +202,13 @@ func (s *service) wordsOf(body []byte) string {
 			return ""
 		}
 	}
-	words := strings.Join(strings.FieldsFunc(s.withoutSecrets(fault.Message), func(r rune) bool {
+	said := strings.Join(strings.FieldsFunc(s.withoutSecrets(fault.Message), func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r)
 	}), " ")
-	if utf8.RuneCountInString(words) > maxWords {
-		return string([]rune(words)[:maxWords]) + "..."
+	if utf8.RuneCountInString(said) > maxWords {
+		return string([]rune(said)[:maxWords]) + "..."
 	}
-	return strings.TrimSuffix(words, ".")
+	return strings.TrimSuffix(said, ".")
 }
 
 // maxBody is how many bytes of an answer are read. A thousand server groups take less than one million.

@@ -227,6 +227,26 @@ func TestFaults(t *testing.T) {
 			},
 			`europe: volumeTypes: Cinder answers without "volume_types"`, nil,
 		},
+		"null for a list": {
+			func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == "/europe/volume/v3/types" {
+					fmt.Fprint(w, `{"volume_types": null}`)
+					return true
+				}
+				return false
+			},
+			`europe: volumeTypes: Cinder answers without "volume_types"`, nil,
+		},
+		"other pages for ever": {
+			func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == "/europe/volume/v3/types" {
+					fmt.Fprintf(w, `{"volume_types": [{"name": "a"}], "volume_type_links": [{"rel": "next", "href": "?marker=%sx"}]}`, r.URL.Query().Get("marker"))
+					return true
+				}
+				return false
+			},
+			"europe: volumeTypes: Cinder answers with more than 1000 pages, or 256 MiB", nil,
+		},
 		"one page for ever": {
 			func(w http.ResponseWriter, r *http.Request) bool {
 				if r.URL.Path == "/europe/volume/v3/types" {

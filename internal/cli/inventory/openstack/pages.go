@@ -20,6 +20,9 @@ import (
 // pageSize is how many things are asked for at once. Services give less if they have a limit of their own.
 const pageSize = "1000"
 
+// mostPages is how many pages a list has at the most: more is one without an end. Together they are no longer than one answer may be.
+const mostPages = 1000
+
 // get returns what a service answers.
 func (s *Session) get(ctx context.Context, address string, header map[string]string) ([]byte, error) {
 	response, err := s.client.Request(ctx, http.MethodGet, address, &gophercloud.RequestOpts{
@@ -34,19 +37,22 @@ func (s *Session) get(ctx context.Context, address string, header map[string]str
 
 // each calls take with each item of a list, page by page. The list is the member key of each page; query may be nil.
 func each[T any](ctx context.Context, s *Session, address, key string, query url.Values, header map[string]string, take func(*T)) error {
-	seen := map[string]bool{}
+	seen, size := map[string]bool{}, 0
 	for page := query.Encode(); !seen[page]; {
 		seen[page] = true
 		body, err := s.get(ctx, strings.TrimSuffix(address+"?"+page, "?"), header)
 		if err != nil {
 			return err
 		}
+		if size += len(body); size > largest || len(seen) > mostPages {
+			return fmt.Errorf("answers with more than %d pages, or %d MiB", mostPages, largest>>20)
+		}
 		var members map[string]json.RawMessage
 		if err := json.Unmarshal(body, &members); err != nil {
 			return fmt.Errorf("answers something else than JSON: %w", err)
 		}
 		var items []T
-		if members[key] == nil {
+		if list := string(members[key]); list == "" || list == "null" {
 			return fmt.Errorf("answers without %q", key)
 		}
 		if err := json.Unmarshal(members[key], &items); err != nil {

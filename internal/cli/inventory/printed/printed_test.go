@@ -81,6 +81,16 @@ func TestUTF16(t *testing.T) {
 	}
 }
 
+// Of very many errors the first are listed: each takes time in proportion to the file.
+func TestManyErrors(t *testing.T) {
+	text := `{"Images": [` + strings.TrimSuffix(strings.Repeat("{},", 50_000), ",") + "]}"
+	_, err := printed.Read("aws", "r", []string{"-"}, strings.NewReader(text))
+	if err == nil || strings.Count(err.Error(), "\n") != 100 || !strings.HasSuffix(err.Error(), "<stdin>:1:313: is wrong as well, and perhaps more behind it: "+
+		"only the first errors are listed") {
+		t.Errorf("%.20000v", err)
+	}
+}
+
 // Nothing that a file may have makes the command crash, and what is read can be written.
 func FuzzRead(f *testing.F) {
 	archives, _ := filepath.Glob("testdata/*.txtar")

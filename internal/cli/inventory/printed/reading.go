@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/capkit/capkit/pkg/inventory"
 	"github.com/capkit/capkit/pkg/words"
@@ -132,11 +133,20 @@ type source struct {
 	text []byte
 }
 
+// mostErrors is how many errors are listed. To find the line of one takes time in proportion to the file.
+const mostErrors = 100
+
 // wrong reports what is wrong at an offset of the file.
 func (f *source) wrong(offset int, message string) {
+	switch {
+	case len(f.errs) > mostErrors:
+		return
+	case len(f.errs) == mostErrors:
+		message = "is wrong as well, and perhaps more behind it: only the first errors are listed"
+	}
 	before := f.text[:min(offset, len(f.text))]
 	line := bytes.Count(before, []byte("\n")) + 1
-	column := len([]rune(string(before[bytes.LastIndexByte(before, '\n')+1:]))) + 1
+	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
 	f.errs = append(f.errs, fmt.Errorf("%s:%d:%d: %s", f.name, line, column, message))
 }
 
@@ -230,7 +240,11 @@ func (f *source) empty(offset int) {
 		}
 		hints = append(hints, k.hint)
 	}
-	f.wrong(offset, "is an empty list, which does not say of what: give the file a name that has one of "+strings.Join(hints, ", ")+", or leave it out")
+	instead := "leave it out"
+	if len(hints) > 0 {
+		instead = "give the file a name that has one of " + strings.Join(hints, ", ") + ", or " + instead
+	}
+	f.wrong(offset, "is an empty list, which does not say of what: "+instead)
 }
 
 // wrapped reads an object of which a member is a list.

@@ -334,10 +334,15 @@ func labels(items []item) []string {
 // actions returns the code actions at a line.
 func (e *editor) actions(name string, line int) []action {
 	e.t.Helper()
+	return e.actionsIn(name, span{position{line, 0}, position{line, 0}})
+}
+
+// actionsIn returns the code actions in a range.
+func (e *editor) actionsIn(name string, within span) []action {
+	e.t.Helper()
 	var all []action
 	e.ask("textDocument/codeAction", map[string]any{
-		"textDocument": map[string]any{"uri": e.uri(name)}, "context": map[string]any{"diagnostics": []any{}},
-		"range": span{position{line, 0}, position{line, 0}},
+		"textDocument": map[string]any{"uri": e.uri(name)}, "context": map[string]any{"diagnostics": []any{}}, "range": within,
 	}, &all)
 	return all
 }

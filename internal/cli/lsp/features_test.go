@@ -485,3 +485,34 @@ spec:
 		t.Errorf("%q", got)
 	}
 }
+
+// What a profile did not have when it was checked, or what is of another file with a profile of the same name, has no hover.
+func TestHoverOfWhatIsNotKnownYet(t *testing.T) {
+	profile := example(t, "cloudprofile.yaml")
+	other := strings.NewReplacer("medium_4_8", "another", "1592.9.0", "9.9.9").Replace(profile)
+	e := begin(t, map[string]string{"a.yaml": profile})
+	e.open("p.yaml", other)
+	for _, word := range []string{"another", "9.9.9"} {
+		if said := e.hover("p.yaml", of(t, other, word, 0)); said != "" {
+			t.Error(said)
+		}
+	}
+}
+
+// Of very many findings in a range the first are repaired one by one, since everything is checked again for each.
+func TestQuickFixesAreFew(t *testing.T) {
+	types := "  machineTypes:\n"
+	for i := range 40 {
+		types += fmt.Sprintf("  - {name: m-%d, cpu: \"4\", gpu: \"0\", memory: 8Gi, Usable: true, capabilities: {architecture: [arm64], hypervisor: [virtualized]}}\n", i)
+	}
+	profile := strings.Replace(example(t, "cloudprofile.yaml"), "  machineTypes:\n", types, 1)
+	e := begin(t, nil)
+	e.open("p.yaml", profile)
+	counts := map[string]int{}
+	for _, a := range e.actionsIn("p.yaml", span{End: position{Line: 999}}) {
+		counts[a.Kind]++
+	}
+	if counts["quickfix"] != 32 || counts["source.fixAll"] != 1 {
+		t.Error(counts)
+	}
+}

@@ -262,24 +262,33 @@ func outcomeOf(m *resolve.Matrix[any], of resolve.Combination, what string, flav
 
 // typeText says which image versions boot on a machine type.
 func (a *asked) typeText(name string) string {
-	return a.outcomes("Machine type **"+report.Code(name)+"**", "", func(m *resolve.Matrix[any], add func(resolve.Combination, string, int)) {
+	return a.outcomes("Machine type **"+report.Code(name)+"**", "", func(m *resolve.Matrix[any], add adder) bool {
+		if !slices.Contains(m.MachineTypes(), name) {
+			return false
+		}
 		for _, v := range m.Versions() {
 			add(resolve.Combination{Image: v.Image, Version: v.Version, MachineType: name}, v.Image+"@"+v.Version, anyFlavor)
 		}
+		return true
 	})
 }
 
 // versionText says on which machine types an image version boots.
 func (a *asked) versionText(image, version string) string {
-	return a.outcomes("Image **"+report.Code(image+"@"+version)+"**", " on", func(m *resolve.Matrix[any], add func(resolve.Combination, string, int)) {
+	return a.outcomes("Image **"+report.Code(image+"@"+version)+"**", " on", func(m *resolve.Matrix[any], add adder) bool {
 		for _, name := range m.MachineTypes() {
 			add(resolve.Combination{Image: image, Version: version, MachineType: name}, name, anyFlavor)
 		}
+		return slices.Contains(m.Versions(), resolve.Combination{Image: image, Version: version})
 	})
 }
 
-// outcomes tells the outcomes of combinations, which list names; nothing if the profile cannot be read.
-func (a *asked) outcomes(title, on string, list func(m *resolve.Matrix[any], add func(of resolve.Combination, what string, flavor int))) string {
+// adder takes a combination and one of its flavors, with what it is called.
+type adder func(of resolve.Combination, what string, flavor int)
+
+// outcomes tells the outcomes of combinations, which list names; nothing if the profile cannot be read, or if list says that the profile does
+// not have what it is about: that has been written since the last check, or another file has a profile of the same name.
+func (a *asked) outcomes(title, on string, list func(m *resolve.Matrix[any], add adder) bool) string {
 	a.known.Mutex.Lock()
 	defer a.known.Mutex.Unlock()
 	p := a.compiled()
@@ -288,11 +297,14 @@ func (a *asked) outcomes(title, on string, list func(m *resolve.Matrix[any], add
 	}
 	m := resolve.NewMatrix(p)
 	var all []outcome
-	list(m, func(of resolve.Combination, what string, flavor int) {
+	known := list(m, func(of resolve.Combination, what string, flavor int) {
 		if o := outcomeOf(m, of, what, flavor); flavor == anyFlavor || len(o.where) > 0 {
 			all = append(all, o)
 		}
 	})
+	if !known {
+		return ""
+	}
 	title += ", for a worker pool that asks for nothing else"
 	if input.IsCoreOnly(p) {
 		title += ". Its provider is unknown, so this is by core alone"
@@ -315,7 +327,7 @@ func (a *asked) flavorText() string {
 	version := flavor.Up(2)
 	image, name := version.Up(2).Text("name"), version.Text("version")
 	declared := capabilitiesOf(flavor)
-	return a.outcomes("Flavor of **"+report.Code(image+"@"+name)+"**", " on", func(m *resolve.Matrix[any], add func(resolve.Combination, string, int)) {
+	return a.outcomes("Flavor of **"+report.Code(image+"@"+name)+"**", " on", func(m *resolve.Matrix[any], add adder) bool {
 		for _, machineType := range m.MachineTypes() {
 			of := resolve.Combination{Image: image, Version: name, MachineType: machineType}
 			for i, f := range m.Flavors(of) {
@@ -324,6 +336,7 @@ func (a *asked) flavorText() string {
 				}
 			}
 		}
+		return true
 	})
 }
 

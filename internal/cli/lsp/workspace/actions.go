@@ -25,7 +25,11 @@ const (
 	KindFixAll   = "source.fixAll"
 )
 
-// Actions returns the repairs of what is found in a range of a document, and with them all of the file in one.
+// mostRepairs is how many findings of a range are repaired one by one, since the inputs are checked again for each.
+const mostRepairs = 32
+
+// Actions returns the repairs of what is found in a range of a document, of its first [mostRepairs] findings, and with them all of the file
+// in one.
 func (w *Workspace) Actions(ctx context.Context, p protocol.ActionParams) (any, error) {
 	doc := w.Doc(p.TextDocument.URI)
 	if doc == nil {
@@ -35,20 +39,23 @@ func (w *Workspace) Actions(ctx context.Context, p protocol.ActionParams) (any, 
 	if err != nil || r == nil {
 		return nil, err
 	}
-	all, here := []protocol.CodeAction{}, false
+	all, tried := []protocol.CodeAction{}, 0
 	if f := r.files[doc.Name]; f == nil || f.doc != doc || w.Doc(doc.URI) != doc { // it has changed again
 		return all, nil
 	}
-	for i := range r.All {
+	for i := 0; i < len(r.All) && tried < mostRepairs && wanted(p.Context.Only, KindQuickFix); i++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		action := r.repairIn(doc, i, p.Range)
-		if here = here || action != nil; action != nil && wanted(p.Context.Only, KindQuickFix) {
+		action, mayBe := r.repairIn(doc, i, p.Range)
+		if mayBe {
+			tried++
+		}
+		if action != nil {
 			all = append(all, *action)
 		}
 	}
-	if wanted(p.Context.Only, KindFixAll) && (here || len(p.Context.Only) > 0) {
+	if wanted(p.Context.Only, KindFixAll) && (len(all) > 0 || len(p.Context.Only) > 0) {
 		if action := r.fixed(-1, func() *protocol.CodeAction { return r.fixAll() }); action != nil && action.Edit.Changes[doc.URI] != nil {
 			action := *action
 			action.Edit = &protocol.WorkspaceEdit{Changes: map[string][]protocol.TextEdit{doc.URI: action.Edit.Changes[doc.URI]}}
@@ -58,18 +65,18 @@ func (w *Workspace) Actions(ctx context.Context, p protocol.ActionParams) (any, 
 	return all, ctx.Err()
 }
 
-// repairIn returns the action that repairs the finding of an index, if that is in a range of a document; nil if it is not, or cannot be
-// repaired.
-func (r *Result) repairIn(doc *Document, i int, within protocol.Span) *protocol.CodeAction {
+// repairIn returns the action that repairs the finding of an index, and whether it is of a rule with repairs and in a range of a document;
+// the action is nil if it is not, or cannot be repaired.
+func (r *Result) repairIn(doc *Document, i int, within protocol.Span) (action *protocol.CodeAction, mayBe bool) {
 	f := &r.All[i]
 	if f.File != doc.Name || len(f.Suppressions) > 0 || !repair.Known(f.Rule) {
-		return nil
+		return nil, false
 	}
 	d := r.diagnostic(f, r.open())
 	if d.Range.End.Line < within.Start.Line || d.Range.Start.Line > within.End.Line {
-		return nil
+		return nil, false
 	}
-	return r.fixed(i, func() *protocol.CodeAction { return r.fix(f, d) })
+	return r.fixed(i, func() *protocol.CodeAction { return r.fix(f, d) }), true
 }
 
 // fixed returns what a function makes of the finding of an index, or of all if that is negative, once for all who ask.

@@ -20,6 +20,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
@@ -173,6 +174,9 @@ func (s *situation) pool(
 		return failed("secret %s has no user data under %s: it is there once the OperatingSystemConfig has been reconciled",
 			pool.UserDataSecretRef.Name, pool.UserDataSecretRef.Key)
 	}
+	if err := checkShares(pool); err != nil {
+		return failed("%w", err)
+	}
 	for i, zone := range pool.Zones {
 		made.zone = zone
 		class, err := made.classThatFits(names[i], planned.image.Stays)
@@ -186,6 +190,20 @@ func (s *situation) pool(
 		planned.deployments = append(planned.deployments, deployment)
 	}
 	return planned, nil
+}
+
+// checkShares returns an error if Gardener's library would panic at how many machines of a pool are replaced at once. Gardener takes
+// percentages of any length.
+func checkShares(pool *extensionsv1alpha1.WorkerPool) error {
+	for _, share := range []struct {
+		name  string
+		value intstr.IntOrString
+	}{{"maxSurge", pool.MaxSurge}, {"maxUnavailable", pool.MaxUnavailable}} {
+		if _, err := intstr.GetScaledValueFromIntOrPercent(&share.value, 1, true); err != nil {
+			return fmt.Errorf("%s is %q, neither a number of machines nor a percentage that is small enough, such as 100%%", share.name, share.value.StrVal)
+		}
+	}
+	return nil
 }
 
 // serverGroup returns the ID of the server group of a pool, empty if it asks for none. It is false if there is none yet.

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/capkit/capkit/internal/testing/machinedriver"
 )
@@ -144,5 +145,18 @@ func TestSameAsProviderOpenStack(t *testing.T) {
 	}
 	if diff := cmp.Diff(*load[any](t, seven, "upstream-machinedeployments"), asJSON(t, deployments)); diff != "" {
 		t.Errorf("machine deployments (-provider-openstack +ours):\n%s", diff)
+	}
+}
+
+// A pool with a percentage that Gardener takes, and that its library cannot read, is refused by name, and does not stop a deletion.
+func TestPercentagesThatAreTooLarge(t *testing.T) {
+	for share, refused := range map[string]bool{"99999999999999999999%": true, "%": true, "": true, "1": true, "200%": false} {
+		s := situationOf(t, seven)
+		s.worker.Spec.Pools[1].MaxSurge = intstr.FromString(share)
+		p, err := s.plan()
+		want := "worker pool " + s.worker.Spec.Pools[1].Name + `: maxSurge is "` + share + `", neither a number of machines nor a percentage that is small enough, such as 100%`
+		if refused && (err == nil || err.Error() != want || len(p.pools) != len(s.worker.Spec.Pools)-1) || !refused && err != nil {
+			t.Errorf("%d pools, %v", len(p.pools), err)
+		}
 	}
 }

@@ -18,8 +18,9 @@ import (
 
 // DeploymentOf returns the machine deployment of a pool in one of its zones, by the index of the zone in the pool, for the machine
 // class and the secret of the name class. Machines and percentages are distributed over the zones as Gardener's worker library does
-// it; a pool without zones counts as one. The labels, which nodes get, are a copy of the pool's, never nil: add those of the cloud, such as the zone as its volume
-// plugin calls it. Annotations and taints are shared with the pool.
+// it, which panics at those that are no percentages, and at those with very many digits, which a Shoot may have: refuse the pool before.
+// A pool without zones counts as one. The labels, which nodes get, are a copy of the pool's, never nil: add those of the cloud, such as the
+// zone as its volume plugin calls it. Annotations and taints are shared with the pool.
 func DeploymentOf(pool *extensionsv1alpha1.WorkerPool, name, class string, zone int) extensionsworker.MachineDeployment {
 	index, zones := int32(zone), max(1, int32(len(pool.Zones)))
 	var preserved int32

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -208,29 +209,10 @@ var notes = template.Must(template.New("notes").Parse(`{{.Changes}}
 [Install](https://github.com/capkit/capkit/blob/v{{.Version}}/docs/install.md#check-what-you-have) says how to check all this.
 `))
 
+//go:embed publish.sh.tmpl
+var publishing string
+
 // publish are the commands that are left to do.
 var publish = template.Must(template.New("publish").Funcs(template.FuncMap{
 	"candidate": func(version string) bool { return strings.Contains(version, "-") },
-}).Parse(`#!/usr/bin/env bash
-# What publishes capkit {{.Version}}, in the order in which it is to be done: docs/releasing.md says what each step needs.
-set -euo pipefail
-
-# sign
-(cd {{.Files}} && minisign -Sm SHA256SUMS)
-
-# tag
-{{- range .Tags}}
-git tag -a {{.}} -m 'capkit v{{$.Version}}' {{$.Revision}}
-{{- end}}
-
-# push images and charts
-{{- range .Artifacts}}
-crane push {{.Folder}} {{.Reference}}
-{{- end}}
-
-# push the branch and the tags
-git push --atomic origin HEAD{{range .Tags}} {{.}}{{end}}
-
-# publish the files
-gh release create v{{.Version}} --verify-tag{{if candidate .Version}} --prerelease{{end}} --title 'capkit v{{.Version}}' --notes-file {{.Notes}} {{.Files}}/*
-`))
+}).Parse(publishing))

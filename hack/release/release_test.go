@@ -185,7 +185,7 @@ func TestACandidateIsNotTheLatest(t *testing.T) {
 		if err := publish.Execute(&script, map[string]any{"Version": version}); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(script.String(), "gh release create v"+version+" --verify-tag --prerelease "); got != want {
+		if got := strings.Contains(script.String(), "gh release create v"+version+" --verify-tag --draft --prerelease "); got != want {
 			t.Errorf("%s: %s", version, script.String())
 		}
 	}

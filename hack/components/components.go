@@ -16,7 +16,7 @@ import (
 )
 
 // OpenStack is the component that is the extension's own, and not beside it.
-var OpenStack = Component{Type: "openstack", Title: "OpenStack", Credentials: true}
+var OpenStack = Component{Type: "openstack", Title: "OpenStack", Credentials: true, WorkerSettings: true}
 
 // titles are those that follow from no rule.
 var titles = map[string]string{
@@ -40,6 +40,9 @@ type Component struct {
 	Described bool
 	// Credentials reports whether the admission component checks the credentials of Shoots, too: it has webhooks and rights for them.
 	Credentials bool
+	// WorkerSettings reports whether the cloud has settings of worker pools that only capkit's worker controller reads: the admission component
+	// is told whether that is there.
+	WorkerSettings bool
 }
 
 // All returns the admission components, in the order of their types: one for each cloud in the table of clouds but Gardener's local
@@ -51,9 +54,10 @@ func All() []Component {
 			continue
 		}
 		_, credentials := provider.As[provider.CredentialsValidator](cloud)
+		_, settings := provider.As[provider.SettingsOwner](cloud)
 		all = append(all, Component{
 			Type: cloud.Type(), Title: title(cloud.Type()), Beside: cloud.Type() != OpenStack.Type, Credentials: credentials,
-			Described: described.Text(cloud.Type()) != "",
+			WorkerSettings: settings, Described: described.Text(cloud.Type()) != "",
 		})
 	}
 	return all

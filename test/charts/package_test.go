@@ -64,6 +64,7 @@ var _ = Describe("The packages of make charts", func() {
 			Expect(strings.Contains(strings.ToLower(text.String()), "openstack")).To(Equal(c == openstack), p.Name)
 			Expect(loaded.Values["component"]).To(Equal(map[string]any{
 				"type": c.Type, "title": c.Title, "beside": c.Beside, "credentials": c.Credentials, "described": c.Described, "description": "",
+				"workerSettings": c.WorkerSettings,
 			}), p.Name)
 			Expect(loaded.Metadata.Description).To(ContainSubstring(c.Short()), p.Name)
 			if i == 0 {

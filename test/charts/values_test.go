@@ -23,6 +23,7 @@ import (
 
 	"github.com/capkit/capkit/hack/charts/chart"
 	"github.com/capkit/capkit/hack/components"
+	"github.com/capkit/capkit/internal/cli/clouds"
 	"github.com/capkit/capkit/pkg/admission"
 	"github.com/capkit/capkit/pkg/local"
 	provider "github.com/capkit/capkit/pkg/openstack"
@@ -62,6 +63,9 @@ var _ = Describe("The values of", func() {
 				valid := values(full)
 				if !c.Credentials {
 					delete(valid, "disabledWebhooks") // one of them is about credentials
+				}
+				if !c.WorkerSettings {
+					delete(valid, "workerController")
 				}
 				for _, v := range []map[string]any{nil, valid} {
 					Expect(lint.RunAll(folder(c, kind), v, runtimeNamespace).Messages).NotTo(
@@ -108,6 +112,20 @@ var _ = Describe("The values of", func() {
 		}
 	}, each())
 
+	DescribeTable("the runtime chart tell of a worker controller those programs that ask about it", func(c components.Component) {
+		_, err := charts.Render(c, charts.Runtime, runtimeNamespace, map[string]any{"workerController": true})
+		for _, cloud := range clouds.All() {
+			if cloud.Type() != c.Type {
+				continue
+			}
+			if admission.NewCommand(cloud).Flag("worker-controller") != nil {
+				Expect(err).NotTo(HaveOccurred())
+			} else {
+				Expect(err).To(MatchError(ContainSubstring("workerController: no setting of worker pools of " + c.Title + " depends on it; leave it out")))
+			}
+		}
+	}, each())
+
 	It("both charts are the same, since gardener-operator renders both with the same", func() {
 		names := func(kind chart.Kind) []string { return slices.Sorted(maps.Keys(properties(openstack, kind))) }
 		Expect(names(charts.Application)).To(Equal(names(charts.Runtime)))
@@ -150,7 +168,8 @@ var _ = Describe("The values of", func() {
 		for key, value := range map[string]any{"type": "acme", "title": "Acme", "beside": true, "described": true} {
 			Expect(reflect.DeepEqual(component("type", "openstack"), component(key, value))).To(BeFalse(), "component.%s changes nothing", key)
 		}
-		// test/charts/described_test.go has component.description. component.credentials decides what can be disabled, and the rights in the other chart.
+		// test/charts/described_test.go has component.description. component.credentials decides what can be disabled, and the rights
+		// in the other chart, component.workerSettings whether workerController may be set.
 	})
 })
 

@@ -160,6 +160,7 @@ func own(c components.Component, kind Kind, o Options) map[string][]setting {
 	values := []setting{
 		{"  type", c.Type}, {"  title", c.Title}, {"  beside", strconv.FormatBool(c.Beside)},
 		{"  described", strconv.FormatBool(c.Described)}, {"  credentials", strconv.FormatBool(c.Credentials)},
+		{"  workerSettings", strconv.FormatBool(c.WorkerSettings)},
 	}
 	description := "The rights of the " + c.Short() + ", in the virtual garden"
 	if kind == Runtime {

@@ -90,9 +90,12 @@ var _ = Describe("The pod", func() {
 
 	It("is not killed before it has answered what it has taken", func() {
 		// When it has gone on serving for a while, requests are given another 30 seconds.
-		delay, err := admission.NewCommand(provider.Provider{}).Flags().GetDuration("shutdown-delay-duration")
+		pod, container := podOf(render(charts.Runtime, runtimeNamespace, values("full")))
+		flags := admission.NewCommand(provider.Provider{}).Flags()
+		Expect(flags.Parse(container.Args)).To(Succeed())
+		delay, err := flags.GetDuration("shutdown-delay-duration")
 		Expect(err).NotTo(HaveOccurred())
-		pod, _ := podOf(render(charts.Runtime, runtimeNamespace, nil))
+		Expect(delay).To(Equal(20 * time.Second))
 		Expect(pod.TerminationGracePeriodSeconds).To(HaveValue(BeNumerically(">", (delay + 30*time.Second).Seconds())))
 	})
 

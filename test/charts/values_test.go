@@ -150,6 +150,7 @@ var _ = Describe("The values of", func() {
 		leaves(full, nil, func(path []string, value any) {
 			switch name := strings.Join(path, "."); {
 			case path[0] == "component": // others depend on it, see below
+			case name == "webhookConfig.tlsCipherSuites": // only with another tlsMinVersion, see flags_test.go
 			case name == "vpa.enabled", name == "networkPolicy.enabled", name == "gardener.virtualCluster.enabled":
 				changes(path, false)
 			case path[0] == "projectedKubeconfig":

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -52,6 +53,9 @@ type applying struct{ client.Client }
 // identity.
 func (a applying) Create(ctx context.Context, object client.Object, options ...client.CreateOption) error {
 	complete(object)
+	if err := a.own(ctx, object); err != nil {
+		return err
+	}
 	kind, err := a.GroupVersionKindFor(object)
 	if err != nil || kind.Group != admissionregistrationv1.GroupName {
 		return a.Client.Create(ctx, object, options...)
@@ -74,6 +78,9 @@ func (a applying) Create(ctx context.Context, object client.Object, options ...c
 // and takes back what they do not know: it is worked out again.
 func (a applying) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 	configuration := complete(object)
+	if err := a.own(ctx, object); err != nil {
+		return err
+	}
 	if configuration == nil || patch.Type() != types.StrategicMergePatchType {
 		return a.Client.Patch(ctx, object, patch, options...)
 	}
@@ -84,6 +91,24 @@ func (a applying) Patch(ctx context.Context, object client.Object, patch client.
 	before := configuration.DeepCopy()
 	before.Webhooks, before.OwnerReferences = stored.Webhooks, stored.OwnerReferences
 	return a.Client.Patch(ctx, object, client.StrategicMergeFrom(before), options...)
+}
+
+// own has an object that a namespace owns be owned by the one that is called so now. The leader knows the one of when it started: if that is
+// gone, API servers delete what it owns, and would do so again and again.
+func (a applying) own(ctx context.Context, object client.Object) error {
+	owners := object.GetOwnerReferences()
+	for i := range owners {
+		if owners[i].Kind != "Namespace" {
+			continue
+		}
+		namespace := &corev1.Namespace{}
+		if err := a.Get(ctx, client.ObjectKey{Name: owners[i].Name}, namespace); err != nil {
+			return fmt.Errorf("the owner of %s: %w", object.GetName(), err)
+		}
+		owners[i].UID = namespace.UID
+	}
+	object.SetOwnerReferences(owners)
+	return nil
 }
 
 // complete says in a webhook configuration what Gardener's packages do not. One webhook writes Events, except in a dry

@@ -6,11 +6,16 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"testing"
 
+	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
 	"github.com/gardener/gardener/pkg/controllerutils"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
@@ -45,6 +50,74 @@ func TestAuthoritiesAreKept(t *testing.T) {
 		}
 		if len(stored.Webhooks) != 1 || string(stored.Webhooks[0].ClientConfig.CABundle) != string(bundle) {
 			t.Errorf("with the authority first: %t: the configuration has %v", first, stored.Webhooks)
+		}
+	}
+}
+
+// TestNewOwner deletes and creates the namespace that owns a configuration, and the configuration with it, as the garbage collector does.
+// The leader goes on with what it has in memory.
+func TestNewOwner(t *testing.T) {
+	component := applying{fake.NewClientBuilder().Build()}
+	for name, leaders := range map[string]client.Object{
+		"mutating": &admissionregistrationv1.MutatingWebhookConfiguration{
+			ObjectMeta: metav1.ObjectMeta{Name: "a"}, Webhooks: []admissionregistrationv1.MutatingWebhook{{Name: "a.example.com"}},
+		},
+		"validating": &admissionregistrationv1.ValidatingWebhookConfiguration{
+			ObjectMeta: metav1.ObjectMeta{Name: "a"}, Webhooks: []admissionregistrationv1.ValidatingWebhook{{Name: "a.example.com"}},
+		},
+	} {
+		owned := func(uid types.UID) {
+			t.Helper()
+			stored := leaders.DeepCopyObject().(client.Object)
+			if err := component.Get(t.Context(), client.ObjectKeyFromObject(leaders), stored); err != nil {
+				t.Fatal(err)
+			}
+			if owners := stored.GetOwnerReferences(); len(owners) != 1 || owners[0].UID != uid || owners[0].Name != "x" {
+				t.Errorf("%s: it is owned by %+v, and not by %s", name, owners, uid)
+			}
+		}
+		namespace := func(uid types.UID) *corev1.Namespace {
+			return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "x", UID: uid}}
+		}
+		replace := func(before, after types.UID) {
+			t.Helper()
+			if err := errors.Join(component.Delete(t.Context(), namespace(before)), component.Client.Create(t.Context(), namespace(after))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := component.Client.Create(t.Context(), namespace("1")); err != nil {
+			t.Fatal(err)
+		}
+		if err := extensionswebhook.ReconcileSeedWebhookConfig(t.Context(), component, leaders, "x", nil); err != nil {
+			t.Fatal(err)
+		}
+		owned("1")
+
+		replace("1", "2")
+		if err := component.Delete(t.Context(), leaders.DeepCopyObject().(client.Object)); err != nil {
+			t.Fatal(err)
+		}
+		if err := component.Create(t.Context(), leaders.DeepCopyObject().(client.Object)); err != nil {
+			t.Fatal(err)
+		}
+		owned("2")
+
+		replace("2", "3")
+		stored := leaders.DeepCopyObject().(client.Object)
+		if err := component.Get(t.Context(), client.ObjectKeyFromObject(leaders), stored); err != nil {
+			t.Fatal(err)
+		}
+		patch := client.MergeFromWithOptions(stored.DeepCopyObject().(client.Object), client.MergeFromWithOptimisticLock{})
+		if err := component.Patch(t.Context(), stored, patch); err != nil {
+			t.Fatal(err)
+		}
+		owned("3")
+
+		if err := component.Delete(t.Context(), namespace("3")); err != nil {
+			t.Fatal(err)
+		}
+		if err := component.Create(t.Context(), leaders.DeepCopyObject().(client.Object)); !apierrors.IsNotFound(err) {
+			t.Errorf("%s: without an owner: %v", name, err)
 		}
 	}
 }

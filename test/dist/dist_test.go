@@ -276,3 +276,29 @@ func TestMaterials(t *testing.T) {
 		t.Errorf("%q, want %q", listed, want)
 	}
 }
+
+// What an editor or a system leaves in a clone is not packed, and neither is a file that nobody has committed.
+func TestOnlyWhatIsTrackedIsPacked(t *testing.T) {
+	clone, folder := filepath.Join(t.TempDir(), "capkit"), t.TempDir()
+	if output, err := exec.CommandContext(t.Context(), "git", "clone", "--quiet", "--shared", root, clone).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	strays := []string{"docs/.DS_Store", "example/.shoot.yaml.swp", "docs/draft.md"}
+	for _, name := range strays {
+		if err := os.WriteFile(filepath.Join(clone, name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := release.Pack(clone, programs, folder, []v1.Platform{here}); err != nil {
+		t.Fatal(err)
+	}
+	listed, err := exec.CommandContext(t.Context(), "tar", "-tzf", filepath.Join(folder, release.Name(here)+".tar.gz")).Output()
+	if err != nil || !bytes.Contains(listed, []byte("/docs/README.md\n")) {
+		t.Errorf("%v: %s", err, listed)
+	}
+	for _, name := range strays {
+		if bytes.Contains(listed, []byte("/"+name+"\n")) {
+			t.Errorf("%s is packed", name)
+		}
+	}
+}

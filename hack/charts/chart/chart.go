@@ -11,8 +11,8 @@ package chart
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -25,6 +25,7 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/util"
 
 	"github.com/capkit/capkit/hack/components"
+	"github.com/capkit/capkit/hack/program"
 )
 
 // Registry is where images and charts are, as far as this repository knows: a host that nobody has.
@@ -121,27 +122,27 @@ var epoch = time.Unix(0, 0)
 
 // Files returns the files of a chart of a component, in the order of their names, as Helm reads them from a folder.
 func Files(root string, c components.Component, kind Kind, o Options) ([]*archive.BufferedFile, error) {
-	folder := filepath.Join(root, "charts", "admission", string(kind))
+	folder := path.Join("charts", "admission", string(kind))
 	if kind == Worker {
-		folder = filepath.Join(root, "charts", c.Program())
+		folder = path.Join("charts", c.Program())
 	}
-	tree := os.DirFS(folder)
+	found, err := program.Files(root, folder)
+	if err != nil {
+		return nil, err
+	}
 	var files []*archive.BufferedFile
-	err := fs.WalkDir(tree, ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		content, err := fs.ReadFile(tree, path)
+	for _, at := range found {
+		below := strings.TrimPrefix(at, folder+"/")
+		content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(at)))
 		if err == nil {
-			content, err = set(content, own(c, kind, o)[path])
+			content, err = set(content, own(c, kind, o)[below])
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", filepath.Join(folder, filepath.FromSlash(path)), err)
+			return nil, fmt.Errorf("%s: %w", at, err)
 		}
-		files = append(files, &archive.BufferedFile{Name: path, ModTime: epoch, Data: content})
-		return nil
-	})
-	return files, err
+		files = append(files, &archive.BufferedFile{Name: below, ModTime: epoch, Data: content})
+	}
+	return files, nil
 }
 
 // setting is the value of a key in a YAML file. The key has its indentation before it.

@@ -18,7 +18,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -144,22 +143,19 @@ type file struct {
 // examples are left out.
 func (r Release) common(root string) ([]file, error) {
 	files := append(r.manPages(), completions()...)
-	for _, at := range []string{"LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "MAINTAINERS.md", "SECURITY.md", "docs", "example"} {
-		err := filepath.WalkDir(filepath.Join(root, at), func(found string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || filepath.Ext(found) == ".go" {
-				return err
-			}
-			content, err := os.ReadFile(found)
-			if err != nil {
-				return err
-			}
-			below, err := filepath.Rel(root, found)
-			files = append(files, file{filepath.ToSlash(below), 0o644, content})
-			return err
-		})
+	found, err := program.Files(root, "LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "MAINTAINERS.md", "SECURITY.md", "docs", "example")
+	if err != nil {
+		return nil, err
+	}
+	for _, at := range found {
+		if path.Ext(at) == ".go" {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(at)))
 		if err != nil {
 			return nil, err
 		}
+		files = append(files, file{at, 0o644, content})
 	}
 	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.path, b.path) })
 	return files, nil

@@ -65,7 +65,7 @@ type Flavor[R any] struct {
 	Capabilities v1beta1.Capabilities
 	// Implied is what the fields of a legacy entry say of capabilities besides the architecture, such as Azure's
 	// acceleratedNetworking (semantics S7). Where the vocabulary registers a capability that Capabilities does not
-	// declare, it counts as declared; see [Flavor.Supported]. Nil if there is nothing to say.
+	// declare, it counts as declared; see [Flavor.Supported]. Nil, or an empty list, if there is nothing to say.
 	Implied v1beta1.Capabilities
 	// Regional holds the reference for each region that has one of its own, in the order written. If a region has
 	// several entries, the last one counts (semantics S7).
@@ -77,12 +77,13 @@ type Flavor[R any] struct {
 }
 
 // Supported returns the capabilities that the flavor counts as declaring in a vocabulary: those of Capabilities, and
-// those of Implied that are registered and not among them (semantics S7). It is Capabilities itself, which may be
-// nil, if nothing is added, and shares its values otherwise: the caller must not change it.
+// those of Implied that are registered and not among them, with the values of these that are registered, or all if none is
+// (semantics S7). It is Capabilities itself, which may be nil, if nothing is added, and shares its values otherwise: the
+// caller must not change it.
 func (f *Flavor[R]) Supported(v *capability.Vocabulary) v1beta1.Capabilities {
 	supported := f.Capabilities
 	for name, values := range f.Implied {
-		if _, declared := f.Capabilities[name]; declared || !v.IsRegistered(name) {
+		if _, declared := f.Capabilities[name]; declared || len(values) == 0 || !v.IsRegistered(name) {
 			continue
 		}
 		if len(supported) == len(f.Capabilities) { // the first one that is added

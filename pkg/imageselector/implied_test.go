@@ -38,6 +38,7 @@ func TestSupported(t *testing.T) {
 		"reserved, and not registered":   {storage, nil, caps{"gardener-boot-type": {"secure"}}, nil},
 		"values that are not registered": {storage, nil, caps{"storage": {"tape", "SCSI"}}, caps{"storage": {"SCSI"}}},
 		"no value that is registered":    {storage, nil, caps{"storage": {"tape"}}, caps{"storage": {"tape"}}},
+		"an empty list says nothing":     {storage, nil, caps{"storage": {}}, nil},
 		"some of each": {
 			storageAndNet(t), caps{"architecture": {"amd64"}}, caps{"net": {"basic"}, "storage": {"SCSI"}, "gpu": {"x"}},
 			caps{"architecture": {"amd64"}, "net": {"basic"}, "storage": {"SCSI"}},
@@ -94,7 +95,7 @@ func TestImpliedCapabilitiesCountWhereTheyAreRegistered(t *testing.T) {
 
 var unregistered = v1beta1.CapabilityDefinition{Name: "unregistered", Values: []string{"x", "y"}}
 
-// A flavor decides as one that declares what it supports.
+// A flavor decides as one that declares what it supports. An empty list implies nothing.
 func TestImpliedIsAsGoodAsDeclared(t *testing.T) {
 	added := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -105,7 +106,7 @@ func TestImpliedIsAsGoodAsDeclared(t *testing.T) {
 			declaring[i] = o.flavors[i]
 			declaring[i].Implied, declaring[i].Capabilities = nil, caps{}
 			for name, values := range o.flavors[i].Implied {
-				if o.v.IsRegistered(name) {
+				if o.v.IsRegistered(name) && len(values) > 0 {
 					declaring[i].Capabilities[name] = values
 				}
 			}

@@ -122,3 +122,20 @@ func TestOneToOneOfReservedCapabilities(t *testing.T) {
 func TestOneToOneOfRegisteredWorkerCapabilities(t *testing.T) {
 	checkProfiles(t, "testdata/one-to-one-registered.txtar")
 }
+
+// What legacy fields mean stands nowhere as a capability: an error about it is at the entry, and names all values.
+func TestImpliedValuesThatAreNotRegistered(t *testing.T) {
+	defs := []v1beta1.CapabilityDefinition{
+		{Name: "architecture", Values: []string{"amd64"}}, {Name: "network", Values: []string{"Fast", "Slow"}},
+	}
+	cloud := given.Linux(v1beta1.Capabilities{"architecture": {"amd64"}})
+	version := &cloud.Images[0].Versions[0]
+	version.Legacy, version.Flavors[0].Implied = true, v1beta1.Capabilities{"network": {"fast", "slow"}}
+	_, report := profile.Compile(cloud, given.CoreSpec(defs, []v1beta1.Capabilities{{"architecture": {"amd64"}}}), field.NewPath("spec"))
+	want := cases.Fold("NotSupported spec.providerConfig.machineImages[0].versions[0].capabilityFlavors[0] capability-value-unregistered: " +
+		"linux@1: the legacy fields mean {network: [fast, slow]}, and none of these values is registered, only [Fast, Slow]; register " +
+		"them in spec.machineCapabilities, or write the version with capabilityFlavors")
+	if diff := cmp.Diff(want, given.Explained(report.Errors)); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -20,6 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // correspondence holds what the one-to-one check of one image version works on (semantics S8).
@@ -220,14 +221,20 @@ func (c *correspondence[R]) match(entry *imageselector.Version[R], flavor *image
 
 // errorsOf returns what is wrong with the capabilities of a flavor of an entry.
 func (c *correspondence[R]) errorsOf(entry *imageselector.Version[R], flavor *imageselector.Flavor[R], supported v1beta1.Capabilities) finding.List {
-	path := flavor.Path
-	if !entry.Legacy {
-		path = path.Child("capabilities")
+	path, suffix := flavor.Path.Child("capabilities"), ""
+	if entry.Legacy { // which writes its architecture as one value, not as a list
+		path, suffix = flavor.Path, "[0]"
 	}
-	_, errs := c.vocabulary.Flavor(supported, c.undeclaredValues, path)
+	_, errs := c.vocabulary.Flavor(flavor.Capabilities, c.undeclaredValues, path)
 	for _, err := range errs {
-		if entry.Legacy { // which writes its architecture as one value, not as a list
-			err.Field = strings.TrimSuffix(err.Field, "[0]")
+		err.Field = strings.TrimSuffix(err.Field, suffix)
+	}
+	for _, name := range slices.Sorted(maps.Keys(flavor.Implied)) { // whose values nobody has written
+		registered, values := c.vocabulary.Registered(name), supported[name]
+		if len(flavor.Capabilities[name]) == 0 && len(values) > 0 && !slices.Contains(registered, values[0]) {
+			errs = append(errs, fault(ruleValueUnregistered, field.ErrorTypeNotSupported, flavor.Path, name, "the legacy fields mean %s, "+
+				"and none of these values is registered, only [%s]; register them in spec.machineCapabilities, or write the version with capabilityFlavors",
+				c.vocabulary.Format(v1beta1.Capabilities{name: values}), words.Few(registered)))
 		}
 	}
 	return errs
@@ -274,9 +281,7 @@ func (c *correspondence[R]) asCore(written v1beta1.Capabilities, set capability.
 
 // carriedOf returns capabilities without the reserved ones that core's flavors do not carry: those that are neither
 // registered nor among names, which are canonical. The result may be the argument, and shares its values with it.
-func carriedOf(
-	vocabulary *capability.Vocabulary, written v1beta1.Capabilities, names sets.Set[string],
-) v1beta1.Capabilities {
+func carriedOf(vocabulary *capability.Vocabulary, written v1beta1.Capabilities, names sets.Set[string]) v1beta1.Capabilities {
 	carried := written
 	for name := range written {
 		if names.Has(texts.Canonical(name)) || !onlyReserved(vocabulary, name) {
@@ -314,17 +319,13 @@ func (c *correspondence[R]) reportUnclear(flavor *imageselector.Flavor[R], set c
 // leavesOut reports whether errors are left out, for one that then is.
 func (c *correspondence[R]) leavesOut() bool {
 	full := c.quiet || c.report.Full()
-	if full {
-		c.report.ErrorsLeftOut = true
-	}
+	c.report.ErrorsLeftOut = c.report.ErrorsLeftOut || full
 	return full
 }
 
 // matchLegacy finds the core flavors that a flavor of a legacy version corresponds to: those of its architecture. More
 // than one of an architecture the legacy format cannot tell apart.
-func (c *correspondence[R]) matchLegacy(
-	entry *imageselector.Version[R], flavor *imageselector.Flavor[R], set capability.Set,
-) {
+func (c *correspondence[R]) matchLegacy(entry *imageselector.Version[R], flavor *imageselector.Flavor[R], set capability.Set) {
 	found := c.fitting(flavor, set)
 	switch {
 	case len(found.all) == 0:

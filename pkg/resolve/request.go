@@ -76,11 +76,11 @@ func Asks(q *capability.Requirement) string {
 	return q.Setting + " " + what
 }
 
-// others names what a pool asks for itself beside one requirement.
-func others(requirements []capability.Requirement, q *capability.Requirement) string {
+// others names what counts of all that a pool asks for itself beside one requirement.
+func (p Resolver[R]) others(requirements []capability.Requirement, q *capability.Requirement) string {
 	var settings []string
 	for i := range requirements {
-		if other := &requirements[i]; other != q && !other.Implied {
+		if other := &requirements[i]; other != q && !other.Implied && !p.Vocabulary().Ignores(*other) {
 			settings = append(settings, other.Setting)
 		}
 	}
@@ -115,7 +115,7 @@ func (p Resolver[R]) culprit(r *Resolution[R]) *capability.Requirement {
 			}
 		}
 	}
-	own := slices.IndexFunc(r.Requirements, func(q capability.Requirement) bool { return !q.Implied })
+	own := slices.IndexFunc(r.Requirements, func(q capability.Requirement) bool { return !q.Implied && !p.Vocabulary().Ignores(q) })
 	return &r.Requirements[max(own, 0)]
 }
 
@@ -131,7 +131,7 @@ func (p Resolver[R]) unmetRequest(r *Resolution[R], q *capability.Requirement) f
 		r.lacking = ""
 		detail = fmt.Sprintf("%s, and no flavor of %s@%s for machine type %s in region %s has that%s: %s",
 			Asks(q), r.Pool.Image, r.Pool.Version, r.Pool.MachineType, words.Quoted(r.Pool.Region),
-			others(r.Requirements, q), p.rejections(r, q))
+			p.others(r.Requirements, q), p.rejections(r, q))
 		rule = ruleRequestUnmet
 	}
 	return finding.New(rule.Name, field.ErrorTypeInvalid, SettingOf(&r.Pool, q), field.OmitValueType{}, detail)

@@ -207,3 +207,21 @@ func TestARuleForOff(t *testing.T) {
 		})
 	}
 }
+
+// A request that counts only where it is registered, and is not, excludes nothing: an error does not name it.
+func TestIgnoredRequestsAreNotNamed(t *testing.T) {
+	definitions := slices.Clone(given.Definitions)
+	definitions[1].OnlyIfRegistered = true // given-disk
+	defs := []v1beta1.CapabilityDefinition{
+		{Name: "architecture", Values: []string{"amd64"}}, {Name: "given-trusted", Values: []string{"on", "off"}},
+	}
+	flavor := v1beta1.Capabilities{"architecture": {"amd64"}}
+	spec := given.CoreSpec(defs, []v1beta1.Capabilities{flavor})
+	spec.MachineTypes = []v1beta1.MachineType{{Name: "m"}}
+	p, _ := profile.Compile(given.Linux(flavor).With(definitions, given.Requests), spec, field.NewPath("spec"))
+	config := []byte(`{"apiVersion": "given/v1", "kind": "WorkerConfig", "trusted": true, "disk": "fast"}`)
+	r := resolve.Pool(p, provider.Pool{MachineType: "m", Image: "linux", Version: "1", Config: &runtime.RawExtension{Raw: config}})
+	if len(r.Ignored) != 1 || r.Err == nil || !strings.Contains(r.Err.Detail, "trusted: true asks") || strings.Contains(r.Err.Detail, "together") {
+		t.Errorf("%v %v", r.Ignored, r.Err)
+	}
+}

@@ -76,20 +76,22 @@ var (
 
 // Rules describes the rules, for the readers of SARIF and of documentation.
 func (Provider) Rules() []finding.Rule {
-	rules := []finding.Rule{
+	rules := finding.On(finding.ObjectCloudProfile,
 		finding.Denies(RuleTemplate, "A template ID is not one of acme.", "Write `tpl-` and eight hexadecimal digits."),
 		finding.Warns(RuleFastNetwork, "A flavor has the legacy field `fastNetwork`, which is ignored there.",
 			"Remove it, and write `network` into the capabilities of the flavor."),
-		finding.Denies(RuleMachines, "The worker pools of a Shoot can have more machines than `maxMachines` allows.",
-			"Lower the `maximum` of a worker pool."),
 		finding.Denies(RuleMachineType, "The provider config is about a machine type that the profile does not have.",
 			"Correct the name, or remove the entry."),
+	)
+	rules = append(rules, finding.On(finding.ObjectShoot,
+		finding.Denies(RuleMachines, "The worker pools of a Shoot can have more machines than `maxMachines` allows.",
+			"Lower the `maximum` of a worker pool."),
 		finding.Denies(RuleVolumes, "A worker pool has more data volumes than its machine type allows.",
 			"Remove data volumes, or take another machine type."),
-	}
-	return append(rules, finding.Online([]finding.Rule{
+	)...)
+	return append(rules, finding.Online(finding.On(finding.ObjectSecret,
 		finding.Denies(RuleToken, "The Secret of a Shoot has no token.", "Write the token under the key `token`."),
-	})...)
+	))...)
 }
 
 // ValidateCredentials checks the data of a Secret. It never shows a value. In acme it does not matter whose they are.

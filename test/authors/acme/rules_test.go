@@ -22,7 +22,7 @@ func TestCatalogue(t *testing.T) {
 	for _, name := range []string{
 		acme.RuleTemplate, acme.RuleFastNetwork, acme.RuleMachines, acme.RuleMachineType, acme.RuleVolumes, acme.RuleToken,
 	} {
-		if !slices.ContainsFunc(rules, func(r finding.Rule) bool { return r.Name == name && r.Means != "" && r.Repair != "" }) {
+		if !slices.ContainsFunc(rules, func(r finding.Rule) bool { return r.Name == name && r.Object != "" && r.Means != "" && r.Repair != "" }) {
 			t.Errorf("%s is not described", name)
 		}
 	}

@@ -266,6 +266,7 @@ func askByFlags(g *input.Given, flags *poolFlags, stdin io.Reader) (answered, er
 			if i == 0 {
 				noteFurther(g, config, a.resolution.Further.Errors())
 			}
+			noteInPlace(g, &a)
 			if how == single {
 				noteSingle(g, p, &a, flags.output)
 			}
@@ -362,6 +363,21 @@ func noteNoLongerOffered(g *input.Given, profile *v1beta1.CloudProfileSpec, pool
 	}
 }
 
+// noteInPlace adds a note, once, if an image boots, but Gardener refuses a new worker pool: core does not say that its version supports
+// updates in place.
+func noteInPlace(g *input.Given, a *Answer) {
+	pool := &a.resolution.Pool
+	if a.selected == nil || !v1beta1helper.IsUpdateStrategyInPlace(&pool.Worker.UpdateStrategy) {
+		return
+	}
+	version, found := v1beta1helper.FindMachineImageVersion(a.profile.Spec().MachineImages, pool.Image, pool.Version)
+	note := fmt.Sprintf("%s@%s does not support updates in place in core (inPlaceUpdates.supported), so new worker pools with the update "+
+		"strategy %s cannot have it", pool.Image, pool.Version, pool.Worker.UpdateStrategy)
+	if found && (version.InPlaceUpdates == nil || !version.InPlaceUpdates.Supported) && !slices.Contains(g.Notes, note) {
+		g.Notes = append(g.Notes, note)
+	}
+}
+
 // askShoots answers for every worker pool of every Shoot that a filter admits. A Shoot that has no profile to ask, or is for a region that
 // its profile does not have, is a finding.
 func askShoots(g *input.Given, filter *input.Filter) iter.Seq[Answer] {
@@ -387,6 +403,7 @@ func askShoot(
 		a := answerTo(p, pool, "the worker's providerConfig", DuplicateKey(s.Manifest, &pool, p))
 		a.Shoot, a.filling = s.Name, fillings[i]
 		a.Defaulted = fillings[i].By
+		noteInPlace(g, &a)
 		if a.resolution.Reason != reasonWorkerConfig && a.refused != nil {
 			a.explain(fillings[i])
 		}

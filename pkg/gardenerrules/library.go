@@ -10,6 +10,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 )
 
 // Library is what Gardener's own code answers, and is not written once more. Package gardenerlib has it, a module of its own that
@@ -38,6 +39,19 @@ type Library interface {
 func UpdatedInPlace(worker *v1beta1.Worker) bool {
 	strategy := worker.UpdateStrategy
 	return strategy != nil && (*strategy == v1beta1.AutoInPlaceUpdate || *strategy == v1beta1.ManualInPlaceUpdate)
+}
+
+// UpdatePending reports whether an update in place of a worker pool has not been finished, so that Gardener refuses others.
+//
+// It is the condition of ValidateInPlaceUpdates (pkg/api/core/validation).
+func UpdatePending(shoot *v1beta1.Shoot, worker *v1beta1.Worker) bool {
+	updates := shoot.Status.InPlaceUpdates
+	if !UpdatedInPlace(worker) || updates == nil || updates.PendingWorkerUpdates == nil ||
+		shoot.Annotations[constants.GardenerOperation] == constants.ShootOperationForceInPlaceUpdate {
+		return false
+	}
+	pending := updates.PendingWorkerUpdates
+	return slices.Contains(pending.AutoInPlaceUpdate, worker.Name) || slices.Contains(pending.ManualInPlaceUpdate, worker.Name)
 }
 
 // FindMachineType returns the first machine type of a profile that has a name; nil if there is none.

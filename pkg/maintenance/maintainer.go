@@ -5,6 +5,7 @@
 package maintenance
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -296,6 +297,10 @@ func (m *Maintainer) Rejections(old, shoot *v1beta1.Shoot, boots func(worker int
 			if v := m.versions[image]; v != nil {
 				reasons[i] = about(image, gardenerrules.RefusesKubelet(v, after, shoot.Spec.Kubernetes.Version))
 			}
+		}
+		if reasons[i] == "" && gardenerrules.UpdatePending(old, before) && (*before.Machine.Image.Version != image.Version ||
+			cmp.Or(kubeletOf(before), old.Spec.Kubernetes.Version) != cmp.Or(kubeletOf(after), shoot.Spec.Kubernetes.Version)) {
+			reasons[i] = "Gardener takes no other version as long as an update in place is pending (status.inPlaceUpdates.pendingWorkerUpdates)"
 		}
 	}
 	return reasons

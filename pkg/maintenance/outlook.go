@@ -11,6 +11,7 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
+	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -122,6 +123,9 @@ func (m *Maintainer) Alike(shoot *v1beta1.Shoot, pools []provider.Pool) string {
 		text = strconv.AppendInt(append(text, ' '), int64(number), 36)
 		if m.tooSmall(worker) != "" {
 			text = append(text, '!')
+		}
+		if gardenerrules.UpdatePending(shoot, worker) {
+			text = append(text, '~')
 		}
 	}
 	return string(text)

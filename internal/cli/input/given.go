@@ -85,7 +85,16 @@ func Unread(o manifest.Identity) [][]string {
 	if o.Kind != "Shoot" {
 		return nil
 	}
-	return [][]string{{"status"}, {"metadata", "managedFields"}}
+	return unread
+}
+
+// unread is the status but for inPlaceUpdates, by which Gardener refuses updates.
+var unread = [][]string{
+	{"metadata", "managedFields"}, {"status", "advertisedAddresses"}, {"status", "clusterIdentity"}, {"status", "conditions"},
+	{"status", "constraints"}, {"status", "credentials"}, {"status", "encryptedResources"}, {"status", "gardener"}, {"status", "hibernated"},
+	{"status", "lastErrors"}, {"status", "lastHibernationTriggerTime"}, {"status", "lastMaintenance"}, {"status", "lastOperation"},
+	{"status", "liveMigration"}, {"status", "manualWorkerPoolRollout"}, {"status", "migrationStartTime"}, {"status", "networking"},
+	{"status", "observedGeneration"}, {"status", "retryCycleStartTime"}, {"status", "seedName"}, {"status", "technicalID"}, {"status", "uid"},
 }
 
 // Files reads files, in which objects without a namespace are of the given one, which may be empty, without the values that

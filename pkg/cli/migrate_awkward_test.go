@@ -71,7 +71,7 @@ func replacing(t *testing.T) func(text, old, with string) string {
 	}
 }
 
-const noMachineType = ":11:3: error: after the migration: Required value: must provide at least one machine type"
+const noMachineType = ":11:3: error: Required value: must provide at least one machine type"
 
 // awkwardFile is a legacy profile as people write them. What cannot be kept when the architecture is registered, or when versions
 // are written as flavors, is refused, with this text; empty: it is kept.

@@ -45,6 +45,8 @@ type migration struct {
 	// besides are other objects of files that change, and what they become there.
 	besides map[*manifest.Object][]edit.Op
 
+	// was is what lint finds before.
+	was []report.Finding
 	// warnings are what lint warns about afterwards, and not before.
 	warnings []report.Finding
 	// folded is set if there are versions to fold.

@@ -32,7 +32,8 @@ import (
 func (m *migration) prove() {
 	was, is := proof.CopyOf(m.Given, m.forLater()), proof.CopyOf(m.after, m.forLater())
 	is.ReservedInCore = is.ReservedInCore && (!m.reserved || !m.back)
-	m.compare(lintProfiles(was), lintProfiles(is))
+	m.was = lintProfiles(was)
+	m.compare(lintProfiles(is))
 	if m.lifecycle {
 		m.proveLifecycles()
 	}
@@ -126,7 +127,7 @@ func (m *migration) planned(u *changes.Update, now, after *input.Given, o *manif
 // refuse reports what is refused.
 func (m *migration) refuse(o *manifest.Object, c *changes.Change) {
 	line, column := o.Position(c.Field)
-	text := "after the migration: " + c.Message
+	text := m.afterwards(c.Rule, report.Object(o.Identity), c.Message)
 	if m.reserved && m.back && o.Kind == "NamespacedCloudProfile" {
 		text = "in between: " + c.Message + "; a NamespacedCloudProfile goes back before its CloudProfile, as Gardener demands"
 	}
@@ -134,6 +135,14 @@ func (m *migration) refuse(o *manifest.Object, c *changes.Change) {
 		Severity: finding.SeverityError, Rule: c.Rule, Type: field.ErrorTypeForbidden, Field: c.Field, Message: text,
 		Object: report.Object(o.Identity), File: o.File, Line: line, Column: column,
 	})
+}
+
+// afterwards says of a message that it is about the time after the migration, unless lint finds the same before.
+func (m *migration) afterwards(rule string, object report.Object, message string) string {
+	if slices.ContainsFunc(m.was, func(f report.Finding) bool { return f.Rule == rule && f.Object == object && f.Message == message }) {
+		return message
+	}
+	return "after the migration: " + message
 }
 
 // wanted reports whether a change is what the fold is for: a worker pool that asks for its capability, and has booted nothing so
@@ -217,24 +226,38 @@ func lintProfiles(g *input.Given) []report.Finding {
 	return g.Findings
 }
 
-// compare takes over the errors that there are afterwards and not before, and notes such warnings. The rule and the object tell
-// them apart, since a migration changes paths and texts.
-func (m *migration) compare(was, is []report.Finding) {
+// compare takes over the errors that there are afterwards and not before, and notes such warnings. What has the same text is the same; of
+// the rest, the rule and the object tell them apart, since a migration changes paths and texts.
+func (m *migration) compare(is []report.Finding) {
 	type key struct {
-		severity finding.Severity
-		rule     string
-		object   report.Object
+		severity      finding.Severity
+		rule, message string
+		object        report.Object
+	}
+	keys := func(f *report.Finding) (alike, same key) {
+		return key{f.Severity, f.Rule, "", f.Object}, key{f.Severity, f.Rule, f.Message, f.Object}
 	}
 	counts := map[key]int{}
-	for _, f := range was {
-		counts[key{f.Severity, f.Rule, f.Object}]++
+	for i := range m.was {
+		alike, same := keys(&m.was[i])
+		counts[alike]++
+		counts[same]++
 	}
+	is = slices.DeleteFunc(slices.Clone(is), func(f report.Finding) bool {
+		alike, same := keys(&f)
+		if counts[same] == 0 {
+			return false
+		}
+		counts[alike]--
+		counts[same]--
+		return true
+	})
 	for _, f := range is {
-		k := key{f.Severity, f.Rule, f.Object}
-		if counts[k]--; counts[k] >= 0 {
+		alike, _ := keys(&f)
+		if counts[alike]--; counts[alike] >= 0 {
 			continue
 		}
-		f.Message = "after the migration: " + f.Message
+		f.Message = m.afterwards(f.Rule, f.Object, f.Message)
 		if f.Severity == finding.SeverityError {
 			m.Findings = append(m.Findings, f)
 		} else {

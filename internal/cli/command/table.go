@@ -29,7 +29,7 @@ func PrintTable(w io.Writer, format string, columns []string, rows iter.Seq[[]st
 		out := csv.NewWriter(w)
 		errs := []error{out.Write(columns)}
 		for row := range rows {
-			errs = append(errs, out.Write(row))
+			errs = append(errs, out.Write(texts(row)))
 		}
 		out.Flush()
 		return errors.Join(append(errs, out.Error())...)
@@ -51,4 +51,15 @@ func PrintTable(w io.Writer, format string, columns []string, rows iter.Seq[[]st
 		fmt.Fprintln(out, strings.Join(row, "\t"))
 	}
 	return out.Flush()
+}
+
+// texts returns cells that a spreadsheet takes for text, and not for a formula: such a cell begins with an apostrophe then.
+func texts(row []string) []string {
+	row = slices.Clone(row)
+	for i, cell := range row {
+		if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+			row[i] = "'" + cell
+		}
+	}
+	return row
 }

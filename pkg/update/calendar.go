@@ -49,7 +49,9 @@ type Expiry struct {
 // Roll is a move of worker pools, by the next maintenance of their Shoots, that is not what it would be without the update.
 type Roll struct {
 	Image, From, To string
-	Pools           []Pool
+	// Action is Updated or Forced.
+	Action maintenance.Action
+	Pools  []Pool
 }
 
 // KubernetesChange is what the update changes about a version of Kubernetes.
@@ -257,8 +259,8 @@ func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 		if action != maintenance.Updated && action != maintenance.Forced || to == former {
 			continue
 		}
-		roll := memo.Get(l.moves, Roll{Image: pool.Image, From: pool.Version, To: to}.key(), func() *Roll {
-			l.Rolls = append(l.Rolls, &Roll{Image: pool.Image, From: pool.Version, To: to})
+		roll := memo.Get(l.moves, [4]string{pool.Image, pool.Version, to, string(action)}, func() *Roll {
+			l.Rolls = append(l.Rolls, &Roll{Image: pool.Image, From: pool.Version, To: to, Action: action})
 			return l.Rolls[len(l.Rolls)-1]
 		})
 		roll.Pools = append(roll.Pools, Pool{user.Name(), pool.Name, l.index, index, k})
@@ -280,8 +282,6 @@ func (l *look[R]) fails(is *maintenance.Outlook, at Pool, pool provider.Pool) {
 	})
 	failing.Pools = append(failing.Pools, at)
 }
-
-func (r Roll) key() [3]string { return [3]string{r.Image, r.From, r.To} }
 
 // kubernetes collects what changes about versions of Kubernetes, and what becomes of the Shoots.
 func (l *look[R]) kubernetes(chosen [][]provider.Pool) {

@@ -18,7 +18,7 @@ import (
 type difference struct {
 	path path
 	how  Aspect
-	// was and is are texts, numbers or truth values that changed; nil for all else.
+	// was and is are texts, numbers or truth values that changed, that are gone or new; nil for all else.
 	was, is any
 }
 
@@ -103,9 +103,9 @@ func compareValues(at path, was, is any, add func(difference)) {
 	case wasObject && isObject, (wasObject || isObject) && slices.Contains(divided, at.String()):
 		compareMembers(c, d, at.below(), add)
 	case providerconfig.Empty(was):
-		add(difference{path: at, how: IsNew})
+		add(difference{path: at, how: IsNew, is: plain(is)})
 	case providerconfig.Empty(is):
-		add(difference{path: at, how: IsGone})
+		add(difference{path: at, how: IsGone, was: plain(was)})
 	case !reflect.DeepEqual(was, is):
 		d := difference{path: at, how: Differs}
 		if !wasList && !isList && !wasObject && !isObject {
@@ -113,6 +113,15 @@ func compareValues(at path, was, is any, add func(difference)) {
 		}
 		add(d)
 	}
+}
+
+// plain returns a text, number or truth value; nil for all else.
+func plain(value any) any {
+	switch value.(type) {
+	case map[string]any, []any:
+		return nil
+	}
+	return value
 }
 
 // divided are the objects whose members are looked at one by one, even if there is no such object on one side.

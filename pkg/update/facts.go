@@ -200,7 +200,7 @@ func (c *Changes[R]) sort() {
 		return cmp.Or(byVersion(a.ImageVersion, b.ImageVersion), cmp.Compare(a.View, b.View))
 	})
 	slices.SortFunc(c.Rolls, func(a, b *Roll) int {
-		return cmp.Or(cmp.Compare(a.Image, b.Image), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+		return cmp.Or(cmp.Compare(a.Image, b.Image), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Action, b.Action))
 	})
 	slices.SortStableFunc(c.Kubernetes, func(a, b *KubernetesChange) int {
 		return cmp.Or(cmp.Compare(a.Version, b.Version), cmp.Compare(a.Aspect, b.Aspect), cmp.Compare(a.View, b.View))

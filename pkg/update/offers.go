@@ -192,6 +192,12 @@ func (d *differing[R]) sort(found difference) {
 	case strings.HasPrefix(pattern, "spec.providerConfig.machineImages[]"):
 		d.mapping(found, keys)
 	case d.isOffered(pattern):
+		switch {
+		case !strings.HasSuffix(pattern, "]") && len(keys) > 0: // a field of what stays
+			found.how = Differs
+		case found.how != Differs:
+			found.was, found.is = nil, nil
+		}
 		d.offer(found.path.String(), found.how, found.was, found.is, d.usedIf(found))
 	default:
 		d.other(found.path)

@@ -32,7 +32,7 @@ func Of[R any](library gardenerrules.Library, views ...View[R]) Changes[R] {
 	c := &collector[R]{
 		library: library,
 		choices: map[choiceKey]*Choice[R]{}, gone: map[string]*TypeGone{}, locks: map[lockKey]*Lock{},
-		blocked: map[maintenance.Blocked]*Blocked{}, expiries: map[expiryKey]*Expiry{}, moves: map[[3]string]*Roll{},
+		blocked: map[maintenance.Blocked]*Blocked{}, expiries: map[expiryKey]*Expiry{}, moves: map[[4]string]*Roll{},
 		failing:  map[[3]string]*Failing{},
 		releases: map[kubernetesKey]*KubernetesChange{}, changed: sets.New[string](), now: time.Now(),
 	}
@@ -53,7 +53,7 @@ type collector[R any] struct {
 	blocked map[maintenance.Blocked]*Blocked
 
 	expiries map[expiryKey]*Expiry
-	moves    map[[3]string]*Roll
+	moves    map[[4]string]*Roll
 	failing  map[[3]string]*Failing
 	releases map[kubernetesKey]*KubernetesChange
 	// changed has the meanings that the profile itself sees, as JSON.

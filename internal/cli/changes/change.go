@@ -106,6 +106,9 @@ type Change struct {
 	From any `json:"from,omitempty"`
 	To   any `json:"to,omitempty"`
 
+	// Action of a WillUpdate is updated, or forced if the pools could not stay.
+	Action maintenance.Action `json:"action,omitempty"`
+
 	// Path of an Offer, with the names of what is in lists; and Change, of that, of Kubernetes or of what is registered, says how it differs.
 	Path   string        `json:"path,omitempty"`
 	Change update.Aspect `json:"change,omitempty"`
@@ -187,7 +190,7 @@ func compare(a, b Change) int {
 			cmp.Compare(a.FlavorText, b.FlavorText))
 	}
 	if order == 0 {
-		order = cmp.Or(cmp.Compare(keyOf(a.From), keyOf(b.From)), cmp.Compare(keyOf(a.To), keyOf(b.To)))
+		order = cmp.Or(cmp.Compare(keyOf(a.From), keyOf(b.From)), cmp.Compare(keyOf(a.To), keyOf(b.To)), cmp.Compare(a.Action, b.Action))
 	}
 	return order
 }

@@ -246,7 +246,7 @@ func (g *group) says() string {
 	case changes.Refused, changes.Locked, changes.Maintenance:
 		parts = append(parts, g.Message)
 	case changes.Expires, changes.Kubernetes, changes.WillUpdate, changes.Offer:
-		parts = append(parts, g.Path, string(g.Change.Change), textOf(g.From), textOf(g.To))
+		parts = append(parts, g.Path, string(g.Change.Change), textOf(g.From), textOf(g.To), string(g.Action))
 	}
 	return strings.Join(parts, "\x00")
 }
@@ -324,7 +324,7 @@ func (g *group) change() string {
 	case g.Kind == changes.Expires:
 		return g.Image + "@" + g.Version + dated(g)
 	case g.Kind == changes.WillUpdate:
-		return fmt.Sprintf("%s@%s is updated to %s", g.Image, textOf(g.From), textOf(g.To))
+		return fmt.Sprintf("%s@%s is %s to %s", g.Image, textOf(g.From), g.Action, textOf(g.To))
 	case g.Kind == changes.Kubernetes:
 		return g.Version + g.kubernetes(aspect)
 	}
@@ -338,6 +338,11 @@ func (g *group) change() string {
 		text += fmt.Sprintf(": %v in NEW, and %v in OLD", g.To, g.From)
 	case both:
 		text += fmt.Sprintf(" from %v to %v", g.From, g.To)
+	case g.compared:
+	case g.From != nil:
+		text += fmt.Sprintf(" from %v to none", g.From)
+	case g.To != nil:
+		text += fmt.Sprintf(" from none to %v", g.To)
 	}
 	if len(g.Used) > 0 {
 		text += fmt.Sprintf(", and is used by %s %s", words.Plural(g.Used, "Shoot"), words.Few(g.Used))

@@ -35,7 +35,7 @@ func readUpdate(ctx context.Context, c *command.Call, args []string, flags *plan
 	var earlierText []byte
 	switch {
 	case flags.Given("git"):
-		text, err := earlier(ctx, flags.git, args[0])
+		text, err := earlier(ctx, c.Name, flags.git, args[0])
 		if err != nil {
 			return nil, err
 		}
@@ -126,8 +126,8 @@ func readVersion(c *command.Call, others *input.Given, which, file string, from 
 }
 
 // earlier returns what a file has been in a revision of the git repository that it is in. Where it has been the link that it is, that is
-// what the file has been which it leads to.
-func earlier(ctx context.Context, revision, file string) ([]byte, error) {
+// what the file has been which it leads to. The command is called by a name.
+func earlier(ctx context.Context, name, revision, file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	var failed *fs.PathError
 	switch {
@@ -154,19 +154,19 @@ func earlier(ctx context.Context, revision, file string) ([]byte, error) {
 	cmd.Stderr = &stderr
 	text, err := cmd.Output()
 	if err != nil {
-		return nil, whyNotInGit(revision, file, err, stderr.String())
+		return nil, whyNotInGit(name, revision, file, err, stderr.String())
 	}
 	if link, _ := os.Readlink(path); link != "" && link == string(text) {
 		if !filepath.IsAbs(link) {
 			link = filepath.Join(filepath.Dir(path), link)
 		}
-		return earlier(ctx, revision, link)
+		return earlier(ctx, name, revision, link)
 	}
 	return text, nil
 }
 
-// whyNotInGit says why git did not return a file of a revision, by the error of running it and by what it has said.
-func whyNotInGit(revision, file string, err error, said string) error {
+// whyNotInGit says, to who calls the command by a name, why git did not return a file of a revision, by the error of running it and by what it has said.
+func whyNotInGit(name, revision, file string, err error, said string) error {
 	says := func(text string) bool { return strings.Contains(said, text) }
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
@@ -177,7 +177,7 @@ func whyNotInGit(revision, file string, err error, said string) error {
 		return fmt.Errorf("git has no revision %q: name a commit, a branch or a tag; what a shallow clone lacks has to be fetched first", revision)
 	case says("but not in"), says("does not exist in"):
 		return fmt.Errorf("git has no %s in revision %q: name a revision that has it; or, if it had another name there, "+
-			"hand that version over: git show %s:./OLDNAME | capkit plan - %s", file, revision, revision, file)
+			"hand that version over: git show %s:./OLDNAME | %s plan - %s", file, revision, revision, name, file)
 	}
 	return fmt.Errorf("git does not return %s of revision %q: %s", file, revision, cmp.Or(strings.TrimSpace(said), err.Error()))
 }

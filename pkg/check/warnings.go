@@ -395,8 +395,8 @@ func (c *checker[R]) differingOrders() {
 			offers = append(offers, c.profile.Catalog().Offers(v.ID.Image, v.ID.Version, region))
 		}
 		offers = slices.CompactFunc(offers, slices.Equal[[]capability.Set]) // mostly regions have the same
-		types := c.typesAmong(func(machine capability.Set) bool {
-			return slices.ContainsFunc(offers, func(there []capability.Set) bool { return c.ordersDiffer(there, machine) })
+		types := c.typesAmong(func(machine, worker capability.Set) bool {
+			return slices.ContainsFunc(offers, func(there []capability.Set) bool { return c.ordersDiffer(there, machine, worker) })
 		})
 		if len(types) > 0 {
 			c.Report.Found(ruleOrderDiffers, field.ErrorTypeInvalid, c.PathOf(v), v.Version,
@@ -426,7 +426,7 @@ func (c *checker[R]) preferences(id provider.ImageVersion, types []string) strin
 		var picks [2]string
 		for i, order := range []capability.Order{c.profile.Order(), c.profile.Order().Other()} {
 			request := imageselector.Request{
-				Image: id.Image, Version: id.Version, Region: region, Machine: c.machine(types[0]), Worker: c.profile.Ordinary(), Order: order,
+				Image: id.Image, Version: id.Version, Region: region, Machine: c.machine(types[0]), Worker: c.askedOn(types[0]), Order: order,
 			}
 			if chosen := c.profile.Catalog().Choose(request); chosen >= 0 {
 				picks[i] = c.profile.Vocabulary().Format(c.profile.Catalog().Flavors(id.Image, id.Version)[chosen].Capabilities)
@@ -439,16 +439,16 @@ func (c *checker[R]) preferences(id provider.ImageVersion, types []string) strin
 	return "another flavor" + on + " than that of " + authorOf(c.profile.Order().Other())
 }
 
-// ordersDiffer reports whether the two orders pick different ones of the flavors that fit a machine type.
-func (c *checker[R]) ordersDiffer(offers []capability.Set, machine capability.Set) bool {
+// ordersDiffer reports whether the two orders pick different ones of the flavors that fit a machine type and what is asked for on it.
+func (c *checker[R]) ordersDiffer(offers []capability.Set, machine, worker capability.Set) bool {
 	var best [2]capability.Set
 	c.looks += len(offers)
 	for _, offer := range offers {
-		if !offer.Fits(machine, c.profile.Ordinary()) {
+		if !offer.Fits(machine, worker) {
 			continue
 		}
 		for i, order := range []capability.Order{capability.GEP33, capability.Gardener} {
-			if best[i] == (capability.Set{}) || capability.Compare(offer, best[i], machine, c.profile.Ordinary(), order).Sign < 0 {
+			if best[i] == (capability.Set{}) || capability.Compare(offer, best[i], machine, worker, order).Sign < 0 {
 				best[i] = offer
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 func warnings(t *testing.T, spec *v1beta1.CloudProfileSpec) []string {
@@ -52,6 +53,29 @@ func TestNoWarningsAboutChoiceInABrokenProfile(t *testing.T) {
 	_, report := check.CloudProfile(given.ImagesOnly{}, &v1beta1.CloudProfile{Spec: *s})
 	if len(report.Errors) == 0 || len(report.Warnings) > 0 {
 		t.Error(report)
+	}
+}
+
+// The orders differ for ordinary worker pools. On machine type x, all ask for the one image that is trusted.
+func TestOrdersAreComparedByWhatPoolsOfTheTypeAskFor(t *testing.T) {
+	flavors := []v1beta1.Capabilities{
+		{"disk": {"fast", "slow"}, "net": {"slow"}, "given-trusted": {"off"}}, {"disk": {"fast"}, "net": {"fast"}, "given-trusted": {"off"}},
+		{"disk": {"slow"}, "net": {"slow"}, "given-trusted": {"on"}},
+	}
+	speeds := []string{"fast", "slow"}
+	spec := given.CoreSpec([]v1beta1.CapabilityDefinition{
+		{Name: "architecture", Values: []string{"amd64"}}, {Name: "disk", Values: speeds}, {Name: "net", Values: speeds},
+		{Name: "given-trusted", Values: []string{"on", "off"}},
+	}, flavors)
+	spec.Type, spec.Regions, spec.MachineTypes = "given", []v1beta1.Region{{Name: "europe"}}, []v1beta1.MachineType{{Name: "x"}, {Name: "y"}}
+	cloud := given.Linux(flavors...).With(given.Definitions, []provider.Request[given.WorkerConfig]{{
+		Setting: "machine type x", PoolField: "machine.type", Capability: "given-trusted", Values: []string{"on"},
+		Asks: func(p *provider.Pool, _ *given.WorkerConfig) bool { return p.MachineType == "x" },
+	}})
+	_, report := check.CloudProfile(cloud, &v1beta1.CloudProfile{Spec: *spec})
+	got := given.Explained(report.Warnings)
+	if strings.Count(got, "preference-order-differs") != 1 || !strings.Contains(got, "for machine type y the order of GEP-0033") {
+		t.Errorf("%s\n%s", got, given.Explained(report.Errors))
 	}
 }
 

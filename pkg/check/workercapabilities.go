@@ -110,12 +110,12 @@ func (c *checker[R]) onlyOnRequest() {
 			continue
 		}
 		flavors := len(c.profile.Catalog().Flavors(v.ID.Image, v.ID.Version))
-		types := c.typesAmong(func(machine capability.Set) bool {
+		types := c.typesAmong(func(machine, worker capability.Set) bool {
 			return slices.ContainsFunc(special, func(region string) bool {
 				c.looks += 2 * flavors
 				request := imageselector.Request{Image: v.ID.Image, Version: v.ID.Version, Region: region, Machine: machine}
 				ordinary := request
-				ordinary.Worker = c.profile.Ordinary()
+				ordinary.Worker = worker
 				return c.profile.Boots(request) && !c.profile.Boots(ordinary)
 			})
 		})
@@ -134,7 +134,7 @@ func (c *checker[R]) onRequest(v entries.Version, machineType string, regions []
 	var asks, names []string
 	for _, region := range regions {
 		request := imageselector.Request{
-			Image: v.ID.Image, Version: v.ID.Version, Region: region, Machine: c.machine(machineType), Worker: c.profile.Ordinary(),
+			Image: v.ID.Image, Version: v.ID.Version, Region: region, Machine: c.machine(machineType), Worker: c.askedOn(machineType),
 		}
 		decision := c.profile.Catalog().Decide(request)
 		request.Worker = capability.Set{}

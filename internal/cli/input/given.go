@@ -273,7 +273,11 @@ func (in *Given) AddReport(o *manifest.Object, r finding.Report) {
 func located(o *manifest.Object, severity finding.Severity, list finding.List) []report.Finding {
 	var all []report.Finding
 	for _, f := range list {
-		line, column := o.Position(f.Field)
+		at := f.Field
+		if key, isText := f.BadValue.(string); isText && f.Type == field.ErrorTypeNotSupported && o.Value(at+"."+key) != nil {
+			at += "." + key // that of a map, which is the path
+		}
+		line, column := o.Position(at)
 		all = append(all, report.Finding{
 			Severity: severity, Rule: f.Origin, Type: f.Type, Field: f.Field, Message: Message(f.Error),
 			Object: report.Object(o.Identity), File: o.File, Line: line, Column: column,

@@ -5,6 +5,8 @@
 package lsp_test
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -203,4 +205,22 @@ func TestFilesAreWatched(t *testing.T) {
 		"workspace": map[string]any{"didChangeWatchedFiles": map[string]any{"dynamicRegistration": true}},
 	})
 	e.until("the server asks", func() bool { return len(e.asked) == 1 && e.asked[0] == "client/registerCapability" })
+}
+
+// Settings of a stranger cannot have a home folder read.
+func TestInputsOfAllThatThereIs(t *testing.T) {
+	home, profile := t.TempDir(), example(t, "cloudprofile.yaml")
+	t.Setenv("HOME", home)
+	for _, inputs := range []string{"home", filepath.Dir(home), "/"} {
+		e := begin(t, nil)
+		if err := errors.Join(os.Symlink(home, filepath.Join(e.folder, "home")), os.WriteFile(filepath.Join(home, "own.yaml"), []byte(profile), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		e.write(".capkit.yaml", "inputs: ["+inputs+"]\n")
+		e.open("p.yaml", profile)
+		e.codes("p.yaml") // no profile of the same name
+		if said := e.stderr.String(); !strings.Contains(said, "is not read: it is a home folder, or above one") {
+			t.Errorf("%s: %s", inputs, said)
+		}
+	}
 }

@@ -199,6 +199,10 @@ func (l *landscape) find(docs map[string]*Document, elsewhere func(string) bool)
 		order = append(order, name)
 	}
 	for _, arg := range args {
+		if len(l.inputs()) > 0 && vast(arg) { // who writes settings may be a stranger
+			l.Log("%s is not read: it is a home folder, or above one", arg)
+			continue
+		}
 		found, err := manifest.Find(arg, decoding.APIGroups)
 		if err != nil {
 			l.Log("%s", err.Error())

@@ -145,10 +145,16 @@ func (w *Workspace) Folders(added, removed []protocol.WorkspaceFolder) error {
 	return nil
 }
 
-// vast reports whether a folder is a home, or that of the machine: nobody wants all files of it read.
+// vast reports whether a folder is a home, has one, or is that of the machine: nobody wants all files of it read. Either may be a link.
 func vast(folder string) bool {
 	home, _ := os.UserHomeDir()
-	return folder == home || filepath.Dir(folder) == folder
+	for _, name := range []*string{&folder, &home} {
+		if leads, err := filepath.EvalSymlinks(*name); err == nil {
+			*name = leads
+		}
+	}
+	below, err := filepath.Rel(folder, home)
+	return err == nil && home != "" && filepath.IsLocal(below) || filepath.Dir(folder) == folder
 }
 
 // Open notes that a document is open.

@@ -100,7 +100,7 @@ var mayImport = map[string][]string{
 		"pkg/fieldpath", "pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/providerconfig", "pkg/words",
 	},
 	"pkg/local":                           {"pkg/finding", "pkg/provider", "pkg/imageselector", "pkg/providerconfig"},
-	"pkg/openstack/machines/servergroups": {"pkg/apis/openstack/..."},
+	"pkg/openstack/machines/servergroups": {"pkg/apis/openstack/...", "pkg/words"},
 	"pkg/openstack": {
 		"pkg/fieldpath", "pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/inventory", "pkg/apis/openstack/...",
 		"pkg/openstack/rules", "pkg/providerconfig",
@@ -230,7 +230,7 @@ var mayImport = map[string][]string{
 	"internal/cli/inventory": {
 		"internal/cli/inventory/...", "internal/cli/command", "internal/cli/report", "pkg/inventory", "pkg/words",
 	},
-	"internal/cli/inventory/openstack":           {"pkg/inventory", "pkg/words"},
+	"internal/cli/inventory/openstack":           {"internal/cli/manifest/folder", "pkg/inventory", "pkg/words"},
 	"internal/cli/inventory/openstack/fakecloud": {},
 	"internal/cli/inventory/printed":             {"internal/cli/inventory/openstack", "pkg/inventory", "pkg/words"},
 	"internal/cli/plan": {

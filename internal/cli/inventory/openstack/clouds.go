@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,6 +17,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/capkit/capkit/internal/cli/manifest/folder"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -171,7 +171,7 @@ func (f *file) read(name string, into *settings) error {
 // settings of the user, or in that of the machine. It is nothing if there is none. Its clouds are the member key.
 func find(getenv func(string) string, variable, name, key string) (*file, error) {
 	if path := getenv(variable); path != "" {
-		text, err := os.ReadFile(path)
+		text, err := folder.ReadFile(path)
 		if err != nil {
 			return nil, fmt.Errorf("%w: that is what %s names", err, variable)
 		}
@@ -181,10 +181,10 @@ func find(getenv func(string) string, variable, name, key string) (*file, error)
 	if config == "" {
 		config = filepath.Join(getenv("HOME"), ".config")
 	}
-	for _, folder := range []string{".", filepath.Join(config, "openstack"), "/etc/openstack"} {
+	for _, dir := range []string{".", filepath.Join(config, "openstack"), "/etc/openstack"} {
 		for _, extension := range []string{".yaml", ".yml", ".json"} {
-			path := filepath.Join(folder, name+extension)
-			text, err := os.ReadFile(path)
+			path := filepath.Join(dir, name+extension)
+			text, err := folder.ReadFile(path)
 			switch {
 			case err == nil:
 				return parse(path, text, key)

@@ -310,6 +310,17 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// A folder of somebody else may have a link to a device without an end in place of clouds.yaml.
+func TestCloudsWithoutAnEnd(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Symlink("/dev/zero", "clouds.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openstack.Find("", func(string) string { return "" }); err == nil || !strings.Contains(err.Error(), "clouds.yaml: it is larger than 32 MiB") {
+		t.Error(err)
+	}
+}
+
 // Services behind something that ends TLS often redirect to http. Whoever listens there would learn the password, or the token.
 func TestRedirectWithoutTLS(t *testing.T) {
 	cloud := fakecloud.StartTLS("europe")

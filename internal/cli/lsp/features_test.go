@@ -501,9 +501,10 @@ func TestHoverOfWhatIsNotKnownYet(t *testing.T) {
 
 // Of very many findings in a range the first are repaired one by one, since everything is checked again for each.
 func TestQuickFixesAreFew(t *testing.T) {
+	const others = "  - {name: m-%d, cpu: \"4\", gpu: \"0\", memory: 8Gi, Usable: true, capabilities: {architecture: [arm64], hypervisor: [virtualized]}}\n"
 	types := "  machineTypes:\n"
 	for i := range 40 {
-		types += fmt.Sprintf("  - {name: m-%d, cpu: \"4\", gpu: \"0\", memory: 8Gi, Usable: true, capabilities: {architecture: [arm64], hypervisor: [virtualized]}}\n", i)
+		types += fmt.Sprintf(others, i)
 	}
 	profile := strings.Replace(example(t, "cloudprofile.yaml"), "  machineTypes:\n", types, 1)
 	e := begin(t, nil)

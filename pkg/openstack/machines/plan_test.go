@@ -154,7 +154,8 @@ func TestPercentagesThatAreTooLarge(t *testing.T) {
 		s := situationOf(t, seven)
 		s.worker.Spec.Pools[1].MaxSurge = intstr.FromString(share)
 		p, err := s.plan()
-		want := "worker pool " + s.worker.Spec.Pools[1].Name + `: maxSurge is "` + share + `", neither a number of machines nor a percentage that is small enough, such as 100%`
+		want := "worker pool " + s.worker.Spec.Pools[1].Name + `: maxSurge is "` + share +
+			`", neither a number of machines nor a percentage that is small enough, such as 100%`
 		if refused && (err == nil || err.Error() != want || len(p.pools) != len(s.worker.Spec.Pools)-1) || !refused && err != nil {
 			t.Errorf("%d pools, %v", len(p.pools), err)
 		}

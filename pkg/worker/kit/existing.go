@@ -76,7 +76,7 @@ type Wanted struct {
 	Secret *corev1.Secret
 }
 
-// Deploy writes machine classes, each after its secret, several at once, as far as they are not as they should be. Labels and
+// Deploy writes machine classes, each after its secret, several at once, as far as they are not as they should be. Labels, annotations and
 // metadata that others have added stay; so do classes that are not wanted, which genericactuator deletes when no machine needs them
 // any more. It changes neither e nor what is wanted. The error names each class that could not be written, and shows nothing of
 // a secret.
@@ -124,7 +124,7 @@ func (e *Existing) deploySecret(ctx context.Context, c client.Client, wanted *co
 		return c.Create(ctx, wanted.DeepCopy())
 	}
 	changed := found.DeepCopy()
-	changed.Labels = merged(changed.Labels, wanted.Labels)
+	changed.Labels, changed.Annotations = merged(changed.Labels, wanted.Labels), merged(changed.Annotations, wanted.Annotations)
 	changed.Data = wanted.Data
 	return patchChanged(ctx, c, changed, client.MergeFrom(found))
 }
@@ -143,13 +143,13 @@ func (e *Existing) deployClass(ctx context.Context, c client.Client, wanted *mac
 		return c.Create(ctx, wanted.DeepCopy())
 	}
 	changed, wanted := found.DeepCopy(), wanted.DeepCopy()
-	changed.Labels = merged(changed.Labels, wanted.Labels)
+	changed.Labels, changed.Annotations = merged(changed.Labels, wanted.Labels), merged(changed.Annotations, wanted.Annotations)
 	changed.NodeTemplate, changed.ProviderSpec, changed.Provider = wanted.NodeTemplate, wanted.ProviderSpec, wanted.Provider
 	changed.CredentialsSecretRef, changed.SecretRef = wanted.CredentialsSecretRef, wanted.SecretRef
 	return patchChanged(ctx, c, changed, client.MergeFrom(found))
 }
 
-// merged returns labels with others added, which count if there are both.
+// merged returns labels or annotations with others added, which count if there are both.
 func merged(labels, others map[string]string) map[string]string {
 	all := make(map[string]string, len(labels)+len(others))
 	maps.Copy(all, labels)

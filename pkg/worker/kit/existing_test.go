@@ -57,6 +57,21 @@ func TestDeploy(t *testing.T) {
 	all[0] = wanted("a", "t-2", "y")
 	check(t, read(t, s).Deploy(t.Context(), s, all))
 	s.expectWrites(t, 2, "another template and other user data")
+
+	a = read(t, s).Classes["a"].DeepCopy()
+	a.Annotations = map[string]string{"added": "yes", "ours": "old"}
+	check(t, s.Update(t.Context(), a))
+	for _, value := range []string{"new", "newer"} {
+		all[0].Class.Annotations = map[string]string{"ours": value}
+		check(t, read(t, s).Deploy(t.Context(), s, all))
+		s.expectWrites(t, 1, "another annotation")
+		if got := read(t, s).Classes["a"].Annotations; len(got) != 2 || got["added"] != "yes" || got["ours"] != value {
+			t.Errorf("%v, and wanted is %s", got, value)
+		}
+	}
+	check(t, read(t, s).Deploy(t.Context(), s, all))
+	s.expectWrites(t, 0, "the same annotation")
+
 	existing = read(t, s)
 	if a = existing.Classes["a"]; templateOf(a).ID != "t-2" || a.Labels["added"] != "yes" || len(a.Finalizers) != 1 {
 		t.Errorf("%v", a)

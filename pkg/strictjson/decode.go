@@ -93,14 +93,14 @@ func decode(data []byte, into any, at *field.Path, knownOnly bool, options []Opt
 	}
 	// The strict decoder of Kubernetes has the last word, but only on a document whose keys are right: it spells out the
 	// whole path of each key that it refuses, which takes quadratic time in a deep document.
-	var wrong []error
-	var err error
-	if knownOnly {
-		err = kjson.UnmarshalCaseSensitivePreserveInts(data, into)
-	} else {
-		wrong, err = kjson.UnmarshalStrict(data, into)
-	}
-	if err = errors.Join(append(wrong, err)...); err != nil {
+	err := safely(into, func() error {
+		if knownOnly {
+			return kjson.UnmarshalCaseSensitivePreserveInts(data, into)
+		}
+		wrong, err := kjson.UnmarshalStrict(data, into)
+		return errors.Join(append(wrong, err)...)
+	})
+	if err != nil {
 		return finding.Of(field.ErrorList{{Type: field.ErrorTypeInvalid, Field: fieldpath.Text(at), BadValue: field.OmitValueType{},
 			Origin: OriginFieldType, Detail: "cannot be read" + because(err)}})
 	}
@@ -191,8 +191,20 @@ var asKubernetes = jsonv2.JoinUnmarshalers(
 // kept as it is. A quantity with an exponent of more than three digits is an error: an API server writes none. Data is
 // not retained. Unmarshal is safe for concurrent use.
 func Unmarshal(data []byte, into any, options ...Option) error {
-	return jsonv2.Unmarshal(data, into, unmarshalers(options),
-		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return safely(into, func() error {
+		return jsonv2.Unmarshal(data, into, unmarshalers(options), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	})
+}
+
+// safely decodes into a value, and makes an error of a panic: decoders have one if they are to set an unexported struct that is embedded
+// under a name.
+func safely(into any, decode func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("a %T cannot hold this: %v", into, cause)
+		}
+	}()
+	return decode()
 }
 
 // decodeFast decodes a document without errors into a non-nil pointer's value, and reports whether it could. Otherwise
@@ -203,7 +215,9 @@ func decodeFast(data []byte, into any, knownOnly bool, options []Option) bool {
 	if !target.IsZero() {
 		return false
 	}
-	if jsonv2.Unmarshal(data, into, unmarshalers(options), jsonv2.RejectUnknownMembers(!knownOnly), jsonv1.FormatByteArrayAsArray(true)) != nil {
+	if safely(into, func() error {
+		return jsonv2.Unmarshal(data, into, unmarshalers(options), jsonv2.RejectUnknownMembers(!knownOnly), jsonv1.FormatByteArrayAsArray(true))
+	}) != nil {
 		target.SetZero()
 		return false
 	}

@@ -300,3 +300,43 @@ func accepts(data []byte, into any) bool {
 	strict, err := kjson.UnmarshalStrict(data, into)
 	return err == nil && len(strict) == 0
 }
+
+type hidden struct {
+	A int `json:"a"`
+}
+
+// Types may embed an unexported struct under a name. encoding/json sets what is in it, but no pointer to it.
+func TestUnexportedEmbeddedUnderAName(t *testing.T) {
+	type holder struct {
+		hidden `json:"h"`
+
+		B int `json:"b"`
+	}
+	type pointer struct {
+		*hidden `json:"h"`
+	}
+	const no = `h: Forbidden: unknown field "h"`
+	for document, want := range map[string][3]string{
+		`{"h": null}`:       {"", no, "cannot be read: a *strictjson_test.pointer cannot hold this: "},
+		`{"h": {"a": 1}}`:   {"", no, "cannot be read: "},
+		`{"h": {"a": "x"}}`: {"h.a: Invalid value", no, "cannot be read: "},
+		`{"h": {"c": 1}}`:   {`h.c: Forbidden: unknown field "c"`, no, "cannot be read: "},
+	} {
+		var one holder
+		var other pointer
+		for i, errs := range []finding.List{
+			strictjson.Decode([]byte(document), &one, nil), strictjson.Decode([]byte(document), &other, nil), strictjson.DecodeKnown([]byte(document), &other, nil),
+		} {
+			if got := fmt.Sprint(errs.Errors().ToAggregate()); (want[i] == "") != (len(errs) == 0) || !strings.Contains(got, want[i]) {
+				t.Errorf("%s as number %d: %s, want %q", document, i, got, want[i])
+			}
+		}
+	}
+	if errs := strictjson.DecodeKnown([]byte(`{"h": null}`), &holder{}, nil); len(errs) > 0 {
+		t.Error(errs)
+	}
+	err := strictjson.Unmarshal([]byte(`{"h": null}`), &holder{})
+	if err == nil || !strings.HasPrefix(err.Error(), "a *strictjson_test.holder cannot hold this: ") {
+		t.Error(err)
+	}
+}

@@ -70,7 +70,7 @@ func membersOf(t reflect.Type, within []reflect.Type) (members []structField) {
 		case tag == "-":
 		case f.Anonymous && name == "" && embedded.Kind() == reflect.Struct:
 			members = append(members, membersOf(embedded, within)...)
-		case f.IsExported():
+		case f.IsExported(), f.Anonymous && f.Type.Kind() == reflect.Struct: // else it is a pointer that nobody can set
 			quoted := slices.Contains(strings.Split(options, ","), "string") && isScalar(embedded.Kind())
 			own := rank
 			if name == "" { // the name does not come from a tag

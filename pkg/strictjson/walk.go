@@ -198,7 +198,7 @@ func (w *walker) decodeValid(into any) {
 		from = m.end
 	}
 	fits = append(fits, w.data[from:]...)
-	_ = kjson.UnmarshalCaseSensitivePreserveInts(fits, into) // what is wrong is known
+	_ = safely(into, func() error { return kjson.UnmarshalCaseSensitivePreserveInts(fits, into) }) // what is wrong is known
 }
 
 // nothing returns the JSON text for the zero value of a type: null, unless the type does not take that.

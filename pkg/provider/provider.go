@@ -24,7 +24,8 @@ import (
 
 // Provider is the wire format of one cloud: it reads a CloudProfileConfig into images, and writes their versions back. R is
 // the provider's reference to an image artifact: an OpenStack image ID, an AMI, a container image, with all that is needed
-// to boot it. As JSON it is what the command line shows. Implementations are stateless and safe for concurrent use.
+// to boot it. As JSON it is what the command line shows. Two references are the same if reflect.DeepEqual says so; read from their JSON,
+// they are the same still. Implementations are stateless and safe for concurrent use.
 type Provider[R any] interface {
 	// Type is the provider type, as in spec.type of a CloudProfile: "openstack".
 	Type() string

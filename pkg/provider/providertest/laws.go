@@ -36,8 +36,9 @@ import (
 // must refuse it in both, and give a reason. Configs with errors have to be read without a panic, and are otherwise ignored. The test fails
 // at once if there is no version that can be tried, or no config that can be read, if the provider is a [provider.ReferenceDeriver].
 //
-// It checks besides that Decode comes to the same at each call, that references which are derived are valid, and that
-// [provider.Check] finds nothing wrong.
+// It checks besides that Decode comes to the same at each call, that its paths lead to where images, versions, flavors and regions are
+// written, that references are read from their JSON as they were, that those which are derived are valid, and that [provider.Check] finds
+// nothing wrong.
 func Laws[R any](t *testing.T, cloud provider.Provider[R], configs ...Config) {
 	t.Helper()
 	if err := provider.Check(cloud); err != nil {
@@ -83,7 +84,7 @@ func tryConfig[R any](cloud provider.Provider[R], config []byte) (tried int, rea
 	if err := json.Unmarshal(config, &meta); err != nil {
 		return 0, false, err
 	}
-	var errs []error
+	errs := []error{checkRead(config, read.Images, at)}
 	for _, image := range read.Images {
 		for _, version := range image.Versions {
 			tried++

@@ -161,6 +161,80 @@ func TestDecodeTwice(t *testing.T) {
 	}
 }
 
+// misplacing is a provider that returns other paths than it has read from.
+type misplacing struct {
+	local.Provider
+	change func(image *imageselector.Image[local.Image])
+}
+
+func (m misplacing) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[local.Image], finding.Report) {
+	read, report := m.Provider.Decode(raw, at)
+	if at.String() == "config" { // else it is what Encode has written
+		m.change(&read.Images[0])
+	}
+	return read, report
+}
+
+// Errors and line numbers depend on the paths.
+func TestLawsFindWrongPaths(t *testing.T) {
+	for want, change := range map[string]func(image *imageselector.Image[local.Image]){
+		"image a at the path name,": func(image *imageselector.Image[local.Image]) { image.Path = nil },
+		"a@1.0.0 at the path config.machineImages[0].versions[1].version,": func(image *imageselector.Image[local.Image]) {
+			image.Versions[0].Path = image.Versions[1].Path
+		},
+		"flavor 1 of a@2.0.0 at the path config.machineImages[0].versions[1].flavors[1],": func(image *imageselector.Image[local.Image]) {
+			image.Versions[1].Flavors[1].Path = image.Versions[1].Path.Child("flavors").Index(1)
+		},
+		"the global reference of flavor 0 of a@1.0.0 at the path config.machineImages[1].image,": func(image *imageselector.Image[local.Image]) {
+			image.Versions[0].Flavors[0].Global.Path = field.NewPath("config", "machineImages").Index(1).Child("image")
+		},
+		"flavor 0 of a@1.0.0 for region north at the path config.machineImages[0].name,": func(image *imageselector.Image[local.Image]) {
+			image.Versions[0].Flavors[0].Regional = []imageselector.Regional[local.Image]{{Region: "north", Path: image.Path}}
+		},
+	} {
+		err := providertest.Check(misplacing{change: change}, []byte(config))
+		if err == nil || !strings.Contains(err.Error(), "the provider's Decode returns "+want) {
+			t.Errorf("%q is not found: %v", want, err)
+		}
+	}
+}
+
+// forgetful is a provider whose references lose something as JSON.
+type forgetful struct{ local.Provider }
+
+type forgotten struct {
+	Image string `json:"-"`
+}
+
+func (f forgetful) Decode(raw *runtime.RawExtension, at *field.Path) (config provider.Config[forgotten], report finding.Report) {
+	read, report := f.Provider.Decode(raw, at)
+	for _, image := range read.Images {
+		same := imageselector.Image[forgotten]{Name: image.Name, Path: image.Path}
+		for _, v := range image.Versions {
+			flavor := imageselector.Flavor[forgotten]{
+				Path: v.Path, Global: &imageselector.Global[forgotten]{Ref: forgotten{v.Flavors[0].Global.Ref.Image}, Path: v.Path},
+			}
+			same.Versions = append(same.Versions, imageselector.Version[forgotten]{
+				Version: v.Version, Path: v.Path, Flavors: []imageselector.Flavor[forgotten]{flavor},
+			})
+		}
+		config.Images = append(config.Images, same)
+	}
+	return config, report
+}
+
+func (forgetful) Encode(imageselector.Version[forgotten], provider.Format) ([]any, error) {
+	return nil, errors.New("no words")
+}
+func (forgetful) ValidateReference(forgotten, *field.Path) field.ErrorList { return nil }
+
+func TestLawsFindReferencesThatAreForgotten(t *testing.T) {
+	err := providertest.Check(forgetful{}, []byte(config))
+	if err == nil || !strings.Contains(err.Error(), "a reference that is not read as it is written, {}: ") {
+		t.Error(err)
+	}
+}
+
 func TestConfigsWithErrorsCountForNothing(t *testing.T) {
 	refusing := changed{after: func([]any, error) ([]any, error) { return nil, errors.New("no words") }}
 	if err := providertest.Check(refusing, []byte(strings.Replace(config, `"name"`, `"nam"`, 1))); err != nil {
@@ -205,7 +279,9 @@ func (l limited) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Con
 	read, report := l.Provider.Decode(raw, at)
 	if at.String() == "config" {
 		f := &read.Images[0].Versions[0].Flavors[0]
-		f.Regional = []imageselector.Regional[local.Image]{{Region: "a", Ref: local.Image{Image: "other"}, NamedAt: at}}
+		f.Regional = []imageselector.Regional[local.Image]{{
+			Region: "a", Ref: local.Image{Image: "other"}, Path: f.Path, NamedAt: read.Images[0].Path.Child("name"), // which is a as well
+		}}
 	}
 	return read, report
 }

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package providertest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/fieldpath"
+	"github.com/capkit/capkit/pkg/imageselector"
+)
+
+// checkRead returns what is wrong with the images of a config at the path at, as Decode returns them: paths that do not lead to where
+// something is written, and references that are not read from JSON as they are written.
+func checkRead[R any](config []byte, images []imageselector.Image[R], at *field.Path) error {
+	var written any
+	if err := json.Unmarshal(config, &written); err != nil {
+		return err
+	}
+	var errs []error
+	place := func(of string, path *field.Path, name string) {
+		if value, found := valueAt(written, at, path); !found || name != "" && value != name {
+			errs = append(errs, fmt.Errorf("the provider's Decode returns %s at the path %s, where it is not written", of, fieldpath.Text(path)))
+		}
+	}
+	for _, image := range images {
+		place("image "+image.Name, image.Path.Child("name"), image.Name)
+		for _, version := range image.Versions {
+			of := image.Name + "@" + version.Version
+			place(of, version.Path.Child("version"), version.Version)
+			for i, flavor := range version.Flavors {
+				of := fmt.Sprintf("flavor %d of %s", i, of)
+				place(of, flavor.Path, "")
+				for _, regional := range flavor.Regional {
+					place(of+" for region "+regional.Region, regional.NamePath(), regional.Region)
+					place(of+" for region "+regional.Region, regional.Path, "")
+					errs = append(errs, checkReference(regional.Ref))
+				}
+				if flavor.Global != nil {
+					place("the global reference of "+of, flavor.Global.Path, "")
+					errs = append(errs, checkReference(flavor.Global.Ref))
+				}
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// valueAt returns the value at a path, below at, in a config that stands there, and whether the path leads anywhere: to a field that is
+// absent, too, whose value is nil, and below an entry that is null.
+func valueAt(config any, at, path *field.Path) (value any, found bool) {
+	if path == nil || !fieldpath.Above(at.String(), path.String()) {
+		return nil, false
+	}
+	value = config
+	steps := fieldpath.Of(path)[len(fieldpath.Of(at)):]
+	for i, step := range steps {
+		switch of := value.(type) {
+		case []any:
+			if !step.IsIndex() || step.Index >= len(of) {
+				return nil, false
+			}
+			value = of[step.Index]
+		case map[string]any:
+			member, there := of[step.Name]
+			if !there && i < len(steps)-1 {
+				return nil, false
+			}
+			value = member
+		default:
+			return nil, of == nil
+		}
+	}
+	return value, true
+}
+
+// checkReference returns what is wrong with a reference: a worker controller keeps it as JSON, and compares it with what it had. One that
+// writes its JSON itself is for commands alone, which only show it.
+func checkReference(ref any) error {
+	if _, itself := ref.(json.Marshaler); itself {
+		return nil
+	}
+	written, err := json.Marshal(ref)
+	if err != nil {
+		return fmt.Errorf("a reference that is no JSON: %w", err)
+	}
+	again := reflect.New(reflect.TypeOf(ref))
+	if err := json.Unmarshal(written, again.Interface()); err != nil || !reflect.DeepEqual(ref, again.Elem().Interface()) {
+		return fmt.Errorf("a reference that is not read as it is written, %s: %#v", written, ref)
+	}
+	return nil
+}

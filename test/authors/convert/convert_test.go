@@ -272,9 +272,18 @@ func checks(t *testing.T) []row {
 		{
 			name: "a flavor lists a region twice",
 			ask: func(t *testing.T, e extension) string {
-				return said(t, e.profiles, cloudProfile(t, "name: us-east-1\n            ami: ami-00000002", "name: eu-west-1\n            ami: ami-00000002"), nil)
+				twice := cloudProfile(t, "name: us-east-1\n            ami: ami-00000002", "name: eu-west-1\n            ami: ami-00000002")
+				return e.boots(t, twice, &api.WorkerStatus{}, "ami-00000002") + ", " + said(t, e.profiles, twice, nil)
 			},
-			before: "admitted", after: "spec.providerConfig.machineImages[0].versions[0].capabilityFlavors[0].regions[1].name: Duplicate",
+			before: "ami-00000002, admitted",
+			after:  "ami-00000002, spec.providerConfig.machineImages[0].versions[0].capabilityFlavors[0].regions[1].name: Duplicate",
+		},
+		{
+			name: "a version has flavors, and a legacy entry for the same architecture",
+			ask: func(t *testing.T, e extension) string {
+				return said(t, e.profiles, mutated(t, e.fill, cloudProfile(t, "ami: ami-00000006\n", "ami: ami-00000006\n"+legacyBeside)), nil)
+			},
+			before: "admitted", after: "spec.providerConfig.machineImages[0].versions[1].capabilityFlavors: Required value",
 		},
 		{
 			name: "a pool asks for in-place updates", stored: []client.Object{cloudProfile(t)},
@@ -295,6 +304,14 @@ func checks(t *testing.T) []row {
 		},
 	}
 }
+
+const legacyBeside = `
+      - version: 1.0.0
+        regions:
+        - name: eu-west-1
+          ami: ami-00000007
+          architecture: amd64
+`
 
 const legacyTeam = `
       - version: 2.0.0

@@ -228,7 +228,7 @@ func amiOf(profile *v1beta1.CloudProfileSpec, machineType, image, version, regio
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", none, err)
 	}
-	return &api.MachineImage{Name: image, Version: version, AMI: best.Regions[0].AMI, Capabilities: best.Capabilities}, nil
+	return &api.MachineImage{Name: image, Version: version, AMI: best.Regions[len(best.Regions)-1].AMI, Capabilities: best.Capabilities}, nil
 }
 
 // find returns the first entry of a version; nil if there is none.

@@ -166,7 +166,7 @@ func (v *Vocabulary) place(r *entry, bits int) {
 // Legacy reports whether the profile registers none, so that the vocabulary is architecture: [amd64, arm64].
 func (v *Vocabulary) Legacy() bool { return v.legacy }
 
-// Definitions returns what is registered, best first, without repetitions. The caller owns the result.
+// Definitions returns what is registered, best first, without repetitions; in legacy mode the architecture. The caller owns the result.
 func (v *Vocabulary) Definitions() []v1beta1.CapabilityDefinition {
 	defs := make([]v1beta1.CapabilityDefinition, 0, v.registered)
 	for _, r := range v.capabilities[:v.registered] {
@@ -183,7 +183,7 @@ func (v *Vocabulary) Registered(name string) []string {
 	return slices.Clone(v.byName[name].values)
 }
 
-// IsRegistered reports whether spec.machineCapabilities registers a capability.
+// IsRegistered reports whether spec.machineCapabilities registers a capability; in legacy mode, whether it is the architecture.
 func (v *Vocabulary) IsRegistered(name string) bool {
 	r := v.byName[name]
 	return r != nil && r.registered()

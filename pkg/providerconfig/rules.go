@@ -106,7 +106,7 @@ func VersionArchitecture(at *field.Path, architecture string) finding.Finding {
 }
 
 // LegacyArchitecture returns the architecture that the legacy format writes for a flavor with these capabilities, amd64 if
-// they name none. The error says that they are more than one architecture, in the words of Encode of provider.Provider.
+// they are none. The error says that they are something else than one architecture, in the words of Encode of provider.Provider.
 func LegacyArchitecture(capabilities v1beta1.Capabilities) (string, error) {
 	named := capabilities[capability.Architecture]
 	switch {

@@ -84,7 +84,7 @@ func tryConfig[R any](cloud provider.Provider[R], config []byte) (tried int, rea
 	if err := json.Unmarshal(config, &meta); err != nil {
 		return 0, false, err
 	}
-	errs := []error{checkRead(config, read.Images, at)}
+	errs := []error{checkRead(config, read.Images, provider.PoliciesOf(cloud).MappedIn != "", at)}
 	for _, image := range read.Images {
 		for _, version := range image.Versions {
 			tried++

@@ -22,6 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/provider/policy"
 	"github.com/capkit/capkit/pkg/provider/providertest"
 )
 
@@ -196,6 +197,18 @@ func TestLawsFindWrongPaths(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "the provider's Decode returns "+want) {
 			t.Errorf("%q is not found: %v", want, err)
 		}
+	}
+}
+
+// elsewhere is a provider that adds images to those of each config.
+type elsewhere struct{ misplacing }
+
+func (elsewhere) Policies() policy.Policies { return policy.Policies{MappedIn: "a table"} }
+
+func TestLawsAskForNoPathsOfImagesMappedElsewhere(t *testing.T) {
+	nowhere := misplacing{change: func(image *imageselector.Image[local.Image]) { image.Path = nil }}
+	if err := providertest.Check(elsewhere{nowhere}, []byte(config)); err != nil {
+		t.Error(err)
 	}
 }
 

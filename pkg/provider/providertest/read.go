@@ -17,15 +17,15 @@ import (
 )
 
 // checkRead returns what is wrong with the images of a config at the path at, as Decode returns them: paths that do not lead to where
-// something is written, and references that are not read from JSON as they are written.
-func checkRead[R any](config []byte, images []imageselector.Image[R], at *field.Path) error {
+// something is written, unless images are mapped elsewhere, and references that are not read from JSON as they are written.
+func checkRead[R any](config []byte, images []imageselector.Image[R], elsewhere bool, at *field.Path) error {
 	var written any
 	if err := json.Unmarshal(config, &written); err != nil {
 		return err
 	}
 	var errs []error
 	place := func(of string, path *field.Path, name string) {
-		if value, found := valueAt(written, at, path); !found || name != "" && value != name {
+		if value, found := valueAt(written, at, path); !elsewhere && (!found || name != "" && value != name) {
 			errs = append(errs, fmt.Errorf("the provider's Decode returns %s at the path %s, where it is not written", of, fieldpath.Text(path)))
 		}
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/gardenerlib"
 	"github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/pkg/namespaced"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/ratchet"
 	"github.com/capkit/capkit/pkg/render"
@@ -90,7 +91,8 @@ func (c *component) checkNamespacedCloudProfile(ctx context.Context, object, old
 	if err := ctx.Err(); err != nil {
 		return finding.Report{}, err
 	}
-	report.Warnings = append(report.Warnings, c.effects(check.Resulting(parent, old), compiled, users)...)
+	before, _ := namespaced.Extend(parent, old) // what cannot be rendered is left out, as in the status
+	report.Warnings = append(report.Warnings, c.effects(before, compiled, users)...)
 	return report.Sorted(), nil
 }
 

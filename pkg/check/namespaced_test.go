@@ -22,6 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/namespaced"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/render"
@@ -123,7 +124,8 @@ func TestAnUpdateOfANamespacedCloudProfileThatTakesAFeature(t *testing.T) {
 	wants.Worker = capability.Worker{SecureBoot: true}
 	warnings := func(updated, old *v1beta1.NamespacedCloudProfile, uses ...use) finding.List {
 		after, report := check.NamespacedCloudProfileUpdate(above, updated, old)
-		all := append(report.Warnings, effects(check.Resulting(above, old), after, uses)...)
+		before, _ := namespaced.Extend(above, old)
+		all := append(report.Warnings, effects(before, after, uses)...)
 		return slices.DeleteFunc(all, func(f finding.Finding) bool {
 			return f.Origin != "mapping-in-use" && f.Origin != "machine-type-in-use" && f.Origin != "image-choice-changed"
 		})
@@ -186,7 +188,8 @@ func TestANamespacedCloudProfileLocks(t *testing.T) {
 	uses := []use{{"garden-a", "shoot", []provider.Pool{{Name: "w", MachineType: "own", Image: "gl", Version: "1", Region: "europe"}}}}
 	for rule, updated := range map[string]*v1beta1.NamespacedCloudProfile{"machine-type-in-use": gone, "mapping-in-use": narrowed} {
 		after, _ := check.NamespacedCloudProfileUpdate(parent, updated, old)
-		warnings := effects(check.Resulting(parent, old), after, uses)
+		before, _ := namespaced.Extend(parent, old)
+		warnings := effects(before, after, uses)
 		if len(warnings) != 1 || warnings[0].Origin != rule || !strings.Contains(warnings[0].Detail, "confirmation of their deletion") {
 			t.Errorf("%s: %v", rule, warnings)
 		}

@@ -44,7 +44,7 @@ func NamespacedCloudProfile[R any](
 	parent *profile.Profile[R], object *v1beta1.NamespacedCloudProfile,
 ) (*profile.Profile[R], finding.Report) {
 	own := readNamespaced(parent, object)
-	p, err := resulting(parent, object)
+	p, err := namespaced.Extend(parent, object)
 	c := newChecker(p, own, "the regions of CloudProfile "+object.Spec.Parent.Name)
 	c.unrendered = err != nil
 	return p, c.withWarnings()
@@ -58,16 +58,6 @@ func NamespacedCloudProfileUpdate[R any](
 	p, report := NamespacedCloudProfile(parent, updated)
 	before := ratchet.Judged{Object: old, Report: readNamespaced(parent, old).Report}
 	return p, ratchet.Excuse(ratchet.Judged{Object: updated, Report: report}, before).Sorted()
-}
-
-// Resulting returns the profile that a NamespacedCloudProfile and its parent result in.
-func Resulting[R any](parent *profile.Profile[R], object *v1beta1.NamespacedCloudProfile) *profile.Profile[R] {
-	p, _ := resulting(parent, object)
-	return p
-}
-
-func resulting[R any](parent *profile.Profile[R], object *v1beta1.NamespacedCloudProfile) (*profile.Profile[R], error) {
-	return namespaced.Extend(parent, object)
 }
 
 // checker looks for what is worth a warning in an object, a CloudProfile or a NamespacedCloudProfile.

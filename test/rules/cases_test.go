@@ -26,6 +26,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/gardenerlib"
 	"github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/pkg/namespaced"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/ratchet"
@@ -294,7 +295,8 @@ func judge(old, updated *garden) (client.Object, finding.Report) {
 		return updated.profile, withEffects(stored, after, report)
 	case changed(old.child, updated.child):
 		after, report := check.NamespacedCloudProfileUpdate(stored, updated.child, old.child)
-		return updated.child, withEffects(check.Resulting(stored, old.child), after, report)
+		before, _ := namespaced.Extend(stored, old.child)
+		return updated.child, withEffects(before, after, report)
 	case changed(old.shoot, updated.shoot):
 		report := ratchet.Excuse(
 			ratchet.Judged{Object: updated.shoot, Report: check.Shoot(stored, updated.shoot, nil)},

@@ -37,8 +37,9 @@ import (
 // at once if there is no version that can be tried, or no config that can be read, if the provider is a [provider.ReferenceDeriver].
 //
 // It checks besides that Decode comes to the same at each call, that its paths lead to where images, versions, flavors and regions are
-// written, that references are read from their JSON as they were, that those which are derived are valid, and that [provider.Check] finds
-// nothing wrong.
+// written, that references are read from their JSON as they were, that those which are derived are valid, that findings have the severity
+// with which a [provider.RuleDescriber] describes their rules, also those in configs with errors, and that [provider.Check] finds nothing
+// wrong.
 func Laws[R any](t *testing.T, cloud provider.Provider[R], configs ...Config) {
 	t.Helper()
 	if err := provider.Check(cloud); err != nil {
@@ -77,14 +78,15 @@ func tryConfig[R any](cloud provider.Provider[R], config []byte) (tried int, rea
 	if diff := differences(read.Images, again.Images); diff != "" {
 		return 0, false, fmt.Errorf("it is read in two ways: %s", diff)
 	}
+	errs := []error{checkRules(cloud, read.Images, report)}
 	if len(report.Errors) > 0 {
-		return 0, false, nil
+		return 0, false, errors.Join(errs...)
 	}
 	var meta metav1.TypeMeta
 	if err := json.Unmarshal(config, &meta); err != nil {
 		return 0, false, err
 	}
-	errs := []error{checkRead(config, read.Images, provider.PoliciesOf(cloud).MappedIn != "", at)}
+	errs = append(errs, checkRead(config, read.Images, provider.PoliciesOf(cloud).MappedIn != "", at))
 	for _, image := range read.Images {
 		for _, version := range image.Versions {
 			tried++

@@ -200,6 +200,43 @@ func TestLawsFindWrongPaths(t *testing.T) {
 	}
 }
 
+// strict refuses what it has read, or warns of it, and describes one rule.
+type strict struct {
+	local.Provider
+	errors, warnings string
+}
+
+func (s strict) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[local.Image], finding.Report) {
+	read, report := s.Provider.Decode(raw, at)
+	for list, rule := range map[*finding.List]string{&report.Errors: s.errors, &report.Warnings: s.warnings} {
+		if rule != "" {
+			*list = append(*list, finding.New(rule, field.ErrorTypeInvalid, at, "", "no"))
+		}
+	}
+	return read, report
+}
+
+func (s strict) ValidateReference(_ local.Image, at *field.Path) field.ErrorList {
+	return field.ErrorList{field.Invalid(at, "", "no").WithOrigin("local-described")}
+}
+
+func (strict) Rules() []finding.Rule {
+	return []finding.Rule{finding.Denies("local-described", "Means.", "Repair.")}
+}
+
+func TestLawsFindRulesThatAreNotAsDescribed(t *testing.T) {
+	for want, cloud := range map[string]strict{
+		"": {errors: "local-described", warnings: "of-the-engine"},
+		`the rule of the error at config, local-other, is described as ""`:            {errors: "local-other"},
+		`the rule of the warning at config, local-described, is described as "error"`: {warnings: "local-described"},
+	} {
+		err := providertest.Check(cloud, []byte(config))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+}
+
 // elsewhere is a provider that adds images to those of each config.
 type elsewhere struct{ misplacing }
 

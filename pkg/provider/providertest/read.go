@@ -9,11 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/fieldpath"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // checkRead returns what is wrong with the images of a config at the path at, as Decode returns them: paths that do not lead to where
@@ -95,4 +98,46 @@ func checkReference(ref any) error {
 		return fmt.Errorf("a reference that is not read as it is written, %s: %#v", written, ref)
 	}
 	return nil
+}
+
+// checkRules returns in which findings of a config a rule of the provider's own is not what its Rules say, if it describes them: one that
+// begins with its type.
+func checkRules[R any](cloud provider.Provider[R], images []imageselector.Image[R], report finding.Report) error {
+	describer, describes := provider.As[provider.RuleDescriber](cloud)
+	if !describes {
+		return nil
+	}
+	described := map[string]finding.Severity{}
+	for _, rule := range describer.Rules() {
+		described[rule.Name] = rule.Severity
+	}
+	var errs []error
+	found := func(name, at string, severity finding.Severity) {
+		if says := described[name]; says != severity && strings.HasPrefix(name, cloud.Type()+"-") {
+			errs = append(errs, fmt.Errorf("the rule of the %s at %s, %s, is described as %q by the provider's Rules", severity, at, name, says))
+		}
+	}
+	for _, f := range report.Errors {
+		found(f.Origin, f.Field, finding.SeverityError)
+	}
+	for _, f := range report.Warnings {
+		found(f.Origin, f.Field, finding.SeverityWarning)
+	}
+	for _, image := range images {
+		for _, version := range image.Versions {
+			for _, flavor := range version.Flavors {
+				var refused field.ErrorList
+				for _, regional := range flavor.Regional {
+					refused = append(refused, cloud.ValidateReference(regional.Ref, regional.Path)...)
+				}
+				if flavor.Global != nil {
+					refused = append(refused, cloud.ValidateReference(flavor.Global.Ref, flavor.Global.Path)...)
+				}
+				for _, err := range refused {
+					found(err.Origin, err.Field, finding.SeverityError)
+				}
+			}
+		}
+	}
+	return errors.Join(errs...)
 }

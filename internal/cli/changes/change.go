@@ -170,6 +170,7 @@ func ShootsOf(pools []Pool) []string {
 func Sort(changes []Change) {
 	for i := range changes {
 		SortPools(changes[i].Pools)
+		slices.SortStableFunc(changes[i].Then, func(a, b Fate) int { return cmp.Or(cmp.Compare(a.Shoot, b.Shoot), cmp.Compare(a.Pool, b.Pool)) })
 	}
 	slices.SortStableFunc(changes, compare)
 }

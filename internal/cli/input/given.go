@@ -321,7 +321,7 @@ func checkKind(o *manifest.Object) *field.Error {
 	switch {
 	case ours && o.APIVersion != served.String():
 		return Problem(RuleObjectKind, field.ErrorTypeNotSupported, "apiVersion", o.APIVersion,
-			"%s is served as apiVersion: %s", o.Kind, served)
+			"Gardener serves %s in one version; write apiVersion: %s", o.Kind, served)
 	case group == served.Group && !gardener.Recognizes(o.APIVersion, o.Kind):
 		return Problem(RuleObjectKind, field.ErrorTypeNotSupported, "kind", o.Kind,
 			"%s has no kind %s%s", o.APIVersion, o.Kind, words.DidYouMean(words.Closest(strings.TrimSuffix(o.Kind, "s"), GardenKinds)))

@@ -298,13 +298,19 @@ func (in *Given) UnknownProvider(name, at string) *field.Error {
 
 // NotFor is the error about a profile with whose provider type the command cannot do something, like to render.
 func (in *Given) NotFor(name, at, done string) *field.Error {
-	return Problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name, "profiles of provider %s cannot be %s: this command knows %s%s",
+	return Problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name, "profiles of provider %s cannot be %s: this command knows %s%s; --provider-file describes another one",
 		name, done, strings.Join(slices.Sorted(maps.Keys(in.Providers)), ", "), words.DidYouMean(in.MeantProvider(name)))
 }
 
-// MeantProvider returns the known provider type that was probably meant by another one; empty if there is none.
+// MeantProvider returns the known provider type that was probably meant by another one; empty if there is none. Two letters may differ in
+// long types only: mycloud is a provider of its own, and not hcloud.
 func (in *Given) MeantProvider(name string) string {
-	return words.Closest(name, slices.Sorted(maps.Keys(in.Providers)))
+	known := slices.Sorted(maps.Keys(in.Providers))
+	const long = 8
+	if meant := words.Closest(name, known); len(meant) >= long {
+		return meant
+	}
+	return words.Slip(name, known)
 }
 
 // ProfileNamed returns the profile that the flag --profile names; or, if it is empty, the only one among the inputs

@@ -146,7 +146,7 @@ func Read(s Source) (*Contents, []Fault, error) {
 }
 
 // filesIn returns the files of a source with metadata: the one that is named, or those in a folder and below it that are YAML or JSON, by
-// name. It reports whether it is a folder.
+// name. What is a device or a pipe there, or a link to one, may have no end, and is passed over. It reports whether it is a folder.
 func filesIn(name string) (files []string, isFolder bool, err error) {
 	info, err := os.Stat(name)
 	if isFolder = err == nil && info.IsDir(); !isFolder {
@@ -155,7 +155,9 @@ func filesIn(name string) (files []string, isFolder bool, err error) {
 	folder := name + string(filepath.Separator) // by which a link is followed
 	err = filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)) {
-			files = append(files, file)
+			if info, err := os.Stat(file); err != nil || info.Mode().IsRegular() || info.IsDir() { // who reads it says what is wrong
+				files = append(files, file)
+			}
 		}
 		return err
 	})

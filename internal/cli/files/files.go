@@ -114,9 +114,7 @@ func writeBeside(like, target, text string) (string, error) {
 		return "", notWritten(target, fmt.Errorf("no new file can be made in its folder: %w", causeOf(err)))
 	}
 	_, err = strings.NewReader(text).WriteTo(f)
-	if of, known := info.Sys().(*syscall.Stat_t); known {
-		_, _ = f.Chown(-1, int(of.Gid)), f.Chown(int(of.Uid), -1) // before the rights, of which it takes some
-	}
+	keepOwner(f, info) // before the rights, of which it takes some
 	if err = errors.Join(err, f.Chmod(info.Mode().Perm()), f.Close()); err != nil {
 		return f.Name(), notWritten(target, err)
 	}

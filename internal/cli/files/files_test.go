@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/capkit/capkit/internal/cli/edit"
@@ -68,26 +67,5 @@ func TestObjectsThatChangeMeanwhile(t *testing.T) {
 		if fault := new(edit.Fault); !errors.As(err, &fault) || !strings.Contains(fault.Message, "has changed meanwhile") || changed != is {
 			t.Errorf("%s: %v: %s", name, err, changed)
 		}
-	}
-}
-
-// A file keeps its owner. Only root can give one away, and has to: in a container, that is often who runs the command.
-func TestOwners(t *testing.T) {
-	file, owner := filepath.Join(t.TempDir(), "a.yaml"), os.Getuid()
-	if owner == 0 {
-		owner = 1234
-	}
-	if err := errors.Join(os.WriteFile(file, []byte("was"), 0o600), os.Chmod(file, 0o664), os.Chown(file, owner, -1)); err != nil {
-		t.Fatal(err)
-	}
-	if err := files.Write([]files.Changed{{File: file, Before: "was", Text: "is"}}); err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if of, known := info.Sys().(*syscall.Stat_t); !known || int(of.Uid) != owner || info.Mode() != 0o664 {
-		t.Errorf("%v, %v", of, info.Mode())
 	}
 }

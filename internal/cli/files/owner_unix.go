@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package files
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// keepOwner gives a file to the owner and the group of another one, as far as that is allowed: root may write files of others, and is not
+// to take them away.
+func keepOwner(f *os.File, like fs.FileInfo) {
+	if of, known := like.Sys().(*syscall.Stat_t); known {
+		_, _ = f.Chown(-1, int(of.Gid)), f.Chown(int(of.Uid), -1)
+	}
+}

@@ -82,7 +82,7 @@ func httpClient(cloud *Cloud, options Options) http.Client {
 		wait = sleep
 	}
 	return http.Client{
-		Transport: &transport{RoundTripper: base, timeout: cmp.Or(options.Timeout, Timeout), sleep: wait},
+		Transport: &transport{RoundTripper: base, timeout: cmp.Or(options.Timeout, Timeout), largest: largest, sleep: wait},
 		// The token is for the services of the catalogue, and for nobody that they know.
 		CheckRedirect: func(request *http.Request, before []*http.Request) error {
 			switch first := before[0].URL; {

@@ -33,6 +33,8 @@ const (
 type transport struct {
 	http.RoundTripper
 	timeout time.Duration
+	// largest is how long an answer may be, in bytes.
+	largest int64
 	sleep   func(context.Context, time.Duration) error
 }
 
@@ -92,16 +94,21 @@ func (t *transport) once(request *http.Request, i int) (*http.Response, error) {
 	if err != nil {
 		return nil, late(ctx, err)
 	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, largest+1))
+	body, err := io.ReadAll(io.LimitReader(response.Body, t.largest+1))
 	if err = errors.Join(err, response.Body.Close()); err != nil {
 		return nil, late(ctx, err)
 	}
-	if len(body) > largest {
-		return nil, fmt.Errorf("the answer is longer than %d MiB", largest>>20)
+	if int64(len(body)) > t.largest {
+		return nil, longError(t.largest)
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	return response, nil
 }
+
+// longError says that an answer is longer than so many bytes. It would not be a shorter one the next time.
+type longError int64
+
+func (e longError) Error() string { return fmt.Sprintf("the answer is longer than %d MiB", int64(e)>>20) }
 
 // slowError says that there was no answer in time.
 type slowError struct {
@@ -132,7 +139,7 @@ func (t *transport) again(response *http.Response, err error, i int) (wait time.
 	case i == attempts:
 		return 0, false
 	case err != nil:
-		return wait, !untrusted(err)
+		return wait, !errors.As(err, new(longError)) && !untrusted(err)
 	case response.StatusCode == http.StatusTooManyRequests || response.StatusCode == http.StatusServiceUnavailable:
 		if said, found := retryAfter(response.Header); found {
 			wait = said

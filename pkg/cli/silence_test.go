@@ -450,6 +450,25 @@ func TestSettingsWithoutAnEnd(t *testing.T) {
 	}
 }
 
+// So may be what somebody names.
+func TestNamedFilesWithoutAnEnd(t *testing.T) {
+	inFolder(t, map[string]string{"profile.yaml": read(t, examples+"/cloudprofile.yaml")})
+	if err := os.Symlink("/dev/zero", "zero.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("OS_CLIENT_CONFIG_FILE", "zero.yaml")
+	t.Setenv("KUBECONFIG", "zero.yaml")
+	for _, args := range [][]string{
+		{"import", "profile.yaml", "--from", "list:zero.yaml"}, {"import", "profile.yaml", "--from", "inventory:zero.yaml", "--match", "name=*"},
+		{"import", "profile.yaml", "--from", "gardenlinux:zero.yaml"}, {"verify", "profile.yaml", "--inventory", "zero.yaml"},
+		{"inventory", "openstack", "--os-cloud", "x"}, {"lint", "-A"}, {"lint", "-A", "--kubeconfig", "zero.yaml"},
+	} {
+		if r := run(t, "", args...); r.status != 2 || !strings.Contains(r.stderr, "zero.yaml: it is larger than 32 MiB") {
+			t.Errorf("%q: %+v", args, r)
+		}
+	}
+}
+
 // Settings are checked without anything that they are about.
 func TestSettingsThatAreChecked(t *testing.T) {
 	inFolder(t, map[string]string{

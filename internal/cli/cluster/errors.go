@@ -23,6 +23,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/capkit/capkit/internal/cli/manifest/folder"
 )
 
 // refusal is an error about one list, beside which there may be others.
@@ -110,6 +112,16 @@ func filesOf(loading *clientcmd.ClientConfigLoadingRules) []string {
 		return []string{loading.ExplicitPath}
 	}
 	return loading.GetLoadingPrecedence()
+}
+
+// tooLarge returns an error if one of the files is too large to be read.
+func tooLarge(loading *clientcmd.ClientConfigLoadingRules) error {
+	for _, file := range filesOf(loading) {
+		if text, err := folder.ReadFile(file); err != nil && len(text) > 0 {
+			return fmt.Errorf("kubeconfig: %w", err)
+		}
+	}
+	return nil
 }
 
 // kubeconfigError is about files that cannot be read.

@@ -53,6 +53,9 @@ func Open(o Options) (*Reader, error) {
 	loading.ExplicitPath = o.Kubeconfig
 	overrides := &clientcmd.ConfigOverrides{CurrentContext: o.Context}
 	overrides.Context.Namespace = o.Namespace
+	if err := tooLarge(loading); err != nil {
+		return nil, err
+	}
 	raw, err := loading.Load()
 	if err != nil {
 		return nil, kubeconfigError(loading)

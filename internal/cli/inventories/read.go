@@ -7,15 +7,14 @@ package inventories
 import (
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/manifest/folder"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/inventory"
 	"github.com/capkit/capkit/pkg/provider"
@@ -71,9 +70,9 @@ func readFile[T any](c *command.Call, file string, read func([]byte) (*T, findin
 	var text []byte
 	var err error
 	if file == stdin {
-		text, err = io.ReadAll(c.Stdin)
+		text, err = folder.Read(c.Stdin, nameOf(file))
 	} else {
-		text, err = os.ReadFile(file)
+		text, err = folder.ReadFile(file)
 	}
 	if err != nil {
 		return nil, err

@@ -181,9 +181,9 @@ func find(getenv func(string) string, variable, name, key string) (*file, error)
 	if config == "" {
 		config = filepath.Join(getenv("HOME"), ".config")
 	}
-	for _, dir := range []string{".", filepath.Join(config, "openstack"), "/etc/openstack"} {
+	for _, within := range []string{".", filepath.Join(config, "openstack"), "/etc/openstack"} {
 		for _, extension := range []string{".yaml", ".yml", ".json"} {
-			path := filepath.Join(dir, name+extension)
+			path := filepath.Join(within, name+extension)
 			text, err := folder.ReadFile(path)
 			switch {
 			case err == nil:

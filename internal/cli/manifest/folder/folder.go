@@ -83,18 +83,24 @@ func Nowhere(path string, err error) string {
 	return ""
 }
 
-// ReadFile returns what is in a file that a repository has beside its manifests. It is an error if that is larger than 32 MiB: the file may
-// be a link to a device that has no end.
+// ReadFile returns what is in a file that is no manifest: one that a repository has beside these, or that is named. It is an error if that
+// is larger than 32 MiB: the file may be a link to a device that has no end.
 func ReadFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	text, err := io.ReadAll(io.LimitReader(f, mostText+1))
+	text, err := Read(f, name)
+	return text, errors.Join(err, f.Close())
+}
+
+// Read is ReadFile of what is open already, under a name.
+func Read(from io.Reader, name string) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(from, mostText+1))
 	if err == nil && len(text) > mostText {
 		err = &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("it is larger than %d MiB", mostText>>20)}
 	}
-	return text, errors.Join(err, f.Close())
+	return text, err
 }
 
 // readIgnoreFile returns what the ignore file of a directory matches; nothing if there is none.

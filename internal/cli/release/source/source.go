@@ -18,6 +18,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/capkit/capkit/internal/cli/manifest/folder"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -125,7 +126,7 @@ func (s *Source) noneChosen(all []map[string][]string) error {
 
 // readFile returns what is in a file.
 func readFile(name string) (string, error) {
-	text, err := os.ReadFile(name)
+	text, err := folder.ReadFile(name)
 	var fault *fs.PathError
 	if errors.As(err, &fault) {
 		err = fmt.Errorf("%s: %w", name, fault.Err)

@@ -152,8 +152,8 @@ var mayImport = map[string][]string{
 		"pkg/strictjson", "pkg/words",
 	},
 	"internal/cli/inventories": {
-		"internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/report", "pkg/finding", "pkg/inventory", "pkg/provider",
-		"pkg/verify", "pkg/words",
+		"internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/manifest/folder", "internal/cli/report", "pkg/finding", "pkg/inventory",
+		"pkg/provider", "pkg/verify", "pkg/words",
 	},
 	"internal/cli/changes": {
 		"internal/cli/input", "internal/cli/checks", "internal/cli/gardener", "pkg/capability", "pkg/check", "pkg/finding",
@@ -163,7 +163,7 @@ var mayImport = map[string][]string{
 	"internal/cli/proof":              {"internal/cli/changes", "internal/cli/input", "internal/cli/landscape"},
 	"internal/cli/files":              {"internal/cli/command", "internal/cli/edit", "internal/cli/manifest", "internal/cli/report", "pkg/words"},
 	"internal/cli/clouds":             {anything},
-	"internal/cli/cluster":            {},
+	"internal/cli/cluster":            {"internal/cli/manifest/folder"},
 	"internal/cli/cluster/fakegarden": {},
 	"internal/cli/gardener": {
 		"pkg/namespaced", "pkg/finding", "pkg/gardenerrules", "pkg/gardenerrules/shoots", "pkg/gardenerrules/releases", "pkg/versions", "pkg/words",
@@ -187,7 +187,8 @@ var mayImport = map[string][]string{
 		"pkg/inventory", "pkg/profile", "pkg/profile/entries", "pkg/provider", "pkg/providerconfig", "pkg/versions", "pkg/words",
 	},
 	"internal/cli/release/source": {
-		"internal/cli/manifest", "pkg/capability", "pkg/finding", "pkg/inventory", "pkg/provider", "pkg/strictjson", "pkg/words",
+		"internal/cli/manifest", "internal/cli/manifest/folder", "pkg/capability", "pkg/finding", "pkg/inventory", "pkg/provider", "pkg/strictjson",
+		"pkg/words",
 	},
 
 	// The families, none of which imports another, but that the page and the language server show answers, and import what plan says.

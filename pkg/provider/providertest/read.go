@@ -123,21 +123,25 @@ func checkRules[R any](cloud provider.Provider[R], images []imageselector.Image[
 	for _, f := range report.Warnings {
 		found(f.Origin, f.Field, finding.SeverityWarning)
 	}
+	for _, err := range refused(cloud, images) {
+		found(err.Origin, err.Field, finding.SeverityError)
+	}
+	return errors.Join(errs...)
+}
+
+// refused returns what a provider finds wrong with the references of images.
+func refused[R any](cloud provider.Provider[R], images []imageselector.Image[R]) (errs field.ErrorList) {
 	for _, image := range images {
 		for _, version := range image.Versions {
 			for _, flavor := range version.Flavors {
-				var refused field.ErrorList
 				for _, regional := range flavor.Regional {
-					refused = append(refused, cloud.ValidateReference(regional.Ref, regional.Path)...)
+					errs = append(errs, cloud.ValidateReference(regional.Ref, regional.Path)...)
 				}
 				if flavor.Global != nil {
-					refused = append(refused, cloud.ValidateReference(flavor.Global.Ref, flavor.Global.Path)...)
-				}
-				for _, err := range refused {
-					found(err.Origin, err.Field, finding.SeverityError)
+					errs = append(errs, cloud.ValidateReference(flavor.Global.Ref, flavor.Global.Path)...)
 				}
 			}
 		}
 	}
-	return errors.Join(errs...)
+	return errs
 }

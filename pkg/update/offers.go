@@ -192,16 +192,21 @@ func (d *differing[R]) sort(found difference) {
 	case strings.HasPrefix(pattern, "spec.providerConfig.machineImages[]"):
 		d.mapping(found, keys)
 	case d.isOffered(pattern):
-		switch {
-		case !strings.HasSuffix(pattern, "]") && len(keys) > 0: // a field of what stays
-			found.how = Differs
-		case found.how != Differs:
-			found.was, found.is = nil, nil
-		}
-		d.offer(found.path.String(), found.how, found.was, found.is, d.usedIf(found))
+		d.choice(found, !strings.HasSuffix(pattern, "]") && len(keys) > 0)
 	default:
 		d.other(found.path)
 	}
+}
+
+// choice offers what differs. A field of what stays differs, too, if it is new or gone.
+func (d *differing[R]) choice(found difference, fieldOfEntry bool) {
+	switch {
+	case fieldOfEntry:
+		found.how = Differs
+	case found.how != Differs:
+		found.was, found.is = nil, nil
+	}
+	d.offer(found.path.String(), found.how, found.was, found.is, d.usedIf(found))
 }
 
 // chosen are the places from which owners choose, whatever the provider is.

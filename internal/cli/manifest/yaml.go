@@ -88,11 +88,9 @@ var parserMessage = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 
 // repairs says what to do about what the parser finds.
 var repairs = map[string]string{
-	"found character that cannot start any token":                  "YAML is indented by spaces, not by tabs, and what begins with @, ` or % needs quotes",
-	"found a tab character that violates indentation":              "YAML is indented by spaces, not by tabs",
-	"found a tab character where an indentation space is expected": "YAML is indented by spaces, not by tabs",
-	"did not find expected ',' or ']'":                             "close the [ with a ], or put commas between its items",
-	"did not find expected ',' or '}'":                             "close the { with a }, or put commas between its keys",
+	"found character that cannot start any token": "YAML is indented by spaces, not by tabs, and what begins with @, ` or % needs quotes",
+	"did not find expected ',' or ']'":            "close the [ with a ], or put commas between its items",
+	"did not find expected ',' or '}'":            "close the { with a }, or put commas between its keys",
 }
 
 // syntaxFault returns the fault for an error of the parser. The line that the parser names is often that of the
@@ -118,7 +116,7 @@ func (s *source) syntaxFault(c chunk, err error) *fault {
 	if repair := repairs[message]; repair != "" {
 		message += "; " + repair
 	}
-	return &fault{at: at, rule: RuleSyntax, message: "not valid YAML: " + message}
+	return &fault{at: at, rule: RuleSyntax, message: "not valid YAML: " + strings.Replace(message, "found a tab", "write spaces, not tabs: found a tab", 1)}
 }
 
 // otherSpace returns the fault of the first line of a text that is indented by a space that YAML does not know, and looks like one

@@ -108,7 +108,9 @@ func (t *transport) once(request *http.Request, i int) (*http.Response, error) {
 // longError says that an answer is longer than so many bytes. It would not be a shorter one the next time.
 type longError int64
 
-func (e longError) Error() string { return fmt.Sprintf("the answer is longer than %d MiB", int64(e)>>20) }
+func (e longError) Error() string {
+	return fmt.Sprintf("the answer is longer than %d MiB", int64(e)>>20)
+}
 
 // slowError says that there was no answer in time.
 type slowError struct {

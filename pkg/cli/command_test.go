@@ -161,7 +161,7 @@ func TestExitStatus(t *testing.T) {
 		{"explain-rule regon-unknown", 2, "there is no rule regon-unknown; did you mean region-unknown?"},
 		{"explain-rule misspelt", 2, "there is no rule misspelt; did you mean worker-capability-misspelt?"},
 		{"explain-rule Node", 2, "there is no rule Node; did you mean node-template?"},
-		{"explain-rule machine xx", 2, "there is no rule xx; the command rules lists all"},
+		{"explain-rule machine xx", 2, "there is no rule xx; capkit rules lists all"},
 		{"migrate", 2, "no FILE given"},
 		{"migrate -w -", 1, "no CloudProfile or NamespacedCloudProfile among the files"},
 		{"migrate nowhere.yaml", 2, "nowhere.yaml"},

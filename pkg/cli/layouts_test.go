@@ -263,7 +263,7 @@ func layoutsOfDumps(t *testing.T) []layout {
 		{name: "standard input", files: file(""), input: []string{"-"}, status: 2, says: []string{nothing}},
 		{name: "gzip in a folder", files: map[string]string{"p.yaml": profile, "s.yaml.gz": gzipped(t, shoot)}, says: []string{one + "\n"}},
 		{name: "gzip that is named", files: map[string]string{"s.yaml.gz": gzipped(t, shoot)}, input: []string{"s.yaml.gz"}, status: 1,
-			says: []string{"s.yaml.gz:1:1: error: the file is compressed by gzip; unpack it by gunzip"}},
+			says: []string{"s.yaml.gz:1:1: error: the file is compressed by gzip; unpack it, or: gunzip -c FILE | capkit lint -"}},
 		{name: "anchors in a List", files: file(strings.Replace(kubectl(profile, live), "region: europe", "region: &r europe", 1)), says: []string{two}},
 		{name: "what a status needs", files: map[string]string{
 			"p.yaml": profile, "n.yaml": read(t, examples+"/namespacedcloudprofile.yaml") + "status:\n  cloudProfileSpec: {ofTomorrow: 1}\n  ofTomorrow: 2\n"},

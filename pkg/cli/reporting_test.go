@@ -271,7 +271,7 @@ func TestReportOfManyFindings(t *testing.T) {
 			t.Fatalf("finding %d is in line %d", i, f.Line)
 		}
 	}
-	if !slices.Contains(page.Notes, "of 6001 findings 2000 are shown, some of every rule: the command lint says all") {
+	if !slices.Contains(page.Notes, "of 6001 findings 2000 are shown, some of every rule: capkit lint says all") {
 		t.Errorf("notes %q", page.Notes)
 	}
 }
@@ -498,7 +498,7 @@ func TestReportOfALandscape(t *testing.T) {
 	}
 	notes := strings.Join(page.Notes, "\n")
 	contains(t, notes, "different things that maintenance does, 1000 are shown, the worst first")
-	contains(t, notes, "different things that maintenance does within 90 days, 500 are shown, the worst first: the command maintenance --until +90d says all")
+	contains(t, notes, "different things that maintenance does within 90 days, 500 are shown, the worst first: capkit maintenance --until +90d says all")
 	events := 0
 	for _, day := range page.Calendar {
 		events += len(day.Events)

@@ -220,7 +220,7 @@ func TestDisable(t *testing.T) {
 	}
 	for rule, want := range map[string]string{
 		"regon-unknown": "capkit: --disable: there is no rule regon-unknown; did you mean region-unknown?\n",
-		"a,syntax": "capkit: --disable: there is no rule a; the command rules lists all\n" +
+		"a,syntax": "capkit: --disable: there is no rule a; capkit rules lists all\n" +
 			"capkit: --disable: syntax cannot be silenced: what it is about could not be read, and was not checked\n",
 		"":                "capkit: --disable has an empty name: name a rule, or leave the flag out\n",
 		"region-unknown,": "--disable has an empty name",

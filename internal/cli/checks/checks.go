@@ -217,7 +217,7 @@ func validate(g *input.Given, object runtime.Object) field.ErrorList {
 	if profile, _ := object.(*v1beta1.CloudProfile); profile != nil && !g.Admission.Fills(profile.Spec.Type) {
 		for _, err := range errs {
 			if err.Type == field.ErrorTypeRequired && strings.HasSuffix(err.Field, ".capabilityFlavors") {
-				err.Detail += "; migrate --core-flavors writes it"
+				err.Detail += "; capkit migrate --core-flavors writes it"
 			}
 		}
 	}

@@ -74,7 +74,7 @@ func NoRule(name string, rules []finding.Rule) string {
 		return name == "" || !strings.Contains(other, strings.ToLower(name))
 	})
 	if len(alike) == 0 || len(alike) > mostMeant {
-		return message + "; the command rules lists all"
+		return message + "; capkit rules lists all"
 	}
 	return message + words.DidYouMean(words.Or(alike))
 }

@@ -90,6 +90,6 @@ func (in *Given) NoteFlavors(s *Source[v1beta1.CloudProfile]) {
 	})
 	if n := len(missing); n > 0 {
 		in.Notes = append(in.Notes, fmt.Sprintf("core has no capabilityFlavors for %s: a mutating webhook is assumed to fill them in, capkit's or "+
-			"the cloud extension's; without one, Gardener refuses the update; migrate --core-flavors writes them", report.Count(n, "image version")))
+			"the cloud extension's; without one, Gardener refuses the update; capkit migrate --core-flavors writes them", report.Count(n, "image version")))
 	}
 }

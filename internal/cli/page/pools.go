@@ -74,7 +74,7 @@ func addMaintenance(g *input.Given, r *html.Report, filter *input.Filter, after 
 	if n := len(r.Maintenance); n > mostPools {
 		r.Maintenance, r.More = r.Maintenance[:mostPools], unnamed(r.Maintenance[mostPools:])
 		r.Notes = append(r.Notes, fmt.Sprintf("of %d different things that maintenance does, %d are shown, the worst first: "+
-			"the command maintenance says all", n, mostPools))
+			"capkit maintenance says all", n, mostPools))
 	}
 	limitNames(r.Maintenance, mostNames)
 	for _, k := range kubernetes.all {
@@ -190,7 +190,7 @@ func addCalendar(g *input.Given, r *html.Report, filter *input.Filter, after tim
 	if total > mostEvents {
 		r.Calendar = worstOf(r.Calendar, mostEvents)
 		r.Notes = append(r.Notes, fmt.Sprintf("of %d different things that maintenance does within %d days, %d are shown, the worst first: "+
-			"the command maintenance --until +%dd says all", total, ahead, mostEvents, ahead))
+			"capkit maintenance --until +%dd says all", total, ahead, mostEvents, ahead))
 	}
 	for _, day := range r.Calendar {
 		limitNames(day.Events, 0)
@@ -272,7 +272,7 @@ func addFindings(r *html.Report, found report.Report) {
 	}
 	r.Findings = slices.Concat(byRank...)[:mostFindings]
 	report.Sort(r.Findings)
-	r.Notes = append(r.Notes, fmt.Sprintf("of %d findings %d are shown, some of every rule: the command lint says all", all, mostFindings))
+	r.Notes = append(r.Notes, fmt.Sprintf("of %d findings %d are shown, some of every rule: capkit lint says all", all, mostFindings))
 }
 
 // kindOf returns what findings are counted by, as [html.Report] has it.

@@ -281,7 +281,7 @@ func (p *document) refuseFirstText(f *Fold) {
 		if name == f.Capability || texts.Canonical(name) != f.Capability || len(p.pairs) == 0 {
 			return false
 		}
-		p.fail(at, "%s is the name that %s had at first: write the new one everywhere first, by lint --fix", name, f.Capability)
+		p.fail(at, "%s is the name that %s had at first: write the new one everywhere first, by capkit lint --fix", name, f.Capability)
 		return true
 	}
 	for i, c := range p.capabilities {

@@ -77,7 +77,7 @@ func (flags *verifyFlags) prepare(files []string, rules []finding.Rule) error {
 	}
 	err := flags.Flags.Prepare(flags.Files(files))
 	if !flags.Flags.Given() {
-		err = errors.Join(err, errors.New("no inventory given: name one with --inventory; the command inventory takes it"))
+		err = errors.Join(err, errors.New("no inventory given: name one with --inventory; capkit inventory takes it"))
 	}
 	if flags.unused && !slices.Contains(withUnused, flags.output) {
 		err = errors.Join(err, fmt.Errorf("--unused has no place in -o %s: use text, json or yaml", flags.output))

@@ -168,7 +168,8 @@ var mayImport = map[string][]string{
 	"internal/cli/gardener": {
 		"pkg/namespaced", "pkg/finding", "pkg/gardenerrules", "pkg/gardenerrules/shoots", "pkg/gardenerrules/releases", "pkg/versions", "pkg/words",
 	},
-	"internal/cli/manifest":        {"internal/cli/manifest/folder"},
+	"internal/cli/manifest":        {"internal/cli/manifest/cut", "internal/cli/manifest/folder"},
+	"internal/cli/manifest/cut":    {},
 	"internal/cli/manifest/folder": {},
 	"internal/cli/edit":            {"pkg/fieldpath"},
 	"internal/cli/between":         {"internal/cli/edit", "pkg/capability/texts", "pkg/fieldpath"},

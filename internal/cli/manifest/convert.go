@@ -13,19 +13,21 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/capkit/capkit/internal/cli/manifest/cut"
 )
 
 // converter makes values of the parser's nodes. Like kubectl it reads the members of a mapping in order, a merge key
 // among them; the last value of a key wins. What cannot be converted becomes null and a fault.
 type converter struct {
 	source  *source
-	chunk   chunk
+	chunk   cut.Chunk
 	faults  faults
 	open    []*yaml.Node // the anchored nodes being read
 	aliases int          // those that are being followed, one within the other
 	aliased bool         // the document has aliases
 	// items are those that were cut out, by their lines, until they are taken from the memory.
-	items  map[int]chunk
+	items  map[int]cut.Chunk
 	memory *Memory
 }
 
@@ -73,8 +75,8 @@ func (c *converter) fill(v *node, n *yaml.Node, depth int, is role) {
 
 // item returns an item of a list, which is at the given depth.
 func (c *converter) item(n *yaml.Node, depth int) *node {
-	if cut, found := c.items[n.Line]; found && n.Style == yaml.SingleQuotedStyle && n.Column == strings.Index(cut.text, "-")+len("- ")+1 {
-		if v := c.memory.item(cut, depth); v != nil {
+	if own, found := c.items[n.Line]; found && n.Style == yaml.SingleQuotedStyle && n.Column == strings.Index(own.Text, "-")+len("- ")+1 {
+		if v := c.memory.item(own, depth); v != nil {
 			delete(c.items, n.Line)
 			return v
 		}
@@ -176,12 +178,12 @@ func (c *converter) note(f *fault) {
 }
 
 // at returns where a node itself was written.
-func (c *converter) at(n *yaml.Node) place { return c.chunk.at(n.Line, n.Column) }
+func (c *converter) at(n *yaml.Node) cut.Place { return c.chunk.At(n.Line, n.Column) }
 
 // expandsTooFar is the message of a document with aliases that becomes too large by them.
 var expandsTooFar = fmt.Sprintf("the aliases (*name) expand to more than %d MiB; write fewer aliases within aliases", maxExpanded>>20)
 
-func tooDeep(at place) *fault {
+func tooDeep(at cut.Place) *fault {
 	return &fault{at: at, rule: RuleTooLarge, message: fmt.Sprintf("lists and mappings are nested more than %d deep", maxDepth)}
 }
 

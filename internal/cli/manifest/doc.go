@@ -5,8 +5,8 @@
 // Package manifest reads Kubernetes manifests from files, directories and standard input, and remembers where in the
 // file every value was written.
 //
-// Start reading at Load. It finds the files (files.go, folder.go), cuts each into documents (cut.go), and makes a tree of
-// each (node.go) from YAML (yaml.go, convert.go) or JSON (json.go). What the document consists of (source.go), one object or the items of a
+// Start reading at Load. It finds the files (files.go, folder.go), cuts each into documents (package cut), and makes a tree
+// of each (node.go) from YAML (yaml.go, convert.go) or JSON (json.go). What the document consists of (source.go), one object or the items of a
 // List, becomes Objects: JSON, and a table of the places of its values. Object.Position (manifest.go) leads from a field path
 // back to the line, by a tree of that JSON, which is made when somebody asks. Large files are read item by item (stream.go).
 //

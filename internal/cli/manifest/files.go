@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/capkit/capkit/internal/cli/manifest/cut"
 	"github.com/capkit/capkit/internal/cli/manifest/folder"
 )
 
@@ -120,11 +121,11 @@ func (s *source) load(from io.Reader) error {
 	case err != nil:
 		return fmt.Errorf("read %s: %w", s.name, err)
 	case strings.HasPrefix(text, "\x1f\x8b"):
-		s.fault(&fault{at: place{1, 1}, rule: RuleSyntax, message: "the file is compressed by gzip; unpack it, or: gunzip -c FILE | capkit lint -"}, Identity{})
+		s.fault(&fault{at: cut.Place{Line: 1, Column: 1}, rule: RuleSyntax, message: "the file is compressed by gzip; unpack it, or: gunzip -c FILE | capkit lint -"}, Identity{})
 	case len(text) > maxAtOnce:
 		return s.stream(io.MultiReader(strings.NewReader(text), from), text[:1<<10])
 	case len(text) <= maxWhole || !s.parseLarge(text):
-		cut(text, s.takePart)
+		cut.Documents(text, s.takePart)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/capkit/capkit/internal/cli/manifest/cut"
 	"github.com/capkit/capkit/internal/cli/manifest/folder"
 )
 
@@ -67,14 +68,14 @@ var (
 
 // leaveOut drops what a document of a folder has brought, if it is no manifest: the objects and problems from the given
 // indices on.
-func (s *source) leaveOut(c chunk, objects, problems int) {
+func (s *source) leaveOut(c cut.Chunk, objects, problems int) {
 	found := s.Problems[problems:]
 	skip := func(reason string) {
-		line := int(c.line) + breaks(c.text[:max(contentIn(c.text), 0)])
+		line := int(c.Line) + cut.Breaks(c.Text[:max(cut.ContentIn(c.Text), 0)])
 		s.Skipped = append(s.Skipped, Skipped{File: s.name, Line: line, Reason: reason})
 	}
-	mentions := strings.Contains(strings.ReplaceAll(c.text, "\x00", ""), s.group) // in UTF-16, too
-	if strings.Contains(c.text, "{{") && strings.Contains(c.text, "}}") && len(found) > 0 {
+	mentions := strings.Contains(strings.ReplaceAll(c.Text, "\x00", ""), s.group) // in UTF-16, too
+	if strings.Contains(c.Text, "{{") && strings.Contains(c.Text, "}}") && len(found) > 0 {
 		s.Objects, s.Problems = s.Objects[:objects], s.Problems[:problems]
 		s.Foreign++
 		skip(reasonTemplate)
@@ -97,7 +98,7 @@ func (s *source) leaveOut(c chunk, objects, problems int) {
 		return
 	}
 	s.Foreign++
-	if mentions || !strings.HasPrefix(foreign, reasonNoObject) || ofAnObject.MatchString(c.text) && !ofAList.MatchString(c.text) {
+	if mentions || !strings.HasPrefix(foreign, reasonNoObject) || ofAnObject.MatchString(c.Text) && !ofAList.MatchString(c.Text) {
 		skip(foreign)
 	}
 }

@@ -14,16 +14,18 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/capkit/capkit/internal/cli/manifest/cut"
 )
 
 // parseJSON reads a chunk of one or several JSON documents. It reports false, having done nothing, if there is anything
 // else in the chunk, so that it may be YAML. In a .json file, whatever begins like JSON is JSON.
-func (s *source) parseJSON(c chunk) bool {
-	body := strings.TrimLeft(c.text, " \t\r\n")
+func (s *source) parseJSON(c cut.Chunk) bool {
+	body := strings.TrimLeft(c.Text, " \t\r\n")
 	if body == "" || body[0] != '{' && body[0] != '[' || !utf8.ValidString(body) {
 		return false
 	}
-	r := newJSONReader(strings.NewReader(c.text), c.place)
+	r := newJSONReader(strings.NewReader(c.Text), c.Place)
 	objects, problems := len(s.Objects), len(s.Problems)
 	for {
 		begin, at := r.InputOffset(), r.at
@@ -38,7 +40,7 @@ func (s *source) parseJSON(c chunk) bool {
 			s.Objects, s.Problems = s.Objects[:objects], s.Problems[:problems]
 			return false
 		}
-		s.fault(syntaxFaultInJSON(c.text[begin:], at, err), Identity{})
+		s.fault(syntaxFaultInJSON(c.Text[begin:], at, err), Identity{})
 		return true
 	}
 }
@@ -46,8 +48,8 @@ func (s *source) parseJSON(c chunk) bool {
 // jsonReader reads a stream of JSON documents.
 type jsonReader struct {
 	*jsontext.Decoder
-	at     place  // behind what was read
-	faults faults // of the document
+	at     cut.Place // behind what was read
+	faults faults    // of the document
 	// item reads an item of a document that may be a List, of which it has what comes before the items. If it is nil, items are
 	// read as all values are.
 	item func(list *node) error
@@ -55,7 +57,7 @@ type jsonReader struct {
 	itemwise bool
 }
 
-func newJSONReader(from io.Reader, at place) *jsonReader {
+func newJSONReader(from io.Reader, at cut.Place) *jsonReader {
 	return &jsonReader{Decoder: jsontext.NewDecoder(from, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), at: at}
 }
 
@@ -66,36 +68,36 @@ func (r *jsonReader) document() (*node, error) {
 }
 
 // raw reads the next value as text; a delimiter alone, if wanted.
-func (r *jsonReader) raw(delimiters bool) (c chunk, err error) {
+func (r *jsonReader) raw(delimiters bool) (c cut.Chunk, err error) {
 	kind := r.PeekKind()
 	rest := r.UnreadBuffer()
 	blanks := len(rest) - len(bytes.TrimLeft(rest, " \t\r\n,:"))
-	r.at.advance(string(rest[:blanks]))
-	c.place = r.at
+	r.at.Advance(string(rest[:blanks]))
+	c.Place = r.at
 	if delimiters && strings.ContainsRune("{}[]", rune(kind)) {
 		_, err = r.ReadToken()
-		c.text = string(rune(kind))
+		c.Text = string(rune(kind))
 	} else {
 		var value jsontext.Value
 		value, err = r.ReadValue()
-		c.text = string(value)
+		c.Text = string(value)
 	}
-	r.at.advance(c.text)
+	r.at.Advance(c.Text)
 	return c, err
 }
 
 // next reads the next delimiter or scalar.
 func (r *jsonReader) next() (*node, error) {
 	c, err := r.raw(true)
-	return &node{at: c.place, content: c.place, json: c.text}, err
+	return &node{at: c.Place, content: c.Place, json: c.Text}, err
 }
 
 // value reads the document, an item, or the value of a member, at the given depth.
 func (r *jsonReader) value(depth int) (*node, error) {
 	if depth > maxDepth {
 		c, err := r.raw(false)
-		r.faults.add(tooDeep(c.place))
-		return &node{at: c.place, content: c.place, json: "null"}, err
+		r.faults.add(tooDeep(c.Place))
+		return &node{at: c.Place, content: c.Place, json: "null"}, err
 	}
 	n, err := r.next()
 	if err != nil || n.json != "{" && n.json != "[" {
@@ -154,7 +156,7 @@ func (r *jsonReader) items(list *node) (*node, error) {
 
 // syntaxFaultInJSON returns the fault for an error in the document with which the text begins, at a place. The decoder
 // does not tell well where in a stream an error is, so the document is read once more by itself.
-func syntaxFaultInJSON(text string, at place, err error) *fault {
+func syntaxFaultInJSON(text string, at cut.Place, err error) *fault {
 	message := err.Error()
 	var raw json.RawMessage
 	var syntax *json.SyntaxError
@@ -165,7 +167,7 @@ func syntaxFaultInJSON(text string, at place, err error) *fault {
 		} else {
 			text = text[:min(max(int(syntax.Offset)-1, 0), len(text))]
 		}
-		at.advance(text)
+		at.Advance(text)
 	}
 	return &fault{at: at, rule: RuleSyntax, message: "not valid JSON: " + message}
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"weak"
+
+	"github.com/capkit/capkit/internal/cli/manifest/cut"
 )
 
 // The rules that a Problem can name. The names are stable.
@@ -68,7 +70,7 @@ type Problem struct {
 type written struct {
 	json []byte
 	// places are those of the values in the JSON, in its order: a value before what it contains.
-	places []place
+	places []cut.Place
 	// repeated has the faults of keys that were given before, by the indices of the places.
 	repeated map[int]*fault
 
@@ -90,7 +92,7 @@ func newObject(file string, who Identity, n *node) *Object {
 		}
 		w.places = append(w.places, v.at)
 	})
-	w.json, w.places = append([]byte(nil), w.json...), append([]place(nil), w.places...) // without room for more
+	w.json, w.places = append([]byte(nil), w.json...), append([]cut.Place(nil), w.places...) // without room for more
 	return &Object{Identity: who, File: file, JSON: w.json, written: w}
 }
 
@@ -101,7 +103,7 @@ func (w *written) root() *node {
 	if root := w.tree.Value(); root != nil {
 		return root
 	}
-	root, _ := newJSONReader(bytes.NewReader(w.json), place{}).value(0) // it is valid
+	root, _ := newJSONReader(bytes.NewReader(w.json), cut.Place{}).value(0) // it is valid
 	i := 0
 	root.each(func(v *node) {
 		v.at, v.again = w.places[i], w.repeated[i]
@@ -120,14 +122,14 @@ func (w *written) root() *node {
 // which is where something is missing. Both are 0 for an object that is Unwritten.
 func (o *Object) Position(fieldPath string) (line, column int) {
 	if fieldPath == "" && o.written != nil { // without a tree
-		return int(o.written.places[0].line), int(o.written.places[0].column)
+		return int(o.written.places[0].Line), int(o.written.places[0].Column)
 	}
 	through, _ := o.find(fieldPath)
 	if len(through) == 0 {
 		return 0, 0
 	}
 	at := through[len(through)-1].at
-	return int(at.line), int(at.column)
+	return int(at.Line), int(at.Column)
 }
 
 // Value returns the JSON of the value of a field path; nil if the path does not exist, so that Position is that of an

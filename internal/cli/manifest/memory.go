@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/capkit/capkit/internal/cli/manifest/cut"
 )
 
 // Memory keeps what the items of lists mean, for readers of a large file that changes a little each time: parsing YAML takes most of their
@@ -37,9 +39,9 @@ const mostItem = 4 << 10
 
 // parseItems reads a document item by item, of which the memory has most. It reports false, having done nothing, for what is to be parsed
 // at once: what is small, has faults or anchors, or has something like an item where none can be.
-func (s *source) parseItems(c chunk) bool {
-	if s.memory == nil || c.column > 1 || len(c.text) <= mostItem || strings.HasPrefix(c.text, "%") || strings.Contains(c.text, "\n%") || // a directive
-		breaks(c.text) != strings.Count(c.text, "\n") {
+func (s *source) parseItems(c cut.Chunk) bool {
+	if s.memory == nil || c.Column > 1 || len(c.Text) <= mostItem || strings.HasPrefix(c.Text, "%") || strings.Contains(c.Text, "\n%") || // a directive
+		cut.Breaks(c.Text) != strings.Count(c.Text, "\n") {
 		return false
 	}
 	value := s.memory.value(c, 1, wholeDocument)
@@ -52,7 +54,7 @@ func (s *source) parseItems(c chunk) bool {
 }
 
 // value returns a document or an item of a list, which is at the given depth; nil if it is to be parsed with what is around it.
-func (m *Memory) value(c chunk, depth int, is role) *node {
+func (m *Memory) value(c cut.Chunk, depth int, is role) *node {
 	frame, items := cutItems(c)
 	contents, err := decode(frame)
 	if err != nil || len(contents) != 1 || anchored(contents[0]) {
@@ -67,32 +69,32 @@ func (m *Memory) value(c chunk, depth int, is role) *node {
 }
 
 // item returns what was cut out of a list at a depth; nil if that is to be parsed with what is around it.
-func (m *Memory) item(c chunk, depth int) *node {
-	key := itemText{c.text, depth}
+func (m *Memory) item(c cut.Chunk, depth int) *node {
+	key := itemText{c.Text, depth}
 	known, found := m.known[key]
 	if !found {
 		known, found = m.before[key]
 	}
 	if !found {
-		dash := strings.IndexByte(c.text, '-')
-		v := m.value(chunk{c.text[:dash] + " " + c.text[dash+1:], c.place}, depth, itemOfList)
+		dash := strings.IndexByte(c.Text, '-')
+		v := m.value(cut.Chunk{Text: c.Text[:dash] + " " + c.Text[dash+1:], Place: c.Place}, depth, itemOfList)
 		if v == nil || v.json != "{" {
 			return nil
 		}
-		if len(c.text) > mostItem {
+		if len(c.Text) > mostItem {
 			return v
 		}
-		known = parsedItem{v, c.line, strings.Clone(c.text)}
+		known = parsedItem{v, c.Line, strings.Clone(c.Text)}
 	}
 	m.known[itemText{known.text, depth}] = known
-	return known.moved(c.line - known.line)
+	return known.moved(c.Line - known.line)
 }
 
 // moved returns a copy of a value that is so many lines below it.
 func (n *node) moved(lines int32) *node {
 	moved := *n
-	moved.at.line += lines
-	moved.content.line += lines
+	moved.at.Line += lines
+	moved.content.Line += lines
 	moved.nodes = slices.Clone(n.nodes)
 	for i, m := range moved.nodes {
 		moved.nodes[i] = m.moved(lines)
@@ -110,22 +112,22 @@ const cutItem = "- ''"
 
 // cutItems cuts the outermost items that are mappings out of a text, unless that is small. It returns what remains, and the items by
 // their lines there. A line of another item, or of text that looks like one, makes a remainder in which an item is not where it was.
-func cutItems(c chunk) (frame string, items map[int]chunk) {
-	if len(c.text) <= mostItem {
-		return c.text, nil
+func cutItems(c cut.Chunk) (frame string, items map[int]cut.Chunk) {
+	if len(c.Text) <= mostItem {
+		return c.Text, nil
 	}
 	var b strings.Builder
-	items = map[int]chunk{}
+	items = map[int]cut.Chunk{}
 	line, at := 0, 0                // of what is read
 	began, from, indent := 0, 0, -1 // of the item
 	end := func() {
 		if indent >= 0 {
-			items[began] = chunk{c.text[from:at], place{c.line + int32(began) - 1, 1}}
+			items[began] = cut.Chunk{Text: c.Text[from:at], Place: cut.Place{Line: c.Line + int32(began) - 1, Column: 1}}
 			b.WriteString(strings.Repeat("\n", line-began-1))
 			indent = -1
 		}
 	}
-	for text := range strings.Lines(c.text) {
+	for text := range strings.Lines(c.Text) {
 		line++
 		length, content := len(text), strings.TrimLeft(text, " ")
 		spaces := length - len(content)

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/capkit/capkit/internal/cli/manifest/cut"
 )
 
 // node is a value of a document.
@@ -18,7 +20,7 @@ type node struct {
 	// key is that of a member of an object.
 	key string
 	// at is where the value was written, a member at its key; content is where its content was.
-	at, content place
+	at, content cut.Place
 	// json is the JSON of a scalar; "{" and "[" are objects and lists.
 	json  string
 	nodes []*node
@@ -30,7 +32,7 @@ type node struct {
 
 // fault is a reason why a document cannot be read.
 type fault struct {
-	at            place
+	at            cut.Place
 	rule, message string
 	// hidden is the object above, whose keys are given again; empty for other faults.
 	hidden Identity
@@ -69,7 +71,7 @@ func (n *node) keepLast(is role, note func(*fault)) {
 			first[m.key] = m
 		default:
 			m.again = &fault{at: m.at, rule: RuleDuplicateKey,
-				message: fmt.Sprintf("the key %s is already given in line %d; remove one of the two", quoteKey(m.key), before.at.line)}
+				message: fmt.Sprintf("the key %s is already given in line %d; remove one of the two", quoteKey(m.key), before.at.Line)}
 			again = append(again, m)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/capkit/capkit/internal/cli/manifest/cut"
 )
 
 const (
@@ -30,7 +32,7 @@ type source struct {
 	memory *Memory
 
 	// part is what is being parsed, and list what the List says of itself that an item is of.
-	part part
+	part cut.Part
 	list Identity
 	// noList is set if something was read item by item that is no List.
 	noList bool
@@ -49,41 +51,41 @@ func newSource(name string, m *Memory) *source {
 // Parse reads the manifests in a text as [Load] does with a file of that name. The memory is that of the file; it may be nil.
 func Parse(name, text string, m *Memory) (objects []*Object, problems []Problem) {
 	s := newSource(name, m)
-	cut(text, s.takePart)
+	cut.Documents(text, s.takePart)
 	return s.Objects, s.Problems
 }
 
 // takePart takes over a part of the input.
-func (s *source) takePart(p part, c chunk) {
-	if p != frame {
+func (s *source) takePart(p cut.Part, c cut.Chunk) {
+	if p != cut.Frame {
 		s.mark(c)
 	}
 	switch p {
-	case head:
+	case cut.Head:
 		s.list = listOf(c)
-	case tail:
+	case cut.Tail:
 	default:
 		s.part = p
 		s.parse(c)
 	}
-	if p == frame {
+	if p == cut.Frame {
 		s.list = Identity{}
 	}
 }
 
 // listOf returns what the beginning of a List says about it.
-func listOf(c chunk) Identity {
+func listOf(c cut.Chunk) Identity {
 	s := newSource("", nil)
-	s.part = frame
+	s.part = cut.Frame
 	s.parse(c)
 	return s.list
 }
 
 // parse reads a document, an item of a List, or a List without its items.
-func (s *source) parse(c chunk) {
+func (s *source) parse(c cut.Chunk) {
 	objects, first := len(s.Objects), len(s.Problems)
-	if s.part != frame && parts(c.text) > maxParts {
-		s.fault(&fault{at: place{c.line, 1}, rule: RuleTooLarge, message: "the document has too many keys, values and items to be read"}, Identity{})
+	if s.part != cut.Frame && parts(c.Text) > maxParts {
+		s.fault(&fault{at: cut.Place{Line: c.Line, Column: 1}, rule: RuleTooLarge, message: "the document has too many keys, values and items to be read"}, Identity{})
 	} else if !s.parseJSON(c) {
 		s.parseYAML(c)
 	}
@@ -92,14 +94,14 @@ func (s *source) parse(c chunk) {
 
 // judge sorts the problems of a document, and drops what it has brought if it is of a folder and no manifest: the objects and
 // problems from the given indices on.
-func (s *source) judge(c chunk, objects, problems int) {
+func (s *source) judge(c cut.Chunk, objects, problems int) {
 	found := s.Problems[problems:]
 	slices.SortStableFunc(found, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	if s.group != "" {
 		s.leaveOut(c, objects, problems)
-	} else if len(found) > 0 && found[0].Rule == RuleSyntax && strings.Contains(c.text, "{{") {
+	} else if len(found) > 0 && found[0].Rule == RuleSyntax && strings.Contains(c.Text, "{{") {
 		found[0].Message += "; {{ }} looks like a template: render it, and check the result"
 	}
 }
@@ -113,8 +115,8 @@ func (s *source) take(n *node, faults []*fault, limited bool) {
 		usable = usable && f.rule == RuleDuplicateKey
 	}
 	switch {
-	case !usable || n.json == "null" && s.part != item:
-	case s.part == frame:
+	case !usable || n.json == "null" && s.part != cut.Item:
+	case s.part == cut.Frame:
 		s.list = who
 		items, isList := n.items(who)
 		s.noList = s.noList || !isList || who.APIVersion == "" || n.member("items") == nil || len(items) > 0
@@ -159,7 +161,7 @@ func (s *source) object(n *node, list Identity, limited bool) *fault {
 
 func (s *source) fault(f *fault, who Identity) {
 	s.Problems = append(s.Problems, Problem{Identity: who, File: s.name,
-		Line: int(f.at.line), Column: int(f.at.column), Rule: f.rule, Message: f.message, Hidden: f.hidden})
+		Line: int(f.at.Line), Column: int(f.at.Column), Rule: f.rule, Message: f.message, Hidden: f.hidden})
 }
 
 // spend takes bytes from the budget for aliases, and reports whether it has as many.
@@ -198,13 +200,13 @@ type Text struct {
 // Marked returns the documents of a text with a [Mark], or with what is written instead, as [Read] does with a file of that name.
 func Marked(name, text string) []Text {
 	s := newSource(name, nil)
-	cut(text, func(_ part, c chunk) { s.mark(c) })
+	cut.Documents(text, func(_ cut.Part, c cut.Chunk) { s.mark(c) })
 	return s.Marked
 }
 
 // mark adds a document, or a part of it, if it is marked.
-func (s *source) mark(c chunk) {
-	if hasMark(c.text) {
-		s.Marked = append(s.Marked, Text{s.name, int(c.line) - 1, c.text})
+func (s *source) mark(c cut.Chunk) {
+	if hasMark(c.Text) {
+		s.Marked = append(s.Marked, Text{s.name, int(c.Line) - 1, c.Text})
 	}
 }

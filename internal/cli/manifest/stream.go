@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/capkit/capkit/internal/cli/manifest/cut"
 )
 
 // A large input is a dump. It is read document by document, and of a List item by item,
@@ -24,7 +26,7 @@ const maxAhead = maxDocument + 1<<20
 func (s *source) stream(from io.Reader, begin string) error {
 	in := &io.LimitedReader{R: from, N: maxAhead}
 	read := s.streamYAML
-	if strings.HasPrefix(strings.TrimLeft(begin, " \t\r\n"+byteOrderMark), "{") {
+	if strings.HasPrefix(strings.TrimLeft(begin, " \t\r\n"+cut.ByteOrderMark), "{") {
 		read = s.streamJSON
 	}
 	if err := read(in, begin); err != nil {
@@ -35,7 +37,7 @@ func (s *source) stream(from io.Reader, begin string) error {
 
 // streamYAML reads documents of YAML, each at its marker, and the items of Lists as kubectl writes them.
 func (s *source) streamYAML(in *io.LimitedReader, _ string) error {
-	c := &cutter{do: s.takePart, byItem: true, line: 1}
+	c := cut.New(s.takePart, true)
 	r := bufio.NewReaderSize(in, 1<<20)
 	for {
 		in.N = maxAhead
@@ -43,13 +45,13 @@ func (s *source) streamYAML(in *io.LimitedReader, _ string) error {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
-		c.add(text)
-		if c.text.Len() > maxDocument {
-			s.tooLarge(c.chunk())
+		c.Add(text)
+		if c.Len() > maxDocument {
+			s.tooLarge(c.Chunk())
 			return nil
 		}
 		if err != nil {
-			c.end()
+			c.End()
 			return nil //nolint:nilerr // it is the end of the file
 		}
 	}
@@ -58,16 +60,16 @@ func (s *source) streamYAML(in *io.LimitedReader, _ string) error {
 // streamJSON reads JSON documents, and the items of Lists one by one.
 func (s *source) streamJSON(in *io.LimitedReader, begin string) error {
 	from := bufio.NewReader(in)
-	if mark, _ := from.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
-		_, _ = from.Discard(len(byteOrderMark))
+	if mark, _ := from.Peek(len(cut.ByteOrderMark)); string(mark) == cut.ByteOrderMark {
+		_, _ = from.Discard(len(cut.ByteOrderMark))
 	}
-	r := newJSONReader(from, place{1, 1})
+	r := newJSONReader(from, cut.Place{Line: 1, Column: 1})
 	r.item = func(list *node) error {
 		in.N = maxAhead
 		raw, err := r.raw(false)
 		if err == nil {
 			s.list = list.identify()
-			s.takePart(item, raw)
+			s.takePart(cut.Item, raw)
 		}
 		return err
 	}
@@ -79,7 +81,7 @@ func (s *source) streamJSON(in *io.LimitedReader, begin string) error {
 		case err == nil:
 			s.takeJSON(n, r)
 		case in.N <= 0:
-			s.tooLarge(chunk{begin + string(r.UnreadBuffer()), place{r.at.line, 1}})
+			s.tooLarge(cut.Chunk{Text: begin + string(r.UnreadBuffer()), Place: cut.Place{Line: r.at.Line, Column: 1}})
 			return nil
 		case errors.Is(err, io.EOF):
 			return nil
@@ -96,20 +98,20 @@ func (s *source) streamJSON(in *io.LimitedReader, begin string) error {
 // takeJSON takes over a document, of which the items are taken already if they were read one by one.
 func (s *source) takeJSON(n *node, r *jsonReader) {
 	objects, problems := len(s.Objects), len(s.Problems)
-	s.part, s.list = document, Identity{}
+	s.part, s.list = cut.Document, Identity{}
 	if r.itemwise {
-		s.part = frame
+		s.part = cut.Frame
 	}
 	s.take(n, r.faults, false)
 	if len(s.Problems) > problems {
-		s.judge(chunk{string(n.appendTo(nil)), n.at}, objects, problems)
+		s.judge(cut.Chunk{Text: string(n.appendTo(nil)), Place: n.at}, objects, problems)
 	}
 }
 
 // tooLarge ends an input at a document, or an item of a List, of which this is a part.
-func (s *source) tooLarge(c chunk) {
+func (s *source) tooLarge(c cut.Chunk) {
 	first := len(s.Problems)
-	s.fault(&fault{at: c.place, rule: RuleTooLarge, message: fmt.Sprintf(
+	s.fault(&fault{at: c.Place, rule: RuleTooLarge, message: fmt.Sprintf(
 		"the document, or the item of a List, is larger than %d MiB; nothing from here on was read", maxDocument>>20)}, Identity{})
 	s.judge(c, len(s.Objects), first)
 }

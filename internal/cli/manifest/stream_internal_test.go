@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/capkit/capkit/internal/cli/manifest/cut"
 )
 
 // found is everything that was found in an input.
@@ -88,9 +90,9 @@ func FuzzItemByItem(f *testing.F) {
 		}
 		atOnce, byItem := newSource("f.yaml", nil), newSource("f.yaml", nil)
 		atOnce.group, byItem.group = group, group
-		cut(large, atOnce.takePart)
+		cut.Documents(large, atOnce.takePart)
 		if !byItem.parseLarge(large) {
-			cut(large, byItem.takePart)
+			cut.Documents(large, byItem.takePart)
 		}
 		if diff := cmp.Diff(atOnce.found(), byItem.found()); diff != "" {
 			t.Errorf("%q: %s", text, diff)

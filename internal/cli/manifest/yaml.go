@@ -16,9 +16,11 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/capkit/capkit/internal/cli/manifest/cut"
 )
 
-func (s *source) parseYAML(c chunk) {
+func (s *source) parseYAML(c cut.Chunk) {
 	if f := unreadable(c); f != nil {
 		s.fault(f, Identity{})
 		return
@@ -26,7 +28,7 @@ func (s *source) parseYAML(c chunk) {
 	if s.parseItems(c) {
 		return
 	}
-	nodes, err := decode(c.text)
+	nodes, err := decode(c.Text)
 	for _, n := range nodes {
 		conv := converter{source: s, chunk: c}
 		value := conv.value(n, 1, wholeDocument)
@@ -58,17 +60,17 @@ func decode(text string) (contents []*yaml.Node, err error) {
 }
 
 // unreadable returns the fault of text with bytes that YAML does not allow.
-func unreadable(c chunk) *fault {
-	if strings.HasPrefix(c.text, "\xff\xfe") || strings.HasPrefix(c.text, "\xfe\xff") {
-		return &fault{at: c.place, rule: RuleSyntax, message: "the text is UTF-16, as PowerShell may write it; write it as UTF-8: Out-File -Encoding utf8, or iconv -f UTF-16 -t UTF-8"}
+func unreadable(c cut.Chunk) *fault {
+	if strings.HasPrefix(c.Text, "\xff\xfe") || strings.HasPrefix(c.Text, "\xfe\xff") {
+		return &fault{at: c.Place, rule: RuleSyntax, message: "the text is UTF-16, as PowerShell may write it; write it as UTF-8: Out-File -Encoding utf8, or iconv -f UTF-16 -t UTF-8"}
 	}
-	for i, r := range c.text {
+	for i, r := range c.Text {
 		if ' ' <= r && r < 0x7f || r == '\n' { // most
 			continue
 		}
 		message := ""
 		switch {
-		case r == utf8.RuneError && !strings.HasPrefix(c.text[i:], string(utf8.RuneError)):
+		case r == utf8.RuneError && !strings.HasPrefix(c.Text[i:], string(utf8.RuneError)):
 			message = "the text is not valid UTF-8"
 		case r == 0:
 			message = "the text has a NUL byte; is it a binary file, or UTF-16?"
@@ -76,8 +78,8 @@ func unreadable(c chunk) *fault {
 			message = fmt.Sprintf("the control character %U is not allowed", r)
 		}
 		if message != "" {
-			at := c.place
-			at.advance(c.text[:i])
+			at := c.Place
+			at.Advance(c.Text[:i])
 			return &fault{at: at, rule: RuleSyntax, message: message}
 		}
 	}
@@ -96,13 +98,13 @@ var repairs = map[string]string{
 // syntaxFault returns the fault for an error of the parser. The line that the parser names is often that of the
 // enclosing mapping; the one looked for is the first up to which the document alone gives the same error. An undefined alias
 // is not quoted: it may be a secret that should have been in quotes.
-func (s *source) syntaxFault(c chunk, err error) *fault {
+func (s *source) syntaxFault(c cut.Chunk, err error) *fault {
 	match := parserMessage.FindStringSubmatch(err.Error())
 	line, _ := strconv.Atoi(match[1])
-	at, message := c.at(max(line, 1), 1), match[2]
-	if s.searched -= len(c.text); s.searched >= 0 {
-		at = c.place
-		at.advance(upTo(c.text, err.Error()))
+	at, message := c.At(max(line, 1), 1), match[2]
+	if s.searched -= len(c.Text); s.searched >= 0 {
+		at = c.Place
+		at.Advance(upTo(c.Text, err.Error()))
 	}
 	if strings.HasPrefix(message, "exceeded max depth") {
 		return tooDeep(at)
@@ -121,13 +123,13 @@ func (s *source) syntaxFault(c chunk, err error) *fault {
 
 // otherSpace returns the fault of the first line of a text that is indented by a space that YAML does not know, and looks like one
 // that it does; nil if there is none.
-func otherSpace(c chunk) *fault {
+func otherSpace(c cut.Chunk) *fault {
 	pos := 0
-	for line := range lines(c.text) {
+	for line := range cut.Lines(c.Text) {
 		indent := line[:len(line)-len(strings.TrimLeftFunc(line, unicode.IsSpace))]
 		if i := strings.IndexFunc(indent, func(r rune) bool { return r >= utf8.RuneSelf && r != 0x85 }); i >= 0 {
-			at := c.place
-			at.advance(c.text[:pos+i])
+			at := c.Place
+			at.Advance(c.Text[:pos+i])
 			r, _ := utf8.DecodeRuneInString(indent[i:])
 			return &fault{at: at, rule: RuleSyntax, message: fmt.Sprintf("not valid YAML: the line is indented by the character %U, which only looks like a space; "+
 				"write spaces", r)}
@@ -143,7 +145,7 @@ func otherSpace(c chunk) *fault {
 func upTo(text, message string) string {
 	// Where the lines begin, and how many of them come before the first that is more than a comment or "---".
 	begins, blank, pos := []int{}, 0, 0
-	for line := range lines(text) {
+	for line := range cut.Lines(text) {
 		content := strings.TrimSpace(line)
 		if blank == len(begins) && (content == "" || content[0] == '#' || content == "---") {
 			blank++

@@ -2,7 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package manifest
+// Package cut cuts a text at the markers of its YAML documents, and large Lists at their items, and says where each part begins.
+// It does not parse: whatever is wrong in one document does not reach the next.
+package cut
 
 import (
 	"iter"
@@ -10,23 +12,25 @@ import (
 	"unicode/utf8"
 )
 
-// part is what a text is.
-type part int
+// Part is what a text is.
+type Part int
 
+// The parts. A text is documents; if it is cut by items, what is recognized as a List is a Head, its Items, a Tail, if there is one, and
+// then a Frame.
 const (
-	document part = iota
-	head          // of a List, up to its items
-	item          // of a List
-	tail          // of a List, behind its items
-	frame         // a List without its items
+	Document Part = iota
+	Head          // of a List, up to its items
+	Item          // of a List
+	Tail          // of a List, behind its items
+	Frame         // a List without its items
 )
 
-// cutter cuts a text at the markers of its documents, so that an error in one document does not reach the next. It need not
+// Cutter cuts a text at the markers of its documents, so that an error in one document does not reach the next. It need not
 // parse for that, because a line that begins with "---" or "..." cannot be part of any YAML or JSON value. Marker lines stay,
 // "---" as the first line of a document and "..." as the last; byte order marks before them go. With byItem it also cuts the
 // items out of Lists, where they are as kubectl writes them.
-type cutter struct {
-	do     func(part, chunk)
+type Cutter struct {
+	do     func(Part, Chunk)
 	byItem bool
 	line   int // of what is read next
 	// text is what was read of a part, which begins in the line from.
@@ -42,33 +46,36 @@ type cutter struct {
 	frameFrom int
 }
 
-// cut hands over the documents of a text.
-func cut(text string, do func(part, chunk)) {
-	c := cutter{do: do, line: 1}
-	c.add(text)
-	c.end()
+// New returns a cutter that hands over what it cuts, by items as well if that is wanted.
+func New(do func(Part, Chunk), byItem bool) *Cutter { return &Cutter{do: do, byItem: byItem, line: 1} }
+
+// Documents hands over the documents of a text.
+func Documents(text string, do func(Part, Chunk)) {
+	c := New(do, false)
+	c.Add(text)
+	c.End()
 }
 
-// add takes whole lines.
-func (c *cutter) add(text string) {
-	for line := range lines(text) {
+// Add takes whole lines.
+func (c *Cutter) Add(text string) {
+	for line := range Lines(text) {
 		c.take(line)
-		c.line += breaks(line)
+		c.line += Breaks(line)
 	}
 }
 
 // take takes a line.
-func (c *cutter) take(line string) {
-	text := strings.TrimPrefix(line, byteOrderMark)
+func (c *Cutter) take(line string) {
+	text := strings.TrimPrefix(line, ByteOrderMark)
 	switch content := strings.TrimSpace(text); {
 	case isMarker(text, "---"):
 		if c.text.Len() > 0 && (c.begun || !c.directive) {
-			c.end()
+			c.End()
 		}
 		c.begun, c.directive = true, false
 	case isMarker(text, "..."):
 		c.write(line)
-		c.end()
+		c.End()
 		return
 	case content == "", content[0] == '#':
 	case text[0] == '%' && !c.begun:
@@ -85,18 +92,21 @@ func (c *cutter) take(line string) {
 	c.write(line)
 }
 
-func (c *cutter) write(line string) {
+func (c *Cutter) write(line string) {
 	if c.text.Len() == 0 {
-		c.from, line = c.line, strings.TrimPrefix(line, byteOrderMark)
+		c.from, line = c.line, strings.TrimPrefix(line, ByteOrderMark)
 	}
 	c.text.WriteString(line)
 }
 
-// chunk returns what was read of a part.
-func (c *cutter) chunk() chunk { return chunk{c.text.String(), place{int32(c.from), 1}} }
+// Len is how many bytes were read of a part that has not ended.
+func (c *Cutter) Len() int { return c.text.Len() }
+
+// Chunk returns what was read of a part that has not ended.
+func (c *Cutter) Chunk() Chunk { return Chunk{c.text.String(), Place{int32(c.from), 1}} }
 
 // content takes a line with content. It returns what the line is in the document, or in the item.
-func (c *cutter) content(line string) string {
+func (c *Cutter) content(line string) string {
 	content := strings.TrimSpace(line)
 	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
 	dash := content == "-" || strings.HasPrefix(content, "- ")
@@ -115,79 +125,80 @@ func (c *cutter) content(line string) string {
 }
 
 // flush hands over an item, or what comes before or behind the items.
-func (c *cutter) flush() {
-	read := c.chunk()
+func (c *Cutter) flush() {
+	read := c.Chunk()
 	c.text.Reset()
 	switch {
 	case c.inItems:
 		c.frame.WriteString(strings.Repeat("\n", c.line-c.from))
-		if contentIn(read.text) < 0 {
-			read.text = c.indent + "  ~\n"
+		if ContentIn(read.Text) < 0 {
+			read.Text = c.indent + "  ~\n"
 		}
-		c.do(item, read)
+		c.do(Item, read)
 		return
 	case c.rest:
-		c.do(tail, read)
+		c.do(Tail, read)
 	default:
 		c.frameFrom = c.from
-		c.do(head, read)
+		c.do(Head, read)
 	}
-	c.frame.WriteString(read.text)
+	c.frame.WriteString(read.Text)
 }
 
-// end ends a document.
-func (c *cutter) end() {
+// End ends a document.
+func (c *Cutter) End() {
 	if c.inItems || c.rest {
 		c.flush()
-		c.do(frame, chunk{c.frame.String(), place{int32(c.frameFrom), 1}})
+		c.do(Frame, Chunk{c.frame.String(), Place{int32(c.frameFrom), 1}})
 	} else if c.text.Len() > 0 {
-		c.do(document, c.chunk())
+		c.do(Document, c.Chunk())
 	}
-	*c = cutter{do: c.do, byItem: c.byItem, line: c.line}
+	*c = Cutter{do: c.do, byItem: c.byItem, line: c.line}
 }
 
-// chunk is a part of the input, and where it begins.
-type chunk struct {
-	text string
-	place
+// Chunk is a part of a text, and where it begins.
+type Chunk struct {
+	Text string
+	Place
 }
 
-// at returns the place in the file of one in the chunk.
-func (c chunk) at(line, column int) place {
+// At returns the place in the text of one in the chunk. Both are counted from 1.
+func (c Chunk) At(line, column int) Place {
 	if line == 1 {
-		column += int(c.column) - 1
+		column += int(c.Column) - 1
 	}
-	return place{c.line + int32(line) - 1, int32(column)}
+	return Place{c.Line + int32(line) - 1, int32(column)}
 }
 
-// place is a position in a file, counted from 1.
-type place struct{ line, column int32 }
+// Place is a position in a text, counted from 1: a line of YAML 1.1, and a character of it.
+type Place struct{ Line, Column int32 }
 
-// advance moves the place over text.
-func (p *place) advance(text string) {
+// Advance moves the place over text.
+func (p *Place) Advance(text string) {
 	last := '\x00'
 	for _, r := range text {
 		switch r {
 		case '\n', '\r', '\u0085', '\u2028', '\u2029':
 			if r != '\n' || last != '\r' { // else the line has ended already
-				p.line, p.column = p.line+1, 1
+				p.Line, p.Column = p.Line+1, 1
 			}
 		default:
-			p.column++
+			p.Column++
 		}
 		last = r
 	}
 }
 
-const byteOrderMark = "\ufeff"
+// ByteOrderMark may stand before a document, and is no part of it.
+const ByteOrderMark = "\ufeff"
 
 func isMarker(line, marker string) bool {
 	rest, found := strings.CutPrefix(line, marker)
 	return found && (rest == "" || strings.IndexByte(" \t\r\n", rest[0]) >= 0)
 }
 
-// lines yields the lines of a text, each with the LF, CRLF or CR that ends it.
-func lines(text string) iter.Seq[string] {
+// Lines yields the lines of a text, each with the LF, CRLF or CR that ends it.
+func Lines(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for line := range strings.Lines(text) {
 			for rest := line; rest != ""; rest = rest[len(line):] {
@@ -203,10 +214,10 @@ func lines(text string) iter.Seq[string] {
 	}
 }
 
-// contentIn returns where the first line with more than a comment, a directive or "---" begins; -1 if there is none.
-func contentIn(text string) int {
+// ContentIn returns where the first line with more than a comment, a directive or "---" begins; -1 if there is none.
+func ContentIn(text string) int {
 	pos := 0
-	for line := range lines(text) {
+	for line := range Lines(text) {
 		content := strings.TrimSpace(line)
 		if content != "" && content[0] != '#' && content[0] != '%' && content != "---" {
 			return pos
@@ -216,13 +227,13 @@ func contentIn(text string) int {
 	return -1
 }
 
-// breaks counts the line breaks of YAML 1.1.
-func breaks(text string) int {
+// Breaks counts the line breaks of YAML 1.1.
+func Breaks(text string) int {
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf || text[i] == '\r' {
-			var at place
-			at.advance(text)
-			return int(at.line)
+			var at Place
+			at.Advance(text)
+			return int(at.Line)
 		}
 	}
 	return strings.Count(text, "\n")

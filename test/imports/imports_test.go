@@ -180,8 +180,9 @@ var mayImport = map[string][]string{
 		"internal/cli/between", "internal/cli/edit", "pkg/profile", "pkg/resolve", "pkg/provider", "pkg/imageselector", "pkg/capability",
 		"pkg/capability/texts", "pkg/fieldpath",
 		"pkg/finding",
-		"pkg/words", "pkg/providerconfig", "pkg/versions",
+		"pkg/words", "pkg/providerconfig",
 	},
+	"internal/cli/transform/lifecycle": {"internal/cli/between", "internal/cli/edit", "internal/cli/transform", "pkg/fieldpath", "pkg/provider", "pkg/versions"},
 
 	"internal/cli/release": {
 		"internal/cli/edit", "internal/cli/release/source", "pkg/capability", "pkg/capability/texts", "pkg/fieldpath", "pkg/finding", "pkg/imageselector",
@@ -246,7 +247,8 @@ var mayImport = map[string][]string{
 		"pkg/finding", "pkg/provider", "pkg/words",
 	},
 	"internal/cli/migrate": {
-		"internal/cli/changes", "internal/cli/proof", "internal/cli/transform", "internal/cli/checks", "internal/cli/input", "internal/cli/command",
+		"internal/cli/changes", "internal/cli/proof", "internal/cli/transform", "internal/cli/transform/lifecycle",
+		"internal/cli/checks", "internal/cli/input", "internal/cli/command",
 		"internal/cli/manifest",
 		"internal/cli/edit", "internal/cli/files", "internal/cli/landscape", "internal/cli/report", "pkg/capability", "pkg/check", "pkg/fieldpath",
 		"pkg/finding", "pkg/gardenerrules", "pkg/provider", "pkg/resolve", "pkg/versions", "pkg/words",

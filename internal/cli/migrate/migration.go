@@ -21,6 +21,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/internal/cli/transform"
+	"github.com/capkit/capkit/internal/cli/transform/lifecycle"
 )
 
 // What migrate does to the objects. migrationfiles.go writes it into their files, migrationproof.go proves it, and
@@ -191,7 +192,7 @@ func (m *migration) become(
 	var err error
 	switch {
 	case m.lifecycle:
-		result, errs, err = transform.Lifecycles(in, m.back, time.Now())
+		result, errs, err = lifecycle.Rewrite(in, m.back, time.Now())
 	case m.reserved && m.back:
 		result, errs, err = transform.Unregister(cloud, in)
 	case m.reserved:

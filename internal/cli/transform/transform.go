@@ -7,8 +7,8 @@
 // into a file is for others, and so is the proof that no worker pool boots anything else.
 //
 // Start reading at [Forward] and [Back]. provider.go rewrites image versions of a provider config, fold.go joins versions that
-// are told apart by a suffix only. [Lifecycles] is about what versions are classified as, and [Register] and [Unregister] about the
-// capabilities that Gardener reserves: no part of either way. The package is pure, changes none of its arguments, and may be used concurrently.
+// are told apart by a suffix only. [Register] and [Unregister] are about the capabilities that Gardener reserves, and package lifecycle
+// is about what versions are classified as: no part of either way. The package is pure, changes none of its arguments, and may be used concurrently.
 package transform
 
 import (

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package transform_test
+package lifecycle_test
 
 import (
 	"encoding/json"
@@ -21,6 +21,7 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/internal/cli/transform"
+	"github.com/capkit/capkit/internal/cli/transform/lifecycle"
 	"github.com/capkit/capkit/pkg/versions"
 )
 
@@ -131,7 +132,7 @@ func without(value any) {
 // migrated returns a text after a migration, which is to say what the result says, and to keep all comments.
 func migrated(t *rapid.T, text string, comments int, back bool) string {
 	before := rawOf(t, text)
-	result, errs, err := transform.Lifecycles(transform.Input{Raw: before}, back, now)
+	result, errs, err := lifecycle.Rewrite(transform.Input{Raw: before}, back, now)
 	if err != nil || len(errs) > 0 {
 		t.Fatalf("%v %v\n%s", errs, err, text)
 	}
@@ -158,13 +159,13 @@ func migrated(t *rapid.T, text string, comments int, back bool) string {
 			t.Fatalf("%v, and then %v\n%s\n%s", versions.StagesOf(was[i]), versions.StagesOf(is[i]), text, changed)
 		}
 	}
-	if again, _, _ := transform.Lifecycles(transform.Input{Raw: result.Raw}, back, now); len(again.Ops) > 0 {
+	if again, _, _ := lifecycle.Rewrite(transform.Input{Raw: result.Raw}, back, now); len(again.Ops) > 0 {
 		t.Fatalf("the second time it changes something again\n%s", changed)
 	}
 	return changed
 }
 
-func rawOf(t *rapid.T, text string) json.RawMessage {
+func rawOf(t rapid.TB, text string) json.RawMessage {
 	converted, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -183,7 +184,7 @@ func TestLifecyclesAndBack(t *testing.T) {
 
 // Whatever a lifecycle says, either the fields say the same from now on, or it is named what they cannot say.
 func TestWhatNoFieldsCanSay(t *testing.T) {
-	for lifecycle, want := range map[string]string{
+	for said, want := range map[string]string{
 		`[{classification: preview}]`: "classification: preview",
 		`[{classification: preview, startTime: "2050-01-01T00:00:00Z"}, {classification: deprecated, startTime: "2051-01-01T00:00:00Z"},
 			{classification: expired, startTime: "2070-01-01T00:00:00Z"}]`: `classification: deprecated, expirationDate: "2070-01-01T00:00:00Z"`,
@@ -199,7 +200,7 @@ func TestWhatNoFieldsCanSay(t *testing.T) {
 			{classification: deprecated, startTime: "2071-01-01T00:00:00Z"}]`: "[1] becomes expired on 2070-01-01",
 	} {
 		manifest := "{spec: {machineImages: [{name: gl, versions: [{version: 1.0.0, %s}]}]}}"
-		result, errs, err := transform.Lifecycles(transform.Input{Raw: raw(t, fmt.Sprintf(manifest, "lifecycle: "+lifecycle))}, true, now)
+		result, errs, err := lifecycle.Rewrite(transform.Input{Raw: rawOf(t, fmt.Sprintf(manifest, "lifecycle: "+said))}, true, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,22 +208,22 @@ func TestWhatNoFieldsCanSay(t *testing.T) {
 			got := strings.TrimPrefix(errs[0].Field, "spec.machineImages[0].versions[0].lifecycle") + " " +
 				strings.TrimPrefix(errs[0].Detail, "gl@1.0.0: classification and expirationDate cannot say that it ")
 			if !strings.HasPrefix(got, want+"; write it without this stage first") {
-				t.Errorf("%s: %s", lifecycle, got)
+				t.Errorf("%s: %s", said, got)
 			}
 			continue
 		}
-		if diff := cmp.Diff(tree(t, raw(t, fmt.Sprintf(manifest, want))), tree(t, result.Raw)); diff != "" {
-			t.Errorf("%s: %s", lifecycle, diff)
+		if diff := cmp.Diff(edit.Decoded(rawOf(t, fmt.Sprintf(manifest, want))), edit.Decoded(result.Raw)); diff != "" {
+			t.Errorf("%s: %s", said, diff)
 		}
 	}
-	if _, _, err := transform.Lifecycles(transform.Input{Raw: json.RawMessage("[]")}, false, now); err == nil {
+	if _, _, err := lifecycle.Rewrite(transform.Input{Raw: json.RawMessage("[]")}, false, now); err == nil {
 		t.Error("a list is no profile")
 	}
 }
 
 // Gardener lets no NamespacedCloudProfile override a lifecycle, and only one supported version of a minor version of Kubernetes say so.
 func TestLifecyclesThatStay(t *testing.T) {
-	profile := raw(t, `{spec: {kubernetes: {versions: [{version: 1.33.2, expirationDate: "2070-01-01T00:00:00Z"}]},
+	profile := rawOf(t, `{spec: {kubernetes: {versions: [{version: 1.33.2, expirationDate: "2070-01-01T00:00:00Z"}]},
 		machineImages: [{name: gl, versions: [{version: 2.0.0, classification: preview}, {version: 1.0.0, classification: preview}]}]}}`)
 	used := func(image, version string) []string {
 		if image == "gl" && version == "2.0.0" || image == "" && version == "1.33.2" {
@@ -230,10 +231,10 @@ func TestLifecyclesThatStay(t *testing.T) {
 		}
 		return nil
 	}
-	result, errs, err := transform.Lifecycles(transform.Input{Raw: profile, Used: used}, false, now)
-	want := tree(t, raw(t, `{spec: {kubernetes: {versions: [{version: 1.33.2, expirationDate: "2070-01-01T00:00:00Z"}]},
+	result, errs, err := lifecycle.Rewrite(transform.Input{Raw: profile, Used: used}, false, now)
+	want := edit.Decoded(rawOf(t, `{spec: {kubernetes: {versions: [{version: 1.33.2, expirationDate: "2070-01-01T00:00:00Z"}]},
 		machineImages: [{name: gl, versions: [{version: 2.0.0, classification: preview}, {version: 1.0.0, lifecycle: [{classification: preview}]}]}]}}`))
-	if diff := cmp.Diff(want, tree(t, result.Raw)); diff != "" || err != nil || len(errs) > 0 {
+	if diff := cmp.Diff(want, edit.Decoded(result.Raw)); diff != "" || err != nil || len(errs) > 0 {
 		t.Error(diff, errs, err)
 	}
 	kept := []transform.Kept{
@@ -246,18 +247,18 @@ func TestLifecyclesThatStay(t *testing.T) {
 	parent := &v1beta1.CloudProfileSpec{MachineImages: []v1beta1.MachineImage{{Name: "gl", Versions: []v1beta1.MachineImageVersion{
 		{ExpirableVersion: v1beta1.ExpirableVersion{Version: "2.0.0"}},
 	}}}}
-	result, _, _ = transform.Lifecycles(transform.Input{Raw: profile, Parent: parent}, false, now)
-	if diff := cmp.Diff(want, tree(t, result.Raw)); diff != "" || len(result.Kept) > 0 {
+	result, _, _ = lifecycle.Rewrite(transform.Input{Raw: profile, Parent: parent}, false, now)
+	if diff := cmp.Diff(want, edit.Decoded(result.Raw)); diff != "" || len(result.Kept) > 0 {
 		t.Error(diff, result.Kept)
 	}
 
-	several := raw(t, `{spec: {kubernetes: {versions: [{version: 1.33.2, lifecycle: [{classification: supported}]},
+	several := rawOf(t, `{spec: {kubernetes: {versions: [{version: 1.33.2, lifecycle: [{classification: supported}]},
 		{version: 1.33.1, lifecycle: [{classification: supported}, {classification: expired, startTime: "2070-01-01T00:00:00Z"}]},
 		{version: 1.33.0, lifecycle: [{classification: deprecated}]}, {version: 1.32.0, lifecycle: [{classification: supported}]}]}}}`)
-	result, errs, err = transform.Lifecycles(transform.Input{Raw: several}, true, now)
-	want = tree(t, raw(t, `{spec: {kubernetes: {versions: [{version: 1.33.2}, {version: 1.33.1, expirationDate: "2070-01-01T00:00:00Z"},
+	result, errs, err = lifecycle.Rewrite(transform.Input{Raw: several}, true, now)
+	want = edit.Decoded(rawOf(t, `{spec: {kubernetes: {versions: [{version: 1.33.2}, {version: 1.33.1, expirationDate: "2070-01-01T00:00:00Z"},
 		{version: 1.33.0, classification: deprecated}, {version: 1.32.0, classification: supported}]}}}`))
-	if diff := cmp.Diff(want, tree(t, result.Raw)); diff != "" || err != nil || len(errs) > 0 {
+	if diff := cmp.Diff(want, edit.Decoded(result.Raw)); diff != "" || err != nil || len(errs) > 0 {
 		t.Error(diff, errs, err)
 	}
 }

@@ -2,7 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package transform
+// Package lifecycle turns the classifications and expiration dates of versions, in the manifest of a CloudProfile or a
+// NamespacedCloudProfile, into lifecycles, and back. It is pure, changes none of its arguments, and may be used concurrently.
+package lifecycle
 
 import (
 	"cmp"
@@ -17,12 +19,13 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/between"
 	"github.com/capkit/capkit/internal/cli/edit"
+	"github.com/capkit/capkit/internal/cli/transform"
 	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/versions"
 )
 
-// Lifecycles returns what a manifest becomes whose versions, of images and of Kubernetes, say by lifecycles what they are, and when; or,
+// Rewrite returns what a manifest becomes whose versions, of images and of Kubernetes, say by lifecycles what they are, and when; or,
 // back, by the fields classification and expirationDate. Each means what it meant: at every moment, and back at every moment from now
 // on, since those fields have no place for what has been. What is there already stays as it is, and so do the versions of a
 // NamespacedCloudProfile that its parent has, and those that are used: Gardener takes an expiration date over from a
@@ -31,7 +34,7 @@ import (
 //
 // The errors say, with paths of the manifest, what cannot be written back; with any, the result is of no use. err is about a Raw that
 // is not the manifest of a profile.
-func Lifecycles(input Input, back bool, now time.Time) (result Result, errs field.ErrorList, err error) {
+func Rewrite(input transform.Input, back bool, now time.Time) (result transform.Result, errs field.ErrorList, err error) {
 	var object struct {
 		Spec struct {
 			Kubernetes    v1beta1.KubernetesSettings `json:"kubernetes"`
@@ -39,7 +42,7 @@ func Lifecycles(input Input, back bool, now time.Time) (result Result, errs fiel
 		} `json:"spec"`
 	}
 	if err := json.Unmarshal(input.Raw, &object); err != nil {
-		return Result{}, nil, fmt.Errorf("the manifest is no profile: %w", err)
+		return transform.Result{}, nil, fmt.Errorf("the manifest is no profile: %w", err)
 	}
 	l := &lifecycles{input: input, now: now, tree: edit.Decoded(input.Raw)}
 	rewrite := l.forward
@@ -57,17 +60,17 @@ func Lifecycles(input Input, back bool, now time.Time) (result Result, errs fiel
 		}
 	}
 	raw, err := json.Marshal(l.tree)
-	return Result{Raw: raw, Ops: l.ops, Kept: l.kept}, l.errs, err
+	return transform.Result{Raw: raw, Ops: l.ops, Kept: l.kept}, l.errs, err
 }
 
 // lifecycles rewrites versions.
 type lifecycles struct {
-	input Input
+	input transform.Input
 	now   time.Time
 	// tree is the manifest, which is changed.
 	tree any
 	ops  []edit.Op
-	kept []Kept
+	kept []transform.Kept
 	errs field.ErrorList
 	// supported counts the versions of Kubernetes that are supported by now or were until they expired, by their minor versions.
 	supported map[string]int
@@ -89,12 +92,13 @@ func (l *lifecycles) forward(at string, id provider.ImageVersion, v v1beta1.Expi
 	}
 	if l.input.Used != nil {
 		if by := l.input.Used(id.Image, id.Version); len(by) > 0 {
-			l.kept = append(l.kept, Kept{Image: id.Image, Version: id.Version, By: by, Field: at})
+			l.kept = append(l.kept, transform.Kept{Image: id.Image, Version: id.Version, By: by, Field: at})
 			return
 		}
 	}
 	path := fieldpath.Parse(at)
-	says, takes := mapping(edit.Value(l.tree, path)), map[string]edit.Take{}
+	says, _ := edit.Value(l.tree, path).(map[string]any)
+	takes := map[string]edit.Take{}
 	var ops []edit.Op
 	written := []any{map[string]any{classification: string(stages[0].Classification)}}
 	if _, said := says[classification]; said {
@@ -144,22 +148,21 @@ func (l *lifecycles) back(at string, id provider.ImageVersion, v v1beta1.Expirab
 			return stage.Classification == fault.Classification && (fault.From.IsZero() || stage.StartTime != nil && stage.StartTime.Time.Equal(fault.From))
 		})
 		l.errs = append(l.errs, &field.Error{
-			Type: field.ErrorTypeForbidden, Field: fmt.Sprintf("%s.%s[%d]", at, lifecycle, max(i, 0)), Origin: Rule, BadValue: field.OmitValueType{},
+			Type: field.ErrorTypeForbidden, Field: fmt.Sprintf("%s.%s[%d]", at, lifecycle, max(i, 0)), Origin: transform.Rule, BadValue: field.OmitValueType{},
 			Detail: fmt.Sprintf("%s: classification and expirationDate cannot say that it %s; write it without this stage first, "+
 				"or keep the lifecycles", named(id), becomes(fault)),
 		})
 		return
 	}
 	path := fieldpath.Parse(at)
-	says := mapping(edit.Value(l.tree, path))
-	stages := asList(says[lifecycle])
+	says, _ := edit.Value(l.tree, path).(map[string]any)
 	if is := legacy.Classification; is != nil && (*is != v1beta1.ClassificationSupported || id.Image != "" || l.supported[minor(v.Version)] < 2) { //nolint:staticcheck // it is written
 		l.replace(path, classification, string(*is), l.stageOf(v, *is), classification)
 		says[classification] = string(*is)
 	}
 	if legacy.ExpirationDate != nil { //nolint:staticcheck // it is written
 		i := l.stageOf(v, v1beta1.ClassificationExpired)
-		says[expires] = mapping(stages[i])[starts]
+		says[expires] = edit.Value(l.tree, between.Member(between.Item(between.Member(path, lifecycle), i), starts))
 		l.replace(path, expires, says[expires], i, starts)
 	}
 	l.ops = append(l.ops, edit.Delete(between.Member(path, lifecycle)))

@@ -7,8 +7,6 @@ package cli_test
 import (
 	"encoding/xml"
 	"fmt"
-	"os"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -61,19 +59,6 @@ func TestLongValuesInMessages(t *testing.T) {
 		if len(f.Message) > 1000 {
 			t.Errorf("%d bytes: %.100s", len(f.Message), f.Message)
 		}
-	}
-}
-
-// Without a webhook that fills in the flavors of core, Gardener's error says it all: how a version of no flavors is mapped follows from it.
-func TestLintOfFlavorsThatNobodyFillsIn(t *testing.T) {
-	text, err := os.ReadFile("../../example/cloudprofile.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listed := regexp.MustCompile(`(?m)^      capabilityFlavors:.*\n(      (- |  ).*\n)+`)
-	report := lint(t, listed.ReplaceAllString(string(text), ""), "--webhook=false", "-")
-	if diff := cmp.Diff([]string{"gardener-core"}, rules(report)); diff != "" || len(report.Findings) != 2 {
-		t.Errorf("two versions have no flavors: %s: %+v", diff, report.Findings)
 	}
 }
 

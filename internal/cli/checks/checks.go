@@ -135,25 +135,11 @@ func withoutArchitecture(spec *v1beta1.CloudProfileSpec) field.ErrorList {
 	}}
 }
 
-// withoutRepetitions leaves out what only follows from errors of Gardener: that no image fits a machine type which has one, that a
-// core flavor which has one is not mapped, and how an image version is mapped of which core lists no flavors at all.
+// withoutRepetitions leaves out what only follows from errors of Gardener: that no image fits a machine type which has one, and that a
+// core flavor which has one is not mapped.
 func withoutRepetitions(report finding.Report, errs field.ErrorList) finding.Report {
-	unlisted := map[string]bool{}
-	for _, err := range errs {
-		if err.Type == field.ErrorTypeRequired && strings.HasSuffix(err.Field, ".capabilityFlavors") {
-			unlisted[err.Field] = true
-		}
-	}
 	follows := func(f finding.Finding) bool {
-		var list string
-		switch f.Origin {
-		case "provider-flavor-missing":
-			list = f.Field + ".capabilityFlavors"
-		case "provider-flavor-unexpected":
-			_, after, _ := strings.Cut(f.Detail, "; add it to ")
-			list, _, _ = strings.Cut(after, ", or remove it here")
-		}
-		return unlisted[list] || slices.ContainsFunc(errs, func(err *field.Error) bool {
+		return slices.ContainsFunc(errs, func(err *field.Error) bool {
 			return f.Origin == check.RuleMachineWithoutImage.Name && strings.HasPrefix(err.Field, f.Field+".") ||
 				f.Origin == "provider-flavor-missing" && err.Field == f.Field && err.Type == field.ErrorTypeNotSupported
 		})

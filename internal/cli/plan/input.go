@@ -165,7 +165,8 @@ func earlier(ctx context.Context, name, revision, file string) ([]byte, error) {
 	return text, nil
 }
 
-// whyNotInGit says, to who calls the command by a name, why git did not return a file of a revision, by the error of running it and by what it has said.
+// whyNotInGit says why git did not return a file of a revision, by the error of running it and by what it has said. Commands to copy begin
+// with the name.
 func whyNotInGit(name, revision, file string, err error, said string) error {
 	says := func(text string) bool { return strings.Contains(said, text) }
 	switch {

@@ -60,6 +60,9 @@ func Shoot[R any](p *profile.Profile[R], shoot *v1beta1.Shoot, scope *string) fi
 		default:
 			report.Errors = append(report.Errors, *r.Err)
 		}
+		if r.Image != nil {
+			report.Errors = append(report.Errors, *r.Image)
+		}
 		report.Errors = append(report.Errors, r.Further...)
 		report.Warnings = append(report.Warnings, r.Warnings...)
 		warnIgnored(p, &r, &report)

@@ -50,6 +50,9 @@ type Resolution[R any] struct {
 	Err *finding.Finding
 	// Message is what Err says, without what would work.
 	Message string
+	// Image is what is wrong besides, if Err is about the machine type or the request: the profile has no such image, or no such
+	// version. Nil otherwise, and for a pool that leaves it to Gardener.
+	Image *finding.Finding
 	// Further errors of the pool, whether or not an image was found: what is wrong with its providerConfig, in the order
 	// of the text, then capabilities that it asks for beside the one that Err is about, in the order of Requirements.
 	Further finding.List
@@ -179,11 +182,30 @@ func (p Resolver[R]) resolve(pool provider.Pool, explain bool, more ...capabilit
 		refusal.Detail = PoolName(pool) + refusal.Detail
 		r.Err = &refusal
 	}
+	if q.Reason != "" {
+		r.Image = p.unknownImage(pool, q.Request)
+	}
 	r.Message, r.Err.Subject.Pool = r.Err.Detail, pool.Name
 	if !p.Mute {
 		r.Err.Detail += p.advice(&r, q.Request, more...)
 	}
 	return r
+}
+
+// unknownImage returns the error about an image that the profile does not have, whatever else is wrong with its pool; nil if it has it.
+func (p Resolver[R]) unknownImage(pool provider.Pool, request imageselector.Request) *finding.Finding {
+	r := Resolution[R]{Pool: pool, Decision: p.Catalog().Decide(request)}
+	r.Reason = r.Decision.Reason
+	if r.Reason != imageselector.ReasonUnknownImage && r.Reason != imageselector.ReasonUnknownVersion || p.leavesImage(pool) {
+		return nil
+	}
+	r.Pool.Architecture = "" // of which there is an error, if it is wrong
+	err := p.refusal(&r).In(profile.Decisive(&pool)...)
+	err.Detail, err.Subject.Pool = PoolName(pool)+err.Detail, pool.Name
+	if !p.Mute {
+		err.Detail += p.advice(&r, request)
+	}
+	return &err
 }
 
 // leavesImage reports whether a pool leaves its image, or a part of its version, to Gardener: it names none, or the

@@ -190,6 +190,9 @@ func answerTo(p input.AnyProfile, pool provider.Pool, name, fault string) Answer
 	if r.Reason != "" {
 		a.Rejected = append(a.Rejected, whole(p, &r))
 	}
+	if r.Image != nil {
+		a.Rejected = append(a.Rejected, rejected{Reason: imageselector.Reason(r.Image.Origin), Message: r.Image.Detail})
+	}
 	for i := range r.Decision.Verdicts {
 		a.Rejected = append(a.Rejected, rejectedFlavor(p, &r.Decision, i))
 	}

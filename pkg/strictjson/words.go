@@ -106,9 +106,12 @@ func misfit(t reflect.Type, raw []byte, err error) (key, problem string, meant *
 		written, list := asList(want.one, raw)
 		problem, meant = problem+written+asObject(t, raw)+unquoted(want, raw)+withUnit(t, raw), list
 	case (t == reflect.TypeFor[metav1.Time]() || t == reflect.TypeFor[time.Time]()) && date.MatchString(unquote(raw)):
-		problem += `; write "` + unquote(raw) + `T00:00:00Z"`
+		meant = finding.Suggest(finding.ReplaceValue, unquote(raw), unquote(raw)+"T00:00:00Z", "")
+		problem += `; write "` + meant.With + `"`
 	case t == reflect.TypeFor[resource.Quantity]():
-		problem += asQuantity(unquote(raw))
+		if quantity := asQuantity(unquote(raw)); quantity != "" {
+			problem, meant = problem+"; write "+quantity, finding.Suggest(finding.ReplaceValue, unquote(raw), quantity, "")
+		}
 	case want.cause:
 		return within(problem, err, raw)
 	}
@@ -135,13 +138,13 @@ func withUnit(t reflect.Type, raw []byte) string {
 	return "; write " + string(raw) + "s, if seconds are meant"
 }
 
-// asQuantity says how a quantity is written that has a unit which Kubernetes does not have; empty for other values.
+// asQuantity returns how a quantity is written that has a unit which Kubernetes does not have; empty for other values.
 func asQuantity(text string) string {
 	if in := inBytes.FindStringSubmatch(text); in != nil {
-		return "; write " + in[1] + strings.ToUpper(in[2]) + "i"
+		return in[1] + strings.ToUpper(in[2]) + "i"
 	}
 	if in := inPieces.FindStringSubmatch(text); in != nil {
-		return "; write " + in[1]
+		return in[1]
 	}
 	return ""
 }

@@ -139,7 +139,7 @@ var mayImport = map[string][]string{
 		"pkg/finding", "pkg/gardenerlib", "pkg/gardenerrules", "pkg/gardenerrules/shoots", "pkg/maintenance", "pkg/namespaced", "pkg/profile",
 		"pkg/provider", "pkg/resolve", "pkg/strictjson", "pkg/words",
 	},
-	"internal/cli/decoding": {"internal/cli/manifest", "pkg/finding", "pkg/strictjson", "pkg/words"},
+	"internal/cli/decoding": {"internal/cli/manifest", "internal/cli/edit", "pkg/fieldpath", "pkg/finding", "pkg/strictjson", "pkg/words"},
 	"internal/cli/repair": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/files",
 		"internal/cli/report", "pkg/capability", "pkg/capability/texts", "pkg/fieldpath", "pkg/finding", "pkg/strictjson", "pkg/words",

@@ -66,10 +66,16 @@ func Shoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 }
 
 // withoutSaid leaves out what Gardener's admission says about a Shoot and what has been found already, in other words: in the same place,
-// or about the machines of a worker pool that have an error. Of what its validation says it leaves out that a field is missing of which that
-// has been said.
+// or about the machines of a worker pool that have an error. The same goes for what its validation says itself, of which it leaves out that
+// a field is missing of which that has been said.
 func withoutSaid(errs field.ErrorList, found []report.Finding) field.ErrorList {
+	all := slices.Clone(errs)
 	return slices.DeleteFunc(errs, func(err *field.Error) bool {
+		if err.Origin == gardener.RuleAdmission && slices.ContainsFunc(all, func(other *field.Error) bool {
+			return other.Origin != err.Origin && other.Type == err.Type && other.Field == err.Field
+		}) {
+			return true
+		}
 		if err.Type == field.ErrorTypeRequired && slices.ContainsFunc(found, func(f report.Finding) bool {
 			return f.Rule == err.Origin && f.Type == err.Type && f.Field == err.Field
 		}) {

@@ -47,6 +47,8 @@ type Memory map[*manifest.Object]decoded
 type decoded struct {
 	object any
 	errs   finding.List
+	// meant is what [Meant] returns; nil until somebody asks for it.
+	meant any
 }
 
 // Object returns the object that a manifest describes, and what is wrong with it. The object must not be changed, since it is returned
@@ -58,7 +60,7 @@ func Object[T any](m Memory, o *manifest.Object) (*T, finding.List) {
 	object := new(T)
 	errs := Into(o, object)
 	if m != nil {
-		m[o] = decoded{object, errs}
+		m[o] = decoded{object: object, errs: errs}
 	}
 	return object, errs
 }

@@ -70,6 +70,9 @@ type Given struct {
 	Marked []manifest.Text
 	Began  []Began
 
+	// AsMeant is set if objects with errors are taken for what they were probably meant to be.
+	AsMeant bool
+
 	// Cluster that objects were read from, for messages; empty if it is files alone.
 	Cluster string
 	// Namespace of the objects in files that name none; empty if that is left open.
@@ -224,6 +227,27 @@ func add[T any](in *Given, others *Objects[T], o *manifest.Object) {
 		return
 	}
 	others.put(s)
+}
+
+// TakeAsMeant lets objects with errors be what they were probably meant to be, if their errors say what that is, so that everything else about
+// them is checked as well. What was added before is taken so.
+func (in *Given) TakeAsMeant() {
+	in.AsMeant = true
+	takeAsMeant(in, &in.Profiles)
+	takeAsMeant(in, &in.Namespaced)
+	takeAsMeant(in, &in.Shoots)
+}
+
+func takeAsMeant[T any](in *Given, objects *Objects[T]) {
+	for _, s := range objects.All {
+		if s.Object != nil {
+			continue
+		}
+		if s.Object = decoding.Meant[T](in.Decoded, s.Manifest); s.Object != nil {
+			in.Summary.Unread--
+			in.Summary.AsMeant++
+		}
+	}
 }
 
 // apart returns the outermost folders of two files that are not the same; empty if one of the files is in the folder of the

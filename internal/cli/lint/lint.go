@@ -111,6 +111,7 @@ func runLint(ctx context.Context, c *command.Call, args []string, flags *lintFla
 	if err != nil {
 		return err
 	}
+	g.TakeAsMeant()
 	if g.Summary.Objects+len(g.Findings) == 0 {
 		if err := flags.Nothing(g, "CloudProfile, NamespacedCloudProfile or Shoot"); err != nil {
 			return err

@@ -202,6 +202,9 @@ func (x *Run) lintAgain(others map[string]string) report.Report {
 			g.Add(o)
 		}
 	}
+	if x.AsMeant {
+		g.TakeAsMeant()
+	}
 	found := checks.All(g, nil)
 	checks.Silence(g, &found, x.Disabled, checks.Rules(command.ByType(x.Providers)...), (*finding.Rule).InManifests)
 	return found

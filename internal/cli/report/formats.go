@@ -120,6 +120,9 @@ func (s Summary) String() string {
 	if s.Suppressed > 0 {
 		line += fmt.Sprintf("; %s silenced", Count(s.Suppressed, "finding"))
 	}
+	if s.AsMeant > 0 {
+		line += fmt.Sprintf("; %s with errors checked as probably meant", Count(s.AsMeant, "manifest"))
+	}
 	if s.Unread > 0 {
 		line += fmt.Sprintf("; nothing more was checked of %s that could not be read", Count(s.Unread, "object"))
 	}

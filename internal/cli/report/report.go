@@ -139,6 +139,8 @@ type Summary struct {
 	Passed int `json:"-"`
 	// Unread objects are those of Objects that could not be decoded, so that nothing else was checked about them.
 	Unread int `json:"-"`
+	// AsMeant are those of Objects with errors about the manifest itself of which all else was checked, as they were probably meant.
+	AsMeant int `json:"-"`
 }
 
 // New returns a report of findings, which are copied. Of the summary it takes the objects, and counts the findings

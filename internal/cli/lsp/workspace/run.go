@@ -71,7 +71,9 @@ func (l *landscape) run(ctx context.Context) *Result {
 			}
 		}
 	}
-	l.memory, g.Decoded = kept, nil
+	l.memory, g.Decoded = kept, kept
+	g.TakeAsMeant()
+	g.Decoded = nil
 	r.loaded, r.shape = len(g.Findings), shape(g)
 	c := &checking{Result: r, ctx: ctx, same: map[*manifest.Object]bool{}}
 	if l.last != nil && l.last.shape == r.shape {

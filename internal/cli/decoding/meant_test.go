@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package decoding_test
+
+import (
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/internal/cli/decoding"
+	"github.com/capkit/capkit/internal/cli/manifest"
+)
+
+func parsed(t *testing.T, spec string) *manifest.Object {
+	t.Helper()
+	objects, problems := manifest.Parse("profile.yaml",
+		"apiVersion: core.gardener.cloud/v1beta1\nkind: CloudProfile\nmetadata: {name: p}\nspec:\n"+spec, nil)
+	if len(objects) != 1 || len(problems) > 0 {
+		t.Fatal(len(objects), problems)
+	}
+	return objects[0]
+}
+
+func TestMeant(t *testing.T) {
+	memory := decoding.Memory{}
+	o := parsed(t, `  type: openstack
+  machinetypes: [{name: small, memory: 8 GB, cpu: "4 cores", gpu: some, architectur: arm64, useable: false, next: {year: 1}}]
+  machineImages: [{name: gl, versions: [{version: 1.0.0, expirationDate: "2090-01-31", capabilityFlavors: [{capabilities: {architecture: amd64}}]}]}]
+`)
+	if _, errs := decoding.Object[v1beta1.CloudProfile](memory, o); len(errs) == 0 {
+		t.Fatal("there are no errors")
+	}
+	// What a misspelt key holds has not been looked at: with errors of its own, nothing is known.
+	if meant := decoding.Meant[v1beta1.CloudProfile](memory, o); meant != nil {
+		t.Errorf("it is %+v", meant.Spec)
+	}
+	o = parsed(t, `  type: openstack
+  machineTypes: [{name: small, memory: 8 GB, cpu: "4 cores", gpu: some, architectur: arm64, useable: false, next: {year: 1}}]
+  machineImages: [{name: gl, versions: [{version: 1.0.0, expirationDate: "2090-01-31", capabilityFlavors: [{capabilities: {architecture: [amd64]}}]}]}]
+`)
+	for range 2 { // the second time it is remembered
+		meant := decoding.Meant[v1beta1.CloudProfile](memory, o)
+		if meant == nil {
+			t.Fatal("nobody knows what it means")
+		}
+		small, version := meant.Spec.MachineTypes[0], meant.Spec.MachineImages[0].Versions[0]
+		if small.Memory.String() != "8Gi" || small.CPU.String() != "4" || !small.GPU.IsZero() || *small.Architecture != "arm64" || *small.Usable {
+			t.Errorf("the machine type is %+v", small)
+		}
+		flavor, expires := version.CapabilityFlavors[0], version.ExpirationDate.UTC().String()
+		if expires != "2090-01-31 00:00:00 +0000 UTC" || flavor.Capabilities["architecture"][0] != "amd64" {
+			t.Errorf("the version is %+v", version)
+		}
+	}
+	if again, errs := decoding.Object[v1beta1.CloudProfile](memory, o); len(errs) != 8 || len(again.Spec.MachineTypes) != 1 {
+		t.Errorf("%d errors are left: %v", len(errs), errs)
+	}
+}
+
+func TestMeantIsNotGuessed(t *testing.T) {
+	for name, spec := range map[string]string{
+		"a key in the wrong place":            "  machineTypes: [{name: small, regions: [europe]}]\n",
+		"a key that is misspelt beside it":    "  machineTypes: []\n  machinetypes: [{name: small}]\n",
+		"two that are misspelt":               "  machinetypes: []\n  machineTipes: [{name: small}]\n",
+		"a list for a text":                   "  type: [openstack]\n",
+		"a number for a text":                 "  machineImages: [{name: gl, versions: [{version: 1.2}]}]\n",
+		"a time in words":                     "  machineImages: [{name: gl, versions: [{version: 1.2.3, expirationDate: tomorrow}]}]\n",
+		"a flavor with more than its wrap":    "  machineImages: [{versions: [{capabilityFlavors: [{capabilities: {architecture: [amd64]}, a: [b]}]}]}]\n",
+		"a list where there are to be fields": "  machineTypes: [small]\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := parsed(t, spec)
+			if _, errs := decoding.Object[v1beta1.CloudProfile](nil, o); len(errs) == 0 {
+				t.Error("there are no errors")
+			}
+			if meant := decoding.Meant[v1beta1.CloudProfile](nil, o); meant != nil {
+				t.Errorf("it is %+v", meant.Spec)
+			}
+		})
+	}
+}

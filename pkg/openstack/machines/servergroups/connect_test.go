@@ -253,7 +253,7 @@ func TestContext(t *testing.T) {
 	reached := make(chan struct{})
 	o.Break(func(int, string, string) *fakenova.Fault {
 		close(reached)
-		<-ctx.Done()
+		<-t.Context().Done() // there is no answer that the client could see before it sees that ctx has ended
 		return &fakenova.Fault{Status: 503}
 	})
 	go func() {

@@ -136,6 +136,35 @@ func TestEntriesOfALegacyProfile(t *testing.T) {
 	}
 }
 
+// An image in both formats is there twice, whichever of the two is written first, and whether or not accelerated networking is registered.
+func TestEntriesInBothFormats(t *testing.T) {
+	const fast, plain = "sap:gardenlinux:greatest:1592.9.0", "sap:gardenlinux:compatible:1592.9.0"
+	legacy := `{"urn":"` + plain + `","version":"1592.9.0"}`
+	flavor := `{"capabilityFlavors":[{"capabilities":{"architecture":["amd64"],"azure-networking":["basic"]},"urn":"` + plain +
+		`"}],"version":"1592.9.0"}`
+	for _, registered := range []bool{true, false} {
+		for both, want := range map[string]string{
+			legacy + "," + flavor: "provider-flavor-duplicate spec.providerConfig.machineImages[0].versions[2].capabilityFlavors[0]",
+			flavor + "," + legacy: "provider-flavor-duplicate spec.providerConfig.machineImages[0].versions[2]",
+		} {
+			object := example[v1beta1.CloudProfile](t, "cloudprofile-mixed.yaml")
+			spec := &object.Spec
+			spec.MachineImages[0].Versions = spec.MachineImages[0].Versions[1:]
+			spec.MachineImages[0].Versions[0].CapabilityFlavors = spec.MachineImages[0].Versions[0].CapabilityFlavors[1:]
+			edit(t, spec.ProviderConfig, `{"acceleratedNetworking":true,"urn":"`+fast+`","version":"1592.9.0"},`, "", legacy, both)
+			if !registered {
+				spec.MachineCapabilities = spec.MachineCapabilities[:1]
+				delete(spec.MachineImages[0].Versions[0].CapabilityFlavors[0].Capabilities, azure.Networking)
+				edit(t, spec.ProviderConfig, `,"azure-networking":["basic"]`, "")
+			}
+			_, report := profile.Compile(azure.Provider{}, spec, field.NewPath("spec"))
+			if diff := cmp.Diff([]string{want}, said(report.Errors)); diff != "" {
+				t.Errorf("registered: %t, %s: %s", registered, both, diff)
+			}
+		}
+	}
+}
+
 // Confidential machine types ask for an image that boots on them, where the profile registers the capability.
 func TestConfidentialVM(t *testing.T) {
 	const at = "spec.provider.workers[1].machine.type"

@@ -406,8 +406,8 @@ func (c *correspondence[R]) claim(
 	switch {
 	case first == nil:
 		c.taken[set] = flavor
-	case maps.EqualFunc(first.Implied, flavor.Implied, slices.Equal[v1beta1.CapabilityValues]) && !c.leavesOut():
-		// else they differ in what the vocabulary does not register
+	case (fitting[0].legacy != first || maps.EqualFunc(first.Implied, flavor.Implied, slices.Equal[v1beta1.CapabilityValues])) && !c.leavesOut():
+		// else both are legacy, and differ in what the vocabulary does not register
 		c.report.Errors = append(c.report.Errors, c.duplicate(flavor, set, first))
 	}
 	for _, core := range fitting {

@@ -66,6 +66,38 @@ func TestLegacyImageServesEveryArchitecture(t *testing.T) {
 	}
 }
 
+// Beside a flavor of one of its architectures, a legacy image serves the others all the same: only the one is there twice.
+func TestLegacyImageBesideAFlavor(t *testing.T) {
+	const legacy = `{"version": "1.0.0", "image": "node:1.0.0"}`
+	const flavor = `{"version": "1.0.0", "capabilityFlavors": [{"image": "node-arm64:1.0.0", "capabilities": {"architecture": ["arm64"]}}]}`
+	const again = "spec.providerConfig.machineImages[0].versions[1]."
+	for versions, want := range map[string]string{
+		legacy + "," + flavor: again + "capabilityFlavors[0]",
+		flavor + "," + legacy: again + "image",
+	} {
+		spec := v1beta1.CloudProfileSpec{
+			MachineCapabilities: []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64", "arm64"}}},
+			MachineTypes:        []v1beta1.MachineType{{Name: "amd", Architecture: new("amd64")}},
+			MachineImages: []v1beta1.MachineImage{{Name: "local", Versions: []v1beta1.MachineImageVersion{{
+				ExpirableVersion: v1beta1.ExpirableVersion{Version: "1.0.0"},
+				CapabilityFlavors: []v1beta1.MachineImageFlavor{
+					{Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}}}, {Capabilities: v1beta1.Capabilities{"architecture": {"arm64"}}},
+				},
+			}}}},
+			ProviderConfig: &runtime.RawExtension{Raw: []byte(`{"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1",
+				"kind": "CloudProfileConfig", "machineImages": [{"name": "local", "versions": [` + versions + `]}]}`)},
+		}
+		profile, report := profile.Compile(local.Provider{}, &spec, field.NewPath("spec"))
+		if len(report.Errors) != 1 || report.Errors[0].Type != field.ErrorTypeDuplicate || report.Errors[0].Field != want {
+			t.Errorf("%s: %v, want a duplicate at %s", versions, report.Errors.Errors(), want)
+		}
+		r := resolve.Pool(profile, provider.Pool{MachineType: "amd", Image: "local", Version: "1.0.0", Region: "any"})
+		if r.Decision.Reference.Image != "node:1.0.0" {
+			t.Errorf("%s: amd64 boots %v", versions, r.Decision.Reference)
+		}
+	}
+}
+
 func TestValidateReference(t *testing.T) {
 	if errs := (local.Provider{}).ValidateReference(local.Image{}, field.NewPath("image")); len(errs) != 1 {
 		t.Error(errs)

@@ -399,7 +399,7 @@ func (c *correspondence[R]) claim(
 	var first *imageselector.Flavor[R]
 	if legacy {
 		for _, core := range fitting {
-			first = cmp.Or(first, c.taken[core.set])
+			first, core.matched = cmp.Or(first, c.taken[core.set]), true
 		}
 	}
 	first = cmp.Or(first, c.taken[set])

@@ -171,9 +171,9 @@ func (t *tree) walk(path fieldpath.Path, duplicate bool) (place string, n *node,
 			inConfig = inConfig || list == "providerConfig"
 		case next == nil:
 			known.WriteString("[" + strconv.Itoa(path[0].Index) + "]")
-		case list == "regions" && len(rest) == 0,
+		case list == "regions" && (len(rest) == 0 || rest[0].Name == capability.Architecture),
 			duplicate && list != "capabilityFlavors" && list != "workers" && !slices.ContainsFunc(rest, fieldpath.Segment.IsIndex):
-			known.WriteString("[]") // the value tells: the architecture of a legacy flavor, or the name that is there twice
+			known.WriteString("[]") // the value tells: the architecture, which is that of a legacy flavor, or the name that is there twice
 		default:
 			if next.knownBy == "" {
 				next.knownBy = t.knownBy(next, list, inConfig)

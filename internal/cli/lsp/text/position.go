@@ -102,7 +102,7 @@ func (t *Text) span(lines []int, line int) (start, end int) {
 func (t *Text) Offset(p Position, encoding Encoding) int {
 	start, end := t.span(t.lines, p.Line)
 	if t.plain {
-		return min(start+max(p.Character, 0), end)
+		return start + min(max(p.Character, 0), end-start)
 	}
 	units := 0
 	for i, r := range t.string[start:end] {
@@ -161,7 +161,7 @@ func width(r rune, s string, encoding Encoding) int {
 func (t *Text) Placed(line, column int) int {
 	start, end := t.span(t.breaks, line-1)
 	if t.plain {
-		return min(start+max(column-1, 0), end)
+		return start + min(max(column-1, 0), end-start)
 	}
 	count := 1
 	for i := range t.string[start:end] {

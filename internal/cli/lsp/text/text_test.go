@@ -6,6 +6,7 @@ package text_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -134,6 +135,21 @@ func TestDeepBrackets(t *testing.T) {
 	o := text.Read(text.New("a: " + strings.Repeat("[", 100_000) + "\nb: c\n"))
 	if o.Documents[0].Child("a") == nil {
 		t.Error("nothing is left of it")
+	}
+}
+
+// A position far behind the end of its line is at that end, however far it is.
+func TestPositionsFarAway(t *testing.T) {
+	for _, s := range []string{"a\nb", "ä\nb"} {
+		x := text.New(s)
+		for _, far := range []int{2, math.MaxInt32, math.MaxInt} {
+			if got := x.Offset(text.Position{Line: 1, Character: far}, text.UTF16); got != len(s) {
+				t.Errorf("%q: character %d is at %d", s, far, got)
+			}
+			if got := x.Placed(2, far); got != len(s) {
+				t.Errorf("%q: column %d is at %d", s, far, got)
+			}
+		}
 	}
 }
 

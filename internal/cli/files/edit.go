@@ -7,6 +7,8 @@ package files
 import (
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/internal/cli/manifest"
@@ -59,8 +61,9 @@ func Edited(name, text string, m *manifest.Memory, edits map[*manifest.Object]Ed
 		}
 		changes = append(changes, edit.Change{Line: place[0], Column: place[1], Ops: e.Ops})
 	}
-	for place := range at {
-		return text, nil, &edit.Fault{Line: place[0], Column: place[1], Message: "what begins here has changed meanwhile: run the command again"}
+	if len(at) > 0 {
+		first := slices.MinFunc(slices.Collect(maps.Keys(at)), func(a, b Place) int { return slices.Compare(a[:], b[:]) })
+		return text, nil, &edit.Fault{Line: first[0], Column: first[1], Message: "what begins here has changed meanwhile: run the command again"}
 	}
 	if changed, err = edit.Apply(text, changes); err != nil {
 		return text, nil, err

@@ -68,4 +68,14 @@ func TestObjectsThatChangeMeanwhile(t *testing.T) {
 			t.Errorf("%s: %v: %s", name, err, changed)
 		}
 	}
+	objects, _ = manifest.Parse("a.yaml", was+strings.Repeat("---\n"+was, 7), nil)
+	for _, o := range objects {
+		edits[o] = files.Edit{}
+	}
+	for range 9 {
+		_, _, err := files.Edited("a.yaml", "", nil, edits)
+		if fault := new(edit.Fault); !errors.As(err, &fault) || fault.Line != 1 {
+			t.Errorf("the first object is not the one that is named: %v", err)
+		}
+	}
 }

@@ -458,6 +458,10 @@ func TestMigrateRefuses(t *testing.T) {
 		"images that cannot be read, back": {
 			unreadable, "--back", ":76:5: error: expected a list of objects, got a string [field-type]",
 		},
+		"a type that is misspelt": {
+			strings.Replace(legacy, "type: openstack", "type: openstck", 1), "",
+			"local, openstack; --provider-file describes another one; did you mean openstack? [provider-unknown]",
+		},
 		"a field of an image that would be lost": {
 			strings.Replace(legacy, "        regions:\n", "        region: x\n        regions:\n", 1), "--provider-config", `unknown field "region"`,
 		},

@@ -298,8 +298,8 @@ func (in *Given) UnknownProvider(name, at string) *field.Error {
 
 // NotFor is the error about a profile with whose provider type the command cannot do something, like to render.
 func (in *Given) NotFor(name, at, done string) *field.Error {
-	return Problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name, "profiles of provider %s cannot be %s: this command knows %s%s; --provider-file describes another one",
-		name, done, strings.Join(slices.Sorted(maps.Keys(in.Providers)), ", "), words.DidYouMean(in.MeantProvider(name)))
+	return Problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name, "profiles of provider %s cannot be %s: this command knows %s; "+
+		"--provider-file describes another one%s", name, done, strings.Join(slices.Sorted(maps.Keys(in.Providers)), ", "), words.DidYouMean(in.MeantProvider(name)))
 }
 
 // MeantProvider returns the known provider type that was probably meant by another one; empty if there is none. Two letters may differ in

@@ -100,7 +100,7 @@ func compareValues(at path, was, is any, add func(difference)) {
 	switch {
 	case (wasList || providerconfig.Empty(was)) && (isList || providerconfig.Empty(is)): // one of them may be missing
 		compareLists(at, a, b, add)
-	case wasObject && isObject, (wasObject || isObject) && slices.Contains(divided, at.String()):
+	case wasObject && isObject, (wasObject || isObject) && slices.Contains(divided, at.pattern()):
 		compareMembers(c, d, at.below(), add)
 	case providerconfig.Empty(was):
 		add(difference{path: at, how: IsNew, is: plain(is)})
@@ -125,7 +125,7 @@ func plain(value any) any {
 }
 
 // divided are the objects whose members are looked at one by one, even if there is no such object on one side.
-var divided = []string{"spec", "spec.kubernetes", "spec.providerConfig", "spec.providerConfig.constraints", "metadata"}
+var divided = []string{"spec", "spec.kubernetes", "spec.providerConfig", "spec.providerConfig.constraints", "metadata", "spec.machineTypes[].storage"}
 
 // compareMembers compares what two objects, or lists by their keys, have under each name.
 func compareMembers(was, is map[string]any, at func(name string) path, add func(difference)) {

@@ -237,3 +237,17 @@ func TestPublishingReplacesNothing(t *testing.T) {
 		t.Errorf("it is pushed: %s", got)
 	}
 }
+
+// A registry that does not answer may have the image: 404 is a port of it here, and no answer.
+func TestPublishingIsSureOfWhatIsThere(t *testing.T) {
+	p := newPublication(t)
+	crane := filepath.Join(p.bin, "crane")
+	if err := os.Remove(crane); err != nil {
+		t.Fatal(err)
+	}
+	p.write(crane, "#!/bin/sh\ntest $1 = push || { echo dial tcp 10.0.0.1:4045: i/o timeout >&2; exit 1; }\n")
+	if err := os.Chmod(crane, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.publish("10.0.0.1:4045: i/o timeout")
+}

@@ -30,7 +30,7 @@ func published(t *testing.T) (env []string) {
 	t.Helper()
 	programs, home := t.TempDir(), t.TempDir()
 	for name, absent := range map[string]string{"crane": "digest", "gh": "view", "minisign": "nothing"} {
-		script := "#!/bin/sh\ncase \"$1 $2\" in *" + absent + "*) echo 404 >&2; exit 1;; esac\n" +
+		script := "#!/bin/sh\ncase \"$1 $2\" in *" + absent + "*) echo 404 Not Found >&2; exit 1;; esac\n" +
 			"printf '%s' " + name + " >> " + programs + "/said\nprintf ' %s' \"$@\" >> " + programs + "/said\necho >> " + programs + "/said\n"
 		if err := os.WriteFile(filepath.Join(programs, name), []byte(script), 0o700); err != nil {
 			t.Fatal(err)

@@ -8,5 +8,5 @@
 // Here they are asked about all there is, before and after the update, and what changes is sorted by its kind.
 //
 // Start reading at [Update.Plan], which is about the inputs of a command. [Of] is about compiled profiles; [InUse] and
-// [InUseNamespaced] are about what Gardener refuses because somebody uses it.
+// [inUseNamespaced] are about what Gardener refuses because somebody uses it.
 package changes

@@ -24,9 +24,9 @@ func InUse(
 	return refused(inuse.Of(release, &updated.Spec, &old.Spec, children, objectsOf(shoots)), children, shoots)
 }
 
-// InUseNamespaced returns what Gardener refuses in an update of a NamespacedCloudProfile with a parent because Shoots use what
+// inUseNamespaced returns what Gardener refuses in an update of a NamespacedCloudProfile with a parent because Shoots use what
 // it no longer says itself. The order is that of [Sort]. See [inuse.OfNamespaced].
-func InUseNamespaced(
+func inUseNamespaced(
 	updated, old *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, shoots []Shoot,
 ) []Change {
 	uses := inuse.OfNamespaced(&updated.Spec, &old.Spec, &parent.Spec, objectsOf(shoots))

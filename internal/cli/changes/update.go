@@ -216,7 +216,7 @@ func (u *Update) ofNamespaced() ([]update.View[any], []Change, error) {
 	refused := byGardener(checks.ValidateNamespacedUpdate(u.Before, stored, storedOld, inGarden, own))
 	shoots := u.shoots("NamespacedCloudProfile", u.Name, was)
 	refused = append(refused, byAdmission(report)...)
-	refused = append(refused, inUse(InUseNamespaced(stored, storedOld, inGarden, shoots))...)
+	refused = append(refused, inUse(inUseNamespaced(stored, storedOld, inGarden, shoots))...)
 	return []update.View[any]{u.view("", was, is, shoots)}, refused, nil
 }
 

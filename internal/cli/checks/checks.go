@@ -40,12 +40,12 @@ func PrintSilenced(c *command.Call, found report.Report) {
 		return slices.ContainsFunc(rules, func(r finding.Rule) bool { return r.Name == count.Rule && r.Command != "" })
 	})
 	if len(errs) > 0 {
-		report.Printf(c.Stderr, "note: silenced, and refused by admission all the same: %s\n", CountsOf(errs))
+		report.Printf(c.Stderr, "note: silenced, and refused by admission all the same: %s\n", countsOf(errs))
 	}
 }
 
-// CountsOf prints how many findings rules have.
-func CountsOf(counts []report.RuleCount) string {
+// countsOf prints how many findings rules have.
+func countsOf(counts []report.RuleCount) string {
 	all := make([]string, 0, len(counts))
 	for _, r := range counts {
 		all = append(all, fmt.Sprintf("%s %d", r.Rule, r.Findings))
@@ -199,7 +199,7 @@ func validate(g *input.Given, object runtime.Object) field.ErrorList {
 	if g.ReservedInCore {
 		return withRepairs(object, reserved.Validate(&g.Server, object))
 	}
-	errs := withoutSynced(WithHints(object, g.Server.Validate(object)))
+	errs := withoutSynced(withHints(object, g.Server.Validate(object)))
 	if profile, _ := object.(*v1beta1.CloudProfile); profile != nil && !g.Admission.Fills(profile.Spec.Type) {
 		for _, err := range errs {
 			if err.Type == field.ErrorTypeRequired && strings.HasSuffix(err.Field, ".capabilityFlavors") {
@@ -236,11 +236,11 @@ func withoutSynced(errs field.ErrorList) field.ErrorList {
 func validateNamespaced(g *input.Given,
 	object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, own field.ErrorList,
 ) field.ErrorList {
-	repeated := func(err *field.Error) bool { return Repeats(err, own) }
+	repeated := func(err *field.Error) bool { return repeats(err, own) }
 	if g.ReservedInCore {
 		return reserved.ValidateNamespaced(&g.Server, object, parent, repeated)
 	}
-	errs := WithHints(object, g.Server.ValidateNamespaced(object, nil, parent, repeated))
+	errs := withHints(object, g.Server.ValidateNamespaced(object, nil, parent, repeated))
 	for _, err := range errs {
 		if strings.Contains(err.Detail, " to an extended machine image in NamespacedCloudProfile") {
 			err.Detail += "; remove it, for the version is that of the parent"
@@ -304,8 +304,8 @@ func pathOfVersion(spec *v1beta1.CloudProfileSpec, image, version string) string
 	return ""
 }
 
-// Repeats reports whether an error of Gardener's says about an inherited version what one of ours says.
-func Repeats(err *field.Error, own field.ErrorList) bool {
+// repeats reports whether an error of Gardener's says about an inherited version what one of ours says.
+func repeats(err *field.Error, own field.ErrorList) bool {
 	version, overridden := strings.CutSuffix(err.Field, ".capabilityFlavors")
 	if !overridden {
 		version, overridden = strings.CutSuffix(err.Field, ".architectures")
@@ -326,8 +326,8 @@ func withRepairs(object runtime.Object, errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// WithHints adds to errors of core how to repair them. Where core refuses one of Gardener's own capabilities, it adds where to declare it.
-func WithHints(object runtime.Object, errs field.ErrorList) field.ErrorList {
+// withHints adds to errors of core how to repair them. Where core refuses one of Gardener's own capabilities, it adds where to declare it.
+func withHints(object runtime.Object, errs field.ErrorList) field.ErrorList {
 	profile, _ := object.(*v1beta1.CloudProfile)
 	for _, err := range errs {
 		name, _ := err.BadValue.(string)

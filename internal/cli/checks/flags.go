@@ -165,6 +165,6 @@ func PrintRules(c *command.Call, found report.Report, format string) {
 	case len(counts) == 1:
 		report.Printf(c.Stderr, "for details, run %s explain-rule %s\n", c.Name, counts[0].Rule)
 	default:
-		report.Printf(c.Stderr, "rules: %s; for details, run %s explain-rule RULE\n", CountsOf(counts), c.Name)
+		report.Printf(c.Stderr, "rules: %s; for details, run %s explain-rule RULE\n", countsOf(counts), c.Name)
 	}
 }

@@ -16,9 +16,9 @@ import (
 // version.
 func ValidateUpdate(g *input.Given, updated, old *v1beta1.CloudProfile) field.ErrorList {
 	if g.ReservedInCore {
-		return WithHints(updated, reserved.ValidateUpdate(&g.Server, updated, old))
+		return withHints(updated, reserved.ValidateUpdate(&g.Server, updated, old))
 	}
-	return WithHints(updated, g.Server.ValidateUpdate(updated, old))
+	return withHints(updated, g.Server.ValidateUpdate(updated, old))
 }
 
 // ValidateNamespacedUpdate returns the errors of Gardener's API server for an update of a NamespacedCloudProfile with a parent. own are
@@ -26,9 +26,9 @@ func ValidateUpdate(g *input.Given, updated, old *v1beta1.CloudProfile) field.Er
 func ValidateNamespacedUpdate(
 	g *input.Given, updated, old *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, own field.ErrorList,
 ) field.ErrorList {
-	repeated := func(err *field.Error) bool { return Repeats(err, own) }
+	repeated := func(err *field.Error) bool { return repeats(err, own) }
 	if g.ReservedInCore {
-		return WithHints(updated, reserved.ValidateNamespacedUpdate(&g.Server, updated, old, parent, repeated))
+		return withHints(updated, reserved.ValidateNamespacedUpdate(&g.Server, updated, old, parent, repeated))
 	}
-	return WithHints(updated, g.Server.ValidateNamespaced(updated, old, parent, repeated))
+	return withHints(updated, g.Server.ValidateNamespaced(updated, old, parent, repeated))
 }

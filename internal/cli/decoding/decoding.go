@@ -58,16 +58,16 @@ func Object[T any](m Memory, o *manifest.Object) (*T, finding.List) {
 		return known.object.(*T), known.errs
 	}
 	object := new(T)
-	errs := Into(o, object)
+	errs := into(o, object)
 	if m != nil {
 		m[o] = decoded{object: object, errs: errs}
 	}
 	return object, errs
 }
 
-// Into decodes a manifest into an object, in the namespace in which it would be applied, and returns what is wrong with it. Equal
+// into decodes a manifest into an object, in the namespace in which it would be applied, and returns what is wrong with it. Equal
 // flavors may share their capabilities, so these must not be changed.
-func Into(o *manifest.Object, object any) finding.List {
+func into(o *manifest.Object, object any) finding.List {
 	errs := strictjson.Decode(o.JSON, object, nil,
 		strictjson.Shared[v1beta1.MachineImageFlavor](), strictjson.Shared[v1beta1.Capabilities](), strictjson.Foreign[v1beta1.SeedSelector]())
 	errs = slices.DeleteFunc(errs, func(f finding.Finding) bool { return inStatus(o, f.Error) })

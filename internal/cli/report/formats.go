@@ -63,7 +63,7 @@ func IndentedJSON(value any, prefix string) ([]byte, error) {
 	if err := encoder.Encode(value); err != nil {
 		return nil, err
 	}
-	return EscapedJSON(bytes.TrimSuffix(text.Bytes(), []byte("\n"))), nil
+	return escapedJSON(bytes.TrimSuffix(text.Bytes(), []byte("\n"))), nil
 }
 
 // YAML writes a value as YAML, with the names that it has in JSON. What is not printable is an escape sequence of YAML.

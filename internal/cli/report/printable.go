@@ -190,8 +190,8 @@ func inYAML(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// EscapedJSON returns JSON that has the same values and is harmless, see [Harmless], for JSON without tabs between its tokens.
-func EscapedJSON(document []byte) []byte {
+// escapedJSON returns JSON that has the same values and is harmless, see [Harmless], for JSON without tabs between its tokens.
+func escapedJSON(document []byte) []byte {
 	return []byte(escaped(string(document), inJSON))
 }
 

@@ -56,7 +56,7 @@ func sarifLog(w io.Writer, r *Report, options *Options) error {
 	if err := log.PrettyWrite(&text); err != nil {
 		return err
 	}
-	_, err := w.Write(EscapedJSON(text.Bytes()))
+	_, err := w.Write(escapedJSON(text.Bytes()))
 	return err
 }
 

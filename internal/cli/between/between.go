@@ -141,7 +141,7 @@ var identities = []string{"name", "version"}
 
 // identity returns what tells an entry apart from others in its list; empty if nothing does.
 func identity(value any) string {
-	members, _ := value.(map[string]any)
+	members := edit.Members(value)
 	for _, name := range identities {
 		if text, isText := members[name].(string); isText {
 			return name + " " + texts.Canonical(text)
@@ -170,19 +170,7 @@ func entriesOf(old, want []any) map[int]int {
 	match(reflect.DeepEqual)
 	match(func(a, b any) bool { return identity(a) != "" && identity(a) == identity(b) })
 	match(func(a, b any) bool {
-		return mapping(a) != nil && mapping(b) != nil && identity(a) == "" && identity(b) == ""
+		return edit.Members(a) != nil && edit.Members(b) != nil && identity(a) == "" && identity(b) == ""
 	})
 	return pairs
-}
-
-// mapping returns a mapping of a manifest; nil if the value is none.
-func mapping(value any) map[string]any {
-	tree, _ := value.(map[string]any)
-	return tree
-}
-
-// asList returns a list of a manifest; nil if the value is none.
-func asList(value any) []any {
-	list, _ := value.([]any)
-	return list
 }

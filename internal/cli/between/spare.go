@@ -24,14 +24,14 @@ type spare struct {
 
 // collect adds a member or item, and everything in it, to what is deleted.
 func collect(spares []*spare, at fieldpath.Path, value any) []*spare {
-	if !at[len(at)-1].IsIndex() || mapping(value) != nil {
+	if !at[len(at)-1].IsIndex() || edit.Members(value) != nil {
 		spares = append(spares, &spare{at: at, value: value})
 	}
-	members := mapping(value)
+	members := edit.Members(value)
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		spares = collect(spares, Member(at, name), members[name])
 	}
-	for i, own := range asList(value) {
+	for i, own := range edit.Items(value) {
 		spares = collect(spares, Item(at, i), own)
 	}
 	return spares
@@ -76,15 +76,15 @@ func (d *differ) insert(at fieldpath.Path, value any, before ...string) {
 func (d *differ) makeMember(name string, value any, path string, takes map[string]edit.Take) {
 	named := func(s *spare) bool { return s.at[len(s.at)-1].Name == name }
 	whole := d.take(func(s *spare) bool { return named(s) && reflect.DeepEqual(s.value, value) })
-	items := asList(value)
+	items := edit.Items(value)
 	switch {
 	case whole != nil && !whole.used:
 		takes[path] = edit.Take{At: whole.at, Part: edit.Whole}
 		d.use(whole)
-	case mapping(value) != nil:
-		d.makeMembers(mapping(value), path, takes)
-	case len(items) > 0 && mapping(items[0]) != nil:
-		key := d.take(func(s *spare) bool { return named(s) && !s.used && !s.keyUsed && len(asList(s.value)) > 0 })
+	case edit.Members(value) != nil:
+		d.makeMembers(edit.Members(value), path, takes)
+	case len(items) > 0 && edit.Members(items[0]) != nil:
+		key := d.take(func(s *spare) bool { return named(s) && !s.used && !s.keyUsed && len(edit.Items(s.value)) > 0 })
 		if key != nil {
 			takes[path] = edit.Take{At: key.at, Part: edit.Key}
 			key.keyUsed = true
@@ -105,9 +105,9 @@ func (d *differ) makeMembers(members map[string]any, path string, takes map[stri
 
 // makeItem makes an item from a deleted one, if members are either deleted from it or added to it, but not both.
 func (d *differ) makeItem(value any, path string, takes map[string]edit.Take) {
-	members := mapping(value)
+	members := edit.Members(value)
 	former := d.take(func(s *spare) bool {
-		old := mapping(s.value)
+		old := edit.Members(s.value)
 		return s.at[len(s.at)-1].IsIndex() && !s.used && (within(members, old) || within(old, members))
 	})
 	if former == nil {
@@ -115,7 +115,7 @@ func (d *differ) makeItem(value any, path string, takes map[string]edit.Take) {
 		return
 	}
 	takes[path] = edit.Take{At: former.at, Part: edit.Whole}
-	d.members(former.at, mapping(former.value), members)
+	d.members(former.at, edit.Members(former.value), members)
 	d.use(former)
 }
 

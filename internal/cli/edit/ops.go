@@ -154,6 +154,18 @@ func (op Op) inItems(items []any, at fieldpath.Path) []any {
 	return items
 }
 
+// Members returns the members of an object of JSON; nil if the value is none.
+func Members(value any) map[string]any {
+	members, _ := value.(map[string]any)
+	return members
+}
+
+// Items returns the items of a list of JSON; nil if the value is none.
+func Items(value any) []any {
+	items, _ := value.([]any)
+	return items
+}
+
 // Value returns the value at a path of JSON; nil if there is none.
 func Value(object any, path fieldpath.Path) any {
 	for _, step := range path {

@@ -43,16 +43,16 @@ func (e *edits) config(t *target, versions []*wanted) {
 		}
 		added[w.id.Image] = append(added[w.id.Image], placed{version: w.id.Version, values: entries})
 	}
-	config := mapping(edit.Value(t.tree, fieldpath.Parse(at)))
-	images := asList(config["machineImages"])
+	config := edit.Members(edit.Value(t.tree, fieldpath.Parse(at)))
+	images := edit.Items(config["machineImages"])
 	var fresh []any
 	for _, name := range order {
-		i := slices.IndexFunc(images, func(image any) bool { return mapping(image)["name"] == name })
+		i := slices.IndexFunc(images, func(image any) bool { return edit.Members(image)["name"] == name })
 		if i < 0 {
 			fresh = append(fresh, newImage(name, added[name]))
 			continue
 		}
-		e.insertVersions(fmt.Sprintf("%s.machineImages[%d].versions", at, i), asList(mapping(images[i])["versions"]), added[name])
+		e.insertVersions(fmt.Sprintf("%s.machineImages[%d].versions", at, i), edit.Items(edit.Members(images[i])["versions"]), added[name])
 	}
 	switch {
 	case len(fresh) == 0:
@@ -99,8 +99,8 @@ func (t *target) encode(w *wanted, flavors []*flavor, legacy bool) ([]any, bool)
 func (t *target) shorten(entry map[string]any) {
 	at := field.NewPath("entry")
 	whole, _ := t.decode(entry, at)
-	for _, place := range append([]any{entry}, asList(entry["regions"])...) {
-		if members := mapping(place); members["architecture"] == architectures[0] {
+	for _, place := range append([]any{entry}, edit.Items(entry["regions"])...) {
+		if members := edit.Members(place); members["architecture"] == architectures[0] {
 			delete(members, "architecture")
 			if without, errs := t.decode(entry, at); whole == nil || len(errs) > 0 || without == nil || !reflect.DeepEqual(whole.Flavors, without.Flavors) {
 				members["architecture"] = architectures[0]
@@ -207,7 +207,7 @@ func (e *edits) differs(t *target, w *wanted, f *flavor, path *field.Path, elsew
 	if len(entry) != 1 {
 		return
 	}
-	e.replaceMembers(t, w, at, mapping(entry[0]), []string{"name", "architecture"})
+	e.replaceMembers(t, w, at, edit.Members(entry[0]), []string{"name", "architecture"})
 }
 
 // replaceMembers replaces the members of a mapping at a path that differ, but for some.
@@ -227,7 +227,7 @@ func (e *edits) replaceMembers(t *target, w *wanted, at string, is map[string]an
 
 // differing returns the members that a mapping at a path does not have as they are to be, but for some.
 func (t *target) differing(at string, is map[string]any, but []string) (names []string) {
-	was := mapping(edit.Value(t.tree, fieldpath.Parse(at)))
+	was := edit.Members(edit.Value(t.tree, fieldpath.Parse(at)))
 	for _, name := range edit.Order(is) {
 		if !slices.Contains(but, name) && !reflect.DeepEqual(was[name], is[name]) {
 			names = append(names, name)
@@ -246,9 +246,9 @@ func (e *edits) otherGlobal(t *target, w *wanted, f *flavor) {
 	if !ok || len(entries) != 1 {
 		return
 	}
-	is := mapping(entries[0])
+	is := edit.Members(entries[0])
 	if !f.same.version.Legacy {
-		is = mapping(asList(is["capabilityFlavors"])[0])
+		is = edit.Members(edit.Items(is["capabilityFlavors"])[0])
 	}
 	path := fieldpath.Parse(at)
 	in, member := at[:strings.LastIndex(at, ".")], path[len(path)-1].Name
@@ -273,9 +273,9 @@ func (e *edits) regionsOf(t *target, w *wanted, f *flavor, legacy bool) []any {
 		return nil
 	}
 	if legacy {
-		return asList(mapping(entries[0])["regions"])
+		return edit.Items(edit.Members(entries[0])["regions"])
 	}
-	return asList(mapping(asList(mapping(entries[0])["capabilityFlavors"])[0])["regions"])
+	return edit.Items(edit.Members(edit.Items(edit.Members(entries[0])["capabilityFlavors"])[0])["regions"])
 }
 
 // addRegions adds regions to a flavor.
@@ -293,10 +293,10 @@ func (e *edits) addRegions(t *target, w *wanted, f *flavor) {
 // insertRegion inserts an entry before the first that is of a region which the profile lists later.
 func (e *edits) insertRegion(t *target, path string, entry any) {
 	rank := func(entry any) int {
-		name, _ := mapping(entry)["name"].(string)
+		name, _ := edit.Members(entry)["name"].(string)
 		return slices.Index(t.regions, name)
 	}
-	list := asList(edit.Value(t.tree, fieldpath.Parse(path)))
+	list := edit.Items(edit.Value(t.tree, fieldpath.Parse(path)))
 	i := slices.IndexFunc(list, func(other any) bool { return rank(other) > rank(entry) })
 	if i < 0 {
 		i = len(list)
@@ -328,7 +328,7 @@ func (e *edits) addFlavor(t *target, w *wanted, f *flavor) {
 		at = len(version.Flavors)
 	}
 	w.changed = true
-	e.insert(version.Path.String()+".capabilityFlavors", at, asList(mapping(entries[0])["capabilityFlavors"])[0])
+	e.insert(version.Path.String()+".capabilityFlavors", at, edit.Items(edit.Members(entries[0])["capabilityFlavors"])[0])
 }
 
 // refersTo returns a flavor of the profile that has a reference of another one; nil if none does. Providers whose references may stand
@@ -360,8 +360,8 @@ func (e *edits) addBesideLegacy(t *target, w *wanted, f *flavor) {
 		return
 	}
 	w.changed = true
-	if regions, has := mapping(entries[0])["regions"]; has && legacy && len(entries) == 1 && len(mapping(entries[0])) == 2 {
-		for _, entry := range asList(regions) {
+	if regions, has := edit.Members(entries[0])["regions"]; has && legacy && len(entries) == 1 && len(edit.Members(entries[0])) == 2 {
+		for _, entry := range edit.Items(regions) {
 			e.insertRegion(t, at+".regions", entry)
 		}
 		return

@@ -42,7 +42,7 @@ func (e *edits) core(t *target, versions []*wanted) {
 		named := func(image v1beta1.MachineImage) bool { return image.Name == name }
 		if i := slices.IndexFunc(t.Spec.MachineImages, named); i >= 0 {
 			path := fmt.Sprintf("spec.machineImages[%d].versions", i)
-			e.insertVersions(path, asList(edit.Value(t.tree, fieldpath.Parse(path))), added[name])
+			e.insertVersions(path, edit.Items(edit.Value(t.tree, fieldpath.Parse(path))), added[name])
 			continue
 		}
 		image := newImage(name, added[name])
@@ -115,7 +115,7 @@ func (t *target) runtimesOf(name string) []any {
 		return nil
 	}
 	raw, _ := json.Marshal(found)
-	return asList(edit.Decoded(raw))
+	return edit.Items(edit.Decoded(raw))
 }
 
 // coreFlavors are the flavors of core for a version, those that the provider config has already included, each once.

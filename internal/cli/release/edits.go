@@ -107,7 +107,7 @@ func (e *edits) flush(tree map[string]any) {
 		items := e.lists[path]
 		slices.SortStableFunc(items, func(a, b insertion) int { return a.before - b.before })
 		at := fieldpath.Parse(path)
-		if len(asList(edit.Value(tree, at))) > 0 {
+		if len(edit.Items(edit.Value(tree, at))) > 0 {
 			for _, item := range items {
 				e.add(edit.Insert(append(slices.Clip(at), fieldpath.Segment{Index: item.before}), item.value))
 			}
@@ -125,7 +125,7 @@ func (e *edits) flush(tree map[string]any) {
 // set gives a member a value, which may be there already.
 func (e *edits) set(tree map[string]any, path string, value any, before ...string) {
 	at := fieldpath.Parse(path)
-	if _, there := mapping(edit.Value(tree, at[:len(at)-1]))[at[len(at)-1].Name]; there {
+	if _, there := edit.Members(edit.Value(tree, at[:len(at)-1]))[at[len(at)-1].Name]; there {
 		e.add(edit.Replace(at, value))
 		return
 	}
@@ -145,7 +145,7 @@ type placed struct {
 func (e *edits) insertVersions(path string, list []any, entries []placed) {
 	all := make([]placed, 0, len(list)+len(entries))
 	for i, item := range list {
-		version, _ := mapping(item)["version"].(string)
+		version, _ := edit.Members(item)["version"].(string)
 		all = append(all, placed{version: version, index: i})
 	}
 	ascending := ascends(all)

@@ -186,7 +186,7 @@ func newTarget(p Profile, contents *source.Contents, options Options) *target {
 	for _, r := range above.Regions {
 		t.regions = append(t.regions, r.Name)
 	}
-	t.tree = mapping(edit.Decoded(p.Raw))
+	t.tree = edit.Members(edit.Decoded(p.Raw))
 	written := p.Raw
 	if p.Parent != nil {
 		parent, _ := json.Marshal(p.Parent)
@@ -200,9 +200,9 @@ func newTarget(p Profile, contents *source.Contents, options Options) *target {
 			t.firstText = false
 		}
 	}
-	config := mapping(mapping(t.tree["spec"])["providerConfig"])
+	config := edit.Members(edit.Members(t.tree["spec"])["providerConfig"])
 	if len(config) == 0 && p.Parent != nil && providerconfig.HasContent(p.Parent.ProviderConfig) {
-		config = mapping(edit.Decoded(p.Parent.ProviderConfig.Raw))
+		config = edit.Members(edit.Decoded(p.Parent.ProviderConfig.Raw))
 	}
 	t.apiVersion, _ = config["apiVersion"].(string)
 	t.kind, _ = config["kind"].(string)
@@ -254,7 +254,7 @@ func (t *target) instance() string {
 		above = t.Parent
 	}
 	if above.ProviderConfig != nil {
-		name, _ := mapping(mapping(edit.Decoded(above.ProviderConfig.Raw))["cloudConfiguration"])["name"].(string)
+		name, _ := edit.Members(edit.Members(edit.Decoded(above.ProviderConfig.Raw))["cloudConfiguration"])["name"].(string)
 		if instance, found := strings.CutPrefix(name, "Azure"); found {
 			return strings.ToLower(instance)
 		}
@@ -407,14 +407,4 @@ func isOrAre(n int) string {
 		return "is"
 	}
 	return "are"
-}
-
-func mapping(value any) map[string]any {
-	tree, _ := value.(map[string]any)
-	return tree
-}
-
-func asList(value any) []any {
-	list, _ := value.([]any)
-	return list
 }

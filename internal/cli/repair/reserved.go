@@ -25,26 +25,26 @@ import (
 func repairFirstText(_ *input.Given, object any, _ report.Finding) patch {
 	s := &secondText{renamed: map[string]bool{}}
 	spec := fieldpath.Parse("spec")
-	for i, def := range list(edit.Value(object, member(spec, "machineCapabilities"))) {
+	for i, def := range edit.Items(edit.Value(object, member(spec, "machineCapabilities"))) {
 		at := item(member(spec, "machineCapabilities"), i)
-		def, _ := def.(map[string]any)
+		def := edit.Members(def)
 		if name, _ := def["name"].(string); texts.OfFirst(name) {
 			s.ops = append(s.ops, edit.Replace(member(at, "name"), texts.Canonical(name)))
 			s.values(name, def["values"], member(at, "values"))
 		}
 	}
-	for i, t := range list(edit.Value(object, member(spec, "machineTypes"))) {
-		t, _ := t.(map[string]any)
+	for i, t := range edit.Items(edit.Value(object, member(spec, "machineTypes"))) {
+		t := edit.Members(t)
 		s.declared(t["capabilities"], member(item(member(spec, "machineTypes"), i), "capabilities"))
 	}
 	eachVersion(object, "spec.machineImages", func(_, _ string, version map[string]any, at fieldpath.Path) {
-		for i, flavor := range list(version["capabilityFlavors"]) {
+		for i, flavor := range edit.Items(version["capabilityFlavors"]) {
 			s.declared(flavor, item(member(at, "capabilityFlavors"), i))
 		}
 	})
 	eachVersion(object, "spec.providerConfig.machineImages", func(_, _ string, version map[string]any, at fieldpath.Path) {
-		for i, flavor := range list(version["capabilityFlavors"]) {
-			flavor, _ := flavor.(map[string]any)
+		for i, flavor := range edit.Items(version["capabilityFlavors"]) {
+			flavor := edit.Members(flavor)
 			s.declared(flavor["capabilities"], member(item(member(at, "capabilityFlavors"), i), "capabilities"))
 		}
 	})
@@ -68,7 +68,7 @@ type secondText struct {
 
 // declared adds the operations for capabilities that are declared at a path.
 func (s *secondText) declared(capabilities any, at fieldpath.Path) {
-	declared, _ := capabilities.(map[string]any)
+	declared := edit.Members(capabilities)
 	for _, name := range slices.Sorted(maps.Keys(declared)) {
 		if !texts.OfFirst(name) {
 			continue
@@ -84,7 +84,7 @@ func (s *secondText) declared(capabilities any, at fieldpath.Path) {
 // values adds the operations for the values of a capability.
 func (s *secondText) values(name string, values any, at fieldpath.Path) {
 	s.renamed[name] = true
-	for i, value := range list(values) {
+	for i, value := range edit.Items(values) {
 		text, _ := value.(string)
 		if other, found := texts.Translate(name, text); found && other != text {
 			s.ops = append(s.ops, edit.Replace(item(at, i), other))
@@ -130,7 +130,7 @@ func repairSilent(_ *input.Given, object any, f report.Finding) patch {
 	if image, version := versionAt(object, at); version != "" {
 		written, same := 0, 0
 		eachVersion(object, "spec.machineImages", func(i, v string, core map[string]any, at fieldpath.Path) {
-			for k, flavor := range list(core["capabilityFlavors"]) {
+			for k, flavor := range edit.Items(core["capabilityFlavors"]) {
 				if i != image || v != version {
 					continue
 				}
@@ -160,20 +160,15 @@ func versionAt(object any, path fieldpath.Path) (image, version string) {
 // eachVersion calls a function for each version of the images in a list at a path, with the names of image and version.
 func eachVersion(object any, images string, do func(image, version string, value map[string]any, at fieldpath.Path)) {
 	at := fieldpath.Parse(images)
-	for i, image := range list(edit.Value(object, at)) {
-		image, _ := image.(map[string]any)
+	for i, image := range edit.Items(edit.Value(object, at)) {
+		image := edit.Members(image)
 		name, _ := image["name"].(string)
-		for k, version := range list(image["versions"]) {
-			version, _ := version.(map[string]any)
+		for k, version := range edit.Items(image["versions"]) {
+			version := edit.Members(version)
 			text, _ := version["version"].(string)
 			do(name, text, version, item(member(item(at, i), "versions"), k))
 		}
 	}
-}
-
-func list(value any) []any {
-	items, _ := value.([]any)
-	return items
 }
 
 // item returns the path of an item of the list at a path.

@@ -19,6 +19,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/utils/ptr"
 
+	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/imageselector"
@@ -359,7 +360,7 @@ func (p *document) foldFlavors(f *Fold, pair pair) {
 			if target == nil {
 				target = e.tree
 			}
-			flavors = append(flavors, declare(asList(e.tree["capabilityFlavors"]), f.Capability, f.Plain)...)
+			flavors = append(flavors, declare(edit.Items(e.tree["capabilityFlavors"]), f.Capability, f.Plain)...)
 		case suffixed:
 			own := declare(p.flavorsOf(&e), f.Capability, f.Value)
 			for _, flavor := range own {
@@ -375,7 +376,7 @@ func (p *document) foldFlavors(f *Fold, pair pair) {
 		same := slices.IndexFunc(flavors, func(other any) bool { return reflect.DeepEqual(capabilitiesOf(other), capabilitiesOf(flavor)) })
 		switch {
 		case same < 0 && target != nil:
-			target["capabilityFlavors"] = append(asList(target["capabilityFlavors"]), flavor)
+			target["capabilityFlavors"] = append(edit.Items(target["capabilityFlavors"]), flavor)
 			flavors = append(flavors, flavor)
 		case same >= 0 && !reflect.DeepEqual(flavors[same], flavor):
 			p.fail(pathOf(pair.plain), "%s has a flavor with %s [%s] already, with another image than %s has; remove one of the two",
@@ -394,17 +395,19 @@ func (p *document) flavorsOf(e *configEntry) (flavors []any) {
 		return nil
 	}
 	for _, entry := range entries {
-		flavors = append(flavors, asList(entry["capabilityFlavors"])...)
+		flavors = append(flavors, edit.Items(entry["capabilityFlavors"])...)
 	}
 	return flavors
 }
 
-func capabilitiesOf(flavor any) map[string]any { return mapping(mapping(flavor)["capabilities"]) }
+func capabilitiesOf(flavor any) map[string]any {
+	return edit.Members(edit.Members(flavor)["capabilities"])
+}
 
 // declare adds a value of a capability to those flavors of the provider config that do not declare it, and returns them.
 func declare(flavors []any, name, value string) []any {
 	for _, flavor := range flavors {
-		tree := mapping(flavor)
+		tree := edit.Members(flavor)
 		if tree == nil {
 			continue
 		}
@@ -469,7 +472,7 @@ func (p *document) removeEntries(id provider.ImageVersion) {
 		}
 		owner := p.configImage(i)
 		var left []any
-		for k, tree := range asList(owner["versions"]) {
+		for k, tree := range edit.Items(owner["versions"]) {
 			if k >= len(read.Versions) || read.Versions[k].Version != id.Version {
 				left = append(left, tree)
 			}

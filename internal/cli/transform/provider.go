@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
@@ -78,7 +79,7 @@ func (p *document) rewrite(format provider.Format, of func(provider.ImageVersion
 
 // rewriteImage rewrites the entries of one image, whose tree is owner.
 func (p *document) rewriteImage(owner map[string]any, image *imageselector.Image[any], format provider.Format, of func(provider.ImageVersion) bool) {
-	list := asList(owner["versions"])
+	list := edit.Items(owner["versions"])
 	var rewritten []any
 	changed, firsts := false, map[string]map[string]any{}
 	for k := range image.Versions {
@@ -88,7 +89,7 @@ func (p *document) rewriteImage(owner map[string]any, image *imageselector.Image
 			if k >= len(list) { // in a list for one region; else encode refuses it
 				continue
 			}
-			if written := mapping(list[k]); !version.Legacy && firsts[id.Version] == nil {
+			if written := edit.Members(list[k]); !version.Legacy && firsts[id.Version] == nil {
 				firsts[id.Version] = written
 			}
 			rewritten = append(rewritten, list[k])
@@ -103,7 +104,7 @@ func (p *document) rewriteImage(owner map[string]any, image *imageselector.Image
 				continue
 			}
 			p.keep(first, configEntry{id, version, written}, false)
-			first["capabilityFlavors"] = append(asList(first["capabilityFlavors"]), asList(written["capabilityFlavors"])...)
+			first["capabilityFlavors"] = append(edit.Items(first["capabilityFlavors"]), edit.Items(written["capabilityFlavors"])...)
 		}
 	}
 	if changed && owner != nil {
@@ -220,8 +221,8 @@ func (p *document) shorten(written map[string]any) {
 	if whole == nil {
 		return
 	}
-	for _, place := range append([]any{written}, asList(written["regions"])...) {
-		if tree := mapping(place); tree["architecture"] == constants.ArchitectureAMD64 {
+	for _, place := range append([]any{written}, edit.Items(written["regions"])...) {
+		if tree := edit.Members(place); tree["architecture"] == constants.ArchitectureAMD64 {
 			delete(tree, "architecture")
 			if without := p.readEntry(written); without == nil || !reflect.DeepEqual(whole.Flavors, without.Flavors) {
 				tree["architecture"] = constants.ArchitectureAMD64

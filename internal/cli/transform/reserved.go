@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/profile"
@@ -283,8 +284,8 @@ func (r *registration) eachFlavor(change func(c v1beta1.Capabilities, version *v
 		if v, listed := entries.Find(&r.spec, e.id); listed {
 			version = v.MachineImageVersion
 		}
-		for i, flavor := range asList(e.tree["capabilityFlavors"]) {
-			tree, declared := mapping(flavor), v1beta1.Capabilities{}
+		for i, flavor := range edit.Items(e.tree["capabilityFlavors"]) {
+			tree, declared := edit.Members(flavor), v1beta1.Capabilities{}
 			if raw, err := json.Marshal(capabilitiesOf(flavor)); tree == nil || err != nil || json.Unmarshal(raw, &declared) != nil {
 				continue // which is an error that has been reported
 			}

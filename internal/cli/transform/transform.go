@@ -117,7 +117,7 @@ type document struct {
 
 // read reads a manifest, which has been decoded as one before.
 func read(cloud provider.Provider[any], input Input) (*document, error) {
-	p := &document{cloud: cloud, input: input, gone: map[*v1beta1.MachineImageVersion]bool{}, tree: mapping(edit.Decoded(input.Raw))}
+	p := &document{cloud: cloud, input: input, gone: map[*v1beta1.MachineImageVersion]bool{}, tree: edit.Members(edit.Decoded(input.Raw))}
 	var object struct {
 		Spec struct {
 			MachineCapabilities []v1beta1.CapabilityDefinition `json:"machineCapabilities"`
@@ -135,7 +135,7 @@ func read(cloud provider.Provider[any], input Input) (*document, error) {
 		ProviderConfig: s.ProviderConfig,
 	}
 	p.was = *p.spec.DeepCopy()
-	p.config = mapping(mapping(p.tree["spec"])["providerConfig"])
+	p.config = edit.Members(edit.Members(p.tree["spec"])["providerConfig"])
 	p.capabilities = s.MachineCapabilities
 	if input.Parent != nil {
 		p.capabilities = input.Parent.MachineCapabilities
@@ -160,7 +160,7 @@ func (p *document) checkConfig() {
 
 // result writes what has changed in core into the manifest, and returns it.
 func (p *document) result(kept []Kept) (Result, field.ErrorList, error) {
-	spec := mapping(p.tree["spec"])
+	spec := edit.Members(p.tree["spec"])
 	set(spec, "machineCapabilities", p.was.MachineCapabilities, p.spec.MachineCapabilities)
 	for i := range p.spec.MachineTypes {
 		was, is := &p.was.MachineTypes[i], &p.spec.MachineTypes[i]
@@ -205,22 +205,10 @@ func set[T any](tree map[string]any, name string, was, is T) {
 	}
 }
 
-// mapping returns a mapping of a manifest; nil if the value is none.
-func mapping(value any) map[string]any {
-	tree, _ := value.(map[string]any)
-	return tree
-}
-
-// asList returns a list of a manifest; nil if the value is none.
-func asList(value any) []any {
-	list, _ := value.([]any)
-	return list
-}
-
 // entry returns an entry of a list that is a mapping; nil if there is none.
 func entry(list any, index int) map[string]any {
-	if entries := asList(list); index < len(entries) {
-		return mapping(entries[index])
+	if entries := edit.Items(list); index < len(entries) {
+		return edit.Members(entries[index])
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/internal/cli/transform"
 	"github.com/capkit/capkit/pkg/alicloud"
 	"github.com/capkit/capkit/pkg/aws"
@@ -79,7 +80,7 @@ func TestForwardAndBack(t *testing.T) {
 		registered := step(legacy, transform.Options{})
 		is := tree(t, registered)
 		spec := is["spec"].(map[string]any)
-		if vocabulary, _ := spec["machineCapabilities"].([]any); len(vocabulary) != 1 {
+		if vocabulary := edit.Items(spec["machineCapabilities"]); len(vocabulary) != 1 {
 			t.Errorf("%s: %v", file, vocabulary)
 		}
 		delete(spec, "machineCapabilities")

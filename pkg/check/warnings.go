@@ -79,7 +79,7 @@ func (c *checker[R]) unused() {
 	for i := range c.Images {
 		mapped.Insert(c.Images[i].Name)
 	}
-	speller := words.NewSpeller(imageNames(c.Spec))
+	speller := words.NewSpeller(entries.Images(c.Spec))
 	for _, image := range c.Images {
 		if !listed.Has(image.Name) {
 			meant := speller.Slip(image.Name)
@@ -490,12 +490,4 @@ func (c *checker[R]) size(profile *v1beta1.CloudProfile) {
 	c.Report.Warnings = append(c.Report.Warnings, fault(RuleSize, field.ErrorTypeTooLong, field.NewPath("spec"), nil,
 		"the CloudProfile has %d KiB, which %s the %d KiB that can be stored; remove expired image versions and what nobody uses",
 		size>>10, state, SizeLimit>>10))
-}
-
-func imageNames(spec *v1beta1.CloudProfileSpec) []string {
-	names := make([]string, 0, len(spec.MachineImages))
-	for i := range spec.MachineImages {
-		names = append(names, spec.MachineImages[i].Name)
-	}
-	return names
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -59,7 +60,7 @@ func (m *Matrix[R]) Requested(machineType string, request int) []capability.Requ
 
 // MachineTypes returns the names of all machine types, each once, in the order of the profile.
 func (m *Matrix[R]) MachineTypes() []string {
-	return Distinct(namesOf(m.Spec().MachineTypes))
+	return Distinct(entries.MachineTypes(m.Spec()))
 }
 
 // Regions returns the regions, each once, in the order of the profile. The caller owns the slice.

@@ -37,14 +37,6 @@ func Listed[R any](p *profile.Profile[R]) []provider.ImageVersion {
 	return ids
 }
 
-func namesOf(types []v1beta1.MachineType) []string {
-	names := make([]string, 0, len(types))
-	for i := range types {
-		names = append(names, types[i].Name)
-	}
-	return names
-}
-
 // Distinct returns what is in any of the lists, each once, in the order of the lists.
 func Distinct[T comparable](lists ...[]T) []T {
 	seen := map[T]bool{}

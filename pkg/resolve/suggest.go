@@ -15,6 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/versions"
 	"github.com/capkit/capkit/pkg/words"
@@ -236,15 +237,8 @@ func (p Resolver[R]) meantType(name string) string {
 }
 
 // meantImage returns the image of the profile that a name was probably meant to be, which may be the same; empty if none.
-func (p Resolver[R]) meantImage(name string) string { return words.Slip(name, p.imageNames()) }
-
-// imageNames returns the names of the images that core lists, in order.
-func (p Resolver[R]) imageNames() []string {
-	names := make([]string, 0, len(p.Spec().MachineImages))
-	for i := range p.Spec().MachineImages {
-		names = append(names, p.Spec().MachineImages[i].Name)
-	}
-	return names
+func (p Resolver[R]) meantImage(name string) string {
+	return words.Slip(name, entries.Images(p.Spec()))
 }
 
 // differences counts the registered capabilities of which two machine types support other values. The architecture counts

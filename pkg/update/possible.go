@@ -36,7 +36,7 @@ func (l *look[R]) all() {
 	if formerly == nil {
 		formerly = func(of resolve.Combination) (string, bool) { return of.Version, true }
 	}
-	for _, machineType := range resolve.Distinct(namesOf(l.After.Spec()), namesOf(l.Before.Spec())) {
+	for _, machineType := range resolve.Distinct(entries.MachineTypes(l.After.Spec()), entries.MachineTypes(l.Before.Spec())) {
 		for _, template := range templates {
 			pool := provider.Pool{MachineType: machineType, Worker: template.Worker}
 			was, is := l.Before.Ask(pool, template.More...), l.After.Ask(pool, template.More...)
@@ -85,14 +85,6 @@ func unless(region bool, q profile.Question) profile.Question {
 		q.Reason = cmp.Or(q.Reason, imageselector.ReasonRegion)
 	}
 	return q
-}
-
-func namesOf(spec *v1beta1.CloudProfileSpec) []string {
-	names := make([]string, 0, len(spec.MachineTypes))
-	for i := range spec.MachineTypes {
-		names = append(names, spec.MachineTypes[i].Name)
-	}
-	return names
 }
 
 // Redirect is an image version of which new machines of some machine types boot another flavor than existing ones, in worker pools

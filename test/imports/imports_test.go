@@ -53,6 +53,7 @@ var mayImport = map[string][]string{
 		"pkg/fieldpath", "pkg/providerconfig",
 	},
 	"pkg/resolve": {
+		"pkg/profile/entries",
 		"pkg/finding", "pkg/gardenerrules", "pkg/provider", "pkg/capability", "pkg/capability/texts", "pkg/imageselector",
 		"pkg/profile", "pkg/versions", "pkg/words",
 	},

@@ -2,7 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package entries goes through the image versions of a profile, as core lists them and as a provider config maps them.
+// Package entries goes through the image versions of a profile, as core lists them and as a provider config maps them, and lists the
+// names of images and machine types.
 package entries
 
 import (
@@ -34,6 +35,24 @@ func (v Version) Active() bool { return versions.Active(v.ExpirableVersion) }
 // PathIn returns where the version stands in a spec at a path.
 func (v Version) PathIn(spec *field.Path) *field.Path {
 	return spec.Child("machineImages").Index(v.Image).Child("versions").Index(v.Index)
+}
+
+// Images returns the names of the images that a spec lists, in order.
+func Images(spec *v1beta1.CloudProfileSpec) []string {
+	names := make([]string, 0, len(spec.MachineImages))
+	for i := range spec.MachineImages {
+		names = append(names, spec.MachineImages[i].Name)
+	}
+	return names
+}
+
+// MachineTypes returns the names of the machine types that a spec lists, in order.
+func MachineTypes(spec *v1beta1.CloudProfileSpec) []string {
+	names := make([]string, 0, len(spec.MachineTypes))
+	for i := range spec.MachineTypes {
+		names = append(names, spec.MachineTypes[i].Name)
+	}
+	return names
 }
 
 // Versions yields the image versions that a spec lists, in order.

@@ -218,7 +218,7 @@ func shootsOf(pools []update.Pool) string {
 // users names them, as "Shoot garden-demo/shop", in the order in which they are shown.
 func TypeInUse(updated, old *v1beta1.CloudProfile, users []string) finding.Finding {
 	from, to := words.Quoted(old.Spec.Type), words.Quoted(updated.Spec.Type)
-	return fault(ruleTypeInUse, field.ErrorTypeForbidden, field.NewPath("spec", "type"), updated.Spec.Type,
+	return ruleTypeInUse.Fault(field.ErrorTypeForbidden, field.NewPath("spec", "type"), updated.Spec.Type,
 		"the type cannot be changed from %s to %s while the CloudProfile is used by %s; "+
 			"leave it as it is, and create another CloudProfile for type %s", from, to, words.Few(users), to)
 }

@@ -66,7 +66,7 @@ func (n *namespacedChecker[R]) checkInherited() {
 			if written == 0 {
 				continue
 			}
-			err := fault(RuleVersionInherited, field.ErrorTypeForbidden, n.PathOf(v).Child(name), nil,
+			err := RuleVersionInherited.Fault(field.ErrorTypeForbidden, n.PathOf(v).Child(name), nil,
 				"%s: the parent, CloudProfile %s, has this version, so only its expirationDate can be changed here; remove %s%s",
 				v.ID, n.name, name, also)
 			if also == "" && !n.SupportsTheSame(n.parent, v) {

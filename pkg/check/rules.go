@@ -5,11 +5,8 @@
 package check
 
 import (
-	"fmt"
 	"slices"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/profile"
@@ -36,13 +33,6 @@ func Rules() []finding.Rule {
 	), finding.On(finding.ObjectSecret, RuleCredentialsMissing, RuleCredentialsKind))))
 	slices.SortFunc(rules, func(a, b finding.Rule) int { return strings.Compare(a.Name, b.Name) })
 	return rules
-}
-
-// fault returns the finding of a rule, as [finding.Report.Found] does.
-func fault(
-	rule finding.Rule, kind field.ErrorType, at *field.Path, value any, format string, args ...any,
-) finding.Finding {
-	return finding.New(rule.Name, kind, at, value, fmt.Sprintf(format, args...))
 }
 
 // The rules that a manifest alone can break. The exported ones are those that other packages name.

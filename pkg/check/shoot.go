@@ -32,7 +32,7 @@ func Shoot[R any](p *profile.Profile[R], shoot *v1beta1.Shoot, scope *string) fi
 	}
 	at := field.NewPath("spec", "provider")
 	if name := shoot.Spec.Provider.Type; name != "" && name != p.Spec().Type && p.Spec().Type != "" { // Gardener reports none
-		return finding.Failed(fault(ruleProviderType, field.ErrorTypeInvalid, at.Child("type"), name,
+		return finding.Failed(ruleProviderType.Fault(field.ErrorTypeInvalid, at.Child("type"), name,
 			"the Shoot is for provider type %s, and its profile for %s; write %s, or refer to a profile of the other type",
 			name, p.Spec().Type, p.Spec().Type).In(at))
 	}

@@ -157,10 +157,10 @@ func nameless[R any](references []imageselector.Regional[R]) bool {
 func (c *checker[R]) gap(id provider.ImageVersion, flavor *imageselector.Flavor[R], without []string) finding.Finding {
 	regions, written := counted("region", without), c.profile.Vocabulary().Format(flavor.Capabilities)
 	if flavor.Global != nil {
-		return fault(ruleFallback, field.ErrorTypeRequired, flavor.Global.Path, nil,
+		return ruleFallback.Fault(field.ErrorTypeRequired, flavor.Global.Path, nil,
 			"%s: in %s flavor %s is referenced by name only, and names may be ambiguous; add the image ID for the region under regions", id, regions, written)
 	}
-	return fault(ruleRegionUncovered, field.ErrorTypeRequired, flavor.Path, nil,
+	return ruleRegionUncovered.Fault(field.ErrorTypeRequired, flavor.Path, nil,
 		"%s: flavor %s has no image in %s: worker pools there cannot use it; add one, or ignore this if it is intentional", id, written, regions)
 }
 
@@ -193,7 +193,7 @@ func (c *checker[R]) unknownRegions() {
 			references = fmt.Sprintf("%d references", len(places))
 		}
 		meant := words.DidYouMean(c.slips[region])
-		warning := fault(ruleRegionUnknown, field.ErrorTypeNotSupported, places[0].NamePath(), region,
+		warning := ruleRegionUnknown.Fault(field.ErrorTypeNotSupported, places[0].NamePath(), region,
 			"region %s is not in %s (%s): %s to it cannot be used%s", words.Quoted(region), c.regions, words.Few(c.profile.Regions()), references, meant)
 		warning.Implied = c.followed[region]
 		warning.Suggestion = finding.Suggest(finding.ReplaceRegion, region, c.slips[region], speller.Certain(region))
@@ -241,7 +241,7 @@ func (c *checker[R]) withoutImage() {
 		a := answers(c.machine(t.Name))
 		for slip, regions := range a.regions {
 			why := cmp.Or(a.expired[slip], c.nothingFits(t, regions, a.fitted))
-			c.warnUnless(slip, fault(RuleMachineWithoutImage, field.ErrorTypeInvalid, c.At.Child("machineTypes").Index(i), t.Name,
+			c.warnUnless(slip, RuleMachineWithoutImage.Fault(field.ErrorTypeInvalid, c.At.Child("machineTypes").Index(i), t.Name,
 				"machine type %s: %s", t.Name, why))
 		}
 	}
@@ -487,7 +487,7 @@ func (c *checker[R]) size(profile *v1beta1.CloudProfile) {
 	if size > SizeLimit {
 		state = "is above"
 	}
-	c.Report.Warnings = append(c.Report.Warnings, fault(RuleSize, field.ErrorTypeTooLong, field.NewPath("spec"), nil,
+	c.Report.Warnings = append(c.Report.Warnings, RuleSize.Fault(field.ErrorTypeTooLong, field.NewPath("spec"), nil,
 		"the CloudProfile has %d KiB, which %s the %d KiB that can be stored; remove expired image versions and what nobody uses",
 		size>>10, state, SizeLimit>>10))
 }

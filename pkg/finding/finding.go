@@ -207,7 +207,7 @@ func (r *Report) Found(rule Rule, kind field.ErrorType, at *field.Path, value an
 		*left = true
 		return &Finding{}
 	}
-	*list = append(*list, New(rule.Name, kind, at, value, fmt.Sprintf(format, args...)))
+	*list = append(*list, rule.Fault(kind, at, value, format, args...))
 	return &(*list)[len(*list)-1]
 }
 
@@ -248,6 +248,11 @@ type Rule struct {
 	Means string `json:"means"`
 	// Repair says what to do about a finding.
 	Repair string `json:"repair"`
+}
+
+// Fault returns a finding of the rule, see [New]. The detail is formatted as by Sprintf.
+func (r *Rule) Fault(kind field.ErrorType, at *field.Path, value any, format string, args ...any) Finding {
+	return New(r.Name, kind, at, value, fmt.Sprintf(format, args...))
 }
 
 // InManifests reports whether lint can check the rule, with manifests alone.

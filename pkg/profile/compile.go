@@ -240,7 +240,7 @@ func emptyLists(vocabulary *capability.Vocabulary, of string, declared v1beta1.C
 	slices.Sort(empty)
 	var errs finding.List
 	for _, name := range empty {
-		errs = append(errs, fault(ruleValueMissing, field.ErrorTypeRequired, at.Child(name), nil,
+		errs = append(errs, ruleValueMissing.Fault(field.ErrorTypeRequired, at.Child(name), nil,
 			"%s: an empty list matches nothing: list values of %s, or leave the capability out to support all of [%s]",
 			of, name, words.Few(vocabulary.Registered(name))))
 	}

@@ -134,7 +134,7 @@ func regionNameMissing(at *field.Path, regions []string) finding.Finding {
 	if len(regions) > 0 {
 		one = "one of the profile's regions (" + words.Few(regions) + ")"
 	}
-	return fault(ruleNameMissing, field.ErrorTypeRequired, at, nil, "every region needs a name; write %s, or remove the entry", one)
+	return ruleNameMissing.Fault(field.ErrorTypeRequired, at, nil, "every region needs a name; write %s, or remove the entry", one)
 }
 
 // ReferenceForm says how a provider's references are written; "one" if it does not say so.

@@ -118,7 +118,7 @@ func (r *Reading[R]) imageMissing(image *v1beta1.MachineImage, at *field.Path) f
 	if r.inConfig {
 		add = "add it, with its versions, under " + r.images().String()
 	}
-	missing := fault(ruleImageMissing, field.ErrorTypeRequired, at, nil, "%s: %s has no image of that name; %s", image.Name, r.policies.Mapping("the provider config"), add)
+	missing := ruleImageMissing.Fault(field.ErrorTypeRequired, at, nil, "%s: %s has no image of that name; %s", image.Name, r.policies.Mapping("the provider config"), add)
 	for i := range image.Versions {
 		if id := (provider.ImageVersion{Image: image.Name, Version: image.Versions[i].Version}); !r.Inherits(id) {
 			missing.Parts = append(missing.Parts, r.versionMissing(id, at.Child("versions").Index(i), r.images()))
@@ -137,7 +137,7 @@ func (r *Reading[R]) versionMissing(id provider.ImageVersion, at, under *field.P
 	if r.inConfig {
 		add = "under " + under.String()
 	}
-	return fault(ruleVersionMissing, field.ErrorTypeRequired, at, nil, "%s: %s has no entry for this version; add one %s", id, r.policies.Mapping("the provider config"), add)
+	return ruleVersionMissing.Fault(field.ErrorTypeRequired, at, nil, "%s: %s has no entry for this version; add one %s", id, r.policies.Mapping("the provider config"), add)
 }
 
 // correspondVersion checks one version of core, which stands at the path at, with the provider's entries for its image;
@@ -167,7 +167,7 @@ func (r *Reading[R]) correspondVersion(
 		}
 		missing := r.versionMissing(id, at, list)
 		if entry := entries.meant(id.Version); entry != nil {
-			missing = fault(ruleVersionMissing, field.ErrorTypeRequired, at, nil,
+			missing = ruleVersionMissing.Fault(field.ErrorTypeRequired, at, nil,
 				"%s: the provider config has no entry for this version; if %s at %s is for it, write %s there, for versions are compared as text",
 				id, entry.Version, entry.Path, id.Version)
 		}
@@ -313,7 +313,7 @@ func (r *Reading[R]) leavesOut() bool {
 
 // NameMissing returns the error for an entry, at the path at, without a name, which stands in a field of that name.
 func NameMissing(at *field.Path, name, what string) finding.Finding {
-	return fault(ruleNameMissing, field.ErrorTypeRequired, at.Child(name), nil,
+	return ruleNameMissing.Fault(field.ErrorTypeRequired, at.Child(name), nil,
 		"every %s needs a %s; write one, or remove the entry", what, name)
 }
 

@@ -232,7 +232,7 @@ func (c *correspondence[R]) errorsOf(entry *imageselector.Version[R], flavor *im
 	for _, name := range slices.Sorted(maps.Keys(flavor.Implied)) { // whose values nobody has written
 		registered, values := c.vocabulary.Registered(name), supported[name]
 		if len(flavor.Capabilities[name]) == 0 && len(values) > 0 && !slices.Contains(registered, values[0]) {
-			errs = append(errs, fault(ruleValueUnregistered, field.ErrorTypeNotSupported, flavor.Path, name, "the legacy fields mean %s, "+
+			errs = append(errs, ruleValueUnregistered.Fault(field.ErrorTypeNotSupported, flavor.Path, name, "the legacy fields mean %s, "+
 				"and none of these values is registered, only [%s]; register them in spec.machineCapabilities, or write the version with capabilityFlavors",
 				c.vocabulary.Format(v1beta1.Capabilities{name: values}), words.Few(registered)))
 		}

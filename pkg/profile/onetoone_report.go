@@ -25,7 +25,7 @@ func (c *correspondence[R]) duplicate(
 	if len(flavor.Regional) > 0 {
 		repair += ", or put their regions together"
 	}
-	return fault(ruleFlavorDuplicate, field.ErrorTypeDuplicate, flavor.Path, c.vocabulary.Format(flavor.Capabilities),
+	return ruleFlavorDuplicate.Fault(field.ErrorTypeDuplicate, flavor.Path, c.vocabulary.Format(flavor.Capabilities),
 		"%s: %s is the same flavor as %s; %s", c.name, c.format(flavor.Capabilities, set), first.Path, repair)
 }
 
@@ -45,7 +45,7 @@ func (c *correspondence[R]) reportUnexpected(flavor *imageselector.Flavor[R], se
 
 func (c *correspondence[R]) unexpected(flavor *imageselector.Flavor[R], set capability.Set) finding.Finding {
 	ofCore := c.format(carriedOf(c.vocabulary, flavor.Capabilities, c.carried()), c.asCore(flavor.Capabilities, set))
-	return fault(ruleFlavorUnexpected, field.ErrorTypeForbidden, flavor.Path, c.vocabulary.Format(flavor.Capabilities),
+	return ruleFlavorUnexpected.Fault(field.ErrorTypeForbidden, flavor.Path, c.vocabulary.Format(flavor.Capabilities),
 		"%s: spec.machineImages does not list a flavor %s, only %s; add it to %s, or remove it here", c.name, ofCore, list(c.core), c.list)
 }
 
@@ -63,7 +63,7 @@ func (c *correspondence[R]) reportMissing() {
 		if !core.alone() || c.leavesOut() {
 			continue
 		}
-		missing := fault(ruleFlavorMissing, field.ErrorTypeRequired, core.at, nil,
+		missing := ruleFlavorMissing.Fault(field.ErrorTypeRequired, core.at, nil,
 			"%s: no provider image for %s; add it %s", c.name, c.format(core.written, core.set), where)
 		reportUnless(core.refused || mayBeOneOf(c.unclear, core.set), &c.report, missing)
 	}
@@ -85,7 +85,7 @@ func (c *correspondence[R]) reportDifferent() bool {
 			return false
 		}
 		c.report.Silenced = append(c.report.Silenced, c.report.Errors[i])
-		c.report.Errors = append(slices.Delete(c.report.Errors, i, i+1), fault(ruleFlavorMissing, field.ErrorTypeRequired, core.at, nil,
+		c.report.Errors = append(slices.Delete(c.report.Errors, i, i+1), ruleFlavorMissing.Fault(field.ErrorTypeRequired, core.at, nil,
 			"%s: no provider image for %s, but %s has one for %s, which spec.machineImages does not list: write the same capabilities in both",
 			c.name, c.format(core.written, core.set), flavor.Path, c.format(flavor.Capabilities, set)))
 	}
@@ -141,7 +141,7 @@ func (c *correspondence[R]) reportAll(
 			c.extent = append(c.extent, fieldpath.Of(entry.Path))
 		}
 	}
-	wrong := fault(rule, kind, entry.Path.Child("capabilityFlavors"), nil, format, args...)
+	wrong := rule.Fault(kind, entry.Path.Child("capabilityFlavors"), nil, format, args...)
 	wrong.Extent = c.extent
 	c.report.Errors = append(c.report.Errors, about(c.name, finding.List{wrong})...)
 }

@@ -5,10 +5,6 @@
 package profile
 
 import (
-	"fmt"
-
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
 )
@@ -24,11 +20,6 @@ func Rules() []finding.Rule {
 
 // RuleReservedMixed is the stable name of the rule that a profile has one name for each of Gardener's capabilities.
 const RuleReservedMixed = "reserved-capability-mixed"
-
-// fault returns the finding of a rule, as [finding.Report.Found] does.
-func fault(rule finding.Rule, kind field.ErrorType, at *field.Path, value any, format string, args ...any) finding.Finding {
-	return finding.New(rule.Name, kind, at, value, fmt.Sprintf(format, args...))
-}
 
 var (
 	ruleNameMissing = finding.Denies("name-missing",

@@ -238,7 +238,7 @@ func (p Resolver[R]) refusal(r *Resolution[R]) finding.Finding {
 		if len(has) == 0 { // it leaves its architecture to the pool, and there is no such architecture
 			has, which = p.Vocabulary().Registered(capability.Architecture), "there are only machines of"
 		}
-		return fault(RuleArchitecture, field.ErrorTypeInvalid, machine.Child("architecture"), r.Pool.Architecture,
+		return RuleArchitecture.Fault(field.ErrorTypeInvalid, machine.Child("architecture"), r.Pool.Architecture,
 			"the pool is for architecture %s, and %s architecture [%s]; write %s",
 			r.Pool.Architecture, which, words.Few(has), words.Or(has))
 	case id.Image == "":
@@ -253,9 +253,9 @@ func (p Resolver[R]) refusal(r *Resolution[R]) finding.Finding {
 			"image "+id.Image+" has no version "+id.Version+" in "+p.lackedBy(r, true))
 	case len(r.Decision.Verdicts) == 0:
 		if r.cause = p.CauseOf(r.Pool.MachineType, r.Decision.Request); r.cause != "" {
-			return fault(ruleNoImage, field.ErrorTypeInvalid, version, id.Version, "%s has no image to boot: %s", id, repairFirst(r.cause))
+			return ruleNoImage.Fault(field.ErrorTypeInvalid, version, id.Version, "%s has no image to boot: %s", id, repairFirst(r.cause))
 		}
-		return fault(ruleNoImage, field.ErrorTypeInvalid, version, id.Version,
+		return ruleNoImage.Fault(field.ErrorTypeInvalid, version, id.Version,
 			"%s has no flavor that is both in the profile's machineImages and in %s, so there is no image "+
 				"to boot; its operator has to make the two agree", id, p.mapping("its provider config"))
 	}
@@ -266,7 +266,7 @@ func (p Resolver[R]) refusal(r *Resolution[R]) finding.Finding {
 	if !p.HasRegion(r.Pool.Region) {
 		region += fmt.Sprintf(", which is not in the profile (%s%s)", words.Few(p.Regions()), meantRegion(p.Profile, r.Pool.Region))
 	}
-	return fault(ruleNoImage, field.ErrorTypeInvalid, machine.Child("type"), r.Pool.MachineType,
+	return ruleNoImage.Fault(field.ErrorTypeInvalid, machine.Child("type"), r.Pool.MachineType,
 		"no image fits machine type %s with %s in region %s: %s", r.Pool.MachineType, id, region, p.rejections(r, nil))
 }
 
@@ -289,7 +289,7 @@ func Region[R any](p *profile.Profile[R], region string, at *field.Path) *findin
 	if p.HasRegion(region) {
 		return nil
 	}
-	err := fault(ruleUnknownRegion, field.ErrorTypeNotSupported, at, region,
+	err := ruleUnknownRegion.Fault(field.ErrorTypeNotSupported, at, region,
 		"region %s is not in the profile, which has %s%s", words.Quoted(region), words.Few(p.Regions()), meantRegion(p, region))
 	return &err
 }

@@ -45,7 +45,7 @@ func (p Resolver[R]) unmet(pool provider.Pool, requirements []capability.Require
 		if q.Implied {
 			leave = ""
 		}
-		errs = append(errs, fault(RuleRequestUnregistered, field.ErrorTypeNotSupported, SettingOf(&pool, &q), field.OmitValueType{},
+		errs = append(errs, RuleRequestUnregistered.Fault(field.ErrorTypeNotSupported, SettingOf(&pool, &q), field.OmitValueType{},
 			"%s%s, which the profile %s; %shave its operator register it in spec.machineCapabilities, with the values [%s], "+
 				"and declare it on %s",
 			PoolName(pool), Asks(&q), registers, leave, strings.Join(p.ValuesOf(q.Capability), ", "), DeclaredOn(p.Profile, &q)).

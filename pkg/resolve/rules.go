@@ -5,10 +5,6 @@
 package resolve
 
 import (
-	"fmt"
-
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	"github.com/capkit/capkit/pkg/finding"
 )
 
@@ -17,13 +13,6 @@ func Rules() []finding.Rule {
 	return finding.On(finding.ObjectShoot,
 		ruleUnknownImage, ruleUnknownVersion, ruleNoImage, ruleUnknownRegion, RuleArchitecture, ruleUnknownMachineType,
 		RuleRequestUnregistered, ruleRequestUnmet, RuleMachineUnmet)
-}
-
-// fault returns the finding of a rule, as [finding.Report.Found] does.
-func fault(
-	rule finding.Rule, kind field.ErrorType, at *field.Path, value any, format string, args ...any,
-) finding.Finding {
-	return finding.New(rule.Name, kind, at, value, fmt.Sprintf(format, args...))
 }
 
 // The exported rules are those that other packages name.

@@ -72,7 +72,7 @@ func (e *editor) written(it *item) string {
 	return above + indent + e.upTo(it, e.start(n)) + e.inline(it) + rest
 }
 
-// withInner does so for one that has members or items in block style.
+// withInner returns the text, as it is to be, of an item that has members or items in block style.
 func (e *editor) withInner(it *item) string {
 	e.refuseExplicit(it)
 	inner := e.innerOf(it)

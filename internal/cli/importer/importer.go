@@ -168,7 +168,7 @@ func (flags *importFlags) prepare(now time.Time) (err error) {
 	return errors.Join(append(errs, flags.prepareLifecycle(now)...)...)
 }
 
-// prepareLifecycle does so for what is said of lifecycles, and the names that must not be empty.
+// prepareLifecycle checks the flags about lifecycles, and those of names that must not be empty.
 func (flags *importFlags) prepareLifecycle(now time.Time) (errs []error) {
 	if !slices.Contains(classifications, flags.classification) {
 		errs = append(errs, fmt.Errorf("unknown --classification %q: use %s%s", flags.classification, words.Or(classifications),

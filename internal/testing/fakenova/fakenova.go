@@ -128,7 +128,7 @@ func (o *OpenStack) Put(name, policy string, members ...string) string {
 	return o.put(name, policy, members...).ID
 }
 
-// PutAs does so with an ID that is given.
+// PutAs puts a server group with a given ID there, as somebody else would.
 func (o *OpenStack) PutAs(id, name, policy string) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()

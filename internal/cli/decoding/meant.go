@@ -34,7 +34,7 @@ func Meant[T any](m Memory, o *manifest.Object) *T {
 		object = new(T)
 		repaired := *o
 		repaired.JSON, _ = json.Marshal(edit.Result(value, ops)) // it was JSON before
-		if len(Into(&repaired, object)) > 0 {
+		if len(into(&repaired, object)) > 0 {
 			object = nil
 		}
 	}

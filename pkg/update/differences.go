@@ -62,7 +62,7 @@ func (p path) keys() []string {
 
 // differences returns where two objects differ that can be written as JSON, in the order of the paths: as far as that means something.
 // What is empty is as if it were not there; entries of a list that have keys may stand in any order; and so may values of a list, but
-// for those of capabilities, whose order is that of preference. What the API server writes itself is left out.
+// for capabilities and their values, whose order is that of preference. What the API server writes itself is left out.
 func differences(old, updated any) []difference {
 	was, is := written(old), written(updated)
 	var found []difference
@@ -156,6 +156,9 @@ func compareLists(at path, was, is []any, add func(difference)) {
 	switch {
 	case !ordered && before != nil && after != nil:
 		compareMembers(before, after, at.entry, add)
+		if at.String() == "spec.machineCapabilities" && reordered(namesIn(was), namesIn(is)) {
+			add(difference{path: at, how: Differs})
+		}
 	case len(was) == 0:
 		add(difference{path: at, how: IsNew})
 	case len(is) == 0:
@@ -163,6 +166,14 @@ func compareLists(at path, was, is []any, add func(difference)) {
 	case ordered && !reflect.DeepEqual(was, is), !ordered && !slices.Equal(jsonTexts(was), jsonTexts(is)):
 		add(difference{path: at, how: Differs})
 	}
+}
+
+// reordered reports whether what both of two lists of names have is in another order.
+func reordered(was, is []string) bool {
+	without := func(names, others []string) []string {
+		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(others, name) })
+	}
+	return !slices.Equal(without(was, is), without(is, was))
 }
 
 // keyFields are the fields by which entries of lists are known, by the first of the first three that all have. All of them tell
@@ -203,6 +214,15 @@ func furtherKey(entry any, first string) string {
 		}
 	}
 	return key
+}
+
+// namesIn returns the names of a list's entries, in order.
+func namesIn(list []any) []string {
+	names := make([]string, 0, len(list))
+	for _, entry := range list {
+		names = append(names, textIn(entry, "name"))
+	}
+	return names
 }
 
 // textIn returns the text in a field of an object, or a text itself; empty if there is none.

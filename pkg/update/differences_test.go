@@ -171,3 +171,30 @@ func TestOrderIsNoDifference(t *testing.T) {
 		t.Error(found)
 	}
 }
+
+// The first capability decides first, and a worker pool that names no image gets the first one for its architecture.
+func TestOrderThatMeansSomething(t *testing.T) {
+	old := filledProfile(3)
+	old.Spec.MachineCapabilities = []v1beta1.CapabilityDefinition{{Name: "a", Values: []string{"x"}}, {Name: "b", Values: []string{"y"}}}
+	old.Spec.MachineImages = []v1beta1.MachineImage{{Name: "first"}, {Name: "second"}, {Name: "third"}}
+	for at, reorder := range map[string]func(s *v1beta1.CloudProfileSpec){
+		"spec.machineCapabilities": func(s *v1beta1.CloudProfileSpec) { slices.Reverse(s.MachineCapabilities) },
+		"spec.machineImages":       func(s *v1beta1.CloudProfileSpec) { slices.Reverse(s.MachineImages[1:]) },
+	} {
+		updated := old.DeepCopy()
+		reorder(&updated.Spec)
+		if found := said(t, old, updated); !slices.Equal(found, []string{at}) {
+			t.Errorf("%s: %v", at, found)
+		}
+	}
+	updated := old.DeepCopy() // what comes or goes is named, and what stays is in the same order
+	updated.Spec.MachineCapabilities = append([]v1beta1.CapabilityDefinition{{Name: "c", Values: []string{"z"}}}, old.Spec.MachineCapabilities[1:]...)
+	updated.Spec.MachineImages = append(old.Spec.MachineImages[:1:1], v1beta1.MachineImage{Name: "new"}, old.Spec.MachineImages[2])
+	want := []string{
+		"spec.machineCapabilities[a]", "spec.machineCapabilities[c]",
+		"spec.machineImages[new]", "spec.machineImages[second]",
+	}
+	if found := said(t, old, updated); !slices.Equal(slices.Sorted(slices.Values(found)), want) {
+		t.Error(found)
+	}
+}

@@ -54,8 +54,11 @@ func Differences[R any](
 		was, is = views[0].Before.Spec().MachineImages, views[0].After.Spec().MachineImages
 	}
 	d.classifications(was, is)
-	if len(was) > 0 && len(is) > 0 && was[0].Name != is[0].Name {
-		d.offer("spec.machineImages", Differs, was[0].Name, is[0].Name, nil)
+	switch images := (path{"spec", ".machineImages"}); {
+	case len(was) > 0 && len(is) > 0 && was[0].Name != is[0].Name:
+		d.offer(images.String(), Differs, was[0].Name, is[0].Name, nil)
+	case reordered(imageNames(was), imageNames(is)): // the first one for the architecture of a worker pool is its default
+		d.other(images)
 	}
 	d.renaming = renamingOf(written(old), written(updated))
 	for _, found := range differences(old, updated) {
@@ -92,6 +95,14 @@ func imagesOf(object any) []v1beta1.MachineImage {
 		return object.Spec.MachineImages
 	}
 	return nil
+}
+
+func imageNames(images []v1beta1.MachineImage) []string {
+	names := make([]string, 0, len(images))
+	for _, image := range images {
+		names = append(names, image.Name)
+	}
+	return names
 }
 
 // Expirable returns the versions of a CloudProfile or NamespacedCloudProfile, of images and, of an image without a name, of Kubernetes: the

@@ -49,10 +49,14 @@ func Read(args []string, stdin io.Reader, group string, unread Unread) (in Input
 		errs = append(errs, err)
 		in.Skipped = append(in.Skipped, f.Skipped...)
 		for _, file := range f.Files {
-			if seen[filepath.Clean(file)] {
+			path := filepath.Clean(file)
+			if absolute, err := filepath.Abs(file); err == nil {
+				path = absolute
+			}
+			if seen[path] {
 				continue
 			}
-			seen[filepath.Clean(file)] = true
+			seen[path] = true
 			from := stdin
 			if file != "-" {
 				from = nil

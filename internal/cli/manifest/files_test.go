@@ -74,6 +74,18 @@ func TestLoadFindsFiles(t *testing.T) {
 	}
 }
 
+func TestLoadReadsAFileOnceWhateverItIsCalled(t *testing.T) {
+	write(t, map[string]string{"d/a.yaml": doc("a"), "d/b.yaml": doc("b")})
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, problems, err := load(t, "d/a.yaml", filepath.Join(here, "d"), "d")
+	if want := []string{"d/a.yaml", filepath.Join(here, "d/b.yaml")}; err != nil || problems != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, %v, %v; want %q", got, problems, err, want)
+	}
+}
+
 func TestLoadFollowsLinksToFilesOnly(t *testing.T) {
 	write(t, map[string]string{"d/a.yaml": doc("a"), "other/b.yaml": doc("b")})
 	for link, target := range map[string]string{"d/loop": ".", "d/up.yaml": "..", "d/sub": "../other", "d/c.yaml": "../other/b.yaml", "link": "d"} {

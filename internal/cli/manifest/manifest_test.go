@@ -107,6 +107,7 @@ func TestLoadMessages(t *testing.T) {
 		"apiVersion: v1\nkind: A\nx:\n\u00a0 a: 1\n  b: 1\n": "not valid YAML: the line is indented by the character U+00A0, " +
 			"which only looks like a space; write spaces",
 		"kind: Secret\na: *topsecret": "not valid YAML: an alias (*name) refers to an anchor (&name) that is not defined above it",
+		"%YAML 1.2\n---\na: 1\n":      "not valid YAML: found incompatible YAML document; leave the line %YAML out, as Kubernetes reads YAML 1.1 alone",
 		"a: [":                        "not valid YAML: did not find expected node content",
 		"apiVersion: v1\nkind: A\nx: !!bool maybe\n":                  "the value is not what its tag !!bool says",
 		"apiVersion: v1\nkind: A\n" + long + ": 1\n" + long + ": 1\n": `the key "` + long[:60] + `…" is already given in line 3; remove one of the two`,

@@ -93,6 +93,7 @@ var repairs = map[string]string{
 	"found character that cannot start any token": "YAML is indented by spaces, not by tabs, and what begins with @, ` or % needs quotes",
 	"did not find expected ',' or ']'":            "close the [ with a ], or put commas between its items",
 	"did not find expected ',' or '}'":            "close the { with a }, or put commas between its keys",
+	"found incompatible YAML document":            "leave the line %YAML out, as Kubernetes reads YAML 1.1 alone",
 }
 
 // syntaxFault returns the fault for an error of the parser. The line that the parser names is often that of the

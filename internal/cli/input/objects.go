@@ -24,6 +24,8 @@ type Objects[T any] struct {
 type Source[T any] struct {
 	Manifest *manifest.Object
 	Name     string
+	// Which tells it apart from another version of the same object, as in " before the update"; empty if there is none.
+	Which string
 	// Object is as it was written, without defaults; nil if the manifest could not be decoded.
 	Object *T
 	// Compiled is the profile that the object is or results in; nil until somebody asks for it.

@@ -120,7 +120,7 @@ func (in *Given) compile(cloud command.Provider, spec *v1beta1.CloudProfileSpec,
 // Compile returns a CloudProfile of the inputs compiled, once for all who ask. The error is as that of compileSpec.
 func (in *Given) Compile(s *Source[v1beta1.CloudProfile], at string) (p AnyProfile, fault *field.Error) {
 	if s.Compiled == nil {
-		s.Compiled, fault = in.compileSpec("CloudProfile "+s.Name, &in.Stored(s).Spec, field.NewPath("spec"), at)
+		s.Compiled, fault = in.compileSpec("CloudProfile "+s.Name+s.Which, &in.Stored(s).Spec, field.NewPath("spec"), at)
 	}
 	return s.Compiled, fault
 }
@@ -135,7 +135,7 @@ func (in *Given) CompileNamespaced(s *Source[v1beta1.NamespacedCloudProfile], at
 	if fault != nil {
 		return nil, fault
 	}
-	s.Compiled, fault = in.compileSpec("NamespacedCloudProfile "+s.Name+", as rendered,", spec, nil, at)
+	s.Compiled, fault = in.compileSpec("NamespacedCloudProfile "+s.Name+s.Which+", as rendered,", spec, nil, at)
 	return s.Compiled, fault
 }
 

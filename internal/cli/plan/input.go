@@ -231,7 +231,7 @@ func changeOf[T any](was *input.Objects[T], is *input.Source[T]) (*changes.Pair[
 	if old == nil || old.Object == nil {
 		return nil, false
 	}
-	is.Old = old.Object
+	is.Old, old.Which = old.Object, " before the update"
 	return &changes.Pair[T]{Old: old, Updated: is}, true
 }
 

@@ -143,9 +143,12 @@ func runQuestion(ctx context.Context, c *command.Call, args []string, flags *poo
 	if err != nil {
 		return input.PrintFindings(c, g, err)
 	}
-	boots, refused, err := all.print(c.Stdout, flags.output, reasons)
-	if err == nil && boots+refused == 0 && all.how == ofShoots {
+	var boots, refused int
+	if all.how == ofShoots && all.none() {
 		err = flags.filter.NoPool(g)
+	}
+	if err == nil {
+		boots, refused, err = all.print(c.Stdout, flags.output, reasons)
 	}
 	if err := errors.Join(err, input.PrintFindings(c, g, nil)); err != nil {
 		return err
@@ -155,6 +158,19 @@ func runQuestion(ctx context.Context, c *command.Call, args []string, flags *poo
 		return command.ErrWrong
 	}
 	return nil
+}
+
+// none reports whether there are no answers. The first one is asked for.
+func (all *answered) none() bool {
+	next, stop := iter.Pull(all.answers)
+	first, found := next()
+	all.answers = func(yield func(Answer) bool) {
+		defer stop()
+		for a, more := first, found; more && yield(a); {
+			a, more = next()
+		}
+	}
+	return !found
 }
 
 // print prints the answers in a format, with the reasons if these are wanted. It returns how many of them have an image, and how many

@@ -28,6 +28,8 @@ type Filter struct {
 
 	// seen are the names that were looked at, by the flag that chooses among them.
 	seen map[string][]string
+	// admitted is set once the filter has admitted a worker pool.
+	admitted bool
 }
 
 // Flags adds the flags of the fields that no other flag of a command fills.
@@ -122,7 +124,7 @@ func (f *Filter) Shoots(g *Given) error {
 }
 
 func (f *Filter) admitsShoot(s *Source[v1beta1.Shoot]) bool {
-	f.see("shoot", s.Name[strings.LastIndexByte(s.Name, '/')+1:])
+	f.see("shoot", likeAsked(f.Shoot, s.Name))
 	if f.Shoot != "" && s.Name != f.Shoot && !strings.HasSuffix(s.Name, "/"+f.Shoot) {
 		return false
 	}
@@ -136,9 +138,17 @@ func (f *Filter) admitsShoot(s *Source[v1beta1.Shoot]) bool {
 	if kind == "NamespacedCloudProfile" && strings.Contains(f.Profile, "/") {
 		name = s.Object.Namespace + "/" + name
 	}
-	f.see("profile", name[strings.LastIndexByte(name, '/')+1:])
+	f.see("profile", name)
 	f.see("region", s.Object.Spec.Region)
 	return (f.Profile == "" || name == f.Profile) && (f.Region == "" || s.Object.Spec.Region == f.Region)
+}
+
+// likeAsked returns a name, NAMESPACE/NAME, with its namespace if the one that is asked for has one, too.
+func likeAsked(asked, name string) string {
+	if strings.Contains(asked, "/") {
+		return name
+	}
+	return name[strings.LastIndexByte(name, '/')+1:]
 }
 
 // Admits reports whether the filter admits a worker pool of a Shoot that it admits.
@@ -148,14 +158,16 @@ func (f *Filter) Admits(pool *provider.Pool) bool {
 		f.see("version", pool.Version)
 		f.see("machine-type", pool.MachineType)
 	}
-	return (f.Pool == "" || pool.Name == f.Pool) && (f.Version == "" || pool.Version == f.Version) &&
+	admits := (f.Pool == "" || pool.Name == f.Pool) && (f.Version == "" || pool.Version == f.Version) &&
 		(f.MachineType == "" || pool.MachineType == f.MachineType)
+	f.admitted = f.admitted || admits
+	return admits
 }
 
-// NoPool is the error of a command that has found no worker pool which the filter admits; nil if that is not because of the filter.
+// NoPool is the error of a command that has asked about all worker pools, of which the filter admits none.
 func (f *Filter) NoPool(g *Given) error {
 	given := f.given(false, true)
-	if len(given) == 0 || len(g.Shoots.All) == 0 {
+	if f.admitted || len(given) == 0 || len(g.Shoots.All) == 0 {
 		return nil
 	}
 	return fmt.Errorf("no worker pool among the inputs matches %s%s", flags(given), f.MeantPool())
@@ -168,13 +180,12 @@ func (f *Filter) MeantPool() string { return f.meant(f.given(false, true)) }
 func (f *Filter) meant(choices []choice) (text string) {
 	for _, c := range choices {
 		names := slices.Compact(slices.Sorted(slices.Values(f.seen[c.flag])))
-		name := c.value[strings.LastIndexByte(c.value, '/')+1:]
-		if len(names) > 0 && !slices.Contains(names, name) {
+		if len(names) > 0 && !slices.Contains(names, c.value) {
 			there := "; there are "
 			if len(names) == 1 {
 				there = "; there is "
 			}
-			text += cmp.Or(words.DidYouMean(words.Closest(name, names)), there+words.Few(names))
+			text += cmp.Or(words.DidYouMean(words.Closest(c.value, names)), there+words.Few(names))
 		}
 	}
 	return text

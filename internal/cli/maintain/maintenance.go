@@ -104,11 +104,11 @@ func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *
 		days = Calendar(g, &flags.filter, now, from, until, maintaining.Steps)
 	} else {
 		answer = maintainAll(g, &flags.filter, from.Sub(now), maintaining.Steps)
-		if len(answer.Pools)+len(answer.Kubernetes)+len(g.Findings) == 0 && err == nil {
-			err = flags.filter.NoPool(g)
-		}
 	}
 	maintaining.End()
+	if len(g.Findings) == 0 && err == nil {
+		err = flags.filter.NoPool(g)
+	}
 	if err := input.PrintFindings(c, g, err); err != nil {
 		return err
 	}

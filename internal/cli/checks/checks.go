@@ -390,6 +390,9 @@ func capabilityHint(profile *v1beta1.CloudProfile, err *field.Error) string {
 func valueHint(profile *v1beta1.CloudProfile, err *field.Error, value string) string {
 	name := valueOf.FindStringSubmatch(err.Field)[1]
 	meant := capability.MeantValue(strings.TrimSuffix(name, "s"), value, registered(profile, name))
+	if meant == value { // the name is registered twice, once with this value
+		return ""
+	}
 	def := slices.IndexFunc(profile.Spec.MachineCapabilities, func(d v1beta1.CapabilityDefinition) bool { return d.Name == name })
 	if meant == "" && def >= 0 && (name != capability.Architecture || slices.Contains(v1beta1constants.ValidArchitectures, value)) {
 		repair := fmt.Sprintf("; register %s in spec.machineCapabilities[%d].values, or leave it out", value, def)

@@ -171,8 +171,10 @@ func helpCommand() *cobra.Command {
 			switch {
 			case err != nil:
 				return err
+			case len(rest) > 0 && asked == cmd.Root():
+				return unknown(asked, "command or topic", rest[0])
 			case len(rest) > 0:
-				return unknown(cmd.Root(), "command or topic", rest[0])
+				return fmt.Errorf("help explains one command or topic: %s help %s", cmd.Root().DisplayName(), asked.Name())
 			}
 			asked.InitDefaultHelpFlag()
 			asked.InitDefaultVersionFlag()

@@ -182,10 +182,11 @@ func (in *Given) ParentOf(s *Source[v1beta1.NamespacedCloudProfile]) *Source[v1b
 // ProfileOf returns the profile that a Shoot names in either of two fields. The error, at that field, says why not.
 func (in *Given) ProfileOf(shoot *v1beta1.Shoot) (AnyProfile, *field.Error) {
 	kind, name, at := ProfileNameOf(shoot)
-	switch kind {
-	case "CloudProfile":
+	switch {
+	case name == "":
+	case kind == "CloudProfile":
 		return compiled(in, &in.Profiles, in.Compile, kind, name, at)
-	case "NamespacedCloudProfile":
+	case kind == "NamespacedCloudProfile":
 		return compiled(in, &in.Namespaced, in.CompileNamespaced, kind, shoot.Namespace+"/"+name, at)
 	}
 	return nil, Problem(check.RuleProfileMissing, field.ErrorTypeRequired, at, nil,
@@ -232,7 +233,8 @@ func (in *Given) Missing(kind, name, at string) *field.Error {
 			"%s %s was not found; %s could not be read: if it is in there, repair that first; else give its manifest, "+
 				"or correct the name", kind, name, strings.Join(places, ", "))
 	}
-	missing := Problem(check.RuleProfileMissing, field.ErrorTypeNotFound, at, name, "%s %s is not among the inputs", kind, name)
+	missing := Problem(check.RuleProfileMissing, field.ErrorTypeNotFound, at, name, "%s %s is not among the inputs",
+		kind, strings.TrimPrefix(name, "/"))
 	missing.Detail += cmp.Or(in.meantProfile(kind, name, at), ": give its manifest as well, or correct the name")
 	return missing
 }
@@ -253,6 +255,11 @@ func (in *Given) meantProfile(kind, name, at string) string {
 			}
 		}
 	}
+	if kind == "NamespacedCloudProfile" {
+		if elsewhere := in.elsewhere(bare, strings.TrimSuffix(namespace, "/")); elsewhere != "" {
+			return elsewhere
+		}
+	}
 	known := names(in.Profiles.All)
 	if kind == "NamespacedCloudProfile" {
 		known = nil
@@ -263,6 +270,23 @@ func (in *Given) meantProfile(kind, name, at string) string {
 		}
 	}
 	return words.DidYouMean(words.Slip(bare, known))
+}
+
+// elsewhere says that there is a NamespacedCloudProfile of a name, but not in the namespace of the Shoot that names it; empty if there is
+// none.
+func (in *Given) elsewhere(name, namespace string) string {
+	others := in.namespacedNamed(name)
+	if len(others) == 0 {
+		return ""
+	}
+	switch there := others[0].Manifest.Namespace; {
+	case namespace == "":
+		return fmt.Sprintf(", but there is one in namespace %s: write that namespace into the metadata of the Shoot", there)
+	case there == "":
+		return fmt.Sprintf(", but there is one without a namespace: write namespace: %s into its metadata", namespace)
+	default:
+		return fmt.Sprintf(", but there is one in namespace %s: a Shoot can use those of its own namespace alone", there)
+	}
 }
 
 // unreadAt returns where there is a document that could not be read, and may be an object of this kind and name: the
@@ -340,6 +364,8 @@ func (in *Given) ProfileNamed(name string, asWritten bool) (AnyProfile, error) {
 			cloud, _ := in.providerOf(&s.Object.Spec, "")
 			p, _ = in.compile(cloud, &in.filled(s).Spec, field.NewPath("spec"))
 		}
+	case err != nil && len(in.namespacedNamed(name)) > 1:
+		return nil, err
 	case err != nil:
 		kind := "CloudProfile"
 		if strings.Contains(name, "/") {
@@ -362,12 +388,7 @@ func (in *Given) ProfileNamed(name string, asWritten bool) (AnyProfile, error) {
 
 // NamespacedNamed returns the NamespacedCloudProfile of a name, as [NAMESPACE/]NAME; the only one if the name is empty.
 func (in *Given) NamespacedNamed(name string) (*Source[v1beta1.NamespacedCloudProfile], error) {
-	var found []*Source[v1beta1.NamespacedCloudProfile]
-	for _, s := range in.Namespaced.All {
-		if name == "" || name == s.Manifest.Name || name == s.Name {
-			found = append(found, s)
-		}
-	}
+	found := in.namespacedNamed(name)
 	switch {
 	case len(found) == 1:
 		return found[0], nil
@@ -379,6 +400,16 @@ func (in *Given) NamespacedNamed(name string) (*Source[v1beta1.NamespacedCloudPr
 	}
 	return nil, fmt.Errorf("several NamespacedCloudProfiles among the inputs: use --profile, one of %s",
 		strings.Join(names(found), ", "))
+}
+
+// namespacedNamed returns the NamespacedCloudProfiles of a name, as [NAMESPACE/]NAME; all of them if the name is empty.
+func (in *Given) namespacedNamed(name string) (found []*Source[v1beta1.NamespacedCloudProfile]) {
+	for _, s := range in.Namespaced.All {
+		if name == "" || name == s.Manifest.Name || name == s.Name {
+			found = append(found, s)
+		}
+	}
+	return found
 }
 
 func names[T any](sources []*Source[T]) []string {

@@ -115,7 +115,7 @@ func TestExitStatus(t *testing.T) {
 		{"maintenance --until=2040-01-01 --pool=wb $shoot $profile", 2, "no worker pool among the inputs matches --pool wb; did you mean web?"},
 		{"select -o json --pool=wb $shoot $profile", 2, "no worker pool among the inputs matches --pool wb; did you mean web?"},
 		{"select -o csv --pool=wb $shoot $profile", 2, "no worker pool among the inputs matches --pool wb; did you mean web?"},
-		{"maintenance --until=2020-01-01 $shoot $profile", 2, "is before the calendar begins"},
+		{"maintenance --at=2030-01-01 --until=2029-12-31T23:00:00Z $shoot $profile", 2, "--until: 2029-12-31 is before the calendar begins, on 2030-01-01"},
 		{"maintenance --until=soon $shoot $profile", 2, `invalid --until "soon"`},
 		{"maintenance -o ics $shoot $profile", 2, "say up to which date, by --until"},
 		{"maintenance --webhook=maybe $shoot $profile", 2, `unknown --webhook "maybe": use true, validating or false`},

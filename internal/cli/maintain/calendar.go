@@ -104,7 +104,7 @@ type followed struct {
 // is told of each Shoot that has been read. What is wrong with the Shoots becomes findings.
 func Calendar(g *input.Given, filter *input.Filter, now, from, until time.Time, step func(int)) (days []Day) {
 	var all []*followed
-	known := map[*v1beta1.CloudProfileSpec]map[time.Time]map[string]bool{}
+	known := map[*v1beta1.CloudProfileSpec]dates{}
 	for _, s := range g.Shoots.All {
 		step(1)
 		if s.Object != nil && s.Object.DeletionTimestamp != nil {
@@ -114,13 +114,13 @@ func Calendar(g *input.Given, filter *input.Filter, now, from, until time.Time, 
 		s.Forget()
 		if p != nil {
 			all = append(all, &followed{s.Name, p, shoot, fillings, map[string]bool{}, dayOf(from)})
-			memo.Get(known, p.Spec(), func() map[time.Time]map[string]bool { return datesOf(p.Spec()) })
+			memo.Get(known, p.Spec(), func() dates { return datesOf(p.Spec()) })
 		}
 	}
 	for day, found := dayOf(from), true; found && !day.After(dayOf(until)); day, found = nextDay(all, known, day) {
-		entries, later := []Entry(nil), Maintainers(day.Add(24*time.Hour).Sub(now))
+		entries, later := []Entry(nil), Maintainers(endOf(day, known).Sub(now))
 		for _, f := range all {
-			if f.changed.Equal(day) || f.concerned(known[f.profile.Spec()][day]) {
+			if f.changed.Equal(day) || f.concerned(known[f.profile.Spec()].images(day)) {
 				entries = append(entries, f.follow(g, filter, later(f.profile), day)...)
 			}
 		}
@@ -132,8 +132,22 @@ func Calendar(g *input.Given, filter *input.Filter, now, from, until time.Time, 
 	return days
 }
 
+// endOf returns a time after all that changes by itself on a day, and long before the next day: what changes at midnight is not of this one,
+// however long it takes to look at it.
+func endOf(day time.Time, known map[*v1beta1.CloudProfileSpec]dates) time.Time {
+	end := day.Add(12 * time.Hour)
+	for _, of := range known {
+		for date := range of[day] {
+			if date.After(end) {
+				end = date
+			}
+		}
+	}
+	return end
+}
+
 // nextDay returns the next day on which anything may happen; false if there is none.
-func nextDay(all []*followed, known map[*v1beta1.CloudProfileSpec]map[time.Time]map[string]bool, after time.Time) (next time.Time, found bool) {
+func nextDay(all []*followed, known map[*v1beta1.CloudProfileSpec]dates, after time.Time) (next time.Time, found bool) {
 	consider := func(day time.Time) {
 		if day.After(after) && (!found || day.Before(next)) {
 			next, found = day, true
@@ -142,8 +156,8 @@ func nextDay(all []*followed, known map[*v1beta1.CloudProfileSpec]map[time.Time]
 	for _, f := range all {
 		consider(f.changed)
 	}
-	for _, dates := range known {
-		for day := range dates {
+	for _, of := range known {
+		for day := range of {
 			consider(day)
 		}
 	}
@@ -153,13 +167,26 @@ func nextDay(all []*followed, known map[*v1beta1.CloudProfileSpec]map[time.Time]
 // kubernetes stands for versions of Kubernetes among the names of images.
 const kubernetes = ""
 
-// datesOf returns the days on which something about the versions of a profile changes by itself, with the images that it is about.
-func datesOf(spec *v1beta1.CloudProfileSpec) map[time.Time]map[string]bool {
-	dates := map[time.Time]map[string]bool{}
+// dates are when something about the versions of a profile changes by itself, by their day, with the images that it is about.
+type dates map[time.Time]map[time.Time][]string
+
+// images returns the images that change on a day.
+func (d dates) images(day time.Time) map[string]bool {
+	images := map[string]bool{}
+	for _, names := range d[day] {
+		for _, name := range names {
+			images[name] = true
+		}
+	}
+	return images
+}
+
+func datesOf(spec *v1beta1.CloudProfileSpec) dates {
+	found := dates{}
 	add := func(image string, v v1beta1.ExpirableVersion) {
-		at := func(day time.Time) {
-			of := memo.Get(dates, dayOf(day), func() map[string]bool { return map[string]bool{} })
-			of[image] = true
+		at := func(date time.Time) {
+			of := memo.Get(found, dayOf(date), func() map[time.Time][]string { return map[time.Time][]string{} })
+			of[date] = append(of[date], image)
 		}
 		if v.ExpirationDate != nil { //nolint:staticcheck // as people write it
 			at(v.ExpirationDate.Time) //nolint:staticcheck // as people write it
@@ -178,7 +205,7 @@ func datesOf(spec *v1beta1.CloudProfileSpec) map[time.Time]map[string]bool {
 			add(spec.MachineImages[i].Name, spec.MachineImages[i].Versions[k].ExpirableVersion)
 		}
 	}
-	return dates
+	return found
 }
 
 // concerned reports whether something may happen to the Shoot because something about these images changes.

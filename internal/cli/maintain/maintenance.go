@@ -143,7 +143,7 @@ func (flags *maintenanceFlags) times(now time.Time) (from, until time.Time, err 
 		return from, until, nil
 	}
 	if until, err = command.ParseTime("--until", flags.until, now); err == nil && dayOf(until).Before(dayOf(from)) {
-		err = fmt.Errorf("--until %s is before the calendar begins, on %s", flags.until, from.UTC().Format(time.DateOnly))
+		err = fmt.Errorf("--until: %s is before the calendar begins, on %s", until.UTC().Format(time.DateOnly), from.UTC().Format(time.DateOnly))
 	}
 	return from, until, err
 }

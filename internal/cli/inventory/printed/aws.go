@@ -69,10 +69,12 @@ func awsImage(r *reading, i *item) {
 func awsType(r *reading, i *item) {
 	var machine struct {
 		InstanceType string
-		VCPUInfo     struct{ DefaultVCPUs *int64 }             `json:"VCpuInfo"`
-		MemoryInfo   struct{ SizeInMiB *int64 }                //nolint:tagliatelle // as AWS calls it
-		Processor    struct{ SupportedArchitectures []string } `json:"ProcessorInfo"`
-		GPUs         struct{ Gpus []struct{ Count int64 } }    `json:"GpuInfo"`
+		VCPUInfo     struct { // as AWS writes it
+			DefaultVCPUs *int64 `json:"DefaultVCpus"`
+		} `json:"VCpuInfo"`
+		MemoryInfo struct{ SizeInMiB *int64 }                //nolint:tagliatelle // as AWS calls it
+		Processor  struct{ SupportedArchitectures []string } `json:"ProcessorInfo"`
+		GPUs       struct{ Gpus []struct{ Count int64 } }    `json:"GpuInfo"`
 	}
 	if !i.into(&machine, "InstanceType") {
 		return

@@ -44,7 +44,7 @@ func (v *verifier[R]) machineTypes() {
 			has := r.types[t.Name]
 			somewhere = somewhere || has != nil
 			switch {
-			case unavailable(v.regional[k], t.Name, func(z *v1beta1.AvailabilityZone) []string { return z.UnavailableMachineTypes }):
+			case v.withoutType(k, t.Name):
 			case has == nil:
 				without = append(without, r)
 			default:
@@ -108,15 +108,22 @@ func mebibytes(q resource.Quantity) int64 { return q.Value() >> 20 }
 
 // machineType compares a machine type with that of the cloud.
 func (v *verifier[R]) machineType(t offered, has *inventory.MachineType, r *region) {
-	size := func(name, has string, is, want *int64, written resource.Quantity, right string) {
+	size := func(name, size string, of func(*inventory.MachineType) *int64, want *int64, written resource.Quantity, right string) {
+		is := of(has)
 		if is == nil || *is == *want {
 			return
 		}
-		v.claims.add(claim{
+		found := claim{
 			rule: ruleTypeSize, kind: field.ErrorTypeInvalid, at: t.at.Child(name), value: written.String(), meant: right,
 			what: "machine type " + words.Quoted(t.Name), about: right,
-			hint: fmt.Sprintf(" has %s, and not %s; write %s", has, written.String(), right),
-		}, r.Name)
+			hint: fmt.Sprintf(" has %s, and not %s; write %s", size, written.String(), right),
+		}
+		if other := v.otherSize(t, of, *is); other != "" {
+			found.meant = ""
+			found.hint = fmt.Sprintf(" has %s, and not %s; in region %s it has another size: make it the same in all regions, or list it in "+
+				"unavailableMachineTypes of the zones where it differs", size, written.String(), other)
+		}
+		v.claims.add(found, r.Name)
 	}
 	whole := func(q resource.Quantity) *int64 { // a part of one is more than the whole ones
 		n := q.MilliValue()
@@ -127,9 +134,12 @@ func (v *verifier[R]) machineType(t offered, has *inventory.MachineType, r *regi
 	}
 	text := func(n *int64) string { return strconv.FormatInt(ptr.Deref(n, 0), 10) }
 	count := func(n *int64, noun string) string { return words.Count(int(ptr.Deref(n, 0)), noun) }
-	size("cpu", count(has.CPU, "CPU"), has.CPU, whole(t.CPU), t.CPU, text(has.CPU))
-	size("gpu", count(has.GPU, "GPU"), has.GPU, whole(t.GPU), t.GPU, text(has.GPU))
-	size("memory", text(has.MemoryMiB)+" MiB of memory", has.MemoryMiB, ptr.To(mebibytes(t.Memory)), t.Memory,
+	cpu := func(of *inventory.MachineType) *int64 { return of.CPU }
+	gpu := func(of *inventory.MachineType) *int64 { return of.GPU }
+	memory := func(of *inventory.MachineType) *int64 { return of.MemoryMiB }
+	size("cpu", count(has.CPU, "CPU"), cpu, whole(t.CPU), t.CPU, text(has.CPU))
+	size("gpu", count(has.GPU, "GPU"), gpu, whole(t.GPU), t.GPU, text(has.GPU))
+	size("memory", text(has.MemoryMiB)+" MiB of memory", memory, ptr.To(mebibytes(t.Memory)), t.Memory,
 		resource.NewQuantity(ptr.Deref(has.MemoryMiB, 0)<<20, resource.BinarySI).String())
 	v.architecture(t, has, r)
 	if has.DiskGiB != nil && *has.DiskGiB == 0 && v.OwnDisk != nil && v.OwnDisk(t.MachineType) {
@@ -140,6 +150,22 @@ func (v *verifier[R]) machineType(t offered, has *inventory.MachineType, r *regi
 				"give the machine type a storage, with class, type and size",
 		}, r.Name)
 	}
+}
+
+// otherSize returns the first region in which a machine type that is offered there is not as large; "" if there is none.
+func (v *verifier[R]) otherSize(t offered, of func(*inventory.MachineType) *int64, size int64) string {
+	for k, r := range v.known {
+		has := r.types[t.Name]
+		if has != nil && ptr.Deref(of(has), size) != size && v.has(r, inventory.ListMachineTypes) && !v.withoutType(k, t.Name) {
+			return r.Name
+		}
+	}
+	return ""
+}
+
+// withoutType reports whether all zones of a known region list a machine type as unavailable.
+func (v *verifier[R]) withoutType(known int, name string) bool {
+	return unavailable(v.regional[known], name, func(z *v1beta1.AvailabilityZone) []string { return z.UnavailableMachineTypes })
 }
 
 // architecture compares the architecture of a machine type with that of the cloud.

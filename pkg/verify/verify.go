@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
@@ -317,14 +318,13 @@ func (v *verifier[R]) uses(uses []inventory.Use) {
 			}
 			c := claim{
 				rule: of.rule, kind: field.ErrorTypeNotFound, at: use.At, value: use.Name, what: fmt.Sprintf("the cloud has no %s %s", of.what, words.Quoted(use.Name)),
-				hint: meantOr(use.Name, names, of.many), meant: words.Slip(use.Name, names),
+				many: of.many, names: names,
 			}
 			switch {
 			case use.Matches != nil:
-				c.what, c.meant = fmt.Sprintf("the cloud has no %s that matches %s", of.what, words.Quoted(use.Name)), ""
-				c.hint = meantOr("", names, of.many)
+				c.what, c.pattern = fmt.Sprintf("the cloud has no %s that matches %s", of.what, words.Quoted(use.Name)), true
 			case use.List == inventory.ListNetworks && slices.ContainsFunc(r.Networks, func(n inventory.Network) bool { return n.Name == use.Name }):
-				c.what, c.hint, c.kind = "network "+words.Quoted(use.Name), " is not external"+c.hint, field.ErrorTypeInvalid
+				c.what, c.hint, c.kind = "network "+words.Quoted(use.Name), " is not external", field.ErrorTypeInvalid
 			}
 			v.claims.add(c, r.Name)
 		}
@@ -364,6 +364,10 @@ type claim struct {
 	what, hint string
 	// about tells apart what is found at one place about one thing; mostly empty.
 	about string
+	// many says of what names are, which each of the regions has; some that one of them has any. The value may be a pattern of names.
+	many          string
+	names         []string
+	some, pattern bool
 	// meant replaces the value at the place, if it is not empty; certain says that it can hardly be something else.
 	meant   string
 	certain bool
@@ -388,8 +392,15 @@ func (c *claims) add(found claim, region string) {
 		i = len(c.list)
 		c.index[key] = i
 		c.list, c.regions = append(c.list, found), append(c.regions, nil)
-	} else if c.list[i].hint == "" {
-		c.list[i].hint, c.list[i].meant = found.hint, found.meant
+	}
+	first := &c.list[i]
+	first.some = first.some || len(found.names) > 0
+	if known {
+		there := sets.New(found.names...)
+		first.names = slices.DeleteFunc(first.names, func(name string) bool { return !there.Has(name) })
+	}
+	if first.hint == "" {
+		first.hint, first.meant = found.hint, found.meant
 	}
 	if region != "" {
 		c.regions[i] = append(c.regions[i], region)
@@ -400,6 +411,13 @@ func (c *claims) add(found claim, region string) {
 func (c *claims) report() (report finding.Report) {
 	for i := range c.list {
 		f := &c.list[i]
+		if f.many != "" && (len(f.names) > 0 || !f.some) {
+			name, _ := f.value.(string)
+			if f.pattern {
+				name = ""
+			}
+			f.hint, f.meant = f.hint+meantOr(name, f.names, f.many), words.Slip(name, f.names)
+		}
 		where := ""
 		switch regions := c.regions[i]; len(regions) {
 		case 0:

@@ -101,6 +101,7 @@ func TestExitStatus(t *testing.T) {
 		{"select --shoot=garden-demo/shup $shoot $profile", 2, "no Shoot among the inputs matches --shoot garden-demo/shup; did you mean garden-demo/shop?"},
 		{"select --shoot=garden/shop $shoot $profile", 2, "no Shoot among the inputs matches --shoot garden/shop; there is garden-demo/shop"},
 		{"select --profile=garden/team $examples/shoot-namespaced.yaml $child $profile", 2, "matches --profile garden/team; there is garden-demo/team"},
+		{"select --shoot=garden-dmo/shop $shoot $profile", 2, "no Shoot among the inputs matches --shoot garden-dmo/shop; did you mean garden-demo/shop?"},
 		{"select --region=eurpe $shoot $profile", 2, "no Shoot among the inputs matches --region eurpe; did you mean europe?"},
 		{"select --profile=openstak $shoot $profile", 2, "no Shoot among the inputs matches --profile openstak; did you mean openstack?"},
 		{"select --machine-type=medium_4 $shoot $profile", 2, "no worker pool among the inputs matches --machine-type medium_4; did you mean medium_4_8?"},

@@ -591,7 +591,7 @@ func TestImportIntoNamespacedCloudProfiles(t *testing.T) {
 	if r := importing("-w", parent, source); r.status != 0 {
 		t.Fatalf("%+v", r)
 	}
-	if r := importing(parent, child, source, "--profile=garden-demo/team", "--image=custom"); r.status != 0 {
+	if r := importing(parent, child, source, "--profile=team", "--image=custom"); r.status != 0 {
 		t.Errorf("an image that the parent does not have: %+v", r)
 	}
 	// What it says of a version of its parent is no version of its own that could be deprecated.
@@ -672,6 +672,9 @@ func TestImportIntoSeveralProfiles(t *testing.T) {
 func TestImportFlags(t *testing.T) {
 	file := filepath.Join(importExamples, "aws.yaml")
 	metadata := "--from=gardenlinux:" + filepath.Join(importExamples, "metadata")
+	parent, child := "../../example/cloudprofile.yaml", "../../example/namespacedcloudprofile.yaml"
+	other := filepath.Join(t.TempDir(), "other.yaml")
+	write(t, other, strings.Replace(read(t, child), "namespace: garden-demo", "namespace: garden-other", 1))
 	for _, c := range []struct {
 		said string
 		args []string
@@ -692,7 +695,12 @@ func TestImportFlags(t *testing.T) {
 		{"there is a map for gardenlinux", []string{"--print-map=list"}},
 		{"does nothing else", []string{"--print-map=gardenlinux", file}},
 		{"leave --match and --map out", []string{file, "--from=list:x", "--match=a=b"}},
-		{`"other" is not in the files`, []string{file, metadata, "--profile=other"}},
+		{"--profile: other is not in the files, which have aws", []string{file, metadata, "--profile=other"}},
+		{
+			"--profile: garden-demo/taem is not in the files, which have openstack, garden-demo/team; did you mean garden-demo/team?",
+			[]string{parent, child, metadata, "--profile=garden-demo/taem"},
+		},
+		{"--profile: the files have several of the name team: garden-demo/team, garden-other/team", []string{parent, child, other, metadata, "--profile=team"}},
 	} {
 		if r := importing(c.args...); r.status != 2 || !strings.Contains(r.stderr, c.said) {
 			t.Errorf("%v: %+v, want %q", c.args, r, c.said)

@@ -25,6 +25,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/release/source"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // What import does to the profiles among its inputs.
@@ -79,6 +80,8 @@ func ofFault(f source.Fault) report.Finding {
 type inLandscape struct {
 	*importing
 	*input.Given
+	// named are the profiles that --profile names, by their full names.
+	named   []string
 	used    uses
 	becomes map[*manifest.Object]files.Edit
 	// answers are by manifest, and order has those manifests.
@@ -92,7 +95,7 @@ type inLandscape struct {
 // landscape imports into the profiles of a landscape.
 func (run *importing) landscape(g *input.Given) error {
 	l := &inLandscape{importing: run, Given: g, becomes: map[*manifest.Object]files.Edit{}, answers: map[*manifest.Object]*imported{}}
-	if err := l.checkNames(); err != nil {
+	if err := l.find(); err != nil {
 		return err
 	}
 	if len(g.Findings) == 0 {
@@ -150,17 +153,30 @@ func (l *inLandscape) nothing() {
 
 // asked reports whether a profile is to get images: those in files, or those that --profile names.
 func (l *inLandscape) asked(live bool, name string) bool {
-	return !live && (len(l.flags.profiles) == 0 || slices.Contains(l.flags.profiles, name))
+	return !live && (len(l.flags.profiles) == 0 || slices.Contains(l.named, name))
 }
 
-// checkNames returns an error about a --profile that is not in a file.
-func (l *inLandscape) checkNames() error {
+// find looks for the profiles that --profile names, [NAMESPACE/]NAME. The error is about those that are not in a file.
+func (l *inLandscape) find() error {
 	var errs []error
 	for _, name := range l.flags.profiles {
-		p, n := l.Profiles.ByName[name], l.Namespaced.ByName[name]
-		if (p == nil || p.Live) && (n == nil || n.Live) {
-			errs = append(errs, fmt.Errorf("--profile: %q is not in the files, which have %v", name, l.ProfileNames()))
+		var found []string
+		if s := l.Profiles.ByName[name]; s != nil && !s.Live {
+			found = []string{name}
 		}
+		for _, s := range l.Namespaced.All {
+			if !s.Live && (s.Name == name || s.Manifest.Name == name && l.Profiles.ByName[name] == nil) {
+				found = append(found, s.Name)
+			}
+		}
+		switch {
+		case len(found) == 0:
+			meant := words.DidYouMean(words.Closest(name, l.ProfileNames()))
+			errs = append(errs, fmt.Errorf("--profile: %s is not in the files, which have %s%s", words.Quoted(name), words.Few(l.ProfileNames()), meant))
+		case len(found) > 1:
+			errs = append(errs, fmt.Errorf("--profile: the files have several of the name %s: %s", words.Quoted(name), words.Few(found)))
+		}
+		l.named = append(l.named, found...)
 	}
 	return errors.Join(errs...)
 }

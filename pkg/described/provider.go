@@ -124,6 +124,10 @@ func (p Provider) ValidateReference(ref Reference, at *field.Path) (errs field.E
 			of = p.global
 		}
 	}
+	what := "the image"
+	if len(of.fields) > 1 {
+		what = "a part of the reference to the image"
+	}
 	for i, segments := range of.segments {
 		if ref.value(i) != "" {
 			continue
@@ -132,7 +136,7 @@ func (p Provider) ValidateReference(ref Reference, at *field.Path) (errs field.E
 		if of.inEntry {
 			here = childOf(at, segments)
 		}
-		errs = append(errs, providerconfig.ReferenceMissing(here, "the image"))
+		errs = append(errs, providerconfig.ReferenceMissing(here, what))
 	}
 	return errs
 }

@@ -195,6 +195,37 @@ func TestRead(t *testing.T) {
 	})
 }
 
+// Of a reference with several fields, a part may be missing.
+func TestPartOfAReference(t *testing.T) {
+	for shape, want := range map[string]string{
+		"global":     "the image is missing; write it as image, or remove the entry",
+		"two-fields": "a part of the reference to the image is missing; write it as project, or remove the entry",
+	} {
+		errs := cloud(t, acme+shapes[shape]).ValidateReference(described.Reference{}, field.NewPath("image"))
+		if len(errs) == 0 || errs[len(errs)-1].Detail != want {
+			t.Errorf("%s: %v", shape, errs)
+		}
+	}
+}
+
+// A cloud that knows the legacy format only is not told to use flavors.
+func TestNoFlavors(t *testing.T) {
+	profile := given.File[v1beta1.CloudProfile](t, "testdata/broken/ironcore.yaml")
+	for shape, want := range map[string]string{
+		shapes["regional-for-all"]: "add capabilityFlavors, or a reference in the legacy format",
+		images + "regions: {path: regions, name: name}\nreference: [id]\nshared: true\n": "add a reference in the legacy format",
+	} {
+		profile.Spec.Type = "acme"
+		profile.Spec.MachineCapabilities = []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}
+		profile.Spec.ProviderConfig.Raw = []byte(`{"apiVersion": "acme.example.com/v1", "kind": "CloudProfileConfig",
+			"machineImages": [{"name": "linux", "versions": [{"version": "1.0.0"}]}]}`)
+		_, report := check.CloudProfile(cloud(t, acme+shape), profile)
+		if text := fmt.Sprintf("%v\n", report.Errors); !strings.Contains(text, "the version has no image: "+want) {
+			t.Errorf("%s: %s", shape, text)
+		}
+	}
+}
+
 // What is wrong with a broken profile of each cloud that is built in.
 func TestBroken(t *testing.T) {
 	var got strings.Builder

@@ -115,8 +115,7 @@ func Read[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at 
 }
 
 // ReadNamespaced reads what a NamespacedCloudProfile defines itself (semantics S11), with the vocabulary of its parent. Paths are
-// those of the NamespacedCloudProfile, which is neither changed nor kept. What it and its parent result in is for package
-// namespaced to say.
+// those of the NamespacedCloudProfile, which is neither changed nor kept. What it and its parent result in is for package namespaced to say.
 func ReadNamespaced[R any](parent *Profile[R], object *v1beta1.NamespacedCloudProfile) *Reading[R] {
 	r := newNamespacedReading(parent.provider, object, parent.vocabulary, parent.core)
 	r.regions = parent.regions
@@ -228,8 +227,7 @@ func (r *Reading[R]) checkMachineTypes() {
 	}
 }
 
-// emptyLists reports the capabilities that core declares with an empty list, which Gardener v1.150 accepts: nothing
-// could ever match them.
+// emptyLists reports the capabilities that core declares with an empty list, which Gardener v1.150 accepts: nothing could ever match them.
 func emptyLists(vocabulary *capability.Vocabulary, of string, declared v1beta1.Capabilities, at *field.Path) finding.List {
 	var empty []string
 	for name, values := range declared {
@@ -270,8 +268,7 @@ func (r *Reading[R]) checkWorkerValues() {
 	}
 }
 
-// WorkerCapabilities yields the worker capabilities that the object registers, each with its index in spec.machineCapabilities, of
-// two the first.
+// WorkerCapabilities yields the worker capabilities that the object registers, each with its index in spec.machineCapabilities, of two the first.
 func (r *Reading[R]) WorkerCapabilities() iter.Seq2[capability.Definition, int] {
 	return func(yield func(capability.Definition, int) bool) {
 		for _, defined := range r.vocabulary.WorkerCapabilities() {

@@ -43,8 +43,12 @@ func (r *Reading[R]) checkReferences() {
 		}
 		var found finding.Report
 		if len(version.Flavors) == 0 && !r.derives(id, &imageselector.Flavor[R]{}) {
-			missing := finding.New(providerconfig.RuleReferenceMissing, field.ErrorTypeRequired, version.Path, nil,
-				"the version has no image: add capabilityFlavors, or a reference in the legacy format")
+			lacks := "capabilityFlavors, or a reference in the legacy format"
+			keeper, _ := provider.As[providerconfig.LegacyKeeper](r.provider)
+			if r.vocabulary.Legacy() && !r.eitherFormat || keeper != nil && keeper.KeepsLegacy() {
+				lacks = "a reference in the legacy format"
+			}
+			missing := finding.New(providerconfig.RuleReferenceMissing, field.ErrorTypeRequired, version.Path, nil, "the version has no image: add "+lacks)
 			missing.Extent = places()[id]
 			found.Errors = append(found.Errors, missing)
 		}

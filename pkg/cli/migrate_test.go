@@ -394,7 +394,7 @@ spec:
 		steps            bool
 	}{
 		"machine types that say nothing": {silent, "", "run the command again once it is not; with gardenlinux@1592.9.0, worker pool db would not boot " +
-			`{"id":"1234-amd64-old-bare"}, but {"id":"1234-amd64-old"}: --machine-types says which machine types support what`, false},
+			`id 1234-amd64-old-bare, but id 1234-amd64-old: --machine-types says which machine types support what`, false},
 		"an expired version": {
 			replacing(t)(replacing(t)(silent, "    - version: 1592.9.0\n", "    - version: 1592.9.0\n"+expired),
 				"-baremetal # still in use\n", "-baremetal # still in use\n"+expired),
@@ -468,8 +468,8 @@ func TestMigrateRefuses(t *testing.T) {
 		"a Shoot that would boot another image": {
 			strings.Replace(read(t, suffixes), "version: 1592.9.0-baremetal\n      zones", "version: 1592.9.0\n      zones", 1),
 			foldSuffixes + " --machine-types=bare_*",
-			`:92:7: error: worker pool db: gardenlinux@1592.9.0 on bare_8_16 in europe would not boot what it boots, {"id":"1234-amd64-old"}, ` +
-				`but {"id":"1234-amd64-old-bare"} [migration]`,
+			`:92:7: error: worker pool db: gardenlinux@1592.9.0 on bare_8_16 in europe would not boot what it boots, id 1234-amd64-old, ` +
+				`but id 1234-amd64-old-bare [migration]`,
 		},
 		"an alias of what changes": {
 			"x: &types\n" + "- {name: m, cpu: \"1\", gpu: \"0\", memory: 1Gi}\n" + legacy, "", "unknown field",

@@ -5,7 +5,6 @@
 package migrate
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -208,11 +207,7 @@ func booted(reference any) string {
 	if reference == nil {
 		return "nothing"
 	}
-	raw, err := json.Marshal(reference)
-	if err != nil {
-		return fmt.Sprint(reference)
-	}
-	return string(raw)
+	return report.Reference(reference)
 }
 
 // lintProfiles returns what lint says about profiles.

@@ -759,6 +759,7 @@ func TestImportFromInventories(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "  - {id: 6dd8000%d-0000-4000-8000-00000000000a, name: gl-1877.5-old, status: deactivated, architecture: amd64}\n", i)
 		fmt.Fprintf(&b, "  - {id: 6dd8000%d-0000-4000-8000-00000000000b, name: other-1.2, status: active, architecture: amd64}\n", i)
+		fmt.Fprintf(&b, "  - {id: 6dd8000%d-0000-4000-8000-00000000000c, name: gl-1877.5-arm, status: active, architecture: arm64}\n", i)
 	}
 	write(t, from, b.String())
 	file := copyOf(t, filepath.Join(importExamples, "openstack.yaml"), filepath.Join(dir, "openstack.yaml"))
@@ -771,6 +772,8 @@ func TestImportFromInventories(t *testing.T) {
 	}
 	contains(t, r.stderr, "2 images that are not active are skipped")
 	golden(t, "import-inventory.yaml", read(t, file))
+	r = importing(file, "--from=inventory:"+from, "--match=name=gl-*")
+	contains(t, r.stderr, "2 images with arm64, a value of architecture that the profile does not register, are skipped")
 	if r := importing(file, "--from=inventory:"+from, "--match=name=none"); r.status != 2 || !strings.Contains(r.stderr, "no image meets all conditions") {
 		t.Errorf("%+v", r)
 	}

@@ -208,8 +208,8 @@ func (t *target) fit(f *flavor) bool {
 			}
 		}
 		if len(kept) == 0 {
-			t.skip(fmt.Sprintf("an image with %s, a value of %s that the profile does not register", words.And(values), name),
-				fmt.Sprintf("images with %s, a value of %s that the profile does not register", words.And(values), name))
+			t.skip(fmt.Sprintf("an image with %s, a value of %s that the profile does not register,", words.And(values), name),
+				fmt.Sprintf("images with %s, a value of %s that the profile does not register,", words.And(values), name))
 			return false
 		}
 		if f.declares[name] = kept; core {

@@ -268,6 +268,7 @@ func TestExitStatus(t *testing.T) {
 		{"select -region=x $profile", 2, `unknown shorthand flag: 'r' in -region=x: did you mean --region?`},
 		{"lint --sideways $profile", 2, "unknown flag: --sideways: capkit lint --help lists what there is"},
 		{"select $examples/shoot.yaml", 1, "CloudProfile openstack is not among the inputs"},
+		{"explain --pool=web $examples/shoot.yaml", 1, "CloudProfile openstack is not among the inputs"},
 		{"select $shoot $profile --profile=openstack", 0, ""},
 		{"select $shoot $profile --profile=aws", 2, "no Shoot among the inputs matches --profile aws"},
 		{"select $shoot --architecture=arm64", 2, "--architecture goes with a question by flags: a Shoot's"},

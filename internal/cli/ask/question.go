@@ -144,7 +144,7 @@ func runQuestion(ctx context.Context, c *command.Call, args []string, flags *poo
 		return input.PrintFindings(c, g, err)
 	}
 	var boots, refused int
-	if all.how == ofShoots && all.none() {
+	if all.how == ofShoots && all.none() && len(g.Findings) == 0 { // which may be why
 		err = flags.filter.NoPool(g)
 	}
 	if err == nil {

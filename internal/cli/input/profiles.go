@@ -248,10 +248,14 @@ func (in *Given) meantProfile(kind, name, at string) string {
 	if at == "spec.cloudProfile.name" && kind == "NamespacedCloudProfile" && in.Profiles.ByName[bare] != nil {
 		return ", but a CloudProfile of that name is: write kind: CloudProfile"
 	}
-	if at == "spec.cloudProfile.name" && kind == "CloudProfile" {
+	instead, byShoot := map[string]string{
+		"spec.cloudProfile.name": "kind: NamespacedCloudProfile",
+		"spec.cloudProfileName":  "cloudProfile: {kind: NamespacedCloudProfile, name: " + name + "} in its place",
+	}[at]
+	if byShoot && kind == "CloudProfile" {
 		for _, other := range names(in.Namespaced.All) {
 			if namespace, rest, _ := strings.Cut(other, "/"); namespace != "" && rest == name {
-				return ", but NamespacedCloudProfile " + other + " is: write kind: NamespacedCloudProfile"
+				return ", but NamespacedCloudProfile " + other + " is: write " + instead
 			}
 		}
 	}

@@ -217,7 +217,10 @@ func TestExitStatus(t *testing.T) {
 		{"plan $profile $profile nowhere.yaml", 2, "nowhere.yaml"},
 		{"plan $profile $examples/shoot.yaml", 2, "NEW has no CloudProfile or NamespacedCloudProfile"},
 		{"plan $examples/shoot.yaml $profile", 2, "OLD has no profile, and NEW has CloudProfile openstack: give two versions"},
-		{"plan $profile $examples/cloudprofile-legacy.yaml", 2, "OLD has CloudProfile openstack, and NEW has CloudProfile openstack-legacy"},
+		{
+			"plan $profile $examples/cloudprofile-legacy.yaml",
+			2, "and NEW has CloudProfile openstack-legacy: give two versions of the same object, or compare two landscapes, by --compare",
+		},
 		{"plan $profile $examples", 2, "NEW has several profiles, "},
 		{"plan $examples $profile", 0, ""},
 		{"plan $profile $profile $examples", 0, ""},

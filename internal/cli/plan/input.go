@@ -208,8 +208,11 @@ func newUpdate(g, was, is *input.Given) (*changes.Update, error) {
 		return nil, fmt.Errorf("%s has no %s %s to be updated, of those that were read: correct the name, name its namespace or give OLD",
 			g.Cluster, u.Kind, u.Name)
 	case !found:
-		return nil, fmt.Errorf("OLD has %s, and NEW has %s %s%s: give two versions of the same object",
-			describe(was), u.Kind, u.Name, was.EmptyInputs())
+		wanted := "give two versions of the same object"
+		if len(was.Profiles.All) > 0 && len(is.Profiles.All) > 0 {
+			wanted += ", or compare two landscapes, by --compare"
+		}
+		return nil, fmt.Errorf("OLD has %s, and NEW has %s %s%s: %s", describe(was), u.Kind, u.Name, was.EmptyInputs(), wanted)
 	}
 	for _, other := range []*input.Given{is, was} { // of which one may be g
 		other.TakeOver(g, nil)

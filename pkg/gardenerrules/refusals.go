@@ -38,6 +38,8 @@ const (
 	Unavailable
 	// Expired: the version is, and the worker pool is new.
 	Expired
+	// NoInPlaceUpdates: the version does not support updates in place, and the worker pool is new and asks for them.
+	NoInPlaceUpdates
 	// OtherKubelet: the version is not for the kubelet of the worker pool.
 	OtherKubelet
 	// NoCRI: the version does not have the container runtime interface.
@@ -48,7 +50,7 @@ const (
 
 // RefusesImage returns why Gardener does not let a worker pool have an image version, which is nil if the profile does not
 // have it. before is the pool as it is stored, nil if it is new; kubernetes is the version of the control plane.
-// Architecture and machine type are not looked at, nor the way of updating.
+// Architecture and machine type are not looked at, nor the way of updating of a pool that exists.
 //
 // It is the rule, for a version that an update changes, of validateMachineImagesConstraints, validateCRI and
 // validateKubeletVersion (plugin/pkg/shoot/validator).
@@ -63,6 +65,9 @@ func RefusesImage(v *v1beta1.MachineImageVersion, worker, before *v1beta1.Worker
 		if before == nil {
 			return Refusal{Reason: Expired}
 		}
+	}
+	if before == nil && UpdatedInPlace(worker) && (v.InPlaceUpdates == nil || !v.InPlaceUpdates.Supported) {
+		return Refusal{Reason: NoInPlaceUpdates}
 	}
 	if refusal := RefusesKubelet(v, worker, kubernetes); refusal != (Refusal{}) {
 		return refusal

@@ -66,6 +66,8 @@ func says(r gardenerrules.Refusal) string {
 		return "it is not available"
 	case gardenerrules.Expired:
 		return "it is expired"
+	case gardenerrules.NoInPlaceUpdates:
+		return "it does not support updates in place"
 	case gardenerrules.OtherKubelet:
 		return fmt.Sprintf("it is for kubelets %s, and the worker pool has %s", r.Constraint, r.Asked)
 	case gardenerrules.NoCRI:

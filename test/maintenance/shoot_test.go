@@ -283,6 +283,37 @@ func TestFilled(t *testing.T) {
 	}
 }
 
+// A version that boots, but does not support updates in place, is no reason to fill in its image: Gardener refuses it for a new pool.
+func TestFilledForUpdatesInPlace(t *testing.T) {
+	amd64 := []string{"amd64"}
+	version := func(number string, inPlace bool) v1beta1.MachineImageVersion {
+		return v1beta1.MachineImageVersion{
+			ExpirableVersion: v1beta1.ExpirableVersion{Version: number}, Architectures: amd64,
+			InPlaceUpdates: &v1beta1.InPlaceUpdates{Supported: inPlace},
+		}
+	}
+	profile := &v1beta1.CloudProfileSpec{
+		MachineTypes: []v1beta1.MachineType{{Name: "m", Architecture: &amd64[0]}},
+		MachineImages: []v1beta1.MachineImage{
+			{Name: "first", Versions: []v1beta1.MachineImageVersion{version("1.0.0", false), version("2.0.0", true)}},
+			{Name: "second", Versions: []v1beta1.MachineImageVersion{version("1.0.0", true)}},
+		},
+	}
+	worker := v1beta1.Worker{Machine: v1beta1.Machine{Type: "m"}, UpdateStrategy: ptr.To(v1beta1.AutoInPlaceUpdate)}
+	boots := func(image, version string) bool { return image != "first" || version == "1.0.0" }
+	image, err := ours.Filled(gardenerlib.Library{}, profile, &worker, "1.33.1", boots)
+	if want := (ours.Image{Name: "second", Version: "1.0.0"}); err != nil || image != want {
+		t.Errorf("%v %v, want %v", image, err, want)
+	}
+	first := ours.Image{Name: "first", Version: "1.0.0"}
+	if reason := ours.RefusedNew(profile, first, &worker, "1.33.1"); reason != "it does not support updates in place" {
+		t.Error(reason)
+	}
+	if reason := ours.NewMaintainer(gardenerlib.Library{}, profile, provider.Workers{}).Refused(first, &worker, &worker, "1.33.1"); reason != "" {
+		t.Errorf("a pool that exists: %s", reason)
+	}
+}
+
 // TestRefusedNew says why there is nothing that a new worker pool can have of what does not work, whatever boots.
 func TestRefusedNew(t *testing.T) {
 	refused, taken := 0, 0

@@ -107,3 +107,20 @@ func TestNothingFoundInEveryFormat(t *testing.T) {
 		t.Errorf("text: %q", text)
 	}
 }
+
+// The API server makes up the names of objects that have generateName, so that two of them are two. What has neither has an error of its own.
+func TestGeneratedNames(t *testing.T) {
+	named, profile := read(t, examples+"/shoot.yaml"), read(t, examples+"/cloudprofile.yaml")
+	generated := strings.Replace(named, "  name: shop\n", "  generateName: shop-\n", 1)
+	all := joined(generated, generated, profile)
+	if r := run(t, all, "lint", "-"); r.status != 0 || !strings.HasPrefix(r.stderr, "3 objects checked: no errors, no warnings") {
+		t.Errorf("%+v", r)
+	}
+	contains(t, run(t, all, "select", "-").stdout, "garden-demo/shop-00001, worker pool web: ", "garden-demo/shop-00002, worker pool web: ")
+
+	nameless := strings.Replace(named, "  name: shop\n", "", 1)
+	report := lint(t, joined(nameless, nameless, profile), "-")
+	if got := strings.Join(rules(report), " "); got != "gardener-core" || len(report.Findings) != 2 {
+		t.Errorf("%s: %+v", got, report.Findings)
+	}
+}

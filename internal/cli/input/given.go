@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/command"
@@ -213,13 +214,14 @@ func add[T any](in *Given, others *Objects[T], o *manifest.Object) {
 	in.Summary.Objects++
 	in.begins(o, true)
 	object, errs := decoding.Object[T](in.Decoded, o)
+	o, object = named(o, object, len(others.All)+1)
 	s := &Source[T]{Manifest: o, Name: nameOf(o.Identity), Object: object}
 	in.AddReport(o, finding.Report{Errors: errs})
 	if len(errs) > 0 {
 		s.Object = nil
 		in.Summary.Unread++
 	}
-	if first := others.ByName[s.Name]; first != nil {
+	if first := others.ByName[s.Name]; first != nil && o.Name != "" { // what has no name has an error for that
 		line, _ := first.Manifest.Position("metadata.name")
 		in.AddErrors(o, Problem(RuleObjectDuplicate, field.ErrorTypeDuplicate, "metadata.name", o.Name,
 			"%s is already described in %s:%d; remove or rename one of the two%s",
@@ -248,6 +250,19 @@ func takeAsMeant[T any](in *Given, objects *Objects[T]) {
 			in.Summary.AsMeant++
 		}
 	}
+}
+
+// named returns an object with a name: if it has only the beginning of one, in generateName, the API server adds five characters. Here
+// these are a number.
+func named[T any](o *manifest.Object, object *T, number int) (*manifest.Object, *T) {
+	meta, has := any(object).(metav1.Object)
+	if !has || meta.GetName() != "" || meta.GetGenerateName() == "" {
+		return o, object
+	}
+	applied, created := *o, *object
+	applied.Name = fmt.Sprintf("%s%05d", meta.GetGenerateName(), number)
+	any(&created).(metav1.Object).SetName(applied.Name)
+	return &applied, &created
 }
 
 // apart returns the outermost folders of two files that are not the same; empty if one of the files is in the folder of the

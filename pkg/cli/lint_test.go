@@ -124,3 +124,13 @@ func TestGeneratedNames(t *testing.T) {
 		t.Errorf("%s: %+v", got, report.Findings)
 	}
 }
+
+// Of a Shoot of another cloud, nothing is said about the images of its worker pools.
+func TestImagesLeftToGardenerInAnotherCloud(t *testing.T) {
+	other := strings.NewReplacer("    type: openstack\n", "    type: aws\n", "type: medium_4_8", "type: m5.large", "          version: 1877.5.0\n", "",
+		"name: gardenlinux", "name: suse").Replace(read(t, examples+"/shoot.yaml"))
+	report := lint(t, joined(other, read(t, examples+"/cloudprofile.yaml")), "-")
+	if got := strings.Join(rules(report), " "); got != "provider-type-mismatch" {
+		t.Errorf("%s: %+v", got, report.Findings)
+	}
+}

@@ -54,7 +54,9 @@ func Shoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 		report.Errors = slices.DeleteFunc(report.Errors, func(f finding.Finding) bool { // no machine type has what no architecture is
 			return f.Origin == "pool-architecture-mismatch" && slices.ContainsFunc(invalid, func(err *field.Error) bool { return err.Field == f.Field })
 		})
-		g.AddErrors(s.Manifest, sayFilledIn(p, shoot, fillings, report.Errors)...)
+		if shoot.Spec.Provider.Type == p.Spec().Type { // or its worker pools are not looked at
+			g.AddErrors(s.Manifest, sayFilledIn(p, shoot, fillings, report.Errors)...)
+		}
 		g.AddReport(s.Manifest, report)
 	case fault.Origin == input.RuleProviderUnknown, fault.Type == field.ErrorTypeRequired: // which has been said already
 	case fault.Origin == check.RuleProfileMissing:

@@ -5,6 +5,7 @@
 package maintain
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -50,7 +51,7 @@ type MaintainedKubernetes struct {
 	From   string             `json:"from"`
 	To     string             `json:"to"`
 	Action maintenance.Action `json:"action"`
-	// Reason why the version can not be used, where Gardener does not run it; empty otherwise.
+	// Reason why the version can not be used, where Gardener does not run it, or the profile does not have it; empty otherwise.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -99,7 +100,7 @@ func (k MaintainedKubernetes) String() string { return k.Who() + ": Kubernetes "
 func (k MaintainedKubernetes) Does() string {
 	switch k.Action {
 	case maintenance.Stuck:
-		return k.From + " is stuck: it has expired, and nothing replaces it"
+		return k.From + " is stuck: " + cmp.Or(k.Reason, "it has expired") + ", and nothing replaces it"
 	case maintenance.Fails:
 		return k.From + " fails: " + k.Reason
 	}

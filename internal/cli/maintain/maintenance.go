@@ -427,11 +427,17 @@ func (m *shootMaintenance) rejection(i int) string {
 // kubernetes returns what becomes of the versions of Kubernetes that change, or are stuck.
 func (m *shootMaintenance) kubernetes() []MaintainedKubernetes {
 	var found []MaintainedKubernetes
+	offered := func(version string) bool {
+		return slices.ContainsFunc(m.spec.Kubernetes.Versions, func(v v1beta1.ExpirableVersion) bool { return v.Version == version })
+	}
 	add := func(worker int, pool, from string) {
 		switch action, to := m.Kubernetes(worker); action {
 		case maintenance.Updated, maintenance.Forced, maintenance.Stuck:
 			k := MaintainedKubernetes{Shoot: m.name, Pool: pool, From: from, To: cmp.Or(to, from), Action: action}
-			if !m.server.Release.RunsKubernetes(k.To) && action != maintenance.Stuck {
+			switch {
+			case action == maintenance.Stuck && !offered(from):
+				k.Reason = "the profile does not have it"
+			case action != maintenance.Stuck && !m.server.Release.RunsKubernetes(k.To):
 				k.Action = maintenance.Fails
 				k.Reason = fmt.Sprintf("maintenance writes version %s, which Gardener %s does not run (it runs %s): the Shoot is not reconciled then",
 					k.To, m.server.Release, m.server.KubernetesRange())

@@ -203,13 +203,13 @@ func (v *verifier[R]) zonesOf(t offered, has *inventory.MachineType, known int) 
 		if v.nested {
 			at = t.at.Child("name")
 		}
-		hint := "; add it to unavailableMachineTypes of the zone"
+		hint := "; to be added to unavailableMachineTypes of the zone"
 		if len(has.Zones) > 0 {
-			hint += "; it is in " + words.Few(has.Zones)
+			hint = ", but in " + words.Few(has.Zones) + hint
 		}
 		v.claims.add(claim{
 			rule: ruleZoneType, kind: field.ErrorTypeRequired, at: at,
-			what: fmt.Sprintf("machine type %s is not offered in zone %s of region %s", words.Quoted(t.Name), words.Quoted(zone.Name), r.Name), hint: hint,
+			what: fmt.Sprintf("machine type %s: not offered in zone %s of region %s", words.Quoted(t.Name), words.Quoted(zone.Name), r.Name), hint: hint,
 		}, "")
 	}
 }

@@ -20,8 +20,12 @@ const (
 	RuleProfileNameIgnored = "cloudprofile-name-ignored"
 )
 
-// leastMemory is less than any machine has, in bytes.
-const leastMemory = 1 << 20
+// leastMemory is less than any machine has, in bytes. A smaller number that is at least leastMebibytes probably counts mebibytes, as Nova
+// does, and one that is smaller still gibibytes.
+const (
+	leastMemory    = 1 << 20
+	leastMebibytes = 1 << 10
+)
 
 // number matches a quantity without a unit.
 var number = regexp.MustCompile(`^[1-9]\d*$`)
@@ -35,9 +39,13 @@ func TinyMemory(types []v1beta1.MachineType) field.ErrorList {
 			continue
 		}
 		text := memory.String()
-		says := fmt.Sprintf("has less than a mebibyte of memory (%s); write it with its unit, as in 8Gi", text)
+		says := fmt.Sprintf("has less than a mebibyte of memory (%s): write it with its unit, as in 8Gi", text)
 		if number.MatchString(text) {
-			says = fmt.Sprintf("has %s bytes of memory; write %sGi, if that is meant", text, text)
+			unit := "Gi"
+			if memory.Value() >= leastMebibytes {
+				unit = "Mi"
+			}
+			says = fmt.Sprintf("has %s bytes of memory: append %s, if that is meant", text, unit)
 		}
 		warnings = append(warnings, &field.Error{
 			Type: field.ErrorTypeInvalid, Field: field.NewPath("spec", "machineTypes").Index(i).Child("memory").String(), BadValue: text,

@@ -211,8 +211,8 @@ func (s *Server) Unsupported(settings v1beta1.KubernetesSettings) (warnings fiel
 			warnings = append(warnings, &field.Error{
 				Type: field.ErrorTypeNotSupported, Field: field.NewPath("spec", "kubernetes", "versions").Index(i).Child("version").String(),
 				BadValue: v.Version, Origin: RuleKubernetesUnsupported,
-				Detail: fmt.Sprintf("Gardener %s does not run version %s of Kubernetes (it runs %s): Shoots with it are not reconciled",
-					s.Release, v.Version, s.KubernetesRange()),
+				Detail: fmt.Sprintf("version %s of Kubernetes: Gardener %s runs %s, and does not reconcile Shoots with any other",
+					v.Version, s.Release, s.KubernetesRange()),
 			})
 		}
 	}

@@ -32,6 +32,8 @@ type Verified struct {
 	// gaps are what inventories do not have, by region, and regions are those in the order in which something was missed.
 	gaps    map[string][]string
 	regions []string
+	// absent are the regions that there are no inventories of, unless another name is meant.
+	absent []string
 	// incomplete says that there are inputs that could not be judged.
 	incomplete bool
 	// Notes are about what is not known, and about the inventories.
@@ -180,14 +182,26 @@ func (v *Verified) note(unread []verify.Unread) {
 			if v.gaps[u.Region] = append(gaps, u.Gap); len(gaps) == 0 {
 				v.regions = append(v.regions, u.Region)
 			}
-		case u.Gap == "" && !v.flags.strict && !slices.Contains(v.Notes, note):
+		case u.Gap != "" || v.flags.strict:
+		case len(u.Lists) == 0 && u.Meant == "":
+			if !slices.Contains(v.absent, u.Region) {
+				v.absent = append(v.absent, u.Region)
+			}
+		case !slices.Contains(v.Notes, note):
 			v.Notes = append(v.Notes, note)
 		}
 	}
 }
 
-// noteGaps notes what inventories do not have, once for the regions that have the same gaps.
+// noteGaps notes which regions have no inventories, and what inventories do not have, once for the regions that have the same gaps.
 func (v *Verified) noteGaps() {
+	switch len(v.absent) {
+	case 0:
+	case 1:
+		v.Notes = append(v.Notes, verify.Unread{Region: v.absent[0]}.String()+nothing)
+	default:
+		v.Notes = append(v.Notes, "there is no inventory of regions "+words.Few(v.absent)+nothing)
+	}
 	var said []string
 	for _, region := range v.regions {
 		gap := words.And(v.gaps[region])

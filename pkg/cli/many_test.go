@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// many returns texts about a number of things, counted from 1.
+func many(number int, format string) string {
+	var all strings.Builder
+	for i := range number {
+		fmt.Fprintf(&all, format, i+1)
+	}
+	return all.String()
+}
+
+// withTypes returns the profile of [cloudProfile] with a number of further machine types.
+func withTypes(t *testing.T, number int, name, memory string) string {
+	t.Helper()
+	types := many(number, "  - name: "+name+"\n    cpu: \"4\"\n    gpu: \"0\"\n    memory: "+memory+"\n    capabilities: {architecture: [amd64]}\n")
+	return strings.Replace(cloudProfile(t), "  machineImages:\n", types+"  machineImages:\n", 1)
+}
+
+// What is wrong with each of many things is said once, as a list of `openstack flavor list` in a profile has it: memory in mebibytes.
+func TestSaidOnceOfMany(t *testing.T) {
+	profile := withTypes(t, 12, "m%d", `"8192"`)
+	profile = strings.Replace(profile, "{versions: [", "{versions: ["+many(4, "{version: 1.2%d.0}, "), 1)
+	said := run(t, profile, "lint", "-").stdout
+	for _, want := range []string{
+		"machine type m1 has 8192 bytes of memory, machine type m2 has 8192 bytes of memory, ", ", and 7 more: append Mi, if that is meant [",
+		"version 1.21.0 of Kubernetes, version 1.22.0 of Kubernetes, version 1.23.0 of Kubernetes, version 1.24.0 of Kubernetes: Gardener ",
+	} {
+		if strings.Count(said, want) != 1 {
+			t.Errorf("%q is not in this once: %s", want, said)
+		}
+	}
+}
+
+// A cloud that offers many machine types in one of its zones, and of which one region was read.
+func TestVerifySaysItOnceOfMany(t *testing.T) {
+	profile := withTypes(t, 5, "m%d", "8Gi")
+	profile = strings.Replace(profile, "{name: europe-1a}", "{name: europe-1a}, {name: europe-1b}", 1) + many(7, "  - name: region-%d\n")
+	inFolder(t, map[string]string{"profile.yaml": profile, "inventory.yaml": "apiVersion: capkit/v1\nkind: Inventory\nprovider: openstack\n" +
+		"taken: \"2026-11-23T12:00:00Z\"\nregions:\n- name: europe\n  machineTypes:\n" +
+		many(5, "  - {name: m%d, cpu: 4, memoryMiB: 8192, gpu: 0, zones: [europe-1a]}\n")})
+	r := run(t, "", "verify", "--at=2026-11-27", "profile.yaml", "--inventory", "inventory.yaml")
+	contains(t, r.stdout, "warning: machine types m1, m2, m3, m4, m5: not offered in zone europe-1b of region europe, but in europe-1a; "+
+		"to be added to unavailableMachineTypes of the zone [cloud-zone-machine-type]")
+	contains(t, r.stderr, "note: there is no inventory of regions region-1, region-2, region-3, region-4, region-5, and 2 more: nothing is concluded about that\n")
+}

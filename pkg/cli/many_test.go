@@ -53,3 +53,20 @@ func TestVerifySaysItOnceOfMany(t *testing.T) {
 		"to be added to unavailableMachineTypes of the zone [cloud-zone-machine-type]")
 	contains(t, r.stderr, "note: there is no inventory of regions region-1, region-2, region-3, region-4, region-5, and 2 more: nothing is concluded about that\n")
 }
+
+// What Gardener refuses in a list stands in the order of the list.
+func TestPlanOrdersByIndex(t *testing.T) {
+	inFolder(t, map[string]string{"old.yaml": cloudProfile(t), "new.yaml": withTypes(t, 11, `"m:%d"`, "8Gi")})
+	type planned struct {
+		Changes []struct{ Kind, Field string }
+	}
+	var got []string
+	for _, change := range decoded[planned](t, run(t, "", "plan", "-o=json", "old.yaml", "new.yaml")).Changes {
+		if change.Kind == "refused" {
+			got = append(got, change.Field)
+		}
+	}
+	if want := strings.Fields(many(11, "spec.machineTypes[%d].name ")); strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("%q", got)
+	}
+}

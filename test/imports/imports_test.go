@@ -157,7 +157,7 @@ var mayImport = map[string][]string{
 		"pkg/provider", "pkg/verify", "pkg/words",
 	},
 	"internal/cli/changes": {
-		"internal/cli/input", "internal/cli/checks", "internal/cli/gardener", "pkg/capability", "pkg/check", "pkg/finding",
+		"internal/cli/input", "internal/cli/checks", "internal/cli/gardener", "pkg/capability", "pkg/check", "pkg/fieldpath", "pkg/finding",
 		"pkg/gardenerlib", "pkg/gardenerrules/releases", "pkg/gardenerrules/inuse",
 		"pkg/maintenance", "pkg/provider", "pkg/resolve", "pkg/update", "pkg/words",
 	},

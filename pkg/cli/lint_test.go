@@ -125,12 +125,24 @@ func TestGeneratedNames(t *testing.T) {
 	}
 }
 
-// Of a Shoot of another cloud, nothing is said about the images of its worker pools.
+// Of the images of a Shoot of another cloud, only that is said which Gardener says: the profile is not the one that it should have.
 func TestImagesLeftToGardenerInAnotherCloud(t *testing.T) {
 	other := strings.NewReplacer("    type: openstack\n", "    type: aws\n", "type: medium_4_8", "type: m5.large", "          version: 1877.5.0\n", "",
 		"name: gardenlinux", "name: suse").Replace(read(t, examples+"/shoot.yaml"))
 	report := lint(t, joined(other, read(t, examples+"/cloudprofile.yaml")), "-")
-	if got := strings.Join(rules(report), " "); got != "provider-type-mismatch" {
+	if got := strings.Join(rules(report), " "); got != "gardener-admission provider-type-mismatch" {
 		t.Errorf("%s: %+v", got, report.Findings)
 	}
+	for _, f := range report.Findings {
+		if strings.Contains(f.Message, "m5.large") {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
+// A profile may have no volume types at all, and then a worker pool has none.
+func TestNoVolumeTypes(t *testing.T) {
+	profile := patched(t, read(t, examples+"/cloudprofile.yaml"), `[{op: remove, path: /spec/volumeTypes}]`)
+	r := run(t, joined(profile, read(t, examples+"/shoot.yaml")), "lint", "-")
+	contains(t, r.stdout, `Unsupported value: "default": supported values: none [gardener-admission]`)
 }

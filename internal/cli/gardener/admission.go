@@ -278,12 +278,15 @@ var (
 	goList = regexp.MustCompile(`(?: are:?|values:) \[([^\[\]]*)\]$`)
 	// goStruct matches an object in a message, as Go prints it.
 	goStruct = regexp.MustCompile(`^(Invalid value): \{[^}]*\}: `)
+	// noneSupported matches a message about a value in place of which there is no other one.
+	noneSupported = regexp.MustCompile(`^Unsupported value: "(?:[^"\\]|\\.)*"$`)
 )
 
-// inShort leaves out of a message what is made up, and shortens lists and objects that Go has printed.
+// inShort leaves out of a message what is made up, shortens lists and objects that Go has printed, and says of an empty list that it is.
 func inShort(text string) string {
 	text = noProject.ReplaceAllString(SortLists(text), "(")
 	text = goStruct.ReplaceAllString(text, "$1: ")
+	text = noneSupported.ReplaceAllString(text, "$0: supported values: none")
 	return goList.ReplaceAllStringFunc(text, func(list string) string {
 		names := strings.Fields(goList.FindStringSubmatch(list)[1])
 		if len(names) == 0 {

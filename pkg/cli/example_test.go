@@ -33,7 +33,7 @@ spec:
 	status := cli.Run([]string{"capkit", "lint", "-"}, manifest, os.Stdout, os.Stdout, cli.For(local.Provider{}))
 	fmt.Println("exit status", status)
 	// Output:
-	// <stdin>:12:46: error: local@1.0.0: the version has no image: add capabilityFlavors, or a reference in the legacy format [reference-missing]
+	// <stdin>:12:46: error: local@1.0.0: the version has no image: add a reference in the legacy format [reference-missing]
 	//     CloudProfile local: spec.providerConfig.machineImages[0].versions[0]
 	// for details, run capkit explain-rule reference-missing
 	// 1 object checked: 1 error, no warnings

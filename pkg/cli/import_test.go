@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/capkit/capkit/internal/cli/clouds"
@@ -102,23 +101,6 @@ func TestImportFromALink(t *testing.T) {
 	was, is := importing(profile, "--from=gardenlinux:"+folder), importing(profile, "--from=gardenlinux:"+link)
 	if is != was || is.status != 0 {
 		t.Errorf("%+v, want %+v", is, was)
-	}
-}
-
-// The metadata of somebody else may have links to devices without an end among it, and pipes that nobody writes to.
-func TestImportPassesOverDevices(t *testing.T) {
-	profile, folder := filepath.Join(importExamples, "aws.yaml"), t.TempDir()
-	want := importing(profile, "--from=gardenlinux:"+copyRelease(t, folder, "aws"))
-	for name, target := range map[string]string{"a.yaml": "/dev/zero", "b.json": "pipe"} {
-		if err := os.Symlink(target, filepath.Join(folder, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := syscall.Mkfifo(filepath.Join(folder, "pipe"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if r := importing(profile, "--from=gardenlinux:"+folder); r != want || r.status != 0 {
-		t.Errorf("%+v, want %+v", r, want)
 	}
 }
 

@@ -118,7 +118,8 @@ func (r *Reading[R]) imageMissing(image *v1beta1.MachineImage, at *field.Path) f
 	if r.inConfig {
 		add = "add it, with its versions, under " + r.images().String()
 	}
-	missing := ruleImageMissing.Fault(field.ErrorTypeRequired, at, nil, "%s: %s has no image of that name; %s", image.Name, r.policies.Mapping("the provider config"), add)
+	missing := ruleImageMissing.Fault(field.ErrorTypeRequired, at, nil,
+		"%s: %s has no image of that name; %s", image.Name, r.policies.Mapping("the provider config"), add)
 	for i := range image.Versions {
 		if id := (provider.ImageVersion{Image: image.Name, Version: image.Versions[i].Version}); !r.Inherits(id) {
 			missing.Parts = append(missing.Parts, r.versionMissing(id, at.Child("versions").Index(i), r.images()))
@@ -137,7 +138,8 @@ func (r *Reading[R]) versionMissing(id provider.ImageVersion, at, under *field.P
 	if r.inConfig {
 		add = "under " + under.String()
 	}
-	return ruleVersionMissing.Fault(field.ErrorTypeRequired, at, nil, "%s: %s has no entry for this version; add one %s", id, r.policies.Mapping("the provider config"), add)
+	return ruleVersionMissing.Fault(field.ErrorTypeRequired, at, nil,
+		"%s: %s has no entry for this version; add one %s", id, r.policies.Mapping("the provider config"), add)
 }
 
 // correspondVersion checks one version of core, which stands at the path at, with the provider's entries for its image;

@@ -51,7 +51,8 @@ type Resolution[R any] struct {
 	// Message is what Err says, without what would work.
 	Message string
 	// Image is what is wrong besides, if Err is about the machine type or the request: the profile has no such image, or no such
-	// version. Nil otherwise, and for a pool that leaves it to Gardener.
+	// version. Nil otherwise, for a pool that leaves it to Gardener, and if nobody wants to know what would work: it takes a look at all
+	// versions.
 	Image *finding.Finding
 	// Further errors of the pool, whether or not an image was found: what is wrong with its providerConfig, in the order
 	// of the text, then capabilities that it asks for beside the one that Err is about, in the order of Requirements.
@@ -182,7 +183,7 @@ func (p Resolver[R]) resolve(pool provider.Pool, explain bool, more ...capabilit
 		refusal.Detail = PoolName(pool) + refusal.Detail
 		r.Err = &refusal
 	}
-	if q.Reason != "" {
+	if q.Reason != "" && !p.Mute {
 		r.Image = p.unknownImage(pool, q.Request)
 	}
 	r.Message, r.Err.Subject.Pool = r.Err.Detail, pool.Name
@@ -201,10 +202,7 @@ func (p Resolver[R]) unknownImage(pool provider.Pool, request imageselector.Requ
 	}
 	r.Pool.Architecture = "" // of which there is an error, if it is wrong
 	err := p.refusal(&r).In(profile.Decisive(&pool)...)
-	err.Detail, err.Subject.Pool = PoolName(pool)+err.Detail, pool.Name
-	if !p.Mute {
-		err.Detail += p.advice(&r, request)
-	}
+	err.Detail, err.Subject.Pool = PoolName(pool)+err.Detail+p.advice(&r, request), pool.Name
 	return &err
 }
 

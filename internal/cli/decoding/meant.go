@@ -5,10 +5,14 @@
 package decoding
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/capkit/capkit/internal/cli/edit"
@@ -18,23 +22,27 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
+// maxGuesses is how many places of a manifest are taken for something else. To find one takes a look at the whole text.
+const maxGuesses = 64
+
 // Meant returns the object that a manifest with errors was probably meant to describe, so that the rest of it can be checked, too: with
 // the keys and values that the errors suggest, core flavors without what wraps them, and without keys that no part of the type has. These
 // may be of a newer Gardener. It is nil if there are other errors: a key in the wrong place, for example. The object must not be changed.
 func Meant[T any](m Memory, o *manifest.Object) *T {
-	known, found := m[o]
-	if found && known.meant != nil {
+	known := m[o]
+	if known.meant != nil {
 		return known.meant.(*T)
 	}
-	_, errs := Object[T](m, o)
-	value := edit.Decoded(o.JSON)
-	ops := meantOps(value, reflect.TypeFor[T](), errs)
-	var object *T
-	if ops != nil {
-		object = new(T)
+	object, errs := Object[T](m, o)
+	g := &guess{t: reflect.TypeFor[T](), text: o.JSON}
+	switch certain := g.take(errs); {
+	case !certain:
+		object = nil
+	case len(g.splices) > 0:
 		repaired := *o
-		repaired.JSON, _ = json.Marshal(edit.Result(value, ops)) // it was JSON before
-		if len(into(&repaired, object)) > 0 {
+		repaired.JSON = g.spliced()
+		object = new(T)
+		if left := into(&repaired, object); slices.ContainsFunc(left, func(f finding.Finding) bool { return !g.ignorable(&f) }) {
 			object = nil
 		}
 	}
@@ -46,46 +54,133 @@ func Meant[T any](m Memory, o *manifest.Object) *T {
 	return object
 }
 
-// meantOps returns what makes of an object of a type what was probably meant. Nil: one of the errors does not say that.
-func meantOps(object any, t reflect.Type, errs finding.List) []edit.Op {
-	var ops []edit.Op
-	names := namesIn(t, map[reflect.Type]bool{}, map[string]bool{})
-	taken := map[string]bool{}
-	for _, f := range errs {
+// guess is what the JSON of a manifest, for an object of a type, was probably meant to be.
+type guess struct {
+	t       reflect.Type
+	text    []byte
+	splices []splice
+	// names are those of the fields of the type; nil until somebody asks for them.
+	names map[string]bool
+}
+
+// splice replaces a part of a text.
+type splice struct {
+	span
+	with []byte
+}
+
+// span is a part of a text, from its first byte to the one behind its last.
+type span struct{ start, end int }
+
+// take takes errors for what was probably meant. It returns false if one of them does not say what that is.
+func (g *guess) take(errs finding.List) bool {
+	for i := range errs {
+		f := &errs[i]
 		path := fieldpath.Parse(f.Field)
-		if len(path) == 0 {
-			return nil
-		}
-		last, meant := path[len(path)-1].Name, f.Suggestion
-		switch {
+		switch meant := f.Suggestion; {
+		case g.ignorable(f):
+		case len(path) == 0 || len(g.splices) == maxGuesses:
+			return false
 		case f.Origin == RuleFlavorWrapped:
-			if flavor, _ := edit.Value(object, path[:len(path)-1]).(map[string]any); len(flavor) != 1 {
-				return nil
+			_, flavor := g.find(path[:len(path)-1])
+			_, capabilities := g.find(path)
+			if capabilities.end == 0 || len(edit.Members(edit.Decoded(g.text[flavor.start:flavor.end]))) != 1 {
+				return false
 			}
-			ops = append(ops, edit.Unwrap(path))
-		case meant == nil && f.Origin == strictjson.OriginUnknownField && !names[last]:
-			ops = append(ops, edit.Delete(path))
-		case meant == nil && f.Origin == strictjson.OriginFieldType && isAmount(typeAt(t, path)):
-			ops = append(ops, edit.Delete(path))
-		case meant == nil:
-			return nil
-		case meant.Replace == finding.ReplaceByList:
-			ops = append(ops, edit.Replace(path, []any{meant.With}))
-		case meant.Replace == finding.ReplaceKey:
-			beside, _ := edit.Value(object, path[:len(path)-1]).(map[string]any)
-			target := strings.TrimSuffix(f.Field, meant.Name) + meant.With
-			if _, there := beside[meant.With]; there || taken[target] || last != meant.Name {
-				return nil
-			}
-			taken[target] = true
-			ops = append(ops, edit.Rename(path, meant.With))
-		case meant.Replace == finding.ReplaceValue:
-			ops = append(ops, edit.Replace(path, meant.With))
-		default:
-			return nil
+			g.splice(flavor, g.text[capabilities.start:capabilities.end])
+		case meant == nil || meant.Replace == finding.ReplaceRegion || !g.suggested(path, meant):
+			return false
 		}
 	}
-	return ops
+	slices.SortFunc(g.splices, func(a, b splice) int { return cmp.Compare(a.start, b.start) })
+	for i := 1; i < len(g.splices); i++ {
+		if g.splices[i].start < g.splices[i-1].end {
+			return false
+		}
+	}
+	return true
+}
+
+// suggested takes what is at a path for what a suggestion says. It returns false if that is there as well.
+func (g *guess) suggested(path fieldpath.Path, meant *finding.Suggestion) bool {
+	key, value := g.find(path)
+	var with any = meant.With
+	switch meant.Replace {
+	case finding.ReplaceKey:
+		beside := append(slices.Clip(path[:len(path)-1]), fieldpath.Segment{Name: meant.With, Index: -1})
+		if other, _ := g.find(beside); other.end > 0 {
+			return false
+		}
+		value = key
+	case finding.ReplaceByList:
+		with = []string{meant.With}
+	}
+	text, err := json.Marshal(with)
+	g.splice(value, text)
+	return err == nil && value.end > 0
+}
+
+func (g *guess) splice(at span, with []byte) { g.splices = append(g.splices, splice{at, with}) }
+
+// spliced returns the text that was probably meant.
+func (g *guess) spliced() []byte {
+	var text []byte
+	from := 0
+	for _, s := range g.splices {
+		text = append(append(text, g.text[from:s.start]...), s.with...)
+		from = s.end
+	}
+	return append(text, g.text[from:]...)
+}
+
+// find returns where the value at a path is, and its key if it has one; zero spans if it is not there.
+func (g *guess) find(path fieldpath.Path) (key, value span) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(g.text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	read := func() span {
+		raw, _ := d.ReadValue()
+		end := int(d.InputOffset())
+		return span{end - len(raw), end}
+	}
+	for _, step := range path {
+		token, err := d.ReadToken()
+		if err != nil || token.Kind() != '{' && token.Kind() != '[' || step.IsIndex() != (token.Kind() == '[') {
+			return span{}, span{}
+		}
+		key = span{}
+		for i := 0; ; i++ {
+			if next := d.PeekKind(); next == '}' || next == ']' || next == 0 {
+				return span{}, span{}
+			}
+			if step.IsIndex() {
+				if i == step.Index {
+					break
+				}
+			} else if key = read(); edit.Decoded(g.text[key.start:key.end]) == step.Name {
+				break
+			}
+			read()
+		}
+	}
+	return key, read()
+}
+
+// ignorable reports whether an error is about something without which an object is still the same one: a key that no part of the type has,
+// or a number or switch that cannot be read, of which nobody knows what was meant.
+func (g *guess) ignorable(f *finding.Finding) bool {
+	path := fieldpath.Parse(f.Field)
+	if f.Suggestion != nil || len(path) == 0 {
+		return false
+	}
+	switch f.Origin {
+	case strictjson.OriginFieldType:
+		return isAmount(typeAt(g.t, path))
+	case strictjson.OriginUnknownField:
+		if g.names == nil {
+			g.names = namesIn(g.t, map[reflect.Type]bool{}, map[string]bool{})
+		}
+		return !g.names[path[len(path)-1].Name]
+	}
+	return false
 }
 
 // isAmount reports whether the values of a type are numbers or switches, without which an object is still the same one.

@@ -49,7 +49,7 @@ func TestMeant(t *testing.T) {
 		if small.Memory.String() != "8Gi" || small.CPU.String() != "4" || !small.GPU.IsZero() || *small.Architecture != "arm64" || *small.Usable {
 			t.Errorf("the machine type is %+v", small)
 		}
-		flavor, expires := version.CapabilityFlavors[0], version.ExpirationDate.UTC().String()
+		flavor, expires := version.CapabilityFlavors[0], version.ExpirationDate.UTC().String() //nolint:staticcheck // as people write it
 		if expires != "2090-01-31 00:00:00 +0000 UTC" || flavor.Capabilities["architecture"][0] != "amd64" {
 			t.Errorf("the version is %+v", version)
 		}

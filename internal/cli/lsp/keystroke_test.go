@@ -113,6 +113,18 @@ func BenchmarkKeystroke(b *testing.B) {
 			e.codes("p.yaml")
 		})
 	})
+	b.Run("key", func(b *testing.B) { // that is misspelt each second time
+		end := of(b, text, "memory: 8Gi", 0)
+		end.Character += len("memory") - 2 // the last letter
+		measured(b, func(i int) {
+			letter, found := "x", []string{"unknown-field"}
+			if i%2 == 1 {
+				letter, found = "y", nil
+			}
+			e.change("p.yaml", map[string]any{"range": span{end, position{end.Line, end.Character + 1}}, "text": letter})
+			e.codes("p.yaml", found...)
+		})
+	})
 	region := of(b, text, "name: region-3\n            id", 0)
 	b.Run("completion", func(b *testing.B) {
 		measured(b, func(i int) {

@@ -22,12 +22,12 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
-// maxGuesses is how many places of a manifest are taken for something else. To find one takes a look at the whole text.
+// maxGuesses bounds the places of a manifest that are guessed: finding each of them takes a pass over the whole text.
 const maxGuesses = 64
 
-// Meant returns the object that a manifest with errors was probably meant to describe, so that the rest of it can be checked, too: with
-// the keys and values that the errors suggest, core flavors without what wraps them, and without keys that no part of the type has. These
-// may be of a newer Gardener. It is nil if there are other errors: a key in the wrong place, for example. The object must not be changed.
+// Meant returns the object that a manifest with errors was probably meant to describe, so that the rest of it can be checked, too. It takes
+// the keys and values that the errors suggest, unwraps core flavors, and leaves out keys that no part of the type has, which may be of a
+// newer Gardener. It is nil if there are other errors: a key in the wrong place, for example. The object must not be changed.
 func Meant[T any](m Memory, o *manifest.Object) *T {
 	known := m[o]
 	if known.meant != nil {

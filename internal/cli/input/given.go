@@ -231,8 +231,8 @@ func add[T any](in *Given, others *Objects[T], o *manifest.Object) {
 	others.put(s)
 }
 
-// TakeAsMeant lets objects with errors be what they were probably meant to be, if their errors say what that is, so that everything else about
-// them is checked as well. What was added before is taken so.
+// TakeAsMeant takes the objects so far whose manifests have errors for what they were probably meant to be, so that the rest of them is
+// checked as well. Where the errors do not say what was meant, nothing is assumed.
 func (in *Given) TakeAsMeant() {
 	in.AsMeant = true
 	takeAsMeant(in, &in.Profiles)

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package ask
+
+import (
+	"io"
+	"iter"
+
+	"github.com/capkit/capkit/internal/cli/command"
+)
+
+// answered is a question with its answers.
+type answered struct {
+	answers iter.Seq[Answer]
+	how     how
+}
+
+// how is what is asked about.
+type how int
+
+const (
+	// ofShoots: each worker pool of the Shoots among the inputs.
+	ofShoots how = iota
+	// single: one worker pool that the flags describe.
+	single
+	// partial: all that the flags leave open.
+	partial
+)
+
+// none reports whether there are no answers. The first one is asked for.
+func (all *answered) none() bool {
+	next, stop := iter.Pull(all.answers)
+	first, found := next()
+	all.answers = func(yield func(Answer) bool) {
+		defer stop()
+		for a, more := first, found; more && yield(a); {
+			a, more = next()
+		}
+	}
+	return !found
+}
+
+// print prints the answers in a format, with the reasons if these are wanted. It returns how many of them have an image, and how many
+// have none.
+func (all *answered) print(w io.Writer, format string, reasons bool) (boots, refused int, err error) {
+	wanted := func(yield func(Answer) bool) {
+		for a := range all.answers {
+			if a.selected != nil {
+				boots++
+			} else {
+				refused++
+			}
+			if !reasons {
+				a.reasoning = nil
+			}
+			if !yield(a) {
+				return
+			}
+		}
+	}
+	switch {
+	case command.IsTable(format):
+		skip := 0
+		if all.how != ofShoots {
+			skip = 2 // Shoot and pool
+		}
+		err = command.PrintTable(w, format, answerColumns[skip:], rowsOf(wanted, skip))
+	case all.how == single:
+		for a := range wanted {
+			err = command.PrintAs(w, format, a, func(w io.Writer) { printNextAnswer(w, 0, a) })
+		}
+	default:
+		err = command.PrintEach(w, format, "pools", wanted, printNextAnswer)
+	}
+	return boots, refused, err
+}

@@ -28,17 +28,19 @@ func TestFix(t *testing.T) {
 	for name, tc := range map[string]struct {
 		from, to string // what is misspelt
 	}{
-		"flavor":   {"- architecture: [arm64]", "- architecture: arm64"},
-		"list":     {"architecture: [arm64]", "architecture: arm64"},
-		"field":    {"keystoneURL:", "keyStoneURL:"},
-		"region":   {"- name: europe\n            id", "- name: eurpoe\n            id"},
-		"type":     {"type: openstack", "type: OpenStack"},
-		"kind":     {"kind: CloudProfile\n", "kind: Cloudprofiles\n"},
-		"version":  {"apiVersion: core.gardener.cloud/v1beta1", "apiVersion: core.gardener.cloud/v1"},
-		"alias":    {"capabilities:\n            architecture: [amd64]", "capabilities:\n            architecture: [x86_64]"},
-		"another":  {"capabilities:\n            architecture: [amd64]", "capabilities:\n            architecture: [x64]"},
-		"in core":  {"capabilities:\n      architecture: [amd64]", "capabilities:\n      architecture: [x86_64]"},
-		"spelling": {"capabilities:\n            architecture: [amd64]", "capabilities:\n            Architecture: [amd64]"},
+		"flavor":                      {"- architecture: [arm64]", "- architecture: arm64"},
+		"list":                        {"architecture: [arm64]", "architecture: arm64"},
+		"field":                       {"keystoneURL:", "keyStoneURL:"},
+		"slip":                        {"  machineTypes:", "  machineType:"},
+		"slip in the provider config": {"        capabilityFlavors:", "        capabilityFlavor:"},
+		"region":                      {"- name: europe\n            id", "- name: eurpoe\n            id"},
+		"type":                        {"type: openstack", "type: OpenStack"},
+		"kind":                        {"kind: CloudProfile\n", "kind: Cloudprofiles\n"},
+		"version":                     {"apiVersion: core.gardener.cloud/v1beta1", "apiVersion: core.gardener.cloud/v1"},
+		"alias":                       {"capabilities:\n            architecture: [amd64]", "capabilities:\n            architecture: [x86_64]"},
+		"another":                     {"capabilities:\n            architecture: [amd64]", "capabilities:\n            architecture: [x64]"},
+		"in core":                     {"capabilities:\n      architecture: [amd64]", "capabilities:\n      architecture: [x86_64]"},
+		"spelling":                    {"capabilities:\n            architecture: [amd64]", "capabilities:\n            Architecture: [amd64]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if !strings.Contains(clean, tc.from) {

@@ -5,6 +5,7 @@
 package strictjson
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -277,11 +278,11 @@ const maxListed = 12
 // unknownField explains a name that is not among the sorted known ones: with the one probably meant, or with a few.
 func unknownField(name string, known []string) (detail string, meant *finding.Suggestion) {
 	detail = fmt.Sprintf("unknown field %q", short(name))
-	switch closest := words.Closest(name, known); {
-	case strings.EqualFold(name, closest):
-		return detail + words.DidYouMean(strconv.Quote(closest)), finding.Suggest(finding.ReplaceKey, name, "", closest)
+	certain := cmp.Or(words.InCase(name, known), words.Certain(name, known))
+	switch closest := cmp.Or(certain, words.Closest(name, known)); {
 	case closest != "":
-		return detail + words.DidYouMean(strconv.Quote(closest)), finding.Suggest(finding.ReplaceKey, name, closest, "")
+		detail += words.DidYouMean(strconv.Quote(closest))
+		return detail, finding.Suggest(finding.ReplaceKey, name, closest, certain)
 	case len(known) == 0 || len(known) > maxListed:
 		return detail, nil
 	}

@@ -47,8 +47,9 @@ type Memory map[*manifest.Object]decoded
 type decoded struct {
 	object any
 	errs   finding.List
-	// meant is what [Meant] returns; nil until somebody asks for it.
-	meant any
+	// meant and manifest are what [Meant] returns; nil until somebody asks for it.
+	meant    any
+	manifest *manifest.Object
 }
 
 // Object returns the object that a manifest describes, and what is wrong with it. The object must not be changed, since it is returned

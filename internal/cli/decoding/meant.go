@@ -27,14 +27,15 @@ const maxGuesses = 64
 
 // Meant returns the object that a manifest with errors was probably meant to describe, so that the rest of it can be checked, too. It takes
 // the keys and values that the errors suggest, unwraps core flavors, and leaves out keys that no part of the type has, which may be of a
-// newer Gardener. It is nil if there are other errors: a key in the wrong place, for example. The object must not be changed.
-func Meant[T any](m Memory, o *manifest.Object) *T {
+// newer Gardener. It is nil if there are other errors: a key in the wrong place, for example. The object must not be changed. The other
+// result is its manifest, in which the paths of the object lead to what is written.
+func Meant[T any](m Memory, o *manifest.Object) (*T, *manifest.Object) {
 	known := m[o]
 	if known.meant != nil {
-		return known.meant.(*T)
+		return known.meant.(*T), known.manifest
 	}
 	object, errs := Object[T](m, o)
-	g := &guess{t: reflect.TypeFor[T](), text: o.JSON}
+	g := &guess{t: reflect.TypeFor[T](), text: o.JSON, renamed: map[string]string{}}
 	switch certain := g.take(errs); {
 	case !certain:
 		object = nil
@@ -48,10 +49,11 @@ func Meant[T any](m Memory, o *manifest.Object) *T {
 	}
 	if m != nil {
 		known = m[o]
-		known.meant = object
+		known.meant, known.manifest = object, o.Renamed(g.renamed)
 		m[o] = known
+		return object, known.manifest
 	}
-	return object
+	return object, o.Renamed(g.renamed)
 }
 
 // guess is what the JSON of a manifest, for an object of a type, was probably meant to be.
@@ -59,6 +61,8 @@ type guess struct {
 	t       reflect.Type
 	text    []byte
 	splices []splice
+	// renamed has where something is written, by the path that it has in the object that was probably meant.
+	renamed map[string]string
 	// names are those of the fields of the type; nil until somebody asks for them.
 	names map[string]bool
 }
@@ -88,7 +92,8 @@ func (g *guess) take(errs finding.List) bool {
 				return false
 			}
 			g.splice(flavor, g.text[capabilities.start:capabilities.end])
-		case meant == nil || meant.Replace == finding.ReplaceRegion || !g.suggested(path, meant):
+			g.renamed[strings.TrimSuffix(f.Field, ".capabilities")] = f.Field
+		case meant == nil || meant.Replace == finding.ReplaceRegion || !g.suggested(f, path):
 			return false
 		}
 	}
@@ -101,9 +106,10 @@ func (g *guess) take(errs finding.List) bool {
 	return true
 }
 
-// suggested takes what is at a path for what a suggestion says. It returns false if that is there as well.
-func (g *guess) suggested(path fieldpath.Path, meant *finding.Suggestion) bool {
+// suggested takes what is at the path of an error for what its suggestion says. It returns false if that is there as well.
+func (g *guess) suggested(f *finding.Finding, path fieldpath.Path) bool {
 	key, value := g.find(path)
+	meant := f.Suggestion
 	var with any = meant.With
 	switch meant.Replace {
 	case finding.ReplaceKey:
@@ -112,6 +118,9 @@ func (g *guess) suggested(path fieldpath.Path, meant *finding.Suggestion) bool {
 			return false
 		}
 		value = key
+		if above, is := strings.CutSuffix(f.Field, meant.Name); is {
+			g.renamed[above+meant.With] = f.Field
+		}
 	case finding.ReplaceByList:
 		with = []string{meant.With}
 	}

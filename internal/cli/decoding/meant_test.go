@@ -33,7 +33,7 @@ func TestMeant(t *testing.T) {
 		t.Fatal("there are no errors")
 	}
 	// What a misspelt key holds has not been looked at: with errors of its own, nothing is known.
-	if meant := decoding.Meant[v1beta1.CloudProfile](memory, o); meant != nil {
+	if meant, _ := decoding.Meant[v1beta1.CloudProfile](memory, o); meant != nil {
 		t.Errorf("it is %+v", meant.Spec)
 	}
 	o = parsed(t, `  type: openstack
@@ -41,7 +41,7 @@ func TestMeant(t *testing.T) {
   machineImages: [{name: gl, versions: [{version: 1.0.0, expirationDate: "2090-01-31", capabilityFlavors: [{capabilities: {architecture: [amd64]}}]}]}]
 `)
 	for range 2 { // the second time it is remembered
-		meant := decoding.Meant[v1beta1.CloudProfile](memory, o)
+		meant, as := decoding.Meant[v1beta1.CloudProfile](memory, o)
 		if meant == nil {
 			t.Fatal("nobody knows what it means")
 		}
@@ -52,6 +52,17 @@ func TestMeant(t *testing.T) {
 		flavor, expires := version.CapabilityFlavors[0], version.ExpirationDate.UTC().String() //nolint:staticcheck // as people write it
 		if expires != "2090-01-31 00:00:00 +0000 UTC" || flavor.Capabilities["architecture"][0] != "amd64" {
 			t.Errorf("the version is %+v", version)
+		}
+		flavorAt := "spec.machineImages[0].versions[0].capabilityFlavors[0]"
+		for renamed, written := range map[string]string{
+			"spec.machineTypes[0].architecture": "spec.machineTypes[0].architectur",
+			"spec.machineTypes[0].memory":       "spec.machineTypes[0].memory",
+			flavorAt + ".architecture[0]":       flavorAt + ".capabilities.architecture[0]",
+		} {
+			_, column := as.Position(renamed)
+			if _, want := o.Position(written); column != want || as.Value(renamed) == nil {
+				t.Errorf("%s is at column %d, and %s at %d", renamed, column, written, want)
+			}
 		}
 	}
 	if again, errs := decoding.Object[v1beta1.CloudProfile](memory, o); len(errs) != 8 || len(again.Spec.MachineTypes) != 1 {
@@ -75,7 +86,7 @@ func TestMeantIsNotGuessed(t *testing.T) {
 			if _, errs := decoding.Object[v1beta1.CloudProfile](nil, o); len(errs) == 0 {
 				t.Error("there are no errors")
 			}
-			if meant := decoding.Meant[v1beta1.CloudProfile](nil, o); meant != nil {
+			if meant, _ := decoding.Meant[v1beta1.CloudProfile](nil, o); meant != nil {
 				t.Errorf("it is %+v", meant.Spec)
 			}
 		})

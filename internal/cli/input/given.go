@@ -245,7 +245,8 @@ func takeAsMeant[T any](in *Given, objects *Objects[T]) {
 		if s.Object != nil {
 			continue
 		}
-		if s.Object = decoding.Meant[T](in.Decoded, s.Manifest); s.Object != nil {
+		if meant, as := decoding.Meant[T](in.Decoded, s.Manifest); meant != nil {
+			s.Object, s.Manifest = meant, as
 			in.Summary.Unread--
 			in.Summary.AsMeant++
 		}

@@ -48,6 +48,8 @@ type Object struct {
 	JSON []byte
 
 	written *written // nil if Unwritten
+	// renamed has where paths are written that are called otherwise here.
+	renamed map[string]string
 }
 
 // Problem is a place in the input that could not be read. Its message quotes keys at the most, never values.
@@ -82,6 +84,24 @@ type written struct {
 // Unwritten returns an Object for something that no manifest describes: it has no JSON, its File is what findings about it
 // name, and each of its positions is line 0 and column 0.
 func Unwritten(file string, who Identity) *Object { return &Object{Identity: who, File: file} }
+
+// Renamed returns the object with other paths for some places, none of which is in another: places has the paths at which these are
+// written, by the paths that they are to have. The map must not be changed any more.
+func (o *Object) Renamed(places map[string]string) *Object {
+	renamed := *o
+	renamed.renamed = places
+	return &renamed
+}
+
+// asWritten returns the path at which that of a renamed place is written.
+func (o *Object) asWritten(path string) string {
+	for renamed, written := range o.renamed {
+		if rest, within := strings.CutPrefix(path, renamed); within && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return written + rest
+		}
+	}
+	return path
+}
 
 // newObject returns the Object that a value is.
 func newObject(file string, who Identity, n *node) *Object {
@@ -172,7 +192,7 @@ func (o *Object) find(path string) (through []*node, exact bool) {
 	}
 	last := o.written.root()
 	through = append(through, last)
-	for rest := strings.TrimPrefix(path, "."); rest != ""; {
+	for rest := strings.TrimPrefix(o.asWritten(path), "."); rest != ""; {
 		next, length := last.step(rest)
 		if length == 0 {
 			return through, false

@@ -9,7 +9,12 @@
 // judged by inventories. The judge is package verify.
 package inventory
 
-import "time"
+import (
+	"strings"
+	"time"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+)
 
 const (
 	// APIVersion is that of the format.
@@ -65,7 +70,7 @@ type Image struct {
 	Status string `json:"status,omitempty"`
 	// Visibility as the cloud says it: "public", "private", "shared", "community".
 	Visibility string `json:"visibility,omitempty"`
-	// Architecture as Gardener calls it: "amd64", "arm64".
+	// Architecture as Gardener calls it: "amd64", "arm64". [Read] also takes the names that [Architecture] knows.
 	Architecture string `json:"architecture,omitempty"`
 	// MinDiskGiB is the smallest disk that the image fits on.
 	MinDiskGiB *int64 `json:"minDiskGiB,omitempty"`
@@ -87,7 +92,7 @@ type MachineType struct {
 	GPU *int64 `json:"gpu,omitempty"`
 	// DiskGiB is the root disk that comes with the machine; 0 if it has none of its own.
 	DiskGiB *int64 `json:"diskGiB,omitempty"`
-	// Architecture as Gardener calls it: "amd64", "arm64".
+	// Architecture as Gardener calls it: "amd64", "arm64". [Read] also takes the names that [Architecture] knows.
 	Architecture string `json:"architecture,omitempty"`
 	// Zones in which it is offered.
 	Zones []string `json:"zones,omitzero"`
@@ -121,4 +126,16 @@ type Network struct {
 // LoadBalancerProvider is an implementation of load balancers.
 type LoadBalancerProvider struct {
 	Name string `json:"name"`
+}
+
+// Architecture returns what Gardener calls an architecture, by any of the names that clouds have for it; one that it has no name for stays
+// as it is.
+func Architecture(name string) string {
+	switch strings.ToLower(name) {
+	case "x86_64", "x86-64", "x64", "amd64":
+		return v1beta1constants.ArchitectureAMD64
+	case "aarch64", "arm64", "armv8":
+		return v1beta1constants.ArchitectureARM64
+	}
+	return name
 }

@@ -52,7 +52,14 @@ func Read(text []byte) (*Inventory, finding.List) {
 		return nil, errs
 	}
 	for k := range inventory.Regions {
-		inventory.Regions[k].forgetUnread()
+		r := &inventory.Regions[k]
+		r.forgetUnread()
+		for i := range r.Images {
+			r.Images[i].Architecture = Architecture(r.Images[i].Architecture)
+		}
+		for i := range r.MachineTypes {
+			r.MachineTypes[i].Architecture = Architecture(r.MachineTypes[i].Architecture)
+		}
 	}
 	return inventory, nil
 }
@@ -180,22 +187,51 @@ func (c *checker) region(r *Region, at *field.Path) {
 				words.Quoted(list), strings.Join(Lists(), ", "), words.DidYouMean(words.Closest(list, Lists()))))...)
 		}
 	}
+	ids := map[string]int{}
 	for k := range r.Images {
-		c.required(at.Child(ListImages).Index(k).Child("id"), r.Images[k].ID, "an image needs an ID")
+		image, at := &r.Images[k], at.Child(ListImages).Index(k)
+		c.required(at.Child("id"), image.ID, "an image needs an ID")
+		c.once(ids, at, k, "id", image.ID)
+		c.size(at.Child("minDiskGiB"), image.MinDiskGiB)
+	}
+	for k := range r.MachineTypes {
+		t, at := &r.MachineTypes[k], at.Child(ListMachineTypes).Index(k)
+		c.size(at.Child("cpu"), t.CPU)
+		c.size(at.Child("memoryMiB"), t.MemoryMiB)
+		c.size(at.Child("gpu"), t.GPU)
+		c.size(at.Child("diskGiB"), t.DiskGiB)
 	}
 	named(c, at.Child(ListMachineTypes), r.MachineTypes, func(t *MachineType) string { return t.Name })
 	named(c, at.Child(ListZones), r.Zones, func(z *Zone) string { return z.Name })
 	named(c, at.Child(ListVolumeTypes), r.VolumeTypes, func(t *VolumeType) string { return t.Name })
-	named(c, at.Child(ListNetworks), r.Networks, func(n *Network) string { return n.Name })
 	named(c, at.Child(ListLoadBalancerProviders), r.LoadBalancerProviders, func(p *LoadBalancerProvider) string { return p.Name })
 }
 
-// named checks that each item of a list has a name. A network needs none, but nobody can refer to it then.
+// size checks a number, which may be unknown.
+func (c *checker) size(at *field.Path, size *int64) {
+	if size != nil && *size < 0 {
+		c.List = append(c.List, one(field.ErrorTypeInvalid, at, *size, "it is negative: write how much there is, or leave it out if that is not known")...)
+	}
+}
+
+// once checks that nothing before the item k of a list has its identifier, in the field of a name. seen has those before.
+func (c *checker) once(seen map[string]int, at *field.Path, k int, name, identifier string) {
+	first, twice := seen[identifier]
+	if !twice {
+		seen[identifier] = k
+	} else if identifier != "" {
+		c.List = append(c.List, one(field.ErrorTypeDuplicate, at.Child(name), identifier,
+			fmt.Sprintf("%s is in the list already, with index %d: write it once", words.Quoted(identifier), first))...)
+	}
+}
+
+// named checks that each item of a list has a name, and no other item has it. Networks are no such list: one needs no name, and several may
+// have the same.
 func named[T any](c *checker, at *field.Path, list []T, name func(*T) string) {
+	seen := map[string]int{}
 	for k := range list {
-		if name(&list[k]) == "" && !strings.HasSuffix(at.String(), "."+ListNetworks) {
-			c.required(at.Index(k).Child("name"), "", "it needs a name")
-		}
+		c.required(at.Index(k).Child("name"), name(&list[k]), "it needs a name")
+		c.once(seen, at.Index(k), k, "name", name(&list[k]))
 	}
 }
 

@@ -18,6 +18,8 @@ import (
 
 const head = "apiVersion: capkit/v1\nkind: Inventory\nprovider: openstack\ntaken: \"2026-11-23T12:00:00Z\"\n"
 
+const negative = ": it is negative: write how much there is, or leave it out if that is not known"
+
 func said(errs finding.List) (all []string) {
 	for _, f := range errs {
 		all = append(all, fmt.Sprintf("%s: %s", f.Field, f.Detail))
@@ -73,6 +75,23 @@ func TestRead(t *testing.T) {
 				"regions[0].images[0].id: an image needs an ID", "regions[0].machineTypes[0].name: it needs a name", "regions[0].zones[0].name: it needs a name",
 			},
 		},
+		"things twice": {
+			text: head + "regions: [{name: a, images: [{id: i, name: one}, {id: j}, {id: i, name: two}], machineTypes: [{name: m}, {name: m, cpu: 4}], " +
+				"zones: [{name: z}, {name: z}], networks: [{name: o}, {name: o, external: true}, {}, {}]}, {name: b, images: [{id: i}]}]\n",
+			want: []string{
+				"regions[0].images[2].id: i is in the list already, with index 0: write it once",
+				"regions[0].machineTypes[1].name: m is in the list already, with index 0: write it once",
+				"regions[0].zones[1].name: z is in the list already, with index 0: write it once",
+			},
+		},
+		"negative sizes": {
+			text: head + "regions: [{name: a, images: [{id: i, minDiskGiB: -1}], machineTypes: [{name: m, cpu: -4, memoryMiB: -1, gpu: -1, diskGiB: -20}, " +
+				"{name: o, cpu: 4, gpu: 0, diskGiB: 0}]}]\n",
+			want: []string{
+				"regions[0].images[0].minDiskGiB" + negative, "regions[0].machineTypes[0].cpu" + negative, "regions[0].machineTypes[0].memoryMiB" + negative,
+				"regions[0].machineTypes[0].gpu" + negative, "regions[0].machineTypes[0].diskGiB" + negative,
+			},
+		},
 		"no regions": {text: head, want: []string{"regions: write the regions that were read; [] if there are none"}},
 		"unread lists": {
 			text: head + "regions: [{name: a, unread: [image, volumes, networks]}]\n",
@@ -91,6 +110,21 @@ func TestRead(t *testing.T) {
 				t.Error(read)
 			}
 		})
+	}
+}
+
+// An inventory that is written by hand may have the names that clouds have for architectures.
+func TestReadArchitectures(t *testing.T) {
+	for written, want := range map[string]string{"x86_64": "amd64", "aarch64": "arm64", "ARM64": "arm64", "amd64": "amd64", "s390x": "s390x"} {
+		read, errs := inventory.Read([]byte(head +
+			"regions: [{name: a, images: [{id: i, architecture: " + written + "}], machineTypes: [{name: m, architecture: " + written + "}]}]\n"))
+		if len(errs) > 0 {
+			t.Fatal(said(errs))
+		}
+		r := &read.Regions[0]
+		if r.Images[0].Architecture != want || r.MachineTypes[0].Architecture != want {
+			t.Errorf("%s: %s, %s", written, r.Images[0].Architecture, r.MachineTypes[0].Architecture)
+		}
 	}
 }
 

@@ -119,7 +119,7 @@ func flavorArchitecture(specs map[string]string) string {
 	}
 	for _, name := range []string{"capabilities:cpu_arch", "cpu_arch", "capabilities:cpu_info:arch", "hw_architecture", "architecture"} {
 		if fields := strings.Fields(specs[name]); len(fields) > 0 && len(fields) < 3 && fields[0] != "<or>" && fields[0] != "s!=" {
-			return Architecture(fields[len(fields)-1])
+			return inventory.Architecture(fields[len(fields)-1])
 		}
 	}
 	return ""

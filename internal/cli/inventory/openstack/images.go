@@ -89,18 +89,7 @@ func MinDisk(minDiskGiB, bytes int64) *int64 {
 
 // ImageArchitecture returns the architecture that the properties of an image name.
 func ImageArchitecture(properties map[string]string) string {
-	return Architecture(cmp.Or(properties["hw_architecture"], properties["architecture"]))
-}
-
-// Architecture returns what Gardener calls an architecture; one that it has no name for stays as it is.
-func Architecture(name string) string {
-	switch strings.ToLower(name) {
-	case "x86_64", "x86-64", "x64", "amd64":
-		return "amd64"
-	case "aarch64", "arm64", "armv8":
-		return "arm64"
-	}
-	return name
+	return inventory.Architecture(cmp.Or(properties["hw_architecture"], properties["architecture"]))
 }
 
 // message returns what a service says in an answer that is an error: the first text called message, or faultstring, by the names above it.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/capkit/capkit/internal/cli/inventory/openstack"
 	"github.com/capkit/capkit/pkg/inventory"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -46,7 +45,7 @@ func awsImage(r *reading, i *item) {
 		return
 	}
 	converted := inventory.Image{
-		ID: image.ImageID, Name: image.Name, Status: image.State, Architecture: openstack.Architecture(image.Architecture),
+		ID: image.ImageID, Name: image.Name, Status: image.State, Architecture: inventory.Architecture(image.Architecture),
 		Properties: i.properties("ImageId", "Name", "State", "Architecture", "Public"),
 	}
 	if image.State == "available" {
@@ -89,7 +88,7 @@ func awsType(r *reading, i *item) {
 	}
 	for _, architecture := range machine.Processor.SupportedArchitectures { // x86 machines also run 32-bit code
 		if converted.Architecture == "" || architecture != "i386" {
-			converted.Architecture = openstack.Architecture(architecture)
+			converted.Architecture = inventory.Architecture(architecture)
 		}
 	}
 	r.machineTypes.add(i, converted)

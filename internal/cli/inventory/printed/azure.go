@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/capkit/capkit/internal/cli/inventory/openstack"
 	"github.com/capkit/capkit/pkg/inventory"
 )
 
@@ -135,7 +134,7 @@ func azureOffer(r *reading, i *item) {
 	var offer struct{ URN, Architecture string }
 	if i.into(&offer, "urn") {
 		r.images.add(i, inventory.Image{
-			ID: offer.URN, Name: offer.URN, Status: active, Visibility: "public", Architecture: openstack.Architecture(offer.Architecture),
+			ID: offer.URN, Name: offer.URN, Status: active, Visibility: "public", Architecture: inventory.Architecture(offer.Architecture),
 			Properties: i.properties("urn", "architecture"),
 		})
 	}
@@ -218,7 +217,7 @@ func (s *sku) machine(r *reading, i *item) {
 		case "vCPUsAvailable":
 			available = c.Value
 		case "CpuArchitectureType":
-			m.Architecture, err = openstack.Architecture(c.Value), nil
+			m.Architecture, err = inventory.Architecture(c.Value), nil
 		default:
 			err = nil
 		}
@@ -264,7 +263,7 @@ func finishAzure(r *reading) {
 		if d == nil {
 			continue
 		}
-		image.Architecture = openstack.Architecture(d.Architecture)
+		image.Architecture = inventory.Architecture(d.Architecture)
 		image.Properties = map[string]string{}
 		for name, value := range map[string]string{"hyperVGeneration": d.Generation, "osType": d.OSType, "osState": d.OSState} {
 			if value != "" {

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/capkit/capkit/internal/cli/inventory/openstack"
 	"github.com/capkit/capkit/pkg/inventory"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -46,7 +45,7 @@ func gcpArchitecture(name string) string {
 	if name == "ARCHITECTURE_UNSPECIFIED" {
 		return ""
 	}
-	return openstack.Architecture(strings.ToLower(name))
+	return inventory.Architecture(strings.ToLower(name))
 }
 
 func gcpImage(r *reading, i *item) {

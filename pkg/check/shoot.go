@@ -30,11 +30,8 @@ func Shoot[R any](p *profile.Profile[R], shoot *v1beta1.Shoot, scope *string) fi
 	if len(pools) == 0 {
 		return finding.Report{}
 	}
-	at := field.NewPath("spec", "provider")
-	if name := shoot.Spec.Provider.Type; name != "" && name != p.Spec().Type && p.Spec().Type != "" { // Gardener reports none
-		return finding.Failed(ruleProviderType.Fault(field.ErrorTypeInvalid, at.Child("type"), name,
-			"the Shoot is for provider type %s, and its profile for %s; write %s, or refer to a profile of the other type",
-			name, p.Spec().Type, p.Spec().Type).In(at))
+	if other := OtherType(p, shoot); other != nil {
+		return finding.Failed(*other)
 	}
 	var report finding.Report
 	unknown := resolve.Region(p, shoot.Spec.Region, field.NewPath("spec", "region"))
@@ -70,7 +67,7 @@ func Shoot[R any](p *profile.Profile[R], shoot *v1beta1.Shoot, scope *string) fi
 	if validator := p.Validator(); validator != nil {
 		report.Add(validator.ValidateShoot(provider.ShootQuestion{Shoot: shoot, Profile: p.Spec(), Scope: scope}))
 	}
-	report.End(at)
+	report.End(field.NewPath("spec", "provider"))
 	return report.Sorted()
 }
 
@@ -85,6 +82,19 @@ func uncheckedWithoutRegion(shoot *v1beta1.Shoot) []*field.Path {
 		parts = append(parts, at.Child("workers").Index(i).Child("zones"))
 	}
 	return parts
+}
+
+// OtherType reports a Shoot whose provider is of another type than its profile; nil if it is not, or a type is missing, which Gardener
+// reports.
+func OtherType[R any](p *profile.Profile[R], shoot *v1beta1.Shoot) *finding.Finding {
+	at := field.NewPath("spec", "provider")
+	name, want := shoot.Spec.Provider.Type, p.Spec().Type
+	if name == "" || want == "" || name == want {
+		return nil
+	}
+	other := ruleProviderType.Fault(field.ErrorTypeInvalid, at.Child("type"), name,
+		"the Shoot is for provider type %s, and its profile for %s; write %s, or refer to a profile of the other type", name, want, want).In(at)
+	return &other
 }
 
 // NeedsScope reports whether the report of [Shoot] may depend on the scope of the credentials. If not, callers need not read them.

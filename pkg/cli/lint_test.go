@@ -140,6 +140,19 @@ func TestImagesLeftToGardenerInAnotherCloud(t *testing.T) {
 	}
 }
 
+// Gardener refuses a Shoot of another type than its profile: who asks what it boots, or what becomes of it, is told the same as by lint.
+func TestShootOfAnotherCloudHasNoAnswer(t *testing.T) {
+	other := joined(strings.Replace(read(t, examples+"/shoot.yaml"), "    type: openstack\n", "    type: aws\n", 1), read(t, examples+"/cloudprofile.yaml"))
+	for _, command := range []string{"select", "explain", "maintenance"} {
+		r := run(t, other, command, "-")
+		contains(t, r.stderr, "<stdin>:20:5: error: the Shoot is for provider type aws, and its profile for openstack; write openstack, or refer to a profile "+
+			"of the other type [provider-type-mismatch]")
+		if r.status != 1 || strings.Contains(r.stdout, "gardenlinux") {
+			t.Errorf("%s: status %d: %s", command, r.status, r.stdout)
+		}
+	}
+}
+
 // A profile may have no volume types at all, and then a worker pool has none.
 func TestNoVolumeTypes(t *testing.T) {
 	profile := patched(t, read(t, examples+"/cloudprofile.yaml"), `[{op: remove, path: /spec/volumeTypes}]`)

@@ -440,26 +440,34 @@ func (in *Given) ProfileNames() []string {
 	return append(names(in.Profiles.All), names(in.Namespaced.All)...)
 }
 
-// ProfileToAsk returns the profile of a Shoot. It is nil, and there is a finding, if the Shoot cannot be read, has no
-// profile to ask, or is for a region that its profile does not have. Shoots of the cluster whose provider is not known are
-// left out, and counted.
+// ProfileToAsk returns the profile of a Shoot. It is nil, and there is a finding, if the Shoot cannot be read or has no profile to ask, see
+// [Given.ProfileForPools].
 func (in *Given) ProfileToAsk(s *Source[v1beta1.Shoot]) AnyProfile {
 	if s.Object == nil {
 		return nil // a finding says why
 	}
-	p, fault := in.ProfileOf(s.Object)
-	if fault == nil {
-		if unknown := resolve.Region(p, s.Object.Spec.Region, field.NewPath("spec", "region")); unknown != nil {
-			fault = unknown.Error
-		}
-	}
-	switch {
-	case fault == nil:
-		return p
-	default:
+	p, fault := in.ProfileForPools(s.Object)
+	if fault != nil {
 		in.AddErrors(s.Manifest, fault)
+		return nil
 	}
-	return nil
+	return p
+}
+
+// ProfileForPools returns the profile of a Shoot, by which its worker pools are answered. The error says why there is none: besides those
+// of ProfileOf, the Shoot is of another type than the profile, or for a region that it does not have.
+func (in *Given) ProfileForPools(shoot *v1beta1.Shoot) (AnyProfile, *field.Error) {
+	p, fault := in.ProfileOf(shoot)
+	if fault != nil {
+		return nil, fault
+	}
+	if other := check.OtherType(p, shoot); other != nil {
+		return nil, other.Error
+	}
+	if unknown := resolve.Region(p, shoot.Spec.Region, field.NewPath("spec", "region")); unknown != nil {
+		return nil, unknown.Error
+	}
+	return p, nil
 }
 
 // RenderSpec returns what a NamespacedCloudProfile, whose parent is among the inputs, results in: what Gardener's controller writes

@@ -381,6 +381,16 @@ func TestHoverByCoreAlone(t *testing.T) {
 	}
 }
 
+// A worker pool of a Shoot that Gardener refuses for its type boots nothing.
+func TestHoverOverAShootOfAnotherCloud(t *testing.T) {
+	shoot := strings.Replace(example(t, "shoot.yaml"), "    type: openstack\n", "    type: aws\n", 1)
+	e := begin(t, map[string]string{"cloudprofile.yaml": example(t, "cloudprofile.yaml")})
+	e.open("shoot.yaml", shoot)
+	if said := e.hover("shoot.yaml", of(t, shoot, "bare_8_16", 0)); !strings.HasPrefix(said, "the Shoot is for provider type aws, and its profile for openstack") {
+		t.Error(said)
+	}
+}
+
 // However many machine types a profile has, all are asked about.
 func TestHoverKnowsAllMachineTypes(t *testing.T) {
 	const others = "  - {name: arm-%d, cpu: \"4\", gpu: \"0\", memory: 8Gi, capabilities: {architecture: [arm64], hypervisor: [virtualized]}}\n"

@@ -196,7 +196,7 @@ func (a *asked) poolText() string {
 	if s == nil || s.Object == nil || len(path) == 0 {
 		return ""
 	}
-	p, fault := g.ProfileOf(s.Object)
+	p, fault := g.ProfileForPools(s.Object)
 	if fault != nil {
 		return plain(a.known.Short(input.Message(fault)))
 	}

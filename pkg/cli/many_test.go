@@ -70,3 +70,31 @@ func TestPlanOrdersByIndex(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// What plan and migrate find wrong with each of many things they say once, as lint does; JSON has each.
+func TestPlanAndMigrateSayItOnceOfMany(t *testing.T) {
+	const more = "    the same 5 times more: "
+	inFolder(t, map[string]string{
+		"old.yaml":     withTypes(t, 6, "m%d", "8Gi"),
+		"refused.yaml": withTypes(t, 6, "m%d", "-8Gi"),
+		"unread.yaml":  withTypes(t, 6, "m%d", "8Gi\n    foo: bar"),
+	})
+	r := run(t, "", "plan", "old.yaml", "refused.yaml")
+	contains(t, r.stdout, "refused (6): ", more+"spec.machineTypes[2].memory, spec.machineTypes[3].memory, spec.machineTypes[4].memory, and 2 more\n")
+	if n := strings.Count(r.stdout, `Invalid value: "-8Gi"`); n != 1 {
+		t.Errorf("said %d times: %s", n, r.stdout)
+	}
+	if n := strings.Count(run(t, "", "plan", "-o=json", "old.yaml", "refused.yaml").stdout, `"kind": "refused"`); n != 6 {
+		t.Errorf("%d of 6 in JSON", n)
+	}
+	for _, args := range []string{"plan old.yaml unread.yaml", "migrate unread.yaml"} {
+		r := run(t, "", strings.Fields(args)...)
+		contains(t, r.stderr, more+"unread.yaml:")
+		if n := strings.Count(r.stderr, `unknown field "foo"`); n != 1 {
+			t.Errorf("%s: said %d times: %s", args, n, r.stderr)
+		}
+	}
+	if n := strings.Count(run(t, "", "migrate", "-o=json", "unread.yaml").stdout, `unknown field \"foo\"`); n != 6 {
+		t.Errorf("%d of 6 in JSON", n)
+	}
+}

@@ -88,7 +88,11 @@ func sections(p *changes.Planned) []section {
 		if kind == changes.Meaning {
 			s.items = meaningItems(p)
 		}
-		for _, g := range grouped(p, kind) {
+		groups := grouped(p, kind)
+		if kind == changes.Refused {
+			s.items, s.breaks, groups = refused(groups), true, nil
+		}
+		for _, g := range groups {
 			s.items = append(s.items, g.item())
 			s.breaks = s.breaks || g.Breaks()
 		}
@@ -258,11 +262,6 @@ func (g *group) item() item {
 		i.messages = append(i.messages, g.Message)
 	}
 	switch {
-	case g.Kind == changes.Refused:
-		i.text, i.messages = fmt.Sprintf("%s [%s]", g.Message, g.Rule), nil
-		if g.Field != "" {
-			i.messages = []string{g.Field}
-		}
 	case g.Kind == changes.OtherImage && g.When == changes.Now:
 		i.text += fmt.Sprintf(" boots %s instead of %s, from the next machine on", report.Reference(g.To), report.Reference(g.From))
 	case g.Kind == changes.OtherImage && g.compared:
@@ -272,6 +271,31 @@ func (g *group) item() item {
 	}
 	i.text = through(g.Profile) + i.text
 	return i
+}
+
+// refused puts what is refused into words: what is said of many is one item.
+func refused(groups []*group) (items []item) {
+	of := map[*report.Finding]*group{}
+	var findings []*report.Finding
+	for _, g := range groups {
+		f := &report.Finding{Rule: g.Rule, Field: g.Field, Message: g.Message}
+		findings, of[f] = append(findings, f), g
+	}
+	for _, same := range report.Groups(findings) {
+		i := item{text: fmt.Sprintf("%s [%s]", same.Message(), same[0].Rule)}
+		var pools []changes.Pool
+		for _, f := range same {
+			pools = append(pools, of[f].Pools...)
+		}
+		i.pools = poolsText(pools)
+		for _, line := range []string{same[0].Field, same.Others(func(f *report.Finding) string { return f.Field })} {
+			if line != "" {
+				i.messages = append(i.messages, line)
+			}
+		}
+		items = append(items, i)
+	}
+	return items
 }
 
 // textOf returns a date or a version; empty if there is none.

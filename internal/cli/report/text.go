@@ -19,14 +19,10 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Text writes findings for people, one to a line as compilers do, with the field below it, as a [Writer] does. Severities are in
-// colour if that is one to a terminal and the environment has no NO_COLOR.
+// Text writes findings for people, one to a line as compilers do, with the field below it, as a [Writer] does. What is said of many is
+// written once, as [Groups] has it. Severities are in colour if that is one to a terminal and the environment has no NO_COLOR.
 func Text(w io.Writer, findings []Finding) error {
-	groups := make([][]*Finding, 0, len(findings))
-	for i := range findings {
-		groups = append(groups, []*Finding{&findings[i]})
-	}
-	return writeGroups(w, groups)
+	return writeGroups(w, Groups(pointers(findings)), "")
 }
 
 // repeated is how many findings that say the same are written one by one, and first how many places are named of more.
@@ -35,33 +31,54 @@ const (
 	first    = 3
 )
 
-// textReport writes the findings that count. Of those that say the same, of the same or of others, in more places than a few it writes
-// the first one, unless all are wanted.
+// textReport writes the findings that count: those that say the same as one, unless all are wanted.
 func textReport(w io.Writer, r *Report, options *Options) error {
+	findings := slices.DeleteFunc(pointers(r.Findings), (*Finding).suppressed)
+	if !options.All {
+		return writeGroups(w, Groups(findings), " (--all shows each)")
+	}
+	groups := make([]Group, 0, len(findings))
+	for _, f := range findings {
+		groups = append(groups, Group{f})
+	}
+	return writeGroups(w, groups, "")
+}
+
+func pointers(findings []Finding) []*Finding {
+	all := make([]*Finding, 0, len(findings))
+	for i := range findings {
+		all = append(all, &findings[i])
+	}
+	return all
+}
+
+// Group is findings that say the same, of the same or of others: at least one.
+type Group []*Finding
+
+// Groups returns findings in groups, in the order of the first of each. Those that say the same are together if they are more than a few.
+func Groups(findings []*Finding) []Group {
 	type said struct {
 		severity            finding.Severity
 		rule, before, after string
 	}
-	same := map[said][]*Finding{}
+	same := map[said]Group{}
 	each := func(do func(f *Finding, key said)) {
-		for i := range r.Findings {
-			if f := &r.Findings[i]; !f.suppressed() {
-				before, _, after := f.split()
-				do(f, said{f.Severity, f.Rule, before, after})
-			}
+		for _, f := range findings {
+			before, _, after := f.split()
+			do(f, said{f.Severity, f.Rule, before, after})
 		}
 	}
 	each(func(f *Finding, key said) { same[key] = append(same[key], f) })
-	var groups [][]*Finding
+	var groups []Group
 	each(func(f *Finding, key said) {
 		switch all := same[key]; {
-		case options.All || len(all) <= repeated:
-			groups = append(groups, []*Finding{f})
+		case len(all) <= repeated:
+			groups = append(groups, Group{f})
 		case f == all[0]:
 			groups = append(groups, all)
 		}
 	})
-	return writeGroups(w, groups)
+	return groups
 }
 
 // value matches how a message begins that is about a value: as those of Gardener and Kubernetes do.
@@ -79,17 +96,19 @@ func (f *Finding) split() (before, who, after string) {
 	return "", who, f.Message[len(who):]
 }
 
-// together returns a message for findings that say the same: about who they are, as far as that is not the same either.
-func together(group []*Finding) string {
-	before, who, after := group[0].split()
+// Message returns what the findings say: about who they are, as far as that is not the same either.
+func (g Group) Message() string {
+	before, who, after := g[0].split()
 	var all []string
-	for _, f := range group {
-		if _, other, _ := f.split(); !slices.Contains(all, other) {
+	known := map[string]bool{}
+	for _, f := range g {
+		if _, other, _ := f.split(); !known[other] {
+			known[other] = true
 			all = append(all, other)
 		}
 	}
 	if len(all) < 2 {
-		return group[0].Message
+		return g[0].Message
 	}
 	noun := who[:strings.LastIndexByte(who, ' ')+1] // that all begin with, as in "machine type a"
 	if noun == "" || slices.ContainsFunc(all, func(other string) bool { return !strings.HasPrefix(other, noun) }) {
@@ -101,25 +120,33 @@ func together(group []*Finding) string {
 	return before + strings.TrimSuffix(noun, " ") + "s " + words.Few(all) + after
 }
 
-// writeGroups writes findings that say the same as one, for each group.
-func writeGroups(out io.Writer, groups [][]*Finding) error {
+// Others says how many more there are than the first one, and where some are; nothing if it is the only one.
+func (g Group) Others(place func(*Finding) string) string {
+	more := g[1:]
+	if len(more) == 0 {
+		return ""
+	}
+	places := make([]string, 0, first)
+	for _, other := range more[:min(first, len(more))] {
+		places = append(places, place(other))
+	}
+	return fmt.Sprintf("the same %d times more: %s", len(more), words.JoinFirst(len(more), places, ", "))
+}
+
+// writeGroups writes the findings of a group as one. Of more, a hint says how each is shown.
+func writeGroups(out io.Writer, groups []Group, hint string) error {
 	w := NewWriter(out)
 	var text bytes.Buffer
 	for _, group := range groups {
 		f := group[0]
 		Printf(&text, "%s: ", f.place())
 		text.WriteString(w.severity(f.Severity))
-		Printf(&text, ": %s [%s]\n", together(group), f.Rule)
+		Printf(&text, ": %s [%s]\n", group.Message(), f.Rule)
 		if f.Field != "" {
 			Printf(&text, "    %s\n", f.where())
 		}
-		if more := group[1:]; len(more) > 0 {
-			places := make([]string, 0, first)
-			for _, other := range more[:min(first, len(more))] {
-				places = append(places, other.inGroup())
-			}
-			Printf(&text, "    the same %d times more: %s (--all shows each)\n",
-				len(more), words.JoinFirst(len(more), places, ", "))
+		if others := group.Others((*Finding).inGroup); others != "" {
+			Printf(&text, "    %s%s\n", others, hint)
 		}
 	}
 	_, err := text.WriteTo(w)

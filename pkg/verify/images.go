@@ -123,8 +123,10 @@ func (f *flavorImages[R]) look() {
 			b := booted{r, images[0], at, value}
 			f.found = append(f.found, b)
 			f.byRegion[r.Name] = b
-			f.judge(b)
 		}
+	}
+	for _, b := range f.found {
+		f.judge(b)
 	}
 	for _, m := range lost {
 		f.missing(m.region, m.ref, m.at)

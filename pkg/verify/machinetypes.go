@@ -118,10 +118,9 @@ func (v *verifier[R]) machineType(t offered, has *inventory.MachineType, r *regi
 			what: "machine type " + words.Quoted(t.Name), about: right,
 			hint: fmt.Sprintf(" has %s, and not %s; write %s", size, written.String(), right),
 		}
-		if other := v.otherSize(t, of, *is); other != "" {
+		if other := v.otherwise(t, func(there *inventory.MachineType) bool { return ptr.Deref(of(there), *is) != *is }); other != "" {
 			found.meant = ""
-			found.hint = fmt.Sprintf(" has %s, and not %s; in region %s it has another size: make it the same in all regions, or list it in "+
-				"unavailableMachineTypes of the zones where it differs", size, written.String(), other)
+			found.hint = fmt.Sprintf(" has %s, and not %s; in region %s it has another size%s", size, written.String(), other, makeTheSame)
 		}
 		v.claims.add(found, r.Name)
 	}
@@ -152,11 +151,14 @@ func (v *verifier[R]) machineType(t offered, has *inventory.MachineType, r *regi
 	}
 }
 
-// otherSize returns the first region in which a machine type that is offered there is not as large; "" if there is none.
-func (v *verifier[R]) otherSize(t offered, of func(*inventory.MachineType) *int64, size int64) string {
+// makeTheSame is what to do about a machine type that differs from region to region: no value in the profile is right in all of them.
+const makeTheSame = ": make it the same in all regions, or list it in unavailableMachineTypes of the zones where it differs"
+
+// otherwise returns the first region in which a machine type that is offered there differs; "" if there is none.
+func (v *verifier[R]) otherwise(t offered, differs func(*inventory.MachineType) bool) string {
 	for k, r := range v.known {
 		has := r.types[t.Name]
-		if has != nil && ptr.Deref(of(has), size) != size && v.has(r, inventory.ListMachineTypes) && !v.withoutType(k, t.Name) {
+		if has != nil && differs(has) && v.has(r, inventory.ListMachineTypes) && !v.withoutType(k, t.Name) {
 			return r.Name
 		}
 	}
@@ -179,11 +181,19 @@ func (v *verifier[R]) architecture(t offered, has *inventory.MachineType, r *reg
 	if _, declared := t.Capabilities[capability.Architecture]; declared {
 		at = t.at.Child("capabilities", capability.Architecture)
 	}
-	v.claims.add(claim{
+	is := fmt.Sprintf(" has the architecture %s, and not %s", words.Quoted(has.Architecture), words.Or(values))
+	found := claim{
 		rule: ruleTypeArchitecture, kind: field.ErrorTypeInvalid, at: at, value: words.Or(values),
 		what: "machine type " + words.Quoted(t.Name), about: has.Architecture, meant: has.Architecture,
-		hint: fmt.Sprintf(" has the architecture %s, and not %s; write %s", words.Quoted(has.Architecture), words.Or(values), words.Quoted(has.Architecture)),
-	}, r.Name)
+		hint: is + "; write " + words.Quoted(has.Architecture),
+	}
+	if other := v.otherwise(t, func(there *inventory.MachineType) bool {
+		return there.Architecture != "" && there.Architecture != has.Architecture
+	}); other != "" {
+		found.meant = ""
+		found.hint = is + fmt.Sprintf("; in region %s it has another one", other) + makeTheSame
+	}
+	v.claims.add(found, r.Name)
 }
 
 // zonesOf reports the zones of a region of the profile, given by its index among those that are known, in which the cloud does not offer a

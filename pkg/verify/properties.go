@@ -5,6 +5,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ import (
 func (f *flavorImages[R]) properties(b booted, otherArchitecture bool, say func(rule finding.Rule, what, hint string)) {
 	declared := f.flavor.Supported(f.profile.Vocabulary())
 	against := map[string][]contradiction{} // by the property with its value
+	elsewhere := map[string]string{}        // the first region whose image has another value
 	var order []string
 	for i := range f.Properties {
 		row := &f.Properties[i]
@@ -37,6 +39,9 @@ func (f *flavorImages[R]) properties(b booted, otherArchitecture bool, say func(
 			property := words.Quoted(name) + ": " + words.Quoted(value)
 			if _, known := against[property]; !known {
 				order = append(order, property)
+				if i := slices.IndexFunc(f.found, func(other booted) bool { return differs(row, name, value, other.Image) }); i >= 0 {
+					elsewhere[property] = f.found[i].region.Name
+				}
 			}
 			against[property] = append(against[property], f.contradicted(row, value, declared)...)
 		}
@@ -47,11 +52,24 @@ func (f *flavorImages[R]) properties(b booted, otherArchitecture bool, say func(
 			is = append(is, fmt.Sprintf("%s: [%s]", c.capability, strings.Join(declared[c.capability], ", ")))
 			must = append(must, c.must)
 		}
-		if len(is) > 0 {
-			say(ruleImageProperty, fmt.Sprintf("has the property %s, and the flavor declares %s", property, words.And(is)),
-				"; declare "+words.And(must)+", or refer to another image")
+		if len(is) == 0 {
+			continue
 		}
+		hint := "; declare " + words.And(must) + ", or refer to another image"
+		if other := elsewhere[property]; other != "" { // where that would be wrong
+			hint = "; in region " + other + " its image has another value: refer to another image"
+		}
+		say(ruleImageProperty, fmt.Sprintf("has the property %s, and the flavor declares %s", property, words.And(is)), hint)
 	}
+}
+
+// differs reports whether another image has another value of a property, by the row of which it is one.
+func differs(row *inventory.Property, name, value string, other *inventory.Image) bool {
+	there := other.Properties[name]
+	if row.Capability == capability.Architecture {
+		value, there = inventory.Architecture(value), inventory.Architecture(cmp.Or(there, other.Architecture))
+	}
+	return there != "" && !strings.EqualFold(there, value)
 }
 
 // contradiction is a capability that a flavor declares in another way than a property says.

@@ -435,16 +435,18 @@ func TestSettingsThatAreWrong(t *testing.T) {
 // What a repository has beside its manifests may be a link to a device without an end.
 func TestSettingsWithoutAnEnd(t *testing.T) {
 	profile := read(t, examples+"/cloudprofile.yaml")
-	for name, settings := range map[string]string{".capkit.yaml": "", ".capkitignore": "", "cloud.yaml": "providerFiles: [cloud.yaml]"} {
+	for name, want := range map[string]string{
+		".capkit.yaml": " is a device, and not read", ".capkitignore": " is a device, and not read", "cloud.yaml": ": it is larger than 32 MiB",
+	} {
 		t.Chdir(t.TempDir())
 		write(t, "profile.yaml", profile)
-		if settings != "" {
-			write(t, ".capkit.yaml", settings)
+		if name == "cloud.yaml" {
+			write(t, ".capkit.yaml", "providerFiles: [cloud.yaml]")
 		}
 		if err := os.Symlink("/dev/zero", name); err != nil {
 			t.Fatal(err)
 		}
-		if r := run(t, "", "lint", "."); r.status != 2 || !strings.Contains(r.stderr, name+": it is larger than 32 MiB") {
+		if r := run(t, "", "lint", "."); r.status != 2 || !strings.Contains(r.stderr, name+want) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}

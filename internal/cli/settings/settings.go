@@ -21,7 +21,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/capkit/capkit/internal/cli/gardener"
-	"github.com/capkit/capkit/internal/cli/manifest/folder"
+	manifests "github.com/capkit/capkit/internal/cli/manifest/folder"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/gardenerrules/releases"
 	"github.com/capkit/capkit/pkg/words"
@@ -103,7 +103,7 @@ func in(folder, shown string) (string, error) {
 		if name == otherFile {
 			return "", fmt.Errorf("%s is not read, because the settings have the name %s: rename it, or remove it", path, File)
 		}
-		return path, nil
+		return path, manifests.Ends(path)
 	}
 	return "", nil
 }
@@ -111,7 +111,7 @@ func in(folder, shown string) (string, error) {
 // Read reads settings. cannotDisable says why a rule cannot be disabled, and is empty if it can; nil: nobody asks. The error names
 // everything that is wrong, each with its place.
 func Read(file string, cannotDisable func(rule string) string) (*Settings, error) {
-	text, err := folder.ReadFile(file)
+	text, err := manifests.ReadFile(file)
 	switch {
 	case errors.Is(err, syscall.EISDIR):
 		return nil, fmt.Errorf("%s is a directory, and settings are in a file: rename it, or name a file with --config", file)

@@ -83,6 +83,23 @@ func Nowhere(path string, err error) string {
 	return ""
 }
 
+// Ends returns an error about a file that nobody has named, and that may never end: a pipe, a socket or a device, or a link to one. Whatever
+// else is wrong with it, reading it says.
+func Ends(name string) error {
+	info, err := os.Stat(name)
+	if err != nil || info.Mode().IsRegular() || info.IsDir() {
+		return nil
+	}
+	what := "a socket"
+	switch {
+	case info.Mode()&fs.ModeNamedPipe != 0:
+		what = "a pipe"
+	case info.Mode()&fs.ModeDevice != 0:
+		what = "a device"
+	}
+	return fmt.Errorf("%s is %s, and not read: write a file, or rename it", name, what)
+}
+
 // ReadFile returns what is in a file that is no manifest: one that a repository has beside these, or that is named. It is an error if that
 // is larger than 32 MiB: the file may be a link to a device that has no end.
 func ReadFile(name string) ([]byte, error) {
@@ -106,6 +123,9 @@ func Read(from io.Reader, name string) ([]byte, error) {
 // readIgnoreFile returns what the ignore file of a directory matches; nothing if there is none.
 func readIgnoreFile(dir string) (*patternmatcher.PatternMatcher, error) {
 	name := filepath.Join(dir, ".capkitignore")
+	if err := Ends(name); err != nil {
+		return nil, err
+	}
 	content, err := ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

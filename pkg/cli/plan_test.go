@@ -40,6 +40,22 @@ func git(t *testing.T, folder string, args ...string) {
 	}
 }
 
+// OLD and NEW may lie among the files: they are not read as such once more.
+func TestPlanInAFolder(t *testing.T) {
+	text := read(t, examples+"/cloudprofile.yaml")
+	files := map[string]string{
+		"old.yaml": text, "new.yaml": strings.ReplaceAll(text, "id: 1234-amd64-virt", "id: changed"), "shoots/shop.yaml": read(t, examples+"/shoot.yaml"),
+	}
+	inFolder(t, files)
+	want := run(t, "", "plan", "old.yaml", "new.yaml", "shoots")
+	contains(t, want.stdout, "boots id changed instead of id 1234-amd64-virt", "1 pool of Shoot garden-demo/shop")
+	for _, args := range []string{"old.yaml new.yaml .", "./old.yaml shoots/../new.yaml . old.yaml"} {
+		if r := run(t, "", append([]string{"plan"}, strings.Fields(args)...)...); r != want || r.status != 0 {
+			t.Errorf("%s: %+v, want %+v", args, r, want)
+		}
+	}
+}
+
 // A file is compared with what it has been, from wherever the command is called.
 func TestPlanWithAnEarlierRevision(t *testing.T) {
 	repository := t.TempDir()

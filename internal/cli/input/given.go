@@ -105,9 +105,9 @@ var unread = [][]string{
 // are unread, which may be nil. The error is about files that cannot be read at all; what is wrong in them becomes
 // findings.
 func Files(
-	args []string, stdin io.Reader, providers map[string]command.Provider, namespace string, unread manifest.Unread,
+	args []string, stdin io.Reader, providers map[string]command.Provider, namespace string, unread manifest.Unread, apart ...string,
 ) (*Given, error) {
-	read, err := manifest.Read(args, stdin, decoding.APIGroups, unread)
+	read, err := manifest.Read(args, stdin, decoding.APIGroups, unread, apart...)
 	if err != nil {
 		return nil, err
 	}

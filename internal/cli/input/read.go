@@ -39,6 +39,8 @@ type Flags struct {
 	AllowEmpty    bool
 	// Whole keeps what is not read of objects, for a command that writes them.
 	Whole bool
+	// Apart are files and directories that the command reads by themselves, and not again where they are in others.
+	Apart []string
 	Given func(flag string) bool
 
 	settingsFlags
@@ -160,7 +162,7 @@ func LoadFor(ctx context.Context, c *command.Call, args []string, flags *Flags, 
 	reading := terminal.Begin("reading", 0)
 	defer reading.End()
 	if !flags.Live() {
-		in, err := Files(args, c.Stdin, c.Providers, "", flags.unread())
+		in, err := Files(args, c.Stdin, c.Providers, "", flags.unread(), flags.Apart...)
 		if err != nil {
 			return nil, err
 		}
@@ -175,7 +177,7 @@ func LoadFor(ctx context.Context, c *command.Call, args []string, flags *Flags, 
 	if err != nil {
 		return nil, err
 	}
-	in, err := Files(args, c.Stdin, c.Providers, reader.Namespace(), flags.unread())
+	in, err := Files(args, c.Stdin, c.Providers, reader.Namespace(), flags.unread(), flags.Apart...)
 	if err != nil {
 		return nil, err
 	}

@@ -40,19 +40,22 @@ func Load(args []string, stdin io.Reader) (objects []*Object, problems []Problem
 // group leaves nothing out.
 //
 // Objects have no values that are unread, so that dumps of many need less memory; nil keeps all. What is wrong in those,
-// like a key that is given twice, is among the problems all the same.
-func Read(args []string, stdin io.Reader, group string, unread Unread) (in Input, err error) {
+// like a key that is given twice, is among the problems all the same. Files that are apart are not read: somebody reads them by themselves.
+func Read(args []string, stdin io.Reader, group string, unread Unread, apart ...string) (in Input, err error) {
 	var errs []error
 	seen := map[string]bool{}
+	for _, arg := range apart {
+		f, _ := Find(arg, group) // who reads them says what is wrong
+		for _, file := range f.Files {
+			seen[identity(file)] = true
+		}
+	}
 	for _, arg := range args {
 		f, err := Find(arg, group)
 		errs = append(errs, err)
 		in.Skipped = append(in.Skipped, f.Skipped...)
 		for _, file := range f.Files {
-			path := filepath.Clean(file)
-			if absolute, err := filepath.Abs(file); err == nil {
-				path = absolute
-			}
+			path := identity(file)
 			if seen[path] {
 				continue
 			}
@@ -67,6 +70,14 @@ func Read(args []string, stdin io.Reader, group string, unread Unread) (in Input
 		}
 	}
 	return in, errors.Join(errs...)
+}
+
+// identity is the same for all paths of a file, apart from links.
+func identity(file string) string {
+	if absolute, err := filepath.Abs(file); err == nil {
+		return absolute
+	}
+	return filepath.Clean(file)
 }
 
 // Read reads the manifests of one of the files: from, or what is on disk if that is nil. The error is as that of the function Read. The

@@ -43,6 +43,7 @@ func readUpdate(ctx context.Context, c *command.Call, args []string, flags *plan
 	case !flags.Live() || sameProfile(c, args):
 		versions = args[:2]
 	}
+	flags.Apart = versions
 	g, err := input.LoadFor(ctx, c, args[len(versions):], flags.Flags, true, true)
 	if err != nil {
 		return nil, err

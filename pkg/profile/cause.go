@@ -14,6 +14,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile/entries"
+	"github.com/capkit/capkit/pkg/profile/internal/onetoone"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -147,10 +148,11 @@ func (p *Profile[R]) parts() map[string]part {
 	}
 	for v := range entries.Versions(p.spec) {
 		at := v.PathIn(p.at)
-		core := newCorrespondence[R](p.vocabulary, false, v.ID, v.MachineImageVersion, at)
-		core.addCoreFlavors(v.MachineImageVersion)
-		for _, flavor := range core.core {
-			parts[flavor.at.String()] = part{versions: []provider.ImageVersion{v.ID}, set: flavor.set}
+		core := onetoone.New[R](onetoone.Version{
+			Listed: v.MachineImageVersion, Name: v.ID.String(), At: at, Vocabulary: p.vocabulary, Undeclared: Undeclared(v.MachineImageVersion),
+		})
+		for _, flavor := range core.Core {
+			parts[flavor.At.String()] = part{versions: []provider.ImageVersion{v.ID}, set: flavor.Set}
 		}
 		parts[at.String()] = part{versions: []provider.ImageVersion{v.ID}}
 		ofImage := p.at.Child("machineImages").Index(v.Image).String()
@@ -193,17 +195,11 @@ func (p *Profile[R]) CauseOf(machineType string, request imageselector.Request) 
 		return where
 	}
 	for _, c := range all.versions[provider.ImageVersion{Image: request.Image, Version: request.Version}] {
-		if (c.regions == nil || slices.Contains(c.regions, request.Region)) && mayFit(c.set, request.Machine, request.Worker) {
+		if (c.regions == nil || slices.Contains(c.regions, request.Region)) && onetoone.MayFit(c.set, request.Machine, request.Worker) {
 			return c.where
 		}
 	}
 	return ""
-}
-
-// mayFit reports whether a flavor, of which not everything may be understood, meets a machine type and a request as far as it is.
-func mayFit(set, machine, worker capability.Set) bool {
-	excludes := func(c capability.Conflict) bool { return len(c.Offer) > 0 }
-	return !slices.ContainsFunc(set.Conflicts(machine, worker), excludes)
 }
 
 // whereIs says where an error about something is: at its path or, in a profile that nobody has written as it is, in that.

@@ -20,6 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile/entries"
+	"github.com/capkit/capkit/pkg/profile/internal/onetoone"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/provider/policy"
 	"github.com/capkit/capkit/pkg/providerconfig"
@@ -183,7 +184,7 @@ func (r *Reading[R]) aboutVersions(findings finding.List) {
 	for i, f := range findings {
 		for path := range fieldpath.Upward(f.Field) {
 			if name, found := names[path]; found {
-				about(name, findings[i:i+1])
+				onetoone.About(name, findings[i:i+1])
 			}
 		}
 	}
@@ -216,7 +217,7 @@ func (r *Reading[R]) checkMachineTypes() {
 		}
 		seen.Insert(t.Name)
 		at := r.At.Child("machineTypes").Index(i).Child("capabilities")
-		r.Report.Errors = append(r.Report.Errors, emptyLists(r.vocabulary, "machine type "+t.Name, t.Capabilities, at)...)
+		r.Report.Errors = append(r.Report.Errors, onetoone.EmptyLists(r.vocabulary, "machine type "+t.Name, t.Capabilities, at)...)
 		_, declared := t.Capabilities[capability.Architecture]
 		converted := r.eitherFormat && len(t.Capabilities) == 0 // to the architecture that Gardener gives it
 		if !declared && ptr.Deref(t.Architecture, "") == "" && len(registered) > 1 && !converted {
@@ -225,24 +226,6 @@ func (r *Reading[R]) checkMachineTypes() {
 				t.Name, words.Few(registered))
 		}
 	}
-}
-
-// emptyLists reports the capabilities that core declares with an empty list, which Gardener v1.150 accepts: nothing could ever match them.
-func emptyLists(vocabulary *capability.Vocabulary, of string, declared v1beta1.Capabilities, at *field.Path) finding.List {
-	var empty []string
-	for name, values := range declared {
-		if len(values) == 0 && vocabulary.IsRegistered(name) {
-			empty = append(empty, name)
-		}
-	}
-	slices.Sort(empty)
-	var errs finding.List
-	for _, name := range empty {
-		errs = append(errs, ruleValueMissing.Fault(field.ErrorTypeRequired, at.Child(name), nil,
-			"%s: an empty list matches nothing: list values of %s, or leave the capability out to support all of [%s]",
-			of, name, words.Few(vocabulary.Registered(name))))
-	}
-	return errs
 }
 
 // checkWorkerValues checks the values with which the profile registers worker capabilities.

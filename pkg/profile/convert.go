@@ -18,6 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile/entries"
+	"github.com/capkit/capkit/pkg/profile/internal/onetoone"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
@@ -161,10 +162,11 @@ func (r *Reading[R]) agreedOn(id provider.ImageVersion, version *imageselector.V
 // listedByCore reports whether core lists these flavors: not one, say, that leaves out its architecture instead, for
 // images of several.
 func (r *Reading[R]) listedByCore(id provider.ImageVersion, flavors []imageselector.Flavor[R]) bool {
-	core := r.newCorrespondence(id, r.core[id], r.At)
+	core := r.compareVersion(id, r.core[id], r.At)
+	listed := core.Sets()
 	return !slices.ContainsFunc(flavors, func(f imageselector.Flavor[R]) bool {
-		set, _ := r.vocabulary.Flavor(f.Capabilities, core.undeclaredValues, nil)
-		return core.bySet[set] == nil
+		set, _ := r.vocabulary.Flavor(f.Capabilities, core.Undeclared, nil)
+		return !listed.Has(set)
 	})
 }
 
@@ -174,7 +176,7 @@ func (r *Reading[R]) hasReserved(id provider.ImageVersion, version *imageselecto
 	undeclared := Undeclared(r.core[id])
 	return slices.ContainsFunc(version.Flavors, func(f imageselector.Flavor[R]) bool {
 		set, _ := r.vocabulary.Flavor(f.Capabilities, undeclared, nil)
-		without, _ := r.vocabulary.Flavor(carriedOf(r.vocabulary, f.Capabilities, nil), undeclared, nil)
+		without, _ := r.vocabulary.Flavor(onetoone.Carried(r.vocabulary, f.Capabilities, nil), undeclared, nil)
 		return set != without
 	})
 }

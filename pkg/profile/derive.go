@@ -14,6 +14,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile/entries"
+	"github.com/capkit/capkit/pkg/profile/internal/onetoone"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -49,8 +50,8 @@ func (r *Reading[R]) derives(id provider.ImageVersion, flavor *imageselector.Fla
 func (r *Reading[R]) derivesSome(image *v1beta1.MachineImage) bool {
 	return r.deriver != nil && slices.ContainsFunc(image.Versions, func(version v1beta1.MachineImageVersion) bool {
 		id := provider.ImageVersion{Image: image.Name, Version: version.Version}
-		return !r.Inherits(id) && slices.ContainsFunc(r.newCorrespondence(id, &version, r.At).core, func(core *coreFlavor[R]) bool {
-			return r.derive(id, core.set, nil) != nil
+		return !r.Inherits(id) && slices.ContainsFunc(r.compareVersion(id, &version, r.At).Core, func(core *onetoone.CoreFlavor[R]) bool {
+			return r.derive(id, core.Set, nil) != nil
 		})
 	})
 }
@@ -87,29 +88,4 @@ func (r *Reading[R]) whereMissing(entries []*imageselector.Version[R]) string {
 		return "under " + entries[0].Path.String()
 	}
 	return "under " + entries[0].Path.Child("capabilityFlavors").String()
-}
-
-// deriveMissing derives what the provider config does not have: the references of core's flavors that no provider flavor corresponds
-// to, and those for regions in which one that does has none. It reports whether there is a flavor to choose from.
-func (c *correspondence[R]) deriveMissing() bool {
-	if c.derive == nil {
-		return false
-	}
-	for i := range c.usable {
-		flavor := &c.usable[i]
-		if flavor.Global == nil {
-			set, _ := c.vocabulary.Flavor(flavor.Supported(c.vocabulary), c.undeclaredValues, nil)
-			flavor.Global = c.derive(set, flavor.Path)
-		}
-	}
-	for _, core := range c.core {
-		if !core.alone() {
-			continue
-		}
-		if global := c.derive(core.set, core.at); global != nil {
-			core.matched = true
-			c.usable = append(c.usable, imageselector.Flavor[R]{Capabilities: core.written, Global: global, Path: core.at})
-		}
-	}
-	return len(c.usable) > 0
 }

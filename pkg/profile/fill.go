@@ -14,6 +14,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile/entries"
+	"github.com/capkit/capkit/pkg/profile/internal/onetoone"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -86,7 +87,7 @@ func (r *Reading[R]) flavorsOf(v entries.Version, entries *imageEntries[R]) []v1
 // corresponds reports whether core's flavors of a version correspond one to one to the entries of the provider config.
 func (r *Reading[R]) corresponds(id provider.ImageVersion, version *v1beta1.MachineImageVersion, entries *imageEntries[R]) bool {
 	c := r.correspondVersion(id, version, entries, r.At)
-	return len(c.report.Errors) == 0
+	return len(c.Report.Errors) == 0
 }
 
 // declaredBy returns what the entries of one version declare, apart from reserved capabilities that core cannot carry;
@@ -99,7 +100,7 @@ func (r *Reading[R]) declaredBy(version *v1beta1.MachineImageVersion, entries []
 			return nil
 		}
 		for _, flavor := range entry.Flavors {
-			declared := carriedOf(r.vocabulary, flavor.Supported(r.vocabulary), nil)
+			declared := onetoone.Carried(r.vocabulary, flavor.Supported(r.vocabulary), nil)
 			set, _ := r.vocabulary.Flavor(declared, Undeclared(version), nil)
 			if !seen.Has(set) {
 				seen.Insert(set)

@@ -15,6 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile/entries"
+	"github.com/capkit/capkit/pkg/profile/internal/onetoone"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/words"
@@ -55,7 +56,7 @@ func (r *Reading[R]) checkReferences() {
 		for i := range version.Flavors {
 			r.checkFlavorReferences(id, &version.Flavors[i], &found)
 		}
-		reportUnless(r.Unread.Touches(version.Path), &r.Report, about(id.String(), found.Errors)...)
+		onetoone.ReportUnless(r.Unread.Touches(version.Path), &r.Report, onetoone.About(id.String(), found.Errors)...)
 		r.Report.ErrorsLeftOut = r.Report.ErrorsLeftOut || found.ErrorsLeftOut
 	}
 }

@@ -14,10 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile/entries"
+	"github.com/capkit/capkit/pkg/profile/internal/onetoone"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -38,7 +38,7 @@ func (r *Reading[R]) correspond() []imageselector.Image[R] {
 		case r.derivesSome(image) && !mayBeUnread():
 			entries = withoutEntries[R]()
 		case r.definesVersions(image) && !r.leavesOut():
-			reportUnless(mayBeUnread(), &r.Report, r.imageMissing(image, path))
+			onetoone.ReportUnless(mayBeUnread(), &r.Report, r.imageMissing(image, path))
 		}
 		versions := make([]imageselector.Version[R], 0, len(image.Versions))
 		for k := range image.Versions {
@@ -51,11 +51,11 @@ func (r *Reading[R]) correspond() []imageselector.Image[R] {
 				continue
 			}
 			c := r.correspondVersion(id, version, entries, at)
-			r.Report.Add(c.report)
-			r.plain += c.plain
-			if len(c.entries) > 0 || len(c.usable) > 0 {
+			r.Report.Add(c.Report)
+			r.plain += c.Plain
+			if len(c.Entries) > 0 || len(c.Usable) > 0 {
 				versions = append(versions, imageselector.Version[R]{
-					Version: version.Version, Flavors: c.usable, Undeclared: c.undeclaredValues,
+					Version: version.Version, Flavors: c.Usable, Undeclared: c.Undeclared,
 				})
 			}
 		}
@@ -88,28 +88,15 @@ func Describes(version *v1beta1.MachineImageVersion) bool {
 // SupportsTheSame reports whether a version that a NamespacedCloudProfile lists, and its parent as well, supports what the parent's
 // mapping of it does.
 func (r *Reading[R]) SupportsTheSame(parent *Profile[R], v entries.Version) bool {
-	c := r.newCorrespondence(v.ID, v.MachineImageVersion, r.At)
+	c := r.compareVersion(v.ID, v.MachineImageVersion, r.At)
 	mapped := sets.New[capability.Set]()
 	for _, f := range parent.catalog.Flavors(v.ID.Image, v.ID.Version) {
 		if !parent.doubtful[f.Path] {
-			set, _ := r.vocabulary.Flavor(f.Capabilities, c.undeclaredValues, nil)
-			mapped.Insert(c.asCore(f.Capabilities, set))
+			set, _ := r.vocabulary.Flavor(f.Capabilities, c.Undeclared, nil)
+			mapped.Insert(c.AsCore(f.Capabilities, set))
 		}
 	}
-	return mapped.Equal(sets.KeySet(c.bySet))
-}
-
-// reportUnless adds errors to a report, unless that is full; as silenced ones if others may explain them.
-func reportUnless(explained bool, report *finding.Report, errs ...finding.Finding) {
-	if report.Full() && len(errs) > 0 {
-		report.ErrorsLeftOut = true
-		return
-	}
-	list := &report.Errors
-	if explained {
-		list = &report.Silenced
-	}
-	*list = append(*list, errs...)
+	return mapped.Equal(c.Sets())
 }
 
 // imageMissing returns the error for an image of core, at the path at, which stands for those about its versions.
@@ -146,21 +133,21 @@ func (r *Reading[R]) versionMissing(id provider.ImageVersion, at, under *field.P
 // nil if the provider config does not have the image.
 func (r *Reading[R]) correspondVersion(
 	id provider.ImageVersion, version *v1beta1.MachineImageVersion, entries *imageEntries[R], at *field.Path,
-) *correspondence[R] {
-	c := r.newCorrespondence(id, version, at)
+) *onetoone.Comparison[R] {
+	c := r.compareVersion(id, version, at)
 	if entries == nil {
 		return c
 	}
-	c.entries = entries.versions[version.Version]
-	if r.deriver != nil && !slices.ContainsFunc(c.entries, r.unreadIn) && !r.unreadRegion() && (len(c.entries) > 0 || !entries.mayBeUnread()) {
-		c.derive = func(set capability.Set, at *field.Path) *imageselector.Global[R] { return r.derive(id, set, at) }
+	c.Entries = entries.versions[version.Version]
+	if r.deriver != nil && !slices.ContainsFunc(c.Entries, r.unreadIn) && !r.unreadRegion() && (len(c.Entries) > 0 || !entries.mayBeUnread()) {
+		c.Derive = func(set capability.Set, at *field.Path) *imageselector.Global[R] { return r.derive(id, set, at) }
 	}
-	if len(c.entries) == 0 && c.deriveMissing() {
-		c.reportMissing()
+	if len(c.Entries) == 0 && c.DeriveMissing() {
+		c.ReportMissing()
 		return c
 	}
-	if len(c.entries) == 0 {
-		if c.leavesOut() {
+	if len(c.Entries) == 0 {
+		if c.LeavesOut() {
 			return c
 		}
 		list := r.images()
@@ -173,14 +160,14 @@ func (r *Reading[R]) correspondVersion(
 				"%s: the provider config has no entry for this version; if %s at %s is for it, write %s there, for versions are compared as text",
 				id, entry.Version, entry.Path, id.Version)
 		}
-		reportUnless(entries.mayBeUnread(), &c.report, missing)
+		onetoone.ReportUnless(entries.mayBeUnread(), &c.Report, missing)
 		return c
 	}
-	ofCore := len(c.report.Errors)
-	c.check()
-	if slices.ContainsFunc(c.entries, r.unreadIn) {
-		c.report.Silenced = slices.Concat(c.report.Errors[ofCore:], c.report.Silenced)
-		c.report.Errors = c.report.Errors[:ofCore]
+	ofCore := len(c.Report.Errors)
+	c.Check()
+	if slices.ContainsFunc(c.Entries, r.unreadIn) {
+		c.Report.Silenced = slices.Concat(c.Report.Errors[ofCore:], c.Report.Silenced)
+		c.Report.Errors = c.Report.Errors[:ofCore]
 	}
 	return c
 }
@@ -206,27 +193,14 @@ func (r *Reading[R]) meantFor(entries *imageEntries[R]) func(version string) *im
 	}
 }
 
-// newCorrespondence compiles the core flavors of a version.
-func (r *Reading[R]) newCorrespondence(id provider.ImageVersion, version *v1beta1.MachineImageVersion, at *field.Path) *correspondence[R] {
-	c := newCorrespondence[R](r.vocabulary, r.eitherFormat, id, version, at)
-	c.quiet, c.doubtful = r.Report.Full(), r.doubtful
-	c.where = r.whereMissing
-	c.addCoreFlavors(version)
+// compareVersion returns the comparison of a version of core, which stands at the path at, before anything of the provider config is known.
+func (r *Reading[R]) compareVersion(id provider.ImageVersion, version *v1beta1.MachineImageVersion, at *field.Path) *onetoone.Comparison[R] {
+	c := onetoone.New[R](onetoone.Version{
+		Listed: version, Name: id.String(), At: at, Vocabulary: r.vocabulary, EitherFormat: r.eitherFormat, Undeclared: Undeclared(version),
+		Quiet: r.Report.Full(),
+	})
+	c.Doubtful, c.Where = r.doubtful, r.whereMissing
 	return c
-}
-
-// newCorrespondence returns the check of a version, which stands at the path at, before any flavor is known.
-func newCorrespondence[R any](
-	vocabulary *capability.Vocabulary, eitherFormat bool, id provider.ImageVersion, version *v1beta1.MachineImageVersion, at *field.Path,
-) *correspondence[R] {
-	n := len(version.CapabilityFlavors)
-	return &correspondence[R]{
-		vocabulary: vocabulary, name: id.String(), at: at, eitherFormat: eitherFormat,
-		undeclaredValues: Undeclared(version), carried: sync.OnceValue(func() sets.Set[string] { return carriedBy(vocabulary, version) }),
-		room:  make([]coreFlavor[R], 0, n),
-		bySet: make(map[capability.Set]*coreFlavor[R], n), taken: make(map[capability.Set]*imageselector.Flavor[R], n),
-		stray: map[capability.Set]*imageselector.Flavor[R]{}, fits: map[shape]fit[R]{}, doubtful: map[*field.Path]bool{},
-	}
 }
 
 // bothUpdates is what an image supports whose version core lists as fit for updates in place.
@@ -239,24 +213,6 @@ func Undeclared(version *v1beta1.MachineImageVersion) v1beta1.Capabilities {
 		return bothUpdates
 	}
 	return nil
-}
-
-// carriedBy returns the reserved capabilities, not registered, that core declares, by their canonical names. Gardener v1.150 refuses them.
-func carriedBy(vocabulary *capability.Vocabulary, version *v1beta1.MachineImageVersion) sets.Set[string] {
-	carried := sets.New[string]()
-	for i := range version.CapabilityFlavors {
-		for name := range version.CapabilityFlavors[i].Capabilities {
-			if onlyReserved(vocabulary, name) {
-				carried.Insert(texts.Canonical(name))
-			}
-		}
-	}
-	return carried
-}
-
-// onlyReserved reports whether a capability is a reserved one that is not registered.
-func onlyReserved(vocabulary *capability.Vocabulary, name string) bool {
-	return strings.HasPrefix(name, capability.ReservedPrefix) && !vocabulary.IsRegistered(name)
 }
 
 // imageEntries holds the provider images of one name. Several entries of one version are one (semantics S7).
@@ -277,7 +233,7 @@ func (r *Reading[R]) byName() map[string]*imageEntries[R] {
 		entry := index[image.Name]
 		switch {
 		case image.Name == "":
-			reportUnless(r.Unread.Touches(image.Path), &r.Report, NameMissing(image.Path, "name", "image"))
+			onetoone.ReportUnless(r.Unread.Touches(image.Path), &r.Report, NameMissing(image.Path, "name", "image"))
 			entry = &imageEntries[R]{versions: map[string][]*imageselector.Version[R]{}}
 		case entry != nil:
 			r.Report.Found(ruleImageDuplicate, field.ErrorTypeDuplicate, image.Path.Child("name"), image.Name,
@@ -291,7 +247,7 @@ func (r *Reading[R]) byName() map[string]*imageEntries[R] {
 			version := &image.Versions[k]
 			if version.Version == "" && !r.leavesOut() {
 				missing := NameMissing(version.Path, "version", "image version")
-				reportUnless(r.Unread.Touches(version.Path), &r.Report, missing)
+				onetoone.ReportUnless(r.Unread.Touches(version.Path), &r.Report, missing)
 			}
 			entry.versions[version.Version] = append(entry.versions[version.Version], version)
 		}

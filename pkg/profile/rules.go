@@ -7,15 +7,14 @@ package profile
 import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/profile/internal/onetoone"
 )
 
 // Rules returns the catalogue of the rules that one CloudProfile can break, those of package capability included. The caller owns it.
 func Rules() []finding.Rule {
-	return finding.On(finding.ObjectCloudProfile,
-		ruleNameMissing, ruleImageMissing, ruleVersionMissing, ruleImageDuplicate, ruleFlavorMissing, ruleFlavorUnexpected,
-		ruleFlavorDuplicate, ruleCoreFlavorDuplicate, ruleLegacyAmbiguous, ruleCapabilitiesOff, ruleRegionDuplicate,
-		ruleMachineArchitecture, ruleUnregistered, ruleValueUnregistered, ruleValueMissing, ruleValueDuplicate, ruleReservedUnknown,
-		ruleReservedValue, ruleReservedMixed, ruleReservedIncomplete, ruleWorkerValueUnknown)
+	return finding.On(finding.ObjectCloudProfile, append(onetoone.Rules(),
+		ruleNameMissing, ruleImageMissing, ruleVersionMissing, ruleImageDuplicate, ruleRegionDuplicate, ruleMachineArchitecture, ruleUnregistered,
+		ruleValueDuplicate, ruleReservedUnknown, ruleReservedValue, ruleReservedMixed, ruleReservedIncomplete, ruleWorkerValueUnknown)...)
 }
 
 // RuleReservedMixed is the stable name of the rule that a profile has one name for each of Gardener's capabilities.
@@ -35,26 +34,6 @@ var (
 	ruleImageDuplicate = finding.Denies("provider-image-duplicate",
 		"The provider config lists one image name twice.",
 		"Put the versions of the second entry into the first.")
-	ruleFlavorMissing = finding.Denies("provider-flavor-missing",
-		"Core lists a flavor of an image version, and the provider config has no image for it. Flavors correspond one to one, comparing what they support with omissions filled in: a capability that a flavor leaves out stands for all its registered values.",
-		"Add a flavor with the same capabilities to the version in the provider config, or remove the flavor from core.")
-	ruleFlavorUnexpected = finding.Denies("provider-flavor-unexpected",
-		"The provider config has a flavor that core does not list for the version, so core would never admit a worker pool on it.",
-		"Add the flavor to core, or remove it from the provider config, or make the capabilities of the two the same. Mind "+
-			"capabilities that one side leaves out.")
-	ruleFlavorDuplicate = finding.Denies("provider-flavor-duplicate",
-		"Two provider flavors of a version support exactly the same, so the choice between them would be arbitrary.",
-		"Remove one of the two, or distinguish them with a capability.")
-	ruleCoreFlavorDuplicate = finding.Denies("core-flavor-duplicate",
-		"Two core flavors of a version support exactly the same once omissions are filled in.",
-		"Remove one of the two, or distinguish them with a capability.")
-	ruleLegacyAmbiguous = finding.Denies("legacy-flavor-ambiguous",
-		"A version in the legacy format has architectures only, and core lists several flavors of one architecture for it. The image "+
-			"cannot be assigned to one of them.",
-		"Write the version with `capabilityFlavors`, one for each core flavor. Other versions may stay in the legacy format.")
-	ruleCapabilitiesOff = finding.Denies("capabilities-not-registered",
-		"The provider config uses `capabilityFlavors` in a profile that registers no capabilities.",
-		"Register capabilities in `spec.machineCapabilities` first, or write the version in the legacy format.")
 	ruleRegionDuplicate = finding.Denies("region-duplicate",
 		"A flavor has two references for one region, or a version in the legacy format has two for one region and architecture.",
 		"Remove one of the two.")
@@ -64,13 +43,6 @@ var (
 	ruleUnregistered = finding.Denies(capability.RuleUnregistered,
 		"A flavor of the provider config uses a capability that `spec.machineCapabilities` does not register. If several places use the same unregistered name, and none the similar one that is registered, `lint` reports the registration instead, once.",
 		"Register it, or correct the name, in the flavor or in `spec.machineCapabilities`.")
-	ruleValueUnregistered = finding.Denies(capability.RuleValueUnregistered,
-		"A flavor of the provider config uses a value that is not registered for its capability; or a version in the legacy format uses an unknown architecture. If several places use the same unregistered value, and none the similar one that is registered, `lint` reports the registration instead, once.",
-		"Register the value, or correct it.")
-	ruleValueMissing = finding.Denies(capability.RuleValueMissing,
-		"A flavor, or a machine type, declares a capability with an empty list, which can never match.",
-		"List the values that the image or the machine type supports, or leave the capability out if it supports all of "+
-			"them.")
 	ruleValueDuplicate = finding.Denies(capability.RuleValueDuplicate,
 		"`spec.machineCapabilities` registers a value twice for one capability, so that its rank is ambiguous.",
 		"Remove one of the two.")

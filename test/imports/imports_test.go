@@ -45,8 +45,11 @@ var mayImport = map[string][]string{
 	"pkg/provider/policy": {"pkg/capability"},
 	"pkg/provider":        {"pkg/provider/policy", "pkg/providerconfig", "pkg/finding", "pkg/capability", "pkg/imageselector"},
 	"pkg/profile/entries": {"pkg/capability", "pkg/imageselector", "pkg/provider", "pkg/versions"},
+	"pkg/profile/internal/onetoone": {
+		"pkg/capability", "pkg/capability/texts", "pkg/fieldpath", "pkg/finding", "pkg/imageselector", "pkg/words",
+	},
 	"pkg/profile": {
-		"pkg/profile/entries",
+		"pkg/profile/entries", "pkg/profile/internal/onetoone",
 		"pkg/provider/policy",
 		"pkg/versions",
 		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/strictjson", "pkg/words",

@@ -1,0 +1,257 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package onetoone
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/capability/texts"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// match finds what a flavor of an entry corresponds to in core.
+func (c *Comparison[R]) match(entry *imageselector.Version[R], flavor *imageselector.Flavor[R]) {
+	supported := flavor.Supported(c.Vocabulary)
+	set, plain := c.Vocabulary.PlainFlavor(supported, c.Undeclared)
+	var errs finding.List
+	if plain {
+		c.Plain++
+	} else {
+		errs = c.errorsOf(entry, flavor, supported)
+	}
+	switch {
+	case len(errs) > 0:
+		c.reportUnclear(flavor, set, errs)
+	case entry.Legacy || c.Vocabulary.Legacy():
+		c.matchLegacy(entry, flavor, set)
+	case plain:
+		c.matchFlavor(flavor, set, set)
+	default:
+		c.matchFlavor(flavor, set, c.AsCore(flavor.Capabilities, set))
+	}
+}
+
+// errorsOf returns what is wrong with the capabilities of a flavor of an entry.
+func (c *Comparison[R]) errorsOf(entry *imageselector.Version[R], flavor *imageselector.Flavor[R], supported v1beta1.Capabilities) finding.List {
+	path, suffix := flavor.Path.Child("capabilities"), ""
+	if entry.Legacy { // which writes its architecture as one value, not as a list
+		path, suffix = flavor.Path, "[0]"
+	}
+	_, errs := c.Vocabulary.Flavor(flavor.Capabilities, c.Undeclared, path)
+	for _, err := range errs {
+		err.Field = strings.TrimSuffix(err.Field, suffix)
+	}
+	for _, name := range slices.Sorted(maps.Keys(flavor.Implied)) { // whose values nobody has written
+		registered, values := c.Vocabulary.Registered(name), supported[name]
+		if len(flavor.Capabilities[name]) == 0 && len(values) > 0 && !slices.Contains(registered, values[0]) {
+			errs = append(errs, ruleValueUnregistered.Fault(field.ErrorTypeNotSupported, flavor.Path, name, "the legacy fields mean %s, "+
+				"and none of these values is registered, only [%s]; register them in spec.machineCapabilities, or write the version with capabilityFlavors",
+				c.Vocabulary.Format(v1beta1.Capabilities{name: values}), words.Few(registered)))
+		}
+	}
+	return errs
+}
+
+// matchFlavor finds the core flavor that a provider flavor corresponds to: the one that supports exactly the same, asCore,
+// apart from reserved capabilities that core does not carry. So several flavors, which differ in these, may correspond
+// to one.
+func (c *Comparison[R]) matchFlavor(flavor *imageselector.Flavor[R], set, asCore capability.Set) {
+	core := c.bySet[asCore]
+	if core == nil {
+		c.reportUnexpected(flavor, set)
+		return
+	}
+	first := c.taken[set]
+	if first == nil && core.Set == set {
+		first = core.legacy
+	}
+	if first != nil {
+		if !c.LeavesOut() {
+			c.Report.Errors = append(c.Report.Errors, c.duplicate(flavor, set, first))
+		}
+		c.addDoubtful(flavor)
+		return
+	}
+	core.matched, c.taken[set] = true, flavor
+	c.Usable = append(c.Usable, *flavor)
+}
+
+// addDoubtful keeps a flavor to choose from that the check refuses.
+func (c *Comparison[R]) addDoubtful(flavor *imageselector.Flavor[R]) {
+	c.Usable, c.Doubtful[flavor.Path] = append(c.Usable, *flavor), true
+}
+
+// AsCore returns the set of a provider flavor without the reserved capabilities that core does not carry.
+func (c *Comparison[R]) AsCore(written v1beta1.Capabilities, set capability.Set) capability.Set {
+	carried := Carried(c.Vocabulary, written, c.carried())
+	if len(carried) == len(written) {
+		return set
+	}
+	set, _ = c.Vocabulary.Flavor(carried, c.Undeclared, nil)
+	return set
+}
+
+// Carried returns capabilities without the reserved ones that core's flavors do not carry: those that are neither
+// registered nor among names, which are canonical. The result may be the argument, and shares its values with it.
+func Carried(vocabulary *capability.Vocabulary, written v1beta1.Capabilities, names sets.Set[string]) v1beta1.Capabilities {
+	carried := written
+	for name := range written {
+		if names.Has(texts.Canonical(name)) || !onlyReserved(vocabulary, name) {
+			continue
+		}
+		if len(carried) == len(written) {
+			carried = maps.Clone(written)
+		}
+		delete(carried, name)
+	}
+	return carried
+}
+
+func (c *Comparison[R]) reportUnclear(flavor *imageselector.Flavor[R], set capability.Set, errs finding.List) {
+	full := c.LeavesOut()
+	if !full {
+		c.Report.Errors = append(c.Report.Errors, About(c.Name, errs)...)
+	}
+	c.unclear = append(c.unclear, set)
+	core := c.bySet[c.AsCore(flavor.Capabilities, set)]
+	if core == nil {
+		if !full {
+			c.Report.Silenced = append(c.Report.Silenced, c.unexpected(flavor, set))
+		}
+		return
+	}
+	c.addDoubtful(flavor)
+	if first := cmp.Or(core.meant, c.taken[set]); first != nil && !full {
+		c.Report.Silenced = append(c.Report.Silenced, c.duplicate(flavor, set, first))
+		return
+	}
+	core.meant = cmp.Or(core.meant, flavor)
+}
+
+// LeavesOut reports whether errors are left out, for one that then is.
+func (c *Comparison[R]) LeavesOut() bool {
+	full := c.Quiet || c.Report.Full()
+	c.Report.ErrorsLeftOut = c.Report.ErrorsLeftOut || full
+	return full
+}
+
+// matchLegacy finds the core flavors that a flavor of a legacy version corresponds to: those of its architecture. More
+// than one of an architecture the legacy format cannot tell apart.
+func (c *Comparison[R]) matchLegacy(entry *imageselector.Version[R], flavor *imageselector.Flavor[R], set capability.Set) {
+	found := c.fitting(flavor, set)
+	switch {
+	case len(found.all) == 0:
+		c.reportUnexpected(flavor, set)
+	case len(found.alike) > 0:
+		for _, core := range found.all {
+			core.ambiguous = true
+		}
+		c.reportAll(ruleLegacyAmbiguous, field.ErrorTypeRequired, entry,
+			"the legacy format knows architectures only, and spec.machineImages lists several flavors of %s: %s; "+
+				"write this version with capabilityFlavors, one for each",
+			found.alike[0].architectures(), list(found.alike))
+	default:
+		c.claim(flavor, set, entry.Legacy, found.all)
+	}
+}
+
+// shape is what decides which core flavors a legacy flavor corresponds to: what it supports, and the names of the
+// registered capabilities besides the architecture about which its fields say that, sorted and joined.
+type shape struct {
+	set     capability.Set
+	implied string
+}
+
+// fit holds the core flavors of a legacy flavor's architectures that support the same of what it implies, and those
+// among them that share an architecture with another.
+type fit[R any] struct{ all, alike []*CoreFlavor[R] }
+
+// fitting returns the core flavors that a legacy flavor, which supports set, corresponds to.
+func (c *Comparison[R]) fitting(flavor *imageselector.Flavor[R], set capability.Set) fit[R] {
+	var implied []string
+	for name := range flavor.Implied {
+		if c.Vocabulary.IsRegistered(name) {
+			implied = append(implied, name)
+		}
+	}
+	slices.Sort(implied)
+	key := shape{set, strings.Join(implied, ",")}
+	if known, found := c.fits[key]; found {
+		return known
+	}
+	var found fit[R]
+	byArchitecture := map[string][]*CoreFlavor[R]{}
+	for _, core := range c.Core {
+		if core.Set.Compatible(set) && !slices.ContainsFunc(implied, func(name string) bool {
+			return !slices.Equal(core.Set.Values(name), set.Values(name))
+		}) {
+			found.all = append(found.all, core)
+			byArchitecture[core.architectures()] = append(byArchitecture[core.architectures()], core)
+		}
+	}
+	for _, core := range found.all {
+		if same := byArchitecture[core.architectures()]; len(same) > 1 {
+			found.alike = same
+			break
+		}
+	}
+	c.fits[key] = found
+	return found
+}
+
+// claim notes that a flavor in a profile without capabilities, or that of a legacy version, corresponds to core
+// flavors, each of another architecture. It takes over what they support, as a flavor for each.
+func (c *Comparison[R]) claim(
+	flavor *imageselector.Flavor[R], set capability.Set, legacy bool, fitting []*CoreFlavor[R],
+) {
+	var first *imageselector.Flavor[R]
+	if legacy {
+		for _, core := range fitting {
+			first, core.matched = cmp.Or(first, c.taken[core.Set]), true
+		}
+	}
+	first = cmp.Or(first, c.taken[set])
+	switch {
+	case first == nil:
+		c.taken[set] = flavor
+	case (fitting[0].legacy != first || maps.EqualFunc(first.Implied, flavor.Implied, slices.Equal[v1beta1.CapabilityValues])) && !c.LeavesOut():
+		// else both are legacy, and differ in what the vocabulary does not register
+		c.Report.Errors = append(c.Report.Errors, c.duplicate(flavor, set, first))
+	}
+	for _, core := range fitting {
+		if said := asCoreSays(flavor, set, core); first != nil {
+			c.addDoubtful(said)
+		} else {
+			core.matched, core.legacy = true, flavor
+			c.Usable = append(c.Usable, *said)
+		}
+	}
+}
+
+// asCoreSays returns a legacy flavor, which supports set, as one that supports what a core flavor does, on the
+// architectures that they share: a core flavor that leaves its architecture out has several.
+func asCoreSays[R any](
+	flavor *imageselector.Flavor[R], set capability.Set, core *CoreFlavor[R],
+) *imageselector.Flavor[R] {
+	resolved := *flavor
+	resolved.Capabilities = core.written
+	shared := core.Set.Intersect(set).Values(capability.Architecture)
+	if !slices.Equal(shared, core.Set.Values(capability.Architecture)) {
+		resolved.Capabilities = v1beta1.Capabilities{}
+		maps.Copy(resolved.Capabilities, core.written)
+		resolved.Capabilities[capability.Architecture] = shared
+	}
+	return &resolved
+}

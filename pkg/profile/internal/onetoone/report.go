@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package onetoone
+
+import (
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/fieldpath"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// duplicate returns the error about a flavor that is the same as the first one.
+func (c *Comparison[R]) duplicate(
+	flavor *imageselector.Flavor[R], set capability.Set, first *imageselector.Flavor[R],
+) finding.Finding {
+	repair := "remove one of the two"
+	if len(flavor.Regional) > 0 {
+		repair += ", or put their regions together"
+	}
+	return ruleFlavorDuplicate.Fault(field.ErrorTypeDuplicate, flavor.Path, c.Vocabulary.Format(flavor.Capabilities),
+		"%s: %s is the same flavor as %s; %s", c.Name, c.format(flavor.Capabilities, set), first.Path, repair)
+}
+
+// reportUnexpected reports a provider flavor that core does not list, unless core may mean this one. The second of two
+// equal ones is a duplicate.
+func (c *Comparison[R]) reportUnexpected(flavor *imageselector.Flavor[R], set capability.Set) {
+	if c.LeavesOut() {
+		return
+	}
+	if first := c.stray[set]; first != nil {
+		c.Report.Errors = append(c.Report.Errors, c.duplicate(flavor, set, first))
+		return
+	}
+	c.stray[set] = flavor
+	ReportUnless(c.unclearCore || mayBeOneOf(c.refused, set), &c.Report, c.unexpected(flavor, set))
+}
+
+func (c *Comparison[R]) unexpected(flavor *imageselector.Flavor[R], set capability.Set) finding.Finding {
+	ofCore := c.format(Carried(c.Vocabulary, flavor.Capabilities, c.carried()), c.AsCore(flavor.Capabilities, set))
+	return ruleFlavorUnexpected.Fault(field.ErrorTypeForbidden, flavor.Path, c.Vocabulary.Format(flavor.Capabilities),
+		"%s: spec.machineImages does not list a flavor %s, only %s; add it to %s, or remove it here", c.Name, ofCore, list(c.Core), c.list)
+}
+
+// ReportMissing reports the core flavors that no provider flavor corresponds to, except those that core itself
+// refuses, or that a flavor with errors of its own may have meant. Entries without any flavor are reported for that already.
+func (c *Comparison[R]) ReportMissing() {
+	if len(c.Entries) > 0 && !slices.ContainsFunc(c.Entries, func(e *imageselector.Version[R]) bool { return len(e.Flavors) > 0 }) {
+		return
+	}
+	if !slices.ContainsFunc(c.Core, (*CoreFlavor[R]).alone) || c.reportDifferent() {
+		return
+	}
+	where := c.Where(c.Entries)
+	for _, core := range c.Core {
+		if !core.alone() || c.LeavesOut() {
+			continue
+		}
+		missing := ruleFlavorMissing.Fault(field.ErrorTypeRequired, core.At, nil,
+			"%s: no provider image for %s; add it %s", c.Name, c.format(core.written, core.Set), where)
+		ReportUnless(core.refused || mayBeOneOf(c.unclear, core.Set), &c.Report, missing)
+	}
+}
+
+// reportDifferent puts one error in the place of two where one flavor of core has no counterpart, and one of the provider config
+// neither, and machine types may fit both: one is the other, written in another way. It reports whether it did.
+func (c *Comparison[R]) reportDifferent() bool {
+	alone := slices.DeleteFunc(slices.Clone(c.Core), func(core *CoreFlavor[R]) bool { return !core.alone() })
+	if len(alone) != 1 || alone[0].refused || alone[0].At == c.At || len(c.stray) != 1 || len(c.unclear)+len(c.refused) > 0 || c.unclearCore || c.LeavesOut() {
+		return false
+	}
+	core := alone[0]
+	for set, flavor := range c.stray {
+		i := slices.IndexFunc(c.Report.Errors, func(f finding.Finding) bool {
+			return f.Origin == ruleFlavorUnexpected.Name && f.Field == flavor.Path.String()
+		})
+		if i < 0 || c.Vocabulary.Legacy() || c.Entries[0].Legacy || !core.Set.Compatible(set) {
+			return false
+		}
+		c.Report.Silenced = append(c.Report.Silenced, c.Report.Errors[i])
+		c.Report.Errors = append(slices.Delete(c.Report.Errors, i, i+1), ruleFlavorMissing.Fault(field.ErrorTypeRequired, core.At, nil,
+			"%s: no provider image for %s, but %s has one for %s, which spec.machineImages does not list: write the same capabilities in both",
+			c.Name, c.format(core.written, core.Set), flavor.Path, c.format(flavor.Capabilities, set)))
+	}
+	return true
+}
+
+// maxUnclear bounds the flavors with errors of their own that are considered one by one; with more, nothing is said
+// about what is missing before those are repaired.
+const maxUnclear = 16
+
+// MayFit reports whether a flavor, of which not everything may be understood, meets a machine type and a request as far as it is.
+func MayFit(set, machine, worker capability.Set) bool {
+	excludes := func(c capability.Conflict) bool { return len(c.Offer) > 0 }
+	return !slices.ContainsFunc(set.Conflicts(machine, worker), excludes)
+}
+
+// mayBeOneOf reports whether one of the flavors with errors of their own could be a flavor of the other side once it is repaired.
+func mayBeOneOf(unclear []capability.Set, other capability.Set) bool {
+	return len(unclear) > maxUnclear || slices.ContainsFunc(unclear, func(one capability.Set) bool {
+		return MayFit(one, other, capability.Set{})
+	})
+}
+
+// format prints capabilities as written and, where that says less, what they amount to.
+func (c *Comparison[R]) format(written v1beta1.Capabilities, set capability.Set) string {
+	short := c.Vocabulary.Format(written)
+	switch full := set.String(); {
+	case len(full) < len(short): // it declares what holds anyway
+		return short + " (the same as " + full + ")"
+	case full != short:
+		return short + " (in full " + full + ")"
+	}
+	return short
+}
+
+// maxCoreFlavors is how many core flavors a message lists.
+const maxCoreFlavors = 5
+
+// list names the first few core flavors, and only looks at those: many findings may each list many.
+func list[R any](flavors []*CoreFlavor[R]) string {
+	names := make([]string, 0, maxCoreFlavors)
+	for _, flavor := range flavors[:min(len(flavors), maxCoreFlavors)] {
+		names = append(names, flavor.Set.String())
+	}
+	return words.JoinFirst(len(flavors), names, ", ")
+}
+
+// reportAll reports that an entry is in the wrong format, because of which the version is not checked any further. What
+// all of its entries and core say of it belongs to the finding.
+func (c *Comparison[R]) reportAll(
+	rule finding.Rule, kind field.ErrorType, entry *imageselector.Version[R], format string, args ...any,
+) {
+	if c.LeavesOut() {
+		return
+	}
+	if c.extent == nil {
+		c.extent = []fieldpath.Path{fieldpath.Of(c.At)}
+		for _, entry := range c.Entries {
+			c.extent = append(c.extent, fieldpath.Of(entry.Path))
+		}
+	}
+	wrong := rule.Fault(kind, entry.Path.Child("capabilityFlavors"), nil, format, args...)
+	wrong.Extent = c.extent
+	c.Report.Errors = append(c.Report.Errors, About(c.Name, finding.List{wrong})...)
+}
+
+// About puts the name of an image version before what findings say.
+func About(name string, findings finding.List) finding.List {
+	for _, err := range findings {
+		err.Detail = name + ": " + err.Detail
+	}
+	return findings
+}
+
+// ReportUnless adds errors to a report, unless that is full; as silenced ones if others may explain them.
+func ReportUnless(explained bool, report *finding.Report, errs ...finding.Finding) {
+	if report.Full() && len(errs) > 0 {
+		report.ErrorsLeftOut = true
+		return
+	}
+	list := &report.Errors
+	if explained {
+		list = &report.Silenced
+	}
+	*list = append(*list, errs...)
+}

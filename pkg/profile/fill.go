@@ -72,8 +72,9 @@ func (r *Reading[R]) fill() []Filled {
 // anyway.
 func (r *Reading[R]) flavorsOf(v entries.Version, entries *imageEntries[R]) []v1beta1.MachineImageFlavor {
 	flavors := r.declaredBy(v.MachineImageVersion, entries.versions[v.Version])
+	refused := func(f v1beta1.MachineImageFlavor) bool { return onetoone.Refused(r.vocabulary, f.Capabilities) }
 	if len(flavors) == 0 || len(flavors) == 1 && len(flavors[0].Capabilities) == 0 ||
-		!r.agreesWith(v.Architectures, flavors) || slices.ContainsFunc(flavors, r.refusedByCore) {
+		!r.agreesWith(v.Architectures, flavors) || slices.ContainsFunc(flavors, refused) {
 		return nil
 	}
 	filled := *v.MachineImageVersion
@@ -118,13 +119,6 @@ func clone(capabilities v1beta1.Capabilities) v1beta1.Capabilities {
 		copied[name] = slices.Clone(values)
 	}
 	return copied
-}
-
-// refusedByCore reports whether the API server refuses a core flavor for its architectures: it may name one at the
-// most, and has to if several are registered.
-func (r *Reading[R]) refusedByCore(flavor v1beta1.MachineImageFlavor) bool {
-	named := len(flavor.Capabilities[capability.Architecture])
-	return named > 1 || named == 0 && len(r.vocabulary.Registered(capability.Architecture)) > 1
 }
 
 // agreesWith reports whether flavors have the architectures that the deprecated field lists, if it lists any.

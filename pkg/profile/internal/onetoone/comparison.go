@@ -80,8 +80,8 @@ type Comparison[R any] struct {
 	fits map[shape]fit[R]
 	// unclear holds what the provider flavors support whose capabilities have errors, as far as it is understood.
 	unclear []capability.Set
-	// unclearCore says that core lists a flavor with errors of its own. refused holds what its flavors support of which core itself
-	// refuses a part, since that is not registered: as far as it is understood.
+	// unclearCore says that core lists a flavor with errors of its own, or flavors where no capabilities are registered. refused holds what its flavors support that core itself refuses,
+	// for their architectures or since a part is not registered: as far as it is understood.
 	unclearCore bool
 	refused     []capability.Set
 	// extent holds the paths of the version, on both sides; nil until it is needed.
@@ -96,8 +96,8 @@ type CoreFlavor[R any] struct {
 	At *field.Path
 
 	written v1beta1.Capabilities
-	// refused is true if core itself refuses a part of the flavor.
-	refused bool
+	// refused is true if core itself refuses the flavor, and partly if that is for a part that is not registered: then the rest is in Set.
+	refused, partly bool
 	// matched is true if a provider flavor corresponds to this one, ambiguous if a legacy flavor may correspond to this
 	// one or to another one of the same architecture.
 	matched, ambiguous bool
@@ -168,7 +168,8 @@ func (c *Comparison[R]) addCoreFlavors() {
 		c.list = c.At.Child("architectures")
 	}
 	if c.Vocabulary.Legacy() && !c.EitherFormat {
-		flavors = nil // core refuses them
+		c.unclearCore = len(flavors) > 0 && len(architectures) == 0 // which the flavors may say
+		flavors = nil                                               // core refuses them
 	}
 	switch {
 	case byArchitecture && len(architectures) > 0:
@@ -210,28 +211,38 @@ func (c *Comparison[R]) addArchitecturesOf(flavors []v1beta1.MachineImageFlavor)
 // addCoreFlavor compiles a core flavor, which stands at the path at. It reports whether it declares nothing but what is registered.
 func (c *Comparison[R]) addCoreFlavor(written v1beta1.Capabilities, at *field.Path) (plain bool) {
 	set, plain := c.Vocabulary.PlainFlavor(written, c.Undeclared)
-	var errs finding.List
+	partly := false
 	if !plain {
 		if empty := EmptyLists(c.Vocabulary, c.Name, written, at); len(empty) > 0 {
 			c.Report.Errors, c.unclearCore = append(c.Report.Errors, empty...), true
 			return plain
 		}
-		if _, errs = c.Vocabulary.Flavor(written, c.Undeclared, c.At); len(errs) > 0 {
-			c.refused = append(c.refused, set)
-		}
+		_, errs := c.Vocabulary.Flavor(written, c.Undeclared, at)
+		partly = len(errs) > 0
 	}
-	if first := c.bySet[set]; first != nil {
-		if c.LeavesOut() || len(errs) > 0 { // what core refuses in it would tell the two apart
+	refused := partly || Refused(c.Vocabulary, written)
+	if refused {
+		c.refused = append(c.refused, set)
+	}
+	if first := c.bySet[set]; first != nil && (partly || !first.partly) {
+		if partly || c.LeavesOut() { // what core refuses in it would tell the two apart
 			return plain
 		}
 		c.Report.Found(ruleCoreFlavorDuplicate, field.ErrorTypeDuplicate, at, c.Vocabulary.Format(written),
 			"%s: %s is the same flavor as %s; remove one of the two", c.Name, c.format(written, set), first.At)
 		return plain
 	}
-	c.room = append(c.room, CoreFlavor[R]{Set: set, written: written, At: at, refused: len(errs) > 0})
+	c.room = append(c.room, CoreFlavor[R]{Set: set, written: written, At: at, refused: refused, partly: partly})
 	core := &c.room[len(c.room)-1]
 	c.Core, c.bySet[set] = append(c.Core, core), core
 	return plain
+}
+
+// Refused reports whether the API server refuses a core flavor for its architectures: it may name one at the most, and has to if several
+// are registered.
+func Refused(vocabulary *capability.Vocabulary, flavor v1beta1.Capabilities) bool {
+	named := len(flavor[capability.Architecture])
+	return named > 1 || named == 0 && len(vocabulary.Registered(capability.Architecture)) > 1
 }
 
 // carriedBy returns the reserved capabilities, not registered, that core declares, by their canonical names. Gardener v1.150 refuses them.

@@ -65,7 +65,7 @@ func (c *Comparison[R]) ReportMissing() {
 		}
 		missing := ruleFlavorMissing.Fault(field.ErrorTypeRequired, core.At, nil,
 			"%s: no provider image for %s; add it %s", c.Name, c.format(core.written, core.Set), where)
-		ReportUnless(core.refused || mayBeOneOf(c.unclear, core.Set), &c.Report, missing)
+		ReportUnless(core.refused || core.At == c.At && c.unclearCore || mayBeOneOf(c.unclear, core.Set), &c.Report, missing)
 	}
 }
 

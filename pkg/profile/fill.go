@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/profile/internal/onetoone"
@@ -85,10 +86,11 @@ func (r *Reading[R]) flavorsOf(v entries.Version, entries *imageEntries[R]) []v1
 	return flavors
 }
 
-// corresponds reports whether core's flavors of a version correspond one to one to the entries of the provider config.
+// corresponds reports whether core's flavors of a version correspond one to one to the entries of the provider config, but for flavors that
+// these have twice, about which core can do nothing.
 func (r *Reading[R]) corresponds(id provider.ImageVersion, version *v1beta1.MachineImageVersion, entries *imageEntries[R]) bool {
 	c := r.correspondVersion(id, version, entries, r.At)
-	return len(c.Report.Errors) == 0
+	return len(c.Report.Silenced) == 0 && !slices.ContainsFunc(c.Report.Errors, func(f finding.Finding) bool { return !onetoone.IsRepeated(f) })
 }
 
 // declaredBy returns what the entries of one version declare, apart from reserved capabilities that core cannot carry;

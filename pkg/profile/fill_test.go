@@ -19,6 +19,7 @@ import (
 	"github.com/capkit/capkit/internal/testing/cases"
 	"github.com/capkit/capkit/internal/testing/given"
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
@@ -97,13 +98,19 @@ func TestWhatIsFilledInIsTheCallers(t *testing.T) {
 	}
 }
 
-// What is filled in corresponds one to one. Nothing else than an error keeps a version from being filled.
+// onlyRepeats reports whether nothing is wrong but that the mapping has flavors twice.
+func onlyRepeats(report finding.Report) bool {
+	return len(report.Silenced) == 0 && !slices.ContainsFunc(report.Errors, func(f finding.Finding) bool { return f.Origin != "provider-flavor-duplicate" })
+}
+
+// What is filled in corresponds one to one, but for flavors that the mapping has twice. Nothing else than an error keeps a version from
+// being filled.
 func TestAProfileIsSoundWhereItIsFilled(t *testing.T) {
 	filledIn, left := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		defs := given.DrawDefinitions(t)
 		flavors := given.DrawFlavors(t, defs, "provider")
-		if rapid.IntRange(0, 9).Draw(t, "wrong") == 0 {
+		if rapid.IntRange(0, 2).Draw(t, "wrong") == 0 {
 			flavors[0]["architecture"] = v1beta1.CapabilityValues{"riscv"}
 		}
 		if rapid.Bool().Draw(t, "without repetitions") {
@@ -125,7 +132,7 @@ func TestAProfileIsSoundWhereItIsFilled(t *testing.T) {
 			filledIn++
 		}
 		_, report := profile.Compile(given.Linux(flavors...), s, field.NewPath("spec"))
-		if len(filled) > 0 && len(report.Errors) > 0 {
+		if len(filled) > 0 && !onlyRepeats(report) {
 			t.Fatal(report.Errors)
 		}
 		if len(filled) == 0 {
@@ -242,9 +249,9 @@ func followed(t *rapid.T) string {
 		what = "filled in"
 	case len(standard) > 0:
 		t.Fatalf("overwritten by default: %v", standard)
-	case len(before.Errors) == 0 && len(filled) > 0:
+	case len(before.Errors)+len(before.Silenced) == 0 && len(filled) > 0:
 		t.Fatalf("overwritten although it corresponds: %v", filled)
-	case len(before.Errors) == 0:
+	case len(before.Errors)+len(before.Silenced) == 0:
 		return "kept"
 	}
 	if len(filled) == 0 {
@@ -254,7 +261,7 @@ func followed(t *rapid.T) string {
 	if again := profile.FillCloudProfile(follower{cloud}, s); len(filled) > 1 || len(again) > 0 {
 		t.Fatalf("filled in: %v, and again: %v", filled, again)
 	}
-	if _, report := profile.Compile(cloud, s, field.NewPath("spec")); len(report.Errors) > 0 {
+	if _, report := profile.Compile(cloud, s, field.NewPath("spec")); !onlyRepeats(report) {
 		t.Fatal(report.Errors)
 	}
 	return what

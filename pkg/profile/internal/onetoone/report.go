@@ -29,6 +29,9 @@ func (c *Comparison[R]) duplicate(
 		"%s: %s is the same flavor as %s; %s", c.Name, c.format(flavor.Capabilities, set), first.Path, repair)
 }
 
+// IsRepeated reports whether an error is about a flavor of the provider config that is the same as another one there.
+func IsRepeated(f finding.Finding) bool { return f.Origin == ruleFlavorDuplicate.Name }
+
 // reportUnexpected reports a provider flavor that core does not list, unless core may mean this one. The second of two
 // equal ones is a duplicate.
 func (c *Comparison[R]) reportUnexpected(flavor *imageselector.Flavor[R], set capability.Set) {

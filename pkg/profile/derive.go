@@ -74,7 +74,9 @@ func (r *Reading[R]) maybeUnreadRegion() bool {
 
 // withoutEntries returns the entries of an image that the provider config does not have.
 func withoutEntries[R any]() *imageEntries[R] {
-	return &imageEntries[R]{meant: func(string) *imageselector.Version[R] { return nil }, mayBeUnread: func() bool { return false }}
+	return &imageEntries[R]{
+		meant: func(string) *imageselector.Version[R] { return nil }, mayBeUnread: func() bool { return false }, nameless: func() []string { return nil },
+	}
 }
 
 // whereMissing says where to add a flavor of an image version that has these entries in the provider config.

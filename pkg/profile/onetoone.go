@@ -27,25 +27,26 @@ import (
 // check (S7): the references of a flavor that is there twice are added up, and names that the vocabulary does not know
 // are ignored. The paths of such flavors are kept in doubtful.
 func (r *Reading[R]) correspond() []imageselector.Image[R] {
-	provided, mayBeUnread := r.byName(), sync.OnceValue(r.maybeUnreadImage)
+	provided := r.byName()
+	mayBeThere := sync.OnceValue(func() bool { return r.maybeUnreadImage() || len(r.nameless(provided)) > 0 })
 	usable := make([]imageselector.Image[R], 0, len(r.Spec.MachineImages))
 	for i := range r.Spec.MachineImages {
 		image := &r.Spec.MachineImages[i]
 		path := r.At.Child("machineImages").Index(i)
 		entries, found := provided[image.Name]
 		switch {
-		case found:
-		case r.derivesSome(image) && !mayBeUnread():
+		case found || image.Name == "": // which core reports
+		case r.derivesSome(image) && !mayBeThere():
 			entries = withoutEntries[R]()
 		case r.definesVersions(image) && !r.leavesOut():
-			onetoone.ReportUnless(mayBeUnread(), &r.Report, r.imageMissing(image, path))
+			onetoone.ReportUnless(mayBeThere(), &r.Report, r.imageMissing(image, path))
 		}
 		versions := make([]imageselector.Version[R], 0, len(image.Versions))
 		for k := range image.Versions {
 			version, at := &image.Versions[k], path.Child("versions").Index(k)
 			id := provider.ImageVersion{Image: image.Name, Version: version.Version}
-			if r.core[id] != version {
-				continue // core refuses the second one
+			if r.core[id] != version || version.Version == "" {
+				continue // core refuses the second one, and one without a name
 			}
 			if r.Inherits(id) && !r.redefines(version, entries) {
 				continue
@@ -160,7 +161,7 @@ func (r *Reading[R]) correspondVersion(
 				"%s: the provider config has no entry for this version; if %s at %s is for it, write %s there, for versions are compared as text",
 				id, entry.Version, entry.Path, id.Version)
 		}
-		onetoone.ReportUnless(entries.mayBeUnread(), &c.Report, missing)
+		onetoone.ReportUnless(entries.mayBeUnread() || len(entries.nameless()) > 0, &c.Report, missing)
 		return c
 	}
 	ofCore := len(c.Report.Errors)
@@ -219,9 +220,10 @@ func Undeclared(version *v1beta1.MachineImageVersion) v1beta1.Capabilities {
 type imageEntries[R any] struct {
 	images   []*imageselector.Image[R]
 	versions map[string][]*imageselector.Version[R]
-	// meant is that of meantFor, and mayBeUnread that of maybeUnreadVersion. Many versions may ask.
+	// meant is that of meantFor, mayBeUnread that of maybeUnreadVersion, and nameless that of absent. Many versions may ask.
 	meant       func(version string) *imageselector.Version[R]
 	mayBeUnread func() bool
+	nameless    func() []string
 }
 
 // byName indexes the provider's images, and reports names that are used twice, or missing, unless that is because the
@@ -233,7 +235,6 @@ func (r *Reading[R]) byName() map[string]*imageEntries[R] {
 		entry := index[image.Name]
 		switch {
 		case image.Name == "":
-			onetoone.ReportUnless(r.Unread.Touches(image.Path), &r.Report, NameMissing(image.Path, "name", "image"))
 			entry = &imageEntries[R]{versions: map[string][]*imageselector.Version[R]{}}
 		case entry != nil:
 			r.Report.Found(ruleImageDuplicate, field.ErrorTypeDuplicate, image.Path.Child("name"), image.Name,
@@ -245,19 +246,88 @@ func (r *Reading[R]) byName() map[string]*imageEntries[R] {
 		entry.images = append(entry.images, image)
 		for k := range image.Versions {
 			version := &image.Versions[k]
-			if version.Version == "" && !r.leavesOut() {
-				missing := NameMissing(version.Path, "version", "image version")
-				onetoone.ReportUnless(r.Unread.Touches(version.Path), &r.Report, missing)
-			}
 			entry.versions[version.Version] = append(entry.versions[version.Version], version)
 		}
 	}
+	inCore := sync.OnceValue(r.imagesByName)
 	for _, entry := range index {
 		meant := sync.OnceValue(func() func(string) *imageselector.Version[R] { return r.meantFor(entry) })
 		entry.meant = func(version string) *imageselector.Version[R] { return meant()(version) }
 		entry.mayBeUnread = sync.OnceValue(func() bool { return r.maybeUnreadVersion(entry) })
+		entry.nameless = sync.OnceValue(func() []string { return r.absent(entry, inCore()) })
 	}
+	r.checkNames(index)
 	return index
+}
+
+// checkNames reports images and versions of the provider config without a name.
+func (r *Reading[R]) checkNames(index map[string]*imageEntries[R]) {
+	nameless := sync.OnceValue(func() []string { return r.nameless(index) })
+	for i := range r.Images {
+		image := &r.Images[i]
+		if image.Name == "" {
+			onetoone.ReportUnless(r.Unread.Touches(image.Path), &r.Report, NameMissing(image.Path, "name", "image", nameless()...))
+		}
+		for k := range image.Versions {
+			version := &image.Versions[k]
+			if version.Version != "" || r.leavesOut() {
+				continue
+			}
+			var meant []string
+			if entry := index[image.Name]; entry != nil {
+				meant = entry.nameless()
+			}
+			onetoone.ReportUnless(r.Unread.Touches(version.Path), &r.Report, NameMissing(version.Path, "version", "image version", meant...))
+		}
+	}
+}
+
+// nameless returns the images of core that the provider config lacks, if it has as many without a name: these are probably those.
+func (r *Reading[R]) nameless(index map[string]*imageEntries[R]) (names []string) {
+	unnamed := 0
+	for i := range r.Images {
+		if r.Images[i].Name == "" {
+			unnamed++
+		}
+	}
+	for i := range r.Spec.MachineImages {
+		image := &r.Spec.MachineImages[i]
+		if image.Name != "" && index[image.Name] == nil && r.definesVersions(image) && len(names) <= unnamed {
+			names = append(names, image.Name)
+		}
+	}
+	if len(names) > unnamed {
+		return nil
+	}
+	return names
+}
+
+// imagesByName returns the images of core by their names.
+func (r *Reading[R]) imagesByName() map[string][]*v1beta1.MachineImage {
+	byName := map[string][]*v1beta1.MachineImage{}
+	for i := range r.Spec.MachineImages {
+		image := &r.Spec.MachineImages[i]
+		byName[image.Name] = append(byName[image.Name], image)
+	}
+	return byName
+}
+
+// absent returns the versions of an image in core that have no entry, if the image has as many entries without a version: these are
+// probably those.
+func (r *Reading[R]) absent(entries *imageEntries[R], inCore map[string][]*v1beta1.MachineImage) (names []string) {
+	unnamed, name := len(entries.versions[""]), entries.images[0].Name
+	for _, image := range inCore[name] {
+		for k := range image.Versions {
+			id := provider.ImageVersion{Image: name, Version: image.Versions[k].Version}
+			if id.Version != "" && !r.Inherits(id) && len(entries.versions[id.Version]) == 0 && len(names) <= unnamed {
+				names = append(names, id.Version)
+			}
+		}
+	}
+	if len(names) > unnamed {
+		return nil
+	}
+	return names
 }
 
 // leavesOut reports whether the report is full, for an error that is then left out.
@@ -269,10 +339,15 @@ func (r *Reading[R]) leavesOut() bool {
 	return full
 }
 
-// NameMissing returns the error for an entry, at the path at, without a name, which stands in a field of that name.
-func NameMissing(at *field.Path, name, what string) finding.Finding {
+// NameMissing returns the error for an entry, at the path at, without a name, which stands in a field of that name. It is probably one of
+// those meant, if there are any.
+func NameMissing(at *field.Path, name, what string, meant ...string) finding.Finding {
+	one := "one"
+	if len(meant) > 0 {
+		one = words.JoinFew(meant, " or ") + ", which has no entry"
+	}
 	return ruleNameMissing.Fault(field.ErrorTypeRequired, at.Child(name), nil,
-		"every %s needs a %s; write one, or remove the entry", what, name)
+		"every %s needs a %s; write %s, or remove the entry", what, name, one)
 }
 
 // maybeUnreadImage reports whether an image that seems to be missing may be one that could not be read: the list as a

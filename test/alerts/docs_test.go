@@ -13,7 +13,7 @@ import (
 
 // Rows of the tables of docs/operators/metrics.md.
 var (
-	metricOfLibrary = regexp.MustCompile("`((?:controller_runtime|leader_election|rest_client|process)_[a-z_]+)`")
+	metricOfLibrary = regexp.MustCompile("`((?:controller_runtime|leader_election|rest_client|process|workqueue)_[a-z_]+)`")
 	query           = regexp.MustCompile("(?m)^\\| [^|]*\\? \\| `([^`]*)` \\|$")
 	alertRow        = regexp.MustCompile("(?m)^\\| `(Capkit[A-Za-z]+)` \\| ([a-z]+) \\| [^|]+ \\|$")
 )

@@ -2,14 +2,15 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package alerts tests the alerts and the dashboard of the admission component: Prometheus evaluates the alerts over series
-// that were made up, and every metric that either uses is one that the component has.
+// Package alerts tests the alerts of admission component and worker controller, and the dashboard of the former: Prometheus evaluates
+// the alerts over series that were made up, and every metric that either uses is one that the component has.
 package alerts
 
 import (
 	"log/slog"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,7 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/capkit/capkit/hack/components"
-	// Registers the metrics.
+	// Registers the metrics. test/seed/program asks a worker controller that runs.
 	_ "github.com/capkit/capkit/pkg/admission"
 	"github.com/capkit/capkit/test/garden/charts"
 	"github.com/capkit/capkit/test/suite"
@@ -43,10 +44,14 @@ func parse(expression string) parser.Expr {
 	return parsed
 }
 
-// installed returns what the runtime chart of a component registers: a field of an object of a kind.
+// installed returns what the chart of a component registers: a field of an object of a kind.
 func installed(c components.Component, kind, field string) any {
 	GinkgoHelper()
-	rendered, err := charts.Render(c, charts.Runtime, "garden", map[string]any{"monitoring": map[string]any{"enabled": true}})
+	which := charts.Runtime
+	if c.Worker {
+		which = charts.Worker
+	}
+	rendered, err := charts.Render(c, which, "garden", map[string]any{"monitoring": map[string]any{"enabled": true}})
 	Expect(err).NotTo(HaveOccurred())
 	var object *unstructured.Unstructured
 	Expect(rendered).To(ContainElement(HaveField("GetKind()", kind), &object))
@@ -69,10 +74,13 @@ func dashboardIn(c components.Component) []byte {
 	return []byte(installed(c, "ConfigMap", "data").(map[string]any)[c.Name()+".json"].(string))
 }
 
-// alerts returns the rules of the component for OpenStack.
+// controller is the worker controller.
+var controller = components.Controllers()[0]
+
+// alerts returns the rules of the components for OpenStack.
 func alerts() []rulefmt.Rule {
 	GinkgoHelper()
-	return alertsOf(components.OpenStack)
+	return slices.Concat(alertsOf(components.OpenStack), alertsOf(controller))
 }
 
 // alertsOf returns the rules of a component, which are all in one group.

@@ -114,7 +114,7 @@ var _ = Describe("An author who copies", func() {
 				"  repository: registry.example.com/capkit/gardener-extension-provider-openstack",
 				"  repository: registry.example.com/acme/gardener-extension-provider-acme",
 			},
-		}), "provider-acme-worker", nil)
+		}), "provider-acme-worker", map[string]any{"monitoring": map[string]any{"enabled": true}})
 		apply(ctx, rendered)
 		cmd := command.New(command.Controller{
 			Program: "gardener-extension-provider-acme", Component: "provider-acme-worker", Type: "acme",

@@ -10,6 +10,8 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,9 +25,12 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capkit/capkit/hack/components"
+	"github.com/capkit/capkit/test/garden/charts"
 	"github.com/capkit/capkit/test/garden/extension"
 	"github.com/capkit/capkit/test/seed"
 	"github.com/capkit/capkit/test/seed/program"
@@ -104,6 +109,30 @@ func get(ctx context.Context, address, path string) (content string) {
 	return content
 }
 
+// selector is a series in an alert: its name, and whether it is chosen by its controller, which alone is a label that the program serves.
+var selector = regexp.MustCompile(`(\w+)\{job="[^"]*"(,controller="(?:worker|heartbeat)")?\}`)
+
+// watched are the series that the alerts of the chart ask for, as patterns of what the program serves.
+func watched() (patterns []string) {
+	GinkgoHelper()
+	rendered, err := charts.Render(components.Controllers()[0], charts.Worker, program.Namespace,
+		map[string]any{"monitoring": map[string]any{"enabled": true}})
+	Expect(err).NotTo(HaveOccurred())
+	i := slices.IndexFunc(rendered, func(object *unstructured.Unstructured) bool { return object.GetKind() == "PrometheusRule" })
+	rules, err := yaml.Marshal(rendered[i])
+	Expect(err).NotTo(HaveOccurred())
+	found := selector.FindAllStringSubmatch(string(rules), -1)
+	Expect(found).To(HaveLen(strings.Count(string(rules), `{job=`)), "of other labels nothing is known")
+	for _, match := range found {
+		pattern := `(?m)^` + match[1] + `[{ ]`
+		if match[2] != "" {
+			pattern = `(?m)^` + match[1] + `\{controller="`
+		}
+		patterns = append(patterns, pattern)
+	}
+	return patterns
+}
+
 var _ = Describe("A replica of the worker controller", func() {
 	It("says that it is there, and serves health checks and metrics", func(ctx SpecContext) {
 		metrics, err := extension.FreeAddress()
@@ -122,12 +151,15 @@ var _ = Describe("A replica of the worker controller", func() {
 			o.Expect(err).NotTo(HaveOccurred())
 			o.Expect(next.Spec.RenewTime.Time).To(BeTemporally(">", first.Spec.RenewTime.Time))
 		}).Should(Succeed())
-		// What docs/operators/operations.md makes alerts of.
-		Eventually(ctx, func() string { return get(ctx, metrics, "/metrics") }).Should(And(
+		served := And(
 			ContainSubstring(`leader_election_master_status{name="provider-openstack-worker-leader-election"} 1`),
 			ContainSubstring(`controller_runtime_reconcile_errors_total{controller="worker"}`),
-			ContainSubstring(`controller_runtime_reconcile_panics_total{controller="worker"}`),
-		))
+			ContainSubstring(`controller_runtime_reconcile_errors_total{controller="heartbeat"}`),
+		)
+		for _, pattern := range watched() {
+			served = And(served, MatchRegexp(pattern))
+		}
+		Eventually(ctx, func() string { return get(ctx, metrics, "/metrics") }).Should(served)
 		Expect(p.Stop(ctx)).To(Succeed())
 		Expect(p.Wait()).To(Succeed())
 	})

@@ -5,10 +5,6 @@
 package described
 
 import (
-	"errors"
-	"fmt"
-	"io"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -18,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/capkit/capkit/internal/strictyaml"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -71,128 +68,50 @@ const (
 // Read makes a provider of the text of a description. file is its name for messages. known are the provider types that there are
 // already. The error names everything that is wrong, each as FILE:LINE:COLUMN: MESSAGE, joined by [errors.Join].
 func Read(file string, text []byte, known ...string) (provider.Provider[Reference], error) {
-	r := &reader{file: file, known: known, description: &description{}}
-	var document, more yaml.Node
-	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
-	if err := decode(decoder, &document); err != nil {
-		return nil, fmt.Errorf("%s:%w", file, err)
-	}
-	if len(document.Content) == 0 {
-		return nil, fmt.Errorf("%s:1:1: there is no description: write an object with apiVersion: %s, kind: %s", file, APIVersion, Kind)
-	}
-	r.read(document.Content[0])
-	if len(r.faults) == 0 && decode(decoder, &more) == nil && len(more.Content) > 0 {
-		r.fault(more.Content[0], "there is a second document: write each description into a file of its own")
-	}
-	if len(r.faults) > 0 {
-		slices.SortStableFunc(r.faults, func(a, b fault) int { return slices.Compare(a.place[:], b.place[:]) })
-		var errs []error
-		for _, f := range r.faults {
-			errs = append(errs, f.err)
-		}
-		return nil, errors.Join(errs...)
+	r := &reader{Reader: strictyaml.Reader{File: file}, known: known, description: &description{}}
+	if err := r.Read(text, "write each description into a file of its own", r.read); err != nil {
+		return nil, err
 	}
 	return newProvider(r.description), nil
 }
 
-// decode reads the next document; nothing if there is none. The parser reports some errors by panicking.
-func decode(decoder *yaml.Decoder, document *yaml.Node) (err error) {
-	defer func() {
-		if recover() != nil {
-			err = errors.New("1:1: the text confuses the parser")
-		}
-	}()
-	if err := decoder.Decode(document); err != nil && !errors.Is(err, io.EOF) {
-		message := lineOf.ReplaceAllString(err.Error(), "$1:1: not valid YAML: ")
-		return errors.New(strings.TrimPrefix(message, ":1: "))
-	}
-	return nil
-}
-
-// lineOf matches how the parser begins a message.
-var lineOf = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-
 // reader reads nodes into a description.
 type reader struct {
+	strictyaml.Reader
 	*description
-	file   string
-	known  []string
-	faults []fault
-}
-
-type fault struct {
-	place [2]int
-	err   error
-}
-
-func (r *reader) fault(n *yaml.Node, format string, args ...any) {
-	r.faults = append(r.faults, fault{[2]int{n.Line, n.Column},
-		fmt.Errorf("%s:%d:%d: %s", r.file, n.Line, n.Column, fmt.Sprintf(format, args...))})
-}
-
-// part is a key of a mapping: what reads its value, and whether it may be left out.
-type part struct {
-	read     func(n *yaml.Node)
-	optional bool
-}
-
-// mapping reads a mapping, of which each key may be there once, and returns the nodes of its keys.
-func (r *reader) mapping(n *yaml.Node, parts map[string]part) map[string]*yaml.Node {
-	known, seen := slices.Sorted(maps.Keys(parts)), map[string]*yaml.Node{}
-	if n.Kind != yaml.MappingNode {
-		r.fault(n, "write a mapping with the keys %s", strings.Join(known, ", "))
-		return seen
-	}
-	for pair := range slices.Chunk(n.Content, 2) {
-		key := pair[0].Value
-		p, found := parts[key]
-		switch meant := words.Closest(key, known); {
-		case seen[key] != nil:
-			r.fault(pair[0], "the key %q is already given in line %d; remove one of the two", key, seen[key].Line)
-			continue
-		case found:
-			p.read(pair[1])
-		case meant != "":
-			r.fault(pair[0], "unknown key %q%s", key, words.DidYouMean(meant))
-		default:
-			r.fault(pair[0], "unknown key %q; there are %s", key, strings.Join(known, ", "))
-		}
-		seen[key] = pair[0]
-	}
-	for _, key := range known {
-		if !parts[key].optional && seen[key] == nil {
-			r.fault(n, "the key %q is missing", key)
-		}
-	}
-	return seen
+	known []string
 }
 
 // read reads the whole description.
 func (r *reader) read(n *yaml.Node) {
+	if strictyaml.Null(n) {
+		r.Fault(n, "there is no description: write an object with apiVersion: %s, kind: %s", APIVersion, Kind)
+		return
+	}
 	var derived *yaml.Node
-	keys := r.mapping(n, map[string]part{
-		"apiVersion":   {read: func(n *yaml.Node) { r.only(n, APIVersion) }},
-		"kind":         {read: func(n *yaml.Node) { r.only(n, Kind) }},
-		"type":         {read: r.readType},
-		"apiVersions":  {read: r.readVersions},
-		"images":       {read: r.readImages, optional: true},
-		"flavors":      {read: r.readFlavors, optional: true},
-		"regions":      {read: r.readRegions, optional: true},
-		"reference":    {read: func(n *yaml.Node) { r.reference = r.paths(n) }},
-		"fallback":     {read: func(n *yaml.Node) { r.fallback = r.paths(n) }, optional: true},
-		"architecture": {read: r.readArchitecture, optional: true},
-		"overrides":    {read: r.readOverrides, optional: true},
-		"derived":      {read: func(n *yaml.Node) { derived = n }, optional: true},
-		"unmapped":     {read: r.readUnmapped, optional: true},
-		"shared":       {read: func(n *yaml.Node) { r.shared = r.choice(n, "true", "false") == "true" }, optional: true},
+	keys := r.Mapping(n, map[string]strictyaml.Key{
+		"apiVersion":   {Read: func(n *yaml.Node) { r.only(n, APIVersion) }},
+		"kind":         {Read: func(n *yaml.Node) { r.only(n, Kind) }},
+		"type":         {Read: r.readType},
+		"apiVersions":  {Read: r.readVersions},
+		"images":       {Read: r.readImages, Optional: true},
+		"flavors":      {Read: r.readFlavors, Optional: true},
+		"regions":      {Read: r.readRegions, Optional: true},
+		"reference":    {Read: func(n *yaml.Node) { r.reference = r.paths(n) }},
+		"fallback":     {Read: func(n *yaml.Node) { r.fallback = r.paths(n) }, Optional: true},
+		"architecture": {Read: r.readArchitecture, Optional: true},
+		"overrides":    {Read: r.readOverrides, Optional: true},
+		"derived":      {Read: func(n *yaml.Node) { derived = n }, Optional: true},
+		"unmapped":     {Read: r.readUnmapped, Optional: true},
+		"shared":       {Read: func(n *yaml.Node) { r.shared = r.Choice(n, "true", "false") == "true" }, Optional: true},
 	})
 	if derived != nil {
 		r.readDerived(derived)
 	}
-	if len(r.faults) == 0 {
+	if r.Err() == nil {
 		r.relate(n, keys)
 	}
-	if len(r.faults) == 0 {
+	if r.Err() == nil {
 		r.collide(keys)
 	}
 }
@@ -201,7 +120,7 @@ func (r *reader) read(n *yaml.Node) {
 func (r *reader) relate(n *yaml.Node, keys map[string]*yaml.Node) {
 	needs := func(key, other string) {
 		if keys[key] != nil && keys[other] == nil {
-			r.fault(keys[key], "%s needs %s: add that, or remove %s", key, other, key)
+			r.Fault(keys[key], "%s needs %s: add that, or remove %s", key, other, key)
 		}
 	}
 	for _, key := range []string{"flavors", "regions", "architecture", "overrides"} {
@@ -212,11 +131,11 @@ func (r *reader) relate(n *yaml.Node, keys map[string]*yaml.Node) {
 	needs("unmapped", "images")
 	for _, key := range []string{"overrides", "derived"} {
 		if keys[key] != nil && keys["regions"] != nil {
-			r.fault(keys[key], "%s and regions exclude each other: references that stand in a list of regions have no %s", key, key)
+			r.Fault(keys[key], "%s and regions exclude each other: references that stand in a list of regions have no %s", key, key)
 		}
 	}
 	if keys["images"] == nil && keys["derived"] == nil {
-		r.fault(n, "there is neither images nor derived: say where the config maps images, or how a reference is made of the names of image and version")
+		r.Fault(n, "there is neither images nor derived: say where the config maps images, or how a reference is made of the names of image and version")
 	}
 }
 
@@ -254,7 +173,7 @@ func (r *reader) apart(keys map[string]*yaml.Node, of string, all ...named) {
 		for _, path := range n.paths {
 			for _, other := range before {
 				if path != "" && (strings.HasPrefix(path+".", other.path+".") || strings.HasPrefix(other.path+".", path+".")) {
-					r.fault(keys[n.key], "%s leads nowhere: in %s, %s stands there, which %s names", path, of, other.path, other.key)
+					r.Fault(keys[n.key], "%s leads nowhere: in %s, %s stands there, which %s names", path, of, other.path, other.key)
 				}
 			}
 			if path != "" {
@@ -268,19 +187,19 @@ func (r *reader) apart(keys map[string]*yaml.Node, of string, all ...named) {
 var typeForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
 
 func (r *reader) readType(n *yaml.Node) {
-	r.providerType = r.text(n, "the provider type, which is spec.type of a CloudProfile")
+	r.providerType = r.Text(n, "the provider type, which is spec.type of a CloudProfile")
 	switch {
 	case r.providerType == "":
 	case !typeForm.MatchString(r.providerType):
-		r.fault(n, "%s is no provider type: write lower-case letters, digits and dashes", words.Quoted(r.providerType))
+		r.Fault(n, "%s is no provider type: write lower-case letters, digits and dashes", words.Quoted(r.providerType))
 	case slices.Contains(r.known, r.providerType):
-		r.fault(n, "the type %s is known already, and cannot be described again: remove the description, or correct the type", r.providerType)
+		r.Fault(n, "the type %s is known already, and cannot be described again: remove the description, or correct the type", r.providerType)
 	}
 }
 
 func (r *reader) readVersions(n *yaml.Node) {
 	for _, item := range r.items(n, "API versions, like [acme.provider.extensions.gardener.cloud/v1alpha1]") {
-		version := r.text(item, "an API version, like acme.provider.extensions.gardener.cloud/v1alpha1")
+		version := r.Text(item, "an API version, like acme.provider.extensions.gardener.cloud/v1alpha1")
 		if version == "" {
 			continue
 		}
@@ -288,9 +207,9 @@ func (r *reader) readVersions(n *yaml.Node) {
 		kind := schema.GroupVersionKind{Group: group, Version: name, Kind: configKind}
 		switch {
 		case !found || group == "" || name == "" || strings.Contains(name, "/"):
-			r.fault(item, "%s is no API version: write GROUP/VERSION, like acme.provider.extensions.gardener.cloud/v1alpha1", words.Quoted(version))
+			r.Fault(item, "%s is no API version: write GROUP/VERSION, like acme.provider.extensions.gardener.cloud/v1alpha1", words.Quoted(version))
 		case slices.Contains(r.kinds, kind):
-			r.fault(item, "%s is there twice; remove one of the two", version)
+			r.Fault(item, "%s is there twice; remove one of the two", version)
 		}
 		r.kinds = append(r.kinds, kind)
 	}
@@ -307,63 +226,63 @@ const (
 )
 
 func (r *reader) readImages(n *yaml.Node) {
-	r.mapping(n, map[string]part{
-		"path":     {read: func(n *yaml.Node) { r.images.path = r.standard(n, machineImages) }},
-		"name":     {read: func(n *yaml.Node) { r.images.name = r.standard(n, name) }},
-		"versions": {read: func(n *yaml.Node) { r.images.versions = r.standard(n, versions) }},
-		"version":  {read: func(n *yaml.Node) { r.images.version = r.standard(n, version) }},
+	r.Mapping(n, map[string]strictyaml.Key{
+		"path":     {Read: func(n *yaml.Node) { r.images.path = r.standard(n, machineImages) }},
+		"name":     {Read: func(n *yaml.Node) { r.images.name = r.standard(n, name) }},
+		"versions": {Read: func(n *yaml.Node) { r.images.versions = r.standard(n, versions) }},
+		"version":  {Read: func(n *yaml.Node) { r.images.version = r.standard(n, version) }},
 	})
 }
 
 func (r *reader) readFlavors(n *yaml.Node) {
-	r.mapping(n, map[string]part{
-		"path":         {read: func(n *yaml.Node) { r.flavors.path = r.standard(n, capabilityFlavors) }},
-		"capabilities": {read: func(n *yaml.Node) { r.flavors.capabilities = r.standard(n, capabilities) }},
+	r.Mapping(n, map[string]strictyaml.Key{
+		"path":         {Read: func(n *yaml.Node) { r.flavors.path = r.standard(n, capabilityFlavors) }},
+		"capabilities": {Read: func(n *yaml.Node) { r.flavors.capabilities = r.standard(n, capabilities) }},
 	})
 }
 
 func (r *reader) readRegions(n *yaml.Node) {
-	r.mapping(n, map[string]part{
-		"path": {read: func(n *yaml.Node) { r.regions.path = r.path(n) }},
-		"name": {read: func(n *yaml.Node) { r.regions.name = r.standard(n, name) }},
+	r.Mapping(n, map[string]strictyaml.Key{
+		"path": {Read: func(n *yaml.Node) { r.regions.path = r.path(n) }},
+		"name": {Read: func(n *yaml.Node) { r.regions.name = r.standard(n, name) }},
 	})
 }
 
 func (r *reader) readOverrides(n *yaml.Node) {
-	r.mapping(n, map[string]part{
-		"path": {read: func(n *yaml.Node) {
+	r.Mapping(n, map[string]strictyaml.Key{
+		"path": {Read: func(n *yaml.Node) {
 			if r.overrides.path = r.path(n); strings.Contains(r.overrides.path, ".") {
-				r.fault(n, "%s leads nowhere: the list of regions with images of their own stands in the config itself", r.overrides.path)
+				r.Fault(n, "%s leads nowhere: the list of regions with images of their own stands in the config itself", r.overrides.path)
 			}
 		}},
-		"name": {read: func(n *yaml.Node) { r.overrides.name = r.standard(n, name) }},
+		"name": {Read: func(n *yaml.Node) { r.overrides.name = r.standard(n, name) }},
 	})
 }
 
 func (r *reader) readArchitecture(n *yaml.Node) {
-	r.mapping(n, map[string]part{
-		"field":   {read: func(n *yaml.Node) { r.architecture.field = r.path(n) }, optional: true},
-		"default": {read: func(n *yaml.Node) { r.architecture.standard = r.choice(n, constants.ValidArchitectures...) }},
+	r.Mapping(n, map[string]strictyaml.Key{
+		"field":   {Read: func(n *yaml.Node) { r.architecture.field = r.path(n) }, Optional: true},
+		"default": {Read: func(n *yaml.Node) { r.architecture.standard = r.Choice(n, constants.ValidArchitectures...) }},
 	})
 }
 
 // readDerived reads the values of the fields of a reference, which have been read before.
 func (r *reader) readDerived(n *yaml.Node) {
-	parts := map[string]part{}
+	parts := map[string]strictyaml.Key{}
 	r.derived = make([]string, len(r.reference))
 	for i, path := range r.reference {
-		parts[path] = part{read: func(n *yaml.Node) { r.derived[i] = r.template(n) }}
+		parts[path] = strictyaml.Key{Read: func(n *yaml.Node) { r.derived[i] = r.template(n) }}
 	}
 	if len(parts) > 0 { // else that is said already
-		r.mapping(n, parts)
+		r.Mapping(n, parts)
 	}
 }
 
 func (r *reader) readUnmapped(n *yaml.Node) {
 	for _, item := range r.items(n, `patterns for IMAGE@VERSION, like ["debian@??"]`) {
-		pattern := r.text(item, `a pattern for IMAGE@VERSION, like "debian@??"`)
+		pattern := r.Text(item, `a pattern for IMAGE@VERSION, like "debian@??"`)
 		if _, err := path.Match(pattern, ""); err != nil || pattern != "" && !strings.Contains(pattern, "@") {
-			r.fault(item, "%s is no pattern for IMAGE@VERSION: write one like \"debian@??\"", words.Quoted(pattern))
+			r.Fault(item, "%s is no pattern for IMAGE@VERSION: write one like \"debian@??\"", words.Quoted(pattern))
 		}
 		r.unmapped = append(r.unmapped, pattern)
 	}
@@ -371,47 +290,29 @@ func (r *reader) readUnmapped(n *yaml.Node) {
 
 // template reads a value with the names of image and version in it.
 func (r *reader) template(n *yaml.Node) string {
-	value := r.text(n, "a value like \"{image}-{version}\"")
+	value := r.Text(n, "a value like \"{image}-{version}\"")
 	rest := strings.NewReplacer(placeImage, "", placeVersion, "").Replace(value)
 	switch {
 	case value == "":
 	case strings.ContainsAny(rest, "{}"):
-		r.fault(n, "%s has a place for what is not known: there are %s and %s", words.Quoted(value), placeImage, placeVersion)
+		r.Fault(n, "%s has a place for what is not known: there are %s and %s", words.Quoted(value), placeImage, placeVersion)
 	case !strings.Contains(value, placeImage) || !strings.Contains(value, placeVersion):
-		r.fault(n, "%s is the same for several versions: write %s and %s into it", words.Quoted(value), placeImage, placeVersion)
+		r.Fault(n, "%s is the same for several versions: write %s and %s into it", words.Quoted(value), placeImage, placeVersion)
 	}
 	return value
-}
-
-// text reads text; it is empty, which is an error, if there is none.
-func (r *reader) text(n *yaml.Node, what string) string {
-	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" && strings.TrimSpace(n.Value) != "" {
-		return n.Value
-	}
-	r.fault(n, "write %s, as text", what)
-	return ""
 }
 
 // only reads text that can be one only.
 func (r *reader) only(n *yaml.Node, value string) {
 	if n.Kind != yaml.ScalarNode || n.Value != value {
-		r.fault(n, "write %s", value)
+		r.Fault(n, "write %s", value)
 	}
-}
-
-// choice reads one of several values.
-func (r *reader) choice(n *yaml.Node, choices ...string) string {
-	if n.Kind != yaml.ScalarNode || !slices.Contains(choices, n.Value) {
-		r.fault(n, "write %s", words.Or(choices))
-		return ""
-	}
-	return n.Value
 }
 
 // standard reads the path of a list or field that has the same name in all configs.
 func (r *reader) standard(n *yaml.Node, value string) string {
 	if named := r.path(n); pathForm.MatchString(named) && named != value {
-		r.fault(n, "%s leads nowhere: in the configs that capkit merges and rewrites, the name here is %s", named, value)
+		r.Fault(n, "%s leads nowhere: in the configs that capkit merges and rewrites, the name here is %s", named, value)
 	}
 	return value
 }
@@ -424,12 +325,12 @@ const most = 16
 
 // path reads the path of a field.
 func (r *reader) path(n *yaml.Node) string {
-	named := r.text(n, "the name of a field, or a path like a.b")
+	named := r.Text(n, "the name of a field, or a path like a.b")
 	switch names := strings.Count(named, ".") + 1; {
 	case names > most:
-		r.fault(n, "the path has %d names: a field stands within %d others at the most", names, most-1)
+		r.Fault(n, "the path has %d names: a field stands within %d others at the most", names, most-1)
 	case named != "" && !pathForm.MatchString(named):
-		r.fault(n, "%s leads nowhere: write the name of a field, or names with dots between them, like a.b", words.Quoted(named))
+		r.Fault(n, "%s leads nowhere: write the name of a field, or names with dots between them, like a.b", words.Quoted(named))
 	}
 	return named
 }
@@ -438,7 +339,7 @@ func (r *reader) path(n *yaml.Node) string {
 func (r *reader) paths(n *yaml.Node) (paths []string) {
 	items := r.items(n, "fields, like [image]")
 	if len(items) > most {
-		r.fault(n, "there are %d fields: a reference has %d at the most", len(items), most)
+		r.Fault(n, "there are %d fields: a reference has %d at the most", len(items), most)
 		return nil
 	}
 	for _, item := range items {
@@ -450,7 +351,7 @@ func (r *reader) paths(n *yaml.Node) (paths []string) {
 // items returns the items of a list, which has some.
 func (r *reader) items(n *yaml.Node, what string) []*yaml.Node {
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
-		r.fault(n, "write a list of %s", what)
+		r.Fault(n, "write a list of %s", what)
 		return nil
 	}
 	return n.Content

@@ -101,7 +101,7 @@ var mayImport = map[string][]string{
 	"pkg/apis/openstack/lookup":     {"pkg/apis/openstack/v1alpha1"},
 	"pkg/apis/openstack/validation": {"pkg/apis/openstack/v1alpha1", "pkg/finding", "pkg/words", "pkg/fieldpath"},
 	"pkg/described": {
-		"pkg/fieldpath", "pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/providerconfig", "pkg/words",
+		"internal/strictyaml", "pkg/fieldpath", "pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/providerconfig", "pkg/words",
 	},
 	"pkg/local":                           {"pkg/finding", "pkg/provider", "pkg/imageselector", "pkg/providerconfig"},
 	"pkg/openstack/machines/servergroups": {"pkg/apis/openstack/...", "pkg/words"},
@@ -220,7 +220,7 @@ var mayImport = map[string][]string{
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/report", "example", "pkg/finding",
 	},
 	"internal/cli/schema":   {"internal/cli/command", "internal/cli/input", "pkg/provider", "pkg/words"},
-	"internal/cli/settings": {"internal/cli/manifest/folder", "internal/cli/report", "internal/cli/gardener", "pkg/gardenerrules/releases", "pkg/words"},
+	"internal/cli/settings": {"internal/cli/manifest/folder", "internal/cli/report", "internal/cli/gardener", "internal/strictyaml", "pkg/gardenerrules/releases"},
 	"internal/cli/maintain": {
 		"internal/cli/input", "internal/cli/command", "internal/cli/gardener", "internal/cli/report", "pkg/gardenerlib", "pkg/maintenance", "pkg/memo",
 		"pkg/provider", "pkg/resolve", "pkg/words",
@@ -268,6 +268,7 @@ var mayImport = map[string][]string{
 	"cmd/...":              {anything},
 	"hack/...":             {anything},
 	"internal/testing/...": {anything},
+	"internal/strictyaml":  {"pkg/words"},
 	"example":              {},
 	"test/...":             {anything},
 }

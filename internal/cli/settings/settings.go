@@ -8,12 +8,9 @@ package settings
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -23,8 +20,8 @@ import (
 	"github.com/capkit/capkit/internal/cli/gardener"
 	manifests "github.com/capkit/capkit/internal/cli/manifest/folder"
 	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/internal/strictyaml"
 	"github.com/capkit/capkit/pkg/gardenerrules/releases"
-	"github.com/capkit/capkit/pkg/words"
 )
 
 // File is the name of the file.
@@ -119,114 +116,68 @@ func Read(file string, cannotDisable func(rule string) string) (*Settings, error
 		return nil, err
 	}
 	s := &Settings{File: file, Disabled: map[string]string{}, Flags: map[string]string{}}
-	r := &reader{Settings: s, cannotDisable: cannotDisable}
-	var document yaml.Node
-	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
-	if err := decode(decoder, &document); err != nil {
-		return nil, fmt.Errorf("%s:%w", file, err)
-	}
-	if len(document.Content) > 0 {
-		r.mapping(document.Content[0], map[string]func(*yaml.Node){
-			"inputs": r.inputs, "disable": r.disable, "providerFiles": r.providerFiles,
-			"failOn":         func(n *yaml.Node) { r.choice(n, "fail-on", report.Severities()) },
-			"webhook":        func(n *yaml.Node) { r.choice(n, "webhook", Webhooks) },
-			"gardener":       r.gardener,
-			"domain":         func(n *yaml.Node) { s.Flags["domain"] = r.text(n, "the name of the domain") },
-			"reservedInCore": func(n *yaml.Node) { r.choice(n, "reserved-in-core", []string{"true", "false"}) },
-		})
-	}
-	var more yaml.Node
-	if len(r.faults) == 0 && decode(decoder, &more) == nil && len(more.Content) > 0 {
-		r.fault(more.Content[0], "there is a second document: write all settings into one")
-	}
-	return s, errors.Join(r.faults...)
+	r := &reader{Reader: strictyaml.Reader{File: file, Instead: instead}, Settings: s, cannotDisable: cannotDisable}
+	return s, r.Read(text, "write all settings into one", r.read)
 }
-
-// decode reads the next document; nothing if there is none. The parser reports some errors by panicking.
-func decode(decoder *yaml.Decoder, document *yaml.Node) (err error) {
-	defer func() {
-		if recover() != nil {
-			err = errors.New(" the text confuses the parser")
-		}
-	}()
-	if err := decoder.Decode(document); err != nil && !errors.Is(err, io.EOF) {
-		return errors.New(lineOf.ReplaceAllString(err.Error(), "$1 not valid YAML: "))
-	}
-	return nil
-}
-
-// lineOf matches how the parser begins a message.
-var lineOf = regexp.MustCompile(`^yaml: (?:line (\d+:))? ?`)
 
 // reader reads nodes into settings.
 type reader struct {
+	strictyaml.Reader
 	*Settings
 	cannotDisable func(rule string) string
-	faults        []error
 }
 
-func (r *reader) fault(n *yaml.Node, format string, args ...any) {
-	r.faults = append(r.faults, fmt.Errorf("%s:%d:%d: %s", r.File, n.Line, n.Column, fmt.Sprintf(format, args...)))
+func (r *reader) read(n *yaml.Node) {
+	r.optional(n, map[string]func(*yaml.Node){
+		"inputs": r.inputs, "disable": r.disable, "providerFiles": r.providerFiles,
+		"failOn":         func(n *yaml.Node) { r.choice(n, "fail-on", report.Severities()) },
+		"webhook":        func(n *yaml.Node) { r.choice(n, "webhook", Webhooks) },
+		"gardener":       r.gardener,
+		"domain":         func(n *yaml.Node) { r.Flags["domain"] = r.Text(n, "the name of the domain") },
+		"reservedInCore": func(n *yaml.Node) { r.choice(n, "reserved-in-core", []string{"true", "false"}) },
+	})
 }
 
-// mapping reads the members of a mapping, of which each may be there once. It reports whether all of them are there, or it is none.
-func (r *reader) mapping(n *yaml.Node, fields map[string]func(*yaml.Node)) (complete bool) {
-	known := slices.Sorted(maps.Keys(fields))
-	if n.Kind != yaml.MappingNode {
-		if n.Tag != "!!null" {
-			r.fault(n, "write a mapping with the keys %s", strings.Join(known, ", "))
-		}
-		return true
+// optional reads a mapping that may be left out, as may each of its keys.
+func (r *reader) optional(n *yaml.Node, fields map[string]func(*yaml.Node)) {
+	if strictyaml.Null(n) {
+		return
 	}
-	seen := map[string]int{}
-	for pair := range slices.Chunk(n.Content, 2) {
-		key := pair[0].Value
-		read, found := fields[key]
-		switch meant := words.Closest(key, known); {
-		case seen[key] > 0:
-			r.fault(pair[0], "the key %q is already given in line %d; remove one of the two", key, seen[key])
-		case found:
-			read(pair[1])
-		case instead[key] != "":
-			r.fault(pair[0], "unknown key %q: %s", key, instead[key])
-		case meant != "":
-			r.fault(pair[0], "unknown key %q%s", key, words.DidYouMean(meant))
-		default:
-			r.fault(pair[0], "unknown key %q; there are %s", key, strings.Join(known, ", "))
-		}
-		seen[key] = pair[0].Line
+	keys := map[string]strictyaml.Key{}
+	for name, read := range fields {
+		keys[name] = strictyaml.Key{Read: read, Optional: true}
 	}
-	return !slices.ContainsFunc(known, func(key string) bool { return seen[key] == 0 })
+	r.Mapping(n, keys)
 }
 
 // gardener reads which Gardener runs in the landscape, into the flags that say so.
 func (r *reader) gardener(n *yaml.Node) {
-	r.mapping(n, map[string]func(*yaml.Node){
+	r.optional(n, map[string]func(*yaml.Node){
 		"version": func(n *yaml.Node) {
-			version := r.text(n, "the version of Gardener, like "+releases.Newest.String()+".0")
+			version := r.Text(n, "the version of Gardener, like "+releases.Newest.String()+".0")
 			if version == "" {
 				return
 			}
 			if _, _, err := releases.Of(version); err != nil {
-				r.fault(n, "%v", err)
+				r.Fault(n, "%v", err)
 			}
 			r.Flags["gardener-version"] = version
 		},
 		"featureGates": func(n *yaml.Node) {
 			if n.Kind != yaml.MappingNode {
-				r.fault(n, "write a mapping of feature gates to true or false")
+				r.Fault(n, "write a mapping of feature gates to true or false")
 				return
 			}
 			var gates []string
 			for pair := range slices.Chunk(n.Content, 2) {
 				name, enabled := pair[0].Value, pair[1].Value
 				if slices.ContainsFunc(gates, func(gate string) bool { return strings.HasPrefix(gate, name+"=") }) {
-					r.fault(pair[0], "the feature gate %s is already given; remove one of the two", name)
+					r.Fault(pair[0], "the feature gate %s is already given; remove one of the two", name)
 				}
 				if err := gardener.UnknownGate(name); err != nil {
-					r.fault(pair[0], "%v", err)
+					r.Fault(pair[0], "%v", err)
 				} else if pair[1].Tag != "!!bool" {
-					r.fault(pair[1], "write true or false")
+					r.Fault(pair[1], "write true or false")
 				}
 				gates = append(gates, name+"="+enabled)
 			}
@@ -239,24 +190,13 @@ func (r *reader) gardener(n *yaml.Node) {
 
 // choice reads the value of a flag that is one of some.
 func (r *reader) choice(n *yaml.Node, flag string, choices []string) {
-	if r.Flags[flag] = n.Value; n.Kind != yaml.ScalarNode || !slices.Contains(choices, n.Value) {
-		r.fault(n, "write %s", words.Or(choices))
-	}
-}
-
-// text reads a string; it is empty, which is an error, if there is none.
-func (r *reader) text(n *yaml.Node, what string) string {
-	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" && strings.TrimSpace(n.Value) != "" {
-		return n.Value
-	}
-	r.fault(n, "write %s, as a string", what)
-	return ""
+	r.Flags[flag] = r.Choice(n, choices...)
 }
 
 // items calls a function for each item of a list.
 func (r *reader) items(n *yaml.Node, what string, read func(*yaml.Node)) {
 	if n.Kind != yaml.SequenceNode {
-		r.fault(n, "write a list of %s", what)
+		r.Fault(n, "write a list of %s", what)
 		return
 	}
 	for _, item := range n.Content {
@@ -275,9 +215,9 @@ func (r *reader) providerFiles(n *yaml.Node) {
 // paths reads a list of paths, which are relative to the settings.
 func (r *reader) paths(n *yaml.Node, of, each string) (paths []string) {
 	r.items(n, of, func(n *yaml.Node) {
-		path := r.text(n, each)
+		path := r.Text(n, each)
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(filepath.Dir(r.File), path)
+			path = filepath.Join(filepath.Dir(r.Reader.File), path)
 		}
 		paths = append(paths, path)
 	})
@@ -287,22 +227,18 @@ func (r *reader) paths(n *yaml.Node, of, each string) (paths []string) {
 func (r *reader) disable(n *yaml.Node) {
 	r.items(n, "entries with a rule and a reason", func(n *yaml.Node) {
 		var rule, reason string
-		complete := r.mapping(n, map[string]func(*yaml.Node){
-			"rule": func(n *yaml.Node) {
-				rule = r.text(n, "the name of a rule")
+		r.Mapping(n, map[string]strictyaml.Key{
+			"rule": {Read: func(n *yaml.Node) {
+				rule = r.Text(n, "the name of a rule")
 				if rule == "" || r.cannotDisable == nil {
 					return
 				}
 				if message := r.cannotDisable(rule); message != "" {
-					r.fault(n, "%s", message)
+					r.Fault(n, "%s", message)
 				}
-			},
-			"reason": func(n *yaml.Node) { reason = r.text(n, "why the rule does not count") },
+			}},
+			"reason": {Read: func(n *yaml.Node) { reason = r.Text(n, "why the rule does not count") }},
 		})
-		if !complete {
-			r.fault(n, "an entry needs a rule and a reason")
-		} else if rule != "" {
-			r.Disabled[rule] = reason
-		}
+		r.Disabled[rule] = reason
 	})
 }

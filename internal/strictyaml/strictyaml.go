@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package strictyaml reads what people write for capkit alone: settings, and descriptions of providers. Everything that is wrong is
+// reported, as FILE:LINE:COLUMN: MESSAGE.
+//
+// Start reading at [Read].
+package strictyaml
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Reader reads the nodes of a document, and collects what is wrong.
+type Reader struct {
+	// File is the name of the file, for messages.
+	File string
+	// Instead says what to write in place of keys that look as if they were known. It may be nil.
+	Instead map[string]string
+
+	faults []fault
+}
+
+type fault struct {
+	line, column int
+	message      string
+}
+
+// Read reads a text with one document; of a text without any, it is null. second says what to do about another one.
+func (r *Reader) Read(text []byte, second string, read func(*yaml.Node)) error {
+	document, more := yaml.Node{}, yaml.Node{}
+	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
+	if err := decode(decoder, &document); err != nil {
+		return fmt.Errorf("%s:%w", r.File, err)
+	}
+	if len(document.Content) == 0 {
+		document.Content = []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!null", Line: 1, Column: 1}}
+	}
+	read(document.Content[0])
+	if r.Err() == nil && decode(decoder, &more) == nil && len(more.Content) > 0 {
+		r.Fault(more.Content[0], "there is a second document: %s", second)
+	}
+	return r.Err()
+}
+
+// decode reads the next document; nothing if there is none. The parser reports some errors by panicking. An error begins with its place in
+// the file.
+func decode(decoder *yaml.Decoder, document *yaml.Node) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("1:1: the text confuses the parser")
+		}
+	}()
+	if err := decoder.Decode(document); err != nil && !errors.Is(err, io.EOF) {
+		message := parserMessage.FindStringSubmatch(err.Error())
+		return fmt.Errorf("%s:1: not valid YAML: %s", cmp.Or(message[1], "1"), message[2])
+	}
+	return nil
+}
+
+var parserMessage = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
+
+// Null reports whether a node is null, or nothing.
+func Null(n *yaml.Node) bool { return n.Tag == "!!null" }
+
+// Fault reports what is wrong at a node.
+func (r *Reader) Fault(n *yaml.Node, format string, args ...any) {
+	r.faults = append(r.faults, fault{n.Line, n.Column, fmt.Sprintf(format, args...)})
+}
+
+// Err returns what has been reported, in the order of the text, joined by [errors.Join].
+func (r *Reader) Err() error {
+	slices.SortStableFunc(r.faults, func(a, b fault) int { return cmp.Or(a.line-b.line, a.column-b.column) })
+	var errs []error
+	for _, f := range r.faults {
+		errs = append(errs, fmt.Errorf("%s:%d:%d: %s", r.File, f.line, f.column, f.message))
+	}
+	return errors.Join(errs...)
+}
+
+// Key is one of a mapping.
+type Key struct {
+	// Read reads its value.
+	Read func(n *yaml.Node)
+	// Optional says that it may be left out.
+	Optional bool
+}
+
+// Mapping reads a mapping, of which each key may be there once, and returns the nodes of its keys.
+func (r *Reader) Mapping(n *yaml.Node, keys map[string]Key) map[string]*yaml.Node {
+	known, seen := slices.Sorted(maps.Keys(keys)), map[string]*yaml.Node{}
+	if n.Kind != yaml.MappingNode {
+		r.Fault(n, "write a mapping with the keys %s", strings.Join(known, ", "))
+		return seen
+	}
+	for pair := range slices.Chunk(n.Content, 2) {
+		name := pair[0].Value
+		key, found := keys[name]
+		switch meant := words.Closest(name, known); {
+		case seen[name] != nil:
+			r.Fault(pair[0], "the key %q is already given in line %d; remove one of the two", name, seen[name].Line)
+			continue
+		case found:
+			key.Read(pair[1])
+		case r.Instead[name] != "":
+			r.Fault(pair[0], "unknown key %q: %s", name, r.Instead[name])
+		case meant != "":
+			r.Fault(pair[0], "unknown key %q%s", name, words.DidYouMean(meant))
+		default:
+			r.Fault(pair[0], "unknown key %q; there are %s", name, strings.Join(known, ", "))
+		}
+		seen[name] = pair[0]
+	}
+	for _, name := range known {
+		if !keys[name].Optional && seen[name] == nil {
+			r.Fault(n, "the key %q is missing", name)
+		}
+	}
+	return seen
+}
+
+// Text reads text; it is empty, which is an error, if there is none.
+func (r *Reader) Text(n *yaml.Node, what string) string {
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" && strings.TrimSpace(n.Value) != "" {
+		return n.Value
+	}
+	r.Fault(n, "write %s, as text", what)
+	return ""
+}
+
+// Choice reads one of several values; it is empty, which is an error, if it is none of them.
+func (r *Reader) Choice(n *yaml.Node, choices ...string) string {
+	if n.Kind != yaml.ScalarNode || !slices.Contains(choices, n.Value) {
+		r.Fault(n, "write %s", words.Or(choices))
+		return ""
+	}
+	return n.Value
+}

@@ -494,7 +494,8 @@ func TestMigrateRefuses(t *testing.T) {
 		"a value that is preferred already": {
 			strings.Replace(read(t, suffixes), "  machineTypes:", "  machineCapabilities: [{name: architecture, values: [amd64]}, "+
 				"{name: hypervisor, values: [baremetal, virtualized]}]\n  machineTypes:", 1),
-			foldSuffixes, "would not boot what it boots",
+			foldSuffixes, "would not boot what it boots, id 1234-amd64-old, but id 1234-amd64-old-bare (and 3 more); " +
+				"baremetal is preferred: write virtualized before it in spec.machineCapabilities[1].values, or add --machine-types [migration]",
 		},
 	} {
 		file := filepath.Join(t.TempDir(), "file.yaml")

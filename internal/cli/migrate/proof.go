@@ -81,7 +81,7 @@ func (m *migration) proveUpdate(u *changes.Update, now, after *input.Given, o *m
 
 // report reports changes by the update of a manifest.
 func (m *migration) report(o *manifest.Object, all []changes.Change) {
-	others := map[*manifest.Object][]changes.Change{}
+	others, hint := map[*manifest.Object][]changes.Change{}, m.preferred(o)
 	for _, c := range all {
 		switch {
 		case c.Kind == changes.Refused:
@@ -89,7 +89,7 @@ func (m *migration) report(o *manifest.Object, all []changes.Change) {
 		case m.wanted(&c), c.Kind == changes.Offer: // the versions that are folded
 		case c.Kind == changes.Meaning: // of which counts what is booted
 		case len(c.Pools) > 0:
-			m.reportPools(&c)
+			m.reportPools(&c, hint)
 		case c.Profile != "":
 			child := m.Namespaced.ByName[c.Profile].Manifest
 			others[child] = append(others[child], c)
@@ -97,12 +97,29 @@ func (m *migration) report(o *manifest.Object, all []changes.Change) {
 			others[o] = append(others[o], c)
 		}
 	}
-	m.reportCombinations(o, others[o])
+	m.reportCombinations(o, others[o], hint)
 	for _, s := range m.Namespaced.All {
 		if s.Manifest != o {
-			m.reportCombinations(s.Manifest, others[s.Manifest])
+			m.reportCombinations(s.Manifest, others[s.Manifest], hint)
 		}
 	}
+}
+
+// preferred says what to do about it that a CloudProfile prefers the value of the fold to the plain one, on machine types that may have
+// both; empty if it does not.
+func (m *migration) preferred(o *manifest.Object) string {
+	f := m.options.Fold
+	for _, s := range m.Profiles.All {
+		if f == nil || m.options.MachineTypes != nil || s.Manifest != o {
+			continue
+		}
+		for i, c := range s.Object.Spec.MachineCapabilities {
+			if value := slices.Index(c.Values, f.Value); c.Name == f.Capability && value >= 0 && slices.Index(c.Values, f.Plain) > value {
+				return fmt.Sprintf("; %s is preferred: write %s before it in spec.machineCapabilities[%d].values, or add --machine-types", f.Value, f.Plain, i)
+			}
+		}
+	}
+	return ""
 }
 
 // planned returns what the update of a manifest does; if that cannot be told, it reports that.
@@ -156,18 +173,18 @@ func (m *migration) wanted(c *changes.Change) bool {
 }
 
 // reportPools reports a change for each of the worker pools that it concerns.
-func (m *migration) reportPools(c *changes.Change) {
+func (m *migration) reportPools(c *changes.Change, hint string) {
 	for _, pool := range c.Pools {
 		s := m.Shoots.ByName[pool.Shoot]
 		pools := provider.PoolsOf(s.Object)
 		i := slices.IndexFunc(pools, func(p provider.Pool) bool { return p.Name == pool.Name })
-		m.reportChange(s.Manifest, pools[i].Path.Child("machine").String(), c, fmt.Sprintf("worker pool %s: %s", pool.Name, m.changeText(c)))
+		m.reportChange(s.Manifest, pools[i].Path.Child("machine").String(), c, fmt.Sprintf("worker pool %s: %s%s", pool.Name, m.changeText(c), hint))
 	}
 }
 
 // reportCombinations reports the first of some changes that concern no worker pool, and tells how many there are; where reserved
 // capabilities are registered, the first for each image version.
-func (m *migration) reportCombinations(o *manifest.Object, changes []changes.Change) {
+func (m *migration) reportCombinations(o *manifest.Object, changes []changes.Change, hint string) {
 	if m.reserved {
 		m.reportVersions(o, changes)
 		return
@@ -179,7 +196,7 @@ func (m *migration) reportCombinations(o *manifest.Object, changes []changes.Cha
 	if len(changes) > 1 {
 		text += fmt.Sprintf(" (and %d more)", len(changes)-1)
 	}
-	m.reportChange(o, "spec.machineImages", &changes[0], text)
+	m.reportChange(o, "spec.machineImages", &changes[0], text+hint)
 }
 
 // changeText puts a change into words.

@@ -67,6 +67,16 @@ func TestFix(t *testing.T) {
 	}
 }
 
+// A name takes the place of an object that has one.
+func TestFixMakesAnObject(t *testing.T) {
+	inFolder(t, map[string]string{"a.yaml": strings.Replace(read(t, root+"/example/cloudprofile.yaml"), "- name: europe-1a", "- europe-1a", 1)})
+	r := run(t, "", "lint", "--fix", "-w", "--fail-on=warning", "a.yaml")
+	contains(t, r.stderr, "europe-1a is now {name: europe-1a} [field-type]\n", "no errors, no warnings")
+	if !strings.Contains(read(t, "a.yaml"), "    - {name: europe-1a}\n    - name: europe-1b\n") || r.status != 0 {
+		t.Errorf("status %d: %s", r.status, read(t, "a.yaml"))
+	}
+}
+
 // A word is replaced where it stands: the order of members stays, and so do comments, quotes and blank lines.
 func TestFixMovesNothing(t *testing.T) {
 	for _, c := range [][2]string{

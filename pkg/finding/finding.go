@@ -78,6 +78,8 @@ const (
 	ReplaceValue
 	// ReplaceByList is about the value at the path, which is to be a list with With as its only item.
 	ReplaceByList
+	// ReplaceByObject is about the value at the path, With, which is to be the member Name of an object.
+	ReplaceByObject
 	// ReplaceRegion is about the name of a region, wherever it stands in the provider config.
 	ReplaceRegion
 )

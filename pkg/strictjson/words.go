@@ -104,8 +104,9 @@ func misfit(t reflect.Type, raw []byte, err error) (key, problem string, meant *
 		case got == "a boolean":
 			problem += "; write the text that is meant, in quotes" // in YAML the letter n
 		}
-		written, list := asList(want.one, raw)
-		problem, meant = problem+written+asObject(t, raw)+unquoted(want, raw)+withUnit(t, raw), list
+		list, inList := asList(want.one, raw)
+		object, inObject := asObject(t, raw)
+		problem, meant = problem+list+object+unquoted(want, raw)+withUnit(t, raw), cmp.Or(inList, inObject)
 	case (t == reflect.TypeFor[metav1.Time]() || t == reflect.TypeFor[time.Time]()) && date.MatchString(unquote(raw)):
 		meant = finding.Suggest(finding.ReplaceValue, unquote(raw), unquote(raw)+"T00:00:00Z", "")
 		problem += `; write "` + meant.With + `"`
@@ -176,19 +177,26 @@ func asList(want string, raw []byte) (text string, meant *finding.Suggestion) {
 // date matches a day, as people write it where a time is expected.
 var date = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
 
-// asObject says how an object is written of which only the name is given, or whether it is enabled; empty for other values.
-func asObject(t reflect.Type, raw []byte) string {
+// asObject says how an object is written of which only the name is given, or whether it is enabled; empty for other values. It suggests
+// that if everything else may be left out.
+func asObject(t reflect.Type, raw []byte) (text string, meant *finding.Suggestion) {
 	if t.Kind() != reflect.Struct || decodesItself(t) {
-		return ""
+		return "", nil
 	}
 	key, kind := "enabled", reflect.Bool
 	if raw[0] == '"' && plain.MatchString(unquote(raw)) {
 		key, kind = "name", reflect.String
 	}
 	if f, known := fieldsOf(t).byName[key]; !known || indirect(f.typ).Kind() != kind || kindOf(raw) != describe(indirect(f.typ)).kinds {
-		return ""
+		return "", nil
 	}
-	return fmt.Sprintf("; write {%s: %s}", key, unquote(raw))
+	text = fmt.Sprintf("; write {%s: %s}", key, unquote(raw))
+	for f := range t.Fields() {
+		if name, options, _ := strings.Cut(f.Tag.Get("json"), ","); name != key && !strings.Contains(options, "omit") {
+			return text, nil
+		}
+	}
+	return text, finding.Suggest(finding.ReplaceByObject, key, "", unquote(raw))
 }
 
 // plain matches values that need no quotes in a list.

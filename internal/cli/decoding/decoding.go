@@ -76,8 +76,10 @@ func into(o *manifest.Object, object any) finding.List {
 		return finding.Of(field.ErrorList{err})
 	}
 	for i, f := range errs {
-		if err := cmp.Or(wrappedFlavor(o, f.Error), inPool(f.Error), misshapen(f.Error)); err != nil {
+		pool, meant := inPool(f.Error)
+		if err := cmp.Or(wrappedFlavor(o, f.Error), pool, misshapen(f.Error)); err != nil {
 			errs[i] = finding.Of(field.ErrorList{err})[0]
+			errs[i].Suggestion = meant
 		}
 	}
 	if meta, isObject := object.(metav1.Object); isObject && o.Kind != "CloudProfile" {

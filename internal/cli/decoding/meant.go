@@ -123,6 +123,8 @@ func (g *guess) suggested(f *finding.Finding, path fieldpath.Path) bool {
 		}
 	case finding.ReplaceByList:
 		with = []string{meant.With}
+	case finding.ReplaceByObject:
+		with = map[string]json.RawMessage{meant.Name: g.text[value.start:value.end]}
 	}
 	text, err := json.Marshal(with)
 	g.splice(value, text)

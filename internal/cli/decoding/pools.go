@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
@@ -21,19 +22,21 @@ var (
 	gibibytes = regexp.MustCompile(`^[1-9]\d{0,4}$`)
 )
 
-// inPool puts what the decoder says about a worker pool into the words of Shoots. It is nil if it has no better ones.
-func inPool(err *field.Error) *field.Error {
+// inPool puts what the decoder says about a worker pool into the words of Shoots, and says what was probably meant. It is nil if it has no
+// better words.
+func inPool(err *field.Error) (better *field.Error, meant *finding.Suggestion) {
 	said := *err
 	value, _ := err.BadValue.(string)
 	switch {
 	case err.Origin == strictjson.OriginUnknownField && poolMachine.MatchString(err.Field):
 		said.Detail = "unknown field " + poolMachine.FindStringSubmatch(err.Field)[1] + "; it belongs under machine"
 	case err.Origin != strictjson.OriginFieldType || !poolVolume.MatchString(err.Field) || value == "":
-		return nil
+		return nil, nil
 	case gibibytes.MatchString(value):
-		said.Detail = "expected a quantity with a unit, got a number; write " + value + "Gi"
+		meant = finding.Suggest(finding.ReplaceValue, value, value+"Gi", "")
+		said.Detail = "expected a quantity with a unit, got a number; write " + meant.With
 	default:
 		said.Detail = "expected a quantity with a unit; write one such as 20Gi"
 	}
-	return &said
+	return &said, meant
 }

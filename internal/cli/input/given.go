@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -238,6 +237,18 @@ func (in *Given) TakeAsMeant() {
 	takeAsMeant(in, &in.Profiles)
 	takeAsMeant(in, &in.Namespaced)
 	takeAsMeant(in, &in.Shoots)
+	for _, s := range in.Profiles.All {
+		if s.Object == nil || s.Aside || s.Object.DeletionTimestamp != nil || in.Providers[s.Object.Spec.Type] != nil {
+			continue
+		}
+		if meant := in.MeantProvider(s.Object.Spec.Type); meant != "" {
+			in.AddErrors(s.Manifest, in.UnknownProvider(s.Object.Spec.Type, "spec.type"))
+			object := *s.Object
+			object.Spec.Type = meant
+			s.Object = &object
+			in.Summary.AsMeant++
+		}
+	}
 }
 
 func takeAsMeant[T any](in *Given, objects *Objects[T]) {
@@ -266,26 +277,10 @@ func named[T any](o *manifest.Object, object *T, number int) (*manifest.Object, 
 	return &applied, &created
 }
 
-// apart returns the outermost folders of two files that are not the same; empty if one of the files is in the folder of the
-// other, or in one below it, or is standard input.
-func apart(a, b string) (folderOfA, folderOfB string) {
-	if a == manifest.Stdin || b == manifest.Stdin {
-		return "", ""
-	}
-	separator := string(filepath.Separator)
-	as, bs := strings.Split(filepath.Clean(a), separator), strings.Split(filepath.Clean(b), separator)
-	for i := range min(len(as), len(bs)) - 1 {
-		if as[i] != bs[i] {
-			return strings.Join(as[:i+1], separator), strings.Join(bs[:i+1], separator)
-		}
-	}
-	return "", ""
-}
-
 // orAlone says what else to do about an object that two files describe: if these are in folders of their own, one for each
 // landscape as a rule, to give the command one folder at a time. It is empty if they are not.
 func orAlone(a, b string) string {
-	x, y := apart(a, b)
+	x, y := manifest.Apart(a, b)
 	if x == "" {
 		return ""
 	}

@@ -319,9 +319,12 @@ func Unreadable(kind, name, at string) *field.Error {
 
 // UnknownProvider is the error about a profile whose provider type the command does not know.
 func (in *Given) UnknownProvider(name, at string) *field.Error {
-	meant := cmp.Or(words.DidYouMean(in.MeantProvider(name)), "; if this type is intended, ignore this warning")
+	meant := words.DidYouMean(in.MeantProvider(name))
+	if in.AsMeant && meant != "" {
+		return Problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name, "this command knows no provider type %s%s", name, meant)
+	}
 	return Problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name, "the provider config was not checked: this command knows %s, not %s%s",
-		strings.Join(slices.Sorted(maps.Keys(in.Providers)), ", "), name, meant)
+		strings.Join(slices.Sorted(maps.Keys(in.Providers)), ", "), name, cmp.Or(meant, "; if this type is intended, ignore this warning"))
 }
 
 // NotFor is the error about a profile with whose provider type the command cannot do something, like to render.

@@ -168,3 +168,19 @@ func (s *source) parseLarge(text string) bool {
 	*s = trial
 	return true
 }
+
+// Apart returns the outermost folders of two files that are not the same; empty if one of the files is in the folder of the
+// other, or in one below it, or is standard input.
+func Apart(a, b string) (folderOfA, folderOfB string) {
+	if a == Stdin || b == Stdin {
+		return "", ""
+	}
+	separator := string(filepath.Separator)
+	as, bs := strings.Split(filepath.Clean(a), separator), strings.Split(filepath.Clean(b), separator)
+	for i := range min(len(as), len(bs)) - 1 {
+		if as[i] != bs[i] {
+			return strings.Join(as[:i+1], separator), strings.Join(bs[:i+1], separator)
+		}
+	}
+	return "", ""
+}

@@ -72,6 +72,11 @@ func repairSuggested(_ *input.Given, object any, f report.Finding) patch {
 			what := fmt.Sprintf("%s is now the list [%s]", meant.With, meant.With)
 			return patch{what, []edit.Op{edit.Replace(path, []any{meant.With})}}
 		}
+	case finding.ReplaceByObject:
+		if fmt.Sprint(value) == meant.With {
+			what := fmt.Sprintf("%s is now {%s: %s}", meant.With, meant.Name, meant.With)
+			return patch{what, []edit.Op{edit.Replace(path, map[string]any{meant.Name: value})}}
+		}
 	case finding.ReplaceRegion:
 		if value == meant.Name && !zonesOf(object, meant.With, meant.Name) {
 			config := fieldpath.Parse("spec.providerConfig")

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package input
+package manifest_test
 
 import (
 	"testing"
@@ -22,7 +22,7 @@ func TestApart(t *testing.T) {
 		{manifest.Stdin, "dev/a.yaml", "", ""},
 		{"dev/a.yaml", manifest.Stdin, "", ""},
 	} {
-		if a, b := apart(tc.a, tc.b); a != tc.wantA || b != tc.wantB {
+		if a, b := manifest.Apart(tc.a, tc.b); a != tc.wantA || b != tc.wantB {
 			t.Errorf("%s and %s: %q and %q", tc.a, tc.b, a, b)
 		}
 	}

@@ -24,7 +24,7 @@ import (
 func (f *flavorImages[R]) properties(b booted, otherArchitecture bool, say func(rule finding.Rule, what, hint string)) {
 	declared := f.flavor.Supported(f.profile.Vocabulary())
 	against := map[string][]contradiction{} // by the property with its value
-	elsewhere := map[string]string{}        // the first region whose image has another value
+	elsewhere := map[string]string{}        // the hint if other regions have another value
 	var order []string
 	for i := range f.Properties {
 		row := &f.Properties[i]
@@ -39,9 +39,7 @@ func (f *flavorImages[R]) properties(b booted, otherArchitecture bool, say func(
 			property := words.Quoted(name) + ": " + words.Quoted(value)
 			if _, known := against[property]; !known {
 				order = append(order, property)
-				if i := slices.IndexFunc(f.found, func(other booted) bool { return differs(row, name, value, other.Image) }); i >= 0 {
-					elsewhere[property] = f.found[i].region.Name
-				}
+				elsewhere[property] = f.otherwise(row, name, value)
 			}
 			against[property] = append(against[property], f.contradicted(row, value, declared)...)
 		}
@@ -55,21 +53,24 @@ func (f *flavorImages[R]) properties(b booted, otherArchitecture bool, say func(
 		if len(is) == 0 {
 			continue
 		}
-		hint := "; declare " + words.And(must) + ", or refer to another image"
-		if other := elsewhere[property]; other != "" { // where that would be wrong
-			hint = "; in region " + other + " its image has another value: refer to another image"
-		}
-		say(ruleImageProperty, fmt.Sprintf("has the property %s, and the flavor declares %s", property, words.And(is)), hint)
+		say(ruleImageProperty, fmt.Sprintf("has the property %s, and the flavor declares %s", property, words.And(is)),
+			cmp.Or(elsewhere[property], "; declare "+words.And(must)+", or refer to another image"))
 	}
 }
 
-// differs reports whether another image has another value of a property, by the row of which it is one.
-func differs(row *inventory.Property, name, value string, other *inventory.Image) bool {
-	there := other.Properties[name]
-	if row.Capability == capability.Architecture {
-		value, there = inventory.Architecture(value), inventory.Architecture(cmp.Or(there, other.Architecture))
+// otherwise returns the hint that fits if the image of the flavor has another value of a property in another region, so that no declaration is
+// right in both; empty if it has not. The property is one of a row.
+func (f *flavorImages[R]) otherwise(row *inventory.Property, name, value string) string {
+	for _, b := range f.found {
+		is, there := value, b.Properties[name]
+		if row.Capability == capability.Architecture {
+			is, there = inventory.Architecture(is), inventory.Architecture(cmp.Or(there, b.Architecture))
+		}
+		if there != "" && !strings.EqualFold(there, is) {
+			return "; in region " + b.region.Name + " its image has another value: refer to another image"
+		}
 	}
-	return there != "" && !strings.EqualFold(there, value)
+	return ""
 }
 
 // contradiction is a capability that a flavor declares in another way than a property says.

@@ -86,12 +86,10 @@ func Nowhere(path string, err error) string {
 // Ends returns an error about a file that nobody has named, and that may never end: a pipe, a socket or a device, or a link to one. Whatever
 // else is wrong with it, reading it says.
 func Ends(name string) error {
-	info, err := os.Stat(name)
-	if err != nil || info.Mode().IsRegular() || info.IsDir() {
-		return nil
-	}
 	what := "a socket"
-	switch {
+	switch info, err := os.Stat(name); {
+	case err != nil, info.Mode().IsRegular(), info.IsDir():
+		return nil //nolint:nilerr // reading says what is wrong
 	case info.Mode()&fs.ModeNamedPipe != 0:
 		what = "a pipe"
 	case info.Mode()&fs.ModeDevice != 0:

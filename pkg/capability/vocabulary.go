@@ -359,7 +359,9 @@ func (r *entry) unknownValue(name, value string, at *field.Path) finding.Finding
 		certainly = probably
 	}
 	repair := words.DidYouMean(probably)
-	if repair == "" && (r.name != Architecture || slices.Contains(constants.ValidArchitectures, value)) {
+	if repair == "" && value == "" {
+		repair = "; write a value, or remove it"
+	} else if repair == "" && (r.name != Architecture || slices.Contains(constants.ValidArchitectures, value)) {
 		repair = "; register it in spec.machineCapabilities, or remove it here"
 	}
 	f := unknown(RuleValueUnregistered, at, value, "value %q is not registered for capability %s; registered are %s%s",
@@ -454,9 +456,12 @@ func (v *Vocabulary) unknownName(name string, at *field.Path) finding.Finding {
 	for _, r := range v.capabilities[:v.registered] {
 		known = append(known, r.name)
 	}
-	probably := meant(name, known)
+	probably, repair := meant(name, known), "; register it there, or remove it here"
+	if name == "" {
+		repair = "; write the name of a capability, or remove it"
+	}
 	f := unknown(RuleUnregistered, at, name, "capability %q is not registered in spec.machineCapabilities; registered are %s%s",
-		name, list(known), cmp.Or(words.DidYouMean(probably), "; register it there, or remove it here"))
+		name, list(known), cmp.Or(words.DidYouMean(probably), repair))
 	f.Suggestion = finding.Suggest(finding.ReplaceKey, name, probably, words.Certain(name, known))
 	return f
 }

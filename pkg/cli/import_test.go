@@ -671,7 +671,7 @@ func TestImportFlags(t *testing.T) {
 		{"--keep 0: at least 1", []string{file, metadata, "--keep=0"}},
 		{"--expire goes with --keep", []string{file, metadata, "--expire=+7d"}},
 		{`--expire "2020-01-01" is over`, []string{file, metadata, "--keep=1", "--expire=2020-01-01"}},
-		{"no image has plattform; did you mean platform?; the keys are architecture, ", []string{file, metadata, "--match=plattform=aws"}},
+		{"no image has plattform; the keys are architecture, ", []string{file, metadata, "--match=plattform=aws"}},
 		{"no image meets all conditions of --match", []string{file, metadata, "--match=platform=aws", "--match=platform=gcp"}},
 		{"no CloudProfile or NamespacedCloudProfile among the files", []string{"../../example/shoot.yaml", metadata}},
 		{"there is a map for gardenlinux", []string{"--print-map=list"}},

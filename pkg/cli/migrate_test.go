@@ -591,3 +591,22 @@ func TestPipesAreNotChanged(t *testing.T) {
 		}
 	}
 }
+
+// Who left out the type of a profile is told to write it, and not of a provider whose name is empty.
+func TestProfileWithoutAType(t *testing.T) {
+	profile := strings.Replace(read(t, examples+"/cloudprofile-legacy.yaml"), "  type: openstack\n", "", 1)
+	r := run(t, profile, "migrate", "-")
+	contains(t, r.stderr, ": error: a profile without a type cannot be migrated: write one; this command knows local, openstack [provider-unknown]")
+	r = run(t, profile, "select", "--image=gardenlinux", "-")
+	contains(t, r.stderr, `this command knows local, openstack, not ""; write the type`)
+}
+
+// What has no name is not to be registered.
+func TestCapabilitiesWithoutANameOrAValue(t *testing.T) {
+	profile := strings.NewReplacer("      - architecture: [amd64] # no hypervisor: it boots on either\n", "      - {architecture: [amd64], '': [x]}\n",
+		"            hypervisor: [baremetal]\n", "            hypervisor: ['']\n            '': [x]\n").Replace(read(t, examples+"/cloudprofile.yaml"))
+	r := run(t, profile, "lint", "-")
+	contains(t, r.stdout, `supported values: "architecture", "hypervisor"; write the name of a capability, or remove it [gardener-core]`,
+		`registered are [architecture, hypervisor]; write the name of a capability, or remove it [capability-unregistered]`,
+		`registered are [virtualized, baremetal]; write a value, or remove it [capability-value-unregistered]`)
+}

@@ -368,6 +368,8 @@ func capabilityHint(profile *v1beta1.CloudProfile, err *field.Error) string {
 		return "; write one such as >= 1.31, < 1.35"
 	case err.Type == field.ErrorTypeDuplicate && versionOfImage.MatchString(err.Field):
 		return listedAlready(profile, err.Field)
+	case err.Type == field.ErrorTypeNotSupported && namesCapabilities(err.Field) && value == "":
+		return "; write the name of a capability, or remove it"
 	case err.Type == field.ErrorTypeNotSupported && namesCapabilities(err.Field):
 		var known []string
 		for _, c := range profile.Spec.MachineCapabilities {

@@ -323,14 +323,22 @@ func (in *Given) UnknownProvider(name, at string) *field.Error {
 	if in.AsMeant && meant != "" {
 		return Problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name, "this command knows no provider type %s%s", name, meant)
 	}
+	otherwise := "; if this type is intended, ignore this warning"
+	if name == "" {
+		otherwise = "; write the type"
+	}
 	return Problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name, "the provider config was not checked: this command knows %s, not %s%s",
-		strings.Join(slices.Sorted(maps.Keys(in.Providers)), ", "), name, cmp.Or(meant, "; if this type is intended, ignore this warning"))
+		strings.Join(slices.Sorted(maps.Keys(in.Providers)), ", "), words.Quoted(name), cmp.Or(meant, otherwise))
 }
 
 // NotFor is the error about a profile with whose provider type the command cannot do something, like to render.
 func (in *Given) NotFor(name, at, done string) *field.Error {
+	known := strings.Join(slices.Sorted(maps.Keys(in.Providers)), ", ")
+	if name == "" {
+		return Problem(RuleProviderUnknown, field.ErrorTypeRequired, at, nil, "a profile without a type cannot be %s: write one; this command knows %s", done, known)
+	}
 	return Problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name, "profiles of provider %s cannot be %s: this command knows %s; "+
-		"--provider-file describes another one%s", name, done, strings.Join(slices.Sorted(maps.Keys(in.Providers)), ", "), words.DidYouMean(in.MeantProvider(name)))
+		"--provider-file describes another one%s", name, done, known, words.DidYouMean(in.MeantProvider(name)))
 }
 
 // MeantProvider returns the known provider type that was probably meant by another one; empty if there is none. Two letters may differ in
@@ -464,11 +472,8 @@ func (in *Given) ProfileForPools(shoot *v1beta1.Shoot) (AnyProfile, *field.Error
 	if fault != nil {
 		return nil, fault
 	}
-	if other := check.OtherType(p, shoot); other != nil {
-		return nil, other.Error
-	}
-	if unknown := resolve.Region(p, shoot.Spec.Region, field.NewPath("spec", "region")); unknown != nil {
-		return nil, unknown.Error
+	if wrong := cmp.Or(check.OtherType(p, shoot), resolve.Region(p, shoot.Spec.Region, field.NewPath("spec", "region"))); wrong != nil {
+		return nil, wrong.Error
 	}
 	return p, nil
 }

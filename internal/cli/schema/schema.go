@@ -106,8 +106,8 @@ func check(c *command.Call, args []string, cloud, folder string, given func(flag
 	}
 	if given("provider") && c.Providers[cloud] == nil {
 		known := types(command.ByType(c.Providers))
-		errs = append(errs, fmt.Errorf("unknown provider %s: use %s%s; --%s describes another one",
-			words.Quoted(cloud), words.Or(known), words.DidYouMean(words.Choice(cloud, known)), command.ProviderFileFlag))
+		errs = append(errs, fmt.Errorf("unknown provider %s: use %s; --%s describes another one%s",
+			words.Quoted(cloud), words.Or(known), command.ProviderFileFlag, words.DidYouMean(words.Choice(cloud, known))))
 	}
 	if given("all") {
 		errs = append(errs, checkFolder(folder))

@@ -44,7 +44,7 @@ func TestWrong(t *testing.T) {
 		"Shot":               `unknown kind Shot: use ` + kinds + "; did you mean Shoot?",
 		"Shoot CloudProfile": "say one KIND, or none for all of them: " + kinds,
 		"--provider opnstack": "unknown provider opnstack: use alicloud, aws, azure, gcp, gdch, hcloud, ironcore, ironcore-metal, local, openstack or stackit; " +
-			"did you mean openstack?; --provider-file describes another one",
+			"--provider-file describes another one; did you mean openstack?",
 		"--provider=":              `unknown provider "": use alicloud`,
 		"--all=":                   "--all is empty: give it a value, or leave it out",
 		"--all " + file:            "--all " + file + ": this is a file: name a directory, or one that is to be made",

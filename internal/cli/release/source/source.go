@@ -118,7 +118,7 @@ func (s *Source) noneChosen(all []map[string][]string) error {
 	known = slices.Compact(known)
 	for _, m := range s.Match {
 		if !slices.Contains(known, m.Key) {
-			return fmt.Errorf("--match: no image has %s%s; the keys are %s", words.Quoted(m.Key), words.DidYouMean(words.Choice(m.Key, known)), words.And(known))
+			return fmt.Errorf("--match: no image has %s; the keys are %s%s", words.Quoted(m.Key), words.And(known), words.DidYouMean(words.Choice(m.Key, known)))
 		}
 	}
 	return errors.New("no image meets all conditions of --match: --match name=* would choose all that have a name")

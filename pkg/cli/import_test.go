@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -810,4 +811,38 @@ func TestImportFromIncompleteInventories(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	contains(t, r.stderr, "inventory.yaml:8:5: error: nothing says the architecture of the image, and the profile registers amd64 and arm64: ")
+}
+
+// What is wrong with a list stands once in the answer of each profile, however often it says the same in one line.
+func TestImportNamesErrorsOfTheSourceOnce(t *testing.T) {
+	from := filepath.Join(t.TempDir(), "list.yaml")
+	write(t, from, badList(5))
+	type answer struct{ Findings []struct{ Message string } }
+	r := importing("-o=json", filepath.Join(importExamples, "openstack.yaml"), "--from=list:"+from)
+	if got := decoded[answer](t, r); r.status != 1 || len(got.Findings) != 5 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// badList is a list with an error in each of a number of lines.
+func badList(lines int) string {
+	return "apiVersion: capkit/v1\nkind: ImageList\nimages:\n" + many(lines, "- {name: gardenlinux, version: 1.2.%d}\n")
+}
+
+// The work grows with the number of errors in a list: ns/line is about the same for many.
+func BenchmarkImportOfErrors(b *testing.B) {
+	for _, lines := range []int{2000, 32000} {
+		b.Run(strconv.Itoa(lines), func(b *testing.B) {
+			from := filepath.Join(b.TempDir(), "list.yaml")
+			if err := os.WriteFile(from, []byte(badList(lines)), 0o600); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if r := importing(filepath.Join(importExamples, "openstack.yaml"), "--from=list:"+from); r.status != 1 {
+					b.Fatalf("%+v", r)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*lines), "ns/line")
+		})
+	}
 }

@@ -140,12 +140,20 @@ func (l *inLandscape) nothing() {
 		}
 	}
 	l.close(nil)
+	type said struct {
+		message, file string
+		line          int
+	}
 	for _, o := range l.order {
+		answer, known := l.answers[o], map[said]bool{}
+		for _, f := range answer.Findings {
+			known[said{f.Message, f.File, f.Line}] = true
+		}
 		for _, f := range l.importing.findings {
-			if f.Object == (report.Object{}) && !slices.ContainsFunc(l.answers[o].Findings, func(other report.Finding) bool {
-				return other.Message == f.Message && other.File == f.File && other.Line == f.Line
-			}) {
-				l.answers[o].Findings = append(l.answers[o].Findings, f)
+			is := said{f.Message, f.File, f.Line}
+			if f.Object == (report.Object{}) && !known[is] {
+				known[is] = true
+				answer.Findings = append(answer.Findings, f)
 			}
 		}
 	}

@@ -189,7 +189,7 @@ type Options struct {
 	All bool
 	// Command is the one that reports, as lint.
 	Command string
-	// Version of capkit. It is left out unless it is a semantic version.
+	// Version of capkit, as its command version prints it.
 	Version string
 }
 

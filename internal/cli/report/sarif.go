@@ -26,6 +26,7 @@ func sarifLog(w io.Writer, r *Report, options *Options) error {
 		catalogue[rule.Name] = rule
 	}
 	run := sarif.NewRunWithInformationURI("capkit", "https://github.com/capkit/capkit")
+	run.Tool.Driver.WithVersion(options.Version)
 	if _, err := semver.StrictNewVersion(options.Version); err == nil {
 		run.Tool.Driver.WithSemanticVersion(options.Version)
 	}

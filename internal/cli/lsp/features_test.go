@@ -496,6 +496,25 @@ spec:
 	}
 }
 
+// What has only the beginning of a name is known by where it stands.
+func TestHoverWithoutName(t *testing.T) {
+	profile := strings.Replace(example(t, "cloudprofile.yaml"), "  name: openstack\n", "  generateName: openstack-\n", 1)
+	shoot := strings.Replace(example(t, "shoot.yaml"), "  name: shop\n", "  generateName: shop-\n", 1)
+	both := shoot + "---\n" + strings.Replace(shoot, "medium_4_8", "bare_8_16", 1)
+	e := begin(t, map[string]string{"p.yaml": example(t, "cloudprofile.yaml")})
+	e.open("s.yaml", both)
+	for i, id := range []string{"1234-amd64-virt", "1234-amd64-bare"} {
+		if said := e.hover("s.yaml", of(t, both, "name: web", i)); !strings.Contains(said, id) {
+			t.Errorf("pool %d: %s", i, said)
+		}
+	}
+	e = begin(t, nil)
+	e.open("p.yaml", profile)
+	if said := e.hover("p.yaml", of(t, profile, "1592.9.0", 0)); !strings.Contains(said, "Boots on:") {
+		t.Error(said)
+	}
+}
+
 // What a profile did not have when it was checked, or what is of another file with a profile of the same name, has no hover.
 func TestHoverOfWhatIsNotKnownYet(t *testing.T) {
 	profile := example(t, "cloudprofile.yaml")
@@ -524,6 +543,25 @@ func TestQuickFixesAreFew(t *testing.T) {
 		counts[a.Kind]++
 	}
 	if counts["quickfix"] != 32 || counts["source.fixAll"] != 1 {
+		t.Error(counts)
+	}
+}
+
+// All repairs are offered where none of the first findings can be repaired.
+func TestFixAllBehindManyOthers(t *testing.T) {
+	fields := ""
+	for i := range 40 {
+		fields += fmt.Sprintf("  mystery%d: x\n", i)
+	}
+	profile := strings.Replace(example(t, "cloudprofile.yaml"), "  machineTypes:\n", fields+"  machineTypes:\n"+
+		"  - {name: m, cpu: \"4\", gpu: \"0\", memory: 8Gi, Usable: true, capabilities: {architecture: [arm64], hypervisor: [virtualized]}}\n", 1)
+	e := begin(t, nil)
+	e.open("p.yaml", profile)
+	counts := map[string]int{}
+	for _, a := range e.actionsIn("p.yaml", span{End: position{Line: 999}}) {
+		counts[a.Kind]++
+	}
+	if counts["quickfix"] != 0 || counts["source.fixAll"] != 1 {
 		t.Error(counts)
 	}
 }

@@ -161,20 +161,38 @@ func codes(all []string) string {
 // compiled returns the profile that the object at the place is, compiled as it was when it was checked last; nil if it cannot be. The mutex
 // of the result is held.
 func (a *asked) compiled() input.AnyProfile {
-	g, name := a.known.Given, a.object.Text("metadata", "name")
+	g := a.known.Given
 	switch kindOf(a.object) {
 	case "CloudProfile":
-		if s := g.Profiles.ByName[name]; s != nil && s.Object != nil {
+		if s := sourceOf(a, &g.Profiles, ""); s != nil && s.Object != nil {
 			p, _ := g.Compile(s, "")
 			return p
 		}
 	case "NamespacedCloudProfile":
-		if s := g.Namespaced.ByName[a.object.Text("metadata", "namespace")+"/"+name]; s != nil && s.Object != nil {
+		if s := sourceOf(a, &g.Namespaced, a.object.Text("metadata", "namespace")+"/"); s != nil && s.Object != nil {
 			p, _ := g.CompileNamespaced(s, "")
 			return p
 		}
 	}
 	return nil
+}
+
+// sourceOf returns the object at the place as it was when it was checked last, of those of its kind and, with a slash, its namespace; nil if
+// it was not. One that has only the beginning of a name is known by where it stands.
+func sourceOf[T any](a *asked, all *input.Objects[T], namespace string) *input.Source[T] {
+	start := a.object.Child("metadata", "generateName")
+	if name := a.object.Text("metadata", "name"); name != "" || start == nil {
+		return all.ByName[namespace+name]
+	}
+	line := a.known.Span(a.Outline, start.Start, start.End).Start.Line + 1
+	i := slices.IndexFunc(all.All, func(s *input.Source[T]) bool {
+		at, _ := s.Manifest.Position("metadata.generateName")
+		return s.Manifest.File == a.doc.Name && at == line
+	})
+	if i < 0 {
+		return nil
+	}
+	return all.All[i]
 }
 
 // poolText is what explain says of the worker pool at the place.
@@ -192,7 +210,7 @@ func (a *asked) poolText() string {
 	a.known.Mutex.Lock()
 	defer a.known.Mutex.Unlock()
 	g := *a.known.Given
-	s := g.Shoots.ByName[a.object.Text("metadata", "namespace")+"/"+a.object.Text("metadata", "name")]
+	s := sourceOf(a, &g.Shoots, a.object.Text("metadata", "namespace")+"/")
 	if s == nil || s.Object == nil || len(path) == 0 {
 		return ""
 	}

@@ -28,8 +28,8 @@ const (
 // mostRepairs is how many findings of a range are repaired one by one, since the inputs are checked again for each.
 const mostRepairs = 32
 
-// Actions returns the repairs of what is found in a range of a document, of its first [mostRepairs] findings, and with them all of the file
-// in one.
+// Actions returns the repairs of what is found in a range of a document, of its first [mostRepairs] findings, and with them, or if there
+// are more, all of the file in one.
 func (w *Workspace) Actions(ctx context.Context, p protocol.ActionParams) (any, error) {
 	doc := w.Doc(p.TextDocument.URI)
 	if doc == nil {
@@ -55,7 +55,7 @@ func (w *Workspace) Actions(ctx context.Context, p protocol.ActionParams) (any, 
 			all = append(all, *action)
 		}
 	}
-	if wanted(p.Context.Only, KindFixAll) && (len(all) > 0 || len(p.Context.Only) > 0) {
+	if wanted(p.Context.Only, KindFixAll) && (len(all) > 0 || tried == mostRepairs || len(p.Context.Only) > 0) {
 		if action := r.fixed(-1, func() *protocol.CodeAction { return r.fixAll() }); action != nil && action.Edit.Changes[doc.URI] != nil {
 			action := *action
 			action.Edit = &protocol.WorkspaceEdit{Changes: map[string][]protocol.TextEdit{doc.URI: action.Edit.Changes[doc.URI]}}

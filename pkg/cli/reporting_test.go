@@ -235,7 +235,7 @@ func TestReportEnds(t *testing.T) {
 		{"--domain= " + profile, 2, "", "--domain is empty"},
 		{"--profile=other " + profile, 2, "", "CloudProfile other is not among the inputs"},
 		{broken + "/provider-unknown.yaml", 0, "<!doctype html>", "answers are based on core alone"},
-		{broken + "/syntax.yaml", 1, "", "[syntax]"},
+		{broken + "/syntax.yaml", 1, "", "[syntax]\nthere is no profile to report on, and nothing is written: repair these first\n"},
 		{"", 2, "", "no FILE given"},
 	} {
 		r := runFor(providers, "", append([]string{"report"}, strings.Fields(tc.args)...)...)

@@ -94,18 +94,31 @@ func (in *Given) StoredNamespaced(s *Source[v1beta1.NamespacedCloudProfile]) *v1
 }
 
 // compileSpec compiles the spec of a profile, which stands at the path root, nil if it was rendered. It adds a note if the
-// answers come from a profile with errors. The error, at the path at, says that its provider is unknown.
-func (in *Given) compileSpec(who string, spec *v1beta1.CloudProfileSpec, root *field.Path, at string) (AnyProfile, *field.Error) {
+// answers come from a profile with errors, with an end. The error, at the path at, says that its provider is unknown.
+func (in *Given) compileSpec(who, end string, spec *v1beta1.CloudProfileSpec, root *field.Path, at string) (AnyProfile, *field.Error) {
 	provider, fault := in.providerOf(spec, at)
 	if fault != nil {
 		return nil, fault
 	}
 	compiled, found := in.compile(provider, spec, root)
 	if errs := len(found.Errors); errs > 0 {
-		in.Notes = append(in.Notes, fmt.Sprintf("%s has %s, so the answer may change when it is repaired: see lint",
-			who, report.Count(errs, "error")))
+		in.Notes = append(in.Notes, fmt.Sprintf("%s has %s, so the answer may change when it is repaired%s",
+			who, report.Count(errs, "error"), end))
 	}
 	return compiled, nil
+}
+
+// linting returns the end of a note about the errors in a profile, whose parent may be nil: the command that shows them. It is empty for
+// another version of an object, which may be in no file.
+func linting[T any](s *Source[T], parent *Source[v1beta1.CloudProfile]) string {
+	inputs := []string{s.Manifest.File}
+	if parent != nil {
+		inputs = append(inputs, parent.Manifest.File)
+	}
+	if s.Which != "" {
+		return ""
+	}
+	return ": run " + command.Line("lint", inputs...)
 }
 
 // compile compiles the spec of a profile by the preference order of the inputs.
@@ -120,7 +133,7 @@ func (in *Given) compile(cloud command.Provider, spec *v1beta1.CloudProfileSpec,
 // Compile returns a CloudProfile of the inputs compiled, once for all who ask. The error is as that of compileSpec.
 func (in *Given) Compile(s *Source[v1beta1.CloudProfile], at string) (p AnyProfile, fault *field.Error) {
 	if s.Compiled == nil {
-		s.Compiled, fault = in.compileSpec("CloudProfile "+s.Name+s.Which, &in.Stored(s).Spec, field.NewPath("spec"), at)
+		s.Compiled, fault = in.compileSpec("CloudProfile "+s.Name+s.Which, linting(s, nil), &in.Stored(s).Spec, field.NewPath("spec"), at)
 	}
 	return s.Compiled, fault
 }
@@ -135,7 +148,7 @@ func (in *Given) CompileNamespaced(s *Source[v1beta1.NamespacedCloudProfile], at
 	if fault != nil {
 		return nil, fault
 	}
-	s.Compiled, fault = in.compileSpec("NamespacedCloudProfile "+s.Name+s.Which+", as rendered,", spec, nil, at)
+	s.Compiled, fault = in.compileSpec("NamespacedCloudProfile "+s.Name+s.Which+", as rendered,", linting(s, in.ParentOf(s)), spec, nil, at)
 	return s.Compiled, fault
 }
 

@@ -154,7 +154,7 @@ func runLandscapes(ctx context.Context, c *command.Call, cmd *cobra.Command, fla
 			err = s.look(ctx, c, l.name, files, own)
 		}
 		if errors.Is(err, command.ErrWrong) {
-			report.Printf(c.Stderr, "landscape %s: there is no profile to report on\n", l.name)
+			report.Printf(c.Stderr, "landscape %s: %s\n", l.name, nothingWritten)
 			return err
 		}
 		if err != nil {

@@ -123,6 +123,9 @@ func runReport(ctx context.Context, c *command.Call, args []string, flags *repor
 		return err
 	}
 	l, err := look(ctx, c, args, flags)
+	if errors.Is(err, command.ErrWrong) {
+		report.Printf(c.Stderr, "%s\n", nothingWritten)
+	}
 	if err != nil {
 		return err
 	}
@@ -302,6 +305,9 @@ type namedProfile struct {
 	name     string
 	compiled input.AnyProfile
 }
+
+// nothingWritten is said after the findings, if they leave no profile.
+const nothingWritten = "there is no profile to report on, and nothing is written: repair these first"
 
 // profilesToReport returns the profiles to report on: the one that the flag names or, without it, all but those that are
 // only there for others to refer to. One that cannot be asked becomes a note, unless a finding says so. The error says

@@ -118,7 +118,7 @@ func readVersion(c *command.Call, others *input.Given, which, file string, from 
 		g.AddInput(read)
 	}
 	if err == nil && len(g.Findings) > 0 {
-		err = fmt.Errorf("%s cannot be read: repair it, lint says the same", which)
+		err = fmt.Errorf("%s cannot be read: repair it", which)
 		others.NameStdin(g.Findings)
 		report.Sort(g.Findings)
 		err = errors.Join(report.Text(c.Stderr, g.Findings), err)

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package command_test
+
+import (
+	"testing"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/manifest"
+)
+
+func TestLine(t *testing.T) {
+	for want, files := range map[string][]string{
+		"capkit lint a/b-1.yaml":        {"a/b-1.yaml", "a/b-1.yaml"},
+		"capkit lint - -A":              {manifest.Stdin, input.ClusterFile},
+		`capkit lint 'a b' 'it'\''s' c`: {"a b", "it's", "c"},
+		"capkit lint ''":                {""},
+	} {
+		if got := command.Line("lint", files...); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

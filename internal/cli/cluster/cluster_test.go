@@ -269,6 +269,19 @@ func TestBeginsAgain(t *testing.T) {
 	}
 }
 
+// A server whose pages lead in a circle is not asked for ever.
+func TestEndsWithoutAnEnd(t *testing.T) {
+	a := filled()
+	a.Endless = true
+	_, err := open(t, cluster.Options{Kubeconfig: a.Start(t)}).Read(t.Context(), everything)
+	if err == nil || !strings.Contains(err.Error(), "never ends the list of cloudprofiles.core.gardener.cloud, as it leads to the same page again: look at") {
+		t.Error(err)
+	}
+	if requests := a.Requests(); len(requests) != 2 {
+		t.Error(requests)
+	}
+}
+
 // The mutating webhooks of all configurations are listed, each with the objects that it is asked about.
 func TestMutating(t *testing.T) {
 	type webhook = admissionregistrationv1.MutatingWebhook

@@ -58,6 +58,8 @@ func (r *Reader) explain(err error, resource, namespace string) error {
 	case apierrors.IsResourceExpired(err), apierrors.IsGone(err):
 		return &refusal{fmt.Sprintf("%s changes or answers so slowly that %s could not be read to the end, %d times: try again, or "+
 			"read a namespace at a time", r, name, attempts)}
+	case errors.Is(err, errEndless):
+		return fmt.Errorf("%s never ends the list of %s, as it leads to the same page again: %s", r, name, lookAtAddress)
 	case errors.As(err, new(apierrors.APIStatus)):
 		return fmt.Errorf("%s cannot be read from %s: %w", name, r, err)
 	case errors.Is(err, context.DeadlineExceeded) && !errors.As(err, new(*net.OpError)): // which says that nobody is there

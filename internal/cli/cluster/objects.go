@@ -22,6 +22,9 @@ const (
 	shootsPerPage   = 500
 )
 
+// errEndless says that a page leads to one that has been read already.
+var errEndless = errors.New("the list does not end")
+
 // attempts is how often a list is begun whose next page the API server does not have any more.
 const attempts = 4
 
@@ -124,13 +127,17 @@ func list[T any](
 	ctx context.Context, namespace string, limit int64, firstOnly bool, ask page[T], slim func(*T), progress func(objects int),
 ) (items []*T, err error) {
 	for range attempts {
-		o := metav1.ListOptions{Limit: limit}
+		o, seen := metav1.ListOptions{Limit: limit}, map[string]bool{}
 		for items = nil; ; {
 			var found []T
 			found, o.Continue, err = ask(ctx, namespace, o)
 			if err != nil {
 				break
 			}
+			if seen[o.Continue] {
+				return nil, errEndless
+			}
+			seen[o.Continue] = true
 			for i := range found {
 				slim(&found[i])
 				items = append(items, &found[i])

@@ -25,6 +25,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -45,6 +46,8 @@ type API struct {
 	GardenerInfo string
 	// Page is the most that it gives at once; 0 for as many as are asked for.
 	Page int
+	// Endless makes each page of a list lead to the same one.
+	Endless bool
 	// Refuse returns the error about a request to a path with the token of a page, which is empty for the first one. It
 	// returns nil for none, and may be nil.
 	Refuse func(path, token string) *apierrors.StatusError
@@ -108,7 +111,11 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	a.write(w, r, http.StatusOK, a.list(r, token))
+	answer := a.list(r, token)
+	if list, err := meta.ListAccessor(answer); err == nil && a.Endless {
+		list.SetContinue("again")
+	}
+	a.write(w, r, http.StatusOK, answer)
 }
 
 // list returns the page of objects that is asked for.

@@ -30,6 +30,7 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/providerconfig"
+	"github.com/capkit/capkit/pkg/words"
 	"github.com/capkit/capkit/pkg/worker"
 	"github.com/capkit/capkit/pkg/worker/kit"
 )
@@ -99,11 +100,11 @@ func (p *plan) wanted() []kit.Wanted {
 func (s *situation) plan() (*plan, error) {
 	infrastructure, err := infrastructureOf(s.worker.Spec.InfrastructureProviderStatus)
 	if err != nil {
-		return &plan{}, fmt.Errorf("worker pools %s: %w", strings.Join(s.poolNames(), ", "), err)
+		return &plan{}, fmt.Errorf("worker pools %s: %w", s.poolNames(), err)
 	}
 	if s.cluster == nil || s.cluster.Shoot == nil || s.cluster.CloudProfile == nil {
 		return &plan{}, fmt.Errorf("worker pools %s: the Cluster of namespace %s has no Shoot or no CloudProfile",
-			strings.Join(s.poolNames(), ", "), s.worker.Namespace)
+			s.poolNames(), s.worker.Namespace)
 	}
 	spec := &s.cluster.CloudProfile.Spec
 	compiled, report := profile.Compile(openstack.Provider{}, spec, field.NewPath("spec"))
@@ -124,13 +125,21 @@ func (s *situation) plan() (*plan, error) {
 	return p, errors.Join(errs...)
 }
 
-func (s *situation) poolNames() []string {
+// poolNames returns the names of the pools, as an error has them.
+func (s *situation) poolNames() string {
 	var names []string
 	for i := range s.worker.Spec.Pools {
-		names = append(names, s.worker.Spec.Pools[i].Name)
+		names = append(names, words.Printable(s.worker.Spec.Pools[i].Name))
 	}
-	return names
+	return strings.Join(names, ", ")
 }
+
+// printable is an error with names of a Worker, which nobody has validated. It becomes a status.
+type printable struct{ error }
+
+func (p printable) Error() string { return words.Printable(p.error.Error()) }
+
+func (p printable) Unwrap() error { return p.error }
 
 // pool returns what one pool is to have. The error names it.
 func (s *situation) pool(
@@ -138,7 +147,7 @@ func (s *situation) pool(
 	question *provider.Pool, pool *extensionsv1alpha1.WorkerPool,
 ) (*poolPlan, error) {
 	failed := func(format string, args ...any) (*poolPlan, error) {
-		return nil, fmt.Errorf("worker pool %s: %w", pool.Name, fmt.Errorf(format, args...))
+		return nil, printable{fmt.Errorf("worker pool %s: %w", pool.Name, fmt.Errorf(format, args...))}
 	}
 	config := configOf(pool.ProviderConfig)
 	group, found := s.serverGroup(pool.Name, config)

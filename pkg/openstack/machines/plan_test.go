@@ -6,6 +6,7 @@ package machines
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/capkit/capkit/internal/testing/machinedriver"
+	"github.com/capkit/capkit/pkg/worker"
 )
 
 // seven is a Worker of seven pools, and what provider-openstack made of it.
@@ -158,6 +160,27 @@ func TestPercentagesThatAreTooLarge(t *testing.T) {
 			`", neither a number of machines nor a percentage that is small enough, such as 100%`
 		if refused && (err == nil || err.Error() != want || len(p.pools) != len(s.worker.Spec.Pools)-1) || !refused && err != nil {
 			t.Errorf("%d pools, %v", len(p.pools), err)
+		}
+	}
+}
+
+// The names in a Worker are as somebody has written them. Errors, which become its status, are printable, and keep their codes.
+func TestErrorsArePrintable(t *testing.T) {
+	const name, shown = "pool\x1b[31m\n\u202e", `pool\x1b[31m\n\u202e`
+	for want, change := range map[string]func(s *situation){
+		"worker pool " + shown + `: maxSurge is "%"`: func(s *situation) { s.worker.Spec.Pools[0].MaxSurge = intstr.FromString("%") },
+		"worker pools " + shown + ", ":               func(s *situation) { s.worker.Spec.InfrastructureProviderStatus = nil },
+		"worker pool " + shown + ": image ":          func(s *situation) { s.worker.Spec.Pools[0].MachineImage.Name = "none" },
+	} {
+		s := situationOf(t, seven)
+		s.worker.Spec.Pools[0].Name = name
+		change(s)
+		_, err := s.plan()
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\x1b") || strings.Contains(err.Error(), "\u202e") {
+			t.Errorf("%q, want %q", err, want)
+		}
+		if coded := new(worker.Error); strings.Contains(want, "image") && !errors.As(err, &coded) {
+			t.Errorf("%v has lost its code", err)
 		}
 	}
 }

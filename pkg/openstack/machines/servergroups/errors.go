@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // failure is an error with Gardener's error codes.
@@ -21,8 +23,8 @@ type failure struct {
 	causes []error
 }
 
-// Error returns the text.
-func (f *failure) Error() string { return f.text }
+// Error returns the text. It is printable, whatever the names in it are.
+func (f *failure) Error() string { return words.Printable(f.text) }
 
 // Codes returns Gardener's error codes, sorted. Nil: none fits.
 func (f *failure) Codes() []v1beta1.ErrorCode { return f.codes }

@@ -422,9 +422,9 @@ func TestNameOfSomebodyElse(t *testing.T) {
 
 func TestEmptyPolicy(t *testing.T) {
 	o := fakenova.New(t, false)
-	ids, record, err := servergroups.Ensure(t.Context(), connect(t, o), s1, []Pool{{Name: "a", Policy: ""}, {Name: "b", Policy: hard}}, nil)
+	ids, record, err := servergroups.Ensure(t.Context(), connect(t, o), s1, []Pool{{Name: "a\x1b\n", Policy: ""}, {Name: "b", Policy: hard}}, nil)
 	wantCode(t, err, v1beta1.ErrorConfigurationProblem)
-	if !strings.HasPrefix(err.Error(), `worker pool a: serverGroup.policy of its providerConfig is empty`) {
+	if !strings.HasPrefix(err.Error(), `worker pool a\x1b\n: serverGroup.policy of its providerConfig is empty`) {
 		t.Error(err)
 	}
 	if len(ids) != 1 || len(record) != 1 || len(o.Groups()) != 1 {

@@ -67,6 +67,9 @@ type Flavor[R any] struct {
 	// acceleratedNetworking (semantics S7). Where the vocabulary registers a capability that Capabilities does not
 	// declare, it counts as declared; see [Flavor.Supported]. Nil, or an empty list, if there is nothing to say.
 	Implied v1beta1.Capabilities
+	// Unclear is set if a field that says what the flavor supports has a value that it cannot have, which is reported. Capabilities and
+	// Implied then have the rest, and nothing is said that would follow from what is not known.
+	Unclear bool
 	// Regional holds the reference for each region that has one of its own, in the order written. If a region has
 	// several entries, the last one counts (semantics S7).
 	Regional []Regional[R]

@@ -139,3 +139,34 @@ func TestImpliedValuesThatAreNotRegistered(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// What a provider has reported of a flavor is not said again as what follows from it, and hides nothing else.
+func TestAFlavorOfWhichNotEverythingIsKnown(t *testing.T) {
+	defs := []v1beta1.CapabilityDefinition{
+		{Name: "architecture", Values: []string{"amd64", "arm64"}}, {Name: "network", Values: []string{"fast", "slow"}},
+	}
+	core := []v1beta1.Capabilities{
+		{"architecture": {"amd64"}, "network": {"fast"}}, {"architecture": {"amd64"}, "network": {"slow"}}, {"architecture": {"arm64"}, "network": {"slow"}},
+	}
+	cloud := given.Linux(v1beta1.Capabilities{"architecture": {"amd64"}}, v1beta1.Capabilities{"architecture": {"amd64"}})
+	version := &cloud.Images[0].Versions[0]
+	version.Legacy, version.Flavors[0].Implied, version.Flavors[1].Unclear = true, v1beta1.Capabilities{"network": {"fast"}}, true
+	_, report := profile.Compile(cloud, given.CoreSpec(defs, core), field.NewPath("spec"))
+	want := cases.Fold("Required core[0].capabilityFlavors[2] provider-flavor-missing")
+	if diff := cmp.Diff(want, cases.Fold(given.Brief(report.Errors)...)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A version in the legacy format that has no reference is no image of the default architecture.
+func TestAVersionWithoutAReference(t *testing.T) {
+	defs := []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64", "arm64"}}}
+	cloud := given.Linux(v1beta1.Capabilities{"architecture": {"amd64"}})
+	version := &cloud.Images[0].Versions[0]
+	version.Legacy, version.Flavors[0].Global = true, nil
+	_, report := profile.Compile(cloud, given.CoreSpec(defs, []v1beta1.Capabilities{{"architecture": {"arm64"}}}), field.NewPath("spec"))
+	want := cases.Fold("Required provider[0].capabilityFlavors[0] reference-missing")
+	if diff := cmp.Diff(want, cases.Fold(given.Brief(report.Errors)...)); diff != "" {
+		t.Error(diff)
+	}
+}

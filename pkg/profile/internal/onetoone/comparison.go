@@ -74,8 +74,9 @@ type Comparison[R any] struct {
 	// carried returns the reserved capabilities that core flavors of this version declare although they are not registered.
 	carried func() sets.Set[string]
 	// taken holds, by what they support as written, the first provider flavors that correspond to a core flavor, and stray
-	// those that core does not list.
+	// those that core does not list. lacking holds what core would have to list for these.
 	taken, stray map[capability.Set]*imageselector.Flavor[R]
+	lacking      sets.Set[capability.Set]
 	// fits holds the results of fitting: many entries may have few shapes.
 	fits map[shape]fit[R]
 	// unclear holds what the provider flavors support whose capabilities have errors, as far as it is understood.
@@ -84,6 +85,9 @@ type Comparison[R any] struct {
 	// for their architectures or since a part is not registered: as far as it is understood.
 	unclearCore bool
 	refused     []capability.Set
+	// imageless says that the entry which is compared has no image, which is reported. openEntry says that there was one which does not
+	// even say for which flavor it would be.
+	imageless, openEntry bool
 	// extent holds the paths of the version, on both sides; nil until it is needed.
 	extent []fieldpath.Path
 }
@@ -123,7 +127,7 @@ func New[R any](version Version) *Comparison[R] {
 		carried: sync.OnceValue(func() sets.Set[string] { return carriedBy(version.Vocabulary, version.Listed) }),
 		room:    make([]CoreFlavor[R], 0, n),
 		bySet:   make(map[capability.Set]*CoreFlavor[R], n), taken: make(map[capability.Set]*imageselector.Flavor[R], n),
-		stray: map[capability.Set]*imageselector.Flavor[R]{}, fits: map[shape]fit[R]{}, Doubtful: map[*field.Path]bool{},
+		stray: map[capability.Set]*imageselector.Flavor[R]{}, lacking: sets.New[capability.Set](), fits: map[shape]fit[R]{}, Doubtful: map[*field.Path]bool{},
 	}
 	c.addCoreFlavors()
 	return c
@@ -143,6 +147,8 @@ func (c *Comparison[R]) Check() {
 			wrongFormat = true
 			continue
 		}
+		c.imageless = !c.hasImage(entry)
+		c.openEntry = c.openEntry || len(entry.Flavors) == 0
 		for i := range entry.Flavors {
 			c.match(entry, &entry.Flavors[i])
 		}

@@ -32,7 +32,7 @@ func (c *Comparison[R]) match(entry *imageselector.Version[R], flavor *imagesele
 		errs = c.errorsOf(entry, flavor, supported)
 	}
 	switch {
-	case len(errs) > 0:
+	case flavor.Unclear || len(errs) > 0:
 		c.reportUnclear(flavor, set, errs)
 	case entry.Legacy || c.Vocabulary.Legacy():
 		c.matchLegacy(entry, flavor, set)
@@ -119,6 +119,7 @@ func Carried(vocabulary *capability.Vocabulary, written v1beta1.Capabilities, na
 	return carried
 }
 
+// reportUnclear reports the errors of a flavor of which not everything is known, and nothing else that follows from that.
 func (c *Comparison[R]) reportUnclear(flavor *imageselector.Flavor[R], set capability.Set, errs finding.List) {
 	full := c.LeavesOut()
 	if !full {

@@ -5,6 +5,7 @@
 package onetoone
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -43,7 +44,10 @@ func (c *Comparison[R]) reportUnexpected(flavor *imageselector.Flavor[R], set ca
 		return
 	}
 	c.stray[set] = flavor
-	ReportUnless(c.unclearCore || mayBeOneOf(c.refused, set), &c.Report, c.unexpected(flavor, set))
+	asCore := c.AsCore(flavor.Capabilities, set)
+	c.openEntry = c.openEntry || c.imageless
+	ReportUnless(c.unclearCore || c.imageless || c.lacking.Has(asCore) || mayBeOneOf(c.refused, set), &c.Report, c.unexpected(flavor, set))
+	c.lacking.Insert(asCore)
 }
 
 func (c *Comparison[R]) unexpected(flavor *imageselector.Flavor[R], set capability.Set) finding.Finding {
@@ -53,9 +57,9 @@ func (c *Comparison[R]) unexpected(flavor *imageselector.Flavor[R], set capabili
 }
 
 // ReportMissing reports the core flavors that no provider flavor corresponds to, except those that core itself
-// refuses, or that a flavor with errors of its own may have meant. Entries without any flavor are reported for that already.
+// refuses, or that a flavor with errors of its own may have meant. Entries without any image are reported for that already.
 func (c *Comparison[R]) ReportMissing() {
-	if len(c.Entries) > 0 && !slices.ContainsFunc(c.Entries, func(e *imageselector.Version[R]) bool { return len(e.Flavors) > 0 }) {
+	if len(c.Entries) > 0 && !slices.ContainsFunc(c.Entries, c.hasImage) {
 		return
 	}
 	if !slices.ContainsFunc(c.Core, (*CoreFlavor[R]).alone) || c.reportDifferent() {
@@ -68,8 +72,15 @@ func (c *Comparison[R]) ReportMissing() {
 		}
 		missing := ruleFlavorMissing.Fault(field.ErrorTypeRequired, core.At, nil,
 			"%s: no provider image for %s; add it %s", c.Name, c.format(core.written, core.Set), where)
-		ReportUnless(core.refused || core.At == c.At && c.unclearCore || mayBeOneOf(c.unclear, core.Set), &c.Report, missing)
+		ReportUnless(core.refused || c.openEntry || core.At == c.At && c.unclearCore || mayBeOneOf(c.unclear, core.Set), &c.Report, missing)
 	}
+}
+
+// hasImage reports whether an entry has an image. One in the legacy format may have a flavor without a reference.
+func (c *Comparison[R]) hasImage(entry *imageselector.Version[R]) bool {
+	return slices.ContainsFunc(entry.Flavors, func(f imageselector.Flavor[R]) bool {
+		return !entry.Legacy || c.Derive != nil || len(f.Regional) > 0 || f.Global != nil && !reflect.ValueOf(&f.Global.Ref).Elem().IsZero()
+	})
 }
 
 // reportDifferent puts one error in the place of two where one flavor of core has no counterpart, and one of the provider config

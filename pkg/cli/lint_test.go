@@ -140,6 +140,13 @@ func TestImagesLeftToGardenerInAnotherCloud(t *testing.T) {
 	}
 }
 
+// Errors of a manifest do not change that the API server makes up its name.
+func TestGeneratedNameBesideAnError(t *testing.T) {
+	shoot := strings.NewReplacer("  name: shop\n", "  generateName: shop-\n", "maximum:", "maximun:").Replace(read(t, examples+"/shoot.yaml"))
+	r := run(t, joined(shoot, read(t, examples+"/cloudprofile.yaml")), "lint", "-")
+	contains(t, r.stderr, "\n2 objects checked: 2 errors, no warnings; 1 manifest with errors checked as probably meant\n")
+}
+
 // Gardener refuses a Shoot of another type than its profile: who asks what it boots, or what becomes of it, is told the same as by lint.
 func TestShootOfAnotherCloudHasNoAnswer(t *testing.T) {
 	other := joined(strings.Replace(read(t, examples+"/shoot.yaml"), "    type: openstack\n", "    type: aws\n", 1), read(t, examples+"/cloudprofile.yaml"))

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/command"
@@ -213,7 +212,7 @@ func add[T any](in *Given, others *Objects[T], o *manifest.Object) {
 	in.Summary.Objects++
 	in.begins(o, true)
 	object, errs := decoding.Object[T](in.Decoded, o)
-	o, object = named(o, object, len(others.All)+1)
+	o, object = decoding.Named(o, object, len(others.All)+1)
 	s := &Source[T]{Manifest: o, Name: nameOf(o.Identity), Object: object}
 	in.AddReport(o, finding.Report{Errors: errs})
 	if len(errs) > 0 {
@@ -262,19 +261,6 @@ func takeAsMeant[T any](in *Given, objects *Objects[T]) {
 			in.Summary.AsMeant++
 		}
 	}
-}
-
-// named returns an object with a name: if it has only the beginning of one, in generateName, the API server adds five characters. Here
-// these are a number.
-func named[T any](o *manifest.Object, object *T, number int) (*manifest.Object, *T) {
-	meta, has := any(object).(metav1.Object)
-	if !has || meta.GetName() != "" || meta.GetGenerateName() == "" {
-		return o, object
-	}
-	applied, created := *o, *object
-	applied.Name = fmt.Sprintf("%s%05d", meta.GetGenerateName(), number)
-	any(&created).(metav1.Object).SetName(applied.Name)
-	return &applied, &created
 }
 
 // orAlone says what else to do about an object that two files describe: if these are in folders of their own, one for each

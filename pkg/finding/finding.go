@@ -47,7 +47,7 @@ type Finding struct {
 // New returns the finding of a rule at a path; nil stands for the whole document. value is what the user wrote, nil if there
 // is nothing to quote, and [field.OmitValueType] if there is but it is too long, or a secret.
 func New(rule string, kind field.ErrorType, at *field.Path, value any, detail string) Finding {
-	err := &field.Error{Type: kind, Field: at.String(), BadValue: value, Detail: detail, Origin: rule}
+	err := &field.Error{Type: kind, Field: fieldpath.Text(at), BadValue: value, Detail: detail, Origin: rule}
 	return Finding{Error: err, Place: fieldpath.Parse(err.Field)}
 }
 
@@ -93,8 +93,13 @@ func Suggest(replace Replaced, name, probably, certainly string) *Suggestion {
 	return &Suggestion{Replace: replace, Name: name, With: with, Certain: certainly != ""}
 }
 
-// String returns the finding as field errors are written.
-func (f Finding) String() string { return f.Error.Error() }
+// String returns the finding as field errors are written; one about the whole document without a path.
+func (f Finding) String() string {
+	if f.Field == "" {
+		return f.ErrorBody()
+	}
+	return f.Error.Error()
+}
 
 // In returns the finding with an [Finding.Extent] that has these parts as well.
 func (f Finding) In(parts ...*field.Path) Finding {
@@ -196,6 +201,19 @@ func (r *Report) Add(o Report) {
 	r.Warnings = append(r.Warnings, o.Warnings...)
 	r.Silenced = append(r.Silenced, o.Silenced...)
 	r.ErrorsLeftOut, r.WarningsLeftOut = r.ErrorsLeftOut || o.ErrorsLeftOut, r.WarningsLeftOut || o.WarningsLeftOut
+}
+
+// Silence takes the errors that others explain for silenced ones.
+func (r *Report) Silence(explained func(Finding) bool) {
+	var told List
+	for _, f := range r.Errors {
+		if explained(f) {
+			r.Silenced = append(r.Silenced, f)
+		} else {
+			told = append(told, f)
+		}
+	}
+	r.Errors = told
 }
 
 // Found appends the finding of a rule, see [New], to the list of its severity, unless that is full. The detail is formatted as by

@@ -26,6 +26,14 @@ func ExampleNew() {
 	// name-missing [{spec -1} {machineImages -1} { 2} {name -1}] [[{spec -1} {type -1}]]
 }
 
+// A finding about the whole document has no path, and does not print one.
+func TestAFindingAboutTheWholeDocument(t *testing.T) {
+	f := finding.New("not-an-object", field.ErrorTypeRequired, nil, nil, "write an object")
+	if got := f.String(); got != "Required value: write an object" || f.Field != "" || len(f.Place) > 0 {
+		t.Errorf("%q, at %q, %v", got, f.Field, f.Place)
+	}
+}
+
 func TestParsePath(t *testing.T) {
 	name := func(n string) fieldpath.Segment { return fieldpath.Segment{Name: n, Index: -1} }
 	index := func(i int) fieldpath.Segment { return fieldpath.Segment{Index: i} }

@@ -39,10 +39,10 @@ func TestRead(t *testing.T) {
 		"in one line":  {text: `{apiVersion: capkit/v1, kind: Inventory, provider: aws, regions: []}`},
 		"with a mark":  {text: "# an inventory\n---\n" + head + "regions: []\n"},
 		"a plain time": {text: strings.ReplaceAll(head, `"`, "") + "regions: []\n"},
-		"nothing":      {text: " \n", want: []string{"<nil>: the file is empty"}},
+		"nothing":      {text: " \n", want: []string{": the file is empty"}},
 		"no mapping":   {text: "- a\n", want: []string{": expected an object, got a list"}},
-		"no YAML":      {text: "a: b: c\n", want: []string{"<nil>: not valid YAML: mapping values are not allowed in this context"}},
-		"two of them":  {text: head + "regions: []\n---\n" + head, want: []string{"<nil>: there are several documents: write one in a file"}},
+		"no YAML":      {text: "a: b: c\n", want: []string{": not valid YAML: mapping values are not allowed in this context"}},
+		"two of them":  {text: head + "regions: []\n---\n" + head, want: []string{": there are several documents: write one in a file"}},
 		"another kind": {
 			text: "apiVersion: core.gardener.cloud/v1beta1\nkind: CloudProfile\nspec: {}\n",
 			want: []string{"apiVersion: apiVersion is core.gardener.cloud/v1beta1, and not capkit/v1", "kind: kind is CloudProfile, and not Inventory"},
@@ -62,7 +62,7 @@ func TestRead(t *testing.T) {
 			text: strings.ReplaceAll(head, "2026-11-23T12:00:00Z", "2026-11-23") + "regions: []\n",
 			want: []string{`taken: must be a time like 2006-01-02T15:04:05Z; write "2026-11-23T00:00:00Z"`},
 		},
-		"a key twice": {text: head + "regions: []\nregions: []\n", want: []string{`<nil>: not valid YAML: unmarshal errors:
+		"a key twice": {text: head + "regions: []\nregions: []\n", want: []string{`: not valid YAML: unmarshal errors:
   line 6: key "regions" already set in map`}},
 		"a region twice": {
 			text: head + "regions: [{name: a}, {name: b}, {name: a}]\n",

@@ -85,7 +85,7 @@ func readFile[T any](c *command.Call, file string, read func([]byte) (*T, findin
 	var errs []error
 	for _, f := range wrong {
 		place := nameOf(file)
-		if len(objects) == 1 && f.Field != "" && f.Field != "<nil>" {
+		if len(objects) == 1 && f.Field != "" {
 			if line, column := objects[0].Position(f.Field); line > 0 {
 				place = fmt.Sprintf("%s:%d:%d", place, line, column)
 			}

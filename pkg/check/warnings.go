@@ -42,7 +42,7 @@ func (c *checker[R]) withWarnings() finding.Report {
 		c.uncovered()
 		c.copied()
 	}
-	if len(c.Report.Errors) == 0 && !c.unrendered {
+	if len(c.Report.Errors)+len(c.Report.Silenced) == 0 && !c.unrendered {
 		c.kinds = c.kindsOfMachines()
 		c.withoutImage()
 		c.undeclared()

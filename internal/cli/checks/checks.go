@@ -89,6 +89,7 @@ func Profile(g *input.Given, s *input.Source[v1beta1.CloudProfile]) {
 		var compiled input.AnyProfile
 		compiled, found = check.CloudProfile(provider, object)
 		found = withoutRepetitions(withSize(found, object), errs)
+		errs, found = withoutConsequences(object, errs, found)
 		var wrong finding.List
 		wrong, errs, found = WithoutMisregistered(object, errs, found)
 		s.Compiled = compiled.WithFaults(slices.Concat(wrong, finding.Of(errs)))
@@ -147,6 +148,32 @@ func withoutRepetitions(report finding.Report, errs field.ErrorList) finding.Rep
 	report.Errors = slices.DeleteFunc(slices.Clone(report.Errors), follows)
 	report.Warnings = slices.DeleteFunc(slices.Clone(report.Warnings), follows)
 	return report
+}
+
+// withoutConsequences leaves out what only follows from errors of Gardener: that something names no architecture where a capability stands
+// by whose name that is meant, and that a list does not agree with others where a value in it is none.
+func withoutConsequences(profile *v1beta1.CloudProfile, errs field.ErrorList, report finding.Report) (field.ErrorList, finding.Report) {
+	meant, wrong := map[string]bool{}, map[string]bool{} // where the architecture would stand, and what has such a value
+	for _, err := range errs {
+		if err.Type != field.ErrorTypeNotSupported {
+			continue
+		}
+		value, _ := err.BadValue.(string)
+		if namesCapabilities(err.Field) && words.Closest(value, capabilities(profile)) == capability.Architecture {
+			meant[err.Field+"."+capability.Architecture] = true
+		}
+		wrong[strings.TrimSuffix(err.Field, lastIndex.FindString(err.Field))] = true
+	}
+	if len(wrong) == 0 {
+		return errs, report
+	}
+	errs = slices.DeleteFunc(errs, func(err *field.Error) bool {
+		return err.Type == field.ErrorTypeRequired && meant[err.Field] || err.Type == field.ErrorTypeInvalid && wrong[err.Field]
+	})
+	report.Errors = slices.DeleteFunc(slices.Clone(report.Errors), func(f finding.Finding) bool {
+		return f.Type == field.ErrorTypeRequired && meant[f.Field]
+	})
+	return errs, report
 }
 
 // withSize makes an error of the warning that a CloudProfile is too large to be stored: the API server would refuse it, unless the
@@ -371,10 +398,7 @@ func capabilityHint(profile *v1beta1.CloudProfile, err *field.Error) string {
 	case err.Type == field.ErrorTypeNotSupported && namesCapabilities(err.Field) && value == "":
 		return "; write the name of a capability, or remove it"
 	case err.Type == field.ErrorTypeNotSupported && namesCapabilities(err.Field):
-		var known []string
-		for _, c := range profile.Spec.MachineCapabilities {
-			known = append(known, c.Name)
-		}
+		known := capabilities(profile)
 		values := ""
 		for _, d := range capability.Reserved() {
 			if d.Name == value { // of which Gardener says the values
@@ -386,6 +410,15 @@ func capabilityHint(profile *v1beta1.CloudProfile, err *field.Error) string {
 		return valueHint(profile, err, value)
 	}
 	return ""
+}
+
+// capabilities returns the names that a profile registers.
+func capabilities(profile *v1beta1.CloudProfile) []string {
+	names := make([]string, 0, len(profile.Spec.MachineCapabilities))
+	for _, c := range profile.Spec.MachineCapabilities {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 // valueHint says which value of a capability is meant by one that is not registered, or where to register it.
@@ -414,9 +447,11 @@ func namesCapabilities(path string) bool {
 	return inType || inFlavor && strings.HasPrefix(of, "spec.machineImages[") && !strings.Contains(flavor, ".")
 }
 
-// versionOfImage matches the path of an image version, and valueOf that of a value of a capability, or of an architecture.
+// versionOfImage matches the path of an image version, lastIndex the index at the end of a path, and valueOf the path of a value of a
+// capability, or of an architecture.
 var (
 	versionOfImage = regexp.MustCompile(`^spec\.machineImages\[(\d+)\]\.versions\[(\d+)\]$`)
+	lastIndex      = regexp.MustCompile(`\[\d+\]$`)
 	valueOf        = regexp.MustCompile(`^spec\.machine(?:Types|Images)\[\d+\].*\.([^.\[\]]+)(?:\[\d+\])?$`)
 )
 

@@ -76,8 +76,10 @@ func (r *registration) look(rule string, registered word, at *field.Path, format
 	for _, use := range uses {
 		places[place{use.Origin, use.Field}] = true
 	}
+	required := field.NewPath("spec", "machineCapabilities").Child(meant).String() // where core says that architecture is
 	follows := func(f finding.Finding) bool {
-		return places[place{f.Origin, f.Field}] || f.Field == wrong.Field // whatever else is wrong with the word
+		return places[place{f.Origin, f.Field}] || f.Field == wrong.Field || // whatever else is wrong with the word
+			registered.capability == "" && f.Field == required
 	}
 	wrong.Implied = r.take(follows)
 	wrong.Parts = wrong.Implied

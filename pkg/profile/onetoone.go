@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile/entries"
@@ -35,7 +36,9 @@ func (r *Reading[R]) correspond() []imageselector.Image[R] {
 		path := r.At.Child("machineImages").Index(i)
 		entries, found := provided[image.Name]
 		switch {
-		case found || image.Name == "": // which core reports
+		case image.Name == "": // which core reports
+		case found:
+			r.checkVersions(image, path, entries)
 		case r.derivesSome(image) && !mayBeThere():
 			entries = withoutEntries[R]()
 		case r.definesVersions(image) && !r.leavesOut():
@@ -65,6 +68,15 @@ func (r *Reading[R]) correspond() []imageselector.Image[R] {
 		}
 	}
 	return usable
+}
+
+// checkVersions reports that the provider config has no version of an image of which core, at the path at, lists several.
+func (r *Reading[R]) checkVersions(image *v1beta1.MachineImage, at *field.Path, entries *imageEntries[R]) {
+	if r.deriver != nil || len(entries.versions) > 0 || len(image.Versions) < 2 || !r.definesVersions(image) || r.leavesOut() {
+		return
+	}
+	onetoone.ReportUnless(entries.mayBeUnread(), &r.Report, r.versionsMissing(image, at, entries.images[0].Path.Child("versions")))
+	entries.told = true
 }
 
 // definesVersions reports whether an image of core has versions that are not the parent's, which need mappings. That it
@@ -108,12 +120,27 @@ func (r *Reading[R]) imageMissing(image *v1beta1.MachineImage, at *field.Path) f
 	}
 	missing := ruleImageMissing.Fault(field.ErrorTypeRequired, at, nil,
 		"%s: %s has no image of that name; %s", image.Name, r.policies.Mapping("the provider config"), add)
+	missing.Parts = r.eachMissing(image, at, r.images())
+	return missing
+}
+
+// versionsMissing returns the error for an image of core, at the path at, that has no versions in the provider config, where they belong to
+// the list under. It stands for those about each of them.
+func (r *Reading[R]) versionsMissing(image *v1beta1.MachineImage, at, under *field.Path) finding.Finding {
+	missing := ruleVersionMissing.Fault(field.ErrorTypeRequired, at, nil,
+		"%s: %s has no versions of this image; add them under %s", image.Name, r.policies.Mapping("the provider config"), under)
+	missing.Parts = r.eachMissing(image, at, under)
+	return missing
+}
+
+// eachMissing returns the errors about the versions of an image of core that the provider config lacks.
+func (r *Reading[R]) eachMissing(image *v1beta1.MachineImage, at, under *field.Path) (errs finding.List) {
 	for i := range image.Versions {
 		if id := (provider.ImageVersion{Image: image.Name, Version: image.Versions[i].Version}); !r.Inherits(id) {
-			missing.Parts = append(missing.Parts, r.versionMissing(id, at.Child("versions").Index(i), r.images()))
+			errs = append(errs, r.versionMissing(id, at.Child("versions").Index(i), under))
 		}
 	}
-	return missing
+	return errs
 }
 
 // images returns the path of the images of the provider config.
@@ -148,7 +175,7 @@ func (r *Reading[R]) correspondVersion(
 		return c
 	}
 	if len(c.Entries) == 0 {
-		if c.LeavesOut() {
+		if entries.told || c.LeavesOut() {
 			return c
 		}
 		list := r.images()
@@ -166,6 +193,11 @@ func (r *Reading[R]) correspondVersion(
 	}
 	ofCore := len(c.Report.Errors)
 	c.Check()
+	if images := entries.images; len(images) > 1 && fieldpath.Above(images[0].Path.String(), c.Entries[0].Path.String()) {
+		c.Report.Silence(func(f finding.Finding) bool { // what is there twice since the image is
+			return onetoone.IsRepeated(f) && !fieldpath.Above(images[0].Path.String(), f.Field)
+		})
+	}
 	if slices.ContainsFunc(c.Entries, r.unreadIn) {
 		c.Report.Silenced = slices.Concat(c.Report.Errors[ofCore:], c.Report.Silenced)
 		c.Report.Errors = c.Report.Errors[:ofCore]
@@ -224,6 +256,8 @@ type imageEntries[R any] struct {
 	meant       func(version string) *imageselector.Version[R]
 	mayBeUnread func() bool
 	nameless    func() []string
+	// told says that the image has no versions, which is reported.
+	told bool
 }
 
 // byName indexes the provider's images, and reports names that are used twice, or missing, unless that is because the
@@ -238,7 +272,7 @@ func (r *Reading[R]) byName() map[string]*imageEntries[R] {
 			entry = &imageEntries[R]{versions: map[string][]*imageselector.Version[R]{}}
 		case entry != nil:
 			r.Report.Found(ruleImageDuplicate, field.ErrorTypeDuplicate, image.Path.Child("name"), image.Name,
-				"image %s is in %s already; put its versions there", image.Name, entry.images[0].Path)
+				"image %s is in %s already; put there what that lacks, and remove this entry", image.Name, entry.images[0].Path)
 		default:
 			entry = &imageEntries[R]{versions: make(map[string][]*imageselector.Version[R], len(image.Versions))}
 			index[image.Name] = entry

@@ -33,7 +33,7 @@ var (
 		"Add the version to the image in the provider config, or remove it from `spec.machineImages`.")
 	ruleImageDuplicate = finding.Denies("provider-image-duplicate",
 		"The provider config lists one image name twice.",
-		"Put the versions of the second entry into the first.")
+		"Put the versions that the first entry lacks into that, and remove the second one.")
 	ruleRegionDuplicate = finding.Denies("region-duplicate",
 		"A flavor has two references for one region, or a version in the legacy format has two for one region and architecture.",
 		"Remove one of the two.")

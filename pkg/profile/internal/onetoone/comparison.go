@@ -220,7 +220,10 @@ func (c *Comparison[R]) addCoreFlavor(written v1beta1.Capabilities, at *field.Pa
 	partly := false
 	if !plain {
 		if empty := EmptyLists(c.Vocabulary, c.Name, written, at); len(empty) > 0 {
-			c.Report.Errors, c.unclearCore = append(c.Report.Errors, empty...), true
+			c.unclearCore = true
+			for _, err := range empty { // core refuses that of the architecture
+				ReportUnless(Refused(c.Vocabulary, written) && err.Field == at.Child(capability.Architecture).String(), &c.Report, err)
+			}
 			return plain
 		}
 		_, errs := c.Vocabulary.Flavor(written, c.Undeclared, at)
@@ -230,15 +233,19 @@ func (c *Comparison[R]) addCoreFlavor(written v1beta1.Capabilities, at *field.Pa
 	if refused {
 		c.refused = append(c.refused, set)
 	}
-	if first := c.bySet[set]; first != nil && (partly || !first.partly) {
-		if partly || c.LeavesOut() { // what core refuses in it would tell the two apart
-			return plain
+	flavor := CoreFlavor[R]{Set: set, written: written, At: at, refused: refused, partly: partly}
+	if first := c.bySet[set]; first != nil {
+		switch { // what core refuses in one would tell the two apart
+		case partly:
+		case first.partly:
+			*first = flavor
+		case !c.LeavesOut():
+			c.Report.Found(ruleCoreFlavorDuplicate, field.ErrorTypeDuplicate, at, c.Vocabulary.Format(written),
+				"%s: %s is the same flavor as %s; remove one of the two", c.Name, c.format(written, set), first.At)
 		}
-		c.Report.Found(ruleCoreFlavorDuplicate, field.ErrorTypeDuplicate, at, c.Vocabulary.Format(written),
-			"%s: %s is the same flavor as %s; remove one of the two", c.Name, c.format(written, set), first.At)
 		return plain
 	}
-	c.room = append(c.room, CoreFlavor[R]{Set: set, written: written, At: at, refused: refused, partly: partly})
+	c.room = append(c.room, flavor)
 	core := &c.room[len(c.room)-1]
 	c.Core, c.bySet[set] = append(c.Core, core), core
 	return plain

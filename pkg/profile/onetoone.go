@@ -48,10 +48,7 @@ func (r *Reading[R]) correspond() []imageselector.Image[R] {
 		for k := range image.Versions {
 			version, at := &image.Versions[k], path.Child("versions").Index(k)
 			id := provider.ImageVersion{Image: image.Name, Version: version.Version}
-			if r.core[id] != version || version.Version == "" {
-				continue // core refuses the second one, and one without a name
-			}
-			if r.Inherits(id) && !r.redefines(version, entries) {
+			if !r.isCompared(id, version, entries) {
 				continue
 			}
 			c := r.correspondVersion(id, version, entries, at)
@@ -85,6 +82,12 @@ func (r *Reading[R]) definesVersions(image *v1beta1.MachineImage) bool {
 	return slices.ContainsFunc(image.Versions, func(v v1beta1.MachineImageVersion) bool {
 		return !r.Inherits(provider.ImageVersion{Image: image.Name, Version: v.Version})
 	})
+}
+
+// isCompared reports whether a version that core lists is compared: of two the first, since core refuses the second one, and one without a
+// name; and none of the parent's.
+func (r *Reading[R]) isCompared(id provider.ImageVersion, version *v1beta1.MachineImageVersion, entries *imageEntries[R]) bool {
+	return r.core[id] == version && id.Version != "" && (!r.Inherits(id) || r.redefines(version, entries))
 }
 
 // redefines reports whether the object says on both sides what a version of the parent is. It should not, unless it

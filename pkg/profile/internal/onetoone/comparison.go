@@ -81,8 +81,8 @@ type Comparison[R any] struct {
 	fits map[shape]fit[R]
 	// unclear holds what the provider flavors support whose capabilities have errors, as far as it is understood.
 	unclear []capability.Set
-	// unclearCore says that core lists a flavor with errors of its own, or flavors where no capabilities are registered. refused holds what its flavors support that core itself refuses,
-	// for their architectures or since a part is not registered: as far as it is understood.
+	// unclearCore says that core lists a flavor with errors of its own, or flavors where no capabilities are registered. refused holds what
+	// its flavors support that core itself refuses, for their architectures or since a part is not registered: as far as it is understood.
 	unclearCore bool
 	refused     []capability.Set
 	// imageless says that the entry which is compared has no image, which is reported. openEntry says that there was one which does not

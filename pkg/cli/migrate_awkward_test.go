@@ -161,11 +161,6 @@ func awkward(t *testing.T) map[string]awkwardFile {
 			text:       replaced(plainStack, "  type: openstack\n", "  type: openstack\n  type: openstack\n"),
 			registered: ":7:3: error: ", flavors: ":7:3: error: ",
 		},
-		"an image version twice": {
-			text:       plainAWS + strings.SplitAfterN(awsImages, "versions:\n", 2)[1],
-			registered: ":32:9: error: after the migration: linux@1.0.0: {architecture: [amd64]} is the same flavor",
-			flavors:    ":32:9: error: after the migration: linux@1.0.0: {architecture: [amd64]} is the same flavor",
-		},
 		"block scalars": {
 			text: replaced(plainStack, "  name: awkward\n", "  name: awkward\n  annotations:\n    text: |\n"+
 				"      # no comment\n      - version: 1.0.0\n\n    more: >+\n      spec:\n\n\n    last: |2-\n        x\n"),
@@ -290,6 +285,20 @@ func commentsOf(text string) (comments []string) {
 	}
 	slices.Sort(comments)
 	return comments
+}
+
+// A version that is there twice is no more wrong where capabilities are registered, and is refused where its flavors would be joined.
+func TestMigrateAnImageVersionTwice(t *testing.T) {
+	twice := plainAWS + strings.SplitAfterN(awsImages, "versions:\n", 2)[1]
+	const same = "linux@1.0.0: {architecture: [amd64]} is the same flavor"
+	registered := runFor(clouds.All(), twice, "migrate", "-")
+	if registered.status != 0 || strings.Contains(registered.stderr, same) || !strings.Contains(registered.stdout, "+  machineCapabilities:\n") {
+		t.Errorf("%+v", registered)
+	}
+	if joined := runFor(clouds.All(), twice, "migrate", "--provider-config", "-"); joined.status != 1 || joined.stdout != "" ||
+		!strings.Contains(joined.stderr, ":32:9: error: after the migration: "+same) {
+		t.Errorf("%+v", joined)
+	}
 }
 
 // Whatever a file looks like, what is in it is kept, or it is refused with the line that is in the way; it is never broken.

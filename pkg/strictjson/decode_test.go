@@ -181,8 +181,8 @@ func TestDecodeMessages(t *testing.T) {
 		`{"map":{"a":{"x":1}}}`:    `map[a].x: Forbidden: unknown field "x"; known fields: labels, name`,
 		`{"map":{"a":{"nmae":1}}}`: `map[a].nmae: Forbidden: unknown field "nmae"; did you mean "name"?`,
 		`{"text":"a","text":"b"}`:  `text: Duplicate value: "text": the key is given more than once`,
-		"{\n \"text\": x}":         `: Invalid value: "{ \"text\": x}": not valid JSON at line 2, column 10: invalid character 'x' looking for beginning of value`,
-		`[]`:                       `: Invalid value: "[]": expected an object, got a list`,
+		"{\n \"text\": x}":         `Invalid value: "{ \"text\": x}": not valid JSON at line 2, column 10: invalid character 'x' looking for beginning of value`,
+		`[]`:                       `Invalid value: "[]": expected an object, got a list`,
 	} {
 		got := strictjson.Decode([]byte(data), &sample{}, nil)
 		if len(got) != 1 || got[0].String() != want {

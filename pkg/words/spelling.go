@@ -118,7 +118,7 @@ func InCase(name string, known []string) string {
 func Certain(name string, known []string) string {
 	meant := ""
 	for _, k := range known {
-		if k == name || !strings.EqualFold(k, name) && !differsInOneSlip([]rune(name), []rune(k)) {
+		if k == name || !strings.EqualFold(k, name) && !differsInOneSlip(name, k) {
 			continue
 		}
 		if meant != "" {
@@ -195,8 +195,12 @@ func differsInOneWord(a, b string) bool {
 }
 
 // differsInOneSlip reports whether two names of at least five characters differ by one letter more, or by two letters that are swapped.
-func differsInOneSlip(a, b []rune) bool {
+func differsInOneSlip(name, known string) bool {
 	const shortest = 5
+	if longer := len(name) - len(known); longer > utf8.UTFMax || longer < -utf8.UTFMax { // by more than a letter
+		return false
+	}
+	a, b := []rune(name), []rune(known)
 	if min(len(a), len(b)) < shortest {
 		return false
 	}

@@ -147,6 +147,12 @@ func TestGeneratedNameBesideAnError(t *testing.T) {
 	contains(t, r.stderr, "\n2 objects checked: 2 errors, no warnings; 1 manifest with errors checked as probably meant\n")
 }
 
+// A manifest counts once, whatever is taken as meant in it.
+func TestAsMeantIsCountedOnce(t *testing.T) {
+	profile := strings.NewReplacer("  type: openstack\n", "  type: openstck\n", "  machineTypes:", "  machineType:").Replace(read(t, examples+"/cloudprofile.yaml"))
+	contains(t, run(t, profile, "lint", "-").stderr, "\n1 object checked: 2 errors, no warnings; 1 manifest with errors checked as probably meant\n")
+}
+
 // Gardener refuses a Shoot of another type than its profile: who asks what it boots, or what becomes of it, is told the same as by lint.
 func TestShootOfAnotherCloudHasNoAnswer(t *testing.T) {
 	other := joined(strings.Replace(read(t, examples+"/shoot.yaml"), "    type: openstack\n", "    type: aws\n", 1), read(t, examples+"/cloudprofile.yaml"))

@@ -223,17 +223,17 @@ func add[T any](in *Given, others *Objects[T], o *manifest.Object) {
 		line, _ := first.Manifest.Position("metadata.name")
 		in.AddErrors(o, Problem(RuleObjectDuplicate, field.ErrorTypeDuplicate, "metadata.name", o.Name,
 			"%s is already described in %s:%d; remove or rename one of the two%s",
-			report.Object(o.Identity), first.Manifest.File, line, orAlone(first.Manifest.File, o.File)))
+			report.Object(o.Identity), first.Manifest.File, line, manifest.OrAlone(first.Manifest.File, o.File)))
 		return
 	}
 	others.put(s)
 }
 
 // TakeAsMeant takes the objects so far whose manifests have errors for what they were probably meant to be, so that the rest of them is
-// checked as well. Where the errors do not say what was meant, nothing is assumed.
+// checked as well, and misspelt provider types of profiles. Where the errors do not say what was meant, nothing is assumed.
 func (in *Given) TakeAsMeant() {
 	in.AsMeant = true
-	takeAsMeant(in, &in.Profiles)
+	counted := takeAsMeant(in, &in.Profiles)
 	takeAsMeant(in, &in.Namespaced)
 	takeAsMeant(in, &in.Shoots)
 	for _, s := range in.Profiles.All {
@@ -245,12 +245,16 @@ func (in *Given) TakeAsMeant() {
 			object := *s.Object
 			object.Spec.Type = meant
 			s.Object = &object
-			in.Summary.AsMeant++
+			if !counted[s] {
+				in.Summary.AsMeant++
+			}
 		}
 	}
 }
 
-func takeAsMeant[T any](in *Given, objects *Objects[T]) {
+// takeAsMeant does so for objects of one kind, and returns those with errors that it takes.
+func takeAsMeant[T any](in *Given, objects *Objects[T]) (taken map[*Source[T]]bool) {
+	taken = map[*Source[T]]bool{}
 	for _, s := range objects.All {
 		if s.Object != nil {
 			continue
@@ -259,19 +263,10 @@ func takeAsMeant[T any](in *Given, objects *Objects[T]) {
 			s.Object, s.Manifest = meant, as
 			in.Summary.Unread--
 			in.Summary.AsMeant++
+			taken[s] = true
 		}
 	}
-}
-
-// orAlone says what else to do about an object that two files describe: if these are in folders of their own, one for each
-// landscape as a rule, to give the command one folder at a time. It is empty if they are not.
-func orAlone(a, b string) string {
-	x, y := manifest.Apart(a, b)
-	if x == "" {
-		return ""
-	}
-	return fmt.Sprintf("; or, if %s and %s are of two landscapes, run the command for each of them alone, or "+
-		"report with --landscape for each: what is given together is one landscape", x, y)
+	return taken
 }
 
 // AddErrors adds errors about an object to the findings, with their origins as the rules.

@@ -2,12 +2,10 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package manifest_test
+package manifest
 
 import (
 	"testing"
-
-	"github.com/capkit/capkit/internal/cli/manifest"
 )
 
 func TestApart(t *testing.T) {
@@ -19,10 +17,10 @@ func TestApart(t *testing.T) {
 		{"dev/a.yaml", "dev/b.yaml", "", ""},
 		{"dev/a.yaml", "dev/p/a.yaml", "", ""},
 		{"a.yaml", "dev/a.yaml", "", ""},
-		{manifest.Stdin, "dev/a.yaml", "", ""},
-		{"dev/a.yaml", manifest.Stdin, "", ""},
+		{Stdin, "dev/a.yaml", "", ""},
+		{"dev/a.yaml", Stdin, "", ""},
 	} {
-		if a, b := manifest.Apart(tc.a, tc.b); a != tc.wantA || b != tc.wantB {
+		if a, b := apart(tc.a, tc.b); a != tc.wantA || b != tc.wantB {
 			t.Errorf("%s and %s: %q and %q", tc.a, tc.b, a, b)
 		}
 	}

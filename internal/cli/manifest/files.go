@@ -169,9 +169,9 @@ func (s *source) parseLarge(text string) bool {
 	return true
 }
 
-// Apart returns the outermost folders of two files that are not the same; empty if one of the files is in the folder of the
+// apart returns the outermost folders of two files that are not the same; empty if one of the files is in the folder of the
 // other, or in one below it, or is standard input.
-func Apart(a, b string) (folderOfA, folderOfB string) {
+func apart(a, b string) (folderOfA, folderOfB string) {
 	if a == Stdin || b == Stdin {
 		return "", ""
 	}
@@ -183,4 +183,15 @@ func Apart(a, b string) (folderOfA, folderOfB string) {
 		}
 	}
 	return "", ""
+}
+
+// OrAlone says what else to do about an object that two files describe: if these are in folders of their own, one for each
+// landscape as a rule, to give the command one folder at a time. It is empty if they are not.
+func OrAlone(a, b string) string {
+	x, y := apart(a, b)
+	if x == "" {
+		return ""
+	}
+	return fmt.Sprintf("; or, if %s and %s are of two landscapes, run the command for each of them alone, or "+
+		"report with --landscape for each: what is given together is one landscape", x, y)
 }

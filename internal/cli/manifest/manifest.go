@@ -48,7 +48,7 @@ type Object struct {
 	JSON []byte
 
 	written *written // nil if Unwritten
-	// renamed has where paths are written that are called otherwise here.
+	// renamed is what Renamed was called with.
 	renamed map[string]string
 }
 
@@ -85,15 +85,15 @@ type written struct {
 // name, and each of its positions is line 0 and column 0.
 func Unwritten(file string, who Identity) *Object { return &Object{Identity: who, File: file} }
 
-// Renamed returns the object with other paths for some places, none of which is in another: places has the paths at which these are
-// written, by the paths that they are to have. The map must not be changed any more.
+// Renamed returns the object as if some places had other paths. The map has the paths at which these places are written, by the other ones.
+// No place is in another one. The map must not be changed any more.
 func (o *Object) Renamed(places map[string]string) *Object {
 	renamed := *o
 	renamed.renamed = places
 	return &renamed
 }
 
-// asWritten returns the path at which that of a renamed place is written.
+// asWritten returns where a path is written: elsewhere, if it is that of a renamed place, or leads into one.
 func (o *Object) asWritten(path string) string {
 	for renamed, written := range o.renamed {
 		if rest, within := strings.CutPrefix(path, renamed); within && (rest == "" || rest[0] == '.' || rest[0] == '[') {

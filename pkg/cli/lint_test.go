@@ -149,7 +149,8 @@ func TestGeneratedNameBesideAnError(t *testing.T) {
 
 // A manifest counts once, whatever is taken as meant in it.
 func TestAsMeantIsCountedOnce(t *testing.T) {
-	profile := strings.NewReplacer("  type: openstack\n", "  type: openstck\n", "  machineTypes:", "  machineType:").Replace(read(t, examples+"/cloudprofile.yaml"))
+	misspelt := strings.NewReplacer("  type: openstack\n", "  type: openstck\n", "  machineTypes:", "  machineType:")
+	profile := misspelt.Replace(read(t, examples+"/cloudprofile.yaml"))
 	contains(t, run(t, profile, "lint", "-").stderr, "\n1 object checked: 2 errors, no warnings; 1 manifest with errors checked as probably meant\n")
 }
 

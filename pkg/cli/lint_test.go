@@ -154,6 +154,15 @@ func TestAsMeantIsCountedOnce(t *testing.T) {
 	contains(t, run(t, profile, "lint", "-").stderr, "\n1 object checked: 2 errors, no warnings; 1 manifest with errors checked as probably meant\n")
 }
 
+// A misspelt name, or misspelt metadata, is no missing name besides.
+func TestMisspeltName(t *testing.T) {
+	named := read(t, examples+"/cloudprofile.yaml")
+	for _, misspelt := range []string{"metadat:\n  name: openstack\n", "metadata:\n  naem: openstack\n"} {
+		r := run(t, strings.Replace(named, "metadata:\n  name: openstack\n", misspelt, 1), "lint", "-")
+		contains(t, r.stderr, "\n1 object checked: 1 error, no warnings; 1 manifest with errors checked as probably meant\n")
+	}
+}
+
 // Gardener refuses a Shoot of another type than its profile: who asks what it boots, or what becomes of it, is told the same as by lint.
 func TestShootOfAnotherCloudHasNoAnswer(t *testing.T) {
 	other := joined(strings.Replace(read(t, examples+"/shoot.yaml"), "    type: openstack\n", "    type: aws\n", 1), read(t, examples+"/cloudprofile.yaml"))

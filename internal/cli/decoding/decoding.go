@@ -96,7 +96,7 @@ func into(o *manifest.Object, object any) finding.List {
 		}
 	}
 	if meta, isObject := object.(metav1.Object); isObject {
-		meta.SetName(o.Name) // which the manifest may not have, see Named
+		meta.SetName(cmp.Or(o.Name, meta.GetName())) // which one of the two may not have, see Named and Meant
 		if o.Kind != "CloudProfile" {
 			meta.SetNamespace(o.Namespace)
 		}

@@ -37,6 +37,7 @@ func (r *Reading[R]) correspond() []imageselector.Image[R] {
 		entries, found := provided[image.Name]
 		switch {
 		case image.Name == "": // which core reports
+			onetoone.ReportUnless(true, &r.Report, r.imageMissing(image, path))
 		case found:
 			r.checkVersions(image, path, entries)
 		case r.derivesSome(image) && !mayBeThere():
@@ -48,6 +49,9 @@ func (r *Reading[R]) correspond() []imageselector.Image[R] {
 		for k := range image.Versions {
 			version, at := &image.Versions[k], path.Child("versions").Index(k)
 			id := provider.ImageVersion{Image: image.Name, Version: version.Version}
+			if id.Version == "" { // which core reports
+				onetoone.ReportUnless(true, &r.Report, r.versionMissing(id, at, r.images()))
+			}
 			if !r.isCompared(id, version, entries) {
 				continue
 			}

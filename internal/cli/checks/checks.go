@@ -151,7 +151,8 @@ func withoutRepetitions(report finding.Report, errs field.ErrorList) finding.Rep
 }
 
 // withoutConsequences leaves out what only follows from errors of Gardener: that something names no architecture where a capability stands
-// by whose name that is meant, and that a list does not agree with others where a value in it is none.
+// by whose name that is meant, and that architectures do not agree with others where one of them is none. That a capability has more values
+// than it may have does not follow from what these are.
 func withoutConsequences(profile *v1beta1.CloudProfile, errs field.ErrorList, report finding.Report) (field.ErrorList, finding.Report) {
 	meant, wrong := map[string]bool{}, map[string]bool{} // where the architecture would stand, and what has such a value
 	for _, err := range errs {
@@ -162,9 +163,11 @@ func withoutConsequences(profile *v1beta1.CloudProfile, errs field.ErrorList, re
 		if namesCapabilities(err.Field) && words.Closest(value, capabilities(profile)) == capability.Architecture {
 			meant[err.Field+"."+capability.Architecture] = true
 		}
-		wrong[strings.TrimSuffix(err.Field, lastIndex.FindString(err.Field))] = true
+		if !strings.Contains(err.Field, ".capabilities.") && !strings.Contains(err.Field, ".capabilityFlavors[") {
+			wrong[strings.TrimSuffix(err.Field, lastIndex.FindString(err.Field))] = true
+		}
 	}
-	if len(wrong) == 0 {
+	if len(meant)+len(wrong) == 0 {
 		return errs, report
 	}
 	errs = slices.DeleteFunc(errs, func(err *field.Error) bool {

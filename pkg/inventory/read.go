@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -237,43 +238,24 @@ func named[T any](c *checker, at *field.Path, list []T, name func(*T) string) {
 
 // Known reports whether the region has a list, be it empty. Nothing can be concluded from one that it has not.
 func (r *Region) Known(list string) bool {
-	switch list {
-	case ListImages:
-		return r.Images != nil
-	case ListMachineTypes:
-		return r.MachineTypes != nil
-	case ListZones:
-		return r.Zones != nil
-	case ListVolumeTypes:
-		return r.VolumeTypes != nil
-	case ListNetworks:
-		return r.Networks != nil
-	case ListLoadBalancerProviders:
-		return r.LoadBalancerProviders != nil
-	case ListServerGroupPolicies:
-		return r.ServerGroupPolicies != nil
-	}
-	return false
+	known, found := r.list(list)
+	return found && !known.IsNil()
 }
 
 // forgetUnread removes the lists that are there although they could not be read, such as parts of them: nothing is concluded from these.
 func (r *Region) forgetUnread() {
-	for _, list := range r.Unread {
-		switch list {
-		case ListImages:
-			r.Images = nil
-		case ListMachineTypes:
-			r.MachineTypes = nil
-		case ListZones:
-			r.Zones = nil
-		case ListVolumeTypes:
-			r.VolumeTypes = nil
-		case ListNetworks:
-			r.Networks = nil
-		case ListLoadBalancerProviders:
-			r.LoadBalancerProviders = nil
-		case ListServerGroupPolicies:
-			r.ServerGroupPolicies = nil
+	for _, name := range r.Unread {
+		if list, found := r.list(name); found {
+			list.SetZero()
 		}
 	}
+}
+
+// list returns one of [Lists]; false if that has no such name.
+func (r *Region) list(name string) (list reflect.Value, found bool) {
+	i := slices.Index(Lists(), name)
+	if i < 0 {
+		return reflect.Value{}, false
+	}
+	return reflect.ValueOf(r).Elem().Field(i + 2), true // behind the name and what is unread
 }

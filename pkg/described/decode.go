@@ -98,14 +98,15 @@ func (r reading) version(written reflect.Value, at *field.Path) imageselector.Ve
 			return version
 		}
 	}
+	global := r.globalOf(written, r.globalAt, at)
 	if r.regional == nil {
 		version.Flavors = []imageselector.Flavor[Reference]{{
-			Capabilities: r.ofArchitecture(r.named(r.architectureAt, written)), Path: at, Global: r.referenceOf(r.global, written, r.globalAt, at),
+			Capabilities: r.ofArchitecture(r.named(r.architectureAt, written)), Path: at, Global: global,
 		}}
 		return version
 	}
 	version.Flavors = r.legacyRegions(r.versionRegionsAt.of(written), childOf(at, r.regionsPath))
-	if global := r.fallbackOf(written, r.fallbackAt, at); global != nil {
+	if global != nil {
 		version.Flavors = r.withFallback(version.Flavors, global)
 	}
 	return version
@@ -116,13 +117,9 @@ func (r reading) mixed(written reflect.Value, at *field.Path) {
 	if r.versionRegionsAt != nil && r.versionRegionsAt.of(written).Len() > 0 {
 		r.report.Errors = append(r.report.Errors, providerconfig.FormatMixed(childOf(at, r.regionsPath), r.regions.path))
 	}
-	form, places := r.global, r.globalAt
-	if r.fallback != nil {
-		form, places = r.fallback, r.fallbackAt
-	}
-	for i, place := range places {
+	for i, place := range r.globalAt {
 		if value := place.of(written).String(); value != "" {
-			r.report.Warnings = append(r.report.Warnings, providerconfig.ImageIgnored(childOf(at, form.segments[i]), value))
+			r.report.Warnings = append(r.report.Warnings, providerconfig.ImageIgnored(childOf(at, r.global.segments[i]), value))
 		}
 	}
 	if architecture := r.named(r.architectureAt, written); architecture != nil {
@@ -138,12 +135,9 @@ func (r reading) flavorsOf(list reflect.Value, at *field.Path) []imageselector.F
 	for i := range list.Len() {
 		written, path := list.Index(i), &paths[i]
 		supported, _ := r.capabilitiesAt.of(written).Interface().(v1beta1.Capabilities)
-		flavor := imageselector.Flavor[Reference]{Capabilities: supported, Path: path}
-		if r.regional == nil {
-			flavor.Global = r.referenceOf(r.global, written, r.flavorGlobalAt, path)
-		} else {
+		flavor := imageselector.Flavor[Reference]{Capabilities: supported, Path: path, Global: r.globalOf(written, r.flavorGlobalAt, path)}
+		if r.regional != nil {
 			flavor.Regional = r.regionsOf(r.flavorRegionsAt.of(written), childOf(path, r.regionsPath))
-			flavor.Global = r.fallbackOf(written, r.flavorFallbackAt, path)
 		}
 		flavors = append(flavors, flavor)
 	}
@@ -210,29 +204,24 @@ func (r reading) withFallback(flavors []imageselector.Flavor[Reference], global 
 	return flavors
 }
 
-// fallbackOf returns the reference for regions without one of their own; nil if there is none.
-func (r reading) fallbackOf(written reflect.Value, places []place, at *field.Path) *imageselector.Global[Reference] {
-	if r.fallback == nil {
+// globalOf reads the reference for all regions from an entry at a path, or the one for regions without one of their own; nil if there is
+// none. One for all regions that is empty is a reference all the same, which ValidateReference refuses.
+func (r reading) globalOf(written reflect.Value, places []place, at *field.Path) *imageselector.Global[Reference] {
+	if r.global == nil {
 		return nil
 	}
-	global := r.referenceOf(r.fallback, written, places, at)
-	if global.Fallback = true; global.Ref.empty() {
-		return nil
-	}
-	return global
-}
-
-// referenceOf reads a reference of a form from an entry at a path. One that is empty is a reference all the same, which
-// ValidateReference refuses.
-func (reading) referenceOf(form *form, written reflect.Value, places []place, at *field.Path) *imageselector.Global[Reference] {
 	values := make([]string, len(places))
 	for i, place := range places {
 		values[i] = place.of(written).String()
 	}
-	if !form.inEntry {
-		at = childOf(at, form.segments[0])
+	ref, fallback := referenceWith(r.global, values), r.regional != nil
+	if fallback && ref.empty() {
+		return nil
 	}
-	return &imageselector.Global[Reference]{Ref: referenceWith(form, values), Path: at}
+	if !r.global.inEntry {
+		at = childOf(at, r.global.segments[0])
+	}
+	return &imageselector.Global[Reference]{Ref: ref, Fallback: fallback, Path: at}
 }
 
 // referenceWith returns the reference with these values; the zero one if all of them are empty.

@@ -63,16 +63,12 @@ type artifact struct {
 // artifact takes a flavor apart. The error says what the format has no place for.
 func (p Provider) artifact(flavor *imageselector.Flavor[Reference]) (artifact, error) {
 	a := artifact{capabilities: flavor.Capabilities, regional: flavor.Regional}
-	form := p.global
-	if p.regional != nil {
-		form = p.fallback
-	}
 	switch {
 	case len(a.regional) > 0 && p.overrides.path != "":
 		return a, fmt.Errorf("an image of one region stands under %s, and not among the %s", p.overrides.path, p.images.path)
 	case len(a.regional) > 0 && p.regional == nil:
 		return a, fmt.Errorf("%s of an image is the same in every region", words.And(p.reference))
-	case flavor.Global != nil && form == nil:
+	case flavor.Global != nil && p.global == nil:
 		return a, errors.New("an image has a reference in each region, and none for all of them")
 	}
 	for _, r := range a.regional {
@@ -81,8 +77,8 @@ func (p Provider) artifact(flavor *imageselector.Flavor[Reference]) (artifact, e
 		}
 	}
 	if flavor.Global != nil {
-		if !flavor.Global.Ref.is(form) || form == p.fallback && flavor.Global.Ref.empty() {
-			return a, fmt.Errorf("an image for all regions has %s, and no %s", words.And(form.fields), flavor.Global.Ref)
+		if !flavor.Global.Ref.is(p.global) || p.regional != nil && flavor.Global.Ref.empty() {
+			return a, fmt.Errorf("an image for all regions has %s, and no %s", words.And(p.global.fields), flavor.Global.Ref)
 		}
 		a.global = &flavor.Global.Ref
 	}
@@ -130,7 +126,7 @@ func (p Provider) place(into *object, a artifact, architecture *string) {
 		}
 	}
 	if a.global != nil {
-		for i, segments := range p.formOfGlobal().segments {
+		for i, segments := range p.global.segments {
 			into.set(segments, a.global.value(i))
 		}
 	}
@@ -141,13 +137,6 @@ func (p Provider) place(into *object, a artifact, architecture *string) {
 	if regions := p.regionList(a.regional, beside); len(regions) > 0 {
 		into.set(p.regionsPath, regions)
 	}
-}
-
-func (p Provider) formOfGlobal() *form {
-	if p.regional == nil {
-		return p.global
-	}
-	return p.fallback
 }
 
 // regionList returns the entries of regions, to each of which something is added.
@@ -214,7 +203,7 @@ func (p Provider) legacy(version string, written []artifact) ([]any, error) {
 		case known[architecture]:
 			return nil, fmt.Errorf("the legacy format has one flavor for %s", architecture)
 		case a.global != nil && architecture != p.architecture.standard:
-			return nil, fmt.Errorf("the legacy format has no %s for %s", words.And(p.fallback.fields), architecture)
+			return nil, fmt.Errorf("the legacy format has no %s for %s", words.And(p.global.fields), architecture)
 		}
 		known[architecture] = true
 		if a.global != nil {

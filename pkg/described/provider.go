@@ -32,8 +32,9 @@ import (
 type Provider struct {
 	*description
 	*shape
-	// regional, global and fallback are the forms of references, nil for those that the format does not have.
-	regional, global, fallback *form
+	// regional is the form of references for one region, and global that of those for all, or for the other ones if the format has
+	// regions. They are nil for references that it does not have.
+	regional, global *form
 	// regionsPath and architecturePath are those paths of the description, taken apart.
 	regionsPath, architecturePath []string
 }
@@ -54,13 +55,13 @@ var (
 // newProvider returns the provider of a description without faults.
 func newProvider(d *description) provider.Provider[Reference] {
 	p := Provider{description: d, shape: shapeOf(d), regionsPath: pathOf(d.regions.path), architecturePath: pathOf(d.architecture.field)}
-	if d.regions.path != "" {
-		p.regional = newForm(d.reference, true)
-	} else {
+	if d.regions.path == "" {
 		p.global = newForm(d.reference, false)
+	} else {
+		p.regional = newForm(d.reference, true)
 	}
-	if len(d.fallback) > 0 {
-		p.fallback = newForm(d.fallback, false)
+	if len(d.fallback) > 0 { // which needs regions
+		p.global = newForm(d.fallback, false)
 	}
 	if len(d.unmapped) > 0 || d.images.path == "" {
 		return deriving{p}

@@ -21,9 +21,8 @@ type shape struct {
 	overrideNameAt, overrideImagesAt   place // of the entry of a region with images of its own
 	versionAt, architectureAt          place // of a version
 	versionRegionsAt, flavorsAt        place
-	globalAt, fallbackAt               []place
 	capabilitiesAt, flavorRegionsAt    place // of a flavor
-	flavorGlobalAt, flavorFallbackAt   []place
+	globalAt, flavorGlobalAt           []place
 	regionNameAt, regionArchitectureAt place // of the entry of a region
 	regionalAt                         []place
 }
@@ -128,13 +127,13 @@ func (s *shape) imageOf(d *description) reflect.Type {
 		regions := reflect.SliceOf(region.made())
 		version.add(d.regions.path, regions, &s.versionRegionsAt)
 		flavor.add(d.regions.path, regions, &s.flavorRegionsAt)
+		s.globalAt, s.flavorGlobalAt = version.all(d.fallback), flavor.all(d.fallback)
 	} else {
 		s.globalAt, s.flavorGlobalAt = version.all(d.reference), flavor.all(d.reference)
 		if d.architecture.field != "" {
 			version.add(d.architecture.field, optional, &s.architectureAt)
 		}
 	}
-	s.fallbackAt, s.flavorFallbackAt = version.all(d.fallback), flavor.all(d.fallback)
 	version.add(d.images.version, text, &s.versionAt)
 	if d.flavors.path != "" {
 		flavor.add(d.flavors.capabilities, reflect.TypeFor[v1beta1.Capabilities](), &s.capabilitiesAt)

@@ -34,12 +34,19 @@ import (
 func Decode(
 	raw *runtime.RawExtension, kind schema.GroupVersionKind, into schema.ObjectKind, at *field.Path, changes ...Change,
 ) finding.List {
+	return decode(strictjson.Decode, raw, []schema.GroupVersionKind{kind}, into, into.GroupVersionKind, at, changes)
+}
+
+func decode(
+	read func([]byte, any, *field.Path, ...strictjson.Option) finding.List, raw *runtime.RawExtension, kinds []schema.GroupVersionKind,
+	into any, kindOf func() schema.GroupVersionKind, at *field.Path, changes []Change,
+) finding.List {
 	if !HasContent(raw) {
-		return finding.List{configMissing(kind, at)}
+		return finding.List{configMissing(kinds[0], at)}
 	}
-	list := strictjson.Decode(raw.Raw, into, at, strictjson.Shared[v1beta1.Capabilities]())
-	if wrong := checkKind(into.GroupVersionKind(), kind, at); len(wrong) > 0 && !onType(list, at) {
-		return wrong // the fields of another kind are not worth reporting
+	list := read(raw.Raw, into, at, strictjson.Shared[v1beta1.Capabilities]())
+	if got := kindOf(); !slices.Contains(kinds, got) && !onType(list, at) {
+		return checkKinds(got, kinds, at) // the fields of another kind are not worth reporting
 	}
 	for i := range list { // each is about all of the value that could not be read
 		list[i].Extent = []fieldpath.Path{list[i].Place}

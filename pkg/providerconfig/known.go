@@ -6,10 +6,8 @@ package providerconfig
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -23,18 +21,7 @@ import (
 func DecodeKnown(
 	raw *runtime.RawExtension, kinds []schema.GroupVersionKind, into any, kindOf func() schema.GroupVersionKind, at *field.Path,
 ) finding.List {
-	if !HasContent(raw) {
-		return finding.List{configMissing(kinds[0], at)}
-	}
-	list := strictjson.DecodeKnown(raw.Raw, into, at, strictjson.Shared[v1beta1.Capabilities]())
-	if got := kindOf(); !slices.Contains(kinds, got) && !onType(list, at) {
-		return checkKinds(got, kinds, at)
-	}
-	for i := range list {
-		list[i].Extent = append(list[i].Extent[:0:0], list[i].Place)
-		explain(&list[i], at, nil)
-	}
-	return list
+	return decode(strictjson.DecodeKnown, raw, kinds, into, kindOf, at, nil)
 }
 
 // configMissing is the error for a config that is not there.

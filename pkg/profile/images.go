@@ -127,8 +127,8 @@ func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *ima
 
 // onlyWithout names the only region in which a flavor has no reference, as the end of a sentence; empty if there is not just one.
 func onlyWithout[R any](flavor *imageselector.Flavor[R], regions []string) string {
-	if alone := entries.OnlyWithout(flavor, regions); alone != "" {
-		return ": " + alone + " has none"
+	if without := entries.Without(flavor, regions); len(without) == 1 {
+		return ": " + without[0] + " has none"
 	}
 	return ""
 }

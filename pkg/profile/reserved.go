@@ -31,16 +31,18 @@ var renamed = texts.Names()
 func (r *Reading[R]) ReservedNames() iter.Seq2[string, func() *field.Path] {
 	return func(yield func(string, func() *field.Path) bool) {
 		for i := range r.Spec.MachineCapabilities {
-			if name := r.Spec.MachineCapabilities[i].Name; slices.Contains(renamed, name) && !yield(name, r.registeredAt(i)) {
+			at := func() *field.Path { return r.At.Child("machineCapabilities").Index(i).Child("name") }
+			if name := r.Spec.MachineCapabilities[i].Name; slices.Contains(renamed, name) && !yield(name, at) {
 				return
 			}
 		}
 		if !r.reserved() {
 			return
 		}
-		for declared, at := range r.declarations() {
+		for declared := range entries.Declarations(r.Spec, r.Images) {
 			for _, name := range renamed {
-				if _, found := declared[name]; found && !yield(name, func() *field.Path { return at().Child(name) }) {
+				_, found := declared.Capabilities[name]
+				if found && !yield(name, func() *field.Path { return declared.Path(r.At).Child(name) }) {
 					return
 				}
 			}
@@ -55,71 +57,6 @@ func (r *Reading[R]) mayBeReserved() bool {
 		return entries.DeclareReserved(r.Spec, r.Images)
 	}
 	return entries.DeclareReserved[R](&v1beta1.CloudProfileSpec{MachineTypes: r.Spec.MachineTypes}, nil)
-}
-
-// hasName reports whether capabilities declare a reserved one that has two names.
-func hasName(c v1beta1.Capabilities) bool {
-	for _, name := range renamed {
-		if _, found := c[name]; found {
-			return true
-		}
-	}
-	return false
-}
-
-// declarations yields what machine types and flavors declare that name such a capability, those of core before those of the provider
-// config, and where. Of what names none, which is mostly all, it makes nothing.
-func (r *Reading[R]) declarations() iter.Seq2[v1beta1.Capabilities, func() *field.Path] {
-	return func(yield func(v1beta1.Capabilities, func() *field.Path) bool) {
-		_ = r.ofMachineTypes(yield) && r.ofCore(yield) && r.ofImages(yield)
-	}
-}
-
-func (r *Reading[R]) ofMachineTypes(yield func(v1beta1.Capabilities, func() *field.Path) bool) bool {
-	for i := range r.Spec.MachineTypes {
-		if declared := r.Spec.MachineTypes[i].Capabilities; hasName(declared) && !yield(declared, r.typeAt(i)) {
-			return false
-		}
-	}
-	return true
-}
-
-func (r *Reading[R]) ofCore(yield func(v1beta1.Capabilities, func() *field.Path) bool) bool {
-	for v := range r.Versions() {
-		for i := range v.CapabilityFlavors {
-			if declared := v.CapabilityFlavors[i].Capabilities; hasName(declared) && !yield(declared, r.flavorAt(v, i)) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-func (r *Reading[R]) ofImages(yield func(v1beta1.Capabilities, func() *field.Path) bool) bool {
-	for _, version := range entries.Mappings(r.Images) {
-		for i := range version.Flavors {
-			if declared := version.Flavors[i].Capabilities; hasName(declared) && !yield(declared, capabilitiesOf(version.Flavors[i].Path)) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-func (r *Reading[R]) registeredAt(i int) func() *field.Path {
-	return func() *field.Path { return r.At.Child("machineCapabilities").Index(i).Child("name") }
-}
-
-func (r *Reading[R]) typeAt(i int) func() *field.Path {
-	return func() *field.Path { return r.At.Child("machineTypes").Index(i).Child("capabilities") }
-}
-
-func (r *Reading[R]) flavorAt(v entries.Version, i int) func() *field.Path {
-	return func() *field.Path { return r.PathOf(v).Child("capabilityFlavors").Index(i) }
-}
-
-func capabilitiesOf(flavor *field.Path) func() *field.Path {
-	return func() *field.Path { return flavor.Child("capabilities") }
 }
 
 // usedName is the name by which a profile calls a reserved capability, and where it does so first: at a path of the profile, or in its parent.

@@ -72,7 +72,7 @@ var mayImport = map[string][]string{
 		"pkg/provider/policy",
 		"pkg/versions",
 		"pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/capability", "pkg/capability/texts", "pkg/imageselector", "pkg/profile", "pkg/resolve",
-		"pkg/update", "pkg/namespaced", "pkg/words", "pkg/providerconfig", "pkg/maintenance",
+		"pkg/update", "pkg/namespaced", "pkg/words", "pkg/providerconfig", "pkg/maintenance", "pkg/memo",
 	},
 	"pkg/verify": {
 		"pkg/profile/entries", "pkg/inventory", "pkg/profile", "pkg/provider", "pkg/finding", "pkg/imageselector", "pkg/capability",
@@ -115,7 +115,7 @@ var mayImport = map[string][]string{
 	},
 	"pkg/openstack/rules": {
 		"pkg/finding", "pkg/gardenerrules", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/inventory", "pkg/apis/openstack/...",
-		"pkg/words", "pkg/providerconfig",
+		"pkg/profile/entries", "pkg/words", "pkg/providerconfig",
 	},
 
 	"pkg/admission": {
@@ -152,7 +152,7 @@ var mayImport = map[string][]string{
 		"internal/cli/input", "internal/cli/settings", "internal/cli/command", "internal/cli/manifest", "internal/cli/edit",
 		"internal/cli/gardener", "internal/cli/reserved",
 		"internal/cli/report", "internal/cli/release", "internal/cli/transform", "pkg/capability", "pkg/capability/texts", "pkg/check", "pkg/finding",
-		"pkg/provider", "pkg/providerconfig", "pkg/resolve", "pkg/inventory", "pkg/verify",
+		"pkg/profile/entries", "pkg/provider", "pkg/providerconfig", "pkg/resolve", "pkg/inventory", "pkg/verify",
 		"pkg/strictjson", "pkg/words",
 	},
 	"internal/cli/inventories": {
@@ -228,8 +228,8 @@ var mayImport = map[string][]string{
 	"internal/cli/ask": {
 		"internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/gardener", "internal/cli/report",
 		"pkg/capability", "pkg/capability/texts",
-		"pkg/finding", "pkg/gardenerrules", "pkg/imageselector", "pkg/maintenance", "pkg/memo", "pkg/profile", "pkg/provider", "pkg/resolve",
-		"pkg/words",
+		"pkg/finding", "pkg/gardenerrules", "pkg/imageselector", "pkg/maintenance", "pkg/memo", "pkg/profile", "pkg/profile/entries", "pkg/provider",
+		"pkg/resolve", "pkg/words",
 	},
 	"internal/cli/render": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/gardener", "internal/cli/report", "pkg/check", "pkg/finding",

@@ -18,6 +18,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -152,21 +153,11 @@ var ofCapability = regexp.MustCompile(`\.([^.\[\]]+)(?:\[\d+\])?$`)
 // usedIn returns what the machine types and the core flavors of a profile have.
 func usedIn(spec *v1beta1.CloudProfileSpec) map[word]bool {
 	used := map[word]bool{}
-	add := func(capabilities v1beta1.Capabilities) {
-		for name, values := range capabilities {
+	for declared := range entries.Declarations[any](spec, nil) {
+		for name, values := range declared.Capabilities {
 			used[word{"", name}] = true
 			for _, value := range values {
 				used[word{name, value}] = true
-			}
-		}
-	}
-	for i := range spec.MachineTypes {
-		add(spec.MachineTypes[i].Capabilities)
-	}
-	for i := range spec.MachineImages {
-		for k := range spec.MachineImages[i].Versions {
-			for _, flavor := range spec.MachineImages[i].Versions[k].CapabilityFlavors {
-				add(flavor.Capabilities)
 			}
 		}
 	}

@@ -150,35 +150,69 @@ func Flavors[R any](spec *v1beta1.CloudProfileSpec, images []imageselector.Image
 	return n
 }
 
+// Declared are the capabilities of a machine type or a flavor.
+type Declared struct {
+	v1beta1.Capabilities
+	// version is that of a flavor of core, and index the one of that or of the machine type.
+	version Version
+	index   int
+	// provided is where a flavor of a provider stands.
+	provided *field.Path
+}
+
+// Path returns where they are declared, in a spec at a path.
+func (d Declared) Path(spec *field.Path) *field.Path {
+	switch {
+	case d.provided != nil:
+		return d.provided.Child("capabilities")
+	case d.version.MachineImageVersion != nil:
+		return d.version.PathIn(spec).Child("capabilityFlavors").Index(d.index)
+	}
+	return spec.Child("machineTypes").Index(d.index).Child("capabilities")
+}
+
+// Declarations yields what the machine types of a spec declare, the flavors of the image versions that it lists, and those of a
+// provider's images, in that order.
+func Declarations[R any](spec *v1beta1.CloudProfileSpec, images []imageselector.Image[R]) iter.Seq[Declared] {
+	return func(yield func(Declared) bool) {
+		for i := range spec.MachineTypes {
+			if !yield(Declared{Capabilities: spec.MachineTypes[i].Capabilities, index: i}) {
+				return
+			}
+		}
+		for v := range Versions(spec) {
+			if !v.declare(yield) {
+				return
+			}
+		}
+		for _, version := range Mappings(images) {
+			for i := range version.Flavors {
+				if !yield(Declared{Capabilities: version.Flavors[i].Capabilities, provided: version.Flavors[i].Path}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// declare yields what the flavors of a version declare, and reports whether more is asked for.
+func (v Version) declare(yield func(Declared) bool) bool {
+	for i := range v.CapabilityFlavors {
+		if !yield(Declared{v.CapabilityFlavors[i].Capabilities, v, i, nil}) {
+			return false
+		}
+	}
+	return true
+}
+
 // DeclareReserved reports whether a machine type of a spec, a flavor of an image version that it lists, or one of a provider's images
 // declares a capability that Gardener keeps for itself.
 func DeclareReserved[R any](spec *v1beta1.CloudProfileSpec, images []imageselector.Image[R]) bool {
-	for i := range spec.MachineTypes {
-		if declareReserved(spec.MachineTypes[i].Capabilities) {
-			return true
-		}
-	}
-	for v := range Versions(spec) {
-		for i := range v.CapabilityFlavors {
-			if declareReserved(v.CapabilityFlavors[i].Capabilities) {
+	for declared := range Declarations(spec, images) {
+		for name := range declared.Capabilities {
+			if strings.HasPrefix(name, capability.ReservedPrefix) {
 				return true
 			}
-		}
-	}
-	for _, version := range Mappings(images) {
-		for i := range version.Flavors {
-			if declareReserved(version.Flavors[i].Capabilities) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func declareReserved(c v1beta1.Capabilities) bool {
-	for name := range c {
-		if strings.HasPrefix(name, capability.ReservedPrefix) {
-			return true
 		}
 	}
 	return false
@@ -244,12 +278,4 @@ func Without[R any](flavor *imageselector.Flavor[R], regions []string) []string 
 		}
 	}
 	return without
-}
-
-// OnlyWithout returns the region, of some, for which alone a flavor has no reference of its own; empty if that is none, or several.
-func OnlyWithout[R any](flavor *imageselector.Flavor[R], regions []string) string {
-	if without := Without(flavor, regions); len(without) == 1 {
-		return without[0]
-	}
-	return ""
 }

@@ -29,6 +29,8 @@ import (
 	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/profile/entries"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -297,41 +299,25 @@ func asRendered(object *v1beta1.NamespacedCloudProfile, rendered *v1beta1.CloudP
 		}
 		i, _ := strconv.Atoi(at[2])
 		k, errOfVersion := strconv.Atoi(at[3])
-		path := ""
+		var path *field.Path
 		switch {
 		case at[1] == "machineTypes" && i < len(object.Spec.MachineTypes):
-			path = pathOfType(rendered, object.Spec.MachineTypes[i].Name)
+			if n := slices.Index(entries.MachineTypes(rendered), object.Spec.MachineTypes[i].Name); n >= 0 {
+				path = field.NewPath("machineTypes").Index(n)
+			}
 		case at[1] == "machineImages" && errOfVersion == nil && i < len(object.Spec.MachineImages) && k < len(object.Spec.MachineImages[i].Versions):
-			path = pathOfVersion(rendered, object.Spec.MachineImages[i].Name, object.Spec.MachineImages[i].Versions[k].Version)
+			image := &object.Spec.MachineImages[i]
+			if v, found := entries.Find(rendered, provider.ImageVersion{Image: image.Name, Version: image.Versions[k].Version}); found {
+				path = v.PathIn(nil)
+			}
 		}
-		if path != "" {
+		if path != nil {
 			moved := *err
-			moved.Field = path + at[4]
+			moved.Field = path.String() + at[4]
 			there = append(there, finding.Of(field.ErrorList{&moved})...)
 		}
 	}
 	return there
-}
-
-// pathOfType returns the path of a machine type, without that of the spec; empty if there is none.
-func pathOfType(spec *v1beta1.CloudProfileSpec, name string) string {
-	i := slices.IndexFunc(spec.MachineTypes, func(t v1beta1.MachineType) bool { return t.Name == name })
-	if i < 0 {
-		return ""
-	}
-	return field.NewPath("machineTypes").Index(i).String()
-}
-
-// pathOfVersion returns the path of an image version, without that of the spec; empty if there is none.
-func pathOfVersion(spec *v1beta1.CloudProfileSpec, image, version string) string {
-	for i := range spec.MachineImages {
-		for k := range spec.MachineImages[i].Versions {
-			if spec.MachineImages[i].Name == image && spec.MachineImages[i].Versions[k].Version == version {
-				return field.NewPath("machineImages").Index(i).Child("versions").Index(k).String()
-			}
-		}
-	}
-	return ""
 }
 
 // repeats reports whether an error of Gardener's says about an inherited version what one of ours says.
@@ -375,10 +361,7 @@ func withHints(object runtime.Object, errs field.ErrorList) field.ErrorList {
 			err.Detail += hint + name + tail
 			continue
 		}
-		if profile != nil {
-			err.Detail += capabilityHint(profile, err)
-			misregisteredArchitecture(profile, err)
-		}
+		withRepairs(object, field.ErrorList{err})
 	}
 	return errs
 }

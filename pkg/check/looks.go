@@ -41,11 +41,7 @@ func (c *checker[R]) kindsOfMachines() (kinds []kind) {
 
 // askedOn returns what a worker pool without special settings asks for on a machine type.
 func (c *checker[R]) askedOn(machineType string) capability.Set {
-	pool := provider.Pool{MachineType: machineType}
-	if request, simply := c.profile.AskSimply(pool); simply { // as mostly
-		return request.Worker
-	}
-	return c.profile.Ask(pool).Request.Worker
+	return c.profile.AskBriefly(provider.Pool{MachineType: machineType}).Request.Worker
 }
 
 // typesAmong returns the usable machine types, in their order, of which a predicate holds, as far as there are looks left.

@@ -20,6 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/versions"
@@ -112,9 +113,10 @@ func (c *checker[R]) meantBy() func(provider.ImageVersion) string {
 			unmapped[v.ID.Image] = append(unmapped[v.ID.Image], v.ID.Version)
 		}
 	}
-	finders := memoize(func(image string) func(string) int { return words.FindAlike(unmapped[image]) })
+	finders := map[string]func(string) int{}
 	return func(id provider.ImageVersion) string {
-		if i := finders(id.Image)(id.Version); i >= 0 {
+		find := memo.Get(finders, id.Image, func() func(string) int { return words.FindAlike(unmapped[id.Image]) })
+		if i := find(id.Version); i >= 0 {
 			return fmt.Sprintf("if it is for %s, write that, for versions are compared as text", unmapped[id.Image][i])
 		}
 		return "list it there, or remove it here"
@@ -214,7 +216,8 @@ func (c *checker[R]) withoutImage() {
 	c.looks = 0
 	offers := c.activeOffers()
 	expired := sync.OnceValue(c.expiredOffers)
-	answers := memoize(func(machine capability.Set) answer {
+	answers := map[capability.Set]answer{}
+	answerFor := func(machine capability.Set) answer {
 		var without []string
 		a := answer{expired: map[string]string{}}
 		for i, region := range c.profile.Regions() {
@@ -229,7 +232,7 @@ func (c *checker[R]) withoutImage() {
 			a.expired[slip] = c.onlyExpired(machine, expired(), regions)
 		}
 		return a
-	})
+	}
 	for i := range c.Spec.MachineTypes {
 		t := &c.Spec.MachineTypes[i]
 		if !ptr.Deref(t.Usable, true) {
@@ -238,7 +241,8 @@ func (c *checker[R]) withoutImage() {
 		if c.looks >= maxLooks {
 			return
 		}
-		a := answers(c.machine(t.Name))
+		machine := c.machine(t.Name)
+		a := memo.Get(answers, machine, func() answer { return answerFor(machine) })
 		for slip, regions := range a.regions {
 			why := cmp.Or(a.expired[slip], c.nothingFits(t, regions, a.fitted))
 			c.warnUnless(slip, RuleMachineWithoutImage.Fault(field.ErrorTypeInvalid, c.At.Child("machineTypes").Index(i), t.Name,
@@ -343,19 +347,6 @@ func (c *checker[R]) undeclared() {
 				"machine type %s does not declare %s, so it supports all values (%s); all other machine types declare it",
 				without[0], def.Name, words.Few(def.Values))
 		}
-	}
-}
-
-// memoize returns f with its results kept.
-func memoize[K comparable, V any](f func(K) V) func(K) V {
-	known := map[K]V{}
-	return func(key K) V {
-		value, done := known[key]
-		if !done {
-			value = f(key)
-			known[key] = value
-		}
-		return value
 	}
 }
 

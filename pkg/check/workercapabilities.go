@@ -18,6 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/versions"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -148,7 +149,7 @@ func (c *checker[R]) onRequest(v entries.Version, machineType string, regions []
 	if slices.Contains(asks, "") { // what excludes a flavor is not what it declares
 		return "something special", "that declares no worker capability"
 	}
-	asks, names = distinct(asks), distinct(names)
+	asks, names = resolve.Distinct(asks), resolve.Distinct(names)
 	remedy = c.forOrdinaryPools(names)
 	if lists := c.flavorLists(v, slices.ContainsFunc(names, c.profile.Vocabulary().IsRegistered)); len(lists) > 0 {
 		remedy += " under " + strings.Join(lists, " and ")
@@ -201,17 +202,6 @@ func (c *checker[R]) flavorLists(v entries.Version, ofCore bool) []string {
 		}
 	}
 	return lists
-}
-
-// distinct returns names without repetitions, in the order of where they are first.
-func distinct(names []string) []string {
-	var once []string
-	for _, name := range names {
-		if !slices.Contains(once, name) {
-			once = append(once, name)
-		}
-	}
-	return once
 }
 
 // regionsWithSpecialFlavors returns the regions in which an image version has a flavor that is not for ordinary worker

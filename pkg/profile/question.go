@@ -99,6 +99,14 @@ func (p *Profile[R]) AskSimply(pool provider.Pool) (imageselector.Request, bool)
 	return p.requestOf(&pool, machine, p.ordinary), found && Suits(machine, pool.Architecture)
 }
 
+// AskBriefly returns the question of a worker pool, of one that asks for nothing special without what is asked for in words.
+func (p *Profile[R]) AskBriefly(pool provider.Pool) Question {
+	if request, simply := p.AskSimply(pool); simply { // as mostly
+		return Question{Request: request}
+	}
+	return p.Ask(pool)
+}
+
 // follows reports whether something that a pool asks for follows from the pool itself. The pool is copied so that asking about one
 // does not allocate where nothing counts that may follow.
 func (p *Profile[R]) follows(pool provider.Pool) bool { return p.provider.Workers().Follows(&pool) }

@@ -129,11 +129,7 @@ func Redirected[R any](before, after *profile.Profile[R]) []Redirect {
 func (c *comparison[R]) sameFlavorsOf(id provider.ImageVersion) bool {
 	was, is := c.before.Catalog().Flavors(id.Image, id.Version), c.after.Catalog().Flavors(id.Image, id.Version)
 	return slices.EqualFunc(was, is, func(a, b imageselector.Flavor[R]) bool {
-		return sameCapabilities(a.Capabilities, b.Capabilities) && sameCapabilities(a.Implied, b.Implied) &&
-			(a.Global == nil) == (b.Global == nil) && (a.Global == nil || reflect.DeepEqual(a.Global.Ref, b.Global.Ref)) &&
-			slices.EqualFunc(a.Regional, b.Regional, func(a, b imageselector.Regional[R]) bool {
-				return a.Region == b.Region && reflect.DeepEqual(a.Ref, b.Ref)
-			})
+		return sameCapabilities(a.Capabilities, b.Capabilities) && sameCapabilities(a.Implied, b.Implied) && entries.SameReferences(&a, &b)
 	}) && sameCapabilities(profile.Undeclared(c.before.Version(id)), profile.Undeclared(c.after.Version(id)))
 }
 
@@ -155,20 +151,12 @@ func (c *comparison[R]) askUsable() []*questions {
 	asked := make([]*questions, len(c.after.Usable()))
 	for i, name := range c.after.Usable() {
 		if _, had := c.before.Machine(name); had {
-			q := &questions{askOn(c.before, name), askOn(c.after, name)}
+			pool := provider.Pool{MachineType: name}
+			q := &questions{c.before.AskBriefly(pool), c.after.AskBriefly(pool)}
 			asked[i] = memo.Get(known, key{q.was.Request, q.is.Request, q.was.Reason, q.is.Reason}, func() *questions { return q })
 		}
 	}
 	return asked
-}
-
-// askOn returns the question of a worker pool on a machine type that asks for nothing special, without what is asked for in words.
-func askOn[R any](p *profile.Profile[R], machineType string) profile.Question {
-	pool := provider.Pool{MachineType: machineType}
-	if request, simply := p.AskSimply(pool); simply { // as mostly
-		return profile.Question{Request: request}
-	}
-	return p.Ask(pool)
 }
 
 // redirects reports whether new machines boot another flavor of an image version in some region.

@@ -63,11 +63,7 @@ func (v *verifier[R]) tooSmall(id provider.ImageVersion, r *region, images []map
 			continue
 		}
 		pool := provider.Pool{Image: id.Image, Version: id.Version, MachineType: name, Region: r.Name}
-		request, simple := v.profile.AskSimply(pool)
-		if !simple {
-			request = v.profile.Ask(pool).Request
-		}
-		chosen := v.profile.Catalog().Choose(request)
+		chosen := v.profile.Catalog().Choose(v.profile.AskBriefly(pool).Request)
 		if chosen >= 0 && chosen < len(images) && *of.DiskGiB < needs(images[chosen][r.Name]) {
 			small[chosen] = append(small[chosen], fmt.Sprintf("%s (%d GiB)", name, *of.DiskGiB))
 		}

@@ -169,7 +169,7 @@ func (p *Profile[R]) parts() map[string]part {
 
 // addFlavor adds a flavor of the provider config, and its references, to the parts of the profile.
 func (p *Profile[R]) addFlavor(parts map[string]part, id provider.ImageVersion, flavor *imageselector.Flavor[R]) {
-	set, _ := p.vocabulary.Flavor(flavor.Supported(p.vocabulary), Undeclared(p.core[id]), nil)
+	set := p.Supports(id, flavor)
 	whole := part{versions: []provider.ImageVersion{id}, set: set}
 	within := whole
 	for i := range flavor.Regional {

@@ -132,7 +132,7 @@ func (l *look[R]) meaning(m Meaning) {
 
 // servesWith returns the values with which a flavor serves worker pools, in the words of a name of the capability.
 func servesWith[R any](p *profile.Profile[R], id provider.ImageVersion, flavor *imageselector.Flavor[R], name string) []string {
-	values := ifAsked(p, id, flavor, name)
+	values := p.Supports(id, flavor).ValuesIfAsked(name)
 	words := p.Vocabulary().InWords(capability.Requirement{Capability: name}).Capability
 	if words == name {
 		return values
@@ -190,13 +190,6 @@ func inOneText(c v1beta1.Capabilities) v1beta1.Capabilities {
 		all[name] = slices.Sorted(slices.Values(values))
 	}
 	return all
-}
-
-// ifAsked returns the values of a worker capability with which a flavor of an image version serves worker pools that ask for it, in the
-// words of the vocabulary; as its set says, see package capability.
-func ifAsked[R any](p *profile.Profile[R], id provider.ImageVersion, flavor *imageselector.Flavor[R], name string) []string {
-	set, _ := p.Vocabulary().Flavor(flavor.Supported(p.Vocabulary()), profile.Undeclared(p.Version(id)), nil)
-	return set.ValuesIfAsked(name)
 }
 
 // registrationOf returns how a profile registers a reserved capability, under either of its names (semantics S3), if it does.

@@ -6,8 +6,10 @@ package verify
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/capkit/capkit/pkg/inventory"
 	"github.com/capkit/capkit/pkg/provider"
@@ -33,28 +35,8 @@ type region struct {
 	types map[string]*inventory.MachineType
 	zones map[string]*inventory.Zone
 
-	spellIDs, spellNames, spellTypes speller
-}
-
-// speller looks for what was meant by the first names of a region that it is asked about: for all of them, the work would grow with the
-// product of what is written and what there is.
-type speller struct{ asked map[string]string }
-
-// mostGuesses is how many names a speller looks for.
-const mostGuesses = 16
-
-// closest returns the known name that a misspelt one was probably meant to be; empty if nobody can tell.
-func (s *speller) closest(name string, known func() []string) string {
-	meant, asked := s.asked[name]
-	if asked || len(s.asked) >= mostGuesses {
-		return meant
-	}
-	if s.asked == nil {
-		s.asked = map[string]string{}
-	}
-	meant = words.Slip(name, known())
-	s.asked[name] = meant
-	return meant
+	// spellIDs and spellNames know those of the images, and spellTypes those of the machine types.
+	spellIDs, spellNames, spellTypes func() *words.Speller
 }
 
 // NewCloud indexes the regions of inventories of one cloud, whose names differ. It takes the provider, or any other value if nobody knows
@@ -100,6 +82,13 @@ func (c *Cloud) index(of *inventory.Region) *region {
 	for i := range of.Zones {
 		r.zones[of.Zones[i].Name] = &of.Zones[i]
 	}
+	r.spellIDs = sync.OnceValue(func() *words.Speller {
+		return words.NewSpeller(namesOf(of.Images, func(image *inventory.Image) string { return image.ID }))
+	})
+	r.spellNames = sync.OnceValue(func() *words.Speller { return words.NewSpeller(slices.Sorted(maps.Keys(r.byName))) })
+	r.spellTypes = sync.OnceValue(func() *words.Speller {
+		return words.NewSpeller(namesOf(of.MachineTypes, func(of *inventory.MachineType) string { return of.Name }))
+	})
 	return r
 }
 

@@ -6,7 +6,6 @@ package verify
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -144,7 +143,7 @@ func (f *flavorImages[R]) claim(found claim, region string) {
 func (f *flavorImages[R]) missing(r *region, ref inventory.Ref, at *field.Path) {
 	if ref.ID == "" {
 		var hint string
-		meant := r.spellNames.closest(ref.Name, func() []string { return slices.Sorted(maps.Keys(r.byName)) })
+		meant := r.spellNames().Slip(ref.Name)
 		switch image := r.byID[f.keyOf(ref.Name)]; {
 		case image != nil:
 			hint, meant = "; it is the ID of one, "+words.Quoted(image.Name)+": write it in regions", ""
@@ -182,8 +181,7 @@ func (f *flavorImages[R]) meantID(r *region, ref inventory.Ref) (hint, meant str
 				words.Quoted(b.Name), b.region.Name, words.Quoted(alike[0].ID)), alike[0].ID
 		}
 	}
-	ids := func() []string { return namesOf(r.Images, func(image *inventory.Image) string { return image.ID }) }
-	if meant := r.spellIDs.closest(ref.ID, ids); meant != "" {
+	if meant := r.spellIDs().Slip(ref.ID); meant != "" {
 		return words.DidYouMean(meant), meant
 	}
 	return f.elsewhere(r, ref), ""

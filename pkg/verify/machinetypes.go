@@ -63,9 +63,7 @@ func (v *verifier[R]) typeMissing(t offered, without []*region, somewhere bool) 
 		rule.Severity = finding.SeverityError
 	}
 	for _, r := range without {
-		meant := r.spellTypes.closest(t.Name, func() []string {
-			return namesOf(r.MachineTypes, func(of *inventory.MachineType) string { return of.Name })
-		})
+		meant := r.spellTypes().Slip(t.Name)
 		what, hint := fmt.Sprintf("the cloud has no machine type %s", words.Quoted(t.Name)), words.DidYouMean(meant)
 		switch {
 		case somewhere:

@@ -419,12 +419,8 @@ func (c *claims) report() (report finding.Report) {
 			f.hint, f.meant = f.hint+meantOr(name, f.names, f.many), words.Slip(name, f.names)
 		}
 		where := ""
-		switch regions := c.regions[i]; len(regions) {
-		case 0:
-		case 1:
-			where = " in region " + regions[0]
-		default:
-			where = " in regions " + words.Few(regions)
+		if regions := c.regions[i]; len(regions) > 0 {
+			where = " in " + words.Plural(regions, "region") + " " + words.Few(regions)
 		}
 		found := report.Found(f.rule, f.kind, f.at, f.value, "%s%s%s", f.what, where, f.hint)
 		found.Subject = f.subject

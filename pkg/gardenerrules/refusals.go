@@ -7,6 +7,7 @@ package gardenerrules
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -73,6 +74,18 @@ func RefusesImage(v *v1beta1.MachineImageVersion, worker, before *v1beta1.Worker
 		return refusal
 	}
 	return refusesCRI(v, worker.CRI)
+}
+
+// RuntimesOf returns a text that is the same for worker pools which ask for the same container runtimes; empty if that is left to Gardener.
+func RuntimesOf(asked *v1beta1.CRI) string {
+	if asked == nil {
+		return ""
+	}
+	names := []string{"=" + string(asked.Name)}
+	for _, runtime := range asked.ContainerRuntimes {
+		names = append(names, runtime.Type)
+	}
+	return strings.Join(names, "/")
 }
 
 func refusesCRI(v *v1beta1.MachineImageVersion, asked *v1beta1.CRI) Refusal {

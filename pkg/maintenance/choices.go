@@ -34,7 +34,7 @@ func requestOf(shoot *v1beta1.Shoot, worker *v1beta1.Worker) request {
 	return request{
 		machineType: worker.Machine.Type, image: worker.Machine.Image.Name, version: *worker.Machine.Image.Version,
 		architecture: optional(worker.Machine.Architecture), inPlace: gardenerrules.UpdatedInPlace(worker),
-		kubernetes: shoot.Spec.Kubernetes.Version, kubelet: kubeletOf(worker), runtimes: runtimesOf(worker),
+		kubernetes: shoot.Spec.Kubernetes.Version, kubelet: kubeletOf(worker), runtimes: gardenerrules.RuntimesOf(worker.CRI),
 		autoUpdate: UpdatesImages(shoot),
 	}
 }
@@ -52,18 +52,6 @@ func kubeletOf(worker *v1beta1.Worker) string {
 		return ""
 	}
 	return optional(worker.Kubernetes.Version)
-}
-
-// runtimesOf names the container runtimes of a worker; it is empty if the worker leaves them to Gardener.
-func runtimesOf(worker *v1beta1.Worker) string {
-	if worker.CRI == nil {
-		return ""
-	}
-	names := []string{"=" + string(worker.CRI.Name)}
-	for _, runtime := range worker.CRI.ContainerRuntimes {
-		names = append(names, runtime.Type)
-	}
-	return strings.Join(names, "/")
 }
 
 // offer is what Gardener chooses from. After an error it looks at no further worker pool.

@@ -115,7 +115,8 @@ func (m *Maintainer) Alike(shoot *v1beta1.Shoot, pools []provider.Pool) string {
 	text = strconv.AppendBool(append(text, ' '), kubernetes)
 	for i := range pools {
 		worker := &shoot.Spec.Provider.Workers[i]
-		key := shaped{request{machineType: worker.Machine.Type, kubelet: kubeletOf(worker), runtimes: runtimesOf(worker)}, m.workers.ShapeOf(&pools[i])}
+		asks := request{machineType: worker.Machine.Type, kubelet: kubeletOf(worker), runtimes: gardenerrules.RuntimesOf(worker.CRI)}
+		key := shaped{asks, m.workers.ShapeOf(&pools[i])}
 		if worker.Machine.Image != nil && worker.Machine.Image.Version != nil {
 			key.request = requestOf(shoot, worker)
 		}

@@ -124,18 +124,6 @@ type wanted struct {
 	kubelet, runtimes string
 }
 
-// runtimesOf returns a text that is the same for pools which ask for the same container runtimes.
-func runtimesOf(pool *provider.Pool) string {
-	if pool.CRI == nil {
-		return ""
-	}
-	names := []string{string(pool.CRI.Name)}
-	for _, runtime := range pool.CRI.ContainerRuntimes {
-		names = append(names, runtime.Type)
-	}
-	return strings.Join(names, "\n")
-}
-
 // refuses reports whether Gardener does not let a worker pool, which may exist, have an image version because of its kubelet, its
 // container runtimes or updates in place, or since it is unavailable.
 func refuses(pool *provider.Pool, v *v1beta1.MachineImageVersion) bool {
@@ -177,7 +165,7 @@ func Works[R any](p *profile.Profile[R], pool provider.Pool) func(machineType, i
 // fittingVersions returns the active versions of an image that would meet a request, and that Gardener lets the pool have.
 func (p Resolver[R]) fittingVersions(image *v1beta1.MachineImage, pool *provider.Pool, request imageselector.Request) versions.Choices {
 	request.Image, request.Version = image.Name, ""
-	key := wanted{request, pool.Kubelet, runtimesOf(pool)}
+	key := wanted{request, pool.Kubelet, gardenerrules.RuntimesOf(pool.CRI)}
 	choices, done := p.versions[key]
 	if done {
 		return choices

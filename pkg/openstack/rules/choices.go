@@ -122,9 +122,9 @@ func (d domains) where(test func(domain string) bool) domains {
 // of says which of all domains these are.
 func (d domains) of(all domains) string {
 	if others := all[len(all)-1]; !slices.Contains(d, others) {
-		return "domain " + few(d)
+		return "domain " + words.Few(d)
 	}
-	return "domains other than " + few(all.where(func(domain string) bool { return !slices.Contains(d, domain) }))
+	return "domains other than " + words.Few(all.where(func(domain string) bool { return !slices.Contains(d, domain) }))
 }
 
 // dependsOnDomain warns, if the Shoot's domain is not known, that what was written is right for some domains only.
@@ -134,15 +134,6 @@ func (s *subject) dependsOnDomain(at *field.Path, value any, what string, right,
 			"%s only for credentials of %s, and the domain of the Shoot's credentials is not known here; "+
 				"capkit lint --domain NAME checks it", what, right.of(s.domains))
 	}
-}
-
-// few joins names for a message, which gets no longer than this.
-func few(names []string) string {
-	const maxNames = 5
-	if len(names) <= maxNames {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNames], ", "), len(names)-maxNames)
 }
 
 // loadBalancerClasses checks that classes use networks which the floating pool allows; one without classes allows all.

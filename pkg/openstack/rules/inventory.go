@@ -17,6 +17,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/inventory"
+	"github.com/capkit/capkit/pkg/profile/entries"
 )
 
 var _ inventory.Describer = Extension{}
@@ -70,10 +71,7 @@ func ownDisk(machineType *v1beta1.MachineType) bool { return machineType.Storage
 
 // usesOf returns the networks, load balancer providers, server group policies and volume types that a CloudProfile names.
 func usesOf(spec *v1beta1.CloudProfileSpec, at *field.Path) (uses []inventory.Use) {
-	var regions []string
-	for _, region := range spec.Regions {
-		regions = append(regions, region.Name)
-	}
+	regions := entries.RegionsOf(spec)
 	for i := range spec.MachineTypes {
 		t := &spec.MachineTypes[i]
 		if !ptr.Deref(t.Usable, true) || t.Storage == nil || t.Storage.Type == "" || t.Storage.Type == "default" {

@@ -22,6 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
@@ -40,11 +41,7 @@ type rules struct {
 
 // ValidateCloudProfile checks all of the config but its images.
 func (c rules) ValidateCloudProfile(spec *v1beta1.CloudProfileSpec, at *field.Path) finding.Report {
-	regions := make([]string, 0, len(spec.Regions))
-	for _, region := range spec.Regions {
-		regions = append(regions, region.Name)
-	}
-	return validation.CloudProfileConfig(&c.config, regions, at)
+	return validation.CloudProfileConfig(&c.config, entries.RegionsOf(spec), at)
 }
 
 // NeedsScope reports whether there are floating pools for single domains in the Shoot's region.

@@ -18,6 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/providerconfig"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // ValidateShootUpdate reports what an update changes that cannot be changed. What could not be read of either Shoot is
@@ -61,9 +62,9 @@ type change struct {
 func (c change) zones() {
 	old, zones := c.old.Zones, c.pool.Zones
 	if len(old) > len(zones) || !slices.Equal(old, zones[:len(old)]) {
-		c.Found(validation.RuleFieldImmutable, field.ErrorTypeInvalid, c.at.Child("zones"), few(zones),
+		c.Found(validation.RuleFieldImmutable, field.ErrorTypeInvalid, c.at.Child("zones"), words.Few(zones),
 			"worker pool %s keeps its zones, in their order, as its machines are counted by them: they were %s; "+
-				"put these first, more can follow; or create a new worker pool", c.pool.Name, cmp.Or(few(old), none))
+				"put these first, more can follow; or create a new worker pool", c.pool.Name, cmp.Or(words.Few(old), none))
 	}
 }
 

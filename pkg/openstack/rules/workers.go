@@ -133,7 +133,7 @@ func (w *worker) serverGroup(policy string, has []string) (found finding.Report)
 	case policy == affinity && len(w.Zones) > 1:
 		found.Found(ruleServerGroup, field.ErrorTypeForbidden, at, policy,
 			"machines with policy affinity are all on one host, which cannot be in several zones (%s); "+
-				"keep one zone, or choose another policy, such as soft-affinity if the profile has it", few(w.Zones))
+				"keep one zone, or choose another policy, such as soft-affinity if the profile has it", words.Few(w.Zones))
 	}
 	return found
 }

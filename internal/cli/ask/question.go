@@ -27,6 +27,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/words"
@@ -262,25 +263,18 @@ func noteSingle(g *input.Given, p input.AnyProfile, a *Answer, format string) {
 // possible returns the pool of the flags, with each version, machine type and region of a profile where they name none, in the order
 // of the profile. The error says that the profile has no image of the name, if that has to say which versions there are.
 func (f *poolFlags) possible(profile *v1beta1.CloudProfileSpec) (pools []provider.Pool, err error) {
-	var versions, types, regions, images []string
-	for i := range profile.MachineImages {
-		images = append(images, profile.MachineImages[i].Name)
-		if profile.MachineImages[i].Name == f.pool.Image {
-			for _, v := range profile.MachineImages[i].Versions {
-				versions = append(versions, v.Version)
-			}
+	var versions []string
+	for v := range entries.Versions(profile) {
+		if v.ID.Image == f.pool.Image {
+			versions = append(versions, v.Version)
 		}
 	}
 	if f.pool.Version == "" && len(versions) == 0 {
+		images := entries.Images(profile)
 		return nil, fmt.Errorf("the profile has no image %s%s", f.pool.Image,
 			cmp.Or(words.DidYouMean(words.Closest(f.pool.Image, images)), "; it has "+words.Few(images)))
 	}
-	for i := range profile.MachineTypes {
-		types = append(types, profile.MachineTypes[i].Name)
-	}
-	for i := range profile.Regions {
-		regions = append(regions, profile.Regions[i].Name)
-	}
+	types, regions := entries.MachineTypes(profile), entries.RegionsOf(profile)
 	for _, version := range choices(f.pool.Version, versions) {
 		for _, machineType := range choices(f.pool.MachineType, types) {
 			for _, region := range choices(f.pool.Region, regions) {

@@ -164,7 +164,10 @@ var mayImport = map[string][]string{
 		"pkg/gardenerlib", "pkg/gardenerrules/releases", "pkg/gardenerrules/inuse",
 		"pkg/maintenance", "pkg/provider", "pkg/resolve", "pkg/update", "pkg/words",
 	},
-	"internal/cli/proof":              {"internal/cli/changes", "internal/cli/input", "internal/cli/landscape"},
+	"internal/cli/proof": {
+		"internal/cli/changes", "internal/cli/checks", "internal/cli/edit", "internal/cli/files", "internal/cli/input", "internal/cli/landscape",
+		"internal/cli/manifest", "internal/cli/report", "pkg/capability", "pkg/fieldpath", "pkg/finding", "pkg/provider",
+	},
 	"internal/cli/files":              {"internal/cli/command", "internal/cli/edit", "internal/cli/manifest", "internal/cli/report", "pkg/words"},
 	"internal/cli/clouds":             {anything},
 	"internal/cli/cluster":            {"internal/cli/manifest/folder"},
@@ -189,8 +192,8 @@ var mayImport = map[string][]string{
 	"internal/cli/transform/lifecycle": {"internal/cli/between", "internal/cli/edit", "internal/cli/transform", "pkg/fieldpath", "pkg/provider", "pkg/versions"},
 
 	"internal/cli/release": {
-		"internal/cli/edit", "internal/cli/release/source", "pkg/capability", "pkg/capability/texts", "pkg/fieldpath", "pkg/finding", "pkg/imageselector",
-		"pkg/inventory", "pkg/profile", "pkg/profile/entries", "pkg/provider", "pkg/providerconfig", "pkg/versions", "pkg/words",
+		"internal/cli/edit", "internal/cli/release/source", "internal/cli/transform", "pkg/capability", "pkg/capability/texts", "pkg/fieldpath",
+		"pkg/finding", "pkg/imageselector", "pkg/inventory", "pkg/profile", "pkg/profile/entries", "pkg/provider", "pkg/providerconfig", "pkg/versions", "pkg/words",
 	},
 	"internal/cli/release/source": {
 		"internal/cli/manifest", "internal/cli/manifest/folder", "pkg/capability", "pkg/finding", "pkg/inventory", "pkg/provider", "pkg/strictjson",
@@ -246,15 +249,15 @@ var mayImport = map[string][]string{
 	},
 	"internal/cli/importer": {
 		"internal/cli/changes", "internal/cli/proof", "internal/cli/checks", "internal/cli/command", "internal/cli/edit", "internal/cli/files", "internal/cli/input",
-		"internal/cli/inventories", "internal/cli/landscape", "internal/cli/manifest",
+		"internal/cli/inventories", "internal/cli/manifest",
 		"internal/cli/plan", "internal/cli/release", "internal/cli/release/source", "internal/cli/report",
-		"pkg/finding", "pkg/provider", "pkg/words",
+		"pkg/finding", "pkg/words",
 	},
 	"internal/cli/migrate": {
 		"internal/cli/changes", "internal/cli/proof", "internal/cli/transform", "internal/cli/transform/lifecycle",
-		"internal/cli/checks", "internal/cli/input", "internal/cli/command",
+		"internal/cli/input", "internal/cli/command",
 		"internal/cli/manifest",
-		"internal/cli/edit", "internal/cli/files", "internal/cli/landscape", "internal/cli/report", "pkg/capability", "pkg/check", "pkg/fieldpath",
+		"internal/cli/edit", "internal/cli/files", "internal/cli/report", "pkg/capability", "pkg/check", "pkg/fieldpath",
 		"pkg/finding", "pkg/gardenerrules", "pkg/provider", "pkg/resolve", "pkg/versions", "pkg/words",
 	},
 	"internal/cli/page": {

@@ -8,12 +8,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 
+	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/manifest"
 )
 
@@ -28,12 +30,16 @@ type Changed struct {
 	Before, Text string `json:"-"`
 }
 
-// TextOf returns what is in files that were read before, and in standard input. It is an error if there is nothing to read a second time, as
-// in a pipe.
-func TextOf(stdin func() string) func(name string) (string, error) {
+// TextOf returns a function that returns what is in files that were read before, and in the standard input of a command, which it remembers
+// from now on. It is an error if there is nothing to read a second time, as in a pipe.
+func TextOf(c *command.Call) func(name string) (string, error) {
+	var stdin strings.Builder
+	if c.Stdin != nil {
+		c.Stdin = io.TeeReader(c.Stdin, &stdin)
+	}
 	return func(name string) (string, error) {
 		if name == manifest.Stdin {
-			return stdin(), nil
+			return stdin.String(), nil
 		}
 		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 			return "", fmt.Errorf("%s is no file that can be read twice: name one, or use - for standard input", name)

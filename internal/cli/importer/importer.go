@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -186,10 +185,8 @@ func (flags *importFlags) prepareLifecycle(now time.Time) (errs []error) {
 			errs = append(errs, fmt.Errorf("--expire %q is over: name a date to come", flags.expire))
 		}
 	}
-	for _, name := range []string{"map"} {
-		if flags.given(name) && flags.mapFile == "" {
-			errs = append(errs, fmt.Errorf("--%s is empty: name a file, or leave the flag out", name))
-		}
+	if flags.given("map") && flags.mapFile == "" {
+		errs = append(errs, errors.New("--map is empty: name a file, or leave the flag out"))
 	}
 	return errs
 }
@@ -219,10 +216,7 @@ func runImport(ctx context.Context, c *command.Call, args []string, flags *impor
 		_, err := io.WriteString(c.Stdout, source.MapText(flags.prints))
 		return err
 	}
-	var stdin strings.Builder
-	if c.Stdin != nil {
-		c.Stdin = io.TeeReader(c.Stdin, &stdin)
-	}
+	text := files.TextOf(c)
 	landscapes, err := flags.load(ctx, c, args)
 	if err != nil {
 		return err
@@ -238,7 +232,7 @@ func runImport(ctx context.Context, c *command.Call, args []string, flags *impor
 		}
 		flags.options.Map, faults = given, append(faults, wrong...)
 	}
-	run := &importing{flags: flags, call: c, contents: contents, notes: contents.Notes, text: files.TextOf(stdin.String)}
+	run := &importing{flags: flags, call: c, contents: contents, notes: contents.Notes, text: text}
 	for _, f := range faults {
 		run.findings = append(run.findings, ofFault(f))
 	}

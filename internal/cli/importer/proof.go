@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/changes"
@@ -20,7 +19,6 @@ import (
 	"github.com/capkit/capkit/internal/cli/release"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/provider"
 )
 
 // How import proves that what it has made is right: by what lint says, and by what plan says, which is shown.
@@ -31,7 +29,7 @@ func (l *inLandscape) prove() error {
 	if len(l.becomes) == 0 {
 		return nil
 	}
-	old, err := l.compare(linted)
+	old, err := l.compare(func(g *input.Given) ([]report.Finding, error) { return proof.Linted(g), nil })
 	if err != nil {
 		return err
 	}
@@ -50,39 +48,26 @@ func (l *inLandscape) prove() error {
 	if slices.ContainsFunc(l.Findings, isError) {
 		return nil
 	}
-	now := proof.CopyOf(l.Given, l.forLater())
+	now := proof.CopyOf(l.Given, proof.ForLater(l.Given))
 	for _, s := range l.Profiles.All {
 		if _, changed := l.becomes[s.Manifest]; changed {
-			after := proof.After(now)
-			now = l.planned(&changes.Update{Kind: "CloudProfile", Name: s.Name, Profile: proof.Replace(&now.Profiles, &after.Profiles, l.after.Profiles.ByName[s.Name])},
-				now, after, s.Manifest)
+			now = l.planned(proof.OfProfile(now, proof.After(now), l.after.Profiles.ByName[s.Name]), s.Manifest)
 		}
 	}
 	for _, s := range l.Namespaced.All {
 		if _, changed := l.becomes[s.Manifest]; changed {
-			after := proof.After(now)
-			now = l.planned(&changes.Update{
-				Kind: "NamespacedCloudProfile", Name: s.Name, Namespaced: proof.Replace(&now.Namespaced, &after.Namespaced, l.after.Namespaced.ByName[s.Name]),
-			}, now, after, s.Manifest)
+			now = l.planned(proof.OfNamespaced(now, proof.After(now), l.after.Namespaced.ByName[s.Name]), s.Manifest)
 		}
 	}
 	return nil
 }
 
-// forLater reports whether the profiles are for a Gardener that accepts its own capabilities, as they register them.
-func (l *inLandscape) forLater() bool {
-	return slices.ContainsFunc(l.Profiles.All, func(s *input.Source[v1beta1.CloudProfile]) bool {
-		return s.Object != nil && release.RegistersReserved(s.Object.Spec.MachineCapabilities)
-	})
-}
-
 // planned notes what the update of a manifest does, reports what is refused of it, and returns the inputs after it.
-func (l *inLandscape) planned(u *changes.Update, now, after *input.Given, o *manifest.Object) *input.Given {
-	u.Before, u.After = now, after
+func (l *inLandscape) planned(u *changes.Update, o *manifest.Object) *input.Given {
 	planned, err := u.Plan()
 	if err != nil {
 		l.AddErrors(o, input.Problem(release.RuleProfile, field.ErrorTypeForbidden, "", nil, "it cannot be told what the import does: %v", err))
-		return after
+		return u.After
 	}
 	planned.WithoutUsers = l.withoutUsers()
 	l.answers[o].Plan = planned
@@ -96,7 +81,7 @@ func (l *inLandscape) planned(u *changes.Update, now, after *input.Given, o *man
 			Object: report.Object(o.Identity), File: o.File, Line: line, Column: column,
 		})
 	}
-	return after
+	return u.After
 }
 
 // afterwards begins messages about what is wrong with the result.
@@ -109,17 +94,6 @@ func (l *inLandscape) judged(f report.Finding) bool {
 
 // ruleUncovered is the rule of lint about regions without an image.
 const ruleUncovered = "region-uncovered"
-
-// linted returns what lint says about profiles.
-func linted(g *input.Given) ([]report.Finding, error) {
-	for _, s := range g.Profiles.All {
-		checks.Profile(g, s)
-	}
-	for _, s := range g.Namespaced.All {
-		checks.Namespaced(g, s)
-	}
-	return g.Findings, nil
-}
 
 // verified returns what verify says about profiles.
 func (l *inLandscape) verified(g *input.Given) ([]report.Finding, error) {
@@ -147,11 +121,11 @@ func (l *inLandscape) compare(find func(*input.Given) ([]report.Finding, error))
 	keyOf := func(f report.Finding) key {
 		return key{f.Severity, f.Rule, f.Object, f.Type, indices.ReplaceAllString(f.Field, "[]")}
 	}
-	was, err := find(proof.CopyOf(l.Given, l.forLater()))
+	was, err := find(proof.CopyOf(l.Given, proof.ForLater(l.Given)))
 	if err != nil {
 		return nil, err
 	}
-	is, err := find(proof.CopyOf(l.after, l.forLater()))
+	is, err := find(proof.CopyOf(l.after, proof.ForLater(l.Given)))
 	if err != nil {
 		return nil, err
 	}
@@ -217,34 +191,6 @@ func (l *inLandscape) noteOld(counts map[report.Object]int, format string) {
 	}
 }
 
-// uses says who uses which image version of which profile, KIND [NAMESPACE/]NAME.
-type uses map[string][]string
-
-// in returns what says who uses an image version of a profile.
-func (u uses) in(profile string) func(image, version string) []string {
-	return func(image, version string) []string { return u[profile+" "+image+"@"+version] }
-}
-
-// uses returns who uses image versions: Shoots, in the order of the inputs.
-func (l *inLandscape) uses() uses {
-	found := uses{}
-	for _, s := range l.Shoots.All {
-		shoot := s.Object
-		if p, _ := l.ProfileOf(shoot); p != nil {
-			shoot, _ = l.FilledIn(p, shoot)
-		}
-		for _, pool := range provider.PoolsOf(shoot) {
-			for _, profile := range l.profilesOf(shoot) {
-				key := profile + " " + pool.Image + "@" + pool.Version
-				if by := "Shoot " + s.Name; !slices.Contains(found[key], by) {
-					found[key] = append(found[key], by)
-				}
-			}
-		}
-	}
-	return found
-}
-
 // withoutUsers reports whether neither Shoots were given nor a cluster asked for them.
 func (l *inLandscape) withoutUsers() bool {
 	return len(l.Shoots.All) == 0 && !l.flags.in.Given("namespace") && !l.flags.in.Given("all-namespaces")
@@ -260,17 +206,4 @@ func (l *inLandscape) noteUnseen() {
 		l.importing.notes = append(l.importing.notes, "--keep: no Shoots are among the inputs, so which versions are in use is not known: "+
 			"give their files, or -A for those of a garden")
 	}
-}
-
-// profilesOf returns the profile of a Shoot, and the parent of that.
-func (l *inLandscape) profilesOf(shoot *v1beta1.Shoot) []string {
-	kind, name, _ := input.ProfileNameOf(shoot)
-	if kind != "NamespacedCloudProfile" {
-		return []string{"CloudProfile " + name}
-	}
-	name = shoot.Namespace + "/" + name
-	if s := l.Namespaced.ByName[name]; s != nil && s.Object != nil {
-		return []string{kind + " " + name, "CloudProfile " + s.Object.Spec.Parent.Name}
-	}
-	return []string{kind + " " + name}
 }

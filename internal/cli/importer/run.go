@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -19,8 +18,8 @@ import (
 	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/internal/cli/files"
 	"github.com/capkit/capkit/internal/cli/input"
-	"github.com/capkit/capkit/internal/cli/landscape"
 	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/proof"
 	"github.com/capkit/capkit/internal/cli/release"
 	"github.com/capkit/capkit/internal/cli/release/source"
 	"github.com/capkit/capkit/internal/cli/report"
@@ -82,9 +81,9 @@ type inLandscape struct {
 	*input.Given
 	// named are the profiles that --profile names, by their full names.
 	named   []string
-	used    uses
+	used    proof.Uses
 	becomes map[*manifest.Object]files.Edit
-	// answers are by manifest, and order has those manifests.
+	// answers are by the manifests of the profiles that are to get images, and order has those.
 	answers map[*manifest.Object]*imported
 	order   []*manifest.Object
 	after   *input.Given
@@ -98,29 +97,34 @@ func (run *importing) landscape(g *input.Given) error {
 	if err := l.find(); err != nil {
 		return err
 	}
-	if len(g.Findings) == 0 {
-		if err := l.checkInputs(); err != nil {
-			return err
-		}
+	for _, s := range g.Profiles.All {
+		l.ask(s.Manifest, s.Name, s.Live)
 	}
-	if unread := len(g.Findings) > 0; unread || len(run.findings) > 0 {
+	for _, s := range g.Namespaced.All {
+		l.ask(s.Manifest, s.Name, s.Live)
+	}
+	switch {
+	case len(g.Findings) == 0 && len(l.order) == 0:
+		return errors.New("no CloudProfile or NamespacedCloudProfile among the files" + l.EmptyInputs() + ": name those that are to get the images")
+	case len(g.Findings) > 0 || len(run.findings) > 0:
 		l.nothing()
 		return nil
 	}
-	l.used = l.uses()
+	l.used = proof.Uses{}
+	l.used.AddShoots(g)
 	l.noteUnseen()
 	for _, s := range g.Profiles.All {
-		if l.asked(s.Live, s.Name) {
+		if l.answers[s.Manifest] != nil {
 			l.importProfile(s)
 		}
 	}
 	for _, s := range g.Namespaced.All {
-		if l.asked(s.Live, s.Name) {
+		if l.answers[s.Manifest] != nil {
 			l.importNamespaced(s)
 		}
 	}
-	changed, err := l.change()
-	if err == nil && !slices.ContainsFunc(g.Findings, isError) {
+	changed, after, err := proof.Files(g, release.RuleProfile, l.becomes, run.text)
+	if l.after = after; err == nil && !slices.ContainsFunc(g.Findings, isError) {
 		err = l.prove()
 	}
 	l.close(changed)
@@ -129,16 +133,6 @@ func (run *importing) landscape(g *input.Given) error {
 
 // nothing is the answer if the inputs or the source cannot be read.
 func (l *inLandscape) nothing() {
-	for _, s := range l.Profiles.All {
-		if l.asked(s.Live, s.Name) {
-			l.answer(s.Manifest, s.Name)
-		}
-	}
-	for _, s := range l.Namespaced.All {
-		if l.asked(s.Live, s.Name) {
-			l.answer(s.Manifest, s.Name)
-		}
-	}
 	l.close(nil)
 	type said struct {
 		message, file string
@@ -159,9 +153,14 @@ func (l *inLandscape) nothing() {
 	}
 }
 
-// asked reports whether a profile is to get images: those in files, or those that --profile names.
-func (l *inLandscape) asked(live bool, name string) bool {
-	return !live && (len(l.flags.profiles) == 0 || slices.Contains(l.named, name))
+// ask begins the answer for a profile if it is to get images: those in files, or those that --profile names.
+func (l *inLandscape) ask(o *manifest.Object, name string, live bool) {
+	if live || len(l.flags.profiles) > 0 && !slices.Contains(l.named, name) {
+		return
+	}
+	l.answers[o] = &imported{Profile: name, Versions: []release.Version{}, Findings: []report.Finding{}, Files: []files.Changed{}}
+	l.order = append(l.order, o)
+	l.profiles = append(l.profiles, l.answers[o])
 }
 
 // find looks for the profiles that --profile names, [NAMESPACE/]NAME. The error is about those that are not in a file.
@@ -189,35 +188,9 @@ func (l *inLandscape) find() error {
 	return errors.Join(errs...)
 }
 
-// checkInputs returns an error if there is no profile.
-func (l *inLandscape) checkInputs() error {
-	for _, s := range l.Profiles.All {
-		if l.asked(s.Live, s.Name) {
-			return nil
-		}
-	}
-	for _, s := range l.Namespaced.All {
-		if l.asked(s.Live, s.Name) {
-			return nil
-		}
-	}
-	return errors.New("no CloudProfile or NamespacedCloudProfile among the files" + l.EmptyInputs() + ": name those that are to get the images")
-}
-
-// answer returns that of a profile.
-func (l *inLandscape) answer(o *manifest.Object, name string) *imported {
-	if l.answers[o] == nil {
-		l.answers[o] = &imported{Profile: name, Versions: []release.Version{}, Findings: []report.Finding{}, Files: []files.Changed{}}
-		l.order = append(l.order, o)
-		l.profiles = append(l.profiles, l.answers[o])
-	}
-	return l.answers[o]
-}
-
 func (l *inLandscape) importProfile(s *input.Source[v1beta1.CloudProfile]) {
 	cloud := l.Providers[s.Object.Spec.Type]
 	if cloud == nil {
-		l.answer(s.Manifest, s.Name)
 		if s.Object.Spec.Type == "" {
 			l.AddErrors(s.Manifest, input.Problem(release.RuleProfile, field.ErrorTypeRequired, "spec.type", nil, "the profile has no type: write the provider's"))
 			return
@@ -226,7 +199,7 @@ func (l *inLandscape) importProfile(s *input.Source[v1beta1.CloudProfile]) {
 		return
 	}
 	l.become(s.Manifest, s.Name, release.Profile{
-		Raw: s.Manifest.JSON, Cloud: cloud, Spec: s.Object.Spec, Used: l.used.in("CloudProfile " + s.Name),
+		Raw: s.Manifest.JSON, Cloud: cloud, Spec: s.Object.Spec, Used: l.used.In("CloudProfile " + s.Name),
 	})
 }
 
@@ -234,11 +207,9 @@ func (l *inLandscape) importNamespaced(s *input.Source[v1beta1.NamespacedCloudPr
 	parent := l.ParentOf(s)
 	switch {
 	case parent == nil:
-		l.answer(s.Manifest, s.Name)
 		l.AddErrors(s.Manifest, l.Missing("CloudProfile", s.Object.Spec.Parent.Name, "spec.parent.name"))
 		return
 	case l.Providers[parent.Object.Spec.Type] == nil:
-		l.answer(s.Manifest, s.Name)
 		l.AddErrors(s.Manifest, l.NotFor(parent.Object.Spec.Type, "spec.parent.name", "imported into"))
 		return
 	}
@@ -253,7 +224,7 @@ func (l *inLandscape) importNamespaced(s *input.Source[v1beta1.NamespacedCloudPr
 		spec = &object.Spec
 	}
 	l.become(s.Manifest, s.Name, release.Profile{
-		Raw: s.Manifest.JSON, Cloud: l.Providers[parent.Object.Spec.Type], Parent: spec, Used: l.used.in("NamespacedCloudProfile " + s.Name),
+		Raw: s.Manifest.JSON, Cloud: l.Providers[parent.Object.Spec.Type], Parent: spec, Used: l.used.In("NamespacedCloudProfile " + s.Name),
 		Spec: v1beta1.CloudProfileSpec{
 			Type: parent.Object.Spec.Type, MachineImages: s.Object.Spec.MachineImages, ProviderConfig: s.Object.Spec.ProviderConfig,
 		},
@@ -263,8 +234,7 @@ func (l *inLandscape) importNamespaced(s *input.Source[v1beta1.NamespacedCloudPr
 // become notes what a manifest becomes.
 func (l *inLandscape) become(o *manifest.Object, name string, p release.Profile) {
 	result := release.Import(p, l.contents, l.flags.options)
-	is := l.answer(o, name)
-	is.Versions = append(is.Versions, result.Versions...)
+	l.answers[o].Versions = append(l.answers[o].Versions, result.Versions...)
 	l.AddErrors(o, result.Errors...)
 	l.AddWarnings(o, result.Warnings...)
 	for _, f := range result.Faults {
@@ -278,72 +248,6 @@ func (l *inLandscape) become(o *manifest.Object, name string, p release.Profile)
 	if len(result.Errors)+len(result.Faults) == 0 && len(result.Ops) > 0 {
 		l.becomes[o] = files.Edit{Ops: result.Ops}
 	}
-}
-
-// change returns the files that change, and reads them into l.after.
-func (l *inLandscape) change() ([]files.Changed, error) {
-	l.after = &input.Given{Providers: l.Providers, Landscape: landscape.Landscape{Server: l.Server}, Namespace: l.Namespace}
-	names, edited := map[string]bool{}, map[string]bool{}
-	for o := range l.becomes {
-		names[o.File] = true
-	}
-	var changed []files.Changed
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		text, err := l.text(name)
-		if err != nil {
-			return nil, err
-		}
-		if file, done := l.edit(name, text); done {
-			edited[name], changed = true, append(changed, file)
-		}
-	}
-	l.TakeOver(l.after, edited)
-	for _, text := range l.Marked {
-		if !edited[text.File] {
-			l.after.Marked = append(l.after.Marked, text)
-		}
-	}
-	for _, began := range l.Began {
-		if !edited[began.File] {
-			l.after.Began = append(l.after.Began, began)
-		}
-	}
-	return changed, nil
-}
-
-// edit changes a file, and takes what it says then into l.after. It reports whether that can be done; otherwise there is a finding.
-func (l *inLandscape) edit(name, text string) (files.Changed, bool) {
-	edits := map[*manifest.Object]files.Edit{}
-	var first *manifest.Object
-	for _, o := range l.order {
-		becomes, changes := l.becomes[o]
-		if o.File != name || !changes {
-			continue
-		}
-		edits[o] = becomes
-		if first == nil {
-			first = o
-		}
-	}
-	changed, objects, err := files.Edited(name, text, nil, edits)
-	l.after.Marked = append(l.after.Marked, manifest.Marked(name, changed)...)
-	for _, o := range objects {
-		l.after.Add(o)
-	}
-	if err == nil && len(l.after.Findings) == 0 {
-		return files.Changed{File: name, Diff: files.Diff(name, name, text, changed), Before: text, Text: changed}, true
-	}
-	place, message := report.Finding{File: name}, "the file is written in a way that cannot be changed without changing more than has to; "+
-		"write what is to change in plain block style, without aliases"
-	place.Line, place.Column = first.Position("spec.machineImages")
-	var fault *edit.Fault
-	if errors.As(err, &fault) {
-		place.Line, place.Column, message = fault.Line, fault.Column, fault.Message
-	}
-	place.Severity, place.Rule, place.Type, place.Message = finding.SeverityError, release.RuleProfile, field.ErrorTypeForbidden, message
-	place.Object = report.Object(first.Identity)
-	l.Findings = append(l.Findings, place)
-	return files.Changed{}, false
 }
 
 // close gives each profile its findings and files, and the run what it prints.

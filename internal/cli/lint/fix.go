@@ -19,8 +19,8 @@ import (
 )
 
 // fix prints what --fix changes, or changes it. What it prints ends the command with the status of what is found then.
-func fix(c *command.Call, g *input.Given, flags *lintFlags, stdin func() string) error {
-	x := &repair.Run{Given: g, Read: files.TextOf(stdin), Disabled: flags.Disabled}
+func fix(c *command.Call, g *input.Given, flags *lintFlags, text func(file string) (string, error)) error {
+	x := &repair.Run{Given: g, Read: text, Disabled: flags.Disabled}
 	repairing := c.Terminal.Begin("repairing", 0)
 	changed, left, err := x.All()
 	repairing.End()

@@ -7,14 +7,13 @@ package lint
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/capkit/capkit/internal/cli/checks"
 	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/files"
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/inventories"
 	"github.com/capkit/capkit/internal/cli/report"
@@ -103,9 +102,9 @@ func runLint(ctx context.Context, c *command.Call, args []string, flags *lintFla
 	if flags.quiet {
 		c.Terminal = nil
 	}
-	var stdin strings.Builder
-	if flags.fix && c.Stdin != nil {
-		c.Stdin = io.TeeReader(c.Stdin, &stdin)
+	var text func(file string) (string, error)
+	if flags.fix {
+		text = files.TextOf(c)
 	}
 	g, err := checks.Load(ctx, c, args, &flags.Options)
 	if err != nil {
@@ -118,7 +117,7 @@ func runLint(ctx context.Context, c *command.Call, args []string, flags *lintFla
 		}
 	}
 	if flags.fix {
-		if err := fix(c, g, flags, stdin.String); err != nil || !flags.write {
+		if err := fix(c, g, flags, text); err != nil || !flags.write {
 			return err
 		}
 		flags.fix = false

@@ -231,16 +231,13 @@ func runMigrate(ctx context.Context, c *command.Call, args []string, flags *migr
 	if err != nil {
 		return err
 	}
-	var stdin strings.Builder
-	if c.Stdin != nil {
-		c.Stdin = io.TeeReader(c.Stdin, &stdin)
-	}
+	text := files.TextOf(c)
 	g, err := input.Load(ctx, c, args, flags.in, true)
 	if err != nil {
 		return err
 	}
 	m := &migration{Given: g, options: options, back: flags.back, lifecycle: flags.lifecycle, reserved: flags.reserved, accept: flags.accept,
-		text: files.TextOf(stdin.String), input: firstInput(flags.in.Files(args))}
+		text: text, input: firstInput(flags.in.Files(args))}
 	answer, err := m.run()
 	switch {
 	case err != nil:

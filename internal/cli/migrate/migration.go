@@ -19,13 +19,13 @@ import (
 	"github.com/capkit/capkit/internal/cli/files"
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/proof"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/internal/cli/transform"
 	"github.com/capkit/capkit/internal/cli/transform/lifecycle"
 )
 
-// What migrate does to the objects. migrationfiles.go writes it into their files, migrationproof.go proves it, and
-// migrationsteps.go finds the steps that follow.
+// What migrate does to the objects. proof.go proves it, and steps.go finds the steps that follow.
 
 // migration is one step of migrate. What is wrong becomes findings of the inputs.
 type migration struct {
@@ -42,7 +42,7 @@ type migration struct {
 	// text returns what is in a file before the step.
 	text func(name string) (string, error)
 	// used says who uses which image version.
-	used uses
+	used proof.Uses
 	// besides are other objects of files that change, and what they become there.
 	besides map[*manifest.Object][]edit.Op
 
@@ -120,11 +120,20 @@ func (m *migration) step() ([]files.Changed, error) {
 	if len(m.Findings) > 0 {
 		return nil, nil
 	}
-	files, err := m.files()
-	if err == nil && len(m.Findings) == 0 {
+	changing := map[string]bool{}
+	for o := range m.becomes {
+		changing[o.File] = true
+	}
+	for o, ops := range m.besides {
+		if changing[o.File] {
+			m.becomes[o] = files.Edit{Ops: ops}
+		}
+	}
+	changed, after, err := proof.Files(m.Given, transform.Rule, m.becomes, m.text)
+	if m.after = after; err == nil && len(m.Findings) == 0 {
 		m.prove()
 	}
-	return files, err
+	return changed, err
 }
 
 // migrateAll finds out what becomes of each profile, parents first.
@@ -147,7 +156,7 @@ func (m *migration) migrateProfile(s *input.Source[v1beta1.CloudProfile]) {
 		m.AddErrors(s.Manifest, m.NotFor(s.Object.Spec.Type, "spec.type", "migrated"))
 		return
 	}
-	in := transform.Input{Raw: s.Manifest.JSON, Used: m.used.in("CloudProfile " + s.Name)}
+	in := transform.Input{Raw: s.Manifest.JSON, Used: m.used.In("CloudProfile " + s.Name)}
 	if m.options.Fold != nil {
 		in.FoldsBelow = slices.ContainsFunc(m.Namespaced.All, func(n *input.Source[v1beta1.NamespacedCloudProfile]) bool {
 			return !n.Live && m.ParentOf(n) == s &&
@@ -180,7 +189,7 @@ func (m *migration) migrateNamespaced(s *input.Source[v1beta1.NamespacedCloudPro
 		spec = &object.Spec
 	}
 	m.become(s.Manifest, "NamespacedCloudProfile "+s.Name, m.Providers[parent.Object.Spec.Type],
-		transform.Input{Raw: s.Manifest.JSON, Parent: spec, Used: m.used.in("NamespacedCloudProfile " + s.Name)}, parent)
+		transform.Input{Raw: s.Manifest.JSON, Parent: spec, Used: m.used.In("NamespacedCloudProfile " + s.Name)}, parent)
 }
 
 // become notes what a manifest becomes, that of the profile KIND [NAMESPACE/]NAME, which is a CloudProfile or has it as its parent.
@@ -219,7 +228,7 @@ func (m *migration) become(
 		line, _ := o.Position(k.Field)
 		m.kept = append(m.kept, keptVersion{
 			Profile: profile[strings.IndexByte(profile, ' ')+1:], Image: k.Image, Version: k.Version, UsedBy: k.By, File: o.File, Line: line,
-			use: use(profile, k.Image, k.Version), overridden: m.lifecycle,
+			use: proof.Use(profile, k.Image, k.Version), overridden: m.lifecycle,
 		})
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/changes"
-	"github.com/capkit/capkit/internal/cli/checks"
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/proof"
@@ -31,8 +30,8 @@ import (
 func (m *migration) prove() {
 	was, is := proof.CopyOf(m.Given, m.forLater()), proof.CopyOf(m.after, m.forLater())
 	is.ReservedInCore = is.ReservedInCore && (!m.reserved || !m.back)
-	m.was = lintProfiles(was)
-	m.compare(lintProfiles(is))
+	m.was = proof.Linted(was)
+	m.compare(proof.Linted(is))
 	if m.lifecycle {
 		m.proveLifecycles()
 	}
@@ -49,9 +48,7 @@ func (m *migration) prove() {
 	}
 	for _, s := range m.Profiles.All {
 		if _, migrated := m.becomes[s.Manifest]; migrated && m.Providers[s.Object.Spec.Type] != nil {
-			after := proof.After(now)
-			u := &changes.Update{Kind: "CloudProfile", Name: s.Name, Profile: proof.Replace(&now.Profiles, &after.Profiles, m.after.Profiles.ByName[s.Name])}
-			now = m.proveUpdate(u, now, after, s.Manifest)
+			now = m.proveUpdate(proof.OfProfile(now, proof.After(now), m.after.Profiles.ByName[s.Name]))
 		}
 	}
 	if !m.back {
@@ -63,20 +60,16 @@ func (m *migration) prove() {
 func (m *migration) proveNamespaced(now *input.Given) *input.Given {
 	for _, s := range m.Namespaced.All {
 		if _, migrated := m.becomes[s.Manifest]; migrated && m.Providers[m.ParentOf(s).Object.Spec.Type] != nil {
-			after := proof.After(now)
-			u := &changes.Update{
-				Kind: "NamespacedCloudProfile", Name: s.Name, Namespaced: proof.Replace(&now.Namespaced, &after.Namespaced, m.after.Namespaced.ByName[s.Name]),
-			}
-			now = m.proveUpdate(u, now, after, s.Manifest)
+			now = m.proveUpdate(proof.OfNamespaced(now, proof.After(now), m.after.Namespaced.ByName[s.Name]))
 		}
 	}
 	return now
 }
 
-// proveUpdate reports what the update of a manifest does, and returns the inputs after it.
-func (m *migration) proveUpdate(u *changes.Update, now, after *input.Given, o *manifest.Object) *input.Given {
-	m.report(o, m.planned(u, now, after, o))
-	return after
+// proveUpdate reports what an update does, and returns the inputs after it.
+func (m *migration) proveUpdate(u *changes.Update) *input.Given {
+	m.report(m.manifestOf(u), m.planned(u))
+	return u.After
 }
 
 // report reports changes by the update of a manifest.
@@ -122,9 +115,8 @@ func (m *migration) preferred(o *manifest.Object) string {
 	return ""
 }
 
-// planned returns what the update of a manifest does; if that cannot be told, it reports that.
-func (m *migration) planned(u *changes.Update, now, after *input.Given, o *manifest.Object) []changes.Change {
-	u.Before, u.After = now, after
+// planned returns what an update does; if that cannot be told, it reports that.
+func (m *migration) planned(u *changes.Update) []changes.Change {
 	u.Renamed = func(before, after input.AnyProfile) func(resolve.Combination) (string, bool) {
 		return m.options.Formerly(after.Provider(), before.Spec(), after.Spec())
 	}
@@ -132,9 +124,9 @@ func (m *migration) planned(u *changes.Update, now, after *input.Given, o *manif
 		u.Besides = transform.Together()
 	}
 	planned, err := u.Plan()
-	m.Findings = append(m.Findings, now.Findings...)
+	m.Findings = append(m.Findings, u.Before.Findings...)
 	if err != nil {
-		m.AddErrors(o, input.Problem(transform.Rule, field.ErrorTypeForbidden, "", nil, "it cannot be told what the migration does: %v", err))
+		m.AddErrors(m.manifestOf(u), input.Problem(transform.Rule, field.ErrorTypeForbidden, "", nil, "it cannot be told what the migration does: %v", err))
 		return nil
 	}
 	return planned.Changes
@@ -225,17 +217,6 @@ func booted(reference any) string {
 		return "nothing"
 	}
 	return report.Reference(reference)
-}
-
-// lintProfiles returns what lint says about profiles.
-func lintProfiles(g *input.Given) []report.Finding {
-	for _, s := range g.Profiles.All {
-		checks.Profile(g, s)
-	}
-	for _, s := range g.Namespaced.All {
-		checks.Namespaced(g, s)
-	}
-	return g.Findings
 }
 
 // compare takes over the errors that there are afterwards and not before, and notes such warnings. What has the same text is the same; of

@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -56,33 +55,23 @@ func (m *migration) usesOf(parent *input.Source[v1beta1.CloudProfile]) []string 
 func (m *migration) proveReserved() {
 	now := proof.CopyOf(m.Given, m.forLater())
 	after := proof.After(now)
-	profiles, namespaced := m.updates(now, after)
-	together := profiles
+	together, namespaced := m.profileUpdates(now, after), m.namespacedUpdates(now, after)
 	for _, u := range namespaced {
 		if _, with := m.becomes[m.ParentOf(m.Namespaced.ByName[u.Name]).Manifest]; !with {
 			together = append(together, u)
 		}
 	}
 	for _, u := range together {
-		m.report(m.manifestOf(u), slices.DeleteFunc(m.planned(u, now, after, m.manifestOf(u)), isRefused))
+		m.report(m.manifestOf(u), slices.DeleteFunc(m.planned(u), isRefused))
 	}
-	for i := range 2 {
+	steps := []func(now, after *input.Given) []*changes.Update{m.profileUpdates, m.namespacedUpdates}
+	if m.back {
+		slices.Reverse(steps)
+	}
+	for _, updates := range steps {
 		after := proof.After(now)
-		profiles, namespaced := m.updates(now, after)
-		first := profiles
-		if (i == 0) == m.back {
-			first = namespaced
-		}
-		after = proof.After(now)
-		for _, u := range first {
-			if u.Profile != nil {
-				after.Profiles.Replace(u.Profile.Updated)
-			} else {
-				after.Namespaced.Replace(u.Namespaced.Updated)
-			}
-		}
-		for _, u := range first {
-			m.report(m.manifestOf(u), slices.DeleteFunc(m.planned(u, now, after, m.manifestOf(u)), func(c changes.Change) bool { return !isRefused(c) }))
+		for _, u := range updates(now, after) {
+			m.report(m.manifestOf(u), slices.DeleteFunc(m.planned(u), func(c changes.Change) bool { return !isRefused(c) }))
 		}
 		now = after
 	}
@@ -90,21 +79,24 @@ func (m *migration) proveReserved() {
 
 func isRefused(c changes.Change) bool { return c.Kind == changes.Refused }
 
-// updates returns the updates of profiles that are migrated, and has them all in the inputs after them.
-func (m *migration) updates(now, after *input.Given) (profiles, namespaced []*changes.Update) {
-	for _, s := range m.Namespaced.All {
-		if _, migrated := m.becomes[s.Manifest]; migrated {
-			pair := proof.Replace(&now.Namespaced, &after.Namespaced, m.after.Namespaced.ByName[s.Name])
-			namespaced = append(namespaced, &changes.Update{Kind: "NamespacedCloudProfile", Name: s.Name, Namespaced: pair})
-		}
-	}
+// profileUpdates returns the updates of the CloudProfiles that are migrated, and has them all in the inputs after them.
+func (m *migration) profileUpdates(now, after *input.Given) (all []*changes.Update) {
 	for _, s := range m.Profiles.All {
 		if _, migrated := m.becomes[s.Manifest]; migrated {
-			pair := proof.Replace(&now.Profiles, &after.Profiles, m.after.Profiles.ByName[s.Name])
-			profiles = append(profiles, &changes.Update{Kind: "CloudProfile", Name: s.Name, Profile: pair})
+			all = append(all, proof.OfProfile(now, after, m.after.Profiles.ByName[s.Name]))
 		}
 	}
-	return profiles, namespaced
+	return all
+}
+
+// namespacedUpdates returns those of the NamespacedCloudProfiles.
+func (m *migration) namespacedUpdates(now, after *input.Given) (all []*changes.Update) {
+	for _, s := range m.Namespaced.All {
+		if _, migrated := m.becomes[s.Manifest]; migrated {
+			all = append(all, proof.OfNamespaced(now, after, m.after.Namespaced.ByName[s.Name]))
+		}
+	}
+	return all
 }
 
 // manifestOf returns the manifest of the profile that an update is of, as it was.
@@ -116,13 +108,7 @@ func (m *migration) manifestOf(u *changes.Update) *manifest.Object {
 }
 
 // forLater reports whether the profiles are for a Gardener that accepts the registration: they are to register something, or do so already.
-func (m *migration) forLater() bool {
-	return m.reserved || slices.ContainsFunc(m.Profiles.All, func(s *input.Source[v1beta1.CloudProfile]) bool {
-		return slices.ContainsFunc(s.Object.Spec.MachineCapabilities, func(c v1beta1.CapabilityDefinition) bool {
-			return strings.HasPrefix(c.Name, capability.ReservedPrefix)
-		})
-	})
-}
+func (m *migration) forLater() bool { return m.reserved || proof.ForLater(m.Given) }
 
 // reportChange reports that something else is booted. Changes that are accepted are warnings.
 func (m *migration) reportChange(o *manifest.Object, at string, c *changes.Change, text string) {
@@ -148,7 +134,7 @@ func (m *migration) reportVersions(o *manifest.Object, all []changes.Change) {
 	var order []string
 	of := map[string][]*changes.Change{}
 	for i := range all {
-		key := use("", all[i].Image, all[i].Version)
+		key := proof.Use("", all[i].Image, all[i].Version)
 		if of[key] == nil {
 			order = append(order, key)
 		}
@@ -181,7 +167,7 @@ func (m *migration) pathsIn(o *manifest.Object) map[string]string {
 	paths := map[string]string{}
 	for i := range images {
 		for k := range images[i].Versions {
-			paths[use("", images[i].Name, images[i].Versions[k].Version)] = fmt.Sprintf("spec.machineImages[%d].versions[%d]", i, k)
+			paths[proof.Use("", images[i].Name, images[i].Versions[k].Version)] = fmt.Sprintf("spec.machineImages[%d].versions[%d]", i, k)
 		}
 	}
 	return paths

@@ -41,7 +41,7 @@ func (m *migration) further(first []files.Changed) (*migratedStep, error) {
 	}
 	next := &migration{
 		Given: proof.CopyOf(m.after, m.forLater()), options: m.options, text: textAfter(first, m.text),
-		used: uses{}, besides: map[*manifest.Object][]edit.Op{},
+		used: proof.Uses{}, besides: map[*manifest.Object][]edit.Op{},
 	}
 	for key, by := range m.used {
 		if !step.goes[key] {
@@ -159,12 +159,12 @@ func (m *migration) eachUser(
 		if p == nil {
 			continue
 		}
-		shoot := m.completed(s.Object)
+		shoot := proof.Completed(m.Given, s.Object)
 		for i, pool := range provider.PoolsOf(shoot) {
 			plain, _ := m.options.Fold.Folds(pool.Version)
 			var keys []string
-			for _, profile := range m.profilesOf(s.Object) {
-				if key := use(profile, pool.Image, pool.Version); goes[key] {
+			for _, profile := range proof.ProfilesOf(m.Given, s.Object) {
+				if key := proof.Use(profile, pool.Image, pool.Version); goes[key] {
 					keys = append(keys, key)
 				}
 			}

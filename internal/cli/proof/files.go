@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package proof
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/internal/cli/edit"
+	"github.com/capkit/capkit/internal/cli/files"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/fieldpath"
+	"github.com/capkit/capkit/pkg/finding"
+)
+
+// Files returns the files that change if manifests become something else, and the inputs as they are then. A file that cannot be changed stays
+// as it is, which is a finding of the inputs, of a rule. What is in files is read by text.
+func Files(
+	g *input.Given, rule string, becomes map[*manifest.Object]files.Edit, text func(name string) (string, error),
+) (changed []files.Changed, after *input.Given, err error) {
+	after = empty(g)
+	byFile, edited := map[string]map[*manifest.Object]files.Edit{}, map[string]bool{}
+	for o, e := range becomes {
+		if byFile[o.File] == nil {
+			byFile[o.File] = map[*manifest.Object]files.Edit{}
+		}
+		byFile[o.File][o] = e
+	}
+	for _, name := range slices.Sorted(maps.Keys(byFile)) {
+		before, err := text(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		said, objects, err := files.Edited(name, before, nil, byFile[name])
+		for _, o := range objects {
+			after.Add(o)
+		}
+		if err != nil || len(after.Findings) > 0 {
+			cannotChange(g, rule, byFile[name], err)
+			continue
+		}
+		edited[name] = true
+		changed = append(changed, files.Changed{File: name, Diff: files.Diff(name, name, before, said), Before: before, Text: said})
+		after.Marked = append(after.Marked, manifest.Marked(name, said)...)
+	}
+	g.TakeOver(after, edited)
+	after.Marked = append(after.Marked, slices.DeleteFunc(slices.Clone(g.Marked), func(t manifest.Text) bool { return edited[t.File] })...)
+	after.Began = append(after.Began, slices.DeleteFunc(slices.Clone(g.Began), func(b input.Began) bool { return edited[b.File] })...)
+	return changed, after, nil
+}
+
+// cannotChange makes a finding of the reason why a file, whose manifests are given, cannot be changed.
+func cannotChange(g *input.Given, rule string, edits map[*manifest.Object]files.Edit, err error) {
+	first := slices.MinFunc(slices.Collect(maps.Keys(edits)), func(a, b *manifest.Object) int {
+		return files.PlaceOf(a)[0] - files.PlaceOf(b)[0]
+	})
+	var fault *edit.Fault
+	if errors.As(err, &fault) {
+		g.Findings = append(g.Findings, report.Finding{
+			Severity: finding.SeverityError, Rule: rule, Type: field.ErrorTypeForbidden, Message: fault.Message,
+			Object: report.Object(first.Identity), File: first.File, Line: fault.Line, Column: fault.Column,
+		})
+		return
+	}
+	ops := edits[first].Ops
+	at := ops[len(ops)-1].At()
+	g.AddErrors(first, input.Problem(rule, field.ErrorTypeForbidden, pathOf(at[:len(at)-1]), nil,
+		"the file is written in a way that cannot be changed without changing more than has to; write what is to change in plain block style, without aliases"))
+}
+
+// pathOf returns the text of a path.
+func pathOf(at fieldpath.Path) string {
+	path := ""
+	for _, step := range at {
+		if step.IsIndex() {
+			path += fmt.Sprintf("[%d]", step.Index)
+		} else {
+			path += "." + step.Name
+		}
+	}
+	return strings.TrimPrefix(path, ".")
+}

@@ -185,15 +185,14 @@ var mayImport = map[string][]string{
 	"internal/cli/transform": {
 		"pkg/profile/entries",
 		"internal/cli/between", "internal/cli/edit", "pkg/profile", "pkg/resolve", "pkg/provider", "pkg/imageselector", "pkg/capability",
-		"pkg/capability/texts", "pkg/fieldpath",
-		"pkg/finding",
-		"pkg/words", "pkg/providerconfig",
+		"pkg/capability/texts", "pkg/finding", "pkg/words", "pkg/providerconfig",
 	},
 	"internal/cli/transform/lifecycle": {"internal/cli/between", "internal/cli/edit", "internal/cli/transform", "pkg/fieldpath", "pkg/provider", "pkg/versions"},
 
 	"internal/cli/release": {
 		"internal/cli/edit", "internal/cli/release/source", "internal/cli/transform", "pkg/capability", "pkg/capability/texts", "pkg/fieldpath",
-		"pkg/finding", "pkg/imageselector", "pkg/inventory", "pkg/profile", "pkg/profile/entries", "pkg/provider", "pkg/providerconfig", "pkg/versions", "pkg/words",
+		"pkg/finding", "pkg/imageselector", "pkg/inventory", "pkg/profile", "pkg/profile/entries", "pkg/provider", "pkg/providerconfig", "pkg/versions",
+		"pkg/words",
 	},
 	"internal/cli/release/source": {
 		"internal/cli/manifest", "internal/cli/manifest/folder", "pkg/capability", "pkg/finding", "pkg/inventory", "pkg/provider", "pkg/strictjson",

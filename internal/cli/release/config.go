@@ -6,6 +6,7 @@ package release
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,11 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/edit"
+	"github.com/capkit/capkit/internal/cli/transform"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/inventory"
-	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -28,25 +29,23 @@ import (
 // config notes what has to change in the provider config.
 func (e *edits) config(t *target, versions []*wanted) {
 	const at = "spec.providerConfig"
-	added, order := map[string][]placed{}, []string{}
+	added := map[string][]placed{}
 	for _, w := range versions {
 		if len(w.has) > 0 {
 			e.extendConfig(t, w)
 			continue
 		}
-		entries, ok := t.encode(w, w.flavors, t.legacy)
-		if !ok {
+		entries := t.encode(w, w.flavors, t.legacy)
+		if entries == nil {
 			continue
 		}
-		if w.changed = true; added[w.id.Image] == nil {
-			order = append(order, w.id.Image)
-		}
+		w.changed = true
 		added[w.id.Image] = append(added[w.id.Image], placed{version: w.id.Version, values: entries})
 	}
 	config := edit.Members(edit.Value(t.tree, fieldpath.Parse(at)))
 	images := edit.Items(config["machineImages"])
 	var fresh []any
-	for _, name := range order {
+	for _, name := range slices.Sorted(maps.Keys(added)) {
 		i := slices.IndexFunc(images, func(image any) bool { return edit.Members(image)["name"] == name })
 		if i < 0 {
 			fresh = append(fresh, newImage(name, added[name]))
@@ -66,8 +65,8 @@ func (e *edits) config(t *target, versions []*wanted) {
 	e.flush(t.tree)
 }
 
-// encode returns the entries of the provider config for flavors of a version. It reports whether they can be written, and otherwise why not.
-func (t *target) encode(w *wanted, flavors []*flavor, legacy bool) ([]any, bool) {
+// encode returns the entries of the provider config for flavors of a version; nil if they cannot be written, which it reports.
+func (t *target) encode(w *wanted, flavors []*flavor, legacy bool) []map[string]any {
 	converted := imageselector.Version[any]{Version: w.id.Version, Legacy: legacy || t.keepsLegacy}
 	for _, f := range flavors {
 		read := f.read
@@ -76,37 +75,25 @@ func (t *target) encode(w *wanted, flavors []*flavor, legacy bool) ([]any, bool)
 		}
 		converted.Flavors = append(converted.Flavors, read)
 	}
-	format := provider.FormatFlavors
-	if legacy || t.keepsLegacy {
-		format = provider.FormatLegacy
-	}
-	written, err := profile.Encode(t.Cloud, converted, format)
+	entries, err := transform.Encode(t.Cloud, t.apiVersion, t.kind, converted)
 	if err != nil {
 		t.fail(RuleProfile, field.ErrorTypeForbidden, "spec.machineImages", "%s cannot be written: %v", w.id, err)
-		return nil, false
+		return nil
 	}
-	entries := make([]any, 0, len(written))
-	for _, entry := range written {
-		if format == provider.FormatLegacy {
-			t.shorten(entry)
-		}
-		entries = append(entries, entry)
-	}
-	return entries, true
+	return entries
 }
 
-// shorten leaves the architecture amd64 out of an entry in the legacy format, where the provider reads the same without it.
-func (t *target) shorten(entry map[string]any) {
-	at := field.NewPath("entry")
-	whole, _ := t.decode(entry, at)
-	for _, place := range append([]any{entry}, edit.Items(entry["regions"])...) {
-		if members := edit.Members(place); members["architecture"] == architectures[0] {
-			delete(members, "architecture")
-			if without, errs := t.decode(entry, at); whole == nil || len(errs) > 0 || without == nil || !reflect.DeepEqual(whole.Flavors, without.Flavors) {
-				members["architecture"] = architectures[0]
-			}
-		}
+// encodeFlavor returns one flavor of a version as the provider config has it: in the legacy format an entry, or else one of the flavors in an
+// entry. It is nil if it cannot be written like that.
+func (t *target) encodeFlavor(w *wanted, f *flavor, legacy bool) map[string]any {
+	entries := t.encode(w, []*flavor{f}, legacy)
+	switch {
+	case len(entries) != 1:
+		return nil
+	case legacy:
+		return entries[0]
 	}
+	return edit.Members(edit.Items(entries[0]["capabilityFlavors"])[0])
 }
 
 // extendConfig adds to a version of the provider config what it does not have, and compares the rest.
@@ -203,11 +190,9 @@ func (e *edits) differs(t *target, w *wanted, f *flavor, path *field.Path, elsew
 	}
 	only := *f
 	only.read.Regional, only.read.Global = []imageselector.Regional[any]{r}, nil
-	entry := e.regionsOf(t, w, &only, f.same.version.Legacy)
-	if len(entry) != 1 {
-		return
+	for _, entry := range edit.Items(t.encodeFlavor(w, &only, f.same.version.Legacy)["regions"]) {
+		e.replaceMembers(t, w, at, edit.Members(entry), []string{"name", "architecture"})
 	}
-	e.replaceMembers(t, w, at, edit.Members(entry[0]), []string{"name", "architecture"})
 }
 
 // replaceMembers replaces the members of a mapping at a path that differ, but for some.
@@ -242,13 +227,9 @@ func (e *edits) otherGlobal(t *target, w *wanted, f *flavor) {
 	at := f.same.flavor.Global.Path.String()
 	only := *f
 	only.read.Regional = nil
-	entries, ok := t.encode(w, []*flavor{&only}, f.same.version.Legacy)
-	if !ok || len(entries) != 1 {
+	is := t.encodeFlavor(w, &only, f.same.version.Legacy)
+	if is == nil {
 		return
-	}
-	is := edit.Members(entries[0])
-	if !f.same.version.Legacy {
-		is = edit.Members(edit.Items(is["capabilityFlavors"])[0])
 	}
 	path := fieldpath.Parse(at)
 	in, member := at[:strings.LastIndex(at, ".")], path[len(path)-1].Name
@@ -266,25 +247,13 @@ func (e *edits) otherGlobal(t *target, w *wanted, f *flavor) {
 	e.replaceMembers(t, w, in, is, beside)
 }
 
-// regionsOf returns the entries of a list of regions for a flavor.
-func (e *edits) regionsOf(t *target, w *wanted, f *flavor, legacy bool) []any {
-	entries, ok := t.encode(w, []*flavor{f}, legacy)
-	if !ok || len(entries) != 1 {
-		return nil
-	}
-	if legacy {
-		return edit.Items(edit.Members(entries[0])["regions"])
-	}
-	return edit.Items(edit.Members(edit.Items(edit.Members(entries[0])["capabilityFlavors"])[0])["regions"])
-}
-
 // addRegions adds regions to a flavor.
 func (e *edits) addRegions(t *target, w *wanted, f *flavor) {
 	at := f.same.flavor.Path.String()
 	if f.same.version.Legacy {
 		at = f.same.version.Path.String()
 	}
-	for _, entry := range e.regionsOf(t, w, f, f.same.version.Legacy) {
+	for _, entry := range edit.Items(t.encodeFlavor(w, f, f.same.version.Legacy)["regions"]) {
 		w.changed = true
 		e.insertRegion(t, at+".regions", entry)
 	}
@@ -297,11 +266,7 @@ func (e *edits) insertRegion(t *target, path string, entry any) {
 		return slices.Index(t.regions, name)
 	}
 	list := edit.Items(edit.Value(t.tree, fieldpath.Parse(path)))
-	i := slices.IndexFunc(list, func(other any) bool { return rank(other) > rank(entry) })
-	if i < 0 {
-		i = len(list)
-	}
-	e.insert(path, i, entry)
+	e.insert(path, firstOf(list, func(other any) bool { return rank(other) > rank(entry) }), entry)
 }
 
 // addFlavor adds a flavor to a version that has others.
@@ -316,19 +281,16 @@ func (e *edits) addFlavor(t *target, w *wanted, f *flavor) {
 		e.addBesideLegacy(t, w, f)
 		return
 	}
-	entries, ok := t.encode(w, []*flavor{f}, false)
-	if !ok {
+	written := t.encodeFlavor(w, f, false)
+	if written == nil {
 		return
 	}
 	version := w.has[i].version
-	at := slices.IndexFunc(version.Flavors, func(other imageselector.Flavor[any]) bool {
+	at := firstOf(version.Flavors, func(other imageselector.Flavor[any]) bool {
 		return slices.Compare(t.rank(other.Capabilities), t.rank(f.declares)) > 0
 	})
-	if at < 0 {
-		at = len(version.Flavors)
-	}
 	w.changed = true
-	e.insert(version.Path.String()+".capabilityFlavors", at, edit.Items(edit.Members(entries[0])["capabilityFlavors"])[0])
+	e.insert(version.Path.String()+".capabilityFlavors", at, written)
 }
 
 // refersTo returns a flavor of the profile that has a reference of another one; nil if none does. Providers whose references may stand
@@ -355,12 +317,12 @@ func (e *edits) addBesideLegacy(t *target, w *wanted, f *flavor) {
 	last := w.has[len(w.has)-1].version
 	at := last.Path.String()
 	legacy := len(f.declares) == 1 && len(f.declares[capability.Architecture]) == 1
-	entries, ok := t.encode(w, []*flavor{f}, legacy)
-	if !ok {
+	entries := t.encode(w, []*flavor{f}, legacy)
+	if entries == nil {
 		return
 	}
 	w.changed = true
-	if regions, has := edit.Members(entries[0])["regions"]; has && legacy && len(entries) == 1 && len(edit.Members(entries[0])) == 2 {
+	if regions, has := entries[0]["regions"]; has && legacy && len(entries) == 1 && len(entries[0]) == 2 {
 		for _, entry := range edit.Items(regions) {
 			e.insertRegion(t, at+".regions", entry)
 		}

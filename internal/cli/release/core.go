@@ -26,19 +26,16 @@ import (
 // core notes what has to change in core.
 func (e *edits) core(t *target, versions []*wanted) {
 	e.order = append([]string{"name", "version", "classification", "architectures", "cri", "capabilityFlavors", "capabilities"}, t.names()...)
-	added, order := map[string][]placed{}, []string{}
+	added := map[string][]placed{}
 	for _, w := range versions {
 		if v, found := entries.Find(&t.Spec, w.id); found {
 			e.extendCore(t, w, v)
 			continue
 		}
 		w.changed = true
-		if added[w.id.Image] == nil {
-			order = append(order, w.id.Image)
-		}
-		added[w.id.Image] = append(added[w.id.Image], placed{version: w.id.Version, values: []any{t.coreVersion(w)}})
+		added[w.id.Image] = append(added[w.id.Image], placed{version: w.id.Version, values: []map[string]any{t.coreVersion(w)}})
 	}
-	for _, name := range order {
+	for _, name := range slices.Sorted(maps.Keys(added)) {
 		named := func(image v1beta1.MachineImage) bool { return image.Name == name }
 		if i := slices.IndexFunc(t.Spec.MachineImages, named); i >= 0 {
 			path := fmt.Sprintf("spec.machineImages[%d].versions", i)
@@ -76,11 +73,7 @@ func (t *target) coreVersion(w *wanted) map[string]any {
 	}
 	flavors := t.coreFlavors(w)
 	if !t.legacy {
-		list := make([]any, 0, len(flavors))
-		for _, c := range flavors {
-			list = append(list, tree(c))
-		}
-		version["capabilityFlavors"] = list
+		version["capabilityFlavors"] = inTree(flavors)
 		return version
 	}
 	var all []any
@@ -111,11 +104,7 @@ func (t *target) runtimesOf(name string) []any {
 			found = []v1beta1.CRI{{Name: v1beta1.CRINameContainerD}}
 		}
 	}
-	if len(found) == 0 {
-		return nil
-	}
-	raw, _ := json.Marshal(found)
-	return edit.Items(edit.Decoded(raw))
+	return edit.Items(inTree(found))
 }
 
 // coreFlavors are the flavors of core for a version, those that the provider config has already included, each once.
@@ -161,15 +150,13 @@ func (e *edits) extendCore(t *target, w *wanted, v entries.Version) {
 		if slices.ContainsFunc(v.CapabilityFlavors, has) {
 			continue
 		}
-		i := slices.IndexFunc(v.CapabilityFlavors, func(c v1beta1.MachineImageFlavor) bool {
+		i := firstOf(v.CapabilityFlavors, func(c v1beta1.MachineImageFlavor) bool {
 			return slices.Compare(t.rank(c.Capabilities), t.rank(f.core)) > 0
 		})
-		if i < 0 {
-			i = len(v.CapabilityFlavors)
-		}
-		if !slices.ContainsFunc(e.lists[at+".capabilityFlavors"], func(other insertion) bool { return reflect.DeepEqual(other.value, tree(f.core)) }) {
+		is := inTree(f.core)
+		if !slices.ContainsFunc(e.lists[at+".capabilityFlavors"], func(other insertion) bool { return reflect.DeepEqual(other.value, is) }) {
 			w.changed = true
-			e.insert(at+".capabilityFlavors", i, tree(f.core))
+			e.insert(at+".capabilityFlavors", i, is)
 		}
 	}
 }
@@ -192,7 +179,7 @@ func (e *edits) extendArchitectures(t *target, w *wanted, has []string, path str
 	}
 	w.changed = true
 	if len(has) == 0 {
-		e.set(t.tree, path, textList(more), "capabilityFlavors", "cri")
+		e.set(t.tree, path, inTree(more), "capabilityFlavors", "cri")
 		return
 	}
 	for _, architecture := range more[len(is):] {
@@ -200,19 +187,8 @@ func (e *edits) extendArchitectures(t *target, w *wanted, has []string, path str
 	}
 }
 
-func textList(all []string) []any {
-	values := make([]any, 0, len(all))
-	for _, text := range all {
-		values = append(values, text)
-	}
-	return values
-}
-
-// tree returns capabilities as a manifest has them.
-func tree(c v1beta1.Capabilities) map[string]any {
-	members := map[string]any{}
-	for name, values := range c {
-		members[name] = textList(values)
-	}
-	return members
+// inTree returns a value as a manifest has it.
+func inTree(value any) any {
+	raw, _ := json.Marshal(value)
+	return edit.Decoded(raw)
 }

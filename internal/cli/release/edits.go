@@ -137,7 +137,15 @@ type placed struct {
 	version string
 	index   int
 	isNew   bool
-	values  []any
+	values  []map[string]any
+}
+
+// firstOf returns the index of the first entry of a list that fits, or the one behind all of them.
+func firstOf[T any](list []T, fits func(T) bool) int {
+	if i := slices.IndexFunc(list, fits); i >= 0 {
+		return i
+	}
+	return len(list)
 }
 
 // insertVersions notes new entries of a list of versions: before the first Older one or, where Older ones come first, behind the last
@@ -149,26 +157,15 @@ func (e *edits) insertVersions(path string, list []any, entries []placed) {
 		all = append(all, placed{version: version, index: i})
 	}
 	ascending := ascends(all)
-	slices.SortStableFunc(entries, func(a, b placed) int {
-		switch {
-		case source.Older(b.version, a.version):
-			return -1
-		case source.Older(a.version, b.version):
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(entries, func(a, b placed) int { return source.NewestFirst(a.version, b.version) })
 	for _, entry := range entries {
 		entry.isNew = true
-		i := slices.IndexFunc(all, func(p placed) bool {
+		i := firstOf(all, func(p placed) bool {
 			if ascending {
 				return source.Older(entry.version, p.version)
 			}
 			return source.Older(p.version, entry.version)
 		})
-		if i < 0 {
-			i = len(all)
-		}
 		all = slices.Insert(all, i, entry)
 	}
 	before := len(list)

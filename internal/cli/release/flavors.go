@@ -6,7 +6,6 @@ package release
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,10 +13,10 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/release/source"
+	"github.com/capkit/capkit/internal/cli/transform"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/capability/texts"
 	"github.com/capkit/capkit/pkg/imageselector"
@@ -59,7 +58,7 @@ func (t *target) flavorsOf(artifacts []source.Artifact) []*flavor {
 		}
 	}
 	if t.contents.Map != nil && t.contents.Map.Source == source.Inventory {
-		kept = together(kept, func(f *flavor) string { return fmt.Sprint(f.declares) })
+		kept = together(kept)
 	}
 	t.leaveUndeclared(kept)
 	read := kept[:0]
@@ -279,7 +278,7 @@ func (t *target) refer(f *flavor) bool {
 		delete(entry, "capabilities")
 		entry["version"], whole = f.Version, entry
 	}
-	version, found := t.decode(whole, root)
+	version, found := transform.ReadEntry(t.Cloud, t.apiVersion, t.kind, whole, root)
 	if version != nil && len(version.Flavors) == 1 {
 		f.read = version.Flavors[0]
 		for _, r := range f.read.Regional {
@@ -328,22 +327,6 @@ func (t *target) regionsOf(f *flavor) (regions []any, places []source.Place) {
 	return regions, places
 }
 
-// decode has the provider read an image version in the format with flavors.
-func (t *target) decode(version map[string]any, at *field.Path) (*imageselector.Version[any], field.ErrorList) {
-	raw, err := json.Marshal(map[string]any{
-		"apiVersion": t.apiVersion, "kind": t.kind,
-		"machineImages": []any{map[string]any{"name": "image", "versions": []any{version}}},
-	})
-	if err != nil {
-		return nil, field.ErrorList{field.InternalError(at, err)}
-	}
-	config, report := t.Cloud.Decode(&runtime.RawExtension{Raw: raw}, at)
-	if len(config.Images) != 1 || len(config.Images[0].Versions) != 1 {
-		return nil, report.Errors.Errors()
-	}
-	return &config.Images[0].Versions[0], report.Errors.Errors()
-}
-
 // distinct returns flavors without those that are the same as an earlier one, which it notes with the capability that would tell them apart.
 func (t *target) distinct(all []*flavor) (kept []*flavor) {
 	for _, f := range all {
@@ -363,7 +346,9 @@ func (t *target) ambiguous(a, b *flavor) {
 		places = places[:1]
 	}
 	var apart []string
-	for _, name := range slices.Sorted(maps.Keys(union(a.has.Capabilities, b.has.Capabilities))) {
+	all := maps.Clone(a.has.Capabilities)
+	maps.Copy(all, b.has.Capabilities)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if !slices.Equal(a.has.Capabilities[name], b.has.Capabilities[name]) {
 			apart = append(apart, name)
 		}
@@ -401,13 +386,6 @@ func tellingApart(a, b *flavor) string {
 }
 
 func placeText(p source.Place) string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
-
-func union(a, b v1beta1.Capabilities) v1beta1.Capabilities {
-	all := v1beta1.Capabilities{}
-	maps.Copy(all, a)
-	maps.Copy(all, b)
-	return all
-}
 
 // format prints capabilities as people write them, in the order of the vocabulary.
 func (t *target) format(c v1beta1.Capabilities) string {
@@ -461,18 +439,16 @@ func (t *target) rank(c v1beta1.Capabilities) (rank []int) {
 var architectures = []string{constants.ArchitectureAMD64, constants.ArchitectureARM64}
 
 // together joins artifacts of an inventory that are one flavor: images of several regions, or one of all of them that each region lists.
-// It is asked for the same key by those that are one.
-func together(artifacts []*flavor, key func(*flavor) string) (joined []*flavor) {
+func together(artifacts []*flavor) (joined []*flavor) {
 	known := map[string]*flavor{}
 	for _, f := range artifacts {
-		first := known[key(f)]
-		switch {
-		case first == nil:
-			known[key(f)] = f
-			joined = append(joined, f)
-		case !first.join(f):
-			joined = append(joined, f)
+		key := fmt.Sprint(f.declares)
+		if first := known[key]; first == nil {
+			known[key] = f
+		} else if first.join(f) {
+			continue
 		}
+		joined = append(joined, f)
 	}
 	return joined
 }

@@ -18,9 +18,9 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/internal/cli/release/source"
+	"github.com/capkit/capkit/internal/cli/transform"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/capability/texts"
-	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/profile/entries"
@@ -126,7 +126,7 @@ type target struct {
 // Import returns what a profile becomes that gets the images of a source.
 func Import(p Profile, contents *source.Contents, options Options) Result {
 	t := newTarget(p, contents, options)
-	t.checkConfig()
+	t.existing, t.errs = transform.Images(p.Cloud, p.Spec.ProviderConfig)
 	if len(t.errs) > 0 {
 		return t.result(nil)
 	}
@@ -211,21 +211,6 @@ func newTarget(p Profile, contents *source.Contents, options Options) *target {
 	return t
 }
 
-// checkConfig reads the images of the provider config, and reports what cannot be read of them.
-func (t *target) checkConfig() {
-	if !providerconfig.HasContent(t.Spec.ProviderConfig) {
-		return
-	}
-	at := field.NewPath("spec", "providerConfig")
-	config, report := t.Cloud.Decode(t.Spec.ProviderConfig, at)
-	t.existing = config.Images
-	for _, f := range report.Errors {
-		if providerconfig.UnreadIn(finding.List{f}, at).Touches(at.Child("machineImages")) {
-			t.errs = append(t.errs, f.Error)
-		}
-	}
-}
-
 func (t *target) fail(rule string, kind field.ErrorType, at, format string, args ...any) {
 	t.errs = append(t.errs, problem(rule, kind, at, format, args...))
 }
@@ -282,22 +267,14 @@ func (t *target) artifacts() (map[provider.ImageVersion][]source.Artifact, []pro
 		of[id] = append(of[id], a)
 	}
 	return of, slices.SortedFunc(maps.Keys(of), func(a, b provider.ImageVersion) int {
-		switch {
-		case a.Image != b.Image:
-			return cmp.Compare(a.Image, b.Image)
-		case source.Older(b.Version, a.Version):
-			return -1
-		case source.Older(a.Version, b.Version):
-			return 1
-		}
-		return cmp.Compare(b.Version, a.Version)
+		return cmp.Or(cmp.Compare(a.Image, b.Image), source.NewestFirst(a.Version, b.Version), cmp.Compare(b.Version, a.Version))
 	})
 }
 
 // version works out what a profile gets of a version; nothing if it is nil.
 func (t *target) version(id provider.ImageVersion, artifacts []source.Artifact) (Version, *wanted) {
 	is := Version{Image: id.Image, Version: id.Version, Action: ActionUnchanged}
-	if t.inherits(id) {
+	if transform.Inherits(t.Parent, id) {
 		t.notes = append(t.notes, fmt.Sprintf("%s: its parent has the version, which it inherits", id))
 		return is, nil
 	}
@@ -315,15 +292,6 @@ func (t *target) version(id provider.ImageVersion, artifacts []source.Artifact) 
 	w.compare(t)
 	is.Regions = t.missing(w)
 	return is, w
-}
-
-// inherits reports whether a NamespacedCloudProfile has a version of its parent.
-func (t *target) inherits(id provider.ImageVersion) bool {
-	if t.Parent == nil {
-		return false
-	}
-	_, found := entries.Find(t.Parent, id)
-	return found
 }
 
 // why says why images were left out, behind a sentence.
@@ -395,11 +363,6 @@ func (t *target) result(versions []Version) Result {
 	}
 	t.notes = append(t.notes, t.skippedTexts()...)
 	return Result{Ops: t.edits.ops, Versions: versions, Errors: t.errs, Warnings: t.warnings, Faults: t.faults, Notes: t.notes}
-}
-
-// RegistersReserved reports whether a vocabulary registers a capability that Gardener reserves, so that it is for a Gardener which accepts that.
-func RegistersReserved(capabilities []v1beta1.CapabilityDefinition) bool {
-	return slices.ContainsFunc(capabilities, func(c v1beta1.CapabilityDefinition) bool { return strings.HasPrefix(c.Name, capability.ReservedPrefix) })
 }
 
 func isOrAre(n int) string {

@@ -13,6 +13,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/internal/cli/release/source"
+	"github.com/capkit/capkit/internal/cli/transform"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/versions"
 	"github.com/capkit/capkit/pkg/words"
@@ -88,7 +89,7 @@ func (t *target) deprecate(image string, v *v1beta1.MachineImageVersion, at stri
 	case len(by) > 0:
 		t.notes = append(t.notes, fmt.Sprintf("%s stays as it is, because it is used by %s", id, words.Few(by)))
 		return
-	case t.inherits(id):
+	case transform.Inherits(t.Parent, id):
 		t.notes = append(t.notes, fmt.Sprintf("%s stays as it is, because it is a version of the parent: deprecate it there", id))
 		return
 	case len(v.Lifecycle) > 0:

@@ -237,12 +237,14 @@ func (p *document) foldable(f *Fold) (pairs []pair, unpaired []Unpaired) {
 	return pairs, unpaired
 }
 
-// inherits reports whether the parent lists an image version.
-func (p *document) inherits(id provider.ImageVersion) bool {
-	if p.input.Parent == nil {
+func (p *document) inherits(id provider.ImageVersion) bool { return Inherits(p.input.Parent, id) }
+
+// Inherits reports whether the parent of a NamespacedCloudProfile, nil for a CloudProfile, lists an image version.
+func Inherits(parent *v1beta1.CloudProfileSpec, id provider.ImageVersion) bool {
+	if parent == nil {
 		return false
 	}
-	_, listed := entries.Find(p.input.Parent, id)
+	_, listed := entries.Find(parent, id)
 	return listed
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/profile/entries"
@@ -45,11 +46,23 @@ func (p *document) entries() (entries []configEntry) {
 
 // decode returns the images of the provider config; none if there is no config.
 func (p *document) decode() []imageselector.Image[any] {
-	if !providerconfig.HasContent(p.spec.ProviderConfig) {
-		return nil
+	images, _ := Images(p.cloud, p.spec.ProviderConfig)
+	return images
+}
+
+// Images returns the images of a provider config, and what cannot be read of them: it would be lost where they are written anew.
+func Images(cloud provider.Provider[any], raw *runtime.RawExtension) (images []imageselector.Image[any], unread field.ErrorList) {
+	if !providerconfig.HasContent(raw) {
+		return nil, nil
 	}
-	config, _ := p.cloud.Decode(p.spec.ProviderConfig, field.NewPath("spec", "providerConfig"))
-	return config.Images
+	at := field.NewPath("spec", "providerConfig")
+	config, report := cloud.Decode(raw, at)
+	for _, f := range report.Errors {
+		if providerconfig.UnreadIn(finding.List{f}, at).Touches(at.Child("machineImages")) {
+			unread = append(unread, f.Error)
+		}
+	}
+	return config.Images, unread
 }
 
 // configImage returns an image of the provider config; nil if it is of another form.
@@ -129,18 +142,13 @@ func (p *document) encode(e configEntry, format provider.Format) []map[string]an
 	} else {
 		converted.Flavors = p.declared(e.id, e.Version)
 	}
-	entries, err := profile.Encode(p.cloud, converted, format)
+	entries, err := Encode(p.cloud, p.config["apiVersion"], p.config["kind"], converted)
 	if err != nil {
 		p.fail(e.Path.String(), "%s cannot be written in the other format: %v", e.id, err)
 		return nil
 	}
 	if len(entries) > 0 {
 		p.keep(entries[0], e, true)
-	}
-	if converted.Legacy {
-		for _, entry := range entries {
-			p.shorten(entry)
-		}
 	}
 	return entries
 }
@@ -215,34 +223,46 @@ func (p *document) undeclared(version *imageselector.Version[any]) []imageselect
 	return flavors
 }
 
-// shorten leaves the architecture amd64 out of an entry in the legacy format, where the provider reads the same without it.
-func (p *document) shorten(written map[string]any) {
-	whole := p.readEntry(written)
-	if whole == nil {
-		return
+// Encode returns the entries for an image version in its format, in a provider config of some apiVersion and kind. In the legacy format they
+// leave out the architecture amd64 where the provider reads the same without it.
+func Encode(cloud provider.Provider[any], apiVersion, kind any, version imageselector.Version[any]) ([]map[string]any, error) {
+	if !version.Legacy {
+		return profile.Encode(cloud, version, provider.FormatFlavors)
 	}
-	for _, place := range append([]any{written}, edit.Items(written["regions"])...) {
-		if tree := edit.Members(place); tree["architecture"] == constants.ArchitectureAMD64 {
-			delete(tree, "architecture")
-			if without := p.readEntry(written); without == nil || !reflect.DeepEqual(whole.Flavors, without.Flavors) {
-				tree["architecture"] = constants.ArchitectureAMD64
+	entries, err := profile.Encode(cloud, version, provider.FormatLegacy)
+	for _, entry := range entries {
+		whole, wrong := ReadEntry(cloud, apiVersion, kind, entry, nil)
+		if whole == nil || len(wrong) > 0 {
+			continue
+		}
+		for _, place := range append([]any{entry}, edit.Items(entry["regions"])...) {
+			if tree := edit.Members(place); tree["architecture"] == constants.ArchitectureAMD64 {
+				delete(tree, "architecture")
+				without, wrong := ReadEntry(cloud, apiVersion, kind, entry, nil)
+				if without == nil || len(wrong) > 0 || !reflect.DeepEqual(whole.Flavors, without.Flavors) {
+					tree["architecture"] = constants.ArchitectureAMD64
+				}
 			}
 		}
 	}
+	return entries, err
 }
 
-// readEntry returns one entry as the provider reads it; nil if it finds something wrong.
-func (p *document) readEntry(written map[string]any) *imageselector.Version[any] {
+// ReadEntry returns an entry for an image version as the provider reads it in a provider config of some apiVersion and kind, which is at a
+// path, and what it finds wrong. It is nil if that cannot be told.
+func ReadEntry(
+	cloud provider.Provider[any], apiVersion, kind any, entry map[string]any, at *field.Path,
+) (*imageselector.Version[any], field.ErrorList) {
 	raw, err := json.Marshal(map[string]any{
-		"apiVersion": p.config["apiVersion"], "kind": p.config["kind"],
-		"machineImages": []any{map[string]any{"name": "image", "versions": []any{written}}},
+		"apiVersion": apiVersion, "kind": kind,
+		"machineImages": []any{map[string]any{"name": "image", "versions": []any{entry}}},
 	})
 	if err != nil {
-		return nil
+		return nil, field.ErrorList{field.InternalError(at, err)}
 	}
-	decoded, report := p.cloud.Decode(&runtime.RawExtension{Raw: raw}, field.NewPath("entry"))
-	if len(report.Errors) > 0 || len(decoded.Images) != 1 || len(decoded.Images[0].Versions) != 1 {
-		return nil
+	config, report := cloud.Decode(&runtime.RawExtension{Raw: raw}, at)
+	if len(config.Images) != 1 || len(config.Images[0].Versions) != 1 {
+		return nil, report.Errors.Errors()
 	}
-	return &decoded.Images[0].Versions[0]
+	return &config.Images[0].Versions[0], report.Errors.Errors()
 }

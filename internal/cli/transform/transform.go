@@ -27,7 +27,6 @@ import (
 	"github.com/capkit/capkit/internal/cli/between"
 	"github.com/capkit/capkit/internal/cli/edit"
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/provider"
@@ -140,22 +139,8 @@ func read(cloud provider.Provider[any], input Input) (*document, error) {
 	if input.Parent != nil {
 		p.capabilities = input.Parent.MachineCapabilities
 	}
-	p.checkConfig()
+	_, p.errs = Images(cloud, p.spec.ProviderConfig)
 	return p, nil
-}
-
-// checkConfig reports what cannot be read of the images in the provider config: it would be lost where they are written anew.
-func (p *document) checkConfig() {
-	if !providerconfig.HasContent(p.spec.ProviderConfig) {
-		return
-	}
-	at := field.NewPath("spec", "providerConfig")
-	_, report := p.cloud.Decode(p.spec.ProviderConfig, at)
-	for _, f := range report.Errors {
-		if providerconfig.UnreadIn(finding.List{f}, at).Touches(at.Child("machineImages")) {
-			p.errs = append(p.errs, f.Error)
-		}
-	}
 }
 
 // result writes what has changed in core into the manifest, and returns it.

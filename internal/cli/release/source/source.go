@@ -180,9 +180,20 @@ func Complete(version string) (string, bool) {
 	return version, err == nil
 }
 
-// Older reports whether a version is Older than another one. Of what is no semantic version it is not.
+// Older reports whether a version is older than another one. Of what is no semantic version it is not.
 func Older(a, b string) bool {
 	x, err := semver.NewVersion(a)
 	y, also := semver.NewVersion(b)
 	return err == nil && also == nil && x.LessThan(y)
+}
+
+// NewestFirst compares versions, to be sorted. Those that are no semantic versions are equal to all.
+func NewestFirst(a, b string) int {
+	switch {
+	case Older(b, a):
+		return -1
+	case Older(a, b):
+		return 1
+	}
+	return 0
 }

@@ -124,17 +124,9 @@ func (l *lifecycles) forward(at string, id provider.ImageVersion, v v1beta1.Expi
 	l.ops = append(l.ops, ops...)
 }
 
-// inherits reports whether the parent of a NamespacedCloudProfile has a version.
+// inherits reports whether the parent of a NamespacedCloudProfile has a version: of Kubernetes there are no others.
 func (l *lifecycles) inherits(id provider.ImageVersion) bool {
-	if l.input.Parent == nil {
-		return false
-	}
-	if id.Image == "" {
-		return true // there are no others
-	}
-	return slices.ContainsFunc(l.input.Parent.MachineImages, func(image v1beta1.MachineImage) bool {
-		return image.Name == id.Image && slices.ContainsFunc(image.Versions, func(v v1beta1.MachineImageVersion) bool { return v.Version == id.Version })
-	})
+	return l.input.Parent != nil && (id.Image == "" || transform.Inherits(l.input.Parent, id))
 }
 
 // back gives a version that has a lifecycle a classification and an expiration date instead.

@@ -67,8 +67,8 @@ func planOf(p *generated, after *v1beta1.CloudProfileSpec, shoots int) func() []
 }
 
 // usersOf returns so many Shoots with three pools each, for which maintenance has something to choose.
-func usersOf(p *generated, shoots int) []changes.Shoot {
-	r, users := rand.New(rand.NewPCG(5, 6)), make([]changes.Shoot, 0, shoots)
+func usersOf(p *generated, shoots int) []*v1beta1.Shoot {
+	r, users := rand.New(rand.NewPCG(5, 6)), make([]*v1beta1.Shoot, 0, shoots)
 	for i := range shoots {
 		shoot := &v1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Namespace: "garden-bench", Name: fmt.Sprint("shoot-", i)}}
 		shoot.Spec.Kubernetes.Version = "1.33.2"
@@ -80,7 +80,7 @@ func usersOf(p *generated, shoots int) []changes.Shoot {
 			worker.Machine.Image = &v1beta1.ShootMachineImage{Name: pool.Image, Version: &pool.Version}
 			shoot.Spec.Provider.Workers = append(shoot.Spec.Provider.Workers, worker)
 		}
-		users = append(users, changes.Shoot{Name: "garden-bench/" + shoot.Name, Object: shoot})
+		users = append(users, shoot)
 	}
 	return users
 }
@@ -109,8 +109,8 @@ func TestWhatPlansMeasure(t *testing.T) {
 		}
 	}
 	maintainer := maintenance.NewMaintainer(gardenerlib.Library{}, p.spec, openstack.Provider{}.Workers())
-	chosen := slices.ContainsFunc(usersOf(p, 200), func(s changes.Shoot) bool {
-		return slices.ContainsFunc(maintainer.Maintain(s.Object).Images, func(o maintenance.Outcome) bool { return o.Version != "" })
+	chosen := slices.ContainsFunc(usersOf(p, 200), func(shoot *v1beta1.Shoot) bool {
+		return slices.ContainsFunc(maintainer.Maintain(shoot).Images, func(o maintenance.Outcome) bool { return o.Version != "" })
 	})
 	if !chosen {
 		t.Error("maintenance has nothing to choose")

@@ -250,3 +250,12 @@ func keyOf(value any) string {
 	text, _ := json.Marshal(value)
 	return string(text)
 }
+
+// Settings names what is asked for.
+func Settings(requested []capability.Requirement) string {
+	names := make([]string, 0, len(requested))
+	for i := range requested {
+		names = append(names, requested[i].Setting)
+	}
+	return strings.Join(names, ", ")
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
+	"github.com/capkit/capkit/internal/cli/gardener"
 	"github.com/capkit/capkit/pkg/gardenerrules/inuse"
 	"github.com/capkit/capkit/pkg/gardenerrules/releases"
 	"github.com/capkit/capkit/pkg/words"
@@ -19,37 +20,32 @@ import (
 // with this parent. Whoever is being deleted is for the caller to leave out. The order is that of [Sort], with one change
 // for each cause. See [inuse.Of].
 func InUse(
-	release releases.Release, updated, old *v1beta1.CloudProfile, children []*v1beta1.NamespacedCloudProfile, shoots []Shoot,
+	release releases.Release, updated, old *v1beta1.CloudProfile, children []*v1beta1.NamespacedCloudProfile, shoots []*v1beta1.Shoot,
 ) []Change {
-	return refused(inuse.Of(release, &updated.Spec, &old.Spec, children, objectsOf(shoots)), children, shoots)
+	return refused(inuse.Of(release, &updated.Spec, &old.Spec, children, shoots), children, shoots)
 }
 
 // inUseNamespaced returns what Gardener refuses in an update of a NamespacedCloudProfile with a parent because Shoots use what
 // it no longer says itself. The order is that of [Sort]. See [inuse.OfNamespaced].
 func inUseNamespaced(
-	updated, old *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, shoots []Shoot,
+	updated, old *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, shoots []*v1beta1.Shoot,
 ) []Change {
-	uses := inuse.OfNamespaced(&updated.Spec, &old.Spec, &parent.Spec, objectsOf(shoots))
+	uses := inuse.OfNamespaced(&updated.Spec, &old.Spec, &parent.Spec, shoots)
 	return refused(uses, nil, shoots)
 }
 
-func objectsOf(shoots []Shoot) []*v1beta1.Shoot {
-	objects := make([]*v1beta1.Shoot, len(shoots))
-	for i := range shoots {
-		objects[i] = shoots[i].Object
-	}
-	return objects
-}
+// nameOf returns the name of a Shoot, NAMESPACE/NAME.
+func nameOf(shoot *v1beta1.Shoot) string { return shoot.Namespace + "/" + shoot.Name }
 
 // refused makes changes of uses.
-func refused(uses []inuse.Use, children []*v1beta1.NamespacedCloudProfile, shoots []Shoot) []Change {
+func refused(uses []inuse.Use, children []*v1beta1.NamespacedCloudProfile, shoots []*v1beta1.Shoot) []Change {
 	var changes []Change
 	for _, use := range uses {
-		c := Change{Kind: Refused, Image: use.Image.Name, Version: use.Image.Version, Count: len(use.Pools), Pools: []Pool{}}
+		c := Change{Kind: Refused, Rule: gardener.RuleCore, Image: use.Image.Name, Version: use.Image.Version, Count: len(use.Pools), Pools: []Pool{}}
 		c.Field, c.Message = sayUse(use, children)
 		for _, at := range use.Pools {
 			shoot := shoots[at.Shoot]
-			c.Pools = append(c.Pools, Pool{shoot.Name, shoot.Object.Spec.Provider.Workers[at.Worker].Name})
+			c.Pools = append(c.Pools, Pool{nameOf(shoot), shoot.Spec.Provider.Workers[at.Worker].Name})
 		}
 		changes = append(changes, c)
 	}

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capkit/capkit/internal/cli/changes"
+	"github.com/capkit/capkit/internal/cli/gardener"
 	"github.com/capkit/capkit/pkg/gardenerrules/releases"
 )
 
@@ -36,7 +37,7 @@ func TestInUse(t *testing.T) {
 	child.Spec.MachineImages = []v1beta1.MachineImage{image("gl", "1.0.0"), image("own"), image("new")}
 	child.Spec.MachineTypes = []v1beta1.MachineType{{Name: "type", Capabilities: v1beta1.Capabilities{"hypervisor": {"kvm"}}}}
 
-	shoot := &v1beta1.Shoot{}
+	shoot := &v1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Namespace: "garden-x", Name: "shop"}}
 	shoot.Spec.Kubernetes.Version = "1.33.1"
 	for _, name := range []string{"b", "a"} {
 		worker := v1beta1.Worker{Name: name, Minimum: 1}
@@ -46,7 +47,9 @@ func TestInUse(t *testing.T) {
 
 	both := []changes.Pool{{Shoot: "garden-x/shop", Name: "a"}, {Shoot: "garden-x/shop", Name: "b"}}
 	refused := func(field, image, version, message string, pools []changes.Pool) changes.Change {
-		return changes.Change{Kind: changes.Refused, Field: field, Image: image, Version: version, Message: message, Count: len(pools), Pools: pools}
+		return changes.Change{
+			Kind: changes.Refused, Rule: gardener.RuleCore, Field: field, Image: image, Version: version, Message: message, Count: len(pools), Pools: pools,
+		}
 	}
 	none, extended := []changes.Pool{}, " still extended by NamespacedCloudProfile garden-x/child; put it back, or remove it there first"
 	want := []changes.Change{
@@ -64,7 +67,7 @@ func TestInUse(t *testing.T) {
 			"remove it there first, or take another name", none),
 		refused("spec.machineImages", "own", "", "image own is removed and"+extended, none),
 	}
-	got := changes.InUse(releases.Newest, updated, old, []*v1beta1.NamespacedCloudProfile{child}, []changes.Shoot{{Name: "garden-x/shop", Object: shoot}})
+	got := changes.InUse(releases.Newest, updated, old, []*v1beta1.NamespacedCloudProfile{child}, []*v1beta1.Shoot{shoot})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got: %s", diff)
 	}

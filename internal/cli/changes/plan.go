@@ -18,15 +18,6 @@ import (
 	"github.com/capkit/capkit/pkg/update"
 )
 
-// Shoot is one that uses a profile.
-type Shoot struct {
-	// Name as NAMESPACE/NAME.
-	Name string
-	// Object is as the API server has it: with Gardener's defaults and the images of all worker pools. A pool without an image
-	// is left out. It is not changed.
-	Object *v1beta1.Shoot
-}
-
 // Of returns what [update.Of] finds in some views, in words, in the order of [Sort]; nil if nothing changes. It returns the facts as
 // well.
 func Of[R any](views ...update.View[R]) ([]Change, *update.Changes[R]) {
@@ -212,11 +203,12 @@ func (w *writer[R]) otherImages(c Change, f *update.Choice[R]) {
 	}
 }
 
-// UsersOf returns Shoots as a view has them.
-func UsersOf(shoots []Shoot) []update.User {
+// UsersOf returns Shoots as a view has them. They are as the API server has them: with Gardener's defaults and the images of all worker pools.
+// A pool without an image is left out. They are not changed.
+func UsersOf(shoots []*v1beta1.Shoot) []update.User {
 	users := make([]update.User, 0, len(shoots))
-	for _, s := range shoots {
-		users = append(users, update.User{Shoot: s.Object, Pools: provider.PoolsOf(s.Object)})
+	for _, shoot := range shoots {
+		users = append(users, update.User{Shoot: shoot, Pools: provider.PoolsOf(shoot)})
 	}
 	return users
 }

@@ -5,6 +5,7 @@
 package changes
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -12,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/checks"
-	"github.com/capkit/capkit/internal/cli/gardener"
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
@@ -66,7 +66,7 @@ type Update struct {
 type Pair[T any] struct{ Old, Updated *input.Source[T] }
 
 // view is a profile before and after the update, under the name of a NamespacedCloudProfile, with the Shoots that use it.
-func (u *Update) view(name string, before, after input.AnyProfile, shoots []Shoot) update.View[any] {
+func (u *Update) view(name string, before, after input.AnyProfile, shoots []*v1beta1.Shoot) update.View[any] {
 	v := update.View[any]{Name: name, Before: before, After: after, Users: UsersOf(shoots), Admission: u.Before.Admission.Of(after.Spec().Type), All: true, Besides: u.Besides}
 	if u.Renamed != nil {
 		v.Formerly = u.Renamed(before, after)
@@ -139,7 +139,7 @@ func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
 	}
 	was, fault := u.Before.Compile(old, "spec.type")
 	is, also := u.After.Compile(updated, "spec.type")
-	if fault = errorOf(fault, also); fault != nil {
+	if fault = cmp.Or(fault, also); fault != nil {
 		return nil, nil, fmt.Errorf("CloudProfile %s: %s", u.Name, fault.Detail)
 	}
 	stored, storedOld := u.After.Stored(updated), u.Before.Stored(old)
@@ -153,7 +153,7 @@ func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
 	for _, child := range children {
 		was, fault := u.Before.CompileNamespaced(child, "spec.providerConfig")
 		is, also := u.After.CompileNamespaced(u.After.Namespaced.ByName[child.Name], "spec.providerConfig")
-		if fault = errorOf(fault, also); fault != nil {
+		if fault = cmp.Or(fault, also); fault != nil {
 			u.Before.AddErrors(child.Manifest, fault)
 			continue
 		}
@@ -163,8 +163,8 @@ func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
 		all = slices.Concat(all, shoots)
 	}
 	u.noteRegions(is, all)
-	refused := append(byGardener(errs), byAdmission(report)...)
-	refused = append(refused, inUse(InUse(u.After.Server.Release, stored, storedOld, objects, all))...)
+	refused := append(refusals(errs), refusals(report.Errors.Errors())...)
+	refused = append(refused, InUse(u.After.Server.Release, stored, storedOld, objects, all)...)
 	return views, refused, nil
 }
 
@@ -208,25 +208,16 @@ func (u *Update) ofNamespaced() ([]update.View[any], []Change, error) {
 	stored, storedOld := u.After.StoredNamespaced(updated), u.Before.StoredNamespaced(old)
 	was, fault := u.Before.CompileNamespaced(old, "")
 	is, also := u.After.CompileNamespaced(updated, "")
-	if fault = errorOf(fault, also); fault != nil {
+	if fault = cmp.Or(fault, also); fault != nil {
 		return nil, nil, fmt.Errorf("NamespacedCloudProfile %s: %s", u.Name, fault.Detail)
 	}
 	_, report := check.NamespacedCloudProfileUpdate(above, stored, storedOld)
 	own := append(report.Errors.Errors(), report.Warnings.Errors()...)
-	refused := byGardener(checks.ValidateNamespacedUpdate(u.Before, stored, storedOld, inGarden, own))
+	refused := refusals(checks.ValidateNamespacedUpdate(u.Before, stored, storedOld, inGarden, own))
 	shoots := u.shoots("NamespacedCloudProfile", u.Name, was)
-	refused = append(refused, byAdmission(report)...)
-	refused = append(refused, inUse(inUseNamespaced(stored, storedOld, inGarden, shoots))...)
+	refused = append(refused, refusals(report.Errors.Errors())...)
+	refused = append(refused, inUseNamespaced(stored, storedOld, inGarden, shoots)...)
 	return []update.View[any]{u.view("", was, is, shoots)}, refused, nil
-}
-
-func errorOf(errs ...*field.Error) *field.Error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // retyped returns what refuses an update that gives the CloudProfile another type: those who use it. With another type there
@@ -255,8 +246,8 @@ func (u *Update) findUnread(v *update.View[any], unread update.Pool) {
 	u.Before.AddErrors(u.Before.Shoots.ByName[user.Name()].Manifest, resolve.Pool(v.Before, user.Pools[unread.Index]).Further.Errors()...)
 }
 
-// byGardener makes changes of what Gardener's validation refuses.
-func byGardener(errs field.ErrorList) []Change {
+// refusals makes changes of errors, for which the update is refused.
+func refusals(errs field.ErrorList) []Change {
 	var changes []Change
 	for _, err := range errs {
 		changes = append(changes, refusal(err))
@@ -264,19 +255,8 @@ func byGardener(errs field.ErrorList) []Change {
 	return changes
 }
 
-// byAdmission makes changes of the errors of a report.
-func byAdmission(report finding.Report) []Change { return byGardener(report.Errors.Errors()) }
-
 func refusal(err *field.Error) Change {
 	return Change{
 		Kind: Refused, Rule: err.Origin, Field: err.Field, Message: input.Message(err), Pools: []Pool{},
 	}
-}
-
-// inUse says of changes that it is Gardener which refuses them.
-func inUse(changes []Change) []Change {
-	for i := range changes {
-		changes[i].Rule = gardener.RuleCore
-	}
-	return changes
 }

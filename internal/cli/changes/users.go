@@ -42,8 +42,8 @@ func (u *Update) children() []*input.Source[v1beta1.NamespacedCloudProfile] {
 
 // shoots returns the Shoots that use a profile, [NAMESPACE/]NAME, as they have been stored with it, unless none of their worker pools is
 // asked about.
-func (u *Update) shoots(kind, name string, p input.AnyProfile) []Shoot {
-	var shoots []Shoot
+func (u *Update) shoots(kind, name string, p input.AnyProfile) []*v1beta1.Shoot {
+	var shoots []*v1beta1.Shoot
 	for s := range u.remaining() {
 		of, named, _ := input.ProfileNameOf(s.Object)
 		if of == "NamespacedCloudProfile" {
@@ -55,7 +55,7 @@ func (u *Update) shoots(kind, name string, p input.AnyProfile) []Shoot {
 				stored, _ = u.Before.StoredShoot(p, s.Object)
 			}
 			if u.isAsked(stored) {
-				shoots = append(shoots, Shoot{Name: s.Name, Object: stored})
+				shoots = append(shoots, stored)
 			}
 		}
 	}
@@ -83,15 +83,15 @@ func (u *Update) findUnknown() {
 
 // noteRegions notes which of the Shoots are in regions that the update removes from the CloudProfile. No change says so:
 // Gardener looks at the region of a Shoot when it is created, and nobody does when machines are.
-func (u *Update) noteRegions(updated input.AnyProfile, shoots []Shoot) {
+func (u *Update) noteRegions(updated input.AnyProfile, shoots []*v1beta1.Shoot) {
 	for _, region := range u.Profile.Old.Object.Spec.Regions {
 		if resolve.Region(updated, region.Name, nil) == nil {
 			continue
 		}
 		var names []string
 		for _, s := range shoots {
-			if s.Object.Spec.Region == region.Name && len(s.Object.Spec.Provider.Workers) > 0 {
-				names = append(names, s.Name)
+			if s.Spec.Region == region.Name && len(s.Spec.Provider.Workers) > 0 {
+				names = append(names, nameOf(s))
 			}
 		}
 		if slices.Sort(names); len(names) > 0 {

@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"iter"
 	"strings"
 
 	"github.com/capkit/capkit/internal/cli/report"
@@ -121,19 +120,14 @@ func (k MaintainedKubernetes) row() []string {
 }
 
 // rows returns the answer as rows of a table.
-func (a *Maintained) rows() iter.Seq[[]string] {
-	return func(yield func([]string) bool) {
-		for _, p := range a.Pools {
-			if !yield(p.row()) {
-				return
-			}
-		}
-		for _, k := range a.Kubernetes {
-			if !yield(k.row()) {
-				return
-			}
-		}
+func (a *Maintained) rows() (rows [][]string) {
+	for _, p := range a.Pools {
+		rows = append(rows, p.row())
 	}
+	for _, k := range a.Kubernetes {
+		rows = append(rows, k.row())
+	}
+	return rows
 }
 
 // print writes the answer for people.

@@ -6,10 +6,8 @@ package maintain
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"io"
-	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -36,28 +34,18 @@ type Day struct {
 	Entries []Entry `json:"entries"`
 }
 
-// Entry is what maintenance does to a worker pool or, if Pool is nil, to a version of Kubernetes. In JSON it is the one that is set.
-type Entry struct {
-	Pool       *MaintainedPool
-	Kubernetes *MaintainedKubernetes
+// Entry is what maintenance does to a worker pool, a [*MaintainedPool], or to a version of Kubernetes, a [*MaintainedKubernetes].
+type Entry interface {
+	fmt.Stringer
+	// wrong reports whether it is to be prevented.
+	wrong() bool
+	// severity is an index of severities.
+	severity() int
+	// row is that of a table.
+	row() []string
 }
 
-// MarshalJSON implements [json.Marshaler].
-func (e Entry) MarshalJSON() ([]byte, error) {
-	if e.Pool != nil {
-		return json.Marshal(e.Pool)
-	}
-	return json.Marshal(e.Kubernetes)
-}
-
-func (e Entry) String() string {
-	if e.Pool != nil {
-		return e.Pool.String()
-	}
-	return e.Kubernetes.String()
-}
-
-// severities are what entries are sorted and counted by, the worst first.
+// severities are what entries are sorted and counted by, the worst first. Everything is of the last one at least.
 var severities = []struct {
 	does string
 	is   func(action maintenance.Action, boots bool) bool
@@ -69,22 +57,19 @@ var severities = []struct {
 	{"updated", func(maintenance.Action, bool) bool { return true }},
 }
 
-// severity returns the index of an entry's among severities.
-func (e Entry) severity() int {
-	for i, s := range severities {
-		if e.Pool != nil && s.is(e.Pool.Action, e.Pool.Boots == nil) || e.Pool == nil && s.is(e.Kubernetes.Action, true) {
-			return i
-		}
+func severityOf(action maintenance.Action, boots bool) (index int) {
+	for !severities[index].is(action, boots) {
+		index++
 	}
-	return len(severities)
+	return index
 }
 
+func (p MaintainedPool) severity() int { return severityOf(p.Action, p.Boots == nil) }
+
+func (k MaintainedKubernetes) severity() int { return severityOf(k.Action, true) }
+
 // wrong reports whether there is anything to be prevented on the day.
-func (d Day) wrong() bool {
-	return slices.ContainsFunc(d.Entries, func(e Entry) bool {
-		return e.Pool != nil && e.Pool.wrong() || e.Pool == nil && e.Kubernetes.wrong()
-	})
-}
+func (d Day) wrong() bool { return slices.ContainsFunc(d.Entries, Entry.wrong) }
 
 // dayOf returns when the day of a time begins, in UTC.
 func dayOf(at time.Time) time.Time { return at.UTC().Truncate(24 * time.Hour) }
@@ -230,14 +215,14 @@ func (f *followed) follow(g *input.Given, filter *input.Filter, by *Maintainer, 
 		if p.Action == maintenance.Stays && p.Boots == nil {
 			f.stuck[p.Pool] = false
 		} else if news(p.To == p.From, p.Pool) {
-			entries = append(entries, Entry{Pool: p})
+			entries = append(entries, p)
 			f.stuck[p.Pool] = p.To == p.From || p.Boots != nil // who boots nothing is stuck the day after, which goes without saying
 		}
 	}
 	for i := range answer.Kubernetes {
 		k := &answer.Kubernetes[i]
 		if news(k.Action == maintenance.Stuck, "Kubernetes "+k.Pool) {
-			entries = append(entries, Entry{Kubernetes: k})
+			entries = append(entries, k)
 		}
 	}
 	if m.Rejected < 0 {
@@ -253,10 +238,10 @@ func (f *followed) follow(g *input.Given, filter *input.Filter, by *Maintainer, 
 func summary(days ...Day) string {
 	var parts []string
 	for _, pools := range []bool{true, false} {
-		counts := make([]int, len(severities)+1)
+		counts := make([]int, len(severities))
 		for _, day := range days {
 			for _, e := range day.Entries {
-				if (e.Pool != nil) == pools {
+				if _, isPool := e.(*MaintainedPool); isPool == pools {
 					counts[e.severity()]++
 				}
 			}
@@ -287,7 +272,7 @@ func printCalendar(w io.Writer, format, landscape string, days []Day, until time
 		return printICS(w, landscape, days)
 	}
 	if command.IsTable(format) {
-		return command.PrintTable(w, format, append([]string{"date"}, maintainedColumns...), rowsOfDays(days))
+		return command.PrintTable(w, format, append([]string{"date"}, maintainedColumns...), slices.Values(rowsOfDays(days)))
 	}
 	if days == nil {
 		days = []Day{}
@@ -310,24 +295,13 @@ func printCalendar(w io.Writer, format, landscape string, days []Day, until time
 }
 
 // rowsOfDays returns days as rows of a table.
-func rowsOfDays(days []Day) iter.Seq[[]string] {
-	return func(yield func([]string) bool) {
-		for _, day := range days {
-			for _, e := range day.Entries {
-				row := append([]string{day.Date}, e.row()...)
-				if !yield(row) {
-					return
-				}
-			}
+func rowsOfDays(days []Day) (rows [][]string) {
+	for _, day := range days {
+		for _, e := range day.Entries {
+			rows = append(rows, append([]string{day.Date}, e.row()...))
 		}
 	}
-}
-
-func (e Entry) row() []string {
-	if e.Pool != nil {
-		return e.Pool.row()
-	}
-	return e.Kubernetes.row()
+	return rows
 }
 
 // mostListed is how many entries an event of a calendar lists: programs do not show more than a few kilobytes of one.

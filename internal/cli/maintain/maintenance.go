@@ -119,7 +119,7 @@ func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *
 		wrong = slices.ContainsFunc(days, Day.wrong)
 		err = printCalendar(c.Stdout, flags.output, g.Cluster+" "+strings.Join(g.ProfileNames(), " "), days, until)
 	case command.IsTable(flags.output):
-		err = command.PrintTable(c.Stdout, flags.output, maintainedColumns, answer.rows())
+		err = command.PrintTable(c.Stdout, flags.output, maintainedColumns, slices.Values(answer.rows()))
 	default:
 		err = command.PrintAs(c.Stdout, flags.output, answer, answer.print)
 	}

@@ -177,12 +177,12 @@ func addCalendar(g *input.Given, r *html.Report, filter *input.Filter, after tim
 	for _, day := range maintain.Calendar(g, filter, now, r.Made, until, func(int) {}) {
 		events := gathered{index: map[string]int{}}
 		for _, e := range day.Entries {
-			if e.Pool != nil {
-				events.add(unnamedPool(html.Pools{MaintainedPool: *e.Pool}), 1, e.Pool.Who())
-				continue
+			switch e := e.(type) {
+			case *maintain.MaintainedPool:
+				events.add(unnamedPool(html.Pools{MaintainedPool: *e}), 1, e.Who())
+			case *maintain.MaintainedKubernetes:
+				events.add(html.Pools{MaintainedPool: maintain.MaintainedPool{Image: "Kubernetes", From: e.From, To: e.To, Action: e.Action, Reason: e.Reason}}, 1, e.Who())
 			}
-			k := e.Kubernetes
-			events.add(html.Pools{MaintainedPool: maintain.MaintainedPool{Image: "Kubernetes", From: k.From, To: k.To, Action: k.Action, Reason: k.Reason}}, 1, k.Who())
 		}
 		total += len(events.all)
 		r.Calendar = append(r.Calendar, html.Day{Date: day.Date, Events: events.all})

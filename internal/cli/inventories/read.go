@@ -18,7 +18,6 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/inventory"
 	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/pkg/verify"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -153,11 +152,6 @@ func (flags *Flags) age(f *files) (notes []string) {
 		}
 	}
 	return notes
-}
-
-// cloud returns what the inventories say of the cloud of a provider.
-func (f *files) cloud(of string, known provider.Provider[any]) *verify.Cloud {
-	return verify.NewCloud(known, f.properties[of], f.inventories[of]...)
 }
 
 // haveImages reports whether an inventory of a provider has images.

@@ -103,7 +103,7 @@ func asked[T any, P interface {
 
 func (v *Verified) cloud(of string) *verify.Cloud {
 	if v.clouds[of] == nil {
-		v.clouds[of] = v.files.cloud(of, v.given.Providers[of])
+		v.clouds[of] = verify.NewCloud(v.given.Providers[of], v.files.properties[of], v.files.inventories[of]...)
 		v.usages[of] = verify.NewUsage(v.clouds[of])
 		if _, describes := provider.As[inventory.Describer](v.given.Providers[of]); !describes && v.files.haveImages(of) {
 			v.Notes = append(v.Notes, "images of provider "+words.Quoted(of)+" are not looked at: it is not known how profiles refer to those of an inventory")

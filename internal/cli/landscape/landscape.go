@@ -158,10 +158,7 @@ func (flags *Flags) SeenOn(l *Landscape, gate, because string) (note string) {
 // not known, the note says which ones apply instead; it is empty otherwise.
 func (flags *Flags) server(found string) (server gardener.Server, note string, err error) {
 	gates, err := flags.featureGates()
-	release, version := releases.Newest, flags.version
-	if version == "" {
-		version = found
-	}
+	release, version := releases.Newest, cmp.Or(flags.version, found)
 	if version != "" {
 		known, near, invalid := releases.Of(version)
 		if release = known; invalid != nil {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -138,24 +139,19 @@ func withoutShoots(g *input.Given) {
 
 // printUnused lists what no profile uses for people, by region.
 func printUnused(w io.Writer, unused *report.Unused) {
-	region := ""
-	for _, image := range unused.Images {
-		if image.Provider+"/"+image.Region != region {
-			region = image.Provider + "/" + image.Region
-			report.Printf(w, "images of %s in region %s that no profile refers to:\n", image.Provider, image.Region)
+	last := ""
+	printHeading := func(what, provider, region, unlike string) {
+		if heading := fmt.Sprintf("%s of %s in region %s that no profile %s:", what, provider, region, unlike); heading != last {
+			report.Printf(w, "%s\n", heading)
+			last = heading
 		}
-		report.Printf(w, "  %s", image.ID)
-		if image.Name != "" {
-			report.Printf(w, "  %s", image.Name)
-		}
-		report.Printf(w, "\n")
 	}
-	region = ""
+	for _, image := range unused.Images {
+		printHeading("images", image.Provider, image.Region, "refers to")
+		report.Printf(w, "%s\n", strings.TrimRight("  "+image.ID+"  "+image.Name, " "))
+	}
 	for _, t := range unused.MachineTypes {
-		if t.Provider+"/"+t.Region != region {
-			region = t.Provider + "/" + t.Region
-			report.Printf(w, "machine types of %s in region %s that no profile offers:\n", t.Provider, t.Region)
-		}
+		printHeading("machine types", t.Provider, t.Region, "offers")
 		report.Printf(w, "  %s\n", t.Name)
 	}
 	if len(unused.Images)+len(unused.MachineTypes) == 0 {

@@ -177,10 +177,7 @@ func find(getenv func(string) string, variable, name, key string) (*file, error)
 		}
 		return parse(path, text, key)
 	}
-	config := getenv("XDG_CONFIG_HOME")
-	if config == "" {
-		config = filepath.Join(getenv("HOME"), ".config")
-	}
+	config := cmp.Or(getenv("XDG_CONFIG_HOME"), filepath.Join(getenv("HOME"), ".config"))
 	for _, within := range []string{".", filepath.Join(config, "openstack"), "/etc/openstack"} {
 		for _, extension := range []string{".yaml", ".yml", ".json"} {
 			path := filepath.Join(within, name+extension)

@@ -5,6 +5,7 @@
 package openstack
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -33,10 +34,7 @@ func (s *settings) tls() (*tls.Config, error) {
 	case s.Cert == "":
 		return nil, errors.New("has a key without a cert")
 	}
-	key := s.Key
-	if key == "" {
-		key = s.Cert // one file may have both
-	}
+	key := cmp.Or(s.Key, s.Cert) // one file may have both
 	certificate, err := tls.LoadX509KeyPair(home(s.Cert), home(key))
 	if err != nil {
 		return nil, fmt.Errorf("has a cert or a key that cannot be used: %w", err)

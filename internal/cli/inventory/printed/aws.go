@@ -6,6 +6,7 @@ package printed
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -143,20 +144,15 @@ func finishAWS(r *reading) {
 	for _, zones := range r.typeZones {
 		for i, zone := range zones {
 			if id, isID := strings.CutPrefix(zone, zoneID); isID {
-				if zones[i] = r.zoneIDs[id]; zones[i] == "" && !missing[id] {
+				if zones[i] = r.zoneIDs[id]; zones[i] == "" {
 					missing[id] = true
 				}
 			}
 		}
 	}
 	if len(missing) > 0 {
-		ids := make([]string, 0, len(missing))
-		for id := range missing {
-			ids = append(ids, id)
-		}
-		slices.Sort(ids)
 		r.errs = append(r.errs, fmt.Errorf("offerings are by IDs of zones, %s, whose names are not known: add what aws ec2 describe-availability-zones "+
-			"prints, or ask for --location-type availability-zone", words.And(ids)))
+			"prints, or ask for --location-type availability-zone", words.And(slices.Sorted(maps.Keys(missing)))))
 		return
 	}
 	r.settleZones()

@@ -14,7 +14,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// merged is a list that files add to. Nil is one that no file is about.
+// merged is a list that files add to.
 type merged[T any] struct {
 	what string
 	// key says which items are the same thing; nil if all are different ones.
@@ -54,7 +54,7 @@ func (m *merged[T]) add(i *item, value T) {
 }
 
 // all returns the items: nil if no file is about them.
-func (m *merged[T]) all(*reading) []T {
+func (m *merged[T]) all() []T {
 	if m.known && m.items == nil {
 		return []T{}
 	}
@@ -96,9 +96,6 @@ func fill(to, from map[string]any) string {
 
 // zoned says in which zones a machine type is, if that is known of it.
 func (r *reading) zoned(name string, zones []string) {
-	if r.typeZones == nil {
-		r.typeZones = map[string][]string{}
-	}
 	r.typeZones[name] = append(r.typeZones[name], zones...)
 }
 

@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"github.com/capkit/capkit/pkg/inventory"
-	"github.com/capkit/capkit/pkg/words"
 )
 
 // cloud is one whose command is known.
@@ -26,7 +25,7 @@ type cloud struct {
 	// wrapped says that a list is a member of an object, which has the name of its kind, as AWS has it.
 	wrapped bool
 	kinds   []kind
-	// finish puts together what is in several files, if there is something.
+	// finish puts together what is in several files.
 	finish func(*reading)
 }
 
@@ -62,25 +61,22 @@ func Help() string {
 	return b.String()
 }
 
-// Read reads files of a region of a cloud; "-" is stdin. The error has all that is wrong, each with its file and line.
+// Read reads files of a region of one of the [Clouds]; "-" is stdin. The error has all that is wrong, each with its file and line.
 func Read(name, region string, files []string, stdin io.Reader) (inventory.Region, error) {
-	c, found := known[name]
-	if !found {
-		return inventory.Region{}, fmt.Errorf("unknown cloud %s: use %s", words.Quoted(name), words.Or(Clouds()))
-	}
+	c := known[name]
 	r := newReading(name, &c, region)
 	for _, file := range files {
 		r.file(file, stdin)
 	}
-	if len(r.errs) == 0 && c.finish != nil {
+	if len(r.errs) == 0 {
 		c.finish(r)
 	}
-	r.result.Images = r.images.all(r)
-	r.result.MachineTypes = r.machineTypes.all(r)
-	r.result.Zones = r.zones.all(r)
-	r.result.VolumeTypes = r.volumeTypes.all(r)
-	r.result.Networks = r.networks.all(r)
-	r.result.LoadBalancerProviders = r.loadBalancerProviders.all(r)
+	r.result.Images = r.images.all()
+	r.result.MachineTypes = r.machineTypes.all()
+	r.result.Zones = r.zones.all()
+	r.result.VolumeTypes = r.volumeTypes.all()
+	r.result.Networks = r.networks.all()
+	r.result.LoadBalancerProviders = r.loadBalancerProviders.all()
 	r.result.Sort()
 	return r.result, errors.Join(r.errs...)
 }

@@ -36,7 +36,7 @@ type reading struct {
 	networks              merged[inventory.Network]
 	loadBalancerProviders merged[inventory.LoadBalancerProvider]
 
-	// typeZones are the zones of machine types, by their names; nil if no file is about them.
+	// typeZones are the zones of machine types, by their names.
 	typeZones map[string][]string
 	// zoneIDs are the names of zones by their IDs, for AWS.
 	zoneIDs map[string]string
@@ -52,7 +52,8 @@ type reading struct {
 
 func newReading(name string, c *cloud, region string) *reading {
 	return &reading{
-		name: name, cloud: c, region: region, result: inventory.Region{Name: region}, md5: map[string]string{}, zoneIDs: map[string]string{}, definitions: map[string]*definition{}, others: map[string]bool{},
+		name: name, cloud: c, region: region, result: inventory.Region{Name: region},
+		typeZones: map[string][]string{}, zoneIDs: map[string]string{}, definitions: map[string]*definition{}, md5: map[string]string{}, others: map[string]bool{},
 		images:       merged[inventory.Image]{what: "image", key: func(i *inventory.Image) string { return i.ID }},
 		machineTypes: merged[inventory.MachineType]{what: "machine type", key: func(m *inventory.MachineType) string { return m.Name }},
 		zones:        merged[inventory.Zone]{what: "zone", key: func(z *inventory.Zone) string { return z.Name }},

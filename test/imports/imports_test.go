@@ -183,9 +183,8 @@ var mayImport = map[string][]string{
 	"internal/cli/report":          {"pkg/finding", "pkg/words", "pkg/fieldpath"},
 	"internal/cli/reserved":        {"internal/cli/gardener", "pkg/capability"},
 	"internal/cli/transform": {
-		"pkg/profile/entries",
-		"internal/cli/between", "internal/cli/edit", "pkg/profile", "pkg/resolve", "pkg/provider", "pkg/imageselector", "pkg/capability",
-		"pkg/capability/texts", "pkg/finding", "pkg/words", "pkg/providerconfig",
+		"pkg/profile/entries", "internal/cli/between", "internal/cli/edit", "pkg/profile", "pkg/resolve", "pkg/provider", "pkg/imageselector",
+		"pkg/capability", "pkg/capability/texts", "pkg/finding", "pkg/words", "pkg/providerconfig",
 	},
 	"internal/cli/transform/lifecycle": {"internal/cli/between", "internal/cli/edit", "internal/cli/transform", "pkg/fieldpath", "pkg/provider", "pkg/versions"},
 
@@ -244,20 +243,17 @@ var mayImport = map[string][]string{
 	"internal/cli/inventory/printed":             {"internal/cli/inventory/openstack", "pkg/inventory", "pkg/words"},
 	"internal/cli/plan": {
 		"internal/cli/changes", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/report",
-		"pkg/capability", "pkg/maintenance", "pkg/update", "pkg/words",
+		"pkg/maintenance", "pkg/update", "pkg/words",
 	},
 	"internal/cli/importer": {
-		"internal/cli/changes", "internal/cli/proof", "internal/cli/checks", "internal/cli/command", "internal/cli/edit", "internal/cli/files", "internal/cli/input",
-		"internal/cli/inventories", "internal/cli/manifest",
-		"internal/cli/plan", "internal/cli/release", "internal/cli/release/source", "internal/cli/report",
-		"pkg/finding", "pkg/words",
+		"internal/cli/changes", "internal/cli/proof", "internal/cli/checks", "internal/cli/command", "internal/cli/edit", "internal/cli/files",
+		"internal/cli/input", "internal/cli/inventories", "internal/cli/manifest", "internal/cli/plan", "internal/cli/release",
+		"internal/cli/release/source", "internal/cli/report", "pkg/finding", "pkg/words",
 	},
 	"internal/cli/migrate": {
-		"internal/cli/changes", "internal/cli/proof", "internal/cli/transform", "internal/cli/transform/lifecycle",
-		"internal/cli/input", "internal/cli/command",
-		"internal/cli/manifest",
-		"internal/cli/edit", "internal/cli/files", "internal/cli/report", "pkg/capability", "pkg/check", "pkg/fieldpath",
-		"pkg/finding", "pkg/gardenerrules", "pkg/provider", "pkg/resolve", "pkg/versions", "pkg/words",
+		"internal/cli/changes", "internal/cli/proof", "internal/cli/transform", "internal/cli/transform/lifecycle", "internal/cli/input",
+		"internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/files", "internal/cli/report", "pkg/capability", "pkg/check",
+		"pkg/fieldpath", "pkg/finding", "pkg/gardenerrules", "pkg/provider", "pkg/resolve", "pkg/versions", "pkg/words", "pkg/profile/entries",
 	},
 	"internal/cli/page": {
 		"internal/cli/ask", "internal/cli/maintain", "internal/cli/page/...", "internal/cli/checks", "internal/cli/input", "internal/cli/command",

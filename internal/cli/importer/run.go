@@ -216,11 +216,8 @@ func (l *inLandscape) importNamespaced(s *input.Source[v1beta1.NamespacedCloudPr
 	spec := &parent.Object.Spec
 	if becomes, changes := l.becomes[parent.Manifest]; changes {
 		object := &v1beta1.CloudProfile{}
-		raw, err := json.Marshal(edit.Result(edit.Decoded(parent.Manifest.JSON), becomes.Ops))
-		if err = errors.Join(err, json.Unmarshal(raw, object)); err != nil {
-			l.AddErrors(s.Manifest, input.Problem(release.RuleProfile, field.ErrorTypeInternal, "spec.parent", nil, "the parent cannot be read: %v", err))
-			return
-		}
+		raw, _ := json.Marshal(edit.Result(edit.Decoded(parent.Manifest.JSON), becomes.Ops))
+		_ = json.Unmarshal(raw, object) // if it cannot be read, that is found in its file
 		spec = &object.Spec
 	}
 	l.become(s.Manifest, s.Name, release.Profile{

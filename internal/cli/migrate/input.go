@@ -19,6 +19,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/transform"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -130,11 +131,11 @@ func checkSuffix(specs []v1beta1.CloudProfileSpec, fold *transform.Fold) error {
 		if registers(spec.MachineCapabilities, fold) {
 			return nil
 		}
-		for _, version := range versionsOf(spec.MachineImages) {
-			if _, folds := fold.Folds(version); folds {
+		for v := range entries.Versions(&spec) {
+			if _, folds := fold.Folds(v.ID.Version); folds {
 				return nil
 			}
-			if _, suffix, has := strings.Cut(version, "-"); has {
+			if _, suffix, has := strings.Cut(v.ID.Version, "-"); has {
 				suffixes = append(suffixes, "-"+suffix)
 			}
 		}
@@ -153,14 +154,4 @@ func registers(capabilities []v1beta1.CapabilityDefinition, fold *transform.Fold
 	return slices.ContainsFunc(capabilities, func(c v1beta1.CapabilityDefinition) bool {
 		return c.Name == fold.Capability && slices.Contains(c.Values, fold.Value)
 	})
-}
-
-// versionsOf returns the versions of all images.
-func versionsOf(images []v1beta1.MachineImage) (versions []string) {
-	for _, image := range images {
-		for i := range image.Versions {
-			versions = append(versions, image.Versions[i].Version)
-		}
-	}
-	return versions
 }

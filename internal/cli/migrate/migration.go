@@ -100,7 +100,9 @@ func (m *migration) run() (migrated, error) {
 	if next != nil {
 		answer.Steps = append(answer.Steps, *next)
 		for i := range m.kept {
-			m.kept[i].step = next.leavesOut(&m.kept[i])
+			if k := &m.kept[i]; next.goes[k.use] {
+				k.step = k.File + stepSuffix
+			}
 		}
 	}
 	answer.Files, answer.Kept = append(answer.Files, files...), append(answer.Kept, m.kept...)
@@ -182,10 +184,7 @@ func (m *migration) migrateNamespaced(s *input.Source[v1beta1.NamespacedCloudPro
 	spec := parent.Object.Spec.DeepCopy()
 	if becomes, changes := m.becomes[parent.Manifest]; changes && !m.back {
 		object := &v1beta1.CloudProfile{}
-		if err := json.Unmarshal(becomes.Says, object); err != nil {
-			m.AddErrors(s.Manifest, input.Problem(transform.Rule, field.ErrorTypeInternal, "spec.parent", nil, "the parent cannot be read: %v", err))
-			return
-		}
+		_ = json.Unmarshal(becomes.Says, object) // if it cannot be read, that is found in its file
 		spec = &object.Spec
 	}
 	m.become(s.Manifest, "NamespacedCloudProfile "+s.Name, m.Providers[parent.Object.Spec.Type],

@@ -5,6 +5,7 @@
 package migrate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -176,19 +177,30 @@ func (m *migration) reportPools(c *changes.Change, hint string) {
 
 // reportCombinations reports the first of some changes that concern no worker pool, and tells how many there are; where reserved
 // capabilities are registered, the first for each image version.
-func (m *migration) reportCombinations(o *manifest.Object, changes []changes.Change, hint string) {
-	if m.reserved {
-		m.reportVersions(o, changes)
+func (m *migration) reportCombinations(o *manifest.Object, all []changes.Change, hint string) {
+	if len(all) == 0 {
 		return
 	}
-	if len(changes) == 0 {
-		return
+	var order []provider.ImageVersion
+	of := map[provider.ImageVersion][]*changes.Change{}
+	for i := range all {
+		var id provider.ImageVersion
+		if m.reserved {
+			id = provider.ImageVersion{Image: all[i].Image, Version: all[i].Version}
+		}
+		if of[id] == nil {
+			order = append(order, id)
+		}
+		of[id] = append(of[id], &all[i])
 	}
-	text := m.changeText(&changes[0])
-	if len(changes) > 1 {
-		text += fmt.Sprintf(" (and %d more)", len(changes)-1)
+	paths := pathsIn(o)
+	for _, id := range order {
+		first, text := of[id][0], m.changeText(of[id][0])
+		if more := len(of[id]) - 1; more > 0 {
+			text += fmt.Sprintf(" (and %d more)", more)
+		}
+		m.reportChange(o, cmp.Or(paths[id], "spec.machineImages"), first, text+hint)
 	}
-	m.reportChange(o, "spec.machineImages", &changes[0], text+hint)
 }
 
 // changeText puts a change into words.

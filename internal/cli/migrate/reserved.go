@@ -5,7 +5,7 @@
 package migrate
 
 import (
-	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -18,6 +18,8 @@ import (
 	"github.com/capkit/capkit/internal/cli/proof"
 	"github.com/capkit/capkit/internal/cli/transform"
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/profile/entries"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // How the reserved capabilities are registered. A CloudProfile and its NamespacedCloudProfiles are one there: what the parent registers
@@ -126,49 +128,15 @@ func (m *migration) reportChange(o *manifest.Object, at string, c *changes.Chang
 	}
 }
 
-// reportVersions reports for each image version the first of some changes that concern no worker pool, and tells how many there are.
-func (m *migration) reportVersions(o *manifest.Object, all []changes.Change) {
-	if len(all) == 0 {
-		return
+// pathsIn returns where a profile lists its image versions.
+func pathsIn(o *manifest.Object) map[provider.ImageVersion]string {
+	var object struct {
+		Spec v1beta1.CloudProfileSpec `json:"spec"`
 	}
-	var order []string
-	of := map[string][]*changes.Change{}
-	for i := range all {
-		key := proof.Use("", all[i].Image, all[i].Version)
-		if of[key] == nil {
-			order = append(order, key)
-		}
-		of[key] = append(of[key], &all[i])
-	}
-	paths := m.pathsIn(o)
-	for _, key := range order {
-		first := of[key][0]
-		text := m.changeText(first)
-		if more := len(of[key]) - 1; more > 0 {
-			text += fmt.Sprintf(" (and %d more)", more)
-		}
-		m.reportChange(o, cmp.Or(paths[key], "spec.machineImages"), first, text)
-	}
-}
-
-// pathsIn returns where a profile lists its image versions, by their keys in uses without a profile.
-func (m *migration) pathsIn(o *manifest.Object) map[string]string {
-	var images []v1beta1.MachineImage
-	for _, s := range m.Profiles.All {
-		if s.Manifest == o {
-			images = s.Object.Spec.MachineImages
-		}
-	}
-	for _, s := range m.Namespaced.All {
-		if s.Manifest == o {
-			images = s.Object.Spec.MachineImages
-		}
-	}
-	paths := map[string]string{}
-	for i := range images {
-		for k := range images[i].Versions {
-			paths[proof.Use("", images[i].Name, images[i].Versions[k].Version)] = fmt.Sprintf("spec.machineImages[%d].versions[%d]", i, k)
-		}
+	_ = json.Unmarshal(o.JSON, &object) // which has been decoded before
+	paths := map[provider.ImageVersion]string{}
+	for v := range entries.Versions(&object.Spec) {
+		paths[v.ID] = v.PathIn(field.NewPath("spec")).String()
 	}
 	return paths
 }
@@ -187,8 +155,10 @@ func (m *migration) noteReserved(written bool) {
 	}
 	for _, s := range m.Namespaced.All {
 		_, migrated := m.becomes[s.Manifest]
-		if _, with := m.becomes[m.parentManifest(s)]; migrated && with {
-			m.Notes = append(m.Notes, fmt.Sprintf(order, s.Name, s.Object.Spec.Parent.Name))
+		if parent := m.ParentOf(s); migrated && parent != nil {
+			if _, with := m.becomes[parent.Manifest]; with {
+				m.Notes = append(m.Notes, fmt.Sprintf(order, s.Name, parent.Name))
+			}
 		}
 	}
 	if m.back {
@@ -205,14 +175,6 @@ func (m *migration) noteReserved(written bool) {
 				s.Manifest.File, s.Name, parent.Name))
 		}
 	}
-}
-
-// parentManifest returns the manifest of the parent of a NamespacedCloudProfile; nil if it has none.
-func (m *migration) parentManifest(s *input.Source[v1beta1.NamespacedCloudProfile]) *manifest.Object {
-	if parent := m.ParentOf(s); parent != nil {
-		return parent.Manifest
-	}
-	return nil
 }
 
 // registersLess reports whether a vocabulary does not register all of some capabilities.

@@ -7,6 +7,7 @@ package migrate
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -19,7 +20,6 @@ import (
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/proof"
-	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
@@ -58,7 +58,9 @@ func (m *migration) further(first []files.Changed) (*migratedStep, error) {
 	}
 	changed, err := next.step()
 	if err != nil || len(next.Findings) > 0 {
-		m.stay(step, next.Findings)
+		if len(next.Findings) > 0 {
+			m.staysFor(slices.Collect(maps.Keys(step.goes)), "to leave it out is not possible yet: "+next.Findings[0].Message)
+		}
 		return nil, err
 	}
 	for _, f := range changed {
@@ -75,23 +77,6 @@ func (m *migration) further(first []files.Changed) (*migratedStep, error) {
 
 // stepSuffix ends the names of the files of the second step, so that nothing that takes all manifests of a folder takes them.
 const stepSuffix = ".step-2"
-
-// leavesOut returns the file that leaves out a version that was kept; empty if none does.
-func (s *migratedStep) leavesOut(k *keptVersion) string {
-	if !s.goes[k.use] {
-		return ""
-	}
-	return k.File + stepSuffix
-}
-
-// stay notes for the versions that were to be left out what is in the way.
-func (m *migration) stay(step *migratedStep, findings []report.Finding) {
-	for i := range m.kept {
-		if step.goes[m.kept[i].use] && len(findings) > 0 {
-			m.kept[i].stays = "to leave it out is not possible yet: " + findings[0].Message
-		}
-	}
-}
 
 // textAfter returns what is in files once some have changed.
 func textAfter(files []files.Changed, text func(string) (string, error)) func(string) (string, error) {

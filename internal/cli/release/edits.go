@@ -20,6 +20,8 @@ import (
 
 // wanted is a version that a profile is to have.
 type wanted struct {
+	// index is its place among the versions of the release.
+	index   int
 	id      provider.ImageVersion
 	flavors []*flavor
 	// has are the flavors that the provider config has of it.

@@ -93,6 +93,8 @@ type Result struct {
 // target is a profile while it gets images.
 type target struct {
 	Profile
+	// above is the parent of a NamespacedCloudProfile, or the spec of a CloudProfile.
+	above      *v1beta1.CloudProfileSpec
 	contents   *source.Contents
 	options    Options
 	isMapGiven bool
@@ -145,20 +147,17 @@ func Import(p Profile, contents *source.Contents, options Options) Result {
 	}
 	var all []Version
 	var wanted []*wanted
-	for _, id := range names {
+	for i, id := range names {
 		version, w := t.version(id, artifacts[id])
 		if all = append(all, version); w != nil {
+			w.index = i
 			wanted = append(wanted, w)
 		}
 	}
 	t.edits.core(t, wanted)
 	t.edits.config(t, wanted)
-	for i := range all {
-		for _, w := range wanted {
-			if w.id.Image == all[i].Image && w.id.Version == all[i].Version {
-				all[i].Action = w.action()
-			}
-		}
+	for _, w := range wanted {
+		all[w.index].Action = w.action()
 	}
 	t.keep(wanted)
 	return t.result(all)
@@ -174,16 +173,13 @@ func newTarget(p Profile, contents *source.Contents, options Options) *target {
 		given.Map, t.isMapGiven = options.Map, true
 		t.contents = &given
 	}
-	above := &p.Spec
-	if p.Parent != nil {
-		above = p.Parent
-	}
-	t.vocabularyOf = above.MachineCapabilities
+	t.above = cmp.Or(p.Parent, &p.Spec)
+	t.vocabularyOf = t.above.MachineCapabilities
 	t.legacy = len(t.vocabularyOf) == 0
 	keeper, _ := provider.As[providerconfig.LegacyKeeper](p.Cloud)
 	t.keepsLegacy = keeper != nil && keeper.KeepsLegacy()
 	t.vocabulary, _ = capability.Compile(t.vocabularyOf, nil, p.Cloud.Workers().Definitions()...)
-	for _, r := range above.Regions {
+	for _, r := range t.above.Regions {
 		t.regions = append(t.regions, r.Name)
 	}
 	t.tree = edit.Members(edit.Decoded(p.Raw))
@@ -234,12 +230,8 @@ func (t *target) instance() string {
 	if t.Cloud.Type() != "azure" {
 		return ""
 	}
-	above := &t.Spec
-	if t.Parent != nil {
-		above = t.Parent
-	}
-	if above.ProviderConfig != nil {
-		name, _ := edit.Members(edit.Members(edit.Decoded(above.ProviderConfig.Raw))["cloudConfiguration"])["name"].(string)
+	if t.above.ProviderConfig != nil {
+		name, _ := edit.Members(edit.Members(edit.Decoded(t.above.ProviderConfig.Raw))["cloudConfiguration"])["name"].(string)
 		if instance, found := strings.CutPrefix(name, "Azure"); found {
 			return strings.ToLower(instance)
 		}

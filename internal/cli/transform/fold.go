@@ -183,10 +183,7 @@ func register(capabilities []v1beta1.CapabilityDefinition, f *Fold) []v1beta1.Ca
 	if i < 0 {
 		return append(capabilities, v1beta1.CapabilityDefinition{Name: f.Capability, Values: []string{f.Plain, f.Value}})
 	}
-	values := slices.Clone(capabilities[i].Values)
-	if !slices.Contains(values, f.Value) {
-		values = append(values, f.Value)
-	}
+	values := added(capabilities[i].Values, f.Value)
 	if !slices.Contains(values, f.Plain) {
 		values = slices.Insert(values, slices.Index(values, f.Value), f.Plain)
 	}
@@ -439,11 +436,7 @@ func (p *document) foldCore(f *Fold, pair pair, core *v1beta1.CloudProfileSpec) 
 		return
 	}
 	for _, flavor := range version.CapabilityFlavors { // the deprecated field has to agree
-		for _, architecture := range flavor.Capabilities[capability.Architecture] {
-			if !slices.Contains(version.Architectures, architecture) {
-				version.Architectures = append(version.Architectures, architecture)
-			}
-		}
+		version.Architectures = added(version.Architectures, flavor.Capabilities[capability.Architecture]...)
 	}
 }
 

@@ -197,14 +197,10 @@ func (p *document) coreOf(id provider.ImageVersion) []v1beta1.MachineImageFlavor
 	if !found {
 		return nil
 	}
-	flavors := v.CapabilityFlavors
-	if len(flavors) > 0 || len(architecturesIn(p.capabilities)) < 2 {
-		return flavors
+	if len(v.CapabilityFlavors) > 0 || len(architecturesIn(p.capabilities)) < 2 {
+		return v.CapabilityFlavors
 	}
-	for _, architecture := range architecturesOf(v) {
-		flavors = append(flavors, v1beta1.MachineImageFlavor{Capabilities: v1beta1.Capabilities{capability.Architecture: {architecture}}})
-	}
-	return flavors
+	return flavorsByArchitecture(v)
 }
 
 // undeclared returns the flavors of an entry with their architecture and nothing else, and reports those that say more.

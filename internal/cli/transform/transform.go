@@ -277,6 +277,14 @@ func architecturesOf(version entries.Version) []string {
 	return version.Architectures
 }
 
+// flavorsByArchitecture returns a flavor for each architecture of an image version in the legacy format.
+func flavorsByArchitecture(version entries.Version) (flavors []v1beta1.MachineImageFlavor) {
+	for _, architecture := range architecturesOf(version) {
+		flavors = append(flavors, v1beta1.MachineImageFlavor{Capabilities: v1beta1.Capabilities{capability.Architecture: {architecture}}})
+	}
+	return flavors
+}
+
 // architecturesIn returns the architectures that a vocabulary registers.
 func architecturesIn(capabilities []v1beta1.CapabilityDefinition) []string {
 	for _, c := range capabilities {
@@ -336,11 +344,7 @@ func (p *document) demandedFlavors() {
 	ids := map[provider.ImageVersion]bool{}
 	for _, v := range p.unfilled(p.capabilities) {
 		ids[v.ID] = true
-		for _, architecture := range architecturesOf(v) {
-			v.CapabilityFlavors = append(v.CapabilityFlavors, v1beta1.MachineImageFlavor{
-				Capabilities: v1beta1.Capabilities{capability.Architecture: {architecture}},
-			})
-		}
+		v.CapabilityFlavors = flavorsByArchitecture(v)
 	}
 	keeper, _ := provider.As[providerconfig.LegacyKeeper](p.cloud)
 	if len(ids) > 0 && (keeper == nil || !keeper.KeepsLegacy()) {
@@ -368,28 +372,16 @@ func (p *document) registerImplied(rewritten func(provider.ImageVersion) bool) {
 		}
 		for i := range e.Flavors {
 			for name, implied := range e.Flavors[i].Implied {
-				values[name] = union(values[name], implied)
+				if len(implied) > len(values[name]) { // its order counts
+					implied, values[name] = values[name], implied
+				}
+				values[name] = added(values[name], implied...)
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		registered := slices.ContainsFunc(p.capabilities, func(c v1beta1.CapabilityDefinition) bool { return c.Name == name })
-		if !registered && len(values[name]) > 1 {
+		if !registersName(p.capabilities, name) && len(values[name]) > 1 {
 			p.capabilities = append(slices.Clone(p.capabilities), v1beta1.CapabilityDefinition{Name: name, Values: values[name]})
 		}
 	}
-}
-
-// union returns the values of two lists, each once, those of the longer one first.
-func union(a, b []string) []string {
-	if len(b) > len(a) {
-		a, b = b, a
-	}
-	all := slices.Clone(a)
-	for _, value := range b {
-		if !slices.Contains(all, value) {
-			all = append(all, value)
-		}
-	}
-	return all
 }

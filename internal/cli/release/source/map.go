@@ -121,22 +121,19 @@ func (l *located) checkRow(r *Row, at string) {
 	case len(r.Alone) > 0 && r.From != "":
 		l.fail(field.ErrorTypeForbidden, at+".alone", "alone goes with values")
 	}
-	l.checkReserved(r.Name, r.Values, at+".values")
-	l.checkReserved(r.Name, r.Alone, at+".alone")
+	if d := ReservedAs(r.Name); d != nil {
+		l.checkReserved(d, r.Values, at+".values")
+		l.checkReserved(d, r.Alone, at+".alone")
+	} else if strings.HasPrefix(r.Name, capability.ReservedPrefix) {
+		l.fail(field.ErrorTypeNotSupported, at+".name", "there is no capability %s of Gardener's", words.Quoted(r.Name))
+	}
 }
 
 // checkReserved reports values that one of Gardener's capabilities does not have.
-func (l *located) checkReserved(name string, values []string, at string) {
-	d := ReservedAs(name)
-	if d == nil {
-		if isReservedName(name) && at[len(at)-1] == 's' {
-			l.fail(field.ErrorTypeNotSupported, at[:len(at)-len("values")]+"name", "there is no capability %s of Gardener's", words.Quoted(name))
-		}
-		return
-	}
+func (l *located) checkReserved(d *capability.Definition, values []string, at string) {
 	for i, value := range values {
 		if !slices.Contains(d.Values, value) {
-			l.fail(field.ErrorTypeNotSupported, fmt.Sprintf("%s[%d]", at, i), "%s has no value %s, but %s", name, words.Quoted(value), words.And(d.Values))
+			l.fail(field.ErrorTypeNotSupported, fmt.Sprintf("%s[%d]", at, i), "%s has no value %s, but %s", d.Name, words.Quoted(value), words.And(d.Values))
 		}
 	}
 }
@@ -148,10 +145,6 @@ func ReservedAs(name string) *capability.Definition {
 		return &all[i]
 	}
 	return nil
-}
-
-func isReservedName(name string) bool {
-	return len(name) > len(capability.ReservedPrefix) && name[:len(capability.ReservedPrefix)] == capability.ReservedPrefix
 }
 
 // Mapped is what an image has by a map.

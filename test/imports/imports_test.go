@@ -216,7 +216,7 @@ var mayImport = map[string][]string{
 		"pkg/finding", "pkg/words",
 	},
 	"internal/cli/lsp/protocol": {"internal/cli/lsp/text"},
-	"internal/cli/lsp/text":     {"pkg/fieldpath"},
+	"internal/cli/lsp/text":     {},
 	"internal/cli/rules": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/report", "example", "pkg/finding",
 	},

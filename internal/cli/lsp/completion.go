@@ -22,6 +22,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/lsp/text"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/versions"
 )
 
@@ -161,12 +162,18 @@ func (a *asked) astray() bool {
 	return here != beside
 }
 
-// capabilities are those of the profile and, in the provider config, those of Gardener.
-func (a *asked) capabilities() (choices []choice) {
-	for _, d := range a.spec().MachineCapabilities {
-		choices = append(choices, choice{name: d.Name, detail: strings.Join(d.Values, ", ")})
+// vocabulary are the capabilities that the profile registers.
+func (a *asked) vocabulary() (all []v1beta1.CapabilityDefinition) {
+	for _, d := range a.entries("machineCapabilities") {
+		all = append(all, v1beta1.CapabilityDefinition{Name: d.node.Text("name"), Values: d.node.Texts("values")})
 	}
-	if strings.HasPrefix(a.slot, "spec.providerConfig.") || strings.HasPrefix(a.slot, "spec.machineCapabilities") {
+	return all
+}
+
+// capabilities are those of the profile and, in the provider config, those of Gardener.
+func (a *asked) capabilities() []choice {
+	choices := choicesOf(a.vocabulary())
+	if strings.HasPrefix(a.slot, "spec.providerConfig.") {
 		for _, d := range capability.Reserved() {
 			if !slices.ContainsFunc(choices, func(c choice) bool { return c.name == d.Name }) {
 				choices = append(choices, choice{name: d.Name, detail: "Gardener's own: " + strings.Join(d.Values, ", ")})
@@ -176,13 +183,20 @@ func (a *asked) capabilities() (choices []choice) {
 	return choices
 }
 
-// valuesOf returns the values of a capability that the list at the place does not have yet.
-func (a *asked) valuesOf(name string) (choices []choice) {
+func choicesOf(capabilities []v1beta1.CapabilityDefinition) (choices []choice) {
+	for _, d := range capabilities {
+		choices = append(choices, choice{name: d.Name, detail: strings.Join(d.Values, ", ")})
+	}
+	return choices
+}
+
+// valuesOf returns the values of one of some capabilities that the list at the place does not have yet.
+func (a *asked) valuesOf(capabilities []v1beta1.CapabilityDefinition, name string) (choices []choice) {
 	list := a.Parent
 	if a.Node != nil && !a.Node.Item {
 		list = a.Node
 	}
-	for _, d := range append(a.spec().MachineCapabilities, definitions()...) {
+	for _, d := range capabilities {
 		if d.Name != name {
 			continue
 		}
@@ -205,44 +219,6 @@ func definitions() []v1beta1.CapabilityDefinition {
 	return all
 }
 
-// byName makes choices of things that have names.
-func byName[T any](things []T, of func(*T) choice) (choices []choice) {
-	for i := range things {
-		if c := of(&things[i]); c.name != "" {
-			choices = append(choices, c)
-		}
-	}
-	return choices
-}
-
-func regionsOf(a *asked) []choice {
-	return byName(a.spec().Regions, func(r *v1beta1.Region) choice { return choice{name: r.Name} })
-}
-
-func typesOf(a *asked) []choice {
-	return byName(a.spec().MachineTypes, func(t *v1beta1.MachineType) choice {
-		c := choice{name: t.Name}
-		if t.Architecture != nil {
-			c.detail = *t.Architecture
-		}
-		if t.Usable != nil && !*t.Usable {
-			c.detail, c.deprecated = "not usable for new worker pools", true
-		}
-		return c
-	})
-}
-
-func imagesOf(a *asked) []choice {
-	return byName(a.spec().MachineImages, func(m *v1beta1.MachineImage) choice { return choice{name: m.Name} })
-}
-
-func architectures(*asked) (choices []choice) {
-	for _, name := range v1beta1constants.ValidArchitectures {
-		choices = append(choices, choice{name: name})
-	}
-	return choices
-}
-
 func profiles(a *asked) []choice {
 	if kindOf(a.object) == "Shoot" && a.object.Text("spec", "cloudProfile", "kind") == "NamespacedCloudProfile" {
 		namespace := a.object.Text("metadata", "namespace")
@@ -261,69 +237,31 @@ func profiles(a *asked) []choice {
 	return all
 }
 
-func kinds(names ...string) func(*asked) []choice {
+func names(all ...string) func(*asked) []choice {
 	return func(*asked) (choices []choice) {
-		for _, name := range names {
+		for _, name := range all {
 			choices = append(choices, choice{name: name})
 		}
 		return choices
 	}
 }
 
-// zonesOf returns the zones of the region of a Shoot.
-func zonesOf(a *asked) (choices []choice) {
-	for _, r := range a.spec().Regions {
-		if r.Name == a.object.Text("spec", "region") {
-			for _, zone := range r.Zones {
-				choices = append(choices, choice{name: zone.Name})
-			}
+// namesOf makes choices of entries of a profile, of which each name is one.
+func namesOf(entries []target) (choices []choice) {
+	for _, e := range entries {
+		c := choice{name: e.node.Text("name"), detail: e.node.Text("architecture")} // which a machine type may have
+		if e.node.Text("usable") == "false" {
+			c.detail, c.deprecated = "not usable for new worker pools", true
+		}
+		if c.name != "" && !slices.Contains(choices, c) {
+			choices = append(choices, c)
 		}
 	}
 	return choices
 }
 
-// sibling returns the scalar of another key of the mapping that the place is in.
-func (a *asked) sibling(key string) string {
-	if a.Node != nil {
-		return a.Node.Parent.Text(key)
-	}
-	return a.Parent.Text(key)
-}
-
-// imageVersions returns the versions of the image of a worker pool, or of an entry of a provider config.
-func imageVersions(a *asked) []choice {
-	name := a.sibling("name")
-	if strings.HasSuffix(a.slot, "machineImages[].versions[].version") && a.Node != nil {
-		name = a.Node.Up(3).Text("name")
-	}
-	for _, image := range a.spec().MachineImages {
-		if image.Name == name {
-			var all []v1beta1.ExpirableVersion
-			for _, v := range image.Versions {
-				all = append(all, v.ExpirableVersion)
-			}
-			return ranked(all)
-		}
-	}
-	return nil
-}
-
-func kubernetesVersions(a *asked) []choice { return ranked(a.spec().Kubernetes.Versions) }
-
-// ofParent returns what a NamespacedCloudProfile can change of its parent. The names in a CloudProfile are its own.
-func ofParent(choices func(*asked) []choice) func(*asked) []choice {
-	return func(a *asked) []choice {
-		if kindOf(a.object) != "NamespacedCloudProfile" {
-			return nil
-		}
-		above := *a
-		above.above = true
-		return choices(&above)
-	}
-}
-
-// ranked returns versions with their classification: the supported ones first, the newest of each first.
-func ranked(all []v1beta1.ExpirableVersion) []choice {
+// versionsOf makes choices of versions of a profile, with their classification: the supported ones first, the newest of each first.
+func versionsOf(entries []target) (choices []choice) {
 	order := []v1beta1.VersionClassification{
 		v1beta1.ClassificationSupported, v1beta1.ClassificationPreview, v1beta1.ClassificationDeprecated, v1beta1.ClassificationExpired,
 	}
@@ -331,25 +269,28 @@ func ranked(all []v1beta1.ExpirableVersion) []choice {
 		if versions.Expired(v) {
 			return len(order)
 		}
-		if i := slices.Index(order, versions.Classification(v)); i >= 0 {
-			return i
-		}
-		return 0
+		return max(0, slices.Index(order, versions.Classification(v)))
 	}
-	all = slices.Clone(all)
+	var all []v1beta1.ExpirableVersion
+	for _, e := range entries {
+		all = append(all, versionOf(e.node))
+	}
 	slices.SortStableFunc(all, func(a, b v1beta1.ExpirableVersion) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), newer(a.Version, b.Version))
 	})
-	return byName(all, func(v *v1beta1.ExpirableVersion) choice {
-		c := choice{name: v.Version, detail: string(versions.Classification(*v)), deprecated: rank(*v) > 1}
-		switch expiry := versions.ExpiryOf(*v); {
-		case versions.Expired(*v):
+	for _, v := range all {
+		c := choice{name: v.Version, detail: string(versions.Classification(v)), deprecated: rank(v) > 1}
+		switch expiry := versions.ExpiryOf(v); {
+		case versions.Expired(v):
 			c.detail = "expired"
 		case expiry != nil:
 			c.detail = strings.TrimPrefix(c.detail+", expires on "+versions.Date(expiry.UTC()), ", ")
 		}
-		return c
-	})
+		if c.name != "" {
+			choices = append(choices, c)
+		}
+	}
+	return choices
 }
 
 // newer orders versions from the newest on. What is no version comes last.
@@ -367,43 +308,23 @@ func newer(a, b string) int {
 	return strings.Compare(b, a)
 }
 
-// bySlot has what can be written where, by slot.
+// bySlot has what can be written where, by slot, of what is no entry of a profile.
 var bySlot = map[string]func(*asked) []choice{
-	"kind": kinds("CloudProfile", "NamespacedCloudProfile", "Shoot"),
+	"kind": names("CloudProfile", "NamespacedCloudProfile", "Shoot"),
 
-	"spec.machineTypes[].architecture":                       architectures,
-	"spec.machineImages[].versions[].architectures[]":        architectures,
-	"spec.provider.workers[].machine.architecture":           architectures,
-	"spec.regions[].zones[].unavailableMachineTypes[]":       typesOf,
-	"spec.parent.name":                                       profiles,
-	"spec.parent.kind":                                       kinds("CloudProfile"),
-	"spec.machineCapabilities[].name":                        func(*asked) []choice { return named(definitions()) },
-	"spec.providerConfig.machineImages[].name":               imagesOf,
-	"spec.providerConfig.machineImages[].versions[].version": imageVersions,
+	"spec.machineTypes[].architecture":                names(v1beta1constants.ValidArchitectures...),
+	"spec.machineImages[].versions[].architectures[]": names(v1beta1constants.ValidArchitectures...),
+	"spec.provider.workers[].machine.architecture":    names(v1beta1constants.ValidArchitectures...),
+	"spec.parent.name":                                profiles,
+	"spec.parent.kind":                                names("CloudProfile"),
+	"spec.machineCapabilities[].name":                 func(*asked) []choice { return choicesOf(definitions()) },
 
-	"spec.machineImages[].name":               ofParent(imagesOf),
-	"spec.machineImages[].versions[].version": ofParent(imageVersions),
-	"spec.kubernetes.versions[].version":      ofParent(kubernetesVersions),
-
-	"spec.cloudProfile.name":                        profiles,
-	"spec.cloudProfileName":                         profiles,
-	"spec.cloudProfile.kind":                        kinds("CloudProfile", "NamespacedCloudProfile"),
-	"spec.region":                                   regionsOf,
-	"spec.kubernetes.version":                       kubernetesVersions,
-	"spec.provider.workers[].kubernetes.version":    kubernetesVersions,
-	"spec.provider.workers[].zones[]":               zonesOf,
-	"spec.provider.workers[].machine.type":          typesOf,
-	"spec.provider.workers[].machine.image.name":    imagesOf,
-	"spec.provider.workers[].machine.image.version": imageVersions,
+	"spec.cloudProfile.name": profiles,
+	"spec.cloudProfileName":  profiles,
+	"spec.cloudProfile.kind": names("CloudProfile", "NamespacedCloudProfile"),
 	"spec.maintenance.autoUpdate.machineImageVersion": func(*asked) []choice {
 		return []choice{{name: "true", written: "true"}, {name: "false", written: "false"}}
 	},
-}
-
-func named(definitions []v1beta1.CapabilityDefinition) []choice {
-	return byName(definitions, func(d *v1beta1.CapabilityDefinition) choice {
-		return choice{name: d.Name, detail: strings.Join(d.Values, ", ")}
-	})
 }
 
 // regionSlot matches where a provider config names a region.
@@ -411,24 +332,23 @@ var regionSlot = regexp.MustCompile(`^spec\.providerConfig\..*(\bregion|\bregion
 
 // values returns what can be written at the place.
 func (a *asked) values() []choice {
-	if of := bySlot[a.slot]; of != nil && ours(a.object) {
+	if !ours(a.object) {
+		return nil
+	}
+	if of := bySlot[a.slot]; of != nil {
 		return of(a)
 	}
 	if name := a.capability(); name != "" {
-		return a.valuesOf(name)
+		return a.valuesOf(append(a.vocabulary(), definitions()...), name)
 	}
 	if a.slot == "spec.machineCapabilities[].values[]" {
-		name := a.Parent.Parent.Text("name")
-		for _, d := range definitions() {
-			if d.Name == name {
-				return a.valuesOf(name)
-			}
-		}
+		return a.valuesOf(definitions(), a.Parent.Parent.Text("name"))
 	}
-	if !regionSlot.MatchString(a.slot) {
-		return nil
+	entries, key := a.named(a.slot)
+	if key == "version" {
+		return versionsOf(entries)
 	}
-	choices := regionsOf(a)
+	choices := namesOf(entries)
 	if strings.HasSuffix(a.slot, "regions[]") { // entries have names
 		if a.Parent.Bracket != 0 {
 			return nil
@@ -465,22 +385,16 @@ func (a *asked) rules() (items []protocol.CompletionItem) {
 	start := a.offset - len(word.FindString(written))
 	end := a.offset + len(regexp.MustCompile(`^[\w-]*`).FindString(comment[a.offset-a.Start:]))
 	here := a.found()
-	found := checks.Completions(a.known.Rules, checks.Unsilenceable(a.known.Rules))
-	slices.SortStableFunc(found, func(x, y string) int { return cmp.Compare(here[ruleIn(y)], here[ruleIn(x)]) })
-	for i, c := range found {
-		name, means, _ := strings.Cut(c, "\t")
+	rules := slices.DeleteFunc(slices.Clone(a.known.Rules), checks.Unsilenceable(a.known.Rules))
+	slices.SortStableFunc(rules, func(x, y finding.Rule) int { return cmp.Compare(here[y.Name], here[x.Name]) })
+	for i, r := range rules {
 		after := ""
 		if !strings.Contains(comment[end-a.Start:], ":") {
 			after = ": "
 		}
-		items = append(items, a.item(i, choice{name: name, detail: means}, protocol.KindEnum, name+after, start, end))
+		items = append(items, a.item(i, choice{name: r.Name, detail: checks.FirstSentence(r.Means)}, protocol.KindEnum, r.Name+after, start, end))
 	}
 	return items
-}
-
-func ruleIn(completion string) string {
-	name, _, _ := strings.Cut(completion, "\t")
-	return name
 }
 
 // found counts the findings of each rule in the document, but for those about comments.

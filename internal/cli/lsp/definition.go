@@ -42,6 +42,13 @@ func (a *asked) targets() (all []target) {
 			all = append(all, target{in, n})
 		}
 	}
+	addNamed := func(entries []target, key, name string) {
+		for _, e := range entries {
+			if e.node.Text(key) == name && name != "" {
+				add(e.placed, e.node.Child(key))
+			}
+		}
+	}
 	slot := a.nodeSlot()
 	switch {
 	case a.Role == text.Key && capabilitiesSlot.MatchString(a.slot), a.capability() != "" && !imagesSlot.MatchString(slot):
@@ -49,9 +56,7 @@ func (a *asked) targets() (all []target) {
 		if a.Role == text.Key {
 			name = a.Node.Key
 		}
-		for _, in := range a.profileObjects() {
-			add(in.placed, entry(in.node.Items("spec", "machineCapabilities"), "name", name))
-		}
+		addNamed(a.entries("machineCapabilities"), "name", name)
 	case imagesSlot.MatchString(slot) && !regionSlot.MatchString(slot):
 		add(here, a.otherHalf())
 	case slot == "spec.cloudProfile.name", slot == "spec.cloudProfileName", slot == "spec.parent.name":
@@ -62,9 +67,8 @@ func (a *asked) targets() (all []target) {
 		in, object := a.place(kind, a.object.Text("metadata", "namespace"), name)
 		add(in, object.Child("metadata", "name"))
 	default:
-		for _, in := range a.profileObjects() {
-			add(in.placed, a.inProfile(in.node, slot))
-		}
+		entries, key := a.named(slot)
+		addNamed(entries, key, a.Node.Value)
 	}
 	return all
 }
@@ -91,28 +95,6 @@ func (a *asked) profileObjects() (all []target) {
 	return all
 }
 
-// inProfile returns what the value at the place names in a profile; nil if that does not have it.
-func (a *asked) inProfile(profile *text.Node, slot string) *text.Node {
-	value := a.Node.Value
-	switch {
-	case slot == "spec.provider.workers[].machine.type", slot == "spec.regions[].zones[].unavailableMachineTypes[]":
-		return entry(profile.Items("spec", "machineTypes"), "name", value)
-	case slot == "spec.region", regionSlot.MatchString(slot):
-		return entry(profile.Items("spec", "regions"), "name", value)
-	case slot == "spec.provider.workers[].zones[]":
-		region := entry(profile.Items("spec", "regions"), "name", a.object.Text("spec", "region"))
-		return entry(region.Up(1).Items("zones"), "name", value)
-	case slot == "spec.provider.workers[].machine.image.name":
-		return entry(profile.Items("spec", "machineImages"), "name", value)
-	case slot == "spec.provider.workers[].machine.image.version":
-		image := entry(profile.Items("spec", "machineImages"), "name", a.sibling("name"))
-		return entry(image.Up(1).Items("versions"), "version", value)
-	case slot == "spec.kubernetes.version", slot == "spec.provider.workers[].kubernetes.version":
-		return entry(profile.Items("spec", "kubernetes", "versions"), "version", value)
-	}
-	return nil
-}
-
 // entry returns the member of the entry of a list that has a value; nil if none has.
 func entry(list []*text.Node, key, value string) *text.Node {
 	for _, item := range list {
@@ -129,20 +111,7 @@ var imagesSlot = regexp.MustCompile(`^spec\.(providerConfig\.)?machineImages`)
 // otherHalf returns what the provider config has of a flavor, a version or an image of core, or the other way round: the same flavor, or
 // else the version, or else the image. It is nil if there is not even that.
 func (a *asked) otherHalf() *text.Node {
-	var image, version, flavor *text.Node
-	for n := a.Node; n != nil && n != a.object; n = n.Parent {
-		if !n.Item {
-			continue
-		}
-		switch n.Parent.Key {
-		case "capabilityFlavors":
-			flavor = n
-		case "versions":
-			version = n
-		case "machineImages":
-			image = n
-		}
-	}
+	image, version, flavor := a.itemOf("machineImages"), a.itemOf("versions"), a.itemOf("capabilityFlavors")
 	other := a.object.Child("spec", "providerConfig")
 	if strings.HasPrefix(a.nodeSlot(), "spec.providerConfig.") {
 		other = a.object.Child("spec")

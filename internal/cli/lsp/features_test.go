@@ -191,6 +191,7 @@ func TestCompletion(t *testing.T) {
 		},
 		"no version of its own":       {profile, "    - version: 1.33.2", "    - version: ‸", []string{}, ""},
 		"a region of the parent":      {namespaced, "          - name: asia", "          - name: ‸", []string{"europe", "asia"}, ""},
+		"a value of a capability":     {profile, "values: [amd64, arm64]", "values: [amd64, ‸]", []string{"arm64"}, "    values: [amd64, arm64]"},
 		"Gardener's own capabilities": {profile, "  - name: hypervisor\n", "  - name: ‸\n", []string{"architecture", "gardener-*"}, ""},
 		"a capability behind a dash": {
 			profile,

@@ -67,6 +67,15 @@ func (a *asked) says() (said string, start, end int) {
 	return said, start, end
 }
 
+// itemOf returns the item of a list that the place is in; nil if it is in none.
+func (a *asked) itemOf(list string) *text.Node {
+	n := a.Node
+	for n != nil && (!n.Item || n.Parent.Key != list) {
+		n = n.Parent
+	}
+	return n
+}
+
 // nodeSlot is the path of the node at the place, whether the place is at its key or its value.
 func (a *asked) nodeSlot() string {
 	return strings.TrimPrefix(strings.TrimPrefix(a.Node.Pattern(), a.object.Pattern()), ".")
@@ -119,7 +128,7 @@ var ruleName = regexp.MustCompile(`[\w-]+`)
 // capabilityText says what a capability is: its values in the profile and, of one of Gardener's own, what follows without it.
 func (a *asked) capabilityText(name string) string {
 	var lines []string
-	for i, d := range a.spec().MachineCapabilities {
+	for i, d := range a.vocabulary() {
 		if d.Name == name {
 			lines = append(lines, fmt.Sprintf("Capability **%s** of this profile, number %d in importance. Its values, the preferred ones first: %s.",
 				report.Code(name), i+1, codes(d.Values)))
@@ -202,16 +211,12 @@ func (a *asked) poolText() string {
 	default:
 		return ""
 	}
-	worker := a.Node
-	for worker.Parent != nil && !worker.Item {
-		worker = worker.Parent
-	}
-	path := worker.Path()
+	worker := a.itemOf("workers")
 	a.known.Mutex.Lock()
 	defer a.known.Mutex.Unlock()
 	g := *a.known.Given
 	s := sourceOf(a, &g.Shoots, a.object.Text("metadata", "namespace")+"/")
-	if s == nil || s.Object == nil || len(path) == 0 {
+	if s == nil || s.Object == nil {
 		return ""
 	}
 	p, fault := g.ProfileForPools(s.Object)
@@ -219,7 +224,7 @@ func (a *asked) poolText() string {
 		return plain(a.known.Short(input.Message(fault)))
 	}
 	answers := ask.OfShoot(&g, p, s)
-	if i := path[len(path)-1].Index; i >= 0 && i < len(answers) {
+	if i := slices.Index(worker.Parent.Items(), worker); i < len(answers) {
 		return block(answers[i].Text())
 	}
 	return ""
@@ -335,10 +340,7 @@ func (a *asked) outcomes(title, on string, list func(m *resolve.Matrix[any], add
 
 // flavorText says which machine types boot the flavor that the place is in.
 func (a *asked) flavorText() string {
-	flavor := a.Node
-	for flavor != nil && (!flavor.Item || flavor.Parent.Key != "capabilityFlavors") {
-		flavor = flavor.Parent
-	}
+	flavor := a.itemOf("capabilityFlavors")
 	if flavor == nil {
 		return ""
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/lsp/protocol"
@@ -33,8 +32,6 @@ type asked struct {
 	object *text.Node
 	// slot is the path of what stands there, or of the mapping for a key, below the object and with [] for each index.
 	slot string
-	// above restricts a NamespacedCloudProfile to what its parent has.
-	above bool
 }
 
 // at returns what the editor asks about; nil if the document is not open. The error is that of the context.
@@ -84,19 +81,54 @@ func (a *asked) capability() string {
 	return found[2]
 }
 
-// spec returns what the profile has that the place is about, as far as completion and hover need it: for a profile what is written, for a
-// NamespacedCloudProfile with what its parent has, for a Shoot that of its profile. It is never nil.
-func (a *asked) spec() *v1beta1.CloudProfileSpec {
-	spec := &v1beta1.CloudProfileSpec{}
-	for i, object := range a.profileObjects() {
-		switch {
-		case i > 0:
-			spec = joined(spec, specOf(object.node))
-		case !a.above:
-			spec = specOf(object.node)
+// entries returns the entries of a list in the spec of the profile that the place is about, as they are written: those of the profile, and then
+// those of its parent.
+func (a *asked) entries(list ...string) (all []target) {
+	for _, object := range a.profileObjects() {
+		all = append(all, itemsOf(target{object.placed, object.node.Child("spec")}, list...)...)
+	}
+	return all
+}
+
+// itemsOf returns the items of a list below a node.
+func itemsOf(in target, list ...string) (all []target) {
+	for _, item := range in.node.Items(list...) {
+		all = append(all, target{in.placed, item})
+	}
+	return all
+}
+
+// within returns the items of a list in those entries that have a name.
+func within(entries []target, name, list string) (all []target) {
+	for _, e := range entries {
+		if e.node.Text("name") == name {
+			all = append(all, itemsOf(e, list)...)
 		}
 	}
-	return spec
+	return all
+}
+
+// named returns the entries of a profile of which the value at a slot names one, by the text of a key. In a list of a NamespacedCloudProfile it
+// names one of its parent, and in that of a CloudProfile none: what is in the same list gets its name there.
+func (a *asked) named(slot string) (entries []target, key string) {
+	key = "name"
+	switch {
+	case slot == "spec.region", regionSlot.MatchString(slot):
+		entries = a.entries("regions")
+	case slot == "spec.provider.workers[].zones[]":
+		entries = within(a.entries("regions"), a.object.Text("spec", "region"), "zones")
+	case slot == "spec.provider.workers[].machine.type", slot == "spec.regions[].zones[].unavailableMachineTypes[]":
+		entries = a.entries("machineTypes")
+	case slot == "spec.provider.workers[].machine.image.name", strings.HasSuffix(slot, "machineImages[].name"):
+		entries = a.entries("machineImages")
+	case slot == "spec.provider.workers[].machine.image.version":
+		entries, key = within(a.entries("machineImages"), a.Node.Parent.Text("name"), "versions"), "version"
+	case versionSlot.MatchString(slot):
+		entries, key = within(a.entries("machineImages"), a.Node.Up(3).Text("name"), "versions"), "version"
+	case slot == "spec.kubernetes.version", slot == "spec.kubernetes.versions[].version", slot == "spec.provider.workers[].kubernetes.version":
+		entries, key = a.entries("kubernetes", "versions"), "version"
+	}
+	return slices.DeleteFunc(entries, func(e target) bool { return e.node.Parent == a.Node.Up(2) }), key
 }
 
 // profileName returns the kind and the name of the profile that a Shoot names.
@@ -118,20 +150,11 @@ func (a *asked) profileName() (kind, name string) {
 
 // place returns the object of a kind and a name in the outline of its file, as the editor has it, with that; nil if there is none.
 func (a *asked) place(kind, namespace, name string) (*placed, *text.Node) {
-	file := ""
-	switch {
-	case name == "":
+	o := a.known.Manifest(kind, namespace, name)
+	if name == "" || o == nil {
 		return nil, nil
-	case kind == "NamespacedCloudProfile":
-		if o := workspace.ManifestOf(a.known.Given.Namespaced.ByName[namespace+"/"+name]); o != nil {
-			file = o.File
-		}
-	default:
-		if o := workspace.ManifestOf(a.known.Given.Profiles.ByName[name]); o != nil {
-			file = o.File
-		}
 	}
-	p := a.outlineOf(file)
+	p := a.outlineOf(o.File)
 	if p == nil {
 		return nil, nil
 	}
@@ -175,39 +198,6 @@ func objectsIn(o *text.Outline) (objects []*text.Node) {
 	return objects
 }
 
-// specOf returns what is written of the spec of a profile: capabilities, regions, machine types, images and versions of Kubernetes.
-func specOf(object *text.Node) *v1beta1.CloudProfileSpec {
-	spec := &v1beta1.CloudProfileSpec{}
-	for _, item := range object.Items("spec", "machineCapabilities") {
-		spec.MachineCapabilities = append(spec.MachineCapabilities, v1beta1.CapabilityDefinition{Name: item.Text("name"), Values: item.Texts("values")})
-	}
-	for _, item := range object.Items("spec", "regions") {
-		region := v1beta1.Region{Name: item.Text("name")}
-		for _, zone := range item.Items("zones") {
-			region.Zones = append(region.Zones, v1beta1.AvailabilityZone{Name: zone.Text("name")})
-		}
-		spec.Regions = append(spec.Regions, region)
-	}
-	for _, item := range object.Items("spec", "machineTypes") {
-		t := v1beta1.MachineType{Name: item.Text("name"), Usable: ptr.To(item.Text("usable") != "false")}
-		if architecture := item.Text("architecture"); architecture != "" {
-			t.Architecture = &architecture
-		}
-		spec.MachineTypes = append(spec.MachineTypes, t)
-	}
-	for _, item := range object.Items("spec", "machineImages") {
-		image := v1beta1.MachineImage{Name: item.Text("name")}
-		for _, v := range item.Items("versions") {
-			image.Versions = append(image.Versions, v1beta1.MachineImageVersion{ExpirableVersion: versionOf(v)})
-		}
-		spec.MachineImages = append(spec.MachineImages, image)
-	}
-	for _, v := range object.Items("spec", "kubernetes", "versions") {
-		spec.Kubernetes.Versions = append(spec.Kubernetes.Versions, versionOf(v))
-	}
-	return spec
-}
-
 // versionOf returns a version with its classification and lifecycle, as far as they can be read.
 func versionOf(n *text.Node) v1beta1.ExpirableVersion {
 	v := v1beta1.ExpirableVersion{Version: n.Text("version")}
@@ -230,23 +220,6 @@ func timeOf(s string) *metav1.Time {
 		return nil
 	}
 	return &t
-}
-
-// joined returns what a NamespacedCloudProfile has together with its parent.
-func joined(own, parent *v1beta1.CloudProfileSpec) *v1beta1.CloudProfileSpec {
-	spec := *parent
-	spec.MachineTypes = slices.Concat(parent.MachineTypes, own.MachineTypes)
-	spec.Kubernetes.Versions = slices.Concat(parent.Kubernetes.Versions, own.Kubernetes.Versions)
-	spec.MachineImages = slices.Clone(parent.MachineImages)
-	for _, image := range own.MachineImages {
-		i := slices.IndexFunc(spec.MachineImages, func(m v1beta1.MachineImage) bool { return m.Name == image.Name })
-		if i < 0 {
-			spec.MachineImages = append(spec.MachineImages, image)
-			continue
-		}
-		spec.MachineImages[i].Versions = slices.Concat(spec.MachineImages[i].Versions, image.Versions)
-	}
-	return &spec
 }
 
 // ours reports whether an object is of Gardener's core, or may become one.

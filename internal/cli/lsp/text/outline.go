@@ -7,8 +7,6 @@ package text
 import (
 	"strconv"
 	"strings"
-
-	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
 // Node is a member of a mapping, an item of a list, or a document. What is half written is there as far as it goes.
@@ -84,26 +82,6 @@ func (n *Node) Up(steps int) *Node {
 		n = n.Parent
 	}
 	return n
-}
-
-// Path returns the path of a node in its object, as package fieldpath has it; empty for the document.
-func (n *Node) Path() (path fieldpath.Path) {
-	for ; n != nil && n.Parent != nil; n = n.Parent {
-		segment := fieldpath.Segment{Name: n.Key, Index: -1}
-		if n.Item {
-			segment = fieldpath.Segment{Index: 0}
-			for _, other := range n.Parent.Nodes {
-				if other == n {
-					break
-				}
-				if other.Item {
-					segment.Index++
-				}
-			}
-		}
-		path = append(fieldpath.Path{segment}, path...)
-	}
-	return path
 }
 
 // Pattern returns the path with [] for each index: spec.regions[].name.

@@ -17,6 +17,8 @@ type Encoding string
 const (
 	UTF8  Encoding = "utf-8"
 	UTF16 Encoding = "utf-16"
+	// characters are what package manifest counts.
+	characters Encoding = "utf-32"
 )
 
 // Position is a place in a text as editors count: lines and, within one, units of an [Encoding], both from 0.
@@ -99,8 +101,11 @@ func (t *Text) span(lines []int, line int) (start, end int) {
 
 // Offset returns the offset of a position. One that the text does not have is at the end of its line, or of the text; one within a
 // character is at its beginning.
-func (t *Text) Offset(p Position, encoding Encoding) int {
-	start, end := t.span(t.lines, p.Line)
+func (t *Text) Offset(p Position, encoding Encoding) int { return t.offset(t.lines, p, encoding) }
+
+// offset is [Text.Offset] among some lines.
+func (t *Text) offset(lines []int, p Position, encoding Encoding) int {
+	start, end := t.span(lines, p.Line)
 	if t.plain {
 		return start + min(max(p.Character, 0), end-start)
 	}
@@ -150,7 +155,7 @@ func width(r rune, s string, encoding Encoding) int {
 	switch {
 	case encoding == UTF8:
 		return size
-	case r > 0xffff:
+	case encoding == UTF16 && r > 0xffff:
 		return 2
 	}
 	return 1
@@ -159,18 +164,7 @@ func width(r rune, s string, encoding Encoding) int {
 // Placed returns the offset of a place as package manifest counts: a line of YAML and a character of it, both from 1. What is not there
 // is at the end of the line, or of the text.
 func (t *Text) Placed(line, column int) int {
-	start, end := t.span(t.breaks, line-1)
-	if t.plain {
-		return start + min(max(column-1, 0), end-start)
-	}
-	count := 1
-	for i := range t.string[start:end] {
-		if count >= column {
-			return start + i
-		}
-		count++
-	}
-	return end
+	return t.offset(t.breaks, Position{line - 1, column - 1}, characters)
 }
 
 // Place returns the line and the character of an offset as package manifest counts them, both from 1. Offsets are taken as by

@@ -167,9 +167,6 @@ func FuzzAt(f *testing.F) {
 		if spot.Parent == nil || spot.Start < 0 || spot.Start > spot.End || spot.End > len(s) {
 			t.Errorf("%+v", spot)
 		}
-		if spot.Node != nil {
-			_ = spot.Node.Path()
-		}
 		for _, encoding := range []text.Encoding{text.UTF8, text.UTF16} {
 			if p := x.Position(at, encoding); x.Position(x.Offset(p, encoding), encoding) != p {
 				t.Errorf("%d is at %v", at, p)

@@ -55,11 +55,7 @@ func (l *landscape) publish(ctx context.Context, r *Result, docs, open map[strin
 			l.say(ctx, p)
 		}
 	}
-	for _, uri := range slices.Sorted(maps.Keys(l.published)) {
-		if _, still := now[uri]; !still {
-			l.say(ctx, protocol.PublishParams{URI: uri, Diagnostics: []protocol.Diagnostic{}})
-		}
-	}
+	l.retract(ctx, now)
 	l.published = now
 }
 
@@ -68,10 +64,10 @@ func (l *landscape) say(ctx context.Context, p protocol.PublishParams) {
 	_ = l.Notify(ctx, "textDocument/publishDiagnostics", p)
 }
 
-// retract takes back what was published, but for what others tell of the same files.
-func (l *landscape) retract(ctx context.Context, told map[string]bool) {
+// retract takes back what was published, but for files about which something is told now.
+func (l *landscape) retract(ctx context.Context, told map[string]string) {
 	for _, uri := range slices.Sorted(maps.Keys(l.published)) {
-		if !told[uri] {
+		if _, still := told[uri]; !still {
 			l.say(ctx, protocol.PublishParams{URI: uri, Diagnostics: []protocol.Diagnostic{}})
 		}
 	}
@@ -89,37 +85,43 @@ func (r *Result) diagnostic(f *report.Finding, docs map[string]*Document) protoc
 	if slices.ContainsFunc(r.Rules, func(rule finding.Rule) bool { return rule.Name == f.Rule }) {
 		d.CodeDescription = &protocol.CodeDescription{Href: report.HelpURI(f.Rule)}
 	}
-	if o, field, what := r.elsewhere(f); o != nil {
-		line, column := o.Position(field)
+	if o, what := r.elsewhere(f); o != nil {
+		line, column := o.Position("metadata.name")
 		d.Related = []protocol.Related{{Location: protocol.Location{URI: URIOf(o.File, docs), Range: r.rangeOf(o.File, line, column)}, Message: what}}
 	}
 	return d
 }
 
-// elsewhere returns another place that a finding is about, and what is there; nil if there is none.
-func (r *Result) elsewhere(f *report.Finding) (o *manifest.Object, field, what string) {
+// elsewhere returns another object that a finding is about, and what it is; nil if there is none.
+func (r *Result) elsewhere(f *report.Finding) (o *manifest.Object, what string) {
 	name := f.Object.Namespace + "/" + f.Object.Name
 	switch {
-	case f.Rule == input.RuleObjectDuplicate && f.Object.Kind == "CloudProfile":
-		return ManifestOf(r.Given.Profiles.ByName[f.Object.Name]), "metadata.name", "described here already"
-	case f.Rule == input.RuleObjectDuplicate && f.Object.Kind == "NamespacedCloudProfile":
-		return ManifestOf(r.Given.Namespaced.ByName[name]), "metadata.name", "described here already"
 	case f.Rule == input.RuleObjectDuplicate:
-		return ManifestOf(r.Given.Shoots.ByName[name]), "metadata.name", "described here already"
+		return r.Manifest(f.Object.Kind, f.Object.Namespace, f.Object.Name), "described here already"
 	case f.Object.Kind == "NamespacedCloudProfile":
 		if s := r.Given.Namespaced.ByName[name]; s != nil && s.Object != nil {
-			return ManifestOf(r.Given.ParentOf(s)), "metadata.name", "the parent"
+			return manifestOf(r.Given.ParentOf(s)), "the parent"
 		}
 	case f.Object.Kind == "Shoot":
 		if s := r.Given.Shoots.ByName[name]; s != nil && s.Object != nil {
-			return r.profileOf(s.Object), "metadata.name", "the profile of the Shoot"
+			return r.profileOf(s.Object), "the profile of the Shoot"
 		}
 	}
-	return nil, "", ""
+	return nil, ""
 }
 
-// ManifestOf returns the manifest of a source; nil if that is nil.
-func ManifestOf[T any](s *input.Source[T]) *manifest.Object {
+// Manifest returns the object of a kind and a name; nil if it is not among the inputs. What has another kind is taken for a CloudProfile.
+func (r *Result) Manifest(kind, namespace, name string) *manifest.Object {
+	switch kind {
+	case "NamespacedCloudProfile":
+		return manifestOf(r.Given.Namespaced.ByName[namespace+"/"+name])
+	case "Shoot":
+		return manifestOf(r.Given.Shoots.ByName[namespace+"/"+name])
+	}
+	return manifestOf(r.Given.Profiles.ByName[name])
+}
+
+func manifestOf[T any](s *input.Source[T]) *manifest.Object {
 	if s == nil {
 		return nil
 	}

@@ -177,14 +177,5 @@ func (c *checking) shoots() bool {
 // profileOf returns the manifest of the profile of a Shoot; nil if it is not among the inputs.
 func (r *Result) profileOf(shoot *v1beta1.Shoot) *manifest.Object {
 	kind, name, _ := input.ProfileNameOf(shoot)
-	if kind == "NamespacedCloudProfile" {
-		if s := r.Given.Namespaced.ByName[shoot.Namespace+"/"+name]; s != nil {
-			return s.Manifest
-		}
-		return nil
-	}
-	if s := r.Given.Profiles.ByName[name]; s != nil {
-		return s.Manifest
-	}
-	return nil
+	return r.Manifest(kind, shoot.Namespace, name)
 }

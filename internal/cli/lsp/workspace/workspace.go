@@ -357,11 +357,9 @@ func (w *Workspace) check(ctx context.Context) {
 		maps.Copy(w.results, results)
 		return
 	}
-	told := map[string]bool{}
+	told := map[string]string{}
 	for _, l := range now {
-		for uri := range l.published {
-			told[uri] = true
-		}
+		maps.Copy(told, l.published)
 	}
 	for key, l := range places {
 		if now[key] != l {

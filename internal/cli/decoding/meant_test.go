@@ -15,12 +15,12 @@ import (
 
 func parsed(t *testing.T, spec string) *manifest.Object {
 	t.Helper()
-	objects, problems := manifest.Parse("profile.yaml",
+	read := manifest.Parse("profile.yaml",
 		"apiVersion: core.gardener.cloud/v1beta1\nkind: CloudProfile\nmetadata: {name: p}\nspec:\n"+spec, nil)
-	if len(objects) != 1 || len(problems) > 0 {
-		t.Fatal(len(objects), problems)
+	if len(read.Objects) != 1 || len(read.Problems) > 0 {
+		t.Fatal(read)
 	}
-	return objects[0]
+	return read.Objects[0]
 }
 
 func TestMeant(t *testing.T) {

@@ -30,21 +30,21 @@ type Edit struct {
 	Says json.RawMessage
 }
 
-// Edited changes objects of a file, and returns its text and its objects then. It is an [edit.Fault] if the text does not have one of these
+// Edited changes objects of a file, and returns its text and what is in it then. It is an [edit.Fault] if the text does not have one of these
 // objects, since the file has changed after they were read. The text is read again: it is an error, and no Fault, if an object does not say
 // then what it should, or if any other one says anything else than before. The memory is that of the file; it may be nil.
-func Edited(name, text string, m *manifest.Memory, edits map[*manifest.Object]Edit) (changed string, objects []*manifest.Object, err error) {
+func Edited(name, text string, m *manifest.Memory, edits map[*manifest.Object]Edit) (changed string, now manifest.Input, err error) {
 	if m == nil { // the text is read twice, with little between
 		m = new(manifest.Memory)
 	}
-	was, skipped := manifest.Parse(name, text, m) // in a folder there may be what is no object
+	was := manifest.Parse(name, text, m)
 	at := map[Place]*manifest.Object{}
 	for o := range edits {
 		at[PlaceOf(o)] = o
 	}
-	says := make([]json.RawMessage, len(was))
+	says := make([]json.RawMessage, len(was.Objects))
 	var changes []edit.Change
-	for i, o := range was {
+	for i, o := range was.Objects {
 		place := PlaceOf(o)
 		of := at[place]
 		if of == nil || !manifest.SameJSON(of.JSON, o.JSON) {
@@ -56,25 +56,22 @@ func Edited(name, text string, m *manifest.Memory, edits map[*manifest.Object]Ed
 		says[i] = e.Says
 		if e.Says == nil {
 			if says[i], err = json.Marshal(edit.Result(edit.Decoded(o.JSON), e.Ops)); err != nil {
-				return text, nil, err
+				return text, now, err
 			}
 		}
 		changes = append(changes, edit.Change{Line: place[0], Column: place[1], Ops: e.Ops})
 	}
 	if len(at) > 0 {
 		first := slices.MinFunc(slices.Collect(maps.Keys(at)), func(a, b Place) int { return slices.Compare(a[:], b[:]) })
-		return text, nil, &edit.Fault{Line: first[0], Column: first[1], Message: "what begins here has changed meanwhile: run the command again"}
+		return text, now, &edit.Fault{Line: first[0], Column: first[1], Message: "what begins here has changed meanwhile: run the command again"}
 	}
 	if changed, err = edit.Apply(text, changes); err != nil {
-		return text, nil, err
+		return text, now, err
 	}
-	objects, problems := manifest.Parse(name, changed, m)
-	good := len(objects) == len(was) && len(problems) <= len(skipped)
-	for i := 0; good && i < len(was); i++ {
-		good = manifest.SameJSON(says[i], objects[i].JSON)
+	now = manifest.Parse(name, changed, m)
+	good := slices.EqualFunc(says, now.Objects, func(says json.RawMessage, o *manifest.Object) bool { return manifest.SameJSON(says, o.JSON) })
+	if !good || len(now.Problems) > len(was.Problems) { // in a folder there may be what is no object
+		return text, manifest.Input{}, errors.New("the text would say something else than it should")
 	}
-	if !good {
-		return text, nil, errors.New("the text would say something else than it should")
-	}
-	return changed, objects, nil
+	return changed, now, nil
 }

@@ -57,7 +57,7 @@ func TestFilesThatChangeMeanwhile(t *testing.T) {
 // What was found out about an object is not done to another one, which is in its place by now.
 func TestObjectsThatChangeMeanwhile(t *testing.T) {
 	const was = "apiVersion: v1\nkind: A\nmetadata: {name: a}\nspec: [{name: x, value: 1}]\n"
-	objects, _ := manifest.Parse("a.yaml", was, nil)
+	objects := manifest.Parse("a.yaml", was, nil).Objects
 	edits := map[*manifest.Object]files.Edit{objects[0]: {Ops: []edit.Op{edit.Replace(fieldpath.Parse("spec[0].value"), 2)}}}
 	if changed, _, err := files.Edited("a.yaml", was, nil, edits); err != nil || changed != strings.Replace(was, "value: 1", "value: 2", 1) {
 		t.Errorf("%v: %s", err, changed)
@@ -68,7 +68,7 @@ func TestObjectsThatChangeMeanwhile(t *testing.T) {
 			t.Errorf("%s: %v: %s", name, err, changed)
 		}
 	}
-	objects, _ = manifest.Parse("a.yaml", was+strings.Repeat("---\n"+was, 7), nil)
+	objects = manifest.Parse("a.yaml", was+strings.Repeat("---\n"+was, 7), nil).Objects
 	for _, o := range objects {
 		edits[o] = files.Edit{}
 	}

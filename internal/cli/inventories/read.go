@@ -80,7 +80,7 @@ func readFile[T any](c *command.Call, file string, read func([]byte) (*T, findin
 	if len(wrong) == 0 {
 		return value, nil
 	}
-	objects, _ := manifest.Parse(nameOf(file), string(text), nil)
+	objects := manifest.Parse(nameOf(file), string(text), nil).Objects
 	var errs []error
 	for _, f := range wrong {
 		place := nameOf(file)

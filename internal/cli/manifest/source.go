@@ -49,10 +49,10 @@ func newSource(name string, m *Memory) *source {
 }
 
 // Parse reads the manifests in a text as [Load] does with a file of that name. The memory is that of the file; it may be nil.
-func Parse(name, text string, m *Memory) (objects []*Object, problems []Problem) {
+func Parse(name, text string, m *Memory) Input {
 	s := newSource(name, m)
 	cut.Documents(text, s.takePart)
-	return s.Objects, s.Problems
+	return s.Input
 }
 
 // takePart takes over a part of the input.
@@ -195,13 +195,6 @@ type Text struct {
 	// Line is how many lines of the file come before it.
 	Line int
 	Text string
-}
-
-// Marked returns the documents of a text with a [Mark], or with what is written instead, as [Read] does with a file of that name.
-func Marked(name, text string) []Text {
-	s := newSource(name, nil)
-	cut.Documents(text, func(_ cut.Part, c cut.Chunk) { s.mark(c) })
-	return s.Marked
 }
 
 // mark adds a document, or a part of it, if it is marked.

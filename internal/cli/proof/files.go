@@ -40,8 +40,8 @@ func Files(
 		if err != nil {
 			return nil, nil, err
 		}
-		said, objects, err := files.Edited(name, before, nil, byFile[name])
-		for _, o := range objects {
+		said, now, err := files.Edited(name, before, nil, byFile[name])
+		for _, o := range now.Objects {
 			after.Add(o)
 		}
 		if err != nil || len(after.Findings) > 0 {
@@ -50,7 +50,7 @@ func Files(
 		}
 		edited[name] = true
 		changed = append(changed, files.Changed{File: name, Diff: files.Diff(name, name, before, said), Before: before, Text: said})
-		after.Marked = append(after.Marked, manifest.Marked(name, said)...)
+		after.Marked = append(after.Marked, now.Marked...)
 	}
 	g.TakeOver(after, edited)
 	after.Marked = append(after.Marked, slices.DeleteFunc(slices.Clone(g.Marked), func(t manifest.Text) bool { return edited[t.File] })...)

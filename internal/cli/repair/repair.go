@@ -195,12 +195,7 @@ func (x *Run) lintAgain(others map[string]string) report.Report {
 	g.Marked = slices.DeleteFunc(slices.Clone(x.Marked), func(t manifest.Text) bool { return edited[t.File] })
 	g.Began = slices.DeleteFunc(slices.Clone(x.Began), func(b input.Began) bool { return edited[b.File] })
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		objects, problems := manifest.Parse(name, texts[name], x.memory(name))
-		g.AddProblems(problems)
-		g.Marked = append(g.Marked, manifest.Marked(name, texts[name])...)
-		for _, o := range objects {
-			g.Add(o)
-		}
+		g.AddInput(manifest.Parse(name, texts[name], x.memory(name)))
 	}
 	if x.AsMeant {
 		g.TakeAsMeant()
@@ -268,7 +263,7 @@ func (x *Run) repaired(some []report.Finding) (changed map[string]string, done [
 // repairedFile repairs one file, and reports whether its text has the expected content.
 func (x *Run) repairedFile(file string, some []report.Finding) (changed string, done []Repair, good bool) {
 	text := x.texts[file]
-	objects, _ := manifest.Parse(file, text, x.memory(file))
+	objects := manifest.Parse(file, text, x.memory(file)).Objects
 	edits := map[*manifest.Object]files.Edit{}
 	for _, f := range some {
 		o := objectOf(objects, f)

@@ -142,12 +142,8 @@ func exampleOf(rule string, providers map[string]command.Provider) *ruleExample 
 		return nil
 	}
 	file = "example/" + file
-	g := &input.Given{Providers: providers, Marked: manifest.Marked(file, string(text))}
-	objects, problems := manifest.Parse(file, string(text), nil)
-	g.AddProblems(problems)
-	for _, o := range objects {
-		g.Add(o)
-	}
+	g := &input.Given{Providers: providers}
+	g.AddInput(manifest.Parse(file, string(text), nil))
 	found := checks.All(g, nil)
 	checks.Silence(g, &found, nil, checks.Rules(command.ByType(providers)...), (*finding.Rule).InManifests)
 	for _, f := range found.Findings {

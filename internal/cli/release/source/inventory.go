@@ -31,7 +31,7 @@ func readInventory(s Source) (*Contents, []Fault, error) {
 		return nil, nil, err
 	}
 	l := &located{file: s.Path}
-	if objects, _ := manifest.Parse(s.Path, text, nil); len(objects) == 1 {
+	if objects := manifest.Parse(s.Path, text, nil).Objects; len(objects) == 1 {
 		l.object = objects[0]
 	}
 	contents := &Contents{Matched: s.matched()}

@@ -99,12 +99,13 @@ func (l *located) fail(kind field.ErrorType, path, format string, args ...any) {
 // readObject reads a file with one object of a kind, strictly.
 func readObject(file, text, kind string, into any) *located {
 	l := &located{file: file}
-	objects, problems := manifest.Parse(file, text, nil)
-	for _, p := range problems {
+	read := manifest.Parse(file, text, nil)
+	objects := read.Objects
+	for _, p := range read.Problems {
 		l.faults = append(l.faults, Fault{Place{file, p.Line, p.Column}, RuleSource, field.ErrorTypeInvalid, "", p.Message})
 	}
 	switch {
-	case len(problems) > 0:
+	case len(read.Problems) > 0:
 		return l
 	case len(objects) == 0:
 		l.fail(field.ErrorTypeRequired, "", "the file is empty: it has to have an object with apiVersion: %s and kind: %s", APIVersion, kind)

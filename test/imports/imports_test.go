@@ -220,7 +220,7 @@ var mayImport = map[string][]string{
 	"internal/cli/rules": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/report", "example", "pkg/finding",
 	},
-	"internal/cli/schema":   {"internal/cli/command", "internal/cli/input", "pkg/provider", "pkg/words"},
+	"internal/cli/schema":   {"internal/cli/command", "internal/cli/input", "internal/cli/report", "pkg/provider", "pkg/words"},
 	"internal/cli/settings": {"internal/cli/manifest/folder", "internal/cli/report", "internal/cli/gardener", "internal/strictyaml", "pkg/gardenerrules/releases"},
 	"internal/cli/maintain": {
 		"internal/cli/input", "internal/cli/command", "internal/cli/gardener", "internal/cli/report", "pkg/gardenerlib", "pkg/maintenance", "pkg/memo",

@@ -43,8 +43,7 @@ func fresh(value any, s style) string {
 		brackets, scalars = "[]", true
 		for _, item := range value {
 			entries = append(entries, fresh(item, inner))
-			_, isList := item.([]any)
-			scalars = scalars && !isList && !isMapping(item)
+			scalars = scalars && Items(item) == nil && Members(item) == nil
 		}
 	case string:
 		return s.key(value)

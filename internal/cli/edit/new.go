@@ -5,9 +5,11 @@
 package edit
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -17,20 +19,14 @@ var first = []string{"name", "version", "capabilities", "architecture"}
 
 // Order returns the names of the members of a mapping in the order in which they are written if they are new.
 func Order(members map[string]any) []string {
-	names := slices.Sorted(maps.Keys(members))
-	for _, name := range slices.Backward(first) {
-		if i := slices.Index(names, name); i >= 0 {
-			names = slices.Insert(slices.Delete(names, i, i+1), 0, name)
-		}
-	}
-	return names
+	return orderBy(members, nil)
 }
 
 // orderBy returns the names of the members of a mapping as Order does, but for some names that come first, in the order given.
 func orderBy(members map[string]any, names []string) []string {
-	ordered := Order(members)
-	slices.SortStableFunc(ordered, func(a, b string) int { return rankIn(names, a) - rankIn(names, b) })
-	return ordered
+	return slices.SortedFunc(maps.Keys(members), func(a, b string) int {
+		return cmp.Or(rankIn(names, a)-rankIn(names, b), rankIn(first, a)-rankIn(first, b), strings.Compare(a, b))
+	})
 }
 
 // rankIn returns where a name stands among others, behind all of them if it does not.
@@ -75,7 +71,7 @@ func (w *writer) below(value any, column int, path string) (text string) {
 	case map[string]any:
 		return w.members(value, column+w.step, path)
 	case []any:
-		if len(value) > 0 && isMapping(value[0]) {
+		if len(value) > 0 && Members(value[0]) != nil {
 			for i, item := range value {
 				text += w.item(item, column+w.dash, fmt.Sprintf("%s[%d]", path, i))
 			}
@@ -93,7 +89,7 @@ func (w *writer) members(members map[string]any, column int, path string) (text 
 
 // item returns the text of a new item, with its dash in a column.
 func (w *writer) item(value any, column int, path string) string {
-	members, _ := value.(map[string]any)
+	members := Members(value)
 	t, takes := w.takes[path]
 	switch {
 	case takes && t.isInBrackets():
@@ -105,11 +101,6 @@ func (w *writer) item(value any, column int, path string) string {
 		return dashed(w.members(members, column+2, path), column)
 	}
 	return spaces(column) + "- " + fresh(value, style{order: w.order}) + w.eol
-}
-
-func isMapping(value any) bool {
-	_, is := value.(map[string]any)
-	return is
 }
 
 // learn looks how far lists and mappings are indented.

@@ -118,11 +118,10 @@ func (op Op) in(value any, at fieldpath.Path) any {
 		return op.value
 	}
 	if at[0].IsIndex() {
-		items, _ := value.([]any)
-		return op.inItems(slices.Clone(items), at)
+		return op.inItems(slices.Clone(Items(value)), at)
 	}
-	members, _ := value.(map[string]any)
-	if members = maps.Clone(members); members == nil {
+	members := maps.Clone(Members(value))
+	if members == nil {
 		members = map[string]any{}
 	}
 	name, last := at[0].Name, len(at) == 1
@@ -169,17 +168,15 @@ func Items(value any) []any {
 // Value returns the value at a path of JSON; nil if there is none.
 func Value(object any, path fieldpath.Path) any {
 	for _, step := range path {
-		switch value := object.(type) {
-		case map[string]any:
-			object = value[step.Name]
-		case []any:
-			if step.Index < 0 || step.Index >= len(value) {
-				return nil
-			}
-			object = value[step.Index]
-		default:
+		if !step.IsIndex() {
+			object = Members(object)[step.Name]
+			continue
+		}
+		items := Items(object)
+		if step.Index >= len(items) {
 			return nil
 		}
+		object = items[step.Index]
 	}
 	return object
 }

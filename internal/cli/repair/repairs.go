@@ -112,7 +112,7 @@ func repairArchitecture(_ *input.Given, object any, f report.Finding) patch {
 
 // rename gives a member of the mapping at a path another key, unless there is one of that.
 func rename(object any, path fieldpath.Path, from, to string) patch {
-	members, _ := edit.Value(object, path).(map[string]any)
+	members := edit.Members(edit.Value(object, path))
 	_, there := members[from]
 	if _, taken := members[to]; taken || !there {
 		return patch{}
@@ -124,8 +124,8 @@ func rename(object any, path fieldpath.Path, from, to string) patch {
 func replaceRegion(value any, path fieldpath.Path, list string, meant *finding.Suggestion) (ops []edit.Op) {
 	switch value := value.(type) {
 	case []any:
-		for i, item := range value {
-			ops = append(ops, replaceRegion(item, append(slices.Clip(path), fieldpath.Segment{Index: i}), list, meant)...)
+		for i, own := range value {
+			ops = append(ops, replaceRegion(own, item(path, i), list, meant)...)
 		}
 	case map[string]any:
 		for key, own := range value {
@@ -140,14 +140,15 @@ func replaceRegion(value any, path fieldpath.Path, list string, meant *finding.S
 
 // zonesOf reports whether the zones of a region of a profile have another name for it: then it is the region that is misspelt.
 func zonesOf(object any, region, name string) bool {
-	regions, _ := edit.Value(object, fieldpath.Parse("spec.regions")).([]any)
-	return slices.ContainsFunc(regions, func(r any) bool {
-		zones, _ := edit.Value(r, fieldpath.Parse("zones")).([]any)
-		return edit.Value(r, fieldpath.Parse("name")) == region && slices.ContainsFunc(zones, func(z any) bool {
-			zone, _ := edit.Value(z, fieldpath.Parse("name")).(string)
-			return strings.HasPrefix(zone, name)
-		})
-	})
+	for _, r := range edit.Items(edit.Value(object, fieldpath.Parse("spec.regions"))) {
+		of := edit.Members(r)
+		for _, z := range edit.Items(of["zones"]) {
+			if zone, _ := edit.Members(z)["name"].(string); of["name"] == region && strings.HasPrefix(zone, name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // repairWrapped writes the content of a key in the place of the mapping that has this key alone.

@@ -10,8 +10,6 @@
 package schema
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -25,6 +23,7 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -170,13 +169,9 @@ func writeAll(c *command.Call, folder string) error {
 // "". providers are those that there are, in the order of their types. Of a provider whose types are not known the schema leaves the configs open.
 // The same arguments give the same bytes.
 func Of(providers []command.Provider, cloud, kind string) []byte {
-	a := assemble(providers, cloud)
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(a.schema(kind)); err != nil {
+	text, err := report.IndentedJSON(assemble(providers, cloud).schema(kind), "")
+	if err != nil {
 		panic(err) // it consists of maps, lists and text
 	}
-	return text.Bytes()
+	return append(text, '\n')
 }

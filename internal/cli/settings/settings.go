@@ -129,7 +129,9 @@ type reader struct {
 
 func (r *reader) read(n *yaml.Node) {
 	r.optional(n, map[string]func(*yaml.Node){
-		"inputs": r.inputs, "disable": r.disable, "providerFiles": r.providerFiles,
+		"inputs":         func(n *yaml.Node) { r.Inputs = r.paths(n, "files and directories", "a file or a directory") },
+		"providerFiles":  func(n *yaml.Node) { r.ProviderFiles = r.paths(n, "files with descriptions of providers", "a file") },
+		"disable":        r.disable,
 		"failOn":         func(n *yaml.Node) { r.choice(n, "fail-on", report.Severities()) },
 		"webhook":        func(n *yaml.Node) { r.choice(n, "webhook", Webhooks) },
 		"gardener":       r.gardener,
@@ -202,14 +204,6 @@ func (r *reader) items(n *yaml.Node, what string, read func(*yaml.Node)) {
 	for _, item := range n.Content {
 		read(item)
 	}
-}
-
-func (r *reader) inputs(n *yaml.Node) {
-	r.Settings.Inputs = r.paths(n, "files and directories", "a file or a directory")
-}
-
-func (r *reader) providerFiles(n *yaml.Node) {
-	r.Settings.ProviderFiles = r.paths(n, "files with descriptions of providers", "a file")
 }
 
 // paths reads a list of paths, which are relative to the settings.

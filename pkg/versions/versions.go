@@ -131,6 +131,21 @@ func (c Choices) Previews(version string, most int) []Choice {
 	return near(nil, c.previews, version, most)
 }
 
+// NewestFirst compares two versions for a list with the newest first. What is no version comes last.
+func NewestFirst(a, b string) int {
+	x, errOfX := semver.NewVersion(a)
+	y, errOfY := semver.NewVersion(b)
+	switch {
+	case errOfX == nil && errOfY == nil:
+		return y.Compare(x)
+	case errOfX == nil:
+		return -1
+	case errOfY == nil:
+		return 1
+	}
+	return 0
+}
+
 // near appends those of a list, which has the newest first, in the order of Near until there are enough.
 func near(all, list []Choice, version string, most int) []Choice {
 	newer := 0

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/Masterminds/semver/v3"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 
@@ -276,7 +275,7 @@ func versionsOf(entries []target) (choices []choice) {
 		all = append(all, versionOf(e.node))
 	}
 	slices.SortStableFunc(all, func(a, b v1beta1.ExpirableVersion) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), newer(a.Version, b.Version))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), versions.NewestFirst(a.Version, b.Version))
 	})
 	for _, v := range all {
 		c := choice{name: v.Version, detail: string(versions.Classification(v)), deprecated: rank(v) > 1}
@@ -291,21 +290,6 @@ func versionsOf(entries []target) (choices []choice) {
 		}
 	}
 	return choices
-}
-
-// newer orders versions from the newest on. What is no version comes last.
-func newer(a, b string) int {
-	x, errOfX := semver.NewVersion(a)
-	y, errOfY := semver.NewVersion(b)
-	switch {
-	case errOfX == nil && errOfY == nil:
-		return y.Compare(x)
-	case errOfX == nil:
-		return -1
-	case errOfY == nil:
-		return 1
-	}
-	return strings.Compare(b, a)
 }
 
 // bySlot has what can be written where, by slot, of what is no entry of a profile.

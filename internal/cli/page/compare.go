@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/Masterminds/semver/v3"
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
@@ -23,25 +22,23 @@ import (
 
 // What is compared of landscapes: everything is taken from their pages, or from the profiles that these are about.
 
-// gaps are the regions without an image that would fit, by the index of the profile and that of the image version. They are those of
-// worker pools that ask for nothing special, as on a page.
-type gaps []map[int]map[int]bool
+// gaps are the regions without an image that would fit. They are those of worker pools that ask for nothing special, as on a page.
+type gaps map[gap]bool
+
+// gap is the index of a profile, that of one of its image versions, and that of one of its regions.
+type gap struct{ profile, version, region int }
 
 // seekGaps returns the gaps of a page, which are found as somebody asks for its answers.
 func seekGaps(r *html.Report) gaps {
-	found := make(gaps, len(r.Profiles))
+	found := gaps{}
 	for i := range r.Profiles {
-		p, of := &r.Profiles[i], map[int]map[int]bool{}
-		found[i] = of
+		p := &r.Profiles[i]
 		ordinary := p.Requests[0].Answers
 		p.Requests[0].Answers = func(yield func(html.Answers) bool) {
 			ordinary(func(a html.Answers) bool {
 				for version := range p.Versions {
 					for _, region := range gapsOf(p, &a, version) {
-						if of[version] == nil {
-							of[version] = map[int]bool{}
-						}
-						of[version][region] = true
+						found[gap{i, version, region}] = true
 					}
 				}
 				return yield(a)
@@ -70,7 +67,7 @@ func gapsOf(p *html.Profile, a *html.Answers, version int) (regions []int) {
 // in returns the names of the regions of a profile in which an image version has a gap.
 func (g gaps) in(profile int, p *html.Profile, version int) (regions []string) {
 	for region, name := range p.Regions {
-		if g[profile][version][region] {
+		if g[gap{profile, version, region}] {
 			regions = append(regions, name)
 		}
 	}
@@ -132,10 +129,7 @@ func usesOf(r *html.Report) map[use]int {
 }
 
 // comparison puts together what profiles of the same name have in several landscapes.
-type comparison struct {
-	profiles []*compared
-	byName   map[string]*compared
-}
+type comparison struct{ profiles []*compared }
 
 // compared is one profile of several landscapes.
 type compared struct {
@@ -150,7 +144,7 @@ type compared struct {
 type row struct {
 	html.Row
 	kind, image int
-	version     *semver.Version
+	version     string
 }
 
 // kinds are those of rows, in their order.
@@ -161,15 +155,13 @@ func (c *comparison) add(landscape string, l *looked, found gaps) {
 	uses := usesOf(&l.page)
 	for i := range l.page.Profiles {
 		p := &l.page.Profiles[i]
-		of := c.byName[p.Name]
-		if of == nil {
-			of = &compared{byKey: map[[2]string]*row{}, images: map[string]int{}}
-			of.Profile = p.Name
-			if c.byName == nil {
-				c.byName = map[string]*compared{}
-			}
-			c.byName[p.Name], c.profiles = of, append(c.profiles, of)
+		k := slices.IndexFunc(c.profiles, func(of *compared) bool { return of.Profile == p.Name })
+		if k < 0 {
+			k, c.profiles = len(c.profiles), append(c.profiles, &compared{
+				Compared: html.Compared{Profile: p.Name}, byKey: map[[2]string]*row{}, images: map[string]int{},
+			})
 		}
+		of := c.profiles[k]
 		of.Landscapes = append(of.Landscapes, landscape)
 		for k := range p.Versions {
 			v := &p.Versions[k]
@@ -206,16 +198,15 @@ func (c *compared) add(landscape, kind, name string, e html.Entry) *row {
 
 // addVersion adds what a landscape has of a version of an image or, if that has no name, of Kubernetes.
 func (c *compared) addVersion(landscape, image, version string, e html.Entry) {
+	kind, name := html.ImageVersion, image+"@"+version
 	if image == "" {
-		c.add(landscape, html.Kubernetes, version, e).version, _ = semver.NewVersion(version)
-		return
+		kind, name = html.Kubernetes, version
 	}
 	if _, known := c.images[image]; !known {
 		c.images[image] = len(c.images)
 	}
-	r := c.add(landscape, html.ImageVersion, image+"@"+version, e)
-	r.image = c.images[image]
-	r.version, _ = semver.NewVersion(version)
+	r := c.add(landscape, kind, name, e)
+	r.image, r.version = c.images[image], version
 }
 
 // addKubernetes adds the versions of Kubernetes, with their states by the profile as it is at the time of the page.
@@ -260,7 +251,7 @@ func (c *comparison) compared() []html.Compared {
 	all := []html.Compared{}
 	for _, p := range c.profiles {
 		slices.SortStableFunc(p.rows, func(a, b *row) int {
-			return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.image, b.image), newerFirst(a.version, b.version))
+			return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.image, b.image), versions.NewestFirst(a.version, b.version))
 		})
 		p.Rows = []html.Row{}
 		for _, r := range p.rows {
@@ -270,19 +261,6 @@ func (c *comparison) compared() []html.Compared {
 		all = append(all, p.Compared)
 	}
 	return all
-}
-
-// newerFirst compares versions, of which those without numbers are nil and come last.
-func newerFirst(a, b *semver.Version) int {
-	switch {
-	case a != nil && b != nil:
-		return b.Compare(a)
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return 1
-	}
-	return -1
 }
 
 // differs reports whether something is not the same in all landscapes, whoever uses it, and wherever it has a gap.

@@ -159,17 +159,15 @@ var handlers = map[string]func(s *server, ctx context.Context, r *jrpc2.Request)
 	"workspace/didChangeWorkspaceFolders": with(func(s *server, _ context.Context, p protocol.FoldersParams) (any, error) {
 		return nil, s.work.Folders(p.Event.Added, p.Event.Removed)
 	}),
-	"workspace/didChangeWatchedFiles": func(s *server, _ context.Context, _ *jrpc2.Request) (any, error) { return nil, s.work.Look() },
-	"workspace/didChangeConfiguration": func(s *server, _ context.Context, _ *jrpc2.Request) (any, error) {
-		return nil, s.work.Look()
-	},
+	"workspace/didChangeWatchedFiles":  (*server).look,
+	"workspace/didChangeConfiguration": (*server).look,
+	"textDocument/didSave":             (*server).look,
 	"textDocument/didOpen": with(func(s *server, _ context.Context, p protocol.DocumentParams) (any, error) {
 		return nil, s.work.Open(&p)
 	}),
 	"textDocument/didChange": with(func(s *server, _ context.Context, p protocol.DocumentParams) (any, error) {
 		return nil, s.work.Change(&p, s.counting())
 	}),
-	"textDocument/didSave": func(s *server, _ context.Context, _ *jrpc2.Request) (any, error) { return nil, s.work.Look() },
 	"textDocument/didClose": with(func(s *server, _ context.Context, p protocol.DocumentParams) (any, error) {
 		return nil, s.work.Close(&p)
 	}),
@@ -181,6 +179,8 @@ var handlers = map[string]func(s *server, ctx context.Context, r *jrpc2.Request)
 		return s.work.Actions(ctx, p)
 	}),
 }
+
+func (s *server) look(context.Context, *jrpc2.Request) (any, error) { return nil, s.work.Look() }
 
 // with makes a handler of a function that takes the parameters of a request.
 func with[P any](do func(*server, context.Context, P) (any, error)) func(*server, context.Context, *jrpc2.Request) (any, error) {
@@ -259,8 +259,8 @@ func (s *server) initialize(_ context.Context, p protocol.InitializeParams) (any
 	if err := s.work.Folders(p.WorkspaceFolders, nil); err != nil {
 		return nil, err
 	}
-	return protocol.InitializeResult{
-		Capabilities: map[string]any{
+	return map[string]any{
+		"capabilities": map[string]any{
 			"positionEncoding":   s.encoding,
 			"textDocumentSync":   map[string]any{"openClose": true, "change": 2, "save": true},
 			"completionProvider": map[string]any{"triggerCharacters": []string{":", " ", "-", "[", ",", `"`}},
@@ -269,7 +269,7 @@ func (s *server) initialize(_ context.Context, p protocol.InitializeParams) (any
 			"codeActionProvider": map[string]any{"codeActionKinds": []string{workspace.KindQuickFix, workspace.KindFixAll}},
 			"workspace":          map[string]any{"workspaceFolders": map[string]any{"supported": true, "changeNotifications": true}},
 		},
-		ServerInfo: map[string]string{"name": "capkit", "version": s.call.Versions().Version},
+		"serverInfo": map[string]string{"name": "capkit", "version": s.call.Versions().Version},
 	}, nil
 }
 

@@ -43,12 +43,6 @@ type FoldersParams struct {
 	} `json:"event"`
 }
 
-// InitializeResult is what the server says of itself.
-type InitializeResult struct {
-	Capabilities map[string]any    `json:"capabilities"`
-	ServerInfo   map[string]string `json:"serverInfo"`
-}
-
 // Span is a Range.
 type Span struct {
 	Start text.Position `json:"start"`

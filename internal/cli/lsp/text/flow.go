@@ -86,10 +86,7 @@ func (f *flow) entry(n *Node, at, depth int) int {
 	if !e.Item {
 		end := f.word(at, true)
 		key := strings.TrimRight(f.string[at:end], " \t")
-		next := end
-		for next < len(f.string) && (f.string[next] == ' ' || f.string[next] == '\t') {
-			next++
-		}
+		next := f.pastBlanks(end, len(f.string))
 		if next >= len(f.string) || f.string[next] != ':' { // a key to be
 			e.Value, e.ValueEnd, e.End = unquoted(key), at+len(key), at+len(key)
 			return max(end, at+1)

@@ -193,6 +193,11 @@ func (r *reader) comment(start, end int) int {
 	return end
 }
 
+// pastBlanks returns the offset behind the blanks at an offset, up to another one.
+func (r *reader) pastBlanks(at, end int) int {
+	return end - len(strings.TrimLeft(r.string[at:end], " \t"))
+}
+
 // line reads a line, or what remains of it.
 func (r *reader) line(start, end int) {
 	full := r.string[start:end]
@@ -203,7 +208,7 @@ func (r *reader) line(start, end int) {
 		r.begin(end)
 		return
 	}
-	at := start + len(full) - len(strings.TrimLeft(full, " \t"))
+	at := r.pastBlanks(start, end)
 	if at == end {
 		return
 	}
@@ -219,10 +224,7 @@ func (r *reader) line(start, end int) {
 		if r.string[at] == '-' && (at+1 == end || r.string[at+1] == ' ' || r.string[at+1] == '\t') {
 			r.fold(column, true, at)
 			r.add(&Node{Item: true, Start: at, KeyEnd: at + 1, ValueStart: at + 1, ValueEnd: at + 1, column: column})
-			next := at + 1
-			for next < end && (r.string[next] == ' ' || r.string[next] == '\t') {
-				next++
-			}
+			next := r.pastBlanks(at+1, end)
 			column += next - at
 			at = next
 			continue
@@ -262,11 +264,7 @@ func (r *reader) content(at, end, column int) {
 	}
 	key := strings.TrimRight(r.string[at:at+colon], " \t")
 	member := r.add(&Node{Key: unquoted(key), Start: at, KeyEnd: at + len(key), ValueStart: at + colon + 1, ValueEnd: at + colon + 1, column: column})
-	next := at + colon + 1
-	for next < end && (r.string[next] == ' ' || r.string[next] == '\t') {
-		next++
-	}
-	if next < end {
+	if next := r.pastBlanks(at+colon+1, end); next < end {
 		r.value(member, next, end)
 	}
 }
@@ -278,7 +276,7 @@ func (r *reader) value(n *Node, at, end int) {
 		if word < 0 {
 			return
 		}
-		at += word + len(r.string[at+word:end]) - len(strings.TrimLeft(r.string[at+word:end], " \t"))
+		at = r.pastBlanks(at+word, end)
 	}
 	if at >= end {
 		return

@@ -40,7 +40,7 @@ func (w *Workspace) Actions(ctx context.Context, p protocol.ActionParams) (any, 
 		return nil, err
 	}
 	all, tried := []protocol.CodeAction{}, 0
-	if f := r.files[doc.Name]; f == nil || f.doc != doc || w.Doc(doc.URI) != doc { // it has changed again
+	if r.open[doc.Name] != doc || w.Doc(doc.URI) != doc { // it has changed again
 		return all, nil
 	}
 	for i := 0; i < len(r.All) && tried < mostRepairs && wanted(p.Context.Only, KindQuickFix); i++ {
@@ -72,7 +72,7 @@ func (r *Result) repairIn(doc *Document, i int, within protocol.Span) (action *p
 	if f.File != doc.Name || len(f.Suppressions) > 0 || !repair.Known(f.Rule) {
 		return nil, false
 	}
-	d := r.diagnostic(f, r.open())
+	d := r.diagnostic(f)
 	if d.Range.End.Line < within.Start.Line || d.Range.Start.Line > within.End.Line {
 		return nil, false
 	}
@@ -110,17 +110,6 @@ func wanted(only []string, kind string) bool {
 	return len(only) == 0 || slices.ContainsFunc(only, func(o string) bool { return o == kind || strings.HasPrefix(kind, o+".") })
 }
 
-// open returns the documents that the files were read from, by name.
-func (r *Result) open() map[string]*Document {
-	open := map[string]*Document{}
-	for name, f := range r.files {
-		if f.doc != nil {
-			open[name] = f.doc
-		}
-	}
-	return open
-}
-
 // repairing returns a run of repairs of the inputs, as they were read. Who calls it holds fixing.
 func (r *Result) repairing() *repair.Run {
 	if r.repairs != nil {
@@ -132,8 +121,8 @@ func (r *Result) repairing() *repair.Run {
 	*g = *r.Given
 	g.Findings = slices.Clone(g.Findings[:r.loaded])
 	r.repairs = &repair.Run{Given: g, Disabled: r.options.Disabled, Read: func(name string) (string, error) {
-		if f := r.files[name]; f != nil && f.doc != nil {
-			return f.doc.String(), nil
+		if doc := r.open[name]; doc != nil {
+			return doc.String(), nil
 		}
 		content, err := os.ReadFile(name)
 		return string(content), err
@@ -159,8 +148,8 @@ func (r *Result) fixAll() *protocol.CodeAction {
 func (r *Result) edit(after map[string]string) *protocol.WorkspaceEdit {
 	edit := &protocol.WorkspaceEdit{Changes: map[string][]protocol.TextEdit{}}
 	for _, name := range slices.Sorted(maps.Keys(after)) {
-		if f := r.files[name]; f != nil && f.doc != nil {
-			edit.Changes[f.doc.URI] = edits(f.doc.Text, after[name], r.Counting())
+		if doc := r.open[name]; doc != nil {
+			edit.Changes[doc.URI] = edits(doc.Text, after[name], r.Counting())
 		}
 	}
 	return edit

@@ -98,12 +98,12 @@ func (l *landscape) check(ctx context.Context, docs, open map[string]*Document, 
 		}
 		l.read(name, open[name])
 	}
-	r := l.run(ctx)
+	r := l.run(ctx, open)
 	if r == nil {
 		return nil
 	}
 	l.last = r
-	l.publish(ctx, r, docs, open)
+	l.publish(ctx, r, docs)
 	return r
 }
 

@@ -21,9 +21,9 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// publish tells the editor what was found: of each of its files that is open, and of others if that is not what it was told before. docs and
-// open are those of check.
-func (l *landscape) publish(ctx context.Context, r *Result, docs, open map[string]*Document) {
+// publish tells the editor what was found: of each of its files that is open, and of others if that is not what it was told before. docs are
+// those of check.
+func (l *landscape) publish(ctx context.Context, r *Result, docs map[string]*Document) {
 	byFile := map[string][]protocol.Diagnostic{}
 	for name := range docs {
 		byFile[name] = []protocol.Diagnostic{}
@@ -31,7 +31,7 @@ func (l *landscape) publish(ctx context.Context, r *Result, docs, open map[strin
 	for i := range r.All {
 		f := &r.All[i]
 		if of := r.files[f.File]; len(f.Suppressions) == 0 && (of == nil || !of.elsewhere) {
-			byFile[f.File] = append(byFile[f.File], r.diagnostic(f, open))
+			byFile[f.File] = append(byFile[f.File], r.diagnostic(f))
 		}
 	}
 	if l.settings != "" {
@@ -74,7 +74,7 @@ func (l *landscape) retract(ctx context.Context, told map[string]string) {
 }
 
 // diagnostic returns a finding as the editor shows it.
-func (r *Result) diagnostic(f *report.Finding, docs map[string]*Document) protocol.Diagnostic {
+func (r *Result) diagnostic(f *report.Finding) protocol.Diagnostic {
 	d := protocol.Diagnostic{
 		Severity: protocol.SeverityError, Code: f.Rule, Source: "capkit", Message: words.Printable(r.Short(f.Message)),
 		Range: r.rangeOf(f.File, f.Line, f.Column),
@@ -87,7 +87,7 @@ func (r *Result) diagnostic(f *report.Finding, docs map[string]*Document) protoc
 	}
 	if o, what := r.elsewhere(f); o != nil {
 		line, column := o.Position("metadata.name")
-		d.Related = []protocol.Related{{Location: protocol.Location{URI: URIOf(o.File, docs), Range: r.rangeOf(o.File, line, column)}, Message: what}}
+		d.Related = []protocol.Related{{Location: protocol.Location{URI: URIOf(o.File, r.open), Range: r.rangeOf(o.File, line, column)}, Message: what}}
 	}
 	return d
 }

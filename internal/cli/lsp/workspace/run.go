@@ -33,8 +33,10 @@ type Result struct {
 	Given *input.Given
 	// loaded is how many findings of the inputs are about reading them.
 	loaded int
-	files  map[string]*file
-	shape  string
+	// files were checked, and open are the documents of that time, both by name.
+	files map[string]*file
+	open  map[string]*Document
+	shape string
 	// found are the findings of each object that was checked, before anything was silenced; All are those of the report.
 	found map[*manifest.Object][]report.Finding
 	All   []report.Finding
@@ -49,16 +51,13 @@ type Result struct {
 func (r *Result) Outline(name string) *text.Outline { return r.files[name].outlined() }
 
 // run checks the files as they are now. What depends on nothing that has changed is not checked again: its findings are those of the last
-// time. It returns nil if the context ends before that.
-func (l *landscape) run(ctx context.Context) *Result {
+// time. open are all documents. It returns nil if the context ends before that.
+func (l *landscape) run(ctx context.Context, open map[string]*Document) *Result {
 	g := new(input.Given)
 	*g = *l.empty
-	if l.memory == nil {
-		l.memory = decoding.Memory{}
-	}
 	g.Decoded = l.memory
 	r := &Result{
-		landscape: l, options: l.options, Rules: l.rules, Given: g, files: map[string]*file{}, found: map[*manifest.Object][]report.Finding{},
+		landscape: l, options: l.options, Rules: l.rules, Given: g, files: map[string]*file{}, open: open, found: map[*manifest.Object][]report.Finding{},
 	}
 	kept := decoding.Memory{}
 	for _, name := range l.order {
@@ -75,11 +74,13 @@ func (l *landscape) run(ctx context.Context) *Result {
 	g.TakeAsMeant()
 	g.Decoded = nil
 	r.loaded, r.shape = len(g.Findings), shape(g)
-	c := &checking{Result: r, ctx: ctx, same: map[*manifest.Object]bool{}}
+	c := &checking{Result: r, ctx: ctx, last: &Result{}, same: map[*manifest.Object]bool{}}
 	if l.last != nil && l.last.shape == r.shape {
 		c.last = l.last
 	}
-	if !c.profiles() || !c.shoots() {
+	c.profiles()
+	c.shoots()
+	if ctx.Err() != nil {
 		return nil
 	}
 	found := report.New(g.Findings, g.Summary)
@@ -92,16 +93,13 @@ func (l *landscape) run(ctx context.Context) *Result {
 type checking struct {
 	*Result
 	ctx  context.Context
-	last *Result // nil if all objects are checked
+	last *Result // of the last time; empty if all objects are checked
 	// same are the profiles that are what they were, with all that they depend on.
 	same map[*manifest.Object]bool
 }
 
 // keep takes over the findings of an object, if there are some of the last time.
 func (c *checking) keep(o *manifest.Object) bool {
-	if c.last == nil {
-		return false
-	}
 	found, known := c.last.found[o]
 	if known {
 		c.found[o] = found
@@ -110,20 +108,20 @@ func (c *checking) keep(o *manifest.Object) bool {
 	return known
 }
 
-// anew checks an object.
+// anew checks an object, unless the context has ended.
 func (c *checking) anew(o *manifest.Object, check func()) {
+	if c.ctx.Err() != nil {
+		return
+	}
 	before := len(c.Given.Findings)
 	check()
 	c.found[o] = append([]report.Finding{}, c.Given.Findings[before:]...)
 }
 
-// profiles checks profiles of both kinds. It returns false if the context ends before that.
-func (c *checking) profiles() bool {
+// profiles checks profiles of both kinds.
+func (c *checking) profiles() {
 	g := c.Given
 	for _, s := range g.Profiles.All {
-		if c.ctx.Err() != nil {
-			return false
-		}
 		if c.keep(s.Manifest) {
 			keepCompiled(c, s, &c.last.Given.Profiles)
 			continue
@@ -131,9 +129,6 @@ func (c *checking) profiles() bool {
 		c.anew(s.Manifest, func() { checks.Profile(g, s) })
 	}
 	for _, s := range g.Namespaced.All {
-		if c.ctx.Err() != nil {
-			return false
-		}
 		var parent *input.Source[v1beta1.CloudProfile]
 		if s.Object != nil {
 			parent = g.ParentOf(s)
@@ -144,7 +139,6 @@ func (c *checking) profiles() bool {
 		}
 		c.anew(s.Manifest, func() { checks.Namespaced(g, s) })
 	}
-	return true
 }
 
 // keepCompiled takes over what a profile was compiled to, which is what it was.
@@ -157,12 +151,8 @@ func keepCompiled[T any](c *checking, s *input.Source[T], last *input.Objects[T]
 	}
 }
 
-// shoots checks Shoots. It returns false if the context ends before that.
-func (c *checking) shoots() bool {
+func (c *checking) shoots() {
 	for _, s := range c.Given.Shoots.All {
-		if c.ctx.Err() != nil {
-			return false
-		}
 		if s.Object == nil {
 			continue
 		}
@@ -171,7 +161,6 @@ func (c *checking) shoots() bool {
 		}
 		c.anew(s.Manifest, func() { checks.Shoot(c.Given, s) })
 	}
-	return true
 }
 
 // profileOf returns the manifest of the profile of a Shoot; nil if it is not among the inputs.

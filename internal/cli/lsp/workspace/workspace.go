@@ -18,6 +18,7 @@ import (
 	"github.com/creachadair/jrpc2"
 
 	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/decoding"
 	"github.com/capkit/capkit/internal/cli/lsp/protocol"
 	"github.com/capkit/capkit/internal/cli/lsp/text"
 	"github.com/capkit/capkit/internal/cli/settings"
@@ -375,7 +376,7 @@ func (w *Workspace) landscape(last *landscape, p place) *landscape {
 	if last != nil && last.place == p {
 		return last
 	}
-	l := &landscape{Editor: w.Editor, place: p, published: map[string]string{}}
+	l := &landscape{Editor: w.Editor, place: p, memory: decoding.Memory{}, published: map[string]string{}}
 	if last != nil {
 		l.published, last.published = last.published, nil
 	}

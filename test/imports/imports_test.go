@@ -257,9 +257,8 @@ var mayImport = map[string][]string{
 	},
 	"internal/cli/page": {
 		"internal/cli/ask", "internal/cli/maintain", "internal/cli/page/...", "internal/cli/checks", "internal/cli/input", "internal/cli/command",
-		"internal/cli/manifest",
-		"internal/cli/report", "pkg/capability", "pkg/capability/texts", "pkg/gardenerrules", "pkg/imageselector", "pkg/maintenance", "pkg/memo", "pkg/provider",
-		"pkg/resolve", "pkg/versions", "pkg/words",
+		"internal/cli/manifest", "internal/cli/report", "pkg/capability", "pkg/capability/texts", "pkg/gardenerrules", "pkg/imageselector", "pkg/maintenance",
+		"pkg/memo", "pkg/provider", "pkg/resolve", "pkg/versions", "pkg/words",
 	},
 	"internal/cli/page/html": {"internal/cli/ask", "internal/cli/maintain", "internal/cli/report", "pkg/finding", "pkg/words"},
 

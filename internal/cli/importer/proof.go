@@ -33,17 +33,15 @@ func (l *inLandscape) prove() error {
 	if err != nil {
 		return err
 	}
-	l.reportOld(old)
+	old = l.counting(l.Given, old) // which the profiles keep: with them, nothing can be proved
+	l.Findings = append(l.Findings, old...)
+	l.noteOld(old, "lint finds %s in the profile as it is: correct that before, or silence it")
 	if l.flags.Flags.Given() {
 		if old, err = l.compare(l.verified); err != nil {
 			return err
 		}
-		counts := map[report.Object]int{}
-		for _, f := range old {
-			counts[f.Object]++
-		}
 		l.importing.notes = append(l.importing.notes, l.unknown...)
-		l.noteOld(counts, "verify finds %s, with the import and without it")
+		l.noteOld(old, "verify finds %s, with the import and without it")
 	}
 	if slices.ContainsFunc(l.Findings, isError) {
 		return nil
@@ -155,16 +153,6 @@ func (l *inLandscape) compare(find func(*input.Given) ([]report.Finding, error))
 	return old, nil
 }
 
-// reportOld reports the errors that profiles have already and keep. With them, nothing can be proved.
-func (l *inLandscape) reportOld(old []report.Finding) {
-	counts := map[report.Object]int{}
-	for _, f := range l.counting(l.Given, old) {
-		counts[f.Object]++
-		l.Findings = append(l.Findings, f)
-	}
-	l.noteOld(counts, "lint finds %s in the profile as it is: correct that before, or silence it")
-}
-
 // counting returns findings about inputs without those that comments in them or the settings silence.
 func (l *inLandscape) counting(g *input.Given, findings []report.Finding) (counting []report.Finding) {
 	disabled := map[string]report.Suppression{}
@@ -182,8 +170,12 @@ func (l *inLandscape) counting(g *input.Given, findings []report.Finding) (count
 	return counting
 }
 
-// noteOld notes how many errors profiles have.
-func (l *inLandscape) noteOld(counts map[report.Object]int, format string) {
+// noteOld notes how many errors profiles have and keep.
+func (l *inLandscape) noteOld(old []report.Finding, format string) {
+	counts := map[report.Object]int{}
+	for _, f := range old {
+		counts[f.Object]++
+	}
 	for _, o := range l.order {
 		if n := counts[report.Object(o.Identity)]; n > 0 {
 			l.importing.notes = append(l.importing.notes, l.answers[o].Profile+": "+fmt.Sprintf(format, report.Count(n, "error")))

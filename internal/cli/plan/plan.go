@@ -108,16 +108,13 @@ func (f *planFlags) add(cmd *cobra.Command) {
 
 // check returns what is wrong with the flags and the arguments, whatever is in the files.
 func (f *planFlags) check(args []string) error {
-	standard := 0
-	for _, arg := range args {
-		if arg == "-" {
-			standard++
-		}
-	}
 	if err := f.Flags.Check(append(args, "NEW")); err != nil { // what is wrong with the flags of the cluster
 		return err
 	}
+	stdin := slices.Index(args, "-")
 	switch {
+	case stdin >= 0 && slices.Contains(args[stdin+1:], "-"):
+		return errors.New("standard input is given twice, and can be read once")
 	case f.failOn != failOnBreaking && f.failOn != failOnChange:
 		return fmt.Errorf("unknown --fail-on %q: use %s or %s", f.failOn, failOnBreaking, failOnChange)
 	case f.compare:
@@ -131,8 +128,6 @@ func (f *planFlags) check(args []string) error {
 	case !f.Given("git") && !f.Live() && len(args) < 2:
 		return errors.New("OLD and NEW are two files with the same CloudProfile or NamespacedCloudProfile, before and after the update: " +
 			"name both; or compare a file with its earlier self, by --git, or with a cluster, by -A")
-	case standard > 1:
-		return errors.New("standard input is given twice, and can be read once")
 	}
 	return nil
 }
@@ -144,8 +139,6 @@ func (f *planFlags) checkComparison(args []string) error {
 		return errors.New("--compare is about two files: leave --git out, and what names a cluster")
 	case len(args) != 2:
 		return errors.New("--compare takes two files, with a CloudProfile each")
-	case args[0] == "-" && args[1] == "-":
-		return errors.New("standard input is given twice, and can be read once")
 	case f.filter.Said() != "":
 		return fmt.Errorf("--compare is about no Shoots: leave %s out", f.filter.Said())
 	}

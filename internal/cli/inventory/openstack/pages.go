@@ -65,9 +65,11 @@ func each[T any](ctx context.Context, s *Session, address, key string, query url
 		if next == "" || len(items) == 0 {
 			return nil
 		}
-		if page, err = queryOf(next); err != nil {
-			return err
+		link, err := url.Parse(next)
+		if err != nil {
+			return errors.New("answers with a link to the next page that is no URL")
 		}
+		page = link.RawQuery // the rest is what the service calls itself, behind whatever stands before it
 	}
 	return errors.New("answers with the same page again and again")
 }
@@ -90,13 +92,4 @@ func nextPage(members map[string]json.RawMessage) string {
 		}
 	}
 	return ""
-}
-
-// queryOf returns the query of a link. The rest of it is what the service calls itself, behind whatever stands before it.
-func queryOf(link string) (string, error) {
-	u, err := url.Parse(link)
-	if err != nil {
-		return "", errors.New("answers with a link to the next page that is no URL")
-	}
-	return u.RawQuery, nil
 }

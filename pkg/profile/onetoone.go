@@ -49,8 +49,10 @@ func (r *Reading[R]) correspond() []imageselector.Image[R] {
 		for k := range image.Versions {
 			version, at := &image.Versions[k], path.Child("versions").Index(k)
 			id := provider.ImageVersion{Image: image.Name, Version: version.Version}
-			if id.Version == "" { // which core reports
+			if id.Version == "" { // which core reports: what is wrong with its flavors alone is wrong whatever it is
+				r.Report.Add(r.compareVersion(id, version, at).Report)
 				onetoone.ReportUnless(true, &r.Report, r.versionMissing(id, at, r.images()))
+				continue
 			}
 			if !r.isCompared(id, version, entries) {
 				continue
@@ -88,10 +90,10 @@ func (r *Reading[R]) definesVersions(image *v1beta1.MachineImage) bool {
 	})
 }
 
-// isCompared reports whether a version that core lists is compared: of two the first, since core refuses the second one, and one without a
-// name; and none of the parent's.
+// isCompared reports whether a version that core lists is compared: of two the first, since core refuses the second one; and none of the
+// parent's.
 func (r *Reading[R]) isCompared(id provider.ImageVersion, version *v1beta1.MachineImageVersion, entries *imageEntries[R]) bool {
-	return r.core[id] == version && id.Version != "" && (!r.Inherits(id) || r.redefines(version, entries))
+	return r.core[id] == version && (!r.Inherits(id) || r.redefines(version, entries))
 }
 
 // redefines reports whether the object says on both sides what a version of the parent is. It should not, unless it

@@ -94,7 +94,7 @@ func (c *checker[R]) unused() {
 	}
 	meantBy := sync.OnceValue(c.meantBy)
 	for id, v := range entries.Mappings(c.Images) {
-		if listed.Has(id.Image) && id.Image != "" && c.profile.Version(id) == nil {
+		if listed.Has(id.Image) && id.Image != "" && id.Version != "" && c.profile.Version(id) == nil {
 			c.Report.Found(ruleVersionUnused, field.ErrorTypeNotSupported, v.Path, id.Version,
 				"%s is not listed in %s: nobody can use it; %s", id, list, meantBy()(id))
 		}

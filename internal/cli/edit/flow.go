@@ -65,10 +65,7 @@ func (s style) key(text string) string {
 }
 
 func inJSON(value any) string {
-	text, err := json.Marshal(value)
-	if err != nil { // it was JSON
-		return "null"
-	}
+	text, _ := json.Marshal(value) // it was JSON
 	return string(text)
 }
 
@@ -78,10 +75,7 @@ func plain(text string) string {
 	if strings.ContainsAny(text, "\n\r,[]{}") {
 		value = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Style: yaml.DoubleQuotedStyle}
 	}
-	written, err := yaml.Marshal(value)
-	if err != nil { // text can be written
-		return `""`
-	}
+	written, _ := yaml.Marshal(value) // text can be written
 	return strings.TrimSuffix(string(written), "\n")
 }
 

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
@@ -64,8 +65,8 @@ func (a *asked) targets() (all []target) {
 		if slot == "spec.parent.name" {
 			kind, name = "CloudProfile", a.Node.Value
 		}
-		in, object := a.place(kind, a.object.Text("metadata", "namespace"), name)
-		add(in, object.Child("metadata", "name"))
+		profile := a.place(kind, a.object.Text("metadata", "namespace"), name)
+		add(profile.placed, profile.node.Child("metadata", "name"))
 	default:
 		entries, key := a.named(slot)
 		addNamed(entries, key, a.Node.Value)
@@ -75,24 +76,16 @@ func (a *asked) targets() (all []target) {
 
 // profileObjects returns the objects that make the profile that the place is about: itself, or that of a Shoot, and its parent.
 func (a *asked) profileObjects() (all []target) {
-	add := func(in *placed, object *text.Node) *text.Node {
-		if object != nil {
-			all = append(all, target{in, object})
-		}
-		return object
-	}
-	var own *text.Node
-	switch kindOf(a.object) {
-	case "CloudProfile", "NamespacedCloudProfile":
-		own = add(&placed{a.doc.URI, a.Outline}, a.object)
-	default:
+	own := target{&placed{a.doc.URI, a.Outline}, a.object}
+	if kind := kindOf(a.object); kind != "CloudProfile" && kind != "NamespacedCloudProfile" {
 		kind, name := a.profileName()
-		own = add(a.place(kind, a.object.Text("metadata", "namespace"), name))
+		own = a.place(kind, a.object.Text("metadata", "namespace"), name)
 	}
-	if own != nil && kindOf(own) == "NamespacedCloudProfile" {
-		add(a.place("CloudProfile", "", own.Text("spec", "parent", "name")))
+	all = append(all, own)
+	if kindOf(own.node) == "NamespacedCloudProfile" {
+		all = append(all, a.place("CloudProfile", "", own.node.Text("spec", "parent", "name")))
 	}
-	return all
+	return slices.DeleteFunc(all, func(t target) bool { return t.node == nil })
 }
 
 // entry returns the member of the entry of a list that has a value; nil if none has.

@@ -144,14 +144,8 @@ func (s *server) failed(what string, recovered any) {
 
 // handlers are what is answered and taken note of, by method. Answers that are nil are null.
 var handlers = map[string]func(s *server, ctx context.Context, r *jrpc2.Request) (any, error){
-	"exit": func(s *server, _ context.Context, _ *jrpc2.Request) (any, error) {
-		s.exit()
-		return nil, nil
-	},
-	"initialized": func(s *server, ctx context.Context, _ *jrpc2.Request) (any, error) {
-		s.watch(ctx)
-		return nil, nil
-	},
+	"exit":        (*server).exit,
+	"initialized": (*server).watch,
 	"$/cancelRequest": with(func(s *server, _ context.Context, p protocol.CancelParams) (any, error) {
 		s.rpc.CancelRequest(string(p.ID))
 		return nil, nil
@@ -274,12 +268,12 @@ func (s *server) initialize(_ context.Context, p protocol.InitializeParams) (any
 }
 
 // watch asks the editor to say when files change on disk.
-func (s *server) watch(ctx context.Context) {
+func (s *server) watch(ctx context.Context, _ *jrpc2.Request) (any, error) {
 	s.mutex.Lock()
 	watches := s.watches
 	s.mutex.Unlock()
 	if !watches {
-		return
+		return nil, nil
 	}
 	watchers := []map[string]string{{"globPattern": "**/*.{yaml,yml,json}"}, {"globPattern": "**/.capkit{.yaml,ignore}"}}
 	go func() { // the answer comes after this notification has been handled
@@ -290,6 +284,7 @@ func (s *server) watch(ctx context.Context) {
 			s.log("the editor does not watch files: %s", err.Error())
 		}
 	}()
+	return nil, nil
 }
 
 // shutdown announces an exit.
@@ -302,7 +297,7 @@ func (s *server) shutdown() {
 }
 
 // exit ends the command, with an error unless it was announced.
-func (s *server) exit() {
+func (s *server) exit(context.Context, *jrpc2.Request) (any, error) {
 	err := command.ErrWrong
 	if s.is() == down {
 		err = nil
@@ -311,4 +306,5 @@ func (s *server) exit() {
 	case s.exited <- err:
 	default: // said before
 	}
+	return nil, nil
 }

@@ -148,22 +148,22 @@ func (a *asked) profileName() (kind, name string) {
 	return kind, name
 }
 
-// place returns the object of a kind and a name in the outline of its file, as the editor has it, with that; nil if there is none.
-func (a *asked) place(kind, namespace, name string) (*placed, *text.Node) {
+// place returns the object of a kind and a name in the outline of its file, as the editor has it; nothing if there is none.
+func (a *asked) place(kind, namespace, name string) target {
 	o := a.known.Manifest(kind, namespace, name)
 	if name == "" || o == nil {
-		return nil, nil
+		return target{}
 	}
 	p := a.outlineOf(o.File)
 	if p == nil {
-		return nil, nil
+		return target{}
 	}
 	for _, object := range objectsIn(p.Outline) {
 		if kindOf(object) == kind && object.Text("metadata", "name") == name && (kind == "CloudProfile" || object.Text("metadata", "namespace") == namespace) {
-			return p, object
+			return target{p, object}
 		}
 	}
-	return nil, nil
+	return target{}
 }
 
 // placed is the outline of a file.

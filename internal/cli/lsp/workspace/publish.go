@@ -45,11 +45,7 @@ func (l *landscape) publish(ctx context.Context, r *Result, docs map[string]*Doc
 		if doc := docs[name]; doc != nil {
 			p.Version = doc.version
 		}
-		said, err := json.Marshal(p)
-		if err != nil { // which texts and numbers do not make
-			l.Log("%s", err.Error())
-			continue
-		}
+		said, _ := json.Marshal(p) // texts and numbers
 		now[p.URI] = string(said)
 		if l.published[p.URI] != now[p.URI] {
 			l.say(ctx, p)

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package strictyaml reads what people write for capkit alone: settings, and descriptions of providers. Everything that is wrong is
-// reported, as FILE:LINE:COLUMN: MESSAGE.
+// reported, each a [Fault].
 //
 // Start reading at [Read].
 package strictyaml
@@ -16,6 +16,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -30,42 +31,49 @@ type Reader struct {
 	// Instead says what to write in place of keys that look as if they were known. It may be nil.
 	Instead map[string]string
 
-	faults []fault
+	faults []*Fault
 }
 
-type fault struct {
-	line, column int
-	message      string
+// Fault is one thing that is wrong with a file, at a line and a column of it, which count from 1.
+type Fault struct {
+	File         string
+	Line, Column int
+	Message      string
+}
+
+// Error returns FILE:LINE:COLUMN: MESSAGE.
+func (f *Fault) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message)
 }
 
 // Read reads a text with one document; of a text without any, it is null. second says what to do about another one.
 func (r *Reader) Read(text []byte, second string, read func(*yaml.Node)) error {
 	document, more := yaml.Node{}, yaml.Node{}
 	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
-	if err := decode(decoder, &document); err != nil {
-		return fmt.Errorf("%s:%w", r.File, err)
+	if err := r.decode(decoder, &document); err != nil {
+		return err
 	}
 	if len(document.Content) == 0 {
 		document.Content = []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!null", Line: 1, Column: 1}}
 	}
 	read(document.Content[0])
-	if r.Err() == nil && decode(decoder, &more) == nil && len(more.Content) > 0 {
+	if r.Err() == nil && r.decode(decoder, &more) == nil && len(more.Content) > 0 {
 		r.Fault(more.Content[0], "there is a second document: %s", second)
 	}
 	return r.Err()
 }
 
-// decode reads the next document; nothing if there is none. The parser reports some errors by panicking. An error begins with its place in
-// the file.
-func decode(decoder *yaml.Decoder, document *yaml.Node) (err error) {
+// decode reads the next document; nothing if there is none. The parser reports some errors by panicking.
+func (r *Reader) decode(decoder *yaml.Decoder, document *yaml.Node) (err error) {
 	defer func() {
 		if recover() != nil {
-			err = errors.New("1:1: the text confuses the parser")
+			err = &Fault{r.File, 1, 1, "the text confuses the parser"}
 		}
 	}()
 	if err := decoder.Decode(document); err != nil && !errors.Is(err, io.EOF) {
 		message := parserMessage.FindStringSubmatch(err.Error())
-		return fmt.Errorf("%s:1: not valid YAML: %s", cmp.Or(message[1], "1"), message[2])
+		line, _ := strconv.Atoi(cmp.Or(message[1], "1")) // digits
+		return &Fault{r.File, line, 1, "not valid YAML: " + message[2]}
 	}
 	return nil
 }
@@ -77,15 +85,15 @@ func Null(n *yaml.Node) bool { return n.Tag == "!!null" }
 
 // Fault reports what is wrong at a node.
 func (r *Reader) Fault(n *yaml.Node, format string, args ...any) {
-	r.faults = append(r.faults, fault{n.Line, n.Column, fmt.Sprintf(format, args...)})
+	r.faults = append(r.faults, &Fault{r.File, n.Line, n.Column, fmt.Sprintf(format, args...)})
 }
 
-// Err returns what has been reported, in the order of the text, joined by [errors.Join].
+// Err returns what has been reported, each a [Fault], in the order of the text, joined by [errors.Join].
 func (r *Reader) Err() error {
-	slices.SortStableFunc(r.faults, func(a, b fault) int { return cmp.Or(a.line-b.line, a.column-b.column) })
+	slices.SortStableFunc(r.faults, func(a, b *Fault) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
 	var errs []error
 	for _, f := range r.faults {
-		errs = append(errs, fmt.Errorf("%s:%d:%d: %s", r.File, f.line, f.column, f.message))
+		errs = append(errs, f)
 	}
 	return errors.Join(errs...)
 }

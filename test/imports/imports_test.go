@@ -213,7 +213,7 @@ var mayImport = map[string][]string{
 	"internal/cli/lsp/workspace": {
 		"internal/cli/lsp/protocol", "internal/cli/lsp/text", "internal/cli/checks", "internal/cli/repair", "internal/cli/input", "internal/cli/command",
 		"internal/cli/decoding", "internal/cli/manifest", "internal/cli/manifest/folder", "internal/cli/settings", "internal/cli/report",
-		"pkg/finding", "pkg/words",
+		"internal/strictyaml", "pkg/finding", "pkg/words",
 	},
 	"internal/cli/lsp/protocol": {"internal/cli/lsp/text"},
 	"internal/cli/lsp/text":     {},

@@ -93,6 +93,17 @@ func TestSettingsCount(t *testing.T) {
 	})
 }
 
+// What is wrong with a description that settings name is said with its place, at the beginning of the settings.
+func TestSettingsNameADescription(t *testing.T) {
+	text := example(t, "cloudprofile.yaml")
+	e := begin(t, map[string]string{"p.yaml": text, ".capkit.yaml": "# ours\n\n\nproviderFiles: [acme.yaml]\n", "acme.yaml": "typo: acme\n"})
+	e.open("p.yaml", text)
+	e.until("the settings have errors", func() bool {
+		d := e.told[".capkit.yaml"].List
+		return len(d) > 0 && d[0].Range.Start.Line == 0 && strings.Contains(d[0].Message, "acme.yaml:1:1: unknown key")
+	})
+}
+
 // What was found in a file that is not open stays when other settings count for it, unless these say otherwise.
 func TestSettingsComeAndGo(t *testing.T) {
 	text := example(t, broken)

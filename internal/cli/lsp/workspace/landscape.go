@@ -12,9 +12,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -29,6 +27,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/manifest/folder"
 	"github.com/capkit/capkit/internal/cli/settings"
+	"github.com/capkit/capkit/internal/strictyaml"
 	"github.com/capkit/capkit/pkg/finding"
 )
 
@@ -46,7 +45,7 @@ type landscape struct {
 	configured string
 	// empty are the inputs without an object. faults says what is wrong with the settings; empty for nothing.
 	empty  *input.Given
-	faults []settingsFault
+	faults []*strictyaml.Fault
 	// files are those that are checked, by name, and order are their names as lint reads them.
 	files map[string]*file
 	order []string
@@ -55,12 +54,6 @@ type landscape struct {
 	last   *Result
 	// published are the diagnostics that the editor has, by URI.
 	published map[string]string
-}
-
-// settingsFault is something wrong with the settings, at a line and a column of them.
-type settingsFault struct {
-	line, column int
-	message      string
 }
 
 // file is one that is checked, as it is on disk or in the editor.
@@ -144,7 +137,7 @@ func (l *landscape) configure() error {
 	}
 	empty, further := options.Empty(&call)
 	if err = errors.Join(err, further); err != nil {
-		l.faults = settingsFaults(err)
+		l.faults = faultsOf(l.settings, err)
 		if empty == nil { // by what is said without them
 			options.Settings.ProviderFiles = nil
 			empty, further = options.Empty(&call)
@@ -158,21 +151,20 @@ func (l *landscape) configure() error {
 	return nil
 }
 
-// faultPlace matches where an error is in settings.
-var faultPlace = regexp.MustCompile(`^.*?:(\d+):(?:(\d+):)? (.*)$`)
-
-// settingsFaults returns what is wrong with settings, by the lines of an error.
-func settingsFaults(err error) (faults []settingsFault) {
-	for line := range strings.SplitSeq(err.Error(), "\n") {
-		fault := settingsFault{1, 1, line}
-		if found := faultPlace.FindStringSubmatch(line); found != nil {
-			fault.line, _ = strconv.Atoi(found[1])
-			fault.column, _ = strconv.Atoi(found[2])
-			fault.message = found[3]
+// faultsOf returns what is wrong with settings, by the errors that an error joins. What is no fault of the settings themselves, such as one of a
+// description that they name, is said at their beginning.
+func faultsOf(file string, err error) []*strictyaml.Fault {
+	if joined, isJoined := err.(interface{ Unwrap() []error }); isJoined {
+		var faults []*strictyaml.Fault
+		for _, err := range joined.Unwrap() {
+			faults = append(faults, faultsOf(file, err)...)
 		}
-		faults = append(faults, fault)
+		return faults
 	}
-	return faults
+	if fault := new(strictyaml.Fault); errors.As(err, &fault) && fault.File == file {
+		return []*strictyaml.Fault{fault}
+	}
+	return []*strictyaml.Fault{{File: file, Line: 1, Column: 1, Message: err.Error()}}
 }
 
 // find looks for the files: those that lint would read, without those of other landscapes that the settings do not name, and, of those that

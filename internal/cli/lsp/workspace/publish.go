@@ -17,6 +17,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/manifest/folder"
 	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/internal/strictyaml"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -151,10 +152,10 @@ func (l *landscape) Span(o *text.Outline, start, end int) protocol.Span {
 }
 
 // settingsDiagnostic returns what is wrong with the settings.
-func (l *landscape) settingsDiagnostic(fault settingsFault) protocol.Diagnostic {
+func (l *landscape) settingsDiagnostic(fault *strictyaml.Fault) protocol.Diagnostic {
 	content, _ := folder.ReadFile(l.settings) // what cannot be read has no lines
 	o := text.Read(text.New(string(content)))
-	start := o.Placed(fault.line, fault.column)
+	start := o.Placed(fault.Line, fault.Column)
 	_, end := o.Line(start)
-	return protocol.Diagnostic{Severity: protocol.SeverityError, Source: "capkit", Message: words.Printable(fault.message), Range: l.Span(o, start, max(start, end))}
+	return protocol.Diagnostic{Severity: protocol.SeverityError, Source: "capkit", Message: words.Printable(fault.Message), Range: l.Span(o, start, max(start, end))}
 }

@@ -49,39 +49,15 @@ func find(ctx context.Context) (string, error) {
 			return path, nil
 		}
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("no folder for Chromium: %w; set HOME or XDG_CACHE_HOME", err)
-	}
-	cache = filepath.Join(cache, "capkit", "chromium")
 	hash := sha256.New()
 	_, _ = fmt.Fprintln(hash, runtime.GOARCH, packages, string(script), string(fonts))
-	done := filepath.Join(cache, hex.EncodeToString(hash.Sum(nil))[:16])
-	program := filepath.Join(done, "chromium.sh")
-	if _, err := os.Stat(program); err == nil {
-		return program, nil
-	}
-	if err := debian.Suitable(); err != nil {
-		return "", fmt.Errorf("none of %s is on the PATH, and to download Chromium %w", strings.Join(names, ", "), err)
-	}
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return "", err
-	}
-	folder, err := os.MkdirTemp(cache, "building-")
+	folder, err := debian.Once(filepath.Join("chromium", hex.EncodeToString(hash.Sum(nil))[:16]), func(folder string) error {
+		return build(ctx, folder, func(what string) { fmt.Fprintln(os.Stderr, "browser: "+what) })
+	})
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("none of %s is on the PATH, and Chromium cannot be downloaded: %w", strings.Join(names, ", "), err)
 	}
-	defer func() { _ = os.RemoveAll(folder) }()
-	say := func(what string) { fmt.Fprintln(os.Stderr, "browser: "+what) }
-	if err := build(ctx, folder, say); err != nil {
-		return "", err
-	}
-	if err := os.Rename(folder, done); err != nil {
-		if _, faster := os.Stat(program); faster != nil { // nobody else has been faster
-			return "", err
-		}
-	}
-	return program, nil
+	return filepath.Join(folder, "chromium.sh"), nil
 }
 
 func build(ctx context.Context, folder string, say func(string)) error {

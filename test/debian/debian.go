@@ -19,8 +19,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Suitable returns an error if packages cannot be had on this machine.
-func Suitable() error {
+// suitable returns an error if packages cannot be had on this machine.
+func suitable() error {
 	for _, program := range []string{"apt-get", "dpkg-deb"} {
 		if _, err := exec.LookPath(program); err != nil {
 			return fmt.Errorf("this needs packages of Debian: %w; use a machine or a container with Debian", err)
@@ -32,6 +32,9 @@ func Suitable() error {
 // Extract downloads packages, and what they depend on as far as that is not installed on this machine, from the package
 // sources of the machine, and extracts them into the folder root. Their scripts are not run. say receives what is being done.
 func Extract(ctx context.Context, packages []string, root string, say func(string)) error {
+	if err := suitable(); err != nil {
+		return err
+	}
 	scratch, err := os.MkdirTemp("", "packages-")
 	if err != nil {
 		return err
@@ -48,35 +51,37 @@ func Extract(ctx context.Context, packages []string, root string, say func(strin
 
 // Cached returns the folder of the user's cache that has packages under a name. They are downloaded and extracted if it is not there.
 func Cached(ctx context.Context, name string, packages []string, say func(string)) (root string, err error) {
+	return Once(name, func(folder string) error { return Extract(ctx, packages, folder, say) })
+}
+
+// Once returns the folder of the user's cache that has a name. If it is not there, build makes its content in another one, which becomes
+// that folder when it is complete.
+func Once(name string, build func(folder string) error) (folder string, err error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", err
 	}
-	cache = filepath.Join(cache, "capkit")
-	root = filepath.Join(cache, name)
-	if _, err := os.Stat(root); err == nil {
-		return root, nil
+	folder = filepath.Join(cache, "capkit", name)
+	if _, err := os.Stat(folder); err == nil {
+		return folder, nil
 	}
-	if err := Suitable(); err != nil {
+	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return "", err
-	}
-	building, err := os.MkdirTemp(cache, name+"-")
+	building, err := os.MkdirTemp(filepath.Dir(folder), "building-")
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = os.RemoveAll(building) }()
-	if err := Extract(ctx, packages, building, say); err != nil {
+	if err := build(building); err != nil {
 		return "", err
 	}
-	if err := os.Rename(building, root); err != nil {
-		if _, other := os.Stat(root); other != nil { // somebody else may have been faster
+	if err := os.Rename(building, folder); err != nil {
+		if _, other := os.Stat(folder); other != nil { // somebody else may have been faster
 			return "", err
 		}
 	}
-	return root, nil
+	return folder, nil
 }
 
 // Libraries returns the folders below root that the packages have shared libraries in, as LD_LIBRARY_PATH has them.

@@ -79,36 +79,16 @@ func install(ctx context.Context, progress io.Writer) (installation, error) {
 	if err := suitable(); err != nil {
 		return installation{}, err
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return installation{}, fmt.Errorf("no folder to install OpenStack in: %w; set HOME or XDG_CACHE_HOME", err)
-	}
-	cache = filepath.Join(cache, "capkit", "openstack")
 	key, err := key()
 	if err != nil {
 		return installation{}, err
 	}
-	done := installation{filepath.Join(cache, key)}
-	if exists(done.folder) {
-		return done, nil
-	}
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return installation{}, err
-	}
-	folder, err := os.MkdirTemp(cache, "building-")
-	if err != nil {
-		return installation{}, err
-	}
-	defer func() { _ = os.RemoveAll(folder) }()
-	say := func(what string) { _, _ = fmt.Fprintln(progress, "openstack: "+what) }
-	say("installing it into " + done.folder + "; that is done once, and takes some minutes")
-	if err := build(ctx, installation{folder}, say); err != nil {
-		return installation{}, err
-	}
-	if err := os.Rename(folder, done.folder); err != nil && !exists(done.folder) { // somebody else may have been faster
-		return installation{}, err
-	}
-	return done, nil
+	folder, err := debian.Once(filepath.Join("openstack", key), func(folder string) error {
+		say := func(what string) { _, _ = fmt.Fprintln(progress, "openstack: "+what) }
+		say("installing it below " + filepath.Dir(folder) + "; that is done once, and takes some minutes")
+		return build(ctx, installation{folder}, say)
+	})
+	return installation{folder}, err
 }
 
 // suitable returns an error if this is no machine that the packages are for.
@@ -117,7 +97,7 @@ func suitable() error {
 	if err != nil || !bytes.Contains(system, []byte("VERSION_CODENAME="+release+"\n")) {
 		return fmt.Errorf("OpenStack is run from the packages of Debian 12 (%s), and this is another system; use a machine or a container with it", release)
 	}
-	return debian.Suitable()
+	return nil
 }
 
 // key tells installations apart: by the files of this package and by the platform.

@@ -67,7 +67,7 @@ func main() {
 }
 
 func run(ctx context.Context, duration time.Duration) (err error) {
-	program, err := extension.Build(ctx)
+	program, err := extension.OpenStack.Build(ctx)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func run(ctx context.Context, duration time.Duration) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.Stop()) }()
-	process, err := extension.Run(ctx, g, program)
+	process, err := extension.OpenStack.Run(ctx, g, program)
 	if err != nil {
 		return err
 	}

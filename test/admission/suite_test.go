@@ -34,7 +34,7 @@ var (
 func TestAdmission(t *testing.T) { suite.Run(t, "test/admission", "garden") }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
-	program, err := extension.Build(ctx)
+	program, err := extension.OpenStack.Build(ctx)
 	Expect(err).NotTo(HaveOccurred())
 	g = suite.StartGarden(ctx, garden.Options{FeatureGates: map[string]bool{"InPlaceNodeUpdates": true, "VersionClassificationLifecycle": true}})
 
@@ -46,7 +46,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(g.Apply(ctx, root+"/hack/garden/demo/setup.yaml", "testdata/before")).To(Succeed())
 	retypeBefore(ctx)
 
-	installation, err := extension.Install(ctx, g)
+	installation, err := extension.OpenStack.Install(ctx, g)
 	Expect(err).NotTo(HaveOccurred())
 	component, err = installation.New(program)
 	Expect(err).NotTo(HaveOccurred())
@@ -60,7 +60,7 @@ func serve(ctx context.Context, args ...string) {
 	var err error
 	process, err = extension.Start(ctx, g, component)
 	Expect(err).NotTo(HaveOccurred())
-	Expect(extension.WaitUntilInstalled(ctx, g)).To(Succeed())
+	Expect(extension.OpenStack.WaitUntilInstalled(ctx, g)).To(Succeed())
 }
 
 var _ = BeforeEach(func() { u = newUser() })

@@ -55,7 +55,7 @@ var _ = Describe("In a garden that is no virtual cluster", func() {
 // of its webhooks. When the spec ends it removes them: nobody could reach them then.
 func start(ctx context.Context, args []string) (address string) {
 	GinkgoHelper()
-	program, err := extension.Build(ctx)
+	program, err := extension.OpenStack.Build(ctx)
 	Expect(err).NotTo(HaveOccurred())
 	address, err = extension.FreeAddress()
 	Expect(err).NotTo(HaveOccurred())

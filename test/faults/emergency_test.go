@@ -88,7 +88,7 @@ var _ = Describe("In an emergency", func() {
 				expect.Expect(now.GetOwnerReferences()).To(Equal(before.GetOwnerReferences()))
 			}).WithContext(ctx).Should(Succeed())
 		}
-		Expect(extension.WaitUntilInstalled(ctx, g)).To(Succeed())
+		Expect(extension.OpenStack.WaitUntilInstalled(ctx, g)).To(Succeed())
 	})
 
 	// What is registered stays so, and everything passes nevertheless.

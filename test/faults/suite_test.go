@@ -49,11 +49,11 @@ func TestFaults(t *testing.T) { suite.Run(t, "test/faults", "garden", "faults") 
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	var err error
-	program, err = extension.Build(ctx)
+	program, err = extension.OpenStack.Build(ctx)
 	Expect(err).NotTo(HaveOccurred())
 	entrance = newFront()
 	g = suite.StartGarden(ctx, garden.Options{})
-	installation, err = extension.Install(ctx, g)
+	installation, err = extension.OpenStack.Install(ctx, g)
 	Expect(err).NotTo(HaveOccurred())
 	config := g.RESTConfig()
 	config.WarningHandler = rest.NoWarnings{}
@@ -129,7 +129,7 @@ func serve(ctx context.Context, replicas ...*replica) {
 	for _, r := range replicas {
 		r.start(ctx)
 	}
-	Expect(extension.WaitUntilInstalled(ctx, g)).To(Succeed())
+	Expect(extension.OpenStack.WaitUntilInstalled(ctx, g)).To(Succeed())
 }
 
 // configurations returns the webhook configurations as they are stored.

@@ -85,7 +85,7 @@ var _ = Describe("The program in an image", func() {
 		})
 
 		It("does its work beside a real Gardener API", Label("slow"), func(ctx SpecContext) {
-			_, err := extension.Run(ctx, suite.StartGarden(ctx, garden.Options{}), program)
+			_, err := extension.OpenStack.Run(ctx, suite.StartGarden(ctx, garden.Options{}), program)
 			Expect(err).NotTo(HaveOccurred())
 		})
 	})

@@ -39,14 +39,14 @@ var (
 func TestReserved(t *testing.T) { suite.Run(t, "test/reserved", "garden") }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
-	program, err := extension.Build(ctx)
+	program, err := extension.OpenStack.Build(ctx)
 	Expect(err).NotTo(HaveOccurred())
 	g = suite.StartGarden(ctx, garden.Options{AcceptsReserved: true, FeatureGates: map[string]bool{"InPlaceNodeUpdates": true}})
 	_, err = g.NewProject(ctx, "demo")
 	Expect(err).NotTo(HaveOccurred())
 	Expect(g.NewRegistration(ctx, "openstack", "openstack", "cilium", imageName)).To(Succeed())
 	Expect(g.Apply(ctx, root+"/hack/garden/demo/setup.yaml")).To(Succeed())
-	_, err = extension.Run(ctx, g, program)
+	_, err = extension.OpenStack.Run(ctx, g, program)
 	Expect(err).NotTo(HaveOccurred())
 })
 

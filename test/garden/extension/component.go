@@ -54,17 +54,9 @@ func All() []Component {
 	return all
 }
 
-// Build compiles the program for OpenStack, and returns its path.
-func Build(ctx context.Context) (string, error) { return OpenStack.Build(ctx) }
-
 // Build compiles the program, and returns its path.
 func (c Component) Build(ctx context.Context) (string, error) {
 	return garden.Compile(ctx, os.Stderr, "./cmd/"+c.Program(), c.Program())
-}
-
-// Run is that of the component for OpenStack.
-func Run(ctx context.Context, g *garden.Garden, path string) (*garden.Process, error) {
-	return OpenStack.Run(ctx, g, path)
 }
 
 // Run installs the charts in a garden, starts one replica of the program at this path, and waits until the API server
@@ -83,11 +75,6 @@ func (c Component) Run(ctx context.Context, g *garden.Garden, path string) (*gar
 		return nil, err
 	}
 	return process, c.WaitUntilInstalled(ctx, g)
-}
-
-// WaitUntilInstalled is that of the component for OpenStack.
-func WaitUntilInstalled(ctx context.Context, g *garden.Garden) error {
-	return OpenStack.WaitUntilInstalled(ctx, g)
 }
 
 // WaitUntilInstalled waits until the API server asks the component: until the webhooks are registered with a

@@ -4,7 +4,7 @@
 
 // Package extension installs the charts of the admission components of this project in a garden, and runs them beside
 // the garden: as processes of their own with the arguments of the Deployment and the rights of the charts'
-// ServiceAccounts, and no others. Functions that name no component are about [OpenStack].
+// ServiceAccounts, and no others.
 //
 //   - component.go: which component it is
 //   - install.go: the charts, and who the component is in a garden
@@ -97,20 +97,33 @@ func Start(ctx context.Context, g *garden.Garden, r Replica) (*garden.Process, e
 	if err != nil {
 		return nil, err
 	}
-	ready, cancel := context.WithCancelCause(ctx)
+	if err := WaitUntilReady(ctx, program.Name, process, r.HealthAddress, LogFile(g, r)); err != nil {
+		return nil, errors.Join(err, process.Kill())
+	}
+	return process, nil
+}
+
+// WaitUntilReady waits until /readyz of a process says that all is well. It does not wait any longer if the process has ended. The error
+// has what it has logged.
+func WaitUntilReady(ctx context.Context, name string, process *garden.Process, healthAddress, logFile string) error {
+	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
 		select {
 		case <-process.Done():
 			cancel(errors.New("it has ended"))
-		case <-ready.Done():
+		case <-ctx.Done():
 		}
 	}()
-	if err := r.WaitUntilReady(ready); err != nil {
-		log, _ := os.ReadFile(LogFile(g, r))
-		return nil, errors.Join(fmt.Errorf("%w; its log:\n%s", err, log), process.Kill())
+	if err := waitUntilReady(ctx, name, healthAddress); err != nil {
+		log, _ := os.ReadFile(logFile)
+		return fmt.Errorf("%w; its log:\n%s", err, log)
 	}
-	return process, nil
+	return nil
+}
+
+func waitUntilReady(ctx context.Context, name, healthAddress string) error {
+	return waitUntil(ctx, name+" is not ready", func(ctx context.Context) error { return ready(ctx, healthAddress) })
 }
 
 // LogFile is where Start puts the logs of a replica.
@@ -121,7 +134,7 @@ func LogFile(g *garden.Garden, r Replica) string {
 
 // WaitUntilReady waits until /readyz says that all is well.
 func (r Replica) WaitUntilReady(ctx context.Context) error {
-	return waitUntil(ctx, r.installation.Name()+" is not ready", r.ready)
+	return waitUntilReady(ctx, r.installation.Name(), r.HealthAddress)
 }
 
 // patience is for a machine whose API server may be kept from answering for a minute or two by others.
@@ -143,8 +156,8 @@ func waitUntil(ctx context.Context, wrong string, check func(context.Context) er
 	return nil
 }
 
-func (r Replica) ready(ctx context.Context) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.HealthAddress+"/readyz?verbose", nil)
+func ready(ctx context.Context, healthAddress string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+healthAddress+"/readyz?verbose", nil)
 	if err != nil {
 		return err
 	}

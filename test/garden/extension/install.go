@@ -24,6 +24,7 @@ import (
 
 	"github.com/capkit/capkit/test/garden"
 	"github.com/capkit/capkit/test/garden/charts"
+	"github.com/capkit/capkit/test/garden/samples"
 )
 
 // tokenSeconds is how long the tokens are valid: a garden can be left running.
@@ -48,11 +49,6 @@ type Installation struct {
 	folder string
 	args   []string
 	env    []string
-}
-
-// Install is that of the component for OpenStack.
-func Install(ctx context.Context, g *garden.Garden) (*Installation, error) {
-	return OpenStack.Install(ctx, g)
 }
 
 // Install installs the charts as gardener-operator does, but for the VerticalPodAutoscaler, whose kind a garden does
@@ -90,12 +86,19 @@ func (c Component) Install(ctx context.Context, g *garden.Garden) (*Installation
 	if err := c.prepareGarden(ctx, g); err != nil {
 		return nil, err
 	}
-	if err := Apply(ctx, g, append(application, runtimeObjects...)); err != nil {
+	if err := samples.Apply(ctx, g.Client(), append(application, runtimeObjects...)...); err != nil {
 		return nil, err
 	}
-	if err := i.readContainer(runtimeObjects); err != nil {
+	container, err := ContainerOf(runtimeObjects)
+	if err != nil {
 		return nil, err
 	}
+	i.args = container.Args
+	for _, variable := range container.Env {
+		i.env = append(i.env, variable.Name+"="+variable.Value)
+	}
+	// What gardener-operator injects, and what stands for the configuration in a cluster.
+	i.env = append(i.env, "GARDEN_KUBECONFIG="+i.GardenKubeconfig, "SOURCE_KUBECONFIG="+i.RuntimeKubeconfig, "KUBECONFIG=")
 	if err := i.mountDescription(runtimeObjects); err != nil {
 		return nil, err
 	}
@@ -123,37 +126,19 @@ func (c Component) prepareGarden(ctx context.Context, g *garden.Garden) error {
 	return nil
 }
 
-// Apply applies objects as Helm does.
-func Apply(ctx context.Context, g *garden.Garden, objects []*unstructured.Unstructured) error {
-	for _, object := range objects {
-		err := g.Client().Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), client.FieldOwner("installation"), client.ForceOwnership)
-		if err != nil {
-			return fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
-		}
-	}
-	return nil
-}
-
-// readContainer takes arguments and environment from the Deployment.
-func (i *Installation) readContainer(objects []*unstructured.Unstructured) error {
+// ContainerOf returns the container of the Deployment that a chart has.
+func ContainerOf(objects []*unstructured.Unstructured) (*corev1.Container, error) {
 	for _, object := range objects {
 		if object.GetKind() != "Deployment" {
 			continue
 		}
 		deployment := &appsv1.Deployment{}
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, deployment); err != nil {
-			return err
+			return nil, err
 		}
-		container := deployment.Spec.Template.Spec.Containers[0]
-		i.args = container.Args
-		for _, variable := range container.Env {
-			i.env = append(i.env, variable.Name+"="+variable.Value)
-		}
-		// What gardener-operator injects, and what stands for the configuration in a cluster.
-		i.env = append(i.env, "GARDEN_KUBECONFIG="+i.GardenKubeconfig, "SOURCE_KUBECONFIG="+i.RuntimeKubeconfig, "KUBECONFIG=")
-		return nil
+		return &deployment.Spec.Template.Spec.Containers[0], nil
 	}
-	return errors.New("the chart has no Deployment")
+	return nil, errors.New("the chart has no Deployment")
 }
 
 // mountDescription writes the description in the ConfigMap, which the container mounts, into a file for the process.

@@ -179,12 +179,12 @@ func Register(ctx context.Context, g *garden.Garden, all ...*Samples) error {
 	return g.Client().Create(ctx, registration)
 }
 
-// Apply applies objects as kubectl does on the server side. The error of the API server can be looked at.
+// Apply applies objects as Helm does, and kubectl on the server side. The error names the object, and wraps that of the API server.
 func Apply(ctx context.Context, c client.Client, objects ...*unstructured.Unstructured) error {
 	for _, object := range objects {
 		configuration := client.ApplyConfigurationFromUnstructured(object.DeepCopy())
 		if err := c.Apply(ctx, configuration, client.FieldOwner("samples"), client.ForceOwnership); err != nil {
-			return err
+			return fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
 	return nil

@@ -8,19 +8,13 @@ package program
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capkit/capkit/hack/components"
@@ -30,6 +24,7 @@ import (
 	"github.com/capkit/capkit/test/garden"
 	"github.com/capkit/capkit/test/garden/charts"
 	"github.com/capkit/capkit/test/garden/extension"
+	"github.com/capkit/capkit/test/garden/samples"
 	"github.com/capkit/capkit/test/seed"
 )
 
@@ -69,31 +64,16 @@ func Install(ctx context.Context, s *seed.Seed) (*Installation, error) {
 	if err := s.Client().Create(ctx, namespace); err != nil {
 		return nil, err
 	}
-	if err := extension.Apply(ctx, s.Garden, objects); err != nil {
+	if err := samples.Apply(ctx, s.Garden.Client(), objects...); err != nil {
 		return nil, err
 	}
-	i := &Installation{seed: s, path: path, Kubeconfig: filepath.Join(s.Folder(), Controller.Name()+".kubeconfig")}
-	if i.args, err = arguments(objects); err != nil {
+	container, err := extension.ContainerOf(objects)
+	if err != nil {
 		return nil, err
 	}
+	i := &Installation{seed: s, path: path, args: container.Args, Kubeconfig: filepath.Join(s.Folder(), Controller.Name()+".kubeconfig")}
 	account := client.ObjectKey{Namespace: Namespace, Name: Controller.Name()}
 	return i, extension.WriteKubeconfig(ctx, s.Garden, i.Kubeconfig, account)
-}
-
-// arguments returns those of the container of the Deployment.
-func arguments(objects []*unstructured.Unstructured) ([]string, error) {
-	for _, object := range objects {
-		if object.GetKind() != "Deployment" {
-			continue
-		}
-		containers, _, err := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
-		if err != nil || len(containers) != 1 {
-			return nil, fmt.Errorf("the Deployment has the containers %v: %w", containers, err)
-		}
-		args, _, err := unstructured.NestedStringSlice(containers[0].(map[string]any), "args")
-		return args, err
-	}
-	return nil, errors.New("the chart has no Deployment")
 }
 
 // Process is a replica of the controller.
@@ -120,25 +100,5 @@ func (i *Installation) Start(ctx context.Context, name string, flags ...string) 
 
 // WaitUntilReady waits until /readyz says that all is well. It does not wait any longer if the process has ended.
 func (p *Process) WaitUntilReady(ctx context.Context) error {
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
-		select {
-		case <-p.Done():
-			return false, errors.New("it has ended")
-		default:
-		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.HealthAddress+"/readyz", nil)
-		if err != nil {
-			return false, err
-		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			return false, nil //nolint:nilerr // it does not listen yet
-		}
-		return response.StatusCode == http.StatusOK, response.Body.Close()
-	})
-	if err != nil {
-		log, _ := os.ReadFile(p.LogFile)
-		return fmt.Errorf("%s is not ready: %w; its log:\n%s", Controller.Name(), err, log)
-	}
-	return nil
+	return extension.WaitUntilReady(ctx, Controller.Name(), p.Process, p.HealthAddress, p.LogFile)
 }

@@ -173,11 +173,14 @@ func section(doc *bytes.Buffer, rule finding.Rule) error {
 	fmt.Fprintf(doc, "\n### %s\n\n*%s.* %s\n\n", rule.Name, kind(rule), rule.Means)
 	switch {
 	case rule.InManifests():
-		if err := example(doc, rule); err != nil {
+		file := filepath.ToSlash(filepath.Join(broken, rule.Name+".yaml"))
+		if err := example(doc, rule, file, fmt.Sprintf("from [`%s`](../%s)", file, file), "lint", file); err != nil {
 			return err
 		}
 	case rule.Command == verify.Command:
-		if err := exampleOfVerify(doc, rule); err != nil {
+		inventory := filepath.ToSlash(filepath.Join(rules.Dir(""), "inventory.yaml"))
+		by := fmt.Sprintf("by [`inventory.yaml`](../%s)", inventory)
+		if err := example(doc, rule, "cloudprofile.yaml", by, "verify", "--strict", "--inventory", inventory, "-"); err != nil {
 			return err
 		}
 	}
@@ -185,58 +188,30 @@ func section(doc *bytes.Buffer, rule finding.Rule) error {
 	return nil
 }
 
-// example writes the broken example of a rule, and what capkit lint says about it.
-func example(doc *bytes.Buffer, rule finding.Rule) error {
-	file := filepath.ToSlash(filepath.Join(broken, rule.Name+".yaml"))
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	finding, err := found(rule.Name, "lint", file)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(doc, "Example, from [`%s`](../%s):\n\n```yaml\n%s```\n\n", file, file, excerpt(string(text), finding.Line))
-	said(doc, finding)
-	return nil
-}
-
-// exampleOfVerify writes the example of a rule of the command verify, which judges it by the inventory of all of them.
-func exampleOfVerify(doc *bytes.Buffer, rule finding.Rule) error {
+// example writes the broken example of a rule, which is in a file of this name, and what a command says about it.
+func example(doc *bytes.Buffer, rule finding.Rule, file, where string, command ...string) error {
 	archive, err := rules.Read(".", rule.Name)
 	if err != nil {
 		return err
 	}
-	inventory := filepath.ToSlash(filepath.Join(rules.Dir(""), "inventory.yaml"))
-	file := filepath.Join(os.TempDir(), rule.Name+".yaml")
-	if err := os.WriteFile(file, []byte(archive.Example()), 0o600); err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(file) }()
-	finding, err := found(rule.Name, "verify", "--strict", "--inventory", inventory, file)
+	finding, err := found(rule.Name, archive.Example(), command...)
 	if err != nil {
 		return err
 	}
-	finding.File = "cloudprofile.yaml"
-	fmt.Fprintf(doc, "Example, by [`inventory.yaml`](../%s):\n\n```yaml\n%s```\n\n", inventory, excerpt(archive.Example(), finding.Line))
-	said(doc, finding)
-	return nil
-}
-
-// said writes a finding as text.
-func said(doc *bytes.Buffer, finding report.Finding) {
-	fmt.Fprintf(doc, "```text\n%s:%d:%d: %s: %s [%s]\n", finding.File, finding.Line, finding.Column, finding.Severity, finding.Message, finding.Rule)
+	fmt.Fprintf(doc, "Example, %s:\n\n```yaml\n%s```\n\n", where, excerpt(archive.Example(), finding.Line))
+	fmt.Fprintf(doc, "```text\n%s:%d:%d: %s: %s [%s]\n", file, finding.Line, finding.Column, finding.Severity, finding.Message, finding.Rule)
 	if finding.Field != "" {
 		fmt.Fprintf(doc, "    %s: %s\n", finding.Object, finding.Field)
 	}
 	fmt.Fprint(doc, "```\n\n")
+	return nil
 }
 
-// found returns the first finding of a rule that a command reports.
-func found(rule string, command ...string) (report.Finding, error) {
+// found returns the first finding of a rule that a command reports, whose standard input is a text.
+func found(rule, text string, command ...string) (report.Finding, error) {
 	var stdout, stderr bytes.Buffer
-	args := append([]string{"capkit", command[0], "--output=json"}, command[1:]...)
-	if status := cli.Run(args, strings.NewReader(""), &stdout, &stderr, clouds.All()...); status > 1 {
+	args := slices.Concat([]string{"capkit"}, command, []string{"--output=json"})
+	if status := cli.Run(args, strings.NewReader(text), &stdout, &stderr, clouds.All()...); status > 1 {
 		return report.Finding{}, fmt.Errorf("%s: %s", strings.Join(args, " "), stderr.String())
 	}
 	var reported report.Report

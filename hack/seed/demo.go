@@ -7,10 +7,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -75,7 +75,7 @@ func demonstrate(ctx context.Context, s *seed.Seed) error {
 // create creates a pool of two machines.
 func (d *story) create() error {
 	title("A Worker with a pool of two machines, web, on machine type %s with %s %s: the profile says what they boot.", machineType, image, before)
-	if err := d.explain(); err != nil {
+	if err := explain(); err != nil {
 		return err
 	}
 	d.pools = []extensionsv1alpha1.WorkerPool{seed.Pool("web", machineType, image, before, seed.Size(2, 2),
@@ -140,15 +140,13 @@ func (d *story) roll() error {
 func (d *story) configure(change func(versions []any) []any) error {
 	raw := d.profile.Spec.ProviderConfig
 	var config map[string]any
-	if err := yaml.Unmarshal(raw.Raw, &config); err != nil {
+	if err := json.Unmarshal(raw.Raw, &config); err != nil {
 		return err
 	}
 	images := config["machineImages"].([]any)[0].(map[string]any)
 	images["versions"] = change(images["versions"].([]any))
-	changed, err := yaml.Marshal(config)
-	if err == nil {
-		raw.Raw, err = yaml.YAMLToJSON(changed)
-	}
+	var err error
+	raw.Raw, err = json.Marshal(config)
 	return errors.Join(err, d.shoot.ChangeProfile(d.ctx, func(p *v1beta1.CloudProfile) { p.Spec = *d.profile.Spec.DeepCopy() }))
 }
 
@@ -183,26 +181,12 @@ func (d *story) unchanged() error {
 func (d *story) expect(images ...string) error { return expect(d.ctx, d.shoot, images...) }
 
 // explain prints what the command says of a pool.
-func (d *story) explain() error {
-	folder, err := os.MkdirTemp("", "demo-")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(folder) }()
-	content, err := yaml.Marshal(d.profile)
-	if err != nil {
-		return err
-	}
-	file := filepath.Join(folder, "cloudprofile.yaml")
-	if err := os.WriteFile(file, content, 0o600); err != nil {
-		return err
-	}
-	args := []string{"explain", "--image", image, "--version", before, "--machine-type", machineType, "--region", "europe", file}
+func explain() error {
+	args := []string{"explain", "--image", image, "--version", before, "--machine-type", machineType, "--region", "europe", profileFile}
 	var stdout, stderr bytes.Buffer
 	if code := cli.Run(append([]string{"capkit"}, args...), strings.NewReader(""), &stdout, &stderr, clouds.All()...); code != 0 {
 		return fmt.Errorf("capkit: %s%s", stdout.String(), stderr.String())
 	}
-	args[len(args)-1] = profileFile
 	fmt.Printf("$ capkit %s\n%s\n", strings.Join(args, " "), strings.TrimSpace(stdout.String()))
 	return nil
 }

@@ -5,13 +5,10 @@
 package generate
 
 import (
-	"fmt"
 	"math/rand/v2"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 )
@@ -19,32 +16,20 @@ import (
 // Complete returns a CloudProfile for OpenStack whose JSON has about the given size in bytes, and of which nothing is to be said: each
 // version has 16 flavors, as those of [Local], and each flavor an image in each of the 6 regions. The same size gives the same profile.
 func Complete(size int) *v1beta1.CloudProfile {
-	profile := &v1beta1.CloudProfile{
-		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "CloudProfile"},
-		ObjectMeta: metav1.ObjectMeta{Name: "openstack", Labels: map[string]string{"provider.extensions.gardener.cloud/openstack": "true"}},
-		Spec:       v1beta1.CloudProfileSpec{Type: "openstack", MachineCapabilities: vocabulary},
-	}
+	profile := withoutVersions("openstack")
 	r := rand.New(rand.NewPCG(uint64(size), 35))
 	config := openstackConfig()
 	for _, name := range regions {
 		profile.Spec.Regions = append(profile.Spec.Regions, v1beta1.Region{Name: name, Zones: []v1beta1.AvailabilityZone{{Name: name + "a"}}})
 	}
-	for i := range machineTypes {
-		profile.Spec.MachineTypes = append(profile.Spec.MachineTypes, v1beta1.MachineType{
-			Name: fmt.Sprintf("type-%d", i), Usable: ptr.To(true), Capabilities: combination(i % 16),
-		})
-	}
 	for _, name := range images {
-		profile.Spec.MachineImages = append(profile.Spec.MachineImages, v1beta1.MachineImage{Name: name})
 		config.MachineImages = append(config.MachineImages, v1alpha1.MachineImages{Name: name})
 	}
 	for i, written := 0, len(marshal(profile))+len(marshal(config)); i < len(images) || written < size; i++ {
 		c, p := &profile.Spec.MachineImages[i%len(images)], &config.MachineImages[i%len(images)]
-		core := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: fmt.Sprintf("%d.%d.0", 1400+i/len(images)/4, i/len(images)%4)}}
-		core.CRI = []v1beta1.CRI{{Name: v1beta1.CRINameContainerD}}
+		core := fullVersion(i)
 		provided := v1alpha1.MachineImageVersion{Version: core.Version}
 		for k := range 16 {
-			core.CapabilityFlavors = append(core.CapabilityFlavors, v1beta1.MachineImageFlavor{Capabilities: combination(k)})
 			flavor := v1alpha1.MachineImageFlavor{Capabilities: combination(k)}
 			for _, region := range regions {
 				flavor.Regions = append(flavor.Regions, v1alpha1.RegionIDMapping{Name: region, ID: uuid(r)})

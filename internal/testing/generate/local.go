@@ -20,31 +20,20 @@ import (
 // has 16 flavors: every combination of two values of four capabilities. Images are known by UUIDs, as in many clouds. The
 // profile is sound, also for Gardener's own validation, and the same size gives the same profile.
 func Local(size int) *v1beta1.CloudProfile {
-	profile := &v1beta1.CloudProfile{
-		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "CloudProfile"},
-		ObjectMeta: metav1.ObjectMeta{Name: "local", Labels: map[string]string{"provider.extensions.gardener.cloud/local": "true"}},
-		Spec:       v1beta1.CloudProfileSpec{Type: "local", MachineCapabilities: vocabulary, Regions: []v1beta1.Region{{Name: "local"}}},
-	}
+	profile := withoutVersions("local")
+	profile.Spec.Regions = []v1beta1.Region{{Name: "local"}}
 	config := &local.CloudProfileConfig{
 		TypeMeta: metav1.TypeMeta{APIVersion: local.ConfigKind.GroupVersion().String(), Kind: local.ConfigKind.Kind},
 	}
 	r := rand.New(rand.NewPCG(uint64(size), 34))
-	for i := range machineTypes {
-		profile.Spec.MachineTypes = append(profile.Spec.MachineTypes, v1beta1.MachineType{
-			Name: fmt.Sprintf("type-%d", i), Usable: ptr.To(true), Capabilities: combination(i % 16),
-		})
-	}
 	for _, name := range images {
-		profile.Spec.MachineImages = append(profile.Spec.MachineImages, v1beta1.MachineImage{Name: name})
 		config.MachineImages = append(config.MachineImages, local.MachineImages{Name: name})
 	}
 	for i, written := 0, len(marshal(profile))+len(marshal(config)); i < len(images) || written < size; i++ {
 		c, p := &profile.Spec.MachineImages[i%len(images)], &config.MachineImages[i%len(images)]
-		core := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: fmt.Sprintf("%d.%d.0", 1400+i/len(images)/4, i/len(images)%4)}}
-		core.CRI = []v1beta1.CRI{{Name: v1beta1.CRINameContainerD}}
+		core := fullVersion(i)
 		provider := local.MachineImageVersion{Version: core.Version}
 		for k := range 16 {
-			core.CapabilityFlavors = append(core.CapabilityFlavors, v1beta1.MachineImageFlavor{Capabilities: combination(k)})
 			provider.CapabilityFlavors = append(provider.CapabilityFlavors, local.MachineImageFlavor{
 				Capabilities: combination(k), Image: uuid(r),
 			})
@@ -54,6 +43,37 @@ func Local(size int) *v1beta1.CloudProfile {
 	}
 	profile.Spec.ProviderConfig = &runtime.RawExtension{Raw: marshal(config)}
 	return profile
+}
+
+// withoutVersions returns a CloudProfile with vocabulary, machine types and images, which have no versions yet.
+func withoutVersions(cloud string) *v1beta1.CloudProfile {
+	profile := &v1beta1.CloudProfile{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "CloudProfile"},
+		ObjectMeta: metav1.ObjectMeta{Name: cloud, Labels: map[string]string{"provider.extensions.gardener.cloud/" + cloud: "true"}},
+		Spec:       v1beta1.CloudProfileSpec{Type: cloud, MachineCapabilities: vocabulary},
+	}
+	for i := range machineTypes {
+		profile.Spec.MachineTypes = append(profile.Spec.MachineTypes, v1beta1.MachineType{
+			Name: fmt.Sprintf("type-%d", i), Usable: ptr.To(true), Capabilities: combination(i % 16),
+		})
+	}
+	for _, name := range images {
+		profile.Spec.MachineImages = append(profile.Spec.MachineImages, v1beta1.MachineImage{Name: name})
+	}
+	return profile
+}
+
+// versionName returns the name of the ith version, of all images together.
+func versionName(i int) string { return fmt.Sprintf("%d.%d.0", 1400+i/len(images)/4, i/len(images)%4) }
+
+// fullVersion returns the ith version of core, with a flavor for each combination.
+func fullVersion(i int) v1beta1.MachineImageVersion {
+	version := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: versionName(i)}}
+	version.CRI = []v1beta1.CRI{{Name: v1beta1.CRINameContainerD}}
+	for k := range 16 {
+		version.CapabilityFlavors = append(version.CapabilityFlavors, v1beta1.MachineImageFlavor{Capabilities: combination(k)})
+	}
+	return version
 }
 
 // combination returns one of the 16 combinations of two values of four capabilities.

@@ -47,7 +47,7 @@ func OpenStack(size int) *v1beta1.CloudProfileSpec {
 		config.MachineImages = append(config.MachineImages, v1alpha1.MachineImages{Name: name})
 	}
 	for i, written := 0, len(marshal(config)); i < len(images) || written < size; i++ {
-		core, provider := version(r, fmt.Sprintf("%d.%d.0", 1400+i/len(images)/4, i/len(images)%4))
+		core, provider := version(r, versionName(i))
 		c, p := &spec.MachineImages[i%len(images)], &config.MachineImages[i%len(images)]
 		c.Versions, p.Versions = append(c.Versions, core), append(p.Versions, provider)
 		written += len(marshal(provider)) + 1

@@ -96,15 +96,17 @@ func (d *delegate) UpdateMachineImagesStatus(ctx context.Context) error {
 	if err := d.plan(ctx); err != nil {
 		return err
 	}
-	d.status.MachineImages = machineImages(worker.Records(d.planned.images()), d.planned.legacy)
-	if err := d.writeStatus(ctx); err != nil {
-		return err
-	}
 	m := kit.Remembered[openstack.Image, v1alpha1.WorkerStatus]{Status: d.status}
+	var images []worker.Image[openstack.Image]
 	for i := range d.planned.pools {
+		images = append(images, d.planned.pools[i].image)
 		for _, c := range d.planned.pools[i].classes {
 			m.Classes = append(m.Classes, classOf(c))
 		}
+	}
+	d.status.MachineImages = machineImages(worker.Records(images), d.planned.legacy)
+	if err := d.writeStatus(ctx); err != nil {
+		return err
 	}
 	return d.memory.Remember(ctx, m)
 }

@@ -66,15 +66,6 @@ type poolPlan struct {
 	deployments extensionsworker.MachineDeployments
 }
 
-// images returns what the pools boot, in the order of the pools.
-func (p *plan) images() []worker.Image[openstack.Image] {
-	images := make([]worker.Image[openstack.Image], 0, len(p.pools))
-	for i := range p.pools {
-		images = append(images, p.pools[i].image)
-	}
-	return images
-}
-
 // deployments returns the machine deployments that the pools are to have.
 func (p *plan) deployments() extensionsworker.MachineDeployments {
 	var deployments extensionsworker.MachineDeployments

@@ -66,15 +66,8 @@ func ReadStatus(raw *runtime.RawExtension, kind schema.GroupVersionKind, status 
 func PatchStatus(ctx context.Context, c client.Client, worker *extensionsv1alpha1.Worker, status *runtime.RawExtension) error {
 	before := worker.DeepCopy()
 	worker.Status.ProviderStatus = status
-	patch := client.MergeFrom(before)
-	empty, err := isEmpty(worker, patch)
-	if err == nil && !empty {
-		err = c.Status().Patch(ctx, worker, patch)
-	}
-	if empty || err != nil {
+	if err := (sparing{c}).Status().Patch(ctx, worker, client.MergeFrom(before)); err != nil {
 		worker.Status.ProviderStatus = before.Status.ProviderStatus
-	}
-	if err != nil {
 		return fmt.Errorf("writing the status of the Worker: %w", err)
 	}
 	return nil

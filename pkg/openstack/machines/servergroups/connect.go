@@ -140,21 +140,17 @@ func (c Credentials) provider(identity *service) (*gophercloud.ProviderClient, e
 		return nil, err
 	}
 	provider.HTTPClient = http.Client{
-		Timeout:       requestTimeout,
-		Transport:     limited{newTransport(tlsConfig)},
+		Timeout: requestTimeout,
+		Transport: limited{&http.Transport{
+			Proxy:               http.ProxyFromEnvironment,
+			TLSClientConfig:     tlsConfig,
+			TLSHandshakeTimeout: requestTimeout,
+			IdleConnTimeout:     10 * time.Second, // clients live for one reconcile
+			ForceAttemptHTTP2:   true,
+		}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return provider, nil
-}
-
-func newTransport(tlsConfig *tls.Config) *http.Transport {
-	return &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		TLSClientConfig:     tlsConfig,
-		TLSHandshakeTimeout: requestTimeout,
-		IdleConnTimeout:     10 * time.Second, // clients live for one reconcile
-		ForceAttemptHTTP2:   true,
-	}
 }
 
 // tls returns how certificates of services are verified.

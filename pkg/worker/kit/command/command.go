@@ -94,19 +94,14 @@ func New(c Controller) *cobra.Command {
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			verflag.PrintAndExitIfRequested()
-			if o.dryRun {
-				if err := errors.Join(o.completeRest(), o.manager.Complete()); err != nil {
-					return err
-				}
-				logger := o.manager.Completed().Logger
-				logging.SetLoggers(logger)
-				return c.DryRun(logf.IntoContext(cmd.Context(), logger), o.rest.Completed().Config, cmd.OutOrStdout())
-			}
 			if err := o.complete(); err != nil {
 				return err
 			}
 			logger := o.manager.Completed().Logger
 			logging.SetLoggers(logger)
+			if o.dryRun {
+				return c.DryRun(logf.IntoContext(cmd.Context(), logger), o.rest.Completed().Config, cmd.OutOrStdout())
+			}
 			logging.Announce(logger, c.Type, cmd.Flags())
 			return o.run(cmd.Context(), c)
 		},

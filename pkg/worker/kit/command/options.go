@@ -99,21 +99,20 @@ func controllers() []string { return []string{workerController, heartbeatControl
 
 func (o *options) enabled(controller string) bool { return !slices.Contains(o.disabled, controller) }
 
-// complete completes the options. It returns everything that is wrong at once.
+// complete completes the options: for a dry run those that it needs. It returns everything that is wrong at once.
 func (o *options) complete() error {
-	var wrong []error
-	if err := o.completeRest(); err != nil {
-		wrong = append(wrong, err)
+	if o.dryRun {
+		return errors.Join(o.completeRest(), o.manager.Complete())
 	}
+	wrong := []error{o.completeRest()}
 	if path := os.Getenv(gardenVariable); path != "" {
 		var err error
 		if o.garden, err = kubernetes.RESTConfigFromKubeconfigFile(path, kubernetes.AuthTokenFile); err != nil {
 			wrong = append(wrong, fmt.Errorf("the kubeconfig of the garden, at the path in %s: %w", gardenVariable, err))
 		}
 	}
-	wrong = append(wrong, o.check()...)
-	if len(wrong) > 0 {
-		return errors.Join(wrong...)
+	if err := errors.Join(append(wrong, o.check()...)...); err != nil {
+		return err
 	}
 	all := o.all()
 	return all.Complete()

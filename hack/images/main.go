@@ -19,7 +19,6 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/capkit/capkit/hack/components"
 	"github.com/capkit/capkit/hack/images/image"
 	"github.com/capkit/capkit/hack/program"
 )
@@ -52,11 +51,7 @@ func run() error {
 		return err
 	}
 	revision := program.Revision(ctx)
-	var images []image.Description
-	for _, c := range components.Programs() {
-		images = append(images, image.Of(c))
-	}
-	images = append(images, image.Command())
+	images := image.All()
 	for i := range images {
 		images[i].Version, images[i].Created, images[i].Revision = *version, created, revision
 	}

@@ -9,7 +9,6 @@ import (
 	"context"
 	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -89,10 +88,7 @@ func absolute(text, version string) string {
 	})
 }
 
-func sum(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
-}
+func sum(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }
 
 // tags returns those of all published modules, that of the root first.
 func tags(all []module, version string) (tags []string) {
@@ -128,10 +124,6 @@ func collect(o options) (files map[string][]byte, artifacts []pushed, err error)
 	if files, err = built(o.version); err != nil {
 		return nil, nil, err
 	}
-	images := []image.Description{image.Command()}
-	for _, c := range components.Programs() {
-		images = append(images, image.Of(c))
-	}
 	charts := chart.Options{Version: o.version, Registry: o.registry}
 	for _, c := range append(components.All(), components.Controllers()...) {
 		packages, err := chart.Load(".", c, charts)
@@ -150,7 +142,7 @@ func collect(o options) (files map[string][]byte, artifacts []pushed, err error)
 			}
 		}
 	}
-	for _, d := range images {
+	for _, d := range image.All() {
 		d.Version = o.version
 		artifacts = append(artifacts, pushed{Folder: filepath.Join("bin", "images", d.Name), Reference: o.registry + "/" + d.Name + ":" + d.Tag()})
 	}

@@ -148,7 +148,11 @@ func next(ctx context.Context, o options) error {
 		"CHANGELOG.md": begun,
 		"VERSION":      func(string) (string, error) { return o.version + "\n", nil },
 	}
-	for _, file := range append(goModsOf(all), programs+"/go.sum") {
+	files := []string{programs + "/go.sum"}
+	for _, m := range all {
+		files = append(files, strings.TrimPrefix(m.Folder+"/go.mod", "./"))
+	}
+	for _, file := range files {
 		earlier, err := output(ctx, ".", nil, "git", "show", "HEAD~1:"+file)
 		if err != nil {
 			return err
@@ -156,11 +160,4 @@ func next(ctx context.Context, o options) error {
 		changes[filepath.FromSlash(file)] = func(string) (string, error) { return earlier + "\n", nil }
 	}
 	return write(changes, faults)
-}
-
-func goModsOf(all []module) (files []string) {
-	for _, m := range all {
-		files = append(files, strings.TrimPrefix(m.Folder+"/go.mod", "./"))
-	}
-	return files
 }

@@ -87,6 +87,15 @@ func Command() Description {
 	}
 }
 
+// All describes the images of all programs.
+func All() []Description {
+	all := []Description{Command()}
+	for _, c := range components.Programs() {
+		all = append(all, Of(c))
+	}
+	return all
+}
+
 // Tag returns the tag of the image.
 func (d Description) Tag() string {
 	version, _, _ := strings.Cut(d.Version, "+")

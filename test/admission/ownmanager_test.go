@@ -31,7 +31,6 @@ import (
 	"github.com/capkit/capkit/test/authors/acme"
 	"github.com/capkit/capkit/test/authors/acme/embedded"
 	"github.com/capkit/capkit/test/garden"
-	"github.com/capkit/capkit/test/garden/extension"
 )
 
 // registering are the rights of an extension that registers webhooks itself, whatever they are.
@@ -58,7 +57,7 @@ func somebody(ctx context.Context, name string, rules []rbacv1.PolicyRule) *rest
 // ownManager returns a manager as an extension has it that has an admission command already. It serves the webhooks for acme.
 func ownManager(as *rest.Config) manager.Manager {
 	GinkgoHelper()
-	address, err := extension.FreeAddress()
+	address, err := garden.FreeAddress()
 	Expect(err).NotTo(HaveOccurred())
 	host, port, err := net.SplitHostPort(address)
 	Expect(err).NotTo(HaveOccurred())

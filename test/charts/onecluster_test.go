@@ -57,7 +57,7 @@ func start(ctx context.Context, args []string) (address string) {
 	GinkgoHelper()
 	program, err := extension.OpenStack.Build(ctx)
 	Expect(err).NotTo(HaveOccurred())
-	address, err = extension.FreeAddress()
+	address, err = garden.FreeAddress()
 	Expect(err).NotTo(HaveOccurred())
 	_, port, _ := net.SplitHostPort(address)
 

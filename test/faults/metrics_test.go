@@ -21,7 +21,7 @@ import (
 	"github.com/prometheus/common/model"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/capkit/capkit/test/garden/extension"
+	"github.com/capkit/capkit/test/garden"
 )
 
 // get returns what a metrics server has at a path, and with which status.
@@ -72,7 +72,7 @@ func (s scraped) value(name string, labels ...string) float64 {
 var _ = Describe("A replica", func() {
 	It("counts what it admits, refuses and cannot judge", func(ctx SpecContext) {
 		access := newAPIAccess()
-		address, err := extension.FreeAddress()
+		address, err := garden.FreeAddress()
 		Expect(err).NotTo(HaveOccurred())
 		serve(ctx, access.newReplica("--metrics-bind-address="+address))
 		By("not serving Go's profiles, which nobody has asked for")
@@ -116,7 +116,7 @@ var _ = Describe("A replica", func() {
 	})
 
 	It("serves Go's profiles if it is asked to", func(ctx SpecContext) {
-		address, err := extension.FreeAddress()
+		address, err := garden.FreeAddress()
 		Expect(err).NotTo(HaveOccurred())
 		serve(ctx, newReplica("--metrics-bind-address="+address, "--profiling"))
 		for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/metrics"} {

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
-	"github.com/capkit/capkit/test/garden/extension"
+	"github.com/capkit/capkit/test/garden"
 )
 
 // line is a way to the API server of the virtual garden that may carry nothing for a while: neither on the connections
@@ -89,7 +89,7 @@ func (v valved) Write(from []byte) (int, error) {
 }
 
 var _ = It("A replica that hears nothing from the API server says since when, judges nothing, and goes on once it hears again", func(ctx SpecContext) {
-	address, err := extension.FreeAddress()
+	address, err := garden.FreeAddress()
 	Expect(err).NotTo(HaveOccurred())
 	l := newLine()
 	deaf, other := newReplica("--max-silence=15s", "--metrics-bind-address="+address), newReplica()

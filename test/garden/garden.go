@@ -15,6 +15,7 @@
 //   - use.go: clients, kubectl, objects that nearly every test needs
 //   - seen.go: writes that wait until caches have seen the writes before
 //   - process.go: other programs beside the garden, for example an admission component
+//   - address.go: where such programs listen
 //   - server/: the process that the garden is
 package garden
 

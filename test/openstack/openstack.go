@@ -25,6 +25,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"text/template"
 	"time"
@@ -260,27 +261,19 @@ func (c *cloud) logs() error {
 	return errors.Join(errs...)
 }
 
-// choosePorts chooses ports that are free. Somebody else may take one before the service does; the start fails then.
-func (o *OpenStack) choosePorts() (err error) {
-	var listeners []net.Listener
-	defer func() { // not before all are chosen
-		for _, listener := range listeners {
-			err = errors.Join(err, listener.Close())
-		}
-	}()
+// choosePorts chooses ports that are free.
+func (o *OpenStack) choosePorts() error {
 	for _, port := range []*int{
 		&o.Ports.Keystone, &o.Ports.Placement, &o.Ports.Glance, &o.Ports.Asia, &o.Ports.Neutron, &o.Ports.Nova, &o.Ports.Cinder, &o.Ports.Octavia,
 	} {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		address, err := garden.FreeAddress()
 		if err != nil {
 			return err
 		}
-		listeners = append(listeners, listener)
-		address, ok := listener.Addr().(*net.TCPAddr)
-		if !ok {
-			return fmt.Errorf("%v has no port", listener.Addr())
+		_, number, _ := net.SplitHostPort(address)
+		if *port, err = strconv.Atoi(number); err != nil {
+			return err
 		}
-		*port = address.Port
 	}
 	return nil
 }

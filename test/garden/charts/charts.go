@@ -59,7 +59,11 @@ func Render(c components.Component, kind chart.Kind, namespace string, values ma
 	if err != nil {
 		return nil, err
 	}
-	return render(files, c.Release(), namespace, values)
+	loaded, err := loader.LoadFiles(files)
+	if err != nil {
+		return nil, fmt.Errorf("loading the chart of %s: %w", c.Release(), err)
+	}
+	return render(loaded, c.Release(), namespace, values)
 }
 
 // RenderFolder is Render of a chart in a folder, for a release of this name.
@@ -68,18 +72,10 @@ func RenderFolder(folder, release, namespace string, values map[string]any) ([]*
 	if err != nil {
 		return nil, err
 	}
-	return renderChart(loaded, release, namespace, values)
+	return render(loaded, release, namespace, values)
 }
 
-func render(files []*archive.BufferedFile, release, namespace string, values map[string]any) ([]*unstructured.Unstructured, error) {
-	loaded, err := loader.LoadFiles(files)
-	if err != nil {
-		return nil, fmt.Errorf("loading the chart of %s: %w", release, err)
-	}
-	return renderChart(loaded, release, namespace, values)
-}
-
-func renderChart(loaded *chartv2.Chart, release, namespace string, values map[string]any) ([]*unstructured.Unstructured, error) {
+func render(loaded *chartv2.Chart, release, namespace string, values map[string]any) ([]*unstructured.Unstructured, error) {
 	version, err := common.ParseKubeVersion(kubernetesVersion)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,6 @@
 //   - component.go: which component it is
 //   - install.go: the charts, and who the component is in a garden
 //   - extension.go: its processes
-//   - address.go: where they listen
 package extension
 
 import (
@@ -54,11 +53,11 @@ type Replica struct {
 
 // New returns a replica of the program at this path, with addresses on loopback that are free.
 func (i *Installation) New(path string) (Replica, error) {
-	address, err := FreeAddress()
+	address, err := garden.FreeAddress()
 	if err != nil {
 		return Replica{}, err
 	}
-	health, err := FreeAddress()
+	health, err := garden.FreeAddress()
 	if err != nil {
 		return Replica{}, err
 	}

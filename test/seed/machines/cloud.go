@@ -24,6 +24,7 @@ import (
 
 // cloud has the servers of all shoots. They are lost when the process ends.
 type cloud struct {
+	unneeded
 	client kubernetes.Interface
 
 	mu      sync.Mutex
@@ -147,11 +148,6 @@ func register(ctx context.Context, client kubernetes.Interface, machine string, 
 	return err
 }
 
-// InitializeMachine does not exist here: there is nothing left to do.
-func (p *project) InitializeMachine(context.Context, *driver.InitializeMachineRequest) (*driver.InitializeMachineResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "servers are complete when they are created")
-}
-
 // DeleteMachine deletes a server. The node is left to the machine controller.
 func (p *project) DeleteMachine(_ context.Context, r *driver.DeleteMachineRequest) (*driver.DeleteMachineResponse, error) {
 	p.mu.Lock()
@@ -182,7 +178,15 @@ func (p *project) ListMachines(context.Context, *driver.ListMachinesRequest) (*d
 	return &driver.ListMachinesResponse{MachineList: servers}, nil
 }
 
+// unneeded is what no driver here is asked for.
+type unneeded struct{}
+
+// InitializeMachine does not exist here: there is nothing left to do.
+func (unneeded) InitializeMachine(context.Context, *driver.InitializeMachineRequest) (*driver.InitializeMachineResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "servers are complete when they are created")
+}
+
 // GetVolumeIDs does not exist here: no pod has a volume.
-func (p *project) GetVolumeIDs(context.Context, *driver.GetVolumeIDsRequest) (*driver.GetVolumeIDsResponse, error) {
+func (unneeded) GetVolumeIDs(context.Context, *driver.GetVolumeIDsRequest) (*driver.GetVolumeIDsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "no pod has a volume")
 }

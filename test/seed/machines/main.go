@@ -63,7 +63,7 @@ func run(ctx context.Context, inOpenStack bool) error {
 	}
 	s := &shoots{config: config, cloud: newCloud(c).of, recorder: newRecorder(c), running: map[string]chan struct{}{}}
 	if inOpenStack {
-		s.cloud = func(string) driver.Driver { return &openStack{c} }
+		s.cloud = func(string) driver.Driver { return &openStack{client: c} }
 	}
 	factory := informers.NewSharedInformerFactoryWithOptions(c, 0, informers.WithTweakListOptions(func(o *metav1.ListOptions) {
 		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, v1beta1constants.DeploymentNameMachineControllerManager).String()

@@ -36,7 +36,10 @@ const (
 )
 
 // openStack makes servers in OpenStack. They are known by their names and by the tags of the machine class.
-type openStack struct{ client kubernetes.Interface }
+type openStack struct {
+	unneeded
+	client kubernetes.Interface
+}
 
 var _ driver.Driver = &openStack{}
 
@@ -66,6 +69,16 @@ func login(ctx context.Context, class *machinev1alpha1.MachineClass, secret *cor
 		return nil, failed(err)
 	}
 	return &account{s, provider, compute}, nil
+}
+
+// serversOf logs in, and lists the servers of a name, as [account.own] does.
+func serversOf(ctx context.Context, class *machinev1alpha1.MachineClass, secret *corev1.Secret, name string) (*account, []servers.Server, error) {
+	a, err := login(ctx, class, secret)
+	if err != nil {
+		return nil, nil, err
+	}
+	own, err := a.own(ctx, name)
+	return a, own, err
 }
 
 // failed returns an error of OpenStack as one of a machine controller.
@@ -245,11 +258,7 @@ func (a *account) request(ctx context.Context, name string, userData []byte) (*s
 // CreateMachine creates a server, unless there is one, waits until it is active, and registers its node. A server that
 // fails is deleted.
 func (o *openStack) CreateMachine(ctx context.Context, r *driver.CreateMachineRequest) (*driver.CreateMachineResponse, error) {
-	a, err := login(ctx, r.MachineClass, r.Secret)
-	if err != nil {
-		return nil, err
-	}
-	own, err := a.own(ctx, r.Machine.Name)
+	a, own, err := serversOf(ctx, r.MachineClass, r.Secret, r.Machine.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -297,18 +306,9 @@ func (a *account) remove(ctx context.Context, id string) error {
 	})
 }
 
-// InitializeMachine does not exist here: there is nothing left to do.
-func (*openStack) InitializeMachine(context.Context, *driver.InitializeMachineRequest) (*driver.InitializeMachineResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "servers are complete when they are created")
-}
-
 // DeleteMachine deletes a server, and its port also if there is no server: NotFound then. The node is left to the machine controller.
 func (*openStack) DeleteMachine(ctx context.Context, r *driver.DeleteMachineRequest) (*driver.DeleteMachineResponse, error) {
-	a, err := login(ctx, r.MachineClass, r.Secret)
-	if err != nil {
-		return nil, err
-	}
-	own, err := a.own(ctx, r.Machine.Name)
+	a, own, err := serversOf(ctx, r.MachineClass, r.Secret, r.Machine.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -328,11 +328,7 @@ func (*openStack) DeleteMachine(ctx context.Context, r *driver.DeleteMachineRequ
 
 // GetMachineStatus says that there is a server, or NotFound.
 func (*openStack) GetMachineStatus(ctx context.Context, r *driver.GetMachineStatusRequest) (*driver.GetMachineStatusResponse, error) {
-	a, err := login(ctx, r.MachineClass, r.Secret)
-	if err != nil {
-		return nil, err
-	}
-	own, err := a.own(ctx, r.Machine.Name)
+	a, own, err := serversOf(ctx, r.MachineClass, r.Secret, r.Machine.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -344,11 +340,7 @@ func (*openStack) GetMachineStatus(ctx context.Context, r *driver.GetMachineStat
 
 // ListMachines lists all servers of the shoot.
 func (*openStack) ListMachines(ctx context.Context, r *driver.ListMachinesRequest) (*driver.ListMachinesResponse, error) {
-	a, err := login(ctx, r.MachineClass, r.Secret)
-	if err != nil {
-		return nil, err
-	}
-	own, err := a.own(ctx, "")
+	a, own, err := serversOf(ctx, r.MachineClass, r.Secret, "")
 	if err != nil {
 		return nil, err
 	}
@@ -357,9 +349,4 @@ func (*openStack) ListMachines(ctx context.Context, r *driver.ListMachinesReques
 		list[a.providerID(&own[i])] = own[i].Name
 	}
 	return &driver.ListMachinesResponse{MachineList: list}, nil
-}
-
-// GetVolumeIDs does not exist here: no pod has a volume.
-func (*openStack) GetVolumeIDs(context.Context, *driver.GetVolumeIDsRequest) (*driver.GetVolumeIDsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "no pod has a volume")
 }

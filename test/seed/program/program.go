@@ -86,7 +86,7 @@ type Process struct {
 // Start starts a replica, with further flags, of which the last one of a name counts. It is stopped with the seed, or before.
 // Name it differently from all others of the seed.
 func (i *Installation) Start(ctx context.Context, name string, flags ...string) (*Process, error) {
-	address, err := extension.FreeAddress()
+	address, err := garden.FreeAddress()
 	if err != nil {
 		return nil, err
 	}

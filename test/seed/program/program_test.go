@@ -30,8 +30,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/hack/components"
+	"github.com/capkit/capkit/test/garden"
 	"github.com/capkit/capkit/test/garden/charts"
-	"github.com/capkit/capkit/test/garden/extension"
 	"github.com/capkit/capkit/test/seed"
 	"github.com/capkit/capkit/test/seed/program"
 	"github.com/capkit/capkit/test/suite"
@@ -135,7 +135,7 @@ func watched() (patterns []string) {
 
 var _ = Describe("A replica of the worker controller", func() {
 	It("says that it is there, and serves health checks and metrics", func(ctx SpecContext) {
-		metrics, err := extension.FreeAddress()
+		metrics, err := garden.FreeAddress()
 		Expect(err).NotTo(HaveOccurred())
 		p := start(ctx, "alone", "--metrics-bind-address="+metrics, "--heartbeat-renew-interval-seconds=1")
 		Expect(get(ctx, p.HealthAddress, "/healthz?verbose")).To(And(ContainSubstring("[+]ping ok"), ContainSubstring("[+]informer-sync ok")))

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +30,11 @@ func TestMistakes(t *testing.T) {
 		var files []string
 		mistake := c.Text("mistake")
 		file, rest, _ := strings.Cut(mistake, "\n")
-		for _, name := range []string{"cloudprofile.yaml", "shoot.yaml"} {
+		inputs := []string{"cloudprofile.yaml", "shoot.yaml"}
+		if !slices.Contains(inputs, file) {
+			inputs = append(inputs, file)
+		}
+		for _, name := range inputs {
 			content, err := os.ReadFile("../../example/" + name)
 			if err != nil {
 				t.Fatal(err)

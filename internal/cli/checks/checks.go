@@ -154,7 +154,7 @@ func withoutRepetitions(report finding.Report, errs field.ErrorList) finding.Rep
 
 // withoutConsequences leaves out what only follows from errors of Gardener: that something names no architecture where a capability stands
 // by whose name that is meant, and that architectures do not agree with others where one of them is none. That a capability has more values
-// than it may have does not follow from what these are.
+// than it may have does not follow from what these are. The profile is the one that registers the capabilities.
 func withoutConsequences(profile *v1beta1.CloudProfile, errs field.ErrorList, report finding.Report) (field.ErrorList, finding.Report) {
 	meant, wrong := map[string]bool{}, map[string]bool{} // where the architecture would stand, and what has such a value
 	for _, err := range errs {
@@ -218,7 +218,7 @@ func Namespaced(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile])
 	if p, _ := g.Compile(parent, ""); p != nil && !input.IsCoreOnly(p) {
 		_, report = check.NamespacedCloudProfile(p, object)
 	}
-	errs := validateNamespaced(g, object, inGarden, report.Errors.Errors())
+	errs, report := withoutConsequences(inGarden, validateNamespaced(g, object, inGarden, report.Errors.Errors()), report)
 	if p, fault := g.CompileNamespaced(s, ""); fault == nil && len(errs) > 0 {
 		s.Compiled = p.WithFaults(asRendered(object, p.Spec(), errs))
 	}
@@ -229,7 +229,7 @@ func Namespaced(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile])
 // validate returns what Gardener's API server says about a CloudProfile, or a NamespacedCloudProfile by itself.
 func validate(g *input.Given, object runtime.Object) field.ErrorList {
 	if g.ReservedInCore {
-		return withRepairs(object, reserved.Validate(&g.Server, object))
+		return withoutSynced(withRepairs(object, reserved.Validate(&g.Server, object)))
 	}
 	errs := withoutSynced(withHints(object, g.Server.Validate(object)))
 	if profile, _ := object.(*v1beta1.CloudProfile); profile != nil && !g.Admission.Fills(profile.Spec.Type) {
@@ -269,20 +269,27 @@ func validateNamespaced(g *input.Given,
 	object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, own field.ErrorList,
 ) field.ErrorList {
 	repeated := func(err *field.Error) bool { return repeats(err, own) }
+	var errs field.ErrorList
 	if g.ReservedInCore {
-		return reserved.ValidateNamespaced(&g.Server, object, parent, repeated)
+		errs = reserved.ValidateNamespaced(&g.Server, object, parent, repeated)
+	} else {
+		errs = withHints(object, g.Server.ValidateNamespaced(object, nil, parent, repeated))
 	}
-	errs := withHints(object, g.Server.ValidateNamespaced(object, nil, parent, repeated))
 	for _, err := range errs {
 		if strings.Contains(err.Detail, " to an extended machine image in NamespacedCloudProfile") {
 			err.Detail += "; remove it, for the version is that of the parent"
 		}
-		if err.Type == field.ErrorTypeNotSupported && valueOf.MatchString(err.Field) {
-			name, value := valueOf.FindStringSubmatch(err.Field)[1], fmt.Sprint(err.BadValue)
+		value := fmt.Sprint(err.BadValue)
+		switch {
+		case err.Type != field.ErrorTypeNotSupported:
+		case namesCapabilities(err.Field):
+			err.Detail += words.DidYouMean(words.Closest(value, capabilities(parent)))
+		case valueOf.MatchString(err.Field):
+			name := valueOf.FindStringSubmatch(err.Field)[1]
 			err.Detail += words.DidYouMean(capability.MeantValue(strings.TrimSuffix(name, "s"), value, registered(parent, name)))
 		}
 	}
-	return errs
+	return withoutSynced(errs)
 }
 
 // inList matches the path of what is within an image version or a machine type.

@@ -174,7 +174,7 @@ func section(doc *bytes.Buffer, rule finding.Rule) error {
 	switch {
 	case rule.InManifests():
 		file := filepath.ToSlash(filepath.Join(broken, rule.Name+".yaml"))
-		if err := example(doc, rule, file, fmt.Sprintf("from [`%s`](../%s)", file, file), "lint", file); err != nil {
+		if err := example(doc, rule, file, fmt.Sprintf("from [%#q](../%s)", file, file), "lint", file); err != nil {
 			return err
 		}
 	case rule.Command == verify.Command:

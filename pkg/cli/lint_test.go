@@ -154,12 +154,27 @@ func TestAsMeantIsCountedOnce(t *testing.T) {
 	contains(t, run(t, profile, "lint", "-").stderr, "\n1 object checked: 2 errors, no warnings; 1 manifest with errors checked as probably meant\n")
 }
 
-// A misspelt name, or misspelt metadata, is no missing name besides.
+// A misspelt name, or misspelt metadata, is no missing name besides, and others refer to the name that is meant.
 func TestMisspeltName(t *testing.T) {
-	named := read(t, examples+"/cloudprofile.yaml")
-	for _, misspelt := range []string{"metadat:\n  name: openstack\n", "metadata:\n  naem: openstack\n"} {
-		r := run(t, strings.Replace(named, "metadata:\n  name: openstack\n", misspelt, 1), "lint", "-")
-		contains(t, r.stderr, "\n1 object checked: 1 error, no warnings; 1 manifest with errors checked as probably meant\n")
+	profile, child := read(t, examples+"/cloudprofile.yaml"), read(t, examples+"/namespacedcloudprofile.yaml")
+	for _, misspelt := range [][2]string{{"metadata:", "metadat:"}, {"  name:", "  naem:"}} {
+		for _, profiles := range []string{
+			joined(strings.Replace(profile, misspelt[0], misspelt[1], 1), child),
+			joined(profile, strings.Replace(child, misspelt[0], misspelt[1], 1)),
+		} {
+			r := run(t, joined(profiles, read(t, examples+"/shoot.yaml"), read(t, examples+"/shoot-namespaced.yaml")), "lint", "-")
+			contains(t, r.stderr, "\n4 objects checked: 1 error, no warnings; 1 manifest with errors checked as probably meant\n")
+		}
+	}
+}
+
+// A profile whose name is right is not hidden by one that is meant to have it, too.
+func TestMisspeltNameOfAnother(t *testing.T) {
+	profile := read(t, examples+"/cloudprofile.yaml")
+	other := strings.NewReplacer("  name: openstack\n", "  naem: openstack\n", "  - name: medium_4_8\n", "  - name: other_4_8\n").Replace(profile)
+	for _, profiles := range []string{joined(profile, other), joined(other, profile)} {
+		r := run(t, joined(profiles, read(t, examples+"/shoot.yaml")), "lint", "-")
+		contains(t, r.stderr, "\n3 objects checked: 1 error, no warnings; 1 manifest with errors checked as probably meant\n")
 	}
 }
 

@@ -98,7 +98,7 @@ func into(o *manifest.Object, object any) finding.List {
 	if meta, isObject := object.(metav1.Object); isObject {
 		meta.SetName(cmp.Or(o.Name, meta.GetName())) // which one of the two may not have, see Named and Meant
 		if o.Kind != "CloudProfile" {
-			meta.SetNamespace(o.Namespace)
+			meta.SetNamespace(cmp.Or(meta.GetNamespace(), o.Namespace))
 		}
 	}
 	return errs

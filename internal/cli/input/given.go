@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/command"
@@ -264,6 +265,11 @@ func takeAsMeant[T any](in *Given, objects *Objects[T]) (taken map[*Source[T]]bo
 			in.Summary.Unread--
 			in.Summary.AsMeant++
 			taken[s] = true
+			named := any(meant).(metav1.Object)
+			name := nameOf(manifest.Identity{Kind: as.Kind, Namespace: named.GetNamespace(), Name: named.GetName()})
+			if objects.ByName[name] == nil { // its key is misspelt, or that of the metadata
+				s.Name, objects.ByName[name] = name, s
+			}
 		}
 	}
 	return taken

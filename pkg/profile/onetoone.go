@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile/entries"
@@ -201,12 +200,10 @@ func (r *Reading[R]) correspondVersion(
 		return c
 	}
 	ofCore := len(c.Report.Errors)
-	c.Check()
-	if images := entries.images; len(images) > 1 && fieldpath.Above(images[0].Path.String(), c.Entries[0].Path.String()) {
-		c.Report.Silence(func(f finding.Finding) bool { // what is there twice since the image is
-			return onetoone.IsRepeated(f) && !fieldpath.Above(images[0].Path.String(), f.Field)
-		})
+	if images := entries.images; len(images) > 1 {
+		c.Image = images[0].Path
 	}
+	c.Check()
 	if slices.ContainsFunc(c.Entries, r.unreadIn) {
 		c.Report.Silenced = slices.Concat(c.Report.Errors[ofCore:], c.Report.Silenced)
 		c.Report.Errors = c.Report.Errors[:ofCore]

@@ -54,6 +54,8 @@ type Comparison[R any] struct {
 	Derive func(set capability.Set, at *field.Path) *imageselector.Global[R]
 	// Where says where to add a flavor that is missing in these entries.
 	Where func(entries []*imageselector.Version[R]) string
+	// Image is the path of the first of several entries of the image; nil if there is one.
+	Image *field.Path
 	// Doubtful, that of the profile, gets the paths of the flavors to choose from that the check refuses.
 	Doubtful map[*field.Path]bool
 

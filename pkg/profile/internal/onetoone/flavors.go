@@ -79,7 +79,7 @@ func (c *Comparison[R]) matchFlavor(flavor *imageselector.Flavor[R], set, asCore
 	}
 	if first != nil {
 		if !c.LeavesOut() {
-			c.Report.Errors = append(c.Report.Errors, c.duplicate(flavor, set, first))
+			c.reportDuplicate(flavor, set, first)
 		}
 		c.addDoubtful(flavor)
 		return
@@ -229,7 +229,7 @@ func (c *Comparison[R]) claim(
 		c.taken[set] = flavor
 	case (fitting[0].legacy != first || maps.EqualFunc(first.Implied, flavor.Implied, slices.Equal[v1beta1.CapabilityValues])) && !c.LeavesOut():
 		// else both are legacy, and differ in what the vocabulary does not register
-		c.Report.Errors = append(c.Report.Errors, c.duplicate(flavor, set, first))
+		c.reportDuplicate(flavor, set, first)
 	}
 	for _, core := range fitting {
 		if said := asCoreSays(flavor, set, core); first != nil {

@@ -18,6 +18,13 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
+// reportDuplicate reports a flavor that is the same as the first one, unless that is so since the image is listed again.
+func (c *Comparison[R]) reportDuplicate(flavor *imageselector.Flavor[R], set capability.Set, first *imageselector.Flavor[R]) {
+	listed := c.Image.String()
+	again := c.Image != nil && fieldpath.Above(listed, first.Path.String()) && !fieldpath.Above(listed, flavor.Path.String())
+	ReportUnless(again, &c.Report, c.duplicate(flavor, set, first))
+}
+
 // duplicate returns the error about a flavor that is the same as the first one.
 func (c *Comparison[R]) duplicate(
 	flavor *imageselector.Flavor[R], set capability.Set, first *imageselector.Flavor[R],
@@ -40,7 +47,7 @@ func (c *Comparison[R]) reportUnexpected(flavor *imageselector.Flavor[R], set ca
 		return
 	}
 	if first := c.stray[set]; first != nil {
-		c.Report.Errors = append(c.Report.Errors, c.duplicate(flavor, set, first))
+		c.reportDuplicate(flavor, set, first)
 		return
 	}
 	c.stray[set] = flavor

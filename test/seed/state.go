@@ -6,6 +6,7 @@ package seed
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -122,4 +123,32 @@ func (v Versions) Changed(others Versions) []string {
 	}
 	slices.Sort(changed)
 	return changed
+}
+
+// quietLooks is how often nothing new is to be seen until nobody is expected to write any more.
+const quietLooks = 5
+
+// Rest is the state that a shoot comes to when machine-controller-manager has nothing left to write down, which it does on its own time.
+type Rest struct {
+	// Versions are those of the last look.
+	Versions Versions
+	quiet    int
+}
+
+// Look looks at a shoot once more. It returns an error as long as something may still be written.
+func (r *Rest) Look(ctx context.Context, s *Shoot) error {
+	now, err := s.Versions(ctx)
+	if err != nil {
+		return err
+	}
+	changed := r.Versions.Changed(now)
+	r.Versions, r.quiet = now, r.quiet+1
+	if len(changed) > 0 {
+		r.quiet = 0
+		return fmt.Errorf("%v were written", changed)
+	}
+	if r.quiet < quietLooks {
+		return fmt.Errorf("nothing was written since %d looks", r.quiet)
+	}
+	return nil
 }

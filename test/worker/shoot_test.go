@@ -280,25 +280,9 @@ func expectUnchanged(t testing.TB, shoot *seed.Shoot) {
 // settled waits until machine-controller-manager has nothing left to write down, and returns the versions of all decisive objects.
 func settled(t testing.TB, shoot *seed.Shoot) seed.Versions {
 	t.Helper()
-	var last seed.Versions
-	same := 0
-	eventually(t, func(ctx context.Context) error {
-		now, err := shoot.Versions(ctx)
-		if err != nil {
-			return err
-		}
-		same++
-		if changed := last.Changed(now); len(changed) > 0 {
-			same = 0
-			last = now
-			return fmt.Errorf("%v were written", changed)
-		}
-		if same < 5 {
-			return fmt.Errorf("nothing was written since %d looks", same)
-		}
-		return nil
-	})
-	return last
+	rest := seed.Rest{}
+	eventually(t, func(ctx context.Context) error { return rest.Look(ctx, shoot) })
+	return rest.Versions
 }
 
 // replaceRaw replaces a text in JSON that is as Go writes it.

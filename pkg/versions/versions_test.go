@@ -6,6 +6,7 @@ package versions_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -70,5 +71,13 @@ func TestChoices(t *testing.T) {
 		"[{version: 2.0.0, classification: preview}, {version: 1.0.0, classification: preview}]"))
 	if got := fmt.Sprint(previews.Advised("1.5.0"), previews.Near("", 9)); got != "[2.0.0 (preview) 1.0.0 (preview)] []" {
 		t.Error(got)
+	}
+}
+
+func TestNewestFirst(t *testing.T) {
+	got := []string{"1.2", "x", "1.10.0", "1.10.0-rc.1", "latest"}
+	slices.SortStableFunc(got, versions.NewestFirst)
+	if want := []string{"1.10.0", "1.10.0-rc.1", "1.2", "x", "latest"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -219,8 +219,9 @@ func askByFlags(g *input.Given, flags *poolFlags, stdin io.Reader) (answered, er
 			}
 			noteInPlace(g, &a)
 			if how == single {
-				noteSingle(g, p, &a, flags.output)
+				noteNoLongerOffered(g, p.Spec(), &a.resolution.Pool)
 			}
+			noteRegion(g, p, &a, flags.output)
 			if !yield(a) {
 				return
 			}
@@ -247,15 +248,14 @@ func noteGPU(g *input.Given, gpu string) {
 	}
 }
 
-// noteSingle adds notes about what the answer to a question by flags does not say, or says it in the answer.
-func noteSingle(g *input.Given, p input.AnyProfile, a *Answer, format string) {
-	noteNoLongerOffered(g, p.Spec(), &a.resolution.Pool)
+// noteRegion says that the profile does not have the region of an answer: in the answer if that has nothing better, else in a note.
+func noteRegion(g *input.Given, p input.AnyProfile, a *Answer, format string) {
 	unknown := resolve.Region(p, a.Region, nil)
 	switch {
 	case unknown == nil:
 	case a.refused != nil && len(a.Suggestions) == 0 && format == "text":
 		a.mistake = "The " + unknown.Detail
-	default:
+	case !slices.Contains(g.Notes, unknown.Detail):
 		g.Notes = append(g.Notes, unknown.Detail)
 	}
 }

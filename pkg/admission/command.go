@@ -143,8 +143,8 @@ type options struct {
 func (o *options) addFlags(flags *pflag.FlagSet) {
 	o.all.AddFlags(flags)
 	flags.StringSliceVar(o.maintainers, "maintenance-users", *o.maintainers,
-		"The users that Gardener's maintenance writes Shoots as. If it chooses an image version that boots nothing for a "+
-			"worker pool, it gets one that boots. None, with \"\": no worker pool does.")
+		"The users that write Shoots in maintenance. If they choose an image version that a worker pool cannot boot, the pool "+
+			"gets one that it can. With \"\", no write counts as maintenance.")
 	if o.ownSettings {
 		flags.BoolVar(o.worker, "worker-controller", *o.worker,
 			"Whether capkit's worker controller reconciles the Workers in all seeds. Without it, settings of worker pools that only this "+

@@ -41,7 +41,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.certificateSyncPeriod, "webhook-certificate-sync-period", o.certificateSyncPeriod,
 		"How often the certificates are checked for renewal and reloaded.")
 	flags.DurationVar(&o.maxSilence, "max-silence", o.maxSilence,
-		"How long nothing may come from the API server that is served, which is asked for an answer in between. After that, "+
+		"How long the served API server may be silent; pings ask it for an answer. After that, "+
 			"/readyz fails and requests are refused until it is heard again: what was stored meanwhile is not known.")
 }
 

@@ -110,7 +110,7 @@ func New(c Controller) *cobra.Command {
 	o.addFlags(cmd.Flags())
 	if c.DryRun != nil {
 		cmd.Flags().BoolVar(&o.dryRun, "dry-run", false,
-			"Say what the controller would do to the Workers of the seed, write nothing, and end. The exit status is 1 if machines would be "+
+			"Show what the controller would do to the Workers of the seed, write nothing, and exit. The exit status is 1 if machines would be "+
 				"replaced or deleted, or if a Worker could not be reconciled.")
 	}
 	return cmd

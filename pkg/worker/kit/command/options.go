@@ -86,7 +86,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	all := o.all()
 	all.AddFlags(flags)
 	flags.StringSliceVar(&o.disabled, controllercmd.DisableFlag, nil,
-		"Controllers that are not run, of "+strings.Join(controllers(), " and ")+".")
+		"Controllers to switch off: "+strings.Join(controllers(), ", ")+".")
 	for _, name := range []string{
 		controllercmd.WebhookServerHostFlag, controllercmd.WebhookServerPortFlag, controllercmd.WebhookCertDirFlag,
 	} {

@@ -94,7 +94,7 @@ func (w way) check(value string, at *field.Path) field.ErrorList {
 	}
 	why := ""
 	if parts := strings.Count(value, ":") + 1; w.field == "urn" && parts != 4 {
-		why = fmt.Sprintf(" (it has %d, and not 4 parts)", parts)
+		why = fmt.Sprintf(" (it has %d parts, not 4)", parts)
 	}
 	return field.ErrorList{field.Invalid(at, value, fmt.Sprintf(
 		"%s does not have the form of %s%s; write %s", words.Quoted(value), w.field, why, w.example)).WithOrigin(RuleImageForm)}

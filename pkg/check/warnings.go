@@ -117,7 +117,7 @@ func (c *checker[R]) meantBy() func(provider.ImageVersion) string {
 	return func(id provider.ImageVersion) string {
 		find := memo.Get(finders, id.Image, func() func(string) int { return words.FindAlike(unmapped[id.Image]) })
 		if i := find(id.Version); i >= 0 {
-			return fmt.Sprintf("if it is for %s, write that, for versions are compared as text", unmapped[id.Image][i])
+			return fmt.Sprintf("if it is for %s, write that, because versions are compared as text", unmapped[id.Image][i])
 		}
 		return "list it there, or remove it here"
 	}

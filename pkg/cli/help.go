@@ -123,7 +123,7 @@ func unknown(root *cobra.Command, kind, name string) error {
 func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) && invalid.GetFlag().Value.Type() == "bool" {
-		return fmt.Errorf("--%s=%s: say true or false", invalid.GetFlag().Name, invalid.GetValue())
+		return fmt.Errorf("--%s=%s: use true or false", invalid.GetFlag().Name, invalid.GetValue())
 	}
 	var missing *pflag.NotExistError
 	if !errors.As(err, &missing) {
@@ -206,7 +206,7 @@ A negative result depends on the command:
   explain        a worker pool has no image
   maintenance    a worker pool or a version of Kubernetes is stuck, the maintenance of a Shoot fails, or a worker pool
                  is moved to a version that it cannot boot
-  report         as lint; the report is written in any case
+  report         as lint; the report is also written with this status, unless no profile can be read
   import         the images cannot be imported, or lint would find an error in the result; no file was changed
   migrate        the files cannot be migrated; no file was changed
   render         admission would refuse one of the two profiles

@@ -151,7 +151,7 @@ func TestImportFromWhatIsWrong(t *testing.T) {
 		}, "import-source", metadataAWS + ":23", "region eu-central-1 has an image already, in line 20", nil},
 		"no semantic version": {func(t *testing.T, folder string) {
 			copyOf(t, filepath.Join(folder, metadataAWS), filepath.Join(folder, metadataAWS), "version: '1877.3'", "version: today")
-		}, "import-source", metadataAWS + ":33", "today is no semantic version", nil},
+		}, "import-source", metadataAWS + ":33", "today is not a semantic version", nil},
 		"of another cloud": {func(t *testing.T, folder string) {
 			if err := os.RemoveAll(folder); err != nil {
 				t.Fatal(err)
@@ -217,7 +217,7 @@ func TestImportLeavesOtherFilesOut(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	contains(t, r.stderr,
-		"note: 4 files of the source are no metadata of a release, and are skipped: Chart (a file with an apiVersion), deploy (kind CloudProfile), index (a list), ",
+		"note: 4 files of the source are not metadata of a release, and are skipped: Chart (a file with an apiVersion), deploy (kind CloudProfile), index (a list), ",
 		"note: 1 file of the source has no published image, and is skipped: aws-gardener_prod_usi-amd64\n",
 		"note: 1 file of the source is for a platform whose images are not known here, and is skipped: metal\n")
 	for _, name := range []string{"deploy.yaml", "index.json"} {
@@ -225,7 +225,7 @@ func TestImportLeavesOtherFilesOut(t *testing.T) {
 		if r.status != 1 || r.stdout != "" {
 			t.Errorf("%+v", r)
 		}
-		contains(t, r.stderr, name+":1:1: error: this is no metadata of a Garden Linux release, but ")
+		contains(t, r.stderr, name+":1:1: error: this is not metadata of a Garden Linux release, but ")
 	}
 	if r := importing(file, "--from=gardenlinux:../../example/ironcore"); r.status != 2 {
 		t.Errorf("%+v", r)
@@ -667,11 +667,11 @@ func TestImportFlags(t *testing.T) {
 		{"names no file", []string{file, "--from=list:"}},
 		{"no such file", []string{file, "--from=list:nowhere.yaml"}},
 		{"write KEY=GLOB", []string{file, metadata, "--match=name"}},
-		{"no semantic version: write it as x.y.z; did you mean 1877.3.0?", []string{file, metadata, "--version=1877.3"}},
+		{"not a semantic version: write it as x.y.z; did you mean 1877.3.0?", []string{file, metadata, "--version=1877.3"}},
 		{"did you mean preview?", []string{file, metadata, "--classification=prevew"}},
 		{"--keep 0: at least 1", []string{file, metadata, "--keep=0"}},
 		{"--expire goes with --keep", []string{file, metadata, "--expire=+7d"}},
-		{`--expire "2020-01-01" is over`, []string{file, metadata, "--keep=1", "--expire=2020-01-01"}},
+		{`--expire "2020-01-01" is in the past`, []string{file, metadata, "--keep=1", "--expire=2020-01-01"}},
 		{"no image has plattform; the keys are architecture, ", []string{file, metadata, "--match=plattform=aws"}},
 		{"no image meets all conditions of --match", []string{file, metadata, "--match=platform=aws", "--match=platform=gcp"}},
 		{"no CloudProfile or NamespacedCloudProfile among the files", []string{"../../example/shoot.yaml", metadata}},
@@ -683,7 +683,7 @@ func TestImportFlags(t *testing.T) {
 			"--profile: garden-demo/taem is not in the files, which have openstack, garden-demo/team; did you mean garden-demo/team?",
 			[]string{parent, child, metadata, "--profile=garden-demo/taem"},
 		},
-		{"--profile: the files have several of the name team: garden-demo/team, garden-other/team", []string{parent, child, other, metadata, "--profile=team"}},
+		{"--profile: the files have several profiles named team: garden-demo/team, garden-other/team", []string{parent, child, other, metadata, "--profile=team"}},
 	} {
 		if r := importing(c.args...); r.status != 2 || !strings.Contains(r.stderr, c.said) {
 			t.Errorf("%v: %+v, want %q", c.args, r, c.said)

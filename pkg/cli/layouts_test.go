@@ -134,7 +134,7 @@ func layoutsOfRepositories(t *testing.T) []layout {
 			"chart/Chart.yaml": chartYAML, "chart/values-dev.yaml": valuesYAML, "chart/values.prod.yaml": "a: [\n"}),
 			says: []string{two, "skipped: chart: a Helm chart"}},
 		{name: "chart alone", files: map[string]string{"Chart.yaml": chartYAML, "values.yaml": valuesYAML, "templates/a.yaml": chartTemplate}, status: 2,
-			says: []string{nothing, ": a Helm chart: its templates and values are no manifests, check what helm template renders"}},
+			says: []string{nothing, ": a Helm chart: its templates and values are not manifests, check what helm template renders"}},
 		{name: "chart with a plain template", files: both(map[string]string{
 			"chart/Chart.yaml": chartYAML, "chart/templates/a.yaml": strings.ReplaceAll(profile, "openstack", "x")}),
 			says: []string{two, "a Helm chart"}},
@@ -162,7 +162,7 @@ func layoutsOfRepositories(t *testing.T) []layout {
 		{name: "patches", files: both(map[string]string{
 			"overlay/kustomization.yaml": "resources: [..]\npatches:\n- path: patch.yaml\n- patch: |-\n    - op: remove\n  target: {kind: Shoot}\n",
 			"overlay/patch.yaml":         "apiVersion: core.gardener.cloud/v1beta1\nkind: CloudProfile\nmetadata:\n  name: openstack\nspec:\n  regions: []\n",
-		}), says: []string{two, "skipped: overlay/kustomization.yaml: a kustomization: its patches are no manifests"}},
+		}), says: []string{two, "skipped: overlay/kustomization.yaml: a kustomization: its patches are not manifests"}},
 		{name: "strategic patches", files: both(map[string]string{
 			"o/kustomization.yaml": "patchesStrategicMerge:\n- ../patches/a.yaml\n- |-\n  kind: Shoot\n",
 			"patches/a.yaml":       "apiVersion: core.gardener.cloud/v1beta1\nkind: Shoot\nmetadata:\n  name: shop\n  namespace: garden-demo\n",

@@ -468,8 +468,8 @@ func TestMigrateRefuses(t *testing.T) {
 		"a Shoot that would boot another image": {
 			strings.Replace(read(t, suffixes), "version: 1592.9.0-baremetal\n      zones", "version: 1592.9.0\n      zones", 1),
 			foldSuffixes + " --machine-types=bare_*",
-			`:92:7: error: worker pool db: gardenlinux@1592.9.0 on bare_8_16 in europe would not boot what it boots, id 1234-amd64-old, ` +
-				`but id 1234-amd64-old-bare [migration]`,
+			`:92:7: error: worker pool db: gardenlinux@1592.9.0 on bare_8_16 in europe would boot id 1234-amd64-old-bare ` +
+				`instead of id 1234-amd64-old [migration]`,
 		},
 		"an alias of what changes": {
 			"x: &types\n" + "- {name: m, cpu: \"1\", gpu: \"0\", memory: 1Gi}\n" + legacy, "", "unknown field",
@@ -494,7 +494,7 @@ func TestMigrateRefuses(t *testing.T) {
 		"a value that is preferred already": {
 			strings.Replace(read(t, suffixes), "  machineTypes:", "  machineCapabilities: [{name: architecture, values: [amd64]}, "+
 				"{name: hypervisor, values: [baremetal, virtualized]}]\n  machineTypes:", 1),
-			foldSuffixes, "would not boot what it boots, id 1234-amd64-old, but id 1234-amd64-old-bare (and 3 more); " +
+			foldSuffixes, "would boot id 1234-amd64-old-bare instead of id 1234-amd64-old (and 3 more); " +
 				"baremetal is preferred: write virtualized before it in spec.machineCapabilities[1].values, or add --machine-types [migration]",
 		},
 	} {
@@ -578,7 +578,7 @@ func TestPipesAreNotChanged(t *testing.T) {
 			}
 			_, err = in.WriteString(text) // which is less than a pipe has room for
 			name := fmt.Sprintf("/dev/fd/%d", out.Fd())
-			want := "capkit: " + name + " is no file that can be read twice: name one, or use - for standard input\n"
+			want := "capkit: " + name + " cannot be read twice: name a file that can, or use - for standard input\n"
 			if err = errors.Join(err, in.Close()); err != nil {
 				t.Fatal(err)
 			}

@@ -239,7 +239,7 @@ func TestPlanOfACluster(t *testing.T) {
 		{"-A " + root + "/example/cloudprofile-legacy.yaml", "has no CloudProfile openstack-legacy to be updated", 2},
 		{"-A " + root + "/example/namespacedcloudprofile.yaml", "NamespacedCloudProfile garden-demo/team: nothing changes", 0},
 		{"-A", "no NEW given", 2},
-		{"-A -n x " + changed, "say one of them", 2},
+		{"-A -n x " + changed, "use only one of them", 2},
 	} {
 		r := run(t, "", append([]string{"plan", "--kubeconfig", kubeconfig}, strings.Fields(tc.args)...)...)
 		if r.status != tc.status || !strings.Contains(r.stdout+r.stderr, tc.want) {

@@ -345,7 +345,7 @@ func TestSettings(t *testing.T) {
 	expect(".", "lint --config=other.yaml --fail-on=error manifests", 0, counts)
 	expect(".", "lint --config=nowhere.yaml manifests", 2, "nowhere.yaml: no such file")
 	expect(".", "lint --config= manifests", 2, "--config is empty")
-	expect(".", "lint --config=other.yaml --no-config manifests", 2, "say one of them")
+	expect(".", "lint --config=other.yaml --no-config manifests", 2, "use only one of them")
 	expect("below", "lint", 0, silenced)
 	expect("below", "lint x.yaml", 0, silenced)
 	expect("repository", "lint x.yaml", 0, "x.yaml:53:13: warning")
@@ -487,7 +487,7 @@ func TestSettingsThatAreChecked(t *testing.T) {
 		{"with", "version --check-config --config ../dev.yaml", 1, "../dev.yaml:1:1: unknown key \"a\"", ""},
 		{"without", "version --check-config", 2, "", "capkit: there is no .capkit.yaml here or in a folder above: name a file with --config\n"},
 		{"without", "version --check-config --config x.yaml", 2, "", "capkit: open x.yaml: no such file or directory\n"},
-		{"with", "version --config ../dev.yaml", 2, "", "capkit: --config names what --check-config checks: say both\n"},
+		{"with", "version --config ../dev.yaml", 2, "", "capkit: --config goes with --check-config: use both\n"},
 		{"with", "version --check-config -o json", 2, "", "capkit: --check-config has one form of output: leave out -o\n"},
 	} {
 		t.Run(tc.line, func(t *testing.T) {

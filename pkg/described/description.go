@@ -135,7 +135,7 @@ func (r *reader) relate(n *yaml.Node, keys map[string]*yaml.Node) {
 		}
 	}
 	if keys["images"] == nil && keys["derived"] == nil {
-		r.Fault(n, "there is neither images nor derived: say where the config maps images, or how a reference is made of the names of image and version")
+		r.Fault(n, "images and derived are both missing: write where the config maps images, or how a reference is made of the names of image and version")
 	}
 }
 
@@ -191,7 +191,7 @@ func (r *reader) readType(n *yaml.Node) {
 	switch {
 	case r.providerType == "":
 	case !typeForm.MatchString(r.providerType):
-		r.Fault(n, "%s is no provider type: write lower-case letters, digits and dashes", words.Quoted(r.providerType))
+		r.Fault(n, "%s is not a provider type: write lower-case letters, digits and dashes", words.Quoted(r.providerType))
 	case slices.Contains(r.known, r.providerType):
 		r.Fault(n, "the type %s is known already, and cannot be described again: remove the description, or correct the type", r.providerType)
 	}
@@ -207,7 +207,7 @@ func (r *reader) readVersions(n *yaml.Node) {
 		kind := schema.GroupVersionKind{Group: group, Version: name, Kind: configKind}
 		switch {
 		case !found || group == "" || name == "" || strings.Contains(name, "/"):
-			r.Fault(item, "%s is no API version: write GROUP/VERSION, like acme.provider.extensions.gardener.cloud/v1alpha1", words.Quoted(version))
+			r.Fault(item, "%s is not an API version: write GROUP/VERSION, like acme.provider.extensions.gardener.cloud/v1alpha1", words.Quoted(version))
 		case slices.Contains(r.kinds, kind):
 			r.Fault(item, "%s is there twice; remove one of the two", version)
 		}
@@ -282,7 +282,7 @@ func (r *reader) readUnmapped(n *yaml.Node) {
 	for _, item := range r.items(n, `patterns for IMAGE@VERSION, like ["debian@??"]`) {
 		pattern := r.Text(item, `a pattern for IMAGE@VERSION, like "debian@??"`)
 		if _, err := path.Match(pattern, ""); err != nil || pattern != "" && !strings.Contains(pattern, "@") {
-			r.Fault(item, "%s is no pattern for IMAGE@VERSION: write one like \"debian@??\"", words.Quoted(pattern))
+			r.Fault(item, "%s is not a pattern for IMAGE@VERSION: write one like \"debian@??\"", words.Quoted(pattern))
 		}
 		r.unmapped = append(r.unmapped, pattern)
 	}
@@ -328,7 +328,7 @@ func (r *reader) path(n *yaml.Node) string {
 	named := r.Text(n, "the name of a field, or a path like a.b")
 	switch names := strings.Count(named, ".") + 1; {
 	case names > most:
-		r.Fault(n, "the path has %d names: a field stands within %d others at the most", names, most-1)
+		r.Fault(n, "the path has %d names: a field stands within at most %d others", names, most-1)
 	case named != "" && !pathForm.MatchString(named):
 		r.Fault(n, "%s leads nowhere: write the name of a field, or names with dots between them, like a.b", words.Quoted(named))
 	}
@@ -339,7 +339,7 @@ func (r *reader) path(n *yaml.Node) string {
 func (r *reader) paths(n *yaml.Node) (paths []string) {
 	items := r.items(n, "fields, like [image]")
 	if len(items) > most {
-		r.Fault(n, "there are %d fields: a reference has %d at the most", len(items), most)
+		r.Fault(n, "there are %d fields: a reference has at most %d", len(items), most)
 		return nil
 	}
 	for _, item := range items {

@@ -184,7 +184,7 @@ func (c *checker) region(r *Region, at *field.Path) {
 	for k, list := range r.Unread {
 		at := at.Child("unread").Index(k)
 		if !slices.Contains(Lists(), list) {
-			c.List = append(c.List, one(field.ErrorTypeNotSupported, at, list, fmt.Sprintf("%s is no list of a region: there are %s%s",
+			c.List = append(c.List, one(field.ErrorTypeNotSupported, at, list, fmt.Sprintf("%s is not a list of a region: there are %s%s",
 				words.Quoted(list), strings.Join(Lists(), ", "), words.DidYouMean(words.Closest(list, Lists()))))...)
 		}
 	}

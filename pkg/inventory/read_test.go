@@ -96,8 +96,8 @@ func TestRead(t *testing.T) {
 		"unread lists": {
 			text: head + "regions: [{name: a, unread: [image, volumes, networks]}]\n",
 			want: []string{
-				"regions[0].unread[0]: image is no list of a region: there are " + lists + "; did you mean images?",
-				"regions[0].unread[1]: volumes is no list of a region: there are " + lists,
+				"regions[0].unread[0]: image is not a list of a region: there are " + lists + "; did you mean images?",
+				"regions[0].unread[1]: volumes is not a list of a region: there are " + lists,
 			},
 		},
 	} {

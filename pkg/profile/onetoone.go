@@ -193,7 +193,7 @@ func (r *Reading[R]) correspondVersion(
 		missing := r.versionMissing(id, at, list)
 		if entry := entries.meant(id.Version); entry != nil {
 			missing = ruleVersionMissing.Fault(field.ErrorTypeRequired, at, nil,
-				"%s: the provider config has no entry for this version; if %s at %s is for it, write %s there, for versions are compared as text",
+				"%s: the provider config has no entry for this version; if %s at %s is for it, write %s there, because versions are compared as text",
 				id, entry.Version, entry.Path, id.Version)
 		}
 		onetoone.ReportUnless(entries.mayBeUnread() || len(entries.nameless()) > 0, &c.Report, missing)

@@ -52,7 +52,7 @@ func (w Workers) checkDefinitions(prefix string, wrong func(format string, args 
 		case !strings.HasPrefix(d.Name, prefix) || d.Name == prefix:
 			wrong("worker capability %q must begin with %q, the prefix of this provider", d.Name, prefix)
 		case len(validation.IsQualifiedName(d.Name)) > 0:
-			wrong("%q is no name for a capability: %s", d.Name, strings.Join(validation.IsQualifiedName(d.Name), "; "))
+			wrong("%q is not a name for a capability: %s", d.Name, strings.Join(validation.IsQualifiedName(d.Name), "; "))
 		}
 		switch {
 		case len(d.Values) == 0 || values.Has("") || len(values) < len(d.Values):

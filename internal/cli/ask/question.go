@@ -102,7 +102,7 @@ func (f *poolFlags) checkQuestion(args []string) error {
 	case f.Given("gpu") && f.gpu == "":
 		return errors.New("--gpu is empty: name the type of the GPU, or leave the flag out if the worker pool has none")
 	case f.Given("volume") && !sized(f.volume):
-		return fmt.Errorf("--volume is %q, and no number of Gi: write a size such as 50Gi, or leave the flag out if the worker pool has no volume", f.volume)
+		return fmt.Errorf("--volume is %q, which is not a number of Gi: write a size such as 50Gi, or leave the flag out if the worker pool has no volume", f.volume)
 	case f.Given("worker-config") && f.workerConfig == "":
 		return errors.New("--worker-config is empty: name a file, or leave the flag out if the worker pool has no providerConfig")
 	case f.workerConfig == "-" && slices.Contains(args, "-"):

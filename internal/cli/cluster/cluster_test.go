@@ -381,11 +381,11 @@ func TestKubeconfigs(t *testing.T) {
 		"no address":         {contexts + "clusters: [{name: c, cluster: {server: \"https://%\"}}]\n", "a", "context a does not lead to a cluster: "},
 		"secret, no address": {
 			contexts + "clusters: [{name: c, cluster: {server: \"https://me:" + fakegarden.Secret + "@%\"}}]\n", "a",
-			"context a does not lead to a cluster: the server of its cluster is no URL",
+			"context a does not lead to a cluster: the server of its cluster is not a URL",
 		},
 		"secret, no proxy": {
 			contexts + "clusters: [{name: c, cluster: {server: \"https://127.0.0.1:1\", proxy-url: \"ftp://me:" + fakegarden.Secret + "@proxy\"}}]\n", "a",
-			`context a does not lead to a cluster: the proxy-url of cluster "c" is none: write one that begins with http://, https:// or socks5://`,
+			`context a does not lead to a cluster: the proxy-url of cluster "c" is not a URL of a proxy: write one that begins with http://, https:// or socks5://`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

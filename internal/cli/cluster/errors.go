@@ -91,7 +91,7 @@ func answered(err error) string {
 	if media := otherMedia.FindStringSubmatch(err.Error()); media != nil {
 		return ", because it answers with " + media[1]
 	}
-	return ", because its answer is no list of objects"
+	return ", because its answer is not a list of objects"
 }
 
 // instead says what to do without a right.
@@ -195,7 +195,7 @@ func configError(name string, raw *clientcmdapi.Config, loading *clientcmd.Clien
 		return fmt.Errorf("context %s is of cluster %q, which is not in the kubeconfig", name, context.Cluster)
 	}
 	if proxy := raw.Clusters[context.Cluster].ProxyURL; proxy != "" && strings.Contains(err.Error(), proxy) { // which may have a password
-		err = fmt.Errorf("the proxy-url of cluster %q is none: write one that begins with http://, https:// or socks5://", context.Cluster)
+		err = fmt.Errorf("the proxy-url of cluster %q is not a URL of a proxy: write one that begins with http://, https:// or socks5://", context.Cluster)
 	}
 	return fmt.Errorf("context %s does not lead to a cluster: %w", name, err)
 }

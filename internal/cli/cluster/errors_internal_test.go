@@ -42,7 +42,7 @@ func TestAnswersOfOtherServers(t *testing.T) {
 		},
 		"something else": {
 			answer("application/json", `[]`), time.Minute,
-			"the garden is not a Kubernetes API server, because its answer is no list of objects: " + lookAtAddress,
+			"the garden is not a Kubernetes API server, because its answer is not a list of objects: " + lookAtAddress,
 		},
 		"circle": {
 			func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", http.StatusFound) }, time.Minute,

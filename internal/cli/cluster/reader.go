@@ -94,7 +94,7 @@ func Open(o Options) (*Reader, error) {
 func addressOf(config *rest.Config) (string, error) {
 	address, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
-		return "", errors.New("the server of its cluster is no URL")
+		return "", errors.New("the server of its cluster is not a URL")
 	}
 	shown := *address
 	shown.User = nil

@@ -26,7 +26,7 @@ func OutputFlag(cmd *cobra.Command, value *string, formats []string) {
 		if !slices.Contains(formats, *value) {
 			hint := words.DidYouMean(words.Choice(*value, formats))
 			if format, file, found := strings.Cut(*value, "="); found && slices.Contains(formats, format) {
-				hint = "; to write into a file, say -o " + format + " > " + file
+				hint = "; to write into a file, use -o " + format + " > " + file
 			}
 			return fmt.Errorf("unknown output format %q: use one of %s%s", *value, strings.Join(formats, ", "), hint)
 		}

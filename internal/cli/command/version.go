@@ -113,7 +113,7 @@ status is 1 if there is something to change.`,
 			v := c.Versions()
 			switch {
 			case !check && cmd.Flags().Changed("config"):
-				return errors.New("--config names what --check-config checks: say both")
+				return errors.New("--config goes with --check-config: use both")
 			case check && output != "text":
 				return errors.New("--check-config has one form of output: leave out -o")
 			case check:

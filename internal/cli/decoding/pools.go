@@ -5,6 +5,7 @@
 package decoding
 
 import (
+	"fmt"
 	"regexp"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -29,7 +30,7 @@ func inPool(err *field.Error) (better *field.Error, meant *finding.Suggestion) {
 	value, _ := err.BadValue.(string)
 	switch {
 	case err.Origin == strictjson.OriginUnknownField && poolMachine.MatchString(err.Field):
-		said.Detail = "unknown field " + poolMachine.FindStringSubmatch(err.Field)[1] + "; it belongs under machine"
+		said.Detail = fmt.Sprintf("unknown field %q; it belongs under machine", poolMachine.FindStringSubmatch(err.Field)[1])
 	case err.Origin != strictjson.OriginFieldType || !poolVolume.MatchString(err.Field) || value == "":
 		return nil, nil
 	case gibibytes.MatchString(value):

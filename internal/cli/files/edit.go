@@ -71,7 +71,7 @@ func Edited(name, text string, m *manifest.Memory, edits map[*manifest.Object]Ed
 	now = manifest.Parse(name, changed, m)
 	good := slices.EqualFunc(says, now.Objects, func(says json.RawMessage, o *manifest.Object) bool { return manifest.SameJSON(says, o.JSON) })
 	if !good || len(now.Problems) > len(was.Problems) { // in a folder there may be what is no object
-		return text, manifest.Input{}, errors.New("the text would say something else than it should")
+		return text, manifest.Input{}, errors.New("the text would mean something other than it should")
 	}
 	return changed, now, nil
 }

@@ -42,7 +42,7 @@ func TextOf(c *command.Call) func(name string) (string, error) {
 			return stdin.String(), nil
 		}
 		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-			return "", fmt.Errorf("%s is no file that can be read twice: name one, or use - for standard input", name)
+			return "", fmt.Errorf("%s cannot be read twice: name a file that can, or use - for standard input", name)
 		}
 		text, err := os.ReadFile(name)
 		return string(text), err

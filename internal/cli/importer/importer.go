@@ -161,7 +161,7 @@ func (flags *importFlags) prepare(now time.Time) (err error) {
 		if is {
 			hint = words.DidYouMean(version)
 		}
-		errs = append(errs, fmt.Errorf("--version %q is no semantic version: write it as x.y.z%s", flags.version, hint))
+		errs = append(errs, fmt.Errorf("--version %q is not a semantic version: write it as x.y.z%s", flags.version, hint))
 	}
 	flags.options = release.Options{Classification: flags.classification, Replace: flags.replace, Keep: flags.keep}
 	return errors.Join(append(errs, flags.prepareLifecycle(now)...)...)
@@ -182,7 +182,7 @@ func (flags *importFlags) prepareLifecycle(now time.Time) (errs []error) {
 			errs = append(errs, errors.New("--expire goes with --keep, which says which versions expire"))
 		}
 		if flags.options.Expire = at.UTC().Format(time.RFC3339); err == nil && !at.After(now) {
-			errs = append(errs, fmt.Errorf("--expire %q is over: name a date to come", flags.expire))
+			errs = append(errs, fmt.Errorf("--expire %q is in the past: name a date in the future", flags.expire))
 		}
 	}
 	if flags.given("map") && flags.mapFile == "" {

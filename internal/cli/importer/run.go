@@ -181,7 +181,7 @@ func (l *inLandscape) find() error {
 			meant := words.DidYouMean(words.Closest(name, l.ProfileNames()))
 			errs = append(errs, fmt.Errorf("--profile: %s is not in the files, which have %s%s", words.Quoted(name), words.Few(l.ProfileNames()), meant))
 		case len(found) > 1:
-			errs = append(errs, fmt.Errorf("--profile: the files have several of the name %s: %s", words.Quoted(name), words.Few(found)))
+			errs = append(errs, fmt.Errorf("--profile: the files have several profiles named %s: %s", words.Quoted(name), words.Few(found)))
 		}
 		l.named = append(l.named, found...)
 	}

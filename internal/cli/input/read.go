@@ -131,7 +131,7 @@ func (flags *Flags) Check(files []string) error {
 	}
 	switch {
 	case flags.allNamespaces && flags.Given("namespace"):
-		return errors.New("--namespace and --all-namespaces: say one of them")
+		return errors.New("--namespace and --all-namespaces: use only one of them")
 	case len(files) == 0 && !flags.Live():
 		return errors.New("no FILE given: name files or directories, or - for standard input; or a cluster: " +
 			"-A for all of it, -n for a namespace")

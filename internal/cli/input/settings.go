@@ -72,7 +72,7 @@ func (flags *Flags) ReadSettings(cannotDisable func(rule string) string) error {
 	case flags.Given("config") && flags.config == "":
 		return errors.New("--config is empty: name a file, or use --no-config for none")
 	case flags.Given("config") && flags.noConfig:
-		return errors.New("--config and --no-config: say one of them")
+		return errors.New("--config and --no-config: use only one of them")
 	}
 	file, err := flags.config, error(nil)
 	if file == "" && !flags.noConfig {

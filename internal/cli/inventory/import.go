@@ -70,7 +70,7 @@ func importArgs(args, clouds []string, region string) (cloud string, files []str
 		errs = append(errs, fmt.Errorf("name the files that the command of %s has written, or - for standard input", args[0]))
 	}
 	if strings.TrimSpace(region) == "" {
-		errs = append(errs, errors.New("--region is missing: say of which region the files are, as the CloudProfile calls it"))
+		errs = append(errs, errors.New("--region is missing: name the region that the files are about, as the CloudProfile does"))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return "", nil, err

@@ -101,11 +101,11 @@ func TestOpenStackFails(t *testing.T) {
 	for args, want := range map[string]string{
 		"openstack production":      "inventory openstack takes no arguments: use --os-cloud NAME for a cloud of clouds.yaml",
 		"openstack --timeout 0s":    "invalid --timeout 0s: use a duration like 30s",
-		"openstack -o text=x":       "; to write into a file, say -o text > x",
+		"openstack -o text=x":       "; to write into a file, use -o text > x",
 		"openstack --region africa": "the environment: there is no region africa; its regions are asia and europe",
 		"nothing":                   "say what to read: inventory openstack, or inventory import",
 		"import": "name a cloud, aws, azure, gcp or openstack, and files\n" +
-			"--region is missing: say of which region the files are, as the CloudProfile calls it",
+			"--region is missing: name the region that the files are about, as the CloudProfile does",
 		"import aws --region r":        "name the files that the command of aws has written, or - for standard input",
 		"import awz --region r x":      "unknown cloud awz: use aws, azure, gcp or openstack; did you mean aws?",
 		"import aws --region r - -":    "standard input, -, is named twice: it can be read once only",

@@ -81,7 +81,7 @@ func (flags *Flags) Complete(from map[string]string, others ...string) error {
 	var errs []error
 	switch {
 	case flags.noWebhook && flags.given("webhook"):
-		return errors.New("--webhook and --no-webhook: say one of them")
+		return errors.New("--webhook and --no-webhook: use only one of them")
 	case flags.noWebhook:
 		errs = append(errs, flags.set.Set("webhook", "validating"))
 	}

@@ -138,7 +138,7 @@ func (flags *maintenanceFlags) times(now time.Time) (from, until time.Time, err 
 	}
 	switch {
 	case !flags.Given("until") && flags.output == calendarFormat:
-		return from, until, errors.New("-o ics prints a calendar: say up to which date, by --until")
+		return from, until, errors.New("-o ics prints a calendar: name its last day with --until")
 	case !flags.Given("until"):
 		return from, until, nil
 	}
@@ -317,7 +317,7 @@ func (m *shootMaintenance) pool(i int) MaintainedPool {
 		return p
 	}
 	core, lost := cmp.Or(m.Core.Images[i].Version, from), m.lost(i)
-	cannot := cmp.Or(lost, from+" cannot be had any more by this pool")
+	cannot := cmp.Or(lost, from+" is no longer available to this pool")
 	if m.BootsNothing(i) {
 		p.Boots = new(bool)
 	}

@@ -215,12 +215,12 @@ func (m *migration) changeText(c *changes.Change) string {
 	if len(c.Requested) > 0 {
 		asked = " with " + changes.Settings(c.Requested)
 	}
+	boots := "would boot"
 	if m.accept {
-		return fmt.Sprintf("%s@%s on %s in %s%s boots %s then, and not %s any more",
-			c.Image, c.Version, c.MachineType, c.Region, asked, booted(c.To), booted(c.From))
+		boots = "then boots"
 	}
-	return fmt.Sprintf("%s@%s on %s in %s%s would not boot what it boots, %s, but %s",
-		c.Image, c.Version, c.MachineType, c.Region, asked, booted(c.From), booted(c.To))
+	return fmt.Sprintf("%s@%s on %s in %s%s %s %s instead of %s",
+		c.Image, c.Version, c.MachineType, c.Region, asked, boots, booted(c.To), booted(c.From))
 }
 
 // booted prints a reference, or says that there is none.

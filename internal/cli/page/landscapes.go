@@ -50,9 +50,9 @@ func parseLandscapes(values []string) (all []landscape, err error) {
 		case name == "":
 			return nil, fmt.Errorf("--landscape %q: the name is empty: write NAME=PATH", value)
 		case file == "", isCluster && context == "":
-			return nil, fmt.Errorf("--landscape %q: it is not said where %s is: write NAME=PATH, or NAME=%sNAME for a cluster", value, name, ofContext)
+			return nil, fmt.Errorf("--landscape %q: the source of %s is missing: write NAME=PATH, or NAME=%sNAME for a cluster", value, name, ofContext)
 		case names[name]:
-			return nil, fmt.Errorf("--landscape: there are two of the name %s: give each a name of its own", name)
+			return nil, fmt.Errorf("--landscape: two landscapes are named %s: give each a different name", name)
 		}
 		names[name] = true
 		if isCluster {
@@ -77,13 +77,13 @@ func (flags *reportFlags) checkLandscapes(files []string) error {
 	}
 	for _, name := range []string{"all-namespaces", "namespace", "context"} {
 		if flags.Given(name) {
-			return fmt.Errorf("--landscape and --%s: say one of them; a landscape may be the cluster of a context: --landscape NAME=%sNAME", name, ofContext)
+			return fmt.Errorf("--landscape and --%s: use only one of them; a landscape may be the cluster of a context: --landscape NAME=%sNAME", name, ofContext)
 		}
 	}
 	isCluster := func(l landscape) bool { return l.file == "" }
 	switch {
 	case len(files) > 0:
-		return fmt.Errorf("--landscape and FILE: say one of them; %s is of no landscape: write --landscape NAME=%s", files[0], files[0])
+		return fmt.Errorf("--landscape and FILE: use only one of them; %s belongs to no landscape: write --landscape NAME=%s", files[0], files[0])
 	case flags.Given("kubeconfig") && !slices.ContainsFunc(all, isCluster):
 		return fmt.Errorf("--kubeconfig goes with a landscape that is a cluster: --landscape NAME=%sNAME", ofContext)
 	}

@@ -64,7 +64,7 @@ With --landscape, which can be repeated, the page compares several landscapes si
 a file or a folder, or the cluster of a context of the kubeconfig. A .capkit.yaml in the folder applies to it.
 
 The flags of lint that select findings work here, too, and so do silencing comments and .capkit.yaml. The exit status is
-that of lint; the report is written in any case.`,
+that of lint. The report is also written if that is 1, unless no profile can be read.`,
 		Example: "  capkit report cloudprofile.yaml > report.html\n" +
 			"  capkit report cloudprofile.yaml namespacedcloudprofile.yaml shoots/ > report.html\n" +
 			"  capkit report -A > report.html\n" +

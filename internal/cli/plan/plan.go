@@ -136,11 +136,11 @@ func (f *planFlags) check(args []string) error {
 func (f *planFlags) checkComparison(args []string) error {
 	switch {
 	case f.Given("git") || f.Live():
-		return errors.New("--compare is about two files: leave --git out, and what names a cluster")
+		return errors.New("--compare compares two files: leave out --git and the flags for a cluster")
 	case len(args) != 2:
 		return errors.New("--compare takes two files, with a CloudProfile each")
 	case f.filter.Said() != "":
-		return fmt.Errorf("--compare is about no Shoots: leave %s out", f.filter.Said())
+		return fmt.Errorf("--compare looks at no Shoots: leave %s out", f.filter.Said())
 	}
 	return nil
 }

@@ -126,7 +126,7 @@ func read(cloud provider.Provider[any], input Input) (*document, error) {
 		} `json:"spec"`
 	}
 	if err := json.Unmarshal(input.Raw, &object); err != nil {
-		return nil, fmt.Errorf("the manifest is no profile: %w", err)
+		return nil, fmt.Errorf("the manifest is not a profile: %w", err)
 	}
 	s := &object.Spec
 	p.spec = v1beta1.CloudProfileSpec{

@@ -130,7 +130,7 @@ func beginning(parts []string) (func(*semver.Version) bool, error) {
 		}
 		number, err := strconv.ParseUint(part, 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no part of a version", part)
+			return nil, fmt.Errorf("%q is not a part of a version", part)
 		}
 		numbers[i] = &number
 	}

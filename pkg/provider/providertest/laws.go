@@ -165,7 +165,7 @@ func RoundTrip[R any](
 ) error {
 	before, err := json.Marshal(version)
 	if err != nil {
-		return fmt.Errorf("a reference that is no JSON: %w", err)
+		return fmt.Errorf("a reference that is not JSON: %w", err)
 	}
 	entries, err := encode(cloud, version, format)
 	if after, _ := json.Marshal(version); !bytes.Equal(before, after) {
@@ -211,7 +211,7 @@ func encode[R any](cloud provider.Provider[R], version imageselector.Version[R],
 	}
 	first, err := json.Marshal(entries)
 	if err != nil {
-		return nil, fmt.Errorf("an entry that is no JSON: %w", err)
+		return nil, fmt.Errorf("an entry that is not JSON: %w", err)
 	}
 	if second, _ := json.Marshal(again); !bytes.Equal(first, second) {
 		return nil, fmt.Errorf("the provider's Encode returns %s, and then %s", first, second)

@@ -108,8 +108,8 @@ func TestLawsFindFaults(t *testing.T) {
 			}
 			return v
 		}},
-		"an entry that is no JSON": {after: func([]any, error) ([]any, error) { return []any{func() {}}, nil }},
-		"unknown field":            {after: func([]any, error) ([]any, error) { return []any{map[string]any{"a": 1}}, nil }},
+		"an entry that is not JSON": {after: func([]any, error) ([]any, error) { return []any{func() {}}, nil }},
+		"unknown field":             {after: func([]any, error) ([]any, error) { return []any{map[string]any{"a": 1}}, nil }},
 		"flavor 1 is lost": {before: func(v version, format provider.Format) version {
 			if !v.Legacy && format == provider.FormatLegacy {
 				v = clone(v)

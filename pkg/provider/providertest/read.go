@@ -91,7 +91,7 @@ func checkReference(ref any) error {
 	}
 	written, err := json.Marshal(ref)
 	if err != nil {
-		return fmt.Errorf("a reference that is no JSON: %w", err)
+		return fmt.Errorf("a reference that is not JSON: %w", err)
 	}
 	again := reflect.New(reflect.TypeOf(ref))
 	if err := json.Unmarshal(written, again.Interface()); err != nil || !reflect.DeepEqual(ref, again.Elem().Interface()) {

@@ -178,7 +178,7 @@ func TestFindFails(t *testing.T) {
 			"or write ~/.config/openstack/clouds.yaml"},
 		"environment": {
 			env: map[string]string{"OS_AUTH_URL": "keystone", "OS_INTERFACE": "secret", "OS_CACERT": "$HOME/missing"},
-			want: "the environment has an OS_AUTH_URL that is no URL\nthe environment has the OS_INTERFACE secret: use public, internal or admin\n" +
+			want: "the environment has an OS_AUTH_URL that is not a URL\nthe environment has the OS_INTERFACE secret: use public, internal or admin\n" +
 				"the environment has no OS_USERNAME\nthe environment has no OS_PASSWORD\nthe environment has no OS_PROJECT_NAME, and so no regions\n" +
 				"the environment has a cacert that cannot be read: open $HOME/missing: no such file or directory",
 		},

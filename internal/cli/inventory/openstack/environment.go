@@ -69,7 +69,7 @@ func (s *settings) cloud(from, prefix string, letters func(string) string) (*Clo
 	case a.AuthURL == "":
 		wrong("has no %s: that of Keystone, as in https://keystone.example.com:5000/v3", setting("auth_url"))
 	case err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https":
-		wrong("has an %s that is no URL", setting("auth_url"))
+		wrong("has an %s that is not a URL", setting("auth_url"))
 	case address.User != nil:
 		wrong("has a user in its %s; write it as %s and %s", setting("auth_url"), setting("username"), setting("password"))
 	}

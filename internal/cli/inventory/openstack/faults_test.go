@@ -215,7 +215,7 @@ func TestFaults(t *testing.T) {
 				}
 				return false
 			},
-			"europe: volumeTypes: Cinder answers something else than JSON: invalid character '<' looking for beginning of value", nil,
+			"europe: volumeTypes: Cinder answers with something other than JSON: invalid character '<' looking for beginning of value", nil,
 		},
 		"no list": {
 			func(w http.ResponseWriter, r *http.Request) bool {
@@ -433,7 +433,7 @@ func TestTokenThatIsNotGivenAgain(t *testing.T) {
 		return false
 	}
 	for _, note := range notes(read(t, session)...) {
-		if !strings.HasSuffix(note, "does not accept the token any more, and there is no new one: "+
+		if !strings.HasSuffix(note, "no longer accepts the token, and there is no new one: "+
 			"Keystone answers 401, so it does not accept who asks: The account is locked for user: reader.") {
 			t.Error(note)
 		}

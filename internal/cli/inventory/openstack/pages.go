@@ -49,7 +49,7 @@ func each[T any](ctx context.Context, s *Session, address, key string, query url
 		}
 		var members map[string]json.RawMessage
 		if err := json.Unmarshal(body, &members); err != nil {
-			return fmt.Errorf("answers something else than JSON: %w", err)
+			return fmt.Errorf("answers with something other than JSON: %w", err)
 		}
 		var items []T
 		if list := string(members[key]); list == "" || list == "null" {
@@ -67,7 +67,7 @@ func each[T any](ctx context.Context, s *Session, address, key string, query url
 		}
 		link, err := url.Parse(next)
 		if err != nil {
-			return errors.New("answers with a link to the next page that is no URL")
+			return errors.New("answers with a link to the next page that is not a URL")
 		}
 		page = link.RawQuery // the rest is what the service calls itself, behind whatever stands before it
 	}

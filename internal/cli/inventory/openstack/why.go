@@ -43,7 +43,7 @@ func (s *Session) reason(err error) string {
 	var record tls.RecordHeaderError
 	switch {
 	case errors.As(err, &reauthentication):
-		return "does not accept the token any more, and there is no new one: Keystone " + s.reason(reauthentication.ErrReauth)
+		return "no longer accepts the token, and there is no new one: Keystone " + s.reason(reauthentication.ErrReauth)
 	case statusOf(err) != 0:
 		return s.answered(err)
 	case errors.As(err, &slow):

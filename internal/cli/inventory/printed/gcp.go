@@ -74,7 +74,7 @@ func gcpImage(r *reading, i *item) {
 	if image.DiskSizeGB != "" {
 		size, err := strconv.ParseInt(image.DiskSizeGB, 10, 64)
 		if err != nil {
-			i.wrong("diskSizeGb", words.Quoted(image.DiskSizeGB)+" is no size in GB")
+			i.wrong("diskSizeGb", words.Quoted(image.DiskSizeGB)+" is not a size in GB")
 			return
 		}
 		converted.MinDiskGiB = &size

@@ -180,7 +180,7 @@ type item struct {
 func (f *source) itemAt(raw json.RawMessage, offset int) *item {
 	i := &item{source: f, raw: raw, offset: offset}
 	if json.Unmarshal(raw, &i.members) != nil || i.members == nil {
-		f.wrong(i.offset, "is no object; this reads "+f.cloud.expected())
+		f.wrong(i.offset, "is not an object; this reads "+f.cloud.expected())
 		return nil
 	}
 	return i
@@ -190,7 +190,7 @@ func (f *source) itemAt(raw json.RawMessage, offset int) *item {
 func (f *source) list(raw json.RawMessage, offset int, of *kind) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	if token, err := decoder.Token(); err != nil || token != json.Delim('[') {
-		f.wrong(offset, "is no list")
+		f.wrong(offset, "is not a list")
 		return
 	}
 	if !decoder.More() && of == nil {

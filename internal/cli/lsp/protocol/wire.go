@@ -49,7 +49,7 @@ func (w wire) Send(message []byte) error {
 func (w wire) Recv() ([]byte, error) {
 	header, err := w.in.ReadMIMEHeader()
 	if malformed := textproto.ProtocolError(""); errors.As(err, &malformed) { // it quotes the line, which may be one of a manifest
-		return nil, errors.New("a message begins with something else than a header: what comes after it cannot be read")
+		return nil, errors.New("a message begins with something other than a header: what comes after it cannot be read")
 	} else if err != nil {
 		return nil, err
 	}

@@ -40,8 +40,8 @@ func (s Skipped) String() string {
 
 // The reasons why something is skipped.
 const (
-	reasonChart         = "a Helm chart: its templates and values are no manifests, check what helm template renders"
-	reasonKustomization = "a kustomization: its patches are no manifests, check what kustomize build makes of it"
+	reasonChart         = "a Helm chart: its templates and values are not manifests, check what helm template renders"
+	reasonKustomization = "a kustomization: its patches are not manifests, check what kustomize build makes of it"
 )
 
 // mostText is the size of a text, in bytes, from which on it is not read.

@@ -87,7 +87,7 @@ func readGardenLinux(s Source) (*Contents, []Fault, error) {
 			left.others = append(left.others, fmt.Sprintf("%s (%s)", m.shortName(), m.other))
 			continue
 		case m.other != "":
-			m.fail(field.ErrorTypeInvalid, m.root, "", "this is no metadata of a Garden Linux release, but %s: name the file, or the folder, with the metadata", m.other)
+			m.fail(field.ErrorTypeInvalid, m.root, "", "this is not metadata of a Garden Linux release, but %s: name the file or folder with the metadata", m.other)
 		case len(m.faults) == 0:
 			all = append(all, m.artifacts(&left)...)
 		}
@@ -141,7 +141,7 @@ func (l *leftOut) notes() (notes []string) {
 				words.Count(n, "file"), either(n, what, whats), either(n, "is", "are"), words.Few(names)))
 		}
 	}
-	say(l.others, "is no metadata of a release", "are no metadata of a release")
+	say(l.others, "is not metadata of a release", "are not metadata of a release")
 	say(l.unpublished, "has no published image", "have no published image")
 	var unknown []string
 	files := 0
@@ -295,14 +295,14 @@ func (m *metadata) readFact(key string, n *yaml.Node) {
 	case key == keyModifiers && (!is || text(n)):
 		m.fail(field.ErrorTypeInvalid, n, key, "%s has to be a list of text", key)
 	case key == keyArchitecture && n.Value != "amd64" && n.Value != "arm64":
-		m.fail(field.ErrorTypeNotSupported, n, key, "%s is no architecture of Gardener: there are amd64 and arm64", words.Quoted(n.Value))
+		m.fail(field.ErrorTypeNotSupported, n, key, "%s is not an architecture of Gardener: there are amd64 and arm64", words.Quoted(n.Value))
 	}
 }
 
 func (m *metadata) readVersion(anyVersion bool) {
 	version, is := Complete(m.at.Value)
 	if !is && !anyVersion {
-		m.fail(field.ErrorTypeInvalid, m.at, keyVersion, "%s is no semantic version, as 1877.3 or 1877.3.0 are: say by --version which one it is",
+		m.fail(field.ErrorTypeInvalid, m.at, keyVersion, "%s is not a semantic version, as 1877.3 or 1877.3.0 are: name the version with --version",
 			words.Quoted(m.at.Value))
 	}
 	m.version = version

@@ -65,7 +65,7 @@ func readInventory(s Source) (*Contents, []Fault, error) {
 		contents.Notes = []string{"the inventory does not know the images of " + words.Few(unknown)}
 	}
 	if len(versions) > 1 {
-		l.fail(field.ErrorTypeInvalid, "regions", "the images are of %s: choose those of one by --match, or say by --version which one it is",
+		l.fail(field.ErrorTypeInvalid, "regions", "the images are of %s: choose those of one with --match, or name the version with --version",
 			words.And(slices.Sorted(maps.Keys(versions))))
 	}
 	switch {
@@ -99,7 +99,7 @@ func (l *located) versionOf(image *inventory.Image, at string, versions map[stri
 			return version
 		}
 	}
-	l.fail(field.ErrorTypeRequired, at+".name", "the name of the image, %s, has no version: say by --version which one it is", words.Quoted(image.Name))
+	l.fail(field.ErrorTypeRequired, at+".name", "the name of the image, %s, has no version: name it with --version", words.Quoted(image.Name))
 	return ""
 }
 

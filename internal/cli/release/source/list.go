@@ -189,7 +189,7 @@ func (l *located) checkImage(image *listedImage, at string) {
 		l.fail(field.ErrorTypeRequired, at+".name", "name the image, as in spec.machineImages")
 	}
 	if version, is := Complete(image.Version); !is || version != image.Version {
-		l.fail(field.ErrorTypeInvalid, at+".version", "%s is no semantic version: write it as 1877.3.0", words.Quoted(image.Version))
+		l.fail(field.ErrorTypeInvalid, at+".version", "%s is not a semantic version: write it as 1877.3.0", words.Quoted(image.Version))
 	}
 	if len(image.Flavors) == 0 {
 		l.fail(field.ErrorTypeRequired, at+".flavors", "there are no flavors: list at least one, with what refers to the image")

@@ -102,7 +102,7 @@ func parseMap(file, text, kind string) (*Map, []Fault) {
 func (l *located) checkWhen(when map[string]string, at string) {
 	for _, key := range slices.Sorted(maps.Keys(when)) {
 		if !isGlob(when[key]) {
-			l.fail(field.ErrorTypeInvalid, at+"."+key, "%s is no pattern: * stands for any text, ? for one character, [ab] for one of several",
+			l.fail(field.ErrorTypeInvalid, at+"."+key, "%s is not a pattern: * stands for any text, ? for one character, [ab] for one of several",
 				words.Quoted(when[key]))
 		}
 	}

@@ -57,7 +57,7 @@ func Parse(text string) (Source, error) {
 	kind, file, found := strings.Cut(text, ":")
 	switch {
 	case !found || !slices.Contains(Kinds(), kind):
-		return Source{}, fmt.Errorf("--from %q is no source: write gardenlinux:FILE_OR_DIR, inventory:FILE or list:FILE%s",
+		return Source{}, fmt.Errorf("--from %q is not a source: write gardenlinux:FILE_OR_DIR, inventory:FILE or list:FILE%s",
 			text, words.DidYouMean(words.Choice(kind, Kinds())))
 	case file == "":
 		return Source{}, fmt.Errorf("--from %q names no file: write one behind the colon", text)
@@ -71,10 +71,10 @@ func Parse(text string) (Source, error) {
 func ParseMatch(text string) (Match, error) {
 	key, glob, found := strings.Cut(text, "=")
 	if !found || key == "" || glob == "" {
-		return Match{}, fmt.Errorf("--match %q is no condition: write KEY=GLOB, as in name=gardenlinux-*", text)
+		return Match{}, fmt.Errorf("--match %q is not a condition: write KEY=GLOB, as in name=gardenlinux-*", text)
 	}
 	if !isGlob(glob) {
-		return Match{}, fmt.Errorf("--match %q is no pattern: * stands for any text, ? for one character, [ab] for one of several", text)
+		return Match{}, fmt.Errorf("--match %q is not a pattern: * stands for any text, ? for one character, [ab] for one of several", text)
 	}
 	return Match{key, glob}, nil
 }

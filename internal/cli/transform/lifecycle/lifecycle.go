@@ -42,7 +42,7 @@ func Rewrite(input transform.Input, back bool, now time.Time) (result transform.
 		} `json:"spec"`
 	}
 	if err := json.Unmarshal(input.Raw, &object); err != nil {
-		return transform.Result{}, nil, fmt.Errorf("the manifest is no profile: %w", err)
+		return transform.Result{}, nil, fmt.Errorf("the manifest is not a profile: %w", err)
 	}
 	l := &lifecycles{input: input, now: now, tree: edit.Decoded(input.Raw)}
 	rewrite := l.forward

@@ -90,7 +90,7 @@ func (c *cloudProfile) served(entries []*string, at *field.Path, what, repair st
 	}
 	if len(without) > 0 {
 		c.Found(ruleRegionUnserved, field.ErrorTypeRequired, at, nil,
-			"there is no %s for %s, so that no Shoot can be there; %s", what, words.Few(without), repair)
+			"there is no %s for %s %s, so that no Shoot can be there; %s", what, words.Plural(without, "region"), words.Few(without), repair)
 	}
 }
 

@@ -143,7 +143,7 @@ func (f *findings) claim(class *v1alpha1.LoadBalancerClass, purpose string, at *
 	case before == nil:
 	case purpose == v1alpha1.LoadBalancerClassPurposeVPN:
 		f.Found(ruleEntryRepeated, field.ErrorTypeDuplicate, at, purpose,
-			"load balancer class %s would be the second %s one, after %s, and one is enough; "+
+			"load balancer class %s would be the second %s class, after %s, and one is enough; "+
 				"remove the purpose from one of the two", quote(class.Name), purpose, before)
 	default:
 		first, byName := strings.CutSuffix(before.String(), ".name")
@@ -156,7 +156,7 @@ func (f *findings) claim(class *v1alpha1.LoadBalancerClass, purpose string, at *
 			here = "rename this class"
 		}
 		f.Found(rulePurposeDuplicate, field.ErrorTypeDuplicate, at, purpose,
-			"load balancer class %s is a second %s one, because %s %s; %s, or %s",
+			"load balancer class %s is a second %s class, because %s %s; %s, or %s",
 			class.Name, purpose, strings.TrimSuffix(first, ".purpose"), is, here, change)
 	}
 }

@@ -41,7 +41,7 @@ var errNoGroup = errors.New("there is no server group in its answer")
 func hostOf(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		return "", errors.New("this is no URL with a host")
+		return "", errors.New("this is not a URL with a host")
 	}
 	return u.Host, nil
 }

@@ -73,8 +73,8 @@ var (
 		"Two entries have a purpose that only one can have: the default storage class, or the default, the private or the VPN's load balancer class. A load balancer class that is named `default` or `private` has that purpose, too.",
 		"Remove the purpose from one of the two, or rename it.")
 	ruleSettingsExclusive = finding.Denies("settings-exclusive",
-		"Settings exclude each other, such as the ID, the tags and the name of a floating subnet, each of which selects one, or the "+
-			"two that determine the addresses of a Shoot's machines.",
+		"Settings exclude each other. A floating subnet is selected by its ID, its tags or its name, and one setting, not two, "+
+			"determines the addresses of a Shoot's machines.",
 		"Keep one of the settings that the message names.")
 	ruleRegionUnserved = finding.Warns("region-unserved",
 		"A region of the profile has no identity service, no floating pool or no load balancer provider: all entries are for other "+

@@ -219,6 +219,7 @@ func add[T any](in *Given, others *Objects[T], o *manifest.Object) {
 	if len(errs) > 0 {
 		s.Object = nil
 		in.Summary.Unread++
+		misnamed[T](in, o, errs[0].Field)
 	}
 	if first := others.ByName[s.Name]; first != nil && o.Name != "" { // what has no name has an error for that
 		line, _ := first.Manifest.Position("metadata.name")
@@ -228,6 +229,18 @@ func add[T any](in *Given, others *Objects[T], o *manifest.Object) {
 		return
 	}
 	others.put(s)
+}
+
+// misnamed notes where there is an error, at a path, because of which an object may have no name or no namespace, by which others refer to it.
+func misnamed[T any](in *Given, o *manifest.Object, at string) {
+	if o.Name != "" && (o.Namespace != "" || o.Kind != "NamespacedCloudProfile") {
+		return
+	}
+	if meant, _ := decoding.Meant[T](in.Decoded, o); meant != nil {
+		line, _ := o.Position(at)
+		named := any(meant).(metav1.Object)
+		in.addMisread(o.File, line, manifest.Identity{Kind: o.Kind, Namespace: named.GetNamespace(), Name: named.GetName()})
+	}
 }
 
 // TakeAsMeant takes the objects so far whose manifests have errors for what they were probably meant to be, so that the rest of them is

@@ -135,7 +135,19 @@ func (in *Given) Compile(s *Source[v1beta1.CloudProfile], at string) (p AnyProfi
 	if s.Compiled == nil {
 		s.Compiled, fault = in.compileSpec("CloudProfile "+s.Name+s.Which, linting(s, nil), &in.Stored(s).Spec, field.NewPath("spec"), at)
 	}
-	return s.Compiled, fault
+	return s.Compiled, typedAt(fault, s)
+}
+
+// typedAt adds to an error about the provider type of a profile, both of which may be nil, where that is written.
+func typedAt(fault *field.Error, s *Source[v1beta1.CloudProfile]) *field.Error {
+	if fault != nil && s != nil {
+		where := "CloudProfile " + s.Name
+		if line, _ := s.Manifest.Position("spec.type"); line > 0 {
+			where += fmt.Sprintf(", %s:%d", s.Manifest.File, line)
+		}
+		fault.Detail = where + ": " + fault.Detail
+	}
+	return fault
 }
 
 // CompileNamespaced returns what a NamespacedCloudProfile results in, compiled once for all who ask. The error, at the path at, says
@@ -148,8 +160,9 @@ func (in *Given) CompileNamespaced(s *Source[v1beta1.NamespacedCloudProfile], at
 	if fault != nil {
 		return nil, fault
 	}
-	s.Compiled, fault = in.compileSpec("NamespacedCloudProfile "+s.Name+s.Which+", as rendered,", linting(s, in.ParentOf(s)), spec, nil, at)
-	return s.Compiled, fault
+	parent := in.ParentOf(s)
+	s.Compiled, fault = in.compileSpec("NamespacedCloudProfile "+s.Name+s.Which+", as rendered,", linting(s, parent), spec, nil, at)
+	return s.Compiled, typedAt(fault, parent)
 }
 
 // rendered returns the CloudProfile that a NamespacedCloudProfile results in: rendered here if the parent is among the
@@ -168,12 +181,21 @@ func (in *Given) rendered(s *Source[v1beta1.NamespacedCloudProfile], at string) 
 	case parent != nil:
 		return nil, Unreadable("CloudProfile", s.Object.Spec.Parent.Name, at)
 	case !NamesParent(s.Object):
-		return nil, Unreadable("NamespacedCloudProfile", s.Object.Name, at)
+		fault := Unreadable("NamespacedCloudProfile", s.Object.Name, at)
+		if !in.AsMeant { // else the error is among the findings
+			fault.Detail += linting(s, nil)
+		}
+		return nil, fault
 	}
-	_, misread := in.misread["CloudProfile "+s.Object.Spec.Parent.Name]
+	where, misread := in.misread["CloudProfile "+s.Object.Spec.Parent.Name]
 	why := "is not among the inputs, and there is no status.cloudProfileSpec; give the manifest of the CloudProfile as well"
-	if misread || in.meantProfile("CloudProfile", s.Object.Spec.Parent.Name, "spec.parent.name") != "" {
+	switch meant := in.meantProfile("CloudProfile", s.Object.Spec.Parent.Name, "spec.parent.name"); {
+	case misread:
+		why = "was not read; repair " + where + " first"
+	case meant != "" && in.AsMeant:
 		why = "was not found; repair that first"
+	case meant != "": // which is no finding of its own
+		why = "is not among the inputs" + meant
 	}
 	return nil, Problem(RulePoolNotChecked, field.ErrorTypeInvalid, at, s.Object.Name,
 		"worker pools not checked: CloudProfile %s, the parent of NamespacedCloudProfile %s, %s", s.Object.Spec.Parent.Name, s.Name, why)
@@ -201,6 +223,9 @@ func (in *Given) ProfileOf(shoot *v1beta1.Shoot) (AnyProfile, *field.Error) {
 		return compiled(in, &in.Profiles, in.Compile, kind, name, at)
 	case kind == "NamespacedCloudProfile":
 		return compiled(in, &in.Namespaced, in.CompileNamespaced, kind, shoot.Namespace+"/"+name, at)
+	default:
+		return nil, Problem(check.RuleProfileMissing, field.ErrorTypeRequired, "spec.cloudProfile.kind", nil,
+			"a profile is a CloudProfile or a NamespacedCloudProfile, not a %s%s", kind, words.DidYouMean(words.Closest(kind, GardenKinds[:2])))
 	}
 	return nil, Problem(check.RuleProfileMissing, field.ErrorTypeRequired, at, nil,
 		"the Shoot names no CloudProfile or NamespacedCloudProfile")
@@ -333,7 +358,7 @@ func Unreadable(kind, name, at string) *field.Error {
 // UnknownProvider is the error about a profile whose provider type the command does not know.
 func (in *Given) UnknownProvider(name, at string) *field.Error {
 	meant := words.DidYouMean(in.MeantProvider(name))
-	if in.AsMeant && meant != "" {
+	if meant != "" {
 		return Problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name, "this command knows no provider type %s%s", name, meant)
 	}
 	otherwise := "; if this type is intended, ignore this warning"
@@ -341,7 +366,7 @@ func (in *Given) UnknownProvider(name, at string) *field.Error {
 		otherwise = "; write the type"
 	}
 	return Problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name, "the provider config was not checked: this command knows %s, not %s%s",
-		strings.Join(slices.Sorted(maps.Keys(in.Providers)), ", "), words.Quoted(name), cmp.Or(meant, otherwise))
+		strings.Join(slices.Sorted(maps.Keys(in.Providers)), ", "), words.Quoted(name), otherwise)
 }
 
 // NotFor is the error about a profile with whose provider type the command cannot do something, like to render.

@@ -6,6 +6,7 @@ package resolve
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -14,6 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/profile/entries"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/versions"
 	"github.com/capkit/capkit/pkg/words"
@@ -243,6 +245,8 @@ func (p Resolver[R]) refusal(r *Resolution[R]) finding.Finding {
 		return unknown(ruleUnknownImage, image, "", "no image is named")
 	case id.Version == "":
 		return unknown(ruleUnknownVersion, version, "", "no version of image "+id.Image+" is named")
+	case r.Reason == imageselector.ReasonUnknownImage && p.hasNoVersions(id.Image):
+		return unknown(ruleUnknownImage, image.Child("name"), id.Image, "image "+id.Image+" has no versions in the profile")
 	case r.Reason == imageselector.ReasonUnknownImage:
 		return unknown(ruleUnknownImage, image.Child("name"), id.Image,
 			"image "+id.Image+" is not in "+p.lackedBy(r, false))
@@ -295,6 +299,16 @@ func Region[R any](p *profile.Profile[R], region string, at *field.Path) *findin
 // meantRegion asks whether one of the profile's regions was meant by another name.
 func meantRegion[R any](p *profile.Profile[R], region string) string {
 	return words.DidYouMean(words.Slip(region, p.Regions()))
+}
+
+// hasNoVersions reports whether core lists an image, but no version of it.
+func (p Resolver[R]) hasNoVersions(image string) bool {
+	for v := range p.Versions() {
+		if v.ID.Image == image {
+			return false
+		}
+	}
+	return slices.Contains(entries.Images(p.Spec()), image)
 }
 
 // lackedBy says what lacks the image of a pool, or its version: the profile or, if core lists it, the place where images are mapped. If

@@ -261,7 +261,7 @@ func noteRegion(g *input.Given, p input.AnyProfile, a *Answer, format string) {
 }
 
 // possible returns the pool of the flags, with each version, machine type and region of a profile where they name none, in the order
-// of the profile. The error says that the profile has no image of the name, if that has to say which versions there are.
+// of the profile. The error says that the profile has no image of the name, or no version of it, if that has to say which versions there are.
 func (f *poolFlags) possible(profile *v1beta1.CloudProfileSpec) (pools []provider.Pool, err error) {
 	var versions []string
 	for v := range entries.Versions(profile) {
@@ -271,6 +271,9 @@ func (f *poolFlags) possible(profile *v1beta1.CloudProfileSpec) (pools []provide
 	}
 	if f.pool.Version == "" && len(versions) == 0 {
 		images := entries.Images(profile)
+		if slices.Contains(images, f.pool.Image) {
+			return nil, fmt.Errorf("image %s has no versions in the profile", f.pool.Image)
+		}
 		return nil, fmt.Errorf("the profile has no image %s%s", f.pool.Image,
 			cmp.Or(words.DidYouMean(words.Closest(f.pool.Image, images)), "; it has "+words.Few(images)))
 	}

@@ -65,13 +65,24 @@ func (s *Server) validateNamespaced(
 	}
 	said, result := admitted(is, was, parent)
 	errs = append(s.parentTypes(object, parent), said...)
-	if len(errs) == 0 && result && len(s.validate(parent)) == 0 {
-		errs = validateResult(object, namespaced.Merge(object, SyncArchitectures(parent)))
+	if (result || len(errs) > 0) && len(s.validate(parent)) == 0 {
+		errs = append(errs, beside(errs, validateResult(object, namespaced.Merge(object, SyncArchitectures(parent))))...)
 	}
 	if ignore != nil {
 		errs = slices.DeleteFunc(errs, ignore)
 	}
 	return byCore(kept(errs))
+}
+
+// beside leaves out errors about lists of a spec of which others have errors already.
+func beside(said, errs field.ErrorList) field.ErrorList {
+	list := func(err *field.Error) string {
+		name, _, _ := strings.Cut(strings.TrimPrefix(err.Field, "spec."), "[")
+		return name
+	}
+	return slices.DeleteFunc(errs, func(err *field.Error) bool {
+		return slices.ContainsFunc(said, func(other *field.Error) bool { return list(other) == list(err) })
+	})
 }
 
 // withoutDropped leaves out errors about images that a NamespacedCloudProfile loses when it is created, because they say nothing. It is the
@@ -112,8 +123,8 @@ var admit = sync.OnceValue(func() func(object, old runtime.Object, parent *v1bet
 // aboutResult begins the text of an error that validateResult gives piece by piece.
 const aboutResult = "error while validating merged NamespacedCloudProfile"
 
-// admitted returns what admit says, as errors with fields: what the object must not change in its parent. Nothing is said yet of what both
-// result in if that is refused, which is the other result.
+// admitted returns what admit says, as errors with fields: what the object must not change in its parent. If there is none, the other result
+// is whether what both result in is refused, of which nothing is said yet.
 func admitted(object, old runtime.Object, parent *v1beta1.CloudProfile) (errs field.ErrorList, result bool) {
 	err := admit()(object, old, parent)
 	var several utilerrors.Aggregate

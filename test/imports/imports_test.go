@@ -138,12 +138,13 @@ var mayImport = map[string][]string{
 	},
 	"internal/cli/input": {
 		"internal/cli/landscape", "internal/cli/settings", "internal/cli/command", "internal/cli/decoding", "internal/cli/manifest", "internal/cli/cluster",
-		"internal/cli/gardener", "internal/cli/report",
-		"pkg/capability", "pkg/imageselector", "pkg/check",
+		"internal/cli/gardener", "internal/cli/input/coreonly", "internal/cli/report",
+		"pkg/capability", "pkg/check",
 		"pkg/finding", "pkg/gardenerlib", "pkg/gardenerrules", "pkg/gardenerrules/shoots", "pkg/maintenance", "pkg/namespaced", "pkg/profile",
 		"pkg/provider", "pkg/resolve", "pkg/strictjson", "pkg/words",
 	},
-	"internal/cli/decoding": {"internal/cli/manifest", "internal/cli/edit", "pkg/fieldpath", "pkg/finding", "pkg/strictjson", "pkg/words"},
+	"internal/cli/decoding":       {"internal/cli/manifest", "internal/cli/edit", "pkg/fieldpath", "pkg/finding", "pkg/strictjson", "pkg/words"},
+	"internal/cli/input/coreonly": {"internal/cli/command", "pkg/capability", "pkg/finding", "pkg/imageselector", "pkg/provider"},
 	"internal/cli/repair": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/files",
 		"internal/cli/report", "pkg/capability", "pkg/capability/texts", "pkg/fieldpath", "pkg/finding", "pkg/strictjson", "pkg/words",

@@ -17,6 +17,7 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/internal/cli/gardener"
+	"github.com/capkit/capkit/internal/cli/input/coreonly"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
@@ -107,6 +108,26 @@ func (in *Given) compileSpec(who, end string, spec *v1beta1.CloudProfileSpec, ro
 	}
 	return compiled, nil
 }
+
+// providerOf returns the provider of a profile. The error, at the path at, says that its type is misspelt. A note says of another one that
+// is not known that answers are by core.
+func (in *Given) providerOf(spec *v1beta1.CloudProfileSpec, at string) (command.Provider, *field.Error) {
+	if known := in.Providers[spec.Type]; known != nil {
+		return known, nil
+	}
+	if spec.Type == "" || in.MeantProvider(spec.Type) != "" {
+		return nil, in.UnknownProvider(spec.Type, at)
+	}
+	note := fmt.Sprintf("provider %s is unknown to this command, and its provider config is not read: answers are based on core alone",
+		spec.Type)
+	if !slices.Contains(in.Notes, note) {
+		in.Notes = append(in.Notes, note)
+	}
+	return coreonly.Of(spec), nil
+}
+
+// IsCoreOnly reports whether the answers by a profile are by core alone.
+func IsCoreOnly(p AnyProfile) bool { return coreonly.Is(p.Provider()) }
 
 // linting returns the end of a note about the errors in a profile, whose parent may be nil: the command that shows them. It is empty for
 // another version of an object, which may be in no file.

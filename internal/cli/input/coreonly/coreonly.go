@@ -2,12 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package input
+// Package coreonly has the provider of profiles whose cloud the command does not know: answers about them are by core alone.
+package coreonly
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -31,26 +30,12 @@ type coreOnly struct{ spec *v1beta1.CloudProfileSpec }
 
 var _ command.Provider = coreOnly{}
 
-// providerOf returns the provider of a profile. The error, at the path at, says that its type is misspelt. A note says of another one that
-// is not known that answers are by core.
-func (in *Given) providerOf(spec *v1beta1.CloudProfileSpec, at string) (command.Provider, *field.Error) {
-	if known := in.Providers[spec.Type]; known != nil {
-		return known, nil
-	}
-	if spec.Type == "" || in.MeantProvider(spec.Type) != "" {
-		return nil, in.UnknownProvider(spec.Type, at)
-	}
-	note := fmt.Sprintf("provider %s is unknown to this command, and its provider config is not read: answers are based on core alone",
-		spec.Type)
-	if !slices.Contains(in.Notes, note) {
-		in.Notes = append(in.Notes, note)
-	}
-	return coreOnly{spec}, nil
-}
+// Of returns the provider of a profile with this spec.
+func Of(spec *v1beta1.CloudProfileSpec) command.Provider { return coreOnly{spec} }
 
-// IsCoreOnly reports whether the answers by a profile are by core alone.
-func IsCoreOnly(p AnyProfile) bool {
-	_, is := p.Provider().(coreOnly)
+// Is reports whether a provider is one of these.
+func Is(p command.Provider) bool {
+	_, is := p.(coreOnly)
 	return is
 }
 

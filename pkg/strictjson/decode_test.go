@@ -152,6 +152,7 @@ func TestDecodeFindsEveryProblem(t *testing.T) {
 func TestDecodeMessages(t *testing.T) {
 	for data, want := range map[string]string{
 		`{"texts":"a"}`:         `texts: Invalid value: "a": expected a list of strings, got a string; write it in brackets: [a]`,
+		`{"texts":"no"}`:        `texts: Invalid value: "no": expected a list of strings, got a string; write it in brackets: ["no"]`,
 		`{"sizes":{}}`:          `sizes: Invalid value: "{}": expected a list of quantities like 4Gi, got an object`,
 		`{"texts":"a b"}`:       `texts: Invalid value: "a b": expected a list of strings, got a string; write it in brackets`,
 		`{"lists":true}`:        `lists: Invalid value: "true": expected a list of lists, got a boolean`,

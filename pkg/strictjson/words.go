@@ -169,7 +169,7 @@ func asList(want string, raw []byte) (text string, meant *finding.Suggestion) {
 		meant = finding.Suggest(finding.ReplaceByList, "", "", value)
 	}
 	if plain.MatchString(value) {
-		return "; write it in brackets: [" + value + "]", meant
+		return "; write it in brackets: [" + words.InYAML(value) + "]", meant
 	}
 	return "; write it in brackets", meant
 }
@@ -183,14 +183,14 @@ func asObject(t reflect.Type, raw []byte) (text string, meant *finding.Suggestio
 	if t.Kind() != reflect.Struct || decodesItself(t) {
 		return "", nil
 	}
-	key, kind := "enabled", reflect.Bool
-	if raw[0] == '"' && plain.MatchString(unquote(raw)) {
-		key, kind = "name", reflect.String
+	key, kind, value := "enabled", reflect.Bool, unquote(raw)
+	if raw[0] == '"' && plain.MatchString(value) {
+		key, kind, value = "name", reflect.String, words.InYAML(value)
 	}
 	if f, known := fieldsOf(t).byName[key]; !known || indirect(f.typ).Kind() != kind || kindOf(raw) != describe(indirect(f.typ)).kinds {
 		return "", nil
 	}
-	text = fmt.Sprintf("; write {%s: %s}", key, unquote(raw))
+	text = fmt.Sprintf("; write {%s: %s}", key, value)
 	for f := range t.Fields() {
 		if name, options, _ := strings.Cut(f.Tag.Get("json"), ","); name != key && !strings.Contains(options, "omit") {
 			return text, nil

@@ -7,11 +7,15 @@
 package words
 
 import (
+	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"sigs.k8s.io/yaml"
 )
 
 // maxNames is how many names a message lists before it says how many more there are.
@@ -78,6 +82,19 @@ func Quoted(name string) string {
 		return `"` + name + `"`
 	}
 	return name
+}
+
+// word matches texts that YAML may read as something else than text, but not as more than one word.
+var word = regexp.MustCompile(`^[\w.-]+$`)
+
+// InYAML returns a text as it is written in YAML, also in brackets: in quotes where it would be something else without them, as no is.
+func InYAML(text string) string {
+	if !word.MatchString(text) {
+		quoted, _ := json.Marshal(text) // text can be written
+		return string(quoted)
+	}
+	written, _ := yaml.Marshal(text)
+	return strings.TrimSuffix(string(written), "\n")
 }
 
 // Printable returns a text in which each character that is not printable is an escape sequence, as [strconv.Quote] writes it:

@@ -5,9 +5,12 @@
 package words_test
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -32,6 +35,19 @@ func TestWords(t *testing.T) {
 		}
 	}
 	if got := words.Few([]string{"a b", "c ", "\u00a0d"}) + words.Quoted("") + words.Few([]string{""}); got != "a b, \"c \", \"\u00a0d\"\"\"" {
+		t.Error(got)
+	}
+}
+
+func TestInYAML(t *testing.T) {
+	for _, text := range []string{"amd64", "no", "y", "true", "null", "1.5", "1e3", ".inf", "-", "~", "", "a b", "a, b", "[a]", "{a", "a: b", "#", "\n", "europe-1a"} {
+		written := words.InYAML(text)
+		var read []any
+		if err := yaml.Unmarshal([]byte("["+written+"]"), &read); err != nil || !slices.Equal(read, []any{text}) {
+			t.Errorf("%q is written %s, and read as %v: %v", text, written, read, err)
+		}
+	}
+	if got := words.InYAML("europe-1a"); got != "europe-1a" {
 		t.Error(got)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // APIGroups is what the names of Gardener's API groups have in common.
@@ -163,9 +164,9 @@ func flowStyle(capabilities map[string]any) string {
 		}
 		texts := make([]string, 0, len(values))
 		for _, value := range values {
-			texts = append(texts, fmt.Sprint(value))
+			texts = append(texts, words.InYAML(fmt.Sprint(value)))
 		}
-		entries = append(entries, name+": ["+strings.Join(texts, ", ")+"]")
+		entries = append(entries, words.InYAML(name)+": ["+strings.Join(texts, ", ")+"]")
 	}
 	return "{" + strings.Join(entries, ", ") + "}"
 }

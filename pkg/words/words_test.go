@@ -40,7 +40,8 @@ func TestWords(t *testing.T) {
 }
 
 func TestInYAML(t *testing.T) {
-	for _, text := range []string{"amd64", "no", "y", "true", "null", "1.5", "1e3", ".inf", "-", "~", "", "a b", "a, b", "[a]", "{a", "a: b", "#", "\n", "europe-1a"} {
+	for _, text := range []string{"amd64", "no", "y", "true", "null", "1.5", "1e3", ".inf", "-", "~", "", "a b", "a, b", "[a]", "{a", "a: b", "#", "\n",
+		"europe-1a"} {
 		written := words.InYAML(text)
 		var read []any
 		if err := yaml.Unmarshal([]byte("["+written+"]"), &read); err != nil || !slices.Equal(read, []any{text}) {

@@ -8,9 +8,25 @@ package cli_test
 
 import (
 	"os"
+	"strconv"
 	"syscall"
 	"testing"
 )
+
+// So is what settings name. A language server does not wait for it, either.
+func TestSettingsThatNameAPipe(t *testing.T) {
+	profile := read(t, examples+"/cloudprofile.yaml")
+	for _, key := range []string{"inputs", "providerFiles"} {
+		inFolder(t, map[string]string{"profile.yaml": profile, ".capkit.yaml": key + ": [pipe]\n"})
+		if err := syscall.Mkfifo("pipe", 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want := "capkit: .capkit.yaml:1:" + strconv.Itoa(len(key)+4) + ": pipe is a pipe, and not read: write a file, or rename it\n"
+		if r := run(t, "", "lint", "profile.yaml"); r.status != 2 || r.stderr != want {
+			t.Errorf("%+v", r)
+		}
+	}
+}
 
 // What the command looks for by itself, and is a pipe, is an error: nobody may ever write to it. A link to a file is read.
 func TestSettingsThatAreAPipe(t *testing.T) {

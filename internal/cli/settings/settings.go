@@ -213,6 +213,10 @@ func (r *reader) paths(n *yaml.Node, of, each string) (paths []string) {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(filepath.Dir(r.Reader.File), path)
 		}
+		if err := manifests.Ends(path); err != nil {
+			r.Fault(n, "%s", err)
+			return
+		}
 		paths = append(paths, path)
 	})
 	return paths

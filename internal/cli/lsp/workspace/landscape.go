@@ -111,7 +111,11 @@ func (l *landscape) said() string {
 	}
 	var all strings.Builder
 	for _, name := range names {
-		content, err := folder.ReadFile(name)
+		var content []byte
+		err := folder.Ends(name)
+		if err == nil {
+			content, err = folder.ReadFile(name)
+		}
 		fmt.Fprintf(&all, "%s\x00%v\x00", content, err)
 	}
 	return all.String()

@@ -436,9 +436,7 @@ func TestSettingsThatAreWrong(t *testing.T) {
 // What a repository has beside its manifests may be a link to a device without an end.
 func TestSettingsWithoutAnEnd(t *testing.T) {
 	profile := read(t, examples+"/cloudprofile.yaml")
-	for name, want := range map[string]string{
-		".capkit.yaml": " is a device, and not read", ".capkitignore": " is a device, and not read", "cloud.yaml": ": it is larger than 32 MiB",
-	} {
+	for _, name := range []string{".capkit.yaml", ".capkitignore", "cloud.yaml"} {
 		t.Chdir(t.TempDir())
 		write(t, "profile.yaml", profile)
 		if name == "cloud.yaml" {
@@ -447,7 +445,7 @@ func TestSettingsWithoutAnEnd(t *testing.T) {
 		if err := os.Symlink("/dev/zero", name); err != nil {
 			t.Fatal(err)
 		}
-		if r := run(t, "", "lint", "."); r.status != 2 || !strings.Contains(r.stderr, name+want) {
+		if r := run(t, "", "lint", "."); r.status != 2 || !strings.Contains(r.stderr, name+" is a device, and not read") {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}

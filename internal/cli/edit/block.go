@@ -157,18 +157,19 @@ func (e *editor) entries(it *item) string {
 }
 
 // added returns what is new before a member or item that has an index.
-func (e *editor) added(it *item, index int) (text string) {
+func (e *editor) added(it *item, index int) string {
+	var text strings.Builder
 	for _, a := range it.added {
 		w, column := writer{editor: e, takes: a.takes, order: a.order}, it.inner[0].column
 		switch last := a.at[len(a.at)-1]; {
 		case a.index != index:
 		case last.IsIndex():
-			text += w.item(a.value, column, "")
+			text.WriteString(w.item(a.value, column, ""))
 		default:
-			text += w.member(last.Name, a.value, column, "")
+			text.WriteString(w.member(last.Name, a.value, column, ""))
 		}
 	}
-	return text
+	return text.String()
 }
 
 // cutBlank cuts off the blank lines at the end of the text of an item.

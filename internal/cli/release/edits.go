@@ -153,23 +153,32 @@ func firstOf[T any](list []T, fits func(T) bool) int {
 // insertVersions notes new entries of a list of versions: before the first Older one or, where Older ones come first, behind the last
 // Older one. So the order in which versions are imported does not matter.
 func (e *edits) insertVersions(path string, list []any, entries []placed) {
-	all := make([]placed, 0, len(list)+len(entries))
+	all := make([]placed, 0, len(list))
 	for i, item := range list {
 		version, _ := edit.Members(item)["version"].(string)
 		all = append(all, placed{version: version, index: i})
 	}
 	ascending := ascends(all)
-	slices.SortStableFunc(entries, func(a, b placed) int { return source.NewestFirst(a.version, b.version) })
-	for _, entry := range entries {
+	slices.SortStableFunc(entries, func(a, b placed) int {
+		if ascending {
+			a, b = b, a
+		}
+		return source.NewestFirst(a.version, b.version)
+	})
+	rest := all
+	all = make([]placed, 0, len(list)+len(entries))
+	for _, entry := range entries { // none belongs before the one before it
 		entry.isNew = true
-		i := firstOf(all, func(p placed) bool {
+		i := firstOf(rest, func(p placed) bool {
 			if ascending {
 				return source.Older(entry.version, p.version)
 			}
 			return source.Older(p.version, entry.version)
 		})
-		all = slices.Insert(all, i, entry)
+		all = append(append(all, rest[:i]...), entry)
+		rest = rest[i:]
 	}
+	all = append(all, rest...)
 	before := len(list)
 	var found []placed
 	for _, p := range slices.Backward(all) {

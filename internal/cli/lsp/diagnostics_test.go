@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -93,14 +94,36 @@ func TestSettingsCount(t *testing.T) {
 	})
 }
 
-// What is wrong with a description that settings name is said with its place, at the beginning of the settings.
+// What is wrong with a description is said where settings name it, and at its place in the description, until it is repaired.
 func TestSettingsNameADescription(t *testing.T) {
 	text := example(t, "cloudprofile.yaml")
-	e := begin(t, map[string]string{"p.yaml": text, ".capkit.yaml": "# ours\n\n\nproviderFiles: [acme.yaml]\n", "acme.yaml": "typo: acme\n"})
+	e := begin(t, map[string]string{
+		"p.yaml": text, ".capkit.yaml": "# ours\n\nproviderFiles: [acme.yaml, none.yaml]\n", "acme.yaml": "# a cloud\ntypo: acme\n",
+		"live/.capkit.yaml": "providerFiles:\n- ../acme.yaml\n", "live/p.yaml": text,
+	})
+	found := func(name string, line, start, end int, message string) {
+		t.Helper()
+		e.until(name+" has an error", func() bool {
+			return slices.ContainsFunc(e.told[name].List, func(d diagnostic) bool {
+				return d.Range == span{position{line, start}, position{line, end}} && strings.HasPrefix(d.Message, message)
+			})
+		})
+	}
 	e.open("p.yaml", text)
-	e.until("the settings have errors", func() bool {
-		d := e.told[".capkit.yaml"].List
-		return len(d) > 0 && d[0].Range.Start.Line == 0 && strings.Contains(d[0].Message, "acme.yaml:1:1: unknown key")
+	found(".capkit.yaml", 2, 16, 25, "acme.yaml:2:1: unknown key")
+	found(".capkit.yaml", 2, 27, 36, "providerFiles: open none.yaml: ")
+	found("acme.yaml", 1, 0, 10, "unknown key")
+	e.open("acme.yaml", "typo: ac")
+	found("acme.yaml", 0, 8, 8, "unknown key") // as it was saved, at a place that the text has
+	e.open("live/p.yaml", text)
+	found("live/.capkit.yaml", 1, 2, 14, e.folder+"/acme.yaml:2:1: unknown key")
+	found("acme.yaml", 0, 8, 8, "unknown key")
+
+	e.write("acme.yaml", example(t, "../docs/examples/metal-stack.yaml"))
+	e.write("none.yaml", example(t, "../pkg/described/builtin/hcloud.yaml"))
+	e.tell("workspace/didChangeWatchedFiles", map[string]any{"changes": []any{}})
+	e.until("nothing is wrong", func() bool {
+		return len(e.told[".capkit.yaml"].List)+len(e.told["acme.yaml"].List)+len(e.told["live/.capkit.yaml"].List) == 0
 	})
 }
 

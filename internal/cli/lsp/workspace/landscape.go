@@ -77,9 +77,7 @@ type file struct {
 func (l *landscape) check(ctx context.Context, docs, open map[string]*Document, looks int, elsewhere func(string) bool) *Result {
 	if l.options == nil || l.looks != looks {
 		if said := l.said(); l.options == nil || said != l.configured {
-			if err := l.configure(); err != nil {
-				l.Log("%s: %s", l.key, err.Error())
-			}
+			l.configure(elsewhere)
 			l.configured = l.said()
 		}
 		l.find(docs, elsewhere)
@@ -121,8 +119,8 @@ func (l *landscape) said() string {
 	return all.String()
 }
 
-// configure reads the settings.
-func (l *landscape) configure() error {
+// configure reads the settings, and the descriptions that they name.
+func (l *landscape) configure(elsewhere func(string) bool) {
 	call := *l.Call
 	call.Providers = maps.Clone(call.Providers)
 	cmd := &cobra.Command{Use: "lint"}
@@ -134,41 +132,59 @@ func (l *landscape) configure() error {
 	} else {
 		_ = cmd.Flags().Set("config", l.settings)
 	}
-	l.faults = nil
 	err := options.Prepare([]string{l.key}, rules)
 	if options.Settings == nil { // they cannot be read
 		options.Settings = &settings.Settings{}
 	}
-	empty, further := options.Empty(&call)
-	if err = errors.Join(err, further); err != nil {
-		l.faults = faultsOf(l.settings, err)
-		if empty == nil { // by what is said without them
-			options.Settings.ProviderFiles = nil
-			empty, further = options.Empty(&call)
-		}
+	l.faults = faultsOf(err, strictyaml.Fault{File: l.settings, Line: 1, Column: 1}, elsewhere)
+	for i, file := range options.Settings.ProviderFiles {
+		err := call.Describe([]string{file}, "providerFiles")
+		l.faults = append(l.faults, faultsOf(err, l.entry("providerFiles", i), elsewhere)...)
 	}
-	if empty == nil {
-		return further
-	}
+	empty, err := options.Empty(&call) // which has these descriptions already
+	l.faults = append(l.faults, faultsOf(err, strictyaml.Fault{File: l.settings, Line: 1, Column: 1}, elsewhere)...)
 	l.call, l.options, l.rules, l.empty = &call, options, checks.Catalogue(&call), empty
 	l.last = nil // by other settings
-	return nil
 }
 
-// faultsOf returns what is wrong with settings, by the errors that an error joins. What is no fault of the settings themselves, such as one of a
-// description that they name, is said at their beginning.
-func faultsOf(file string, err error) []*strictyaml.Fault {
+// entry returns the place of an entry of a list in the settings; their beginning if it cannot be told.
+func (l *landscape) entry(list string, i int) strictyaml.Fault {
+	place := strictyaml.Fault{File: l.settings, Line: 1, Column: 1}
+	o := onDisk(l.settings)
+	if items := o.Documents[0].Items(list); i < len(items) {
+		place.Line, place.Column = o.Place(items[i].ValueStart)
+	}
+	return place
+}
+
+// onDisk returns the outline of a file of settings or of a description, as it was last saved. What cannot be read has no lines.
+func onDisk(name string) *text.Outline {
+	content, _ := folder.ReadFile(name)
+	return text.Read(text.New(string(content)))
+}
+
+// faultsOf returns what is wrong with settings, by the errors that an error joins. What has no place in the settings is said at one of them,
+// and what is wrong with a description at its own place as well, unless that is elsewhere: in another landscape, which says what is there.
+func faultsOf(err error, at strictyaml.Fault, elsewhere func(string) bool) (faults []*strictyaml.Fault) {
+	if err == nil {
+		return nil
+	}
 	if joined, isJoined := err.(interface{ Unwrap() []error }); isJoined {
-		var faults []*strictyaml.Fault
 		for _, err := range joined.Unwrap() {
-			faults = append(faults, faultsOf(file, err)...)
+			faults = append(faults, faultsOf(err, at, elsewhere)...)
 		}
 		return faults
 	}
-	if fault := new(strictyaml.Fault); errors.As(err, &fault) && fault.File == file {
+	fault := new(strictyaml.Fault)
+	isFault := errors.As(err, &fault)
+	if isFault && fault.File == at.File {
 		return []*strictyaml.Fault{fault}
 	}
-	return []*strictyaml.Fault{{File: file, Line: 1, Column: 1, Message: err.Error()}}
+	at.Message = err.Error()
+	if isFault && !elsewhere(fault.File) {
+		return []*strictyaml.Fault{&at, fault}
+	}
+	return []*strictyaml.Fault{&at}
 }
 
 // find looks for the files: those that lint would read, without those of other landscapes that the settings do not name, and, of those that

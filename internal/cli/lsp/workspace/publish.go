@@ -15,7 +15,6 @@ import (
 	"github.com/capkit/capkit/internal/cli/lsp/protocol"
 	"github.com/capkit/capkit/internal/cli/lsp/text"
 	"github.com/capkit/capkit/internal/cli/manifest"
-	"github.com/capkit/capkit/internal/cli/manifest/folder"
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/internal/strictyaml"
 	"github.com/capkit/capkit/pkg/finding"
@@ -35,10 +34,8 @@ func (l *landscape) publish(ctx context.Context, r *Result, docs map[string]*Doc
 			byFile[f.File] = append(byFile[f.File], r.diagnostic(f))
 		}
 	}
-	if l.settings != "" {
-		for _, fault := range l.faults {
-			byFile[l.settings] = append(byFile[l.settings], l.settingsDiagnostic(fault))
-		}
+	for _, fault := range l.faults {
+		byFile[fault.File] = append(byFile[fault.File], r.faultDiagnostic(fault))
 	}
 	now := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(byFile)) {
@@ -132,6 +129,11 @@ func (r *Result) rangeOf(name string, line, column int) protocol.Span {
 		at := text.Position{Line: max(line-1, 0), Character: max(column-1, 0)}
 		return protocol.Span{Start: at, End: at}
 	}
+	return r.rangeIn(o, line, column)
+}
+
+// rangeIn is rangeOf for a place of an outline.
+func (l *landscape) rangeIn(o *text.Outline, line, column int) protocol.Span {
 	start := o.Placed(line, column)
 	_, end := o.Line(start)
 	end = max(start, start+len(strings.TrimRight(o.String()[start:max(start, end)], " \t")))
@@ -142,7 +144,7 @@ func (r *Result) rangeOf(name string, line, column int) protocol.Span {
 	case spot.End > start && spot.End < end:
 		end = spot.End
 	}
-	return r.Span(o, start, end)
+	return l.Span(o, start, end)
 }
 
 // Span returns the range between two offsets of an outline, as the editor counts.
@@ -151,11 +153,13 @@ func (l *landscape) Span(o *text.Outline, start, end int) protocol.Span {
 	return protocol.Span{Start: o.Position(start, encoding), End: o.Position(end, encoding)}
 }
 
-// settingsDiagnostic returns what is wrong with the settings.
-func (l *landscape) settingsDiagnostic(fault *strictyaml.Fault) protocol.Diagnostic {
-	content, _ := folder.ReadFile(l.settings) // what cannot be read has no lines
-	o := text.Read(text.New(string(content)))
-	start := o.Placed(fault.Line, fault.Column)
-	_, end := o.Line(start)
-	return protocol.Diagnostic{Severity: protocol.SeverityError, Source: "capkit", Message: words.Printable(fault.Message), Range: l.Span(o, start, max(start, end))}
+// faultDiagnostic returns what is wrong with the settings, or with a description that they name, as it was last saved.
+func (r *Result) faultDiagnostic(fault *strictyaml.Fault) protocol.Diagnostic {
+	o := onDisk(fault.File)
+	if doc := r.open[fault.File]; doc != nil {
+		o = doc.Outline()
+	}
+	return protocol.Diagnostic{
+		Severity: protocol.SeverityError, Source: "capkit", Message: words.Printable(r.Short(fault.Message)), Range: r.rangeIn(o, fault.Line, fault.Column),
+	}
 }

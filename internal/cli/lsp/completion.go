@@ -78,7 +78,7 @@ func (a *asked) item(i int, c choice, kind int, written string, start, end int) 
 
 // colon is what a key needs that is written at the place.
 func (a *asked) colon() string {
-	if a.Node != nil && a.Node.Key != "" {
+	if a.Node != nil && a.Node.Colon {
 		return ""
 	}
 	return ": "
@@ -91,7 +91,7 @@ func (a *asked) taken() bool {
 	case n == nil:
 		return false
 	case n.ValueStart < n.ValueEnd:
-		return a.offset < n.ValueStart || a.offset > n.ValueEnd
+		return n.Bracket != 0 || a.offset < n.ValueStart || a.offset > n.ValueEnd
 	case n.Item: // whose members may begin in this line
 		_, end := a.Line(a.offset)
 		return len(n.Nodes) > 0 && n.Nodes[0].Start < end
@@ -101,11 +101,12 @@ func (a *asked) taken() bool {
 
 // until returns where the word at the place ends. In quotes that nobody has closed yet, what encloses the word is no part of it.
 func (a *asked) until() int {
-	written := a.String()[a.Start:a.End]
-	if written == "" || written[0] != '"' && written[0] != '\'' || len(written) > 1 && written[0] == written[len(written)-1] {
+	written, rest := a.String()[a.Start:a.End], a.String()[a.End:]
+	closed := len(written) > 1 && written[0] == written[len(written)-1] && (rest == "" || strings.IndexByte(" \t\r\n,:]}", rest[0]) >= 0)
+	if written == "" || written[0] != '"' && written[0] != '\'' || closed {
 		return a.End
 	}
-	if i := strings.IndexAny(a.String()[a.offset:a.End], " ,]}"); i >= 0 {
+	if i := strings.IndexAny(a.String()[a.offset:a.End], " \t,]}"); i >= 0 {
 		return a.offset + i
 	}
 	return a.End
@@ -150,9 +151,12 @@ func (a *asked) keys() (choices []choice) {
 	return choices
 }
 
-// astray reports whether a key at the place would begin in another column than the keys beside it.
+// astray reports whether a key at the place would begin in another column than the keys beside it, or in front of something else.
 func (a *asked) astray() bool {
-	start, _ := a.Line(a.Start)
+	start, end := a.Line(a.Start)
+	if rest := strings.TrimLeft(a.String()[a.End:max(a.End, end)], " \t"); a.Parent.Bracket == 0 && a.Node == nil && rest != "" && rest[0] != '#' {
+		return true
+	}
 	if len(a.Parent.Nodes) == 0 || a.Parent.Bracket != 0 || strings.TrimSpace(a.String()[start:a.Start]) != "" {
 		return false
 	}

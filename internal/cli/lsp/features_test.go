@@ -125,6 +125,28 @@ func TestCompletion(t *testing.T) {
 			[]string{"amd64"},
 			"      architecture: [arm64, amd64",
 		},
+		"a key that is gone":     {profile, "\n      architecture: [arm64]", "\n      ‸: [arm64]", []string{"architecture"}, "      architecture: [arm64]"},
+		"a key in quotes":        {profile, "\n      architecture: [arm64]", "\n      \"‸\": [arm64]", []string{"architecture"}, "      architecture: [arm64]"},
+		"a key behind one quote": {profile, "\n      architecture: [arm64]", "\n      \"‸:\t[arm64]", []string{"architecture"}, "      architecture: \t[arm64]"},
+		"a key in braces that is gone": {
+			profile, "- architecture: [amd64] # no", "- {‸: [amd64]} # no", []string{"architecture", "hypervisor"},
+			"      - {architecture: [amd64]} # no hypervisor: it boots on either",
+		},
+		"before an item": {
+			profile, "\n      architecture: [arm64]\n      hypervisor: [virtualized]\n", "\n      architecture:\n      ‸  - arm64\n", []string{}, "",
+		},
+		"a first key behind one quote": {
+			profile, "- architecture: [amd64] # no", "- \"‸: [amd64] # no", []string{"architecture", "hypervisor"},
+			"      - architecture:  [amd64] # no hypervisor: it boots on either",
+		},
+		"before values": {profile, "\n      architecture: [arm64]", "\n      architecture: ‸[arm64]", []string{}, ""},
+		"before a region in braces": {
+			profile, "          - name: asia\n            id: 5678-amd64-old\n", "          - ‸{name: asia, id: 5678-amd64-old}\n", []string{}, "",
+		},
+		"behind one quote before others": {
+			profile, "- architecture: [amd64] # no", "- {architecture: [\"‸], hypervisor: [\"baremetal\"]} # no",
+			[]string{"amd64", "arm64"}, "      - {architecture: [amd64], hypervisor: [\"baremetal\"]} # no hypervisor: it boots on either",
+		},
 		"a half written value": {
 			profile,
 			"\n      architecture: [arm64]",
@@ -369,6 +391,20 @@ func TestHover(t *testing.T) {
 		if tc.want == nil && tc.word == "europe-1a" && said != "" {
 			t.Errorf("%s: %s", tc.word, said)
 		}
+	}
+}
+
+// What is said at the dash of a flavor is about the dash.
+func TestHoverOverADash(t *testing.T) {
+	text := example(t, "cloudprofile.yaml")
+	e := begin(t, nil)
+	e.open("p.yaml", text)
+	at := of(t, text, "- architecture: [amd64]", 0)
+	at.Character-- // before the dash
+	var answer struct{ Range span }
+	e.ask("textDocument/hover", e.at("p.yaml", at), &answer)
+	if want := (span{at, position{at.Line, at.Character + 1}}); answer.Range != want {
+		t.Errorf("%v, want %v", answer.Range, want)
 	}
 }
 

@@ -47,7 +47,7 @@ func (a *asked) says() (said string, start, end int) {
 	if a.Node == nil {
 		return "", 0, 0
 	}
-	start, end = a.Start, a.End
+	start, end = min(a.Start, a.offset), a.End // from a dash on if the place is there
 	switch slot := a.nodeSlot(); {
 	case a.Role == text.Key && capabilitiesSlot.MatchString(a.slot):
 		said = a.capabilityText(a.Node.Key)

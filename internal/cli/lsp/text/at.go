@@ -102,7 +102,7 @@ func inBrackets(n *Node, offset int) Spot {
 		if i+1 < len(n.Nodes) {
 			next = n.Nodes[i+1].Start
 		}
-		if child.Key != "" && child.ValueStart == child.ValueEnd && child.ValueStart <= offset && offset <= next {
+		if child.Colon && child.ValueStart == child.ValueEnd && child.ValueStart <= offset && offset <= next {
 			return Spot{Role: Value, Node: child, Parent: n, Start: offset, End: offset}
 		}
 	}
@@ -112,9 +112,9 @@ func inBrackets(n *Node, offset int) Spot {
 // inLine returns what stands at an offset in the line of a node, which it is not before.
 func inLine(n *Node, offset int) Spot {
 	switch {
-	case n.Key != "" && offset <= n.KeyEnd:
+	case n.Colon && offset <= n.KeyEnd:
 		return Spot{Role: Key, Node: n, Parent: n.Parent, Start: n.Start, End: n.KeyEnd}
-	case n.Key == "" && !n.Item: // a word that may become a key
+	case !n.Colon && !n.Item: // a word that may become a key
 		return Spot{Role: Key, Node: n, Parent: n.Parent, Start: n.ValueStart, End: max(n.ValueEnd, n.ValueStart)}
 	case n.Item && n.ValueStart == n.ValueEnd:
 		if offset <= n.KeyEnd && n.KeyEnd > n.Start {

@@ -28,10 +28,10 @@ func (f *flow) read(n *Node, at, depth int) int {
 		if at, ended = f.blank(at); ended {
 			return at
 		}
-		switch f.string[at] {
-		case closing:
+		switch c := f.string[at]; {
+		case c == closing:
 			return at + 1
-		case ',', '}', ']', ':':
+		case strings.IndexByte(",}]", c) >= 0, c == ':' && n.Bracket == '[':
 			at++
 		default:
 			if depth == mostDepth {
@@ -91,6 +91,7 @@ func (f *flow) entry(n *Node, at, depth int) int {
 			e.Value, e.ValueEnd, e.End = unquoted(key), at+len(key), at+len(key)
 			return max(end, at+1)
 		}
+		e.Colon = true
 		e.Key, e.KeyEnd, e.ValueStart, e.ValueEnd, e.End = unquoted(key), at+len(key), next+1, next+1, next+1
 		value, ended := f.blank(next + 1)
 		if ended || strings.IndexByte(",}]", f.string[value]) >= 0 {

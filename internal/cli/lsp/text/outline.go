@@ -13,8 +13,8 @@ import (
 type Node struct {
 	// Key of a member; empty for an item, and for what may become a key and has no colon yet.
 	Key string
-	// Item is set for an item of a list.
-	Item bool
+	// Item is set for an item of a list, and Colon for a member, whose key may be empty.
+	Item, Colon bool
 	// Value is that of a scalar, without quotes; empty for anything else.
 	Value string
 	// Start and End are the offsets of the node: from its key, or its dash, to where something else begins or, in brackets, to its end.
@@ -263,8 +263,9 @@ func (r *reader) content(at, end, column int) {
 		return
 	}
 	key := strings.TrimRight(r.string[at:at+colon], " \t")
-	member := r.add(&Node{Key: unquoted(key), Start: at, KeyEnd: at + len(key), ValueStart: at + colon + 1, ValueEnd: at + colon + 1, column: column})
-	if next := r.pastBlanks(at+colon+1, end); next < end {
+	behind := at + colon + 1
+	member := r.add(&Node{Key: unquoted(key), Colon: true, Start: at, KeyEnd: at + len(key), ValueStart: behind, ValueEnd: behind, column: column})
+	if next := r.pastBlanks(behind, end); next < end {
 		r.value(member, next, end)
 	}
 }

@@ -225,7 +225,7 @@ func (r *Report) Found(rule Rule, kind field.ErrorType, at *field.Path, value an
 	}
 	if full {
 		*left = true
-		return &Finding{}
+		return &Finding{Error: &field.Error{}} // for the caller to change, and then lost
 	}
 	*list = append(*list, rule.Fault(kind, at, value, format, args...))
 	return &(*list)[len(*list)-1]

@@ -92,7 +92,7 @@ func TestReportEnds(t *testing.T) {
 		for _, more := range []int{0, 1, 5000} {
 			var part, report finding.Report
 			for i := range finding.Most + more {
-				part.Found(rule, field.ErrorTypeInvalid, at.Index(i), nil, "wrong")
+				part.Found(rule, field.ErrorTypeInvalid, at.Index(i), nil, "wrong").Detail += ", too" // also of one that does not fit
 			}
 			report.Add(part)
 			report.End(at)

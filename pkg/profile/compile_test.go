@@ -114,6 +114,18 @@ func TestCompileDoesNotChangeTheImages(t *testing.T) {
 	})
 }
 
+// A caller that leaves some errors out of the report changes nothing about the profile.
+func TestTheReportIsTheCallers(t *testing.T) {
+	flavor := v1beta1.Capabilities{"architecture": {"amd64"}}
+	defs := []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}
+	compiled, report := profile.Compile(given.Linux(flavor, flavor), given.CoreSpec(defs, nil), field.NewPath("spec"))
+	before := given.Explained(compiled.Faults().Errors)
+	clear(report.Errors)
+	if after := given.Explained(compiled.Faults().Errors); len(report.Errors) == 0 || before != after {
+		t.Errorf("%d errors: %s", len(report.Errors), cmp.Diff(before, after))
+	}
+}
+
 func TestOneToOneOfReservedCapabilities(t *testing.T) {
 	checkProfiles(t, "testdata/one-to-one-reserved.txtar")
 }

@@ -285,6 +285,15 @@ func TestLawsFindReferencesThatAreForgotten(t *testing.T) {
 	}
 }
 
+// A provider without its type keeps the laws that it keeps with it. There an empty reference is nil.
+func TestLawsOfAnUntypedProvider(t *testing.T) {
+	for _, config := range []string{config, strings.Replace(config, "node:2", "", 1)} {
+		if err := providertest.Check(provider.Untyped(local.Provider{}), []byte(config)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestConfigsWithErrorsCountForNothing(t *testing.T) {
 	refusing := changed{after: func([]any, error) ([]any, error) { return nil, errors.New("no words") }}
 	if err := providertest.Check(refusing, []byte(strings.Replace(config, `"name"`, `"nam"`, 1))); err != nil {

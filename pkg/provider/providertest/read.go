@@ -86,7 +86,7 @@ func valueAt(config any, at, path *field.Path) (value any, found bool) {
 // checkReference returns what is wrong with a reference: a worker controller keeps it as JSON, and compares it with what it had. One that
 // writes its JSON itself is for commands alone, which only show it.
 func checkReference(ref any) error {
-	if _, itself := ref.(json.Marshaler); itself {
+	if _, itself := ref.(json.Marshaler); itself || ref == nil { // nil is the zero one of provider.Untyped
 		return nil
 	}
 	written, err := json.Marshal(ref)

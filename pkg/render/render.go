@@ -130,6 +130,8 @@ func Apply(changes []Change, config *runtime.RawExtension) (*runtime.RawExtensio
 		return config, nil
 	case changes[0].Path == "": // the whole config; the library cannot replace that
 		return &runtime.RawExtension{Raw: changes[0].Value}, nil
+	case !providerconfig.HasContent(config): // the library takes whatever it is given for applied
+		config = &runtime.RawExtension{Raw: []byte("{}")}
 	}
 	if raw, spliced := splice(changes, config.Raw); spliced {
 		return &runtime.RawExtension{Raw: raw}, nil

@@ -100,6 +100,16 @@ func TestRenderConfigRefuses(t *testing.T) {
 	})
 }
 
+// Changes of an entry do not fit a config that is not there.
+func TestApplyToNothing(t *testing.T) {
+	changes := []render.Change{{Op: "add", Path: "/machineImages/-", Value: json.RawMessage("{}")}}
+	for _, config := range []*runtime.RawExtension{nil, {}, {Raw: []byte("null")}} {
+		if got, err := render.Apply(changes, config); err == nil {
+			t.Errorf("%v: %v", config, got)
+		}
+	}
+}
+
 // What the object does not define keeps its bytes, whatever is in it, and what it does define is written as it stands.
 func TestRenderConfigKeepsBytes(t *testing.T) {
 	const kept = "{ \"version\":\"1\",\n  \"factor\": 1.50e0, \"big\": 12345678901234567890, \"text\": \"<&\\u00e9>\" }"

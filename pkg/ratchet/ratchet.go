@@ -55,7 +55,8 @@ func Excuse(updated, stored Judged) finding.Report {
 			known[id]++
 		}
 	}
-	left := finding.Report{Warnings: slices.Clone(updated.Report.Warnings), Silenced: updated.Report.Silenced}
+	left := updated.Report
+	left.Errors, left.Warnings = nil, slices.Clone(left.Warnings)
 	for _, f := range updated.Report.Errors {
 		if known.excuse(is.identities(f)) {
 			left.Warnings = append(left.Warnings, older(f))

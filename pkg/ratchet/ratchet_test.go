@@ -158,6 +158,10 @@ func TestNothingIsExcusedInAReportThatLeavesErrorsOut(t *testing.T) {
 		t.Errorf("not excused: %v", got.Errors)
 	}
 	updated := report
+	updated.WarningsLeftOut = true
+	if got := ratchet.Excuse(ratchet.Judged{Object: object, Report: updated}, ratchet.Judged{Object: object, Report: report}); !got.WarningsLeftOut {
+		t.Error("it is forgotten that warnings are left out")
+	}
 	updated.ErrorsLeftOut = true
 	if got := ratchet.Excuse(ratchet.Judged{Object: object, Report: updated}, ratchet.Judged{Object: object, Report: report}); len(got.Errors) != 1 {
 		t.Errorf("excused: %v", got)

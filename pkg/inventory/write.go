@@ -43,7 +43,17 @@ func (r *Region) Sort() {
 
 func sort[T any](list *[]T, by func(a, b T) int) {
 	slices.SortStableFunc(*list, by)
-	*list = slices.CompactFunc(*list, func(a, b T) bool { return reflect.DeepEqual(a, b) })
+	once := (*list)[:0]
+	for _, item := range *list {
+		i := len(once) - 1
+		for i >= 0 && by(once[i], item) == 0 && !reflect.DeepEqual(once[i], item) {
+			i--
+		}
+		if i < 0 || by(once[i], item) != 0 {
+			once = append(once, item)
+		}
+	}
+	*list = once
 }
 
 // ofBool orders networks that have the same name: the external one is the one that is meant.

@@ -49,7 +49,10 @@ func some() inventory.Region {
 		Images: []inventory.Image{
 			{ID: "b", Name: "gl", Status: "active", MinDiskGiB: &size, Checksum: "sha512:aa", Properties: map[string]string{"z": "", "a": "a: b"}},
 			{ID: "a", Name: "gl"},
+			{ID: "c", Name: "gl"},
+			{ID: "c", Name: "gl", Status: "active"},
 			{ID: "a", Name: "gl"},
+			{ID: "c", Name: "gl"},
 		},
 		MachineTypes: []inventory.MachineType{{Name: "m", CPU: &size, Zones: []string{"b", "a"}, Public: &no, Properties: map[string]string{}}},
 		Zones:        []inventory.Zone{},
@@ -71,6 +74,8 @@ regions:
   images:
   - {id: a, name: gl}
   - {id: b, name: gl, status: active, minDiskGiB: 10, checksum: "sha512:aa", properties: {a: "a: b", z: ""}}
+  - {id: c, name: gl}
+  - {id: c, name: gl, status: active}
   machineTypes:
   - {name: m, cpu: 10, zones: [a, b], public: false, properties: {}}
   zones: []
@@ -93,7 +98,9 @@ regions:
       ],
       "images": [
         {"id":"a","name":"gl"},
-        {"id":"b","name":"gl","status":"active","minDiskGiB":10,"checksum":"sha512:aa","properties":{"a":"a: b","z":""}}
+        {"id":"b","name":"gl","status":"active","minDiskGiB":10,"checksum":"sha512:aa","properties":{"a":"a: b","z":""}},
+        {"id":"c","name":"gl"},
+        {"id":"c","name":"gl","status":"active"}
       ],
       "machineTypes": [
         {"name":"m","cpu":10,"zones":["a","b"],"public":false,"properties":{}}

@@ -7,13 +7,13 @@
 // whole command.
 //
 // Start reading at [Run]. This package is the root command, its help and the exit statuses. The rest is in internal/cli, a room for
-// each family of commands, of which none imports another, but that the page shows the answers of ask:
+// each family of commands. One imports another only to show what that answers: page and lsp import ask, page maintain, importer plan.
 //
-//   - lint, rules: lint and its repairs; rules and explain-rule;
-//   - ask: select, explain, maintenance and capabilities; render;
-//   - plan, and changes, which is what plan prints and migrate proves;
-//   - migrate, and transform, which is what it does to one profile;
-//   - page: report.
+//   - lint, lsp, and repair, which both use; verify;
+//   - plan, and changes, which is what plan prints, and migrate and import prove;
+//   - ask: select, explain and capabilities; maintain: maintenance; page: report;
+//   - importer: import; migrate, and transform, which is what it does to one profile;
+//   - render, inventory, schema; rules: rules and explain-rule.
 //
 // They stand on rooms that all of them share:
 //

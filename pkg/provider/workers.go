@@ -309,7 +309,7 @@ func (w Workers) ShapeOf(pool *Pool) Shape {
 
 // Requirements returns what a pool asks for beside the reserved capabilities, as far as its providerConfig can be read,
 // and what is wrong with that. A pool without one, or with null, asks for what follows from saying nothing. With warnings
-// alone the config could be read.
+// alone the config could be read. The caller owns the slice, but not what its elements hold.
 func (w Workers) Requirements(pool Pool) ([]capability.Requirement, finding.Report) {
 	if w.ask == nil {
 		return nil, finding.Report{}

@@ -28,9 +28,9 @@ import (
 // Decode decodes a provider's own object, which stands at the path at, into a pointer to any struct that embeds
 // metav1.TypeMeta. It accepts nothing but the one kind, and no unknown fields, and it reports everything that it refuses
 // at the place where it stands: a config that is missing or null (Required), another apiVersion or kind (NotSupported),
-// unknown fields, values of a wrong type. Without errors into holds the whole object; otherwise it holds what could be
-// read. Equal capabilities in it are one map, which must not be changed. Of an unknown field that the changes are about
-// the error says what has become of it.
+// unknown fields, values of a wrong type. Of a config of another kind it reports nothing else. Without errors into holds
+// the whole object; otherwise it holds what could be read. Equal capabilities in it are one map, which must not be
+// changed. Of an unknown field that the changes are about the error says what has become of it.
 func Decode(
 	raw *runtime.RawExtension, kind schema.GroupVersionKind, into schema.ObjectKind, at *field.Path, changes ...Change,
 ) finding.List {

@@ -35,7 +35,7 @@ type Resolution[R any] struct {
 	// its definition says that it need not.
 	Ignored []capability.Requirement
 	// Decision is the record of the choice, or of why there is none. Of an image that was found by [Pool]
-	// it has no more than the index of the flavor. It is empty, with Chosen -1, for a machine type that is unknown or of
+	// it has no more than the reference and the index of the flavor. It is empty, with Chosen -1, for a machine type that is unknown or of
 	// another architecture, and for a pool that asks for a capability which is not registered.
 	Decision imageselector.Decision[R]
 	// Reason says why the pool is refused as a whole; empty if flavors were looked at. [imageselector.ReasonCapability] is

@@ -16,7 +16,7 @@ import (
 
 // PoolsOf returns the questions that the pools of a Worker ask, in their order: the same as [provider.PoolsOf] returns for
 // the Shoot that Gardener has made the Worker of. Their paths are those of the Worker, which does not have
-// the CRI. A pool shares its providerConfig with the Worker.
+// the CRI. A pool shares its zones, its providerConfig and what its volumes point to with the Worker.
 func PoolsOf(worker *extensionsv1alpha1.Worker) []provider.Pool {
 	at := field.NewPath("spec", "pools")
 	pools := make([]provider.Pool, 0, len(worker.Spec.Pools))

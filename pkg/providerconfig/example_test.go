@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package providerconfig_test
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/providerconfig"
+)
+
+// What is wrong is reported at its place, and everything else is read.
+func ExampleDecode() {
+	var config struct {
+		metav1.TypeMeta `json:",inline"`
+
+		MachineImages []struct {
+			Name string `json:"name"`
+		} `json:"machineImages"`
+	}
+	raw := &runtime.RawExtension{Raw: []byte(`{"apiVersion": "acme/v1", "kind": "Config", "machineImages": [{"name": "linux", "nmae": "x"}]}`)}
+	kind := schema.GroupVersionKind{Group: "acme", Version: "v1", Kind: "Config"}
+	for _, err := range providerconfig.Decode(raw, kind, &config, field.NewPath("spec", "providerConfig")) {
+		fmt.Println(err.Origin, "at", err.Field)
+	}
+	fmt.Println(config.MachineImages[0].Name)
+	// Output:
+	// unknown-field at spec.providerConfig.machineImages[0].nmae
+	// linux
+}
+
+// The legacy format has an architecture for each region, and amd64 if none is written.
+func ExampleLegacyFlavors() {
+	type region struct{ name, id, architecture string }
+	written := []region{{"north", "1", ""}, {"north", "2", "arm64"}, {"south", "3", ""}}
+	for _, flavor := range providerconfig.LegacyFlavors(written, field.NewPath("regions"), func(r *region) providerconfig.Region[string] {
+		converted := providerconfig.Region[string]{Name: r.name, Ref: r.id}
+		if r.architecture != "" {
+			converted.Architecture = &r.architecture
+		}
+		return converted
+	}) {
+		fmt.Print(flavor.Path, " ", flavor.Capabilities, ":")
+		for _, regional := range flavor.Regional {
+			fmt.Printf(" %s %s", regional.Region, regional.Ref)
+		}
+		fmt.Println()
+	}
+	// Output:
+	// regions[0] map[architecture:[amd64]]: north 1 south 3
+	// regions[1] map[architecture:[arm64]]: north 2
+}

@@ -20,7 +20,7 @@ import (
 
 // CacheByObject returns what the manager's cache keeps for the webhooks of [Switches]: of the provider's type alone, all of
 // CloudProfiles, NamespacedCloudProfiles without their status, and of Shoots what the webhooks read. Add it to the ByObject of the
-// cache's options, before the manager is made. The map is the caller's.
+// cache's options, before the manager is made: with a scheme that has these types by then. The map is the caller's.
 //
 // Without it the webhooks answer the same, but the cache keeps the Shoots of all providers as a whole. With it, whoever reads one of
 // these kinds through the manager's client or cache finds no more of it. The manager's API reader finds all.

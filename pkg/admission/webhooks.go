@@ -184,7 +184,8 @@ func providerLabel(providerType string) string {
 // They read CloudProfiles, NamespacedCloudProfiles and Shoots through the manager's cache, whose scheme needs the types of
 // core.gardener.cloud. [CacheByObject] is what it has to keep of them: a cache without it keeps all Shoots of the garden. [Rights] are
 // what they have to be allowed. A provider that is a [provider.CredentialsValidator] has webhooks for credentials as well, which
-// need the types of security.gardener.cloud and Secrets in the scheme, and read them without the cache.
+// need the types of security.gardener.cloud and Secrets in the scheme, and read them without the cache. A
+// [provider.DNSCredentialsValidator] needs Secrets.
 //
 // None can be added to a manager if [provider.Check] finds something wrong with the provider. They judge by what the cache knows,
 // also if the API server has been silent for long.

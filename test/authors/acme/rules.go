@@ -84,10 +84,12 @@ func (Provider) Rules() []finding.Rule {
 			"Correct the name, or remove the entry."),
 	)
 	rules = append(rules, finding.On(finding.ObjectShoot,
-		finding.Denies(RuleMachines, "The worker pools of a Shoot can have more machines than `maxMachines` allows.",
-			"Lower the `maximum` of a worker pool."),
 		finding.Denies(RuleVolumes, "A worker pool has more data volumes than its machine type allows.",
 			"Remove data volumes, or take another machine type."),
+	)...)
+	rules = append(rules, finding.On(finding.ObjectAny,
+		finding.Denies(RuleMachines, "The worker pools of a Shoot can have more machines than `maxMachines` allows, or that is not above zero.",
+			"Lower the `maximum` of a worker pool; in a CloudProfile, write a number above zero."),
 	)...)
 	return append(rules, finding.Online(finding.On(finding.ObjectSecret,
 		finding.Denies(RuleToken, "The Secret of a Shoot has no token.", "Write the token under the key `token`."),

@@ -5,6 +5,8 @@
 package provider_test
 
 import (
+	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/testing/given"
+	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -151,5 +154,34 @@ func TestDeriveWithoutAType(t *testing.T) {
 	}
 	if _, derives := provider.As[provider.ReferenceDeriver[any]](provider.Untyped(given.Cloud{})); derives {
 		t.Error("a cloud that derives nothing")
+	}
+}
+
+// A provider without its type decodes all that it decodes with it.
+func TestUntypedKeepsEverything(t *testing.T) {
+	at, some := field.NewPath("x"), v1beta1.Capabilities{"a": {"b"}}
+	regional := imageselector.Regional[string]{Region: "north", Ref: "a", Path: at, NamedAt: at}
+	global := imageselector.Global[string]{Ref: "b", Fallback: true, Derived: true, Path: at}
+	flavor := imageselector.Flavor[string]{
+		Capabilities: some, Implied: some, Unclear: true, Regional: []imageselector.Regional[string]{regional}, Global: &global, Path: at,
+	}
+	version := imageselector.Version[string]{
+		Version: "1", Legacy: true, Flavors: []imageselector.Flavor[string]{flavor}, Undeclared: some, Path: at,
+	}
+	image := imageselector.Image[string]{Name: "linux", Versions: []imageselector.Version[string]{version}, Path: at}
+	for _, part := range []any{regional, global, flavor, version, image} {
+		for i := range reflect.TypeOf(part).NumField() {
+			if reflect.ValueOf(part).Field(i).IsZero() {
+				t.Errorf("%T has no %s", part, reflect.TypeOf(part).Field(i).Name)
+			}
+		}
+	}
+	config, _ := provider.Untyped(given.Cloud{Images: []imageselector.Image[string]{image}}).Decode(nil, at)
+	want, err := json.Marshal([]imageselector.Image[string]{image})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := json.Marshal(config.Images); err != nil || string(got) != string(want) {
+		t.Errorf("%v %s", err, cmp.Diff(string(want), string(got)))
 	}
 }

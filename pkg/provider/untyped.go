@@ -125,7 +125,7 @@ func convertVersion[A, B any](version *imageselector.Version[A], convert func(A)
 	for i := range version.Flavors {
 		f := &version.Flavors[i]
 		flavor := imageselector.Flavor[B]{
-			Capabilities: f.Capabilities, Implied: f.Implied, Path: f.Path,
+			Capabilities: f.Capabilities, Implied: f.Implied, Unclear: f.Unclear, Path: f.Path,
 			Regional: slices.Grow([]imageselector.Regional[B](nil), len(f.Regional)),
 		}
 		for _, r := range f.Regional {

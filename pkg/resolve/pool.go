@@ -46,7 +46,7 @@ type Resolution[R any] struct {
 	cause string
 	// lacking is the capability for whose values, which its machine type does not have, a pool gets no image; empty otherwise.
 	lacking string
-	// Open says that the pool leaves its image, or a part of the version, to Gardener's own admission.
+	// Open says that the pool gets no image only because it leaves that, or a part of the version, to Gardener's own admission.
 	Open bool
 	// Err is nil if an image was found. Otherwise it names the pool, why each flavor is excluded, and what would work.
 	Err *finding.Finding

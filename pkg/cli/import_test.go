@@ -651,6 +651,27 @@ func TestImportIntoSeveralProfiles(t *testing.T) {
 	}
 }
 
+// What is found in one landscape does not keep the images from the next one.
+func TestImportIntoSeveralLandscapesWithFindings(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	profile := read(t, filepath.Join(importExamples, "aws.yaml"))
+	for _, name := range []string{"a.yaml", "b.yaml"} {
+		file := filepath.Join(dir, name)
+		write(t, file, strings.Replace(profile, "  regions:\n", "  regions:\n  - name: nowhere\n", 1))
+		files = append(files, file)
+	}
+	source := "--from=gardenlinux:" + filepath.Join(importExamples, "metadata")
+	r := importing(append([]string{"-o", "json", source}, files...)...)
+	answer := decoded[importAnswer](t, r)
+	if len(answer.Profiles) != 2 || len(answer.Profiles[0].Versions) == 0 || r.status != 0 || !strings.Contains(r.stderr, "[import-region-missing]") {
+		t.Fatalf("%+v", r)
+	}
+	if a, b := answer.Profiles[0].Versions, answer.Profiles[1].Versions; !slices.Equal(a, b) {
+		t.Errorf("%v, and then %v", a, b)
+	}
+}
+
 // What is wrong with flags is said, and is no finding.
 func TestImportFlags(t *testing.T) {
 	file := filepath.Join(importExamples, "aws.yaml")

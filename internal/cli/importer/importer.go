@@ -234,8 +234,9 @@ func runImport(ctx context.Context, c *command.Call, args []string, flags *impor
 	}
 	run := &importing{flags: flags, call: c, contents: contents, notes: contents.Notes, text: text}
 	for _, f := range faults {
-		run.findings = append(run.findings, ofFault(f))
+		run.faults = append(run.faults, ofFault(f))
 	}
+	run.findings = slices.Clone(run.faults)
 	for _, g := range landscapes {
 		if err := run.landscape(g); err != nil {
 			return err

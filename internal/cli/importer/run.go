@@ -36,6 +36,8 @@ type importing struct {
 	contents *source.Contents
 	// text returns what is in a file.
 	text func(name string) (string, error)
+	// faults are what is wrong with the source or the map, for all landscapes.
+	faults []report.Finding
 
 	profiles []*imported
 	findings []report.Finding
@@ -106,7 +108,7 @@ func (run *importing) landscape(g *input.Given) error {
 	switch {
 	case len(g.Findings) == 0 && len(l.order) == 0:
 		return errors.New("no CloudProfile or NamespacedCloudProfile among the files" + l.EmptyInputs() + ": name those that are to get the images")
-	case len(g.Findings) > 0 || len(run.findings) > 0:
+	case len(g.Findings) > 0 || len(run.faults) > 0:
 		l.nothing()
 		return nil
 	}
@@ -143,9 +145,9 @@ func (l *inLandscape) nothing() {
 		for _, f := range answer.Findings {
 			known[said{f.Message, f.File, f.Line}] = true
 		}
-		for _, f := range l.importing.findings {
+		for _, f := range l.faults {
 			is := said{f.Message, f.File, f.Line}
-			if f.Object == (report.Object{}) && !known[is] {
+			if !known[is] {
 				known[is] = true
 				answer.Findings = append(answer.Findings, f)
 			}

@@ -15,10 +15,10 @@ import (
 )
 
 // lack is a flavor that says nothing about a reserved capability which is registered as the second text of GEP-0054 has it, so that
-// it has all registered values. Before the registration it had less.
+// it has all registered values. Before the registration it had less, or another one.
 type lack struct {
 	Capability string
-	// Had are the values that it had, and Has those that it has, in the order of the vocabulary.
+	// Had are the values that it had, the registered ones if there are any, and Has those that it has, in the order of the vocabulary.
 	Had, Has []string
 }
 
@@ -43,7 +43,8 @@ func silencesOf(vocabulary *capability.Vocabulary) silences {
 func (s silences) none() bool { return len(s.about) == 0 }
 
 // of returns what a flavor of an image version says nothing about, in the order of the vocabulary, if it then has more than before the
-// registration. The version is that of core; nil if core does not list it.
+// registration, or other values, since one that is incomplete lacks what the flavor had. The version is that of core; nil if core does
+// not list it.
 func (s silences) of(version *v1beta1.MachineImageVersion, declared v1beta1.Capabilities) (silent []lack) {
 	for _, d := range s.about {
 		if _, said := texts.Declared(declared, d.Name); said {
@@ -54,8 +55,11 @@ func (s silences) of(version *v1beta1.MachineImageVersion, declared v1beta1.Capa
 			had = []string{d.Undeclared}
 		}
 		has := s.vocabulary.Registered(d.Name)
-		had = slices.DeleteFunc(slices.Clone(has), func(value string) bool { return !slices.Contains(had, value) })
-		if len(had) < len(has) {
+		kept := slices.DeleteFunc(slices.Clone(has), func(value string) bool { return !slices.Contains(had, value) })
+		if len(kept) > 0 {
+			had = kept
+		}
+		if len(kept) < len(has) {
 			silent = append(silent, lack{Capability: d.Name, Had: had, Has: has})
 		}
 	}

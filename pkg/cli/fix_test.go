@@ -256,6 +256,12 @@ func TestFixOfReservedCapabilities(t *testing.T) {
 				"            gardener-boot-type: [standard]\n", "").Replace(registered),
 			strings.Replace(registered, "[standard] # who says nothing claims to have both", "[standard]", 1),
 		},
+		"half a registration, and a flavor that is silent about it": {
+			strings.NewReplacer("values: [standard, secure]", "values: [secure]",
+				"        gardener-boot-type: [standard] # who says nothing claims to have both\n", "",
+				"            gardener-boot-type: [standard]\n", "").Replace(registered),
+			strings.Replace(registered, "[standard] # who says nothing claims to have both", "[standard]", 1),
+		},
 		"a value of the other text": {
 			strings.Replace(inPlace, "            gardener-update-type: [in-place]", "            gardener-update-type: [inPlace]", 1), inPlace,
 		},
@@ -270,5 +276,23 @@ func TestFixOfReservedCapabilities(t *testing.T) {
 				t.Errorf("status %d: %s%s%s", r.status, diff, r.stdout, r.stderr)
 			}
 		})
+	}
+}
+
+// A repair of a flavor changes the words of warnings that quote it, and that is no reason to leave it out.
+func TestFixOfWhatAWarningQuotes(t *testing.T) {
+	registered := read(t, root+"/docs/examples/reserved-in-core.yaml")
+	byName := strings.Replace(registered, "          regions:\n          - name: europe\n            id: 4230-amd64\n", "          image: linux\n", 1)
+	if byName == registered {
+		t.Fatal("the flavor has another reference")
+	}
+	inFolder(t, map[string]string{"a.yaml": strings.NewReplacer("        gardener-boot-type: [standard] # who says nothing claims to have both\n", "",
+		"            gardener-boot-type: [standard]\n", "").Replace(byName)})
+	r := run(t, "", "lint", "--reserved-in-core", "--fix", "-w", "a.yaml")
+	contains(t, r.stdout, "[image-name-fallback]")
+	contains(t, r.stderr, "repaired: a.yaml:54: gardener-boot-type is [standard] [reserved-capability-silent]\n", "no errors, 1 warning")
+	want := strings.Replace(byName, "[standard] # who says nothing claims to have both", "[standard]", 1)
+	if diff := cmp.Diff(want, read(t, "a.yaml")); diff != "" || r.status != 0 {
+		t.Errorf("status %d: %s%s%s", r.status, diff, r.stdout, r.stderr)
 	}
 }

@@ -206,30 +206,40 @@ func (x *Run) lintAgain(others map[string]string) report.Report {
 }
 
 // better reports whether findings of one object are gone, and nothing is found instead: but for an object that was not read before,
-// or not wholly checked, and for those that depend on it.
+// or not wholly checked, and for those that depend on it. A warning whose words alone differ is none instead: it quotes what was repaired.
 func better(before, after []report.Finding, repaired []Repair) bool {
 	type said struct {
-		object        report.Object
-		rule, message string
+		object               report.Object
+		rule, message, field string
 	}
+	inWords := func(f report.Finding) said { return said{f.Object, f.Rule, f.Message, ""} }
+	inPlace := func(f report.Finding) said { return said{f.Object, f.Rule, "", f.Field} }
 	counts := map[said]int{}
 	for _, f := range before {
-		counts[said{f.Object, f.Rule, f.Message}]++
+		counts[inWords(f)]++
+		counts[inPlace(f)]++
 	}
-	more := 0
+	for _, r := range repaired {
+		counts[inWords(r.Finding)]--
+		counts[inPlace(r.Finding)]--
+	}
+	var others []report.Finding
 	for _, f := range after {
-		key := said{f.Object, f.Rule, f.Message}
-		if counts[key]--; counts[key] < 0 {
-			more++
+		if counts[inWords(f)]--; counts[inWords(f)] < 0 {
+			others = append(others, f)
+		} else {
+			counts[inPlace(f)]--
 		}
 	}
 	for _, r := range repaired {
-		key := said{r.Finding.Object, r.Finding.Rule, r.Finding.Message}
-		if counts[key]--; counts[key] < 0 && r.Finding.Rule != input.RuleObjectKind { // which makes another object of it
+		if counts[inWords(r.Finding)] < 0 && r.Finding.Rule != input.RuleObjectKind { // which makes another object of it
 			return false
 		}
 	}
-	return more == 0 || revealing(repaired[0].Finding)
+	return revealing(repaired[0].Finding) || !slices.ContainsFunc(others, func(f report.Finding) bool {
+		counts[inPlace(f)]--
+		return f.Severity == finding.SeverityError || counts[inPlace(f)] < 0
+	})
 }
 
 // repaired returns the texts of files in which the causes of some findings are repaired, and the repairs: those of the findings that

@@ -77,6 +77,8 @@ func TestStandardInputHasAName(t *testing.T) {
 	if !strings.HasPrefix(r.stdout, "landscapes/live.yaml:") || strings.Contains(r.stdout, "<stdin>") {
 		t.Error(r.stdout)
 	}
+	r = run(t, strings.Replace(profile, "kind: CloudProfile\n", "kind: Cloudprofile\n", 1), "lint", "--fix", "--stdin-name=live.yaml", "-")
+	contains(t, r.stderr, "would repair: live.yaml:")
 	r = run(t, "apiVersion: v1\nkind: A\nkind: B\n", "select", "--stdin-name=x.yaml", "-")
 	if !strings.HasPrefix(r.stderr, "x.yaml:3:1: error: ") {
 		t.Error(r.stderr)

@@ -42,10 +42,16 @@ func PrintNotes(c *command.Call, in *Given) {
 // NameStdin gives findings in standard input the name that the user has for that, if there is one.
 func (in *Given) NameStdin(findings []report.Finding) {
 	for i := range findings {
-		if in.stdin != "" && findings[i].File == manifest.Stdin {
-			findings[i].File = in.stdin
-		}
+		findings[i].File = in.NameOf(findings[i].File)
 	}
+}
+
+// NameOf returns the name of a file for people, which [Given.NameStdin] gives to findings.
+func (in *Given) NameOf(file string) string {
+	if in.stdin != "" && file == manifest.Stdin {
+		return in.stdin
+	}
+	return file
 }
 
 // PrintFindings writes what was found wrong on the way to a result. err is the reason why there is none; nil if there

@@ -40,6 +40,7 @@ func fix(c *command.Call, g *input.Given, flags *lintFlags, text func(file strin
 	}
 	if !flags.quiet {
 		for _, r := range done {
+			r.Finding.File = g.NameOf(r.Finding.File)
 			report.Printf(c.Stderr, "%s: %s\n", said, r)
 		}
 	}

@@ -245,7 +245,7 @@ func (in *Given) ProfileOf(shoot *v1beta1.Shoot) (AnyProfile, *field.Error) {
 	case kind == "NamespacedCloudProfile":
 		return compiled(in, &in.Namespaced, in.CompileNamespaced, kind, shoot.Namespace+"/"+name, at)
 	default:
-		return nil, Problem(check.RuleProfileMissing, field.ErrorTypeNotSupported, "spec.cloudProfile.kind", kind,
+		return nil, Problem(check.RuleProfileMissing, field.ErrorTypeRequired, "spec.cloudProfile.kind", nil,
 			"a profile is a CloudProfile or a NamespacedCloudProfile, not a %s%s", words.Quoted(kind), words.DidYouMean(words.Closest(kind, GardenKinds[:2])))
 	}
 	return nil, Problem(check.RuleProfileMissing, field.ErrorTypeRequired, at, nil,

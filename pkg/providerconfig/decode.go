@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
@@ -120,7 +121,8 @@ func referenceAmong(detail string) string {
 	return known[0]
 }
 
-// FieldsOfLater turns errors about fields that are not known into warnings which say up to which version they are.
+// FieldsOfLater turns errors about fields that are not known into warnings which say up to which version they are. errs stays as it is,
+// and all other errors in it are shared.
 func FieldsOfLater(knownUpTo string, errs finding.List) finding.Report {
 	var report finding.Report
 	for _, err := range errs {
@@ -128,6 +130,7 @@ func FieldsOfLater(knownUpTo string, errs finding.List) finding.Report {
 			report.Errors = append(report.Errors, err)
 			continue
 		}
+		err.Error = ptr.To(*err.Error)
 		err.Origin = RuleWorkerFieldUnknown
 		separator := "; "
 		if err.Suggestion != nil { // which ends in a question mark
@@ -276,21 +279,16 @@ func (u Unread) Beside(at *field.Path, known sets.Set[string]) bool {
 }
 
 // Silence returns a report without warnings, and with errors silenced, that only follow from what could not be read:
-// about such a value, or what it is a part of; and a Required for something whose name is misspelt. The order stays.
+// about such a value, or what it is a part of; and a Required for something whose name is misspelt. The order stays, and so does the
+// argument, with which the result may share lists and findings.
 func (u Unread) Silence(report finding.Report) finding.Report {
 	if !u.Any() {
 		return report
 	}
-	told := finding.Report{Silenced: report.Silenced}
-	for _, err := range report.Errors {
-		if u.explains(err) {
-			told.Silenced = append(told.Silenced, err)
-		} else {
-			told.Errors = append(told.Errors, err)
-		}
-	}
-	told.Warnings = slices.DeleteFunc(slices.Clone(report.Warnings), u.explains)
-	return told
+	report.Silenced = slices.Clip(report.Silenced) // the caller's
+	report.Silence(u.explains)
+	report.Warnings = slices.DeleteFunc(slices.Clone(report.Warnings), u.explains)
+	return report
 }
 
 func (u Unread) explains(f finding.Finding) bool {

@@ -71,7 +71,7 @@ const maxGuesses = 32
 
 // Speller finds the names that misspelt ones were probably meant to be, as Slip, Certain and Closest do. It looks for the first 32 different names
 // that it is asked about, and has no suggestion for more: so the work grows with the known names, not with their product. It is
-// for one check of one object, and not safe for concurrent use.
+// for one check of one object, and not safe for concurrent use. The zero Speller knows no name.
 type Speller struct {
 	known                   []string
 	slips, certain, closest map[string]string
@@ -96,7 +96,7 @@ func (s *Speller) Closest(name string) string { return ask(s, s.closest, name, C
 
 func ask(s *Speller, answers map[string]string, name string, about func(string, []string) string) string {
 	meant, asked := answers[name]
-	if !asked && len(answers) < maxGuesses {
+	if !asked && len(answers) < maxGuesses && len(s.known) > 0 {
 		meant = about(name, s.known)
 		answers[name] = meant
 	}

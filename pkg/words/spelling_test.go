@@ -103,3 +103,11 @@ func TestSpeller(t *testing.T) {
 		t.Errorf("what it has found is forgotten: %q", got)
 	}
 }
+
+// A speller that nobody has made knows no name.
+func TestZeroSpeller(t *testing.T) {
+	var speller words.Speller
+	if got := speller.Slip("europe") + speller.Certain("europe") + speller.Closest("europe"); got != "" {
+		t.Errorf("it means %s", got)
+	}
+}

@@ -123,7 +123,7 @@ func (e *Existing) deploySecret(ctx context.Context, c client.Client, wanted *co
 	if found == nil {
 		return c.Create(ctx, wanted.DeepCopy())
 	}
-	changed := found.DeepCopy()
+	changed, wanted := found.DeepCopy(), wanted.DeepCopy()
 	changed.Labels, changed.Annotations = merged(changed.Labels, wanted.Labels), merged(changed.Annotations, wanted.Annotations)
 	changed.Data = wanted.Data
 	return patchChanged(ctx, c, changed, client.MergeFrom(found))

@@ -6,6 +6,7 @@ package kit_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -217,4 +219,27 @@ func TestDelete(t *testing.T) {
 	if err := actuator.Delete(t.Context(), logr.Discard(), aWorker(""), nil); !errors.Is(err, errAway) || len(called) > 0 {
 		t.Errorf("%v, %v", err, called)
 	}
+}
+
+// What is wanted stays as it is, also if the API server answers with more than that: with user data that somebody else has just added.
+func TestDeployChangesNothingThatIsWanted(t *testing.T) {
+	all := []kit.Wanted{wanted("a", "t-1", "x")}
+	s := seedWith(t, all[0].Class.DeepCopy(), all[0].Secret.DeepCopy())
+	existing := read(t, s)
+	all[0] = wanted("a", "t-2", "y")
+	check(t, existing.Deploy(t.Context(), adding{s}, all))
+	s.expectWrites(t, 2, "the secret and the class")
+	if diff := cmp.Diff([]kit.Wanted{wanted("a", "t-2", "y")}, all); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// adding is a client whose answers have what somebody else has added, in the maps that are there, as decoders of JSON fill them in.
+type adding struct{ client.Client }
+
+func (a adding) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+	if err := a.Client.Patch(ctx, obj.DeepCopyObject().(client.Object), patch, opts...); err != nil {
+		return err
+	}
+	return json.Unmarshal([]byte(`{"data": {"added": "eA=="}, "metadata": {"labels": {"added": "yes"}}}`), obj)
 }

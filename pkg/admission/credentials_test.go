@@ -338,3 +338,16 @@ func TestRightsForDNS(t *testing.T) {
 		t.Errorf("%v instead of %v", resources, want)
 	}
 }
+
+// The rules are the caller's: changing one of them changes no other.
+func TestRightsAreTheCallers(t *testing.T) {
+	rules := Rights(openstack.Provider{})
+	for i := range rules {
+		rules[i].Verbs[0], rules[i].Resources[0] = fmt.Sprint("verb ", i), "another"
+	}
+	for i, rule := range rules {
+		if rule.Verbs[0] != fmt.Sprint("verb ", i) {
+			t.Errorf("rule %d has %s", i, rule.Verbs[0])
+		}
+	}
+}

@@ -5,6 +5,8 @@
 package admission
 
 import (
+	"strings"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
@@ -87,25 +89,24 @@ func stripWorker(worker *v1beta1.Worker) v1beta1.Worker {
 // Rights returns what the webhooks of [Switches] have to be allowed in the garden, in all namespaces, and no more: the rules of a
 // ClusterRole. What registers webhooks and manages certificates in the extension needs others. The rules are the caller's.
 func Rights[R any](cloud provider.Provider[R]) []rbacv1.PolicyRule {
-	rule := func(verbs []string, group string, resources ...string) rbacv1.PolicyRule {
-		return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: verbs}
+	rule := func(verbs, group string, resources ...string) rbacv1.PolicyRule {
+		return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: strings.Fields(verbs)}
 	}
 	rules := []rbacv1.PolicyRule{
-		rule([]string{"get", "list", "watch"}, v1beta1.GroupName, "cloudprofiles", "namespacedcloudprofiles"),
-		rule([]string{"list", "watch"}, v1beta1.GroupName, "shoots"),
-		rule([]string{"create"}, eventsv1.GroupName, "events"),
+		rule("get list watch", v1beta1.GroupName, "cloudprofiles", "namespacedcloudprofiles"),
+		rule("list watch", v1beta1.GroupName, "shoots"),
+		rule("create", eventsv1.GroupName, "events"),
 	}
-	get := []string{"get"}
 	_, credentials := provider.As[provider.CredentialsValidator](cloud)
 	_, dns := provider.As[provider.DNSCredentialsValidator](cloud)
 	switch {
 	case credentials:
 		rules = append(rules,
-			rule(get, v1beta1.GroupName, "secretbindings", "internalsecrets"),
-			rule(get, securityv1alpha1.GroupName, "credentialsbindings"),
-			rule(get, corev1.GroupName, "secrets"))
+			rule("get", v1beta1.GroupName, "secretbindings", "internalsecrets"),
+			rule("get", securityv1alpha1.GroupName, "credentialsbindings"),
+			rule("get", corev1.GroupName, "secrets"))
 	case dns:
-		rules = append(rules, rule(get, v1beta1.GroupName, "internalsecrets"), rule(get, corev1.GroupName, "secrets"))
+		rules = append(rules, rule("get", v1beta1.GroupName, "internalsecrets"), rule("get", corev1.GroupName, "secrets"))
 	}
 	return rules
 }

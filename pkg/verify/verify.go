@@ -161,7 +161,7 @@ func (v *verifier[R]) unread() (unread []Unread) {
 		case r == nil:
 			unread = append(unread, Unread{Region: region.Name, Meant: words.Slip(region.Name, v.names)})
 		case len(r.Unread) > 0:
-			unread = append(unread, Unread{Region: region.Name, Lists: r.Unread})
+			unread = append(unread, Unread{Region: region.Name, Lists: slices.Clone(r.Unread)})
 		}
 	}
 	return unread

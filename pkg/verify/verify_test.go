@@ -49,6 +49,20 @@ func TestUnread(t *testing.T) {
 	}
 }
 
+// What is returned is the caller's: a cloud that is asked again says the same.
+func TestUnreadIsTheCallers(t *testing.T) {
+	cloud := strings.Replace(file(t, "inventory.yaml"), "  networks: [{name: fp-pool-1, external: true}]\n", "  unread: [networks]\n", 1)
+	p := given.Sound(t, openstack.Provider{}, &given.Decoded[v1beta1.CloudProfile](t, file(t, "profile.yaml")).Spec)
+	asked := verify.NewCloud(openstack.Provider{}, nil, readInventory(t, cloud))
+	for range 2 {
+		_, unread := verify.CloudProfile(p, asked, verify.Options{At: now})
+		if len(unread) == 0 || unread[0].String() != "networks of region asia could not be read when the inventory was taken" {
+			t.Fatal(unread)
+		}
+		unread[0].Lists[0] = "zones"
+	}
+}
+
 const child = `
 apiVersion: core.gardener.cloud/v1beta1
 kind: NamespacedCloudProfile

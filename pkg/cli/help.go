@@ -198,7 +198,8 @@ A negative result depends on the command:
 
   lint           an error, with --fix one that is not repaired; with --fail-on=warning a warning, too; with
                  --fail-on=skipped both, and anything that was skipped
-  verify         as lint; with --strict also gaps in an inventory
+  verify         as lint; with --strict also a region without an inventory, or a list that could not be read when it
+                 was taken
   plan           the update is refused, locks Shoots, leaves worker pools without machines or without an image in the
                  profile, makes maintenance choose a version that does not boot, gets pools stuck on an expiration
                  date, or removes something in use from the offer; with --fail-on=change any change

@@ -27,8 +27,8 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Provider is a [provider.Provider] by description. It is immutable, and safe for concurrent use. It has no worker settings and no rules
-// of its own.
+// Provider is a [provider.Provider] by description, which [Read] makes. It is immutable, and safe for concurrent use. It has no worker
+// settings and no rules of its own.
 type Provider struct {
 	*description
 	*shape

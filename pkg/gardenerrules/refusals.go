@@ -76,7 +76,8 @@ func RefusesImage(v *v1beta1.MachineImageVersion, worker, before *v1beta1.Worker
 	return refusesCRI(v, worker.CRI)
 }
 
-// RuntimesOf returns a text that is the same for worker pools which ask for the same container runtimes; empty if that is left to Gardener.
+// RuntimesOf returns a text that is the same for worker pools which ask for the same container runtimes in the same order; empty if that is
+// left to Gardener.
 func RuntimesOf(asked *v1beta1.CRI) string {
 	if asked == nil {
 		return ""

@@ -63,7 +63,7 @@ type Outlook struct {
 }
 
 // Look returns what the next maintenance of a Shoot does. The Shoot is one as the API server has it, and its pools are those of
-// [provider.PoolsOf]; of one without an image or version nothing is said. boots has a filter for each pool, nil where it cannot be told
+// [provider.PoolsOf]; one without an image or version is [Stuck]. boots has a filter for each pool, nil where it cannot be told
 // what the pool boots. whyNot says why a pool, by its index, does not boot an image, and is not empty. by says what is
 // installed.
 func (m *Maintainer) Look(

@@ -57,7 +57,7 @@ func (u Unread) String() string {
 type Options struct {
 	// At is the moment at which versions have expired, or have not.
 	At time.Time
-	// Strict makes an error of each [Unread] of a CloudProfile.
+	// Strict makes an error of each [Unread] of a CloudProfile that is no Gap.
 	Strict bool
 }
 

@@ -111,8 +111,9 @@ func Declared(c v1beta1.Capabilities, name string) (values []string, declared bo
 	return append(slices.Clip(values), TranslateAll(other.name, translated)...), true
 }
 
-// InSecond returns capabilities by the names and in the words of the second text. What the second text does not have is as it is. The
-// argument is not changed, and the result may share its values.
+// InSecond returns capabilities by the names and in the words of the second text. A name that the second text does not have is as it is,
+// with its values; of a name of the first text, values that the first text does not have are left out. The argument is not changed, and the
+// result may share its values.
 func InSecond(c v1beta1.Capabilities) v1beta1.Capabilities {
 	all := make(v1beta1.Capabilities, len(c))
 	for written := range c {

@@ -153,7 +153,7 @@ var kubernetes = []string{"1.32", "1.33", "1.34", "1.35", "1.36"}
 // Its source is SupportedVersions (pkg/utils/validation/kubernetesversion), which gardenlet checks, and the API server does not.
 func (Release) Kubernetes() []string { return slices.Clone(kubernetes) }
 
-// RunsKubernetes reports whether a release runs a version of Kubernetes; it does not say so of what is no version.
+// RunsKubernetes reports whether a release runs a version of Kubernetes. Of what is no version it does not deny it.
 func (Release) RunsKubernetes(version string) bool {
 	parsed, err := semver.NewVersion(version)
 	return err != nil || slices.Contains(kubernetes, fmt.Sprintf("%d.%d", parsed.Major(), parsed.Minor()))

@@ -47,7 +47,7 @@ type Credentials struct {
 // as long as the identity service lets a token live, mostly an hour: log in anew for each reconcile.
 //
 // The error says which service at which host failed, and what to check; it exposes Gardener's error codes with a method
-// Codes, and has no value of the Secret in it. A request takes a minute at most, and ends with the context.
+// Codes, and has neither the password nor the secret of an application credential in it. A request takes a minute at most, and ends with the context.
 func Connect(ctx context.Context, credentials Credentials, region string) (Compute, error) {
 	if err := credentials.incomplete(); err != nil {
 		return nil, err

@@ -154,6 +154,32 @@ func TestAsMeantIsCountedOnce(t *testing.T) {
 	contains(t, run(t, profile, "lint", "-").stderr, "\n1 object checked: 2 errors, no warnings; 1 manifest with errors checked as probably meant\n")
 }
 
+// A misspelt key of a provider config is one error: Shoots are judged by what was meant. What is wrong below it is found at its own line,
+// even if the key of the config is misspelt as well; and --fix repairs all of them.
+func TestMisspeltKeyOfAProviderConfig(t *testing.T) {
+	profile, shoot := read(t, examples+"/cloudprofile.yaml"), read(t, examples+"/shoot.yaml")
+	for key, misspelt := range map[string]string{
+		"keystoneURL": "keystonURL", "constraints": "constrants", "floatingPools": "floatigPools", "loadBalancerProviders": "loadBalancerProvider",
+		"machineImages": "machinImages", "versions": "versoins", "capabilityFlavors": "capabilityFlavor", "regions": "regons",
+	} {
+		before, config, _ := strings.Cut(profile, "  providerConfig:")
+		config = strings.Replace(config, " "+key+":", " "+misspelt+":", 1)
+		for _, configAs := range []string{"providerConfig", "providerConfg"} {
+			r := run(t, joined(before+"  "+configAs+":"+config, shoot), "lint", "-")
+			contains(t, r.stdout, `unknown field "`+misspelt+`"; did you mean "`+key+`"? [unknown-field]`)
+			want := "1 error"
+			if configAs != "providerConfig" {
+				want = "2 errors"
+			}
+			contains(t, r.stderr, "\n2 objects checked: "+want+", no warnings; 1 manifest with errors checked as probably meant\n")
+		}
+	}
+	twice := strings.NewReplacer("  providerConfig:", "  providerConfg:", "    constraints:", "    constrants:", "- name: fp-pool-1", "- name: ''").
+		Replace(profile)
+	line := strings.Count(twice[:strings.Index(twice, "- name: ''")], "\n") + 1
+	contains(t, run(t, twice, "lint", "-").stdout, fmt.Sprintf("<stdin>:%d:", line))
+}
+
 // A misspelt name, or misspelt metadata, is no missing name besides, and others refer to the name that is meant.
 func TestMisspeltName(t *testing.T) {
 	profile, child := read(t, examples+"/cloudprofile.yaml"), read(t, examples+"/namespacedcloudprofile.yaml")

@@ -141,7 +141,7 @@ var mayImport = map[string][]string{
 		"internal/cli/gardener", "internal/cli/input/coreonly", "internal/cli/report",
 		"pkg/capability", "pkg/check",
 		"pkg/finding", "pkg/gardenerlib", "pkg/gardenerrules", "pkg/gardenerrules/shoots", "pkg/maintenance", "pkg/namespaced", "pkg/profile",
-		"pkg/provider", "pkg/resolve", "pkg/strictjson", "pkg/words",
+		"pkg/provider", "pkg/providerconfig", "pkg/resolve", "pkg/strictjson", "pkg/words",
 	},
 	"internal/cli/decoding":       {"internal/cli/manifest", "internal/cli/edit", "pkg/fieldpath", "pkg/finding", "pkg/strictjson", "pkg/words"},
 	"internal/cli/input/coreonly": {"internal/cli/command", "pkg/capability", "pkg/finding", "pkg/imageselector", "pkg/provider"},
@@ -176,7 +176,7 @@ var mayImport = map[string][]string{
 	"internal/cli/gardener": {
 		"pkg/namespaced", "pkg/finding", "pkg/gardenerrules", "pkg/gardenerrules/shoots", "pkg/gardenerrules/releases", "pkg/versions", "pkg/words",
 	},
-	"internal/cli/manifest":        {"internal/cli/manifest/cut", "internal/cli/manifest/folder"},
+	"internal/cli/manifest":        {"internal/cli/manifest/cut", "internal/cli/manifest/folder", "pkg/fieldpath"},
 	"internal/cli/manifest/cut":    {},
 	"internal/cli/manifest/folder": {},
 	"internal/cli/edit":            {"pkg/fieldpath"},

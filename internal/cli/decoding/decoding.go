@@ -51,6 +51,8 @@ type decoded struct {
 	// meant and manifest are what [Meant] returns; nil until somebody asks for it.
 	meant    any
 	manifest *manifest.Object
+	// config is what [Memory.Config] returns; nil until somebody asks for it.
+	config *Config
 }
 
 // Object returns the object that a manifest describes, and what is wrong with it. The object must not be changed, since it is returned

@@ -56,10 +56,46 @@ func Meant[T any](m Memory, o *manifest.Object) (*T, *manifest.Object) {
 	return object, o.Renamed(g.renamed)
 }
 
-// guess is what the JSON of a manifest, for an object of a type, was probably meant to be.
+// Config is a provider config as it was probably meant.
+type Config struct {
+	// Raw is nil if the config has no errors that say what was meant.
+	Raw []byte
+	// Taken are the errors that are taken so, and Manifest the manifest, in which the paths of Raw lead to what is written.
+	Taken    finding.List
+	Manifest *manifest.Object
+}
+
+// Config returns the provider config of a manifest, which stands at a path, as it was probably meant: by those errors of its decoder that
+// suggest a key or a value. The function decodes it.
+func (m Memory) Config(o *manifest.Object, config []byte, at string, decode func() finding.List) Config {
+	known, found := m[o]
+	if known.config != nil {
+		return *known.config
+	}
+	meant := meantConfig(o, config, at, decode())
+	if found {
+		known.config = &meant
+		m[o] = known
+	}
+	return meant
+}
+
+func meantConfig(o *manifest.Object, config []byte, at string, errs finding.List) Config {
+	errs = slices.DeleteFunc(slices.Clone(errs), func(f finding.Finding) bool {
+		return f.Suggestion == nil || f.Origin != strictjson.OriginUnknownField && f.Origin != strictjson.OriginFieldType
+	})
+	g := &guess{text: config, above: len(fieldpath.Parse(at)), renamed: map[string]string{}}
+	if certain := g.take(errs); !certain || len(errs) == 0 {
+		return Config{}
+	}
+	return Config{g.spliced(), errs, o.Renamed(g.renamed)}
+}
+
+// guess is what the JSON of a manifest or a part of it, for an object of a type, was probably meant to be.
 type guess struct {
 	t       reflect.Type
 	text    []byte
+	above   int // how much of the paths is above the text
 	splices []splice
 	// renamed has where something is written, by the path that it has in the object that was probably meant.
 	renamed map[string]string
@@ -81,6 +117,7 @@ func (g *guess) take(errs finding.List) bool {
 	for i := range errs {
 		f := &errs[i]
 		path := fieldpath.Parse(f.Field)
+		path = path[min(g.above, len(path)):]
 		switch meant := f.Suggestion; {
 		case g.ignorable(f):
 		case len(path) == 0 || len(g.splices) == maxGuesses:

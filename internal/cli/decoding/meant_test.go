@@ -8,9 +8,12 @@ import (
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/decoding"
 	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/strictjson"
 )
 
 func parsed(t *testing.T, spec string) *manifest.Object {
@@ -90,5 +93,45 @@ func TestMeantIsNotGuessed(t *testing.T) {
 				t.Errorf("it is %+v", meant.Spec)
 			}
 		})
+	}
+}
+
+func TestMeantConfig(t *testing.T) {
+	o := parsed(t, "  providerConfig: {keystonURL: u, keystoneURLs: [{regon: r}]}\n")
+	memory, decoded := decoding.Memory{}, 0
+	profile, _ := decoding.Object[v1beta1.CloudProfile](memory, o)
+	raw, at := profile.Spec.ProviderConfig.Raw, field.NewPath("spec", "providerConfig")
+	decode := func() finding.List {
+		decoded++
+		var into struct {
+			KeystoneURL  string `json:"keystoneURL"`
+			KeystoneURLs []struct {
+				Region string `json:"region"`
+				URL    int    `json:"url"`
+			} `json:"keystoneURLs"`
+		}
+		return strictjson.Decode(raw, &into, at)
+	}
+	for range 2 { // the second time it is remembered
+		meant := memory.Config(o, raw, at.String(), decode)
+		if string(meant.Raw) != `{"keystoneURL":"u","keystoneURLs":[{"region":"r"}]}` || len(meant.Taken) != 2 {
+			t.Fatalf("it is %s, after %v", meant.Raw, meant.Taken)
+		}
+		for renamed, written := range map[string]string{
+			"spec.providerConfig.keystoneURL":            "spec.providerConfig.keystonURL",
+			"spec.providerConfig.keystoneURLs[0].region": "spec.providerConfig.keystoneURLs[0].regon",
+		} {
+			line, column := meant.Manifest.Position(renamed)
+			if wantLine, want := o.Position(written); line != wantLine || column != want || column == 0 {
+				t.Errorf("%s is at %d:%d, not at %d:%d", renamed, line, column, wantLine, want)
+			}
+		}
+	}
+	if decoded != 1 {
+		t.Errorf("it was decoded %d times", decoded)
+	}
+	raw = []byte(`{"keystonURL": "u", "keystoneURL": "v"}`)
+	if meant := decoding.Memory(nil).Config(o, raw, at.String(), decode); meant.Raw != nil {
+		t.Errorf("of two keys, %s was meant", meant.Raw)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/command"
@@ -23,6 +24,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/strictjson"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -244,26 +246,51 @@ func misnamed[T any](in *Given, o *manifest.Object, at string) {
 }
 
 // TakeAsMeant takes the objects so far whose manifests have errors for what they were probably meant to be, so that the rest of them is
-// checked as well, and misspelt provider types of profiles. Where the errors do not say what was meant, nothing is assumed.
+// checked as well, and misspelt provider types of CloudProfiles and keys of their provider configs. Where the errors do not say what was
+// meant, nothing is assumed.
 func (in *Given) TakeAsMeant() {
 	in.AsMeant = true
 	counted := takeAsMeant(in, &in.Profiles)
 	takeAsMeant(in, &in.Namespaced)
 	takeAsMeant(in, &in.Shoots)
 	for _, s := range in.Profiles.All {
-		if s.Object == nil || s.Aside || s.Object.DeletionTimestamp != nil || in.Providers[s.Object.Spec.Type] != nil {
+		if s.Object == nil || s.Aside || s.Object.DeletionTimestamp != nil {
 			continue
 		}
-		if meant := in.MeantProvider(s.Object.Spec.Type); meant != "" {
-			in.AddErrors(s.Manifest, in.UnknownProvider(s.Object.Spec.Type, "spec.type"))
-			object := *s.Object
+		object, as := *s.Object, s.Manifest
+		if meant := in.MeantProvider(object.Spec.Type); meant != "" && in.Providers[object.Spec.Type] == nil {
+			in.AddErrors(as, in.UnknownProvider(object.Spec.Type, "spec.type"))
 			object.Spec.Type = meant
-			s.Object = &object
-			if !counted[s] {
-				in.Summary.AsMeant++
-			}
+		}
+		object.Spec.ProviderConfig, s.Manifest = in.configAsMeant(&object.Spec, as)
+		if object.Spec.Type == s.Object.Spec.Type && as == s.Manifest {
+			continue
+		}
+		s.Object = &object
+		if !counted[s] {
+			in.Summary.AsMeant++
 		}
 	}
+}
+
+// configAsMeant returns the provider config of a profile as it was probably meant, and its manifest, in which it is at its paths.
+func (in *Given) configAsMeant(spec *v1beta1.CloudProfileSpec, o *manifest.Object) (*runtime.RawExtension, *manifest.Object) {
+	provider, at := in.Providers[spec.Type], field.NewPath("spec", "providerConfig")
+	if provider == nil || !providerconfig.HasContent(spec.ProviderConfig) {
+		return spec.ProviderConfig, o
+	}
+	meant := in.Decoded.Config(o, spec.ProviderConfig.Raw, at.String(), func() finding.List {
+		_, found := provider.Decode(spec.ProviderConfig, at)
+		if len(found.Errors) > 0 { // the compiler says which image version they are about
+			_, found = in.compile(provider, spec, field.NewPath("spec"))
+		}
+		return found.Errors
+	})
+	if meant.Raw == nil {
+		return spec.ProviderConfig, o
+	}
+	in.AddReport(o, finding.Report{Errors: meant.Taken})
+	return &runtime.RawExtension{Raw: meant.Raw}, meant.Manifest
 }
 
 // takeAsMeant does so for objects of one kind, and returns those with errors that it takes.

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"weak"
 
 	"github.com/capkit/capkit/internal/cli/manifest/cut"
+	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
 // The rules that a Problem can name. The names are stable.
@@ -48,7 +50,7 @@ type Object struct {
 	JSON []byte
 
 	written *written // nil if Unwritten
-	// renamed is what Renamed was called with.
+	// renamed has where places are written that Renamed was called with, by their other paths.
 	renamed map[string]string
 }
 
@@ -85,19 +87,23 @@ type written struct {
 // name, and each of its positions is line 0 and column 0.
 func Unwritten(file string, who Identity) *Object { return &Object{Identity: who, File: file} }
 
-// Renamed returns the object as if some places had other paths. The map has the paths at which these places are written, by the other ones.
-// No place is in another one. The map must not be changed any more.
+// Renamed returns the object as if some places had other paths. The map has the paths at which these places are, by the other ones. No
+// place is in another one of the map, but it may be in one that is renamed already.
 func (o *Object) Renamed(places map[string]string) *Object {
 	renamed := *o
-	renamed.renamed = places
+	renamed.renamed = map[string]string{}
+	maps.Copy(renamed.renamed, o.renamed)
+	for path, at := range places {
+		renamed.renamed[path] = o.asWritten(at)
+	}
 	return &renamed
 }
 
 // asWritten returns where a path is written: elsewhere, if it is that of a renamed place, or leads into one.
 func (o *Object) asWritten(path string) string {
-	for renamed, written := range o.renamed {
-		if rest, within := strings.CutPrefix(path, renamed); within && (rest == "" || rest[0] == '.' || rest[0] == '[') {
-			return written + rest
+	for above := range fieldpath.Upward(path) {
+		if written, renamed := o.renamed[above]; renamed {
+			return written + path[len(above):]
 		}
 	}
 	return path

@@ -180,6 +180,16 @@ func TestMisspeltKeyOfAProviderConfig(t *testing.T) {
 	contains(t, run(t, twice, "lint", "-").stdout, fmt.Sprintf("<stdin>:%d:", line))
 }
 
+// What a misspelt architecture of the profile does to worker pools names it, and offers nothing that is not there.
+func TestMisspeltArchitecture(t *testing.T) {
+	profile, shoot := read(t, examples+"/cloudprofile-full.yaml"), read(t, examples+"/shoot-full.yaml")
+	vocabulary := run(t, joined(strings.Replace(profile, "name: architecture", "name: architcture", 1), shoot), "lint", "-").stdout
+	contains(t, vocabulary, "supported types: none; the profile has an error at spec.machineCapabilities[0].name; repair that first [gardener-admission]")
+	contains(t, vocabulary, "worker pool web: the pool is for architecture arm64, and the profile registers none in spec.machineCapabilities; repair that first")
+	machineType := run(t, joined(strings.Replace(profile, " architecture: [amd64]", " architcture: [amd64]", 1), shoot), "lint", "-").stdout
+	contains(t, machineType, "supported types: none; the profile has an error at spec.machineTypes[0].capabilities; repair that first [gardener-admission]")
+}
+
 // A misspelt name, or misspelt metadata, is no missing name besides, and others refer to the name that is meant.
 func TestMisspeltName(t *testing.T) {
 	profile, child := read(t, examples+"/cloudprofile.yaml"), read(t, examples+"/namespacedcloudprofile.yaml")

@@ -238,6 +238,10 @@ func (p Resolver[R]) refusal(r *Resolution[R]) finding.Finding {
 		if len(has) == 0 { // it leaves its architecture to the pool, and there is no such architecture
 			has, which = p.Vocabulary().Registered(capability.Architecture), "there are only machines of"
 		}
+		if len(has) == 0 {
+			return RuleArchitecture.Fault(field.ErrorTypeInvalid, machine.Child("architecture"), r.Pool.Architecture,
+				"the pool is for architecture %s, and the profile registers none in spec.machineCapabilities; repair that first", r.Pool.Architecture)
+		}
 		return RuleArchitecture.Fault(field.ErrorTypeInvalid, machine.Child("architecture"), r.Pool.Architecture,
 			"the pool is for architecture %s, and %s architecture [%s]; write %s",
 			r.Pool.Architecture, which, words.Few(has), words.Or(has))

@@ -20,6 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/words"
@@ -64,7 +65,28 @@ func Shoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 	default:
 		g.AddWarnings(s.Manifest, fault)
 	}
-	g.AddErrors(s.Manifest, withoutSaid(invalid, g.Findings[found:])...)
+	invalid = withoutSaid(invalid, g.Findings[found:])
+	if fault == nil {
+		withCauses(p, shoot, invalid)
+	}
+	g.AddErrors(s.Manifest, invalid...)
+}
+
+// withCauses says in what Gardener's admission refuses about the machine type of a worker pool that the profile has an error about that.
+func withCauses(p input.AnyProfile, shoot *v1beta1.Shoot, errs field.ErrorList) {
+	types := map[string]string{}
+	for i, w := range shoot.Spec.Provider.Workers {
+		types[fmt.Sprintf("spec.provider.workers[%d].machine.type", i)] = w.Machine.Type
+	}
+	for _, err := range errs {
+		machineType, isType := types[err.Field]
+		if !isType || err.Origin != gardener.RuleAdmission {
+			continue
+		}
+		if cause := p.CauseOf(machineType, imageselector.Request{}); cause != "" {
+			err.Detail += "; the profile has an error " + cause + "; repair that first"
+		}
+	}
 }
 
 // withoutSaid leaves out what Gardener's admission says about a Shoot and what has been found already, in other words: in the same place,

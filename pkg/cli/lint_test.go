@@ -159,7 +159,7 @@ func TestAsMeantIsCountedOnce(t *testing.T) {
 func TestMisspeltKeyOfAProviderConfig(t *testing.T) {
 	profile, shoot := read(t, examples+"/cloudprofile.yaml"), read(t, examples+"/shoot.yaml")
 	for key, misspelt := range map[string]string{
-		"keystoneURL": "keystonURL", "constraints": "constrants", "floatingPools": "floatigPools", "loadBalancerProviders": "loadBalancerProvider",
+		"keystoneURL": "keystonURL", "constraints": "constraint", "floatingPools": "floatigPools", "loadBalancerProviders": "loadBalancerProvider",
 		"machineImages": "machinImages", "versions": "versoins", "capabilityFlavors": "capabilityFlavor", "regions": "regons",
 	} {
 		before, config, _ := strings.Cut(profile, "  providerConfig:")
@@ -174,7 +174,7 @@ func TestMisspeltKeyOfAProviderConfig(t *testing.T) {
 			contains(t, r.stderr, "\n2 objects checked: "+want+", no warnings; 1 manifest with errors checked as probably meant\n")
 		}
 	}
-	twice := strings.NewReplacer("  providerConfig:", "  providerConfg:", "    constraints:", "    constrants:", "- name: fp-pool-1", "- name: ''").
+	twice := strings.NewReplacer("  providerConfig:", "  providerConfg:", "    constraints:", "    constraint:", "- name: fp-pool-1", "- name: ''").
 		Replace(profile)
 	line := strings.Count(twice[:strings.Index(twice, "- name: ''")], "\n") + 1
 	contains(t, run(t, twice, "lint", "-").stdout, fmt.Sprintf("<stdin>:%d:", line))

@@ -6,6 +6,7 @@ package cli_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -294,5 +295,26 @@ func TestFixOfWhatAWarningQuotes(t *testing.T) {
 	want := strings.Replace(byName, "[standard] # who says nothing claims to have both", "[standard]", 1)
 	if diff := cmp.Diff(want, read(t, "a.yaml")); diff != "" || r.status != 0 {
 		t.Errorf("status %d: %s%s%s", r.status, diff, r.stdout, r.stderr)
+	}
+}
+
+// Objects whose names the API server makes up are repaired as others are, and keep the names by which they are reported: also if others like
+// them are in other files.
+func TestFixOfGeneratedNames(t *testing.T) {
+	shoot := strings.Replace(read(t, examples+"/shoot.yaml"), "  name: shop\n", "  generateName: shop-\n", 1)
+	wrong := strings.NewReplacer("zones: [europe-1a]", "zones: europe-1a", "zones: [europe-1b]", "zones: [europe-1x]").Replace(shoot)
+	dir := t.TempDir()
+	files := map[string]string{"a.yaml": wrong, "b.yaml": shoot, "c.yaml": joined(shoot, wrong), "d.yaml": read(t, examples+"/cloudprofile.yaml")}
+	for name, text := range files {
+		write(t, filepath.Join(dir, name), text)
+	}
+	r := run(t, "", "lint", "--fix", "-w", dir)
+	contains(t, r.stderr, "repaired: "+filepath.Join(dir, "a.yaml")+":43: ", "repaired: "+filepath.Join(dir, "c.yaml")+":",
+		"5 objects checked: 2 errors, no warnings")
+	contains(t, r.stdout, "Shoot garden-demo/shop-00001: ", "Shoot garden-demo/shop-00004: ")
+	for _, name := range []string{"a.yaml", "c.yaml"} {
+		if is, want := read(t, filepath.Join(dir, name)), strings.ReplaceAll(files[name], "zones: europe-1a", "zones: [europe-1a]"); is != want {
+			t.Errorf("%s: %s", name, is)
+		}
 	}
 }

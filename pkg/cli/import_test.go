@@ -651,6 +651,23 @@ func TestImportIntoSeveralProfiles(t *testing.T) {
 	}
 }
 
+// A NamespacedCloudProfile whose name the API server makes up gets images as others do, wherever it is among the files.
+func TestImportIntoGeneratedNames(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "parent.yaml"), read(t, examples+"/cloudprofile.yaml"))
+	for _, name := range []string{"a.yaml", "b.yaml"} {
+		copyOf(t, examples+"/namespacedcloudprofile.yaml", filepath.Join(dir, name), "  name: team\n", "  generateName: team-\n")
+	}
+	list := filepath.Join(dir, "list")
+	write(t, list, "apiVersion: capkit/v1\nkind: ImageList\nimages:\n- {name: gardenlinux, version: 3000.1.0, flavors: "+
+		"[{capabilities: {architecture: [amd64]}, regions: [{name: europe, id: ed3b4c3d-941f-456a-a551-bd52b8397443}]}]}\n")
+	r := importing("-o", "json", "--from=list:"+list, "--profile=garden-demo/team-00002", dir)
+	answer := decoded[importAnswer](t, r)
+	if answer.Profile != "garden-demo/team-00002" || len(answer.Files) != 1 || !strings.HasSuffix(answer.Files[0].File, "b.yaml") {
+		t.Errorf("%+v", r)
+	}
+}
+
 // What is found in one landscape does not keep the images from the next one.
 func TestImportIntoSeveralLandscapesWithFindings(t *testing.T) {
 	dir := t.TempDir()

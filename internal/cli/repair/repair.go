@@ -184,7 +184,7 @@ func (x *Run) lintAgain(others map[string]string) report.Report {
 	}
 	g := &input.Given{
 		Providers: x.Providers, Namespace: x.Namespace, Domain: x.Domain, ReservedInCore: x.ReservedInCore, Cluster: x.Cluster,
-		Landscape: x.Landscape,
+		Landscape: x.Landscape, Numbers: x.Numbers,
 	}
 	x.Given.TakeOver(g, edited)
 	for _, f := range x.Findings {
@@ -298,10 +298,12 @@ func overlap(some, others []edit.Op) bool {
 	})
 }
 
-// objectOf returns the object that a finding is about; nil if it cannot be told.
+// objectOf returns the object that a finding is about; nil if it cannot be told. In a file it may have no name.
 func objectOf(objects []*manifest.Object, f report.Finding) (o *manifest.Object) {
 	for _, other := range objects {
-		if line, _ := other.Position(""); line <= f.Line && other.Kind == f.Object.Kind && other.Name == f.Object.Name {
+		at := files.PlaceOf(other)
+		before := slices.Compare(at[:], []int{f.Line, f.Column}) <= 0
+		if before && other.Kind == f.Object.Kind && (other.Name == f.Object.Name || other.Name == "") {
 			o = other
 		}
 	}

@@ -6,6 +6,7 @@ package cli_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -316,5 +317,22 @@ func TestFixOfGeneratedNames(t *testing.T) {
 		if is, want := read(t, filepath.Join(dir, name)), strings.ReplaceAll(files[name], "zones: europe-1a", "zones: [europe-1a]"); is != want {
 			t.Errorf("%s: %s", name, is)
 		}
+	}
+}
+
+// A file that is named twice, also by a link, is repaired once: what was repaired of it was lost in what was written for the other name.
+func TestFixOfALink(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "profile.yaml")
+	before := read(t, examples+"/cloudprofile.yaml")
+	write(t, file, strings.Replace(strings.Replace(before, "- architecture: [amd64]", "- architecture: amd64", 1),
+		"          regions:\n          - name: europe\n", "          regions:\n          - name: europee\n", 1))
+	if err := os.Symlink("profile.yaml", filepath.Join(dir, "z.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, "", "lint", "--fix", "-w", dir)
+	contains(t, r.stderr, "1 object checked: no errors, no warnings")
+	if r.status != 0 || strings.Count(r.stderr, "repaired: ") != 2 || read(t, file) != before {
+		t.Errorf("%+v\n%s", r, read(t, file))
 	}
 }

@@ -23,7 +23,7 @@ const maxDocument = 32 << 20
 // Load reads the manifests in args: files, directories, or "-" for stdin, which is not touched otherwise and may be nil
 // then. Of a directory it takes the *.yaml, *.yml and *.json files, in lexical order, with those of its subdirectories;
 // names that begin with a dot are passed over, as are symbolic links to directories or to nothing, and what the directory's file
-// .capkitignore lists, in the syntax of .dockerignore. A file that occurs twice is read once.
+// .capkitignore lists, in the syntax of .dockerignore. A file that occurs twice is read once, also by a symbolic link.
 //
 // Objects and problems come in the order of the input; problems of one file by line and column. An object with
 // duplicate keys is returned all the same, along with its problems. Documents without content are ignored.
@@ -72,8 +72,11 @@ func Read(args []string, stdin io.Reader, group string, unread Unread, apart ...
 	return in, errors.Join(errs...)
 }
 
-// identity is the same for all paths of a file, apart from links.
+// identity is the same for all paths of a file, apart from hard links.
 func identity(file string) string {
+	if target, err := filepath.EvalSymlinks(file); err == nil && file != "-" {
+		file = target
+	}
 	if absolute, err := filepath.Abs(file); err == nil {
 		return absolute
 	}

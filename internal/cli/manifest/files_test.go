@@ -93,9 +93,12 @@ func TestLoadFollowsLinksToFilesOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, problems, err := load(t, "d", "link")
-	if want := []string{"d/a.yaml", "d/c.yaml", "link/a.yaml", "link/c.yaml"}; err != nil || problems != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %q, %v, %v; want %q", got, problems, err, want)
+	for args, want := range map[[2]string][]string{ // what is read by one path is not read again by another
+		{"d", "link"}: {"d/a.yaml", "d/c.yaml"}, {"link", "d"}: {"link/a.yaml", "link/c.yaml"}, {"other", "d"}: {"other/b.yaml", "d/a.yaml"},
+	} {
+		if got, problems, err := load(t, args[:]...); err != nil || problems != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("got %q, %v, %v; want %q", got, problems, err, want)
+		}
 	}
 }
 

@@ -651,6 +651,36 @@ func TestImportIntoSeveralProfiles(t *testing.T) {
 	}
 }
 
+// Of several landscapes, --profile means profiles in any of them; what gets no images is named.
+func TestImportIntoSomeOfSeveralLandscapes(t *testing.T) {
+	profile := read(t, filepath.Join(importExamples, "aws.yaml"))
+	metadata, err := filepath.Abs(filepath.Join(importExamples, "metadata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	source := "--from=gardenlinux:" + metadata
+	other := strings.Replace(profile, "  name: aws\n", "  name: other\n", 1)
+	write(t, "a.yaml", profile)
+	write(t, "b.yaml", joined(profile, other))
+	write(t, "c.yaml", strings.Replace(other, "spec:\n", "spec: [[\n", 1))
+	write(t, "empty.yaml", "")
+	r := importing("-o", "json", source, "--profile=other", "a.yaml", "b.yaml")
+	if answer := decoded[importAnswer](t, r); r.status != 0 || answer.Profile != "other" || len(answer.Files) != 1 || answer.Files[0].File != "b.yaml" {
+		t.Errorf("%+v", r)
+	}
+	for want, args := range map[string][]string{
+		"--profile: othr is not in the files, which have aws, other; did you mean other?": {"--profile=othr", "a.yaml", "b.yaml"},
+		"c.yaml:6:": {"--profile=other", "a.yaml", "c.yaml"},
+		"no CloudProfile or NamespacedCloudProfile in empty.yaml that is not in the arguments before it; empty.yaml is empty: ": {"a.yaml", "b.yaml", "empty.yaml"},
+		"no CloudProfile or NamespacedCloudProfile in ./a.yaml that is not in the arguments before it: ":                        {"a.yaml", "b.yaml", "./a.yaml"},
+	} {
+		if r := importing(append(args, source)...); r.status == 0 || !strings.Contains(r.stderr, want) || strings.Contains(r.stdout, "+++") {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+}
+
 // A NamespacedCloudProfile whose name the API server makes up gets images as others do, wherever it is among the files.
 func TestImportIntoGeneratedNames(t *testing.T) {
 	dir := t.TempDir()

@@ -221,6 +221,9 @@ func runImport(ctx context.Context, c *command.Call, args []string, flags *impor
 	if err != nil {
 		return err
 	}
+	if err := flags.find(landscapes, args); err != nil {
+		return err
+	}
 	contents, faults, err := source.Read(flags.source)
 	if err != nil {
 		return err

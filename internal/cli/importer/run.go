@@ -60,7 +60,8 @@ func (flags *importFlags) load(ctx context.Context, c *command.Call, args []stri
 			"import into one at a time")
 	}
 	var all []*input.Given
-	for _, arg := range args {
+	for i, arg := range args {
+		flags.in.Apart = args[:i]
 		one, err := input.Load(ctx, c, []string{arg}, flags.in, true)
 		if err != nil {
 			return nil, err
@@ -96,8 +97,8 @@ type inLandscape struct {
 // landscape imports into the profiles of a landscape.
 func (run *importing) landscape(g *input.Given) error {
 	l := &inLandscape{importing: run, Given: g, becomes: map[*manifest.Object]files.Edit{}, answers: map[*manifest.Object]*imported{}}
-	if err := l.find(); err != nil {
-		return err
+	for _, name := range run.flags.profiles {
+		l.named = append(l.named, meantBy(name, g)...)
 	}
 	for _, s := range g.Profiles.All {
 		l.ask(s.Manifest, s.Name, s.Live)
@@ -105,10 +106,7 @@ func (run *importing) landscape(g *input.Given) error {
 	for _, s := range g.Namespaced.All {
 		l.ask(s.Manifest, s.Name, s.Live)
 	}
-	switch {
-	case len(g.Findings) == 0 && len(l.order) == 0:
-		return errors.New("no CloudProfile or NamespacedCloudProfile among the files" + l.EmptyInputs() + ": name those that are to get the images")
-	case len(g.Findings) > 0 || len(run.faults) > 0:
+	if len(g.Findings) > 0 || len(run.faults) > 0 {
 		l.nothing()
 		return nil
 	}
@@ -165,29 +163,55 @@ func (l *inLandscape) ask(o *manifest.Object, name string, live bool) {
 	l.profiles = append(l.profiles, l.answers[o])
 }
 
-// find looks for the profiles that --profile names, [NAMESPACE/]NAME. The error is about those that are not in a file.
-func (l *inLandscape) find() error {
+// find looks in the landscapes, which are those of arguments if there are several, for the profiles that are to get images. The error is
+// about those that are in no file.
+func (flags *importFlags) find(landscapes []*input.Given, args []string) error {
 	var errs []error
-	for _, name := range l.flags.profiles {
-		var found []string
-		if s := l.Profiles.ByName[name]; s != nil && !s.Live {
-			found = []string{name}
+	var there []string
+	wrong := false // what is looked for may be in what cannot be read
+	for i, g := range landscapes {
+		names := slices.DeleteFunc(g.ProfileNames(), func(name string) bool { return len(meantBy(name, g)) == 0 })
+		there = append(there, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(there, name) })...)
+		wrong = wrong || len(g.Findings) > 0
+		switch {
+		case len(g.Findings)+len(names) > 0:
+		case len(landscapes) == 1:
+			errs = append(errs, fmt.Errorf("no CloudProfile or NamespacedCloudProfile among the files%s: name those that are to get the images", g.EmptyInputs()))
+		default:
+			errs = append(errs, fmt.Errorf("no CloudProfile or NamespacedCloudProfile in %s that is not in the arguments before it%s: since these have profiles "+
+				"of the same names, each argument is a landscape of its own; give one for each landscape", args[i], g.EmptyInputs()))
 		}
-		for _, s := range l.Namespaced.All {
-			if !s.Live && (s.Name == name || s.Manifest.Name == name && l.Profiles.ByName[name] == nil) {
-				found = append(found, s.Name)
+	}
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	for _, name := range flags.profiles {
+		found := 0
+		for _, g := range landscapes {
+			meant := meantBy(name, g)
+			if found += len(meant); len(meant) > 1 {
+				errs = append(errs, fmt.Errorf("--profile: the files have several profiles named %s: %s", words.Quoted(name), words.Few(meant)))
 			}
 		}
-		switch {
-		case len(found) == 0:
-			meant := words.DidYouMean(words.Closest(name, l.ProfileNames()))
-			errs = append(errs, fmt.Errorf("--profile: %s is not in the files, which have %s%s", words.Quoted(name), words.Few(l.ProfileNames()), meant))
-		case len(found) > 1:
-			errs = append(errs, fmt.Errorf("--profile: the files have several profiles named %s: %s", words.Quoted(name), words.Few(found)))
+		if found == 0 && !wrong {
+			errs = append(errs, fmt.Errorf("--profile: %s is not in the files, which have %s%s", words.Quoted(name), words.Few(there),
+				words.DidYouMean(words.Closest(name, there))))
 		}
-		l.named = append(l.named, found...)
 	}
 	return errors.Join(errs...)
+}
+
+// meantBy returns the profiles in files of a landscape that --profile means by a [NAMESPACE/]NAME, by their full names.
+func meantBy(name string, g *input.Given) (meant []string) {
+	if s := g.Profiles.ByName[name]; s != nil && !s.Live {
+		meant = []string{name}
+	}
+	for _, s := range g.Namespaced.All {
+		if !s.Live && (s.Name == name || s.Manifest.Name == name && g.Profiles.ByName[name] == nil) {
+			meant = append(meant, s.Name)
+		}
+	}
+	return meant
 }
 
 func (l *inLandscape) importProfile(s *input.Source[v1beta1.CloudProfile]) {

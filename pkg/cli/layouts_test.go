@@ -9,6 +9,7 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -298,5 +299,34 @@ func TestLayouts(t *testing.T) {
 				t.Error("another answer to the same question")
 			}
 		})
+	}
+}
+
+// What a folder has that is not read is named by every command that reads folders, whatever its answer is: it may be what was meant.
+func TestSkippedIsNamed(t *testing.T) {
+	metadata, err := filepath.Abs(filepath.Join(importExamples, "metadata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	profile, child := read(t, examples+"/cloudprofile.yaml"), read(t, examples+"/namespacedcloudprofile.yaml")
+	t.Chdir(t.TempDir())
+	for _, folder := range []string{"d", "orphan", "empty"} {
+		if err := errors.Join(os.Mkdir(folder, 0o750), os.Symlink("nowhere", folder+"/gone.yaml")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, "d/profile.yaml", profile)
+	write(t, "d/child.yaml", child)
+	write(t, "orphan/child.yaml", child)
+	for args, folders := range map[string][]string{
+		"lint": {"d", "orphan", "empty"}, "lint --fix": {"d", "orphan", "empty"}, "report -o json": {"d", "empty"},
+		"plan d/profile.yaml d/profile.yaml": {"d"}, "render": {"d", "orphan"}, "migrate --core-flavors": {"d", "orphan", "empty"},
+		"import --from gardenlinux:" + metadata: {"d", "orphan", "empty"},
+	} {
+		for _, folder := range folders {
+			if r := run(t, "", append(strings.Fields(args), folder)...); strings.Count(r.stderr, "skipped: "+folder+"/gone.yaml: ") != 1 {
+				t.Errorf("%s %s: %+v", args, folder, r)
+			}
+		}
 	}
 }

@@ -221,6 +221,9 @@ func runImport(ctx context.Context, c *command.Call, args []string, flags *impor
 	if err != nil {
 		return err
 	}
+	for _, g := range landscapes {
+		input.PrintSkipped(c, g)
+	}
 	if err := flags.find(landscapes, args); err != nil {
 		return err
 	}

@@ -20,8 +20,8 @@ import (
 // mostSkipped is how many things that were skipped are named.
 const mostSkipped = 20
 
-// printSkipped writes what was not read of folders.
-func printSkipped(c *command.Call, in *Given) {
+// PrintSkipped writes what was not read of folders.
+func PrintSkipped(c *command.Call, in *Given) {
 	for i, s := range in.skipped {
 		if i == mostSkipped {
 			report.Printf(c.Stderr, "skipped: %d more\n", len(in.skipped)-i)
@@ -33,7 +33,7 @@ func printSkipped(c *command.Call, in *Given) {
 
 // PrintNotes writes the remarks about the profiles that answers come from.
 func PrintNotes(c *command.Call, in *Given) {
-	printSkipped(c, in)
+	PrintSkipped(c, in)
 	for _, note := range in.Notes {
 		report.Printf(c.Stderr, "note: %s\n", note)
 	}

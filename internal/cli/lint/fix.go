@@ -50,6 +50,7 @@ func fix(c *command.Call, g *input.Given, flags *lintFlags, text func(file strin
 	files.PrintDiffs(c.Stdout, changed, false)
 	checks.PrintSilenced(c, left)
 	if !flags.quiet {
+		input.PrintSkipped(c, g)
 		files.NoteComments(c, changed)
 		fmt.Fprintln(c.Stderr, previewed(done, changed, left.Summary))
 	}

@@ -277,6 +277,7 @@ func refuseToMigrate(c *command.Call, m *migration, output string) error {
 	if err := input.PrintFindings(c, m.Given, nil); err != nil {
 		return err
 	}
+	input.PrintSkipped(c, m.Given)
 	instead := ""
 	if m.changes > 0 && m.changes == len(m.Findings) {
 		instead = "; --accept-changes writes it all the same"

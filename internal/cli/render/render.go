@@ -47,6 +47,7 @@ parent may have received it later, and the definition of the NamespacedCloudProf
 			}
 			g.ReservedInCore = reservedInCore
 			rendered, err := renderNamed(g, profile)
+			input.PrintSkipped(c, g)
 			switch failed := input.PrintFindings(c, g, err); {
 			case failed != nil:
 				return failed

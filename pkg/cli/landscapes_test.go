@@ -172,3 +172,22 @@ func TestLandscapesAreLinear(t *testing.T) {
 		t.Errorf("%d bytes for 2, %d for 4, %d for 8", two, four, eight)
 	}
 }
+
+// What is wrong in one landscape does not keep the command from telling what is wrong in the next ones.
+func TestLandscapesAreAllToldAbout(t *testing.T) {
+	child := read(t, examples+"/namespacedcloudprofile.yaml")
+	profile := read(t, examples+"/cloudprofile.yaml")
+	inFolder(t, map[string]string{"a.yaml": child, "b.yaml": profile, "c.yaml": strings.Replace(child, "name: team", "name: tim", 1)})
+	args := []string{"report", "--landscape=a=a.yaml", "--landscape=b=b.yaml", "--landscape=c=c.yaml"}
+	told := []string{"a.yaml:11:5: error: ", "\nlandscape a: there is no profile", "\nc.yaml:11:5: error: ", "\nlandscape c: there is no profile"}
+	r := runFor(table, "", args...)
+	contains(t, r.stderr, told...)
+	if r.status != 1 || r.stdout != "" {
+		t.Errorf("%+v", r)
+	}
+	r = runFor(table, "", append(args, "--landscape=d=d.yaml", "--landscape=e=e.yaml")...)
+	contains(t, r.stderr, append(told, "\ncapkit: landscape d: d.yaml: no such file", "\ncapkit: landscape e: e.yaml: no such file")...)
+	if r.status != 2 || r.stdout != "" {
+		t.Errorf("%+v", r)
+	}
+}

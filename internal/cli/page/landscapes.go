@@ -147,6 +147,8 @@ func runLandscapes(ctx context.Context, c *command.Call, cmd *cobra.Command, fla
 		return err
 	}
 	s := sideBySide{page: html.Landscapes{Version: c.Versions().Version, Made: flags.made}}
+	var errs []error
+	var wrong error
 	for _, l := range flags.all {
 		own, files, err := flags.of(c, cmd, l)
 		if err == nil {
@@ -155,13 +157,12 @@ func runLandscapes(ctx context.Context, c *command.Call, cmd *cobra.Command, fla
 		}
 		if errors.Is(err, command.ErrWrong) {
 			report.Printf(c.Stderr, "landscape %s: %s\n", l.name, nothingWritten)
-			return err
-		}
-		if err != nil {
-			return ofLandscape(l.name, err)
+			wrong = err
+		} else if err != nil {
+			errs = append(errs, ofLandscape(l.name, err))
 		}
 	}
-	if err := s.nobody(); err != nil {
+	if err := cmp.Or(errors.Join(errs...), wrong, s.nobody()); err != nil {
 		return err
 	}
 	var text bytes.Buffer

@@ -69,7 +69,7 @@ type Given struct {
 	Decoded decoding.Memory
 
 	// Numbers end the names that the API server makes up. Inputs that are read again share them, so that each object keeps its name.
-	Numbers map[Unnamed]int
+	Numbers map[nameless]int
 	// unnamed counts the objects without a name, by file.
 	unnamed map[string]int
 
@@ -238,8 +238,8 @@ func add[T any](in *Given, others *Objects[T], o *manifest.Object) {
 	others.put(s)
 }
 
-// Unnamed is an object without a name: its file, and how many others there are before it.
-type Unnamed struct {
+// nameless is an object without a name: its file, and how many others there are before it.
+type nameless struct {
 	file   string
 	before int
 }
@@ -253,9 +253,9 @@ func (in *Given) numberOf(o *manifest.Object, other int) int {
 		in.unnamed = map[string]int{}
 	}
 	if in.Numbers == nil {
-		in.Numbers = map[Unnamed]int{}
+		in.Numbers = map[nameless]int{}
 	}
-	is := Unnamed{o.File, in.unnamed[o.File]}
+	is := nameless{o.File, in.unnamed[o.File]}
 	in.unnamed[o.File]++
 	in.Numbers[is] = cmp.Or(in.Numbers[is], other)
 	return in.Numbers[is]

@@ -665,6 +665,8 @@ func TestImportIntoSomeOfSeveralLandscapes(t *testing.T) {
 	write(t, "b.yaml", joined(profile, other))
 	write(t, "c.yaml", strings.Replace(other, "spec:\n", "spec: [[\n", 1))
 	write(t, "empty.yaml", "")
+	write(t, "child.yaml", "apiVersion: core.gardener.cloud/v1beta1\nkind: NamespacedCloudProfile\nmetadata: {name: team, namespace: garden-a}\n"+
+		"spec: {parent: {kind: CloudProfile, name: aws}}\n")
 	r := importing("-o", "json", source, "--profile=other", "a.yaml", "b.yaml")
 	if answer := decoded[importAnswer](t, r); r.status != 0 || answer.Profile != "other" || len(answer.Files) != 1 || answer.Files[0].File != "b.yaml" {
 		t.Errorf("%+v", r)
@@ -672,6 +674,7 @@ func TestImportIntoSomeOfSeveralLandscapes(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--profile: othr is not in the files, which have aws, other; did you mean other?": {"--profile=othr", "a.yaml", "b.yaml"},
 		"c.yaml:6:": {"--profile=other", "a.yaml", "c.yaml"},
+		"note: each argument is taken for a landscape of its own, since they have objects of the same names\n":                  {"a.yaml", "b.yaml", "child.yaml"},
 		"no CloudProfile or NamespacedCloudProfile in empty.yaml that is not in the arguments before it; empty.yaml is empty: ": {"a.yaml", "b.yaml", "empty.yaml"},
 		"no CloudProfile or NamespacedCloudProfile in ./a.yaml that is not in the arguments before it: ":                        {"a.yaml", "b.yaml", "./a.yaml"},
 	} {

@@ -68,6 +68,7 @@ func (flags *importFlags) load(ctx context.Context, c *command.Call, args []stri
 		}
 		all = append(all, one)
 	}
+	all[0].Notes = append(all[0].Notes, "each argument is taken for a landscape of its own, since they have objects of the same names")
 	return all, nil
 }
 

@@ -188,6 +188,11 @@ func TestMisspeltArchitecture(t *testing.T) {
 	contains(t, vocabulary, "worker pool web: the pool is for architecture arm64, and the profile registers none in spec.machineCapabilities; repair that first")
 	machineType := run(t, joined(strings.Replace(profile, " architecture: [amd64]", " architcture: [amd64]", 1), shoot), "lint", "-").stdout
 	contains(t, machineType, "supported types: none; the profile has an error at spec.machineTypes[0].capabilities; repair that first [gardener-admission]")
+	near := run(t, strings.Replace(read(t, examples+"/cloudprofile-trusted-launch.yaml"), "values: [amd64, arm64]", "values: [am64, arm64]", 1), "lint", "-")
+	contains(t, near.stdout, `value "am64" of capability architecture`)
+	if strings.Contains(near.stdout, `value "arm64"`) {
+		t.Errorf("arm64 is what it is:\n%s", near.stdout)
+	}
 }
 
 // A misspelt name, or misspelt metadata, is no missing name besides, and others refer to the name that is meant.

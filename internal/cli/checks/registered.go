@@ -108,10 +108,12 @@ func (r *registration) take(follows func(finding.Finding) bool) finding.List {
 	return errs
 }
 
-// meantBy returns what is meant by a registered word that nothing has; empty if something has it, or if nobody can tell.
+// meantBy returns what is meant by a registered word that nothing has; empty if something has it, or if nobody can tell. An architecture
+// of Gardener is meant as it is: arm64 is near amd64.
 func (r *registration) meantBy(registered word) string {
 	raw := r.profile.Spec.ProviderConfig
-	if r.used[registered] || raw != nil && bytes.Contains(raw.Raw, fmt.Appendf(nil, "%q", registered.text)) {
+	isArchitecture := registered.capability == capability.Architecture && slices.Contains(v1beta1constants.ValidArchitectures, registered.text)
+	if isArchitecture || r.used[registered] || raw != nil && bytes.Contains(raw.Raw, fmt.Appendf(nil, "%q", registered.text)) {
 		return ""
 	}
 	var others []string

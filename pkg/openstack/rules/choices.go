@@ -166,8 +166,11 @@ func (s *subject) loadBalancerClasses() {
 }
 
 // uncheckedClasses reports the classes of a Shoot whose floating pool the profile does not have, so that they cannot be
-// compared with any. While nothing about them changes an update is excused for that.
+// compared with any. While nothing about them changes an update is excused for that. A Shoot that names no floating pool has an error for that.
 func (s *subject) uncheckedClasses() {
+	if s.infrastructure.FloatingPoolName == "" {
+		return
+	}
 	classes := s.controlPlane.LoadBalancerClasses
 	networks := make([]string, 0, len(classes))
 	for i := range classes {

@@ -230,7 +230,7 @@ var _ = Describe("The values of the chart of the worker controller", func() {
 		properties := properties(worker, charts.Worker)
 		known, _, err := unstructured.NestedStringSlice(properties, "disableControllers", "items", "enum")
 		Expect(err).NotTo(HaveOccurred())
-		Expect(workerCommand().Flag("disable-controllers").Usage).To(ContainSubstring("of " + strings.Join(known, " and ") + "."))
+		Expect(workerCommand().Flag("disable-controllers").Usage).To(ContainSubstring(": " + strings.Join(known, ", ") + "."))
 	})
 
 	It("each change what is rendered", func() {

@@ -69,19 +69,6 @@ func Object[T any](m Memory, o *manifest.Object) (*T, finding.List) {
 	return object, errs
 }
 
-// Named returns an object with a name: if it has only the beginning of one, in generateName, the API server adds five characters. Here
-// these are a number.
-func Named[T any](o *manifest.Object, object *T, number int) (*manifest.Object, *T) {
-	meta, has := any(object).(metav1.Object)
-	if !has || meta.GetName() != "" || meta.GetGenerateName() == "" {
-		return o, object
-	}
-	applied, created := *o, *object
-	applied.Name = fmt.Sprintf("%s%05d", meta.GetGenerateName(), number)
-	any(&created).(metav1.Object).SetName(applied.Name)
-	return &applied, &created
-}
-
 // into decodes a manifest into an object, in the namespace in which it would be applied, and returns what is wrong with it. Equal
 // flavors may share their capabilities, so these must not be changed.
 func into(o *manifest.Object, object any) finding.List {

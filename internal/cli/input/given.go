@@ -68,10 +68,8 @@ type Given struct {
 	// Decoded keeps what manifests were decoded to, for inputs that are read again; nil for others.
 	Decoded decoding.Memory
 
-	// Numbers end the names that the API server makes up. Inputs that are read again share them, so that each object keeps its name.
-	Numbers map[nameless]int
-	// unnamed counts the objects without a name, by file.
-	unnamed map[string]int
+	// Names are those of objects that have only the beginning of one.
+	Names decoding.Names
 
 	// Marked are the documents in which a comment may silence findings, and began is where the objects of files begin.
 	Marked []manifest.Text
@@ -220,7 +218,7 @@ func add[T any](in *Given, others *Objects[T], o *manifest.Object) {
 	in.Summary.Objects++
 	in.begins(o, true)
 	object, errs := decoding.Object[T](in.Decoded, o)
-	o, object = decoding.Named(o, object, in.numberOf(o, len(others.All)+1))
+	o, object = decoding.Named(&in.Names, o, object, len(others.All)+1)
 	s := &Source[T]{Manifest: o, Name: nameOf(o.Identity), Object: object}
 	in.AddReport(o, finding.Report{Errors: errs})
 	if len(errs) > 0 {
@@ -236,29 +234,6 @@ func add[T any](in *Given, others *Objects[T], o *manifest.Object) {
 		return
 	}
 	others.put(s)
-}
-
-// nameless is an object without a name: its file, and how many others there are before it.
-type nameless struct {
-	file   string
-	before int
-}
-
-// numberOf returns the number of an object without a name: what it was when the object was read before, or another one. Others have none.
-func (in *Given) numberOf(o *manifest.Object, other int) int {
-	if o.Name != "" {
-		return 0
-	}
-	if in.unnamed == nil {
-		in.unnamed = map[string]int{}
-	}
-	if in.Numbers == nil {
-		in.Numbers = map[nameless]int{}
-	}
-	is := nameless{o.File, in.unnamed[o.File]}
-	in.unnamed[o.File]++
-	in.Numbers[is] = cmp.Or(in.Numbers[is], other)
-	return in.Numbers[is]
 }
 
 // misnamed notes where there is an error, at a path, because of which an object may have no name or no namespace, by which others refer to it.

@@ -22,7 +22,7 @@ import (
 
 // empty returns inputs without objects, in the landscape of others.
 func empty(g *input.Given) *input.Given {
-	return &input.Given{Providers: g.Providers, Landscape: landscape.Landscape{Server: g.Server}, Namespace: g.Namespace, Numbers: g.Numbers}
+	return &input.Given{Providers: g.Providers, Landscape: landscape.Landscape{Server: g.Server}, Namespace: g.Namespace, Names: g.Names.Again()}
 }
 
 // CopyOf returns a copy of inputs without their findings, for a Gardener that accepts reserved capabilities in core or not.

@@ -184,7 +184,7 @@ func (x *Run) lintAgain(others map[string]string) report.Report {
 	}
 	g := &input.Given{
 		Providers: x.Providers, Namespace: x.Namespace, Domain: x.Domain, ReservedInCore: x.ReservedInCore, Cluster: x.Cluster,
-		Landscape: x.Landscape, Numbers: x.Numbers,
+		Landscape: x.Landscape, Names: x.Names.Again(),
 	}
 	x.Given.TakeOver(g, edited)
 	for _, f := range x.Findings {

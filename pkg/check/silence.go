@@ -15,10 +15,11 @@ import (
 )
 
 // lack is a flavor that says nothing about a reserved capability which is registered as the second text of GEP-0054 has it, so that
-// it has all registered values. Before the registration it had less, or another one.
+// it has all registered values. Before the registration it had fewer values, or another one.
 type lack struct {
 	Capability string
-	// Had are the values that it had, the registered ones if there are any, and Has those that it has, in the order of the vocabulary.
+	// Had are the values that it had: the registered ones, or all if none is registered. Has are those that it has. Both are in the order of
+	// the vocabulary.
 	Had, Has []string
 }
 
@@ -42,7 +43,7 @@ func silencesOf(vocabulary *capability.Vocabulary) silences {
 // none reports whether there is nothing to be silent about.
 func (s silences) none() bool { return len(s.about) == 0 }
 
-// of returns what a flavor of an image version says nothing about, in the order of the vocabulary, if it then has more than before the
+// of returns what a flavor of an image version says nothing about, in the order of the vocabulary, if that gives it more than before the
 // registration, or other values, since one that is incomplete lacks what the flavor had. The version is that of core; nil if core does
 // not list it.
 func (s silences) of(version *v1beta1.MachineImageVersion, declared v1beta1.Capabilities) (silent []lack) {

@@ -140,6 +140,13 @@ func (s *schemas) fields(made *schema, of crd.TypeIdent, props *apiextensionsv1.
 		if err == nil && anything[owner+"."+name] {
 			converted = &schema{Description: converted.Description}
 		}
+		if err == nil {
+			texts := converted
+			if converted.Items != nil {
+				texts = converted.Items
+			}
+			texts.Enum = valuesAt(owner, name)
+		}
 		made.Properties[name] = converted
 		errs = append(errs, err)
 	}

@@ -4,6 +4,8 @@
 
 package main
 
+import v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+
 // specials are types that decode themselves, by the names of their definitions.
 var specials = map[string]schema{
 	"meta.RawExtension": {},
@@ -37,7 +39,19 @@ var anything = map[string]bool{
 // open are types with constants, of which other values are accepted, too.
 //
 // Several expanders may stand with commas between them; of the others no example shows that lint refuses a wrong value.
-var open = map[string]bool{"ExpanderMode": true, "CoreDNSAutoscalingMode": true, "IPFamily": true, "meta.LabelSelectorOperator": true}
+var open = map[string]bool{"ExpanderMode": true, "CoreDNSAutoscalingMode": true, "meta.LabelSelectorOperator": true}
+
+// valuesAt returns the texts that are accepted in a field whose Go type does not say them; none if it is another field. An absent kind of a
+// reference may be written as an empty one.
+func valuesAt(owner, name string) []any {
+	switch {
+	case name == "architecture", name == "architectures":
+		return []any{v1beta1constants.ArchitectureAMD64, v1beta1constants.ArchitectureARM64, nil}
+	case owner == "CloudProfileReference" && name == "kind":
+		return []any{v1beta1constants.CloudProfileReferenceKindCloudProfile, v1beta1constants.CloudProfileReferenceKindNamespacedCloudProfile, "", nil}
+	}
+	return nil
+}
 
 // optional are fields that the Go types demand, and Gardener or the extension does not: their absence is their zero value.
 var optional = map[string]bool{

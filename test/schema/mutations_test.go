@@ -137,7 +137,7 @@ func TestMistakes(t *testing.T) {
 		original := examples[name]
 		for i, p := range places(original) {
 			for what := range mutations {
-				id := fmt.Sprint(what, original["kind"], ofCloud(original, p.path), index.ReplaceAllString(p.path, ""))
+				id := fmt.Sprint(what, original["kind"], ofCloud(original, p.path), index.ReplaceAllString(p.path, ".0"))
 				if freely.MatchString(p.path) || done[id] {
 					continue
 				}
@@ -166,7 +166,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// demands returns what the definitions of a schema demand besides keys and types: "Worker requires name", "CRIName has an enum".
+// demands returns what the definitions of a schema demand besides keys and types: "Worker requires name", "CRIName has an enum",
+// "Machine/properties/architecture has an enum".
 func demands(t *testing.T) (all []string) {
 	t.Helper()
 	var parsed struct {
@@ -174,7 +175,10 @@ func demands(t *testing.T) (all []string) {
 			Enum       []any    `json:"enum"`
 			Required   []string `json:"required"`
 			Properties map[string]struct {
-				Enum []any `json:"enum"`
+				Enum  []any `json:"enum"`
+				Items struct {
+					Enum []any `json:"enum"`
+				} `json:"items"`
 			} `json:"properties"`
 		} `json:"definitions"`
 	}
@@ -187,6 +191,16 @@ func demands(t *testing.T) (all []string) {
 		}
 		for _, field := range definition.Required {
 			all = append(all, name+" requires "+field)
+		}
+		for field, property := range definition.Properties {
+			at := name + "/properties/" + field
+			switch {
+			case field == "apiVersion", field == "kind" && slices.Contains(definition.Required, field): // another kind of object
+			case property.Enum != nil:
+				all = append(all, at+" has an enum")
+			case property.Items.Enum != nil:
+				all = append(all, at+"/items has an enum")
+			}
 		}
 	}
 	slices.Sort(all)

@@ -253,8 +253,25 @@ func TestInputsOfAllThatThereIs(t *testing.T) {
 		e.write(".capkit.yaml", "inputs: ["+inputs+"]\n")
 		e.open("p.yaml", profile)
 		e.codes("p.yaml") // no profile of the same name
-		if said := e.stderr.String(); !strings.Contains(said, "is not read: it is a home folder, or above one") {
-			t.Errorf("%s: %s", inputs, said)
-		}
+		e.until("the settings have an error", func() bool {
+			d := e.told[".capkit.yaml"].List
+			return len(d) == 1 && strings.HasSuffix(d[0].Message, "is not read: it is a home folder, or above one")
+		})
 	}
+}
+
+// An input that is not there is an error of the settings, until it is there.
+func TestMissingInput(t *testing.T) {
+	profile := example(t, "cloudprofile.yaml")
+	e := begin(t, map[string]string{"p.yaml": profile, ".capkit.yaml": "# ours\ninputs:\n- p.yaml\n- gone.yaml\n"})
+	e.open("p.yaml", profile)
+	e.until("the settings have an error", func() bool {
+		d := e.told[".capkit.yaml"].List
+		return len(d) == 1 && d[0].Range.Start == position{3, 2} && d[0].Message == "inputs: gone.yaml: no such file or directory"
+	})
+	e.write("gone.yaml", profile)
+	e.tell("workspace/didChangeWatchedFiles", map[string]any{"changes": []any{}})
+	e.until("the settings have none, and the profile is there twice", func() bool {
+		return len(e.told[".capkit.yaml"].List) == 0 && len(e.told["gone.yaml"].List)+len(e.told["p.yaml"].List) == 1
+	})
 }

@@ -44,8 +44,9 @@ type landscape struct {
 	// configured is what the settings said when they were read.
 	configured string
 	// empty are the inputs without an object. faults says what is wrong with the settings; empty for nothing.
-	empty  *input.Given
-	faults []*strictyaml.Fault
+	empty *input.Given
+	// missing says which inputs of the settings cannot be read.
+	faults, missing []*strictyaml.Fault
 	// files are those that are checked, by name, and order are their names as lint reads them.
 	files map[string]*file
 	order []string
@@ -210,14 +211,13 @@ func (l *landscape) find(docs map[string]*Document, elsewhere func(string) bool)
 		f.of, f.elsewhere, files[name] = of, isElsewhere, f
 		order = append(order, name)
 	}
-	for _, arg := range args {
-		if len(l.inputs()) > 0 && vast(arg) { // who writes settings may be a stranger
-			l.Log("%s is not read: it is a home folder, or above one", arg)
-			continue
-		}
-		found, err := manifest.Find(arg, decoding.APIGroups)
-		if err != nil {
+	l.missing = nil
+	for i, arg := range args {
+		found, err := l.filesOf(arg)
+		if err != nil && len(l.inputs()) == 0 {
 			l.Log("%s", err.Error())
+		} else if err != nil {
+			l.missing = append(l.missing, faultsOf(fmt.Errorf("inputs: %w", err), l.entry("inputs", i), elsewhere)...)
 		}
 		for _, name := range found.Files {
 			add(filepath.Clean(name), &found)
@@ -231,6 +231,14 @@ func (l *landscape) find(docs map[string]*Document, elsewhere func(string) bool)
 		}
 	}
 	l.files, l.order = files, order
+}
+
+// filesOf finds the files of an input.
+func (l *landscape) filesOf(arg string) (manifest.Found, error) {
+	if len(l.inputs()) > 0 && vast(arg) { // who writes settings may be a stranger
+		return manifest.Found{}, fmt.Errorf("%s is not read: it is a home folder, or above one", arg)
+	}
+	return manifest.Find(arg, decoding.APIGroups)
 }
 
 // inputs are those of the settings.

@@ -34,7 +34,7 @@ func (l *landscape) publish(ctx context.Context, r *Result, docs map[string]*Doc
 			byFile[f.File] = append(byFile[f.File], r.diagnostic(f))
 		}
 	}
-	for _, fault := range l.faults {
+	for _, fault := range slices.Concat(l.faults, l.missing) {
 		byFile[fault.File] = append(byFile[fault.File], r.faultDiagnostic(fault))
 	}
 	now := map[string]string{}

@@ -8,12 +8,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/strictjson"
@@ -55,6 +57,7 @@ func Read(text []byte) (*Inventory, finding.List) {
 	for k := range inventory.Regions {
 		r := &inventory.Regions[k]
 		r.forgetUnread()
+		r.orderUnread()
 		for i := range r.Images {
 			r.Images[i].Architecture = Architecture(r.Images[i].Architecture)
 		}
@@ -89,7 +92,7 @@ func decode(text []byte, kind string, into any) finding.List {
 		return one(field.ErrorTypeRequired, nil, nil, "the file is empty")
 	}
 	if trimmed[0] != '{' || !json.Valid(text) {
-		if several(trimmed) {
+		if several(trimmed) || moreJSON(trimmed) {
 			return one(field.ErrorTypeInvalid, nil, nil, "there are several documents: write one in a file")
 		}
 		converted, err := toJSON(text)
@@ -114,6 +117,13 @@ func several(text []byte) bool {
 		}
 	}
 	return false
+}
+
+// moreJSON reports whether there is something behind an object in JSON. YAML takes the object for all of it.
+func moreJSON(text []byte) bool {
+	var object json.RawMessage
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	return decoder.Decode(&object) == nil && object[0] == '{' && len(withoutComments(text[decoder.InputOffset():])) > 0
 }
 
 // comments matches comments that have lines of their own, and marks of documents.
@@ -199,6 +209,9 @@ func (c *checker) region(r *Region, at *field.Path) {
 		t, at := &r.MachineTypes[k], at.Child(ListMachineTypes).Index(k)
 		c.size(at.Child("cpu"), t.CPU)
 		c.size(at.Child("memoryMiB"), t.MemoryMiB)
+		if ptr.Deref(t.MemoryMiB, 0) > mostMiB {
+			c.List = append(c.List, one(field.ErrorTypeInvalid, at.Child("memoryMiB"), *t.MemoryMiB, "no machine has so much: write mebibytes")...)
+		}
 		c.size(at.Child("gpu"), t.GPU)
 		c.size(at.Child("diskGiB"), t.DiskGiB)
 	}
@@ -207,6 +220,9 @@ func (c *checker) region(r *Region, at *field.Path) {
 	named(c, at.Child(ListVolumeTypes), r.VolumeTypes, func(t *VolumeType) string { return t.Name })
 	named(c, at.Child(ListLoadBalancerProviders), r.LoadBalancerProviders, func(p *LoadBalancerProvider) string { return p.Name })
 }
+
+// mostMiB are the mebibytes whose bytes can be counted.
+const mostMiB = math.MaxInt64 >> 20
 
 // size checks a number, which may be unknown.
 func (c *checker) size(at *field.Path, size *int64) {

@@ -43,6 +43,11 @@ func TestRead(t *testing.T) {
 		"no mapping":   {text: "- a\n", want: []string{": expected an object, got a list"}},
 		"no YAML":      {text: "a: b: c\n", want: []string{": not valid YAML: mapping values are not allowed in this context"}},
 		"two of them":  {text: head + "regions: []\n---\n" + head, want: []string{": there are several documents: write one in a file"}},
+		"two of them as JSON": {
+			text: `{"apiVersion": "capkit/v1", "kind": "Inventory", "provider": "aws", "regions": []}` + "\n" + `{"kind": "Inventory"}`,
+			want: []string{": there are several documents: write one in a file"},
+		},
+		"JSON before a comment": {text: `{"apiVersion": "capkit/v1", "kind": "Inventory", "provider": "aws", "regions": []} # of today` + "\n---\n"},
 		"another kind": {
 			text: "apiVersion: core.gardener.cloud/v1beta1\nkind: CloudProfile\nspec: {}\n",
 			want: []string{"apiVersion: apiVersion is core.gardener.cloud/v1beta1, and not capkit/v1", "kind: kind is CloudProfile, and not Inventory"},
@@ -91,6 +96,10 @@ func TestRead(t *testing.T) {
 				"regions[0].images[0].minDiskGiB" + negative, "regions[0].machineTypes[0].cpu" + negative, "regions[0].machineTypes[0].memoryMiB" + negative,
 				"regions[0].machineTypes[0].gpu" + negative, "regions[0].machineTypes[0].diskGiB" + negative,
 			},
+		},
+		"more memory than can be counted": {
+			text: head + "regions: [{name: a, machineTypes: [{name: m, memoryMiB: 8796093022208}, {name: o, memoryMiB: 8796093022207}]}]\n",
+			want: []string{"regions[0].machineTypes[0].memoryMiB: no machine has so much: write mebibytes"},
 		},
 		"no regions": {text: head, want: []string{"regions: write the regions that were read; [] if there are none"}},
 		"unread lists": {
@@ -142,6 +151,17 @@ func TestUnreadIsUnknown(t *testing.T) {
 				t.Error(list, other, known)
 			}
 		}
+	}
+}
+
+// What is unread comes in the order of the lists, each once, however it is written.
+func TestOrderOfUnread(t *testing.T) {
+	read, errs := inventory.Read([]byte(head + "regions: [{name: a, unread: [networks, images, zones, images]}]\n"))
+	if len(errs) > 0 {
+		t.Fatal(said(errs))
+	}
+	if diff := cmp.Diff([]string{"images", "zones", "networks"}, read.Regions[0].Unread); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -24,9 +24,7 @@ import (
 // Sort puts the lists of a region into the order in which they are written: by name, images by name and then by ID, and what is
 // unread in that of [Lists]. What stands in a list twice is there once afterwards. Nil stays nil.
 func (r *Region) Sort() {
-	lists := Lists()
-	slices.SortFunc(r.Unread, func(a, b string) int { return cmp.Compare(slices.Index(lists, a), slices.Index(lists, b)) })
-	r.Unread = slices.Compact(r.Unread)
+	r.orderUnread()
 	sort(&r.Images, func(a, b Image) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
 	for i := range r.MachineTypes {
 		sort(&r.MachineTypes[i].Zones, cmp.Compare[string])
@@ -39,6 +37,12 @@ func (r *Region) Sort() {
 	})
 	sort(&r.LoadBalancerProviders, func(a, b LoadBalancerProvider) int { return cmp.Compare(a.Name, b.Name) })
 	sort(&r.ServerGroupPolicies, cmp.Compare[string])
+}
+
+func (r *Region) orderUnread() {
+	lists := Lists()
+	slices.SortFunc(r.Unread, func(a, b string) int { return cmp.Compare(slices.Index(lists, a), slices.Index(lists, b)) })
+	r.Unread = slices.Compact(r.Unread)
 }
 
 func sort[T any](list *[]T, by func(a, b T) int) {

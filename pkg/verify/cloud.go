@@ -69,7 +69,7 @@ func (c *Cloud) index(of *inventory.Region) *region {
 	for i := range of.Images {
 		image := &of.Images[i]
 		key, form := c.key(image.ID)
-		if r.forms[form] = true; r.byID[key] == nil {
+		if r.forms[form] = true; r.byID[key] == nil || image.ID < r.byID[key].ID {
 			r.byID[key] = image
 		}
 		if image.Name != "" {

@@ -254,12 +254,16 @@ func shown(image *inventory.Image) string {
 	return image.ID
 }
 
-// replacement names an image that is active and has the same name as one that is not.
+// replacement names an image that is active and has the same name as one that is not: of several, the first by ID.
 func (f *flavorImages[R]) replacement(b booted) string {
+	first := ""
 	for _, other := range b.byName[b.Image.Name] {
-		if other != b.Image && f.active(other) {
-			return fmt.Sprintf("; image %s of the same name is active", words.Quoted(other.ID))
+		if f.active(other) && (first == "" || other.ID < first) {
+			first = other.ID
 		}
+	}
+	if first != "" {
+		return fmt.Sprintf("; image %s of the same name is active", words.Quoted(first))
 	}
 	return "; activate it, or refer to another one"
 }

@@ -5,6 +5,9 @@
 package verify
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -67,7 +70,7 @@ func (u *Usage) refer(ref any, r *region) {
 // Unused is what no profile uses of a region.
 type Unused struct {
 	Region string
-	// Images that no profile refers to, and MachineTypes that no profile offers, in the order of the inventory.
+	// Images that no profile refers to, by name and then by ID, and MachineTypes that no profile offers, by name.
 	Images       []*inventory.Image
 	MachineTypes []*inventory.MachineType
 }
@@ -87,6 +90,8 @@ func (u *Usage) Unused() (all []Unused) {
 				unused.MachineTypes = append(unused.MachineTypes, t)
 			}
 		}
+		slices.SortFunc(unused.Images, func(a, b *inventory.Image) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+		slices.SortFunc(unused.MachineTypes, func(a, b *inventory.MachineType) int { return cmp.Compare(a.Name, b.Name) })
 		if len(unused.Images)+len(unused.MachineTypes) > 0 {
 			all = append(all, unused)
 		}

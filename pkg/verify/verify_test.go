@@ -6,6 +6,7 @@ package verify_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -191,7 +192,8 @@ func TestPropertiesOfAnOperator(t *testing.T) {
 func TestUnused(t *testing.T) {
 	cloud := strings.NewReplacer("name: gl-1592.9", "name: gl-0", "{name: arm_4_8, cpu", "{name: arm, cpu", "{name: bare_8_16, cpu", "{name: old_1_1, cpu").
 		Replace(file(t, "inventory.yaml"))
-	indexed := verify.NewCloud(openstack.Provider{}, nil, readInventory(t, cloud))
+	read := readInventory(t, cloud)
+	indexed := verify.NewCloud(openstack.Provider{}, nil, read)
 	object := given.Decoded[v1beta1.CloudProfile](t, file(t, "profile.yaml"))
 	said := func(add ...*v1beta1.CloudProfileSpec) (all []string) {
 		usage := verify.NewUsage(indexed)
@@ -216,8 +218,17 @@ func TestUnused(t *testing.T) {
 	if diff := cmp.Diff([]string{"asia gl-0", "europe gl-0"}, said(&object.Spec, &own)); diff != "" {
 		t.Error(diff)
 	}
-	if all := said(); len(all) != 17 {
+	all := said()
+	if len(all) != 17 {
 		t.Error(all)
+	}
+	for i := range read.Regions {
+		slices.Reverse(read.Regions[i].Images)
+		slices.Reverse(read.Regions[i].MachineTypes)
+	}
+	indexed = verify.NewCloud(openstack.Provider{}, nil, read)
+	if diff := cmp.Diff(all, said()); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/report"
 )
 
-// Unused returns what none of the profiles uses, by provider and region, in the order of the inventories. It notes if some could not be asked.
+// Unused returns what none of the profiles uses, by provider, region and name. It notes if some could not be asked.
 func (v *Verified) Unused() *report.Unused {
 	if v.incomplete {
 		v.Notes = append(v.Notes, "--unused: inputs that could not be read may use what is listed")

@@ -189,6 +189,13 @@ func (i *Inventory) check() finding.List {
 	return c.List
 }
 
+// Check returns what [Read] would say of the region if it were written so, at paths in it.
+func (r *Region) Check() finding.List {
+	c := &checker{}
+	c.region(r, nil)
+	return c.List
+}
+
 // region checks the values of a region.
 func (c *checker) region(r *Region, at *field.Path) {
 	for k, list := range r.Unread {
@@ -256,6 +263,12 @@ func named[T any](c *checker, at *field.Path, list []T, name func(*T) string) {
 func (r *Region) Known(list string) bool {
 	known, found := r.list(list)
 	return found && !known.IsNil()
+}
+
+// Forget makes a list unread.
+func (r *Region) Forget(name string) {
+	r.Unread = append(r.Unread, name)
+	r.forgetUnread()
 }
 
 // forgetUnread removes the lists that are there although they could not be read, such as parts of them: nothing is concluded from these.

@@ -227,6 +227,16 @@ func TestFaults(t *testing.T) {
 			},
 			`europe: volumeTypes: Cinder answers without "volume_types"`, nil,
 		},
+		"no name": {
+			func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == "/europe/volume/v3/types" {
+					fmt.Fprint(w, `{"volume_types": [{"name": "a"}, {"name": "a"}, {}, null]}`)
+					return true
+				}
+				return false
+			},
+			"europe: volumeTypes: Cinder answers with what no inventory can have: volumeTypes[0].name: it needs a name", nil,
+		},
 		"null for a list": {
 			func(w http.ResponseWriter, r *http.Request) bool {
 				if r.URL.Path == "/europe/volume/v3/types" {

@@ -5,11 +5,13 @@
 package openstack
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/capkit/capkit/pkg/inventory"
@@ -100,13 +102,17 @@ func (s *Session) region(ctx context.Context, name string) Result {
 		all.Go(func() { errs[i] = l.read(s, ctx, address, &result.Region) })
 	}
 	all.Wait()
+	result.Region.Sort() // what is there twice is no fault
+	for _, f := range result.Region.Check() {
+		i := slices.IndexFunc(lists, func(l list) bool { return strings.HasPrefix(f.Field, l.name+"[") })
+		errs[i] = cmp.Or(errs[i], fmt.Errorf("answers with what no inventory can have: %s: %s", f.Field, f.Detail))
+	}
 	for i, l := range lists {
 		if errs[i] != nil {
-			result.Region.Unread = append(result.Region.Unread, l.name)
+			result.Region.Forget(l.name)
 			result.unread(l.name, l.service.name+" "+s.why(errs[i]))
 		}
 	}
-	result.Region.Sort()
 	return result
 }
 

@@ -78,6 +78,9 @@ func Read(name, region string, files []string, stdin io.Reader) (inventory.Regio
 	r.result.Networks = r.networks.all()
 	r.result.LoadBalancerProviders = r.loadBalancerProviders.all()
 	r.result.Sort()
+	for _, f := range r.result.Check() {
+		r.errs = append(r.errs, fmt.Errorf("no inventory can have this: %s: %s", f.Field, f.Detail))
+	}
 	return r.result, errors.Join(r.errs...)
 }
 

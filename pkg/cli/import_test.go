@@ -882,6 +882,20 @@ func TestImportFromIncompleteInventories(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	contains(t, r.stderr, "inventory.yaml:8:5: error: nothing says the architecture of the image, and the profile registers amd64 and arm64: ")
+
+	copyOf(t, filepath.Join(importExamples, "aws.yaml"), file)
+	r = importing(file, "--from=inventory:"+from, "--match=name=gl-*")
+	if want := "the source has no image for aws, since it is an inventory of openstack: give one of that cloud "; r.status != 1 {
+		t.Errorf("%+v", r)
+	} else {
+		contains(t, r.stdout+r.stderr, want)
+	}
+	write(t, from, "apiVersion: capkit/v1\nkind: Inventory\nprovider: openstack\nregions:\n- {name: europe, images: []}\n- {name: asia, unread: [images]}\n")
+	r = importing(file, "--from=inventory:"+from)
+	want := ":4:1: error: the inventory does not know the images of asia: take one with credentials that may read them "
+	if contains(t, r.stdout+r.stderr, want); r.status != 1 || strings.Contains(r.stdout+r.stderr, "no images") {
+		t.Errorf("%+v", r)
+	}
 }
 
 // What is wrong with a list stands once in the answer of each profile, however often it says the same in one line.

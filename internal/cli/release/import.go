@@ -142,7 +142,11 @@ func Import(p Profile, contents *source.Contents, options Options) Result {
 		if len(contents.Matched) > 0 {
 			that = " that meets all conditions of --match"
 		}
-		t.fail(RuleProfile, field.ErrorTypeNotFound, at, "the source has no image for %s%s: give the files of a release for that cloud", t.cloudText(), that)
+		give := "the files of a release for that cloud"
+		if contents.Map != nil && contents.Map.Source == source.Inventory && len(contents.Artifacts) > 0 { // all are of one cloud
+			that, give = ", since it is an inventory of "+words.Quoted(contents.Artifacts[0].Provider), "one of that cloud"
+		}
+		t.fail(RuleProfile, field.ErrorTypeNotFound, at, "the source has no image for %s%s: give %s", t.cloudText(), that, give)
 		return t.result(nil)
 	}
 	var all []Version

@@ -61,7 +61,7 @@ func readInventory(s Source) (*Contents, []Fault, error) {
 			contents.Artifacts = append(contents.Artifacts, a)
 		}
 	}
-	if len(unknown) > 0 {
+	if len(unknown) > 0 && len(all) > 0 {
 		contents.Notes = []string{"the inventory does not know the images of " + words.Few(unknown)}
 	}
 	if len(versions) > 1 {
@@ -69,6 +69,8 @@ func readInventory(s Source) (*Contents, []Fault, error) {
 			words.And(slices.Sorted(maps.Keys(versions))))
 	}
 	switch {
+	case len(all) == 0 && len(unknown) > 0:
+		l.fail(field.ErrorTypeRequired, "regions", "the inventory does not know the images of %s: take one with credentials that may read them", words.Few(unknown))
 	case len(all) == 0:
 		l.fail(field.ErrorTypeRequired, "regions", "the inventory has no images")
 	case len(contents.Artifacts) == 0:

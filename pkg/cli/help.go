@@ -119,11 +119,21 @@ func unknown(root *cobra.Command, kind, name string) error {
 	return fmt.Errorf("%s: %s help lists what there is", message, root.DisplayName())
 }
 
+// values say what flags take, by their types.
+var values = map[string]string{"bool": "true or false", "int": "a number", "duration": "a duration like 30s"}
+
 // flagError says what to write in the place of a flag that a command does not have, or of a value that a flag does not take.
 func flagError(cmd *cobra.Command, err error) error {
+	var wanting *pflag.ValueRequiredError
+	if errors.As(err, &wanting) {
+		_, usage := pflag.UnquoteUsage(wanting.GetFlag())
+		return fmt.Errorf("--%s needs a value: %s", wanting.GetFlag().Name, usage)
+	}
 	var invalid *pflag.InvalidValueError
-	if errors.As(err, &invalid) && invalid.GetFlag().Value.Type() == "bool" {
-		return fmt.Errorf("--%s=%s: use true or false", invalid.GetFlag().Name, invalid.GetValue())
+	if errors.As(err, &invalid) {
+		if use := values[invalid.GetFlag().Value.Type()]; use != "" {
+			return fmt.Errorf("--%s=%s: use %s", invalid.GetFlag().Name, invalid.GetValue(), use)
+		}
 	}
 	var missing *pflag.NotExistError
 	if !errors.As(err, &missing) {

@@ -517,3 +517,11 @@ func TestDiffsOfAnyName(t *testing.T) {
 		}
 	}
 }
+
+// A name in a calendar is printable before the calendar escapes its texts: a backslash in one begins an escape sequence of the format.
+func TestCalendarsAreText(t *testing.T) {
+	shoot := filepath.Join(t.TempDir(), "shoot.yaml")
+	write(t, shoot, strings.Replace(read(t, examples+"/shoot-trusted-launch.yaml"), "name: ledger", `name: "a\u202eb"`, 1))
+	r := run(t, "", "maintenance", "--at=2026-12-01", "--until=2031-12-01", "-o=ics", shoot, root+"/docs/examples/newer-version.yaml")
+	contains(t, strings.ReplaceAll(r.stdout, "\r\n ", ""), `worker pool a\\u202eb: `)
+}

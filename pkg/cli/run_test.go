@@ -55,7 +55,8 @@ func TestAnswersThatCannotBeWritten(t *testing.T) {
 	write(t, other, strings.ReplaceAll(read(t, profile), "id: 1234-amd64-virt", "id: changed"))
 	for _, args := range []string{
 		"plan " + profile + " " + other, "plan --fail-on=change -o=markdown " + profile + " " + other, "migrate " + legacyProfile,
-		"maintenance " + profile + " " + shoot, "lint " + broken + "/field-type.yaml", "lint --fix " + broken + "/field-type.yaml",
+		"maintenance " + profile + " " + shoot, "maintenance --until=+9d -o=ics " + profile + " " + shoot,
+		"lint " + broken + "/field-type.yaml", "lint --fix " + broken + "/field-type.yaml",
 		"select " + profile + " " + shoot, "report " + profile, "version", "rules", "plan --help",
 	} {
 		var stderr strings.Builder

@@ -53,12 +53,12 @@ func PrintTable(w io.Writer, format string, columns []string, rows iter.Seq[[]st
 	return out.Flush()
 }
 
-// texts returns cells that a spreadsheet takes for text, and not for a formula: such a cell begins with an apostrophe then.
+// texts returns printable cells that a spreadsheet takes for text, and not for a formula: such a cell begins with an apostrophe then.
 func texts(row []string) []string {
 	row = slices.Clone(row)
 	for i, cell := range row {
-		if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
-			row[i] = "'" + cell
+		if row[i] = words.Printable(cell); cell != "" && strings.ContainsRune("=+-@", rune(cell[0])) {
+			row[i] = "'" + row[i]
 		}
 	}
 	return row

@@ -14,10 +14,10 @@ import (
 
 // A spreadsheet takes no cell of CSV for a formula, whatever an image is called. A table is for people, who read what there is.
 func TestFormulas(t *testing.T) {
-	rows := [][]string{{"=1+1", "+1", "-1", "@a", "\tb"}, {"", "a=1", "1-1", "'c", "d"}}
+	rows := [][]string{{"=1+1", "+1", "-1", "@a", "\tb"}, {"", "a=1", "1-1", "'c", "d\r\n::e"}}
 	for format, want := range map[string]string{
-		"csv":   "a,b,c,d,e\n'=1+1,'+1,'-1,'@a,'\tb\n,a=1,1-1,'c,d\n",
-		"table": "A      B     C     D     E\n=1+1   +1    -1    @a    \\tb\n-      a=1   1-1   'c    d\n",
+		"csv":   "a,b,c,d,e\n'=1+1,'+1,'-1,'@a,\\tb\n,a=1,1-1,'c,d\\r\\n::e\n",
+		"table": "A      B     C     D     E\n=1+1   +1    -1    @a    \\tb\n-      a=1   1-1   'c    d\\r\\n::e\n",
 	} {
 		var out strings.Builder
 		if err := command.PrintTable(&out, format, []string{"a", "b", "c", "d", "e"}, slices.Values(rows)); err != nil || out.String() != want {

@@ -111,6 +111,7 @@ func (flags *Flags) named() [][2]string {
 // namesWanted are flags that must not be empty, as they are in a script whose variable is not set.
 var namesWanted = []string{
 	"kubeconfig", "context", "namespace", "stdin-name", "shoot", "pool", "profile", "image", "version", "machine-type", "region", "architecture", "order",
+	"at",
 }
 
 // Order returns what the flag for the preference order says, nil if it is not given.

@@ -45,7 +45,15 @@ status is then 0, or 2 if nothing at all could be read.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 
 		Args: command.NoFiles("inventory openstack takes no arguments: use --os-cloud NAME for a cloud of clouds.yaml"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runOpenStack(cmd.Context(), c, flags) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch given := cmd.Flags().Changed; {
+			case given("os-cloud") && flags.cloud == "":
+				return errors.New("--os-cloud is empty: give it a value, or leave it out")
+			case given("region") && len(flags.regions) == 0:
+				return errors.New("--region is empty: give it a value, or leave it out")
+			}
+			return runOpenStack(cmd.Context(), c, flags)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&flags.cloud, "os-cloud", "", "`NAME` of the cloud in clouds.yaml; without the flag that of OS_CLOUD")

@@ -5,6 +5,7 @@
 package maintain
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -320,7 +321,7 @@ func printICS(w io.Writer, landscape string, days []Day) error {
 		}
 		lines := make([]string, 0, len(day.Entries))
 		for _, e := range day.Entries {
-			lines = append(lines, e.String())
+			lines = append(lines, words.Printable(e.String()))
 		}
 		event := calendar.AddEvent(fmt.Sprintf("%s-%x@maintenance.capkit", day.Date, sum[:4]))
 		event.SetDtStampTime(date)
@@ -329,5 +330,10 @@ func printICS(w io.Writer, landscape string, days []Day) error {
 		event.SetSummary("Gardener maintenance: " + summary(day))
 		event.SetDescription(words.JoinFirst(len(lines), lines[:min(len(lines), mostListed)], "\n"))
 	}
-	return calendar.SerializeTo(w, ics.WithNewLineWindows)
+	var text bytes.Buffer
+	if err := calendar.SerializeTo(&text, ics.WithNewLineWindows); err != nil {
+		return err
+	}
+	_, err := text.WriteTo(w) // whose error is about w, and not about a property
+	return err
 }

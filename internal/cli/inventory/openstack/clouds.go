@@ -106,7 +106,10 @@ func named(name string, getenv func(string) string) (s *settings, from string, e
 	if err != nil {
 		return nil, "", err
 	}
-	if clouds.name == "" {
+	switch {
+	case clouds.name == "" && name != "":
+		return nil, "", fmt.Errorf("there is no clouds.yaml that has cloud %s: set OS_CLIENT_CONFIG_FILE, or write ~/.config/openstack/clouds.yaml", name)
+	case clouds.name == "":
 		return nil, "", errors.New("no cloud is named, and there is no clouds.yaml: set OS_AUTH_URL and the other OS_*, or OS_CLIENT_CONFIG_FILE, " +
 			"or write ~/.config/openstack/clouds.yaml")
 	}

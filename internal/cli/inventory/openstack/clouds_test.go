@@ -176,6 +176,10 @@ func TestFindFails(t *testing.T) {
 	}{
 		"nothing": {want: "no cloud is named, and there is no clouds.yaml: set OS_AUTH_URL and the other OS_*, or OS_CLIENT_CONFIG_FILE, " +
 			"or write ~/.config/openstack/clouds.yaml"},
+		"a name without a file": {
+			cloud: "production", env: map[string]string{"OS_AUTH_URL": "http://b"},
+			want: "there is no clouds.yaml that has cloud production: set OS_CLIENT_CONFIG_FILE, or write ~/.config/openstack/clouds.yaml",
+		},
 		"environment": {
 			env: map[string]string{"OS_AUTH_URL": "keystone", "OS_INTERFACE": "secret", "OS_CACERT": "$HOME/missing"},
 			want: "the environment has an OS_AUTH_URL that is not a URL\nthe environment has the OS_INTERFACE secret: use public, internal or admin\n" +

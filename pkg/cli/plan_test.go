@@ -71,6 +71,7 @@ func TestPlanWithAnEarlierRevision(t *testing.T) {
 	git(t, repository, "commit", "-q", "-m", "first")
 	write(t, file, strings.ReplaceAll(text, "id: 1234-amd64-virt", "id: changed"))
 	write(t, other, text)
+	write(t, filepath.Join(folder, "it's.yaml"), text)
 
 	for _, revision := range []string{"main", "HEAD"} {
 		r := run(t, "", "plan", "--git", revision, file, examples+"/shoot.yaml")
@@ -87,6 +88,7 @@ func TestPlanWithAnEarlierRevision(t *testing.T) {
 		"--git=nowhere profile.yaml": `git has no revision "nowhere": name a commit`,
 		"--git=main other.yaml": `git has no other.yaml in revision "main": name a revision that has it; or, if it had another name there, ` +
 			`hand that version over: git show main:./OLDNAME | capkit plan - other.yaml`,
+		"--git=main it's.yaml": `git show main:./OLDNAME | capkit plan - 'it'\''s.yaml'`,
 		"--git=main none.yaml": ": none.yaml: no such file or directory",
 		"--git=main .":         ". is a directory",
 	} {

@@ -93,7 +93,7 @@ func NewWriter(out io.Writer) *Writer {
 	w := &Writer{out: out}
 	file, isFile := out.(*os.File)
 	_, refused := os.LookupEnv("NO_COLOR")
-	if isFile && !refused && isatty.IsTerminal(file.Fd()) {
+	if isFile && !refused && os.Getenv("TERM") != "dumb" && isatty.IsTerminal(file.Fd()) {
 		w.colours = colours
 	}
 	return w

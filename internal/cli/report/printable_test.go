@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -18,6 +19,28 @@ import (
 
 	"github.com/capkit/capkit/pkg/finding"
 )
+
+// Colours are for terminals that have them, unless somebody wants none.
+func TestNoColoursOnDumbTerminals(t *testing.T) {
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer terminal.Close()
+	for _, tc := range []struct {
+		term, refused string
+		want          bool
+	}{{term: "xterm", want: true}, {term: "dumb"}, {term: "xterm", refused: "1"}} {
+		t.Setenv("TERM", tc.term)
+		t.Setenv("NO_COLOR", tc.refused)
+		if tc.refused == "" {
+			os.Unsetenv("NO_COLOR")
+		}
+		if coloured := NewWriter(terminal).colours != nil; coloured != tc.want {
+			t.Errorf("%+v: %v", tc, coloured)
+		}
+	}
+}
 
 // What a Writer writes does not depend on the pieces that it gets.
 func TestWriter(t *testing.T) {

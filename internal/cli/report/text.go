@@ -20,7 +20,7 @@ import (
 )
 
 // Text writes findings for people, one to a line as compilers do, with the field below it, as a [Writer] does. What is said of many is
-// written once, as [Groups] has it. Severities are in colour if that is one to a terminal and the environment has no NO_COLOR.
+// written once, as [Groups] has it. Severities are in colour if that is one to a terminal and the environment has no NO_COLOR, and no TERM=dumb.
 func Text(w io.Writer, findings []Finding) error {
 	return writeGroups(w, Groups(pointers(findings)), "")
 }

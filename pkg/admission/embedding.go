@@ -65,7 +65,7 @@ func stripShoot(object any) (any, error) {
 	}
 	metadata := metav1.ObjectMeta{
 		Name: shoot.Name, Namespace: shoot.Namespace, Labels: shoot.Labels,
-		UID: shoot.UID, ResourceVersion: shoot.ResourceVersion,
+		UID: shoot.UID, ResourceVersion: shoot.ResourceVersion, DeletionTimestamp: shoot.DeletionTimestamp,
 	}
 	return &v1beta1.Shoot{TypeMeta: shoot.TypeMeta, ObjectMeta: metadata, Spec: spec}, nil
 }

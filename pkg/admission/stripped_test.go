@@ -91,6 +91,9 @@ func fillShoots() *randfill.Filler {
 			c.FillNoCustom(s)
 			s.APIVersion, s.Kind = v1beta1.SchemeGroupVersion.String(), "Shoot"
 			s.Namespace, s.DeletionTimestamp = oneOf(c, "a", "b"), nil
+			if c.Intn(4) == 0 {
+				s.DeletionTimestamp = ptr.To(metav1.Unix(1, 0))
+			}
 			if c.Bool() {
 				s.Spec.CloudProfile = nil
 			}
@@ -186,7 +189,7 @@ func answersAbout(t *testing.T, shoot *v1beta1.Shoot, seen func(*v1beta1.Shoot) 
 // leaves calls visit with each field that is set, in a fixed order, and with those of workers. What is passed on as a whole is one
 // field.
 func leaves(v reflect.Value, at string, visit func(at string, field reflect.Value)) {
-	passedOn := []any{&v1beta1.Volume{}, &runtime.RawExtension{}, &v1beta1.MaintenanceAutoUpdate{}}
+	passedOn := []any{&v1beta1.Volume{}, &runtime.RawExtension{}, &v1beta1.MaintenanceAutoUpdate{}, &metav1.Time{}}
 	whole := slices.ContainsFunc(passedOn, func(p any) bool { return reflect.TypeOf(p) == v.Type() })
 	switch workers, ok := v.Interface().([]v1beta1.Worker); {
 	case v.IsZero():

@@ -312,7 +312,9 @@ func (l *look[R]) kubernetes(chosen [][]provider.Pool) {
 		}
 	}
 	for i := range l.Users {
-		l.kubernetesNext(i, chosen[i])
+		if !l.Users[i].leaving() {
+			l.kubernetesNext(i, chosen[i])
+		}
 	}
 }
 
@@ -352,9 +354,13 @@ func (l *look[R]) kubernetesChange(version string, aspect Aspect, from, to *stri
 	return k
 }
 
-// ownKubernetes calls visit for the control plane of a Shoot, and for each worker pool that has a version of its own.
+// ownKubernetes calls visit for the control plane of a Shoot, and for each worker pool that has a version of its own; not for a Shoot that
+// is being deleted.
 func (l *look[R]) ownKubernetes(user int, visit func(pool int, version string, at Pool)) {
 	u := &l.Users[user]
+	if u.leaving() {
+		return
+	}
 	visit(-1, u.Shoot.Spec.Kubernetes.Version, Pool{u.Name(), "", l.index, user, -1})
 	for k := range u.Shoot.Spec.Provider.Workers {
 		if w := &u.Shoot.Spec.Provider.Workers[k]; w.Kubernetes != nil && w.Kubernetes.Version != nil {

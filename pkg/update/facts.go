@@ -25,8 +25,8 @@ type View[R any] struct {
 	// Before and After are the profile before and after the update, as the API server has them; of a NamespacedCloudProfile
 	// what it results in. They are of the same provider, and have the same preference order.
 	Before, After *profile.Profile[R]
-	// Users are the Shoots that use it. Their order is that of the pools in all facts. Whoever asks may leave out those that are being
-	// deleted, as plan does; admission does not know which are.
+	// Users are the Shoots that use it. Their order is that of the pools in all facts. Of those that are being deleted all that counts is
+	// whether they are locked, for then their deletion does not end.
 	Users []User
 	// Admission is what is installed, which decides what maintenance does.
 	Admission maintenance.Admission
@@ -52,6 +52,9 @@ type User struct {
 
 // Name returns the name of the Shoot, as NAMESPACE/NAME.
 func (u *User) Name() string { return u.Shoot.Namespace + "/" + u.Shoot.Name }
+
+// leaving reports whether the Shoot is being deleted.
+func (u *User) leaving() bool { return u.Shoot.DeletionTimestamp != nil }
 
 // Changes are the effects of an update, as facts without messages.
 type Changes[R any] struct {

@@ -366,13 +366,13 @@ func (d *differing[R]) usedIf(found difference) []string {
 // unavailable is what the lists of a zone begin with that name what the zone lacks.
 const unavailable = "spec.regions[].zones[].unavailable"
 
-// used returns the Shoots that use what stands at a path.
+// used returns the Shoots that use what stands at a path, but for those that are being deleted.
 func (d *differing[R]) used(at path) []string {
 	uses := d.use(at)
 	var used []string
 	for i := range d.views {
 		for k := range d.views[i].Users {
-			if u := &d.views[i].Users[k]; uses(u) {
+			if u := &d.views[i].Users[k]; !u.leaving() && uses(u) {
 				used = append(used, u.Name())
 			}
 		}

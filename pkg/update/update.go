@@ -122,6 +122,12 @@ func (c *collector[R]) view(index int, v *View[R]) {
 			pools = o.without(user.Pools)
 			chosen = o.following(pools)
 		}
+		if user.leaving() {
+			for k := range pools {
+				l.lock(Pool{user.Name(), pools[k].Name, index, i, k}, &pools[k], false)
+			}
+			continue
+		}
 		for k := range pools {
 			l.pool(Pool{user.Name(), pools[k].Name, index, i, k}, &pools[k])
 		}

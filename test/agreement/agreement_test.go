@@ -94,6 +94,9 @@ func drawShoots(t *rapid.T, kind, name string, of ...*worlds.World) []*v1beta1.S
 		machine.Architecture = new(architectures[machine.Type])
 		s.Spec.Provider.Type = "openstack"
 		s.Spec.CloudProfile = &v1beta1.CloudProfileReference{Kind: kind, Name: name}
+		if rapid.IntRange(0, 4).Draw(t, "is being deleted") == 0 {
+			s.DeletionTimestamp = new(metav1.Unix(1, 0))
+		}
 		s.Spec.Maintenance = &v1beta1.Maintenance{AutoUpdate: &v1beta1.MaintenanceAutoUpdate{
 			KubernetesVersion: true, MachineImageVersion: new(rapid.Bool().Draw(t, "updates automatically")),
 		}}

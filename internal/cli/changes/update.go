@@ -158,10 +158,13 @@ func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
 			continue
 		}
 		shoots := u.shoots("NamespacedCloudProfile", child.Name, was)
-		u.noteOverrides(child)
-		views, objects = append(views, u.view(child.Name, was, is, shoots)), append(objects, child.Object)
-		all = slices.Concat(all, shoots)
+		views = append(views, u.view(child.Name, was, is, shoots))
+		if child.Object.DeletionTimestamp == nil { // Gardener takes no notice of others, and of those who use them
+			u.noteOverrides(child)
+			objects, all = append(objects, child.Object), slices.Concat(all, shoots)
+		}
 	}
+	all = remaining(all)
 	u.noteRegions(is, all)
 	refused := append(refusals(errs), refusals(report.Errors.Errors())...)
 	refused = append(refused, InUse(u.After.Server.Release, stored, storedOld, objects, all)...)
@@ -216,7 +219,7 @@ func (u *Update) ofNamespaced() ([]update.View[any], []Change, error) {
 	refused := refusals(checks.ValidateNamespacedUpdate(u.Before, stored, storedOld, inGarden, own))
 	shoots := u.shoots("NamespacedCloudProfile", u.Name, was)
 	refused = append(refused, refusals(report.Errors.Errors())...)
-	refused = append(refused, inUseNamespaced(stored, storedOld, inGarden, shoots)...)
+	refused = append(refused, inUseNamespaced(stored, storedOld, inGarden, remaining(shoots))...)
 	return []update.View[any]{u.view("", was, is, shoots)}, refused, nil
 }
 
@@ -225,7 +228,7 @@ func (u *Update) ofNamespaced() ([]update.View[any], []Change, error) {
 func (u *Update) retyped(children []*input.Source[v1beta1.NamespacedCloudProfile]) ([]Change, error) {
 	old, updated := u.Profile.Old.Object, u.Profile.Updated.Object
 	var users []string
-	for s := range u.remaining() {
+	for s := range u.readable() {
 		if kind, name, _ := input.ProfileNameOf(s.Object); kind == "CloudProfile" && name == u.Name {
 			users = append(users, "Shoot "+s.Name)
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/pkg/resolve"
@@ -18,22 +19,27 @@ import (
 
 // Who uses the profile that plan is about.
 
-// remaining yields the Shoots that can be read and are not being deleted.
-func (u *Update) remaining() iter.Seq[*input.Source[v1beta1.Shoot]] {
+// readable yields the Shoots that can be read.
+func (u *Update) readable() iter.Seq[*input.Source[v1beta1.Shoot]] {
 	return func(yield func(*input.Source[v1beta1.Shoot]) bool) {
 		for _, s := range u.Before.Shoots.All {
-			if s.Object != nil && s.Object.DeletionTimestamp == nil && !yield(s) {
+			if s.Object != nil && !yield(s) {
 				return
 			}
 		}
 	}
 }
 
+// remaining returns the objects that are not being deleted: Gardener takes no other one for a user of a profile.
+func remaining[T metav1.Object](objects []T) []T {
+	return slices.DeleteFunc(slices.Clone(objects), func(o T) bool { return o.GetDeletionTimestamp() != nil })
+}
+
 // children returns the NamespacedCloudProfiles whose parent is updated.
 func (u *Update) children() []*input.Source[v1beta1.NamespacedCloudProfile] {
 	var children []*input.Source[v1beta1.NamespacedCloudProfile]
 	for _, s := range u.Before.Namespaced.All {
-		if s.Object != nil && s.Object.DeletionTimestamp == nil && u.Before.ParentOf(s) == u.Profile.Old {
+		if s.Object != nil && u.Before.ParentOf(s) == u.Profile.Old {
 			children = append(children, s)
 		}
 	}
@@ -44,7 +50,7 @@ func (u *Update) children() []*input.Source[v1beta1.NamespacedCloudProfile] {
 // asked about.
 func (u *Update) shoots(kind, name string, p input.AnyProfile) []*v1beta1.Shoot {
 	var shoots []*v1beta1.Shoot
-	for s := range u.remaining() {
+	for s := range u.readable() {
 		of, named, _ := input.ProfileNameOf(s.Object)
 		if of == "NamespacedCloudProfile" {
 			named = s.Object.Namespace + "/" + named
@@ -66,7 +72,7 @@ func (u *Update) shoots(kind, name string, p input.AnyProfile) []*v1beta1.Shoot 
 // NamespacedCloudProfile that they name is not there, or does not say whose child it is. A Shoot that names another
 // CloudProfile, or a child of one, does not use this one, whether or not the other is there.
 func (u *Update) findUnknown() {
-	for s := range u.remaining() {
+	for s := range u.readable() {
 		kind, name, at := input.ProfileNameOf(s.Object)
 		if kind != "NamespacedCloudProfile" {
 			continue

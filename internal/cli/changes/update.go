@@ -144,6 +144,9 @@ func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
 	}
 	stored, storedOld := u.After.Stored(updated), u.Before.Stored(old)
 	_, report := check.CloudProfileUpdate(was, stored, storedOld)
+	if leaving(stored, storedOld) {
+		report.Errors = nil
+	}
 	wrong, errs, report := checks.WithoutMisregistered(stored, checks.ValidateUpdate(u.Before, stored, storedOld), report)
 	report.Errors = slices.Concat(wrong, report.Errors)
 	is = is.WithFaults(slices.Concat(wrong, finding.Of(errs)))
@@ -215,6 +218,9 @@ func (u *Update) ofNamespaced() ([]update.View[any], []Change, error) {
 		return nil, nil, fmt.Errorf("NamespacedCloudProfile %s: %s", u.Name, fault.Detail)
 	}
 	_, report := check.NamespacedCloudProfileUpdate(above, stored, storedOld)
+	if leaving(stored, storedOld) {
+		report.Errors = nil
+	}
 	own := append(report.Errors.Errors(), report.Warnings.Errors()...)
 	refused := refusals(checks.ValidateNamespacedUpdate(u.Before, stored, storedOld, inGarden, own))
 	shoots := u.shoots("NamespacedCloudProfile", u.Name, was)

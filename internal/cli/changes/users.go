@@ -30,6 +30,11 @@ func (u *Update) readable() iter.Seq[*input.Source[v1beta1.Shoot]] {
 	}
 }
 
+// leaving reports whether an object that is updated is being deleted: admission admits it, whatever is wrong with it.
+func leaving(updated, old metav1.Object) bool {
+	return old.GetDeletionTimestamp() != nil || updated.GetDeletionTimestamp() != nil
+}
+
 // remaining returns the objects that are not being deleted: Gardener takes no other one for a user of a profile.
 func remaining[T metav1.Object](objects []T) []T {
 	return slices.DeleteFunc(slices.Clone(objects), func(o T) bool { return o.GetDeletionTimestamp() != nil })

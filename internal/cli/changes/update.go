@@ -60,16 +60,25 @@ type Update struct {
 	Renamed func(before, after input.AnyProfile) func(resolve.Combination) (version string, counts bool)
 	// Besides is as that of an [update.View].
 	Besides []resolve.Template
+
+	// deleting are the views of profiles with all of their Shoots, if some of these are being deleted.
+	deleting []update.View[any]
 }
 
 // Pair is an object before and after its update.
 type Pair[T any] struct{ Old, Updated *input.Source[T] }
 
-// view is a profile before and after the update, under the name of a NamespacedCloudProfile, with the Shoots that use it.
+// view is a profile before and after the update, under the name of a NamespacedCloudProfile, with the Shoots that use it, but for those that
+// are being deleted.
 func (u *Update) view(name string, before, after input.AnyProfile, shoots []*v1beta1.Shoot) update.View[any] {
-	v := update.View[any]{Name: name, Before: before, After: after, Users: UsersOf(shoots), Admission: u.Before.Admission.Of(after.Spec().Type), All: true, Besides: u.Besides}
+	v := update.View[any]{Name: name, Before: before, After: after, Users: UsersOf(remaining(shoots)), Admission: u.Before.Admission.Of(after.Spec().Type), All: true, Besides: u.Besides}
 	if u.Renamed != nil {
 		v.Formerly = u.Renamed(before, after)
+	}
+	if len(v.Users) < len(shoots) {
+		all := v
+		all.Users = UsersOf(shoots)
+		u.deleting = append(u.deleting, all)
 	}
 	return v
 }
@@ -102,6 +111,7 @@ func (u *Update) Plan() (*Planned, error) {
 	}) {
 		u.Before.NoteAdmission()
 	}
+	u.noteDeleting()
 	if u.Profile != nil && u.ComparedWith == "" {
 		u.Before.NoteFlavors(u.Profile.Updated)
 	}

@@ -13,7 +13,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/pkg/gardenerlib"
 	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/pkg/update"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -38,6 +40,23 @@ func leaving(updated, old metav1.Object) bool {
 // remaining returns the objects that are not being deleted: Gardener takes no other one for a user of a profile.
 func remaining[T metav1.Object](objects []T) []T {
 	return slices.DeleteFunc(slices.Clone(objects), func(o T) bool { return o.GetDeletionTimestamp() != nil })
+}
+
+// noteDeleting notes which Shoots that are being deleted the update locks. All else that it does to them does not matter.
+func (u *Update) noteDeleting() {
+	var names []string
+	facts := update.Of(gardenerlib.Library{}, u.deleting...)
+	for pool := range facts.Locked() {
+		if u.deleting[pool.View].Users[pool.User].Shoot.DeletionTimestamp != nil {
+			names = append(names, pool.Shoot)
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	slices.Sort(names)
+	u.Before.Notes = append(u.Before.Notes, "this update locks Shoots that are being deleted, so their deletion would not end: "+
+		words.Few(slices.Compact(names))+"; apply it once they are gone")
 }
 
 // children returns the NamespacedCloudProfiles whose parent is updated.

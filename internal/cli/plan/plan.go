@@ -68,8 +68,8 @@ defaults, and fields that the API server writes itself do not count.
 The exit status is 1 for a change of the first five kinds, if worker pools get stuck on an expiration date, or if something in use is
 removed from the offer; with --fail-on=change for any change.
 
-Shoots that are being deleted are left out unless they are locked, for then their deletion does not end. With --shoot, --pool and the
-like, other Shoots and worker pools are left out.
+Shoots that are being deleted are left out; a note names those that are locked, since their deletion does not end. With --shoot, --pool
+and the like, other Shoots and worker pools are left out, too.
 
 With --compare, OLD and NEW have two CloudProfiles, such as those of two landscapes. The output then shows their differences, not the
 effects of an update, and the exit status is 0.`,

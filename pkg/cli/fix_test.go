@@ -281,6 +281,14 @@ func TestFixOfReservedCapabilities(t *testing.T) {
 	}
 }
 
+// Half a registration hides that no image is for ordinary worker pools. That this comes to light is no reason to leave the repair out.
+func TestFixOfHalfARegistration(t *testing.T) {
+	inFolder(t, map[string]string{"a.yaml": read(t, root+"/example/broken/reserved-capability-incomplete.yaml")})
+	r := run(t, "", "lint", "--reserved-in-core", "--fix", "-w", "a.yaml")
+	contains(t, r.stdout, "[image-version-only-on-request]")
+	contains(t, r.stderr, "repaired: a.yaml:15: gardener-boot-type has [standard, secure] [reserved-capability-incomplete]\n", "no errors, 1 warning")
+}
+
 // A repair of a flavor changes the words of warnings that quote it, and that is no reason to leave it out.
 func TestFixOfWhatAWarningQuotes(t *testing.T) {
 	registered := read(t, root+"/docs/examples/reserved-in-core.yaml")

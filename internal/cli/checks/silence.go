@@ -43,6 +43,7 @@ var NotRead = map[string]bool{
 // HalfChecked are further rules because of which less is found out about an object.
 var HalfChecked = map[string]bool{
 	check.RuleProfileMissing: true, input.RuleProfileUnreadable: true, input.RuleProviderUnknown: true, input.RulePoolNotChecked: true,
+	"reserved-capability-incomplete": true, // about what ordinary worker pools boot
 }
 
 // byCommand reports whether lint or verify find what a rule is about.

@@ -34,7 +34,9 @@ func TestNoColoursOnDumbTerminals(t *testing.T) {
 		t.Setenv("TERM", tc.term)
 		t.Setenv("NO_COLOR", tc.refused)
 		if tc.refused == "" {
-			os.Unsetenv("NO_COLOR")
+			if err := os.Unsetenv("NO_COLOR"); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if coloured := NewWriter(terminal).colours != nil; coloured != tc.want {
 			t.Errorf("%+v: %v", tc, coloured)

@@ -33,7 +33,7 @@ type file struct {
 var (
 	lineBreak  = regexp.MustCompile("\r\n|[\r\n\u0085\u2028\u2029]") // those of YAML 1.1
 	quotedText = regexp.MustCompile(`^(?s:"(\\.|[^"\\])*"|'(''|[^'])*')`)
-	properties = regexp.MustCompile(`^([&!][^ \t\r\n]*[ \t]*)*`)
+	properties = regexp.MustCompile(`^((&[\w-]+|![^ \t\r\n]*)[ \t]*)*`)
 )
 
 // newFile takes a text without byte order mark. What its comments are is found by look.
@@ -150,9 +150,9 @@ func (f *file) end(n *yaml.Node) int {
 		return at + len(quotedText.FindString(f.text[at:]))
 	}
 	for _, word := range strings.Fields(n.Value) { // only the space between words differs
-		at += max(0, strings.Index(f.text[at:], word)) + len(word)
+		at = min(at+max(0, strings.Index(f.text[at:], word))+len(word), len(f.text))
 	}
-	return min(at, len(f.text))
+	return at
 }
 
 // begin is where a mapping or list in block style begins, below its anchor or its tag, and any other value with it.

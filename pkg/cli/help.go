@@ -62,7 +62,7 @@ func addHelp(root *cobra.Command) {
 			return nil
 		}
 		if _, err := os.Lstat(args[0]); err == nil {
-			return fmt.Errorf("unknown command %q, which is a file or folder: did you mean %s lint %s?", args[0], cmd.DisplayName(), words.InShell(args[0]))
+			return fmt.Errorf("unknown command %q, which is a file or folder: did you mean %s lint %s?", args[0], cmd.DisplayName(), command.InShell(args[0]))
 		}
 		return unknown(cmd, "command", args[0])
 	}

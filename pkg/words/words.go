@@ -97,21 +97,6 @@ func InYAML(text string) string {
 	return strings.TrimSuffix(string(written), "\n")
 }
 
-// plain matches names of files that a shell reads as they are.
-var plain = regexp.MustCompile(`^[\w@%+=:,./][\w@%+=:,./-]*$`)
-
-// InShell returns the name of a file as it is written in a command to copy: in quotes if a shell would read it as something else, and never
-// as a flag.
-func InShell(file string) string {
-	if strings.HasPrefix(file, "-") {
-		file = "./" + file
-	}
-	if plain.MatchString(file) {
-		return file
-	}
-	return "'" + strings.ReplaceAll(file, "'", `'\''`) + "'"
-}
-
 // Printable returns a text in which each character that is not printable is an escape sequence, as [strconv.Quote] writes it:
 // \x1b, \n, \u202e. Bytes that are not UTF-8 are escaped, too. Everything else stays, also backslashes and quotation marks.
 // The result is one line, which is harmless to a terminal.

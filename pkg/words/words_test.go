@@ -53,17 +53,6 @@ func TestInYAML(t *testing.T) {
 	}
 }
 
-func TestInShell(t *testing.T) {
-	for file, want := range map[string]string{
-		"a/B-1_c.yaml": "a/B-1_c.yaml", "-a.yaml": "./-a.yaml", "a b": "'a b'", "it's": `'it'\''s'`, "$(a)": "'$(a)'", "~": "'~'", "grün": "'grün'", "": "''",
-		"a\nb": "'a\nb'", "-- b": "'./-- b'",
-	} {
-		if got := words.InShell(file); got != want {
-			t.Errorf("%q becomes %s, not %s", file, got, want)
-		}
-	}
-}
-
 func TestPrintable(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "grün 図 🚀 \\x \"y\" \ufffd": "grün 図 🚀 \\x \"y\" \ufffd",

@@ -24,3 +24,14 @@ func TestLine(t *testing.T) {
 		}
 	}
 }
+
+func TestInShell(t *testing.T) {
+	for file, want := range map[string]string{
+		"a/B-1_c.yaml": "a/B-1_c.yaml", "-a.yaml": "./-a.yaml", "a b": "'a b'", "it's": `'it'\''s'`, "$(a)": "'$(a)'", "~": "'~'", "grün": "'grün'", "": "''",
+		"a\nb": "'a\nb'", "-- b": "'./-- b'",
+	} {
+		if got := command.InShell(file); got != want {
+			t.Errorf("%q becomes %s, not %s", file, got, want)
+		}
+	}
+}

@@ -22,7 +22,6 @@ import (
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/page/html"
 	"github.com/capkit/capkit/internal/cli/report"
-	"github.com/capkit/capkit/pkg/words"
 )
 
 // Several landscapes side by side: each is reported on as a run of its own would, one after the other, and only what is compared of them
@@ -84,7 +83,7 @@ func (flags *reportFlags) checkLandscapes(files []string) error {
 	isCluster := func(l landscape) bool { return l.file == "" }
 	switch {
 	case len(files) > 0:
-		return fmt.Errorf("--landscape and FILE: use only one of them; %s belongs to no landscape: write --landscape NAME=%s", files[0], words.InShell(files[0]))
+		return fmt.Errorf("--landscape and FILE: use only one of them; %s belongs to no landscape: write --landscape NAME=%s", files[0], command.InShell(files[0]))
 	case flags.Given("kubeconfig") && !slices.ContainsFunc(all, isCluster):
 		return fmt.Errorf("--kubeconfig goes with a landscape that is a cluster: --landscape NAME=%sNAME", ofContext)
 	}

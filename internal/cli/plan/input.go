@@ -24,7 +24,6 @@ import (
 	"github.com/capkit/capkit/internal/cli/input"
 	"github.com/capkit/capkit/internal/cli/manifest"
 	"github.com/capkit/capkit/internal/cli/report"
-	"github.com/capkit/capkit/pkg/words"
 )
 
 // The two versions that plan compares, and everything else that it is given.
@@ -180,7 +179,7 @@ func whyNotInGit(name, revision, file string, err error, said string) error {
 		return fmt.Errorf("git has no revision %q: name a commit, a branch or a tag; what a shallow clone lacks has to be fetched first", revision)
 	case says("but not in"), says("does not exist in"):
 		return fmt.Errorf("git has no %s in revision %q: name a revision that has it; or, if it had another name there, "+
-			"hand that version over: git show %s:./OLDNAME | %s plan - %s", file, revision, words.InShell(revision), name, words.InShell(file))
+			"hand that version over: git show %s:./OLDNAME | %s plan - %s", file, revision, command.InShell(revision), name, command.InShell(file))
 	}
 	return fmt.Errorf("git does not return %s of revision %q: %s", file, revision, cmp.Or(strings.TrimSpace(said), err.Error()))
 }

@@ -55,8 +55,8 @@ func (u *Update) noteDeleting() {
 		return
 	}
 	slices.Sort(names)
-	u.Before.Notes = append(u.Before.Notes, "this update locks Shoots that are being deleted, so their deletion would not end: "+
-		words.Few(slices.Compact(names))+"; apply it once they are gone")
+	u.Before.Notes = append(u.Before.Notes, fmt.Sprintf("the update of %s %s locks Shoots that are being deleted, so their deletion would not end: %s; "+
+		"apply it once they are gone", u.Kind, u.Name, words.Few(slices.Compact(names))))
 }
 
 // children returns the NamespacedCloudProfiles whose parent is updated.

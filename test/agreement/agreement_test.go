@@ -170,7 +170,7 @@ type change struct {
 	Pools    []struct{ Shoot string }
 }
 
-// plan returns what capkit plan says of the update.
+// plan returns what capkit plan says of the update. A note names the Shoots that are being deleted and locked.
 func (u *update) plan(tb testing.TB, folder string) []change {
 	write := func(name string, objects ...client.Object) string {
 		file := filepath.Join(folder, name)
@@ -208,10 +208,16 @@ func (u *update) plan(tb testing.TB, folder string) []change {
 	if err := json.Unmarshal(stdout.Bytes(), &answer); err != nil {
 		tb.Fatalf("%v: %s %s", err, &stdout, &stderr)
 	}
+	for _, name := range shootNames.FindAllString(deleting.FindString(stderr.String()), -1) {
+		answer.Changes = append(answer.Changes, change{Kind: "locked", Pools: []struct{ Shoot string }{{name}}})
+	}
 	return answer.Changes
 }
 
-var shootNames = regexp.MustCompile(namespace + `/[cn]shoot-[0-9]`)
+var (
+	shootNames = regexp.MustCompile(namespace + `/[cn]shoot-[0-9]`)
+	deleting   = regexp.MustCompile("note: the update of .* locks Shoots that are being deleted.*")
+)
 
 // warned returns the consequences that warnings name.
 func warned(tb testing.TB, warnings []string) consequences {
@@ -379,6 +385,11 @@ func TestAdmissionAndPlanAgree(t *testing.T) {
 					warnings, changes := u.warnings(t), u.plan(t, folder)
 					warned := warned(t, warnings)
 					planned := u.planned(changes, warned)
+					for _, s := range u.shoots {
+						if s.DeletionTimestamp != nil && len(warned[namespace+"/"+s.Name]) > 0 {
+							seen["being deleted"]++
+						}
+					}
 					for _, all := range warned {
 						for _, what := range all {
 							seen[what]++
@@ -398,7 +409,7 @@ func TestAdmissionAndPlanAgree(t *testing.T) {
 			})
 		})
 	}
-	for _, what := range []string{locked, goOn, otherImage, blocked, "gardener-boot-type secure", "gardener-update-type in-place"} {
+	for _, what := range []string{locked, goOn, otherImage, blocked, "being deleted", "gardener-boot-type secure", "gardener-update-type in-place"} {
 		if seen[what] == 0 {
 			t.Errorf("never seen: %s", what)
 		}

@@ -22,6 +22,7 @@ import (
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
@@ -144,6 +145,9 @@ var _ = Describe("A trial of the worker controller", func() {
 		Eventually(command).Should(Equal(on))
 		gone := seed.Get(ctx, client.ObjectKey{Name: worker.Release()}, &operatorv1alpha1.Extension{})
 		Expect(gone).To(HaveOccurred())
+		Eventually(func() error { // for which gardener-operator would have waited before the Extension was gone
+			return virtualGarden.Get(ctx, client.ObjectKey{Name: worker.Release()}, &v1beta1.ControllerRegistration{})
+		}).Should(MatchError(apierrors.IsNotFound, "nobody is registered"))
 
 		By("taking over everywhere")
 		taking := commands("Taking over")

@@ -61,7 +61,7 @@ type Update struct {
 	// Besides is as that of an [update.View].
 	Besides []resolve.Template
 
-	// deleting are the views of profiles with all of their Shoots, if some of these are being deleted.
+	// deleting are the views of profiles by those of their Shoots that are being deleted.
 	deleting []update.View[any]
 }
 
@@ -76,9 +76,9 @@ func (u *Update) view(name string, before, after input.AnyProfile, shoots []*v1b
 		v.Formerly = u.Renamed(before, after)
 	}
 	if len(v.Users) < len(shoots) {
-		all := v
-		all.Users = UsersOf(shoots)
-		u.deleting = append(u.deleting, all)
+		deleting := v
+		deleting.Users, deleting.All = UsersOf(slices.DeleteFunc(slices.Clone(shoots), func(s *v1beta1.Shoot) bool { return s.DeletionTimestamp == nil })), false
+		u.deleting = append(u.deleting, deleting)
 	}
 	return v
 }

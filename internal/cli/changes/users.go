@@ -47,9 +47,7 @@ func (u *Update) noteDeleting() {
 	var names []string
 	facts := update.Of(gardenerlib.Library{}, u.deleting...)
 	for pool := range facts.Locked() {
-		if u.deleting[pool.View].Users[pool.User].Shoot.DeletionTimestamp != nil {
-			names = append(names, pool.Shoot)
-		}
+		names = append(names, pool.Shoot)
 	}
 	if len(names) == 0 {
 		return

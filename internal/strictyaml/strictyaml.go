@@ -57,7 +57,14 @@ func (r *Reader) Read(text []byte, second string, read func(*yaml.Node)) error {
 		document.Content = []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!null", Line: 1, Column: 1}}
 	}
 	read(document.Content[0])
-	if r.Err() == nil && r.decode(decoder, &more) == nil && len(more.Content) > 0 {
+	if err := r.Err(); err != nil {
+		return err
+	}
+	fault := new(Fault)
+	if err := r.decode(decoder, &more); errors.As(err, &fault) {
+		return &Fault{r.File, fault.Line, fault.Column, "there is more behind the document: " + second}
+	}
+	if len(more.Content) > 0 && !Null(more.Content[0]) {
 		r.Fault(more.Content[0], "there is a second document: %s", second)
 	}
 	return r.Err()

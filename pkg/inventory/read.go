@@ -13,10 +13,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
+	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
+	"github.com/capkit/capkit/internal/strictyaml"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/strictjson"
 	"github.com/capkit/capkit/pkg/words"
@@ -92,8 +95,11 @@ func decode(text []byte, kind string, into any) finding.List {
 		return one(field.ErrorTypeRequired, nil, nil, "the file is empty")
 	}
 	if trimmed[0] != '{' || !json.Valid(text) {
-		if several(trimmed) || moreJSON(trimmed) {
+		if several(trimmed) {
 			return one(field.ErrorTypeInvalid, nil, nil, "there are several documents: write one in a file")
+		}
+		if moreBehind(text) {
+			return one(field.ErrorTypeInvalid, nil, nil, "there is more behind the document: write one document in a file")
 		}
 		converted, err := toJSON(text)
 		if err != nil {
@@ -119,11 +125,17 @@ func several(text []byte) bool {
 	return false
 }
 
-// moreJSON reports whether there is something behind an object in JSON. YAML takes the object for all of it.
-func moreJSON(text []byte) bool {
-	var object json.RawMessage
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	return decoder.Decode(&object) == nil && object[0] == '{' && len(withoutComments(text[decoder.InputOffset():])) > 0
+// contentLine matches the first line that is neither empty nor a comment.
+var contentLine = regexp.MustCompile(`(?m)^[ \t]*[^\s#].*$`)
+
+// moreBehind reports whether there is something behind a document that ends before the text does: a mapping in braces, or one whose first
+// line is indented. Whoever decodes YAML takes that document for all. A mapping that begins with a letter goes on up to the end.
+func moreBehind(text []byte) bool {
+	if line := contentLine.Find(text); len(line) > 0 && unicode.IsLetter(rune(line[0])) {
+		return false
+	}
+	reader, begun := strictyaml.Reader{}, false
+	return reader.Read(text, "", func(*yaml.Node) { begun = true }) != nil && begun
 }
 
 // comments matches comments that have lines of their own, and marks of documents.

@@ -41,7 +41,7 @@ var mayImport = map[string][]string{
 	"pkg/providerconfig": {
 		"pkg/fieldpath", "pkg/finding", "pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/words",
 	},
-	"pkg/inventory":       {"pkg/finding", "pkg/strictjson", "pkg/words"},
+	"pkg/inventory":       {"internal/strictyaml", "pkg/finding", "pkg/strictjson", "pkg/words"},
 	"pkg/provider/policy": {"pkg/capability"},
 	"pkg/provider":        {"pkg/provider/policy", "pkg/providerconfig", "pkg/finding", "pkg/capability", "pkg/imageselector"},
 	"pkg/profile/entries": {"pkg/capability", "pkg/imageselector", "pkg/provider", "pkg/versions"},

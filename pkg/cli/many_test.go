@@ -32,8 +32,8 @@ func TestSaidOnceOfMany(t *testing.T) {
 	profile = strings.Replace(profile, "{versions: [", "{versions: ["+many(4, "{version: 1.2%d.0}, "), 1)
 	said := run(t, profile, "lint", "-").stdout
 	for _, want := range []string{
-		"machine type m1 has 8192 bytes of memory, machine type m2 has 8192 bytes of memory, ", ", and 7 more: append Mi, if that is meant [",
-		"version 1.21.0 of Kubernetes, version 1.22.0 of Kubernetes, version 1.23.0 of Kubernetes, version 1.24.0 of Kubernetes: Gardener ",
+		"machine types m1, m2, m3, m4, m5, and 7 more: memory without a unit is in bytes; append Mi if that is meant [",
+		"Kubernetes versions 1.21.0, 1.22.0, 1.23.0, 1.24.0: Gardener ",
 	} {
 		if strings.Count(said, want) != 1 {
 			t.Errorf("%q is not in this once: %s", want, said)

@@ -63,7 +63,7 @@ func sayUse(use inuse.Use, children []*v1beta1.NamespacedCloudProfile) (at, mess
 	switch use.Kind {
 	case inuse.KubernetesRemoved:
 		return "spec.kubernetes.versions", fmt.Sprintf(
-			"version %s of Kubernetes is removed and still %s; %s", use.Kubernetes, user, remedy)
+			"Kubernetes version %s is removed and still %s; %s", use.Kubernetes, user, remedy)
 	case inuse.VersionRemoved:
 		return "spec.machineImages", fmt.Sprintf("%s is removed and still %s; %s", use.Image, user, remedy)
 	case inuse.ImageRemoved:

@@ -53,8 +53,8 @@ func TestInUse(t *testing.T) {
 	}
 	none, extended := []changes.Pool{}, " still extended by NamespacedCloudProfile garden-x/child; put it back, or remove it there first"
 	want := []changes.Change{
-		refused("spec.kubernetes.versions", "", "", "version 1.33.1 of Kubernetes is removed and"+extended, none),
-		refused("spec.kubernetes.versions", "", "", "version 1.33.1 of Kubernetes is removed and still used by Shoots; "+
+		refused("spec.kubernetes.versions", "", "", "Kubernetes version 1.33.1 is removed and"+extended, none),
+		refused("spec.kubernetes.versions", "", "", "Kubernetes version 1.33.1 is removed and still used by Shoots; "+
 			"put it back, with an expirationDate, until nobody uses it", both),
 		refused("spec.limits.maxNodesTotal", "", "", "the worker pools of Shoots have a minimum of more than 1 nodes in total; "+
 			"set no lower limit than they need", both),

@@ -50,7 +50,7 @@ func Expired(images []v1beta1.MachineImage, kubernetes *v1beta1.KubernetesSettin
 	}
 	if kubernetes != nil {
 		for i, v := range kubernetes.Versions {
-			warn(v, spec.Child("kubernetes", "versions").Index(i), "version "+v.Version+" of Kubernetes", "")
+			warn(v, spec.Child("kubernetes", "versions").Index(i), "Kubernetes version "+v.Version, "")
 		}
 	}
 	return warnings

@@ -36,7 +36,7 @@ kubernetes:
 		"spec.machineImages[0].versions[3].expirationDate: gl@2.0.0 expired on 2020-02-01" + remove,
 		"spec.machineImages[0].versions[4]: gl@1.0.0 expired on 2020-01-31" + remove,
 		"spec.machineImages[0].versions[5]: gl@0.9.0 has expired" + remove,
-		"spec.kubernetes.versions[1].expirationDate: version 1.32.0 of Kubernetes expired on 2020-01-31: give it a new date, or remove it",
+		"spec.kubernetes.versions[1].expirationDate: Kubernetes version 1.32.0 expired on 2020-01-31: give it a new date, or remove it",
 	}
 	var got []string
 	for _, warning := range gardener.Expired(spec.MachineImages, &spec.Kubernetes) {

@@ -39,17 +39,17 @@ func TinyMemory(types []v1beta1.MachineType) field.ErrorList {
 			continue
 		}
 		text := memory.String()
-		says := fmt.Sprintf("has less than a mebibyte of memory (%s): write it with its unit, as in 8Gi", text)
+		says := fmt.Sprintf("memory %s is less than a mebibyte; write it with a unit, as in 8Gi", text)
 		if number.MatchString(text) {
 			unit := "Gi"
 			if memory.Value() >= leastMebibytes {
 				unit = "Mi"
 			}
-			says = fmt.Sprintf("has %s bytes of memory: append %s, if that is meant", text, unit)
+			says = fmt.Sprintf("memory without a unit is in bytes; append %s if that is meant", unit)
 		}
 		warnings = append(warnings, &field.Error{
 			Type: field.ErrorTypeInvalid, Field: field.NewPath("spec", "machineTypes").Index(i).Child("memory").String(), BadValue: text,
-			Origin: RuleMemory, Detail: "machine type " + types[i].Name + " " + says,
+			Origin: RuleMemory, Detail: "machine type " + types[i].Name + ": " + says,
 		})
 	}
 	return warnings

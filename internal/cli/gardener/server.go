@@ -211,7 +211,7 @@ func (s *Server) Unsupported(settings v1beta1.KubernetesSettings) (warnings fiel
 			warnings = append(warnings, &field.Error{
 				Type: field.ErrorTypeNotSupported, Field: field.NewPath("spec", "kubernetes", "versions").Index(i).Child("version").String(),
 				BadValue: v.Version, Origin: RuleKubernetesUnsupported,
-				Detail: fmt.Sprintf("version %s of Kubernetes: Gardener %s runs %s, and does not reconcile Shoots with any other",
+				Detail: fmt.Sprintf("Kubernetes version %s: Gardener %s runs %s, and does not reconcile Shoots with any other",
 					v.Version, s.Release, s.KubernetesRange()),
 			})
 		}

@@ -232,7 +232,7 @@ func (c *offer) kubernetes(version string, at *field.Path, could func(version st
 		c.errs = append(c.errs, unsupported(at, version, c.profile, could))
 		return
 	}
-	c.expirable(at, all[i], "version "+version+" of Kubernetes", readable(all), could)
+	c.expirable(at, all[i], "Kubernetes version "+version, readable(all), could)
 }
 
 // withoutUnreadable removes the versions of Kubernetes from a Shoot that Gardener's validation cannot read: it reports them as

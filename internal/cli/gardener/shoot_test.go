@@ -58,7 +58,7 @@ func TestVersionsThatExpireSoon(t *testing.T) {
 	}
 	_, warnings := gardener.ValidateShootIn(shoot, profile, func(int) gardener.Works { return nil })
 	want := []string{
-		fmt.Sprintf("version 1.32.1 of Kubernetes expires on %s: ", in(20).UTC().Format(time.DateOnly)),
+		fmt.Sprintf("Kubernetes version 1.32.1 expires on %s: ", in(20).UTC().Format(time.DateOnly)),
 		fmt.Sprintf("worker pool w: gl@1.0.0 expires on %s: ", in(3).UTC().Format(time.DateOnly)),
 	}
 	if len(warnings) != len(want) {

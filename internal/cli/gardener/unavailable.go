@@ -28,7 +28,7 @@ func Unavailable(spec *v1beta1.CloudProfileSpec, corrected bool) (warnings field
 	at := field.NewPath("spec", "kubernetes", "versions")
 	for _, i := range chosenUnavailable(spec.Kubernetes.Versions, v1beta1.UpdateStrategyPatch) {
 		v := spec.Kubernetes.Versions[i]
-		warnings = append(warnings, unavailable(at.Index(i), "version "+v.Version+" of Kubernetes", v,
+		warnings = append(warnings, unavailable(at.Index(i), "Kubernetes version "+v.Version, v,
 			"Gardener's maintenance updates Shoots that have another patch version to it all the same; "+preview))
 	}
 	for i := range spec.MachineImages {

@@ -114,7 +114,7 @@ kubernetes:
 	for _, warning := range gardener.UnavailableOwn(spec.MachineImages) {
 		got = append(got, warning.Field+": "+warning.Detail)
 	}
-	kubernetes := "spec.kubernetes.versions[1].lifecycle: version 1.33.3 of Kubernetes is unavailable, and becomes supported on 2090-01-31: " +
+	kubernetes := "spec.kubernetes.versions[1].lifecycle: Kubernetes version 1.33.3 is unavailable, and becomes supported on 2090-01-31: " +
 		"Gardener's maintenance updates Shoots that have another patch version to it all the same; let it begin as preview, in a first stage without startTime"
 	want := []string{
 		kubernetes,

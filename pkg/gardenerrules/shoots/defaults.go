@@ -68,14 +68,14 @@ func DefaultKubernetes(profile *v1beta1.CloudProfileSpec, version string) (strin
 	for _, v := range profile.Kubernetes.Versions {
 		number, err := semver.NewVersion(v.Version)
 		if err != nil {
-			return "", fmt.Errorf("version %q of Kubernetes: %w", v.Version, err)
+			return "", fmt.Errorf("Kubernetes version %q: %w", v.Version, err)
 		}
 		if versions.Classification(v) == v1beta1.ClassificationSupported && matches(number) && (latest == nil || number.GreaterThan(latest)) {
 			latest = number
 		}
 	}
 	if latest == nil {
-		return "", fmt.Errorf("the profile has no supported version %s of Kubernetes", strings.Join(parts, "."))
+		return "", fmt.Errorf("the profile has no supported Kubernetes version %s", strings.Join(parts, "."))
 	}
 	return latest.String(), nil
 }

@@ -19,34 +19,34 @@ import (
 	"github.com/capkit/capkit/pkg/versions"
 )
 
-// Fate is what becomes of a version that a Shoot or a worker pool has.
+// Fate is the future of a Shoot's or worker pool's version.
 type Fate struct {
-	// Pool is the worker pool. Without a name it is the control plane of the Shoot.
+	// Pool is the worker pool. Without a name it is the Shoot's control plane.
 	Pool
 	// Action is not [maintenance.Stays].
 	Action maintenance.Action
-	// To is the version that it has then; empty if none is chosen.
+	// To is the resulting version; empty if none is chosen.
 	To string
-	// BootsNothing says that the pool does not boot the version that it has then, which nobody refuses.
+	// BootsNothing reports whether the pool cannot boot the resulting version, although nothing refuses it.
 	BootsNothing bool
-	// Worse says that it is stuck, fails or boots nothing, and would not without the update.
+	// Worse reports whether it is stuck, fails or boots nothing, and would not without the update.
 	Worse bool
 }
 
-// Expiry is an image version whose expiration date is another one after the update.
+// Expiry is an image version whose expiration date the update changes.
 type Expiry struct {
 	provider.ImageVersion
-	// View is the name of the only view that sees it like this; empty if the profile itself does.
+	// View is the name of the only view with this change; empty if the profile itself has it.
 	View string
 	// From and To are the dates; nil for none.
 	From, To *time.Time
-	// Pools have the version.
+	// Pools are the worker pools with the version.
 	Pools []Pool
-	// Then is what becomes of them once the date has come, as far as they do not stay as they are. There is none without a date.
+	// Then are the pools' fates after the date To, without pools that keep their version; empty if To is nil.
 	Then []Fate
 }
 
-// Roll is a move of worker pools, by the next maintenance of their Shoots, that is not what it would be without the update.
+// Roll is a move of worker pools by the next maintenance of their Shoots that differs from the move without the update.
 type Roll struct {
 	Image, From, To string
 	// Action is Updated or Forced.
@@ -54,21 +54,21 @@ type Roll struct {
 	Pools  []Pool
 }
 
-// KubernetesChange is what the update changes about a version of Kubernetes.
+// KubernetesChange is a change of a Kubernetes version.
 type KubernetesChange struct {
 	Version string
-	// View is the name of the only view that sees it like this; empty if the profile itself does.
+	// View is the name of the only view with this change; empty if the profile itself has it.
 	View string
 	Aspect
-	// From and To are dates, as RFC 3339 has them, for [NewDate]; stages that lie ahead, in words, for [NewStages]; and classifications
-	// otherwise. Nil is none.
+	// From and To are dates in RFC 3339 for [NewDate], upcoming stages in words for [NewStages], and otherwise classifications. Nil means
+	// none.
 	From, To *string
-	// Then is what becomes of Shoots that have the version, once its date has come; or what the next maintenance does to Shoots because
-	// of the version, and would not do without the update.
+	// Then are the fates of the Shoots that have the version, once its date has passed. Otherwise it is what the next maintenance does to
+	// Shoots because of the version, and would not do without the update.
 	Then []Fate
 }
 
-// Aspect is how something differs. Its values are part of the command line's JSON.
+// Aspect is the kind of a difference. Its values are part of the command's JSON.
 type Aspect string
 
 // The aspects.
@@ -76,18 +76,18 @@ const (
 	IsNew   Aspect = "added"
 	IsGone  Aspect = "removed"
 	Differs Aspect = "changed"
-	// NewDate is about the expiration date of a version, NewClassification about its classification.
+	// NewDate: the version's expiration date differs; NewClassification: its classification.
 	NewDate           Aspect = "expires"
 	NewClassification Aspect = "classification"
-	// NewStages is about what the version is classified as later, but for its expiration.
+	// NewStages: the version's later classifications differ, apart from its expiration.
 	NewStages Aspect = "lifecycle"
-	// ChosenInstead: nothing about the version. But maintenance chooses it where it chose another one before.
+	// ChosenInstead: the version itself is unchanged, but maintenance chooses it instead of another one.
 	ChosenInstead Aspect = "chosen"
 )
 
 func sameTime(a, b *time.Time) bool { return a == b || a != nil && b != nil && a.Equal(*b) }
 
-// textOf returns a date as RFC 3339 has it; nil for none.
+// textOf returns a date in RFC 3339; nil for none.
 func textOf(at *time.Time) *string {
 	if at == nil {
 		return nil
@@ -95,13 +95,13 @@ func textOf(at *time.Time) *string {
 	return new(at.Format(time.RFC3339))
 }
 
-// expiryKey tells expirations of one version apart.
+// expiryKey distinguishes the changed expirations of one version.
 type expiryKey struct {
 	provider.ImageVersion
 	from, to, view string
 }
 
-// kubernetesKey tells what changes about one version of Kubernetes apart.
+// kubernetesKey distinguishes the changes of one Kubernetes version.
 type kubernetesKey struct {
 	version string
 	aspect  Aspect
@@ -117,15 +117,15 @@ func keyOfText(text *string) string {
 	return "=" + *text
 }
 
-// forecast is maintenance by one of the two profiles, at some time.
+// forecast predicts maintenance by one of the two profiles, at some time.
 type forecast[R any] struct {
 	*maintenance.Maintainer
 	boots filters
-	// looks has the outlooks of Shoots, by the common key of similar ones.
+	// looks has the outlooks of Shoots, keyed by [maintenance.Maintainer.Alike].
 	looks map[string]*maintenance.Outlook
 }
 
-// at returns maintenance by the profiles before and after the update, at a time; now, if that has come already.
+// at returns the forecasts before and after the update for a time. A past time means now.
 func (l *look[R]) at(when time.Time) *[2]forecast[R] {
 	return memo.Get(l.forecasts, when, func() *[2]forecast[R] {
 		was, is := l.was, l.is
@@ -140,7 +140,7 @@ func (l *look[R]) at(when time.Time) *[2]forecast[R] {
 	})
 }
 
-// look returns the outlook of a Shoot. The reasons why its worker pools boot nothing do not matter.
+// look returns a Shoot's outlook. It does not need the reasons why worker pools boot nothing.
 func (s *forecast[R]) look(user *User, pools []provider.Pool, by maintenance.Admission) *maintenance.Outlook {
 	return memo.Get(s.looks, s.Alike(user.Shoot, pools), func() *maintenance.Outlook {
 		boots := make([]maintenance.Filter, len(pools))
@@ -155,7 +155,7 @@ func (s *forecast[R]) look(user *User, pools []provider.Pool, by maintenance.Adm
 	})
 }
 
-// fateOf returns what becomes of something that an outlook is asked about, before and after the update; false if it stays as it is.
+// fateOf returns the fate that two outlooks, before and after the update, have for a version; false if the version stays.
 func fateOf(pool Pool, was, is func() (maintenance.Action, string)) (Fate, bool) {
 	action, to := is()
 	f := Fate{Pool: pool, Action: action, To: to}
@@ -166,8 +166,8 @@ func fateOf(pool Pool, was, is func() (maintenance.Action, string)) (Fate, bool)
 	return f, action != maintenance.Stays
 }
 
-// dates collects the image versions whose expiration date is another one, and what becomes of the worker pools that have them: one
-// date after the other, since what is known of a date is about a whole profile.
+// dates collects the image versions with a changed expiration date, and the fates of their worker pools. It visits one date after the
+// other, and drops the forecasts of the previous one, because each holds a whole profile.
 func (l *look[R]) dates(chosen [][]provider.Pool) {
 	var changed []*Expiry
 	for v := range l.After.Versions() {
@@ -191,10 +191,10 @@ func (l *look[R]) dates(chosen [][]provider.Pool) {
 	}
 }
 
-// afterwards is when an expiration date has come.
+// afterwards returns a time just after an expiration date.
 func afterwards(date time.Time) time.Time { return date.Add(time.Second) }
 
-// expires adds the worker pools of a Shoot that have a version, and what becomes of them once its date has come.
+// expires adds a Shoot's worker pools that have the version, and their fates once the new date has passed.
 func (l *look[R]) expires(e *Expiry, user int, pools []provider.Pool) {
 	for k, pool := range pools {
 		if (provider.ImageVersion{Image: pool.Image, Version: pool.Version}) != e.ImageVersion {
@@ -216,14 +216,14 @@ func (l *look[R]) expires(e *Expiry, user int, pools []provider.Pool) {
 	}
 }
 
-// outlooks return what becomes of a Shoot once a date has come, before and after the update.
+// outlooks returns a Shoot's outlooks just after a date, before and after the update.
 func (l *look[R]) outlooks(date time.Time, user int, pools []provider.Pool) (was, is func() *maintenance.Outlook) {
 	forecasts := l.at(afterwards(date))
 	return func() *maintenance.Outlook { return forecasts[0].look(&l.Users[user], pools, l.Admission) },
 		func() *maintenance.Outlook { return forecasts[1].look(&l.Users[user], pools, l.Admission) }
 }
 
-// expiry returns the entry for a version, which the profile itself may have already.
+// expiry returns the entry for a version. The profile itself may have it already.
 func (l *look[R]) expiry(id provider.ImageVersion, from, to *time.Time) *Expiry {
 	key := expiryKey{ImageVersion: id, from: keyOfText(textOf(from)), to: keyOfText(textOf(to))}
 	for _, key.view = range []string{"", l.Name} {
@@ -237,8 +237,8 @@ func (l *look[R]) expiry(id provider.ImageVersion, from, to *time.Time) *Expiry 
 	return e
 }
 
-// rolls collects the worker pools of a Shoot that the next maintenance moves to another version than without the update, and those for
-// which it chooses one that Gardener refuses. What an expiration alone forces is an [Expiry].
+// rolls collects a Shoot's worker pools that the next maintenance moves to another version than without the update, and pools for which it
+// chooses a version that Gardener refuses. If only an expiration forces the move, it is an [Expiry].
 func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 	if !maintenance.UpdatesImages(user.Shoot) || !slices.ContainsFunc(pools, func(pool provider.Pool) bool {
 		return pool.Image != "" && !l.sameVersions(pool.Image, pool.MachineType)
@@ -267,7 +267,7 @@ func (l *look[R]) rolls(index int, user *User, pools []provider.Pool) {
 	}
 }
 
-// fails adds a worker pool for which maintenance chooses a version that Gardener refuses. One that the pool does not boot is [Blocked].
+// fails adds a worker pool for which maintenance chooses a version that Gardener refuses. If the pool cannot boot that, it is [Blocked].
 func (l *look[R]) fails(is *maintenance.Outlook, at Pool, pool provider.Pool) {
 	why, chosen := is.Rejections[at.Index], is.Written.Images[at.Index].Version
 	if why == "" || chosen == "" {
@@ -283,7 +283,7 @@ func (l *look[R]) fails(is *maintenance.Outlook, at Pool, pool provider.Pool) {
 	failing.Pools = append(failing.Pools, at)
 }
 
-// kubernetes collects what changes about versions of Kubernetes, and what becomes of the Shoots.
+// kubernetes collects the changes of Kubernetes versions, and the fates of the Shoots.
 func (l *look[R]) kubernetes(chosen [][]provider.Pool) {
 	was, is := l.Before.Spec().Kubernetes.Versions, l.After.Spec().Kubernetes.Versions
 	if reflect.DeepEqual(was, is) {
@@ -326,10 +326,10 @@ func versionsOf(versions []v1beta1.ExpirableVersion) map[string]v1beta1.Expirabl
 	return byName
 }
 
-// classificationOf returns the classification that a version has now, or had before it expired: one that is left out means supported.
+// classificationOf returns a version's current classification, or its last one before it expired. The default is supported.
 func classificationOf(v v1beta1.ExpirableVersion) *string {
 	now := versions.Classification(v)
-	if expired := versions.ExpiryOf(v); expired != nil && now == v1beta1.ClassificationExpired { // the date says so already
+	if expired := versions.ExpiryOf(v); expired != nil && now == v1beta1.ClassificationExpired { // the date says this already
 		now = v1beta1.ClassificationSupported
 		for _, stage := range versions.StagesOf(v) {
 			if stage.From.Before(*expired) && stage.Classification != v1beta1.ClassificationUnavailable {
@@ -340,7 +340,7 @@ func classificationOf(v v1beta1.ExpirableVersion) *string {
 	return new(string(now))
 }
 
-// kubernetesChange returns the entry for what changes about a version, which the profile itself may have already.
+// kubernetesChange returns the entry for a change of a version. The profile itself may have it already.
 func (l *look[R]) kubernetesChange(version string, aspect Aspect, from, to *string) *KubernetesChange {
 	key := kubernetesKey{version: version, aspect: aspect, from: keyOfText(from), to: keyOfText(to)}
 	for _, key.view = range []string{"", l.Name} {
@@ -354,8 +354,8 @@ func (l *look[R]) kubernetesChange(version string, aspect Aspect, from, to *stri
 	return k
 }
 
-// ownKubernetes calls visit for the control plane of a Shoot, and for each worker pool that has a version of its own; not for a Shoot that
-// is being deleted.
+// ownKubernetes calls visit for a Shoot's control plane, with the pool -1, and for each worker pool that sets a Kubernetes version. It
+// skips a Shoot that is being deleted.
 func (l *look[R]) ownKubernetes(user int, visit func(pool int, version string, at Pool)) {
 	u := &l.Users[user]
 	if u.leaving() {
@@ -369,7 +369,7 @@ func (l *look[R]) ownKubernetes(user int, visit func(pool int, version string, a
 	}
 }
 
-// kubernetesDate adds what becomes of those who have a version once its date has come.
+// kubernetesDate adds the fates of the Shoots and worker pools that have a version, once its date has passed.
 func (l *look[R]) kubernetesDate(change *KubernetesChange, date *time.Time, chosen [][]provider.Pool) {
 	if date == nil {
 		return
@@ -389,9 +389,9 @@ func (l *look[R]) kubernetesDate(change *KubernetesChange, date *time.Time, chos
 	}
 }
 
-// kubernetesNext adds what the next maintenance of a Shoot does to its versions of Kubernetes, if that is not what it would do
-// without the update: to the change of the version that it gets or, if nothing changes about that, to the one that it would have got,
-// or that it has. What a date does stands there already.
+// kubernetesNext adds the effect of a Shoot's next maintenance on its Kubernetes versions, if it differs from the effect without the
+// update. The effect belongs to a change of the resulting version, else of the version without the update, else of the Shoot's own version.
+// It is omitted if a changed date has it already.
 func (l *look[R]) kubernetesNext(user int, pools []provider.Pool) {
 	forecasts := l.at(l.now)
 	was, is := forecasts[0].look(&l.Users[user], pools, l.Admission), forecasts[1].look(&l.Users[user], pools, l.Admission)
@@ -412,7 +412,8 @@ func (l *look[R]) kubernetesNext(user int, pools []provider.Pool) {
 	})
 }
 
-// changeOf returns what changes about the first of some versions about which anything does; of the first, if nothing does.
+// changeOf returns the change of the first version that has one, except of its date or later stages. If none has one, it is [ChosenInstead]
+// for the first.
 func (l *look[R]) changeOf(versions ...string) *KubernetesChange {
 	for _, version := range versions {
 		for _, k := range l.Kubernetes {

@@ -20,37 +20,36 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// comparison compares what worker pools boot by two versions of a profile: those that there are, and those that there could be. It
-// answers as two calls of [resolve.Pool] would, for tens of thousands of pools. It is not safe for concurrent use.
+// comparison compares the images that existing and possible worker pools boot with two versions of a profile. It gives the same answers as
+// two calls of [resolve.Pool], but is fast enough for tens of thousands of pools. It is not safe for concurrent use.
 type comparison[R any] struct {
 	before, after *profile.Profile[R]
-	// pools has what is known of worker pools that are alike.
+	// pools memoizes the results for pools of the same shape.
 	pools map[provider.Shape]*compared[R]
-	// flavors has, for flavors before the update and a version after it, the indices of those that they are of that.
+	// flavors maps a flavor before the update, and an image version after it, to the indices of the same flavors of that version.
 	flavors map[formerFlavor][]int
-	// types and versions have, for those that were asked about, whether they are as they were.
+	// types and versions memoize whether a machine type or image version is unchanged.
 	types    map[string]bool
 	versions map[provider.ImageVersion]bool
-	// sameVocabulary says that the vocabulary is as it was.
+	// sameVocabulary reports whether the vocabulary is unchanged.
 	sameVocabulary bool
-	// images has, for those that were asked about, whether the same worker pools boot the same versions of them.
+	// images memoizes whether the same worker pools boot the same versions of an image.
 	images map[string]bool
 }
 
-// formerFlavor is a flavor of an image version before the update, and the image version after it of which it may be one.
+// formerFlavor is a flavor of an image version before the update, and an image version after it that may have the same flavor.
 type formerFlavor struct {
 	provider.ImageVersion
 	index int
 	of    provider.ImageVersion
 }
 
-// compared is what an update does to what a worker pool boots.
+// compared is the effect of an update on the image of a worker pool.
 type compared[R any] struct {
 	Boots[R]
-	// requested is what the pool asks for after the update, without what is implied.
+	// requested are the pool's requests after the update, without implied ones.
 	requested []capability.Requirement
-	// faulty says that the providerConfig of the pool has errors; unread, that it is not known with these what the pool asks for. It
-	// has no images then.
+	// faulty reports whether the pool's providerConfig has errors; unread, whether they hide its requests. An unread pool has no Boots.
 	faulty, unread bool
 }
 
@@ -63,7 +62,7 @@ func compare[R any](before, after *profile.Profile[R]) comparison[R] {
 	}
 }
 
-// sameType reports whether a machine type is there after the update, as it was before.
+// sameType reports whether a machine type exists after the update, and is unchanged.
 func (c *comparison[R]) sameType(name string) bool {
 	return memo.Get(c.types, name, func() bool {
 		was, _ := c.before.Machine(name)
@@ -72,14 +71,14 @@ func (c *comparison[R]) sameType(name string) bool {
 	})
 }
 
-// sameVersion reports whether core says the same of an image version before and after the update.
+// sameVersion reports whether an image version's entry in core is unchanged.
 func (c *comparison[R]) sameVersion(id provider.ImageVersion) bool {
 	return memo.Get(c.versions, id, func() bool {
 		return equality.Semantic.DeepEqual(c.before.Version(id), c.after.Version(id))
 	})
 }
 
-// pool returns what the update does to a worker pool that exists. It is the same for pools that are alike.
+// pool returns the effect of the update on an existing worker pool, memoized by the pool's shape.
 func (c *comparison[R]) pool(pool provider.Pool) *compared[R] {
 	shape := c.after.Provider().Workers().ShapeOf(&pool)
 	return memo.Get(c.pools, shape, func() *compared[R] {
@@ -95,8 +94,8 @@ func (c *comparison[R]) pool(pool provider.Pool) *compared[R] {
 	})
 }
 
-// requestedBy returns what a worker pool asks for after an update, or before it if that is more: what is asked of machine types only
-// is ignored where it is not registered.
+// requestedBy returns a worker pool's requests after an update, or before it if those are more: a profile ignores a request of machine
+// types only unless it registers the capability.
 func requestedBy(was, is *profile.Question) []capability.Requirement {
 	before, after := was.Requested(), is.Requested()
 	if len(before) > len(after) {
@@ -105,18 +104,17 @@ func requestedBy(was, is *profile.Question) []capability.Requirement {
 	return after
 }
 
-// same reports whether nothing changes: then a pool that exists boots what a new one does.
+// same reports whether nothing changes. An existing pool then boots the same as a new one.
 func (b *Boots[R]) same() bool { return reflect.DeepEqual(b.Before, b.After) }
 
-// sameLocks reports whether Gardener is certain to lock the Shoot of a worker pool as much as before, since what it looks at is as
-// it was.
+// sameLocks reports whether Gardener is certain to lock a worker pool's Shoot exactly if it did before, because all that it compares is
+// unchanged.
 func (c *comparison[R]) sameLocks(pool *provider.Pool) bool {
 	return c.sameVocabulary && c.sameType(pool.MachineType) && c.sameVersion(provider.ImageVersion{Image: pool.Image, Version: pool.Version})
 }
 
-// sameVersions reports whether worker pools on a machine type are certain to boot the same versions of an image before and
-// after the update, whatever they ask for, and whether core says the same of these: then Gardener chooses the same among
-// them. That references are others does not matter.
+// sameVersions reports whether worker pools on a machine type are certain to boot the same versions of an image as before, whatever they
+// request, and whether core's entries of these versions are unchanged. If so, Gardener chooses the same version. References may differ.
 func (c *comparison[R]) sameVersions(image, machineType string) bool {
 	if !c.sameVocabulary || !c.sameType(machineType) || !c.before.OffersTheSame(c.after) {
 		return false
@@ -128,14 +126,14 @@ func (c *comparison[R]) sameVersions(image, machineType string) bool {
 	})
 }
 
-// flavorContent is what decides whether a flavor can be booted, and where.
+// flavorContent are the properties that decide whether, and where, a flavor can be booted.
 type flavorContent struct {
 	declared, implied v1beta1.Capabilities
 	regions           []string
 	global            bool
 }
 
-// contentOf returns what core says of an image, and which flavors its versions have.
+// contentOf returns core's entries of an image, and the flavors of its versions.
 func contentOf[R any](p *profile.Profile[R], name string) (core []v1beta1.MachineImage, flavors [][]flavorContent) {
 	for _, image := range p.Spec().MachineImages {
 		if image.Name != name {
@@ -157,7 +155,7 @@ func contentOf[R any](p *profile.Profile[R], name string) (core []v1beta1.Machin
 	return core, flavors
 }
 
-// decide compares what two questions about a combination get, which had the version former.
+// decide compares the answers to two questions about a combination, which had the version former before the update.
 func (c *comparison[R]) decide(was, is profile.Question, of resolve.Combination, former string) Boots[R] {
 	id, formerID := provider.ImageVersion{Image: of.Image, Version: of.Version}, provider.ImageVersion{Image: of.Image, Version: former}
 	after := resolve.Answer(c.after, &is, of)
@@ -181,7 +179,7 @@ func (c *comparison[R]) decide(was, is profile.Question, of resolve.Combination,
 	if after >= 0 {
 		return boots
 	}
-	if boots.Kept != nil { // the machine type, or what the pool asks for, is refused
+	if boots.Kept != nil { // the machine type, or a request, is refused
 		boots.Kept, boots.Gone = nil, Unfit
 	}
 	if c.goesOn(&is) {
@@ -190,17 +188,17 @@ func (c *comparison[R]) decide(was, is profile.Question, of resolve.Combination,
 	return boots
 }
 
-// goesOn reports whether a pool that runs goes on with what its machine class boots, although nothing is decided for it after the
-// update (semantics S14): package worker decides so.
+// goesOn reports whether an existing pool keeps booting the image of its machine class although nothing is decided for it after the update
+// (semantics S14). It follows package worker.
 func (c *comparison[R]) goesOn(is *profile.Question) bool {
 	if provider.PoliciesOf(c.after.Provider()).Undecided != policy.Fails {
 		return true
 	}
-	return is.Reason == "" && c.after.Catalog().Decide(is.Request).Reason != "" // it is not listed any more
+	return is.Reason == "" && c.after.Catalog().Decide(is.Request).Reason != "" // the version is no longer listed
 }
 
-// kept returns the reference that a flavor has after the update, if it can be booted then, or why not: a flavor is known by its
-// reference or, if no flavor has that any more, by its capabilities. Of several it is the one that is chosen after the update.
+// kept returns a flavor's reference after the update if the pool can boot it, and otherwise the reason. The flavor is identified by its
+// reference or, if no flavor has that reference now, by its capabilities. If several match, the chosen one takes precedence.
 func (c *comparison[R]) kept(request imageselector.Request, flavor formerFlavor, ref R, chosen int) (*R, Gone) {
 	flavors := c.after.Catalog().Flavors(flavor.of.Image, flavor.of.Version)
 	var indices []int
@@ -227,7 +225,7 @@ func (c *comparison[R]) kept(request imageselector.Request, flavor formerFlavor,
 	return nil, gone
 }
 
-// sameFlavors returns the indices of those flavors that a flavor before the update is after it, by its capabilities.
+// sameFlavors returns the indices of the flavors after the update whose capabilities equal those of a flavor before it.
 func (c *comparison[R]) sameFlavors(flavor formerFlavor, flavors []imageselector.Flavor[R]) []int {
 	return memo.Get(c.flavors, flavor, func() (indices []int) {
 		was := &c.before.Catalog().Flavors(flavor.Image, flavor.Version)[flavor.index]

@@ -18,16 +18,16 @@ import (
 type difference struct {
 	path path
 	how  Aspect
-	// was and is are texts, numbers or truth values that changed, that are gone or new; nil for all else.
+	// was and is are strings, numbers or booleans: of a changed value both, of a removed or new one only one. Other values are nil.
 	was, is any
 }
 
-// path is where something stands. An entry of a list is known by its name or another key, in brackets: spec.regions[europe].
+// path is a place in an object. Entries of a list are identified by their name or another key, in brackets: spec.regions[europe].
 type path []string
 
 func (p path) String() string { return strings.Join(p, "") }
 
-// member returns the path of a member, and entry that of an entry with a key.
+// member returns the path of a member. entry returns the path of an entry with a key.
 func (p path) member(name string) path {
 	if len(p) > 0 {
 		name = "." + name
@@ -37,7 +37,7 @@ func (p path) member(name string) path {
 
 func (p path) entry(key string) path { return append(slices.Clip(p), "["+key+"]") }
 
-// pattern is the path without keys: spec.regions[].
+// pattern returns the path without keys: spec.regions[].
 func (p path) pattern() string {
 	var text strings.Builder
 	for _, step := range p {
@@ -60,9 +60,9 @@ func (p path) keys() []string {
 	return keys
 }
 
-// differences returns where two objects differ that can be written as JSON, in the order of the paths: as far as that means something.
-// What is empty is as if it were not there; entries of a list that have keys may stand in any order; and so may values of a list, but
-// for capabilities and their values, whose order is that of preference. What the API server writes itself is left out.
+// differences returns the significant differences of two objects that can be marshaled as JSON, in the order of the paths. An empty value
+// equals an absent one. The order of keyed entries and of values is ignored, except of capabilities and their values, where it is the
+// preference. Parts that the API server writes are ignored.
 func differences(old, updated any) []difference {
 	was, is := written(old), written(updated)
 	var found []difference
@@ -70,10 +70,10 @@ func differences(old, updated any) []difference {
 	return found
 }
 
-// applied is the annotation that kubectl apply writes.
+// applied is the annotation of kubectl apply.
 const applied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// written returns what somebody has written of an object, as JSON.
+// written returns the parts of an object that users write, as JSON: the spec, labels, and annotations except kubectl's.
 func written(object any) map[string]any {
 	raw, err := json.Marshal(object)
 	var all map[string]any
@@ -115,7 +115,7 @@ func compareValues(at path, was, is any, add func(difference)) {
 	}
 }
 
-// plain returns a text, number or truth value; nil for all else.
+// plain returns a string, number or boolean unchanged, and nil for other values.
 func plain(value any) any {
 	switch value.(type) {
 	case map[string]any, []any:
@@ -124,10 +124,10 @@ func plain(value any) any {
 	return value
 }
 
-// divided are the objects whose members are looked at one by one, even if there is no such object on one side.
+// divided are the objects that are compared member by member even if one side lacks the object.
 var divided = []string{"spec", "spec.kubernetes", "spec.providerConfig", "spec.providerConfig.constraints", "metadata", "spec.machineTypes[].storage"}
 
-// compareMembers compares what two objects, or lists by their keys, have under each name.
+// compareMembers compares the members of two objects, or the entries of two keyed lists, name by name.
 func compareMembers(was, is map[string]any, at func(name string) path, add func(difference)) {
 	names := slices.Collect(maps.Keys(was))
 	for name := range is {
@@ -141,7 +141,7 @@ func compareMembers(was, is map[string]any, at func(name string) path, add func(
 	}
 }
 
-// below returns the function for the paths of an object's members: those of labels and annotations have names in brackets.
+// below returns the function that extends a path to a member. Names of labels and annotations are in brackets.
 func (p path) below() func(name string) path {
 	if last := p[max(0, len(p)-1):].String(); last == ".labels" || last == ".annotations" {
 		return p.entry
@@ -149,7 +149,7 @@ func (p path) below() func(name string) path {
 	return p.member
 }
 
-// compareLists compares lists, by the keys of their entries if they have any.
+// compareLists compares lists by the keys of their entries, if they have any.
 func compareLists(at path, was, is []any, add func(difference)) {
 	before, after := keyed(was), keyed(is)
 	ordered := at.pattern() == "spec.machineCapabilities[].values"
@@ -168,7 +168,7 @@ func compareLists(at path, was, is []any, add func(difference)) {
 	}
 }
 
-// reordered reports whether what both of two lists of names have is in another order.
+// reordered reports whether the names that two lists have in common are in a different order.
 func reordered(was, is []string) bool {
 	without := func(names, others []string) []string {
 		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(others, name) })
@@ -176,11 +176,11 @@ func reordered(was, is []string) bool {
 	return !slices.Equal(without(was, is), without(is, was))
 }
 
-// keyFields are the fields by which entries of lists are known, by the first of the first three that all have. All of them tell
-// entries of one name apart.
+// keyFields are the fields that identify entries of lists. The first of the first three fields that all entries have is the key. The other
+// fields distinguish entries with the same key.
 var keyFields = []string{"name", "version", "region", "domain", "architecture"}
 
-// keyed returns the entries of a list by their keys; nil if there are none that tell all of them apart. A text is its own key.
+// keyed returns the entries of a list by their keys; nil if no fields distinguish all of them. A string is its own key.
 func keyed(list []any) map[string]any {
 	for _, first := range keyFields[:3] {
 		count, byKey := map[string]int{}, make(map[string]any, len(list))
@@ -204,7 +204,7 @@ func keyed(list []any) map[string]any {
 	return nil
 }
 
-// furtherKey returns the key of an entry, of which there are several by the first field: what it has in that, and in all others.
+// furtherKey returns the key of an entry that shares its first field with others: the first field and all other key fields.
 func furtherKey(entry any, first string) string {
 	key := textIn(entry, first)
 	object, _ := entry.(map[string]any)
@@ -225,7 +225,7 @@ func namesIn(list []any) []string {
 	return names
 }
 
-// textIn returns the text in a field of an object, or a text itself; empty if there is none.
+// textIn returns the string in a field of an object, or a string itself; empty if there is none.
 func textIn(entry any, field string) string {
 	if object, isObject := entry.(map[string]any); isObject {
 		entry = object[field]
@@ -234,7 +234,7 @@ func textIn(entry any, field string) string {
 	return text
 }
 
-// jsonTexts returns the values of a list as JSON, sorted, and so are lists in them.
+// jsonTexts returns the values of a list as JSON, sorted. Nested lists are sorted, too.
 func jsonTexts(list []any) []string {
 	all := make([]string, 0, len(list))
 	for _, value := range list {
@@ -244,7 +244,7 @@ func jsonTexts(list []any) []string {
 	return all
 }
 
-// sorted returns a value in which lists are texts, sorted.
+// sorted returns a value in which each list is replaced by its [jsonTexts], and empty members are dropped.
 func sorted(value any) any {
 	switch value := value.(type) {
 	case map[string]any:

@@ -17,40 +17,40 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// View is what an update is to those who use a profile in one way: directly, or through a NamespacedCloudProfile of which it is
-// the parent.
+// View shows an update to one kind of users of a profile: to its direct users, or to the users of a NamespacedCloudProfile whose parent it
+// is.
 type View[R any] struct {
 	// Name of that NamespacedCloudProfile, as NAMESPACE/NAME; empty for the profile itself.
 	Name string
-	// Before and After are the profile before and after the update, as the API server has them; of a NamespacedCloudProfile
-	// what it results in. They are of the same provider, and have the same preference order.
+	// Before and After are the profile before and after the update, as the API server has them; for a NamespacedCloudProfile, its merge
+	// with the parent. They have the same provider and the same preference order.
 	Before, After *profile.Profile[R]
-	// Users are the Shoots that use it. Their order is that of the pools in all facts. Of those that are being deleted all that counts is
-	// whether they are locked, for then their deletion does not end.
+	// Users are the Shoots that use the profile. All facts list pools in this order. Of a Shoot that is being deleted only locks are
+	// reported, because a lock prevents its deletion from ending.
 	Users []User
-	// Admission is what is installed, which decides what maintenance does.
+	// Admission says which admission components are installed. Maintenance depends on it.
 	Admission maintenance.Admission
-	// All asks for facts about all that worker pools could be, and not only about what they are; and for Rolls and Kubernetes.
+	// All requests choices for possible worker pools, not only for existing ones. It also requests Rolls, Failing and Kubernetes.
 	All bool
-	// Besides is what worker pools could ask for, besides nothing and each thing by itself.
+	// Besides are further requests of possible worker pools. A pool without requests, and each single request, are always included.
 	Besides []resolve.Template
-	// Formerly returns which version a combination after the update has had before it, and whether the combination counts. It is
-	// for what worker pools could be; those that there are name their version themselves. Nil: no version has another name.
+	// Formerly maps a combination after the update to its image version before, and reports whether to include the combination. It applies
+	// to possible worker pools only, because existing ones name their version. Nil: no version was renamed.
 	Formerly func(resolve.Combination) (version string, counts bool)
 }
 
-// User is a Shoot that uses a profile. Nothing of it is changed.
+// User is a Shoot that uses a profile. The package does not modify it.
 type User struct {
 	// Shoot is as the API server has it: with Gardener's defaults, and with the images of its worker pools.
 	Shoot *v1beta1.Shoot
-	// Pools are the worker pools, as [provider.PoolsOf] returns them.
+	// Pools are the worker pools, as returned by [provider.PoolsOf].
 	Pools []provider.Pool
-	// Child is a NamespacedCloudProfile through which the Shoot uses the profile that the view compares as it is by itself. What
-	// such a one defines is not the profile's to change, and left out. Nil if there is none.
+	// Child is the NamespacedCloudProfile through which the Shoot uses the profile, if the view compares the parent. The child's own
+	// definitions are ignored, because the parent cannot change them. Nil if the Shoot uses the view's profile directly.
 	Child *v1beta1.NamespacedCloudProfile
 }
 
-// Name returns the name of the Shoot, as NAMESPACE/NAME.
+// Name returns the Shoot's name, as NAMESPACE/NAME.
 func (u *User) Name() string { return u.Shoot.Namespace + "/" + u.Shoot.Name }
 
 // leaving reports whether the Shoot is being deleted.
@@ -58,31 +58,30 @@ func (u *User) leaving() bool { return u.Shoot.DeletionTimestamp != nil }
 
 // Changes are the effects of an update, as facts without messages.
 type Changes[R any] struct {
-	// Choices are the combinations for which another image is booted, or one instead of none: of the worker pools that there are,
-	// in their order; and of all that there could be, before those, if a view asks for them.
+	// Choices are the combinations whose image changes, including from or to none. For each view, possible worker pools come first if it
+	// requests them, then the existing ones, in their order.
 	Choices []*Choice[R]
-	// Types are the machine types that are gone, and that worker pools use; sorted by name.
+	// Types are the missing machine types that worker pools use; sorted by name.
 	Types []*TypeGone
-	// Locks are the machine types that no core flavor of an image version fits any more, so that Gardener refuses every later
-	// update of the Shoots (semantics S16); sorted by image, version and machine type.
+	// Locks are the machine types that no longer fit any core flavor of an image version, so that Gardener refuses every later update of
+	// the Shoots (semantics S16); sorted by image, version and machine type.
 	Locks []*Lock
-	// Blocked are the image versions that Gardener's maintenance chooses for worker pools that do not boot them, and did not
-	// choose before (semantics S15); sorted by image, version and what is chosen instead.
+	// Blocked are the image versions that Gardener's maintenance would choose for worker pools that cannot boot them, and would not have
+	// chosen before (semantics S15); sorted by image, version and replacement.
 	Blocked []*Blocked
-	// Failing are the image versions that Gardener's maintenance chooses for worker pools that boot them, and that Gardener refuses, and
-	// did not choose or refuse before; sorted by image and version.
+	// Failing are the image versions that Gardener's maintenance chooses for worker pools that can boot them, but that Gardener then
+	// refuses, unlike before; sorted by image, version and reason.
 	Failing []*Failing
-	// Expires are the image versions whose expiration date is another one; sorted by image and version.
+	// Expires are the image versions with a changed expiration date; sorted by image and version.
 	Expires []*Expiry
 	// Rolls are the moves of worker pools by the next maintenance; sorted by image and versions.
 	Rolls []*Roll
-	// Kubernetes is what changes about versions of Kubernetes; sorted by version and aspect.
+	// Kubernetes are the changes of Kubernetes versions; sorted by version and aspect.
 	Kubernetes []*KubernetesChange
-	// Meanings are the flavors that mean something else, because a reserved capability about which they say nothing is registered in another
-	// way than before, or only before or after the update; in the order of [capability.Reserved], and of the profile.
+	// Meanings are the flavors that leave out a reserved capability and change their meaning because the update changes the capability's
+	// registration; in the order of [capability.Reserved], and of the profile.
 	Meanings []*Meaning
-	// Faulty are the worker pools whose providerConfig has errors. Where it is not known with these what a pool asks for, nothing
-	// else is said about it, but whether its Shoot is locked.
+	// Faulty are the worker pools whose providerConfig has errors. If the errors hide a pool's requests, Choices leave the pool out.
 	Faulty []Pool
 }
 
@@ -91,58 +90,58 @@ type Pool struct {
 	// Shoot as NAMESPACE/NAME.
 	Shoot string
 	Name  string
-	// View, User and Index are the indices of the view, of the Shoot among its users, and of the pool in the Shoot.
+	// View, User and Index are the indices of the view, of the Shoot among its users, and of the pool in the Shoot. A control plane has the
+	// index -1.
 	View, User, Index int
 }
 
-// Choice is what an update does to what a combination boots. Worker pools are the same combination if they ask for the same.
+// Choice is the effect of an update on the image of a combination. Worker pools with the same combination and requests share one.
 type Choice[R any] struct {
 	resolve.Combination
-	// View is the name of the only view that sees it like this; empty if the profile itself does.
+	// View is the name of the only view with this choice; empty if the profile itself has it.
 	View string
-	// Requested is what is asked for after the update, without what is implied.
+	// Requested are the requests after the update, without implied ones.
 	Requested []capability.Requirement
 	Boots[R]
-	// Pools are the worker pools that are the combination, in the order of the views; nil if there are none.
+	// Pools are the worker pools with this combination, in the order of the views; nil if there are none.
 	Pools []Pool
-	// InUse says that a worker pool is the combination, even if nothing changes for it: where the update removes the region, new
-	// pools boot nothing, and those that are there what they did.
+	// InUse reports whether a worker pool has this combination, even if nothing changes for the pool. If the update removes the region, for
+	// example, new pools boot nothing, but existing ones carry on.
 	InUse bool
 }
 
-// Boots is what a worker pool boots before and after an update.
+// Boots are the images that a worker pool boots before and after an update.
 type Boots[R any] struct {
-	// Before and After are what a new pool boots; nil if that is nothing.
+	// Before and After are the references for a new pool; nil if it boots nothing.
 	Before, After *R
-	// Kept is what new machines of a pool that exists boot after the update, as long as its machine class keeps its name
-	// (semantics S14): what the flavor of Before has for a reference then; or Before itself, if there is no After and the pool goes on
-	// all the same. Nil if there is no Before; if the flavor is Gone, and there is an After, which they boot; or if they boot nothing,
-	// where the policy of the provider is that.
+	// Kept is what new machines of an existing pool boot after the update while its machine class keeps its name (semantics S14). It is the
+	// new reference of Before's flavor, or Before itself if After is nil and the pool carries on. It is nil if Before is nil, if the flavor
+	// is Gone and After replaces it, or if the provider's policy is to boot nothing.
 	Kept *R
-	// Gone says why the flavor of Before is not for the pool any more. If there is an After, new machines boot that; if there is none, it
-	// says what is wrong with the mapping.
+	// Gone is the reason why Before's flavor no longer serves the pool. New machines then boot After. If After is nil, Gone is the fault of
+	// the mapping.
 	Gone Gone
 }
 
-// Gone says why a flavor is not for worker pools any more.
+// Gone is the reason why a flavor no longer serves a worker pool.
 type Gone int
 
 // The reasons.
 const (
-	// NotGone: it is, or there is none.
+	// NotGone: the flavor still serves the pool, or there was none.
 	NotGone Gone = iota
-	// Removed: the profile does not have it any more, or not in the region.
+	// Removed: the profile no longer has the flavor, or not in the region.
 	Removed
-	// Unfit: the profile has it, and it does not fit the pool any more.
+	// Unfit: the profile has the flavor, but it no longer fits the pool.
 	Unfit
 )
 
-// TypeGone is a machine type that the update removes, or that a profile which gets capabilities does not have.
+// TypeGone is a machine type that the update removes, or that is missing from a profile that gains capabilities.
 type TypeGone struct {
 	Name string
-	// Locks says that the Shoots are locked (semantics S16), as they are where the profile has capabilities.
+	// Locks reports whether the Shoots are locked (semantics S16), as is the case in a profile with capabilities.
 	Locks bool
-	// Had says that the profile had the machine type before.
+	// Had reports whether the profile had the machine type before.
 	Had   bool
 	Pools []Pool
 }
@@ -154,25 +153,26 @@ type Lock struct {
 	Pools       []Pool
 }
 
-// Blocked is an image version that maintenance chooses for worker pools that do not boot it.
+// Blocked is an image version that Gardener's maintenance would choose for worker pools that cannot boot it.
 type Blocked struct {
 	provider.ImageVersion
-	// Instead is the version that mutate-shoot gives the pools; empty if they keep theirs, and if it is not installed.
+	// Instead is the version that mutate-shoot gives the pools; empty if they keep theirs, or if the webhook is not installed.
 	Instead string
 	Pools   []Pool
-	// Example is the first of Pools, with the version that is chosen.
+	// Example is the first of Pools, with the chosen version.
 	Example provider.Pool
 }
 
-// Failing is an image version that maintenance chooses for worker pools and Gardener refuses: the maintenance of their Shoots fails.
+// Failing is an image version that maintenance chooses for worker pools but Gardener refuses, so that the maintenance of their Shoots
+// fails.
 type Failing struct {
 	provider.ImageVersion
-	// Why says why Gardener refuses it, as a sentence without a full stop.
+	// Why is Gardener's reason, as a sentence without a full stop.
 	Why   string
 	Pools []Pool
 }
 
-// Locked returns the worker pools whose Shoots are locked.
+// Locked returns the worker pools whose Shoots the update locks.
 func (c *Changes[R]) Locked() map[Pool]bool {
 	locked := map[Pool]bool{}
 	add := func(pools []Pool) {

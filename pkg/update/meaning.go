@@ -18,22 +18,22 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Meaning is what a flavor that says nothing about a reserved capability supports of it, where the update makes that something else: by
-// registering the capability, by not registering it any more, or by registering it in another way (semantics S3).
+// Meaning is a flavor that leaves out a reserved capability, and supports other values of it after the update. The update registers the
+// capability, no longer registers it, or registers it differently (semantics S3).
 type Meaning struct {
 	provider.ImageVersion
-	// View is the name of the only view that sees it like this; empty if the profile itself does.
+	// View is the name of the only view with this change; empty if the profile itself has it.
 	View string
-	// Capability is the name under which the profile registers it, after the update or else before it. From and To are in its words.
+	// Capability is the name that the profile registers, after the update or else before it. From and To use the words of its text.
 	Capability string
-	// How is [IsNew] for a capability that the update registers, [IsGone] for one that it no longer does, and otherwise [Differs].
+	// How is [IsNew] if the update registers the capability, [IsGone] if it no longer does, and otherwise [Differs].
 	How Aspect
-	// Flavor is what the flavor declares after the update. It says nothing about the capability, and was there before.
+	// Flavor are the flavor's declarations after the update. They leave out the capability. The flavor existed before.
 	Flavor v1beta1.Capabilities
-	// From and To are the values before and after the update, with which the flavor serves worker pools that ask for the capability.
+	// From and To are the values with which the flavor serves worker pools that request the capability, before and after the update.
 	From, To []string
-	// Claims are those that it has only after the update, although nobody has said so: neither are they what every image has, nor what
-	// core says of updates in place.
+	// Claims are the values in To, but not in From, that nothing declares: neither the capability's undeclared value nor core's statement
+	// about updates in place.
 	Claims []string
 }
 
@@ -47,7 +47,7 @@ func without(values, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(values), func(value string) bool { return slices.Contains(others, value) })
 }
 
-// claims returns the Claims of a flavor of a version of core.
+// claims returns the Claims of a flavor of an image version in core.
 func (m *Meaning) claims(version *v1beta1.MachineImageVersion) []string {
 	said, _ := texts.Declared(profile.Undeclared(version), m.Capability)
 	for _, d := range slices.Concat(capability.Reserved(), capability.FirstText()) {
@@ -58,15 +58,15 @@ func (m *Meaning) claims(version *v1beta1.MachineImageVersion) []string {
 	return without(m.Gained(), said)
 }
 
-// registration is what the update does to how the profile registers a reserved capability.
+// registration is a change of a reserved capability's registration.
 type registration struct {
-	// name is that after the update or, if it is not registered then, before it.
+	// name is the registered name after the update or, if there is none, before it.
 	name string
 	how  Aspect
 }
 
-// registrations yields what the update does to the registration of reserved capabilities, each by itself, in the order of
-// [capability.Reserved]. Another order of the values is no change.
+// registrations yields the changed registrations of reserved capabilities, in the order of [capability.Reserved]. It ignores the order of
+// values.
 func (c *comparison[R]) registrations() iter.Seq[registration] {
 	return func(yield func(registration) bool) {
 		if c.sameVocabulary {
@@ -91,7 +91,7 @@ func (c *comparison[R]) registrations() iter.Seq[registration] {
 	}
 }
 
-// meanings collects which flavors mean something else after the update.
+// meanings collects the flavors with another meaning after the update.
 func (l *look[R]) meanings() {
 	for r := range l.registrations() {
 		for v := range l.After.Versions() {
@@ -114,7 +114,7 @@ func (l *look[R]) meanings() {
 	}
 }
 
-// meaning adds a meaning, unless it is what it was, or the profile itself sees it as well.
+// meaning adds a meaning, unless its values are unchanged or the profile itself has it as well.
 func (l *look[R]) meaning(m Meaning) {
 	if len(m.Gained())+len(m.Lost()) == 0 {
 		return
@@ -130,7 +130,7 @@ func (l *look[R]) meaning(m Meaning) {
 	}
 }
 
-// servesWith returns the values with which a flavor serves worker pools, in the words of a name of the capability.
+// servesWith returns the values with which a flavor serves worker pools that request a capability, in the words of the given name's text.
 func servesWith[R any](p *profile.Profile[R], id provider.ImageVersion, flavor *imageselector.Flavor[R], name string) []string {
 	values := p.Supports(id, flavor).ValuesIfAsked(name)
 	words := p.Vocabulary().InWords(capability.Requirement{Capability: name}).Capability
@@ -140,8 +140,8 @@ func servesWith[R any](p *profile.Profile[R], id provider.ImageVersion, flavor *
 	return texts.TranslateAll(words, values)
 }
 
-// formerFlavors returns a function for the flavor before the update that a flavor of an image version is, nil if it is new: the one that
-// declares the same or, if there is none, one that has a reference of it.
+// formerFlavors returns a function that finds a flavor of an image version as it was before the update: the flavor with the same
+// declarations, or else one with a common reference. The function returns nil for a new flavor.
 func (l *look[R]) formerFlavors(id provider.ImageVersion) func(*imageselector.Flavor[R]) *imageselector.Flavor[R] {
 	flavors := l.Before.Catalog().Flavors(id.Image, id.Version)
 	declaring, referring := map[string]*imageselector.Flavor[R]{}, map[string]*imageselector.Flavor[R]{}
@@ -169,7 +169,7 @@ func (l *look[R]) formerFlavors(id provider.ImageVersion) func(*imageselector.Fl
 	}
 }
 
-// referencesOf yields a key for each reference of a flavor in its region.
+// referencesOf yields a key for each of a flavor's references, together with its region.
 func referencesOf[R any](flavor *imageselector.Flavor[R]) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range flavor.Regional {
@@ -183,7 +183,7 @@ func referencesOf[R any](flavor *imageselector.Flavor[R]) iter.Seq[string] {
 	}
 }
 
-// inOneText returns capabilities in the words of the second text of GEP-0054, with their values sorted. The argument is not changed.
+// inOneText returns capabilities in the second text of GEP-0054, with sorted values. It does not modify the argument.
 func inOneText(c v1beta1.Capabilities) v1beta1.Capabilities {
 	all := texts.InSecond(c)
 	for name, values := range all {
@@ -192,7 +192,8 @@ func inOneText(c v1beta1.Capabilities) v1beta1.Capabilities {
 	return all
 }
 
-// registrationOf returns how a profile registers a reserved capability, under either of its names (semantics S3), if it does.
+// registrationOf returns a profile's registration of a reserved capability, under either of its names (semantics S3), and whether it has
+// one.
 func registrationOf(spec *v1beta1.CloudProfileSpec, name string) (v1beta1.CapabilityDefinition, bool) {
 	for _, def := range spec.MachineCapabilities {
 		if texts.Canonical(def.Name) == texts.Canonical(name) {

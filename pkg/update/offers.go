@@ -21,23 +21,25 @@ import (
 	"github.com/capkit/capkit/pkg/versions"
 )
 
-// Offer is something that owners of Shoots choose from, and that is not as it was.
+// Offer is a change of something that shoot owners choose from.
 type Offer struct {
-	// Path is where it stands, with the names of what is in lists: spec.regions[europe].zones[europe-1a].
+	// Path is its place, with the names of list entries: spec.regions[europe].zones[europe-1a].
 	Path string
 	// How is [IsNew], [IsGone] or [Differs].
 	How Aspect
-	// From and To are the texts, numbers or truth values before and after the update, of what differs; nil otherwise.
+	// From and To are a changed string, number or boolean before and after the update; nil otherwise.
 	From, To any
-	// Used are the Shoots that use it, as NAMESPACE/NAME, sorted; of something that is added there are none.
+	// Used are the Shoots that use it, as NAMESPACE/NAME, sorted; nil if it is new.
 	Used []string
 }
 
-// Differences completes the facts about an update of a CloudProfile or NamespacedCloudProfile, both of its versions being as the API
-// server has them: it returns what owners can choose, sorted by path, and the paths of all other differences about which the facts say
-// nothing, sorted; and the paths of what is written in another way and means the same from now on, sorted: versions, of images and of
-// Kubernetes, with their stages; and whatever has names of the one text of GEP-0054 in place of those of the other. There are none of any if the two are equal in all that somebody has written; where the order of a list means
-// nothing it does not matter.
+// Differences completes the facts about an update of a CloudProfile or NamespacedCloudProfile. The facts must be those of [Of] for the same
+// views. old and updated are the object's two versions, as the API server has them.
+//
+// offers are the changes of what shoot owners choose from. others are the paths of further differences that the facts do not cover.
+// rewritten are the paths of parts that are only written differently: image and Kubernetes versions with the same stages from now on, and
+// names in the other text of GEP-0054. All three are sorted by path. They are empty if the parts that users write are equal, apart from the
+// order of lists whose order has no meaning.
 func Differences[R any](
 	cloud provider.Provider[R], old, updated any, changes *Changes[R], views ...View[R],
 ) (offers []Offer, others, rewritten []string) {
@@ -50,14 +52,14 @@ func Differences[R any](
 	d.note()
 	was, is := imagesOf(old), imagesOf(updated)
 	d.before, d.after = Expirable(old), Expirable(updated)
-	if len(views) > 0 { // what a NamespacedCloudProfile results in has the images of its parent, and begins with them
+	if len(views) > 0 { // for a NamespacedCloudProfile this is the result of the merge, which begins with the parent's images
 		was, is = views[0].Before.Spec().MachineImages, views[0].After.Spec().MachineImages
 	}
 	d.classifications(was, is)
 	switch images := (path{"spec", ".machineImages"}); {
 	case len(was) > 0 && len(is) > 0 && was[0].Name != is[0].Name:
 		d.offer(images.String(), Differs, was[0].Name, is[0].Name, nil)
-	case reordered(imageNames(was), imageNames(is)): // the first one for the architecture of a worker pool is its default
+	case reordered(imageNames(was), imageNames(is)): // a worker pool's default is the first image for its architecture
 		d.other(images)
 	}
 	d.renaming = renamingOf(written(old), written(updated))
@@ -70,15 +72,15 @@ func Differences[R any](
 	return d.offers, slices.Compact(d.others), slices.Compact(d.rewritten)
 }
 
-// differing sorts differences.
+// differing sorts differences into offers, others and rewritten.
 type differing[R any] struct {
 	changes *Changes[R]
 	views   []View[R]
-	// offered are the lists of the provider config from which owners choose.
+	// offered are the lists of the provider config that shoot owners choose from.
 	offered []string
-	// kept are the image versions about which the facts say something.
+	// kept are the image versions that the facts cover.
 	kept map[provider.ImageVersion]bool
-	// before and after have the versions of images and, of an image without a name, of Kubernetes.
+	// before and after have the result of [Expirable].
 	before, after map[provider.ImageVersion]v1beta1.ExpirableVersion
 	now           time.Time
 	renaming      renaming
@@ -105,8 +107,8 @@ func imageNames(images []v1beta1.MachineImage) []string {
 	return names
 }
 
-// Expirable returns the versions of a CloudProfile or NamespacedCloudProfile, of images and, of an image without a name, of Kubernetes: the
-// last one of each name.
+// Expirable returns the image versions and Kubernetes versions of a *CloudProfile or *NamespacedCloudProfile. Kubernetes versions have an
+// empty image name. If a version is listed twice, the last entry wins.
 func Expirable(object any) map[provider.ImageVersion]v1beta1.ExpirableVersion {
 	found := expirable(imagesOf(object))
 	var kubernetes *v1beta1.KubernetesSettings
@@ -134,7 +136,7 @@ func expirable(images []v1beta1.MachineImage) map[provider.ImageVersion]v1beta1.
 	return found
 }
 
-// note notes the image versions about which the facts say something.
+// note records the image versions that the facts cover.
 func (d *differing[R]) note() {
 	for _, c := range d.changes.Choices {
 		d.kept[provider.ImageVersion{Image: c.Image, Version: c.Version}] = true
@@ -151,8 +153,8 @@ func (d *differing[R]) offer(path string, how Aspect, from, to any, used []strin
 	d.offers = append(d.offers, Offer{path, how, from, to, used})
 }
 
-// classifications offers image versions that have another classification now, as Gardener's maintenance goes by, or get other ones later.
-// When they expire is an [Expiry].
+// classifications offers image versions whose current classification, as Gardener's maintenance sees it, or later stages change. A changed
+// expiration is an [Expiry].
 func (d *differing[R]) classifications(was, is []v1beta1.MachineImage) {
 	before := expirable(was)
 	for _, image := range is {
@@ -174,12 +176,12 @@ func (d *differing[R]) classifications(was, is []v1beta1.MachineImage) {
 	}
 }
 
-// stagesAhead puts into words what a version is going to be, but for its expiration.
+// stagesAhead describes a version's later stages, apart from its expiration.
 func stagesAhead(v v1beta1.ExpirableVersion, now time.Time) string {
 	return cmp.Or(versions.Ahead(v, now), "no further stage")
 }
 
-// sort puts a difference where it belongs: to what is offered, to others, or nowhere, where a fact says more about it.
+// sort adds a difference to offers, others or rewritten, or drops it if a fact covers it.
 func (d *differing[R]) sort(found difference) {
 	pattern, keys := found.path.pattern(), found.path.keys()
 	switch {
@@ -209,7 +211,7 @@ func (d *differing[R]) sort(found difference) {
 	}
 }
 
-// choice offers what differs. A field of what stays differs, too, if it is new or gone.
+// choice offers a difference. A new or removed field of an entry that stays is a changed field.
 func (d *differing[R]) choice(found difference, fieldOfEntry bool) {
 	switch {
 	case fieldOfEntry:
@@ -220,7 +222,7 @@ func (d *differing[R]) choice(found difference, fieldOfEntry bool) {
 	d.offer(found.path.String(), found.how, found.was, found.is, d.usedIf(found))
 }
 
-// chosen are the places from which owners choose, whatever the provider is.
+// chosen are the places that shoot owners choose from, with any provider.
 var chosen = []string{
 	"spec.regions[]", "spec.machineTypes[]", "spec.machineTypes[].usable", "spec.machineTypes[].cpu", "spec.machineTypes[].gpu",
 	"spec.machineTypes[].memory", "spec.machineTypes[].storage", "spec.volumeTypes[]", "spec.machineImages[]", "spec.machineImages[].versions[]",
@@ -234,8 +236,8 @@ func (d *differing[R]) isOffered(pattern string) bool {
 		slices.ContainsFunc(d.offered, below)
 }
 
-// inherited reports whether what a NamespacedCloudProfile says, or no longer says, of an entry is about one of its parent, so that owners
-// can choose it before and after the update.
+// inherited reports whether an entry that a NamespacedCloudProfile gains or loses is also the parent's, so that shoot owners can choose it
+// before and after the update.
 func (d *differing[R]) inherited(pattern string, keys []string) bool {
 	offers := func(spec *v1beta1.CloudProfileSpec) bool {
 		switch pattern {
@@ -254,7 +256,7 @@ func (d *differing[R]) inherited(pattern string, keys []string) bool {
 	return len(d.views) > 0 && offers(d.views[0].Before.Spec()) && offers(d.views[0].After.Spec())
 }
 
-// override is about an entry that is inherited: of an image, about each version of it.
+// override handles an inherited entry; of an image, each version by itself.
 func (d *differing[R]) override(found difference, keys []string) {
 	switch {
 	case len(keys) == 1 && strings.HasPrefix(found.path.String(), "spec.machineImages["):
@@ -271,14 +273,14 @@ func (d *differing[R]) override(found difference, keys []string) {
 	}
 }
 
-// redefines reports whether the facts say what the registration of a capability changes.
+// redefines reports whether the facts cover a changed registration of a capability.
 func (d *differing[R]) redefines(name string) bool {
 	return slices.ContainsFunc(d.changes.Meanings, func(m *Meaning) bool {
 		return texts.Canonical(m.Capability) == texts.Canonical(name)
 	})
 }
 
-// renamed is about a place that has other names for the same. What a profile registers is named once, by the new name.
+// renamed adds a place where only names differ. A renamed registration is added once, under the new name.
 func (d *differing[R]) renamed(found difference) {
 	if found.path.pattern() == "spec.machineCapabilities[]" && found.how == IsGone {
 		return
@@ -293,7 +295,7 @@ func (d *differing[R]) renamed(found difference) {
 	d.rewritten = append(d.rewritten, found.path[:end].String())
 }
 
-// version is about a field of an image version in core.
+// version handles a changed field of an image version in core.
 func (d *differing[R]) version(found difference, id provider.ImageVersion, pattern string) {
 	name, _, _ := strings.Cut(strings.TrimPrefix(pattern, "spec.machineImages[].versions[]."), ".")
 	name = strings.TrimSuffix(name, "[]")
@@ -316,7 +318,7 @@ func (d *differing[R]) version(found difference, id provider.ImageVersion, patte
 	}
 }
 
-// stages is about a field that says what a version is at which time, whose version stands at a path.
+// stages handles a changed lifecycle field. at is reported if the stages change, version if they are only written differently.
 func (d *differing[R]) stages(at, version path, id provider.ImageVersion) {
 	before, known := d.before[id]
 	after, stays := d.after[id]
@@ -327,7 +329,7 @@ func (d *differing[R]) stages(at, version path, id provider.ImageVersion) {
 	d.other(at)
 }
 
-// mapping is about an image of the provider config, or a version of one.
+// mapping handles a changed image or image version of the provider config.
 func (d *differing[R]) mapping(found difference, keys []string) {
 	for id := range d.kept {
 		if id.Image == keys[0] && (len(keys) == 1 || id.Version == strings.Split(keys[1], ",")[0]) {
@@ -337,7 +339,7 @@ func (d *differing[R]) mapping(found difference, keys []string) {
 	d.other(found.path[:min(len(found.path), 6)])
 }
 
-// other counts a difference. Of what no list has it names the field alone, whatever differs in it.
+// other adds a difference. Outside of lists it names only the field, whatever differs in it.
 func (d *differing[R]) other(at path) {
 	end := 2
 	if len(at) > 1 && at[0] == "spec" && at[1] == ".providerConfig" {
@@ -351,7 +353,7 @@ func (d *differing[R]) other(at path) {
 	d.others = append(d.others, at[:min(end, len(at))].String())
 }
 
-// usedIf returns who uses what differs, unless it is new, or available in a zone again.
+// usedIf returns the Shoots that use a difference; nil if it is new, or available in a zone again.
 func (d *differing[R]) usedIf(found difference) []string {
 	free := IsNew
 	if strings.HasPrefix(found.path.pattern(), unavailable) {
@@ -363,10 +365,10 @@ func (d *differing[R]) usedIf(found difference) []string {
 	return d.used(found.path)
 }
 
-// unavailable is what the lists of a zone begin with that name what the zone lacks.
+// unavailable is the common prefix of a zone's lists of unavailable types.
 const unavailable = "spec.regions[].zones[].unavailable"
 
-// used returns the Shoots that use what stands at a path, but for those that are being deleted.
+// used returns the Shoots that use the entry at a path, without those that are being deleted.
 func (d *differing[R]) used(at path) []string {
 	uses := d.use(at)
 	var used []string
@@ -381,7 +383,7 @@ func (d *differing[R]) used(at path) []string {
 	return slices.Compact(used)
 }
 
-// use returns what says whether a Shoot uses what stands at a path.
+// use returns a function that reports whether a Shoot uses the entry at a path.
 func (d *differing[R]) use(at path) func(*User) bool {
 	pattern, keys := at.pattern(), at.keys()
 	byWorkers := func(uses func(*v1beta1.Worker) bool) func(*User) bool {
@@ -427,7 +429,7 @@ func usesVolume(w *v1beta1.Worker, name string) bool {
 	return slices.ContainsFunc(w.DataVolumes, func(v v1beta1.DataVolume) bool { return v.Type != nil && *v.Type == name })
 }
 
-// names reports whether a config has a text that is a name, or that a name with wildcards matches.
+// names reports whether a config contains a string that equals a name, or that a name with wildcards matches.
 func names(config *runtime.RawExtension, name string) bool {
 	var value any
 	return config != nil && json.Unmarshal(config.Raw, &value) == nil && has(value, name)

@@ -14,8 +14,8 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// own is what a NamespacedCloudProfile defines itself: its machine types, and image versions; and the images whose versions it
-// changes in any way.
+// own are the definitions of a NamespacedCloudProfile: its machine types, its image versions, and the images of which it adds or changes
+// versions.
 type own struct {
 	types, images sets.Set[string]
 	versions      sets.Set[provider.ImageVersion]
@@ -37,8 +37,8 @@ func ownOf(child *v1beta1.NamespacedCloudProfile) own {
 	return o
 }
 
-// without returns worker pools without the machine types and images that the NamespacedCloudProfile defines itself. Those are not
-// its parent's to take away; the rest of a pool is.
+// without returns worker pools without the machine types and images that the NamespacedCloudProfile defines. Its parent cannot take those
+// away, only the rest.
 func (o own) without(pools []provider.Pool) []provider.Pool {
 	pools = slices.Clone(pools)
 	for i := range pools {
@@ -53,8 +53,8 @@ func (o own) without(pools []provider.Pool) []provider.Pool {
 	return pools
 }
 
-// following returns the pools that without returns, without the images of those whose machine type, or any version of their image,
-// is not as the parent has it: what maintenance chooses for these is not the parent's alone.
+// following filters the result of [own.without]. It drops the image of a pool if the child defines the machine type, or lists the image,
+// because the parent alone does not decide what maintenance chooses then.
 func (o own) following(pools []provider.Pool) []provider.Pool {
 	pools = slices.Clone(pools)
 	for i := range pools {

@@ -21,12 +21,12 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// all collects what the update does to every combination of an image version that core lists, a machine type and a region,
-// which it has before or after: for a pool that asks for nothing, and for one that asks for one thing, for each setting whose
-// capability is offered before or after; and for those that ask for what the view has besides. The order is that of the lists after the update, and then of what they had before.
+// all collects the effects on every combination of image version, machine type and region that the profile has before or after the update.
+// It covers pools without requests, pools with one request each whose capability is offered before or after, and the view's Besides. The
+// order is that of the lists after the update, followed by removed entries.
 //
-// Where a profile lacks the region nothing boots: no Shoot can be created there. Worker pools that are there all the same go on, so
-// choices about a region that the update removes are noted for [look.pool].
+// If a profile lacks the region, the combination boots nothing, because no Shoot can be created there. Existing worker pools carry on, so
+// choices about a region that the update removes are recorded for [look.pool].
 func (l *look[R]) all() {
 	versions := resolve.Distinct(resolve.Listed(l.After), resolve.Listed(l.Before))
 	regions := resolve.Distinct(l.After.Regions(), l.Before.Regions())
@@ -54,8 +54,7 @@ func (l *look[R]) all() {
 	}
 }
 
-// possible collects what the update does to a combination that worker pools could be, if it does anything. Where the profile lacks
-// the region after it, that is to take away what was booted before, and the region with it.
+// possible collects the effect on a possible combination, if there is any. A choice about a removed region is recorded.
 func (l *look[R]) possible(of resolve.Combination, found *compared[R]) {
 	if found.same() {
 		return
@@ -79,7 +78,7 @@ func product(versions []provider.ImageVersion, regions []string) iter.Seq[resolv
 	}
 }
 
-// unless returns a question, which is refused where there is no region.
+// unless returns a question, refused if the region does not exist.
 func unless(region bool, q profile.Question) profile.Question {
 	if !region {
 		q.Reason = cmp.Or(q.Reason, imageselector.ReasonRegion)
@@ -87,16 +86,16 @@ func unless(region bool, q profile.Question) profile.Question {
 	return q
 }
 
-// Redirect is an image version of which new machines of some machine types boot another flavor than existing ones, in worker pools
-// that ask for nothing special.
+// Redirect is an image version whose new machines boot another flavor than existing ones, on some machine types, in worker pools without
+// special requests.
 type Redirect struct {
 	entries.Version
 	// MachineTypes in the order of the profile after the update.
 	MachineTypes []string
 }
 
-// Redirected returns the active image versions of which the update makes new machines boot another flavor, although the one so
-// far would still do (semantics S9), in the order of the profile after the update. It looks at usable machine types.
+// Redirected returns the active image versions of which new machines boot another flavor after the update, although the previous flavor
+// would still serve (semantics S9). The order is that of the profile after the update. It looks at usable machine types only.
 func Redirected[R any](before, after *profile.Profile[R]) []Redirect {
 	c := compare(before, after)
 	asked := c.askUsable()
@@ -124,8 +123,8 @@ func Redirected[R any](before, after *profile.Profile[R]) []Redirect {
 	return redirects
 }
 
-// sameFlavorsOf reports whether an image version is certain to have the same flavors before and after the update, with the same
-// references: then the same question gets the same answer.
+// sameFlavorsOf reports whether an image version is certain to have the same flavors and references before and after the update, so that
+// equal questions get equal answers.
 func (c *comparison[R]) sameFlavorsOf(id provider.ImageVersion) bool {
 	was, is := c.before.Catalog().Flavors(id.Image, id.Version), c.after.Catalog().Flavors(id.Image, id.Version)
 	return slices.EqualFunc(was, is, func(a, b imageselector.Flavor[R]) bool {
@@ -137,11 +136,11 @@ func sameCapabilities(a, b v1beta1.Capabilities) bool {
 	return maps.EqualFunc(a, b, slices.Equal[v1beta1.CapabilityValues])
 }
 
-// questions are those of worker pools on a machine type, before and after the update.
+// questions are the questions of worker pools on a machine type, before and after the update.
 type questions struct{ was, is profile.Question }
 
-// askUsable returns the questions of worker pools that ask for nothing special, for each usable machine type; nil for one that is new.
-// Those of machine types that support and ask for the same are the same.
+// askUsable returns the questions of worker pools without special requests, for each usable machine type; nil for a new one. Machine types
+// with equal requests share a pointer.
 func (c *comparison[R]) askUsable() []*questions {
 	type key struct {
 		was, is       imageselector.Request
@@ -159,7 +158,7 @@ func (c *comparison[R]) askUsable() []*questions {
 	return asked
 }
 
-// redirects reports whether new machines boot another flavor of an image version in some region.
+// redirects reports whether new machines of an image version boot another flavor in some region.
 func (c *comparison[R]) redirects(id provider.ImageVersion, q *questions) bool {
 	return slices.ContainsFunc(c.after.Regions(), func(region string) bool {
 		of := resolve.Combination{Image: id.Image, Version: id.Version, Region: region}

@@ -12,15 +12,15 @@ import (
 	"github.com/capkit/capkit/pkg/capability/texts"
 )
 
-// renaming says which differences are none but for the names and words that the two texts of GEP-0054 have for reserved capabilities.
+// renaming distinguishes real differences from those between the two texts of GEP-0054, in names and values of reserved capabilities.
 type renaming struct {
-	// renames is set if one of the objects has a name of the first text.
+	// renames reports whether one of the objects has a name of the first text.
 	renames bool
-	// still are the differences that are left if both objects are written in the second text.
+	// still are the differences that remain if both objects are written in the second text.
 	still []difference
 }
 
-// renamingOf compares two objects, as written has them, by the second text. It changes them.
+// renamingOf compares two results of [written] in the second text. It modifies them.
 func renamingOf(was, is map[string]any) renaming {
 	renamed := false
 	inSecondText(was, &renamed)
@@ -32,7 +32,7 @@ func renamingOf(was, is map[string]any) renaming {
 	return r
 }
 
-// only reports whether there is no difference at a path but for names and words.
+// only reports whether names and values of the two texts are the only difference at a path.
 func (r *renaming) only(at path) bool {
 	if !r.renames {
 		return false
@@ -45,7 +45,7 @@ func (r *renaming) only(at path) bool {
 	})
 }
 
-// upToName returns a path up to the name of a reserved capability, if there is one in it, which is that of the second text.
+// upToName returns a path up to the first name of a reserved capability, with the name of the second text; the whole path if there is none.
 func (p path) upToName() path {
 	for i, step := range p {
 		name := strings.Trim(step, ".[]")
@@ -58,8 +58,8 @@ func (p path) upToName() path {
 	return p
 }
 
-// inSecondText writes the capabilities in JSON in the second text, unless something has both names of one. It notes whether there are any
-// of the first.
+// inSecondText rewrites the capabilities in JSON in the second text, except where both names of one are used. It sets renamed if it finds a
+// name of the first text.
 func inSecondText(value any, renamed *bool) {
 	switch value := value.(type) {
 	case []any:
@@ -67,7 +67,7 @@ func inSecondText(value any, renamed *bool) {
 			inSecondText(entry, renamed)
 		}
 	case map[string]any:
-		if name, _ := value["name"].(string); texts.OfFirst(name) && value["values"] != nil { // which is registered
+		if name, _ := value["name"].(string); texts.OfFirst(name) && value["values"] != nil { // a registration
 			value["name"], value["values"] = texts.Canonical(name), translated(name, value["values"])
 			*renamed = true
 		}
@@ -83,7 +83,7 @@ func inSecondText(value any, renamed *bool) {
 	}
 }
 
-// translated returns the values of a capability of the first text in the words of the second; those that it does not have stay.
+// translated returns a capability's values in the words of the second text. Unknown values stay.
 func translated(name string, values any) any {
 	list, isList := values.([]any)
 	if !isList {

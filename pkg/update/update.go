@@ -22,12 +22,13 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// Of returns what an update does to those who use a profile, as it is seen in each of the views: everything but what is
-// refused. The library answers for Gardener what maintenance does and what is locked. The first view is that of the profile itself. What the others see in the same way is one fact. The facts belong to the
-// caller; references and requirements in them are shared and must not be changed.
+// Of reports how an update affects the users of a profile. It compares Before and After of each view, and does not report refusals. The
+// first view must be the profile's own. A fact that several views share is reported once. The library supplies Gardener's decisions about
+// maintenance and locks.
 //
-// It takes time in proportion to the worker pools, of which those that are alike are looked at once; and where a view asks for
-// all, to what worker pools could be. It may be called concurrently. But for the time, by which versions expire, it is pure.
+// The caller owns the result, but must not modify the references and requirements in it, which are shared. Of is safe for concurrent use.
+// Its result depends only on the arguments and on the current time, which decides which versions have expired. The running time is
+// proportional to the number of distinct worker pools, plus the number of possible combinations for a view with All.
 func Of[R any](library gardenerrules.Library, views ...View[R]) Changes[R] {
 	c := &collector[R]{
 		library: library,
@@ -56,24 +57,24 @@ type collector[R any] struct {
 	moves    map[[4]string]*Roll
 	failing  map[[3]string]*Failing
 	releases map[kubernetesKey]*KubernetesChange
-	// changed has the meanings that the profile itself sees, as JSON.
+	// changed has the profile's own meanings, as JSON.
 	changed sets.Set[string]
 	now     time.Time
 }
 
-// asked is a combination with what is asked for, as JSON.
+// asked is a combination with its requests, as JSON.
 type asked struct {
 	resolve.Combination
 	requested string
 }
 
-// choiceKey is what one choice is about.
+// choiceKey identifies a choice.
 type choiceKey struct {
 	asked
 	// before, after and kept are JSON.
 	before, after, kept string
 	gone                Gone
-	// view is the name of the only one that sees it like this.
+	// view is the name of the only view with this choice.
 	view string
 }
 
@@ -82,13 +83,13 @@ type lockKey struct {
 	machineType string
 }
 
-// look is a look at the users of one view.
+// look is the state for one view.
 type look[R any] struct {
 	*collector[R]
 	*View[R]
 	index int
 	comparison[R]
-	// was and is say what maintenance chooses, and what is locked, before and after the update.
+	// was and is evaluate maintenance and locks before and after the update.
 	was, is           *maintenance.Maintainer
 	wasBoots, isBoots filters
 	// known has the choice of each comparison, nil if nothing changes.
@@ -113,7 +114,7 @@ func (c *collector[R]) view(index int, v *View[R]) {
 		l.all()
 	}
 	owned := map[*v1beta1.NamespacedCloudProfile]own{}
-	all := make([][]provider.Pool, len(v.Users)) // whose images are the profile's
+	all := make([][]provider.Pool, len(v.Users)) // without images that the profile does not decide
 	for i := range v.Users {
 		user := &v.Users[i]
 		pools, chosen := user.Pools, user.Pools
@@ -143,10 +144,11 @@ func (c *collector[R]) view(index int, v *View[R]) {
 	}
 }
 
-// filters say what worker pools boot by a profile.
+// filters return the filter of a worker pool: whether it boots an image version.
 type filters func(provider.Pool) func(image, version string) bool
 
-// bootsBy returns those of a profile. Worker pools of one shape share a filter, which knows what it has been asked.
+// bootsBy returns the filters of a profile. Worker pools of one shape share a filter, which memoizes its answers. The filter is nil if it
+// is unknown what the pool boots.
 func bootsBy[R any](p *profile.Profile[R]) filters {
 	known := map[provider.Shape]func(image, version string) bool{}
 	return func(pool provider.Pool) func(image, version string) bool {
@@ -162,9 +164,9 @@ func bootsBy[R any](p *profile.Profile[R]) filters {
 	}
 }
 
-// pool collects what the update does to a worker pool.
+// pool collects the effect on a worker pool.
 func (l *look[R]) pool(at Pool, pool *provider.Pool) {
-	if pool.Image == "" || pool.Version == "" { // it is not the profile's, or Gardener has found none
+	if pool.Image == "" || pool.Version == "" { // a NamespacedCloudProfile defines the image, or Gardener has found none
 		l.lock(at, pool, true)
 		return
 	}
@@ -198,7 +200,7 @@ func combinationOf(pool *provider.Pool) resolve.Combination {
 	}
 }
 
-// choice returns the choice that a comparison is, which it adds unless the profile itself, or the view, has it already.
+// choice returns the choice for a comparison. It adds one unless the profile itself, or the view, has it already.
 func (l *look[R]) choice(of resolve.Combination, found *compared[R]) *Choice[R] {
 	key := choiceKey{
 		asked:  asked{of, keyOf(found.requested)},
@@ -221,11 +223,10 @@ func keyOf(value any) string {
 	return string(text)
 }
 
-// lock collects that the machine type of a worker pool is gone, if the pool got machines before, or that its Shoot is locked
-// (semantics S16): by something for which it was not locked before.
+// lock collects a worker pool's machine type if it is removed and the pool got machines before, and new locks of its Shoot (semantics S16).
 func (l *look[R]) lock(at Pool, pool *provider.Pool, booted bool) {
 	if pool.MachineType == "" {
-		return // it is not the profile's
+		return // a NamespacedCloudProfile defines it
 	}
 	_, had := l.Before.Machine(pool.MachineType)
 	_, has := l.After.Machine(pool.MachineType)
@@ -251,8 +252,7 @@ func (l *look[R]) lock(at Pool, pool *provider.Pool, booted bool) {
 	}
 }
 
-// maintain collects what maintenance chooses for the worker pools of a Shoot. Where none of them can be chosen anything else
-// than before, there is nothing to look at.
+// maintain collects the choices of maintenance that a Shoot's worker pools cannot boot. It does nothing if the choices cannot have changed.
 func (l *look[R]) maintain(index int, user *User, pools []provider.Pool) {
 	if !slices.ContainsFunc(pools, func(pool provider.Pool) bool {
 		return pool.Image != "" && !l.sameVersions(pool.Image, pool.MachineType)
@@ -262,7 +262,7 @@ func (l *look[R]) maintain(index int, user *User, pools []provider.Pool) {
 	pools = slices.Clone(pools)
 	for i := range pools {
 		if pools[i].Version == "" {
-			pools[i].Image = "" // which package maintenance leaves out
+			pools[i].Image = "" // the Maintainer ignores such a pool
 		}
 	}
 	before := sync.OnceValue(func() []maintenance.Blocked { return l.was.Blocked(user.Shoot, pools, l.wasBoots) })

@@ -20,9 +20,9 @@ import (
 	"github.com/capkit/capkit/pkg/versions"
 )
 
-// How Gardener chooses the next image version of a worker pool. It is asked once for those that are alike.
+// This file has Gardener's choice of a worker pool's next image version. Similar pools share a memoized result.
 
-// request is what Gardener goes by when it chooses a version for a worker pool. Optional fields are as optional returns them.
+// request are the properties that decide which version Gardener chooses for a worker pool. Optional fields are results of optional.
 type request struct {
 	machineType, image, version, architecture string
 	inPlace                                   bool
@@ -39,7 +39,7 @@ func requestOf(shoot *v1beta1.Shoot, worker *v1beta1.Worker) request {
 	}
 }
 
-// optional returns a text which tells an empty value from one that is missing.
+// optional returns a text that distinguishes an empty value from an absent one.
 func optional(value *string) string {
 	if value == nil {
 		return ""
@@ -54,17 +54,17 @@ func kubeletOf(worker *v1beta1.Worker) string {
 	return optional(worker.Kubernetes.Version)
 }
 
-// offer is what Gardener chooses from. After an error it looks at no further worker pool.
+// offer are the versions that Gardener chooses from. After an error Gardener stops, and leaves the remaining worker pools alone.
 type offer struct {
 	*allowed
 	err error
 }
 
-// choose returns what maintenance does to the image of a worker pool: the latest version by the image's update strategy or,
-// if the pool's own is expired or not among those that its architecture, machine type, container runtime, kubelet and way of
-// updating allow, the one that is forced. For Gardener's rule there are only the versions that the filter admits: a version
-// that the pool has and does not boot counts as missing (semantics S15). Worker pools without a version are not updated. ends
-// says of an error that Gardener looks at no further worker pool after it.
+// choose returns the effect of maintenance on a worker pool's image. Usually that is the latest version by the image's update strategy. The
+// update is forced if the pool's own version has expired, or is excluded by the pool's architecture, machine type, container runtime,
+// kubelet or update strategy. The rule sees only the versions that the filter admits, so a pool's version that it does not boot counts as
+// missing (semantics S15). Worker pools without a version are not updated. ends reports whether an error makes Gardener leave the remaining
+// worker pools alone.
 //
 // It is the rule of maintainMachineImages in Gardener's maintenance controller.
 func (m *Maintainer) choose(shoot *v1beta1.Shoot, worker *v1beta1.Worker, admits Filter) (chosen Outcome, ends bool) {
@@ -87,8 +87,7 @@ func (m *Maintainer) choose(shoot *v1beta1.Shoot, worker *v1beta1.Worker, admits
 	return newAllowed(m.library, &rest).pick(current, request.autoUpdate), false
 }
 
-// offer returns what Gardener chooses from for the request of a worker, which depends on the version that the worker has only
-// if it is updated in place.
+// offer returns the versions that Gardener chooses from for a request. They depend on the worker's own version only for updates in place.
 func (m *Maintainer) offer(worker *v1beta1.Worker, r request) offer {
 	r.autoUpdate = false
 	if !r.inPlace {
@@ -103,8 +102,8 @@ func (m *Maintainer) offer(worker *v1beta1.Worker, r request) offer {
 	})
 }
 
-// allowedVersions returns the image of a worker pool with the versions that the pool can have. After an error Gardener looks at
-// no further worker pool.
+// allowedVersions returns a worker pool's image with the versions that the pool can have. After an error Gardener leaves the remaining
+// worker pools alone.
 func (m *Maintainer) allowedVersions(worker *v1beta1.Worker, kubernetes string) (*v1beta1.MachineImage, error) {
 	machineType := gardenerrules.FindMachineType(m.profile, worker.Machine.Type)
 	if machineType == nil {
@@ -127,7 +126,7 @@ func (m *Maintainer) allowedVersions(worker *v1beta1.Worker, kubernetes string) 
 	return m.library.FilterMachineImageVersions(&image, complete, kubelet, machineType, m.profile.MachineCapabilities), nil
 }
 
-// withStrategy returns an image with the update strategy that it has by default, if no API server has seen its manifest.
+// withStrategy returns a copy of an image with the default update strategy if the manifest has not passed an API server yet.
 func withStrategy(found *v1beta1.MachineImage) v1beta1.MachineImage {
 	image := *found
 	if image.UpdateStrategy == nil {
@@ -136,7 +135,7 @@ func withStrategy(found *v1beta1.MachineImage) v1beta1.MachineImage {
 	return image
 }
 
-// unreadable reports whether a constraint cannot be read. No API server accepts it, and Gardener's code relies on that.
+// unreadable reports whether a constraint is invalid. The API server accepts none of these, and Gardener's code relies on that.
 func unreadable(constraint *string) bool {
 	if constraint == nil {
 		return false
@@ -149,19 +148,19 @@ func unreadable(constraint *string) bool {
 type allowed struct {
 	library gardenerrules.Library
 	image   *v1beta1.MachineImage
-	// stages and numbers are those of the versions. There are no numbers if one of them is no plain version.
+	// stages and numbers belong to the versions. numbers is nil if one of them is not a plain version.
 	stages  []string
 	numbers []*semver.Version
 	picked  map[pickable]Outcome
 }
 
-// pickable is what a pick among allowed versions depends on.
+// pickable is the key of a pick among allowed versions.
 type pickable struct {
 	version    string
 	autoUpdate bool
 }
 
-// contentOf returns what Gardener reads of an image when it picks a version, as a text.
+// contentOf returns the parts of an image that Gardener reads when it picks a version, as a text.
 func contentOf(image *v1beta1.MachineImage) string {
 	text := []string{image.Name, string(*image.UpdateStrategy)}
 	for _, v := range image.Versions {
@@ -170,7 +169,7 @@ func contentOf(image *v1beta1.MachineImage) string {
 	return strings.Join(text, "\n")
 }
 
-// stageOf returns a text that is the same for versions between which Gardener tells no difference but their numbers.
+// stageOf returns a text that is equal for versions that Gardener distinguishes only by their numbers.
 func stageOf(v v1beta1.MachineImageVersion) string {
 	return string(versions.Classification(v.ExpirableVersion))
 }
@@ -189,13 +188,13 @@ func newAllowed(library gardenerrules.Library, image *v1beta1.MachineImage) *all
 	return a
 }
 
-// plainVersion parses a version of three numbers. It reports false for any other.
+// plainVersion parses a version of three numbers. It reports false for any other version.
 func plainVersion(version string) (*semver.Version, bool) {
 	number, err := semver.StrictNewVersion(version)
 	return number, err == nil && number.Prerelease() == "" && number.Metadata() == ""
 }
 
-// pick returns what becomes of the version that a worker pool has.
+// pick returns the effect of maintenance on a worker pool's version.
 func (a *allowed) pick(current *v1beta1.ShootMachineImage, autoUpdate bool) Outcome {
 	return memo.Get(a.picked, pickable{*current.Version, autoUpdate}, func() Outcome {
 		due, forced := shoots.ImageDue(a.image, current, autoUpdate)
@@ -214,16 +213,16 @@ func (a *allowed) pick(current *v1beta1.ShootMachineImage, autoUpdate bool) Outc
 	})
 }
 
-// scope is where an update may lead that is not forced: to the versions of a stage that have as many numbers in common
-// with the one that there is, from the major on.
+// scope is a possible target of an update that is not forced: the versions of one stage that share a number of leading components with the
+// current version, from the major on.
 type scope struct {
 	stage string
 	same  int
 }
 
-// decisive returns the image with those versions alone that decide which one Gardener picks, unless it has to. It takes
-// the latest of those that are newer, of some stages and with the same minor, the same major or any: so the latest of each
-// stage in each of these are enough. Gardener parses all versions several times, and there may be hundreds.
+// decisive returns the image with only the versions that decide an update that is not forced. Gardener takes the latest newer version of
+// certain stages, with the same minor, the same major or any. So the latest version in each of these scopes is enough. Gardener parses all
+// versions several times, and there may be hundreds.
 func (a *allowed) decisive(current *v1beta1.ShootMachineImage) *v1beta1.MachineImage {
 	from, plain := plainVersion(*current.Version)
 	if !plain || a.numbers == nil {
@@ -246,7 +245,7 @@ func (a *allowed) decisive(current *v1beta1.ShootMachineImage) *v1beta1.MachineI
 	return decisive
 }
 
-// inCommon returns how many of their first two numbers two versions have in common, from the major on.
+// inCommon returns the number of leading components, at most two, that two versions share.
 func inCommon(a, b *semver.Version) int {
 	switch {
 	case a.Major() != b.Major():

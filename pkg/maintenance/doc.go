@@ -2,10 +2,10 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package maintenance says what Gardener's maintenance makes of a Shoot, Kubernetes included, and what mutate-shoot makes of that:
-// see [Maintainer]; [Maintainer.Look] says what becomes of each worker pool. [Filled] is the image of a new worker pool that names none. They answer as Gardener does, or as it would if it
-// had only the versions that boot for the pool.
+// Package maintenance predicts the effects of Gardener's maintenance on a Shoot's image and Kubernetes versions, and the corrections of
+// mutate-shoot. Start reading at [Maintainer] and its method [Maintainer.Look]. [Filled] returns the image of a new worker pool that names
+// none. All answer as Gardener does, or as Gardener would if the profile had only the versions that boot for the pool.
 //
-// Where Gardener exports its decision, that is asked, by a [gardenerrules.Library]; what is private in its API server and its controller
-// manager is in package gardenerrules. Tests in module test compare the answers with Gardener's.
+// Decisions that Gardener exports come from a [gardenerrules.Library]. Private rules of its API server and its controller manager are in
+// package gardenerrules. Tests in module test compare the answers with Gardener's.
 package maintenance

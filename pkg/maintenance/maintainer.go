@@ -19,29 +19,29 @@ import (
 	"github.com/capkit/capkit/pkg/versions"
 )
 
-// Maintainer says of many Shoots what their next maintenance makes of them by one profile. It looks once at worker pools that are
-// alike. It is not safe for concurrent use.
+// Maintainer predicts the next maintenance of many Shoots of one profile. It memoizes results for similar worker pools. It is not safe for
+// concurrent use.
 //
-// The rule is that of reconcile in Gardener's maintenance controller. None of its methods changes an argument.
+// The rule is that of reconcile in Gardener's maintenance controller. No method modifies an argument.
 type Maintainer struct {
-	// Locker says which Shoots the profile locks, and that maintenance therefore does not change.
+	// Locker reports which Shoots the profile locks, so that their maintenance fails.
 	*shoots.Locker
 	library  gardenerrules.Library
 	profile  *v1beta1.CloudProfileSpec
 	workers  provider.Workers
 	versions map[Image]*v1beta1.MachineImageVersion
-	// What is known. The requests of offers have no autoUpdate, and a version only if that matters; the keys of allowed are of
+	// Memoized results. The requests of offers have no autoUpdate, and a version only if it matters; the keys of allowed are results of
 	// contentOf.
 	offers     map[request]offer
 	allowed    map[string]*allowed
 	kubernetes map[pickable]Outcome
 	replaced   map[replaceable]replacement
 	blocked    map[shaped]Blocked
-	numbers    map[shaped]int // of Alike
+	numbers    map[shaped]int // by Alike
 }
 
-// NewMaintainer returns a Maintainer by a profile, which must not be changed as long as it is asked, of a provider with
-// these workers.
+// NewMaintainer returns a Maintainer for a profile, whose provider has these workers. The profile must not be modified while the Maintainer
+// is in use.
 func NewMaintainer(library gardenerrules.Library, profile *v1beta1.CloudProfileSpec, workers provider.Workers) *Maintainer {
 	return &Maintainer{
 		Locker: shoots.NewLocker(library, profile), library: library, profile: profile, workers: workers, versions: gardenerrules.ImageVersions(profile),
@@ -50,24 +50,22 @@ func NewMaintainer(library gardenerrules.Library, profile *v1beta1.CloudProfileS
 	}
 }
 
-// Maintained is what the next maintenance makes of a Shoot. Its lists have an entry for each worker pool, in their
-// order.
+// Maintained is the result of a Shoot's next maintenance. Its lists have an entry for each worker pool, in their order.
 type Maintained struct {
 	// Shoot is a copy with the versions that maintenance chooses.
 	Shoot  *v1beta1.Shoot
 	Images []Outcome
-	// Kubernetes is about the control plane, Kubelets about the worker pools that have a version of their own.
+	// Kubernetes is about the control plane, Kubelets about the worker pools that set a Kubernetes version.
 	Kubernetes Outcome
 	Kubelets   []Outcome
-	// GivenUp says from which worker pool on images are not looked at any more, because that one has an error which
-	// ends it. It is the number of worker pools if there is none.
+	// GivenUp is the index of the worker pool whose error ends the maintenance of images; the number of worker pools if there is none.
 	GivenUp int
 }
 
-// Maintain returns what the next maintenance of a Shoot does to its versions, without a look at whether the API server
-// then takes the Shoot. The Shoot is one as the API server has it; a maintenance or autoUpdate that is missing stands
-// for updates of everything, as by default. A profile or machine type without the image of a worker pool ends the
-// maintenance of images: that pool and those after it keep their versions.
+// Maintain returns the effects of a Shoot's next maintenance on its versions. It does not check whether the API server accepts the result.
+// The Shoot is as the API server has it. A missing maintenance or autoUpdate means that everything is updated, as by default. If the
+// profile lacks a worker pool's machine type or image, or a Kubernetes version is invalid, the maintenance of images ends: that pool and
+// the following ones keep their versions.
 func (m *Maintainer) Maintain(shoot *v1beta1.Shoot) Maintained {
 	workers := shoot.Spec.Provider.Workers
 	made := Maintained{
@@ -102,8 +100,7 @@ func (m *Maintainer) Maintain(shoot *v1beta1.Shoot) Maintained {
 	return made
 }
 
-// nextKubernetes returns what maintenance makes of a version of Kubernetes: the latest patch or, by force, the next
-// minor.
+// nextKubernetes returns the effect of maintenance on a Kubernetes version: the latest patch or, if forced, the next minor.
 func (m *Maintainer) nextKubernetes(version string, autoUpdate bool) Outcome {
 	return memo.Get(m.kubernetes, pickable{version, autoUpdate}, func() Outcome {
 		due, forced, err := shoots.KubernetesDue(m.library, m.profile, version, autoUpdate)
@@ -115,8 +112,7 @@ func (m *Maintainer) nextKubernetes(version string, autoUpdate bool) Outcome {
 	})
 }
 
-// nextKubelet returns what maintenance makes of a worker pool's own version of Kubernetes: it is not updated past that of the
-// control plane.
+// nextKubelet returns the effect of maintenance on a worker pool's own Kubernetes version. It is not updated past the control plane's.
 func (m *Maintainer) nextKubelet(version, controlPlane string, autoUpdate bool) Outcome {
 	next := m.nextKubernetes(version, autoUpdate)
 	if next.Version == "" {
@@ -128,24 +124,24 @@ func (m *Maintainer) nextKubelet(version, controlPlane string, autoUpdate bool) 
 	return next
 }
 
-// shaped is what decides which version a worker pool gets, and whether the pool boots it.
+// shaped are the properties that decide which version a worker pool gets, and whether the pool boots it.
 type shaped struct {
 	request
 	provider.Shape
 }
 
-// Blocked is a version that Gardener's maintenance chooses for a worker pool which does not boot it. The zero Blocked
-// says that there is none.
+// Blocked is a version that Gardener's maintenance would choose for a worker pool that cannot boot it. The zero value means that there is
+// none.
 type Blocked struct {
 	// Image that maintenance chooses.
 	Image Image
-	// Instead is the version that mutate-shoot gives the pool (semantics S15); empty if it keeps the one that it has.
+	// Instead is the version that mutate-shoot gives the pool (semantics S15); empty if the pool keeps its own.
 	Instead string
 }
 
-// Blocked returns, for each worker pool of a Shoot, the version that its next maintenance chooses and that the pool does
-// not boot. The pools are those of [provider.PoolsOf]; one without an image is left out. boots returns the filter of a pool,
-// nil if nobody can tell; it must be the same at each call.
+// Blocked returns, for each of a Shoot's worker pools, the version that the next maintenance would choose but the pool cannot boot. The
+// pools are those of [provider.PoolsOf]; a pool without an image is ignored. boots returns a pool's filter, or nil if it is unknown. It
+// must give the same answer on each call.
 func (m *Maintainer) Blocked(
 	shoot *v1beta1.Shoot, pools []provider.Pool, boots func(provider.Pool) func(image, version string) bool,
 ) []Blocked {
@@ -167,7 +163,7 @@ func (m *Maintainer) Blocked(
 			if boots == nil || boots(pool.Image, chosen.Version) {
 				return Blocked{}
 			}
-			// After an error the pool keeps the version that it has.
+			// After an error the pool keeps its version.
 			instead, _ := m.choose(shoot, worker, works(m.versions, worker, worker, shoot.Spec.Kubernetes.Version, boots))
 			return Blocked{Image{Name: pool.Image, Version: chosen.Version}, instead.Version}
 		})
@@ -175,22 +171,22 @@ func (m *Maintainer) Blocked(
 	return blocked
 }
 
-// replaceable is what decides what [Maintainer.Replace] returns: the worker pool before maintenance, and its versions after it.
+// replaceable is the key of a result of [Maintainer.Replace]: the worker pool before maintenance, and its versions after it.
 type replaceable struct {
 	shaped
 	image, kubernetes, kubelet string
 }
 
-// replacement is what it returns.
+// replacement is a memoized result of [Maintainer.Replace].
 type replacement struct {
 	outcome  Outcome
 	replaced bool
 }
 
-// Replace returns what mutate-shoot makes of the version that maintenance has chosen for a worker pool, and whether it replaces
-// that (semantics S15): if the version does not work, Gardener's rule chooses from those that do; where the Version of the result is
-// empty, the pool keeps the one that it has. old is the stored Shoot and before its pool; shoot and after are what maintenance makes
-// of them. boots reports what the pool boots, and must report the same for pools of the same shape.
+// Replace returns how mutate-shoot replaces the version that maintenance has chosen for a worker pool, and whether it does (semantics S15).
+// It does if the version does not work. Gardener's rule then chooses from the versions that do; if the resulting Version is empty, the pool
+// keeps its own. old is the stored Shoot and before its pool; shoot and after are the results of maintenance. boots must give the same
+// answers for pools of the same shape.
 func (m *Maintainer) Replace(
 	old, shoot *v1beta1.Shoot, before, after *v1beta1.Worker, pool *provider.Pool, boots Filter,
 ) (Outcome, bool) {
@@ -203,14 +199,14 @@ func (m *Maintainer) Replace(
 		if works(after.Machine.Image.Name, *after.Machine.Image.Version) {
 			return replacement{}
 		}
-		// Gardener chooses images for the stored version of Kubernetes, before it updates that.
+		// Gardener chooses images before it updates Kubernetes, so for the stored Kubernetes version.
 		outcome, _ := m.choose(old, before, works)
 		return replacement{outcome, true}
 	})
 	return made.outcome, made.replaced
 }
 
-// Gone says whether the profile does not have an image any more, or has it expired; empty if it has it.
+// Gone describes why an image is unusable, because the profile lacks it or it has expired; empty if it is usable.
 func (m *Maintainer) Gone(image Image) string {
 	v := m.versions[image]
 	switch {
@@ -222,15 +218,15 @@ func (m *Maintainer) Gone(image Image) string {
 	return ""
 }
 
-// Refused says why Gardener's validation refuses to give a worker pool an image, whatever boots; empty if it does not. What Gardener
-// chooses need not pass it. before is the pool as it is stored, nil if it is new: only a pool that exists may have a version that is
-// expired. kubernetes is the version of the control plane. See [gardenerrules.RefusesImage].
+// Refused returns why Gardener's validation refuses an image for a worker pool, whether or not it boots; empty if it is not refused. Even
+// Gardener's own choice may be refused. before is the stored pool, nil if it is new: only an existing pool may have an expired version.
+// kubernetes is the control plane's version. See [gardenerrules.RefusesImage].
 func (m *Maintainer) Refused(image Image, worker, before *v1beta1.Worker, kubernetes string) string {
 	return says(gardenerrules.RefusesImage(m.versions[image], worker, before, kubernetes))
 }
 
-// PassedOver says why a worker pool does not get the version that the image's update strategy alone would give it; empty if there is
-// none, or if the profile does not have the image. The pool has a version.
+// PassedOver returns why a worker pool does not get the version that the image's update strategy alone would give it; empty if there is no
+// newer version, if nothing prevents it, or if the profile lacks the image. The pool must have an image version.
 func (m *Maintainer) PassedOver(shoot *v1beta1.Shoot, pool int) string {
 	worker := &shoot.Spec.Provider.Workers[pool]
 	found := gardenerrules.FindMachineImage(m.profile, worker.Machine.Image.Name)
@@ -269,12 +265,12 @@ func (m *Maintainer) PassedOver(shoot *v1beta1.Shoot, pool int) string {
 	return fmt.Sprintf("there is nothing newer for updates in place: %s %s", to, why)
 }
 
-// Rejections returns why the API server does not take a Shoot as maintenance has made it, for each worker pool; empty
-// for one that is no reason. Each of them is one not to take the Shoot at all. boots reports what boots for a pool, by
-// its index, and why not: a pool whose version is not changed need not boot.
+// Rejections returns, for each worker pool, why the API server refuses a Shoot as changed by maintenance; empty for a pool that is no
+// reason. One reason is enough to refuse the whole Shoot. boots returns why a pool, by its index, does not boot an image; empty if it
+// boots. It is not asked about unchanged versions.
 //
-// Of the rules of the admission plugin ShootValidator there are those that maintenance can break: about versions that are
-// changed, about Kubernetes, and those that a Shoot breaks whatever is changed in it.
+// Of the rules of the admission plugin ShootValidator, it has those that maintenance can break: rules about changed versions, about
+// Kubernetes, and rules that a Shoot can break without any change.
 func (m *Maintainer) Rejections(old, shoot *v1beta1.Shoot, boots func(worker int, image Image) string) []string {
 	reasons := make([]string, len(shoot.Spec.Provider.Workers))
 	for i := range reasons {
@@ -314,7 +310,7 @@ func about(image Image, refusal gardenerrules.Refusal) string {
 	return fmt.Sprintf("Gardener refuses %s: %s", image, says(refusal))
 }
 
-// tooSmall says that Gardener refuses every update of a Shoot because of the volume of a worker pool; empty if it does not.
+// tooSmall returns why a worker pool's volume makes Gardener refuse every update of its Shoot; empty if it does not.
 func (m *Maintainer) tooSmall(worker *v1beta1.Worker) string {
 	minimum := gardenerrules.VolumeTooSmall(m.profile, worker)
 	if minimum == nil {
@@ -324,7 +320,7 @@ func (m *Maintainer) tooSmall(worker *v1beta1.Worker) string {
 		worker.Volume.VolumeSize, minimum)
 }
 
-// locks says why Gardener refuses every update of a Shoot with a worker pool; empty if it does not.
+// locks returns why a worker pool makes Gardener refuse every update of its Shoot; empty if it does not.
 func (m *Maintainer) locks(machineType string, image Image) string {
 	switch m.Lock(machineType, image) {
 	case shoots.LockedByType:

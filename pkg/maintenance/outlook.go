@@ -16,7 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Action is what the next maintenance does to a version. Its values are part of the command line's JSON.
+// Action is the effect of the next maintenance on a version. Its values are part of the command's JSON.
 type Action string
 
 // The actions, in the order of their severity.
@@ -25,46 +25,46 @@ const (
 	Stuck Action = "stuck"
 	// Fails: the API server refuses the maintenance of the whole Shoot.
 	Fails Action = "fails"
-	// Forced: the version can no longer be used, and another one takes its place.
+	// Forced: the version can no longer be used, and another one replaces it.
 	Forced Action = "forced"
-	// Updated: there is a newer version, and the Shoot takes it.
+	// Updated: there is a newer version, and the Shoot gets it.
 	Updated Action = "updated"
 	// Stays: the version stays, and can be used.
 	Stays Action = "stays"
 )
 
-// Admission is what capkit's admission component does in a landscape, beside Gardener. Each one does what those before it do.
+// Admission says which parts of capkit's admission component a landscape runs. Each value includes the ones before it.
 type Admission int
 
 // The values.
 const (
 	// GardenerAlone: the component is not installed. Gardener stores a version that boots nothing.
 	GardenerAlone Admission = iota
-	// Validates: a Shoot is refused with a new version that boots nothing.
+	// Validates: a Shoot with a new version that boots nothing is refused.
 	Validates
-	// Corrects: mutate-shoot gives worker pools a version that boots where Gardener has chosen one that does not (semantics S15).
+	// Corrects: mutate-shoot replaces Gardener's choice by a version that boots (semantics S15).
 	Corrects
 )
 
-// Outlook is what the next maintenance of a Shoot does, as the API server takes it.
+// Outlook is the result of a Shoot's next maintenance, including the API server's reaction.
 type Outlook struct {
-	// Core is what Gardener's controller makes of the Shoot, and Written what mutate-shoot makes of that (semantics S15). They are
-	// the same without that webhook.
+	// Core is the result of Gardener's controller, and Written the same after mutate-shoot (semantics S15). They are equal without that
+	// webhook.
 	Core, Written Maintained
-	// Rejections say why the API server does not take it, for each worker pool; Rejected is the index of the first that does, -1
-	// if the API server takes the Shoot.
+	// Rejections are the reasons of the API server to refuse it, for each worker pool. Rejected is the index of the first one, -1 if the
+	// API server accepts the Shoot.
 	Rejections []string
 	Rejected   int
 
 	pools []provider.Pool
-	// lost says, for each worker pool, that it cannot use the version that it has any longer; bootless that Gardener stores a version
-	// that it does not boot.
+	// lost reports, for each worker pool, whether its version can no longer be used; bootless, whether Gardener stores a version that the
+	// pool does not boot.
 	lost, bootless []bool
 }
 
-// Look returns what the next maintenance of a Shoot does. The Shoot is one as the API server has it, and its pools are those of
-// [provider.PoolsOf]; one without an image or version is [Stuck]. boots has a filter for each pool, nil where it cannot be told
-// what the pool boots. whyNot says why a pool, by its index, does not boot an image, and is not empty. by says what is
+// Look returns the result of a Shoot's next maintenance. The Shoot is as the API server has it, and its pools are those of
+// [provider.PoolsOf]. A pool without an image or version is [Stuck]. boots has a filter for each pool, nil if it is unknown what the pool
+// boots. whyNot returns a non-empty reason why a pool, by its index, does not boot an image. by says which admission components are
 // installed.
 func (m *Maintainer) Look(
 	shoot *v1beta1.Shoot, pools []provider.Pool, boots []Filter, whyNot func(pool int, image Image) string, by Admission,
@@ -103,12 +103,12 @@ func (m *Maintainer) Look(
 	return o
 }
 
-// BootsNothing reports whether a worker pool does not boot the version that it has after the maintenance, and nothing of capkit's is
-// installed that would have refused it.
+// BootsNothing reports whether a worker pool does not boot its version after the maintenance, and the landscape runs no component of capkit
+// that would have refused it.
 func (o *Outlook) BootsNothing(pool int) bool { return o.bootless[pool] }
 
-// Alike returns a text that is the same for Shoots of which [Maintainer.Look] says the same, if boots is the same for pools of the
-// same shape. It is one of this Maintainer.
+// Alike returns a key that is equal for Shoots with the same result of [Maintainer.Look], provided that boots is the same for pools of the
+// same shape. Keys of different Maintainers are not comparable.
 func (m *Maintainer) Alike(shoot *v1beta1.Shoot, pools []provider.Pool) string {
 	_, kubernetes := autoUpdates(shoot)
 	text := []byte(shoot.Spec.Kubernetes.Version)
@@ -132,13 +132,13 @@ func (m *Maintainer) Alike(shoot *v1beta1.Shoot, pools []provider.Pool) string {
 	return string(text)
 }
 
-// Lost reports whether a worker pool cannot use the version that it has any longer: the profile does not have it, it has expired, or
-// it boots nothing for the pool, where that is known.
+// Lost reports whether a worker pool can no longer use its version: the profile lacks it, it has expired, or the pool is known not to boot
+// it.
 func (m *Maintainer) Lost(pool *provider.Pool, boots Filter) bool {
 	return m.Gone(Image{Name: pool.Image, Version: pool.Version}) != "" || boots != nil && !boots(pool.Image, pool.Version)
 }
 
-// Image returns what becomes of the image of a worker pool, and the version that it has then.
+// Image returns the effect on a worker pool's image, and the version that the pool then has.
 func (o *Outlook) Image(pool int) (action Action, to string) {
 	from, outcome := o.pools[pool].Version, o.Written.Images[pool]
 	to = cmp.Or(outcome.Version, from)
@@ -159,8 +159,8 @@ func (o *Outlook) Image(pool int) (action Action, to string) {
 	return Stays, from
 }
 
-// Kubernetes returns what becomes of the version of Kubernetes of the control plane or, if pool is not -1, of a worker pool that has
-// one of its own; the version it has then is empty if that stays.
+// Kubernetes returns the effect on the control plane's Kubernetes version or, if pool is not -1, on that of a worker pool that sets one. to
+// is empty unless the version changes.
 func (o *Outlook) Kubernetes(pool int) (action Action, to string) {
 	outcome := o.Core.Kubernetes
 	if pool >= 0 {

@@ -13,23 +13,23 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Outcome is what maintenance makes of a version.
+// Outcome is the effect of maintenance on a version.
 type Outcome struct {
-	// Version is the new one; empty if the old one stays.
+	// Version is the new version; empty if the old one stays.
 	Version string
-	// Forced says that the old one is expired, or none of those that there can be.
+	// Forced reports whether the old version has expired, or can no longer be used.
 	Forced bool
-	// Err says why there is no new version, although an update is due. Version is empty then.
+	// Err is the reason why there is no new version although an update is due. Version is empty then.
 	Err error
 }
 
-// UpdatesImages reports whether maintenance updates image versions that are not expired.
+// UpdatesImages reports whether maintenance updates image versions that have not expired.
 func UpdatesImages(shoot *v1beta1.Shoot) bool {
 	images, _ := autoUpdates(shoot)
 	return images
 }
 
-// autoUpdates reports whether maintenance updates versions of images and of Kubernetes that are not expired.
+// autoUpdates reports whether maintenance updates image versions and Kubernetes versions that have not expired.
 func autoUpdates(shoot *v1beta1.Shoot) (images, kubernetes bool) {
 	if shoot.Spec.Maintenance == nil || shoot.Spec.Maintenance.AutoUpdate == nil {
 		return true, true
@@ -38,9 +38,9 @@ func autoUpdates(shoot *v1beta1.Shoot) (images, kubernetes bool) {
 	return ptr.Deref(auto.MachineImageVersion, true), auto.KubernetesVersion
 }
 
-// After returns a profile in which the versions stand as they will, or did, some time from now, by their
-// classifications and expirations: Gardener's own code goes by the clock of the machine. All else it shares with the profile. Neither must
-// be changed as long as the other is used.
+// After returns a copy of the profile shifted by a duration, so that Gardener's code, which reads the machine's clock, sees classifications
+// and expirations as of that time. A negative duration looks into the past. The copy shares everything else with the profile: modify
+// neither while the other is in use.
 func After(profile *v1beta1.CloudProfileSpec, some time.Duration) *v1beta1.CloudProfileSpec {
 	shift := func(t *metav1.Time) *metav1.Time {
 		if t == nil {

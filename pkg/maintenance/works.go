@@ -13,16 +13,15 @@ import (
 	"github.com/capkit/capkit/pkg/gardenerrules/shoots"
 )
 
-// Image is a version of a machine image, by its names in a CloudProfile.
+// Image is an image version, by its names in a CloudProfile.
 type Image = gardenerrules.Image
 
-// Filter reports whether a worker pool boots a version of an image. Nil: it boots all.
+// Filter reports whether a worker pool boots an image version. A nil Filter admits all.
 type Filter = gardenerrules.Filter
 
-// Filled returns the image that a new worker pool gets where mutate-shoot is asked: what Gardener fills in or, if that
-// does not work, what it would fill in if it had only the versions that do (semantics S15). If none works, it is what
-// Gardener fills in, and will be refused. What the worker names is kept. kubernetes is the version of the control
-// plane; boots reports what boots for the pool.
+// Filled returns the image of a new worker pool in a landscape with mutate-shoot. It is Gardener's default or, if that does not work, the
+// default among the versions that do (semantics S15). If none works, it is Gardener's default, which will be refused. A user's choice is
+// kept. kubernetes is the control plane's version; boots admits the images that the pool boots.
 func Filled(
 	library gardenerrules.Library, profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernetes string, boots Filter,
 ) (Image, error) {
@@ -40,14 +39,14 @@ func Filled(
 	return image, nil
 }
 
-// RefusedNew says why Gardener's validation refuses to give a new worker pool an image, whatever boots; empty if it does not. What
-// Gardener fills in need not pass it. kubernetes is the version of the control plane. See [gardenerrules.RefusesImage].
+// RefusedNew returns why Gardener's validation refuses an image for a new worker pool, whether or not it boots; empty if it is not refused.
+// Even Gardener's own default may be refused. kubernetes is the control plane's version. See [gardenerrules.RefusesImage].
 func RefusedNew(profile *v1beta1.CloudProfileSpec, image Image, worker *v1beta1.Worker, kubernetes string) string {
 	return says(gardenerrules.RefusesImage(gardenerrules.ImageVersions(profile)[image], worker, nil, kubernetes))
 }
 
-// works returns a filter that admits the versions which boot for a worker pool and pass Gardener's validation. The versions are
-// those of [gardenerrules.ImageVersions].
+// works returns a filter that admits the versions that a worker pool boots and that pass Gardener's validation. The versions are those of
+// [gardenerrules.ImageVersions].
 func works(
 	versions map[Image]*v1beta1.MachineImageVersion, worker, before *v1beta1.Worker, kubernetes string, boots Filter,
 ) Filter {
@@ -57,7 +56,7 @@ func works(
 	}
 }
 
-// says puts a refusal into words; empty for none.
+// says returns a refusal in words; empty for none.
 func says(r gardenerrules.Refusal) string {
 	switch r.Reason {
 	case gardenerrules.NotInProfile:

@@ -11,8 +11,8 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 )
 
-// Architecture returns the architecture that Gardener gives a worker pool: what it says or, if it says none, that of its
-// machine type, or amd64 if this is unknown or has several.
+// Architecture returns the architecture that Gardener gives a worker pool: the pool's own if it names one, otherwise its machine type's, or
+// amd64 if the machine type is unknown or has several.
 //
 // It is the rule of defaultWorkerArchitectures (plugin/pkg/shoot/mutator).
 func Architecture(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker) string {

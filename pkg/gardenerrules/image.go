@@ -9,19 +9,19 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Image is a version of a machine image, by its names in a CloudProfile.
+// Image is an image version, by its names in a CloudProfile.
 type Image struct{ Name, Version string }
 
 // String returns the image as NAME@VERSION.
 func (i Image) String() string { return i.Name + "@" + i.Version }
 
-// Filter reports whether a worker pool boots a version of an image. Nil: it boots all.
+// Filter reports whether a worker pool boots an image version. A nil Filter admits all.
 type Filter func(image, version string) bool
 
-// Admits reports whether the filter admits a version of an image.
+// Admits reports whether the filter admits an image version.
 func (f Filter) Admits(image, version string) bool { return f == nil || f(image, version) }
 
-// ImageVersions returns the image versions of a profile. Of two with the same names it is the first.
+// ImageVersions returns a profile's image versions. If two have the same names, the first one wins.
 func ImageVersions(profile *v1beta1.CloudProfileSpec) map[Image]*v1beta1.MachineImageVersion {
 	versions := map[Image]*v1beta1.MachineImageVersion{}
 	for i := range profile.MachineImages {
@@ -35,7 +35,7 @@ func ImageVersions(profile *v1beta1.CloudProfileSpec) map[Image]*v1beta1.Machine
 	return versions
 }
 
-// NamedImage returns what a worker names of an image; empty strings where it names nothing.
+// NamedImage returns the image name and version of a worker; empty strings if they are left out.
 func NamedImage(worker *v1beta1.Worker) Image {
 	image := worker.Machine.Image
 	if image == nil {

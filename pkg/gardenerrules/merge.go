@@ -12,16 +12,16 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Merge returns the spec of the CloudProfile that a NamespacedCloudProfile and its parent result in, as Gardener's controller writes
-// it into status.cloudProfileSpec; the provider config is the parent's. Architectures, which Gardener lists in an order that changes
-// from run to run, are sorted. The result shares no memory with the arguments, which are not changed.
+// Merge returns the spec of the CloudProfile that a NamespacedCloudProfile and its parent result in, as Gardener's controller writes it
+// into status.cloudProfileSpec. The provider config is the parent's. Architectures are sorted, because Gardener lists them in an order that
+// changes from run to run. The result shares no memory with the arguments, which are not modified.
 //
-// It is as MergeCloudProfiles of Gardener's controller for NamespacedCloudProfiles, which only programs of its size can link.
+// It is the rule of MergeCloudProfiles in Gardener's controller for NamespacedCloudProfiles, which only programs of its size can link.
 func Merge(child *v1beta1.NamespacedCloudProfileSpec, parent *v1beta1.CloudProfileSpec) *v1beta1.CloudProfileSpec {
 	return MergeShared(child, parent).DeepCopy()
 }
 
-// MergeShared is [Merge] with a result that shares memory with the parent: it must not be changed, and neither must that from then on.
+// MergeShared is [Merge] with a result that shares memory with the parent. Neither may be modified afterwards.
 func MergeShared(child *v1beta1.NamespacedCloudProfileSpec, parent *v1beta1.CloudProfileSpec) *v1beta1.CloudProfileSpec {
 	spec, own := ptr.To(*parent), child.DeepCopy()
 	spec.Kubernetes.Versions, spec.MachineTypes = slices.Clone(spec.Kubernetes.Versions), slices.Clone(spec.MachineTypes)
@@ -61,7 +61,7 @@ func MergeShared(child *v1beta1.NamespacedCloudProfileSpec, parent *v1beta1.Clou
 	return spec
 }
 
-// inFormatOf gives an image version the format of the parent: a flavor for each architecture, or no flavors.
+// inFormatOf converts an image version to the parent's format: with a flavor for each architecture, or without flavors.
 func inFormatOf(parent *v1beta1.CloudProfileSpec, v *v1beta1.MachineImageVersion) {
 	switch {
 	case len(parent.MachineCapabilities) == 0:
@@ -79,7 +79,7 @@ func inFormatOf(parent *v1beta1.CloudProfileSpec, v *v1beta1.MachineImageVersion
 	}
 }
 
-// typeInFormatOf gives a machine type the format of the parent: its architecture as the only capability, or no capabilities.
+// typeInFormatOf converts a machine type to the parent's format: with its architecture as the only capability, or without capabilities.
 func typeInFormatOf(parent *v1beta1.CloudProfileSpec, t *v1beta1.MachineType) {
 	if len(parent.MachineCapabilities) == 0 {
 		if values := t.Capabilities[constants.ArchitectureName]; t.Architecture == nil && len(values) > 0 {
@@ -97,7 +97,7 @@ func typeInFormatOf(parent *v1beta1.CloudProfileSpec, t *v1beta1.MachineType) {
 	}
 }
 
-// architecturesOf returns the architectures that flavors support, sorted: all that there are if there is no flavor.
+// architecturesOf returns the architectures that flavors support, sorted. Without flavors these are all architectures of the vocabulary.
 func architecturesOf(flavors []v1beta1.MachineImageFlavor, vocabulary []v1beta1.CapabilityDefinition) []string {
 	if len(flavors) == 0 {
 		flavors = make([]v1beta1.MachineImageFlavor, 1)
@@ -114,7 +114,7 @@ func architecturesOf(flavors []v1beta1.MachineImageFlavor, vocabulary []v1beta1.
 	return slices.Compact(architectures)
 }
 
-// fillArchitectures fills in the architectures of machine types and image versions that name none.
+// fillArchitectures fills in the missing architectures of machine types and image versions.
 func fillArchitectures(spec *v1beta1.CloudProfileSpec) {
 	for i := range spec.MachineTypes {
 		t := &spec.MachineTypes[i]
@@ -134,15 +134,15 @@ func fillArchitectures(spec *v1beta1.CloudProfileSpec) {
 			if len(v.Architectures) == 0 {
 				v.Architectures = []string{constants.ArchitectureAMD64}
 			}
-			if !slices.IsSorted(v.Architectures) { // they may be those of the parent
+			if !slices.IsSorted(v.Architectures) { // they may be the parent's
 				v.Architectures = slices.Sorted(slices.Values(v.Architectures))
 			}
 		}
 	}
 }
 
-// merged returns a list with the items of another one: in the place of those with the same key, or behind all. Of several in one
-// list with the same key the last one counts, at the place of the first. An empty result is the list itself.
+// merged returns a list with the items of another one merged in: in place of items with the same key, and otherwise appended. Of several
+// items in one list with the same key, the last one replaces the first. If the result is empty, it is the list itself.
 func merged[T any](list, others []T, key func(*T) string, merge func(is, other T) T) []T {
 	var all []T
 	places := map[string]int{}
@@ -168,7 +168,7 @@ func merged[T any](list, others []T, key func(*T) string, merge func(is, other T
 
 func replaced[T any](_, other T) T { return other }
 
-// expiring returns a version with the date of another one.
+// expiring returns a version with another one's expiration date.
 func expiring(is, other v1beta1.ExpirableVersion) v1beta1.ExpirableVersion {
 	is.ExpirationDate = other.ExpirationDate //nolint:staticcheck // as people write it
 	return is
@@ -183,7 +183,7 @@ func overridden(is, other v1beta1.MachineImage) v1beta1.MachineImage {
 	return is
 }
 
-// overriddenVersion returns a version with the date of another one; or the other one, if that says more than a date.
+// overriddenVersion returns a version with another one's expiration date, or the other one if that sets further fields.
 func overriddenVersion(is, other v1beta1.MachineImageVersion) v1beta1.MachineImageVersion {
 	classification := ptr.Deref(other.Classification, "") //nolint:staticcheck // as people write it
 	if len(other.Architectures)+len(other.CapabilityFlavors)+len(other.CRI) > 0 ||

@@ -16,45 +16,45 @@ import (
 	"github.com/capkit/capkit/pkg/versions"
 )
 
-// Refusal says why Gardener does not let a worker pool have an image version. The zero Refusal says that it does.
+// Refusal is the reason why Gardener refuses an image version for a worker pool. The zero Refusal means that it accepts it.
 type Refusal struct {
 	Reason Reason
-	// Asked is what the worker pool asks for, and the version does not have: the container runtime interface, the container
-	// runtime, or the version of the kubelet. Empty for other reasons.
+	// Asked is the worker pool's request that the version does not meet: the container runtime interface, the container runtime, or the
+	// kubelet's version. Empty for other reasons.
 	Asked string
-	// Constraint on kubelets that the version has; empty for other reasons than [OtherKubelet].
+	// Constraint is the version's constraint on kubelets; empty for other reasons than [OtherKubelet].
 	Constraint string
 }
 
-// Reason of a [Refusal].
+// Reason is the reason of a [Refusal].
 type Reason int
 
 // The reasons.
 const (
-	// NotRefused: the worker pool can have it.
+	// NotRefused: the worker pool can have the version.
 	NotRefused Reason = iota
 	// NotInProfile: the profile does not have the version.
 	NotInProfile
-	// Unavailable: the version is classified so.
+	// Unavailable: the version is classified as unavailable.
 	Unavailable
-	// Expired: the version is, and the worker pool is new.
+	// Expired: the version has expired, and the worker pool is new.
 	Expired
-	// NoInPlaceUpdates: the version does not support updates in place, and the worker pool is new and asks for them.
+	// NoInPlaceUpdates: the worker pool is new and is updated in place, which the version does not support.
 	NoInPlaceUpdates
-	// OtherKubelet: the version is not for the kubelet of the worker pool.
+	// OtherKubelet: the version does not support the worker pool's kubelet, or its constraint is invalid.
 	OtherKubelet
 	// NoCRI: the version does not have the container runtime interface.
 	NoCRI
-	// NoContainerRuntime: its container runtime interface does not have the container runtime.
+	// NoContainerRuntime: the container runtime interface of the version does not have the container runtime.
 	NoContainerRuntime
 )
 
-// RefusesImage returns why Gardener does not let a worker pool have an image version, which is nil if the profile does not
-// have it. before is the pool as it is stored, nil if it is new; kubernetes is the version of the control plane.
-// Architecture and machine type are not looked at, nor the way of updating of a pool that exists.
+// RefusesImage returns why Gardener refuses an image version for a worker pool. v is nil if the profile does not have the version. before
+// is the stored pool, nil if it is new; kubernetes is the control plane's version. The architecture and the machine type are not checked,
+// nor is the update strategy of an existing pool.
 //
-// It is the rule, for a version that an update changes, of validateMachineImagesConstraints, validateCRI and
-// validateKubeletVersion (plugin/pkg/shoot/validator).
+// It is the rule of validateMachineImagesConstraints, validateCRI and validateKubeletVersion (plugin/pkg/shoot/validator), for a version
+// that an update changes.
 func RefusesImage(v *v1beta1.MachineImageVersion, worker, before *v1beta1.Worker, kubernetes string) Refusal {
 	if v == nil {
 		return Refusal{Reason: NotInProfile}
@@ -76,8 +76,8 @@ func RefusesImage(v *v1beta1.MachineImageVersion, worker, before *v1beta1.Worker
 	return refusesCRI(v, worker.CRI)
 }
 
-// RuntimesOf returns a text that is the same for worker pools which ask for the same container runtimes in the same order; empty if that is
-// left to Gardener.
+// RuntimesOf returns a key that is equal for worker pools with the same container runtimes in the same order; empty if a pool names no
+// container runtime interface.
 func RuntimesOf(asked *v1beta1.CRI) string {
 	if asked == nil {
 		return ""
@@ -105,8 +105,8 @@ func refusesCRI(v *v1beta1.MachineImageVersion, asked *v1beta1.CRI) Refusal {
 	return Refusal{}
 }
 
-// RefusesKubelet returns whether Gardener does not let a worker pool have an image version because of its kubelet, and which
-// that is. Where a version of Kubernetes cannot be read it says nothing.
+// RefusesKubelet returns whether Gardener refuses an image version because of a worker pool's kubelet. It returns the zero Refusal if a
+// Kubernetes version is invalid.
 //
 // It is the rule of validateKubeletVersion (plugin/pkg/shoot/validator), which judges every worker pool at every update.
 func RefusesKubelet(v *v1beta1.MachineImageVersion, worker *v1beta1.Worker, kubernetes string) Refusal {
@@ -122,7 +122,8 @@ func RefusesKubelet(v *v1beta1.MachineImageVersion, worker *v1beta1.Worker, kube
 	return Refusal{}
 }
 
-// KubeletVersion returns the version of the kubelets of a worker pool; kubernetes is that of the control plane.
+// KubeletVersion returns the version of a worker pool's kubelets. kubernetes is the control plane's version. The error says which version
+// is invalid.
 func KubeletVersion(kubernetes string, worker *v1beta1.Worker) (*semver.Version, error) {
 	controlPlane, err := semver.NewVersion(kubernetes)
 	if err != nil {

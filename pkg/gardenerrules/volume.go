@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// VolumeTooSmall returns the minimum that the volume of a worker pool falls short of: that of its machine type for the type
-// of the volume, or that of the type itself. Nil if it is large enough, or has no size that can be read.
+// VolumeTooSmall returns the minimum size that a worker pool's volume falls short of: the machine type's minimum for the volume type, or
+// the volume type's own. It returns nil if the volume is large enough, or has no valid size.
 //
 // It is the rule of validateVolumeSize (plugin/pkg/shoot/validator).
 func VolumeTooSmall(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker) *resource.Quantity {

@@ -11,11 +11,11 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Unavailability says which zones of a region do not have which types of machines and volumes.
+// Unavailability says which machine types and volume types the zones of a region lack.
 type Unavailability struct{ zones []v1beta1.AvailabilityZone }
 
-// InRegion returns what the zones of a region do not have, by its profile. A region that the profile does not have lacks nothing. The
-// profile must not be changed as long as the result is used.
+// InRegion returns what a region's zones lack, according to a profile. An unknown region lacks nothing. The profile must not be modified
+// while the result is in use.
 func InRegion(profile *v1beta1.CloudProfileSpec, region string) Unavailability {
 	for i := range profile.Regions {
 		if profile.Regions[i].Name == region {
@@ -25,15 +25,15 @@ func InRegion(profile *v1beta1.CloudProfileSpec, region string) Unavailability {
 	return Unavailability{}
 }
 
-// MachineType returns those of some zones that do not have a machine type, in the order in which they are given. A worker pool with one of
-// them is refused when it is new, or gets the type; one that has it may keep it. A zone that the region does not have is not among them.
+// MachineType returns the given zones that lack a machine type, in their order. Zones that the region does not have are ignored. Gardener
+// refuses a worker pool in such a zone if the pool is new or gets the type; an existing pool may keep it.
 //
 // It is the rule of isUnavailableInAtleastOneZone (plugin/pkg/shoot/validator).
 func (u Unavailability) MachineType(name string, zones []string) []string {
 	return u.without(name, zones, func(z v1beta1.AvailabilityZone) []string { return z.UnavailableMachineTypes })
 }
 
-// VolumeType is [Unavailability.MachineType] for a volume type.
+// VolumeType returns the given zones that lack a volume type, as [Unavailability.MachineType] does.
 func (u Unavailability) VolumeType(name string, zones []string) []string {
 	return u.without(name, zones, func(z v1beta1.AvailabilityZone) []string { return z.UnavailableVolumeTypes })
 }
@@ -47,7 +47,7 @@ func (u Unavailability) without(name string, zones []string, lacks func(v1beta1.
 	return without
 }
 
-// Zones returns the names of all zones of the region, in the order of the profile. The caller owns them.
+// Zones returns the names of all zones of the region, in the order of the profile. The caller owns the result.
 func (u Unavailability) Zones() []string {
 	names := make([]string, 0, len(u.zones))
 	for _, z := range u.zones {
@@ -56,8 +56,8 @@ func (u Unavailability) Zones() []string {
 	return names
 }
 
-// Choices returns the machine types that Gardener lets a new worker pool have in its place and with its architecture, in the order of the
-// profile: those that are usable, and that all of its zones have.
+// Choices returns the machine types that Gardener accepts for a new worker pool in the same zones and with the same architecture, in the
+// order of the profile: the usable ones that no zone of the pool lacks.
 //
 // It is the rule of validateMachineTypes (plugin/pkg/shoot/validator).
 func (u Unavailability) Choices(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker) (names []string) {

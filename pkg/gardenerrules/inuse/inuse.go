@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package inuse has the rules of Gardener about what an update of a profile must not take away or add, because somebody uses it.
-// They are Gardener's own, copied as package gardenerrules says. Start reading at [Of].
+// Package inuse holds Gardener's rules about the parts of a profile that an update must not remove or add while they are in use. They are
+// reimplemented as in package gardenerrules. Start reading at [Of].
 package inuse
 
 import (
@@ -20,30 +20,28 @@ import (
 	"github.com/capkit/capkit/pkg/versions"
 )
 
-// Use is something that an update of a profile takes away or adds, and for which Gardener refuses the update, since
-// somebody uses it.
+// Use is a part of a profile that an update removes or adds although it is in use, so that Gardener refuses the update.
 type Use struct {
 	Subject
-	// Values of the capability that are in use, sorted.
+	// Values are the used values of the capability, sorted.
 	Values []string
-	// Pools are the worker pools that use it, in order. A version of Kubernetes, and the limit, are used by all worker pools
-	// of a Shoot.
+	// Pools are the worker pools that use the part, in order. All worker pools of a Shoot use its Kubernetes version and the limit.
 	Pools []Pool
 }
 
-// Subject is what is used, and by whom. Fields that its kind does not name are empty.
+// Subject is the used part and its user. Fields that the kind does not need are empty.
 type Subject struct {
 	Kind Kind
-	// Image has no version for the kinds about an image as a whole.
+	// Image has no version if the kind is about a whole image.
 	Image      gardenerrules.Image
 	Kubernetes string
 	MaxNodes   int32
 	Capability string
-	// Child is the index of the NamespacedCloudProfile that uses it; -1 if Shoots do.
+	// Child is the index of the NamespacedCloudProfile that uses the part; -1 if Shoots do.
 	Child int
 }
 
-// Pool is a worker pool by the indices of its Shoot and of itself.
+// Pool is a worker pool, as the indices of its Shoot and of itself.
 type Pool struct{ Shoot, Worker int }
 
 // Kind is the kind of a [Use].
@@ -51,23 +49,23 @@ type Kind int
 
 // The kinds.
 const (
-	// KubernetesRemoved: a version of Kubernetes is removed, which Shoots have or a child extends.
+	// KubernetesRemoved: a Kubernetes version is removed that Shoots have or a child extends.
 	KubernetesRemoved Kind = iota
-	// VersionRemoved: an image version is removed, which Shoots have or a child extends.
+	// VersionRemoved: an image version is removed that Shoots have or a child extends.
 	VersionRemoved
-	// ImageRemoved: an image is removed, which a child extends.
+	// ImageRemoved: an image is removed that a child extends.
 	ImageRemoved
-	// ImageAdded: an image is added, which a child defines.
+	// ImageAdded: an image is added that a child defines.
 	ImageAdded
-	// LimitExceeded: the number of nodes is limited to MaxNodes, and Shoots have a minimum of more.
+	// LimitExceeded: the number of nodes is limited to MaxNodes, and a Shoot's minimum is higher.
 	LimitExceeded
-	// CapabilityRemoved: values of a capability are removed, which a child declares.
+	// CapabilityRemoved: values of a capability are removed that a child declares.
 	CapabilityRemoved
 )
 
-// Of returns what Gardener refuses in an update of a CloudProfile because somebody uses it: Shoots, which use the profile
-// directly or through one of the children, and the children, which are NamespacedCloudProfiles with this parent. Whoever is
-// being deleted is for the caller to leave out. The uses come in the order of Shoots and children, each once.
+// Of returns the parts that make Gardener refuse an update of a CloudProfile because they are in use. Their users are Shoots, which use the
+// profile directly or through one of the children, and the children, which are NamespacedCloudProfiles with this parent. The caller leaves
+// out objects that are being deleted. Each use is returned once, those of Shoots before those of children.
 //
 // It is the rule for CloudProfiles of ReferenceManager.Validate (plugin/pkg/global/resourcereferencemanager).
 func Of(
@@ -85,8 +83,8 @@ func Of(
 	return u.uses
 }
 
-// OfNamespaced returns what Gardener refuses in an update of a NamespacedCloudProfile with a parent because Shoots use
-// it: what the profile no longer says itself, if the parent does not have it, or has it expired. See [Of].
+// OfNamespaced returns the parts that make Gardener refuse an update of a NamespacedCloudProfile because Shoots use them. These are removed
+// parts that the parent lacks, or has in an expired version. See [Of].
 //
 // It is the rule for NamespacedCloudProfiles of ReferenceManager.Validate (plugin/pkg/global/resourcereferencemanager).
 func OfNamespaced(
@@ -97,7 +95,7 @@ func OfNamespaced(
 		kubernetes: setOf(kubernetesOf(old), nameOfVersion).Difference(setOf(kubernetesOf(updated), nameOfVersion)),
 		images:     imageVersions(old.MachineImages).Difference(imageVersions(updated.MachineImages)),
 	}
-	// Gardener takes a version of Kubernetes that the parent does not have for one that does not expire.
+	// Gardener treats a Kubernetes version that the parent lacks as one that does not expire.
 	expired := slices.DeleteFunc(slices.Clone(parent.Kubernetes.Versions), func(v v1beta1.ExpirableVersion) bool {
 		return !versions.Expired(v)
 	})
@@ -114,16 +112,16 @@ func OfNamespaced(
 	return u.uses
 }
 
-// removed is what an update takes away.
+// removed are the parts that an update removes.
 type removed struct {
 	kubernetes sets.Set[string]
 	images     sets.Set[gardenerrules.Image]
 }
 
-// users collects who uses what an update takes away or adds. The zero value is ready to use.
+// users collects uses. The zero value is ready to use.
 type users struct {
 	uses []Use
-	// indices are those of uses.
+	// indices are the indices into uses.
 	indices map[Subject]int
 }
 
@@ -141,7 +139,7 @@ func (u *users) add(subject Subject, pools ...Pool) {
 	u.uses[at].Pools = append(u.uses[at].Pools, pools...)
 }
 
-// shoots adds the Shoots that use what is gone.
+// shoots adds the Shoots that use removed parts.
 func (u *users) shoots(shoots []*v1beta1.Shoot, gone removed) {
 	if len(gone.kubernetes)+len(gone.images) == 0 {
 		return
@@ -166,7 +164,7 @@ func poolsOf(at int, shoot *v1beta1.Shoot) []Pool {
 	return pools
 }
 
-// limits adds the Shoots that have more nodes than limits which change allow.
+// limits adds the Shoots whose minimum of nodes exceeds a changed limit.
 func (u *users) limits(shoots []*v1beta1.Shoot, old, limits *v1beta1.Limits) {
 	if limits == nil || limits.MaxNodesTotal == nil || apiequality.Semantic.DeepEqual(old, limits) {
 		return
@@ -182,8 +180,8 @@ func (u *users) limits(shoots []*v1beta1.Shoot, old, limits *v1beta1.Limits) {
 	}
 }
 
-// children adds the NamespacedCloudProfiles that extend what is gone, or define what is added. had and has are the images
-// of the parent.
+// children adds the NamespacedCloudProfiles that extend removed parts, or define added images. had and has are the parent's images before
+// and after the update.
 func (u *users) children(children []*v1beta1.NamespacedCloudProfile, had, has sets.Set[string], gone removed) {
 	for i, child := range children {
 		for _, v := range kubernetesOf(&child.Spec) {
@@ -207,8 +205,8 @@ func (u *users) children(children []*v1beta1.NamespacedCloudProfile, had, has se
 	}
 }
 
-// capabilities adds the NamespacedCloudProfiles that declare values which are gone. If none of them declares anything
-// but an architecture, the profile may go back to the legacy format, unless the release is an old one.
+// capabilities adds the NamespacedCloudProfiles that declare removed values. If none of them declares anything but an architecture, the
+// profile may return to the legacy format, unless the release does not allow that yet.
 func (u *users) capabilities(release releases.Release, children []*v1beta1.NamespacedCloudProfile, gone map[string]sets.Set[string]) {
 	var uses []Use
 	more := !release.Has(releases.ChangeBackToLegacy)
@@ -228,7 +226,7 @@ func (u *users) capabilities(release releases.Release, children []*v1beta1.Names
 	}
 }
 
-// declaredBy returns the values of the capabilities that a NamespacedCloudProfile declares.
+// declaredBy returns the capability values that a NamespacedCloudProfile declares.
 func declaredBy(profile *v1beta1.NamespacedCloudProfile) map[string]sets.Set[string] {
 	declared := map[string]sets.Set[string]{}
 	add := func(capabilities v1beta1.Capabilities) {
@@ -273,8 +271,8 @@ func imageVersions(images []v1beta1.MachineImage) sets.Set[gardenerrules.Image] 
 	return sets.KeySet(gardenerrules.ImageVersions(&v1beta1.CloudProfileSpec{MachineImages: images}))
 }
 
-// removedValues returns the values of capabilities that are in one vocabulary and not in the other; all of a capability
-// that is not there.
+// removedValues returns the capability values that one vocabulary has and the other lacks. If the other lacks a capability, these are all
+// its values.
 func removedValues(in, from []v1beta1.CapabilityDefinition) map[string]sets.Set[string] {
 	gone := map[string]sets.Set[string]{}
 	for _, c := range in {

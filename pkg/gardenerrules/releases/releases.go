@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package releases knows which rules of Gardener differ between its minor versions, and what else depends on which one runs in a landscape:
-// its fields, its feature gates, and the versions of Kubernetes that it runs. Start reading at [Release].
+// Package releases holds the differences between Gardener's minor versions: rules, fields, feature gates and Kubernetes versions. Start
+// reading at [Release].
 package releases
 
 import (
@@ -15,17 +15,17 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Release is a minor version of Gardener, as its number: 150 is v1.150. Its rules are those of the last patch that could be looked at. The
+// Release is a minor version of Gardener, as a number: 150 is v1.150. Its rules are those of the latest patch that could be examined. The
 // zero Release is [Newest].
 type Release int
 
-// The releases whose rules are known. Newest is the one that is compiled in, by cmd/go.mod.
+// The releases whose rules are known. Newest is the compiled-in one, by cmd/go.mod.
 const (
 	Oldest Release = 144
 	Newest Release = 150
 )
 
-// String returns a release as v1.150.
+// String returns a release in the form v1.150.
 func (r Release) String() string { return fmt.Sprintf("v1.%d", int(r.orNewest())) }
 
 func (r Release) orNewest() Release {
@@ -35,21 +35,21 @@ func (r Release) orNewest() Release {
 	return r
 }
 
-// Nearness says how a version of Gardener is judged.
+// Nearness says which release's rules apply to a version of Gardener.
 type Nearness int
 
 // The values.
 const (
-	// Known: its rules are known.
+	// Known: its own.
 	Known Nearness = iota
-	// TooNew: by those of the newest release, which is the nearest below it.
+	// TooNew: those of the newest release, the nearest one below it.
 	TooNew
-	// TooOld: by those of the oldest release.
+	// TooOld: those of the oldest release.
 	TooOld
 )
 
-// Of returns the release by which a version of Gardener is judged, like v1.146.3; the v, the patch and what follows it may be
-// missing. The error says that it is no version.
+// Of returns the release whose rules apply to a version of Gardener such as v1.146.3. The v, the patch and its suffix are optional. The
+// error says that the version is invalid.
 func Of(version string) (Release, Nearness, error) {
 	parsed, err := semver.NewVersion(strings.TrimPrefix(version, "v"))
 	switch {
@@ -63,19 +63,19 @@ func Of(version string) (Release, Nearness, error) {
 	return Release(parsed.Minor()), Known, nil //nolint:gosec // it is between two small numbers
 }
 
-// Change is a difference between the releases, by the first one that has it.
+// Change is a difference between releases.
 type Change struct {
 	Since Release
-	// Name is what the project calls it.
+	// Name is this project's name for the change.
 	Name string
-	// Now and Before are what the API server does since then, and did before.
+	// Now and Before are the API server's behaviour from the release Since on, and before it.
 	Now, Before string
-	// Read is set if the difference has been read in the history of Gardener, because an older release cannot be built where this is
-	// tested; others have been compared with the sources of both releases.
+	// Read reports whether the difference was only read in Gardener's history, because an older release cannot be built where this is
+	// tested. Other changes were compared with the sources of both releases.
 	Read bool
 }
 
-// The names of changes on which rules or answers depend.
+// The names of changes that rules or answers depend on.
 const (
 	ChangeParentTypes       = "parent-machine-types"
 	ChangeCapabilities      = "capabilities-by-default"
@@ -87,7 +87,7 @@ const (
 	ChangeControlPlaneZones = "control-plane-zones"
 )
 
-// changes is the table of the differences, in the order of the releases.
+// changes are the differences, in the order of the releases.
 var changes = []Change{
 	{145, ChangeParentTypes, "a NamespacedCloudProfile may list machine types of its parent", "it is refused", true},
 	{146, ChangeCapabilities, "the feature gate CloudProfileCapabilities is on by default", "it is off by default", false},
@@ -103,13 +103,14 @@ var changes = []Change{
 // Changes returns the differences between the releases, from the oldest to the newest. The caller owns the slice.
 func Changes() []Change { return slices.Clone(changes) }
 
-// Has reports whether a release has a change, which is one of the names above.
+// Has reports whether a release has a change, given by one of the names above.
 func (r Release) Has(name string) bool {
 	i := slices.IndexFunc(changes, func(c Change) bool { return c.Name == name })
 	return i >= 0 && r.orNewest() >= changes[i].Since
 }
 
-// fields are the fields of specs that not all releases have, below the kind, without indices, with the first release that has them.
+// fields maps fields of specs to the first release that has them. A key is the kind and the path without indices. Fields of all releases
+// are left out.
 var fields = map[string]Release{
 	"Shoot spec.kubernetes.clusterAutoscaler.autoscaling":                                   147,
 	"Shoot spec.provider.workers.machineControllerManager.autoPreserveFailedMachineMax":     147,
@@ -123,16 +124,16 @@ var fields = map[string]Release{
 	"CloudProfile spec.controlPlane":                                                        150,
 }
 
-// Fields returns the fields that a release does not have yet and [Newest] has, with the first release that has them: paths without
-// indices, below the kind and a space, as in "Shoot spec.controlPlane.zones". The caller owns the map; it is empty for [Newest].
+// Fields returns the fields that [Newest] has but this release lacks, with the first release that has them. A key is the kind, a space and
+// the path without indices, as in "Shoot spec.controlPlane.zones". The caller owns the map; it is empty for [Newest].
 func (r Release) Fields() map[string]Release {
 	missing := maps.Clone(fields)
 	maps.DeleteFunc(missing, func(_ string, since Release) bool { return r.orNewest() >= since })
 	return missing
 }
 
-// FeatureGates returns the feature gates of gardener-apiserver that its validation and admission depend on, with their defaults. The
-// caller owns the map.
+// FeatureGates returns the feature gates of gardener-apiserver that affect its validation and admission, with their defaults. The caller
+// owns the map.
 //
 // Its source is AllFeatureGates (pkg/features).
 func (r Release) FeatureGates() map[string]bool {
@@ -145,15 +146,15 @@ func (r Release) FeatureGates() map[string]bool {
 	}
 }
 
-// kubernetes are the minor versions of Kubernetes that all known releases run.
+// kubernetes are the minor Kubernetes versions that all known releases run.
 var kubernetes = []string{"1.32", "1.33", "1.34", "1.35", "1.36"}
 
-// Kubernetes returns the minor versions of Kubernetes that a release runs, from the oldest to the newest. The caller owns the slice.
+// Kubernetes returns the minor Kubernetes versions that a release runs, from the oldest to the newest. The caller owns the slice.
 //
 // Its source is SupportedVersions (pkg/utils/validation/kubernetesversion), which gardenlet checks, and the API server does not.
 func (Release) Kubernetes() []string { return slices.Clone(kubernetes) }
 
-// RunsKubernetes reports whether a release runs a version of Kubernetes. Of what is no version it does not deny it.
+// RunsKubernetes reports whether a release runs a Kubernetes version. It returns true for an invalid version.
 func (Release) RunsKubernetes(version string) bool {
 	parsed, err := semver.NewVersion(version)
 	return err != nil || slices.Contains(kubernetes, fmt.Sprintf("%d.%d", parsed.Major(), parsed.Minor()))

@@ -17,14 +17,13 @@ import (
 	"github.com/capkit/capkit/pkg/versions"
 )
 
-// DefaultImage returns the image that Gardener fills in for a new worker pool: the image that it names, or the first of the
-// profile that has its architecture or supports its machine type; of the versions that match what it names of one, the
-// latest that is no preview, and deprecated only if all are. A worker that names an image and a whole version, or one
-// that the profile has, keeps it, whether or not the profile knows it or the filter admits it. For the rule there are only
-// the versions that the filter admits.
+// DefaultImage returns the image that Gardener fills in for a new worker pool. The image is the named one, or the first in the profile that
+// has the pool's architecture or supports its machine type. The version is the latest one that matches a partly named version and is not a
+// preview; it is deprecated only if all others are. A complete version, or one that the named image has, is kept, even if the image lacks
+// it or the filter does not admit it. Otherwise the rule sees only the versions that the filter admits.
 //
-// It is the rule of getDefaultMachineImage (plugin/pkg/shoot/mutator), which ensureMachineImage asks about pools that are not
-// in the stored Shoot yet. DefaultImage changes none of its arguments.
+// It is the rule of getDefaultMachineImage (plugin/pkg/shoot/mutator), which ensureMachineImage calls for pools that the stored Shoot does
+// not have. DefaultImage does not modify its arguments.
 func DefaultImage(
 	library gardenerrules.Library, profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, boots gardenerrules.Filter,
 ) (gardenerrules.Image, error) {
@@ -51,8 +50,8 @@ func DefaultImage(
 	return gardenerrules.Image{Name: image.Name, Version: latest}, err
 }
 
-// DefaultKubernetes returns the version of Kubernetes that Gardener takes a Shoot to name: a whole version as it is,
-// and otherwise the latest supported one that begins with what it names; nothing is named by an empty one.
+// DefaultKubernetes returns the Kubernetes version that Gardener fills in for a Shoot. A complete version is kept. Otherwise it is the
+// latest supported version that begins with the given part, which may be empty.
 //
 // It is the rule of defaultKubernetesVersion (plugin/pkg/shoot/mutator).
 func DefaultKubernetes(profile *v1beta1.CloudProfileSpec, version string) (string, error) {
@@ -80,7 +79,7 @@ func DefaultKubernetes(profile *v1beta1.CloudProfileSpec, version string) (strin
 	return latest.String(), nil
 }
 
-// defaultImage returns the image of this name or, if it is empty, the one that Gardener takes.
+// defaultImage returns the image with the name or, if that is empty, Gardener's default image.
 func defaultImage(
 	library gardenerrules.Library, profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, name string, boots gardenerrules.Filter,
 ) (*v1beta1.MachineImage, error) {
@@ -120,10 +119,10 @@ func suits(library gardenerrules.Library, profile *v1beta1.CloudProfileSpec, wor
 	return !gardenerrules.UpdatedInPlace(worker) || v.InPlaceUpdates != nil && v.InPlaceUpdates.Supported
 }
 
-// beginning returns what reports whether a version begins with the numbers that a worker names of one. Of more than two parts only the
-// first counts.
+// beginning returns a function that reports whether a version begins with the given parts. Of more than two parts only the first one
+// matters.
 func beginning(parts []string) (func(*semver.Version) bool, error) {
-	var numbers [2]*uint64 // nil where nothing is named
+	var numbers [2]*uint64 // nil if not given
 	for i, part := range parts[:min(len(parts), 2)] {
 		if part == "" || i == 1 && len(parts) > 2 {
 			continue
@@ -140,8 +139,7 @@ func beginning(parts []string) (func(*semver.Version) bool, error) {
 	}, nil
 }
 
-// latestOf returns the latest version of those that are taken into account and no preview; a deprecated one only if
-// there is no other.
+// latestOf returns the latest accepted version that is not a preview; a deprecated one only if there is no other.
 func latestOf(
 	image *v1beta1.MachineImage, takes func(*v1beta1.MachineImageVersion, *semver.Version) bool,
 ) (string, error) {

@@ -2,6 +2,6 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package shoots holds those rules of package gardenerrules that ask Gardener's own code, a [gardenerrules.Library]: what it fills into a
-// Shoot, what maintenance updates, and what locks one.
+// Package shoots holds the rules of package gardenerrules that call Gardener's own code through a [gardenerrules.Library]: the defaults of
+// a Shoot, the updates by maintenance, and the locks.
 package shoots

@@ -13,9 +13,9 @@ import (
 	"github.com/capkit/capkit/pkg/versions"
 )
 
-// ImageDue reports whether maintenance updates the image version of a worker pool, and whether by force: the image has the
-// versions that the pool can have, and the one that it has is not among them, or expired. autoUpdate says that the Shoot
-// has its image versions updated automatically.
+// ImageDue reports whether maintenance updates a worker pool's image version, and whether the update is forced. image has the versions that
+// the pool can have. The update is forced if the current version is not among them or has expired. autoUpdate is the Shoot's setting for
+// image versions.
 //
 // It is the rule of shouldMachineImageVersionBeUpdated (pkg/controllermanager/controller/shoot/maintenance).
 func ImageDue(image *v1beta1.MachineImage, current *v1beta1.ShootMachineImage, autoUpdate bool) (due, forced bool) {
@@ -24,9 +24,8 @@ func ImageDue(image *v1beta1.MachineImage, current *v1beta1.ShootMachineImage, a
 	return forced || autoUpdate, forced
 }
 
-// KubernetesDue reports whether maintenance updates a version of Kubernetes, and whether by force: if the profile does not
-// have it, or has it expired. autoUpdate says that the Shoot has its Kubernetes updated automatically. The error says that a
-// version cannot be read.
+// KubernetesDue reports whether maintenance updates a Kubernetes version, and whether the update is forced: it is if the profile lacks the
+// version, or the version has expired. autoUpdate is the Shoot's setting for Kubernetes. The error names an invalid version.
 //
 // It is the rule of shouldKubernetesVersionBeUpdated (pkg/controllermanager/controller/shoot/maintenance).
 func KubernetesDue(
@@ -40,8 +39,8 @@ func KubernetesDue(
 	return forced || autoUpdate, forced, nil
 }
 
-// KubeletAtMost returns the version of Kubernetes that maintenance gives a worker pool with a version of its own, where it has
-// chosen one: at most that of the control plane, as maintained.
+// KubeletAtMost returns the Kubernetes version that maintenance gives a worker pool with its own version: the chosen one, but not later
+// than the control plane's version after maintenance.
 //
 // It is the rule of the closure for worker pools in reconcile (pkg/controllermanager/controller/shoot/maintenance).
 func KubeletAtMost(chosen, controlPlane string) string {

@@ -18,14 +18,14 @@ type Lock int
 const (
 	// NoLock: Gardener does not refuse them.
 	NoLock Lock = iota
-	// LockedByType: the profile does not have the machine type, and Gardener answers that the service is not available.
+	// LockedByType: the profile lacks the machine type. Gardener then answers "service unavailable".
 	LockedByType
 	// LockedByFlavors: no core flavor of the image version fits the machine type.
 	LockedByFlavors
 )
 
-// Locker finds the worker pools that lock their Shoots by one profile. It looks at each combination of machine type and
-// image version once. It is not safe for concurrent use.
+// Locker finds the worker pools of one profile that lock their Shoots. It memoizes the answer for each combination of machine type and
+// image version. It is not safe for concurrent use.
 type Locker struct {
 	library    gardenerrules.Library
 	vocabulary []v1beta1.CapabilityDefinition
@@ -34,14 +34,14 @@ type Locker struct {
 	fits       map[combination]bool
 }
 
-// combination is what a worker pool combines.
+// combination is a worker pool's machine type and image version.
 type combination struct {
 	machineType string
 	image       gardenerrules.Image
 }
 
-// NewLocker returns a Locker for a profile, which must not be changed as long as the Locker is used. Of a
-// NamespacedCloudProfile that is the profile that it results in (status.cloudProfileSpec).
+// NewLocker returns a Locker for a profile, which must not be modified while the Locker is in use. For a NamespacedCloudProfile, pass the
+// result of its merge (status.cloudProfileSpec).
 func NewLocker(library gardenerrules.Library, profile *v1beta1.CloudProfileSpec) *Locker {
 	l := &Locker{library: library, vocabulary: profile.MachineCapabilities}
 	if len(l.vocabulary) == 0 {
@@ -57,12 +57,11 @@ func NewLocker(library gardenerrules.Library, profile *v1beta1.CloudProfileSpec)
 	return l
 }
 
-// Lock returns why Gardener refuses every update of a Shoot with a worker pool that has this machine type and image
-// version; NoLock if it does not. Profiles without capabilities lock no Shoot. An image version that the profile does not
-// have is none of the reasons.
+// Lock returns why Gardener refuses every update of a Shoot that has a worker pool with this machine type and image version; NoLock if it
+// does not. A profile without capabilities locks no Shoot. A missing image version is no reason.
 //
-// It is the rule of validateMachineCapabilities (plugin/pkg/shoot/validator), which judges every worker pool at every
-// update, whatever the update changes, and dereferences the machine type without a check.
+// It is the rule of validateMachineCapabilities (plugin/pkg/shoot/validator), which judges every worker pool at every update, whatever the
+// update changes. It dereferences the machine type without a check.
 func (l *Locker) Lock(machineType string, image gardenerrules.Image) Lock {
 	if len(l.vocabulary) == 0 {
 		return NoLock

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package logging is how the programs of this module that run in clusters log.
+// Package logging sets up the logs of this module's programs that run in clusters.
 package logging
 
 import (
@@ -16,16 +16,15 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// SetLoggers lets everybody in the process log to the same place in the same form: controller-runtime, client-go, and
-// with the standard library's loggers the HTTP servers, which report failed handshakes.
+// SetLoggers makes all libraries in the process log through one logger: controller-runtime, client-go and, with the standard library's
+// loggers, the HTTP servers, which report failed handshakes.
 func SetLoggers(logger logr.Logger) {
 	logf.SetLogger(logger)
 	klog.SetLogger(logger)
 	slog.SetDefault(slog.New(logr.ToSlogHandler(logger.WithName("standard-library"))))
 }
 
-// Announce says in the log what is running, for which provider type, and with which of its flags. Flags are names,
-// addresses and paths, and no secrets.
+// Announce logs the program's version, the provider type and the flags that are set. Flags are names, addresses and paths, never secrets.
 func Announce(logger logr.Logger, providerType string, flags *pflag.FlagSet) {
 	set := map[string]string{}
 	flags.Visit(func(flag *pflag.Flag) { set[flag.Name] = flag.Value.String() })

@@ -26,18 +26,17 @@ type Images[R any] struct {
 	records []Record[R]
 }
 
-// NewImages returns the Images of a Worker. The profile, by, is that of the Shoot: of a NamespacedCloudProfile what is rendered
-// of it, as in the Cluster. The records are those of the Worker's status, in their order; they must not be changed any more.
+// NewImages returns the Images of a Worker. The profile is the Shoot's; of a NamespacedCloudProfile it is the rendered one, as in the
+// Cluster. The records are those of the Worker's status, in their order; they must not be modified afterwards.
 func NewImages[R any](by *profile.Profile[R], records []Record[R]) *Images[R] {
 	return &Images[R]{by, records}
 }
 
-// Class is a machine class of a worker pool. Its JSON is for package kit, which keeps it.
+// Class is a machine class of a worker pool. Its JSON is for package kit, which stores it.
 type Class[R any] struct {
 	// Name of the machine class.
 	Name string `json:"name"`
-	// Image and Version that it was made for: the labels operatingSystemName and operatingSystemVersion of a MachineClass.
-	// Empty: it does not say.
+	// Image and Version are the machine class's labels operatingSystemName and operatingSystemVersion. Empty if it has none.
 	Image   string `json:"image,omitempty"`
 	Version string `json:"version,omitempty"`
 	// Reference that it boots.
@@ -47,37 +46,37 @@ type Class[R any] struct {
 // Question is about one worker pool.
 type Question[R any] struct {
 	Pool provider.Pool
-	// Classes are the machine classes that the pool has, of all zones; none for a new pool.
+	// Classes are the existing machine classes of the pool, of all zones; none for a new pool.
 	Classes []Class[R]
-	// Names are those of the machine classes that the pool is going to have. A class that it has already, under one of these
-	// names, is updated in place: its machines are not replaced.
+	// Names are the names of the pool's future machine classes. An existing class with one of these names is updated in place, so its
+	// machines are not replaced.
 	Names []string
 }
 
-// Image is what a worker pool boots.
+// Image is the image that a worker pool boots.
 type Image[R any] struct {
-	// Reference is what to boot.
+	// Reference to boot.
 	Reference R
-	// Flavor of the profile that it is of. It must not be changed. Nil: the profile does not list the image version.
+	// Flavor of the profile with this reference. It must not be modified. Nil: the image does not come from a flavor of the profile.
 	Flavor *imageselector.Flavor[R]
-	// Record is what the Worker's status has to say.
+	// Record is the entry for the Worker's status.
 	Record Record[R]
-	// Faults are errors in the pool's providerConfig that do not decide about the image. Log them: admission lets them pass
-	// in a pool that had them before.
+	// Faults are errors in the pool's providerConfig that do not affect the image. Log them: admission accepts them in a pool that had them
+	// before.
 	Faults finding.List
-	// Replaced says why the pool gets another flavor than the one that its machines boot, although these are not replaced:
-	// a printable text for an Event, which has no more than 1,024 bytes. Empty if that is not so.
+	// Replaced says why the pool gets another flavor than its machines boot, although these are not replaced. It is a printable text for an
+	// Event, of at most 1,024 bytes. Empty otherwise.
 	Replaced string
-	// Undecided says why the profile does not decide about the image, since the mapping is wrong, and what would work: a text as that of
-	// Replaced. The pool goes on then with what its machines boot. Empty if the image is decided, or not listed by core any more.
+	// Undecided says why the mapping is wrong, so that the profile does not decide the image, and what would work. The format is that of
+	// Replaced. The pool then boots an image that machines of the Shoot have booted. Empty if the image is decided, or core no longer lists it.
 	Undecided string
-	// Stays says that a machine class that exists under its new name is to stay as it is, but for the credentials: what else it is made
-	// of, the pool's providerConfig or its machine type, is not known either.
+	// Stays reports whether to keep an existing machine class with the new name as it is, except for the credentials. Its other inputs, the
+	// pool's providerConfig or its machine type, are then unknown as well.
 	Stays bool
 }
 
-// Of returns the image of a worker pool (semantics S14). The error says why there is none, in the words of admission, and
-// names the pool; it is an [*Error].
+// Of returns the image of a worker pool (semantics S14). The error, an [*Error], says why there is none in the words of admission, and
+// names the pool.
 func (s *Images[R]) Of(q Question[R]) (Image[R], error) {
 	r := resolve.Explain(s.profile, q.Pool)
 	switch {
@@ -105,17 +104,16 @@ func (s *Images[R]) Of(q Question[R]) (Image[R], error) {
 
 // Error is the reason why there is no image for a worker pool.
 type Error struct {
-	// Reason is one of those of packages imageselector and profile: the profile lacks the image, its version, the
-	// machine type, or a capability that the pool asks for; no flavor fits; those that fit have no image in the region.
-	// Empty: the pool's providerConfig cannot be read.
+	// Reason is one of packages imageselector and profile: the profile lacks the image, its version, the machine type, or a requested
+	// capability; no flavor fits; or the fitting flavors have no image in the region. Empty: the pool's providerConfig cannot be read.
 	Reason imageselector.Reason
 	text   string
 }
 
-// Error names the worker pool, and says what would work if there is anything. The text is printable.
+// Error names the worker pool, and what would work if there is anything. The text is printable.
 func (e *Error) Error() string { return words.Printable(e.text) }
 
-// Codes returns the code that Gardener has for what a user or operator has to repair.
+// Codes returns Gardener's code for a problem that a user or operator has to repair.
 func (e *Error) Codes() []v1beta1.ErrorCode {
 	return []v1beta1.ErrorCode{v1beta1.ErrorConfigurationProblem}
 }
@@ -137,7 +135,7 @@ func refusal[R any](r *resolve.Resolution[R]) *Error {
 	return e
 }
 
-// forEvent returns a text that an API server takes in an Event: printable, and no longer than it may be.
+// forEvent returns a text that an API server accepts in an Event: printable, and not too long.
 func forEvent(text string) string {
 	const most, more = 1024, "..."
 	text = words.Printable(text)
@@ -151,7 +149,7 @@ func forEvent(text string) string {
 	return text[:end] + more
 }
 
-// kept returns a class of the pool that is updated in place, one whose reference could be read if there is any; nil if there is none.
+// kept returns a class of the pool that is updated in place, preferably one with a readable reference; nil if there is none.
 func (q *Question[R]) kept() *Class[R] {
 	var kept *Class[R]
 	for i := range q.Classes {
@@ -162,8 +160,8 @@ func (q *Question[R]) kept() *Class[R] {
 	return kept
 }
 
-// lasting returns the classes of the pool whose machines are not replaced: those that are updated in place and, if the machines are,
-// behind them others of the same image version, as a class is renamed for another Kubernetes, too.
+// lasting returns the pool's classes whose machines are not replaced. These are the classes that are updated in place. If the machines are
+// updated in place, other classes of the same image version follow, because another Kubernetes version renames a class, too.
 func (q *Question[R]) lasting() []*Class[R] {
 	strategy := q.Pool.Worker.UpdateStrategy
 	inPlace := strategy == v1beta1.AutoInPlaceUpdate || strategy == v1beta1.ManualInPlaceUpdate
@@ -179,10 +177,10 @@ func (q *Question[R]) lasting() []*Class[R] {
 	return append(named, others...)
 }
 
-// keep returns the flavor that classes boot, by its index. Otherwise it says why the flavor cannot be kept.
+// keep returns the index of the flavor that the classes boot. Otherwise it says why the flavor cannot be kept.
 func (s *Images[R]) keep(pool provider.Pool, classes []*Class[R], r *resolve.Resolution[R]) (flavor int, why string) {
 	var candidates []int
-	for _, class := range classes { // the first of which the flavor is known
+	for _, class := range classes { // the first one whose flavor is known
 		if candidates = s.flavorsOf(pool, class, r.Decision.Verdicts); len(candidates) > 0 {
 			break
 		}
@@ -190,7 +188,7 @@ func (s *Images[R]) keep(pool provider.Pool, classes []*Class[R], r *resolve.Res
 	if len(candidates) == 0 {
 		return -1, "the one that these boot is not in the profile any more"
 	}
-	if slices.Contains(candidates, r.Decision.Chosen) { // of two flavors with one reference the better one
+	if slices.Contains(candidates, r.Decision.Chosen) { // of two flavors with one reference, the better one
 		return r.Decision.Chosen, ""
 	}
 	for _, i := range candidates {
@@ -205,8 +203,8 @@ func (s *Images[R]) keep(pool provider.Pool, classes []*Class[R], r *resolve.Res
 	return -1, fmt.Sprintf("%s does not fit the worker pool any more", format)
 }
 
-// flavorsOf returns the flavors that a class may boot: those with its reference or, if there are none because that has
-// changed, those of which the records say that they had it.
+// flavorsOf returns the flavors that a class may boot: those with its reference or, if the reference has changed, those that had it
+// according to the records.
 func (s *Images[R]) flavorsOf(pool provider.Pool, class *Class[R], verdicts []imageselector.Verdict[R]) []int {
 	matching := func(matches func(*imageselector.Verdict[R]) bool) []int {
 		var found []int
@@ -233,7 +231,7 @@ func (s *Images[R]) flavorsOf(pool provider.Pool, class *Class[R], verdicts []im
 		id := provider.ImageVersion{Image: pool.Image, Version: pool.Version}
 		same := s.profile.Alike(id, &recorded)
 		found = matching(func(v *imageselector.Verdict[R]) bool { return same(v.Flavor) })
-		if len(found) == 0 && len(record.Capabilities) == 0 { // from before the profile had capabilities
+		if len(found) == 0 && len(record.Capabilities) == 0 { // the record is older than the profile's capabilities
 			set := s.profile.Supports(id, &recorded)
 			found = matching(func(v *imageselector.Verdict[R]) bool { return v.Set.Compatible(set) })
 		}
@@ -244,7 +242,7 @@ func (s *Images[R]) flavorsOf(pool provider.Pool, class *Class[R], verdicts []im
 	return nil
 }
 
-// format writes the capabilities of a flavor.
+// format returns the capabilities of a flavor as text.
 func (s *Images[R]) format(r *resolve.Resolution[R], flavor int) string {
 	return s.profile.Vocabulary().Format(r.Decision.Verdicts[flavor].Flavor.Capabilities)
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// PoolsOf returns the questions that the pools of a Worker ask, in their order: the same as [provider.PoolsOf] returns for
-// the Shoot that Gardener has made the Worker of. Their paths are those of the Worker, which does not have
-// the CRI. A pool shares its zones, its providerConfig and what its volumes point to with the Worker.
+// PoolsOf returns the questions of a Worker's pools, in their order. They equal the result of [provider.PoolsOf] for the Worker's Shoot,
+// except that their paths are those of the Worker, which also lacks the CRI. A pool shares its zones, its providerConfig and the pointers
+// of its volumes with the Worker.
 func PoolsOf(worker *extensionsv1alpha1.Worker) []provider.Pool {
 	at := field.NewPath("spec", "pools")
 	pools := make([]provider.Pool, 0, len(worker.Spec.Pools))

@@ -16,7 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
-// Record is an image that worker pools boot, as all providers keep it in the list machineImages of their WorkerStatus.
+// Record is an image that worker pools boot, as all providers store it in the list machineImages of their WorkerStatus.
 type Record[R any] struct {
 	// Image and Version as in the profile.
 	Image, Version string
@@ -24,15 +24,15 @@ type Record[R any] struct {
 	Architecture string
 	// Capabilities that the flavor declared, in a profile with capabilities; nil for none.
 	Capabilities v1beta1.Capabilities
-	// Implied is what further fields of the legacy format say of capabilities, such as Azure's acceleratedNetworking; nil for
-	// nothing. See [imageselector.Flavor].
+	// Implied are capabilities that further fields of the legacy format imply, such as Azure's acceleratedNetworking; nil for none. See
+	// [imageselector.Flavor].
 	Implied v1beta1.Capabilities
 	// Reference that was booted.
 	Reference R
 }
 
-// flavor returns what the record says of its image. One that says nothing is taken for amd64, as in the legacy format; but where no machine
-// is for amd64, it is of a flavor that leaves out everything.
+// flavor returns the record's image as a flavor. A record without declarations is for amd64, as in the legacy format. If the vocabulary
+// does not register amd64, its flavor leaves out everything.
 func (r *Record[R]) flavor(v *capability.Vocabulary) imageselector.Flavor[R] {
 	declared := r.Capabilities
 	if len(declared) == 0 && (r.Architecture != "" || slices.Contains(v.Registered(capability.Architecture), v1beta1constants.ArchitectureAMD64)) {
@@ -47,8 +47,8 @@ func (r *Record[R]) flavor(v *capability.Vocabulary) imageselector.Flavor[R] {
 
 func (r *Record[R]) isOf(image, version string) bool { return r.Image == image && r.Version == version }
 
-// Records returns what a Worker's status is to say after its pools have got these images: each once, in their order. The
-// caller owns the list, but not what is in it.
+// Records returns the records of a Worker's status for the images of its pools: each once, in their order. The caller owns the list, but
+// not its content.
 func Records[R any](images []Image[R]) []Record[R] {
 	var records []Record[R]
 	for i := range images {
@@ -60,7 +60,7 @@ func Records[R any](images []Image[R]) []Record[R] {
 	return records
 }
 
-// recordOf returns the record of a flavor that is booted, in the format that suits the profile.
+// recordOf returns the record of a booted flavor, in the profile's format.
 func (s *Images[R]) recordOf(image, version string, flavor *imageselector.Flavor[R], ref R) Record[R] {
 	r := Record[R]{Image: image, Version: version, Reference: ref}
 	if !s.profile.Vocabulary().Legacy() {

@@ -14,8 +14,8 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// delisted answers for a pool whose image version the provider config does not have: with what the pool boots already or, if it gets
-// another class or has none, with a record that fits. If core still lists the version, the mapping is wrong.
+// delisted answers for a pool whose image version is not in the profile's catalog. The pool keeps the image of its class. If its class
+// changes its name, or it has none, it gets a fitting record. If core still lists the version, the mapping is wrong.
 func (s *Images[R]) delisted(q Question[R], r *resolve.Resolution[R]) (Image[R], error) {
 	wrong := s.profile.Version(provider.ImageVersion{Image: q.Pool.Image, Version: q.Pool.Version}) != nil
 	if class := q.kept(); class != nil && !isZero(class.Reference) {
@@ -24,7 +24,7 @@ func (s *Images[R]) delisted(q Question[R], r *resolve.Resolution[R]) (Image[R],
 	return s.recalled(&q, r, wrong)
 }
 
-// undecided answers for a pool for which the profile, or its own config, is wrong, by the policy of the provider.
+// undecided answers for a pool if the profile, or the pool's own config, is wrong. It follows the provider's policy.
 func (s *Images[R]) undecided(q Question[R], r *resolve.Resolution[R]) (Image[R], error) {
 	refused, chosen := refusal(r), provider.PoliciesOf(s.profile.Provider()).Undecided
 	if chosen == policy.Fails {
@@ -40,7 +40,7 @@ func (s *Images[R]) undecided(q Question[R], r *resolve.Resolution[R]) (Image[R]
 	return Image[R]{}, refused
 }
 
-// goesOn returns the text for the Event about a pool that goes on although the mapping is wrong, and with what; empty if it is right.
+// goesOn returns the text of the Event about a pool that carries on with some image although the mapping is wrong; empty if it is right.
 func goesOn[R any](r *resolve.Resolution[R], wrong bool, with string) string {
 	if !wrong {
 		return ""
@@ -48,11 +48,11 @@ func goesOn[R any](r *resolve.Resolution[R], wrong bool, with string) string {
 	return forEvent(refusal(r).text + "; until that is repaired, new machines of the pool boot " + with)
 }
 
-// soFar is what most pools go on with.
+// soFar describes the image that most pools carry on with.
 const soFar = "what they have booted so far"
 
-// fitKnown reports whether it can be said of an image that it fits a pool: whether it is known what the pool asks for, and what its
-// machine type supports, and whether an image can meet it at all.
+// fitKnown reports whether it is possible to decide if an image fits a pool: the pool's requests and its machine type's capabilities must
+// be known, and an image must be able to meet them.
 func fitKnown[R any](r *resolve.Resolution[R]) bool {
 	switch {
 	case len(r.Unreadable()) > 0, r.Reason == profile.ReasonUnknownMachineType, r.Reason == profile.ReasonUnregistered:
@@ -61,7 +61,7 @@ func fitKnown[R any](r *resolve.Resolution[R]) bool {
 	return profile.Suits(r.Machine, r.Pool.Architecture)
 }
 
-// withClass answers with what a class boots that the pool keeps.
+// withClass answers with the image of a class that the pool keeps.
 func (s *Images[R]) withClass(q *Question[R], class *Class[R], r *resolve.Resolution[R], wrong bool) Image[R] {
 	return Image[R]{
 		Reference: class.Reference, Record: s.recordOfClass(q, class), Faults: r.Further, Undecided: goesOn(r, wrong, soFar),
@@ -69,7 +69,7 @@ func (s *Images[R]) withClass(q *Question[R], class *Class[R], r *resolve.Resolu
 	}
 }
 
-// recordOfClass returns the record of what a class boots; of several the one that fits the pool best. Without any it says the
+// recordOfClass returns the record of a class's image; of several, the one that fits the pool best. If there is none, it makes one with the
 // architecture of the pool's machines.
 func (s *Images[R]) recordOfClass(q *Question[R], class *Class[R]) Record[R] {
 	of := s.recordsOf(q, func(r *Record[R]) bool { return reflect.DeepEqual(r.Reference, class.Reference) })
@@ -79,8 +79,8 @@ func (s *Images[R]) recordOfClass(q *Question[R], class *Class[R]) Record[R] {
 	return of[max(0, s.fitting(q, of))]
 }
 
-// recalled answers with a record that fits the pool: with that of what its machines boot, if that is the same image version, and else
-// with the best of those that other pools boot or have booted. The error is that of a pool that is refused.
+// recalled answers with a record of the same image version that fits the pool: the record of its machines' image if possible, and otherwise
+// the best one of other pools, present or past. If none fits, the error is the pool's refusal.
 func (s *Images[R]) recalled(q *Question[R], r *resolve.Resolution[R], wrong bool) (Image[R], error) {
 	of, with := s.recordsOf(q, func(r *Record[R]) bool { return q.has(r.Reference) }), soFar
 	best := s.fitting(q, of)
@@ -110,7 +110,7 @@ func (q *Question[R]) has(reference R) bool {
 	return false
 }
 
-// recordsOf returns those records of the pool's image version that are chosen, in their order.
+// recordsOf returns the records of the pool's image version that the function accepts, in their order.
 func (s *Images[R]) recordsOf(q *Question[R], chosen func(*Record[R]) bool) []Record[R] {
 	var of []Record[R]
 	for i := range s.records {
@@ -121,8 +121,7 @@ func (s *Images[R]) recordsOf(q *Question[R], chosen func(*Record[R]) bool) []Re
 	return of
 }
 
-// fitting returns the index of the record that fits the pool best, by what its machine type supports and what it asks for; -1 if none
-// fits.
+// fitting returns the index of the record that best fits the pool's machine type and requests; -1 if none fits.
 func (s *Images[R]) fitting(q *Question[R], of []Record[R]) int {
 	flavors := make([]imageselector.Flavor[R], 0, len(of))
 	for i := range of {
@@ -132,5 +131,5 @@ func (s *Images[R]) fitting(q *Question[R], of []Record[R]) int {
 	return s.profile.Recall(question.Request, flavors)
 }
 
-// isZero reports whether a reference is none.
+// isZero reports whether a reference is empty.
 func isZero[R any](reference R) bool { return reflect.ValueOf(&reference).Elem().IsZero() }

@@ -20,15 +20,15 @@ import (
 	"github.com/capkit/capkit/pkg/worker"
 )
 
-// These labels of a machine class say which image version it is for, in provider-aws, -gcp and -openstack alike. The value of a label
-// cannot have the + of a version, and gets a _.
+// These labels of a machine class name its image version, in provider-aws, -gcp and -openstack alike. A label's value cannot contain the +
+// of a version, so it has a _ instead.
 const (
 	labelImage   = "operatingSystemName"
 	labelVersion = "operatingSystemVersion"
 )
 
-// ClassLabels returns the labels of a machine class for an image version: what the object is for, in Gardener's words, and which
-// version it is, unless name or version is empty. The caller owns them, and may add others.
+// ClassLabels returns the labels of a machine class for an image version: the purpose of the object, as Gardener names it, and the image
+// version, unless its name or version is empty. The caller owns the result, and may add labels.
 func ClassLabels(image extensionsv1alpha1.MachineImage) map[string]string {
 	labels := purpose()
 	if image.Name != "" && image.Version != "" {
@@ -37,22 +37,21 @@ func ClassLabels(image extensionsv1alpha1.MachineImage) map[string]string {
 	return labels
 }
 
-// purpose returns the label that says what machine classes and their secrets are for. In a deletion, genericactuator finds the
-// secrets by it.
+// purpose returns the purpose label of machine classes and their secrets. During a deletion, genericactuator finds the secrets by it.
 func purpose() map[string]string {
 	return map[string]string{v1beta1constants.GardenerPurpose: v1beta1constants.GardenPurposeMachineClass}
 }
 
-// AsItIs returns a machine class as the seed has it, with the credentials that the Worker has now. It is for a pool of which the image
-// says that its class stays. The caller owns it.
+// AsItIs returns a copy of a machine class in the seed, with the Worker's current credentials. It is for a pool whose image has Stays set.
+// The caller owns the result.
 func AsItIs(written *machinev1alpha1.MachineClass, credentials corev1.SecretReference) *machinev1alpha1.MachineClass {
 	class := written.DeepCopy()
 	class.CredentialsSecretRef = &credentials
 	return class
 }
 
-// SecretOf returns the secret of a machine class: one of its name, with the user data where every machine controller looks for
-// it. The caller owns it, but not the user data.
+// SecretOf returns the secret of a machine class: it has the same name, and the user data under the key that every machine controller
+// reads. The caller owns the secret, but not the user data.
 func SecretOf(class *machinev1alpha1.MachineClass, userData []byte) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: class.Name, Namespace: class.Namespace, Labels: purpose()},
@@ -60,9 +59,9 @@ func SecretOf(class *machinev1alpha1.MachineClass, userData []byte) *corev1.Secr
 	}
 }
 
-// ClassOf returns what a machine class says of its image. The reference is what its providerSpec boots, which only the cloud can
-// read: the zero R if it cannot be read, which is that of no flavor and no record. A class without the labels is of no version.
-// A _ in the label is taken for a +, since no version has a _.
+// ClassOf returns the image of a machine class. reference is the one that its providerSpec boots, which only the cloud can read. Pass the
+// zero R if it cannot be read; no flavor and no record has that. A class without the labels has no image version. A _ in the label becomes
+// a +, because no version contains a _.
 func ClassOf[R any](class *machinev1alpha1.MachineClass, reference R) worker.Class[R] {
 	return worker.Class[R]{
 		Name: class.Name, Image: class.Labels[labelImage],
@@ -70,9 +69,8 @@ func ClassOf[R any](class *machinev1alpha1.MachineClass, reference R) worker.Cla
 	}
 }
 
-// Classes returns what the machine classes of a Worker say of their images, by name; and behind them those of remembered that are
-// not there, in their order. Remembered are those of [Memory.Recall] if the Worker is being restored, and else nil. The caller owns
-// the list.
+// Classes returns the images of a Worker's machine classes, sorted by name, followed by the remembered classes that no longer exist, in
+// their order. remembered is the result of [Memory.Recall] if the Worker is being restored, and nil otherwise. The caller owns the list.
 func Classes[R any](
 	there map[string]*machinev1alpha1.MachineClass, remembered []worker.Class[R], reference func(class *machinev1alpha1.MachineClass) R,
 ) []worker.Class[R] {
@@ -88,12 +86,12 @@ func Classes[R any](
 	return classes
 }
 
-// zoneAndHash is what comes behind the name of the pool in that of a machine class, as [ClassName] makes it.
+// zoneAndHash matches the part of a machine class name after the pool's name, as [ClassName] makes it.
 var zoneAndHash = regexp.MustCompile(`^z[0-9]+-[0-9a-f]{5}$`)
 
-// ClassesOf returns the machine classes of a worker pool among those of its shoot, in their order, of all zones and hashes. It goes
-// by the name of the class, since no label says the pool, and tells pools apart of which one has a name that another one begins
-// with. A class that is named otherwise than [ClassName] does it is no pool's. The caller owns the list.
+// ClassesOf returns a worker pool's machine classes among those of its Shoot, in their order, of all zones and hashes. It uses the class
+// names, because no label has the pool. It distinguishes pools even if one's name begins with another's. It ignores classes that are not
+// named as [ClassName] names them. The caller owns the list.
 func ClassesOf[R any](technicalID, pool string, classes []worker.Class[R]) []worker.Class[R] {
 	var found []worker.Class[R]
 	prefix := technicalID + "-" + pool + "-"
@@ -105,13 +103,13 @@ func ClassesOf[R any](technicalID, pool string, classes []worker.Class[R]) []wor
 	return found
 }
 
-// DeploymentName returns the name of the machine deployment of a pool in one of its zones, by the index of the zone in the pool.
-// So do provider-aws, -gcp and -openstack. If an extension names them otherwise, as provider-azure does, it must go on with its own
-// names, and with its own way from a name to the pool: with others, all machines would be replaced.
+// DeploymentName returns the name of a pool's machine deployment in one of its zones, by the zone's index in the pool. provider-aws, -gcp
+// and -openstack use the same names. An extension with other names, such as provider-azure, must keep them, and its own way from a name to
+// the pool: new names would replace all machines.
 func DeploymentName(technicalID, pool string, zone int) string {
 	return fmt.Sprintf("%s-%s-z%d", technicalID, pool, zone+1)
 }
 
-// ClassName returns the name of the machine class of a machine deployment. The hash is that of WorkerPoolHash in Gardener's worker
-// library, over [HashData]: while it stays the same, no machine is replaced.
+// ClassName returns the name of a machine deployment's machine class. The hash is that of WorkerPoolHash in Gardener's worker library, over
+// [HashData]. While it stays the same, no machine is replaced.
 func ClassName(deployment, hash string) string { return deployment + "-" + hash }

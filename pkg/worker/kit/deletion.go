@@ -20,14 +20,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// NewActuator returns a generic actuator, of genericactuator.NewActuator with the same factory, that also ends the deletion of a
-// Worker without machine class. By itself it does not: it waits until machine-controller-manager uses the credentials, and that does
-// so for a class. There is none if the first reconciliation has failed already, because no image fits, for example. As long as the
-// credentials are held, that deletion is an error. What the cloud has for such a Worker is for the delegate's PostDeleteHook, which is
-// called without any other method then.
+// NewActuator returns an actuator that wraps generic, which genericactuator.NewActuator made with the same factory. It also completes the
+// deletion of a Worker without machine classes. genericactuator does not: it waits until machine-controller-manager uses the credentials,
+// which that only does for a class. There is no class if the first reconciliation has failed, for example because no image fits. Such a
+// deletion returns an error while the credentials are still held. The delegate's PostDeleteHook, the only method called then, cleans up the
+// cloud.
 //
-// It deletes with the client, and looks for machines with the reader, which must not answer from a cache. It is safe for concurrent
-// use if generic and factory are.
+// It deletes with the client, and looks for machines with the reader, which must not answer from a cache. It is safe for concurrent use if
+// generic and factory are.
 func NewActuator(
 	generic extensionsworker.Actuator, factory genericactuator.DelegateFactory, c client.Client, reader client.Reader,
 ) extensionsworker.Actuator {
@@ -68,15 +68,15 @@ func (a *actuator) Delete(
 	return delegate.PostDeleteHook(ctx)
 }
 
-// These are the finalizers by which machine-controller-manager and the drivers of clouds hold the credentials, as genericactuator knows them.
+// These are the finalizers with which machine-controller-manager and the drivers of clouds hold the credentials, as in genericactuator.
 const (
 	managerFinalizer = "machine.sapcloud.io/machine-controller-manager"
 	driverFinalizer  = "machine.sapcloud.io/machine-controller"
 )
 
-// released returns an error as long as machine-controller-manager holds the credentials, which it does for some time after the last
-// machine class: genericactuator waits for that, but only for some minutes, and there are no machine classes when it is called again. With
-// the Worker machine-controller-manager goes, and nobody would take its finalizer away.
+// released returns an error while machine-controller-manager holds the credentials, which it does for some time after the last machine
+// class. genericactuator waits for that only for some minutes, and there are no machine classes on its next call.
+// machine-controller-manager is removed with the Worker, so nothing would remove its finalizer afterwards.
 func (a *actuator) released(ctx context.Context, credentials corev1.SecretReference) error {
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: credentials.Namespace, Name: credentials.Name}
@@ -89,7 +89,7 @@ func (a *actuator) released(ctx context.Context, credentials corev1.SecretRefere
 	return nil
 }
 
-// hasMachines reports whether a namespace has machines, or what they are made of.
+// hasMachines reports whether a namespace has machines, machine sets, machine deployments or machine classes.
 func (a *actuator) hasMachines(ctx context.Context, namespace string) (bool, error) {
 	for _, list := range []client.ObjectList{
 		&machinev1alpha1.MachineClassList{}, &machinev1alpha1.MachineDeploymentList{}, &machinev1alpha1.MachineSetList{},

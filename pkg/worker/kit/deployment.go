@@ -16,11 +16,12 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// DeploymentOf returns the machine deployment of a pool in one of its zones, by the index of the zone in the pool, for the machine
-// class and the secret of the name class. Machines and percentages are distributed over the zones as Gardener's worker library does
-// it, which panics at those that are no percentages, and at those with very many digits, which a Shoot may have: refuse the pool before.
-// A pool without zones counts as one. The labels, which nodes get, are a copy of the pool's, never nil: add those of the cloud, such as the
-// zone as its volume plugin calls it. Annotations and taints are shared with the pool.
+// DeploymentOf returns a pool's machine deployment in one of its zones, by the zone's index in the pool. class is the name of its machine
+// class and secret. A pool without zones has one.
+//
+// Machines and percentages are distributed over the zones by Gardener's worker library. It panics if a percentage is invalid or has very
+// many digits, which a Shoot may contain: refuse such a pool before. The labels, which nodes get, are a copy of the pool's and never nil.
+// Add those of the cloud, such as the zone under the volume plugin's name. Annotations and taints are shared with the pool.
 func DeploymentOf(pool *extensionsv1alpha1.WorkerPool, name, class string, zone int) extensionsworker.MachineDeployment {
 	index, zones := int32(zone), max(1, int32(len(pool.Zones)))
 	var preserved int32
@@ -41,7 +42,7 @@ func DeploymentOf(pool *extensionsv1alpha1.WorkerPool, name, class string, zone 
 	}
 }
 
-// strategyOf returns how the machines of a pool in a zone are updated.
+// strategyOf returns the update strategy of a pool's machines in a zone.
 func strategyOf(pool *extensionsv1alpha1.WorkerPool, zone, zones int32) machinev1alpha1.MachineDeploymentStrategy {
 	update := machinev1alpha1.UpdateConfiguration{
 		MaxUnavailable: ptr.To(extensionsworker.DistributePositiveIntOrPercent(zone, pool.MaxUnavailable, zones, pool.Minimum)),

@@ -17,12 +17,12 @@ import (
 const (
 	// ReasonImageReplaced: new machines of a pool boot another flavor than the existing ones.
 	ReasonImageReplaced = "ImageReplaced"
-	// ReasonImageUndecided: the profile does not decide about the image of a pool, which goes on with what its machines boot.
+	// ReasonImageUndecided: the profile does not decide the image of a pool, which gets one that machines of the Shoot have booted.
 	ReasonImageUndecided = "ImageUndecided"
 )
 
-// Report writes Events about a Worker of what its operator should know of the image of a pool, if there is anything. The class is one
-// of the pool's: Events about the same objects become one, with the text of the first.
+// Report writes Events about a Worker if its operator should know something about a pool's image. class is one of the pool's: Events about
+// the same objects are combined into one, with the text of the first.
 func Report[R any](
 	recorder events.EventRecorder, of *extensionsv1alpha1.Worker, class *machinev1alpha1.MachineClass, image *worker.Image[R],
 ) {

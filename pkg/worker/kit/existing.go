@@ -20,17 +20,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Existing is what the seed has for a Worker, each by its name. [Read] makes it. It is safe for concurrent use, and must not be
-// changed.
+// Existing has a Worker's objects in the seed, by name. [Read] makes it. It is safe for concurrent use, and must not be modified.
 type Existing struct {
 	// Classes are the machine classes.
 	Classes map[string]*machinev1alpha1.MachineClass
-	// Secrets are all those of the namespace: those of machine classes, and those that have the user data of pools.
+	// Secrets are all secrets of the namespace: those of machine classes, and those with the user data of pools.
 	Secrets map[string]*corev1.Secret
 }
 
-// Read reads what the seed has in the namespace of a Worker, with a request for each kind. The reader must not answer from a cache:
-// what is decided on must not be older than what was written last.
+// Read reads the objects in a Worker's namespace, with one request for each kind. The reader must not answer from a cache: decisions must
+// not be based on data older than the last write.
 func Read(ctx context.Context, reader client.Reader, namespace string) (*Existing, error) {
 	classes, secrets := &machinev1alpha1.MachineClassList{}, &corev1.SecretList{}
 	if err := reader.List(ctx, classes, client.InNamespace(namespace)); err != nil {
@@ -50,7 +49,7 @@ func Read(ctx context.Context, reader client.Reader, namespace string) (*Existin
 	return found, nil
 }
 
-// UserData returns what the userDataSecretRef of a pool refers to; nil if it is not there yet. It must not be changed.
+// UserData returns the data that a pool's userDataSecretRef refers to; nil if it does not exist yet. It must not be modified.
 func (e *Existing) UserData(selector corev1.SecretKeySelector) []byte {
 	if secret := e.Secrets[selector.Name]; secret != nil {
 		return secret.Data[selector.Key]
@@ -58,10 +57,9 @@ func (e *Existing) UserData(selector corev1.SecretKeySelector) []byte {
 	return nil
 }
 
-// LosesNothing reports whether all machine deployments that a seed has in the namespace of a Worker are among those that are wanted, by
-// their names. Pools that could not be decided may be left out of what is wanted only then: genericactuator deletes what is not wanted,
-// and a pool that takes the place of another one, under another name, would take its machines away before it has any itself. The
-// reader must not answer from a cache.
+// LosesNothing reports whether all existing machine deployments in a Worker's namespace are wanted, by their names. Only then may wanted
+// leave out undecided pools. genericactuator deletes unwanted deployments: a pool that replaces another one under a new name would remove
+// its machines before it has any of its own. The reader must not answer from a cache.
 func LosesNothing(ctx context.Context, reader client.Reader, namespace string, wanted extensionsworker.MachineDeployments) (bool, error) {
 	deployments := &machinev1alpha1.MachineDeploymentList{}
 	if err := reader.List(ctx, deployments, client.InNamespace(namespace)); err != nil {
@@ -70,16 +68,15 @@ func LosesNothing(ctx context.Context, reader client.Reader, namespace string, w
 	return !slices.ContainsFunc(deployments.Items, func(d machinev1alpha1.MachineDeployment) bool { return !wanted.HasDeployment(d.Name) }), nil
 }
 
-// Wanted is a machine class that a pool is to have, with its secret, which [SecretOf] makes.
+// Wanted is a desired machine class of a pool, with its secret, made by [SecretOf].
 type Wanted struct {
 	Class  *machinev1alpha1.MachineClass
 	Secret *corev1.Secret
 }
 
-// Deploy writes machine classes, each after its secret, several at once, as far as they are not as they should be. Labels, annotations and
-// metadata that others have added stay; so do classes that are not wanted, which genericactuator deletes when no machine needs them
-// any more. It changes neither e nor what is wanted. The error names each class that could not be written, and shows nothing of
-// a secret.
+// Deploy writes machine classes that differ, each after its secret, several at once. Labels, annotations and metadata of other writers
+// stay. So do unwanted classes, which genericactuator deletes once no machine needs them. Deploy modifies neither e nor wanted. The error
+// names each class that could not be written, and shows no content of a secret.
 func (e *Existing) Deploy(ctx context.Context, c client.Client, wanted []Wanted) error {
 	tasks := make([]flow.TaskFn, 0, len(wanted))
 	for _, w := range wanted {
@@ -96,10 +93,10 @@ func (e *Existing) Deploy(ctx context.Context, c client.Client, wanted []Wanted)
 	return flow.ParallelN(genericactuator.MaxConcurrentMachineTasks, tasks...)(ctx)
 }
 
-// PrepareDeletion writes what machine-controller-manager needs to delete the machines of a Worker: the classes that can be made
-// still, which are wanted, and in all others the reference to the credentials, which may have changed. A delegate calls it in
-// DeployMachineClasses, which genericactuator calls in a deletion, too. Leave out of wanted what cannot be made, and return no error
-// for it: no profile and no image may block the deletion of a Shoot (semantics S14).
+// PrepareDeletion writes the objects that machine-controller-manager needs to delete a Worker's machines: the wanted classes, which can
+// still be made, and in all others the reference to the credentials, which may have changed. Call it in the delegate's
+// DeployMachineClasses, which genericactuator also calls during a deletion. Leave out of wanted the classes that cannot be made, and return
+// no error for them: no profile and no image may block the deletion of a Shoot (semantics S14).
 func (e *Existing) PrepareDeletion(ctx context.Context, c client.Client, wanted []Wanted, credentials corev1.SecretReference) error {
 	if err := e.Deploy(ctx, c, wanted); err != nil {
 		return err
@@ -129,7 +126,7 @@ func (e *Existing) deploySecret(ctx context.Context, c client.Client, wanted *co
 	return patchChanged(ctx, c, changed, client.MergeFrom(found))
 }
 
-// withoutContent returns an error of an API server without what the object has in it, which a refusal may repeat.
+// withoutContent returns an API server's error without the object's content, which a refusal may repeat.
 func withoutContent(err error) error {
 	if reason := apierrors.ReasonForError(err); reason == metav1.StatusReasonInvalid || reason == metav1.StatusReasonBadRequest {
 		return fmt.Errorf("the API server answers %s", reason)
@@ -149,7 +146,7 @@ func (e *Existing) deployClass(ctx context.Context, c client.Client, wanted *mac
 	return patchChanged(ctx, c, changed, client.MergeFrom(found))
 }
 
-// merged returns labels or annotations with others added, which count if there are both.
+// merged returns labels or annotations with others added. The others take precedence.
 func merged(labels, others map[string]string) map[string]string {
 	all := make(map[string]string, len(labels)+len(others))
 	maps.Copy(all, labels)

@@ -13,18 +13,18 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// HashData returns what of a pool's providerConfig the names of its machine classes depend on: the additionalData of WorkerPoolHash
-// in Gardener's worker library. Rolling is what [provider.Workers.Rolling] returns for the pool, in its order: so a setting that
-// the provider lists in RollingUpdate replaces machines when it changes, without a word in the worker controller. Otherwise, new
-// machines of a pool that asks for secure boot from now on would boot another image, and the old ones stay.
+// HashData returns the parts of a pool's providerConfig that its machine class names depend on: the additionalData of WorkerPoolHash in
+// Gardener's worker library. rolling is the result of [provider.Workers.Rolling] for the pool, and sets the order. So a change of a setting
+// that the provider lists in RollingUpdate replaces the machines, without any code in the worker controller. Otherwise, if a pool turned on
+// secure boot, its new machines would boot another image while the old ones stay.
 //
-// A setting that the pool does not have adds nothing. So a provider can get one more, and no machine of a pool without it is
-// replaced. Own says for fields of Rolling what is hashed instead of their value, in its order: what a controller has hashed before
-// it used this function, or what the cloud made of the setting, such as the ID of a server group. An empty list adds nothing. A
-// field that rolling does not have is an error: its change would replace machines, and nobody would have been told. Own may be nil.
+// A setting that the pool does not have adds nothing. So a provider can add a setting without replacing machines of pools that do not use
+// it. own maps fields of rolling to the values to hash instead, in their order: values that a controller hashed before it used this
+// function, or values that the cloud derives from the setting, such as the ID of a server group. An empty list adds nothing. A field that
+// rolling lacks is an error, because its change would replace machines without any warning. own may be nil.
 //
-// It is not for pools that are updated in place: Gardener hashes what counts for these, and nothing replaces their machines.
-// WorkerPoolHash takes this list for the others only. The caller owns the list; it is nil if there is nothing.
+// Do not use it for pools that are updated in place: Gardener hashes their settings itself, and nothing replaces their machines.
+// WorkerPoolHash accepts this list only for other pools. The caller owns the result; it is nil if it is empty.
 func HashData(rolling []provider.Rolling, own map[string][]string) ([]string, error) {
 	var data []string
 	missing := maps.Clone(own)

@@ -23,27 +23,26 @@ import (
 	"github.com/capkit/capkit/pkg/worker"
 )
 
-// Restoring reports whether a Worker comes from another seed, in a control plane migration: what is remembered of it counts then,
-// and only then.
+// Restoring reports whether a Worker comes from another seed, in a control plane migration. Only then use the result of [Memory.Recall].
 func Restoring(worker *extensionsv1alpha1.Worker) bool {
 	last := worker.Status.LastOperation
 	return last != nil && last.Type == v1beta1.LastOperationTypeRestore
 }
 
-// Remembered is what a control plane migration would lose: Gardener takes neither the status of a Worker nor its machine classes to
+// Remembered has the data that a control plane migration would lose: Gardener takes neither a Worker's status nor its machine classes to
 // the new seed (semantics S14).
 type Remembered[R, S any] struct {
 	// Status is the provider's WorkerStatus, which has the records of images.
 	Status *S `json:"status"`
-	// Classes are the machine classes that the pools have.
+	// Classes are the existing machine classes of the pools.
 	Classes []worker.Class[R] `json:"machineClasses,omitempty"`
 }
 
-// Memory keeps what a control plane migration would lose of one Worker. It is in a ConfigMap that status.resources of the Worker
-// refers to, since Gardener does take that. The state of the Worker would be the other place; Gardener needs that for the machines,
-// and refuses to restore a Worker that has a state of its own. R and S must be read from JSON as they are written.
+// Memory keeps the data of one Worker that a control plane migration would lose. It uses a ConfigMap that the Worker's status.resources
+// refers to, which Gardener migrates. The Worker's state is not an option: Gardener needs it for the machines, and refuses to restore a
+// Worker with a state of its own. R and S must survive a JSON round trip.
 //
-// It is for one reconciliation, as a delegate is, and not safe for concurrent use.
+// A Memory is for one reconciliation, as a delegate is, and not safe for concurrent use.
 type Memory[R, S any] struct {
 	client client.Client
 	reader client.Reader
@@ -53,8 +52,8 @@ type Memory[R, S any] struct {
 	config   *corev1.ConfigMap // where it was read from; nil if there was none
 }
 
-// NewMemory returns the Memory of a Worker. It writes with the client, and reads with the reader, which must not answer from a cache.
-// The Worker is that of the reconciliation; [Memory.Remember] changes its status.
+// NewMemory returns the Memory of a Worker. It writes with the client, and reads with the reader, which must not answer from a cache. The
+// Worker is that of the reconciliation; [Memory.Remember] modifies its status.
 func NewMemory[R, S any](c client.Client, reader client.Reader, worker *extensionsv1alpha1.Worker) *Memory[R, S] {
 	return &Memory[R, S]{client: c, reader: reader, worker: worker}
 }
@@ -62,7 +61,7 @@ func NewMemory[R, S any](c client.Client, reader client.Reader, worker *extensio
 const (
 	// memoryResource is the name of the reference in status.resources.
 	memoryResource = "worker-memory"
-	// memoryKey is where the memory is in the ConfigMap.
+	// memoryKey is the ConfigMap's key for the memory.
 	memoryKey = "memory.json"
 )
 
@@ -71,9 +70,9 @@ func memoryOf(worker *extensionsv1alpha1.Worker) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "worker-memory-" + worker.Name, Namespace: worker.Namespace}}
 }
 
-// Recall returns what is remembered of the Worker, which is read once. It must not be changed. What is not there, or cannot be
-// read, counts as nothing: Status is never nil. Use it only if the Worker is [Restoring]; otherwise its own status and the
-// machine classes that there are say the same or more.
+// Recall returns the remembered data of the Worker, and reads it only once. The result must not be modified. Missing or unreadable data
+// counts as empty: Status is never nil. Use it only if the Worker is [Restoring]; otherwise the Worker's status and its machine classes
+// have the same data or more.
 func (m *Memory[R, S]) Recall(ctx context.Context) (*Remembered[R, S], error) {
 	if m.recalled != nil {
 		return m.recalled, nil
@@ -97,8 +96,8 @@ func (m *Memory[R, S]) Recall(ctx context.Context) (*Remembered[R, S], error) {
 	return recalled, nil
 }
 
-// Remember writes what is to be remembered of the Worker, and the reference to it, if they are not as they should be. Call it once
-// status and machine classes are written. The ConfigMap is deleted with the Worker, which owns it.
+// Remember writes the data to remember, and the reference to it, if they differ. Call it once status and machine classes are written. The
+// Worker owns the ConfigMap, which is deleted with it.
 func (m *Memory[R, S]) Remember(ctx context.Context, what Remembered[R, S]) error {
 	if _, err := m.Recall(ctx); err != nil {
 		return err
@@ -127,7 +126,7 @@ func (m *Memory[R, S]) Remember(ctx context.Context, what Remembered[R, S]) erro
 	return m.referTo(ctx, config)
 }
 
-// referTo refers to the ConfigMap in status.resources of the Worker.
+// referTo refers to the ConfigMap in the Worker's status.resources.
 func (m *Memory[R, S]) referTo(ctx context.Context, config *corev1.ConfigMap) error {
 	reference := v1beta1.NamedResourceReference{
 		Name:        memoryResource,

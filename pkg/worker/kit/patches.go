@@ -11,20 +11,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// WithoutEmptyPatches returns a manager whose client sends no patch that changes nothing, and else is the same. It is for
-// genericactuator.NewActuator, which patches each machine deployment in each reconciliation, whether or not it is another one: a Worker
-// with 100 pools in 3 zones is 300 requests otherwise.
+// WithoutEmptyPatches returns a manager whose client does not send patches that change nothing, and that is otherwise the same. It is for
+// genericactuator.NewActuator, which patches each machine deployment in each reconciliation, even if it is unchanged: for a Worker with 100
+// pools in 3 zones, this saves 300 requests.
 func WithoutEmptyPatches(mgr manager.Manager) manager.Manager { return sparingManager{mgr} }
 
 type sparingManager struct{ manager.Manager }
 
-// GetClient returns the client of the manager, without empty patches.
+// GetClient returns the manager's client, without empty patches.
 func (m sparingManager) GetClient() client.Client { return sparing{m.Manager.GetClient()} }
 
 // sparing is a client without empty patches.
 type sparing struct{ client.Client }
 
-// Patch patches an object, if that changes anything. If not, the object stays as it is, and it is not noticed that it is gone.
+// Patch patches an object if that changes anything. If not, the object stays as it is, even if it no longer exists in the cluster.
 func (s sparing) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
 	if empty, err := isEmpty(obj, patch); empty || err != nil {
 		return err
@@ -32,12 +32,12 @@ func (s sparing) Patch(ctx context.Context, obj client.Object, patch client.Patc
 	return s.Client.Patch(ctx, obj, patch, opts...)
 }
 
-// Status returns the client of the status, without empty patches.
+// Status returns the client for the status, without empty patches.
 func (s sparing) Status() client.SubResourceWriter { return sparingStatus{s.Client.Status()} }
 
 type sparingStatus struct{ client.SubResourceWriter }
 
-// Patch patches a status, if that changes anything.
+// Patch patches a status if that changes anything.
 func (s sparingStatus) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
 	if empty, err := isEmpty(obj, patch); empty || err != nil {
 		return err
@@ -45,7 +45,7 @@ func (s sparingStatus) Patch(ctx context.Context, obj client.Object, patch clien
 	return s.SubResourceWriter.Patch(ctx, obj, patch, opts...)
 }
 
-// isEmpty reports whether a patch changes nothing: those that compare say so with an empty object.
+// isEmpty reports whether a patch changes nothing, which a merge patch shows as an empty object.
 func isEmpty(obj client.Object, patch client.Patch) (bool, error) {
 	data, err := patch.Data(obj)
 	return err == nil && string(data) == "{}", err

@@ -20,11 +20,13 @@ import (
 	"github.com/capkit/capkit/pkg/worker"
 )
 
-// InFormat returns records, which are not changed, in the format of the profile: the architecture if it is legacy, and else
-// capabilities. Records are in the other one if they are from before the profile had capabilities, or from when it had some, and
-// its extension may understand no other than that of the profile. Legacy is what Vocabulary.Legacy says of the compiled profile.
-// In a legacy profile the first architecture counts, and a record with other capabilities only stays as it is; so does
-// one that says neither, which all extensions take for amd64. Implied stays. The caller owns the list, but not the capabilities.
+// InFormat returns records in the profile's format: with the architecture if the profile is legacy, and otherwise with capabilities.
+// Records have the other format if the profile has gained or lost its capabilities since, and its extension may understand only the
+// profile's format. legacy is the result of Vocabulary.Legacy of the compiled profile.
+//
+// In a legacy profile, the first architecture is used, and a record with only other capabilities stays as it is. A record with neither
+// stays as well; all extensions read it as amd64. Implied stays. The arguments are not modified. The caller owns the list, but not the
+// capabilities.
 func InFormat[R any](records []worker.Record[R], legacy bool) []worker.Record[R] {
 	var converted []worker.Record[R]
 	for _, r := range records {
@@ -40,9 +42,9 @@ func InFormat[R any](records []worker.Record[R], legacy bool) []worker.Record[R]
 	return converted
 }
 
-// ReadStatus decodes the status.providerStatus of a Worker into a pointer to the provider's WorkerStatus. Nothing, which is nil or
-// empty, leaves it as it is. Fields that it does not know do not matter, as a later release may have written them; another
-// kind does, and is an error. After an error the status is not to be used.
+// ReadStatus decodes a Worker's status.providerStatus into status, a pointer to the provider's WorkerStatus. If raw is nil or empty, status
+// is left alone. Unknown fields are ignored, because a later release may have written them; another kind is an error. After an error, do
+// not use status.
 func ReadStatus(raw *runtime.RawExtension, kind schema.GroupVersionKind, status any) error {
 	if raw == nil || len(raw.Raw) == 0 {
 		return nil
@@ -61,8 +63,8 @@ func ReadStatus(raw *runtime.RawExtension, kind schema.GroupVersionKind, status 
 	return nil
 }
 
-// PatchStatus writes the status.providerStatus of a Worker, if it has another one, and changes the Worker accordingly, unless there is an
-// error. It patches nothing else, since genericactuator and Gardener's controller write other fields of the status.
+// PatchStatus writes a Worker's status.providerStatus if it differs, and updates the Worker unless there is an error. It patches nothing
+// else, because genericactuator and Gardener's controller write other fields of the status.
 func PatchStatus(ctx context.Context, c client.Client, worker *extensionsv1alpha1.Worker, status *runtime.RawExtension) error {
 	before := worker.DeepCopy()
 	worker.Status.ProviderStatus = status

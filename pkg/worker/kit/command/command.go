@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package command makes the program of a worker controller: its flags, the clusters that it talks to, its leader election,
-// heartbeat, metrics and health checks. What the controller does is its own affair.
+// Package command makes the program of a worker controller: its flags, its clusters, leader election, heartbeat, metrics and health checks.
+// The controller itself is passed in.
 //
 // Start reading at [New].
 package command
@@ -33,57 +33,57 @@ import (
 	"github.com/capkit/capkit/pkg/gardenerlib/logging"
 )
 
-// These are the controllers of the program, as the flag --disable-controllers knows them.
+// These are the controllers of the program, by their names in the flag --disable-controllers.
 const (
 	workerController    = extensionsworker.ControllerName
 	heartbeatController = heartbeat.ControllerName
 )
 
-// Controller is a worker controller that a program runs. All fields are required but Check, Conditions and DryRun.
+// Controller is a worker controller that a program runs. All fields are required except Check, Conditions and DryRun.
 type Controller struct {
 	// Program is the name of the program.
 	Program string
-	// Component is the name of what is installed: the holder of the heartbeat, and with the suffix -leader-election the lease.
-	// In a namespace with another extension it has to be another one than that extension's.
+	// Component is the name of the installation. It holds the heartbeat, and with the suffix -leader-election it names the lease. It must
+	// differ from the names of other extensions in the same namespace.
 	Component string
 	// Type is the provider type of the Workers.
 	Type string
-	// Add adds the controller to the manager of a seed, and to the manager's scheme what it needs besides the kinds of
-	// Kubernetes and of Gardener's extensions.
+	// Add adds the controller to the manager of a seed. It also adds the kinds that the controller needs to the manager's scheme, except
+	// those of Kubernetes and of Gardener's extensions.
 	Add func(context.Context, manager.Manager, Options) error
-	// Check returns an error if the controller must not run in the seed that the reader reads, which does not answer from a cache: the
-	// program ends with that error before it does anything. It is not called if the controller is disabled. Nil: it may run in any.
+	// Check returns an error if the controller must not run in the seed; the program then ends with it before it does anything. The reader
+	// does not answer from a cache. Check is not called if the controller is disabled. Nil: it may run in any seed.
 	Check func(ctx context.Context, reader client.Reader) error
 	// Conditions is the ControllerRegistration of the extension that writes the conditions of Workers, if that is another one. The
-	// heartbeat is no newer than that extension's then: gardenlet is to notice that nobody looks after the conditions. Empty: the
-	// program does so itself.
+	// program's heartbeat is then no newer than that extension's, so that gardenlet notices when the conditions are no longer maintained.
+	// Empty: the program writes them itself.
 	Conditions string
-	// DryRun says what the controller would do in the seed of a config, and writes nothing there. It is what the program does with
-	// --dry-run, instead of anything else. Nil: there is no such flag.
+	// DryRun prints what the controller would do in the seed of a config, and writes nothing there. With --dry-run the program only calls
+	// it. Nil: there is no such flag.
 	DryRun func(ctx context.Context, config *rest.Config, out io.Writer) error
 }
 
-// Options are what flags and environment say about the controller.
+// Options are the controller's settings from flags and the environment.
 type Options struct {
-	// Controller has the number of Workers that are reconciled at once.
+	// Controller has the number of Workers that are reconciled concurrently.
 	Controller controller.Options
-	// IgnoreOperationAnnotation reports whether Workers are reconciled after every change, and not only when gardenlet says so.
+	// IgnoreOperationAnnotation reports whether Workers are reconciled after every change, and not only when gardenlet requests it.
 	IgnoreOperationAnnotation bool
-	// GardenCluster is the garden; nil if the program was not told how to reach it. Its cache watches nothing by itself.
+	// GardenCluster is the garden; nil if the program has no kubeconfig for it. Its cache watches nothing by itself.
 	GardenCluster cluster.Cluster
-	// ExtensionClasses are those of the Workers: shoot alone.
+	// ExtensionClasses are the classes of Workers to reconcile: only shoot.
 	ExtensionClasses []extensionsv1alpha1.ExtensionClass
-	// SelfHostedShootCluster reports whether the cluster is a Shoot that hosts itself, and no seed.
+	// SelfHostedShootCluster reports whether the cluster is a self-hosted Shoot instead of a seed.
 	SelfHostedShootCluster bool
 }
 
-// New returns the command of a worker controller, with the flags and environment variables of Gardener's extensions. It
-// runs until its context is done, gives up its lease, and returns nil.
+// New returns the command of a worker controller, with the flags and environment variables of Gardener's extensions. It runs until its
+// context is done, then gives up its lease and returns nil.
 //
-// It reconciles Workers in the cluster that --kubeconfig, KUBECONFIG or the pod that it runs in leads to. The garden is
-// optional: the kubeconfig at GARDEN_KUBECONFIG. LEADER_ELECTION_NAMESPACE is where its leases are, unless flags say so.
+// It reconciles Workers in the cluster of --kubeconfig, KUBECONFIG or its pod. The garden is optional; GARDEN_KUBECONFIG is the path of its
+// kubeconfig. LEADER_ELECTION_NAMESPACE is the default namespace of its leases.
 //
-// All that is wrong with its flags and kubeconfigs is one error, unless a flag cannot be read at all.
+// All problems of flags and kubeconfigs are reported in one error, unless a flag cannot be parsed.
 func New(c Controller) *cobra.Command {
 	o := newOptions(c)
 	cmd := &cobra.Command{
@@ -137,8 +137,8 @@ func (o *options) run(ctx context.Context, c Controller) error {
 	return mgr.Start(ctx)
 }
 
-// addGarden adds the garden to the manager; it returns nil if the program does not know any. Nothing is asked of the
-// garden at once, so that it may be away.
+// addGarden adds the garden to the manager. It returns nil if the garden is not configured. It sends no request yet, so the garden may be
+// unreachable.
 func (o *options) addGarden(mgr manager.Manager) (cluster.Cluster, error) {
 	if o.garden == nil {
 		mgr.GetLogger().Info("GARDEN_KUBECONFIG is not set: the garden is not known")
@@ -153,7 +153,7 @@ func (o *options) addGarden(mgr manager.Manager) (cluster.Cluster, error) {
 	return garden, mgr.Add(garden)
 }
 
-// addChecks adds what /healthz and /readyz ask.
+// addChecks adds the checks of /healthz and /readyz.
 func addChecks(mgr manager.Manager) error {
 	synced := gardenerhealthz.NewCacheSyncHealthzWithDeadline(
 		mgr.GetLogger(), clock.RealClock{}, mgr.GetCache(), gardenerhealthz.DefaultCacheSyncDeadline,

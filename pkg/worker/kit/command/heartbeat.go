@@ -18,23 +18,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// heart is the clock of the heartbeat: it is late if the heartbeat of the extension is that writes the conditions of Workers. gardenlet
-// takes the heartbeat of who is registered for Workers for the one of who writes their conditions. If it did not stop with that,
-// gardenlet would believe conditions that nobody looks after any more.
+// heart is the clock of the heartbeat. It is late if the heartbeat of the extension that writes the conditions of Workers is late.
+// gardenlet reads the heartbeat of the extension that is registered for Workers, to learn whether their conditions are maintained. If this
+// heartbeat did not stop with the other one, gardenlet would trust outdated conditions.
 type heart struct {
 	clock.RealClock
 
 	reader client.Reader
 	log    logr.Logger
-	// extension is the name of the ControllerRegistration of that extension.
+	// extension is the name of the other extension's ControllerRegistration.
 	extension string
 }
 
-// readTimeout is how long the heartbeat of the other extension may take to be read.
+// readTimeout limits the time to read the other extension's heartbeat.
 const readTimeout = 10 * time.Second
 
-// Now returns the time of the last heartbeat of the other extension, and at most the time that it is. If that has no heartbeat, or if it
-// cannot be read, it is the time that it is, and that is logged.
+// Now returns the time of the other extension's last heartbeat, but not later than the current time. If there is no heartbeat, or it cannot
+// be read, it returns the current time, and logs that.
 func (h *heart) Now() time.Time {
 	now := h.RealClock.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
@@ -53,7 +53,7 @@ func (h *heart) Now() time.Time {
 	return *last
 }
 
-// last returns when the other extension has said last that it is there; nil if it never has.
+// last returns the time of the other extension's last heartbeat; nil if there was none.
 func (h *heart) last(ctx context.Context) (*time.Time, error) {
 	namespaces := &corev1.NamespaceList{}
 	of := client.MatchingLabels{v1beta1constants.LabelControllerRegistrationName: h.extension}

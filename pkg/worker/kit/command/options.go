@@ -30,7 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// These are environment variables that Gardener's extensions have.
+// These are the environment variables of Gardener's extensions.
 const (
 	namespaceVariable = "LEADER_ELECTION_NAMESPACE"
 	gardenVariable    = "GARDEN_KUBECONFIG"
@@ -42,7 +42,7 @@ const (
 	heartbeatPrefix = heartbeatController + "-"
 )
 
-// options are those of Gardener's packages, and what follows from them.
+// options are the options of Gardener's packages, and values derived from them.
 type options struct {
 	rest       *controllercmd.RESTOptions
 	manager    *controllercmd.ManagerOptions
@@ -50,12 +50,12 @@ type options struct {
 	controller *controllercmd.ControllerOptions
 	reconciler *controllercmd.ReconcilerOptions
 	heartbeat  *heartbeatcmd.Options
-	// disabled are the controllers that are not to be run.
+	// disabled are the controllers not to run.
 	disabled []string
-	// dryRun says that the program only says what it would do.
+	// dryRun reports whether the program only prints what it would do.
 	dryRun bool
 
-	// garden is how to reach the garden; nil if the program does not know any.
+	// garden is the client config of the garden; nil if it is not configured.
 	garden *rest.Config
 }
 
@@ -75,7 +75,7 @@ func newOptions(c Controller) *options {
 	}
 }
 
-// all are the options of Gardener's packages, but for the first one, which reads files.
+// all returns the options of Gardener's packages, except rest, which reads files.
 func (o *options) all() controllercmd.OptionAggregator {
 	return controllercmd.NewOptionAggregator(o.manager, o.general, o.reconciler,
 		controllercmd.PrefixOption(workerPrefix, o.controller), controllercmd.PrefixOption(heartbeatPrefix, o.heartbeat))
@@ -94,12 +94,12 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	}
 }
 
-// controllers are those that can be disabled.
+// controllers are the controllers that can be disabled.
 func controllers() []string { return []string{workerController, heartbeatController} }
 
 func (o *options) enabled(controller string) bool { return !slices.Contains(o.disabled, controller) }
 
-// complete completes the options: for a dry run those that it needs. It returns everything that is wrong at once.
+// complete completes the options; for a dry run, only those that it needs. It returns all problems at once.
 func (o *options) complete() error {
 	if o.dryRun {
 		return errors.Join(o.completeRest(), o.manager.Complete())
@@ -118,18 +118,18 @@ func (o *options) complete() error {
 	return all.Complete()
 }
 
-// completeRest finds out how to reach the seed.
+// completeRest completes the client config of the seed.
 func (o *options) completeRest() error {
 	if err := o.rest.Complete(); err != nil {
 		return fmt.Errorf("the seed cannot be reached: %w; give a kubeconfig with --%s or KUBECONFIG, or run in a pod of it",
 			err, controllercmd.KubeconfigFlag)
 	}
 	config := o.rest.Completed().Config
-	config.QPS, config.Burst = 100, 130 // what Gardener's actuator does at once, or a dry run in a large seed, would wait for itself otherwise
+	config.QPS, config.Burst = 100, 130 // otherwise client-side throttling delays Gardener's actuator, and a dry run in a large seed
 	return nil
 }
 
-// check returns what is wrong with flags.
+// check returns the problems of flags.
 func (o *options) check() []error {
 	var wrong []error
 	refuse := func(flag, format string, args ...any) {
@@ -175,10 +175,10 @@ func (o *options) check() []error {
 	return wrong
 }
 
-// managerOptions are those of the manager of the seed. Who becomes the leader next need not wait until the lease runs out.
+// managerOptions returns the options of the seed's manager. The lease is released on exit, so that the next leader need not wait for its
+// end.
 //
-// A seed has very many Secrets, ConfigMaps, Pods and Deployments, and leases: those that are needed are read from the API
-// server, and no others kept in memory.
+// A seed has very many Secrets, ConfigMaps, Pods, Deployments and Leases. The needed ones are read from the API server, and none is cached.
 func (o *options) managerOptions() (manager.Options, error) {
 	m := o.manager.Completed().Options()
 	m.Scheme = runtime.NewScheme()
@@ -193,7 +193,7 @@ func (o *options) managerOptions() (manager.Options, error) {
 	return m, nil
 }
 
-// worker are the options of the worker controller.
+// worker returns the options of the worker controller.
 func (o *options) worker(garden cluster.Cluster) Options {
 	return Options{
 		GardenCluster:             garden,

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package local is the Provider of Gardener's local set-up, where machines are containers: one container image for each
-// flavor, the same in every region. It is the shortest example of a Provider.
+// Package local is the Provider for Gardener's local setup, where machines are containers: one container image for each flavor, the same in
+// every region. It is the shortest example of a Provider.
 package local
 
 import (
@@ -36,11 +36,11 @@ var (
 // Type returns "local".
 func (Provider) Type() string { return "local" }
 
-// SharesReferences returns true: a container image may be one for several architectures, and have a tag that moves.
+// SharesReferences returns true: one container image can serve several architectures, and its tag can move.
 func (Provider) SharesReferences() bool { return true }
 
-// Decode reads a CloudProfileConfig of group local.provider.extensions.gardener.cloud. A legacy version is one
-// container image that serves every architecture, so it becomes one flavor that declares none.
+// Decode reads a CloudProfileConfig of group local.provider.extensions.gardener.cloud. The container image of a legacy version serves every
+// architecture, so the version becomes one flavor without declarations.
 func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Image], finding.Report) {
 	config := &CloudProfileConfig{}
 
@@ -96,7 +96,7 @@ func (Provider) Encode(version imageselector.Version[Image], format provider.For
 	return []any{written}, nil
 }
 
-// ValidateReference demands that an image is named.
+// ValidateReference requires the name of an image.
 func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	if ref.Image == "" {
 		return field.ErrorList{providerconfig.ReferenceMissing(at, "the container image of the flavor")}
@@ -104,5 +104,5 @@ func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	return nil
 }
 
-// Workers returns nothing: machines of the local set-up have no WorkerConfig.
+// Workers returns an empty Workers, because machines of the local setup have no WorkerConfig.
 func (Provider) Workers() provider.Workers { return provider.Workers{} }

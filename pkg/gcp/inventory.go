@@ -12,20 +12,20 @@ import (
 
 var _ inventory.Describer = Provider{}
 
-// formForeign is the form of what is in no list of images: a family, or an image of the Shoot's own project.
+// formForeign is the form of images that no list has: image families, and images of the Shoot's own project.
 const formForeign = "foreign"
 
-// InInventory says that inventories have images by their paths.
+// InInventory returns the image's path, which identifies it in inventories.
 func (i Image) InInventory() inventory.Ref { return inventory.Ref{ID: i.Image} }
 
-// DescribeInventories says that Compute Engine calls an image ready that it boots, and which paths are the same. Families, and images of
-// projects that only a Shoot knows, are in no list of images. Root disks are disks of any size.
+// DescribeInventories describes inventories of Compute Engine. A bootable image has the status ready. Different spellings of a path have
+// the same key. No list has families, or images of projects that only a Shoot knows. Root disks can have any size.
 func (Provider) DescribeInventories() inventory.Description {
 	return inventory.Description{Active: []string{"ready"}, Key: imageKey, Foreign: formForeign}
 }
 
-// imageKey returns the path of an image without what the URL of the API has before it. The form is its project: a list has the images of
-// some projects.
+// imageKey returns the path of an image, without the API's URL before it. The form is its project, because a list has the images of some
+// projects only.
 func imageKey(id string) (key, form string) {
 	if i := strings.Index(id, "projects/"); i >= 0 {
 		id = id[i:]

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gcp is the Provider for Google Cloud: one image of Compute Engine for each flavor, the same in every region. It
-// converts the wire format of pkg/apis/gcp and says what only that format can get wrong; everything else is for package check.
+// Package gcp is the Provider for Google Cloud: one image of Compute Engine for each flavor, the same in every region. It converts the wire
+// format of pkg/apis/gcp, and reports the errors that only this format can have. Other checks belong to package check.
 package gcp
 
 import (
@@ -44,8 +44,8 @@ var (
 // Type returns "gcp".
 func (Provider) Type() string { return "gcp" }
 
-// Decode reads a CloudProfileConfig of group gcp.provider.extensions.gardener.cloud. A legacy entry is one image of one
-// architecture; several entries of one version add up.
+// Decode reads a CloudProfileConfig of group gcp.provider.extensions.gardener.cloud. A legacy entry is one image of one architecture;
+// several entries of one version are combined.
 func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Image], finding.Report) {
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
@@ -77,8 +77,7 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *find
 	return version
 }
 
-// flavor returns a flavor that stands at the path at. An image that is empty is a reference all the same, which
-// ValidateReference refuses.
+// flavor returns a flavor written at a path. An empty image is a reference as well, which ValidateReference refuses.
 func flavor(capabilities v1beta1.Capabilities, image string, at *field.Path) imageselector.Flavor[Image] {
 	return imageselector.Flavor[Image]{
 		Capabilities: capabilities, Path: at, Global: &imageselector.Global[Image]{Ref: Image{image}, Path: at.Child("image")},
@@ -115,21 +114,21 @@ func (Provider) Encode(version imageselector.Version[Image], format provider.For
 	return entries, nil
 }
 
-// RuleImagePath is the name of the rule about images that are no path.
+// RuleImagePath is the name of the rule about images that are not named by a path.
 const RuleImagePath = "gcp-image-path"
 
-// imageForm is how a path is written.
+// imageForm is the form of a path.
 const imageForm = "projects/<project>/global/images/<image>"
 
-// imagePath is a path as Compute Engine takes it: of an image or of the newest of a family, also as the URL of its API, and
-// without a project for one of the Shoot's own. A project may be one of a domain, example.com:my-project.
+// imagePath matches a path that Compute Engine accepts: of an image, or of the newest image of a family, also as the URL of its API. Images
+// of the Shoot's own project need no project. A project may belong to a domain, as in example.com:my-project.
 var imagePath = regexp.MustCompile(
 	`^(https://(www|compute)\.googleapis\.com/compute/[a-z0-9]+/)?(projects/([a-z0-9.-]+:)?[a-z0-9-]+/)?global/images/(family/)?[a-z]([a-z0-9-]*[a-z0-9])?$`)
 
-// ReferenceForm names the field of the path.
+// ReferenceForm returns the field and the form of the path.
 func (Provider) ReferenceForm() string { return "image, " + imageForm }
 
-// ValidateReference demands that an image is named by its path.
+// ValidateReference requires the path of an image.
 func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	switch {
 	case ref.Image == "":
@@ -141,14 +140,14 @@ func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	return nil
 }
 
-// Rules describes the rule that only this cloud has.
+// Rules returns the rules that only this cloud has.
 func (Provider) Rules() []finding.Rule {
 	return finding.On(finding.ObjectCloudProfile, finding.Denies(RuleImagePath,
 		"The image of a version or flavor on Google Cloud is not a path, but for example only a name. No machine could be created.",
 		"Write the path that `gcloud compute images describe` shows as `selfLink`, from `projects/` on."))
 }
 
-// workers says what a WorkerConfig asks for: a GPU asks for an image with its driver, in profiles where images are offered so.
+// workers defines the requests of a WorkerConfig: a GPU requests an image with its driver, in profiles that offer one.
 var workers = provider.WorkersOf(provider.WorkerConfig[v1alpha1.WorkerConfig]{
 	Kind:      schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerConfig"),
 	KnownUpTo: "provider-gcp v1.55",
@@ -161,5 +160,5 @@ var workers = provider.WorkersOf(provider.WorkerConfig[v1alpha1.WorkerConfig]{
 	}},
 })
 
-// Workers returns what a WorkerConfig of group gcp.provider.extensions.gardener.cloud asks for.
+// Workers returns the requests of a WorkerConfig of group gcp.provider.extensions.gardener.cloud.
 func (Provider) Workers() provider.Workers { return workers }

@@ -8,10 +8,10 @@ import "github.com/capkit/capkit/pkg/inventory"
 
 var _ inventory.Describer = Provider{}
 
-// InInventory says that inventories have images by their AMIs.
+// InInventory returns the AMI, which identifies the image in inventories.
 func (i Image) InInventory() inventory.Ref { return inventory.Ref{ID: i.AMI, Field: "ami"} }
 
-// DescribeInventories says that EC2 calls an image available that it boots. Root disks are volumes of any size.
+// DescribeInventories describes inventories of EC2. A bootable image has the status available. Root disks are volumes of any size.
 func (Provider) DescribeInventories() inventory.Description {
 	return inventory.Description{Active: []string{"available"}}
 }

@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package aws is the Provider for AWS: an Amazon Machine Image (AMI) for each region. It converts the wire format of
-// pkg/apis/aws and says what only that format can get wrong; everything else is for package check. It is the small example of a
-// real provider. worker.go has what worker pools can ask for.
+// Package aws is the Provider for AWS: an Amazon Machine Image (AMI) for each region. It converts the wire format of pkg/apis/aws, and
+// reports the errors that only this format can have. Other checks belong to package check. It is the small example of a real provider.
+// worker.go has the requests of worker pools.
 package aws
 
 import (
@@ -74,7 +74,7 @@ func region(written *v1alpha1.RegionAMIMapping) providerconfig.Region[Image] {
 	return providerconfig.Region[Image]{Name: written.Name, Ref: Image{AMI: written.AMI}, Architecture: written.Architecture}
 }
 
-// Encode writes a version. In the legacy format each region stands there once for each architecture.
+// Encode writes a version. In the legacy format, each region has an entry for each architecture.
 func (Provider) Encode(version imageselector.Version[Image], format provider.Format) ([]any, error) {
 	written := v1alpha1.MachineImageVersion{Version: version.Version}
 	known := map[string]bool{}
@@ -108,19 +108,19 @@ func (Provider) Encode(version imageselector.Version[Image], format provider.For
 	return []any{written}, nil
 }
 
-// isAMI reports whether a text is the ID of an image: ami- and 17 hexadecimal digits, or 8 if it is from before 2016.
+// isAMI reports whether a text is an AMI's ID: ami- and 17 hexadecimal digits, or 8 for one from before 2016.
 func isAMI(id string) bool {
 	digits, found := strings.CutPrefix(id, "ami-")
 	return found && (len(digits) == 17 || len(digits) == 8) && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// ReferenceForm names the list of regions.
+// ReferenceForm returns the form of the list of regions.
 func (Provider) ReferenceForm() string { return "regions, as in regions: [{name: REGION, ami: AMI}]" }
 
-// ValidateReference demands that a region has an AMI, and that it is the ID of one.
+// ValidateReference requires the ID of an AMI.
 func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	switch {
-	case isAMI(ref.AMI): // there may be thousands
+	case isAMI(ref.AMI): // the common case; there may be thousands
 		return nil
 	case ref.AMI == "":
 		return field.ErrorList{providerconfig.ReferenceMissing(at.Child("ami"), "the AMI")}
@@ -133,7 +133,7 @@ var ruleAMI = finding.Denies("aws-ami",
 	"The value is not an AMI ID.",
 	"Write the ID that `aws ec2 describe-images` shows, in the region that the entry is for.")
 
-// Rules returns the catalogue of this provider's own rules.
+// Rules returns this provider's own rules.
 func (Provider) Rules() []finding.Rule {
 	return finding.On(finding.ObjectCloudProfile, ruleAMI, ruleAMIRegion)
 }

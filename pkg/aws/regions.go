@@ -14,17 +14,17 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// ruleAMIRegion warns, and denies nothing: that two regions have one AMI says that one of the entries is wrong, but not which, and
-// worker pools in the other region boot.
+// ruleAMIRegion is a warning, not an error. An AMI for two regions means that one entry is wrong, but not which one, and worker pools in
+// the other region boot.
 var ruleAMIRegion = finding.Warns("aws-ami-region",
 	"One AMI stands for two regions. AWS gives each AMI an ID in one region, and a copy in another region gets an ID of its own. So one of the entries was probably copied: machines of that region get no image, and do not start.",
 	"Write the ID that `aws ec2 describe-images --region REGION` shows.")
 
-// regions are those that AMIs stand for.
+// regions collects the regions that use each AMI.
 type regions struct {
-	// first entries of each AMI.
+	// first entry of each AMI.
 	first map[string]use
-	// others are the entries of another region, in order, by what is said of them at once.
+	// others are the entries in further regions, in order. Each key becomes one warning.
 	others map[others][]*imageselector.Regional[Image]
 	order  []others
 }
@@ -35,10 +35,10 @@ type use struct {
 	region string
 }
 
-// others are entries for a region, with AMIs that stand for another one first.
+// others identifies entries for a region whose AMIs are first used for another one.
 type others struct{ here, first use }
 
-// amisInTwoRegions warns about AMIs that stand for more than one region: once for each image version and pair of regions.
+// amisInTwoRegions warns about AMIs that are used for more than one region: once for each image version and pair of regions.
 func amisInTwoRegions(images []imageselector.Image[Image], report *finding.Report) {
 	all := regions{map[string]use{}, map[others][]*imageselector.Regional[Image]{}, nil}
 	for i := range images {
@@ -55,7 +55,7 @@ func amisInTwoRegions(images []imageselector.Image[Image], report *finding.Repor
 	}
 }
 
-// add adds the entries of a flavor. What is an error already does not count.
+// add adds the entries of a flavor. It ignores entries that are errors already.
 func (r *regions) add(id provider.ImageVersion, entries []imageselector.Regional[Image]) {
 	for i := range entries {
 		entry := &entries[i]

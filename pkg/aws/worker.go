@@ -15,18 +15,18 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// The worker capabilities. The settings that ask for them are older, so they count only where a profile registers them.
+// The worker capabilities. They apply only if a profile registers them, because the settings that request them are older.
 const (
-	// AMDSEVSNP is the worker capability by which an image says that it boots in machines with AMD SEV-SNP.
+	// AMDSEVSNP is the worker capability of images that boot on machines with AMD SEV-SNP.
 	AMDSEVSNP = "aws-amdSevSnp"
-	// EFA is the worker capability by which an image says that it has a driver for Elastic Fabric Adapters.
+	// EFA is the worker capability of images with a driver for Elastic Fabric Adapters.
 	EFA = "aws-efa"
-	// IMDS is the worker capability by which an image says which versions of the metadata service it asks. An image that
-	// does not declare it asks version 2, as all do that are not old.
+	// IMDS is the worker capability for the versions of the metadata service that an image uses. An image that does not declare it uses
+	// version 2, as all recent ones do.
 	IMDS = "aws-imds"
 )
 
-// workers says what a WorkerConfig asks for.
+// workers defines the requests of a WorkerConfig.
 var workers = provider.WorkersOf(provider.WorkerConfig[v1alpha1.WorkerConfig]{
 	Kind:      schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerConfig"),
 	KnownUpTo: "provider-aws v1.74",
@@ -57,5 +57,5 @@ var workers = provider.WorkersOf(provider.WorkerConfig[v1alpha1.WorkerConfig]{
 	}},
 })
 
-// Workers returns what a WorkerConfig of group aws.provider.extensions.gardener.cloud asks for.
+// Workers returns the requests of a WorkerConfig of group aws.provider.extensions.gardener.cloud.
 func (Provider) Workers() provider.Workers { return workers }

@@ -18,13 +18,13 @@ const (
 	RuleFieldIgnored   = "azure-field-ignored"
 )
 
-// These rules are those of every cloud, and described elsewhere.
+// These rules exist for every cloud, and are described elsewhere.
 var (
 	ruleNameMissing   = finding.Denies("name-missing", "", "")
 	ruleRegionUnknown = finding.Warns("region-unknown", "", "")
 )
 
-// The rules about what a CloudProfileConfig says besides its images.
+// The rules about the parts of a CloudProfileConfig other than images.
 var (
 	ruleDomainCount = finding.Denies("azure-domain-count",
 		"A CloudProfile on Azure lacks the numbers of update domains or fault domains, or has a negative one. The extension refuses "+
@@ -53,7 +53,7 @@ var (
 		"Write one of the names in the message, or leave `cloudConfiguration` out: then the region decides.")
 )
 
-// Rules describes the rules that only this cloud has.
+// Rules returns the rules that only this cloud has.
 func (Provider) Rules() []finding.Rule {
 	return finding.On(finding.ObjectCloudProfile,
 		finding.Denies(RuleImageAmbiguous,

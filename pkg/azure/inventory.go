@@ -12,7 +12,7 @@ import (
 
 var _ inventory.Describer = Provider{}
 
-// InInventory says that inventories have images by what refers to them, in any of the four ways.
+// InInventory returns the image's ID or URN, in whichever of the four ways it is named, which identifies it in inventories.
 func (i Image) InInventory() inventory.Ref {
 	for _, w := range ways {
 		if value := *w.in(&i); value != "" {
@@ -22,14 +22,14 @@ func (i Image) InInventory() inventory.Ref {
 	return inventory.Ref{}
 }
 
-// DescribeInventories says that Azure calls an image succeeded that it boots, and tells no letters of IDs apart. Images of the marketplace
-// are in no gallery, so that inventories mostly do not have them. Root disks are disks of any size.
+// DescribeInventories describes inventories of Azure. A bootable image has the status succeeded. IDs are compared without case. Most
+// inventories lack images of the marketplace, because these are in no gallery. Root disks can have any size.
 func (Provider) DescribeInventories() inventory.Description {
 	return inventory.Description{Active: []string{"succeeded"}, Key: imageKey, Foreign: ways[0].field}
 }
 
-// imageKey returns an ID in one case, and the way in which it names an image with what it is a version of: the lists of Azure have the
-// versions of one image. No list has the one that is the latest when a machine is created.
+// imageKey returns an ID in lower case. The form is the way in which it names an image, and the image without its version, because Azure
+// lists the versions of one image. No list has a version latest, which is resolved when a machine is created.
 func imageKey(id string) (key, form string) {
 	key = strings.ToLower(id)
 	for _, w := range ways {

@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package azure is the Provider for Azure: one image for each flavor, named in one of four ways, the same in every region. It
-// converts the wire format of pkg/apis/azure. What only that format can get wrong is in references.go, about images, and in
-// rules.go, about the rest; settings.go says what worker pools ask for. Everything else is for package check.
+// Package azure is the Provider for Azure: one image for each flavor, named in one of four ways, the same in every region. It converts the
+// wire format of pkg/apis/azure, and reports the errors that only this format can have: references.go about images, rules.go about other
+// parts. settings.go has the requests of worker pools. Other checks belong to package check.
 package azure
 
 import (
@@ -24,19 +24,18 @@ import (
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
-// Image refers to an image, which holds in every region, by one of the first four fields. Its names are those of the fields of
-// the wire format.
+// Image refers to an image by one of the first four fields, in all regions. The JSON names are those of the wire format.
 type Image struct {
 	URN                     string `json:"urn,omitempty"`
 	CommunityGalleryImageID string `json:"communityGalleryImageID,omitempty"`
 	SharedGalleryImageID    string `json:"sharedGalleryImageID,omitempty"`
 	ID                      string `json:"id,omitempty"`
-	// SkipMarketplaceAgreement says that nobody has to accept the terms of the image that URN names.
+	// SkipMarketplaceAgreement reports whether the image named by URN needs no acceptance of its terms.
 	SkipMarketplaceAgreement bool `json:"skipMarketplaceAgreement,omitempty"`
 }
 
-// Provider implements [provider.Provider] for the provider type azure, and has rules of its own about the rest of a
-// CloudProfileConfig. The zero value is ready for use.
+// Provider implements [provider.Provider] for the provider type azure. It also has rules about the other parts of a CloudProfileConfig. The
+// zero value is ready for use.
 type Provider struct{}
 
 var _ provider.Provider[Image] = Provider{}
@@ -44,8 +43,8 @@ var _ provider.Provider[Image] = Provider{}
 // Type returns "azure".
 func (Provider) Type() string { return "azure" }
 
-// Decode reads a CloudProfileConfig of group azure.provider.extensions.gardener.cloud. A legacy entry is one image of one
-// architecture, with or without accelerated networking; several entries of one version add up.
+// Decode reads a CloudProfileConfig of group azure.provider.extensions.gardener.cloud. A legacy entry is one image of one architecture,
+// with or without accelerated networking; several entries of one version are combined.
 func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Image], finding.Report) {
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
@@ -58,7 +57,7 @@ func parts(image *v1alpha1.MachineImages) (string, []v1alpha1.MachineImageVersio
 	return image.Name, image.Versions
 }
 
-// implied is what a legacy entry says of the network, by acceleratedNetworking. Nobody may change it.
+// implied maps a legacy entry's acceleratedNetworking to its implied capabilities. It must not be modified.
 var implied = map[bool]v1beta1.Capabilities{
 	true:  {Networking: {networkingAccelerated, networkingBasic}},
 	false: {Networking: {networkingBasic}},
@@ -84,8 +83,8 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *find
 	return version
 }
 
-// reference returns the reference of a version or flavor at the path at, nil if none is written. Of several that of the first
-// way counts, which the extension takes.
+// reference returns the reference of a version or flavor at a path, nil if there is none. If the image is named in several ways, the first
+// way wins, as in the extension.
 func reference(written *v1alpha1.Image, skip *bool, at *field.Path, report *finding.Report) *imageselector.Global[Image] {
 	global := &imageselector.Global[Image]{}
 	global.Ref.SkipMarketplaceAgreement = ptr.Deref(skip, false)
@@ -137,7 +136,7 @@ func (Provider) Encode(version imageselector.Version[Image], format provider.For
 	return entries, nil
 }
 
-// write returns a reference as the wire format has it. One that is there and empty is an empty URN.
+// write returns a reference in the wire format. An empty reference becomes an empty URN.
 func write(global *imageselector.Global[Image]) (image v1alpha1.Image, skip *bool, err error) {
 	if global == nil {
 		return image, nil, nil

@@ -19,17 +19,17 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// way is one of the four ways to name an image: by a field of the wire format.
+// way is one of the four ways to name an image: a field of the wire format.
 type way struct {
 	field, example string
-	// written and in are where the wire format and a reference have the value.
+	// written and in return the value's field in the wire format and in a reference.
 	written func(*v1alpha1.Image) **string
 	in      func(*Image) *string
-	// matches is the form of a value; begins is by what it is told from those of the other fields.
+	// matches is the form of a value; begins distinguishes it from values of the other fields.
 	matches, begins *regexp.Regexp
 }
 
-// ways are in the order in which the extension looks at them. Azure tells letters of IDs apart no more than we do.
+// ways are in the extension's order. IDs are compared without case, as in Azure.
 var ways = []way{
 	{
 		"urn", "publisher:offer:sku:version",
@@ -49,7 +49,7 @@ var ways = []way{
 	},
 }
 
-// gallery returns the way that names an image in a kind of gallery by its ID.
+// gallery returns the way that names an image by its ID in a kind of gallery.
 func gallery(field, kind string, written func(*v1alpha1.Image) **string, in func(*Image) *string) way {
 	return way{
 		field, "/" + kind + "/<gallery>/Images/<image>/Versions/<version>", written, in,
@@ -62,12 +62,12 @@ func waysIn(written *v1alpha1.Image) []way {
 	return slices.DeleteFunc(slices.Clone(ways), func(w way) bool { return *w.written(written) == nil })
 }
 
-// ReferenceForm says how an image is named.
+// ReferenceForm returns the fields that can name an image.
 func (Provider) ReferenceForm() string {
 	return "one of urn, communityGalleryImageID, sharedGalleryImageID and id"
 }
 
-// ValidateReference checks the form of a reference, which stands in the field at the path at.
+// ValidateReference checks the form of a reference. at is the path of its field.
 func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	for _, w := range ways {
 		if value := *w.in(&ref); value != "" {
@@ -100,7 +100,7 @@ func (w way) check(value string, at *field.Path) field.ErrorList {
 		"%s does not have the form of %s%s; write %s", words.Quoted(value), w.field, why, w.example)).WithOrigin(RuleImageForm)}
 }
 
-// checkReference checks the ways in which an image is named, those that are written at the path at.
+// checkReference checks the combination of ways that name the image at a path.
 func checkReference(set []way, skip *bool, at *field.Path, report *finding.Report) {
 	if len(set) > 1 {
 		names := make([]string, 0, len(set))
@@ -118,7 +118,7 @@ func checkReference(set []way, skip *bool, at *field.Path, report *finding.Repor
 	}
 }
 
-// checkMixed checks the legacy fields of a version with flavors.
+// checkMixed checks a version with flavors for legacy fields.
 func checkMixed(written *v1alpha1.MachineImageVersion, at *field.Path, report *finding.Report) {
 	for _, w := range waysIn(&written.Image) {
 		report.Errors = append(report.Errors, providerconfig.FormatMixed(at.Child(w.field), w.field))

@@ -22,7 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// rules are those about what a CloudProfileConfig says besides its images.
+// rules checks the parts of a CloudProfileConfig other than images.
 type rules struct{ config v1alpha1.CloudProfileConfig }
 
 var (
@@ -30,22 +30,22 @@ var (
 	_ provider.ListExtender = Provider{}
 )
 
-// rulesOf returns the rules over a provider config, which must not be changed any more.
+// rulesOf returns the rules for a provider config, which must not be modified afterwards.
 func rulesOf(config *v1alpha1.CloudProfileConfig) provider.Validator {
 	r := rules{*config}
-	r.config.MachineImages = nil // not needed, and most of it
+	r.config.MachineImages = nil // not needed, and the largest part
 	return r
 }
 
-// NamespacedLists are what a NamespacedCloudProfile may have beside machine images.
+// NamespacedLists returns the lists that a NamespacedCloudProfile may have besides machineImages.
 func (Provider) NamespacedLists() []provider.List {
 	return []provider.List{{Field: "machineTypes", Key: "name"}}
 }
 
-// ValidateShoot has no rules: what else a Shoot has is the extension's to check.
+// ValidateShoot reports nothing: other checks of Shoots belong to the extension.
 func (rules) ValidateShoot(provider.ShootQuestion) finding.Report { return finding.Report{} }
 
-// ValidateCloudProfile checks all of the config but its images.
+// ValidateCloudProfile checks the config except its images.
 func (r rules) ValidateCloudProfile(spec *v1beta1.CloudProfileSpec, at *field.Path) finding.Report {
 	var report finding.Report
 	report.Add(domainCounts(r.config.CountUpdateDomains, spec, at.Child("countUpdateDomains")))
@@ -61,7 +61,7 @@ func (r rules) ValidateCloudProfile(spec *v1beta1.CloudProfileSpec, at *field.Pa
 	return report
 }
 
-// instances are those of Azure that a CloudConfiguration can name.
+// instances are the instances of Azure that a CloudConfiguration can name.
 var instances = []string{"AzurePublic", "AzureGovernment", "AzureChina"}
 
 // domainCounts checks one of the two lists of domain counts.
@@ -101,7 +101,7 @@ func domainCounts(counts []v1alpha1.DomainCount, spec *v1beta1.CloudProfileSpec,
 	return report
 }
 
-// example returns the name of a region to show how an entry is written.
+// example returns the name of a region for an example entry.
 func example(spec *v1beta1.CloudProfileSpec) string {
 	if len(spec.Regions) == 0 || spec.Regions[0].Name == "" {
 		return "westeurope"
@@ -109,10 +109,10 @@ func example(spec *v1beta1.CloudProfileSpec) string {
 	return spec.Regions[0].Name
 }
 
-// regionsWithoutDomains warns about regions that have no number of fault domains, if any has.
+// regionsWithoutDomains warns about regions without a number of fault domains, unless no region has one.
 func (r rules) regionsWithoutDomains(spec *v1beta1.CloudProfileSpec, at *field.Path) finding.Report {
 	var report finding.Report
-	var without, updates []string // updates are those of them without a number of update domains, too
+	var without, updates []string // updates are those that lack a number of update domains, too
 	for _, region := range spec.Regions {
 		is := func(c v1alpha1.DomainCount) bool { return c.Region == region.Name }
 		if slices.ContainsFunc(r.config.CountFaultDomains, is) {
@@ -129,7 +129,7 @@ func (r rules) regionsWithoutDomains(spec *v1beta1.CloudProfileSpec, at *field.P
 	return report
 }
 
-// addDomains says what to add for regions without a number of fault domains, of which some have no number of update domains.
+// addDomains returns the repair for regions without a number of fault domains. updates are those that also lack a number of update domains.
 func addDomains(without, updates []string) string {
 	are, each := "is", ""
 	if len(without) > 1 {
@@ -146,11 +146,11 @@ func addDomains(without, updates []string) string {
 	return text + ", and for " + words.Few(updates) + " in countUpdateDomains"
 }
 
-// machineTypes checks what the config says of machine types.
+// machineTypes checks the config's machine types.
 func (r rules) machineTypes(spec *v1beta1.CloudProfileSpec, at *field.Path) finding.Report {
 	var report finding.Report
 	known, ofCore, names := sets.New[string](), map[string]int{}, make([]string, len(spec.MachineTypes))
-	for i := range slices.Backward(spec.MachineTypes) { // of two the first counts
+	for i := range slices.Backward(spec.MachineTypes) { // of two the first wins
 		names[i] = spec.MachineTypes[i].Name
 		ofCore[names[i]] = i
 	}
@@ -176,8 +176,8 @@ func (r rules) machineTypes(spec *v1beta1.CloudProfileSpec, at *field.Path) find
 	return report
 }
 
-// compareNetworking warns if a machine type of core says something else about accelerated networking than the config. In a
-// profile with capabilities the extension goes by the former.
+// compareNetworking warns if core's machine type and the config disagree about accelerated networking. In a profile with capabilities, the
+// extension uses core.
 func compareNetworking(
 	written bool, core *v1beta1.MachineType, spec *v1beta1.CloudProfileSpec, at *field.Path,
 ) finding.Report {
@@ -203,7 +203,7 @@ func compareNetworking(
 	return report
 }
 
-// registration returns the index of the capability Networking in spec.machineCapabilities, and -1 if it is not there.
+// registration returns the index of the capability Networking in spec.machineCapabilities, and -1 if it is missing.
 func registration(spec *v1beta1.CloudProfileSpec) int {
 	return slices.IndexFunc(spec.MachineCapabilities, func(d v1beta1.CapabilityDefinition) bool { return d.Name == Networking })
 }

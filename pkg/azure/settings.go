@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// Networking is an ordinary capability, which no worker pool asks for: it says whether machines, and images, can have
-	// accelerated networking. The legacy field acceleratedNetworking implies it.
+	// Networking is an ordinary capability, which no worker pool requests: accelerated networking of machines and images. The legacy field
+	// acceleratedNetworking implies it.
 	Networking = "azure-networking"
-	// ConfidentialVM is the worker capability by which an image says that it boots on confidential machines.
+	// ConfidentialVM is the worker capability of images that boot on confidential machines.
 	ConfidentialVM = "azure-confidentialVM"
 )
 
@@ -28,11 +28,11 @@ const (
 	networkingBasic       = "basic"
 )
 
-// confidential are the beginnings of the machine types, in small letters, whose machines the extension creates as confidential
-// ones. It goes by the name, and so it does not matter what a machine type can do besides.
+// confidential are the prefixes, in lower case, of machine types that the extension creates as confidential machines. It uses only the
+// name, whatever else a machine type can do.
 var confidential = []string{"standard_dc", "standard_ec"}
 
-// workers says what a worker pool asks for. An image that does not declare that it boots on confidential machines does not.
+// workers defines the requests of a worker pool. An image that does not declare ConfidentialVM does not boot on confidential machines.
 var workers = provider.WorkersOf(provider.WorkerConfig[v1alpha1.WorkerConfig]{
 	Kind:      schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerConfig"),
 	KnownUpTo: "provider-azure v1.63",
@@ -49,5 +49,5 @@ var workers = provider.WorkersOf(provider.WorkerConfig[v1alpha1.WorkerConfig]{
 	}},
 })
 
-// Workers returns what a worker pool asks for.
+// Workers returns the requests of a worker pool.
 func (Provider) Workers() provider.Workers { return workers }

@@ -8,10 +8,10 @@ import "github.com/capkit/capkit/pkg/inventory"
 
 var _ inventory.Describer = Provider{}
 
-// InInventory says that inventories have images by their IDs.
+// InInventory returns the image's ID, which identifies it in inventories.
 func (i Image) InInventory() inventory.Ref { return inventory.Ref{ID: i.ID, Field: "id"} }
 
-// DescribeInventories says that ECS calls an image available that it boots. Root disks are disks of any size.
+// DescribeInventories describes inventories of ECS. A bootable image has the status available. Root disks can have any size.
 func (Provider) DescribeInventories() inventory.Description {
 	return inventory.Description{Active: []string{"available"}}
 }

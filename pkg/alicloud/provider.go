@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package alicloud is the Provider for AliCloud: an image ID for each region. It converts the wire format of pkg/apis/alicloud
-// and says what only that format can get wrong; everything else is for package check. Worker pools have no config of their own, so
-// that no setting asks for an image.
+// Package alicloud is the Provider for AliCloud: an image ID for each region. It converts the wire format of pkg/apis/alicloud, and reports
+// the errors that only this format can have. Other checks belong to package check. Worker pools have no WorkerConfig, so no setting
+// requests an image.
 package alicloud
 
 import (
@@ -46,7 +46,7 @@ func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Conf
 	return provider.Config[Image]{Images: images}, report
 }
 
-// changes are fields that the config does not have, and that are looked for in it.
+// changes are fields that the config does not have, but that users may write.
 var changes = []providerconfig.Change{
 	{Field: "machineImages.versions.id", Became: "an image has an ID for each region; write regions: [{name: REGION, id: ID}]"},
 	{Field: "machineImages.versions.regions.architecture", Became: "regions beside a version are for amd64 only; write capabilityFlavors"},
@@ -60,7 +60,7 @@ func parts(image *v1alpha1.MachineImages) (string, []v1alpha1.MachineImageVersio
 	return image.Name, image.Versions
 }
 
-// convert makes one flavor of a legacy version, which is for amd64 (semantics S6).
+// convert converts a version. A legacy version becomes one flavor, for amd64 (semantics S6).
 func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *finding.Report) imageselector.Version[Image] {
 	version := imageselector.Version[Image]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
 	switch {
@@ -119,8 +119,8 @@ const (
 	letters = lower + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 )
 
-// isID reports whether a text is the ID of an image: m- and letters and digits for a custom one. That of a public one is the name
-// of a file, with an ending.
+// isID reports whether a text can be an image's ID. A custom image's is m- followed by letters and digits; a public image's is a file name
+// with an extension.
 func isID(id string) bool {
 	if custom, found := strings.CutPrefix(id, "m-"); found && custom != "" && strings.Trim(custom, lower) == "" {
 		return true
@@ -130,13 +130,13 @@ func isID(id string) bool {
 		strings.IndexByte(letters, id[0]) >= 0 && strings.Trim(id[:dot], letters+"_.-") == ""
 }
 
-// ReferenceForm names the list of regions.
+// ReferenceForm returns the form of the list of regions.
 func (Provider) ReferenceForm() string { return "regions, as in regions: [{name: REGION, id: ID}]" }
 
-// ValidateReference demands that a region has an image ID, and that it can be one.
+// ValidateReference requires a well-formed image ID.
 func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	switch {
-	case isID(ref.ID): // there may be thousands
+	case isID(ref.ID): // the common case; there may be thousands
 		return nil
 	case ref.ID == "":
 		return field.ErrorList{providerconfig.ReferenceMissing(at.Child("id"), "the image ID")}
@@ -150,8 +150,8 @@ var ruleImageID = finding.Denies("alicloud-image-id",
 	"The value is not an image ID of AliCloud.",
 	"Write the ID that `aliyun ecs DescribeImages` shows, in the region that the entry is for.")
 
-// Rules returns the catalogue of this provider's own rules.
+// Rules returns this provider's own rules.
 func (Provider) Rules() []finding.Rule { return finding.On(finding.ObjectCloudProfile, ruleImageID) }
 
-// Workers returns nothing: worker pools have no WorkerConfig.
+// Workers returns an empty Workers, because worker pools have no WorkerConfig.
 func (Provider) Workers() provider.Workers { return provider.Workers{} }

@@ -21,7 +21,7 @@ func Merge(child *v1beta1.NamespacedCloudProfileSpec, parent *v1beta1.CloudProfi
 	return MergeShared(child, parent).DeepCopy()
 }
 
-// MergeShared is [Merge] with a result that shares memory with the parent. Neither may be modified afterwards.
+// MergeShared is [Merge] with a result that shares memory with the parent. Neither the result nor the parent may be modified afterwards.
 func MergeShared(child *v1beta1.NamespacedCloudProfileSpec, parent *v1beta1.CloudProfileSpec) *v1beta1.CloudProfileSpec {
 	spec, own := ptr.To(*parent), child.DeepCopy()
 	spec.Kubernetes.Versions, spec.MachineTypes = slices.Clone(spec.Kubernetes.Versions), slices.Clone(spec.MachineTypes)

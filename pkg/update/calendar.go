@@ -29,7 +29,7 @@ type Fate struct {
 	To string
 	// BootsNothing reports whether the pool cannot boot the resulting version, although nothing refuses it.
 	BootsNothing bool
-	// Worse reports whether it is stuck, fails or boots nothing, and would not without the update.
+	// Worse reports whether the version is stuck, fails or boots nothing, and would not without the update.
 	Worse bool
 }
 
@@ -63,8 +63,8 @@ type KubernetesChange struct {
 	// From and To are dates in RFC 3339 for [NewDate], upcoming stages in words for [NewStages], and otherwise classifications. Nil means
 	// none.
 	From, To *string
-	// Then are the fates of the Shoots that have the version, once its date has passed. Otherwise it is what the next maintenance does to
-	// Shoots because of the version, and would not do without the update.
+	// Then are the fates of the Shoots and worker pools that have the version, once its date has passed. For other aspects, they are
+	// effects of the next maintenance because of the version that would not occur without the update.
 	Then []Fate
 }
 

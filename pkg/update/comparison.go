@@ -94,8 +94,8 @@ func (c *comparison[R]) pool(pool provider.Pool) *compared[R] {
 	})
 }
 
-// requestedBy returns a worker pool's requests after an update, or before it if those are more: a profile ignores a request of machine
-// types only unless it registers the capability.
+// requestedBy returns a worker pool's requests after an update, or before it if those are more. A request that concerns only machine types
+// is ignored by a profile that does not register its capability.
 func requestedBy(was, is *profile.Question) []capability.Requirement {
 	before, after := was.Requested(), is.Requested()
 	if len(before) > len(after) {

@@ -17,8 +17,7 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// View shows an update to one kind of users of a profile: to its direct users, or to the users of a NamespacedCloudProfile whose parent it
-// is.
+// View is an update as seen by one group of a profile's users: the direct ones, or those of a NamespacedCloudProfile whose parent it is.
 type View[R any] struct {
 	// Name of that NamespacedCloudProfile, as NAMESPACE/NAME; empty for the profile itself.
 	Name string
@@ -26,7 +25,7 @@ type View[R any] struct {
 	// with the parent. They have the same provider and the same preference order.
 	Before, After *profile.Profile[R]
 	// Users are the Shoots that use the profile. All facts list pools in this order. Of a Shoot that is being deleted only locks are
-	// reported, because a lock prevents its deletion from ending.
+	// reported, because a lock keeps its deletion from completing.
 	Users []User
 	// Admission says which admission components are installed. Maintenance depends on it.
 	Admission maintenance.Admission
@@ -70,13 +69,14 @@ type Changes[R any] struct {
 	// chosen before (semantics S15); sorted by image, version and replacement.
 	Blocked []*Blocked
 	// Failing are the image versions that Gardener's maintenance chooses for worker pools that can boot them, but that Gardener then
-	// refuses, unlike before; sorted by image, version and reason.
+	// refuses, unlike before; sorted by image, version and reason. Only for views with All.
 	Failing []*Failing
 	// Expires are the image versions with a changed expiration date; sorted by image and version.
 	Expires []*Expiry
-	// Rolls are the moves of worker pools by the next maintenance; sorted by image and versions.
+	// Rolls are the moves of worker pools by the next maintenance that differ from those without the update; sorted by image and versions.
+	// Only for views with All.
 	Rolls []*Roll
-	// Kubernetes are the changes of Kubernetes versions; sorted by version and aspect.
+	// Kubernetes are the changes of Kubernetes versions; sorted by version and aspect. Only for views with All.
 	Kubernetes []*KubernetesChange
 	// Meanings are the flavors that leave out a reserved capability and change their meaning because the update changes the capability's
 	// registration; in the order of [capability.Reserved], and of the profile.
@@ -95,7 +95,7 @@ type Pool struct {
 	View, User, Index int
 }
 
-// Choice is the effect of an update on the image of a combination. Worker pools with the same combination and requests share one.
+// Choice is the effect of an update on the image of a combination. Worker pools with the same combination and requests share a Choice.
 type Choice[R any] struct {
 	resolve.Combination
 	// View is the name of the only view with this choice; empty if the profile itself has it.
@@ -118,8 +118,8 @@ type Boots[R any] struct {
 	// new reference of Before's flavor, or Before itself if After is nil and the pool carries on. It is nil if Before is nil, if the flavor
 	// is Gone and After replaces it, or if the provider's policy is to boot nothing.
 	Kept *R
-	// Gone is the reason why Before's flavor no longer serves the pool. New machines then boot After. If After is nil, Gone is the fault of
-	// the mapping.
+	// Gone is the reason why Before's flavor no longer serves the pool. New machines then boot After. If After is nil, it tells what is
+	// wrong with the mapping.
 	Gone Gone
 }
 

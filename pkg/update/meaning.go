@@ -32,8 +32,8 @@ type Meaning struct {
 	Flavor v1beta1.Capabilities
 	// From and To are the values with which the flavor serves worker pools that request the capability, before and after the update.
 	From, To []string
-	// Claims are the values in To, but not in From, that nothing declares: neither the capability's undeclared value nor core's statement
-	// about updates in place.
+	// Claims are the values in To, but not in From, that are neither the capability's undeclared value nor core's statement about updates
+	// in place. Nobody has declared them.
 	Claims []string
 }
 

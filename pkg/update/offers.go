@@ -29,7 +29,7 @@ type Offer struct {
 	How Aspect
 	// From and To are a changed string, number or boolean before and after the update; nil otherwise.
 	From, To any
-	// Used are the Shoots that use it, as NAMESPACE/NAME, sorted; nil if it is new.
+	// Used are the Shoots that use it, as NAMESPACE/NAME, sorted; nil if it is new, or available in a zone again.
 	Used []string
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// own are the definitions of a NamespacedCloudProfile: its machine types, its image versions, and the images of which it adds or changes
-// versions.
+// own are the definitions of a NamespacedCloudProfile: its machine types, its image versions, and every image in whose versions it changes
+// anything.
 type own struct {
 	types, images sets.Set[string]
 	versions      sets.Set[provider.ImageVersion]

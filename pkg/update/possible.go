@@ -94,8 +94,8 @@ type Redirect struct {
 	MachineTypes []string
 }
 
-// Redirected returns the active image versions of which new machines boot another flavor after the update, although the previous flavor
-// would still serve (semantics S9). The order is that of the profile after the update. It looks at usable machine types only.
+// Redirected returns the active image versions whose new machines boot another flavor after the update, although the previous flavor would
+// still serve (semantics S9). The order is that of the profile after the update. It looks at usable machine types only.
 func Redirected[R any](before, after *profile.Profile[R]) []Redirect {
 	c := compare(before, after)
 	asked := c.askUsable()
@@ -105,7 +105,7 @@ func Redirected[R any](before, after *profile.Profile[R]) []Redirect {
 		if !v.Active() || len(before.Catalog().Flavors(v.ID.Image, v.ID.Version)) == 0 || len(after.Catalog().Flavors(v.ID.Image, v.ID.Version)) < 2 {
 			continue // there is nothing to choose
 		}
-		same := sameQuestions && c.sameFlavorsOf(v.ID) // as mostly
+		same := sameQuestions && c.sameFlavorsOf(v.ID) // the usual case
 		known := map[*questions]bool{}
 		var types []string
 		for i, name := range after.Usable() {

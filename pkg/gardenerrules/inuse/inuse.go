@@ -84,7 +84,8 @@ func Of(
 }
 
 // OfNamespaced returns the parts that make Gardener refuse an update of a NamespacedCloudProfile because Shoots use them. These are removed
-// parts that the parent lacks, or has in an expired version. See [Of].
+// image versions that the parent lacks or has only expired, removed Kubernetes versions that the parent has expired, and an exceeded limit
+// of nodes. See [Of].
 //
 // It is the rule for NamespacedCloudProfiles of ReferenceManager.Validate (plugin/pkg/global/resourcereferencemanager).
 func OfNamespaced(

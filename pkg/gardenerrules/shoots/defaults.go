@@ -19,8 +19,8 @@ import (
 
 // DefaultImage returns the image that Gardener fills in for a new worker pool. The image is the named one, or the first in the profile that
 // has the pool's architecture or supports its machine type. The version is the latest one that matches a partly named version and is not a
-// preview; it is deprecated only if all others are. A complete version, or one that the named image has, is kept, even if the image lacks
-// it or the filter does not admit it. Otherwise the rule sees only the versions that the filter admits.
+// preview; it is deprecated only if all matching versions are. A complete version, or one that the named image has, is kept, even if the
+// image lacks it or the filter does not admit it. Otherwise the rule sees only the versions that the filter admits.
 //
 // It is the rule of getDefaultMachineImage (plugin/pkg/shoot/mutator), which ensureMachineImage calls for pools that the stored Shoot does
 // not have. DefaultImage does not modify its arguments.

@@ -17,11 +17,11 @@ import (
 )
 
 // DeploymentOf returns a pool's machine deployment in one of its zones, by the zone's index in the pool. class is the name of its machine
-// class and secret. A pool without zones has one.
+// class and secret. A pool without zones is distributed as if it had one.
 //
-// Machines and percentages are distributed over the zones by Gardener's worker library. It panics if a percentage is invalid or has very
-// many digits, which a Shoot may contain: refuse such a pool before. The labels, which nodes get, are a copy of the pool's and never nil.
-// Add those of the cloud, such as the zone under the volume plugin's name. Annotations and taints are shared with the pool.
+// Gardener's worker library distributes machines and percentages over the zones. It panics if a percentage is invalid or has very many
+// digits, which a Shoot may contain: refuse such a pool before. The labels, which nodes get, are a copy of the pool's and never nil. Add
+// those of the cloud, such as the zone under the volume plugin's name. Annotations and taints are shared with the pool.
 func DeploymentOf(pool *extensionsv1alpha1.WorkerPool, name, class string, zone int) extensionsworker.MachineDeployment {
 	index, zones := int32(zone), max(1, int32(len(pool.Zones)))
 	var preserved int32

@@ -43,8 +43,8 @@ const (
 type Controller struct {
 	// Program is the name of the program.
 	Program string
-	// Component is the name of the installation. It holds the heartbeat, and with the suffix -leader-election it names the lease. It must
-	// differ from the names of other extensions in the same namespace.
+	// Component is the name of the installation: the holder of the heartbeat and, with the suffix -leader-election, the name of the lease.
+	// It must differ from the names of other extensions in the same namespace.
 	Component string
 	// Type is the provider type of the Workers.
 	Type string

@@ -31,7 +31,8 @@ type View[R any] struct {
 	Admission maintenance.Admission
 	// All requests choices for possible worker pools, not only for existing ones. It also requests Rolls, Failing and Kubernetes.
 	All bool
-	// Besides are further requests of possible worker pools. A pool without requests, and each single request, are always included.
+	// Besides are further requests of possible worker pools. A pool without requests, and each single request whose capability is offered,
+	// are always included.
 	Besides []resolve.Template
 	// Formerly maps a combination after the update to its image version before, and reports whether to include the combination. It applies
 	// to possible worker pools only, because existing ones name their version. Nil: no version was renamed.

@@ -17,14 +17,14 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 )
 
-// abilities looks for what is wrong with the abilities of a provider: what one says, and what two of them say together.
+// abilities checks the abilities of a provider, each by itself and against each other.
 type abilities[R any] struct {
 	cloud Provider[R]
-	// wrong reports what is wrong with a method.
+	// wrong reports a mistake in a method.
 	wrong func(method, format string, args ...any)
 }
 
-// checkAbilities reports what is wrong with the abilities of a provider. Messages name the type and the method.
+// checkAbilities reports mistakes in the abilities of a provider. Messages name the type and the method.
 func checkAbilities[R any](cloud Provider[R], wrong func(format string, args ...any)) {
 	of := unwrapped(cloud)
 	a := abilities[R]{cloud, func(method, format string, args ...any) {
@@ -35,7 +35,7 @@ func checkAbilities[R any](cloud Provider[R], wrong func(format string, args ...
 	a.checkLists()
 }
 
-// unwrapped returns the provider itself.
+// unwrapped returns the innermost provider.
 func unwrapped(of any) any {
 	for {
 		wrapper, wraps := of.(interface{ Unwrap() any })
@@ -49,7 +49,7 @@ func unwrapped(of any) any {
 // probe is an image version that no cloud has.
 var probe = ImageVersion{Image: "image", Version: "1.0.0"}
 
-// checkDeriver tries to derive references, and reports what is wrong with them.
+// checkDeriver derives references as a trial, and reports mistakes in them.
 func (a abilities[R]) checkDeriver(of any) {
 	const method = "DeriveReference"
 	deriver, derives := As[ReferenceDeriver[R]](a.cloud)
@@ -93,7 +93,7 @@ func (a abilities[R]) checkDeriver(of any) {
 	}
 }
 
-// checkTexts reports abilities that are there to say something, and do not.
+// checkTexts reports abilities that return an empty text.
 func (a abilities[R]) checkTexts() {
 	said := func(method, text string) {
 		if strings.TrimSpace(text) == "" {
@@ -115,7 +115,7 @@ func (a abilities[R]) checkLists() {
 	}
 }
 
-// checkListsAt reports wrong lists in an object, whose path is empty or ends with a dot. taken are names that none of them may have.
+// checkListsAt reports invalid lists in an object, whose path is empty or ends with a dot. taken are field names that no list may have.
 func (a abilities[R]) checkListsAt(object string, lists []List, taken sets.Set[string]) {
 	for _, list := range lists {
 		switch {

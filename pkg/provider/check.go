@@ -18,10 +18,10 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 )
 
-// Check returns what is wrong with a provider itself, so that it is found when an extension starts, and not at a user's
-// request (semantics S3): a type that does not fit into Gardener's label for it; worker capabilities without the prefix of the provider, which is its type and a dash; requests
-// for what is not defined; policies with values that are none; abilities that contradict each other; and wrong references, which it derives
-// for an image version that is made up. The error has a line for each fault. Nil: nothing is wrong.
+// Check returns the mistakes in a provider itself, so that they are found when an extension starts instead of at a user's request
+// (semantics S3). It reports a type that does not fit into Gardener's label for it; worker capabilities without the provider's prefix,
+// which is its type and a dash; requests for undefined capabilities or values; invalid policies; contradictory abilities; and invalid
+// references, which it derives for a synthetic image version. The error has a line for each mistake. Nil: there is none.
 func Check[R any](provider Provider[R]) error {
 	workers := provider.Workers()
 	var errs []error
@@ -96,7 +96,7 @@ func (w Workers) checkRequests(wrong func(format string, args ...any)) {
 	}
 }
 
-// tryEmpty asks the requests about an empty pool, like every pool without a config, and reports if that panics.
+// tryEmpty evaluates the requests for an empty worker pool, as they are for every pool without a config, and reports a panic.
 func (w Workers) tryEmpty(wrong func(format string, args ...any)) {
 	defer func() {
 		if reason := recover(); reason != nil {

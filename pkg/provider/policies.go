@@ -6,14 +6,14 @@ package provider
 
 import "github.com/capkit/capkit/pkg/provider/policy"
 
-// PolicyChooser is a [Provider] of an extension that decides something in another way than capkit does by default. The provider is
-// the only place for it, so that webhooks, warnings, maintenance, worker controller and command agree.
+// PolicyChooser is a [Provider] whose extension deviates from capkit's default decisions. Policies are set only here, so that webhooks,
+// warnings, maintenance, worker controller and command agree.
 type PolicyChooser interface {
-	// Policies are the same at every call. [Check] refuses values that are none.
+	// Policies returns the same at every call. [Check] refuses invalid values.
 	Policies() policy.Policies
 }
 
-// PoliciesOf returns the policies of a provider, the defaults if it chooses none.
+// PoliciesOf returns the policies of a provider, or the defaults if it chooses none.
 func PoliciesOf(provider any) policy.Policies {
 	if chooser, chooses := As[PolicyChooser](provider); chooses {
 		return chooser.Policies()

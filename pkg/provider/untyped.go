@@ -17,9 +17,9 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
-// Untyped returns a provider whose references may be of any type, so that providers of several clouds fit in one list. It behaves like the
-// provider; [As] finds its other abilities. A reference of it has the type R, or is nil for the zero R. One of another type is an error of
-// Encode and of ValidateReference. A Provider[any] is returned as it is.
+// Untyped returns the provider with references of type any, so that providers of several clouds fit in one list. It behaves like the given
+// provider; [As] finds its other abilities. Its references have the type R, or are nil for the zero R. Encode and ValidateReference return
+// an error for a reference of another type. A Provider[any] is returned unchanged.
 func Untyped[R any](cloud Provider[R]) Provider[any] {
 	if untyped, is := any(cloud).(Provider[any]); is {
 		return untyped
@@ -30,8 +30,8 @@ func Untyped[R any](cloud Provider[R]) Provider[any] {
 	return untyped[R]{cloud}
 }
 
-// As returns a further ability of a provider, or of its validator, and whether it has it: an interface of this package, such as
-// [ListExtender]. It looks into the provider of [Untyped], and into whatever else has a method Unwrap that returns a provider.
+// As returns an optional ability of a provider or of its validator: an interface of this package, such as [ListExtender]. It reports
+// whether they have it. As looks into the provider of [Untyped], and into any other value with a method Unwrap that returns a provider.
 func As[T any](of any) (T, bool) {
 	if able, is := of.(T); is {
 		return able, true
@@ -45,7 +45,7 @@ func As[T any](of any) (T, bool) {
 
 type untyped[R any] struct{ cloud Provider[R] }
 
-// untypedDeriver is one that is a [ReferenceDeriver] as well, whose references have a type.
+// untypedDeriver is an untyped provider that is a [ReferenceDeriver] as well.
 type untypedDeriver[R any] struct {
 	untyped[R]
 	deriver ReferenceDeriver[R]
@@ -57,7 +57,7 @@ func (u untypedDeriver[R]) DeriveReference(version ImageVersion, supported v1bet
 	return anyOf(typed), derived
 }
 
-// Unwrap returns the provider itself.
+// Unwrap returns the typed provider.
 func (u untyped[R]) Unwrap() any { return u.cloud }
 
 // Type implements [Provider].
@@ -98,7 +98,7 @@ func (u untyped[R]) ValidateReference(ref any, at *field.Path) field.ErrorList {
 	return u.cloud.ValidateReference(typed, at)
 }
 
-// anyOf returns a reference without its type; nil for the zero R.
+// anyOf returns a reference as any; nil for the zero R.
 func anyOf[R any](ref R) any {
 	boxed := any(ref)
 	if boxed == nil || reflect.ValueOf(boxed).IsZero() {
@@ -107,7 +107,7 @@ func anyOf[R any](ref R) any {
 	return boxed
 }
 
-// reference returns a reference as what it is.
+// reference converts a reference to R; the zero R for nil.
 func reference[R any](ref any) (R, error) {
 	typed, is := ref.(R)
 	if !is && ref != nil {
@@ -116,7 +116,7 @@ func reference[R any](ref any) (R, error) {
 	return typed, nil
 }
 
-// convertVersion returns a version with references of another type, which shares everything else.
+// convertVersion returns a version with converted references, which shares everything else.
 func convertVersion[A, B any](version *imageselector.Version[A], convert func(A) (B, error)) (imageselector.Version[B], error) {
 	converted := imageselector.Version[B]{
 		Version: version.Version, Legacy: version.Legacy, Undeclared: version.Undeclared, Path: version.Path,

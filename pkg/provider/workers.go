@@ -20,37 +20,36 @@ import (
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
-// Pool is what decides the image of a worker pool: of a Shoot, see [PoolsOf], or of an extension resource.
+// Pool holds everything that decides the image of a worker pool, either of a Shoot ([PoolsOf]) or of an extension resource.
 type Pool struct {
-	// Name of the worker pool; empty if the question is not about one.
+	// Name of the worker pool; empty if the question is not about a particular one.
 	Name string
-	// MachineType, Image and Version as the pool names them, upper and lower case included.
+	// MachineType, Image and Version as the pool writes them; they are case-sensitive.
 	MachineType, Image, Version string
-	// Architecture is the pool's machine.architecture, empty if it asks for none. A machine type that names none has it;
-	// one that names another is refused (semantics S2).
+	// Architecture is the pool's machine.architecture, empty if it sets none. It applies to a machine type that names no architecture; if
+	// the machine type names another one, the pool is refused (semantics S2).
 	Architecture string
-	// Region of the Shoot, and Zones of the pool. No image is chosen by zones. But a machine type that one of them does not have is not
-	// suggested. Nil: not known, or none.
+	// Region of the Shoot, and Zones of the pool. Zones do not affect the choice of an image, but machine types that are unavailable in one
+	// of them are not suggested. Nil: unknown, or none.
 	Region string
 	Zones  []string
-	// Volume and DataVolumes are those of the machines, for a provider's own requests; nil if there are none.
+	// Volume and DataVolumes of the machines, for a provider's own requests; nil if there are none.
 	Volume      *v1beta1.Volume
 	DataVolumes []v1beta1.DataVolume
-	// Worker are the properties of the pool that ask for reserved capabilities, Config is its providerConfig, which asks
-	// for those of the provider (semantics S3). Nil: it has none.
+	// Worker holds the properties of the pool that request reserved capabilities. Config is its providerConfig, which requests capabilities
+	// of the provider (semantics S3); nil if it has none.
 	Worker capability.Worker
 	Config *runtime.RawExtension
-	// Kubelet is the version of the pool's kubelets, CRI its container runtime interface. No image is chosen by them. But there are
-	// image versions that Gardener does not let the pool have because of them, and these are not suggested. Empty and nil: not
-	// known, or no condition.
+	// Kubelet is the kubelet version of the pool, and CRI its container runtime interface. They do not affect the choice of an image, but
+	// image versions that Gardener forbids because of them are not suggested. Empty and nil: unknown, or no condition.
 	Kubelet string
 	CRI     *v1beta1.CRI
-	// Path of the pool, below which errors are reported; nil if it stands in no manifest.
+	// Path of the pool, below which errors are reported; nil if the pool is in no manifest.
 	Path *field.Path
 }
 
-// PoolsOf returns the questions that the worker pools of a Shoot ask, in their order; none for a Shoot without workers.
-// Image and version are empty if a worker leaves them to Gardener. A pool shares the worker's zones, volumes, CRI and providerConfig.
+// PoolsOf returns the worker pools of a Shoot, in their order; none for a Shoot without workers. Image and version are empty if a worker
+// leaves them to Gardener. A pool shares the worker's zones, volumes, CRI and providerConfig.
 func PoolsOf(shoot *v1beta1.Shoot) []Pool {
 	at := field.NewPath("spec", "provider", "workers")
 	pools := make([]Pool, 0, len(shoot.Spec.Provider.Workers))
@@ -68,7 +67,7 @@ func PoolsOf(shoot *v1beta1.Shoot) []Pool {
 	return pools
 }
 
-// kubeletOf returns the version of a worker's kubelets: its own or, if it has none, that of the control plane.
+// kubeletOf returns a worker's kubelet version: its own or, if it has none, the control plane's.
 func kubeletOf(shoot *v1beta1.Shoot, worker *v1beta1.Worker) string {
 	if own := worker.Kubernetes; own != nil && own.Version != nil {
 		return *own.Version
@@ -76,7 +75,7 @@ func kubeletOf(shoot *v1beta1.Shoot, worker *v1beta1.Worker) string {
 	return shoot.Spec.Kubernetes.Version
 }
 
-// ConfigPath is the path of the pool's providerConfig; nil, as of a document of its own, if it stands in no manifest.
+// ConfigPath returns the path of the pool's providerConfig. It is nil, as for a document of its own, if the pool is in no manifest.
 func (p *Pool) ConfigPath() *field.Path { return p.child("providerConfig") }
 
 func (p *Pool) child(name string) *field.Path {
@@ -86,61 +85,58 @@ func (p *Pool) child(name string) *field.Path {
 	return p.Path.Child(name)
 }
 
-// Shape is what decides the image of a worker pool. By the same profile all pools of one shape boot the same, so that a
-// question about thousands of them is one about a few shapes. It is a value to compare.
+// Shape identifies worker pools with equal answers: in one profile, all pools of a shape boot the same image. So a question about thousands
+// of pools becomes one about a few shapes. Shapes are comparable.
 type Shape struct {
 	machineType, image, version, architecture, region, config string
 	worker                                                    capability.Worker
-	// followed says which requests follow from other fields of the pool: "1" or "0" for each that has a PoolField.
+	// followed has "1" or "0" for each request with a PoolField: whether the pool makes it.
 	followed string
 }
 
-// WorkerConfig says all that there is to say about the worker pools of a provider, whose providerConfig is a W: which
-// capabilities they can ask for, by which settings, what a providerConfig must look like, and what in it replaces machines
-// (semantics S3). [WorkersOf] makes it usable. A provider without such a config uses metav1.TypeMeta as W.
+// WorkerConfig describes the worker pools of a provider, whose providerConfig is a W: the capabilities that they can request, the settings
+// that request them, the rules for a providerConfig, and its parts whose change replaces machines (semantics S3). [WorkersOf] compiles it.
+// A provider without such a config uses metav1.TypeMeta as W.
 type WorkerConfig[W any] struct {
-	// Kind of the config. It is decoded strictly, whether or not anything asks for a capability. The zero Kind: there is no
-	// such config; a providerConfig is then not looked at, and requests see an empty W.
+	// Kind of the config. The config is decoded strictly, even if nothing requests a capability. The zero Kind: there is no such config; a
+	// providerConfig is then ignored, and requests see an empty W.
 	Kind schema.GroupVersionKind
-	// KnownUpTo is for a config that another program reads, the extension of the cloud, which may have more fields in its
-	// next version than W: it says up to which version all of them are known, "provider-acme v1.74". A field that W does not
-	// have is then a warning, and asks for nothing. Empty: such a field is an error.
+	// KnownUpTo is for a config that another program reads, such as the cloud's extension, whose next version may have more fields than W.
+	// It names the last version whose fields are all known: "provider-acme v1.74". An unknown field is then a warning, and requests
+	// nothing. Empty: an unknown field is an error.
 	KnownUpTo string
-	// Capabilities are the worker capabilities that the provider defines, in the order of their priority.
+	// Capabilities are the worker capabilities that the provider defines, by priority.
 	Capabilities []capability.Definition
-	// Requests say what asks for them, or for a reserved capability.
+	// Requests are the settings that request these or reserved capabilities.
 	Requests []Request[W]
-	// Validate returns what is wrong with a config that could be decoded, at paths below at: a value of text that no
-	// request knows, for example, which would ask for nothing without a word. The Origin of each error is the name of its
-	// rule. Nil: nothing more can be wrong.
+	// Validate checks a config that was decoded without errors, at paths below at. It reports, for example, a text value that no request
+	// knows, which would silently request nothing. The Origin of each error is the name of its rule. Nil: there are no further rules.
 	Validate func(config *W, at *field.Path) field.ErrorList
-	// RollingUpdate are the parts of the config whose change replaces the machines of a worker pool, one after the other,
-	// in addition to what Gardener itself replaces machines for.
+	// RollingUpdate lists the parts of the config whose change replaces the machines of a worker pool one by one, in addition to Gardener's
+	// own triggers.
 	RollingUpdate []Trigger[W]
 }
 
-// Request is a setting of a worker pool that asks for a capability.
+// Request is a setting of a worker pool that requests a capability.
 type Request[W any] struct {
-	// Setting says in words what asks, as the user would write it: "trustedLaunch.enabled: true".
+	// Setting is the setting as the user would write it: "trustedLaunch.enabled: true".
 	Setting string
-	// Field is the field of the providerConfig that errors are reported at: "trustedLaunch". Empty if PoolField is set.
+	// Field is the field of the providerConfig at which errors are reported: "trustedLaunch". Empty if PoolField is set.
 	Field string
-	// PoolField is the field of the worker pool instead, for what core's own fields ask for: "volume", "machine.type". Such a
-	// request follows from the pool alone: it is asked with an empty config, whatever the pool's is.
+	// PoolField is the field of the worker pool instead, for requests by core's own fields: "volume", "machine.type". Such a request
+	// depends on the pool alone: Asks gets an empty config, whatever the pool's is.
 	PoolField string
 	// Capability is the name of a worker capability that the provider defines, or of a reserved one.
 	Capability string
-	// Values of the capability, one of which is enough; at least one.
+	// Values of the capability, any one of which suffices; at least one.
 	Values []string
-	// OnlyIfOffered is for a setting that asks for a reserved capability and that worker pools had before there was the
-	// capability. Where the operator does not offer it, the request is ignored, and the Shoot gets a warning. It is
-	// offered in a profile that registers it, or in whose provider config a flavor declares it. For a capability of the
-	// provider itself see [capability.Definition].OnlyIfRegistered.
+	// OnlyIfOffered is for a setting that is older than the reserved capability it requests. Where the operator does not offer the
+	// capability, the request is ignored, and the Shoot gets a warning. A profile offers it by registering it, or by a flavor in its
+	// provider config that declares it. For capabilities of the provider itself see [capability.Definition].OnlyIfRegistered.
 	OnlyIfOffered bool
-	// Asks reports whether a worker pool asks for it. It changes neither argument. The config of a pool without one is
-	// empty, so that a feature which must be kept off can ask for that. Without a PoolField the config decides: what an empty one
-	// asks for does not depend on the pool, and what another one does on no more of it than machine type, architecture, image,
-	// version, region and Worker.
+	// Asks reports whether a worker pool makes the request. It modifies neither argument. A pool without a config has an empty one, so that
+	// a request can be for a feature's absence. Without a PoolField the config decides: the answer for an empty config does not depend on
+	// the pool, and the answer for another config depends only on the pool's machine type, architecture, image, version, region and Worker.
 	Asks func(pool *Pool, config *W) bool
 }
 
@@ -148,22 +144,22 @@ type Request[W any] struct {
 type Trigger[W any] struct {
 	// Field of the providerConfig, as users write it: "serverGroup".
 	Field string
-	// Value returns what counts of a config, in a form that people read, and that is the same if nothing has changed that
-	// counts; empty if the config does not have it. It is asked about an empty config, too.
+	// Value returns the relevant part of a config in a readable form, which changes only if machines must be replaced; empty if the config
+	// lacks that part. It is also called with an empty config.
 	Value func(config *W) string
 }
 
-// Workers says what a provider's worker pools can ask for: with the zero Workers nothing, and nobody reads a
-// providerConfig. [WorkersOf] makes others. It is immutable and safe for concurrent use.
+// Workers describes the capabilities that a provider's worker pools can request. The zero Workers has none and reads no providerConfig;
+// [WorkersOf] makes others. It is immutable and safe for concurrent use.
 type Workers struct {
 	kind        schema.GroupVersionKind
 	knownUpTo   string
 	definitions []capability.Definition
 	settings    []capability.Requirement
-	// ask reads the config of a pool, which asks for the requirements; nil for the zero Workers, as is rolling.
+	// ask reads a pool's config and returns its requirements. ask and rolling are nil for the zero Workers.
 	ask     func(pool *Pool) ([]capability.Requirement, finding.Report)
 	rolling func(pool *Pool) []Rolling
-	// follow are the requests that follow from fields of the pool, in their order.
+	// follow are the requests with a PoolField, in their order.
 	follow []func(pool *Pool) bool
 }
 
@@ -171,11 +167,11 @@ type Workers struct {
 type Rolling struct {
 	// Field of the providerConfig.
 	Field string `json:"field"`
-	// Value is what counts of it at present; empty if the worker pool does not have it.
+	// Value is its current value; empty if the worker pool lacks it.
 	Value string `json:"value"`
 }
 
-// WorkersOf returns the Workers of a config, which must not be changed any more. [Check] finds what is wrong with it.
+// WorkersOf returns the Workers of a config, which must not be modified afterwards. [Check] finds mistakes in it.
 func WorkersOf[W any, P interface {
 	*W
 	schema.ObjectKind
@@ -205,7 +201,7 @@ func WorkersOf[W any, P interface {
 			return c.requirements(pool, config), report
 		},
 		rolling: func(pool *Pool) []Rolling {
-			config, _ := read(pool) // what could be read counts
+			config, _ := read(pool) // the readable part is used
 			rolling := make([]Rolling, 0, len(c.RollingUpdate))
 			for _, t := range c.RollingUpdate {
 				rolling = append(rolling, Rolling{t.Field, t.Value(config)})
@@ -229,7 +225,7 @@ func (c *WorkerConfig[W]) settings() []capability.Requirement {
 	return settings
 }
 
-// follow returns the requests that follow from fields of the pool.
+// follow returns the requests that depend on the pool alone.
 func (c *WorkerConfig[W]) follow() []func(pool *Pool) bool {
 	var follow []func(pool *Pool) bool
 	nothing := new(W)
@@ -241,7 +237,8 @@ func (c *WorkerConfig[W]) follow() []func(pool *Pool) bool {
 	return follow
 }
 
-// requirements returns what a pool asks for, in the order of the requests; implied what it asks for without any config.
+// requirements returns the requests that a pool makes, in their order. A request of the config that an empty config makes as well is
+// Implied.
 func (c *WorkerConfig[W]) requirements(pool *Pool, config *W) []capability.Requirement {
 	var requirements []capability.Requirement
 	for _, r := range c.Requests {
@@ -264,15 +261,15 @@ func (c *WorkerConfig[W]) requirements(pool *Pool, config *W) []capability.Requi
 // Kind returns the kind of the providerConfig; the zero kind if there is none.
 func (w Workers) Kind() schema.GroupVersionKind { return w.kind }
 
-// KnownUpTo returns up to which version of another program the fields of the providerConfig are known; empty if the
-// provider's own types say which there are, so that an unknown one is an error.
+// KnownUpTo names the version of another program up to which the fields of the providerConfig are known. Empty if the provider's own types
+// define the fields, so that an unknown one is an error.
 func (w Workers) KnownUpTo() string { return w.knownUpTo }
 
-// Definitions returns the provider's worker capabilities, by priority. The caller owns the slice, not what is in it.
+// Definitions returns the provider's worker capabilities, by priority. The caller owns the slice, but not its contents.
 func (w Workers) Definitions() []capability.Definition { return slices.Clone(w.definitions) }
 
-// Settings returns what each setting asks for, in the order of the requests; Because is its path below the worker pool,
-// "providerConfig.trustedLaunch". The caller owns the slice, but not what its elements hold.
+// Settings returns the requirement of each setting, in the order of the requests. Because is the setting's path below the worker pool:
+// "providerConfig.trustedLaunch". The caller owns the slice, but not the contents of its elements.
 func (w Workers) Settings() []capability.Requirement { return slices.Clone(w.settings) }
 
 // FollowsFromPool reports whether a setting, as [Workers.Settings] returns it, is a field of the worker pool itself.
@@ -280,7 +277,7 @@ func FollowsFromPool(setting capability.Requirement) bool {
 	return !strings.HasPrefix(setting.Because.String(), "providerConfig.")
 }
 
-// Follows reports whether something that a pool asks for follows from the pool itself, whatever its providerConfig says.
+// Follows reports whether some request of a pool follows from the pool itself, whatever its providerConfig.
 func (w Workers) Follows(pool *Pool) bool {
 	return slices.ContainsFunc(w.follow, func(asks func(pool *Pool) bool) bool { return asks(pool) })
 }
@@ -294,7 +291,7 @@ func (w Workers) ShapeOf(pool *Pool) Shape {
 	if pool.Config != nil {
 		shape.config = string(pool.Config.Raw)
 	}
-	var buffer [8]byte // on the stack, and enough for most providers
+	var buffer [8]byte // on the stack, and large enough for most providers
 	followed := buffer[:0]
 	for _, asks := range w.follow {
 		answer := byte('0')
@@ -307,9 +304,9 @@ func (w Workers) ShapeOf(pool *Pool) Shape {
 	return shape
 }
 
-// Requirements returns what a pool asks for beside the reserved capabilities, as far as its providerConfig can be read,
-// and what is wrong with that. A pool without one, or with null, asks for what follows from saying nothing. With warnings
-// alone the config could be read. The caller owns the slice, but not what its elements hold.
+// Requirements returns a pool's requests, except for reserved capabilities, as far as its providerConfig is readable. The report has the
+// mistakes in the providerConfig; if it has warnings only, the config was readable. A providerConfig that is absent or null is treated as
+// empty. The caller owns the slice, but not the contents of its elements.
 func (w Workers) Requirements(pool Pool) ([]capability.Requirement, finding.Report) {
 	if w.ask == nil {
 		return nil, finding.Report{}
@@ -317,8 +314,8 @@ func (w Workers) Requirements(pool Pool) ([]capability.Requirement, finding.Repo
 	return w.ask(&pool)
 }
 
-// Rolling returns the parts of a pool's providerConfig whose change replaces the machines of the pool, whether or not the
-// pool has them, in the order in which the provider lists them.
+// Rolling returns the parts of a pool's providerConfig whose change replaces its machines, in the provider's order. Parts that the pool
+// lacks are included.
 func (w Workers) Rolling(pool Pool) []Rolling {
 	if w.rolling == nil {
 		return nil

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package policy has what extensions decide in different ways: see [Policies]. A provider chooses them, as a provider.PolicyChooser.
+// Package policy holds the decisions in which extensions differ: see [Policies]. A provider chooses them as a provider.PolicyChooser.
 package policy
 
 import (
@@ -11,41 +11,40 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 )
 
-// Policies are what extensions decide in different ways. The zero Policies are the defaults.
+// Policies are the decisions in which extensions differ. The zero Policies are the defaults.
 type Policies struct {
 	// Order ranks the flavors that fit a worker pool (semantics S5).
 	Order capability.Order
-	// CoreFollows says that core's flavors are overwritten where they do not correspond to the provider config (semantics S12). By
-	// default they are filled in where there are none, and what an operator wrote is never overwritten.
+	// CoreFollows overwrites core's flavors where they do not correspond to the provider config (semantics S12). By default, only missing
+	// flavors are filled in, and flavors that an operator wrote are never overwritten.
 	CoreFollows bool
-	// Undecided is what becomes of a worker pool that exists and whose image cannot be decided, since the mapping is wrong
-	// (semantics S14).
+	// Undecided decides about existing worker pools whose image cannot be decided because the mapping is wrong (semantics S14).
 	Undecided Undecided
-	// MappedIn is where images are mapped to references, if not in the provider config of a profile: "machineImages in the
-	// configuration of the extension". Messages about a missing mapping name it. Such a provider derives the references of these images, as
-	// a provider.ReferenceDeriver, or its Decode adds the images to those of each config.
+	// MappedIn names the place where images are mapped to references, if that is not the provider config of a profile: "machineImages in
+	// the configuration of the extension". Messages about a missing mapping name it. The provider then derives the references of these
+	// images as a provider.ReferenceDeriver, or its Decode adds the images to those of each config.
 	MappedIn string
 }
 
-// Mapping returns what messages call the place where images are mapped: MappedIn, or the provider config by the name that is given.
+// Mapping returns the place where images are mapped, for messages: MappedIn, or config, the name of the provider config.
 func (p Policies) Mapping(config string) string { return cmp.Or(p.MappedIn, config) }
 
-// Undecided is what becomes of a worker pool whose image cannot be decided by the profile. What becomes of a version that the
-// profile does not list any more does not depend on it.
+// Undecided says what happens to a worker pool whose image the profile cannot decide. It does not apply to image versions that the profile
+// no longer lists.
 type Undecided int
 
-// The policies. Where a pool goes on, an Event says what is wrong.
+// The policies. If a pool carries on, an Event reports the mistake.
 const (
-	// GoesOn: a pool that exists goes on with what its machine class boots, as long as the name of the class stays the same, and
-	// with a record of the Worker's status that fits when the name changes. A new pool is refused.
+	// GoesOn lets an existing pool carry on: with the image of its machine class while the class keeps its name, and with a fitting record
+	// of the Worker's status when the name changes. A new pool is refused.
 	GoesOn Undecided = iota
-	// Recalls: a new pool, too, gets a record of its image version that fits, if another pool of the Worker has booted it.
+	// Recalls also gives a new pool a fitting record of its image version, if another pool of the Worker has booted it.
 	Recalls
-	// Fails: the pool is refused, and with it the reconciliation of its Worker, until the mapping is right.
+	// Fails refuses the pool, and so the reconciliation of its Worker, until the mapping is repaired.
 	Fails
 )
 
-// Check reports values that are none, and policies that contradict each other.
+// Check reports invalid values, and policies that contradict each other.
 func (p Policies) Check(wrong func(format string, args ...any)) {
 	if p.Order != capability.GEP33 && p.Order != capability.Gardener {
 		wrong("the policy Order is %d, which is no preference order: choose capability.GEP33 or capability.Gardener", int(p.Order))

@@ -23,16 +23,15 @@ import (
 
 // Config is a provider config.
 type Config struct {
-	// From says where it is from, for what a test says about it: "testdata/a.yaml". May be empty.
+	// From names the source, for test output: "testdata/a.yaml". May be empty.
 	From string
-	// JSON is what is written.
+	// JSON is the config as written.
 	JSON []byte
 }
 
-// Configs returns the objects of a kind that stand anywhere in the YAML and JSON files of the folders, and of those
-// below them, or in the files of txtar archives there: as documents of their own, or as the providerConfig of another
-// object. They are JSON, in the order of the files. Files that are not YAML are passed over. The test fails at once if
-// a folder has none of them, or cannot be read.
+// Configs returns all objects of a kind in the YAML and JSON files below the folders, including files in txtar archives there. An object
+// may be a document of its own or nested, such as the providerConfig of another object. They are returned as JSON, in the order of the
+// files. Files that are not YAML are skipped. The test fails at once if a folder has no such object or cannot be read.
 func Configs(t testing.TB, kind schema.GroupVersionKind, folders ...string) []Config {
 	t.Helper()
 	var all []Config
@@ -70,7 +69,7 @@ func configsBelow(folder string, kind schema.GroupVersionKind) (found []Config, 
 	return found, err
 }
 
-// from makes configs of those of a file, of which it gives the number if there are several.
+// from names the configs of a file, with a number if there are several.
 func from(file string, configs [][]byte) []Config {
 	made := make([]Config, 0, len(configs))
 	for i, config := range configs {
@@ -83,19 +82,19 @@ func from(file string, configs [][]byte) []Config {
 	return made
 }
 
-// configsIn returns the objects of a kind in the documents of a file, up to one that is not YAML.
+// configsIn returns the objects of a kind in the documents of a file, up to the first that is not YAML.
 func configsIn(content []byte, kind schema.GroupVersionKind) (found [][]byte) {
 	decoder := utilyaml.NewYAMLToJSONDecoder(bytes.NewReader(content))
 	for {
 		var document json.RawMessage
-		if decoder.Decode(&document) != nil { // the end of the file, at best
+		if decoder.Decode(&document) != nil { // the end of the file, unless it is not YAML
 			return found
 		}
 		found = append(found, objectsIn(document, kind)...)
 	}
 }
 
-// objectsIn returns the objects of a kind in a value, with their bytes as they are. They are not in one another.
+// objectsIn returns the outermost objects of a kind in a value, with their bytes unchanged.
 func objectsIn(raw json.RawMessage, kind schema.GroupVersionKind) (found [][]byte) {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) == nil {

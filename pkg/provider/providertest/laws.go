@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package providertest holds the laws that every [provider.Provider] keeps, for the tests of its author: what Encode
-// writes Decode reads as the same. Start reading at [Laws]; [Configs] finds the provider configs in a folder of
-// manifests, and [RoundTrip] tries a single version, which a property test or a fuzz target makes up.
+// Package providertest holds the laws that every [provider.Provider] must keep, for the tests of its author: Decode must read back what
+// Encode writes. Start reading at [Laws]. [Configs] finds the provider configs in a folder of manifests. [RoundTrip] tries a single
+// version, such as one that a property test or a fuzz target generates.
 package providertest
 
 import (
@@ -31,15 +31,14 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Laws checks a provider with provider configs. Each version in a config that can be read without errors is written in both formats, as
-// [RoundTrip] does; its own format must be able to say it, unless a region is named elsewhere (imageselector.Regional.NamedAt): then Encode
-// must refuse it in both, and give a reason. Configs with errors have to be read without a panic, and are otherwise ignored. The test fails
-// at once if there is no version that can be tried, or no config that can be read, if the provider is a [provider.ReferenceDeriver].
+// Laws checks a provider with provider configs. It writes each version of a config without errors in both formats, as [RoundTrip] does. The
+// version's own format must be able to express it, unless a region is named elsewhere (imageselector.Regional.NamedAt): then Encode must
+// refuse both formats, with a reason. Configs with errors must be read without a panic, and are otherwise ignored. The test fails at once
+// if no version can be tried; for a [provider.ReferenceDeriver], one readable config is enough.
 //
-// It checks besides that Decode comes to the same at each call, that its paths lead to where images, versions, flavors and regions are
-// written, that references are read from their JSON as they were, that those which are derived are valid, that findings have the severity
-// with which a [provider.RuleDescriber] describes their rules, also those in configs with errors, and that [provider.Check] finds nothing
-// wrong.
+// Laws also checks that Decode returns the same at each call; that its paths lead to images, versions, flavors and regions as written; that
+// references survive a JSON round trip; that derived references are valid; that findings, including those in configs with errors, have the
+// severity that a [provider.RuleDescriber] gives their rules; and that [provider.Check] finds no mistakes.
 func Laws[R any](t *testing.T, cloud provider.Provider[R], configs ...Config) {
 	t.Helper()
 	if err := provider.Check(cloud); err != nil {
@@ -63,14 +62,14 @@ func Laws[R any](t *testing.T, cloud provider.Provider[R], configs ...Config) {
 	}
 }
 
-// Check returns what is wrong with a provider that reads a config and writes its versions, as [Laws] finds it; nil if
-// nothing is. Fuzz targets call it: a config with errors, or without versions, is as good as any other.
+// Check returns the violations that [Laws] would report for one config; nil if there are none. It is meant for fuzz targets: configs with
+// errors, or without versions, are welcome.
 func Check[R any](cloud provider.Provider[R], config []byte) error {
 	_, _, err := tryConfig(cloud, config)
 	return err
 }
 
-// tryConfig tries all versions in a config and returns how many there are, whether it can be read, and all that is wrong.
+// tryConfig tries all versions in a config. It returns their number, whether the config is readable, and all violations.
 func tryConfig[R any](cloud provider.Provider[R], config []byte) (tried int, readable bool, err error) {
 	at := field.NewPath("config")
 	read, report := cloud.Decode(&runtime.RawExtension{Raw: config}, at)
@@ -104,7 +103,7 @@ func tryConfig[R any](cloud provider.Provider[R], config []byte) (tried int, rea
 	return tried, true, errors.Join(errs...)
 }
 
-// tryVersion tries a version that was read in a format.
+// tryVersion writes a version in a format and reads it back.
 func tryVersion[R any](
 	cloud provider.Provider[R], kind schema.GroupVersionKind, version imageselector.Version[R], format provider.Format,
 ) error {
@@ -120,13 +119,13 @@ func tryVersion[R any](
 			return errors.New("the provider's Encode refuses it without a reason")
 		}
 		return nil
-	case Refused(err) && version.Legacy != (format == provider.FormatLegacy): // a format may have no words for what was read in the other one
+	case Refused(err) && version.Legacy != (format == provider.FormatLegacy): // a format may be unable to express a version of the other one
 		return nil
 	}
 	return err
 }
 
-// tryToDerive derives the references of a version that was read, by its flavors.
+// tryToDerive derives references for the flavors of a version.
 func tryToDerive[R any](cloud provider.Provider[R], image string, version *imageselector.Version[R]) error {
 	deriver, derives := provider.As[provider.ReferenceDeriver[R]](cloud)
 	if !derives {
@@ -150,16 +149,15 @@ func tryToDerive[R any](cloud provider.Provider[R], image string, version *image
 	return nil
 }
 
-// RoundTrip writes a version in a format, reads it again in a config of the given kind, and returns what is wrong; nil
-// if nothing is. Paths are ignored.
+// RoundTrip writes a version in a format, reads it back in a config of the given kind, and returns the differences; nil if there are none.
+// Paths are ignored.
 //
-// If the format is that of the version ([imageselector.Version.Legacy] says which one that is) the flavors read are the
-// same, in the same order: capabilities with the values in their order, what they imply, references and fallbacks. In
-// the other format their order and what they imply may be lost, and in the legacy format one flavor without
-// capabilities may stand for several that name one architecture each. Nothing else may: a provider that has no words
-// for something has to say so. [Refused] then tells its error from a fault.
+// In the version's own format (see [imageselector.Version.Legacy]), the flavors read must be the same, in the same order: capabilities with
+// their values in order, implied capabilities, references and fallbacks. In the other format, the order and implied capabilities may be
+// lost, and in the legacy format one flavor without capabilities may replace several that name one architecture each. Nothing else may be
+// lost: Encode must return an error for anything the format cannot express. [Refused] distinguishes this error from a violation.
 //
-// Encode must come to the same each time, and leave the version as it is.
+// Encode must return the same each time, and must not modify the version.
 func RoundTrip[R any](
 	cloud provider.Provider[R], kind schema.GroupVersionKind, version imageselector.Version[R], format provider.Format,
 ) error {
@@ -184,8 +182,8 @@ func RoundTrip[R any](
 	return nil
 }
 
-// Refused reports whether the error is one of a provider's Encode: the format has no words for the version. That is no
-// fault if the version was made up, or was read in the other format.
+// Refused reports whether the error is one of a provider's Encode: the format cannot express the version. This is no violation if the
+// version is synthetic, or was read in the other format.
 func Refused(err error) bool {
 	var refused refusal
 	return errors.As(err, &refused)
@@ -196,7 +194,7 @@ type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
 
-// encode writes a version, twice.
+// encode writes a version twice, and compares the results.
 func encode[R any](cloud provider.Provider[R], version imageselector.Version[R], format provider.Format) (json.RawMessage, error) {
 	entries, err := cloud.Encode(version, format)
 	again, errAgain := cloud.Encode(version, format)
@@ -238,7 +236,7 @@ func decode[R any](cloud provider.Provider[R], kind schema.GroupVersionKind, ent
 	return read.Images[0].Versions, nil
 }
 
-// compare returns in what the versions differ from the one that they are to be.
+// compare returns the differences between a version and the versions read back.
 func compare[R any](version imageselector.Version[R], again []imageselector.Version[R], format provider.Format) error {
 	legacy := format == provider.FormatLegacy
 	var flavors []imageselector.Flavor[R]
@@ -273,7 +271,7 @@ func compare[R any](version imageselector.Version[R], again []imageselector.Vers
 	return nil
 }
 
-// standsFor reports whether a flavor that was read says what was written in another format.
+// standsFor reports whether a flavor read from one format corresponds to one written in the other.
 func standsFor[R any](read, written *imageselector.Flavor[R], legacy bool) bool {
 	r, w := *read, *written
 	if legacy && (len(r.Capabilities) == 0 && namesArchitecture(w.Capabilities) || len(w.Capabilities) == 0 && namesArchitecture(r.Capabilities)) {
@@ -283,12 +281,12 @@ func standsFor[R any](read, written *imageselector.Flavor[R], legacy bool) bool 
 	return differences(r, w) == ""
 }
 
-// namesArchitecture reports whether capabilities are one architecture.
+// namesArchitecture reports whether the capabilities are a single architecture.
 func namesArchitecture(capabilities v1beta1.Capabilities) bool {
 	return len(capabilities) == 1 && len(capabilities[capability.Architecture]) == 1
 }
 
-// differences returns how two values differ, but for paths; empty if they do not. What is empty is the same as nil.
+// differences returns how two values differ, except in paths; empty if they do not. Empty values equal nil.
 func differences(want, got any) string {
 	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreTypes((*field.Path)(nil)),
 		cmp.Exporter(func(reflect.Type) bool { return true }))

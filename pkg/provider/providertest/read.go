@@ -19,8 +19,8 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// checkRead returns what is wrong with the images of a config at the path at, as Decode returns them: paths that do not lead to where
-// something is written, unless images are mapped elsewhere, and references that are not read from JSON as they are written.
+// checkRead returns the mistakes in the images that Decode returns for a config at the path at: paths that lead to nothing, unless images
+// are mapped elsewhere, and references that do not survive a JSON round trip.
 func checkRead[R any](config []byte, images []imageselector.Image[R], elsewhere bool, at *field.Path) error {
 	var written any
 	if err := json.Unmarshal(config, &written); err != nil {
@@ -55,8 +55,8 @@ func checkRead[R any](config []byte, images []imageselector.Image[R], elsewhere 
 	return errors.Join(errs...)
 }
 
-// valueAt returns the value at a path, below at, in a config that stands there, and whether the path leads anywhere: to a field that is
-// absent, too, whose value is nil, and below an entry that is null.
+// valueAt returns the value at a path in a config, which is at the path at. It reports whether the path is valid: so is that of an absent
+// field, whose value is nil, and any path below a null entry.
 func valueAt(config any, at, path *field.Path) (value any, found bool) {
 	if path == nil || !fieldpath.Above(at.String(), path.String()) {
 		return nil, false
@@ -83,10 +83,10 @@ func valueAt(config any, at, path *field.Path) (value any, found bool) {
 	return value, true
 }
 
-// checkReference returns what is wrong with a reference: a worker controller keeps it as JSON, and compares it with what it had. One that
-// writes its JSON itself is for commands alone, which only show it.
+// checkReference checks that a reference survives a JSON round trip, because a worker controller stores it as JSON and compares it later. A
+// type that implements json.Marshaler is exempt: only commands use it, which merely print it.
 func checkReference(ref any) error {
-	if _, itself := ref.(json.Marshaler); itself || ref == nil { // nil is the zero one of provider.Untyped
+	if _, itself := ref.(json.Marshaler); itself || ref == nil { // nil is the zero reference of provider.Untyped
 		return nil
 	}
 	written, err := json.Marshal(ref)
@@ -100,8 +100,8 @@ func checkReference(ref any) error {
 	return nil
 }
 
-// checkRules returns in which findings of a config a rule of the provider's own is not what its Rules say, if it describes them: one that
-// begins with its type.
+// checkRules compares the severity of each finding in a config with the catalogue of a [provider.RuleDescriber]. It checks the provider's
+// own rules, whose names begin with its type.
 func checkRules[R any](cloud provider.Provider[R], images []imageselector.Image[R], report finding.Report) error {
 	describer, describes := provider.As[provider.RuleDescriber](cloud)
 	if !describes {
@@ -129,7 +129,7 @@ func checkRules[R any](cloud provider.Provider[R], images []imageselector.Image[
 	return errors.Join(errs...)
 }
 
-// refused returns what a provider finds wrong with the references of images.
+// refused returns the errors of ValidateReference for all references of the images.
 func refused[R any](cloud provider.Provider[R], images []imageselector.Image[R]) (errs field.ErrorList) {
 	for _, image := range images {
 		for _, version := range image.Versions {

@@ -14,17 +14,17 @@ import (
 type Order int
 
 const (
-	// GEP33 is the order of GEP-0033, and the default. The most preferred values of the effective sets are compared
-	// capability by capability, then the second most preferred, and so on; if the effective sets are equal, the
-	// flavors' own sets are compared in the same way.
+	// GEP33 is the order of GEP-0033, and the default. It compares the most preferred values of the effective sets, capability by
+	// capability, then the second most preferred, and so on. If the effective sets are equal, it compares the flavors' own sets in the same
+	// way.
 	GEP33 Order = iota
-	// Gardener is the order of the gardener library (extensions/pkg/controller/worker.FindBestImageFlavor): capability
-	// by capability and value by value, on the flavors' own sets, whatever the machine type supports. It is meant for
-	// extensions that must go on choosing what they chose before.
+	// Gardener is the order of the gardener library (extensions/pkg/controller/worker.FindBestImageFlavor). It compares the flavors' own
+	// sets capability by capability and value by value, whatever the machine type supports. It is for extensions that must keep their
+	// previous choices.
 	Gardener
 )
 
-// String returns the name by which the command line and messages know the order: gep33 or gardener.
+// String returns the order's name on the command line and in messages: gep33 or gardener.
 func (o Order) String() string {
 	if o == Gardener {
 		return "gardener"
@@ -32,10 +32,10 @@ func (o Order) String() string {
 	return "gep33"
 }
 
-// Other returns the other one of the two orders.
+// Other returns the other order.
 func (o Order) Other() Order { return Gardener - o }
 
-// ParseOrder is the inverse of [Order.String]. The error says which names there are.
+// ParseOrder is the inverse of [Order.String]. The error lists the valid names.
 func ParseOrder(name string) (Order, error) {
 	for _, o := range []Order{GEP33, Gardener} {
 		if o.String() == name {
@@ -45,28 +45,27 @@ func ParseOrder(name string) (Order, error) {
 	return GEP33, fmt.Errorf("unknown preference order %q: use %s or %s", name, GEP33, Gardener)
 }
 
-// Preference is the outcome of [Compare] together with what decided it. The zero Preference is a tie.
+// Preference is the outcome of [Compare], with the values that decided it. The zero Preference is a tie.
 type Preference struct {
 	// Sign is negative if the first set is preferred, positive if the second is, and 0 if they are equal.
 	Sign int
-	// Capability is the name of the capability that decided; empty in a tie.
+	// Capability is the name of the deciding capability; empty in a tie.
 	Capability string
-	// Round counts from 1: in round n the n-th most preferred values were compared. It is 0 in a tie and in [Gardener].
+	// Round counts from 1: round n compares the n-th most preferred values. It is 0 in a tie and in [Gardener].
 	Round int
-	// First and Second are the values that were compared. One of them is empty if that set had run out of values
-	// ([GEP33]), or lacks the other's value ([Gardener]).
+	// First and Second are the compared values. One is empty if its set has run out of values ([GEP33]), or lacks the other's value
+	// ([Gardener]).
 	First, Second string
-	// Own is set if the flavors' own sets were compared: their effective sets are equal, or the order takes no others.
+	// Own is set if the flavors' own sets decided, either because the effective sets are equal or because the order ignores them.
 	Own bool
-	// LeftOut is set if the capability is a worker capability that one of the flavors declares and the other one, which
-	// is preferred, does not. First and Second are then empty.
+	// LeftOut is set if the capability is a worker capability that one flavor declares and the preferred one does not. First and Second are
+	// then empty.
 	LeftOut bool
 }
 
-// Compare ranks the sets of two flavors that both fit a machine type and the request of a worker pool. For each order
-// it is a total order: transitive, antisymmetric, and a tie (Sign 0) only for equal sets (semantics S5). The zero
-// machine stands for no constraint, and then worker is not looked at; the zero worker requests nothing. Sets of
-// different vocabularies are ranked as ties. It does not allocate.
+// Compare ranks the sets of two flavors that both fit a machine type and a worker pool's request. Each order is a total order: transitive,
+// antisymmetric, and a tie (Sign 0) only for equal sets (semantics S5). The zero machine is no constraint, and worker is then ignored. The
+// zero worker requests nothing. Sets of different vocabularies tie. Compare does not allocate.
 func Compare(a, b, machine, worker Set, order Order) Preference {
 	v := a.vocabulary
 	if v == nil || b.vocabulary != v {
@@ -84,7 +83,7 @@ func Compare(a, b, machine, worker Set, order Order) Preference {
 		mask, own = need{v.allBits, v.allBits}, true
 	}
 	r, shared := v.decides(a.bits, b.bits, mask, own)
-	if r == nil && a != b { // the effective sets are equal, the own ones are not
+	if r == nil && a != b { // the effective sets are equal, but not the own sets
 		mask, own = need{v.allBits, v.allBits}, true
 		r, shared = v.decides(a.bits, b.bits, mask, own)
 	}
@@ -94,7 +93,7 @@ func Compare(a, b, machine, worker Set, order Order) Preference {
 	return r.preference(r.nth(a.bits, mask, shared), r.nth(b.bits, mask, shared), shared+1, own)
 }
 
-// preference returns what follows from the indices of the values that decided, the lower one preferred; nil r is a tie.
+// preference returns the outcome for the indices of the deciding values; the lower index is preferred. A nil r is a tie.
 func (r *entry) preference(x, y, round int, own bool) Preference {
 	if r == nil {
 		return Preference{}
@@ -103,26 +102,26 @@ func (r *entry) preference(x, y, round int, own bool) Preference {
 	if x < y {
 		p.Sign = -1
 	}
-	if p.LeftOut = min(x, y) < r.flags; !p.LeftOut { // else bitUndeclared decided
+	if p.LeftOut = min(x, y) < r.flags; !p.LeftOut { // otherwise bitUndeclared decided
 		p.First, p.Second = r.value(x), r.value(y)
 	}
 	return p
 }
 
-// need limits a comparison to the values that a machine type and a request both have.
+// need limits a comparison to the values that machine type and request share.
 type need struct{ machine, worker string }
 
 func (n need) at(i int) byte { return n.machine[i] & n.worker[i] }
 
-// decides finds what decides if the n-th most preferred values within need are compared, capability by capability, for
-// n = 1, 2, …: the first capability in which the sets share the fewest values before they differ. It is nil if the sets
-// are equal within need. It returns how many values they share, too. own is set if need limits nothing.
+// decides returns the deciding capability when the n-th most preferred values within need are compared, capability by capability, for n =
+// 1, 2, …: the first capability whose sets share the fewest values before they differ. It also returns the number of shared values. The
+// capability is nil if the sets are equal within need. own is set if need limits nothing.
 func (v *Vocabulary) decides(a, b string, within need, own bool) (*entry, int) {
 	var decisive *entry
 	fewest := math.MaxInt
 	for _, r := range v.capabilities {
 		if w := r.worker; w != nil && (own || !w.has(within.worker, w.bitNotRequested())) {
-			r = &w.entry // the worker capability decides, unless only effective sets count and it is not requested
+			r = &w.entry // the worker capability decides, unless effective sets are compared and it is not requested
 		}
 		if shared := r.shared(a, b, within); shared < fewest {
 			fewest, decisive = shared, r
@@ -134,7 +133,7 @@ func (v *Vocabulary) decides(a, b string, within need, own bool) (*entry, int) {
 	return decisive, fewest
 }
 
-// shared counts the values within need before the first one that only one of the sets has; math.MaxInt for equal sets.
+// shared counts the values within need before the first one that only one set has; math.MaxInt for equal sets.
 func (r *entry) shared(a, b string, within need) int {
 	count := 0
 	for i := r.from; i < r.to; i++ {
@@ -148,8 +147,8 @@ func (r *entry) shared(a, b string, within need) int {
 	return math.MaxInt
 }
 
-// nth returns the index of the n-th most preferred value in bits and need, counting from 0, or the number of values
-// if there are fewer: a set that has run out of values ranks last.
+// nth returns the index of the n-th most preferred value in set within need, where n counts from 0. If there are fewer values, it returns
+// the number of all values: a set that has run out of values ranks last.
 func (r *entry) nth(set string, within need, n int) int {
 	for i := r.from; i < r.to; i++ {
 		b := set[i] & within.at(i)
@@ -166,9 +165,9 @@ func (r *entry) nth(set string, within need, n int) int {
 	return len(r.values)
 }
 
-// firstDifference finds the first value, in vocabulary order, that only one of the sets has; r is nil if there is none.
-// As the most preferred value is the highest bit, it is in the first byte that differs. x and y are the index of the
-// value in the set that has it, and in the other the number of values.
+// firstDifference finds the first value, in vocabulary order, that only one of the sets has; r is nil if there is none. The most preferred
+// value is the highest bit, so it is in the first byte that differs. x and y are the value's index for the set that has it, and the number
+// of values for the other set.
 func (v *Vocabulary) firstDifference(a, b string) (r *entry, x, y int) {
 	for i, r := range v.places {
 		if a[i] == b[i] {
@@ -183,7 +182,7 @@ func (v *Vocabulary) firstDifference(a, b string) (r *entry, x, y int) {
 	return nil, 0, 0
 }
 
-// value returns the value with an index, empty for an index behind the last one.
+// value returns the value at an index, empty for an index past the last value.
 func (r *entry) value(i int) string {
 	if i < len(r.values) {
 		return r.values[i]

@@ -13,11 +13,11 @@ import (
 	"github.com/capkit/capkit/pkg/capability/texts"
 )
 
-// ReservedPrefix is the prefix of capabilities that are reserved for Gardener (GEP-0054).
+// ReservedPrefix is the prefix of Gardener's own capabilities (GEP-0054).
 const ReservedPrefix = "gardener-"
 
-// The reserved capabilities, and values of theirs (GEP-0054, semantics S3), by the names that the second text of the proposal has
-// for them. [Reserved] has all values. GPUSupport is of the first text, and has no replacement in the second.
+// The reserved capabilities and some of their values (GEP-0054, semantics S3), by their names in the proposal's second text. [Reserved] has
+// all values. GPUSupport is from the first text, and has no replacement in the second.
 const (
 	BootType         = texts.BootType
 	bootTypeSecure   = texts.Secure
@@ -31,7 +31,7 @@ const (
 	gpuSupportNone = "none"
 )
 
-// gpuTypes are the other values of GPUSupport: the types of GPU that an image can support.
+// gpuTypes are the values of GPUSupport except none: the types of GPU that an image can support.
 var gpuTypes = []string{"nvidia", "amd", "intel"}
 
 // GPUTypes returns the types of GPU that an image can support. The caller owns the result.
@@ -39,13 +39,13 @@ func GPUTypes() []string { return slices.Clone(gpuTypes) }
 
 // The stable names of the rules about reserved capabilities.
 const (
-	// RuleReservedUnknown: a name begins with gardener- and is none of the reserved capabilities.
+	// RuleReservedUnknown: a name begins with gardener- and is not a reserved capability.
 	RuleReservedUnknown = "reserved-capability-unknown"
 	// RuleReservedValue: a reserved capability is declared with a value that it does not have.
 	RuleReservedValue = "reserved-capability-value"
 )
 
-// Reserved returns the reserved capabilities, in the order of their priority. The caller owns the result.
+// Reserved returns the reserved capabilities, by priority. The caller owns the result.
 func Reserved() []Definition {
 	return []Definition{
 		{Name: BootType, Values: []string{bootTypeStandard, bootTypeSecure}, Undeclared: bootTypeStandard},
@@ -54,8 +54,8 @@ func Reserved() []Definition {
 	}
 }
 
-// FirstText returns the definitions that the first text of GEP-0054 has for reserved capabilities which the second calls otherwise,
-// in the order of [Reserved]. [texts.Canonical] has the other names. The caller owns the result.
+// FirstText returns the definitions in the first text of GEP-0054 for reserved capabilities that the second text renames, in the order of
+// [Reserved]. [texts.Canonical] returns their new names. The caller owns the result.
 func FirstText() []Definition {
 	return []Definition{
 		{Name: texts.BootTypeOfFirst, Values: []string{"secure", "standard"}, Undeclared: "standard"},
@@ -63,20 +63,20 @@ func FirstText() []Definition {
 	}
 }
 
-// Worker are the properties of a worker pool that ask for reserved capabilities (GEP-0054, semantics S3). The zero
-// Worker is a pool with none of them: it asks for a standard boot and rolling updates.
+// Worker holds the properties of a worker pool that request reserved capabilities (GEP-0054, semantics S3). The zero Worker requests a
+// standard boot and rolling updates.
 type Worker struct {
 	// SecureBoot is set if machines boot with secure boot. The Shoot API of Gardener v1.150 has no such field.
 	SecureBoot bool
-	// UpdateStrategy of the pool; empty is AutoRollingUpdate.
+	// UpdateStrategy of the pool; empty means AutoRollingUpdate.
 	UpdateStrategy v1beta1.MachineUpdateStrategy
-	// GPU is the type of the pool's GPU: nvidia, amd or intel. Any other asks for an image without GPU support. Nil:
-	// nothing is requested. The Shoot API of Gardener v1.150 has no such field.
+	// GPU is the type of the pool's GPU: nvidia, amd or intel. Any other type requests an image without GPU support. Nil: nothing is
+	// requested. The Shoot API of Gardener v1.150 has no such field.
 	GPU *string
 }
 
-// Requirements returns what the properties ask for, in the order of [Reserved]. at is the path of the worker, nil if
-// it is in no manifest. The caller owns the result.
+// Requirements returns the requests of the properties, in the order of [Reserved]. at is the path of the worker, nil if it is in no
+// manifest. The caller owns the result.
 func (w Worker) Requirements(at *field.Path) []Requirement {
 	boot := Requirement{Capability: BootType, Values: []string{bootTypeStandard}, Setting: "no secure boot", Implied: true}
 	if w.SecureBoot {

@@ -20,10 +20,10 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Architecture is the name of the one capability that every vocabulary has (GEP-0033).
+// Architecture is the name of the one mandatory capability (GEP-0033).
 const Architecture = constants.ArchitectureName
 
-// The stable names of this package's rules: the Origin of the errors that [Compile] and [Vocabulary.Set] return.
+// The stable names of this package's rules, which are the Origin of the errors of [Compile] and [Vocabulary.Set].
 const (
 	// RuleValueDuplicate: a value is registered twice for one capability.
 	RuleValueDuplicate = "capability-value-duplicate"
@@ -35,60 +35,58 @@ const (
 	RuleValueMissing = "capability-value-missing"
 )
 
-// Vocabulary is the compiled spec.machineCapabilities of a CloudProfile. The order of capabilities is their priority,
-// the order of values the operator's preference, best first (semantics S1). It is immutable and safe for concurrent
-// use. The zero Vocabulary registers nothing; use [Compile].
+// Vocabulary is the compiled spec.machineCapabilities of a CloudProfile. The order of capabilities is their priority, and the order of
+// values is the operator's preference, best first (semantics S1). It is immutable and safe for concurrent use. The zero Vocabulary
+// registers nothing; use [Compile].
 //
-// A vocabulary also has worker capabilities (semantics S3): the reserved ones, whether or not they are registered,
-// and those of the provider that are. A reserved one that has two names is known by both: by that which is registered, or else
-// that of the second text of GEP-0054, in all that is returned.
+// A vocabulary also has worker capabilities (semantics S3): all reserved ones, and the provider's registered ones. A reserved capability
+// with two names is found by either. Results use the registered name, or else the name in the second text of GEP-0054.
 type Vocabulary struct {
-	// capabilities are the registered ones, in their order, and behind them the reserved ones that are not registered.
+	// capabilities are the registered ones, in their order, followed by the unregistered reserved ones.
 	capabilities []*entry
-	// byName has one that has two names by both.
+	// byName has a capability with two names twice.
 	byName map[string]*entry
-	// registered is how many capabilities are registered.
+	// registered is the number of registered capabilities.
 	registered int
-	// workers are the reserved capabilities, and those of the provider that are registered.
+	// workers are the reserved capabilities and the provider's registered ones.
 	workers []*workerCapability
-	// defined are the worker capabilities of the provider; unregistered are, by name, those that are not registered.
+	// defined are the provider's worker capabilities; unregistered has the ones that are not registered, by name.
 	defined      []Definition
 	unregistered map[string]Definition
-	// places are, for each byte of a Set, the entry whose values are there. Usually none has more than one: bytewise.
+	// places has the entry of each byte of a Set. bytewise is set if no entry has more than one byte, which is usual.
 	places   []*entry
 	bytewise bool
 	legacy   bool
 	all      Set
-	// unrequested requests nothing, ordinary what the zero Worker does.
+	// unrequested requests nothing; ordinary is the request of the zero Worker.
 	unrequested, ordinary Set
-	// allBits has every bit set: as a machine type and as a request it is no condition.
+	// allBits has every bit set: as a machine type or a request it is no constraint.
 	allBits string
 }
 
-// entry is one capability and the place of its values in the bits of a Set; see [Set] for their layout.
+// entry is a capability and the place of its values in the bits of a Set; see [Set] for the layout.
 type entry struct {
 	name    string
 	values  []string
 	byValue map[string]int
-	// flags is the number of flag bits before the values: 1 in a workerCapability, whose values[0] is empty, and else 0.
+	// flags is the number of flag bits before the values: 1 in a workerCapability, whose values[0] is empty, otherwise 0.
 	flags int
-	// from (inclusive) and to (exclusive) bound the bytes, at least one: value i is bit 7-i%8 of byte from+i/8.
+	// from (inclusive) and to (exclusive) bound the bytes; there is at least one. Value i is bit 7-i%8 of byte from+i/8.
 	from, to int
-	// other is the name of the capability in the other text of GEP-0054; empty if there is none. names are both, or the only one.
+	// other is the capability's name in the other text of GEP-0054; empty if it has none. names has one name or both.
 	other string
 	names []string
-	// worker is what matching a request takes, nil if this is no worker capability; its own entry if it is not registered.
+	// worker is the entry that matches requests; nil if this is not a worker capability. If the capability is not registered, worker
+	// contains this entry.
 	worker *workerCapability
 }
 
-// Compile returns the vocabulary that defs register, in their order. Empty defs give the vocabulary of a profile in
-// legacy mode, architecture: [amd64, arm64] (semantics S1). provider are the worker capabilities that the provider
-// defines, registered or not; see [Vocabulary.Request] for what can be asked for.
+// Compile returns the vocabulary that defs register, in their order. Empty defs give the vocabulary of legacy mode, architecture: [amd64,
+// arm64] (semantics S1). provider has the provider's worker capabilities, registered or not; see [Vocabulary.Request] for their effect.
 //
-// The errors, at paths below at (the path of spec.machineCapabilities), are those of rules that Gardener's API server
-// does not enforce: a value registered twice is a Duplicate. The vocabulary is usable whatever errors there are. Of two
-// definitions of one name the first counts, and a reserved one before those of the provider. Compile keeps provider:
-// the caller must not change the definitions any more.
+// The errors are at paths below at, the path of spec.machineCapabilities. They are violations of rules that Gardener's API server does not
+// enforce: a value registered twice is a Duplicate. The vocabulary is usable even if there are errors. If a name is defined twice, the
+// first definition wins; reserved definitions come before the provider's. Compile keeps provider: the caller must not modify it afterwards.
 func Compile(
 	defs []v1beta1.CapabilityDefinition, at *field.Path, provider ...Definition,
 ) (*Vocabulary, finding.List) {
@@ -98,7 +96,7 @@ func Compile(
 	}
 	var errs finding.List
 	for i, def := range defs {
-		if v.byName[def.Name] == nil { // nor by its other name
+		if v.byName[def.Name] == nil { // under neither name
 			errs = append(errs, v.register(def, at.Index(i).Child("values"))...)
 		}
 	}
@@ -108,7 +106,7 @@ func Compile(
 	return v, errs
 }
 
-// register appends one capability, without values that are repeated.
+// register appends a capability, without repeated values.
 func (v *Vocabulary) register(def v1beta1.CapabilityDefinition, at *field.Path) finding.List {
 	r := &entry{name: def.Name, byValue: make(map[string]int, len(def.Values))}
 	var errs finding.List
@@ -125,7 +123,7 @@ func (v *Vocabulary) register(def v1beta1.CapabilityDefinition, at *field.Path) 
 	return errs
 }
 
-// add makes a capability known.
+// add appends a capability, and indexes it by its names.
 func (v *Vocabulary) add(r *entry) {
 	v.capabilities, r.names = append(v.capabilities, r), []string{r.name}
 	if r.other = texts.Other(r.name); r.other != "" {
@@ -136,13 +134,13 @@ func (v *Vocabulary) add(r *entry) {
 	}
 }
 
-// declared returns the values that capabilities declare for one, in the words of the vocabulary. It reports whether they declare it.
+// declared returns the values that c declares for the capability, in the words of the vocabulary. It reports whether c declares it.
 func (r *entry) declared(c v1beta1.Capabilities) (values []string, declared bool) {
 	values, declared = c[r.name]
 	if r.other == "" {
 		return values, declared
 	}
-	if _, also := c[r.other]; !also { // as mostly
+	if _, also := c[r.other]; !also { // the usual case
 		return values, declared
 	}
 	return texts.Declared(c, r.name)
@@ -155,7 +153,7 @@ func (r *entry) add(value string) {
 	}
 }
 
-// place gives an entry the next bytes that have room for some bits.
+// place assigns the next bytes, with room for the given number of bits, to an entry.
 func (v *Vocabulary) place(r *entry, bits int) {
 	n := max(1, (bits+7)/8)
 	r.from, r.to = len(v.places), len(v.places)+n
@@ -163,10 +161,11 @@ func (v *Vocabulary) place(r *entry, bits int) {
 	v.bytewise = v.bytewise && n == 1
 }
 
-// Legacy reports whether the profile registers none, so that the vocabulary is architecture: [amd64, arm64].
+// Legacy reports whether the profile registers no capabilities, so that the vocabulary is architecture: [amd64, arm64].
 func (v *Vocabulary) Legacy() bool { return v.legacy }
 
-// Definitions returns what is registered, best first, without repetitions; in legacy mode the architecture. The caller owns the result.
+// Definitions returns the registered capabilities, best values first, without repetitions; in legacy mode the architecture. The caller owns
+// the result.
 func (v *Vocabulary) Definitions() []v1beta1.CapabilityDefinition {
 	defs := make([]v1beta1.CapabilityDefinition, 0, v.registered)
 	for _, r := range v.capabilities[:v.registered] {
@@ -175,7 +174,7 @@ func (v *Vocabulary) Definitions() []v1beta1.CapabilityDefinition {
 	return defs
 }
 
-// Registered returns the values registered for a capability, most preferred first; nil for none. The caller owns them.
+// Registered returns the registered values of a capability, most preferred first; nil if it is not registered. The caller owns the result.
 func (v *Vocabulary) Registered(name string) []string {
 	if !v.IsRegistered(name) {
 		return nil
@@ -183,7 +182,7 @@ func (v *Vocabulary) Registered(name string) []string {
 	return slices.Clone(v.byName[name].values)
 }
 
-// IsRegistered reports whether spec.machineCapabilities registers a capability; in legacy mode, whether it is the architecture.
+// IsRegistered reports whether spec.machineCapabilities registers a capability. In legacy mode only the architecture is registered.
 func (v *Vocabulary) IsRegistered(name string) bool {
 	r := v.byName[name]
 	return r != nil && r.registered()
@@ -191,18 +190,16 @@ func (v *Vocabulary) IsRegistered(name string) bool {
 
 func (r *entry) registered() bool { return r.worker == nil || r.worker.registered }
 
-// All returns the set that supports every registered value: what a machine type or flavor supports that declares
-// nothing (semantics S2).
+// All returns the set with every registered value, which a machine type or flavor supports if it declares nothing (semantics S2).
 func (v *Vocabulary) All() Set { return v.all }
 
-// Set compiles the capabilities that a machine type declares. A registered capability that is absent supports all of
-// its registered values (semantics S2), and so does an absent worker capability (S3), of all that are defined if it
-// is not registered; order and repetition of values mean nothing. For a flavor of an image see [Vocabulary.Flavor].
+// Set compiles the capabilities of a machine type. If a registered capability is absent, the machine type supports all its registered
+// values (semantics S2). If a worker capability is absent (S3), it supports all registered values or, if the capability is not registered,
+// all defined ones. Order and repetition of values are not significant. For image flavors use [Vocabulary.Flavor].
 //
-// Errors, at paths below at (the path of the map), in vocabulary order with unknown names last: NotSupported for a
-// name or a value that is not registered, Required for a capability with an empty list. The set is usable all the
-// same: it leaves out what is unknown, so a capability with nothing but unknown values matches nothing. A nil at
-// builds no errors.
+// The errors are at paths below at, the path of the map, in vocabulary order with unknown names last. They are NotSupported for an
+// unregistered name or value, and Required for an empty list. The set is usable even if there are errors: it omits unknown values, so a
+// capability with unknown values only matches nothing. If at is nil, no errors are returned.
 func (v *Vocabulary) Set(c v1beta1.Capabilities, at *field.Path) (Set, finding.List) {
 	bits, plain := v.registeredBits(nil, c)
 	for _, w := range v.workers {
@@ -214,9 +211,9 @@ func (v *Vocabulary) Set(c v1beta1.Capabilities, at *field.Path) (Set, finding.L
 	return Set{vocabulary: v, bits: string(bits)}, v.validate(c, at)
 }
 
-// registeredBits returns the bits of a new Set with those of the registered capabilities set, in room if that, whose bytes are zero, is
-// large enough. The bytes that pad it to whole words have all bits set, so that they never conflict. plain says that this is all there
-// is: c declares nothing but registered capabilities that have one name, with values that they have, so that nothing is wrong with it.
+// registeredBits returns the bits of a new Set, with the registered capabilities set. It uses room, whose bytes are zero, if that is large
+// enough. The bytes that pad the set to whole words have all bits set, so that they never conflict. plain reports that c has no errors
+// because it declares only registered capabilities that have one name, each with at least one value, and only registered values.
 func (v *Vocabulary) registeredBits(room []byte, c v1beta1.Capabilities) (bits []byte, plain bool) {
 	if len(room) < len(v.allBits) {
 		room = make([]byte, len(v.allBits))
@@ -239,7 +236,7 @@ func (v *Vocabulary) registeredBits(room []byte, c v1beta1.Capabilities) (bits [
 	return bits, known == len(c)
 }
 
-// bit returns which byte of a Set holds a value, or a flag, and which bit of it.
+// bit returns the byte of a Set that holds a value or flag, and the bit's mask.
 func (r *entry) bit(value int) (at int, mask byte) { return r.from + value/8, 0x80 >> (value % 8) }
 
 func (r *entry) has(bits string, value int) bool {
@@ -252,7 +249,7 @@ func (r *entry) put(bits []byte, value int) {
 	bits[at] |= mask
 }
 
-// putAll sets those of the values that the capability has. It reports whether it has all of them.
+// putAll sets the bits of the values that the capability has. It reports whether it has all of them.
 func (r *entry) putAll(bits []byte, values []string) bool {
 	all := true
 	for _, value := range values {
@@ -265,10 +262,10 @@ func (r *entry) putAll(bits []byte, values []string) bool {
 	return all
 }
 
-// few is how many values are looked through one by one, which is faster then.
+// few is the number of values up to which a linear search is faster.
 const few = 8
 
-// index returns the index of a value, -1 if the capability does not have it.
+// index returns the index of a value, or -1 if the capability lacks it.
 func (r *entry) index(value string) int {
 	if len(r.values) > few {
 		if i, found := r.byValue[value]; found {
@@ -284,7 +281,7 @@ func (r *entry) index(value string) int {
 	return -1
 }
 
-// validate returns what is wrong with declared capabilities, which stand at the path at; nothing for a nil path.
+// validate returns the errors of declared capabilities at the path at; none for a nil path.
 func (v *Vocabulary) validate(c v1beta1.Capabilities, at *field.Path) finding.List {
 	if at == nil {
 		return nil
@@ -315,7 +312,7 @@ func (v *Vocabulary) validate(c v1beta1.Capabilities, at *field.Path) finding.Li
 	return errs
 }
 
-// validate returns what is wrong with the values that capabilities at a path declare for one, by one of its names.
+// validate returns the errors of the values that are declared for the capability under one of its names; at is the path of the map.
 func (r *entry) validate(name string, values []string, at *field.Path) (errs finding.List) {
 	if len(values) == 0 {
 		errs = append(errs, r.valueMissing(at.Child(name)))
@@ -328,7 +325,7 @@ func (r *entry) validate(name string, values []string, at *field.Path) (errs fin
 	return errs
 }
 
-// hasValue reports whether the capability has a value, in the words that belong to one of its names.
+// hasValue reports whether the capability has a value, which is in the words of the given name.
 func (r *entry) hasValue(name, value string) bool {
 	if name != r.name {
 		translated, found := texts.Translate(name, value)
@@ -370,12 +367,11 @@ func (r *entry) unknownValue(name, value string, at *field.Path) finding.Finding
 	return f
 }
 
-// reservedValue returns the finding that a reserved capability, which has one of the names of Gardener, is declared with a value that it does
-// not have. It says what was probably meant.
+// reservedValue returns the finding about an unknown value of a reserved capability, with the value that was probably meant.
 func reservedValue(name, value string, at *field.Path) finding.Finding {
 	values := valuesOf(name)
 	probably, certainly := meant(value, values), words.Certain(value, values)
-	for _, right := range values { // what the other text calls it is meant for certain
+	for _, right := range values { // the other text's name for a value is certainly meant for it
 		if other, found := texts.Translate(name, right); found && strings.EqualFold(other, value) && !slices.Contains(values, other) {
 			probably, certainly = right, right
 		}
@@ -386,7 +382,7 @@ func reservedValue(name, value string, at *field.Path) finding.Finding {
 	return f
 }
 
-// valuesOf returns the values that the definition of a reserved capability has.
+// valuesOf returns the defined values of a reserved capability, by its name in either text.
 func valuesOf(name string) []string {
 	for _, d := range slices.Concat(Reserved(), FirstText()) {
 		if d.Name == name {
@@ -396,18 +392,18 @@ func valuesOf(name string) []string {
 	return nil
 }
 
-// unknown returns the finding of a rule about a name that is none of those that there are.
+// unknown returns a finding about an unknown name.
 func unknown(rule string, at *field.Path, name, format string, args ...any) finding.Finding {
 	return finding.New(rule, field.ErrorTypeNotSupported, at, name, fmt.Sprintf(format, args...))
 }
 
-// otherNames are those that others have for Gardener's architectures.
+// otherNames are other systems' names for Gardener's architectures.
 var otherNames = map[string]string{
 	"x86_64": constants.ArchitectureAMD64, "x86-64": constants.ArchitectureAMD64, "x64": constants.ArchitectureAMD64,
 	"aarch64": constants.ArchitectureARM64,
 }
 
-// MeantValue returns the registered value of a capability that was probably meant by another one; empty if there is none.
+// MeantValue returns the registered value that was probably meant by an unregistered one; empty if there is none.
 func MeantValue(name, value string, registered []string) string {
 	if alias := otherNames[strings.ToLower(value)]; name == Architecture && slices.Contains(registered, alias) {
 		return alias
@@ -415,8 +411,8 @@ func MeantValue(name, value string, registered []string) string {
 	return meant(value, registered)
 }
 
-// meant returns the known name that was probably meant by another one: one that is almost the same, or the only one of which
-// the other is a part. It is empty if there is none.
+// meant returns the known name that was probably meant by an unknown one: a similar name, or the only one of which the unknown name is a
+// prefix or vice versa. It is empty if there is none.
 func meant(name string, known []string) string {
 	if closest := words.Closest(name, known); closest != "" {
 		return closest
@@ -431,8 +427,8 @@ func meant(name string, known []string) string {
 	return known[i]
 }
 
-// meantReserved returns the reserved capability that was probably meant by an unknown name: one that is almost the same in either text
-// of GEP-0054; empty if there is none, and if it is not certain.
+// meantReserved returns the reserved capability that was probably meant by an unknown name: one with a similar name in either text of
+// GEP-0054. probably is empty if there is none; certainly is empty unless it is certain.
 func meantReserved(name string, known []string) (probably, certainly string) {
 	var first []string
 	for _, d := range FirstText() {
@@ -466,9 +462,9 @@ func (v *Vocabulary) unknownName(name string, at *field.Path) finding.Finding {
 	return f
 }
 
-// Format prints capabilities as an operator writes them: {architecture: [amd64], hypervisor: [baremetal]}. They come
-// in vocabulary order, reserved ones after those that are registered, and unknown names last, in lexical order.
-// Values that the vocabulary knows come in its order, without repetition, the others after them as written.
+// Format formats capabilities as an operator writes them: {architecture: [amd64], hypervisor: [baremetal]}. They are in vocabulary order:
+// registered ones, reserved ones, and unknown names in lexical order. Known values come in the vocabulary's order, without repetition,
+// followed by unknown values as written.
 func (v *Vocabulary) Format(c v1beta1.Capabilities) string {
 	var written []string
 	for _, r := range v.capabilities {
@@ -486,7 +482,7 @@ func (v *Vocabulary) Format(c v1beta1.Capabilities) string {
 	return "{" + strings.Join(written, ", ") + "}"
 }
 
-// ordered returns values, in the words that belong to one of its names, with the known ones first, in order of preference and once each.
+// ordered returns values with the known ones first, by preference and once each. The values are in the words of the given name.
 func (r *entry) ordered(name string, values []string) []string {
 	used := slices.Clone(r.values[r.flags:])
 	if name != r.name {

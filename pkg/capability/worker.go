@@ -16,76 +16,73 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// Definition is a worker capability: one that a worker pool can ask for, and that an image supports only if it
-// declares it (semantics S3).
+// Definition is a worker capability: one that a worker pool can request, and that an image supports only if it declares it (semantics S3).
 type Definition struct {
 	// Name with the prefix of Gardener or of the provider: openstack-trustedLaunch.
 	Name string `json:"name"`
 	// Values, most preferred first, each once.
 	Values []string `json:"values"`
-	// Undeclared is the one of Values that an image supports which does not declare the capability. Empty: none, so that
-	// such an image fits no worker pool that asks for the capability.
+	// Undeclared is the value that an image supports if it does not declare the capability. Empty: such an image fits no worker pool that
+	// requests the capability.
 	Undeclared string `json:"undeclared,omitempty"`
-	// OnlyIfRegistered is for a capability that stands for a setting which worker pools had before there was the
-	// capability. A pool that asks for it in a profile that does not register it is not refused, and the requirement is
-	// ignored there; see [Vocabulary.Ignores]. Where the capability is registered it is like any other.
+	// OnlyIfRegistered is for a capability whose setting is older than itself. In a profile that does not register the capability, a pool
+	// that requests it is not refused, and the requirement is ignored; see [Vocabulary.Ignores]. In other profiles it has no effect.
 	OnlyIfRegistered bool `json:"onlyIfRegistered,omitempty"`
-	// MachineTypesOnly is for a capability that is asked of the machine type alone (semantics S22). A flavor of an image that
-	// does not declare it supports all registered values, as of any other capability (S2). Undeclared is then what all machine types
-	// have where the capability is not registered, so that none can declare it: a requirement which that meets counts for
-	// nothing there; see [Vocabulary.Moot].
+	// MachineTypesOnly is for a capability that is asked of machine types only (semantics S22). An image flavor that does not declare it
+	// supports all registered values, as of any ordinary capability (S2). In a profile that does not register the capability, no machine
+	// type can declare it, and all have the Undeclared value. A requirement that this value meets is ignored there; see [Vocabulary.Moot].
 	MachineTypesOnly bool `json:"machineTypesOnly,omitempty"`
 }
 
-// workerCapability is what matching a request takes. Its bits in a Set are, in this order: bitUndeclared; the values,
-// those that are registered before those that are only defined; bitNotRequested. See [Set] for a drawing.
+// workerCapability is the entry that matches requests. Its bits in a Set are, in this order: bitUndeclared; the values, registered ones
+// before those that are only defined; bitNotRequested. [Set] has a drawing.
 //
-// A worker capability that is registered is among Vocabulary.capabilities as well. That entry decides as long as the
-// capability is not requested: there, a flavor that does not declare it has all registered values. Once it is
-// requested, the workerCapability decides, with the undeclared value of such a flavor.
+// A registered worker capability has another entry in Vocabulary.capabilities, which decides unless the capability is requested. There, a
+// flavor that does not declare the capability has all registered values. Once it is requested, the workerCapability decides, with the
+// flavor's undeclared value.
 type workerCapability struct {
 	entry
-	// undeclared are the values of a flavor that does not declare the capability, unless its version says otherwise.
+	// undeclared are the values of a flavor that does not declare the capability, unless its version overrides them.
 	undeclared []string
 	// registered is set if spec.machineCapabilities registers the capability.
 	registered bool
-	// machineTypesOnly is that of the definition.
+	// machineTypesOnly is the definition's MachineTypesOnly.
 	machineTypesOnly bool
-	// silentHasAll is set if a flavor that does not declare the capability supports all values that can be asked for.
+	// silentHasAll is set if a flavor that does not declare the capability supports all values that can be requested.
 	silentHasAll bool
-	// offered bounds the indices of the values that a worker pool can ask for, and that a machine type has which does
-	// not declare the capability: those registered or, if it is not registered, those defined.
+	// offered is the exclusive upper bound of the indices of the values that a worker pool can request: the registered ones or, if the
+	// capability is not registered, the defined ones. A machine type that does not declare the capability has these values.
 	offered int
 }
 
-// bitUndeclared is the index of the flag that is set in a flavor or machine type that does not declare the
-// capability; and in a flavor that declares what it would support anyway, if the capability is not registered. No
-// request has it. As the first bit it ranks as the most preferred value: of two flavors that are equal otherwise, the
-// one is preferred that does not declare the capability (semantics S5, step 3).
+// bitUndeclared is the index of the flag for a flavor that does not declare the capability, unless silentHasAll is set. If the capability
+// is not registered, a flavor that declares just the undeclared value also has it, and so has a machine type that does not declare the
+// capability. Requests never have it. As the first bit it ranks as the most preferred value: of two otherwise equal flavors, the one that
+// does not declare the capability is preferred (semantics S5, step 3).
 const bitUndeclared = 0
 
-// bitNotRequested is the index of the flag that every flavor and machine type has, and a request that does not ask
-// for the capability: what is not requested is no condition, whatever they declare.
+// bitNotRequested returns the index of the flag that every flavor and machine type has. A request has it if it does not request the
+// capability. So a capability that is not requested is no condition, whatever they declare.
 func (w *workerCapability) bitNotRequested() int { return len(w.values) }
 
-// compileWorkers adds the reserved capabilities, and those of the provider that are registered, to the workers.
+// compileWorkers adds the reserved capabilities, and the provider's registered ones, to the workers.
 func (v *Vocabulary) compileWorkers() {
 	v.unregistered = map[string]Definition{}
 	for _, d := range slices.Concat(Reserved(), v.defined) {
 		r := v.byName[d.Name]
-		if r != nil && r.name != d.Name { // it is registered by its other name
+		if r != nil && r.name != d.Name { // it is registered under its other name
 			d = firstText(r.name)
 		}
 		_, known := v.unregistered[d.Name]
 		switch {
-		case known || r != nil && r.worker != nil: // of two definitions the first counts
+		case known || r != nil && r.worker != nil: // the first definition wins
 		case r == nil && !strings.HasPrefix(d.Name, ReservedPrefix):
 			v.unregistered[d.Name] = d
 		default:
 			v.addWorker(d, r)
 		}
 	}
-	v.allBits = strings.Repeat("\xff", (len(v.places)+7)&^7) // whole words
+	v.allBits = strings.Repeat("\xff", (len(v.places)+7)&^7) // rounded up to whole words
 	bits := []byte(v.allBits)
 	for _, w := range v.workers {
 		clear(bits[w.from:w.to])
@@ -95,7 +92,7 @@ func (v *Vocabulary) compileWorkers() {
 	v.ordinary, _ = v.Request(Worker{}.Requirements(nil))
 }
 
-// addWorker adds a worker capability. registered is its entry if it is registered, and else nil.
+// addWorker adds a worker capability. registered is its entry among the registered capabilities, nil if there is none.
 func (v *Vocabulary) addWorker(d Definition, registered *entry) {
 	w := &workerCapability{registered: registered != nil, machineTypesOnly: d.MachineTypesOnly}
 	w.silentHasAll = w.machineTypesOnly || w.registered && texts.OfSecond(d.Name)
@@ -121,19 +118,17 @@ func (v *Vocabulary) addWorker(d Definition, registered *entry) {
 	v.workers = append(v.workers, w)
 }
 
-// Flavor compiles the capabilities that a flavor of an image declares. What it leaves out it supports in full, as in
-// [Vocabulary.Set], unless that is a worker capability: once one that it does not declare is requested, it supports
-// the undeclared value only (semantics S3). It still supports all values if the capability is asked of machine types only (S22), or is a
-// reserved one that is registered by the name of the second text of GEP-0054. undeclared holds, by capability, what to take in place of the undeclared
-// value of the definition; nil if there is nothing to say.
+// Flavor compiles the capabilities of an image flavor. As in [Vocabulary.Set], the flavor supports all values of a capability that it
+// leaves out, unless that is a worker capability: once it is requested, the flavor supports the undeclared value only (semantics S3). It
+// still supports all values of a capability that is asked of machine types only (S22), and of a reserved one that is registered under its
+// name in the second text of GEP-0054. undeclared overrides the undeclared values of definitions, by capability; nil overrides none.
 //
-// Flavors of equal sets fit the same worker pools. A reserved capability that is not registered, and declared with
-// the undeclared value, is thus the same as none. Of a registered one that is not so: as long as it is not requested,
-// a flavor that leaves it out fits every machine type.
+// Flavors with equal sets fit the same worker pools. So declaring just the undeclared value of an unregistered reserved capability equals
+// leaving it out. This does not hold for a registered one: unless it is requested, a flavor that leaves it out fits every machine type.
 //
-// Errors are those of [Vocabulary.Set]; unknown names and values are ignored. A flavor that declares a registered
-// capability with no other values thus fits no machine type; with such values of a reserved one that is not registered
-// it fits no worker pool that asks for it (semantics S7). A nil at builds no errors.
+// The errors are those of [Vocabulary.Set]. Unknown names and values are ignored. So a flavor with only unknown values of a registered
+// capability fits no machine type. With only unknown values of an unregistered reserved one, it fits no worker pool that requests the
+// capability (semantics S7). If at is nil, no errors are returned.
 func (v *Vocabulary) Flavor(c, undeclared v1beta1.Capabilities, at *field.Path) (Set, finding.List) {
 	set, plain := v.PlainFlavor(c, undeclared)
 	if plain {
@@ -142,10 +137,10 @@ func (v *Vocabulary) Flavor(c, undeclared v1beta1.Capabilities, at *field.Path) 
 	return set, v.validate(c, at)
 }
 
-// PlainFlavor is [Vocabulary.Flavor] without the errors. It reports whether the flavor is as most are: it declares nothing but registered
-// capabilities that have one name, each with at least one value, all of which are registered. Then there are no errors.
+// PlainFlavor is [Vocabulary.Flavor] without the errors. It reports whether the flavor is a plain one, which has no errors: it declares
+// only registered capabilities that have one name, each with at least one value, and only registered values. Most flavors are plain.
 func (v *Vocabulary) PlainFlavor(c, undeclared v1beta1.Capabilities) (set Set, plain bool) {
-	var room [64]byte // mostly enough, and not allocated
+	var room [64]byte // usually enough, and not allocated
 	bits, plain := v.registeredBits(room[:], c)
 	for _, w := range v.workers {
 		if plain && !w.registered {
@@ -157,7 +152,7 @@ func (v *Vocabulary) PlainFlavor(c, undeclared v1beta1.Capabilities) (set Set, p
 	return Set{vocabulary: v, bits: string(bits)}, plain
 }
 
-// ofMachine sets what a machine type declares, or else what it supports.
+// ofMachine sets the values that a machine type declares, or else all values that can be requested.
 func (w *workerCapability) ofMachine(bits []byte, c v1beta1.Capabilities) {
 	w.put(bits, w.bitNotRequested())
 	if declared := w.ofEither(bits, c); !declared && !w.registered {
@@ -165,8 +160,8 @@ func (w *workerCapability) ofMachine(bits []byte, c v1beta1.Capabilities) {
 	}
 }
 
-// ofEither sets what a machine type or a flavor declares, or else all values that can be asked for. It reports whether it declares
-// the capability.
+// ofEither sets the values that a machine type or a flavor declares, or else all values that can be requested. It reports whether the
+// capability is declared.
 func (w *workerCapability) ofEither(bits []byte, c v1beta1.Capabilities) (declared bool) {
 	values, declared := w.declared(c)
 	if !declared {
@@ -176,7 +171,7 @@ func (w *workerCapability) ofEither(bits []byte, c v1beta1.Capabilities) (declar
 	return declared
 }
 
-// ofFlavor sets what a flavor declares, or else the undeclared value.
+// ofFlavor sets the values that a flavor declares, or else the undeclared value.
 func (w *workerCapability) ofFlavor(bits []byte, c, undeclared v1beta1.Capabilities) {
 	w.put(bits, w.bitNotRequested())
 	if w.silentHasAll {
@@ -197,9 +192,9 @@ func (w *workerCapability) ofFlavor(bits []byte, c, undeclared v1beta1.Capabilit
 	}
 }
 
-// WorkerCapabilities returns the reserved definitions, those that are registered by the name of the first text of GEP-0054 as it has them,
-// and after them those that the vocabulary was compiled with, whether or not they are registered. The caller owns the slice, but not
-// the values of its elements.
+// WorkerCapabilities returns the reserved definitions, followed by those that the vocabulary was compiled with, registered or not. A
+// reserved capability that is registered under its name in the first text of GEP-0054 has the definition of that text. The caller owns the
+// slice, but not the values of its elements.
 func (v *Vocabulary) WorkerCapabilities() []Definition {
 	definitions := slices.Concat(Reserved(), v.defined)
 	for i, d := range definitions {
@@ -210,34 +205,33 @@ func (v *Vocabulary) WorkerCapabilities() []Definition {
 	return definitions
 }
 
-// Requirement is what a worker pool asks for in one worker capability (semantics S3).
+// Requirement is a worker pool's request for one worker capability (semantics S3).
 type Requirement struct {
-	// Capability is its name.
+	// Capability is the capability's name.
 	Capability string `json:"capability"`
-	// Values are those that are enough. Their order is not significant.
+	// Values has the values any one of which suffices, in no significant order.
 	Values []string `json:"values"`
-	// Setting says in words what asks for it: "update strategy AutoInPlaceUpdate".
+	// Setting describes the requesting setting: "update strategy AutoInPlaceUpdate".
 	Setting string `json:"setting"`
-	// Implied is set if it follows from what the pool leaves unsaid: without secure boot it asks for standard.
+	// Implied is set if the request follows from an omission: a pool without secure boot requests standard.
 	Implied bool `json:"implied"`
-	// OnlyIfRegistered makes it ignored in a vocabulary that does not register the capability, as
-	// [Definition].OnlyIfRegistered does. It is for reserved capabilities, whose definitions are not the provider's.
+	// OnlyIfRegistered ignores the requirement in a vocabulary that does not register the capability, as [Definition].OnlyIfRegistered
+	// does. It is for reserved capabilities, which the provider does not define.
 	OnlyIfRegistered bool `json:"-"`
 	// Because is the path of the setting; nil if it is in no manifest.
 	Because *field.Path `json:"-"`
 }
 
-// Request compiles what a worker pool asks for. Two requirements of one capability have to be met by one value.
+// Request compiles the requirements of a worker pool. If a capability has two requirements, one value must meet both.
 //
-// unmet are the requirements, in their order, that no image can ever meet: their capability is neither reserved nor a
-// worker capability of the provider that is registered, or none of their values is registered. They are no part of the
-// set: it is for the caller to refuse them. Of a capability that is not registered a requirement that the undeclared
-// value meets is met by all images, and one that [Vocabulary.Ignores] reports is ignored.
+// unmet are the requirements that no image can ever meet, in their order; the caller must refuse them, and the set omits them. Their
+// capability is neither reserved nor a registered worker capability of the provider, or none of their values is registered. A requirement
+// for an unregistered capability is met by every image if the undeclared value meets it. It is ignored if [Vocabulary.Ignores] reports so.
 //
-// It does not allocate if nothing is asked for, or what the zero [Worker] asks for, as by most pools, in the words of the vocabulary;
+// Request does not allocate if the requirements, in the words of the vocabulary, are none or those of the zero [Worker], as for most pools;
 // see [Vocabulary.InWords].
 func (v *Vocabulary) Request(requirements []Requirement) (request Set, unmet []Requirement) {
-	var buffer [64]byte // on the stack, and enough for any vocabulary of a usual size
+	var buffer [64]byte // on the stack, and large enough for any ordinary vocabulary
 	bits := append(buffer[:0], v.unrequested.bits...)
 	for _, q := range requirements {
 		q = v.InWords(q)
@@ -250,7 +244,7 @@ func (v *Vocabulary) Request(requirements []Requirement) (request Set, unmet []R
 			continue
 		}
 		r.worker.request(bits, q.Values)
-		r.restrict(bits, q.Values) // the same, unless the capability is registered
+		r.restrict(bits, q.Values) // the same entry, unless the capability is registered
 	}
 	for _, usual := range []Set{v.ordinary, v.unrequested} {
 		if string(bits) == usual.bits {
@@ -260,8 +254,8 @@ func (v *Vocabulary) Request(requirements []Requirement) (request Set, unmet []R
 	return Set{vocabulary: v, bits: string(bits)}, unmet
 }
 
-// InWords returns a requirement in the words of the vocabulary, if its capability has another name there. Values that it does not have are
-// left out then. The argument is not changed, and the result may share its values.
+// InWords translates a requirement to the words of the vocabulary if its capability has another name there, and drops values without a
+// translation. The argument is not modified; the result may share its values.
 func (v *Vocabulary) InWords(q Requirement) Requirement {
 	if r := v.byName[q.Capability]; r != nil && r.name != q.Capability {
 		q.Capability, q.Values = r.name, texts.TranslateAll(q.Capability, q.Values)
@@ -269,16 +263,15 @@ func (v *Vocabulary) InWords(q Requirement) Requirement {
 	return q
 }
 
-// Ignores reports whether a requirement is ignored, though the undeclared value does not meet it: its capability is not
-// registered, and counts only if it is, as its definition says ([Definition].OnlyIfRegistered) or the requirement
-// itself. Callers warn about it.
+// Ignores reports whether a requirement is ignored although the undeclared value does not meet it: its capability is not registered, and
+// the requirement or the definition sets OnlyIfRegistered. Callers warn about it.
 func (v *Vocabulary) Ignores(r Requirement) bool {
 	only := r.OnlyIfRegistered && !v.IsRegistered(r.Capability)
 	return (only || v.unregistered[r.Capability].OnlyIfRegistered) && !v.undeclaredMeets(r)
 }
 
-// Moot reports whether a requirement is ignored because nothing can fail it, so that no answer mentions it: its
-// capability is asked of machine types only and is not registered, and the undeclared value meets it.
+// Moot reports whether a requirement is ignored because every machine type meets it, so that no answer mentions it: its capability is asked
+// of machine types only and is not registered, and the undeclared value meets it.
 func (v *Vocabulary) Moot(r Requirement) bool {
 	return v.unregistered[r.Capability].MachineTypesOnly && v.undeclaredMeets(r)
 }
@@ -291,14 +284,14 @@ func (v *Vocabulary) MachineTypesOnly(name string) bool {
 	return v.unregistered[name].MachineTypesOnly
 }
 
-// firstText returns the definition that the first text of GEP-0054 has by a name.
+// firstText returns the definition of a name in the first text of GEP-0054.
 func firstText(name string) Definition {
 	first := FirstText()
 	return first[slices.IndexFunc(first, func(d Definition) bool { return d.Name == name })]
 }
 
-// undeclaredMeets reports whether images meet a requirement that do not declare its capability. If that is not registered, and
-// not reserved, these are all.
+// undeclaredMeets reports whether an image that does not declare the capability meets the requirement. If the capability is neither
+// registered nor reserved, that holds for every image.
 func (v *Vocabulary) undeclaredMeets(r Requirement) bool {
 	if e := v.byName[r.Capability]; e != nil && e.worker != nil {
 		return slices.ContainsFunc(e.worker.undeclared, func(value string) bool { return slices.Contains(r.Values, value) })
@@ -307,13 +300,13 @@ func (v *Vocabulary) undeclaredMeets(r Requirement) bool {
 	return d.Undeclared != "" && slices.Contains(r.Values, d.Undeclared)
 }
 
-// offers reports whether a worker capability has a value, and registers it if it is registered.
+// offers reports whether a worker pool can request a value.
 func (w *workerCapability) offers(value string) bool {
 	index, defined := w.byValue[value]
 	return defined && index < w.offered
 }
 
-// request adds a requirement, some value of which is offered, to the bits of a request.
+// request adds a requirement, at least one of whose values is offered, to the bits of a request.
 func (w *workerCapability) request(bits []byte, values []string) {
 	if at, mask := w.bit(w.bitNotRequested()); bits[at]&mask != 0 { // the first requirement: so far any value will do
 		clear(bits[w.from:w.to])

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package texts knows the two texts of GEP-0054 (semantics S3): by which names each calls Gardener's own capabilities, and their values.
-// Both mean the same. It is pure, and all of it may be used concurrently.
+// Package texts translates between the two texts of GEP-0054 (semantics S3), which have different names for Gardener's own capabilities and
+// their values. The names are synonyms. All functions are pure and safe for concurrent use.
 package texts
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 )
 
-// The capabilities that have a name in each text, and their values.
+// The capabilities that both texts name, and their values.
 const (
 	BootType        = "gardener-boot-type"
 	BootTypeOfFirst = "gardener-bootType"
@@ -26,7 +26,7 @@ const (
 	Rolling           = "rolling"
 )
 
-// text is what a capability of one text is in the other.
+// text is the counterpart of a capability in the other text.
 type text struct {
 	name   string
 	values map[string]string
@@ -34,7 +34,7 @@ type text struct {
 	second bool
 }
 
-// others has, by either name of a capability, what it is in the other text.
+// others has the counterpart of each capability, by its name in either text.
 var others = map[string]*text{
 	BootTypeOfFirst:   {BootType, map[string]string{Secure: Secure, Standard: Standard}, true},
 	UpdateTypeOfFirst: {UpdateType, map[string]string{InPlaceOfFirst: InPlace, Rolling: Rolling}, true},
@@ -42,11 +42,11 @@ var others = map[string]*text{
 	UpdateType:        {UpdateTypeOfFirst, map[string]string{InPlace: InPlaceOfFirst, Rolling: Rolling}, false},
 }
 
-// Names returns the capabilities that have a name in each text, by all of their names: that of the second text before that of the first, in the
-// order of their priority. The caller owns the result.
+// Names returns all names of the capabilities that both texts name, by priority, each name of the second text before its counterpart. The
+// caller owns the result.
 func Names() []string { return []string{BootType, BootTypeOfFirst, UpdateType, UpdateTypeOfFirst} }
 
-// Other returns the name that the other text has for a capability; empty if it has none.
+// Other returns the capability's name in the other text; empty if it has none.
 func Other(name string) string {
 	if other := others[name]; other != nil {
 		return other.name
@@ -54,19 +54,19 @@ func Other(name string) string {
 	return ""
 }
 
-// OfFirst reports whether a name is one that the second text has replaced.
+// OfFirst reports whether the second text has replaced the name.
 func OfFirst(name string) bool {
 	other := others[name]
 	return other != nil && other.second
 }
 
-// OfSecond reports whether a name is one that has replaced one of the first text.
+// OfSecond reports whether the name replaces one of the first text.
 func OfSecond(name string) bool {
 	other := others[name]
 	return other != nil && !other.second
 }
 
-// Canonical returns the name that the second text has for a capability, which stands for the feature. Any other name it returns as it is.
+// Canonical returns the capability's name in the second text, which identifies the feature. Any other name is returned unchanged.
 func Canonical(name string) string {
 	if OfFirst(name) {
 		return others[name].name
@@ -74,8 +74,8 @@ func Canonical(name string) string {
 	return name
 }
 
-// Translate returns a value of the capability of a name in the words of the other text. It reports whether the capability has another
-// name there, and has the value.
+// Translate returns the counterpart of a capability's value in the other text. It reports whether the capability has another name there and
+// has the value.
 func Translate(name, value string) (string, bool) {
 	if other := others[name]; other != nil {
 		translated, found := other.values[value]
@@ -84,8 +84,8 @@ func Translate(name, value string) (string, bool) {
 	return "", false
 }
 
-// TranslateAll returns the values of the capability of a name in the words of the other text, in their order, without those that it does not
-// have. The caller owns the result.
+// TranslateAll returns the counterparts of a capability's values in the other text, in their order, without values that have none. The
+// caller owns the result.
 func TranslateAll(name string, values []string) []string {
 	result := make([]string, 0, len(values))
 	for _, value := range values {
@@ -96,8 +96,8 @@ func TranslateAll(name string, values []string) []string {
 	return result
 }
 
-// Declared returns the values that capabilities declare for one, by that name or by its other one, in the words of that name. It reports whether
-// they declare it. The result may share the values of c.
+// Declared returns the values that c declares for a capability under either name, in the words of the given name. It reports whether c
+// declares the capability. The result may share the values of c.
 func Declared(c v1beta1.Capabilities, name string) (values []string, declared bool) {
 	values, declared = c[name]
 	other := others[name]
@@ -111,9 +111,8 @@ func Declared(c v1beta1.Capabilities, name string) (values []string, declared bo
 	return append(slices.Clip(values), TranslateAll(other.name, translated)...), true
 }
 
-// InSecond returns capabilities by the names and in the words of the second text. A name that the second text does not have is as it is,
-// with its values; of a name of the first text, values that the first text does not have are left out. The argument is not changed, and the
-// result may share its values.
+// InSecond translates capabilities to the second text. Names that it does not know are copied with their values. For a name of the first
+// text, values that the first text does not have are omitted. The argument is not modified; the result may share its values.
 func InSecond(c v1beta1.Capabilities) v1beta1.Capabilities {
 	all := make(v1beta1.Capabilities, len(c))
 	for written := range c {

@@ -2,15 +2,15 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package imageselector chooses the image that a worker pool boots: from the images of a CloudProfile, compiled once
-// into a [Catalog], it selects the best flavor of an image version for a machine type, a request and a region.
+// Package imageselector chooses the image that a worker pool boots. It compiles the images of a CloudProfile into a [Catalog], which
+// selects the best flavor of an image version for a machine type, a request and a region.
 //
-// Start reading at [Catalog.Decide]. It evaluates each flavor of an image version once and returns the record, a
-// [Decision]; [Catalog.Select] runs the same loop without keeping the record and does not allocate.
+// Start reading at [Catalog.Decide], which evaluates each flavor of an image version once and returns the record, a [Decision].
+// [Catalog.Select] runs the same loop without a record, and does not allocate.
 //
-// The package is generic over R, a provider's reference to an image, and never looks into it. It decodes no manifest
-// and reports no errors about one: it takes what it is given, also what lint and admission refuse (semantics S7).
-// Decoding is up to a provider, checking to package profile. It implements S4 to S7 of docs/semantics.md.
+// The package is generic over R, a provider's reference to an image, and never inspects it. It decodes no manifests, which is the task of a
+// provider, and reports no errors in them, which is the task of package profile. It accepts even images that lint and admission refuse
+// (semantics S7). It implements S4 to S7 of docs/semantics.md.
 package imageselector
 
 import (
@@ -26,10 +26,9 @@ import (
 
 // Image is one entry of a provider config's machineImages.
 type Image[R any] struct {
-	// Name is the name by which spec.machineImages knows the image.
+	// Name is the image's name in spec.machineImages.
 	Name string
-	// Versions in the order written. Entries with the same version string are one version whose flavors add up
-	// (semantics S7).
+	// Versions in the order written. Entries with the same version string are one version, with the flavors of all of them (semantics S7).
 	Versions []Version[R]
 	// Path is where the user wrote the entry.
 	Path *field.Path
@@ -39,39 +38,38 @@ type Image[R any] struct {
 type Version[R any] struct {
 	// Version is the version string, compared as written.
 	Version string
-	// Legacy is set if the entry has no capabilityFlavors. Its flavors then declare an architecture at most; what else
-	// its fields say of capabilities is implied (semantics S7).
+	// Legacy is set if the entry has no capabilityFlavors. Its flavors then declare at most an architecture; other capabilities of its
+	// fields are implied (semantics S7).
 	Legacy bool
 	// Flavors in the order written.
 	Flavors []Flavor[R]
-	// Undeclared holds the values of single worker capabilities that a flavor of this entry supports which does not
-	// declare them, in place of what their definitions say (semantics S3). Nil if there is nothing to say.
+	// Undeclared overrides the undeclared values of single worker capabilities, for flavors of this entry that do not declare them
+	// (semantics S3). Nil: it overrides none.
 	Undeclared v1beta1.Capabilities
 	// Path is where the user wrote the entry.
 	Path *field.Path
 }
 
-// Scattered reports whether a flavor has a reference that does not stand in the entry, but in a list for one region.
+// Scattered reports whether a flavor has a reference that is written outside the entry, in a list for one region.
 func (v *Version[R]) Scattered() bool {
 	return slices.ContainsFunc(v.Flavors, func(f Flavor[R]) bool {
 		return slices.ContainsFunc(f.Regional, func(r Regional[R]) bool { return r.NamedAt != nil })
 	})
 }
 
-// Flavor is one image artifact, with what it supports and where it can be found.
+// Flavor is one image artifact, with its capabilities and references.
 type Flavor[R any] struct {
-	// Capabilities as declared. What is absent is supported in full (semantics S2), but for worker capabilities (S3).
+	// Capabilities as declared. A flavor supports all values of an absent capability (semantics S2), except for worker capabilities (S3).
 	// See [capability.Vocabulary.Flavor].
 	Capabilities v1beta1.Capabilities
-	// Implied is what the fields of a legacy entry say of capabilities besides the architecture, such as Azure's
-	// acceleratedNetworking (semantics S7). Where the vocabulary registers a capability that Capabilities does not
-	// declare, it counts as declared; see [Flavor.Supported]. Nil, or an empty list, if there is nothing to say.
+	// Implied has the capabilities besides the architecture that the fields of a legacy entry imply, such as Azure's acceleratedNetworking
+	// (semantics S7). They are treated as declared if the vocabulary registers them and Capabilities does not declare them; see
+	// [Flavor.Supported]. Nil, or an empty list, implies nothing.
 	Implied v1beta1.Capabilities
-	// Unclear is set if a field that says what the flavor supports has a value that it cannot have, which is reported. Capabilities and
-	// Implied then have the rest, and nothing is said that would follow from what is not known.
+	// Unclear is set if a field that determines the capabilities has an invalid value, which is reported. Capabilities and Implied then
+	// have the rest, and no findings are reported that would depend on the invalid value.
 	Unclear bool
-	// Regional holds the reference for each region that has one of its own, in the order written. If a region has
-	// several entries, the last one counts (semantics S7).
+	// Regional holds the references for single regions, in the order written. If a region has several, the last one wins (semantics S7).
 	Regional []Regional[R]
 	// Global is the reference for all other regions. Nil if there is none.
 	Global *Global[R]
@@ -79,17 +77,16 @@ type Flavor[R any] struct {
 	Path *field.Path
 }
 
-// Supported returns the capabilities that the flavor counts as declaring in a vocabulary: those of Capabilities, and
-// those of Implied that are registered and not among them, with the values of these that are registered, or all if none is
-// (semantics S7). It is Capabilities itself, which may be nil, if nothing is added, and shares its values otherwise: the
-// caller must not change it.
+// Supported returns the capabilities that the flavor declares by Capabilities or, if a vocabulary registers them, by Implied (semantics
+// S7). Capabilities takes precedence. Implied values that are not registered are dropped, unless none is. The result is Capabilities
+// itself, which may be nil, if Implied adds nothing. Otherwise it shares the values: the caller must not modify it.
 func (f *Flavor[R]) Supported(v *capability.Vocabulary) v1beta1.Capabilities {
 	supported := f.Capabilities
 	for name, values := range f.Implied {
 		if _, declared := f.Capabilities[name]; declared || len(values) == 0 || !v.IsRegistered(name) {
 			continue
 		}
-		if len(supported) == len(f.Capabilities) { // the first one that is added
+		if len(supported) == len(f.Capabilities) { // the first addition
 			supported = maps.Collect(maps.All(f.Capabilities))
 		}
 		supported[name] = registeredOf(v, name, values)
@@ -97,7 +94,7 @@ func (f *Flavor[R]) Supported(v *capability.Vocabulary) v1beta1.Capabilities {
 	return supported
 }
 
-// registeredOf returns those of implied values, which the user has not written, that are registered; all if none is.
+// registeredOf returns the registered ones of implied values, which the user has not written; all values if none is registered.
 func registeredOf(v *capability.Vocabulary, name string, values []string) v1beta1.CapabilityValues {
 	registered := slices.DeleteFunc(slices.Clone(values), func(value string) bool {
 		return !slices.Contains(v.Registered(name), value)
@@ -108,18 +105,18 @@ func registeredOf(v *capability.Vocabulary, name string, values []string) v1beta
 	return registered
 }
 
-// Regional is a provider's pointer to an artifact in one region.
+// Regional is a provider's reference to an artifact in one region.
 type Regional[R any] struct {
 	Region string
 	Ref    R
-	// Path is where the user wrote the reference, with the name of the region beside it.
+	// Path is where the user wrote the reference, beside the region's name.
 	Path *field.Path
-	// NamedAt is where the name of the region is written, if that is elsewhere: above a list of images for the region alone. Then the
-	// reference does not stand in the entry of the version, and a provider cannot write it there. Nil: in the field name of Path.
+	// NamedAt is where the region's name is written, if it is above a list of images for the region alone. The reference is then outside
+	// the version's entry, so a provider cannot write it there. Nil: the name is in the field name of Path.
 	NamedAt *field.Path
 }
 
-// NamePath returns where the name of the region is written.
+// NamePath returns the path of the region's name.
 func (r *Regional[R]) NamePath() *field.Path {
 	if r.NamedAt != nil {
 		return r.NamedAt
@@ -127,20 +124,20 @@ func (r *Regional[R]) NamePath() *field.Path {
 	return r.Path.Child("name")
 }
 
-// Global is a provider's pointer to an artifact that holds in every region without a reference of its own.
+// Global is a provider's reference to an artifact for all regions without a reference of their own.
 type Global[R any] struct {
 	Ref R
-	// Fallback is set if booting from this reference works but is discouraged: an OpenStack image name, say, which need
-	// not be unique, where an image ID would be. It changes no decision; package check warns about it.
+	// Fallback is set if the reference works but is discouraged, such as an OpenStack image name, which may be ambiguous, instead of an
+	// image ID. It affects no decision; package check warns about it.
 	Fallback bool
-	// Derived is set if nobody has written the reference: the provider knows it by the name of the image version.
+	// Derived is set if the provider derived the reference from the names of image and version, instead of reading it.
 	Derived bool
-	// Path is where the user wrote the reference. Of one that is derived, where the flavor is written.
+	// Path is where the user wrote the reference; for a derived one, the flavor.
 	Path *field.Path
 }
 
-// Reference returns the flavor's reference in a region: the region's own, else the global one (semantics S6). found
-// is false if there is neither. Of several entries for the region the last one counts (semantics S7).
+// Reference returns the flavor's reference in a region: the region's own, or else the global one (semantics S6). found is false if there is
+// neither. If the region has several, the last one wins (semantics S7).
 func (f *Flavor[R]) Reference(region string) (ref R, found bool) {
 	for i := range slices.Backward(f.Regional) {
 		if f.Regional[i].Region == region {
@@ -153,41 +150,41 @@ func (f *Flavor[R]) Reference(region string) (ref R, found bool) {
 	return ref, false
 }
 
-// Catalog holds the images of one CloudProfile, compiled. It answers as if it were immutable, and is safe for concurrent use.
+// Catalog holds the compiled images of one CloudProfile. It compiles versions on first use, but behaves as if immutable, and is safe for
+// concurrent use.
 type Catalog[R any] struct {
 	vocabulary *capability.Vocabulary
-	// images holds the versions of each image, by the names of both.
+	// images holds the versions of each image, by image name and version string.
 	images map[string]map[string]*version[R]
 }
 
-// version is an image version, with the flavors of all its entries. The first who needs it compiles it: who asks about a worker pool
+// version is an image version with the flavors of all its entries. It is compiled on first use, because a question about a worker pool
 // needs one of hundreds.
 type version[R any] struct {
 	compile sync.Once
 	written []*Version[R]
 	flavors []Flavor[R]
-	// matches are, in the order of flavors, what it takes to choose one of them.
+	// matches has the data needed to choose each of the flavors, in their order.
 	matches []match[R]
-	// regional holds, by region, the references of the flavors that have their own there, in the order of the flavors.
+	// regional holds, by region, the references of the flavors that have one for the region, in the order of the flavors.
 	regional map[string][]located[R]
 }
 
-// match is what a flavor supports, and its reference for regions without one of their own, nil if it has none.
+// match is a flavor's set, and its reference for regions without one of their own, nil if it has none.
 type match[R any] struct {
 	set    capability.Set
 	global *R
 }
 
-// located is the reference of a flavor, given by its index, in some region.
+// located is the reference in some region of a flavor, given by its index.
 type located[R any] struct {
 	flavor int
 	ref    *R
 }
 
-// NewCatalog compiles images, whose capabilities are declared in vocabulary. It takes what it is given (semantics S7):
-// an image or a version that is listed twice has the flavors of both, and what the vocabulary does not know is left
-// out, as [capability.Vocabulary.Flavor] does. profile.Compile, which calls it, finds what is wrong with images.
-// The catalog keeps them: the caller must not change them any more.
+// NewCatalog compiles images whose capabilities are declared in vocabulary. It tolerates errors (semantics S7): an image or version that is
+// listed twice has the flavors of both entries, and unknown names and values are dropped, as by [capability.Vocabulary.Flavor]. Its caller
+// profile.Compile reports errors in images. The catalog keeps images: the caller must not modify them afterwards.
 func NewCatalog[R any](vocabulary *capability.Vocabulary, images []Image[R]) *Catalog[R] {
 	c := &Catalog[R]{vocabulary: vocabulary, images: make(map[string]map[string]*version[R], len(images))}
 	for i := range images {
@@ -209,7 +206,7 @@ func NewCatalog[R any](vocabulary *capability.Vocabulary, images []Image[R]) *Ca
 	return c
 }
 
-// find returns an image version, nil if the catalog does not have it.
+// find returns an image version, compiled; nil if the catalog lacks it.
 func (c *Catalog[R]) find(image, name string) *version[R] {
 	v := c.images[image][name]
 	if v != nil {
@@ -239,8 +236,8 @@ func (v *version[R]) add(vocabulary *capability.Vocabulary, written *Version[R])
 	}
 }
 
-// locate adds the references of a flavor, of so many that are still to come, itself included; the last entry of each region counts
-// (semantics S7).
+// locate adds the regional references of the flavor with an index; the last one for each region wins (semantics S7). flavors is the number
+// of flavors that are still to be added, this one included.
 func (v *version[R]) locate(flavor int, regional []Regional[R], flavors int) {
 	for i := range regional {
 		refs, ref := v.regional[regional[i].Region], located[R]{flavor, &regional[i].Ref}
@@ -255,8 +252,8 @@ func (v *version[R]) locate(flavor int, regional []Regional[R], flavors int) {
 	}
 }
 
-// With returns a catalog that has the image versions of another one as well, of the same vocabulary. What both have is that of the other
-// one. They share what they have.
+// With returns a catalog that also has the image versions of another catalog with the same vocabulary. If both have a version, the other
+// catalog's wins. The catalogs share their versions.
 func (c *Catalog[R]) With(other *Catalog[R]) *Catalog[R] {
 	both := &Catalog[R]{vocabulary: c.vocabulary, images: maps.Clone(c.images)}
 	for image, versions := range other.images {
@@ -271,8 +268,8 @@ func (c *Catalog[R]) With(other *Catalog[R]) *Catalog[R] {
 // Vocabulary returns the vocabulary that the catalog was compiled with.
 func (c *Catalog[R]) Vocabulary() *capability.Vocabulary { return c.vocabulary }
 
-// Flavors returns the flavors of an image version in the order written, nil if the catalog does not have the version,
-// or no flavors of it. The caller must not change them.
+// Flavors returns the flavors of an image version in the order written; nil if the catalog lacks the version or it has none. The caller
+// must not modify them.
 func (c *Catalog[R]) Flavors(image, version string) []Flavor[R] {
 	if v := c.find(image, version); v != nil {
 		return v.flavors
@@ -280,8 +277,8 @@ func (c *Catalog[R]) Flavors(image, version string) []Flavor[R] {
 	return nil
 }
 
-// Offers returns what those flavors of an image version support that have a reference in a region, in the order
-// written; nil if there is none. The caller owns the result.
+// Offers returns the sets of the image version's flavors that have a reference in a region, in the order written; nil if there are none.
+// The caller owns the result.
 func (c *Catalog[R]) Offers(image, version, region string) []capability.Set {
 	v := c.find(image, version)
 	if v == nil {

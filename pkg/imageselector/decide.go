@@ -10,69 +10,69 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 )
 
-// ErrNoImage is returned by [Catalog.Select] if no image can be booted. [Catalog.Decide] says why.
+// ErrNoImage is returned by [Catalog.Select] if no image can be booted. [Catalog.Decide] returns the reasons.
 var ErrNoImage = errors.New("no image fits")
 
-// Request asks for the image of one worker pool.
+// Request is a question about the image of one worker pool.
 type Request struct {
 	// Image and Version name an image version of spec.machineImages, exactly as written there.
 	Image, Version string
-	// Region is the region of the Shoot. A provider without regions has global references only, and then any will do.
+	// Region is the region of the Shoot. A provider without regions has global references only, so any value will do.
 	Region string
-	// Machine is what the machine type supports, compiled with the catalog's vocabulary.
+	// Machine is the machine type's set, compiled with the catalog's vocabulary.
 	Machine capability.Set
-	// Worker is what the worker pool requests, compiled with the catalog's vocabulary. The zero Set requests nothing.
+	// Worker is the worker pool's request, compiled with the catalog's vocabulary. The zero Set requests nothing.
 	Worker capability.Set
 	// Order ranks the flavors that fit. The zero value is GEP-0033's.
 	Order capability.Order
 }
 
-// Reason says why something cannot be booted. Its values are part of the command line's JSON.
+// Reason says why a flavor or a whole request is rejected. Its values are part of the command line's JSON.
 type Reason string
 
 // The reasons: the first two reject a flavor, the others the whole request.
 const (
-	// ReasonCapability: flavor, machine type and request have no value in common for some capability.
+	// ReasonCapability: flavor, machine type and request share no value of some capability.
 	ReasonCapability Reason = "capability"
 	// ReasonRegion: the flavor fits but has no reference in the region.
 	ReasonRegion Reason = "region"
 	// ReasonUnknownImage: the catalog does not have the image.
 	ReasonUnknownImage Reason = "unknown-image"
-	// ReasonUnknownVersion: the catalog has the image but not this version of it.
+	// ReasonUnknownVersion: the catalog has the image but not this version.
 	ReasonUnknownVersion Reason = "unknown-version"
 )
 
-// Decision is the record of one selection. "Nothing fits" is a decision too: Chosen is then -1.
+// Decision is the record of one selection, even if nothing fits: Chosen is then -1.
 type Decision[R any] struct {
 	Request Request
 	// Chosen is the index of the selected flavor in Verdicts, -1 if nothing can be booted.
 	Chosen int
-	// Reference is what to boot; the zero R if nothing can be booted.
+	// Reference is the reference to boot; the zero R if nothing can be booted.
 	Reference R
-	// Ambiguous is set if another candidate supports the same; the first one written counts (semantics S5, step 4).
+	// Ambiguous is set if another candidate has an equal set; the first one written wins (semantics S5, step 4).
 	Ambiguous bool
-	// Reason is set if the catalog does not have the image version, and empty if it has, even without flavors.
+	// Reason is set if the catalog lacks the image version. It is empty for a version without flavors.
 	Reason Reason
-	// Verdicts holds one for each flavor of the image version, in the order written. Nil if Reason is set.
+	// Verdicts has one for each flavor of the image version, in the order written. Nil if Reason is set.
 	Verdicts []Verdict[R]
-	// Comparisons are those that were made to find the best candidate, in order; nil for fewer than two candidates.
+	// Comparisons has the comparisons that found the best candidate, in order; nil for fewer than two candidates.
 	Comparisons []Comparison
 }
 
-// Verdict is what became of one flavor.
+// Verdict is the evaluation of one flavor.
 type Verdict[R any] struct {
-	// Flavor as written. It belongs to the catalog and must not be changed.
+	// Flavor as written. It belongs to the catalog and must not be modified.
 	Flavor *Flavor[R]
-	// Set is what the flavor supports, Effective what remains of it on the machine type for the request (semantics S4).
-	// Effective is the zero Set if there is a conflict.
+	// Set is the flavor's set, and Effective its effective set on the machine type for the request (semantics S4). Effective is the zero
+	// Set if there is a conflict.
 	Set, Effective capability.Set
-	// Reason is why the flavor was rejected, and empty for a candidate. A conflict counts before a missing reference.
+	// Reason is why the flavor was rejected; empty for a candidate. A conflict takes precedence over a missing reference.
 	Reason Reason
 	// Conflicts with the machine type and the request, in vocabulary order. Set if Reason is ReasonCapability.
 	Conflicts []capability.Conflict
 }
 
-// Comparison is one step on the way to the best candidate: the best so far against the next one.
+// Comparison is one step in the search for the best candidate: the best so far against the next one.
 type Comparison struct {
 	// Best and Next are indices into the verdicts.
 	Best, Next int
@@ -80,8 +80,8 @@ type Comparison struct {
 	Preference capability.Preference
 }
 
-// Decide evaluates every flavor of the requested image version once and records a verdict for each. The caller owns
-// the decision, but not the flavors that it points to. Safe for concurrent use.
+// Decide evaluates every flavor of the requested image version once and records a verdict for each. The caller owns the decision, but not
+// the flavors that it points to. Decide is safe for concurrent use.
 func (c *Catalog[R]) Decide(r Request) Decision[R] {
 	d := Decision[R]{Request: r}
 	switch v := c.find(r.Image, r.Version); {
@@ -99,8 +99,8 @@ func (c *Catalog[R]) Decide(r Request) Decision[R] {
 	return d
 }
 
-// Select returns the reference that [Catalog.Decide] would choose, or ErrNoImage. It does not allocate, but for the first request about
-// an image version. Safe for concurrent use.
+// Select returns the reference that [Catalog.Decide] would choose, or ErrNoImage. It allocates only on the first request for an image
+// version. It is safe for concurrent use.
 func (c *Catalog[R]) Select(r Request) (R, error) {
 	if ref, _ := c.choose(&r, nil); ref != nil {
 		return *ref, nil
@@ -109,16 +109,16 @@ func (c *Catalog[R]) Select(r Request) (R, error) {
 	return none, ErrNoImage
 }
 
-// Choose returns the index, among [Catalog.Flavors], of the flavor that [Catalog.Decide] would choose, or -1. It
-// allocates no more than [Catalog.Select]. Safe for concurrent use.
+// Choose returns the index, among [Catalog.Flavors], of the flavor that [Catalog.Decide] would choose, or -1. It allocates no more than
+// [Catalog.Select], and is safe for concurrent use.
 func (c *Catalog[R]) Choose(r Request) int {
 	_, chosen := c.choose(&r, nil)
 	return chosen
 }
 
-// Candidate returns the reference of the flavor with this index, among [Catalog.Flavors], if [Catalog.Decide] would have it
-// among those to choose from: if it fits the request and has a reference in the region. An index that there is not is no
-// candidate. It allocates no more than [Catalog.Select]. Safe for concurrent use.
+// Candidate returns the reference of the flavor with an index among [Catalog.Flavors], if [Catalog.Decide] would consider it a candidate:
+// it fits the request and has a reference in the region. An invalid index is no candidate. It allocates no more than [Catalog.Select], and
+// is safe for concurrent use.
 func (c *Catalog[R]) Candidate(r Request, flavor int) (ref R, found bool) {
 	v := c.find(r.Image, r.Version)
 	if v == nil || flavor < 0 || flavor >= len(v.matches) || !v.matches[flavor].set.Fits(r.Machine, r.Worker) {
@@ -127,8 +127,8 @@ func (c *Catalog[R]) Candidate(r Request, flavor int) (ref R, found bool) {
 	return v.flavors[flavor].Reference(r.Region)
 }
 
-// choose is the one loop that decides. It returns the reference of the best candidate, nil if there is none, and its
-// index, -1 then. If record is not nil, it notes there what it finds and compares.
+// choose is the only loop that decides. It returns the best candidate's reference and index, or nil and -1. It records verdicts and
+// comparisons in record, unless that is nil.
 func (c *Catalog[R]) choose(r *Request, record *Decision[R]) (*R, int) {
 	v := c.find(r.Image, r.Version)
 	if v == nil {
@@ -144,7 +144,7 @@ func (c *Catalog[R]) choose(r *Request, record *Decision[R]) (*R, int) {
 			ref, regional = regional[0].ref, regional[1:]
 		}
 		if ref == nil && record == nil {
-			continue // without a record there is no need to find out whether it fits
+			continue // without a record, it does not matter whether the flavor fits
 		}
 		fits := m.set.Fits(r.Machine, r.Worker)
 		if record != nil {
@@ -167,7 +167,7 @@ func (c *Catalog[R]) choose(r *Request, record *Decision[R]) (*R, int) {
 	return best, chosen
 }
 
-// judge notes the verdict on a flavor; found says that it has a reference in the region.
+// judge records the verdict on a flavor; found reports whether it has a reference in the region.
 func (d *Decision[R]) judge(flavor *Flavor[R], set capability.Set, fits, found bool) {
 	verdict := Verdict[R]{Flavor: flavor, Set: set}
 	if fits {
@@ -181,7 +181,7 @@ func (d *Decision[R]) judge(flavor *Flavor[R], set capability.Set, fits, found b
 	d.Verdicts = append(d.Verdicts, verdict)
 }
 
-// compare notes a comparison of the best candidate so far with the next one.
+// compare records a comparison of the best candidate so far with the next one.
 func (d *Decision[R]) compare(best, next int, p capability.Preference) {
 	d.Comparisons = append(d.Comparisons, Comparison{Best: best, Next: next, Preference: p})
 	d.Ambiguous = p.Sign == 0 || d.Ambiguous && p.Sign < 0

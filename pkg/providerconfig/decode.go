@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package providerconfig is for those who implement the interface of package provider. [Decode] reads a config strictly, [Images] and
-// its like convert the lists that most configs have, and what all providers say in the same words are ready-made findings. [Unread]
-// knows what could not be read, so that nothing is said that only follows from it.
+// Package providerconfig helps to implement a provider.Provider. [Decode] strictly decodes a provider config. [Images], [Regions],
+// [LegacyFlavors] and [Override] convert the lists that most configs have. Further functions return the findings that all providers share.
+// [Unread] has the unreadable places, so that no findings are reported that only follow from them.
 package providerconfig
 
 import (
@@ -26,12 +26,11 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Decode decodes a provider's own object, which stands at the path at, into a pointer to any struct that embeds
-// metav1.TypeMeta. It accepts nothing but the one kind, and no unknown fields, and it reports everything that it refuses
-// at the place where it stands: a config that is missing or null (Required), another apiVersion or kind (NotSupported),
-// unknown fields, values of a wrong type. Of a config of another kind it reports nothing else. Without errors into holds
-// the whole object; otherwise it holds what could be read. Equal capabilities in it are one map, which must not be
-// changed. Of an unknown field that the changes are about the error says what has become of it.
+// Decode decodes a provider's own object, which is at the path at, into a pointer to any struct that embeds metav1.TypeMeta. It accepts
+// only one kind, and no unknown fields. It reports every error at its place: a config that is missing or null (Required), another
+// apiVersion or kind (NotSupported), unknown fields, and values of a wrong type. For a config of another kind it reports nothing else.
+// Without errors, into holds the whole object; otherwise it holds the readable part. Equal capabilities share one map, which must not be
+// modified. changes explain unknown fields in their errors.
 func Decode(
 	raw *runtime.RawExtension, kind schema.GroupVersionKind, into schema.ObjectKind, at *field.Path, changes ...Change,
 ) finding.List {
@@ -47,29 +46,29 @@ func decode(
 	}
 	list := read(raw.Raw, into, at, strictjson.Shared[v1beta1.Capabilities]())
 	if got := kindOf(); !slices.Contains(kinds, got) && !onType(list, at) {
-		return checkKinds(got, kinds, at) // the fields of another kind are not worth reporting
+		return checkKinds(got, kinds, at) // other errors are irrelevant in a config of another kind
 	}
-	for i := range list { // each is about all of the value that could not be read
+	for i := range list { // each is about the whole unreadable value
 		list[i].Extent = []fieldpath.Path{list[i].Place}
 		explain(&list[i], at, changes)
 	}
 	return list
 }
 
-// Change is what has become of a field that a config does not have, but had once, or has in another version.
+// Change explains the absence of a field that a config once had, or has in another version.
 type Change struct {
-	// Field is where it stood, without indices: "machineImages.versions.capabilitySets".
+	// Field is the field's path, without indices: "machineImages.versions.capabilitySets".
 	Field string
 	// Became says since when, and what to do, as the end of a sentence: "renamed to capabilityFlavors", "new in v1.80".
 	Became string
 }
 
-// common are the changes that all clouds have gone through.
+// common are the changes in the configs of all clouds.
 var common = []Change{{"machineImages.versions.capabilitySets", "renamed to capabilityFlavors; write that instead"}}
 
-// explain writes into the error about an unknown field of a config at the path what has become of it, if that is known.
+// explain explains an error in a config at the path at, if possible: an unknown field by the changes, or by the field that was meant.
 func explain(f *finding.Finding, at *field.Path, changes []Change) {
-	var names []string // on the way from the config to the error
+	var names []string // the path from the config to the error
 	for _, segment := range f.Place[min(len(fieldpath.Of(at)), len(f.Place)):] {
 		if !segment.IsIndex() {
 			names = append(names, segment.Name)
@@ -103,15 +102,15 @@ func explain(f *finding.Finding, at *field.Path, changes []Change) {
 	}
 }
 
-// references are fields of a flavor that say where its image is.
+// references are the fields of a flavor that locate its image.
 var references = []string{"regions", "image", "id", "ami", "urn"}
 
-// referenceAmong returns the field that refers to the image of one region, if it is among the known fields of an entry that an error
-// about another field lists; empty if there is none, or several.
+// referenceAmong returns the field that refers to the image of one region, from the known fields that an error about an unknown one lists;
+// empty if the fields are not those of a region's entry, or if there is none or several.
 func referenceAmong(detail string) string {
 	_, list, _ := strings.Cut(detail, "known fields: ")
 	known := strings.Split(list, ", ")
-	if !slices.Contains(known, "name") { // an entry for a region
+	if !slices.Contains(known, "name") { // a region's entry has one
 		return ""
 	}
 	known = slices.DeleteFunc(known, func(name string) bool { return !slices.Contains(references, name) })
@@ -121,19 +120,19 @@ func referenceAmong(detail string) string {
 	return known[0]
 }
 
-// FieldsOfLater turns errors about fields that are not known into warnings which say up to which version they are. errs stays as it is,
-// and all other errors in it are shared.
+// FieldsOfLater turns errors about unknown fields into warnings, which name the version up to which fields are known. It does not modify
+// errs; the report shares all other errors with it.
 func FieldsOfLater(knownUpTo string, errs finding.List) finding.Report {
 	var report finding.Report
 	for _, err := range errs {
-		if err.Origin != strictjson.OriginUnknownField || err.Type != field.ErrorTypeForbidden { // such as the number of those left out
+		if err.Origin != strictjson.OriginUnknownField || err.Type != field.ErrorTypeForbidden { // such as the number of omitted errors
 			report.Errors = append(report.Errors, err)
 			continue
 		}
 		err.Error = ptr.To(*err.Error)
 		err.Origin = RuleWorkerFieldUnknown
 		separator := "; "
-		if err.Suggestion != nil { // which ends in a question mark
+		if err.Suggestion != nil { // its detail ends in a question mark
 			separator = " "
 		}
 		err.Detail += separator + "if a version after " + knownUpTo + " has this field, keep it: it is not known here yet"
@@ -142,7 +141,7 @@ func FieldsOfLater(knownUpTo string, errs finding.List) finding.Report {
 	return report
 }
 
-// HasContent reports whether there is a config: one that is nil, empty or null says nothing. Only Raw counts, as everywhere.
+// HasContent reports whether there is a config, which is not nil, empty or null. Here, as everywhere, only Raw is used.
 func HasContent(config *runtime.RawExtension) bool {
 	if config == nil {
 		return false
@@ -151,8 +150,8 @@ func HasContent(config *runtime.RawExtension) bool {
 	return len(content) > 0 && string(content) != "null"
 }
 
-// Empty reports whether a value of a config, as encoding/json decodes it, says nothing, as the fields do that a client writes because it
-// knows the type: nothing, empty text, an empty list, or an object of such. False and zero do say something.
+// Empty reports whether a value of a config, as encoding/json decodes it, carries no information: null, an empty string, an empty list, or
+// an object with empty values only. Clients that know the type write these for absent fields. False and zero are not empty.
 func Empty(value any) bool {
 	switch v := value.(type) {
 	case map[string]any:
@@ -168,7 +167,7 @@ func Empty(value any) bool {
 	return value == nil || value == ""
 }
 
-// onType reports whether apiVersion or kind could not even be read, so that they are reported already.
+// onType reports whether apiVersion or kind have an error already, because they were unreadable.
 func onType(errs finding.List, at *field.Path) bool {
 	places := []string{fieldpath.Text(at), at.Child("apiVersion").String(), at.Child("kind").String()}
 	return slices.ContainsFunc(errs, func(f finding.Finding) bool { return slices.Contains(places, f.Field) })
@@ -192,21 +191,20 @@ func checkKind(got, want schema.GroupVersionKind, at *field.Path) finding.List {
 	return errs
 }
 
-// Unread holds the places of a config that could not be read. What follows from them would only repeat the error in other
-// words, so checks are silent about it. The zero Unread is that of a config without such places. What Touches, Covers and Silence answer
-// takes no more time for many places than for one, since configs may have thousands of both. It is immutable, and safe for concurrent use
-// but for Silence.
+// Unread holds the unreadable places of a config. Checks do not report findings that only follow from them. The zero Unread is for a config
+// without any. The running time of Touches, Covers and Silence does not depend on the number of places, since a config may have thousands.
+// An Unread is immutable, and safe for concurrent use except for Silence.
 type Unread struct {
 	// places in the order of the report.
 	places []string
-	// known has true for each place, and false for every path above one. beside has the last names of the places below each path.
+	// known has true for each place, and false for every path above one. beside has the last segments of the places, by their prefix.
 	known  map[string]bool
 	beside map[string][]string
-	// meant has what misspelt has found out, by path.
+	// meant memoizes misspelt, by path.
 	meant map[string]bool
 }
 
-// UnreadIn returns the unread places, from the findings of decoding a config at the path. Other findings are ignored.
+// UnreadIn returns the unreadable places in the findings of decoding a config at the path at. It ignores other findings.
 func UnreadIn(errs finding.List, at *field.Path) Unread {
 	var u Unread
 	for _, err := range errs {
@@ -234,11 +232,11 @@ func UnreadIn(errs finding.List, at *field.Path) Unread {
 	return u
 }
 
-// Any reports whether there is a place that could not be read.
+// Any reports whether there is an unreadable place.
 func (u Unread) Any() bool { return len(u.places) > 0 }
 
-// First returns the first place, in the order of the report; below is nil, or leaves out those that are not at or below this path.
-// It is empty if there is none.
+// First returns the first place at or below the path below, in the order of the report, or the first of all if below is nil. It is empty if
+// there is none.
 func (u Unread) First(below *field.Path) string {
 	if i := slices.IndexFunc(u.places, func(place string) bool { return below == nil || fieldpath.Above(below.String(), place) }); i >= 0 {
 		return u.places[i]
@@ -266,7 +264,7 @@ func (u Unread) covers(path string) bool {
 	return false
 }
 
-// Beside reports whether a place is at, above or below the path, and not within one of those that are known.
+// Beside reports whether a place is at or above the path, or below it but not at or below one of the known paths.
 func (u Unread) Beside(at *field.Path, known sets.Set[string]) bool {
 	return u.Covers(at) || slices.ContainsFunc(u.places, func(place string) bool {
 		for above := range fieldpath.Upward(place) {
@@ -278,14 +276,14 @@ func (u Unread) Beside(at *field.Path, known sets.Set[string]) bool {
 	})
 }
 
-// Silence returns a report without warnings, and with errors silenced, that only follow from what could not be read:
-// about such a value, or what it is a part of; and a Required for something whose name is misspelt. The order stays, and so does the
-// argument, with which the result may share lists and findings.
+// Silence silences errors, and drops warnings, that only follow from unreadable places: those at, above or below such a place, and each
+// Required at or below a field whose name was misspelt. The order is kept. The argument is not modified; the result may share lists and
+// findings with it.
 func (u Unread) Silence(report finding.Report) finding.Report {
 	if !u.Any() {
 		return report
 	}
-	report.Silenced = slices.Clip(report.Silenced) // the caller's
+	report.Silenced = slices.Clip(report.Silenced) // the array is the caller's
 	report.Silence(u.explains)
 	report.Warnings = slices.DeleteFunc(slices.Clone(report.Warnings), u.explains)
 	return report
@@ -295,7 +293,7 @@ func (u Unread) explains(f finding.Finding) bool {
 	return u.touches(f.Field) || f.Type == field.ErrorTypeRequired && u.misspelt(f.Field)
 }
 
-// misspelt reports whether a name that could not be read was meant to be the last one of a path, or one above it.
+// misspelt reports whether an unreadable name was meant to be the last one of a path, or of a path above it.
 func (u Unread) misspelt(path string) bool {
 	for above := range fieldpath.Upward(path) {
 		meant, known := u.meant[above]

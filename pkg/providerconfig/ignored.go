@@ -17,22 +17,22 @@ import (
 	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
-// FieldIgnorer is a provider that ignores fields of its config which it does not know. They stay where they are, also in an entry that
-// is written in another format.
+// FieldIgnorer is a provider that ignores unknown fields of its config. They are kept, even in an entry that is rewritten in another
+// format.
 type FieldIgnorer interface {
-	// IgnoredFields returns the fields of an entry of a list of versions that Decode ignores, of an entry as encoding/json decodes it;
-	// and the paths of those within its fields, in its regions or flavors, say. An entry with such cannot be written in another format.
+	// IgnoredFields returns the ignored fields of an entry in a list of versions, which is decoded by encoding/json, and the paths of
+	// ignored fields further below, such as in its regions or flavors. An entry with the latter cannot be rewritten in another format.
 	IgnoredFields(entry map[string]any) (fields map[string]any, within []string)
 }
 
-// LegacyKeeper is a provider whose config knows the legacy format only, or may.
+// LegacyKeeper is a provider whose config may know the legacy format only.
 type LegacyKeeper interface {
-	// KeepsLegacy reports whether it does: then an entry stays as it is where core gets flavors.
+	// KeepsLegacy reports whether it does. Entries then keep the legacy format when core gets flavors.
 	KeepsLegacy() bool
 }
 
-// Ignored returns the fields that a provider ignores of an entry, whose path in a config at the path at is given, and whether there are some
-// within its fields. A nil provider ignores none.
+// Ignored returns the fields that a provider ignores in an entry, and whether there are further ones below its fields. entry is the entry's
+// path, and at that of the config. A nil provider ignores none.
 func Ignored(ignorer FieldIgnorer, config *runtime.RawExtension, entry, at *field.Path) (fields map[string]any, within bool) {
 	var value any
 	if ignorer == nil || !HasContent(config) || json.Unmarshal(config.Raw, &value) != nil {
@@ -54,8 +54,9 @@ func Ignored(ignorer FieldIgnorer, config *runtime.RawExtension, entry, at *fiel
 	return fields, len(paths) > 0
 }
 
-// Keep gives an entry what a provider ignores of another one, in whose place it stands; nil if there is none yet. rewritten says that it is in another format. It
-// returns what cannot stay, each as the end of a sentence. A nil provider ignores nothing.
+// Keep copies the fields that a provider ignores in the entry from into the entry that replaces it; into is nil if there is none yet.
+// rewritten is set if the formats differ. Keep returns the fields that would be lost, each as the end of a sentence. A nil provider ignores
+// none.
 func Keep(ignorer FieldIgnorer, into, from map[string]any, rewritten bool) (lost []string) {
 	if ignorer == nil {
 		return nil

@@ -21,8 +21,8 @@ import (
 
 // The functions below convert the lists that most configs have, in the order written, each entry with its path.
 
-// Images converts a list of machine images, which stands at the path at. parts returns the name and the versions of an image;
-// convert returns a version, which stands at a path, and adds to the report what is wrong with it.
+// Images converts a list of machine images at the path at. parts returns the name and versions of an image. convert returns the version at
+// a path, and adds its findings to the report.
 func Images[I, V, R any](
 	written []I, at *field.Path, parts func(*I) (name string, versions []V),
 	convert func(*V, *field.Path, *finding.Report) imageselector.Version[R], report *finding.Report,
@@ -43,15 +43,15 @@ func Images[I, V, R any](
 	return images
 }
 
-// Region is an entry of a list of regions: the reference in one region. Architecture is nil if none is written.
+// Region is an entry of a list of regions: the reference in one region. Architecture is nil if the entry has none.
 type Region[R any] struct {
 	Name         string
 	Ref          R
 	Architecture *string
 }
 
-// Regions converts the list of regions of a flavor, which stands at the path at, and reports architectures in it, which belong
-// into the capabilities of the flavor.
+// Regions converts the list of regions of a flavor, at the path at. It reports architectures in it, which belong into the flavor's
+// capabilities.
 func Regions[W, R any](
 	written []W, at *field.Path, convert func(*W) Region[R], report *finding.Report,
 ) []imageselector.Regional[R] {
@@ -66,8 +66,8 @@ func Regions[W, R any](
 	return regions
 }
 
-// LegacyFlavors converts the list of regions of a legacy version, which stands at the path at: it makes one flavor for each
-// architecture, in order of first appearance (semantics S7).
+// LegacyFlavors converts the list of regions of a legacy version, at the path at, into one flavor for each architecture, in order of first
+// appearance (semantics S7).
 func LegacyFlavors[W, R any](written []W, at *field.Path, convert func(*W) Region[R]) []imageselector.Flavor[R] {
 	var flavors []imageselector.Flavor[R]
 	index := map[string]int{}
@@ -85,18 +85,17 @@ func LegacyFlavors[W, R any](written []W, at *field.Path, convert func(*W) Regio
 	return flavors
 }
 
-// OfArchitecture returns what a legacy image with this architecture supports; nil is amd64. The caller owns the result.
+// OfArchitecture returns the capabilities of a legacy image with this architecture; nil means amd64. The caller owns the result.
 func OfArchitecture(architecture *string) v1beta1.Capabilities {
 	return v1beta1.Capabilities{capability.Architecture: {ptr.Deref(architecture, constants.ArchitectureAMD64)}}
 }
 
-// Override puts images that are for one region into those for all regions, and returns these: the references of overrides, which are
-// global where they stand, become those of the region, whose name is written at the path namedAt, and keep their paths. An image, a version
-// of it in this format or a flavor with these capabilities that images lack is added behind those that they have. overrides must not be
-// used any more.
+// Override merges images for a single region into the images for all regions, and returns the latter. The global references of overrides
+// become references for the region, whose name is written at the path namedAt, and keep their paths. Missing images, missing versions in
+// the same format, and missing flavors with the same capabilities are appended. overrides must not be used afterwards.
 func Override[R any](images, overrides []imageselector.Image[R], region string, namedAt *field.Path) []imageselector.Image[R] {
 	named := make(map[string]*overridden, len(images))
-	for i := range slices.Backward(images) { // of two of one name the first
+	for i := range slices.Backward(images) { // the first of several with one name wins
 		named[images[i].Name] = &overridden{index: i}
 	}
 	for _, override := range overrides {
@@ -119,13 +118,13 @@ func Override[R any](images, overrides []imageselector.Image[R], region string, 
 	return images
 }
 
-// overridden is an image in a list: its index, and those of its versions by their names; nil until they are needed.
+// overridden is an image in a list: its index, and the indices of its versions by name, nil until they are needed.
 type overridden struct {
 	index    int
 	versions map[string][]int
 }
 
-// overrideVersion puts a version of an image that is for one region into that image. of has the region.
+// overrideVersion merges an image version for a single region into image. of has the region.
 func overrideVersion[R any](image *imageselector.Image[R], to *overridden, version *imageselector.Version[R], of imageselector.Regional[R]) {
 	for _, flavor := range version.Flavors {
 		flavor.Regional = nil
@@ -152,7 +151,7 @@ func overrideVersion[R any](image *imageselector.Image[R], to *overridden, versi
 	}
 }
 
-// flavorAmong returns the flavor with the same capabilities as another one in some entries of an image; nil if there is none.
+// flavorAmong returns the flavor with the same capabilities as other in the given versions of an image; nil if there is none.
 func flavorAmong[R any](image *imageselector.Image[R], entries []int, other *imageselector.Flavor[R]) *imageselector.Flavor[R] {
 	same := func(a, b v1beta1.Capabilities) bool {
 		return maps.EqualFunc(a, b, slices.Equal[v1beta1.CapabilityValues])

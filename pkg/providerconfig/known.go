@@ -16,21 +16,21 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
-// DecodeKnown is [Decode] for a config of which a type knows a part only, and of several API versions: fields that into, a pointer to a
-// struct, does not have are left out. kindOf returns the apiVersion and kind that into has then. kinds has at least one.
+// DecodeKnown is [Decode] for a config of several API versions whose type has only a part of its fields: it ignores fields that into, a
+// pointer to a struct, does not have. kindOf returns apiVersion and kind of into after decoding. kinds has at least one element.
 func DecodeKnown(
 	raw *runtime.RawExtension, kinds []schema.GroupVersionKind, into any, kindOf func() schema.GroupVersionKind, at *field.Path,
 ) finding.List {
 	return decode(strictjson.DecodeKnown, raw, kinds, into, kindOf, at, nil)
 }
 
-// configMissing is the error for a config that is not there.
+// configMissing returns the error for a missing config.
 func configMissing(kind schema.GroupVersionKind, at *field.Path) finding.Finding {
 	return finding.New(ruleConfigMissing, field.ErrorTypeRequired, at, nil,
 		fmt.Sprintf("add an object with apiVersion: %s, kind: %s", kind.GroupVersion(), kind.Kind)).In(at)
 }
 
-// checkKinds reports what is wrong with a kind that is none of several.
+// checkKinds returns the errors for a kind that is not among several.
 func checkKinds(got schema.GroupVersionKind, kinds []schema.GroupVersionKind, at *field.Path) finding.List {
 	want := kinds[0]
 	var versions []string

@@ -21,12 +21,12 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// The stable names of the rules about reading a provider's objects, beside those of strictjson.
+// The stable names of the rules about reading a provider's objects, in addition to those of strictjson.
 const (
 	RuleConfigKind       = "provider-config-kind"
 	RuleFormatMixed      = "version-format-mixed"
 	RuleReferenceMissing = "reference-missing"
-	// RuleWorkerFieldUnknown is for providers whose provider.WorkerConfig has a KnownUpTo.
+	// RuleWorkerFieldUnknown applies to providers whose provider.WorkerConfig has a KnownUpTo.
 	RuleWorkerFieldUnknown = "unknown-worker-field"
 
 	ruleConfigMissing      = "provider-config-missing"
@@ -34,7 +34,7 @@ const (
 	ruleFlavorArchitecture = "flavor-region-architecture"
 )
 
-// Rules returns the catalogue of the rules about reading, in any order. The caller owns it.
+// Rules returns the catalogue of these rules, in any order. The caller owns it.
 func Rules() []finding.Rule { return slices.Clone(rules) }
 
 var rules = slices.Concat(finding.On(finding.ObjectFile,
@@ -79,17 +79,17 @@ var rules = slices.Concat(finding.On(finding.ObjectFile,
 		"Add a reference, or remove the entry."),
 ))
 
-// The findings below are for implementations of provider.Provider: what only they can see, in the words that all share.
+// The findings below are for implementations of provider.Provider, which alone can detect them; all share the same wording.
 
-// ReferenceMissing returns the error for a reference, or a part, that is empty. what: "the image ID". Of a regional reference the
-// engine adds the region.
+// ReferenceMissing returns the error for an empty reference, or an empty part of one; what names it: "the image ID". For a regional
+// reference, the caller of ValidateReference adds the region.
 func ReferenceMissing(at *field.Path, what string) *field.Error {
 	return field.Required(at, what+" is missing; write it as "+fieldpath.Last(at)+", or remove the entry").WithOrigin(RuleReferenceMissing)
 }
 
-// FormatMixed returns the error for a legacy field that stands beside capabilityFlavors, and says where images are, such as
-// regions (semantics S7). A field that a flavor writes as a capability cannot be moved into it: use [Exclusive], or a finding
-// that says as what capability to write it.
+// FormatMixed returns the error for a legacy field that locates images, such as regions, beside capabilityFlavors (semantics S7). It
+// advises to move the field into the flavors. For a field that becomes a capability there, use [Exclusive], or a finding that names the
+// capability.
 func FormatMixed(at *field.Path, legacy string) finding.Finding {
 	into := " into the flavor that it belongs to, or remove it"
 	if strings.HasSuffix(legacy, "s") {
@@ -105,8 +105,8 @@ func VersionArchitecture(at *field.Path, architecture string) finding.Finding {
 			"]} into the flavors that it is meant for, and remove it here")
 }
 
-// LegacyArchitecture returns the architecture that the legacy format writes for a flavor with these capabilities, amd64 if
-// they are none. The error says that they are something else than one architecture, in the words of Encode of provider.Provider.
+// LegacyArchitecture returns the architecture that the legacy format writes for a flavor with these capabilities, amd64 if there are none.
+// For any others than one architecture it returns an error, which Encode of provider.Provider can return.
 func LegacyArchitecture(capabilities v1beta1.Capabilities) (string, error) {
 	named := capabilities[capability.Architecture]
 	switch {
@@ -118,13 +118,13 @@ func LegacyArchitecture(capabilities v1beta1.Capabilities) (string, error) {
 	return named[0], nil
 }
 
-// ImageIgnored returns the warning for a version's image beside capabilityFlavors (semantics S7). The field is the last of the path.
+// ImageIgnored returns the warning for a version's image beside capabilityFlavors (semantics S7). The path's last element is the field.
 func ImageIgnored(at *field.Path, image string) finding.Finding {
 	return finding.New(ruleImageIgnored, field.ErrorTypeForbidden, at, image, fieldpath.Last(at)+
 		" is ignored because the version has capabilityFlavors: move it into the flavor it belongs to, or remove it")
 }
 
-// FlavorArchitecture returns the error for an architecture that is written into a region of a flavor (semantics S6).
+// FlavorArchitecture returns the error for an architecture in a region of a flavor (semantics S6).
 func FlavorArchitecture(at *field.Path, architecture string) finding.Finding {
 	write := "remove it here, and write capabilities: {architecture: [" + architecture + "]} if the flavor has none"
 	if !slices.Contains(constants.ValidArchitectures, architecture) {
@@ -134,7 +134,7 @@ func FlavorArchitecture(at *field.Path, architecture string) finding.Finding {
 		"the architecture of a flavor is a capability: "+write)
 }
 
-// NotSupported returns the error of a rule for a value that is none of those that are possible.
+// NotSupported returns the error of a rule for a value that is not among the possible ones.
 func NotSupported(rule string, at *field.Path, value string, possible []string) *field.Error {
 	return (&field.Error{
 		Type: field.ErrorTypeNotSupported, Field: at.String(), BadValue: value,
@@ -142,13 +142,13 @@ func NotSupported(rule string, at *field.Path, value string, possible []string) 
 	}).WithOrigin(rule)
 }
 
-// Exclusive returns the error of a rule for fields of which only one can be set; at is the path of the second one that is
-// set, where the error is reported. names are those of all fields of which one can be set. [finding.Of] makes a finding of it.
+// Exclusive returns the error of a rule for fields that exclude each other. at is the path of the second one that is set, where the error
+// is reported. names are the names of all such fields. [finding.Of] turns the error into a finding.
 func Exclusive(rule string, at *field.Path, names ...string) *field.Error {
 	return field.Forbidden(at, words.And(names)+" exclude each other: keep one of them").WithOrigin(rule)
 }
 
-// FieldIgnored returns the warning of a rule for a field without meaning. because says why, as the end of a sentence.
+// FieldIgnored returns the warning of a rule for a field without effect. because gives the reason, as the end of a sentence.
 func FieldIgnored(rule string, at *field.Path, because string) finding.Finding {
 	return finding.New(rule, field.ErrorTypeForbidden, at, nil, fieldpath.Last(at)+" is ignored, because "+because+"; remove it")
 }

@@ -2,11 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package finding holds what all checks report: a [Finding] is one fault in a manifest, with the rule that it breaks, the
-// place where it stands, and words for the person who wrote it. A [Report] has those that deny and those that only warn. A
-// [Rule] is an entry of the catalogue from which documentation and SARIF output are made.
+// Package finding holds the results of all checks. A [Finding] is one mistake in a manifest, with its rule, its place, and a text for the
+// author of the manifest. A [Report] has the findings that deny an object and those that only warn. A [Rule] is an entry of the catalogue
+// from which documentation and SARIF output are generated.
 //
-// Start reading at [New]. Of this module the package imports fieldpath alone. Rules belong to those that report them.
+// Start reading at [New]. The package imports only fieldpath of this module. Rules are defined where they are checked.
 package finding
 
 import (
@@ -32,55 +32,55 @@ type Finding struct {
 	// About distinguishes different findings of one rule at one place. Usually empty.
 	About string
 	// Extent lists further parts of the object that the finding is about, such as those that are not checked because of it. If one of them
-	// changes, it is another finding.
+	// changes, the finding is another one.
 	Extent []fieldpath.Path
-	// Parts are the findings that this one stands for, if it covers several places. They then identify it in two versions of an object.
+	// Parts are the findings that this one summarizes, if it covers several places. They then identify it in two versions of an object.
 	Parts List
-	// Subject is what the finding is about, for callers that search by it. Otherwise it is empty.
+	// Subject is the finding's subject, for callers that search by it. Otherwise it is empty.
 	Subject Subject
 	// Suggestion is what was probably meant; nil if that is unknown.
 	Suggestion *Suggestion
-	// Implied are findings that are not reported, because they follow from this one. If this finding is suppressed, report these.
+	// Implied are findings that are not reported because they follow from this one. If this finding is suppressed, they must be reported.
 	Implied List
 }
 
-// New returns the finding of a rule at a path; nil stands for the whole document. value is what the user wrote, nil if there
-// is nothing to quote, and [field.OmitValueType] if there is but it is too long, or a secret.
+// New returns the finding of a rule at a path; nil is the whole document. value is the value that the user wrote, nil if there is nothing
+// to quote, and [field.OmitValueType] if the value is too long or a secret.
 func New(rule string, kind field.ErrorType, at *field.Path, value any, detail string) Finding {
 	err := &field.Error{Type: kind, Field: fieldpath.Text(at), BadValue: value, Detail: detail, Origin: rule}
 	return Finding{Error: err, Place: fieldpath.Parse(err.Field)}
 }
 
-// Subject is what a finding is about, as far as its check sets it.
+// Subject is the subject of a finding, as far as its check sets it.
 type Subject struct {
 	Image, Version string
-	// Pool is the name of a worker pool, in the one finding with the reason that the pool gets no image.
+	// Pool is the name of a worker pool, in the one finding that gives the reason why the pool gets no image.
 	Pool string
 }
 
 // Suggestion replaces a part of the manifest with what was probably meant.
 type Suggestion struct {
 	Replace Replaced
-	// Name is what is written, and With what was probably meant.
+	// Name is the text written, and With the text that was probably meant.
 	Name, With string
-	// Certain is set if Name can hardly mean anything else, so that it may be replaced without asking.
+	// Certain is set if Name can hardly have another meaning, so that it may be replaced without asking.
 	Certain bool
 }
 
-// Replaced says what a [Suggestion] replaces.
+// Replaced is the part of a manifest that a [Suggestion] replaces.
 type Replaced int
 
-// What a suggestion replaces.
+// The replaced parts.
 const (
-	// ReplaceKey is about the last key of the path.
+	// ReplaceKey: the last key of the path.
 	ReplaceKey Replaced = iota
-	// ReplaceValue is about the value at the path.
+	// ReplaceValue: the value at the path.
 	ReplaceValue
-	// ReplaceByList is about the value at the path, which is to be a list with With as its only item.
+	// ReplaceByList: the value at the path, by a list with With as its only item.
 	ReplaceByList
-	// ReplaceByObject is about the value at the path, With, which is to be the member Name of an object.
+	// ReplaceByObject: the value at the path, which is With, by an object with this value as its member Name.
 	ReplaceByObject
-	// ReplaceRegion is about the name of a region, wherever it stands in the provider config.
+	// ReplaceRegion: the name of a region, wherever the provider config has it.
 	ReplaceRegion
 )
 
@@ -93,7 +93,7 @@ func Suggest(replace Replaced, name, probably, certainly string) *Suggestion {
 	return &Suggestion{Replace: replace, Name: name, With: with, Certain: certainly != ""}
 }
 
-// String returns the finding as field errors are written; one about the whole document without a path.
+// String formats the finding like a field error; without a path if it is about the whole document.
 func (f Finding) String() string {
 	if f.Field == "" {
 		return f.ErrorBody()
@@ -101,7 +101,7 @@ func (f Finding) String() string {
 	return f.Error.Error()
 }
 
-// In returns the finding with an [Finding.Extent] that has these parts as well.
+// In returns the finding with these parts added to its [Finding.Extent].
 func (f Finding) In(parts ...*field.Path) Finding {
 	f.Extent = slices.Clone(f.Extent)
 	for _, part := range parts {
@@ -113,7 +113,7 @@ func (f Finding) In(parts ...*field.Path) Finding {
 // List holds findings in the order in which they are reported.
 type List []Finding
 
-// Of turns field errors, which it keeps, into findings.
+// Of turns field errors into findings, which share them.
 func Of(errs field.ErrorList) List {
 	if len(errs) == 0 {
 		return nil
@@ -137,32 +137,32 @@ func (l List) Errors() field.ErrorList {
 	return errs
 }
 
-// Sort sorts the findings, in place, by their paths: names in lexical order, indices in numerical order, a parent before its
-// children. Findings at one path are ordered by rule, then by text.
+// Sort sorts the findings, in place, by their paths: names in lexical order, indices in numerical order, a parent before its children.
+// Findings at one path are ordered by rule, then by text.
 func (l List) Sort() {
 	slices.SortStableFunc(l, func(a, b Finding) int {
 		return cmp.Or(fieldpath.Compare(a.Field, b.Field), cmp.Compare(a.Origin, b.Origin), cmp.Compare(a.Detail, b.Detail))
 	})
 }
 
-// Report is what a check found. Errors deny an object; warnings never deny anything. The zero Report found nothing.
+// Report is the result of a check. Errors deny an object; warnings never do. The zero Report has no findings.
 type Report struct {
 	Errors, Warnings List
-	// Silenced are errors that are not reported, since others explain them: those about an entry that could be read only in part, for
-	// example. They count when two versions of an object are compared.
+	// Silenced are errors that are not reported because others explain them, such as errors about an entry that is readable only in part.
+	// They matter when two versions of an object are compared.
 	Silenced List
-	// ErrorsLeftOut and WarningsLeftOut are set if there are more than the lists have: see Most.
+	// ErrorsLeftOut and WarningsLeftOut are set if the lists are incomplete: see [Most].
 	ErrorsLeftOut, WarningsLeftOut bool
 }
 
-// Most is the limit of errors in a report, silenced ones included, and that of warnings. Nobody reads more, and an object may have a
-// hundred thousand: to find and to compare them would take memory and time that others need.
+// Most limits the errors of a report, including silenced ones, and separately its warnings. Nobody reads more, and an object may have a
+// hundred thousand: finding and comparing them all would cost too much memory and time.
 const Most = 1000
 
-// Full reports whether the report has as many errors as it may have. A check need not look for more of them.
+// Full reports whether the report has as many errors as it may have, so that a check can stop looking for more.
 func (r *Report) Full() bool { return len(r.Errors)+len(r.Silenced) >= Most }
 
-// Warn appends a warning unless there are as many as there may be, and reports whether it did.
+// Warn appends a warning unless the report has [Most] warnings already. It reports whether it did.
 func (r *Report) Warn(warning Finding) bool {
 	if len(r.Warnings) >= Most {
 		r.WarningsLeftOut = true
@@ -172,11 +172,11 @@ func (r *Report) Warn(warning Finding) bool {
 	return true
 }
 
-// leftOut is the subject of a finding that reports omitted ones.
+// leftOut marks a finding about omitted ones, in About.
 const leftOut = "left out"
 
-// End adds an error at the path if the report leaves errors out, and a warning if it leaves warnings out. They have the rule of the last
-// one. It adds neither of them twice.
+// End adds an error at the path if the report leaves errors out, and a warning if it leaves warnings out. Each has the rule of the last
+// finding in its list. It adds neither of them twice.
 func (r *Report) End(at *field.Path) {
 	end := func(list *List, last, what string) {
 		if slices.ContainsFunc(*list, func(f Finding) bool { return f.About == leftOut }) {
@@ -203,7 +203,7 @@ func (r *Report) Add(o Report) {
 	r.ErrorsLeftOut, r.WarningsLeftOut = r.ErrorsLeftOut || o.ErrorsLeftOut, r.WarningsLeftOut || o.WarningsLeftOut
 }
 
-// Silence takes the errors that others explain for silenced ones.
+// Silence moves the errors that others explain to the silenced ones.
 func (r *Report) Silence(explained func(Finding) bool) {
 	var told List
 	for _, f := range r.Errors {
@@ -216,8 +216,8 @@ func (r *Report) Silence(explained func(Finding) bool) {
 	r.Errors = told
 }
 
-// Found appends the finding of a rule, see [New], to the list of its severity, unless that is full. The detail is formatted as by
-// Sprintf. The finding that it returns may be changed until the next one is appended.
+// Found appends a finding of the rule to the list of its severity, unless that is full; see [New]. The detail is formatted as by Sprintf.
+// The returned finding may be modified until the next one is appended.
 func (r *Report) Found(rule Rule, kind field.ErrorType, at *field.Path, value any, format string, args ...any) *Finding {
 	list, left, full := &r.Errors, &r.ErrorsLeftOut, r.Full()
 	if rule.Severity == SeverityWarning {
@@ -225,23 +225,23 @@ func (r *Report) Found(rule Rule, kind field.ErrorType, at *field.Path, value an
 	}
 	if full {
 		*left = true
-		return &Finding{Error: &field.Error{}} // for the caller to change, and then lost
+		return &Finding{Error: &field.Error{}} // the caller's changes to it are lost
 	}
 	*list = append(*list, rule.Fault(kind, at, value, format, args...))
 	return &(*list)[len(*list)-1]
 }
 
-// Sorted returns the report with both lists sorted in place, see [List.Sort]: the same input gives the same report.
+// Sorted sorts both lists in place, see [List.Sort], and returns the report. So the same input gives the same report.
 func (r Report) Sorted() Report {
 	r.Errors.Sort()
 	r.Warnings.Sort()
 	return r
 }
 
-// Failed returns the report of a check that found one error.
+// Failed returns a report with one error.
 func Failed(f Finding) Report { return Report{Errors: List{f}} }
 
-// Severity of a rule.
+// Severity is the severity of a rule.
 type Severity string
 
 // The severities. They are part of the command line's JSON.
@@ -250,23 +250,23 @@ const (
 	SeverityWarning Severity = "warning"
 )
 
-// Rule is an entry of the catalogue of rules, from which documentation and SARIF output are made. The command rules prints its JSON,
-// which is an interface: a field once published keeps its name and meaning.
+// Rule is an entry of the catalogue of rules, from which documentation and SARIF output are generated. The command rules prints it as JSON,
+// which is an interface: a published field keeps its name and meaning.
 type Rule struct {
-	// Name is the stable name, the Origin of the rule's findings. Once published it keeps its meaning.
+	// Name is the stable name, and the Origin of the rule's findings. A published name keeps its meaning.
 	Name     string   `json:"name"`
 	Severity Severity `json:"severity"`
 	// Escalates marks a warning that lint turns into an error in the case that Means names.
 	Escalates bool `json:"-"`
-	// Object is what the rule is about: one of the Object constants, or the kind of another object. Empty: not specified.
+	// Object is the subject of the rule: one of the Object constants, or the kind of another object. Empty: not specified.
 	Object string `json:"object"`
-	// Online rules look at older versions of an object, at its users, at credentials, as only admission can.
+	// Online rules need older versions of an object, its users, or credentials, which only admission has.
 	Online bool `json:"online"`
 	// Command names the only command that checks the rule. Empty: lint or admission check it.
 	Command string `json:"command,omitempty"`
 	// Means says in a sentence or two what the rule demands, and why.
 	Means string `json:"means"`
-	// Repair says what to do about a finding.
+	// Repair says how to repair a finding.
 	Repair string `json:"repair"`
 }
 
@@ -275,10 +275,10 @@ func (r *Rule) Fault(kind field.ErrorType, at *field.Path, value any, format str
 	return New(r.Name, kind, at, value, fmt.Sprintf(format, args...))
 }
 
-// InManifests reports whether lint can check the rule, with manifests alone.
+// InManifests reports whether lint can check the rule, from manifests alone.
 func (r *Rule) InManifests() bool { return !r.Online && r.Command == "" }
 
-// Severities returns the severities that findings of the rule have, in words.
+// Severities returns the possible severities of the rule's findings, in words.
 func (r *Rule) Severities() string {
 	if r.Escalates {
 		return string(SeverityError) + " or " + string(r.Severity)
@@ -286,7 +286,7 @@ func (r *Rule) Severities() string {
 	return string(r.Severity)
 }
 
-// What a [Rule] is about: a kind of objects, any of them, or what is no object yet.
+// Subjects of a [Rule]: a kind of object, any object, or a file that is not parsed yet.
 const (
 	ObjectCloudProfile           = "CloudProfile"
 	ObjectNamespacedCloudProfile = "NamespacedCloudProfile"
@@ -296,7 +296,7 @@ const (
 	ObjectFile                   = "file"
 )
 
-// On returns the rules as those about an object, but for those that name another one. They are changed in place.
+// On sets the object of each rule that has none. It modifies the rules in place and returns them.
 func On(object string, rules ...Rule) []Rule {
 	for i := range rules {
 		rules[i].Object = cmp.Or(rules[i].Object, object)
@@ -314,13 +314,13 @@ func Warns(name, means, repair string) Rule {
 	return Rule{Name: name, Severity: SeverityWarning, Means: means, Repair: repair}
 }
 
-// Escalates returns a rule that warns, marked as one of which lint makes an error in the case that its text names.
+// Escalates returns a warning rule with Escalates set: lint reports an error in the case that Means names.
 func Escalates(rule Rule) Rule {
 	rule.Escalates = true
 	return rule
 }
 
-// Online returns the rules, marked as those that only admission can check. They are changed in place.
+// Online marks the rules as Online. It modifies them in place and returns them.
 func Online(rules []Rule) []Rule {
 	for i := range rules {
 		rules[i].Online = true

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fieldpath takes the paths of field errors apart, and compares them. It imports no other package of this module.
+// Package fieldpath parses and compares the paths of field errors. It imports no other package of this module.
 package fieldpath
 
 import (
@@ -21,7 +21,7 @@ type Path []Segment
 type Segment struct {
 	// Name of a field or key; empty for an element of a list.
 	Name string
-	// Index of an element in its list, which counts from 0; -1 for a name.
+	// Index of an element in its list, counted from 0; -1 for a name.
 	Index int
 }
 
@@ -31,7 +31,7 @@ func (s Segment) IsIndex() bool { return s.Index >= 0 }
 // Of returns the segments of a path; none for nil.
 func Of(at *field.Path) Path { return Parse(at.String()) }
 
-// Parse takes a path apart as field.Path writes it. A name with dots in it becomes several names.
+// Parse parses a path as field.Path formats it. A name that contains dots becomes several names.
 func Parse(text string) Path {
 	if text == "" || text == "<nil>" {
 		return nil
@@ -54,7 +54,7 @@ func Parse(text string) Path {
 	return path
 }
 
-// Elements returns the paths of as many elements as the list at a path has. They are made at once: a document may have many thousands.
+// Elements returns the paths of the first count elements of a list. It allocates them at once, because a document may have thousands.
 func Elements(list *field.Path, count int) []field.Path {
 	elements := make([]field.Path, count)
 	for i := range elements {
@@ -63,7 +63,7 @@ func Elements(list *field.Path, count int) []field.Path {
 	return elements
 }
 
-// Text returns a path as field.Path writes it; nil is the root, whose path is empty.
+// Text returns a path as field.Path formats it; nil is the root, whose path is empty.
 func Text(at *field.Path) string {
 	if at == nil {
 		return ""
@@ -71,14 +71,14 @@ func Text(at *field.Path) string {
 	return at.String()
 }
 
-// Last returns the last field of a path, as the user writes it, with the index of an element behind it.
+// Last returns the last field of a path, as the user writes it, followed by the index if the path is that of an element.
 func Last(at *field.Path) string {
 	path := at.String()
 	return path[strings.LastIndexByte(path, '.')+1:]
 }
 
-// Compare orders paths, as field.Path writes them: names in lexical order, indices in numerical order, a parent before its children.
-// It is negative if a comes first.
+// Compare orders paths, as field.Path formats them: names in lexical order, indices in numerical order, a parent before its children. It is
+// negative if a comes first.
 func Compare(a, b string) int {
 	for a != "" && b != "" {
 		var x, y string
@@ -91,7 +91,7 @@ func Compare(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// compareSegments orders indices, which have no leading zeros, by their numbers, and before names.
+// compareSegments orders indices, which have no leading zeros, by number, and puts them before names.
 func compareSegments(a, b string) int {
 	switch x, y := isIndex(a), isIndex(b); {
 	case x && y:
@@ -104,13 +104,13 @@ func compareSegments(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// Above reports whether a path is at or above another one, both written as field.Path writes them.
+// Above reports whether a path is at or above another one, both as field.Path formats them.
 func Above(path, other string) bool {
 	rest, found := strings.CutPrefix(other, path)
 	return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// Upward yields a path, and then every path above it, the longest first. The empty path is above none.
+// Upward yields a path, and then every path above it, the longest first. No path is above the empty path.
 func Upward(path string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for more := yield(path); more; more = path != "" && yield(path) {
@@ -119,7 +119,7 @@ func Upward(path string) iter.Seq[string] {
 	}
 }
 
-// cutSegment splits a path behind its first name or index.
+// cutSegment splits a path after its first name or index.
 func cutSegment(path string) (segment, rest string) {
 	if i := strings.IndexAny(path[1:], ".["); i >= 0 {
 		return path[:i+1], path[i+1:]
@@ -127,7 +127,7 @@ func cutSegment(path string) (segment, rest string) {
 	return path, ""
 }
 
-// isIndex reports whether a segment is a number in brackets. A subscript with anything else in it is the key of a map.
+// isIndex reports whether a segment is a number in brackets. Any other subscript is the key of a map.
 func isIndex(segment string) bool {
 	digits, found := strings.CutPrefix(segment, "[")
 	digits, closed := strings.CutSuffix(digits, "]")

@@ -2,20 +2,20 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package strictjson decodes JSON into Go API types as strictly as the API server does with strict field validation,
-// and reports every problem at the path where the user wrote it, in words that need no knowledge of Go.
+// Package strictjson decodes JSON into Go API types as strictly as the API server does with strict field validation. It reports every
+// problem at the path where the user wrote it, in words that need no knowledge of Go.
 //
-// Start reading at Decode. A document without errors is decoded once, by a fast decoder that is as strict. Only one
-// that it refuses is walked, value by value, beside the Go type (walk.go, over the fields found by fields.go); words.go
-// turns what does not fit into messages. Then the decoder of Kubernetes fills in what fits. If the walk finds nothing,
-// its strict decoder has the last word.
+// Start reading at [Decode]. A document without errors is decoded once, by a fast decoder that is as strict. If that refuses the document,
+// it is compared with the Go type, value by value (walk.go, with the fields that fields.go finds), and words.go formats the mismatches.
+// Then the decoder of Kubernetes decodes the valid part. If there is no mismatch, the strict decoder of Kubernetes has the last word.
 //
-// Unmarshal is for documents that an API server has written, in which there is nothing to report.
+// [Unmarshal] is for documents that an API server has written, which have no errors to report.
 //
-// It uses github.com/go-json-experiment/json, which became encoding/json/v2 in Go 1.27 and is an alias of that there, because encoding/json lets
-// duplicate keys and names in another case pass, and does not say where a value begins. It goes when the oldest Go is 1.27.
+// The package uses github.com/go-json-experiment/json, because encoding/json accepts duplicate keys and names in another case, and does not
+// report where a value begins. That module became encoding/json/v2 in Go 1.27, where it is an alias. Replace it once Go 1.27 is the oldest
+// supported version.
 //
-// Nothing here knows Gardener, images or providers; rules about values belong to the caller.
+// The package knows nothing about Gardener, images or providers. Rules about values belong to the caller.
 package strictjson
 
 import (
@@ -36,45 +36,44 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// The origins of the errors that Decode returns: the stable names of its rules.
+// The origins of the errors that [Decode] returns: the stable names of its rules.
 const (
 	// OriginSyntax marks the one error about bytes that are not a JSON document.
 	OriginSyntax = "syntax"
-	// OriginUnknownField marks a key that its object does not have, reported as forbidden at the key.
+	// OriginUnknownField marks a key that its object does not have, reported as Forbidden at the key.
 	OriginUnknownField = "unknown-field"
-	// OriginDuplicateKey marks a key that one object has more than once, reported once, as a duplicate.
+	// OriginDuplicateKey marks a key that an object has more than once, reported once, as a Duplicate.
 	OriginDuplicateKey = "duplicate-key"
-	// OriginFieldType marks a value of the wrong kind or format, reported as invalid at the deepest such value.
+	// OriginFieldType marks a value of the wrong kind or format, reported as Invalid at the innermost value.
 	OriginFieldType = "field-type"
 )
 
-// Decode decodes the JSON document data into the value that into points to and returns every problem, in the order in
-// which the document states them, with what was probably meant; nil when there is none.
+// Decode decodes the JSON document data into the value that into points to. It returns every problem, in the order of the document, with
+// suggestions where possible; nil if there is none.
 //
-// It accepts exactly the documents that strict field validation in the API server accepts (sigs.k8s.io/json
-// UnmarshalStrict), but for quantities with an exponent of more than three digits, which that could not decode in a
-// reasonable time: names are matched case-sensitively, unknown fields and duplicate keys are errors, and null leaves
-// its place at the zero value. Inside a type that decodes itself, such as runtime.RawExtension, no key is looked at.
+// It accepts exactly the documents that strict field validation in the API server accepts (sigs.k8s.io/json UnmarshalStrict), except for
+// quantities with an exponent of more than three digits, which take too long to decode. Names are case-sensitive, unknown fields and
+// duplicate keys are errors, and null leaves the zero value. Keys inside a type that decodes itself, such as runtime.RawExtension, are not
+// checked.
 //
-// Paths are prefixed with at; nil stands for the root, whose own path is "". Keys of maps are subscripts. A key of more
-// than 256 bytes is cut in the path. At most about 1000 problems are listed (fewer if their paths are long); a last one
-// says how many were left out, under the origin of the one before it.
+// Paths begin with at; nil is the root, whose own path is "". Keys of maps are subscripts. Keys of more than 256 bytes are shortened in
+// paths. At most about 1000 problems are listed, fewer if their paths are long. A last one then gives the number of omitted ones, under the
+// origin of the one before it.
 //
-// If it returns errors about values, into is filled with the others, unless a type that decodes itself has let a value
-// pass that it then refuses. After other errors it may be partially filled. An into that is not a non-nil pointer gives
-// an internal error. Options apply to documents without errors. Neither data nor at is retained. Decode is safe for
-// concurrent use, and never panics because of data.
+// If there are errors about values, into holds the other values, unless a type that decodes itself accepts a value first and later refuses
+// it. After other errors into may be partially filled. An into that is not a non-nil pointer is an internal error. Options apply to
+// documents without errors. Decode retains neither data nor at. It is safe for concurrent use, and never panics because of data.
 func Decode(data []byte, into any, at *field.Path, options ...Option) finding.List {
 	return decode(data, into, at, false, options)
 }
 
-// DecodeKnown decodes a document of which a type knows a part only: fields that the type does not have are left out, and no
-// error. All else is as Decode says, duplicate keys in what is left out included.
+// DecodeKnown is [Decode] for a type that has only a part of the document's fields. It ignores fields that the type does not have, except
+// for duplicate keys in them.
 func DecodeKnown(data []byte, into any, at *field.Path, options ...Option) finding.List {
 	return decode(data, into, at, true, options)
 }
 
-// decode does the work of both. knownOnly leaves fields out that the type does not have.
+// decode implements Decode and DecodeKnown. knownOnly ignores fields that the type does not have.
 func decode(data []byte, into any, at *field.Path, knownOnly bool, options []Option) finding.List {
 	target := reflect.ValueOf(into)
 	if target.Kind() != reflect.Pointer || target.IsNil() {
@@ -91,8 +90,8 @@ func decode(data []byte, into any, at *field.Path, knownOnly bool, options []Opt
 		w.decodeValid(into)
 		return w.listed(at)
 	}
-	// The strict decoder of Kubernetes has the last word, but only on a document whose keys are right: it spells out the
-	// whole path of each key that it refuses, which takes quadratic time in a deep document.
+	// The strict decoder of Kubernetes has the last word, but only on a document without wrong keys: for each of these it formats the whole
+	// path, which takes quadratic time in a deep document.
 	err := safely(into, func() error {
 		if knownOnly {
 			return kjson.UnmarshalCaseSensitivePreserveInts(data, into)
@@ -107,7 +106,7 @@ func decode(data []byte, into any, at *field.Path, knownOnly bool, options []Opt
 	return nil
 }
 
-// syntaxProblem returns the error for data that is not one JSON document, or nil. Too deep a nesting is one such error.
+// syntaxProblem returns the error for data that is not one JSON document, or nil. Excessive nesting is also an error.
 func syntaxProblem(data []byte, at *field.Path) *field.Error {
 	var raw json.RawMessage
 	err := json.Unmarshal(data, &raw)
@@ -124,11 +123,11 @@ func syntaxProblem(data []byte, at *field.Path) *field.Error {
 		Detail: fmt.Sprintf("not valid JSON%s: %s", where, err.Error())}
 }
 
-// Option tells a decoder something about the types that it fills.
+// Option configures the decoding of a type.
 type Option func() *jsonv2.Unmarshalers
 
-// Shared lets equal texts of type T become one value within a document, which saves decoding them again: for types that
-// a document repeats thousands of times. Whoever uses the document must then not change maps and slices in a T.
+// Shared decodes equal JSON texts of type T within a document only once, into one value. It is for types that a document repeats thousands
+// of times. Users of the document must not modify maps and slices in a T.
 func Shared[T any]() Option {
 	return func() *jsonv2.Unmarshalers {
 		known := map[string]T{}
@@ -150,8 +149,8 @@ func Shared[T any]() Option {
 	}
 }
 
-// Foreign leaves values of type T to the decoder of Kubernetes. It is for types whose tags the fast decoder refuses: such as
-// v1beta1.SeedSelector, which embeds a struct with "inline,omitempty". T must hold no quantities.
+// Foreign decodes values of type T with the decoder of Kubernetes. It is for types whose tags the fast decoder refuses, such as
+// v1beta1.SeedSelector, which embeds a struct with "inline,omitempty". T must not contain quantities.
 func Foreign[T any]() Option {
 	return func() *jsonv2.Unmarshalers {
 		return jsonv2.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *T) error {
@@ -168,8 +167,8 @@ func Foreign[T any]() Option {
 	}
 }
 
-// asKubernetes decodes what only the document knows the type of as Kubernetes does, with whole numbers as integers; numbers that are kept
-// as they are written; and quantities, of which it refuses those with long exponents.
+// asKubernetes decodes the following types as Kubernetes does: any, with whole numbers as integers; json.Number, unchanged; and quantities,
+// except those with long exponents, which it refuses.
 var asKubernetes = jsonv2.JoinUnmarshalers(
 	jsonv2.UnmarshalFunc(func(raw []byte, into *any) error {
 		return kjson.UnmarshalCaseSensitivePreserveInts(raw, into)
@@ -185,19 +184,17 @@ var asKubernetes = jsonv2.JoinUnmarshalers(
 	}),
 )
 
-// Unmarshal decodes the JSON document data into the value that into points to. It is for documents that an API server
-// has decoded and written: fields that the type does not have are left out, names are matched case-sensitively, of
-// duplicate keys the last one counts, and the error is the first one. What is written inside a runtime.RawExtension is
-// kept as it is. A quantity with an exponent of more than three digits is an error: an API server writes none. Data is
-// not retained. Unmarshal is safe for concurrent use.
+// Unmarshal decodes the JSON document data into the value that into points to. It is for documents that an API server has decoded and
+// written. It ignores fields that the type does not have, matches names case-sensitively, takes the last of duplicate keys, and returns the
+// first error. The content of a runtime.RawExtension is kept unchanged. A quantity with an exponent of more than three digits is an error;
+// an API server writes none. Unmarshal does not retain data, and is safe for concurrent use.
 func Unmarshal(data []byte, into any, options ...Option) error {
 	return safely(into, func() error {
 		return jsonv2.Unmarshal(data, into, unmarshalers(options), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	})
 }
 
-// safely decodes into a value, and makes an error of a panic: decoders have one if they are to set an unexported struct that is embedded
-// under a name.
+// safely calls decode and turns a panic into an error: decoders panic at an unexported struct that is embedded under a name.
 func safely(into any, decode func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -207,9 +204,9 @@ func safely(into any, decode func() error) (err error) {
 	return decode()
 }
 
-// decodeFast decodes a document without errors into a non-nil pointer's value, and reports whether it could. Otherwise
-// into is as before. What it accepts, the strict decoder of Kubernetes accepts as well, with the same result; the
-// reverse is not true: it refuses invalid UTF-8, and whatever is to go into a value that is not zero.
+// decodeFast decodes a document without errors into a non-nil pointer's value, and reports whether it succeeded. Otherwise into is
+// unchanged. The strict decoder of Kubernetes accepts every document that it accepts, with the same result. The reverse is not true:
+// decodeFast refuses invalid UTF-8, and an into whose value is not zero.
 func decodeFast(data []byte, into any, knownOnly bool, options []Option) bool {
 	target := reflect.ValueOf(into).Elem()
 	if !target.IsZero() {
@@ -224,7 +221,7 @@ func decodeFast(data []byte, into any, knownOnly bool, options []Option) bool {
 	return true
 }
 
-// unmarshalers calls the options, each of which begins without any values, and returns what they say in one.
+// unmarshalers calls the options, each of which starts without cached values, and joins the results.
 func unmarshalers(options []Option) jsonv2.Options {
 	all := []*jsonv2.Unmarshalers{asKubernetes}
 	for _, option := range options {

@@ -18,11 +18,11 @@ import (
 type structField struct {
 	name   string
 	typ    reflect.Type
-	rank   int  // of several members of one name the lowest wins
+	rank   int  // if several members have one name, the lowest rank wins
 	quoted bool // the json tag says ",string"
 }
 
-// structFields are the JSON members of a struct type, those of embedded structs included.
+// structFields are the JSON members of a struct type, including those of embedded structs.
 type structFields struct {
 	names  []string // sorted
 	byName map[string]structField
@@ -30,9 +30,8 @@ type structFields struct {
 
 var fieldCache sync.Map // reflect.Type -> *structFields
 
-// fieldsOf returns the JSON members of the struct type t, by the rules of encoding/json: the least nested of several
-// members of one name wins, then the tagged one; if that does not decide, the name is not a member. The result is
-// shared and must not be changed.
+// fieldsOf returns the JSON members of the struct type t, by the rules of encoding/json. If several members have one name, the least nested
+// wins, then the tagged one; if neither decides, the name is not a member. The result is shared and must not be modified.
 func fieldsOf(t reflect.Type) *structFields {
 	if cached, ok := fieldCache.Load(t); ok {
 		return cached.(*structFields)
@@ -44,10 +43,10 @@ func fieldsOf(t reflect.Type) *structFields {
 	fields := &structFields{byName: map[string]structField{}}
 	for i, f := range all {
 		if i > 0 && all[i-1].name == f.name {
-			continue // it has lost
+			continue // a lower rank wins
 		}
 		if i+1 < len(all) && all[i+1].name == f.name && all[i+1].rank == f.rank {
-			continue // nobody wins
+			continue // a tie
 		}
 		fields.names, fields.byName[f.name] = append(fields.names, f.name), f
 	}
@@ -55,7 +54,7 @@ func fieldsOf(t reflect.Type) *structFields {
 	return cached.(*structFields)
 }
 
-// membersOf returns what the struct type t and those that it embeds declare as members. The types in within embed t.
+// membersOf returns the members that the struct type t and the types embedded in it declare. The types in within embed t.
 func membersOf(t reflect.Type, within []reflect.Type) (members []structField) {
 	if slices.Contains(within, t) {
 		return nil
@@ -70,10 +69,10 @@ func membersOf(t reflect.Type, within []reflect.Type) (members []structField) {
 		case tag == "-":
 		case f.Anonymous && name == "" && embedded.Kind() == reflect.Struct:
 			members = append(members, membersOf(embedded, within)...)
-		case f.IsExported(), f.Anonymous && f.Type.Kind() == reflect.Struct: // else it is a pointer that nobody can set
+		case f.IsExported(), f.Anonymous && f.Type.Kind() == reflect.Struct: // otherwise it is an unsettable pointer
 			quoted := slices.Contains(strings.Split(options, ","), "string") && isScalar(embedded.Kind())
 			own := rank
-			if name == "" { // the name does not come from a tag
+			if name == "" { // the name is not from a tag
 				name, own = f.Name, rank+1
 			}
 			members = append(members, structField{name, f.Type, own, quoted})
@@ -82,7 +81,7 @@ func membersOf(t reflect.Type, within []reflect.Type) (members []structField) {
 	return members
 }
 
-// indirect returns the type behind any number of pointers.
+// indirect strips all pointers from a type.
 func indirect(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -101,7 +100,7 @@ var (
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// decodesItself reports whether values of t read their JSON with a method of their own.
+// decodesItself reports whether t has its own method for decoding JSON or text.
 func decodesItself(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(unmarshaler) || reflect.PointerTo(t).Implements(textUnmarshaler)
 }

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// reportBudget bounds the memory of all errors of one document: each costs errorCost and the length of its path.
+	// reportBudget bounds the memory of all errors of one document: each costs errorCost plus the length of its path.
 	reportBudget = 1 << 20
 	errorCost    = 1 << 10
 	// maxKeyInPath bounds one element of a path, in bytes.
@@ -32,28 +32,28 @@ const (
 
 var anything = reflect.TypeFor[any]()
 
-// walker compares a valid JSON document with a Go type, value by value, and collects what does not fit. Each byte is
-// decoded at most once more, because only values without children are decoded.
+// walker compares a valid JSON document with a Go type, value by value, and collects the mismatches. Each byte is decoded at most once
+// more, because only values without children are decoded.
 type walker struct {
-	// tokens reads the document, which is known to be valid: its errors do not count.
+	// tokens reads the document, which is known to be valid, so its errors are ignored.
 	tokens *jsontext.Decoder
 	data   []byte
-	// knownOnly leaves out what the type does not have.
+	// knownOnly ignores fields that the type does not have.
 	knownOnly bool
 	errs      finding.List
 	budget    int
-	cut       int // errors not listed, for want of budget
-	// misfits are the values that do not fit, in the order of the document.
+	cut       int // errors omitted because the budget is spent
+	// misfits are the mismatches, in the order of the document.
 	misfits []value
 }
 
-// value is one of a document, from its first byte to the one behind its last, with the type that should hold it.
+// value is a value of a document, with its first byte (inclusive), its end (exclusive), and the type that should hold it.
 type value struct {
 	start, end int
 	as         reflect.Type
 }
 
-// walk compares all of a document, which has to be valid JSON, with a type. knownOnly leaves out what the type does not have.
+// walk compares a document, which must be valid JSON, with a type. knownOnly ignores fields that the type does not have.
 func walk(data []byte, t reflect.Type, at *field.Path, knownOnly bool) *walker {
 	w := &walker{data: data, knownOnly: knownOnly, budget: reportBudget, tokens: jsontext.NewDecoder(bytes.NewBuffer(data),
 		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
@@ -80,7 +80,7 @@ func (w *walker) leave() bool {
 	return false
 }
 
-// value consumes the next value, which t should hold. Values that a decoder leaves alone (null) fit.
+// value consumes the next value, which t should hold. A null, which decoders ignore, fits.
 func (w *walker) value(t reflect.Type, at *field.Path) {
 	elem, first := indirect(t), w.tokens.PeekKind()
 	switch {
@@ -110,7 +110,7 @@ func (w *walker) object(fields *structFields, at *field.Path) {
 		w.once(seen, name, here)
 		switch f, known := fields.byName[name]; {
 		case !known && w.knownOnly:
-			w.value(anything, here) // which may have keys twice
+			w.value(anything, here) // which may have duplicate keys
 		case !known:
 			w.skip()
 			if seen[name] == 1 {
@@ -147,7 +147,7 @@ func (w *walker) list(elem reflect.Type, at *field.Path) {
 	}
 }
 
-// leaf consumes a value and reports it if it does not decode into t.
+// leaf consumes a value and reports it unless it decodes into t.
 func (w *walker) leaf(t reflect.Type, at *field.Path) {
 	raw, elem, problem := w.skip(), indirect(t), ""
 	var meant *finding.Suggestion
@@ -175,9 +175,8 @@ var (
 	longExponent = regexp.MustCompile(`^[-+0-9.]*[eE][-+]?0*[1-9][0-9]{3,}$`)
 )
 
-// hasLongExponent reports whether a JSON value is a quantity with a long exponent. These are well-formed, and nobody
-// needs them. The decoder of Kubernetes writes them out with all their digits before it rounds them, which may take
-// hours for one of twelve bytes. So they are found before it sees them.
+// hasLongExponent reports whether a JSON value is a quantity with a long exponent, which is well-formed but useless. The decoder of
+// Kubernetes expands it to all its digits before it rounds, which may take hours for one of twelve bytes. So it must not see the value.
 func hasLongExponent(raw []byte) bool {
 	if !bytes.ContainsAny(raw, `eE\`) {
 		return false
@@ -189,8 +188,8 @@ func hasLongExponent(raw []byte) bool {
 	return longExponent.MatchString(text)
 }
 
-// decodeValid decodes what fits: the document with nothing in the place of each value that does not. Where a type
-// decodes itself, the decoder would end at the first of these.
+// decodeValid decodes the document with every mismatch replaced by its type's zero value. Otherwise the decoder would stop at the first
+// mismatch of a type that decodes itself.
 func (w *walker) decodeValid(into any) {
 	fits, from := make([]byte, 0, len(w.data)), 0
 	for _, m := range w.misfits {
@@ -198,10 +197,10 @@ func (w *walker) decodeValid(into any) {
 		from = m.end
 	}
 	fits = append(fits, w.data[from:]...)
-	_ = safely(into, func() error { return kjson.UnmarshalCaseSensitivePreserveInts(fits, into) }) // what is wrong is known
+	_ = safely(into, func() error { return kjson.UnmarshalCaseSensitivePreserveInts(fits, into) }) // the errors are known
 }
 
-// nothing returns the JSON text for the zero value of a type: null, unless the type does not take that.
+// nothing returns the JSON text for the zero value of a type: null, unless the type refuses that.
 func nothing(t reflect.Type) []byte {
 	null := []byte("null")
 	if kjson.UnmarshalCaseSensitivePreserveInts(null, reflect.New(t).Interface()) == nil {
@@ -223,7 +222,7 @@ func (w *walker) quoted(f structField, at *field.Path) {
 	}
 }
 
-// once counts a key of an object, and reports it when it comes for the second time.
+// once counts a key of an object, and reports its second occurrence.
 func (w *walker) once(seen map[string]int, name string, at *field.Path) {
 	if seen[name]++; seen[name] == 2 {
 		w.report(at, field.Error{Type: field.ErrorTypeDuplicate, Origin: OriginDuplicateKey, BadValue: short(name),
@@ -236,7 +235,7 @@ func (w *walker) misfit(at *field.Path, raw []byte, detail string, meant *findin
 		Detail: detail}, meant)
 }
 
-// report adds the problem at the path at, which is spelled out only if there is budget left for it.
+// report adds a problem at the path at. It formats the path only if there is budget left.
 func (w *walker) report(at *field.Path, problem field.Error, meant *finding.Suggestion) {
 	if w.budget <= 0 {
 		w.cut++
@@ -247,7 +246,7 @@ func (w *walker) report(at *field.Path, problem field.Error, meant *finding.Sugg
 	w.errs = append(w.errs, finding.Finding{Error: &problem, Place: fieldpath.Parse(problem.Field), Suggestion: meant})
 }
 
-// listed returns the errors, of which there must be one. If some are left out, a last one at the path says so.
+// listed returns the errors, of which there must be one. If some are omitted, a last error at the path gives their number.
 func (w *walker) listed(at *field.Path) finding.List {
 	if w.cut == 0 {
 		return w.errs
@@ -278,7 +277,7 @@ func short(name string) string {
 	return name[:end] + "…"
 }
 
-// unquote returns the text of a JSON string; what is none is its own text.
+// unquote returns the text of a JSON string; any other value is returned unchanged.
 func unquote(raw []byte) string {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {

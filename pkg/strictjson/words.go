@@ -28,18 +28,18 @@ import (
 )
 
 const (
-	maxExcerpt = 60  // runes of a value shown in a message
-	maxCause   = 200 // bytes of a decoder's message passed on
+	maxExcerpt = 60  // runes of a value in a message
+	maxCause   = 200 // bytes of a decoder's message in ours
 )
 
-// wording is what users call the values of a type.
+// wording is the users' name for the values of a type.
 type wording struct {
 	one, many string
-	kinds     string // kinds of JSON value such a value may be written as; empty: any
+	kinds     string // JSON kinds that a value may have; empty: any
 	cause     bool   // the decoder's own message helps
 }
 
-// wordings are the types that read their JSON themselves and occur in Kubernetes API types.
+// wordings are the types in Kubernetes API types that decode their JSON themselves.
 var wordings = map[reflect.Type]wording{
 	reflect.TypeFor[resource.Quantity](): like("a quantity", "quantities", "4Gi", "a string, a number", false),
 	reflect.TypeFor[metav1.Duration]():   like("a duration", "durations", "60s or 1h30m", "a string", true),
@@ -51,7 +51,7 @@ var wordings = map[reflect.Type]wording{
 	reflect.TypeFor[json.Number](): {"a number", "numbers", "a number", false},
 }
 
-// like returns a wording that gives an example.
+// like returns a wording with an example.
 func like(one, many, example, kinds string, cause bool) wording {
 	return wording{one + " like " + example, many + " like " + example, kinds, cause}
 }
@@ -86,8 +86,8 @@ func describe(t reflect.Type) wording {
 	return wording{"a valid value", "values", "", false}
 }
 
-// misfit says in the user's words why the JSON value raw, which failed to decode with err, is no t, and what was probably meant. key
-// is not empty if that is about a member of raw.
+// misfit explains why the JSON value raw, which failed to decode with err, does not fit t, and suggests a repair. key is set if the problem
+// is about a member of raw.
 func misfit(t reflect.Type, raw []byte, err error) (key, problem string, meant *finding.Suggestion) {
 	want, got := describe(t), kindOf(raw)
 	problem = "must be " + want.one
@@ -102,7 +102,7 @@ func misfit(t reflect.Type, raw []byte, err error) (key, problem string, meant *
 		case got == "a number":
 			problem += inQuotes
 		case got == "a boolean":
-			problem += "; write the text that is meant, in quotes" // in YAML the letter n
+			problem += "; write the text that is meant, in quotes" // the value may be the letter n in YAML
 		}
 		list, inList := asList(want.one, raw)
 		object, inObject := asObject(t, raw)
@@ -120,10 +120,10 @@ func misfit(t reflect.Type, raw []byte, err error) (key, problem string, meant *
 	return "", problem, meant
 }
 
-// inQuotes ends what is wrong with a number where a string is expected.
+// inQuotes ends the message about a number where a string is expected.
 const inQuotes = "; put it in quotes"
 
-// unquoted says how a number or a boolean is written that is in quotes; empty for other values.
+// unquoted explains that a number or a boolean must not be quoted; empty for other values.
 func unquoted(want wording, raw []byte) string {
 	text := unquote(raw)
 	if raw[0] != '"' || want.kinds != "a number" && want.kinds != "a boolean" || !json.Valid([]byte(text)) || kindOf([]byte(text)) != want.kinds {
@@ -132,7 +132,7 @@ func unquoted(want wording, raw []byte) string {
 	return "; write " + text + ", without quotes"
 }
 
-// withUnit says how a duration is written that is a number; empty for other values.
+// withUnit explains how to write a duration that is a bare number; empty for other values.
 func withUnit(t reflect.Type, raw []byte) string {
 	if t != reflect.TypeFor[metav1.Duration]() || !seconds.Match(raw) {
 		return ""
@@ -140,7 +140,7 @@ func withUnit(t reflect.Type, raw []byte) string {
 	return "; write " + string(raw) + "s, if seconds are meant"
 }
 
-// asQuantity returns how a quantity is written that has a unit which Kubernetes does not have; empty for other values.
+// asQuantity rewrites a quantity whose unit Kubernetes does not know; empty for other values.
 func asQuantity(text string) string {
 	if in := inBytes.FindStringSubmatch(text); in != nil {
 		return in[1] + strings.ToUpper(in[2]) + "i"
@@ -152,14 +152,14 @@ func asQuantity(text string) string {
 }
 
 var (
-	// seconds matches a number that may be one of seconds.
+	// seconds matches a number that may be a number of seconds.
 	seconds = regexp.MustCompile(`^[1-9]\d*$`)
-	// inBytes matches quantities such as 8GB and 8 GiB, inPieces those such as 4 cores.
+	// inBytes matches quantities like 8GB and 8 GiB, and inPieces those like 4 cores.
 	inBytes  = regexp.MustCompile(`^(\d+) ?([kKmMgGtT])i?[bB]$`)
 	inPieces = regexp.MustCompile(`^(\d+) ?(?i:cores?|v?cpus?|gpus?)$`)
 )
 
-// asList says how a list of strings is written, if raw is the only one, and suggests it for a string of one word.
+// asList explains how to write a list of strings whose only element is raw, and suggests it if that is a single word.
 func asList(want string, raw []byte) (text string, meant *finding.Suggestion) {
 	if want != "a list of strings" || raw[0] != '"' {
 		return "", nil
@@ -174,11 +174,11 @@ func asList(want string, raw []byte) (text string, meant *finding.Suggestion) {
 	return "; write it in brackets", meant
 }
 
-// date matches a day, as people write it where a time is expected.
+// date matches a day, written where a time is expected.
 var date = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
 
-// asObject says how an object is written of which only the name is given, or whether it is enabled; empty for other values. It suggests
-// that if everything else may be left out.
+// asObject explains how to write an object for which only a name, or enabled as a boolean, is given; empty for other values. It suggests
+// that object if it needs no other fields.
 func asObject(t reflect.Type, raw []byte) (text string, meant *finding.Suggestion) {
 	if t.Kind() != reflect.Struct || decodesItself(t) {
 		return "", nil
@@ -202,7 +202,8 @@ func asObject(t reflect.Type, raw []byte) (text string, meant *finding.Suggestio
 // plain matches values that need no quotes in a list.
 var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]{0,39}$`)
 
-// within says what a value that reads its JSON itself does not like within it, and in which member, or what else is the problem.
+// within explains the error of a type that decodes itself. If it is about a value inside, it explains that value and, if known, names its
+// member.
 func within(problem string, err error, raw []byte) (member, detail string, meant *finding.Suggestion) {
 	var inner *json.UnmarshalTypeError
 	if !errors.As(err, &inner) || raw[0] != '{' {
@@ -217,8 +218,7 @@ func within(problem string, err error, raw []byte) (member, detail string, meant
 	return "", problem, nil
 }
 
-// noList returns the first key, in the order of the alphabet, of an object of lists whose value is none, with the value; no key
-// if all are lists.
+// noList returns the first key, in lexical order, of an object of lists whose value is not a list, with the value; no key if all are lists.
 func noList(object []byte) (string, json.RawMessage) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(object, &members) != nil {
@@ -242,7 +242,7 @@ func bounds(t reflect.Type) string {
 	return fmt.Sprintf(" between %d and %d", int64(math.MinInt64)>>(64-t.Bits()), int64(math.MaxInt64)>>(64-t.Bits()))
 }
 
-// because returns a decoder's message as the end of a sentence, or nothing if it speaks of Go rather than of the value.
+// because returns a decoder's message as the end of a sentence, or nothing if it is about Go instead of the value.
 func because(err error) string {
 	text := strings.TrimPrefix(err.Error(), "time: ")
 	if strings.Contains(text, "json:") || strings.Contains(text, "Go ") || len(text) > maxCause {
@@ -267,7 +267,7 @@ func kindOf(raw []byte) string {
 	return "a number"
 }
 
-// excerpt renders a JSON value in at most maxExcerpt characters on one line. A string is shown without its quotes.
+// excerpt formats a JSON value in at most maxExcerpt characters on one line, a string without its quotes.
 func excerpt(raw []byte) string {
 	text := string(raw[:min(len(raw), 8*maxExcerpt)])
 	if strings.HasPrefix(text, `"`) && len(text) == len(raw) {
@@ -280,10 +280,10 @@ func excerpt(raw []byte) string {
 	return string([]rune(text)[:maxExcerpt-1]) + "…"
 }
 
-// maxListed is how many known fields are listed for an unknown one.
+// maxListed is the maximum number of known fields that are listed for an unknown one.
 const maxListed = 12
 
-// unknownField explains a name that is not among the sorted known ones: with the one probably meant, or with a few.
+// unknownField explains an unknown name by the known one that was probably meant, or by the known names if they are few. known is sorted.
 func unknownField(name string, known []string) (detail string, meant *finding.Suggestion) {
 	detail = fmt.Sprintf("unknown field %q", short(name))
 	certain := cmp.Or(words.InCase(name, known), words.Certain(name, known))

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	maxSuggest  = 64 // bytes of a name that a suggestion is sought for
+	maxSuggest  = 64 // bytes of a name for which a suggestion is sought
 	maxDistance = 2  // edits between an unknown name and the suggestion
 )
 
-// Closest returns the known name that was probably meant by another one: the one that differs from name in case only,
-// or else the one with the fewest edits (at most maxDistance and fewer than half its letters; of several the longest,
-// because leaving a letter out is the usual slip). It is "" if there is none, or two that are equally near.
+// Closest returns the known name that was probably meant by name. It is one that differs in case only, or else the one with the fewest
+// edits: at most maxDistance, and fewer than half its letters. Of several, the longest wins, because omitting a letter is the usual slip.
+// It is "" if there is none, or if two are equally close.
 func Closest(name string, known []string) string {
 	if len(name) > maxSuggest {
 		return ""
@@ -44,9 +44,9 @@ func Closest(name string, known []string) string {
 	return best
 }
 
-// Slip returns the known name that was probably meant by another one where names are often alike, as those of regions are: one
-// that differs in case only; or else the only one that differs in separators, like gardenlinux from garden-linux, or by one
-// edit, and that within a word of at least four letters, so that eu-de-2 is no slip for eu-de-1. It is "" if there is none.
+// Slip returns the known name that was probably meant by name, where names are often similar, like those of regions. It is one that differs
+// in case only, or else the only one that differs in separators, like gardenlinux from garden-linux, or by one edit within a word of at
+// least four letters. So eu-de-2 is no slip for eu-de-1. It is "" if there is none.
 func Slip(name string, known []string) string {
 	if len(name) > maxSuggest {
 		return ""
@@ -66,32 +66,29 @@ func Slip(name string, known []string) string {
 	return meant
 }
 
-// maxGuesses bounds the names for which a Speller looks for another one. Nobody reads more suggestions.
+// maxGuesses limits the names for which a Speller makes suggestions. Nobody reads more.
 const maxGuesses = 32
 
-// Speller finds the names that misspelt ones were probably meant to be, as Slip, Certain and Closest do. It looks for the first 32 different names
-// that it is asked about, and has no suggestion for more: so the work grows with the known names, not with their product. It is
-// for one check of one object, and not safe for concurrent use. The zero Speller knows no name.
+// Speller memoizes [Slip], [Certain] and [Closest] for one list of known names. Each method answers for the first 32 different names only,
+// so that the work grows with the number of known names, not with their product. A Speller is for one check of one object, and not safe for
+// concurrent use. The zero Speller knows no names.
 type Speller struct {
 	known                   []string
 	slips, certain, closest map[string]string
 }
 
-// NewSpeller returns a speller with these known names, which it does not change. Nil: no name is known.
+// NewSpeller returns a speller with these known names, which it does not modify. Nil: it knows no names.
 func NewSpeller(known []string) *Speller {
 	return &Speller{known, map[string]string{}, map[string]string{}, map[string]string{}}
 }
 
-// Slip returns the known name that was probably meant by another one, see the function of that name; "" if there is none, or if
-// it was asked for too many.
+// Slip returns the known name that the function [Slip] returns; "" if there is none, or after too many names.
 func (s *Speller) Slip(name string) string { return ask(s, s.slips, name, Slip) }
 
-// Certain returns the known name that another one must mean, see the function of that name; "" if there is none, or if it was asked
-// for too many.
+// Certain returns the known name that the function [Certain] returns; "" if there is none, or after too many names.
 func (s *Speller) Certain(name string) string { return ask(s, s.certain, name, Certain) }
 
-// Closest returns the known name that is nearest to another one, see the function of that name; "" if there is none, or if it was asked
-// for too many.
+// Closest returns the known name that the function [Closest] returns; "" if there is none, or after too many names.
 func (s *Speller) Closest(name string) string { return ask(s, s.closest, name, Closest) }
 
 func ask(s *Speller, answers map[string]string, name string, about func(string, []string) string) string {
@@ -103,7 +100,7 @@ func ask(s *Speller, answers map[string]string, name string, about func(string, 
 	return meant
 }
 
-// InCase returns the first known name that another one is but for upper and lower case; "" if there is none.
+// InCase returns the first known name that equals name except for case; "" if there is none.
 func InCase(name string, known []string) string {
 	if i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) }); i >= 0 {
 		return known[i]
@@ -111,10 +108,9 @@ func InCase(name string, known []string) string {
 	return ""
 }
 
-// Certain returns the known name that another one must mean, so that one can be replaced by the other without a question: the only
-// one that differs in case, or by one letter too many or too few, or by two neighbors that are swapped, in at least five characters.
-// What differs in a digit, or by one letter for another, can be another thing: eu-de-1 and eu-de-2, eu-de and eu-be. It is "" if
-// there is none, or if there are several.
+// Certain returns the known name that name must mean, so that it can be replaced without asking. It is the only one that differs in case,
+// or by one letter too many or too few, or by two swapped neighbors, in at least five characters. Names that differ in a digit or by a
+// replaced letter may be different things: eu-de-1 and eu-de-2, eu-de and eu-be. It is "" if there is none, or if there are several.
 func Certain(name string, known []string) string {
 	meant := ""
 	for _, k := range known {
@@ -129,7 +125,7 @@ func Certain(name string, known []string) string {
 	return meant
 }
 
-// Question asks whether a name was meant: "did you mean NAME?". It is empty if none was.
+// Question returns the question whether a name was meant: "did you mean NAME?". It is empty for an empty name.
 func Question(name string) string {
 	if name == "" {
 		return ""
@@ -137,7 +133,7 @@ func Question(name string) string {
 	return "did you mean " + name + "?"
 }
 
-// DidYouMean returns the end of a message about an unknown name: "; did you mean NAME?". It is empty if no name was meant.
+// DidYouMean returns the end of a message about an unknown name: "; did you mean NAME?". It is empty for an empty name.
 func DidYouMean(name string) string {
 	if name == "" {
 		return ""
@@ -150,7 +146,7 @@ var (
 	separators = strings.NewReplacer("-", "", "_", "", ".", "", " ", "")
 )
 
-// differsInSeparators looks at the first letters before it allocates: of many names few begin alike.
+// differsInSeparators compares the first letters before it allocates, because few of many names begin alike.
 func differsInSeparators(a, b string) bool {
 	const between = "-_. "
 	x, y := strings.TrimLeft(a, between), strings.TrimLeft(b, between)
@@ -163,8 +159,8 @@ func differsInSeparators(a, b string) bool {
 	return strings.ContainsFunc(a, unicode.IsLetter) && strings.EqualFold(separators.Replace(a), separators.Replace(b))
 }
 
-// differsInFewLetters reports whether no more than letters is between what two names begin and end with alike, and no more of
-// them than one edit changes. It allocates nothing.
+// differsInFewLetters reports whether two names differ only in letters between their common prefix and suffix, and in no more of these than
+// one edit changes. It does not allocate.
 func differsInFewLetters(a, b string) bool {
 	for a != "" && b != "" && a[0] == b[0] {
 		a, b = a[1:], b[1:]
@@ -194,7 +190,7 @@ func differsInOneWord(a, b string) bool {
 	return differing == 1
 }
 
-// differsInOneSlip reports whether two names of at least five characters differ by one letter more, or by two letters that are swapped.
+// differsInOneSlip reports whether two names of at least five characters differ by one additional letter, or by two swapped letters.
 func differsInOneSlip(name, known string) bool {
 	const shortest = 5
 	if longer := len(name) - len(known); longer > utf8.UTFMax || longer < -utf8.UTFMax { // by more than a letter
@@ -219,7 +215,7 @@ func differsInOneSlip(name, known string) bool {
 	return swapped || len(a)+len(b) == 1
 }
 
-// distance counts the insertions, deletions, replacements and swaps of neighbours that turn a into b, up to limit+1.
+// distance counts the insertions, deletions, replacements and swaps of neighbors that turn a into b, up to limit+1.
 func distance(a, b []rune, limit int) int {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// maxAlike bounds the versions that FindAlike compares, in bytes.
+// maxAlike limits the length of the versions that FindAlike compares, in bytes.
 const maxAlike = 64
 
-// FindAlike returns a function that finds the first of some versions that has the parts of another one, and more, or the other way
-// round: 1877.5 and 1877.5.0. It returns the index, or -1 if there is none. Each call takes as long as the version has parts,
-// however many there are; versions of more than 64 bytes are like none.
+// FindAlike returns a function that finds the first of versions that extends another version by further parts, or vice versa: 1877.5 and
+// 1877.5.0. It returns the index, or -1 if there is none. The time for a call depends on the number of the version's parts, not on the
+// number of versions. Versions of more than 64 bytes match none.
 func FindAlike(versions []string) func(version string) int {
-	// exact has the first version of each text, and longer the first that goes on after it with a dot.
+	// exact has the first version with each text, and longer the first that extends a text by a dot and more.
 	exact, longer := map[string]int{}, map[string]int{}
 	for i := len(versions) - 1; i >= 0; i-- {
 		for text := range shorter(versions[i]) {
@@ -44,7 +44,7 @@ func FindAlike(versions []string) func(version string) int {
 	}
 }
 
-// shorter yields what a version is without its last part, without its last two, and so on: each of them not empty.
+// shorter yields a version without its last part, without its last two parts, and so on, while the rest is not empty.
 func shorter(version string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if len(version) > maxAlike {

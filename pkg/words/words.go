@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package words helps with spelling, see [Closest] and [Slip], and puts lists and numbers into words, see [Few] and [Count].
-// It imports no other package of this module.
+// Package words suggests spellings, see [Closest] and [Slip], and formats lists and numbers for messages, see [Few] and [Count]. It imports
+// no other package of this module.
 package words
 
 import (
@@ -18,10 +18,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// maxNames is how many names a message lists before it says how many more there are.
+// maxNames is the maximum number of names that a message lists.
 const maxNames = 5
 
-// Few joins names for a message, each as [Quoted] quotes it unless it is empty: the first five, and how many more there are.
+// Few joins the first five names for a message, and adds the number of the others. It quotes each name with [Quoted], except empty ones.
 func Few(names []string) string {
 	first := slices.Clone(names[:min(len(names), maxNames)])
 	for i, name := range first {
@@ -32,12 +32,12 @@ func Few(names []string) string {
 	return JoinFirst(len(names), first, ", ")
 }
 
-// JoinFew joins the first five clauses with a separator, and adds how many more there are, see [Few].
+// JoinFew joins the first five clauses with a separator, and adds the number of the others, like [Few].
 func JoinFew(clauses []string, separator string) string {
 	return JoinFirst(len(clauses), clauses[:min(len(clauses), maxNames)], separator)
 }
 
-// JoinFirst joins the first ones of n clauses, and says how many more there are.
+// JoinFirst joins the first of n clauses, and adds the number of the others.
 func JoinFirst(n int, first []string, separator string) string {
 	joined := strings.Join(first, separator)
 	if n <= len(first) {
@@ -46,10 +46,10 @@ func JoinFirst(n int, first []string, separator string) string {
 	return fmt.Sprintf("%s%sand %d more", joined, separator, n-len(first))
 }
 
-// Or joins names of which one is enough: "a", "a or b", "a, b or c".
+// Or joins alternatives: "a", "a or b", "a, b or c".
 func Or(names []string) string { return join(names, " or ") }
 
-// And joins names that are all meant: "a", "a and b", "a, b and c".
+// And joins names: "a", "a and b", "a, b and c".
 func And(names []string) string { return join(names, " and ") }
 
 func join(names []string, beforeLast string) string {
@@ -60,7 +60,7 @@ func join(names []string, beforeLast string) string {
 	return strings.Join(names[:last], ", ") + beforeLast + names[last]
 }
 
-// Plural returns the noun for as many things as there are names.
+// Plural returns the noun in singular for one name, otherwise in plural.
 func Plural(names []string, noun string) string {
 	if len(names) == 1 {
 		return noun
@@ -68,7 +68,7 @@ func Plural(names []string, noun string) string {
 	return noun + "s"
 }
 
-// Count returns a number of things with their noun: "1 pool", "2 pools".
+// Count returns a number with its noun: "1 pool", "2 pools".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -76,7 +76,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Quoted returns a name as a message quotes it: as it is, or in quotation marks if nobody could see it or its ends otherwise.
+// Quoted returns a name as a message quotes it: in quotation marks if it is empty or has space around it, otherwise unchanged.
 func Quoted(name string) string {
 	if name == "" || strings.TrimSpace(name) != name {
 		return `"` + name + `"`
@@ -84,32 +84,32 @@ func Quoted(name string) string {
 	return name
 }
 
-// word matches texts that YAML may read as something else than text, but not as more than one word.
+// word matches texts of a single word, which YAML may still read as another type than text.
 var word = regexp.MustCompile(`^[\w.-]+$`)
 
-// InYAML returns a text as it is written in YAML, also in brackets: in quotes where it would be something else without them, as no is.
+// InYAML returns a text as it is written in YAML, even in brackets: quoted if it would otherwise have another meaning, like no.
 func InYAML(text string) string {
 	if !word.MatchString(text) {
-		quoted, _ := json.Marshal(text) // text can be written
+		quoted, _ := json.Marshal(text) // a string can always be marshalled
 		return string(quoted)
 	}
 	written, _ := yaml.Marshal(text)
 	return strings.TrimSuffix(string(written), "\n")
 }
 
-// Printable returns a text in which each character that is not printable is an escape sequence, as [strconv.Quote] writes it:
-// \x1b, \n, \u202e. Bytes that are not UTF-8 are escaped, too. Everything else stays, also backslashes and quotation marks.
-// The result is one line, which is harmless to a terminal.
+// Printable replaces each character that is not printable, and each byte that is not UTF-8, by an escape sequence, as [strconv.Quote]
+// writes it: \x1b, \n, \u202e. Everything else is kept, including backslashes and quotation marks. The result is one line, and harmless to
+// a terminal.
 func Printable(text string) string { return printable(text, func(string) bool { return false }) }
 
-// PrintableLines is like [Printable] for a text of several lines: line ends and tabs stay.
+// PrintableLines is like [Printable] for a text of several lines: it keeps line ends and tabs.
 func PrintableLines(text string) string {
 	return printable(text, func(rest string) bool {
 		return rest[0] == '\n' || rest[0] == '\t' || strings.HasPrefix(rest, "\r\n")
 	})
 }
 
-// printable escapes a text, see [Printable], except where stays returns true for the rest of the text.
+// printable escapes a text, see [Printable]. Characters are kept if stays returns true for the text from there on.
 func printable(text string, stays func(rest string) bool) string {
 	if utf8.ValidString(text) && strings.TrimLeftFunc(text, strconv.IsPrint) == "" {
 		return text
@@ -131,8 +131,8 @@ func printable(text string, stays func(rest string) bool) string {
 	return quoted.String() + text[done:]
 }
 
-// Choice returns the one of some words that was probably meant by another one: that is almost the same, or the only one that begins with
-// it; empty if there is none.
+// Choice returns the choice that was probably meant by a word: a similar one, or the only one that begins with the word; empty if there is
+// none.
 func Choice(word string, choices []string) string {
 	if closest := Closest(word, choices); closest != "" {
 		return closest

@@ -13,14 +13,14 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Stage is what a version is classified as from some moment on.
+// Stage is the classification of a version from some moment on.
 type Stage struct {
 	Classification v1beta1.VersionClassification
-	// From is the moment, without a time zone; the zero time for what has always been so.
+	// From is the beginning in UTC; the zero time for a stage without one.
 	From time.Time
 }
 
-// String returns the stage in words, "deprecated on 2036-12-01" for example.
+// String returns the stage in words: "deprecated on 2036-12-01".
 func (s Stage) String() string {
 	if s.From.IsZero() {
 		return string(s.Classification)
@@ -28,13 +28,13 @@ func (s Stage) String() string {
 	return string(s.Classification) + " on " + Date(s.From)
 }
 
-// Date returns a moment as people write it: the day alone, if it is the first moment of that.
+// Date formats a moment for people: the day alone for midnight UTC.
 func Date(at time.Time) string {
 	return strings.TrimSuffix(at.UTC().Format(time.RFC3339), "T00:00:00Z")
 }
 
-// AsLifecycle returns the lifecycle of a version: the one that it has, or what its classification and its expiration date stand for. A
-// version that has none of these has no lifecycle. The result may be the version's own.
+// AsLifecycle returns the lifecycle of a version: its own, or the one that its classification and expiration date stand for. A version with
+// none of these has no lifecycle. The result may be the version's own.
 func AsLifecycle(v v1beta1.ExpirableVersion) []v1beta1.LifecycleStage {
 	classification, date := v.Classification, v.ExpirationDate //nolint:staticcheck // as people write it
 	if len(v.Lifecycle) > 0 || classification == nil && date == nil {
@@ -47,9 +47,9 @@ func AsLifecycle(v v1beta1.ExpirableVersion) []v1beta1.LifecycleStage {
 	return stages
 }
 
-// StagesOf returns what a version is at every moment, as CurrentLifecycleClassification of Gardener says it: the earliest first, which
-// has always been so, and each of them another one than the one before. Two versions that are written differently mean the same if
-// these are the same.
+// StagesOf returns the classification of a version at every moment, as Gardener's CurrentLifecycleClassification computes it. The first
+// stage has no beginning, and each differs from the one before. Two versions that are written differently mean the same if their stages are
+// equal.
 func StagesOf(v v1beta1.ExpirableVersion) []Stage {
 	lifecycle := AsLifecycle(v)
 	if len(lifecycle) == 0 {
@@ -63,7 +63,7 @@ func StagesOf(v v1beta1.ExpirableVersion) []Stage {
 	var stages []Stage
 	for _, at := range moments {
 		is := v1beta1.ClassificationUnavailable
-		for _, stage := range lifecycle { // the last one of the list counts, not the latest one
+		for _, stage := range lifecycle { // the last one in the list wins, not the latest one
 			if !startOf(stage).After(at) {
 				is = stage.Classification
 			}
@@ -82,28 +82,28 @@ func startOf(stage v1beta1.LifecycleStage) time.Time {
 	return stage.StartTime.UTC()
 }
 
-// Classification returns what a version is now, as CurrentLifecycleClassification of Gardener does.
+// Classification returns the current classification of a version, like Gardener's CurrentLifecycleClassification.
 func Classification(v v1beta1.ExpirableVersion) v1beta1.VersionClassification {
 	return classificationAt(v, time.Now())
 }
 
-// Active reports whether worker pools may still use a version now: it is neither expired nor unavailable.
+// Active reports whether worker pools may currently use a version: it is neither expired nor unavailable.
 func Active(v v1beta1.ExpirableVersion) bool {
 	is := Classification(v)
 	return is != v1beta1.ClassificationExpired && is != v1beta1.ClassificationUnavailable
 }
 
-// Expired reports whether a version is expired now.
+// Expired reports whether a version is currently expired.
 func Expired(v v1beta1.ExpirableVersion) bool {
 	return Classification(v) == v1beta1.ClassificationExpired
 }
 
-// ExpiredAt reports whether a version is expired once a moment has come, be it the very one on which it expires.
+// ExpiredAt reports whether a version is expired at a moment, which may be the very moment of its expiration.
 func ExpiredAt(v v1beta1.ExpirableVersion, at time.Time) bool {
 	return classificationAt(v, at.Add(1)) == v1beta1.ClassificationExpired
 }
 
-// classificationAt returns what a version is at a moment. It does not allocate.
+// classificationAt returns the classification at a moment. It does not allocate.
 func classificationAt(v v1beta1.ExpirableVersion, now time.Time) v1beta1.VersionClassification {
 	if len(v.Lifecycle) == 0 {
 		if date := v.ExpirationDate; date != nil && date.Time.Before(now) { //nolint:staticcheck // as people write it
@@ -112,7 +112,7 @@ func classificationAt(v v1beta1.ExpirableVersion, now time.Time) v1beta1.Version
 		return ptr.Deref(v.Classification, v1beta1.ClassificationSupported) //nolint:staticcheck // as people write it
 	}
 	is := v1beta1.ClassificationUnavailable
-	for _, stage := range v.Lifecycle { // the last one of the list counts
+	for _, stage := range v.Lifecycle { // the last one in the list wins
 		if stage.StartTime == nil || stage.StartTime.Time.Before(now) {
 			is = stage.Classification
 		}
@@ -120,7 +120,7 @@ func classificationAt(v v1beta1.ExpirableVersion, now time.Time) v1beta1.Version
 	return is
 }
 
-// Since returns what a version is from a moment on: the stage that it is in then, without the date of that, and those that follow.
+// Since returns the stages of a version from a moment on: the current one, without its beginning, and all later ones.
 func Since(v v1beta1.ExpirableVersion, now time.Time) []Stage {
 	stages := StagesOf(v)
 	begun := func(s Stage) bool { return s.From.Before(now) || s.From.IsZero() }
@@ -133,8 +133,7 @@ func Since(v v1beta1.ExpirableVersion, now time.Time) []Stage {
 	return stages
 }
 
-// Ahead puts the stages of a version into words that follow on the one that it is in at a moment, but for its expiration; empty if there
-// are none.
+// Ahead returns the stages of a version after a moment in words, except for its expiration; empty if there are none.
 func Ahead(v v1beta1.ExpirableVersion, now time.Time) string {
 	var ahead []string
 	for _, stage := range Since(v, now)[1:] {
@@ -145,7 +144,7 @@ func Ahead(v v1beta1.ExpirableVersion, now time.Time) string {
 	return strings.Join(ahead, ", ")
 }
 
-// Available returns the stage in which a version that is unavailable at a moment becomes something else; false if it does not, or is
+// Available returns the stage in which a version that is unavailable at a moment ceases to be; false if there is none, or if the version is
 // not unavailable.
 func Available(v v1beta1.ExpirableVersion, now time.Time) (Stage, bool) {
 	stages := Since(v, now)
@@ -155,7 +154,7 @@ func Available(v v1beta1.ExpirableVersion, now time.Time) (Stage, bool) {
 	return stages[1], true
 }
 
-// SameFrom reports whether two versions mean the same at every moment from one on, in whatever way they are written.
+// SameFrom reports whether two versions have the same meaning at every moment from one on, however they are written.
 func SameFrom(now time.Time, a, b v1beta1.ExpirableVersion) bool {
 	return slices.EqualFunc(Since(a, now), Since(b, now), func(a, b Stage) bool {
 		return a.Classification == b.Classification && a.From.Equal(b.From)

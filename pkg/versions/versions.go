@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package versions says which versions of an image, or of Kubernetes, to advise to somebody who has to write another one, and what
-// that person has to know of each.
+// Package versions suggests image or Kubernetes versions to users who must choose another one, with the caveats of each. It also evaluates
+// lifecycles.
 //
 // Start reading at [NewChoices] or [StagesOf]. The package imports nothing of this module.
 package versions
@@ -19,8 +19,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ExpiryOf returns when a version expires; nil if it does not. Beside a lifecycle an expiration date is ignored, as for
-// Gardener. Time zones are left out.
+// ExpiryOf returns the time when a version expires, in UTC; nil if it does not. As in Gardener, an expiration date beside a lifecycle is
+// ignored.
 func ExpiryOf(v v1beta1.ExpirableVersion) *time.Time {
 	var at *metav1.Time
 	for _, stage := range AsLifecycle(v) {
@@ -34,19 +34,19 @@ func ExpiryOf(v v1beta1.ExpirableVersion) *time.Time {
 	return new(at.UTC())
 }
 
-// Choice is a version that somebody can write.
+// Choice is a suggested version.
 type Choice struct {
 	Version string
-	// Remark is what one has to know of it, "deprecated, expires 2027-01-31" for example; empty if there is nothing.
+	// Remark has the version's caveats, for example "deprecated, expires 2027-01-31"; empty if there are none.
 	Remark string
-	// Supported says that it is neither deprecated nor a preview.
+	// Supported is set if the version is neither deprecated nor a preview.
 	Supported bool
 
 	class  class
 	parsed *semver.Version
 }
 
-// String returns the version with the remark, as messages have it.
+// String returns the version with its remark, as in messages.
 func (c Choice) String() string {
 	if c.Remark == "" {
 		return c.Version
@@ -54,7 +54,7 @@ func (c Choice) String() string {
 	return c.Version + " (" + c.Remark + ")"
 }
 
-// class is how good a version is, the best first.
+// class is the quality of a version, the best first.
 type class int
 
 const (
@@ -63,15 +63,15 @@ const (
 	preview
 )
 
-// Choices are versions of one image, or of Kubernetes. They are not changed any more.
+// Choices are the suggestible versions of one image, or of Kubernetes. They are immutable.
 type Choices struct {
-	// good are those that are supported, then those that are deprecated, each the newest first. What is not semantic comes last.
+	// good has the supported versions, then the deprecated ones, each list with the newest first. Versions that are not semantic come last.
 	good [deprecated + 1][]Choice
-	// previews are the others, which nobody should be advised to take who can have one of the good ones.
+	// previews are only suggested if there are no good versions.
 	previews []Choice
 }
 
-// NewChoices returns those of the versions that are active.
+// NewChoices returns the active versions.
 func NewChoices(all []v1beta1.ExpirableVersion) Choices {
 	var c Choices
 	for _, v := range all {
@@ -115,9 +115,9 @@ func choiceOf(v v1beta1.ExpirableVersion) Choice {
 	return c
 }
 
-// Near returns a number of versions at most for somebody who has another one: those that are supported before those that are
-// deprecated; of each the nearest newer one first, and after all newer ones the nearest older one. If the other version is not a
-// full one, the newest comes first. There are no previews among them.
+// Near returns at most the given number of versions for a user of another version: supported ones before deprecated ones. In each group,
+// the nearest newer one comes first, and the nearest older one after all newer ones. If the other version is not a full semantic version,
+// the newest comes first. Previews are left out.
 func (c Choices) Near(version string, most int) []Choice {
 	var all []Choice
 	for _, list := range c.good {
@@ -126,12 +126,12 @@ func (c Choices) Near(version string, most int) []Choice {
 	return all
 }
 
-// Previews returns in the same order a number of versions at most that are previews.
+// Previews returns at most the given number of previews, in the same order.
 func (c Choices) Previews(version string, most int) []Choice {
 	return near(nil, c.previews, version, most)
 }
 
-// NewestFirst compares two versions for a list with the newest first. What is no version comes last.
+// NewestFirst compares two versions for a list with the newest first. Invalid versions come last.
 func NewestFirst(a, b string) int {
 	x, errOfX := semver.NewVersion(a)
 	y, errOfY := semver.NewVersion(b)
@@ -146,7 +146,7 @@ func NewestFirst(a, b string) int {
 	return 0
 }
 
-// near appends those of a list, which has the newest first, in the order of Near until there are enough.
+// near appends versions of a list with the newest first, in the order of Near, up to the given number.
 func near(all, list []Choice, version string, most int) []Choice {
 	newer := 0
 	if from, err := semver.StrictNewVersion(version); err == nil {
@@ -161,7 +161,7 @@ func near(all, list []Choice, version string, most int) []Choice {
 	return all
 }
 
-// Advised returns all versions in the order of Near; the previews if there are no others.
+// Advised returns all versions in the order of Near, or the previews if there are no others.
 func (c Choices) Advised(version string) []Choice {
 	all := c.Near(version, len(c.good[supported])+len(c.good[deprecated]))
 	if len(all) == 0 {

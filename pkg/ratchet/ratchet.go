@@ -2,11 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ratchet decides what an update may keep (semantics S10): an error that the stored object has already is not
-// the fault of an update that leaves the offending part alone. Start reading at [Excuse].
+// Package ratchet decides which errors an update may keep (semantics S10). An error that the stored object has already is not the fault of
+// an update that leaves the offending part unchanged. Start reading at [Excuse].
 //
-// The package knows no rule and no provider. What makes two findings the same is data on them, see [finding.Finding];
-// what the elements of Gardener's lists are known by is here.
+// The package knows no rules and no providers. A [finding.Finding] carries the data that decide whether two findings are the same. This
+// package decides how elements of Gardener's lists are identified.
 package ratchet
 
 import (
@@ -18,31 +18,29 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// Judged is an object and what a check has found in it.
+// Judged is an object with the report of a check.
 type Judged struct {
-	// Object is what the paths of the findings go into. It can be marshalled into JSON.
+	// Object is the root of the findings' paths. It can be marshalled to JSON.
 	Object any
 	Report finding.Report
 }
 
-// Excuse returns the report about an object that is about to be written, with the errors as warnings that the stored
-// object has as well, judged by the same checks. Each error of the stored object excuses one of the new one.
+// Excuse returns the report about an updated object, with errors that the stored object also has as warnings. Both reports are from the
+// same checks. Each error of the stored object excuses one error of the updated one.
 //
-// Two errors are the same if they agree in rule, type, value, [finding.Finding.About] and in the names on their paths,
-// not in indices, and if no part of their [finding.Finding.Extent] has changed. Elements of lists are known by their
-// name or version and the region and the domain that they are for, regions by their architecture as well, flavors by
-// their capabilities; what has none of these is known by all that it says. Where something is there twice, it does not
-// matter which of the two is reported: errors of the type Duplicate are the same if they are about the same name, and
-// those about flavors if the flavors are written with the same values.
+// Two errors are the same if they agree in rule, type, value, [finding.Finding.About] and the names on their paths, but not necessarily in
+// indices, and if no part of their [finding.Finding.Extent] has changed. List elements are identified by their name or version, their
+// region and their domain; regions by their name and architecture; flavors by their capabilities; elements without any of these by all
+// their content. If an element is there twice, either may be the one reported. So errors of the type Duplicate are the same if they are
+// about the same name, and errors about flavors if the flavors are written with the same values.
 //
-// Silenced errors excuse others, and need an excuse, like those that are reported: where something could not be read,
-// an update must not make worse what is around it. They become errors of the result if nothing else is refused.
+// Silenced errors excuse others, and need an excuse, like reported ones: an update must not make things worse around a part that is
+// unreadable. Silenced errors without an excuse become errors of the result if it has no others.
 //
-// If the report about updated leaves errors out ([finding.Report]), none is excused: nobody knows whether those are new.
+// If the report about updated leaves errors out ([finding.Report]), none is excused, because it is unknown whether those are new.
 //
-// A warning that was an error says that it is older than the update. The arguments are not changed, and share findings
-// with the result. The result is sorted, unless it is the report about updated itself, since there is nothing to
-// excuse.
+// A warning that was an error says that it is older than the update. Excuse does not modify its arguments, which share findings with the
+// result. The result is sorted, unless there is nothing to excuse: then it is the report about updated itself.
 func Excuse(updated, stored Judged) finding.Report {
 	if len(updated.Report.Errors) == 0 || len(stored.Report.Errors) == 0 || updated.Report.ErrorsLeftOut {
 		return updated.Report
@@ -80,10 +78,10 @@ func older(f finding.Finding) finding.Finding {
 	return f
 }
 
-// excuses are how many findings of an identity there may be.
+// excuses counts the findings that each identity may still excuse.
 type excuses map[identity]int
 
-// excuse reports whether there may be a finding with these identities. If so, there may be one less.
+// excuse reports whether findings with all these identities are excused, and if so, uses up one excuse of each.
 func (e excuses) excuse(ids []identity) bool {
 	for _, id := range ids {
 		if e[id] == 0 {
@@ -96,14 +94,14 @@ func (e excuses) excuse(ids []identity) bool {
 	return true
 }
 
-// identity is what makes two findings the same.
+// identity identifies a finding: two findings are the same if their identities are equal.
 type identity struct {
 	rule, about          string
 	kind                 field.ErrorType
 	place, value, extent string
 }
 
-// identities returns those of the parts of a finding, or its own if it has none.
+// identities returns the identities of a finding's parts, or its own if it has none.
 func (t *tree) identities(f finding.Finding) []identity {
 	parts := f.Parts
 	if len(parts) == 0 {
@@ -120,7 +118,7 @@ func (t *tree) identify(f finding.Finding) identity {
 	place, at, flavor := t.walk(f.Place, f.Type == field.ErrorTypeDuplicate)
 	id := identity{rule: f.Origin, about: f.About, kind: f.Type, place: place, extent: t.extent(f.Extent)}
 	switch _, omitted := f.BadValue.(field.OmitValueType); {
-	case f.BadValue == nil || flavor: // a flavor is quoted in the order of the vocabulary, which may change
+	case f.BadValue == nil || flavor: // a flavor's value is in the order of the vocabulary, which may change
 	case omitted: // too long to be shown, or a secret
 		id.value = t.says(at)
 	default:

@@ -18,7 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
-// interner maps every text to a short one of its own, so that large texts are compared once, however often they are needed.
+// interner maps every text to a unique short one, so that large texts are compared only once.
 type interner map[string]string
 
 func (n interner) of(text string) string {
@@ -30,26 +30,26 @@ func (n interner) of(text string) string {
 	return number
 }
 
-// node is a JSON value: an object if it has members, a list if it has elements, and a text otherwise. nil is no value.
+// node is a JSON value: an object if it has members, a list if it has elements, otherwise a scalar with a text. nil is no value.
 type node struct {
 	members  map[string]*node
 	elements []*node
 	text     string
-	// says and knownBy keep what the methods of tree have returned; empty before.
+	// says and knownBy memoize the methods of tree; empty until then.
 	says, knownBy string
 }
 
-// tree is an object as JSON. Trees that are compared share their texts.
+// tree is an object as JSON. Trees that are compared with each other share their interner.
 type tree struct {
 	root  *node
 	texts interner
-	// vocabulary has the values of each registered capability, as says returns them; empty if the object registers none.
+	// vocabulary has the values of each registered capability, as returned by says; empty if the object registers none.
 	vocabulary map[string][]string
-	// extents keeps what the method extent has returned, by the address of the first part: findings share extents.
+	// extents memoizes the method extent, by the address of the first part, because findings share extents.
 	extents map[*fieldpath.Path]string
 }
 
-// treeOf returns an object as JSON; what cannot be written as such has no parts.
+// treeOf returns an object as JSON; an object that cannot be marshalled has no parts.
 func treeOf(object any, shared interner) *tree {
 	t := &tree{texts: shared, vocabulary: map[string][]string{}, extents: map[*fieldpath.Path]string{}}
 	if raw, err := json.Marshal(object); err == nil {
@@ -65,7 +65,7 @@ func treeOf(object any, shared interner) *tree {
 	return t
 }
 
-// read returns the next value of a document that encoding/json has written, so that its errors do not count.
+// read returns the next value of a document that encoding/json has written, so errors are ignored.
 func read(decoder *jsontext.Decoder) *node {
 	token, _ := decoder.ReadToken()
 	n := &node{}
@@ -74,7 +74,7 @@ func read(decoder *jsontext.Decoder) *node {
 		n.members = map[string]*node{}
 		for decoder.PeekKind() == jsontext.KindString {
 			name, _ := decoder.ReadToken()
-			text := name.String() // the token is gone with the next one
+			text := name.String() // the token is only valid until the next one
 			n.members[text] = read(decoder)
 		}
 		_, _ = decoder.ReadToken()
@@ -92,8 +92,7 @@ func read(decoder *jsontext.Decoder) *node {
 	return n
 }
 
-// says returns a number for what a node says, in which the order of lists means nothing. Nodes that say the same have
-// the same one.
+// says returns a number for a node's content. Nodes with the same content, except for the order of lists, have the same number.
 func (t *tree) says(n *node) string {
 	switch {
 	case n == nil:
@@ -109,7 +108,7 @@ func (t *tree) says(n *node) string {
 	return n.says
 }
 
-// said returns what each of some nodes says, sorted.
+// said returns the contents of some nodes, sorted.
 func (t *tree) said(nodes []*node) []string {
 	said := make([]string, 0, len(nodes))
 	for _, n := range nodes {
@@ -119,7 +118,7 @@ func (t *tree) said(nodes []*node) []string {
 	return said
 }
 
-// fields writes what an object says in these members, as far as it has them.
+// fields formats the contents of the named members, as far as the object has them.
 func (t *tree) fields(object *node, names []string) string {
 	var text strings.Builder
 	for _, name := range names {
@@ -130,8 +129,7 @@ func (t *tree) fields(object *node, names []string) string {
 	return text.String()
 }
 
-// step goes down a path by one segment, or by as many as make up a name with dots that the object has. The result is
-// nil if there is nothing.
+// step descends by one segment of a path, or by several that form a name with dots that the object has. next is nil if there is nothing.
 func step(n *node, path fieldpath.Path) (next *node, rest fieldpath.Path) {
 	rest = path[1:]
 	switch {
@@ -153,9 +151,8 @@ func step(n *node, path fieldpath.Path) (next *node, rest fieldpath.Path) {
 	return next, rest
 }
 
-// walk goes down a path. It returns the path in which elements of lists are known by what they say, not by their index,
-// what stands there, nil if there is nothing, and whether that is a flavor. duplicate is said of a finding about a name
-// that is there twice.
+// walk descends along a path. It returns the path with elements of lists identified by their content instead of their index; the node
+// there, nil if there is none; and whether that is a flavor. duplicate is set for a finding about a name that occurs twice.
 func (t *tree) walk(path fieldpath.Path, duplicate bool) (place string, n *node, flavor bool) {
 	var known strings.Builder
 	n = t.root
@@ -173,7 +170,7 @@ func (t *tree) walk(path fieldpath.Path, duplicate bool) (place string, n *node,
 			known.WriteString("[" + strconv.Itoa(path[0].Index) + "]")
 		case list == "regions" && (len(rest) == 0 || rest[0].Name == capability.Architecture),
 			duplicate && list != "capabilityFlavors" && list != "workers" && !slices.ContainsFunc(rest, fieldpath.Segment.IsIndex):
-			known.WriteString("[]") // the value tells: the architecture, which is that of a legacy flavor, or the name that is there twice
+			known.WriteString("[]") // the value identifies the element: it is the architecture of a legacy flavor, or the name that occurs twice
 		default:
 			if next.knownBy == "" {
 				next.knownBy = t.knownBy(next, list, inConfig)
@@ -186,7 +183,7 @@ func (t *tree) walk(path fieldpath.Path, duplicate bool) (place string, n *node,
 	return known.String(), n, flavor
 }
 
-// knownBy returns a number for what an element of a list is known by.
+// knownBy returns a number for the content that identifies an element of a list.
 func (t *tree) knownBy(element *node, list string, inConfig bool) string {
 	names := []string{"name", "version", "region", "domain"}
 	switch {
@@ -203,9 +200,9 @@ func (t *tree) knownBy(element *node, list string, inConfig bool) string {
 	return t.says(element)
 }
 
-// declared writes what a flavor declares. Neither order nor repetition of values means anything (semantics S2). Names
-// and values that the vocabulary lacks do not count: a flavor stays the same while they are removed to repair it. All
-// names count if the object has no vocabulary, and all values of a name of which none is registered.
+// declared formats the capabilities of a flavor, regardless of order and repetition of values (semantics S2). It ignores names and values
+// that the vocabulary lacks, so that a flavor stays the same while they are removed to repair it. It keeps all names if the object has no
+// vocabulary, and all values of a name if none of them is registered.
 func (t *tree) declared(capabilities *node) string {
 	if capabilities == nil {
 		return ""
@@ -226,7 +223,7 @@ func (t *tree) declared(capabilities *node) string {
 	return text.String()
 }
 
-// extent returns a number for where some parts of the object stand, and what they say; 0 for no parts.
+// extent returns a number for the places and contents of some parts of the object; 0 for no parts.
 func (t *tree) extent(parts []fieldpath.Path) string {
 	if len(parts) == 0 {
 		return "0"

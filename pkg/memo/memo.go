@@ -2,11 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package memo finds things out once.
+// Package memo memoizes results.
 package memo
 
-// Get returns the value of a key in a table. If the table has none, find is called, and its result is put there. It is not safe for
-// concurrent use of one table.
+// Get returns the value of a key in a table. If the table has none, it calls find and stores the result. It is not safe for concurrent use
+// of one table.
 func Get[K comparable, V any](table map[K]V, key K, find func() V) V {
 	value, known := table[key]
 	if !known {

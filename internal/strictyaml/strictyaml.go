@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package strictyaml reads what people write for capkit alone: settings, and descriptions of providers. Everything that is wrong is
-// reported, each a [Fault].
+// Package strictyaml reads the files that people write for capkit alone: settings, and descriptions of providers. It reports every error,
+// each as a [Fault].
 //
 // Start reading at [Read].
 package strictyaml
@@ -24,17 +24,17 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Reader reads the nodes of a document, and collects what is wrong.
+// Reader reads the nodes of a document, and collects the errors.
 type Reader struct {
 	// File is the name of the file, for messages.
 	File string
-	// Instead says what to write in place of keys that look as if they were known. It may be nil.
+	// Instead says what to write instead of unknown keys that look familiar. It may be nil.
 	Instead map[string]string
 
 	faults []*Fault
 }
 
-// Fault is one thing that is wrong with a file, at a line and a column of it, which count from 1.
+// Fault is an error in a file, at a line and a column, which are counted from 1.
 type Fault struct {
 	File         string
 	Line, Column int
@@ -46,7 +46,8 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message)
 }
 
-// Read reads a text with one document; of a text without any, it is null. second says what to do about another one.
+// Read calls read with the root node of a text with one document; the node is null if the text has none. second says what to do about a
+// second document.
 func (r *Reader) Read(text []byte, second string, read func(*yaml.Node)) error {
 	document, more := yaml.Node{}, yaml.Node{}
 	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
@@ -70,7 +71,7 @@ func (r *Reader) Read(text []byte, second string, read func(*yaml.Node)) error {
 	return r.Err()
 }
 
-// decode reads the next document; nothing if there is none. The parser reports some errors by panicking.
+// decode reads the next document, if there is one. The parser reports some errors by panicking.
 func (r *Reader) decode(decoder *yaml.Decoder, document *yaml.Node) (err error) {
 	defer func() {
 		if recover() != nil {
@@ -79,7 +80,7 @@ func (r *Reader) decode(decoder *yaml.Decoder, document *yaml.Node) (err error) 
 	}()
 	if err := decoder.Decode(document); err != nil && !errors.Is(err, io.EOF) {
 		message := parserMessage.FindStringSubmatch(err.Error())
-		line, _ := strconv.Atoi(cmp.Or(message[1], "1")) // digits
+		line, _ := strconv.Atoi(cmp.Or(message[1], "1")) // matched as digits
 		return &Fault{r.File, line, 1, "not valid YAML: " + message[2]}
 	}
 	return nil
@@ -87,15 +88,15 @@ func (r *Reader) decode(decoder *yaml.Decoder, document *yaml.Node) (err error) 
 
 var parserMessage = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 
-// Null reports whether a node is null, or nothing.
+// Null reports whether a node is null or absent.
 func Null(n *yaml.Node) bool { return n.Tag == "!!null" }
 
-// Fault reports what is wrong at a node.
+// Fault reports an error at a node.
 func (r *Reader) Fault(n *yaml.Node, format string, args ...any) {
 	r.faults = append(r.faults, &Fault{r.File, n.Line, n.Column, fmt.Sprintf(format, args...)})
 }
 
-// Err returns what has been reported, each a [Fault], in the order of the text, joined by [errors.Join].
+// Err returns the reported errors, each a [Fault], in the order of the text, joined by [errors.Join].
 func (r *Reader) Err() error {
 	slices.SortStableFunc(r.faults, func(a, b *Fault) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
 	var errs []error
@@ -105,15 +106,15 @@ func (r *Reader) Err() error {
 	return errors.Join(errs...)
 }
 
-// Key is one of a mapping.
+// Key is a key of a mapping.
 type Key struct {
-	// Read reads its value.
+	// Read reads the key's value.
 	Read func(n *yaml.Node)
-	// Optional says that it may be left out.
+	// Optional is set if the key may be omitted.
 	Optional bool
 }
 
-// Mapping reads a mapping, of which each key may be there once, and returns the nodes of its keys.
+// Mapping reads a mapping, in which each key may occur once, and returns the nodes of its keys.
 func (r *Reader) Mapping(n *yaml.Node, keys map[string]Key) map[string]*yaml.Node {
 	known, seen := slices.Sorted(maps.Keys(keys)), map[string]*yaml.Node{}
 	if n.Kind != yaml.MappingNode {
@@ -146,7 +147,7 @@ func (r *Reader) Mapping(n *yaml.Node, keys map[string]Key) map[string]*yaml.Nod
 	return seen
 }
 
-// Text reads text; it is empty, which is an error, if there is none.
+// Text reads a non-empty text. If the node is not one, it reports an error and returns an empty text.
 func (r *Reader) Text(n *yaml.Node, what string) string {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" && strings.TrimSpace(n.Value) != "" {
 		return n.Value
@@ -155,7 +156,7 @@ func (r *Reader) Text(n *yaml.Node, what string) string {
 	return ""
 }
 
-// Choice reads one of several values; it is empty, which is an error, if it is none of them.
+// Choice reads one of several values. For any other value it reports an error and returns an empty text.
 func (r *Reader) Choice(n *yaml.Node, choices ...string) string {
 	if n.Kind != yaml.ScalarNode || !slices.Contains(choices, n.Value) {
 		r.Fault(n, "write %s", words.Or(choices))

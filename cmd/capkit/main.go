@@ -14,8 +14,8 @@ import (
 	"github.com/capkit/capkit/pkg/cli"
 )
 
-// memory is how much the command uses, in bytes, before it looks for what it can give back, rather than twice of what it
-// has in use. No landscape of 20,000 Shoots needs as much, and a larger one may have more.
+// memory is the soft memory limit, in bytes. Near it, the garbage collector runs more often instead of letting the heap double. Landscapes
+// of 20,000 Shoots stay below it; larger ones may exceed it.
 const memory = 350 << 20
 
 func main() {

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Command gardener-extension-admission-capkit serves admission webhooks for a cloud by description, beside those of its Gardener
-// extension. Flags say which cloud it is.
+// Command gardener-extension-admission-capkit serves admission webhooks for a cloud by description, beside those of its Gardener extension.
+// Flags choose the cloud.
 package main
 
 import (

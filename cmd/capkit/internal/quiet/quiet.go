@@ -2,11 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package quiet keeps from users what packages log while they are initialized. One that Gardener's validation brings along says at every start
-// that a kernel has no pressure stall information, as many have not.
+// Package quiet hides log output of packages during their initialization. A package that Gardener's validation imports logs at every start
+// that the kernel has no pressure stall information, as many kernels do not.
 //
-// Go initializes packages in the order of their import paths, each after those that it imports (the Go specification, Program initialization).
-// This one imports almost nothing, so it comes before all whose path is greater, and before all that wait for one of those.
+// Go initializes packages in the order of their import paths, each after its imports (the Go specification, Program initialization). This
+// package imports almost nothing, so it comes before all packages with a greater path, and before their importers.
 package quiet
 
 import (
@@ -15,7 +15,7 @@ import (
 	"os"
 )
 
-// End lets the standard logger write to standard error again. The program calls it first.
+// End restores the output of the standard logger to standard error. The program calls it first.
 var End = begin()
 
 func begin() func() {

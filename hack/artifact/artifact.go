@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package artifact makes what registries store besides container images: a manifest with a config and one layer.
+// Package artifact builds OCI artifacts other than container images: a manifest with a config and one layer.
 package artifact
 
 import (
@@ -15,18 +15,18 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// Blob is some content, with its media type. Annotations are those of its descriptor in the manifest; mostly it has none.
+// Blob is content with its media type. Annotations are written into its descriptor in the manifest; usually there are none.
 type Blob struct {
 	MediaType   types.MediaType
 	Content     []byte
 	Annotations map[string]string
 }
 
-// Empty is the config of an artifact that has none.
+// Empty is the config of an artifact without one.
 var Empty = Blob{MediaType: "application/vnd.oci.empty.v1+json", Content: []byte("{}")}
 
-// New returns an artifact, in the form in which go-containerregistry writes and pushes it. Of the manifest only artifact type,
-// annotations and subject are read.
+// New returns an artifact in the form that go-containerregistry writes and pushes. It uses only artifact type, annotations and subject of
+// the given manifest.
 func New(manifest v1.Manifest, config, layer Blob) (v1.Image, error) {
 	manifest.SchemaVersion, manifest.MediaType = 2, types.OCIManifestSchema1
 	var err error
@@ -50,7 +50,7 @@ func (b Blob) descriptor() (v1.Descriptor, error) {
 	return v1.Descriptor{MediaType: b.MediaType, Digest: digest, Size: size, Annotations: b.Annotations}, err
 }
 
-// core is what go-containerregistry needs to know of an image.
+// core implements partial.CompressedImageCore.
 type core struct {
 	manifest, config []byte
 	layer            v1.Layer

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Command browser prints where Chromium is, for tests in test/browser and pictures. If it is not installed it is downloaded
-// from Debian's packages into a folder of the user's cache, which is done once, takes a minute and needs no rights.
+// Command browser prints the path of Chromium, for the tests in test/browser and for pictures. If Chromium is not installed, it is
+// downloaded once from Debian's packages into the user's cache folder. That takes a minute and needs no special rights.
 package main
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/capkit/capkit/test/debian"
 )
 
-// packages are those that have Chromium, and letters.
+// packages are the Debian packages with Chromium and a font.
 var packages = []string{"chromium", "fonts-dejavu-core"}
 
-// names are those under which systems install Chromium, or what is made of it.
+// names are the program names under which systems install Chromium and its derivatives.
 var names = []string{"chromium", "chromium-browser", "google-chrome"}
 
 //go:embed chromium.sh

@@ -2,9 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Command charts makes the charts of all components, and packages them; make charts calls it. With -generate it writes,
-// instead, what is committed: the manifests in the folder example that install them; make generate does that. Run it from the root
-// of the repository.
+// Command charts packages the charts of all components; make charts calls it. With -generate it instead writes the committed manifests that
+// install them, in the folder example; make generate does that. Run it from the root of the repository.
 package main
 
 import (
@@ -40,7 +39,7 @@ func run() error {
 	o.Registry = *registry
 	if *generate {
 		*folder = "example"
-	} else if err := os.RemoveAll(*folder); err != nil { // what an earlier run has made
+	} else if err := os.RemoveAll(*folder); err != nil { // the output of an earlier run
 		return err
 	}
 	for _, c := range append(components.All(), components.Controllers()...) {
@@ -51,7 +50,7 @@ func run() error {
 	return nil
 }
 
-// write writes the manifests of a component and, if asked for, its packages into a folder.
+// write writes the manifests of a component into a folder, and its packages if packaged is set.
 func write(folder string, c components.Component, o chart.Options, packaged bool) error {
 	packages, err := chart.Load(".", c, o)
 	if err != nil {

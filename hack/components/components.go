@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package components lists the components of this repository, as far as they differ: charts, images and the manifests that install them
-// are made for each in the same way. They are admission components, one for each cloud, and worker controllers.
+// Package components lists the components of this repository and their differences. Charts, images and manifests of all of them are built
+// in the same way. A component is an admission component, of which each cloud has one, or a worker controller.
 package components
 
 import (
@@ -15,38 +15,36 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// OpenStack is the component that is the extension's own, and not beside it.
+// OpenStack is the extension's own admission component, which is not installed beside another one.
 var OpenStack = Component{Type: "openstack", Title: "OpenStack", Credentials: true, WorkerSettings: true}
 
-// titles are those that follow from no rule.
+// titles are the irregular titles, by provider type.
 var titles = map[string]string{
 	"openstack": "OpenStack", "alicloud": "AliCloud", "gdch": "Google Distributed Cloud", "hcloud": "Hetzner Cloud", "ironcore": "IronCore",
 	"ironcore-metal": "IronCore on bare metal", "stackit": "STACKIT",
 }
 
-// Component is the admission component for a provider type, or the worker controller, which gardenlet installs in seeds. Its command is
-// the package ./cmd/PROGRAM.
+// Component is the admission component or the worker controller for a provider type. Gardenlet installs worker controllers in seeds. The
+// component's command is the package ./cmd/PROGRAM.
 type Component struct {
 	// Type is the provider type.
 	Type string
-	// Title is how people write it.
+	// Title is the cloud's name for people.
 	Title string
-	// Worker reports whether it is the worker controller.
+	// Worker is set for a worker controller.
 	Worker bool
-	// Beside reports whether the admission component is installed beside the one that the extension has, under names of its own.
+	// Beside is set if the admission component is installed beside the extension's own, under different names.
 	Beside bool
-	// Described reports whether the cloud is one by description: one command is the admission component of all of them, and is told which
-	// cloud it is for.
+	// Described is set for a cloud by description. One command is the admission component of all such clouds; flags choose the cloud.
 	Described bool
-	// Credentials reports whether the admission component checks the credentials of Shoots, too: it has webhooks and rights for them.
+	// Credentials is set if the admission component also checks the credentials of Shoots, and so needs webhooks and rights for them.
 	Credentials bool
-	// WorkerSettings reports whether the cloud has settings of worker pools that only capkit's worker controller reads: the admission component
-	// is told whether that is there.
+	// WorkerSettings is set if the cloud has worker pool settings that only capkit's worker controller reads. The admission component has a
+	// flag that says whether that controller is installed.
 	WorkerSettings bool
 }
 
-// All returns the admission components, in the order of their types: one for each cloud in the table of clouds but Gardener's local
-// set-up.
+// All returns the admission components, ordered by type: one for each known cloud except Gardener's local setup.
 func All() []Component {
 	var all []Component
 	for _, cloud := range clouds.All() {
@@ -63,7 +61,7 @@ func All() []Component {
 	return all
 }
 
-// Programs returns the components, worker controllers included, one for each command: the first one that has it.
+// Programs returns the first component with each command, including worker controllers.
 func Programs() []Component {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(append(All(), Controllers()...), func(c Component) bool {
@@ -97,8 +95,8 @@ func Controllers() []Component {
 	return []Component{{Type: OpenStack.Type, Title: OpenStack.Title, Worker: true}}
 }
 
-// Release is the name of the Extension and the ControllerRegistration, and that of the releases of the charts. The extension that has
-// everything but the worker controller is called provider-TYPE.
+// Release returns the name of the Extension, the ControllerRegistration and the Helm releases. For a worker controller it must differ from
+// provider-TYPE, the extension that has everything else.
 func (c Component) Release() string {
 	switch {
 	case c.Worker:
@@ -109,7 +107,7 @@ func (c Component) Release() string {
 	return "admission-" + c.Type
 }
 
-// Program is the name of the command, and of the image.
+// Program returns the name of the command and the image.
 func (c Component) Program() string {
 	switch {
 	case c.Worker:
@@ -120,10 +118,10 @@ func (c Component) Program() string {
 	return c.Name()
 }
 
-// Name is that of the Deployment and, for an admission component, of the webhook configurations.
+// Name returns the name of the Deployment and, for an admission component, of the webhook configurations.
 func (c Component) Name() string { return "gardener-extension-" + c.Release() }
 
-// Short says what the component is, without an article.
+// Short returns a short description of the component, without an article.
 func (c Component) Short() string {
 	switch {
 	case c.Worker:
@@ -134,7 +132,8 @@ func (c Component) Short() string {
 	return "admission component of the " + c.Title + " extension"
 }
 
-// title writes short names, which are abbreviations, in capitals, and others with one.
+// title returns the title of a provider type: an irregular one, or else the type with an initial capital. A type of at most three letters
+// is an abbreviation, and all capitals.
 func title(providerType string) string {
 	if known, found := titles[providerType]; found {
 		return known

@@ -2,11 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Command dist packs the command capkit for people who have no Go; make dist calls it. In the folder given by -o are then archives,
-// what is in each of them, a manifest for krew, and the checksums of all; it prints their names.
+// Command dist packs the command capkit for people without Go; make dist calls it. It writes archives, bills of materials, a manifest for
+// krew, and checksums into the folder given by -o, and prints the names of the files.
 //
-// goreleaser does not serve here: it leaves bills of materials to syft, another program, which has to be downloaded first. All that is
-// packed here comes from this repository and Go's module proxy, so that anybody can build the same bytes again.
+// goreleaser is not used, because it leaves bills of materials to syft, another program, which must be downloaded first. Everything packed
+// here comes from this repository and Go's module proxy, so that anybody can reproduce it.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	flags := flag.NewFlagSet("dist", flag.ExitOnError) // libraries have flags of their own in flag.CommandLine
+	flags := flag.NewFlagSet("dist", flag.ExitOnError) // libraries register flags in flag.CommandLine
 	folder := flags.String("o", "bin/dist", "folder of the archives; what was there before is removed")
 	version := flags.String("version", "", "version of the command, without v")
 	ldflags := flags.String("ldflags", "", "flags of the linker")
@@ -43,7 +43,7 @@ func run() error {
 		platforms, err = program.ParsePlatforms(archive.Platforms, list)
 		return err
 	})
-	_ = flags.Parse(os.Args[1:]) // it exits
+	_ = flags.Parse(os.Args[1:]) // exits on errors
 	if *version == "" || *releases == "" || flags.NArg() > 0 {
 		return errors.New("usage: dist -version VERSION -releases URL [-ldflags FLAGS] [-platforms PLATFORM,...] [-o FOLDER]")
 	}

@@ -16,11 +16,11 @@ import (
 	"github.com/capkit/capkit/test/garden/samples"
 )
 
-// demoFolder has the manifests of a demo that are made of the examples of its cloud.
+// demoFolder has the demo manifests that are derived from the examples of a cloud.
 const demoFolder = "bin/demo"
 
-// stepsOf returns the demo of a cloud that is shown by its examples: what is done before the component is installed, and
-// afterwards. It writes the manifests that are no examples into a folder.
+// stepsOf returns the demo of a cloud, based on its examples: the steps before the component is installed, and those after. It writes the
+// manifests that are not examples into a folder.
 func stepsOf(s *samples.Samples) (before, after []step, err error) {
 	folder := path.Join(demoFolder, s.Component.Type)
 	old, bare, ahead := s.Ahead("old"), s.Bare(), s.Ahead("ahead")
@@ -69,7 +69,7 @@ func stepsOf(s *samples.Samples) (before, after []step, err error) {
 	return before, after, nil
 }
 
-// write writes a manifest, and the folders above it.
+// write writes a manifest, and creates the folders above it.
 func write(file string, object *unstructured.Unstructured) error {
 	content, err := yaml.Marshal(object.Object)
 	if err != nil {

@@ -19,26 +19,26 @@ import (
 	"github.com/capkit/capkit/test/garden/samples"
 )
 
-// step is one thing that the demo does.
+// step is one step of the demo.
 type step struct {
-	// title says what is tried, and what for.
+	// title says what the step tries, and why.
 	title string
-	// kubectl are the arguments of kubectl, or capkit those of capkit.
+	// kubectl has the arguments of kubectl, or capkit those of capkit.
 	kubectl, capkit []string
-	// refused tells that the API server is expected to refuse it.
+	// refused is set if the API server must refuse it.
 	refused bool
-	// says are texts that have to be in what is printed.
+	// says are texts that the output must contain.
 	says []string
-	// eventually tells that it may take a moment until it ends as it should.
+	// eventually is set if the expected result may take a moment.
 	eventually bool
-	// again are arguments of kubectl, given before each further try: a controller may have done what they ask for before
-	// it has seen what earlier steps wrote.
+	// again has arguments of kubectl to repeat before each further try, because a controller may have acted before it saw the writes of
+	// earlier steps.
 	again []string
 }
 
 func apply(file string) []string { return []string{"apply", "-f", file} }
 
-// maintenanceOf asks for the maintenance of a Shoot, and eventsOf for what the admission component says of one.
+// maintenanceOf requests the maintenance of a Shoot, and eventsOf the admission component's Events about one.
 func maintenanceOf(shoot string) []string {
 	return []string{"annotate", "shoot", shoot, "-n", "garden-demo", "gardener.cloud/operation=maintain"}
 }
@@ -47,11 +47,11 @@ func eventsOf(shoot string) []string {
 	return []string{"get", "events", "-n", "garden-demo", "--field-selector", "involvedObject.name=" + shoot + ",reportingComponent=" + extension.Name}
 }
 
-// maintain asks for the maintenance of the Shoot with trusted launch.
+// maintain requests the maintenance of the Shoot with trusted launch.
 var maintain = maintenanceOf("bank")
 
-// images is the first chapter of the demo of OpenStack: profiles, and Shoots that boot none of their images. A demo fails if one of its
-// steps ends otherwise than it should.
+// images is the first chapter of the demo for OpenStack: profiles, and Shoots without an image. A demo fails if a step has an unexpected
+// result.
 var images = []step{
 	{title: "The example CloudProfile: core and provider config agree one to one. It is admitted.",
 		kubectl: apply("example/cloudprofile.yaml"), says: []string{"created"}},
@@ -79,7 +79,7 @@ var images = []step{
 		kubectl: apply("hack/garden/demo/shoot-virtual.yaml"), says: []string{"created"}},
 }
 
-// launch is the chapter on trusted launch, which a worker pool asks for by a setting.
+// launch is the chapter on trusted launch, which a worker pool requests by a setting.
 var launch = []step{
 	{title: "A CloudProfile registers trusted launch. One image version has a flavor for it, an older one has not.",
 		kubectl: apply("example/cloudprofile-trusted-launch.yaml"), says: []string{"created"}},
@@ -98,7 +98,7 @@ var launch = []step{
 	{title: "A user gives that version to ledger, the worker pool that asks. Refused, as before.",
 		kubectl: []string{"patch", "shoot", "bank", "-n", "garden-demo", "--type=json", "-p",
 			`[{"op":"replace","path":"/spec/provider/workers/0/machine/image/version","value":"1877.6.0"}]`},
-		refused: true, eventually: true, // and then the API server and admission have seen the version
+		refused: true, eventually: true, // until the API server and admission have seen the version
 		says: []string{"no flavor of gardenlinux@1877.6.0", "does not declare openstack-trustedLaunch",
 			"would work: version 1877.5.0"}},
 	{title: "Gardener's maintenance does not look at that, and chooses it for both worker pools. Maintain the Shoot now.",
@@ -118,7 +118,7 @@ var launch = []step{
 			"does not declare openstack-trustedLaunch"}, eventually: true},
 }
 
-// demo starts a garden and an admission component, does the steps, and stops everything again.
+// demo starts a garden and an admission component, runs the steps, and stops everything.
 func demo(ctx context.Context, c extension.Component) error {
 	before, after := []step(nil), slices.Concat(images, launch)
 	if c != extension.OpenStack {
@@ -137,14 +137,13 @@ func demo(ctx context.Context, c extension.Component) error {
 	return nil
 }
 
-// show starts a garden and does what comes before there is an admission component, then starts one and does what comes after, and stops
-// everything again.
+// show starts a garden, runs the steps before, starts an admission component, runs the steps after, and stops everything.
 func show(ctx context.Context, c extension.Component, o garden.Options, before, after []step) (err error) {
 	program, err := c.Build(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := capkit(ctx, "--version"); err != nil { // compiled now, and not between the steps
+	if _, err := capkit(ctx, "--version"); err != nil { // compiled now instead of between the steps
 		return err
 	}
 	fmt.Fprintln(os.Stderr, "starting etcd, kube-apiserver, gardener-apiserver and gardener-controller-manager")
@@ -180,7 +179,7 @@ func runAll(ctx context.Context, g *garden.Garden, steps []step) error {
 	return nil
 }
 
-// project creates the project of the examples, with credentials, and has the garden accept Shoots of the cloud.
+// project creates the project of the examples, with credentials, and registers the cloud, so that the garden accepts its Shoots.
 func project(ctx context.Context, g *garden.Garden, c extension.Component) error {
 	if _, err := g.NewProject(ctx, "demo"); err != nil {
 		return err
@@ -192,7 +191,7 @@ func project(ctx context.Context, g *garden.Garden, c extension.Component) error
 	return errors.Join(samples.Register(ctx, g, made), samples.Apply(ctx, g.Client(), made.Credentials()...))
 }
 
-// run does one step and prints it as if somebody had typed it.
+// run runs a step and prints it like a terminal session.
 func (s step) run(ctx context.Context, g *garden.Garden) error {
 	program, args, do := "kubectl", s.kubectl, g.Kubectl
 	if s.capkit != nil {
@@ -219,7 +218,7 @@ func (s step) run(ctx context.Context, g *garden.Garden) error {
 	return wrong
 }
 
-// wrong says what is not as it should be in what was printed; nil if all is.
+// wrong returns the first deviation of the output from the expected one; nil if there is none.
 func (s step) wrong(output string, err error) error {
 	switch {
 	case s.refused && err == nil:
@@ -235,7 +234,7 @@ func (s step) wrong(output string, err error) error {
 	return nil
 }
 
-// goRun is how the demo runs capkit, which works in a fresh clone as well.
+// goRun is the demo's command for capkit, which also works in a fresh clone.
 const goRun = "go run ./cmd/capkit"
 
 func capkit(ctx context.Context, args ...string) (string, error) {
@@ -249,7 +248,7 @@ func capkit(ctx context.Context, args ...string) (string, error) {
 	return string(output), err
 }
 
-// command writes arguments as one types them.
+// command formats arguments for a shell.
 func command(args []string) string {
 	quoted := make([]string, 0, len(args))
 	for _, arg := range args {

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Command garden starts and stops a garden for people, in the background, in bin/garden. Run it from the root of the
-// repository: make up, make down.
+// Command garden starts and stops a garden for interactive use, in the background, in bin/garden: make up, make down. Run it from the root
+// of the repository.
 package main
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/capkit/capkit/test/garden/extension"
 )
 
-// folder is where everything of the garden is. Removing it stops the garden, too.
+// folder has all files of the garden. Removing it also stops the garden.
 const folder = "bin/garden"
 
 const usage = `usage: go run ./hack/garden up [TYPE] | down | demo [TYPE] | demo-reserved
@@ -68,7 +68,7 @@ func run(ctx context.Context, args []string) error {
 	return commands[args[0]](ctx, c)
 }
 
-// up starts a garden, unless there is one. If it fails, or is interrupted, nothing of the garden is left but its logs.
+// up starts a garden, unless one is running. If it fails or is interrupted, only the logs are left.
 func up(ctx context.Context, c extension.Component) error {
 	switch g, err := garden.Open(ctx, folder); {
 	case err == nil:
@@ -97,8 +97,8 @@ func up(ctx context.Context, c extension.Component) error {
 	return explain(ctx, g)
 }
 
-// settle creates the project of the examples, installs the charts, lets the garden live on with the admission component, and
-// waits for that.
+// settle creates the project of the examples, installs the charts, and detaches the garden with the admission component, which then keeps
+// running. It waits until the component is ready.
 func settle(ctx context.Context, g *garden.Garden, c extension.Component, program string) error {
 	if err := project(ctx, g, c); err != nil {
 		return err
@@ -120,7 +120,7 @@ func settle(ctx context.Context, g *garden.Garden, c extension.Component, progra
 	return c.WaitUntilInstalled(ctx, g)
 }
 
-// explain says how to use a garden, and which components are installed in it.
+// explain prints how to use a garden, and its installed components.
 func explain(ctx context.Context, g *garden.Garden) error {
 	fmt.Printf("\n  export KUBECONFIG=%s\n  export PATH=%s:$PATH   # for kubectl\n", g.Kubeconfig(), filepath.Dir(g.Binary("kubectl")))
 	var installed []string
@@ -145,7 +145,7 @@ examples. The logs are in %s. To stop it: make down
 	return nil
 }
 
-// down stops the garden, and is content if there is none.
+// down stops the garden, if there is one.
 func down(ctx context.Context, _ extension.Component) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()

@@ -13,10 +13,10 @@ import (
 	"github.com/capkit/capkit/test/garden/extension"
 )
 
-// maintainDisks asks for the maintenance of the Shoot with a worker pool that is updated in place.
+// maintainDisks requests the maintenance of the Shoot with a worker pool that is updated in place.
 var maintainDisks = maintenanceOf("disks")
 
-// inPlace is the chapter on updates in place, by a capability that Gardener defines and the operator registers.
+// inPlace is the chapter on updates in place, with a capability that Gardener defines and the operator registers.
 var inPlace = []step{
 	{title: "A CloudProfile registers how machines are updated. This Gardener accepts that; v1.150 as it is refuses the name.",
 		kubectl: apply("hack/garden/demo/cloudprofile-in-place.yaml"), says: []string{"created"}},

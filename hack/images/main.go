@@ -2,11 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Command images makes the container images of this repository; make images calls it. Its images are OCI layouts, in the
-// folder given by -o; for each it prints folder, tag and digest.
+// Command images builds the container images of this repository; make images calls it. It writes OCI layouts into the folder given by -o,
+// and prints folder, tag and digest of each.
 //
-// ko does not serve here: it starts from a base image, which it takes from a registry or a Docker daemon. These images start from
-// nothing, and all that is in them comes from this repository and Go's module proxy, so that anybody can build the same bytes again.
+// ko is not used, because it needs a base image from a registry or a Docker daemon. These images have no base, and everything in them comes
+// from this repository and Go's module proxy, so that anybody can reproduce them.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	flags := flag.NewFlagSet("images", flag.ExitOnError) // libraries have flags of their own in flag.CommandLine
+	flags := flag.NewFlagSet("images", flag.ExitOnError) // libraries register flags in flag.CommandLine
 	folder := flags.String("o", "bin/images", "folder of the layouts")
 	version := flags.String("version", "", "version of the images, without v")
 	ldflags := flags.String("ldflags", "", "flags of the linker")
@@ -42,7 +42,7 @@ func run() error {
 		platforms, err = program.ParsePlatforms(image.Platforms, list)
 		return err
 	})
-	_ = flags.Parse(os.Args[1:]) // it exits
+	_ = flags.Parse(os.Args[1:]) // exits on errors
 	if *version == "" || flags.NArg() > 0 {
 		return errors.New("usage: images -version VERSION [-ldflags FLAGS] [-platforms PLATFORM,...] [-o FOLDER]")
 	}

@@ -19,13 +19,13 @@ var style string
 
 const (
 	lineHeight = 19
-	// padding is between the sides of a rectangle and what is written in it.
+	// padding is the distance between the sides of a rectangle and its text.
 	padding = 12
-	// gap is between two rectangles, one below the other.
+	// gap is the distance between a rectangle and the one below it.
 	gap = 8
 )
 
-// box is a rectangle of a picture, or one line of text from its left end on. Its class is of the style sheet.
+// box is a rectangle of a picture, or one line of text, which begins at x. Its class is one of the style sheet.
 type box struct {
 	class, text string
 	x, y, w, h  float64
@@ -35,16 +35,16 @@ type box struct {
 type canvas struct {
 	w, h         float64
 	title        string
-	rules        string // of its own, for the style sheet
+	rules        string // additional rules of the style sheet
 	rects, texts []box
 	paths        string
 }
 
-// height is that of a rectangle around a number of lines.
+// height returns the height of a rectangle around a number of lines.
 func height(lines int) float64 { return float64(lines)*lineHeight + 16 }
 
-// cell draws a rectangle with lines of text, and returns where the next one below it begins. Without a class there is no rectangle.
-// A line is written as CLASSES|TEXT.
+// cell draws a rectangle with lines of text, and returns the y of the next one below. Without a class it draws no rectangle. A line is
+// written as CLASSES|TEXT.
 func (c *canvas) cell(class string, x, y, w, h float64, lines ...string) (next float64) {
 	if class != "" {
 		c.rects = append(c.rects, box{class: class, x: x, y: y, w: w, h: h})
@@ -56,10 +56,10 @@ func (c *canvas) cell(class string, x, y, w, h float64, lines ...string) (next f
 	return y + h + gap
 }
 
-// heading writes the title of a picture, and what it is made of.
+// heading writes the title and the source of a picture.
 func (c *canvas) heading(title, of string) { c.cell("", 8, 10, 0, 0, "title|"+title, "muted|"+of) }
 
-// styled returns lines with their classes before them.
+// styled prefixes lines with classes.
 func styled(classes string, lines ...string) []string {
 	var all []string
 	for _, line := range lines {
@@ -73,7 +73,7 @@ func (c *canvas) path(class, format string, args ...any) {
 	c.paths += fmt.Sprintf("<path class=%q d=%q/>\n", class, fmt.Sprintf(format, args...))
 }
 
-// String is the picture as a file. Large rectangles lie below small ones, and texts above all.
+// String returns the picture as a file. Large rectangles are below small ones, and texts above all rectangles.
 func (c *canvas) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.6g %.6g\" width=\"%.6g\" height=\"%.6g\" role=\"img\">\n",

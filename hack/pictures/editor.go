@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// editorFrames are what test/editor has seen on the screen of Neovim.
+// editorFrames are Neovim screens that test/editor has recorded.
 //
 //go:embed editor.json
 var editorFrames []byte
 
-// editor draws Neovim with the language server: one screen after the other, or all of them, one below the other, if somebody prefers no
-// motion, or prints the page.
+// editor draws Neovim with the language server, one screen after the other. If the reader prefers reduced motion, or prints the page, all
+// screens appear one below the other.
 func editor() *canvas {
 	var frames []struct {
 		Title string

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Command pictures draws the pictures of the documents into docs/pictures: from the examples, and from what capkit answers about
-// them. Run it from the root of the repository.
+// Command pictures draws the documents' pictures into docs/pictures, from the examples and capkit's answers about them. Run it from the
+// root of the repository.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 )
 
-// pictures are drawn by these, each into a file of its name.
+// pictures are the functions that draw the pictures, by file name.
 var pictures = map[string]func() *canvas{
 	"halves":         halves,
 	"worker-pool":    workerPool,
@@ -41,10 +41,10 @@ func main() {
 	}
 }
 
-// file is where a picture is.
+// file returns the path of a picture.
 func file(name string) string { return filepath.Join("docs", "pictures", name+".svg") }
 
-// must returns the value. If there is an error, an example is not as a picture needs it: the program ends.
+// must returns the value. On an error, which means that an example does not suit its picture, the program ends.
 func must[T any](value T, err error) T {
 	if err != nil {
 		log.Fatal(err)
@@ -60,15 +60,15 @@ func load[T any](file string) (object T) {
 	return object
 }
 
-// compiled is the CloudProfile of a manifest. It may have errors.
+// compiled returns the CloudProfile of a manifest, which may have errors.
 func compiled(file string) *profile.Profile[openstack.Image] {
 	object := load[v1beta1.CloudProfile](file)
 	p, _ := profile.Compile(openstack.Provider{}, &object.Spec, nil)
 	return p
 }
 
-// written returns capabilities line by line, as they are in a manifest, in the order of the vocabulary. Values are in a line of their own
-// if both would be longer than a number of letters.
+// written returns capabilities line by line, as in a manifest, in the order of the vocabulary. If name and values exceed the number of
+// letters, the values get a line of their own.
 func written(v *capability.Vocabulary, set v1beta1.Capabilities, letters int) (lines []string) {
 	for _, definition := range v.Definitions() {
 		values, found := set[definition.Name]

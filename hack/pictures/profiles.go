@@ -22,10 +22,10 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// Where the rectangles of the two halves are, and how wide they are.
+// The positions and widths of the rectangles of the two halves.
 const coreX, coreWidth, configX, configWidth = 36.0, 268.0, 406.0, 478.0
 
-// halves draws the two halves of a CloudProfile with linked flavors: of one whose halves agree, and of one that lacks a flavor.
+// halves draws the two halves of a CloudProfile with linked flavors: for a profile whose halves agree, and for one that lacks a flavor.
 func halves() *canvas {
 	c := &canvas{w: 920}
 	c.title = "The two halves of a CloudProfile: each flavor in spec.machineImages has its counterpart in spec.providerConfig"
@@ -50,7 +50,7 @@ func halves() *canvas {
 	return c
 }
 
-// flavor draws a flavor of core and, linked with it, its counterpart or that there is none. It returns where the next one begins.
+// flavor draws a flavor of core linked to its counterpart, or to a note that there is none. It returns the y of the next one.
 func (c *canvas) flavor(p *profile.Profile[openstack.Image], id provider.ImageVersion, core v1beta1.Capabilities, y float64) float64 {
 	lines := written(p.Vocabulary(), core, coreWidth)
 	class, h := "good", height(max(2, len(lines)))
@@ -70,7 +70,7 @@ func (c *canvas) flavor(p *profile.Profile[openstack.Image], id provider.ImageVe
 	return c.cell(class+"box", coreX, y, coreWidth, h, lines...)
 }
 
-// matrix draws which image each machine type boots, of each version, in each region.
+// matrix draws the image that each machine type boots, for each version and region.
 func matrix() *canvas {
 	const file, left, width = "hack/garden/demo/cloudprofile-gap.yaml", 180.0, 220.0
 	p := compiled(file)
@@ -99,7 +99,7 @@ func matrix() *canvas {
 	return c
 }
 
-// booted says what a worker pool boots, or why it boots nothing.
+// booted describes the image that a worker pool boots, or why it boots none.
 func booted(p *profile.Profile[openstack.Image], pool provider.Pool) (class string, lines []string) {
 	r := resolve.Explain(p, pool)
 	if r.Err == nil {
@@ -107,7 +107,7 @@ func booted(p *profile.Profile[openstack.Image], pool provider.Pool) (class stri
 	}
 	why := ""
 	for _, verdict := range r.Decision.Verdicts {
-		if verdict.Reason == imageselector.ReasonRegion { // it comes closest
+		if verdict.Reason == imageselector.ReasonRegion { // the closest to a fit
 			return "badbox", []string{"bad strong|no image", "|nothing in this region"}
 		}
 		why = fmt.Sprintf("|%s: %s only", verdict.Conflicts[0].Capability, strings.Join(verdict.Conflicts[0].Offer, ", "))
@@ -115,8 +115,8 @@ func booted(p *profile.Profile[openstack.Image], pool provider.Pool) (class stri
 	return "badbox", []string{"bad strong|no image", why}
 }
 
-// workerPool draws the three parties of a choice: the machine type, the flavors of an image version, the worker pool. The
-// two pools ask for different things, and boot different flavors.
+// workerPool draws the three parties of a choice: the machine type, the flavors of an image version, and the worker pool. The two pools
+// request different capabilities, and boot different flavors.
 func workerPool() *canvas {
 	const file, shoot = "example/cloudprofile-trusted-launch.yaml", "example/shoot-trusted-launch.yaml"
 	c := &canvas{w: 980, title: "A flavor must match the machine type and what the worker pool asks for"}
@@ -130,13 +130,13 @@ func workerPool() *canvas {
 	return c
 }
 
-// pool draws one worker pool from y on, and returns where it ends.
+// pool draws one worker pool, beginning at y, and returns the y of its end.
 func (c *canvas) pool(v *capability.Vocabulary, r resolve.Resolution[openstack.Image], y float64) float64 {
 	const (
 		machineX, machineWidth = 20.0, 240.0
 		flavorX, flavorWidth   = 320.0, 330.0
 		poolX, poolWidth       = 710.0, 250.0
-		letters                = 26 // of the narrow ones
+		letters                = 26 // of the narrow font
 	)
 	c.cell("", machineX-padding, y, 0, 0, "strong|machine type")
 	c.cell("", poolX-padding, y, 0, 0, "strong|worker pool "+r.Pool.Name)
@@ -170,13 +170,13 @@ func (c *canvas) pool(v *capability.Vocabulary, r resolve.Resolution[openstack.I
 	return y
 }
 
-// level is a set of entries of a profile, by what they are for.
+// level is a set of entries of a profile, by their scope.
 type level struct {
 	class, title, says       string
 	region, domain, addition bool
 }
 
-// levels are what the entries are sorted by: a Shoot gets those of the first that has any for it, and the additions.
+// levels are the levels of entries. A Shoot gets the entries of the first level that has any for it, and the additional ones.
 var levels = []level{
 	{class: "card", title: "1. for region and domain", says: "rules out 2 and 3", region: true, domain: true},
 	{class: "card", title: "2. for the region", says: "rules out 3", region: true},
@@ -185,7 +185,7 @@ var levels = []level{
 	{class: "accentbox", title: "nonConstraining", says: "allowed in addition", addition: true},
 }
 
-// floatingPools draws which floating pools Shoots may choose: the levels of the entries, and the answers by region and domain.
+// floatingPools draws the floating pools that Shoots may choose: the levels of the entries, and the results by region and domain.
 func floatingPools() *canvas {
 	const file, left, answers, width = "docs/examples/floating-pools.yaml", 20.0, 576.0, 140.0
 	c := &canvas{w: 982, title: "Which floating pools a Shoot may choose, by region and domain"}
@@ -216,7 +216,7 @@ func floatingPools() *canvas {
 	return c
 }
 
-// entries are those of the level, each with what it is for.
+// entries returns the entries of the level, each with its scope.
 func (l level) entries(pools []v1alpha1.FloatingPool) (lines []string) {
 	for _, pool := range pools {
 		addition := ptr.Deref(pool.NonConstraining, false)

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// name is that of the file in the recording.
+	// name is the name of the file in the recording.
 	name = "shoot.yaml"
-	// letters is how wide the terminal is.
+	// letters is the width of the terminal.
 	letters = 112
 )
 
-// capkit runs a command on a file with this content, and returns what it prints.
+// capkit runs a command on a file with this content, and returns its output.
 func capkit(command, content string) string {
 	folder := must(os.MkdirTemp("", "pictures"))
 	defer func() { _ = os.RemoveAll(folder) }()
@@ -33,8 +33,8 @@ func capkit(command, content string) string {
 	return strings.ReplaceAll(output.String(), file, name)
 }
 
-// recording draws a session in a terminal that copies a broken example, lints it, repairs it by what the message says, and asks what it
-// boots. Commands and what they print appear one after the other, unless somebody prefers no motion, or prints the page.
+// recording draws a terminal session that copies a broken example, lints it, repairs it as the message says, and asks which image it boots.
+// Commands and outputs appear one after the other, unless the reader prefers reduced motion, or prints the page.
 func recording() *canvas {
 	const broken, wrong, right = "example/broken/no-image-fits.yaml", "1877.5.0", "1877.6.0"
 	text := string(must(os.ReadFile(broken)))
@@ -76,7 +76,7 @@ func recording() *canvas {
 	return c
 }
 
-// colour is the class of a line that a command prints.
+// colour returns the class of a line of output.
 func colour(line string) string {
 	switch {
 	case strings.Contains(line, ": error: "):
@@ -87,7 +87,7 @@ func colour(line string) string {
 	return ""
 }
 
-// wrap breaks a line where it leaves the terminal. What follows is two blanks further in.
+// wrap breaks a line at the width of the terminal. Continuation lines are indented by two spaces.
 func wrap(line string) (lines []string) {
 	for len(line) > letters {
 		at := strings.LastIndex(line[:letters], " ")

@@ -4,7 +4,7 @@
 
 package main
 
-// steps are where a write comes past, in order: a class, a title and a text in lines.
+// steps are the stages of a write, in order: a class, a title, and the lines of a text.
 var steps = [][]string{
 	{"box", "strong|kubectl apply", "|a CloudProfile,", "|a Shoot, or what", "|belongs to them"},
 	{"card", "strong|Gardener", "|fills in defaults,", "|and versions that", "|are left out"},
@@ -14,8 +14,8 @@ var steps = [][]string{
 	{"goodbox", "strong|stored", "|the answer has", "|the warnings"},
 }
 
-// request draws the way of a write through the API server and the webhooks. Both other answers come from the checks: what the user
-// can repair, and what he cannot.
+// request draws the path of a write through the API server and the webhooks. The checks have two other outcomes: an error that the user can
+// repair, and one that the user cannot.
 func request() *canvas {
 	const left, top, width, distance = 20.0, 72.0, 158.0, 176.0
 	middle, bottom := top+height(5)/2, top+height(5)

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Created returns the time that the environment variable SOURCE_DATE_EPOCH says, or that of the commit: what is made of a
-// commit is then always the same. It is an error if neither is known.
+// Created returns the time in the environment variable SOURCE_DATE_EPOCH, or else the time of the commit, so that builds of a commit are
+// reproducible. It returns an error if both are unknown.
 func Created(ctx context.Context) (time.Time, error) {
 	seconds := os.Getenv("SOURCE_DATE_EPOCH")
 	if seconds == "" {
@@ -31,8 +31,8 @@ func Created(ctx context.Context) (time.Time, error) {
 	return time.Unix(number, 0), nil
 }
 
-// Revision returns the commit, followed by -dirty if files were changed after it. Without git, in a source archive, it is
-// not known, and empty.
+// Revision returns the commit, followed by -dirty if there are uncommitted changes. It is empty if it is unknown, as in a source archive
+// without git.
 func Revision(ctx context.Context) string {
 	revision, _ := git(ctx, "describe", "--always", "--dirty", "--match=", "--abbrev=40")
 	return revision

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// Files returns the files at and below some paths of the repository in the folder root, as sorted paths below it, with slashes. They are
-// those that git tracks, and not what editors and others have left between them. Without git, in a source archive, they are all.
+// Files returns the files at and below some paths of the repository, as sorted paths relative to root, with slashes. It returns files that
+// git tracks, and so no leftovers of editors. Without git, in a source archive, it returns all files.
 func Files(root string, below ...string) (files []string, err error) {
 	if _, err := os.Lstat(filepath.Join(root, ".git")); err == nil {
 		listed, err := git(context.Background(), append([]string{"-C", root, "ls-files", "-z", "--"}, below...)...)
@@ -23,7 +23,7 @@ func Files(root string, below ...string) (files []string, err error) {
 			return nil, fmt.Errorf("the files that git tracks: %w", err)
 		}
 		files = strings.FieldsFunc(listed, func(r rune) bool { return r == 0 })
-		return slices.DeleteFunc(files, func(name string) bool { // what is deleted, and not yet committed so
+		return slices.DeleteFunc(files, func(name string) bool { // except files whose deletion is not yet committed
 			_, err := os.Lstat(filepath.Join(root, name))
 			return err != nil
 		}), nil

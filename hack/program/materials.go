@@ -18,8 +18,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// Materials returns a program as a component, and what is linked into it: the standard library and all modules, as the compiler has
-// written them into the program. name is where the program is found, and version that of the program, without v.
+// Materials returns a program as a component, and its parts: the standard library and all modules, which the compiler has recorded in the
+// program. name is the path of the program, version its version without v.
 func Materials(name, version string, content []byte) (application cdx.Component, linked []cdx.Component, err error) {
 	info, err := buildinfo.Read(bytes.NewReader(content))
 	if err != nil {
@@ -38,7 +38,7 @@ func Materials(name, version string, content []byte) (application cdx.Component,
 	return application, linked, nil
 }
 
-// References returns those by which a bill of materials knows components.
+// References returns the references of components in a bill of materials.
 func References(components ...cdx.Component) *[]string {
 	references := make([]string, len(components))
 	for i, component := range components {
@@ -47,8 +47,7 @@ func References(components ...cdx.Component) *[]string {
 	return &references
 }
 
-// Encode writes a bill of materials as CycloneDX. It has neither a time nor a serial number, so that it is always the same for
-// the same materials.
+// Encode writes a bill of materials as CycloneDX. It has neither a time nor a serial number, so that it is reproducible.
 func Encode(about cdx.Component, components []cdx.Component, dependencies []cdx.Dependency) ([]byte, error) {
 	bom := cdx.NewBOM()
 	bom.Metadata = &cdx.Metadata{Component: &about}
@@ -62,14 +61,14 @@ func Encode(about cdx.Component, components []cdx.Component, dependencies []cdx.
 	return buffer.Bytes(), nil
 }
 
-// standardLibrary has the name under which vulnerabilities of Go are reported.
+// standardLibrary returns the standard library under the name that Go's vulnerability reports use.
 func standardLibrary(version string) cdx.Component {
-	version, _, _ = strings.Cut(strings.TrimPrefix(version, "go"), " ") // experiments follow a blank
+	version, _, _ = strings.Cut(strings.TrimPrefix(version, "go"), " ") // experiments follow a space
 	return Component(cdx.ComponentTypeLibrary, "std", version)
 }
 
-// moduleComponent returns a module as it is linked in. Its hash is that of go.sum, over all its files. One of the workspace is of this
-// repository, and has the version of the program.
+// moduleComponent returns a linked module. Its hash is the one in go.sum, of all its files. A module of the workspace belongs to this
+// repository, and has the program's version.
 func moduleComponent(module *debug.Module, own string) (cdx.Component, error) {
 	switch {
 	case module.Version == "(devel)":
@@ -90,7 +89,7 @@ func moduleComponent(module *debug.Module, own string) (cdx.Component, error) {
 	return component, nil
 }
 
-// Component returns a component that is a Go module, or comes from one.
+// Component returns a component that is a Go module, or is part of one.
 func Component(kind cdx.ComponentType, module, version string) cdx.Component {
 	reference := "pkg:golang/" + strings.ToLower(module) + "@" + url.QueryEscape(version)
 	return cdx.Component{Type: kind, Name: module, Version: version, PackageURL: reference, BOMRef: reference}
@@ -102,7 +101,7 @@ func Sum256(content []byte) *[]cdx.Hash {
 	return &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(sum[:])}}
 }
 
-// Apache returns the licence of this repository.
+// Apache returns the license of this repository.
 func Apache() *cdx.Licenses {
 	return &cdx.Licenses{{License: &cdx.License{ID: "Apache-2.0"}}}
 }

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package program compiles the commands of this repository for images and archives, and says what is linked into them. The same
-// sources, built with the same version of Go, give the same programs on any machine.
+// Package program compiles the commands of this repository for images and archives, and lists the modules that are linked into them. The
+// programs are reproducible: they depend only on the sources and the version of Go.
 package program
 
 import (
@@ -21,8 +21,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// ParsePlatforms returns those platforms that are in a list like linux/amd64,linux/arm64, in the order of known. It is an
-// error to name one that is not known.
+// ParsePlatforms returns the known platforms in a list like linux/amd64,linux/arm64, in the order of known. It returns an error if the list
+// has an unknown one.
 func ParsePlatforms(known []v1.Platform, list string) ([]v1.Platform, error) {
 	names := strings.Split(list, ",")
 	all := make([]string, len(known))
@@ -41,19 +41,19 @@ func ParsePlatforms(known []v1.Platform, list string) ([]v1.Platform, error) {
 	return chosen, nil
 }
 
-// Path is where in the folder programs the one of this name for a platform is.
+// Path returns the path of a program for a platform, in the folder programs.
 func Path(programs string, platform v1.Platform, name string) string {
 	return filepath.Join(programs, platform.OS+"-"+platform.Architecture, name)
 }
 
-// Compile builds the packages ./cmd/NAME of the repository root for a platform, into [Path] below the folder programs.
-// Programs are static, and the same wherever root is: neither paths nor the state of the version control are in them. ldflags
-// are those of the linker besides; the symbol table, a third of a program, is left out. Stack traces do not need it.
+// Compile builds the packages ./cmd/NAME of the repository root for a platform, into [Path] below the folder programs. Programs are static,
+// and do not depend on root: they contain neither paths nor the state of version control. ldflags are additional flags of the linker. The
+// symbol table, a third of a program, is omitted; stack traces do not need it.
 //
-// A root with a go.work is built as this workspace: the modules of a release require each other in a version that is to come. Packages are
-// then compiled once for tests and programs.
+// A root with a go.work is built as that workspace, because the modules of a release require each other in a version that is not published
+// yet. Also, packages are then compiled once for tests and programs.
 //
-// One run of the compiler for all: what they have in common, nearly everything, is looked at once.
+// All commands are built in one run, so that their common packages, which are nearly all, are processed once.
 func Compile(ctx context.Context, root, ldflags, programs string, platform v1.Platform, names ...string) error {
 	folder, err := filepath.Abs(filepath.Dir(Path(programs, platform, "any")))
 	if err != nil {
@@ -74,8 +74,8 @@ func Compile(ctx context.Context, root, ldflags, programs string, platform v1.Pl
 	if _, err := os.Stat(workspace); err != nil {
 		workspace = "off"
 	}
-	// What a user may have set for other builds, by go env -w as well, must not show here. That counts where a variable is empty: an
-	// experiment is found by Read. The garbage collection is the compiler's own, as in the Makefile.
+	// Settings of the user for other builds must have no effect, including those of go env -w, which apply where a variable is empty: Read
+	// detects an experiment. GOGC speeds up the compiler, as in the Makefile.
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath -buildvcs=false", "GOGC=400", "GOWORK="+workspace,
 		"GOEXPERIMENT=", "GOFIPS140=off", "GOAMD64=v1", "GOARM64=v8.0", "GOOS="+platform.OS, "GOARCH="+platform.Architecture)
 	if err := build.Run(); err != nil {
@@ -84,8 +84,8 @@ func Compile(ctx context.Context, root, ldflags, programs string, platform v1.Pl
 	return nil
 }
 
-// Read returns the content of a program, and insists that it is one for the platform: a mistake here would be noticed only
-// where it is to run.
+// Read returns the content of a program. It returns an error if the program is not built for the platform with the settings of Compile,
+// which would otherwise be noticed only where the program runs.
 func Read(name string, platform v1.Platform) ([]byte, error) {
 	content, err := os.ReadFile(name)
 	if err != nil {

@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	// StatementType is the media type of what [Provenance] returns.
+	// StatementType is the media type of the result of [Provenance].
 	StatementType = "application/vnd.in-toto+json"
-	// PredicateType says what kind of statement it is.
+	// PredicateType is the kind of statement.
 	PredicateType = "https://slsa.dev/provenance/v1"
-	// source is where the sources are.
+	// source is the URL of the sources.
 	source = "https://github.com/capkit/capkit"
 )
 
-// Subject is something that was made: a file by its name, or what a registry has by its package URL.
+// Subject is a build result: a file by its name, or an artifact in a registry by its package URL.
 type Subject struct {
 	Name string `json:"name"`
-	// Digest is in hexadecimal digits, by algorithm: sha256.
+	// Digest has hexadecimal digests by algorithm: sha256.
 	Digest map[string]string `json:"digest"`
 }
 
-// Provenance says what subjects were made of: an in-toto statement v1 with a SLSA provenance v1. version is that of the programs,
-// without v, and revision the commit; empty if it is not known. parameters are what a user of the Makefile can choose. It has no time and
-// no name of a machine, so that it is always the same for the same sources; who vouches for it signs it.
+// Provenance returns the sources of subjects, as an in-toto statement v1 with a SLSA provenance v1. version is the programs' version
+// without v, revision the commit, empty if it is unknown. parameters are the options that a user of the Makefile has chosen. The statement
+// has no time and no host name, so that it is reproducible. It is unsigned: sign it to vouch for it.
 func Provenance(version, revision string, parameters map[string]string, subjects ...Subject) ([]byte, error) {
 	type dependency struct {
 		URI    string            `json:"uri"`

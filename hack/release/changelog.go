@@ -11,19 +11,19 @@ import (
 	"strings"
 )
 
-// unreleased is the heading of what is not released, and upgrade that of what is to be done.
+// unreleased is the heading of unreleased changes, and upgrade the heading of upgrade instructions.
 const (
 	unreleased = "## [Unreleased]\n"
 	upgrade    = "### Upgrade\n"
 )
 
-// entry matches what a section has to have.
+// entry matches an entry; a section needs at least one.
 var entry = regexp.MustCompile(`(?m)^- `)
 
-// change matches the headings of what an adopter notices in what was there before.
+// change matches the headings of changes that affect existing users.
 var change = regexp.MustCompile(`(?m)^### (Changed|Deprecated|Removed)$`)
 
-// released returns a changelog in which what is not released is a version of a date.
+// released returns a changelog whose unreleased section has become that of a version, with a date.
 func released(text, version, date string) (string, error) {
 	var faults []error
 	if _, found := section(text, version); found {
@@ -41,7 +41,7 @@ func released(text, version, date string) (string, error) {
 	return strings.Replace(text, unreleased, fmt.Sprintf("## [%s] - %s\n", version, date), 1), errors.Join(faults...)
 }
 
-// section returns the text below the heading of a version, or Unreleased, up to the next one.
+// section returns the text below the heading of a version, or of Unreleased, up to the next heading.
 func section(text, version string) (content string, found bool) {
 	_, after, found := strings.Cut("\n"+text, "\n## ["+version+"]")
 	_, after, _ = strings.Cut(after, "\n")
@@ -49,7 +49,7 @@ func section(text, version string) (content string, found bool) {
 	return strings.TrimSpace(content) + "\n", found
 }
 
-// begun returns a changelog with a place for what is not released, above what is.
+// begun returns a changelog with a new unreleased section above the newest version.
 func begun(text string) (string, error) {
 	before, after, found := strings.Cut(text, "\n## [")
 	if !found || strings.Contains(text, unreleased) {

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Command release does the steps of a release that change files or write them; hack/release.sh calls it, and docs/releasing.md says what
-// it is for. Run it from the root of the repository:
+// Command release does the steps of a release that change or write files. hack/release.sh calls it; docs/releasing.md explains it. Run it
+// from the root of the repository:
 //
 //	release prepare -version 1.2.3 -next 1.3.0-dev -date 2026-12-01
 //	                                                  checks, then writes CHANGELOG, VERSION and the go.mod files
@@ -11,7 +11,7 @@
 //	release pack -version 1.2.3 -registry R           collects what make dist, images and charts have made
 //	release next -version 1.3.0-dev                   begins the next version
 //
-// No step writes anything if something is wrong; then it says all of it.
+// A step either writes everything, or reports all errors and writes nothing.
 package main
 
 import (
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// options are what the steps are told.
+// options are the flags of the steps.
 type options struct{ version, next, date, registry, folder string }
 
 func run(ctx context.Context, args []string) error {
@@ -51,14 +51,15 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.date, "date", "", "the date of the release, as YYYY-MM-DD")
 	flags.StringVar(&o.registry, "registry", "", "where images and charts are going to be")
 	flags.StringVar(&o.folder, "o", "bin/release", "folder of what is published")
-	_ = flags.Parse(args[1:]) // it exits
+	_ = flags.Parse(args[1:]) // exits on errors
 	if flags.NArg() > 0 {
 		return fmt.Errorf("release %s takes no arguments but flags: %q", args[0], flags.Args())
 	}
 	return steps[args[0]](ctx, o)
 }
 
-// output runs a command in a folder, with more environment, and returns what it prints. The error has what it prints besides.
+// output runs a command in a folder, with additional environment variables, and returns its standard output. An error includes both
+// outputs.
 func output(ctx context.Context, folder string, env []string, name string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, name, args...)
 	command.Dir, command.Env = folder, append(os.Environ(), env...)
@@ -71,7 +72,7 @@ func output(ctx context.Context, folder string, env []string, name string, args 
 	return strings.TrimSpace(string(content)), nil
 }
 
-// replace reads a file, and returns a function that writes what change made of it.
+// replace reads a file, and returns a function that writes the changed text.
 func replace(file string, change func(text string) (string, error)) (write func() error, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

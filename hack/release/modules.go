@@ -16,15 +16,15 @@ import (
 	"strings"
 )
 
-// own is the path of the module in the root, and the beginning of the paths of the others.
+// own is the path of the module in the root, and the prefix of the other modules' paths.
 const own = "github.com/capkit/capkit"
 
-// programs is the folder of the module with the programs. Go installs a program of no module that replaces or excludes anything.
+// programs is the folder of the module with the programs. Go does not install programs of a module that replaces or excludes anything.
 const programs = "cmd"
 
-// module is one of this repository, as far as go mod edit -json says it.
+// module is a module of this repository, as go mod edit -json prints it.
 type module struct {
-	// Folder is with slashes; that of the module in the root is a dot.
+	// Folder has slashes; the root's folder is a dot.
 	Folder  string `json:"-"`
 	Module  struct{ Path string }
 	Require []struct{ Path, Version string }
@@ -34,19 +34,19 @@ type module struct {
 	Exclude []struct{ Path, Version string }
 }
 
-// published reports whether others can require the module: those in hack and test are for this repository alone.
+// published reports whether others can require the module. Modules in hack and test are internal to this repository.
 func (m module) published() bool {
 	first, _, _ := strings.Cut(m.Folder, "/")
 	return first != "hack" && first != "test"
 }
 
-// tag is what marks a version of the module in git.
+// tag returns the git tag of a version of the module.
 func (m module) tag(version string) string { return strings.TrimPrefix(m.Folder+"/v"+version, "./") }
 
 // ours reports whether the module is one of this repository.
 func ours(modulePath string) bool { return modulePath == own || strings.HasPrefix(modulePath, own+"/") }
 
-// modules returns those of the repository, in the order of their folders.
+// modules returns the modules of the repository, ordered by folder.
 func modules(ctx context.Context) (all []module, err error) {
 	files, err := output(ctx, ".", nil, "git", "ls-files", "--", "go.mod", "*/go.mod")
 	if err != nil {
@@ -61,7 +61,7 @@ func modules(ctx context.Context) (all []module, err error) {
 		if err := json.Unmarshal([]byte(content), &m); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		if ours(m.Module.Path) { // and not one that a test is about
+		if ours(m.Module.Path) { // others are test data
 			all = append(all, m)
 		}
 	}
@@ -69,10 +69,10 @@ func modules(ctx context.Context) (all []module, err error) {
 	return all, nil
 }
 
-// placeholder is the version of what is replaced.
+// placeholder is the version in a requirement of a replaced module.
 const placeholder = "v0.0.0-00010101000000-000000000000"
 
-// check returns what breaks those who require a module: Go ignores replacements in what is required.
+// check returns errors that would break users who require a module, because Go ignores replacements in required modules.
 func check(all []module) (faults []error) {
 	published := map[string]bool{}
 	for _, m := range all {
@@ -103,13 +103,13 @@ func check(all []module) (faults []error) {
 }
 
 var (
-	// requirement matches one of a module of this repository.
+	// requirement matches the requirement of a module of this repository.
 	requirement = regexp.MustCompile(`(?m)^(\t|require )(` + regexp.QuoteMeta(own) + `(?:/\S+)?) v\S+`)
-	// special matches what Go takes from the main module alone, with the comment above.
+	// special matches directives that Go ignores outside the main module, with the comments above them.
 	special = regexp.MustCompile(`(?m)^((//.*\n)*(exclude|replace) (\(\n(.*\n)*?\)|.*)\n\n?)`)
 )
 
-// requiring returns a go.mod that requires the other modules in a version. That of the programs loses what is special to it.
+// requiring returns a go.mod that requires the other modules in a version. The programs' go.mod loses its replacements and exclusions.
 func requiring(folder, text, version string) string {
 	text = requirement.ReplaceAllString(text, "${1}${2} v"+version)
 	if folder == programs {
@@ -118,8 +118,8 @@ func requiring(folder, text, version string) string {
 	return text
 }
 
-// sums adds to cmd/go.sum what Go says of the published modules at HEAD, as it gets them from a repository that has the tags: here from a
-// clone. So module cmd can be built alone once they are published, and nobody gets other sources then.
+// sums adds the published modules at HEAD to cmd/go.sum. Go computes the sums as if from a repository with the tags, which is a clone here.
+// So the module cmd can be built alone once the modules are published, and only from these sources.
 func sums(ctx context.Context, o options) error {
 	all, err := modules(ctx)
 	if err != nil {
@@ -146,7 +146,7 @@ func sums(ctx context.Context, o options) error {
 			wanted = append(wanted, m.Module.Path+"@v"+o.version)
 		}
 	}
-	// A module cache of its own: in the user's, what is not published yet would stay.
+	// Use a separate module cache: unpublished modules would remain in the user's.
 	env := append(insteadOf(clone), "GOWORK=off", "GOFLAGS=-modcacherw", "GOMODCACHE="+filepath.Join(folder, "modules"))
 	downloaded, err := output(ctx, folder, env, "go", append([]string{"mod", "download", "-json"}, wanted...)...)
 	if err != nil {
@@ -167,7 +167,7 @@ func sums(ctx context.Context, o options) error {
 	return write()
 }
 
-// insteadOf is the environment by which Go and git take a folder for the repository.
+// insteadOf returns environment variables that make Go and git use a folder as the repository.
 func insteadOf(folder string) []string {
 	return []string{
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url." + folder + ".insteadOf", "GIT_CONFIG_VALUE_0=https://" + own,
@@ -175,7 +175,7 @@ func insteadOf(folder string) []string {
 	}
 }
 
-// summed returns a go.sum with more lines, in the order in which Go has them: by module.
+// summed returns a go.sum with more lines, in Go's order: by module.
 func summed(text string, more []string) string {
 	lines := append(strings.Split(strings.TrimSpace(text), "\n"), more...)
 	slices.SortStableFunc(lines, func(a, b string) int {

@@ -27,11 +27,11 @@ import (
 	"github.com/capkit/capkit/hack/program"
 )
 
-// pushed is what goes to a registry: an OCI layout.
+// pushed is an OCI layout to be pushed to a registry.
 type pushed struct{ Folder, Reference, Digest string }
 
-// pack writes into a folder, which it empties before, what is published of what make dist, images and charts have made: the folder files
-// with their provenance and checksums, notes.md, and publish.sh with the commands that are left to do.
+// pack collects the outputs of make dist, images and charts that are published, in a folder, which it empties first: the folder files with
+// their provenance and checksums, notes.md, and publish.sh with the remaining commands.
 func pack(ctx context.Context, o options) error {
 	files, artifacts, err := collect(o)
 	if err != nil {
@@ -75,10 +75,10 @@ func pack(ctx context.Context, o options) error {
 	return save(o.folder, files, data)
 }
 
-// link matches the beginning of one in Markdown, up to the first character of its target.
+// link matches the beginning of a Markdown link, up to the first character of its target, or its scheme.
 var link = regexp.MustCompile(`\]\(([a-z]+:)?`)
 
-// absolute returns a text whose links to files of the repository are those to the files of a version.
+// absolute returns a text whose links to files of the repository are absolute links to a version's files.
 func absolute(text, version string) string {
 	return link.ReplaceAllStringFunc(text, func(found string) string {
 		if strings.HasSuffix(found, ":") {
@@ -90,7 +90,7 @@ func absolute(text, version string) string {
 
 func sum(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }
 
-// tags returns those of all published modules, that of the root first.
+// tags returns the tags of all published modules, the root's first.
 func tags(all []module, version string) (tags []string) {
 	for _, m := range all {
 		if m.published() {
@@ -100,7 +100,7 @@ func tags(all []module, version string) (tags []string) {
 	return tags
 }
 
-// built returns the files that make dist, images and charts have written, by name.
+// built returns the output files of make dist, images and charts, by name.
 func built(version string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, pattern := range []string{
@@ -119,7 +119,7 @@ func built(version string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// collect returns the files that are published, by name, and what goes to a registry.
+// collect returns the published files, by name, and the artifacts to be pushed.
 func collect(o options) (files map[string][]byte, artifacts []pushed, err error) {
 	if files, err = built(o.version); err != nil {
 		return nil, nil, err
@@ -137,7 +137,7 @@ func collect(o options) (files map[string][]byte, artifacts []pushed, err error)
 			content, err := os.ReadFile(filepath.Join("bin", "charts", filepath.FromSlash(chart.ManifestFolder(c)), name))
 			if err == nil {
 				files[c.Release()+"-"+name] = content
-			} else if !errors.Is(err, os.ErrNotExist) { // a worker controller has one of the two
+			} else if !errors.Is(err, os.ErrNotExist) { // a worker controller has only one of them
 				return nil, nil, err
 			}
 		}
@@ -149,7 +149,7 @@ func collect(o options) (files map[string][]byte, artifacts []pushed, err error)
 	return files, artifacts, digest(artifacts)
 }
 
-// digest reads the digests of what goes to a registry.
+// digest sets the digests of artifacts.
 func digest(artifacts []pushed) error {
 	for i, a := range artifacts {
 		index, err := layout.ImageIndexFromPath(a.Folder)
@@ -165,7 +165,7 @@ func digest(artifacts []pushed) error {
 	return nil
 }
 
-// save writes the folder.
+// save writes the files into the folder.
 func save(folder string, files map[string][]byte, data map[string]any) error {
 	within := filepath.Join(folder, "files")
 	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(within, 0o755)); err != nil {
@@ -204,7 +204,7 @@ var notes = template.Must(template.New("notes").Parse(`{{.Changes}}
 //go:embed publish.sh.tmpl
 var publishing string
 
-// publish are the commands that are left to do.
+// publish has the remaining commands.
 var publish = template.Must(template.New("publish").Funcs(template.FuncMap{
 	"candidate": func(version string) bool { return strings.Contains(version, "-") },
 }).Parse(publishing))

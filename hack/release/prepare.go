@@ -19,7 +19,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// prepare checks whether the repository can be released as a version, and writes what the commit of the release has.
+// prepare checks whether the repository can be released as a version, and writes the files of the release commit.
 func prepare(ctx context.Context, o options) error {
 	faults, err := mistakes(ctx, o)
 	if err != nil {
@@ -47,10 +47,10 @@ func prepare(ctx context.Context, o options) error {
 	return write(writes, faults)
 }
 
-// naming matches how documents name the newest release: as an action, as what Go installs, and as what pre-commit gets.
+// naming matches references to the newest release in documents: as an action, for go install, and for pre-commit.
 var naming = regexp.MustCompile(`(uses: capkit/capkit@|/cmd/capkit@|rev: )v[0-9]+[.][0-9]+[.][0-9]+(-[0-9a-z.]+)?`)
 
-// write changes files unless there are faults, or it finds one.
+// write changes the files, unless there are errors, including those of a change.
 func write(changes map[string]func(string) (string, error), faults []error) error {
 	var writes []func() error
 	for _, file := range slices.Sorted(maps.Keys(changes)) {
@@ -71,7 +71,7 @@ func write(changes map[string]func(string) (string, error), faults []error) erro
 	return nil
 }
 
-// mistakes returns what is wrong with the version, the date, and the state of the repository.
+// mistakes returns errors in the version, the date, and the state of the repository.
 func mistakes(ctx context.Context, o options) (faults []error, err error) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	if _, err := time.Parse(time.DateOnly, o.date); err != nil {
@@ -93,7 +93,7 @@ func mistakes(ctx context.Context, o options) (faults []error, err error) {
 		fault("version %q: write it as 1.2.3 or 1.2.3-rc.1", o.version)
 		return faults, nil //nolint:nilerr // it is a fault
 	}
-	// After 1.2.3-rc.1 comes 1.2.3-dev again, which leads to 1.2.3.
+	// 1.2.3-rc.1 is followed by 1.2.3-dev, which leads to 1.2.3.
 	if following != nil && !semver.New(following.Major(), following.Minor(), following.Patch(), "", "").GreaterThan(version) {
 		fault("the next version, %s, is not newer than %s", following, version)
 	}
@@ -107,7 +107,7 @@ func mistakes(ctx context.Context, o options) (faults []error, err error) {
 	if current, err := semver.StrictNewVersion(strings.TrimSpace(string(text))); err != nil || version.LessThan(current) {
 		fault("version %s is older than that in VERSION, %s", version, strings.TrimSpace(string(text)))
 	}
-	// Other branches may have later versions, but not the same.
+	// Other branches may have later versions, but not this one.
 	tags, err := output(ctx, ".", nil, "git", "tag", "--merged", "HEAD", "--list", "v*")
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func mistakes(ctx context.Context, o options) (faults []error, err error) {
 	return faults, nil
 }
 
-// nextVersion reads the version that is begun after a release.
+// nextVersion parses the version that begins after a release.
 func nextVersion(text string) (*semver.Version, error) {
 	version, err := semver.StrictNewVersion(text)
 	if err != nil || version.Prerelease() != "dev" || version.Metadata() != "" {
@@ -133,7 +133,7 @@ func nextVersion(text string) (*semver.Version, error) {
 	return version, nil
 }
 
-// next begins the next version: the commit after that of a release.
+// next begins the next version, in the commit after a release.
 func next(ctx context.Context, o options) error {
 	var faults []error
 	if _, err := nextVersion(o.version); err != nil {
@@ -143,7 +143,7 @@ func next(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	// The modules of this repository require each other as they did before the release.
+	// As before the release, the modules of this repository require placeholder versions of each other.
 	changes := map[string]func(string) (string, error){
 		"CHANGELOG.md": begun,
 		"VERSION":      func(string) (string, error) { return o.version + "\n", nil },

@@ -2,9 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Command rulesdoc writes the broken example of each rule, from the archive with the cases of the rule, and docs/rules.md, the
-// catalogue of rules: from the rules in the code, and from what capkit lint says about the examples. Run it from the root of the
-// repository.
+// Command rulesdoc writes the broken example of each rule, from the archive of its cases, and docs/rules.md, the catalogue of rules, from
+// the rules in the code and the output of capkit lint for the examples. Run it from the root of the repository.
 package main
 
 import (
@@ -41,7 +40,7 @@ Every finding of ` + "`capkit lint`" + ` and of the admission webhooks names its
 
 `
 
-// group has the rules about one kind of object: those for all providers, or those that only some have.
+// group has the rules about one kind of object, either those of several clouds or those of a single one.
 type group struct {
 	title string
 	rules []finding.Rule
@@ -50,13 +49,13 @@ type group struct {
 // broken is the folder of the examples.
 var broken = filepath.Join("example", "broken")
 
-// titles of the groups, in their order. What is about an object that is not among them has a group of its own, last.
+// titles of the groups, in their order. Rules about other objects have groups of their own, which come last.
 var titles = []string{
 	finding.ObjectCloudProfile, finding.ObjectNamespacedCloudProfile, finding.ObjectShoot, finding.ObjectSecret,
 	finding.ObjectAny, finding.ObjectFile,
 }
 
-// names are how the clouds are called.
+// names are the names of the clouds for people.
 var names = map[string]string{"openstack": "OpenStack", "aws": "AWS", "azure": "Azure", "gcp": "GCP", "alicloud": "AliCloud", "local": "local"}
 
 func main() {
@@ -116,7 +115,7 @@ func writeExamples() error {
 	return nil
 }
 
-// grouped returns the rules by what they are about, and within that those for all providers before those of each.
+// grouped returns the rules by object. For each object, the rules of several clouds come before those of single clouds.
 func grouped() []group {
 	owners := map[string][]string{}
 	all := clouds.All()
@@ -151,13 +150,13 @@ func grouped() []group {
 	return groups
 }
 
-// first is the first sentence of a text, without its full stop.
+// first returns the first sentence of a text, without its full stop.
 func first(text string) string {
 	sentence, _, _ := strings.Cut(text, ". ")
 	return strings.ReplaceAll(strings.TrimSuffix(sentence, "."), "|", "\\|")
 }
 
-// kind are the severities of a rule, with the mark of those that have no example.
+// kind returns the severities of a rule, and marks rules without an example.
 func kind(rule finding.Rule) string {
 	if rule.Online {
 		return rule.Severities() + ", online"
@@ -168,7 +167,7 @@ func kind(rule finding.Rule) string {
 	return rule.Severities()
 }
 
-// section writes what the catalogue says about one rule.
+// section writes the catalogue's section of a rule.
 func section(doc *bytes.Buffer, rule finding.Rule) error {
 	fmt.Fprintf(doc, "\n### %s\n\n*%s.* %s\n\n", rule.Name, kind(rule), rule.Means)
 	switch {
@@ -188,7 +187,7 @@ func section(doc *bytes.Buffer, rule finding.Rule) error {
 	return nil
 }
 
-// example writes the broken example of a rule, which is in a file of this name, and what a command says about it.
+// example writes the broken example of a rule, under a file name, and a command's output for it.
 func example(doc *bytes.Buffer, rule finding.Rule, file, where string, command ...string) error {
 	archive, err := rules.Read(".", rule.Name)
 	if err != nil {
@@ -207,7 +206,7 @@ func example(doc *bytes.Buffer, rule finding.Rule, file, where string, command .
 	return nil
 }
 
-// found returns the first finding of a rule that a command reports, whose standard input is a text.
+// found returns the first finding of a rule that a command reports for a text on its standard input.
 func found(rule, text string, command ...string) (report.Finding, error) {
 	var stdout, stderr bytes.Buffer
 	args := slices.Concat([]string{"capkit"}, command, []string{"--output=json"})
@@ -226,7 +225,7 @@ func found(rule, text string, command ...string) (report.Finding, error) {
 	return report.Finding{}, fmt.Errorf("%s does not report it", strings.Join(args, " "))
 }
 
-// excerpt returns the lines around a line, which counts from 1, without the indentation that they share.
+// excerpt returns the lines around a line, which is counted from 1, without their common indentation.
 func excerpt(text string, line int) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	from, to := max(0, line-3), min(len(lines), line+2)

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-tools/pkg/crd"
 )
 
-// schema is what is used of JSON Schema here.
+// schema is the subset of JSON Schema that is used here.
 type schema struct {
 	Ref                  string             `json:"$ref,omitempty"`
 	Description          string             `json:"description,omitempty"`
@@ -34,7 +34,7 @@ type schema struct {
 	AdditionalProperties any                `json:"additionalProperties,omitempty"`
 }
 
-// definitions returns all types by their names.
+// definitions returns all types, by name.
 func (s *schemas) definitions() (map[string]*schema, error) {
 	definitions := map[string]*schema{}
 	var errs []error
@@ -48,7 +48,7 @@ func (s *schemas) definitions() (map[string]*schema, error) {
 	return definitions, errors.Join(errs...)
 }
 
-// definition returns what a type allows.
+// definition returns the schema of a type.
 func (s *schemas) definition(id crd.TypeIdent, props *apiextensionsv1.JSONSchemaProps) (*schema, error) {
 	name, err := s.name(id)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *schema) is(value string) {
 	s.Type, s.Enum = []string{"string"}, []any{value}
 }
 
-// convert returns a part of a type.
+// convert returns the schema of a part of a type.
 func (s *schemas) convert(of crd.TypeIdent, props *apiextensionsv1.JSONSchemaProps) (*schema, error) {
 	made := &schema{Description: folded(props.Description), Format: props.Format, Pattern: props.Pattern}
 	switch {
@@ -93,7 +93,7 @@ func (s *schemas) convert(of crd.TypeIdent, props *apiextensionsv1.JSONSchemaPro
 		made.Ref = "#/definitions/" + name
 		return made, err
 	case props.Type == "":
-		return made, nil // it may be anything
+		return made, nil // anything is allowed
 	}
 	made.Type = []string{props.Type, "null"}
 	var errs []error
@@ -102,7 +102,7 @@ func (s *schemas) convert(of crd.TypeIdent, props *apiextensionsv1.JSONSchemaPro
 		made.Items = items
 		errs = append(errs, err)
 	}
-	if strings.HasPrefix(made.Format, "int") { // Go's
+	if strings.HasPrefix(made.Format, "int") { // not a JSON Schema format
 		made.Format = ""
 	}
 	if props.Type == "object" {
@@ -111,7 +111,7 @@ func (s *schemas) convert(of crd.TypeIdent, props *apiextensionsv1.JSONSchemaPro
 	return made, errors.Join(errs...)
 }
 
-// object adds the fields of an object, with those of the objects that it embeds.
+// object adds the fields of an object, including those of embedded objects.
 func (s *schemas) object(made *schema, of crd.TypeIdent, props *apiextensionsv1.JSONSchemaProps) error {
 	if props.AdditionalProperties != nil && props.AdditionalProperties.Schema != nil {
 		values, err := s.convert(of, props.AdditionalProperties.Schema)
@@ -131,7 +131,7 @@ func (s *schemas) object(made *schema, of crd.TypeIdent, props *apiextensionsv1.
 	return errors.Join(errs...)
 }
 
-// fields adds the fields that stand in a struct itself.
+// fields adds the fields of a struct, without embedded ones.
 func (s *schemas) fields(made *schema, of crd.TypeIdent, props *apiextensionsv1.JSONSchemaProps) error {
 	owner, err := s.name(of)
 	errs := []error{err}
@@ -159,7 +159,7 @@ func (s *schemas) fields(made *schema, of crd.TypeIdent, props *apiextensionsv1.
 	return errors.Join(errs...)
 }
 
-// referred returns the type that a type refers to.
+// referred returns the type that a reference in a type points to.
 func referred(of crd.TypeIdent, ref string) (crd.TypeIdent, error) {
 	name, path, err := crd.RefParts(ref)
 	if err != nil || path == "" {
@@ -172,10 +172,10 @@ func referred(of crd.TypeIdent, ref string) (crd.TypeIdent, error) {
 	return crd.TypeIdent{Package: pkg, Name: name}, nil
 }
 
-// listItem matches the beginning of a line in a comment that begins a line of its own.
+// listItem matches the beginning of a comment line that must not be joined to the line before.
 var listItem = regexp.MustCompile(`^([-*#|]|\d+\.|\s)`)
 
-// folded returns a comment with the lines of a paragraph in one.
+// folded joins the lines of each paragraph of a comment.
 func folded(comment string) string {
 	var text strings.Builder
 	for i, line := range strings.Split(comment, "\n") {
@@ -191,7 +191,7 @@ func folded(comment string) string {
 	return text.String()
 }
 
-// valuesOf returns the constants of a type with text, in the order of their values. Without any, everything may be a value.
+// valuesOf returns the constants of a string type, sorted by value. Without any, every value is allowed.
 func valuesOf(id crd.TypeIdent) []any {
 	id.Package.NeedTypesInfo()
 	scope, values := id.Package.Types.Scope(), map[string]bool{}
@@ -212,7 +212,7 @@ func valuesOf(id crd.TypeIdent) []any {
 	return sorted
 }
 
-// reachable returns the definitions that objects consist of.
+// reachable adds a definition, and all definitions that it refers to, to found.
 func reachable(definitions map[string]*schema, from string, found map[string]*schema) {
 	of := definitions[from]
 	if found[from] != nil || of == nil {
@@ -226,7 +226,7 @@ func reachable(definitions map[string]*schema, from string, found map[string]*sc
 	})
 }
 
-// walk visits a schema and all of its parts.
+// walk visits a schema and all its parts.
 func (s *schema) walk(visit func(*schema)) {
 	visit(s)
 	if s.Items != nil {

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Command schemas writes what capkit schema makes JSON Schemas of: the types of CloudProfile, NamespacedCloudProfile and Shoot, and those of
-// the provider configs, as definitions with the comments of their Go types. make generate calls it, in the root of the repository.
+// Command schemas writes the definitions from which capkit schema builds JSON Schemas: the types of CloudProfile, NamespacedCloudProfile,
+// Shoot and the provider configs, with the comments of their Go types. make generate calls it, in the root of the repository.
 package main
 
 import (
@@ -29,7 +29,7 @@ const (
 	corePkg = "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 )
 
-// configs are the kinds of provider configs, as the extensions call them.
+// configs are the kinds of provider configs in the extensions.
 var configs = []string{"CloudProfileConfig", "InfrastructureConfig", "ControlPlaneConfig", "WorkerConfig"}
 
 func main() {
@@ -76,7 +76,7 @@ func run() error {
 	}
 	needed := map[string]*schema{}
 	for id := range s.apiVersions {
-		name, _ := s.name(id) // it has one, since it is among all
+		name, _ := s.name(id) // cannot fail: definitions has named it already
 		reachable(all, name, needed)
 	}
 	for _, config := range knownOnly {
@@ -85,7 +85,7 @@ func run() error {
 	return write(needed)
 }
 
-// openUp lets a config, and the parts of its own that it consists of, have other fields. Of parts that others have, too, it gets open copies.
+// openUp allows unknown fields in a config and in its parts. Parts that other definitions share are copied first.
 func openUp(definitions map[string]*schema, config string) {
 	parts := map[string]*schema{}
 	reachable(definitions, config, parts)
@@ -113,10 +113,10 @@ func openUp(definitions map[string]*schema, config string) {
 	}
 }
 
-// schemas collects the types that are asked for, and those that they consist of.
+// schemas collects the requested types, and all types that they refer to.
 type schemas struct {
 	parser *crd.Parser
-	// prefixes of the names of definitions, by the path of the package.
+	// prefixes of the names of definitions, by package path.
 	prefixes map[string]string
 	// apiVersions of the types that are objects.
 	apiVersions map[crd.TypeIdent]string
@@ -125,7 +125,7 @@ type schemas struct {
 func newSchemas() *schemas {
 	collector := &markers.Collector{Registry: &markers.Registry{}}
 	if err := (crd.Generator{}).RegisterMarkers(collector.Registry); err != nil {
-		panic(err) // two markers of the library have one name
+		panic(err) // two of the library's markers have the same name
 	}
 	s := &schemas{
 		parser:      &crd.Parser{Collector: collector, Checker: &loader.TypeChecker{}, AllowDangerousTypes: true},
@@ -142,10 +142,10 @@ func newSchemas() *schemas {
 	return s
 }
 
-// withoutOverride makes the parser read a package whose types it would otherwise make up, ObjectMeta without fields among them.
+// withoutOverride makes the parser read a package instead of using its built-in types, such as an ObjectMeta without fields.
 func withoutOverride(p *crd.Parser, pkg *loader.Package) { p.AddPackage(pkg) }
 
-// add asks for a type, if the package has it. It is that of objects of an API version.
+// add requests the type of a kind in an API version, if the package has it.
 func (s *schemas) add(pkg *loader.Package, kind, apiVersion string) {
 	id := crd.TypeIdent{Package: pkg, Name: kind}
 	if s.parser.Types[id] == nil {

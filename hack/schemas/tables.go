@@ -30,19 +30,19 @@ var specials = map[string]schema{
 	},
 }
 
-// anything are fields in which lint looks at nothing: what Gardener writes there.
+// anything has fields that lint does not check, because Gardener writes them.
 var anything = map[string]bool{
 	"CloudProfile.status": true, "NamespacedCloudProfile.status": true, "Shoot.status": true,
 	"meta.ObjectMeta.managedFields": true,
 }
 
-// open are types with constants, of which other values are accepted, too.
+// open has types with constants that accept other values as well.
 //
-// Several expanders may stand with commas between them; of the others no example shows that lint refuses a wrong value.
+// Several expanders may be joined with commas; for the other types no example shows that lint refuses a wrong value.
 var open = map[string]bool{"ExpanderMode": true, "CoreDNSAutoscalingMode": true, "meta.LabelSelectorOperator": true}
 
-// valuesAt returns the texts that are accepted in a field whose Go type does not say them; none if it is another field. An absent kind of a
-// reference may be written as an empty one.
+// valuesAt returns the allowed values of a field whose Go type does not limit them; nil for any other field. The absent kind of a reference
+// may be written as an empty one.
 func valuesAt(owner, name string) []any {
 	switch {
 	case name == "architecture", name == "architectures":
@@ -53,7 +53,7 @@ func valuesAt(owner, name string) []any {
 	return nil
 }
 
-// optional are fields that the Go types demand, and Gardener or the extension does not: their absence is their zero value.
+// optional has fields that are required by the Go types, but not by Gardener or the extension: their absence is their zero value.
 var optional = map[string]bool{
 	"Addon.enabled": true, "CapabilityDefinition.values": true, "CloudProfileReference.kind": true, "CloudProfileSpec.kubernetes": true, "InPlaceUpdates.supported": true,
 	"MachineImage.versions": true, "MachineType.cpu": true, "MachineType.gpu": true, "MachineType.memory": true,
@@ -61,7 +61,7 @@ var optional = map[string]bool{
 	"local.LoadBalancer.image": true, "local.MachineImageVersion.capabilityFlavors": true, "azure.DomainCount.count": true, "extensions.NodeTemplate.capacity": true, "gcp.GPU.acceleratorType": true, "gcp.GPU.count": true,
 	"alicloud.MachineImages.versions": true, "aws.MachineImages.versions": true, "azure.MachineImages.versions": true,
 	"gcp.MachineImages.versions": true, "local.MachineImages.versions": true, "openstack.MachineImages.versions": true,
-	// Of these no example shows that lint demands them.
+	// For these, no example shows that lint requires them.
 	"AccessRestriction.name": true, "AccessRestrictionWithOptions.name": true, "AdmissionPlugin.name": true,
 	"AuthorizerKubeconfigReference.authorizerName": true, "AuthorizerKubeconfigReference.secretName": true, "Backup.provider": true,
 	"BastionMachineImage.name": true, "BastionMachineType.name": true, "ContainerRuntime.type": true,
@@ -78,12 +78,13 @@ var optional = map[string]bool{
 	"kubernetes.CrossVersionObjectReference.name": true, "kubernetes.Taint.effect": true, "kubernetes.Taint.key": true,
 	"meta.LabelSelectorRequirement.key": true, "meta.LabelSelectorRequirement.operator": true, "meta.OwnerReference.apiVersion": true,
 	"meta.OwnerReference.kind": true, "meta.OwnerReference.name": true, "meta.OwnerReference.uid": true,
-	// A NamespacedCloudProfile has in its config what it adds, and nothing else.
+	// The config of a NamespacedCloudProfile has only its additions.
 	"azure.CloudProfileConfig.countFaultDomains": true, "azure.CloudProfileConfig.countUpdateDomains": true,
 	"openstack.CloudProfileConfig.constraints": true, "local.CloudProfileConfig.loadBalancer": true,
 	"alicloud.CloudProfileConfig.machineImages": true, "aws.CloudProfileConfig.machineImages": true, "azure.CloudProfileConfig.machineImages": true,
 	"gcp.CloudProfileConfig.machineImages": true, "local.CloudProfileConfig.machineImages": true, "openstack.CloudProfileConfig.machineImages": true,
 }
 
-// knownOnly are configs of which the extension may know more than the Go types here: lint warns of other fields, and refuses none.
+// knownOnly has configs for which the extension may know more fields than these Go types: lint warns about unknown fields, and refuses
+// none.
 var knownOnly = []string{"aws.WorkerConfig", "azure.WorkerConfig", "gcp.WorkerConfig"}

@@ -32,12 +32,12 @@ const (
 	profileFile          = "hack/seed/demo/cloudprofile.yaml"
 )
 
-// add adds the worker controller that is shown.
+// add adds the worker controller of the demo.
 func add(ctx context.Context, mgr manager.Manager) error {
 	return machines.AddToManager(ctx, mgr, machines.AddOptions{})
 }
 
-// story is the shoot that the demo is about.
+// story is the life of the demo's shoot.
 type story struct {
 	ctx     context.Context
 	shoot   *seed.Shoot
@@ -47,7 +47,7 @@ type story struct {
 
 func title(format string, args ...any) { fmt.Printf("\n# "+format+"\n", args...) }
 
-// demonstrate goes through the life of a worker pool.
+// demonstrate shows the life of a worker pool.
 func demonstrate(ctx context.Context, s *seed.Seed) error {
 	content, err := os.ReadFile(profileFile)
 	if err != nil {
@@ -86,7 +86,7 @@ func (d *story) create() error {
 	return errors.Join(succeeded(d.ctx, d.shoot), d.expect("1877-amd64-bare", "1877-amd64-bare"))
 }
 
-// better adds a flavor that is ranked higher.
+// better adds a flavor that ranks higher.
 func (d *story) better() error {
 	title("The operator adds a flavor of %s for virtual machines, which is ranked higher. Machines of web go on with the flavor\n"+
 		"# that they have: nothing that decides about machines is written.", before)
@@ -111,7 +111,7 @@ func (d *story) better() error {
 	return errors.Join(d.reconcile(), d.expect("1877-amd64-bare", "1877-amd64-bare", "1877-amd64-bare", "1877-amd64-virt"))
 }
 
-// delist takes the version off the profile.
+// delist removes the version from the profile.
 func (d *story) delist() error {
 	title("The operator takes %s off the profile. Nothing happens to the machines, and there can be more: fresh is scaled up.", before)
 	d.profile.Spec.MachineImages[0].Versions = d.profile.Spec.MachineImages[0].Versions[:1]
@@ -136,7 +136,7 @@ func (d *story) roll() error {
 	return d.expect("1877-amd64-virt", "1877-amd64-virt", "2000-amd64-virt", "2000-amd64-virt", "2000-amd64-virt")
 }
 
-// configure changes the image versions in the provider config, and then the profile in the Cluster.
+// configure changes the image versions in the provider config, and updates the profile in the Cluster.
 func (d *story) configure(change func(versions []any) []any) error {
 	raw := d.profile.Spec.ProviderConfig
 	var config map[string]any
@@ -155,7 +155,7 @@ func (d *story) reconcile() error {
 	return errors.Join(err, succeeded(d.ctx, d.shoot))
 }
 
-// unchanged reconciles, and says how many objects that decide about machines are not what they were: it must be none.
+// unchanged reconciles, and prints how many objects that decide about machines have changed. It fails if any has.
 func (d *story) unchanged() error {
 	was, err := d.shoot.Versions(d.ctx)
 	if err != nil {
@@ -177,10 +177,10 @@ func (d *story) unchanged() error {
 	return nil
 }
 
-// expect waits until the machines boot these images, and prints them.
+// expect waits until the machines boot these images, and prints the machines.
 func (d *story) expect(images ...string) error { return expect(d.ctx, d.shoot, images...) }
 
-// explain prints what the command says of a pool.
+// explain prints the command's explanation for a pool.
 func explain() error {
 	args := []string{"explain", "--image", image, "--version", before, "--machine-type", machineType, "--region", "europe", profileFile}
 	var stdout, stderr bytes.Buffer

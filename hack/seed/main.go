@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Command seed shows what the worker controller for OpenStack does, on a seed on this machine, and stops it again: make
-// demo-worker. Run it from the root of the repository. It fails if something goes otherwise than it should.
+// Command seed demonstrates the worker controller for OpenStack in a seed on this machine, and stops it again: make demo-worker. It fails
+// if a step has an unexpected result. Run it from the root of the repository.
 package main
 
 import (

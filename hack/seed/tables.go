@@ -20,10 +20,10 @@ import (
 	"github.com/capkit/capkit/test/seed"
 )
 
-// patience is how long the demo waits for something that comes within seconds, on a machine that is not busy.
+// patience is the timeout for changes that take seconds on an idle machine.
 const patience = 3 * time.Minute
 
-// eventually waits until a condition is nil. The error is the last one that was not.
+// eventually waits until a condition returns nil. If it does not in time, the error includes the condition's last one.
 func eventually(ctx context.Context, condition func(context.Context) error) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
@@ -52,7 +52,7 @@ func succeeded(ctx context.Context, shoot *seed.Shoot) error {
 	})
 }
 
-// expect waits until the machines of a shoot boot these images, which are sorted, and prints them.
+// expect waits until the machines of a shoot boot these images, which are sorted, and prints the machines.
 func expect(ctx context.Context, shoot *seed.Shoot, images ...string) error {
 	var found []seed.Machine
 	err := eventually(ctx, func(ctx context.Context) (err error) {

@@ -18,13 +18,13 @@ import (
 	"github.com/capkit/capkit/test/seed/replay"
 )
 
-// recorded is what provider-openstack made of some pools. One of them needs a Nova, which is not here.
+// recorded has provider-openstack's objects for some pools. One of them needs a Nova, which is missing here.
 const (
 	recorded   = "pkg/openstack/machines/testdata/seven"
 	needsANova = "group"
 )
 
-// takeOver lets provider-openstack make machines, and then the worker controller that is shown take over, and give back.
+// takeOver lets provider-openstack create machines, then lets the worker controller of the demo take over, and then give back.
 func takeOver(ctx context.Context, s *seed.Seed) error {
 	recording, err := replay.Load(os.DirFS(recorded))
 	if err != nil {
@@ -72,7 +72,7 @@ func takeOver(ctx context.Context, s *seed.Seed) error {
 	return nil
 }
 
-// under does something while a controller works for a shoot.
+// under runs do while a controller reconciles a shoot.
 func under(add seed.Add, shoot *seed.Shoot, do func() error) error {
 	stop, err := shoot.Run(nil, logr.Discard(), add)
 	if err != nil {
@@ -81,7 +81,7 @@ func under(add seed.Add, shoot *seed.Shoot, do func() error) error {
 	return errors.Join(do(), stop())
 }
 
-// running waits until every pool has the machines that it starts with.
+// running waits until every pool has its initial machines.
 func running(ctx context.Context, shoot *seed.Shoot, recording *replay.Recording) error {
 	want := 0
 	for _, d := range recording.Deployments {
@@ -105,7 +105,7 @@ func running(ctx context.Context, shoot *seed.Shoot, recording *replay.Recording
 	})
 }
 
-// compare prints how many objects of each pool have changed: it must be none.
+// compare prints how many objects of each pool have changed, and fails if any has.
 func compare(ctx context.Context, shoot *seed.Shoot, recording *replay.Recording, before seed.Versions) error {
 	after, err := shoot.Versions(ctx)
 	if err != nil {

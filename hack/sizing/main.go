@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Command sizing measures what memory and CPU the admission component takes, beside a real Gardener API, and prints the table
-// of docs/operators/operations.md: with more and more CloudProfiles of about 1 MiB, and a thousand writes a minute.
+// Command sizing measures memory and CPU of the admission component, beside a real Gardener API, and prints the table of
+// docs/operators/operations.md. The number of CloudProfiles of about 1 MiB grows, with a thousand writes a minute.
 package main
 
 import (
@@ -34,18 +34,18 @@ import (
 )
 
 const (
-	// configSize is that of the provider config; with the part of core the object has about 1 MiB as JSON.
+	// configSize is the size of the provider config; with the part of core, the object has about 1 MiB as JSON.
 	configSize = 740 << 10
-	// perMinute is how many writes there are in a minute. One in perProfile is that of a CloudProfile, which asks two webhooks. The
-	// others are those of Shoots, which ask one.
+	// perMinute is the number of writes in a minute. One in perProfile is a CloudProfile, which calls two webhooks. The others are Shoots,
+	// which call one.
 	perMinute, perProfile = 1000, 50
 )
 
-// fitting makes the Shoot of the examples one for the profiles: its first worker pool gets an image.
+// fitting adapts the Shoot of the examples to the profiles: its first worker pool gets an image.
 var fitting = strings.NewReplacer("region: europe", "region: eu-de-1", "europe-1a", "zone-a", "fp-pool-1", "FloatingIP-external-1",
 	"medium_4_8", "g_c2_m4\n        architecture: arm64", "1877.5.0", "1400.0.0")
 
-// landscape is what is in the garden, and who writes there.
+// landscape has the contents of the garden, and writes there.
 type landscape struct {
 	client.Client
 	spec             *v1beta1.CloudProfileSpec
@@ -56,7 +56,7 @@ type landscape struct {
 func main() {
 	duration := flag.Duration("duration", time.Minute, "how long to write at each stage")
 	flag.Parse()
-	log.SetLogger(logr.Discard()) // of warnings
+	log.SetLogger(logr.Discard()) // discard warnings
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, *duration)
 	stop()
@@ -94,7 +94,7 @@ func run(ctx context.Context, duration time.Duration) (err error) {
 		if err := l.grow(ctx, stage[0], stage[1]); err != nil {
 			return err
 		}
-		time.Sleep(5 * time.Second) // what has arrived is read by then
+		time.Sleep(5 * time.Second) // until the component has read the new objects
 		if err := l.measure(ctx, stat, duration); err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func run(ctx context.Context, duration time.Duration) (err error) {
 	return nil
 }
 
-// newLandscape registers what Gardener has to know. Its API server accepts the profiles.
+// newLandscape registers images and provider, so that Gardener's API server accepts the profiles.
 func newLandscape(ctx context.Context, g *garden.Garden) (*landscape, error) {
 	l := &landscape{Client: g.Client(), spec: generate.OpenStack(configSize)}
 	l.spec.Kubernetes.Versions = []v1beta1.ExpirableVersion{{Version: "1.33.2"}}
@@ -134,19 +134,19 @@ func newLandscape(ctx context.Context, g *garden.Garden) (*landscape, error) {
 		g.Apply(ctx, "hack/garden/demo/setup.yaml"))
 }
 
-// profile returns one of the CloudProfiles.
+// profile returns the nth CloudProfile.
 func (l *landscape) profile(n int) *v1beta1.CloudProfile {
 	return &v1beta1.CloudProfile{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("profile-%d", n)}, Spec: *l.spec.DeepCopy()}
 }
 
-// newShoot returns one of the Shoots. They use the profiles in turns.
+// newShoot returns the nth Shoot. Shoots use the profiles in turn.
 func (l *landscape) newShoot(n int) *v1beta1.Shoot {
 	shoot := l.shoot.DeepCopy()
 	shoot.Name, shoot.Spec.CloudProfile.Name = fmt.Sprintf("shoot-%d", n), fmt.Sprintf("profile-%d", n%l.profiles)
 	return shoot
 }
 
-// grow creates what is missing.
+// grow creates missing profiles and Shoots.
 func (l *landscape) grow(ctx context.Context, profiles, shoots int) (err error) {
 	for ; l.profiles < profiles && err == nil; l.profiles++ {
 		err = l.Create(ctx, l.profile(l.profiles))
@@ -157,7 +157,7 @@ func (l *landscape) grow(ctx context.Context, profiles, shoots int) (err error) 
 	return err
 }
 
-// write writes for the nth time, without changing anything. If there is no profile yet, it creates one, and no Shoots.
+// write does the nth write, as a dry run. If there is no profile yet, it creates one instead of changing it, and no Shoots.
 func (l *landscape) write(ctx context.Context, n int) error {
 	switch {
 	case n%perProfile > 0 && l.profiles > 0:
@@ -173,7 +173,7 @@ func (l *landscape) write(ctx context.Context, n int) error {
 	return l.Patch(ctx, changed, client.MergeFrom(stored), client.DryRunAll)
 }
 
-// measure writes for a while, at the same pace however long the writes take, and prints a line of the table.
+// measure writes for a while, at a constant pace, and prints a line of the table.
 func (l *landscape) measure(ctx context.Context, process procfs.Proc, duration time.Duration) error {
 	before, err := process.Stat()
 	if err != nil {
@@ -181,7 +181,7 @@ func (l *landscape) measure(ctx context.Context, process procfs.Proc, duration t
 	}
 	begin, now, most := time.Now(), before, before.ResidentMemory()
 	var mu sync.Mutex
-	slowest := map[bool]time.Duration{} // of CloudProfiles: true
+	slowest := map[bool]time.Duration{} // true: of CloudProfiles
 	writes, ctx := errgroup.WithContext(ctx)
 	for n := range int(perMinute * duration / time.Minute) {
 		time.Sleep(time.Until(begin.Add(time.Duration(n) * time.Minute / perMinute)))
@@ -199,7 +199,7 @@ func (l *landscape) measure(ctx context.Context, process procfs.Proc, duration t
 		most = max(most, now.ResidentMemory())
 	}
 	cpu := (now.CPUTime() - before.CPUTime()) / time.Since(begin).Seconds()
-	size, _ := json.Marshal(l.profile(0)) // JSON can write everything in it
+	size, _ := json.Marshal(l.profile(0)) // cannot fail
 	fmt.Printf("| %d of %d KiB | %d | %d MiB | %d MiB | %.0f m | ",
 		l.profiles, len(size)>>10, l.shoots, before.ResidentMemory()>>20, most>>20, 1000*cpu)
 	if err := errors.Join(err, writes.Wait()); err != nil {

@@ -2,11 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package chart packages the charts of the components, and writes the manifests by which Gardener installs them. The same files give
-// the same bytes, whoever makes them, and when.
+// Package chart packages the charts of the components, and generates the manifests with which Gardener installs them. Packages are
+// reproducible: they depend on the files only.
 //
-// The folder charts has ordinary charts, which anybody can copy. Components differ in a few values and in the names of the charts.
-// The packages of a component have its own by default.
+// The folder charts has ordinary charts, which anybody can copy. Components differ only in a few values and in the names of the charts. A
+// component's packages have its own values as defaults.
 package chart
 
 import (
@@ -28,22 +28,22 @@ import (
 	"github.com/capkit/capkit/hack/program"
 )
 
-// Registry is where images and charts are, as far as this repository knows: a host that nobody has.
+// Registry is the default registry of images and charts: a host that does not exist.
 const Registry = "registry.example.com/capkit"
 
-// Kind is one of the charts that a component has.
+// Kind is a chart of a component.
 type Kind string
 
 const (
-	// Runtime is the chart of an admission component for the runtime cluster: the component itself.
+	// Runtime is an admission component's chart for the runtime cluster, with the component itself.
 	Runtime Kind = "runtime"
-	// Application is the chart of an admission component for the virtual garden: the rights of the component there.
+	// Application is an admission component's chart for the virtual garden, with the component's rights there.
 	Application Kind = "application"
 	// Worker is the chart of a worker controller.
 	Worker Kind = "worker"
 )
 
-// Options say what is written into packages.
+// Options are the values that are written into packages.
 type Options struct {
 	// Version of the charts, without v.
 	Version string
@@ -57,7 +57,7 @@ func Default(root string) (Options, error) {
 	return Options{Version: strings.TrimSpace(string(version)), Registry: Registry}, err
 }
 
-// check returns an error if no registry could have what is called so.
+// check returns an error if no registry accepts a chart with these options.
 func (o Options) check() error {
 	if scheme, _, found := strings.Cut(o.Registry, "://"); found {
 		return fmt.Errorf("registry %q: write it without %s://", o.Registry, scheme)
@@ -71,8 +71,8 @@ func (o Options) check() error {
 	return nil
 }
 
-// Load packages the charts of a component, of the repository in the folder root. Those of an admission component are the one for the
-// runtime cluster, and then the one for the virtual garden.
+// Load packages the charts of a component; root is the folder of the repository. An admission component has two: the one for the runtime
+// cluster, then the one for the virtual garden.
 func Load(root string, c components.Component, o Options) ([]Package, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func Load(root string, c components.Component, o Options) ([]Package, error) {
 	return packages, nil
 }
 
-// load packages a chart as Helm does, which only writes files.
+// load packages a chart with Helm, which can only write files.
 func load(files []*archive.BufferedFile) (Package, error) {
 	made, err := loader.LoadFiles(files)
 	if err != nil {
@@ -117,10 +117,10 @@ func load(files []*archive.BufferedFile) (Package, error) {
 	return Package{Name: made.Name(), Archive: content, metadata: made.Metadata, image: repository}, err
 }
 
-// epoch is the time of all files: nothing of when they were made.
+// epoch is the modification time of all files, so that packages do not depend on the real one.
 var epoch = time.Unix(0, 0)
 
-// Files returns the files of a chart of a component, in the order of their names, as Helm reads them from a folder.
+// Files returns the files of a component's chart, ordered by name, as Helm reads them from a folder.
 func Files(root string, c components.Component, kind Kind, o Options) ([]*archive.BufferedFile, error) {
 	folder := path.Join("charts", "admission", string(kind))
 	if kind == Worker {
@@ -145,10 +145,10 @@ func Files(root string, c components.Component, kind Kind, o Options) ([]*archiv
 	return files, nil
 }
 
-// setting is the value of a key in a YAML file. The key has its indentation before it.
+// setting is the value of a key in a YAML file. The key includes its indentation.
 type setting struct{ key, value string }
 
-// own returns what is a component's own in its chart, by file: nothing else differs. Whoever copies a chart writes the same.
+// own returns the settings in which a component's chart differs, by file. Users who copy a chart write the same.
 func own(c components.Component, kind Kind, o Options) map[string][]setting {
 	metadata := []setting{{"version", o.Version}, {"appVersion", "v" + o.Version}}
 	image := setting{"  repository", o.Registry + "/" + c.Program()}
@@ -174,7 +174,7 @@ func own(c components.Component, kind Kind, o Options) map[string][]setting {
 	}
 }
 
-// set returns a file with some settings, each of which it has once.
+// set returns a file with the settings changed. Each key must occur in it exactly once.
 func set(file []byte, settings []setting) ([]byte, error) {
 	for _, s := range settings {
 		line := regexp.MustCompile("(?m)^" + s.key + ": .*$")

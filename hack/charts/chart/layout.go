@@ -22,13 +22,13 @@ import (
 	"github.com/capkit/capkit/hack/program"
 )
 
-// The media types that Helm gives to a chart in a registry. They are constants of its client, which needs a lot more.
+// The media types of Helm charts in a registry. They are constants of Helm's client, which has many more dependencies.
 const (
 	configMediaType = "application/vnd.cncf.helm.config.v1+json"
 	layerMediaType  = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 )
 
-// Package is a chart that is packaged.
+// Package is a packaged chart.
 type Package struct {
 	// Name of the chart.
 	Name string
@@ -36,17 +36,17 @@ type Package struct {
 	Archive []byte
 
 	metadata *helmchart.Metadata
-	// image is the repository of the image that the chart runs; empty if it runs none.
+	// image is the repository of the chart's image; empty if it has none.
 	image string
 }
 
-// Reference is where in a registry the package belongs.
+// Reference returns the package's reference in a registry.
 func (p Package) Reference(o Options) string {
 	return fmt.Sprintf("%s/charts/%s:%s", o.Registry, p.Name, o.Version)
 }
 
-// Write writes the package into a folder twice: as the file NAME-VERSION.tgz, and as the OCI layout NAME, whose tag is the
-// version, from which any tool for OCI artifacts can copy it to a registry. NAME-VERSION.cdx.json is its bill of materials.
+// Write writes the package into a folder twice: as the file NAME-VERSION.tgz, and as the OCI layout NAME with the version as tag, from
+// which any tool for OCI artifacts can copy it to a registry. It also writes NAME-VERSION.cdx.json, the bill of materials.
 func (p Package) Write(folder string) error {
 	materials, err := p.materials()
 	if err != nil {
@@ -79,14 +79,14 @@ func (p Package) Write(folder string) error {
 	return made.AppendImage(image, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": p.metadata.Version}))
 }
 
-// materials returns the bill of materials, as CycloneDX: the chart, and the image that it runs, by the tag that it runs unless its values
-// say another one. What is in the image, that has a bill of materials for.
+// materials returns the bill of materials, as CycloneDX: the chart, and its image with the tag that it runs by default. The image has a
+// bill of materials of its own.
 func (p Package) materials() ([]byte, error) {
 	about := cdx.Component{
 		Type: cdx.ComponentTypeApplication, Name: p.Name, Version: p.metadata.Version, Description: p.metadata.Description, BOMRef: p.Name,
 		Hashes: program.Sum256(p.Archive), Licenses: program.Apache(),
 	}
-	images := []cdx.Component{} // a list in any case, as the format demands
+	images := []cdx.Component{} // never null, as the format demands
 	if p.image != "" {
 		reference := fmt.Sprintf("pkg:oci/%s?repository_url=%s&tag=%s", path.Base(p.image), url.QueryEscape(p.image), p.metadata.AppVersion)
 		images = append(images, cdx.Component{

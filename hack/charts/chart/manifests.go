@@ -16,9 +16,8 @@ import (
 //go:embed admission worker
 var templates embed.FS
 
-// Manifests returns the manifests by which Gardener installs packages that [Load] has made for a component, by file name:
-// extension.yaml for gardener-operator, controller-registration.yaml for gardenlet. They belong into the folder that
-// [ManifestFolder] returns.
+// Manifests returns the manifests with which Gardener installs a component's packages, made by [Load], by file name: extension.yaml for
+// gardener-operator, controller-registration.yaml for gardenlet. They belong into the folder that [ManifestFolder] returns.
 func Manifests(c components.Component, packages []Package, o Options) (map[string][]byte, error) {
 	data := struct {
 		components.Component
@@ -50,9 +49,9 @@ func Manifests(c components.Component, packages []Package, o Options) (map[strin
 	return manifests, nil
 }
 
-// ManifestFolder is where the manifests of a component are, below the folder bin/charts and in the same way below the folder
-// example: those of the OpenStack extension's own admission component are in that folder itself, others in one named after their
-// provider type, and those of worker controllers in worker-TYPE. It is empty, or ends in a slash.
+// ManifestFolder returns the folder of a component's manifests, below bin/charts and also below example. The manifests of the OpenStack
+// extension's own admission component are in that folder itself, those of other admission components in a folder named after the provider
+// type, and those of worker controllers in worker-TYPE. The result is empty, or ends in a slash.
 func ManifestFolder(c components.Component) string {
 	switch {
 	case c.Worker:

@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package archive packs the command capkit: for each platform an archive with the program, its man pages and completions, and
-// the documents and examples; beside them one with JSON Schemas, what is linked into each program, a manifest for krew, and checksums. The same
-// sources, built with the same version of Go, give the same files on any machine.
+// Package archive packs the command capkit for a release. Each platform has an archive with the program, its man pages and completions, the
+// documents and the examples. In addition there are an archive with JSON Schemas, a bill of materials of each program, a manifest for krew,
+// and checksums. The files are reproducible: they depend only on the sources and the version of Go.
 //
 // Start with [Release.Make].
 package archive
@@ -31,38 +31,38 @@ import (
 	"github.com/capkit/capkit/hack/program"
 )
 
-// name is that of the command.
+// name is the name of the command.
 const name = "capkit"
 
-// Platforms are those that archives can be made for.
+// Platforms are the platforms for which archives can be built.
 var Platforms = []v1.Platform{
 	{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"},
 	{OS: "darwin", Architecture: "amd64"}, {OS: "darwin", Architecture: "arm64"},
 }
 
-// Release is what is packed.
+// Release is a release to be packed.
 type Release struct {
-	// Version is that of the command, without v: 0.1.0-dev+0123456789ab. What follows the plus is in no name of a file.
+	// Version of the command, without v: 0.1.0-dev+0123456789ab. The part after the plus appears in no file name.
 	Version string
-	// Created is the time of the commit, which all files have.
+	// Created is the time of the commit, and the modification time of all files.
 	Created time.Time
-	// Base is the URL below which the files of a release are in a folder like v0.1.0.
+	// Base is the URL below which each release has its files in a folder like v0.1.0.
 	Base string
 }
 
-// Tag is the name of the release.
+// Tag returns the name of the release.
 func (r Release) Tag() string {
 	version, _, _ := strings.Cut(r.Version, "+")
 	return "v" + version
 }
 
-// Name is that of the archive for a platform, without an extension, and of the folder in it.
+// Name returns the name of the archive for a platform, without an extension, which is also the name of its folder.
 func (r Release) Name(platform v1.Platform) string {
 	return strings.Join([]string{name, strings.TrimPrefix(r.Tag(), "v"), platform.OS, platform.Architecture}, "_")
 }
 
-// Make compiles the command for platforms, and packs it into the folder, which it empties before. root is the folder of the
-// repository, ldflags are those of the linker besides. It returns the names of the files, in their order.
+// Make compiles the command for platforms, and packs it into the folder, which it empties first. root is the folder of the repository,
+// ldflags are additional flags of the linker. It returns the names of the files, in their order.
 func (r Release) Make(ctx context.Context, root, ldflags, folder string, platforms []v1.Platform) (names []string, err error) {
 	programs, err := os.MkdirTemp("", "dist-")
 	if err != nil {
@@ -78,7 +78,7 @@ func (r Release) Make(ctx context.Context, root, ldflags, folder string, platfor
 	return r.Pack(root, programs, folder, platforms)
 }
 
-// Pack is Make with programs that are compiled already: those at [program.Path].
+// Pack is Make with programs that are already compiled, at [program.Path].
 func (r Release) Pack(root, programs, folder string, platforms []v1.Platform) ([]string, error) {
 	common, err := r.common(root)
 	if err != nil {
@@ -113,7 +113,7 @@ func (r Release) Pack(root, programs, folder string, platforms []v1.Platform) ([
 	return write(folder, content)
 }
 
-// write writes files, and the checksums of all as sha256sum reads them. It returns their names.
+// write writes files and their checksums, in the format of sha256sum. It returns the file names.
 func write(folder string, content map[string][]byte) (names []string, err error) {
 	for file := range content {
 		names = append(names, file)
@@ -132,15 +132,14 @@ func write(folder string, content map[string][]byte) (names []string, err error)
 	return names, nil
 }
 
-// file is one in an archive. Its path is one with slashes, below the folder of the archive.
+// file is a file in an archive. Its path has slashes, and is relative to the folder of the archive.
 type file struct {
 	path    string
 	mode    int64
 	content []byte
 }
 
-// common returns the files that the archives for all platforms have, in the order of their paths. Sources of Go between the
-// examples are left out.
+// common returns the files that all platforms share, ordered by path. It omits Go sources among the examples.
 func (r Release) common(root string) ([]file, error) {
 	files := append(r.manPages(), completions()...)
 	found, err := program.Files(root, "LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "MAINTAINERS.md", "SECURITY.md", "docs", "example")
@@ -161,10 +160,10 @@ func (r Release) common(root string) ([]file, error) {
 	return files, nil
 }
 
-// schemas is the name of the archive with the JSON Schemas, which are the same for all platforms.
+// schemas returns the name of the archive with the JSON Schemas, which all platforms share.
 func (r Release) schemas() string { return name + "_" + strings.TrimPrefix(r.Tag(), "v") + "_schemas" }
 
-// pack returns the archive with files, below a folder. They belong to root, and have the time of the release.
+// pack returns an archive of files below a folder. They belong to root, and have the time of the release.
 func (r Release) pack(folder string, files []file) ([]byte, error) {
 	var buffer bytes.Buffer
 	compressed, err := gzip.NewWriterLevel(&buffer, gzip.BestCompression)
@@ -190,7 +189,7 @@ func (r Release) pack(folder string, files []file) ([]byte, error) {
 	return buffer.Bytes(), nil
 }
 
-// materials returns the bill of materials of a program: all that is linked into it.
+// materials returns the bill of materials of a program: everything that is linked into it.
 func (r Release) materials(binary []byte) ([]byte, error) {
 	application, linked, err := program.Materials(name, r.Version, binary)
 	if err != nil {

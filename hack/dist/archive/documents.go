@@ -20,12 +20,12 @@ import (
 	"github.com/capkit/capkit/pkg/cli"
 )
 
-// completions returns the scripts that complete the command in shells, and the one that kubectl runs to complete it as a plugin.
+// completions returns the completion scripts for shells, and the one that kubectl runs for completion as a plugin.
 func completions() []file {
 	root := cli.Command(clouds.All()...)
 	script := func(name string, generate func(io.Writer) error) file {
 		var b bytes.Buffer
-		_ = generate(&b) // a buffer takes everything
+		_ = generate(&b) // writing to a buffer never fails
 		return file{"completions/" + name, 0o644, b.Bytes()}
 	}
 	return []file{
@@ -37,7 +37,7 @@ func completions() []file {
 	}
 }
 
-// schemas returns the JSON Schemas of capkit schema, in the order of their paths.
+// schemas returns the JSON Schemas of capkit schema, ordered by path.
 func schemas() (files []file) {
 	all := schema.Files(clouds.All())
 	for _, at := range slices.Sorted(maps.Keys(all)) {
@@ -46,8 +46,8 @@ func schemas() (files []file) {
 	return files
 }
 
-// manPages returns a man page for the command, and for each of its commands and topics. They are written here, since cobra's
-// generator reads the texts as Markdown, and gives flags the default as an example of their value instead of its name.
+// manPages returns a man page for the root command, and for each of its commands and topics. It does not use cobra's generator, which reads
+// the texts as Markdown, and shows a flag's default instead of the name of its value.
 func (r Release) manPages() []file {
 	root := cli.Command(clouds.All()...)
 	pages := []file{r.manPage(root)}
@@ -59,7 +59,7 @@ func (r Release) manPages() []file {
 	return pages
 }
 
-// pageName is the name of the page of a command.
+// pageName returns the name of a command's page.
 func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
 // manPage writes a page in the macros of man(7).
@@ -96,7 +96,7 @@ func (r Release) manPage(cmd *cobra.Command) file {
 	return file{"man/man1/" + page + ".1", 0o644, b.Bytes()}
 }
 
-// option writes a flag: its names, the name of its value, what it does, and its default.
+// option writes a flag: its names, the name of its value, its usage, and its default.
 func option(w io.Writer, flag *pflag.Flag) {
 	value, usage := pflag.UnquoteUsage(flag)
 	names := `\fB` + roff("--"+flag.Name) + `\fR`
@@ -112,7 +112,7 @@ func option(w io.Writer, flag *pflag.Flag) {
 	fmt.Fprintf(w, ".TP\n%s\n%s\n", names, roff(usage))
 }
 
-// paragraphs writes a text of help: paragraphs are filled, and lines that begin with a blank stay as they are.
+// paragraphs writes a help text. Paragraphs are filled; lines that begin with a space are kept unchanged.
 func paragraphs(w io.Writer, text string) {
 	fixed := false
 	for _, line := range strings.Split(text, "\n") {
@@ -131,7 +131,7 @@ func paragraphs(w io.Writer, text string) {
 	}
 }
 
-// roff returns a line of text in which nothing is a command of roff, and a hyphen one that can be copied.
+// roff escapes a line of text: nothing in it is a roff command, and hyphens can be copied.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {

@@ -16,7 +16,7 @@ import (
 	"github.com/capkit/capkit/hack/images/image"
 )
 
-// plugin is the manifest by which krew installs the command as a plugin of kubectl: krew.googlecontainertools.github.com/v1alpha2.
+// plugin is the manifest with which krew installs the command as a kubectl plugin: krew.googlecontainertools.github.com/v1alpha2.
 type plugin struct {
 	metav1.TypeMeta `json:",inline"`
 	Metadata        struct {
@@ -44,7 +44,7 @@ type pluginFile struct {
 	To   string `json:"to"`
 }
 
-// krew returns the manifest of the archives for platforms, whose content is given by their names.
+// krew returns the manifest for the platforms' archives; content has these by name.
 func (r Release) krew(platforms []v1.Platform, content map[string][]byte) ([]byte, error) {
 	var p plugin
 	p.APIVersion, p.Kind = "krew.googlecontainertools.github.com/v1alpha2", "Plugin"

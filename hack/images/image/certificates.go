@@ -13,14 +13,14 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// CertificatesPath is where programs look for the certificates of public CAs.
+// CertificatesPath is the path at which programs look for the certificates of public CAs.
 const CertificatesPath = "/etc/ssl/certs/ca-certificates.crt"
 
-// certificatesModule is the module that has the certificates. They are Mozilla's.
+// certificatesModule is the module with the certificates, which are Mozilla's.
 const certificatesModule = "golang.org/x/crypto/x509roots/fallback"
 
-// certificates returns the root certificates that Mozilla trusts without reservation, in PEM format, each below its
-// subject. Those that are trusted for part of the certificates below them only are left out, since PEM cannot say so.
+// certificates returns the root certificates that Mozilla trusts without constraints, in PEM format, each below its subject. It omits
+// certificates with constraints, because PEM cannot express these.
 func certificates() ([]byte, error) {
 	var buffer bytes.Buffer
 	for root := range bundle.Roots() {

@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package image makes container images of the commands of this repository, without a container runtime: it compiles a
-// command for each platform, and writes an OCI layout, a folder that any tool for container images can push to a registry.
-// The same sources, built with the same version of Go, give the same digests on any machine.
+// Package image builds container images of the commands of this repository, without a container runtime. It compiles a command for each
+// platform, and writes an OCI layout, a folder that any tool for container images can push to a registry. The digests are reproducible:
+// they depend only on the sources and the version of Go.
 //
 // Start with [Make].
 package image
@@ -28,31 +28,31 @@ import (
 	"github.com/capkit/capkit/hack/components"
 )
 
-// Platforms are those that images can be made for, in the order in which they are in the index.
+// Platforms are the platforms for which images can be built, in the order of the index.
 var Platforms = []v1.Platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"}}
 
 const (
-	// User is the user and the group as which the program runs. It has no name and no home: nothing asks for them.
+	// User has the user and group IDs of the program. They have no name and no home, which nothing needs.
 	User = "65532:65532"
-	// Source is where the sources are.
+	// Source is the URL of the sources.
 	Source = "https://github.com/capkit/capkit"
 )
 
-// Description is what an image says of itself.
+// Description describes an image.
 type Description struct {
 	// Name of the command, which becomes the entry point /NAME, and of the image without its registry.
 	Name string
-	// Title and Text say in a few words, and in a sentence, what the image is for.
+	// Title and Text describe the image's purpose in a few words, and in a sentence.
 	Title, Text string
-	// Version of what is in it, without v: 0.1.0-dev+0123456789ab. What follows the plus is not in the tag.
+	// Version of the content, without v: 0.1.0-dev+0123456789ab. The part after the plus is not in the tag.
 	Version string
-	// Revision is the commit; empty if it is not known.
+	// Revision is the commit; empty if it is unknown.
 	Revision string
-	// Created is the time of the commit rather than that of the build, so that a build can be repeated.
+	// Created is the time of the commit, not of the build, so that builds are reproducible.
 	Created time.Time
 }
 
-// Of describes the image of a component, as far as that is the same for every version, and for every component of one program.
+// Of describes the image of a component, except for the version. Components with the same program have the same description.
 func Of(c components.Component) Description {
 	if c.Worker {
 		return Description{
@@ -87,7 +87,7 @@ func Command() Description {
 	}
 }
 
-// All describes the images of all programs.
+// All returns the descriptions of all images.
 func All() []Description {
 	all := []Description{Command()}
 	for _, c := range components.Programs() {
@@ -102,7 +102,7 @@ func (d Description) Tag() string {
 	return "v" + version
 }
 
-// annotations returns the annotations of manifests and index, and the labels of the image. Keys are those of the OCI.
+// annotations returns the annotations of manifests and index, which are also the labels of the image. Keys are the OCI's.
 func (d Description) annotations() map[string]string {
 	all := map[string]string{
 		"title":       d.Title,
@@ -122,14 +122,14 @@ func (d Description) annotations() map[string]string {
 	return prefixed
 }
 
-// file is one in a layer. It belongs to root, and everybody may read it.
+// file is a file in a layer. It belongs to root, and is readable for everybody.
 type file struct {
 	path    string // absolute
 	mode    int64
 	content []byte
 }
 
-// build returns the image of a program: CA certificates, the program, and nothing else.
+// build returns the image of a program, which has CA certificates and the program, and nothing else.
 func build(d Description, platform v1.Platform, program []byte) (v1.Image, error) {
 	certificates, err := certificates()
 	if err != nil {
@@ -162,8 +162,7 @@ func build(d Description, platform v1.Platform, program []byte) (v1.Image, error
 	return mutate.Annotations(image, d.annotations()).(v1.Image), nil
 }
 
-// layer returns a layer with a file and the folders above it. Their time is always the same, so a layer changes only if
-// the content does.
+// layer returns a layer with a file and the folders above it. Their time is constant, so that a layer changes only with the content.
 func layer(f file) (v1.Layer, error) {
 	buffer := &bytes.Buffer{}
 	archive := tar.NewWriter(buffer)
@@ -189,7 +188,7 @@ func layer(f file) (v1.Layer, error) {
 		tarball.WithCompressionLevel(gzip.DefaultCompression), tarball.WithCompressedCaching)
 }
 
-// foldersAbove returns the folders that an absolute path needs, from above, as they are named in an archive: etc/, etc/ssl/.
+// foldersAbove returns the folders above an absolute path, outermost first, as an archive names them: etc/, etc/ssl/.
 func foldersAbove(name string) []string {
 	var folders []string
 	for folder := path.Dir(name); folder != "/"; folder = path.Dir(folder) {

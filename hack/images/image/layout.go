@@ -24,15 +24,15 @@ import (
 	"github.com/capkit/capkit/hack/program"
 )
 
-// SBOMType is the media type of a software bill of materials, and the artifact type of the manifest that has it.
+// SBOMType is the media type of a software bill of materials, and the artifact type of its manifest.
 const SBOMType = "application/vnd.cyclonedx+json"
 
-// nobody is a platform that no machine is of. It marks, as it does elsewhere, what is in an index and is no image.
+// nobody is a platform without machines. By convention, it marks entries of an index that are not images.
 var nobody = &v1.Platform{OS: "unknown", Architecture: "unknown"}
 
-// Make compiles commands for platforms and writes their images below folder: for each the OCI layout folder/NAME, and
-// folder/NAME-OS-ARCH.cdx.json with what is in it for each of them. root is the folder of the repository, ldflags are those of
-// the linker besides. What was there before is replaced. It returns the digests of the images, in their order.
+// Make compiles commands for platforms, and writes their images below folder: the OCI layout folder/NAME for each command, and a bill of
+// materials folder/NAME-OS-ARCH.cdx.json for each platform. root is the folder of the repository, ldflags are additional flags of the
+// linker. Existing files are replaced. It returns the digests of the images, in their order.
 func Make(
 	ctx context.Context, root, ldflags, folder string, images []Description, platforms []v1.Platform,
 ) (digests []v1.Hash, err error) {
@@ -61,7 +61,7 @@ func Make(
 	return digests, nil
 }
 
-// Assemble is Make with programs that are compiled already: those at [program.Path].
+// Assemble is Make with programs that are already compiled, at [program.Path].
 func Assemble(ctx context.Context, root, programs, folder string, d Description, platforms []v1.Platform) (v1.Hash, error) {
 	certificatesVersion, err := moduleVersion(ctx, root, certificatesModule)
 	if err != nil {
@@ -103,15 +103,15 @@ func Assemble(ctx context.Context, root, programs, folder string, d Description,
 	return write(filepath.Join(folder, d.Name), d, mutate.Annotations(index, d.annotations()).(v1.ImageIndex))
 }
 
-// materialsPath is where in a folder the bill of materials for a platform is.
+// materialsPath returns the path of the bill of materials for a platform.
 func materialsPath(folder string, d Description, platform v1.Platform) string {
 	return filepath.Join(folder, fmt.Sprintf("%s-%s-%s.cdx.json", d.Name, platform.OS, platform.Architecture))
 }
 
-// plain is an image whose descriptor in an index is the usual one: without an artifact type, which is for what is no image.
+// plain is an image whose descriptor in an index is the usual one, without an artifact type, which would mark it as another artifact.
 type plain struct{ v1.Image }
 
-// Descriptor implements what partial.Descriptor looks for.
+// Descriptor implements the interface that partial.Descriptor looks for.
 func (p plain) Descriptor() (*v1.Descriptor, error) {
 	descriptor, err := partial.Descriptor(p.Image)
 	if err != nil {
@@ -121,8 +121,8 @@ func (p plain) Descriptor() (*v1.Descriptor, error) {
 	return descriptor, nil
 }
 
-// write replaces the layout in the folder by one with this index, and its tag. What refers to the images is in the index like
-// they are, rather than beside it in the layout, so that every tool takes them along, also one that knows no referrers.
+// write replaces the layout in the folder by one with this index and its tag. The index also contains the referrers of the images, instead
+// of the layout, so that even tools without support for referrers copy them.
 func write(folder string, d Description, index v1.ImageIndex) (v1.Hash, error) {
 	if err := os.RemoveAll(folder); err != nil {
 		return v1.Hash{}, err
@@ -137,8 +137,8 @@ func write(folder string, d Description, index v1.ImageIndex) (v1.Hash, error) {
 	return index.Digest()
 }
 
-// referrersOf returns what refers to an image: its bill of materials, and its provenance. BuildKit marks the latter in an index, so that its
-// tools show it.
+// referrersOf returns the referrers of an image: its bill of materials and its provenance. The provenance has the marks of BuildKit, so
+// that BuildKit's tools show it.
 func referrersOf(d Description, platform v1.Platform, image v1.Image, bom []byte) ([]mutate.IndexAddendum, error) {
 	digest, err := image.Digest()
 	if err != nil {
@@ -174,19 +174,19 @@ func referrersOf(d Description, platform v1.Platform, image v1.Image, bom []byte
 	return referrers, nil
 }
 
-// referrer returns a manifest with a layer, whose media type is that of the artifact, which refers to the image.
+// referrer returns a manifest that refers to the image. It has one layer, whose media type is the artifact type.
 func referrer(d Description, image v1.Image, layer artifact.Blob) (v1.Image, error) {
 	subject, err := partial.Descriptor(image)
 	if err != nil {
 		return nil, err
 	}
-	// Only what identifies the image, not what its own manifest says again.
+	// only the identity of the image, without a copy of its annotations
 	subject = &v1.Descriptor{MediaType: subject.MediaType, Digest: subject.Digest, Size: subject.Size}
 	manifest := v1.Manifest{ArtifactType: string(layer.MediaType), Subject: subject, Annotations: d.annotations()}
 	return artifact.New(manifest, artifact.Empty, layer)
 }
 
-// moduleVersion returns the version of a module that the repository uses.
+// moduleVersion returns the version of a module that the repository requires.
 func moduleVersion(ctx context.Context, root, module string) (string, error) {
 	list := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Version}}", module)
 	list.Dir, list.Stderr = root, os.Stderr

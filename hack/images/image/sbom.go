@@ -14,8 +14,8 @@ import (
 	"github.com/capkit/capkit/hack/program"
 )
 
-// billOfMaterials returns, as CycloneDX, what is in the image: the program, all modules that are linked
-// into it, the standard library, and the CA certificates.
+// billOfMaterials returns the bill of materials of an image, as CycloneDX: the program, all modules that are linked into it, the standard
+// library, and the CA certificates.
 func billOfMaterials(d Description, platform v1.Platform, image v1.Image, content []byte, certificatesVersion string) ([]byte, error) {
 	digest, err := image.Digest()
 	if err != nil {
@@ -30,7 +30,7 @@ func billOfMaterials(d Description, platform v1.Platform, image v1.Image, conten
 		return nil, err
 	}
 	container := imageComponent(d, platform, digest)
-	// Which module needs which is not in the program.
+	// The program does not record the dependencies between modules.
 	return program.Encode(container, append([]cdx.Component{application, authorities}, linked...), []cdx.Dependency{
 		{Ref: container.BOMRef, Dependencies: program.References(application, authorities)},
 		{Ref: application.BOMRef, Dependencies: program.References(linked...)},

@@ -209,7 +209,7 @@ func (v *Vocabulary) WorkerCapabilities() []Definition {
 type Requirement struct {
 	// Capability is the capability's name.
 	Capability string `json:"capability"`
-	// Values has the values any one of which suffices, in no significant order.
+	// Values are alternatives: any one of them suffices. Their order is not significant.
 	Values []string `json:"values"`
 	// Setting describes the requesting setting: "update strategy AutoInPlaceUpdate".
 	Setting string `json:"setting"`

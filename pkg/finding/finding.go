@@ -51,7 +51,7 @@ func New(rule string, kind field.ErrorType, at *field.Path, value any, detail st
 	return Finding{Error: err, Place: fieldpath.Parse(err.Field)}
 }
 
-// Subject is the subject of a finding, as far as its check sets it.
+// Subject is the subject of a finding. Checks set only the fields that a caller needs.
 type Subject struct {
 	Image, Version string
 	// Pool is the name of a worker pool, in the one finding that gives the reason why the pool gets no image.

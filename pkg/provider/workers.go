@@ -304,9 +304,9 @@ func (w Workers) ShapeOf(pool *Pool) Shape {
 	return shape
 }
 
-// Requirements returns a pool's requests, except for reserved capabilities, as far as its providerConfig is readable. The report has the
-// mistakes in the providerConfig; if it has warnings only, the config was readable. A providerConfig that is absent or null is treated as
-// empty. The caller owns the slice, but not the contents of its elements.
+// Requirements returns the requests that a pool makes by the provider's settings, from the readable part of its providerConfig. It does not
+// include the requests of [Pool].Worker. The report has the mistakes in the providerConfig; if it has warnings only, the config was
+// readable. A providerConfig that is absent or null is treated as empty. The caller owns the slice, but not the contents of its elements.
 func (w Workers) Requirements(pool Pool) ([]capability.Requirement, finding.Report) {
 	if w.ask == nil {
 		return nil, finding.Report{}

@@ -118,7 +118,7 @@ func (t *tree) said(nodes []*node) []string {
 	return said
 }
 
-// fields formats the contents of the named members, as far as the object has them.
+// fields formats the contents of the named members, without absent ones.
 func (t *tree) fields(object *node, names []string) string {
 	var text strings.Builder
 	for _, name := range names {

@@ -57,7 +57,7 @@ func (c *component) checkCloudProfile(ctx context.Context, object, old *v1beta1.
 	return report.Sorted(), nil
 }
 
-// effects warns about what an update of a profile does to those who use it (semantics S9).
+// effects warns about the effects of a profile's update on its users (semantics S9).
 func (c *component) effects(before, after *profile.Profile[any], users []update.User) finding.List {
 	slices.SortFunc(users, func(a, b update.User) int {
 		return cmp.Or(cmp.Compare(a.Shoot.Namespace, b.Shoot.Namespace), cmp.Compare(a.Shoot.Name, b.Shoot.Name))
@@ -91,12 +91,12 @@ func (c *component) checkNamespacedCloudProfile(ctx context.Context, object, old
 	if err := ctx.Err(); err != nil {
 		return finding.Report{}, err
 	}
-	before, _ := namespaced.Extend(parent, old) // what cannot be rendered is left out, as in the status
+	before, _ := namespaced.Extend(parent, old) // entries that cannot be rendered are left out, as in the status
 	report.Warnings = append(report.Warnings, c.effects(before, compiled, users)...)
 	return report.Sorted(), nil
 }
 
-// checkShoot checks Shoots: their worker pools, and what the provider has rules about (semantics S10, S13).
+// checkShoot checks the worker pools of Shoots, and applies the provider's own rules (semantics S10, S13).
 func (c *component) checkShoot(ctx context.Context, object, old *v1beta1.Shoot) (finding.Report, error) {
 	if len(object.Spec.Provider.Workers) == 0 || old != nil && sameShoot(object, old) {
 		return finding.Report{}, nil
@@ -119,7 +119,7 @@ func (c *component) checkShoot(ctx context.Context, object, old *v1beta1.Shoot) 
 	return report, nil
 }
 
-// validateShoot judges one version of a Shoot.
+// validateShoot checks one version of a Shoot.
 func (c *component) validateShoot(ctx context.Context, shoot *v1beta1.Shoot) (finding.Report, error) {
 	if err := ctx.Err(); err != nil {
 		return finding.Report{}, err
@@ -147,7 +147,7 @@ func (c *component) validateShoot(ctx context.Context, shoot *v1beta1.Shoot) (fi
 	return report.Sorted(), nil
 }
 
-// filled turns core flavors into changes of an object.
+// filled turns core flavors into a patch.
 func filled(flavors []profile.Filled) []jsonpatch.Operation {
 	patch := make([]jsonpatch.Operation, 0, len(flavors))
 	for _, f := range flavors {
@@ -157,7 +157,7 @@ func filled(flavors []profile.Filled) []jsonpatch.Operation {
 	return patch
 }
 
-// fillCloudProfile fills in the core flavors of CloudProfiles (semantics S12), unless an update leaves the spec alone.
+// fillCloudProfile fills in the core flavors of CloudProfiles (semantics S12), unless an update does not change the spec.
 func (c *component) fillCloudProfile(_ context.Context, object *v1beta1.CloudProfile, old older[*v1beta1.CloudProfile]) ([]jsonpatch.Operation, error) {
 	if object.Spec.Type != c.provider.Type() {
 		return nil, nil
@@ -172,7 +172,7 @@ func (c *component) fillCloudProfile(_ context.Context, object *v1beta1.CloudPro
 	return filled(flavors), nil
 }
 
-// fillNamespacedCloudProfile fills in those of the versions that NamespacedCloudProfiles define (semantics S12).
+// fillNamespacedCloudProfile fills in the core flavors of versions that NamespacedCloudProfiles define (semantics S12).
 func (c *component) fillNamespacedCloudProfile(
 	ctx context.Context, object *v1beta1.NamespacedCloudProfile, old older[*v1beta1.NamespacedCloudProfile],
 ) ([]jsonpatch.Operation, error) {
@@ -183,23 +183,23 @@ func (c *component) fillNamespacedCloudProfile(
 		return nil, err
 	}
 	parent, _, err := c.parentOf(ctx, object)
-	if err != nil || parent == nil { // it is for the validation to deny
+	if err != nil || parent == nil { // validation denies it
 		return nil, err
 	}
 	return filled(profile.FillNamespacedCloudProfile(c.provider, object, parent.Spec())), nil
 }
 
-// renderStatus merges the provider config of a NamespacedCloudProfile into the one that Gardener has copied from its
-// parent into the status (semantics S11).
+// renderStatus merges the provider config of a NamespacedCloudProfile into the parent's provider config, which Gardener has copied into
+// the status (semantics S11).
 func (c *component) renderStatus(
 	ctx context.Context, object *v1beta1.NamespacedCloudProfile, _ older[*v1beta1.NamespacedCloudProfile],
 ) ([]jsonpatch.Operation, error) {
 	status := &object.Status.CloudProfileSpec
 	if object.Generation != object.Status.ObservedGeneration || status.Type != c.provider.Type() {
-		return nil, nil // Gardener has yet to render the spec as it is
+		return nil, nil // Gardener has not rendered this generation of the spec yet
 	}
 	found, err := render.Config(c.provider, status.MachineCapabilities, object, status.ProviderConfig)
-	if err != nil { // a config that nobody can read; it must not keep Gardener from writing the rest of the status
+	if err != nil { // the config is unreadable; it must not keep Gardener from writing the rest of the status
 		reason := serving.Shown(err.Error(), serving.MaxErrorText)
 		log.FromContext(ctx).Info("Not merging the provider config into the status", "reason", reason)
 		return nil, nil
@@ -211,7 +211,7 @@ func (c *component) renderStatus(
 	return patch, nil
 }
 
-// sameCloudProfile, sameNamespacedCloudProfile and sameShoot report whether an update leaves a spec as it is.
+// sameCloudProfile, sameNamespacedCloudProfile and sameShoot report whether an update leaves the spec unchanged.
 func sameCloudProfile(updated, old *v1beta1.CloudProfile) bool {
 	return sameSpec(&updated.Spec, &old.Spec, updated.Spec.ProviderConfig, old.Spec.ProviderConfig)
 }
@@ -225,9 +225,9 @@ func sameShoot(updated, old *v1beta1.Shoot) bool {
 	return sameSpec(&updated.Spec, &old.Spec, config, oldConfig)
 }
 
-// sameSpec reports whether two specs say the same, as Kubernetes compares objects: nil is the same as empty, 1000m the
-// same as 1. A config that each has is compared first, since it is cheap to see that two of them differ; and whatever
-// is the same in Go is the same to Kubernetes, whose own comparison takes many times as long for a large CloudProfile.
+// sameSpec reports whether two specs are equal to Kubernetes, for which nil equals empty, and 1000m equals 1. The configs are compared
+// first, because that is the cheapest way to find a difference. Specs that are deeply equal in Go are equal to Kubernetes too, whose own
+// comparison takes many times as long for a large CloudProfile.
 func sameSpec[S any](updated, old *S, config, oldConfig *runtime.RawExtension) bool {
 	var none runtime.RawExtension
 	return bytes.Equal(ptr.Deref(config, none).Raw, ptr.Deref(oldConfig, none).Raw) &&

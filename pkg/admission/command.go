@@ -47,36 +47,35 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// NewCommand returns the command of the admission component for a provider: gardener-extension-admission-TYPE, with the
-// flags and environment variables of Gardener's extensions. It serves the webhooks of this package until its context is
-// done, finishes the requests that are running, and returns nil. It registers the webhooks itself.
+// NewCommand returns the command of a provider's admission component, gardener-extension-admission-TYPE, with the flags and environment
+// variables of Gardener's extensions. It registers the webhooks of this package and serves them until its context is done. Then it
+// finishes the running requests and returns nil.
 //
-// The certificates of the server are managed in the namespace given by --webhook-config-namespace: in the cluster that
-// is served or, if the environment variable SOURCE_CLUSTER is set, in the one that SOURCE_KUBECONFIG leads to, by
-// default the one that the process runs in.
+// The server's certificates are managed in the namespace given by --webhook-config-namespace. The namespace is in the served cluster. If
+// the environment variable SOURCE_CLUSTER is set, it is in the cluster of SOURCE_KUBECONFIG instead, by default the cluster that the
+// process runs in.
 //
-// It refuses requests while nothing comes from the API server that is served, after the time of --max-silence. For that it
-// sets the environment variables HTTP2_READ_IDLE_TIMEOUT_SECONDS and HTTP2_PING_TIMEOUT_SECONDS of the process.
+// The command refuses requests once the served API server has been silent for longer than --max-silence. To detect that, it sets the
+// environment variables HTTP2_READ_IDLE_TIMEOUT_SECONDS and HTTP2_PING_TIMEOUT_SECONDS of the process.
 //
-// If the process has a memory limit, and no environment variable GOMEMLIMIT, it sets Go's goal for the memory of the process to a
-// share of that limit.
+// If the process has a memory limit and GOMEMLIMIT is not set, the command sets Go's memory limit to a share of it.
 //
-// A provider that [provider.Check] finds something wrong with is refused when the command is run.
+// When it runs, the command returns an error if [provider.Check] finds a problem with the provider.
 //
-// further are webhooks of the extension's own. Their names and paths must not be those of this package.
+// further are the extension's own webhooks. Their names and paths must differ from those of this package.
 func NewCommand[R any](cloud provider.Provider[R], further ...webhookcmd.NameToFactory) *cobra.Command {
 	return newCommand(provider.Untyped(cloud), "admission-"+cloud.Type(), further)
 }
 
-// NewCommandBeside is [NewCommand] for an extension that has an admission component already, and goes on having it. The
-// component is called gardener-extension-admission-capkit-TYPE, and so are its webhook configurations, certificates and
-// lease: nothing of the two has one name, and API servers ask both.
+// NewCommandBeside is [NewCommand] for an extension that keeps its existing admission component. The new component is called
+// gardener-extension-admission-capkit-TYPE, and so are its webhook configurations, certificates and lease. The two components share no
+// names, and API servers call both.
 func NewCommandBeside[R any](cloud provider.Provider[R], further ...webhookcmd.NameToFactory) *cobra.Command {
 	return newCommand(provider.Untyped(cloud), "admission-capkit-"+cloud.Type(), further)
 }
 
-// newCommand returns the command of a component of this name, which everything that it owns is named after. As Gardener's
-// packages want it, the name is without the prefix gardener-extension-.
+// newCommand returns the command of a component with this name. Everything that the component owns is named after it. Gardener's packages
+// expect the name without the prefix gardener-extension-.
 func newCommand(cloud provider.Provider[any], name string, further []webhookcmd.NameToFactory) *cobra.Command {
 	served := newComponent(cloud)
 	served.name = name
@@ -123,7 +122,7 @@ func newCommand(cloud provider.Provider[any], name string, further []webhookcmd.
 	return cmd
 }
 
-// options are those of Gardener's packages, and further ones that these do not have.
+// options are the options of Gardener's packages and some of our own.
 type options struct {
 	name string // of the component
 
@@ -136,7 +135,7 @@ type options struct {
 	profiling   bool
 	maintainers *[]string
 	worker      *bool
-	// ownSettings says that there is something to tell with worker.
+	// ownSettings reports whether the provider has settings that depend on worker; without it there is no flag.
 	ownSettings bool
 }
 
@@ -154,11 +153,11 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 		"Whether the metrics server serves Go's profiles as well, under /debug/pprof/, to everybody who can reach it.")
 }
 
-// complete completes the options, and checks what Gardener's packages do not: with a wrong mode or URL a leader would
-// make certificates that are of no use, also for the other replicas, before it failed to register the webhooks.
+// complete completes the options and checks values that Gardener's packages do not. With a wrong mode or URL, a leader would otherwise
+// replace the certificates of all replicas by useless ones before it failed to register the webhooks.
 //
-// It overwrites certificates.DefaultSyncPeriod, a global of Gardener's library, and so for the whole process: what
-// manages and reloads the certificates takes its period from nowhere else.
+// It overwrites certificates.DefaultSyncPeriod, a global of Gardener's library, and so affects the whole process: Gardener's certificate
+// manager and reloader have no other setting for their period.
 func (o *options) complete() error {
 	if kubeconfig := os.Getenv("GARDEN_KUBECONFIG"); kubeconfig != "" {
 		o.rest.Kubeconfig = kubeconfig
@@ -179,8 +178,8 @@ func (o *options) complete() error {
 	return nil
 }
 
-// run serves the webhooks until ctx is done, which read what byObject selects; entries are those of this package, which may be
-// disabled.
+// run serves the webhooks until ctx is done. byObject selects the objects that they read from the cache. entries are the webhooks of this
+// package, including disabled ones.
 func (o *options) run(ctx context.Context, byObject map[client.Object]cache.ByObject, entries []entry) error {
 	source, err := o.sourceCluster()
 	if err != nil {
@@ -229,7 +228,7 @@ func (o *options) run(ctx context.Context, byObject map[client.Object]cache.ByOb
 	return o.serving.Run(ctx, mgr)
 }
 
-// watch makes the informers of a leader at once: made later, they would make a replica unready until they are synced.
+// watch creates the leader's informers early. If they were created later, they would make a replica unready until they have synced.
 func (o *options) watch(ctx context.Context, mgr manager.Manager, source cluster.Cluster) error {
 	garden, certificates := mgr.GetCache(), mgr.GetCache()
 	if source != nil {
@@ -253,20 +252,20 @@ func (o *options) watch(ctx context.Context, mgr manager.Manager, source cluster
 func (o *options) managerOptions(byObject map[client.Object]cache.ByObject) manager.Options {
 	m := o.manager.Completed().Options()
 	m.LeaderElectionReleaseOnCancel = true
-	// A replica that cannot renew its lease in time ends, and with it one that serves. The leader has nothing to do that
-	// would not wait for minutes, so a slow API server is given time.
+	// A replica that cannot renew its lease in time exits, and then stops serving too. The leader has no work that could not wait for
+	// minutes, so these values tolerate a slow API server.
 	m.LeaseDuration, m.RenewDeadline, m.RetryPeriod = new(90*time.Second), new(time.Minute), new(5*time.Second)
 	m.Scheme, m.Cache = kubernetes.GardenScheme, o.cache(byObject)
 	if o.profiling {
 		m.Metrics.ExtraHandlers = routes.ProfilingHandlers
 	}
-	// The one namespace that owns the webhook configurations is read, and not all of them watched.
+	// Only one namespace owns the webhook configurations. It is read directly, instead of watching all of them.
 	m.Client.Cache = &client.CacheOptions{DisableFor: []client.Object{&corev1.Namespace{}}}
 	return m
 }
 
-// cache returns what the informers read: objects of the provider, the component's own webhook configurations, the
-// namespace of the certificates. Nothing in this package changes what it gets from them, so that it needs no copies.
+// cache returns the options of the informers. They read the provider's objects, the component's own webhook configurations, and the
+// certificates' namespace. Nothing in this package modifies cached objects, so they are not copied.
 func (o *options) cache(byObject map[client.Object]cache.ByObject) cache.Options {
 	all := map[client.Object]cache.ByObject{}
 	for object, selected := range byObject {
@@ -284,7 +283,7 @@ func (o *options) cache(byObject map[client.Object]cache.ByObject) cache.Options
 	return cache.Options{ByObject: all, DefaultTransform: cache.TransformStripManagedFields()}
 }
 
-// configurationName is the name that Gardener gives to the webhook configurations of a component.
+// configurationName returns the name that Gardener gives to a component's webhook configurations.
 func configurationName(component string) string {
 	if strings.HasPrefix(os.Getenv("WEBHOOK_CONFIG_NAMESPACE"), operator.ExtensionRuntimeNamespacePrefix) {
 		component += extensionswebhook.NameSuffixRuntime
@@ -292,8 +291,8 @@ func configurationName(component string) string {
 	return extensionswebhook.PrefixedName(component, false)
 }
 
-// certificateSecrets selects the Secrets that Gardener's packages keep the certificates in. In the namespace there may
-// be many others, which are nobody's business.
+// certificateSecrets selects the Secrets in which Gardener's packages keep the certificates. The namespace may contain many unrelated
+// ones.
 func certificateSecrets(component string) cache.ByObject {
 	return cache.ByObject{Label: labels.SelectorFromSet(labels.Set{
 		secretsmanager.LabelKeyManagedBy:       secretsmanager.LabelValueSecretsManager,
@@ -301,7 +300,7 @@ func certificateSecrets(component string) cache.ByObject {
 	})}
 }
 
-// sourceCluster returns the cluster of the certificates; nil if it is the one that is served.
+// sourceCluster returns the cluster of the certificates, or nil if it is the served cluster.
 func (o *options) sourceCluster() (cluster.Cluster, error) {
 	if os.Getenv("SOURCE_CLUSTER") == "" {
 		return nil, nil

@@ -25,19 +25,19 @@ import (
 	"github.com/capkit/capkit/pkg/ratchet"
 )
 
-// The kinds of objects that credentials can be kept in.
+// The kinds of objects that can contain credentials.
 var (
 	kindSecret         = corev1.SchemeGroupVersion.WithKind("Secret")
 	kindInternalSecret = v1beta1.SchemeGroupVersion.WithKind("InternalSecret")
 )
 
-// credentialsRef says where credentials are, and which field says that.
+// credentialsRef is a reference to credentials, with its position in the referring object.
 type credentialsRef struct {
 	corev1.ObjectReference
-	// at is the path of the field, and kindAt that of the kind of the object.
+	// at is the path of the referring field, and kindAt the path of the referenced kind.
 	at, kindAt *field.Path
-	// place is the path by which findings are known, mostly at: moving on from a SecretBinding to a CredentialsBinding
-	// of the same Secret is not what is to be blamed for what is wrong with it.
+	// place is the path by which the ratchet identifies findings, mostly at. It is the same for a SecretBinding and a CredentialsBinding
+	// of one Secret: migrating between them does not cause the Secret's errors.
 	place *field.Path
 }
 
@@ -47,14 +47,14 @@ func (r credentialsRef) key() client.ObjectKey {
 
 func (r credentialsRef) object() string { return r.Kind + " " + r.key().String() }
 
-// finding returns an error about what the field refers to.
+// finding returns an error about the referenced object.
 func (r credentialsRef) finding(rule string, kind field.ErrorType, detail string) finding.Finding {
 	f := finding.New(rule, kind, r.at, r.Name, detail)
 	f.Place = fieldpath.Of(r.place)
 	return f
 }
 
-// read reads the object that is referred to. If there is none, the finding says so; the error is about reading it.
+// read reads the referenced object. If that does not exist, it returns a finding; the error is about reading it.
 func (r credentialsRef) read(ctx context.Context, reader client.Reader, into client.Object) (finding.List, error) {
 	found, err := read(ctx, r.Kind, r.key(), into, reader)
 	if found || err != nil {
@@ -64,23 +64,22 @@ func (r credentialsRef) read(ctx context.Context, reader client.Reader, into cli
 	return finding.List{r.finding(check.RuleCredentialsMissing.Name, field.ErrorTypeNotFound, detail)}, nil
 }
 
-// secretOf returns where the credentials of a SecretBinding are.
+// secretOf returns a reference to the credentials of a SecretBinding.
 func (r credentialsRef) secretOf(binding *v1beta1.SecretBinding) credentialsRef {
 	r.APIVersion, r.Kind = kindSecret.ToAPIVersionAndKind()
 	r.Namespace, r.Name = cmp.Or(binding.SecretRef.Namespace, binding.Namespace), binding.SecretRef.Name
 	return r
 }
 
-// credentialsOf returns where the credentials of a CredentialsBinding are.
+// credentialsOf returns a reference to the credentials of a CredentialsBinding.
 func (r credentialsRef) credentialsOf(binding *securityv1alpha1.CredentialsBinding) credentialsRef {
 	r.ObjectReference = binding.CredentialsRef
 	r.Namespace = cmp.Or(r.Namespace, binding.Namespace)
 	return r
 }
 
-// data returns the data of the object that is referred to. If there is none, or if it is of a kind that the provider
-// cannot use, the findings say so; the error is about reading it, and no fault of the user. It is not kept: the API server
-// is asked each time.
+// data returns the data of the referenced object. It returns findings if the object does not exist, or if the provider cannot use its
+// kind. The error is about reading it, and not the user's fault. Credentials are not cached: each call reads them from the API server.
 func (c *component) data(ctx context.Context, r credentialsRef) (map[string][]byte, finding.List, error) {
 	secret, internal := &corev1.Secret{}, &v1beta1.InternalSecret{}
 	switch schema.FromAPIVersionAndKind(r.APIVersion, r.Kind) {
@@ -98,8 +97,7 @@ func (c *component) data(ctx context.Context, r credentialsRef) (map[string][]by
 	return nil, finding.List{unsupported}, nil
 }
 
-// problems returns what is wrong with the object that is referred to, as errors of the field that does: the findings of
-// data, or what a validator of the data says.
+// problems returns the errors about the referenced object, at the referring field: the findings of data, or the errors of a validator.
 func (c *component) problems(
 	ctx context.Context, r credentialsRef, validate func(data map[string][]byte, at *field.Path) field.ErrorList,
 ) (finding.List, error) {
@@ -114,8 +112,7 @@ func (c *component) problems(
 	return errs, nil
 }
 
-// checkCredentials returns the scope of credentials, nil if it is not known, and what is wrong with them. What they
-// hold is in no error.
+// checkCredentials returns the scope of credentials, nil if unknown, and their errors. No error contains any of their data.
 func (c *component) checkCredentials(ctx context.Context, r credentialsRef) (scope *string, errs finding.List, err error) {
 	errs, err = c.problems(ctx, r, func(data map[string][]byte, at *field.Path) field.ErrorList {
 		said, found := c.credentials.ValidateCredentials(data, at)
@@ -127,8 +124,8 @@ func (c *component) checkCredentials(ctx context.Context, r credentialsRef) (sco
 	return scope, errs, err
 }
 
-// checkDNS checks the credentials for the provider's DNS service, if that is the primary one of a Shoot: the extension makes its records by
-// these. Others are for an extension of their own.
+// checkDNS checks the credentials of a Shoot's primary DNS service if it is the provider's: the extension creates the records with them.
+// Credentials of other services belong to other extensions.
 func (c *component) checkDNS(ctx context.Context, shoot *v1beta1.Shoot) (finding.List, error) {
 	if c.dns == nil || shoot.Spec.DNS == nil {
 		return nil, nil
@@ -161,7 +158,7 @@ func (c *component) checkDNS(ctx context.Context, shoot *v1beta1.Shoot) (finding
 	return errs, nil
 }
 
-// scopeOf returns the same as checkCredentials, about the credentials of a Shoot.
+// scopeOf returns the results of checkCredentials for a Shoot's credentials.
 func (c *component) scopeOf(ctx context.Context, shoot *v1beta1.Shoot) (*string, finding.List, error) {
 	at := field.NewPath("spec", "credentialsBindingName")
 	r := credentialsRef{at: at, kindAt: at, place: at}
@@ -181,7 +178,7 @@ func (c *component) scopeOf(ctx context.Context, shoot *v1beta1.Shoot) (*string,
 		missing, err = r.read(ctx, c.live, binding)
 		r = r.secretOf(binding)
 	default:
-		return nil, nil, nil // it is for Gardener to demand one
+		return nil, nil, nil // Gardener requires one
 	}
 	if err != nil || missing != nil {
 		return nil, missing, err
@@ -189,7 +186,7 @@ func (c *component) scopeOf(ctx context.Context, shoot *v1beta1.Shoot) (*string,
 	return c.checkCredentials(ctx, r)
 }
 
-// checkSecretBinding checks what a SecretBinding refers to, when it is created; that cannot be changed.
+// checkSecretBinding checks the credentials of a new SecretBinding. The reference is immutable.
 func (c *component) checkSecretBinding(ctx context.Context, object, old *v1beta1.SecretBinding) (finding.Report, error) {
 	if old != nil {
 		return finding.Report{}, nil
@@ -199,7 +196,7 @@ func (c *component) checkSecretBinding(ctx context.Context, object, old *v1beta1
 	return finding.Report{Errors: errs}, err
 }
 
-// checkCredentialsBinding checks what a CredentialsBinding refers to, when it is created; that cannot be changed.
+// checkCredentialsBinding checks the credentials of a new CredentialsBinding. The reference is immutable.
 func (c *component) checkCredentialsBinding(ctx context.Context, object, old *securityv1alpha1.CredentialsBinding) (finding.Report, error) {
 	if old != nil {
 		return finding.Report{}, nil
@@ -210,7 +207,7 @@ func (c *component) checkCredentialsBinding(ctx context.Context, object, old *se
 	return finding.Report{Errors: errs}, err
 }
 
-// checkSecret checks a Secret with credentials. What is wrong with the stored one, too, is a warning (semantics S10).
+// checkSecret checks a Secret with credentials. Errors that the stored Secret has too become warnings (semantics S10).
 func (c *component) checkSecret(_ context.Context, object, old *corev1.Secret) (finding.Report, error) {
 	check := func(secret *corev1.Secret) ratchet.Judged {
 		_, errs := c.credentials.ValidateCredentials(secret.Data, field.NewPath("data"))

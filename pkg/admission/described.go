@@ -21,27 +21,27 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// NewCommandDescribed returns the command of a component for a cloud by description: one program for all of them, which is told the cloud
-// by its flags. --provider-type names one of [described.BuiltIn], or --provider-file a file with a description; with both, the file has to
-// describe that type. Apart from these flags it is the command of [NewCommandBeside] for that cloud: everything that it owns is called
-// gardener-extension-admission-capkit-TYPE.
+// NewCommandDescribed returns the command of a component for any described cloud. It is one program for all of them, and flags select the
+// cloud: --provider-type names one of [described.BuiltIn], or --provider-file a file with a description. With both, the file must
+// describe that type. The remaining flags and the behavior are those of [NewCommandBeside] for the cloud. Everything that the component
+// owns is called gardener-extension-admission-capkit-TYPE.
 //
-// known are the provider types that cannot be described: they have components of their own. Types whose description is built in always
-// can: the file replaces it. A description with faults ends the command before it serves anything. The error names all of them, each as
-// FILE:LINE:COLUMN: MESSAGE.
+// known lists provider types that must not be described, because they have components of their own. Types with a built-in description are
+// always allowed: the file replaces it. A faulty description ends the command before it serves anything. The error lists all faults, each
+// as FILE:LINE:COLUMN: MESSAGE.
 func NewCommandDescribed(known ...string) *cobra.Command {
 	const name = "gardener-extension-admission-capkit"
 	return &cobra.Command{
 		Use:   name,
 		Short: "Admission webhooks beside those of a Gardener extension, for a cloud by description",
-		// The names in the command's other flags depend on the cloud, which has to be known first.
+		// The other flags name the cloud, which has to be known first.
 		DisableFlagParsing: true,
 		SilenceUsage:       true,
 		SilenceErrors:      true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			which := &cloudOptions{known: known}
 			first := pflag.NewFlagSet(name, pflag.ContinueOnError)
-			first.ParseErrorsAllowlist.UnknownFlags = true // it is for the command of the cloud to judge them
+			first.ParseErrorsAllowlist.UnknownFlags = true // the cloud's own command rejects them
 			which.addFlags(first)
 			verflag.AddFlags(first)
 			help := first.BoolP("help", "h", false, "Print this, and with a cloud all flags of its component")
@@ -68,7 +68,7 @@ func NewCommandDescribed(known ...string) *cobra.Command {
 	}
 }
 
-// cloudOptions say which cloud a component is for.
+// cloudOptions select the cloud of a component.
 type cloudOptions struct {
 	providerType, file string
 	known              []string
@@ -79,7 +79,7 @@ func (o *cloudOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.file, "provider-file", "", "A file with the description of another cloud, or with one in place of a built-in description. The provider type may be left out.")
 }
 
-// builtIn returns the types of clouds whose descriptions are built in.
+// builtIn returns the provider types with built-in descriptions.
 func builtIn() []string {
 	var types []string
 	for _, cloud := range described.BuiltIn() {
@@ -88,7 +88,7 @@ func builtIn() []string {
 	return types
 }
 
-// cloud returns the cloud that the options name.
+// cloud returns the selected cloud.
 func (o *cloudOptions) cloud() (provider.Provider[described.Reference], error) {
 	if o.file != "" {
 		return o.read()
@@ -108,7 +108,7 @@ func (o *cloudOptions) cloud() (provider.Provider[described.Reference], error) {
 	return nil, fmt.Errorf("--provider-type: no description of %s is built in%s", words.Quoted(o.providerType), would)
 }
 
-// read reads the description in the file.
+// read reads the description from the file.
 func (o *cloudOptions) read() (provider.Provider[described.Reference], error) {
 	text, err := os.ReadFile(filepath.Clean(o.file))
 	if err != nil {

@@ -20,12 +20,12 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// CacheByObject returns what the manager's cache keeps for the webhooks of [Switches]: of the provider's type alone, all of
-// CloudProfiles, NamespacedCloudProfiles without their status, and of Shoots what the webhooks read. Add it to the ByObject of the
-// cache's options, before the manager is made: with a scheme that has these types by then. The map is the caller's.
+// CacheByObject returns the cache selectors for the webhooks of [Switches]. The cache then keeps only objects of the provider's type:
+// complete CloudProfiles, NamespacedCloudProfiles without status, and the fields of Shoots that the webhooks read. Add it to ByObject in
+// the cache's options before you create the manager; its scheme needs these types by then. The caller owns the map.
 //
-// Without it the webhooks answer the same, but the cache keeps the Shoots of all providers as a whole. With it, whoever reads one of
-// these kinds through the manager's client or cache finds no more of it. The manager's API reader finds all.
+// Without the selectors, the webhooks answer the same, but the cache keeps the complete Shoots of all providers. With them, other readers
+// of the manager's client and cache see no more of these kinds either. The manager's API reader sees everything.
 func CacheByObject[R any](cloud provider.Provider[R]) map[client.Object]cache.ByObject {
 	label := labels.SelectorFromSet(labels.Set{providerLabel(cloud.Type()): "true"})
 	return map[client.Object]cache.ByObject{
@@ -35,8 +35,8 @@ func CacheByObject[R any](cloud provider.Provider[R]) map[client.Object]cache.By
 	}
 }
 
-// stripStatus leaves of a NamespacedCloudProfile all but its status, which is as large as a CloudProfile and decides
-// nothing, and its managed fields.
+// stripStatus removes the status and the managed fields of a NamespacedCloudProfile. The status is as large as a CloudProfile, and no
+// webhook reads it.
 func stripStatus(object any) (any, error) {
 	profile, ok := object.(*v1beta1.NamespacedCloudProfile)
 	if !ok {
@@ -47,7 +47,7 @@ func stripStatus(object any) (any, error) {
 	return stripped, nil
 }
 
-// stripShoot leaves of a Shoot what says which profile it uses, and how, and what its maintenance goes by.
+// stripShoot keeps the fields of a Shoot that say how it uses its profile, and those that its maintenance depends on.
 func stripShoot(object any) (any, error) {
 	shoot, ok := object.(*v1beta1.Shoot)
 	if !ok {
@@ -70,8 +70,8 @@ func stripShoot(object any) (any, error) {
 	return &v1beta1.Shoot{TypeMeta: shoot.TypeMeta, ObjectMeta: metadata, Spec: spec}, nil
 }
 
-// stripWorker leaves of a worker what says which image it boots, and what it asks for, see [provider.PoolsOf], and what
-// decides the versions that maintenance chooses, and what is suggested.
+// stripWorker keeps the fields of a worker that determine its image and its requests, see [provider.PoolsOf], the versions that
+// maintenance chooses, and suggestions.
 func stripWorker(worker *v1beta1.Worker) v1beta1.Worker {
 	stripped := v1beta1.Worker{
 		Name: worker.Name, Machine: worker.Machine, UpdateStrategy: worker.UpdateStrategy,
@@ -86,8 +86,8 @@ func stripWorker(worker *v1beta1.Worker) v1beta1.Worker {
 	return stripped
 }
 
-// Rights returns what the webhooks of [Switches] have to be allowed in the garden, in all namespaces, and no more: the rules of a
-// ClusterRole. What registers webhooks and manages certificates in the extension needs others. The rules are the caller's.
+// Rights returns the rules of a ClusterRole with exactly the permissions that the webhooks of [Switches] need in the garden, in all
+// namespaces. Registering webhooks and managing certificates need further ones. The caller owns the rules.
 func Rights[R any](cloud provider.Provider[R]) []rbacv1.PolicyRule {
 	rule := func(verbs, group string, resources ...string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: strings.Fields(verbs)}

@@ -32,19 +32,19 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// object is what a webhook is about: a pointer to T.
+// object is a pointer to T, the object of a webhook.
 type object[T any] interface {
 	*T
 	client.Object
 }
 
-// older decodes the object that is stored; it returns nil on creation. The error is no fault of the object.
+// older decodes the stored object, and returns nil on creation. An error is not the object's fault.
 type older[P any] func() (P, error)
 
-// handle returns the webhook for objects of a kind that are created or updated. The error of respond is no fault of the
-// object. Objects that are being deleted need not be right, and are admitted as they are.
+// handle returns the webhook for creations and updates of a kind. An error from respond is not the object's fault. Objects that are being
+// deleted are admitted as they are, even if they are invalid.
 //
-// A request gets as much time as the API server gives it, unless that hangs up before.
+// The request's context ends when the API server's timeout is over, or earlier if the API server hangs up.
 func handle[T any, P object[T]](
 	name, action string, kind schema.GroupVersionKind, subresources []*string,
 	respond func(ctx context.Context, req *admission.Request, object P, old older[P]) (admission.Response, error),
@@ -54,7 +54,7 @@ func handle[T any, P object[T]](
 		case admissionv1.Create, admissionv1.Update:
 		case admissionv1.Delete, admissionv1.Connect:
 			return admission.Allowed("")
-		default: // there may be no request at all
+		default: // the review may contain no request
 			return unusable("the request has no operation that is known")
 		}
 		ctx, cancel := context.WithTimeout(ctx, timeoutSeconds*time.Second)
@@ -80,10 +80,10 @@ func handle[T any, P object[T]](
 	return entry{name, action, P(new(T)), subresources, admission.HandlerFunc(handler)}
 }
 
-// validating returns the webhook that answers with the result of a check, and counts what it found by the rules of a
-// catalogue. The check judges an object that is about to be written; old is the one that is stored, nil on creation.
-// Its error is about what the check itself needs, and no fault of the object. Checks do not wait for anything but other
-// objects, and end early once nobody waits for their answer: before what takes time, they look at ctx.
+// validating returns the webhook that answers with the result of a check. It counts the findings by the rules of a catalogue. The check
+// judges the object to be written; old is the stored one, nil on creation. An error from check means that it lacks an input, and is not
+// the object's fault. Checks wait only for other objects. Before expensive work they consult ctx, and end early once nobody waits for
+// their answer.
 func validating[T any, P object[T]](
 	name string, kind schema.GroupVersionKind, subresources []*string, rules catalogue,
 	check func(ctx context.Context, object, old P) (finding.Report, error),
@@ -104,8 +104,8 @@ func validating[T any, P object[T]](
 		})
 }
 
-// logRefusal says that an object is refused, by which rules, and how many errors there are. What they say may quote the
-// object, and is left to the answer.
+// logRefusal logs that an object is refused, with the rules and the number of errors. Their texts may quote the object, so they are only
+// in the answer.
 func logRefusal(ctx context.Context, report finding.Report) {
 	if len(report.Errors) == 0 {
 		return
@@ -117,8 +117,7 @@ func logRefusal(ctx context.Context, report finding.Report) {
 	logf.FromContext(ctx).Info("Refused", "errors", len(report.Errors), "rules", sets.List(rules))
 }
 
-// mutating returns the webhook that answers with a patch of an object that is about to be written. The error is no fault of
-// the object.
+// mutating returns the webhook that answers with a patch of the object to be written. An error from changes is not the object's fault.
 func mutating[T any, P object[T]](
 	name string, kind schema.GroupVersionKind, subresources []*string,
 	changes func(ctx context.Context, object P, old older[P]) ([]jsonpatch.Operation, error),
@@ -130,14 +129,14 @@ func mutating[T any, P object[T]](
 		})
 }
 
-// undecodable says what is wrong with the objects of a request, and may quote them.
+// undecodable says why the object of a request cannot be decoded, and may quote it.
 type undecodable struct{ reason string }
 
 func (u undecodable) Error() string { return u.reason }
 
-// decode decodes the object of a request. The API server has decoded and written it, so that nothing in it needs to be
-// reported. The decoder of Kubernetes takes two to three times as long for a large CloudProfile. What is wrong with a
-// Secret the error does not say, since it might quote it.
+// decode decodes the object of a request. The API server has decoded and written it, so there is nothing to report about its fields. The
+// decoder of Kubernetes takes two to three times as long for a large CloudProfile. Errors about a Secret give no details, since these
+// might quote it.
 func decode[T any, P object[T]](kind schema.GroupVersionKind, raw runtime.RawExtension) (P, error) {
 	into := P(new(T))
 	if len(raw.Raw) == 0 {
@@ -157,15 +156,15 @@ func decode[T any, P object[T]](kind schema.GroupVersionKind, raw runtime.RawExt
 }
 
 const (
-	// maxFindings and maxText bound the errors of one answer, in number and in bytes: capkit lint lists the rest.
+	// maxFindings and maxText bound the errors of an answer, in number and in bytes. capkit lint lists the rest.
 	maxFindings = 100
 	maxText     = 64 << 10
-	// The API server cuts each warning at 256 characters once all together have more than 4096.
+	// The API server truncates each warning to 256 characters once all warnings together have more than 4096.
 	maxWarningText = 4096
 )
 
-// deny returns the answer for what is wrong with an object: status 422 with a cause for each error, as the API server
-// itself answers, and how many more there are than it names.
+// deny returns the answer for an invalid object: status 422 with a cause for each error, as the API server itself answers. If it leaves
+// errors out, the last cause says how many.
 func deny(kind schema.GroupVersionKind, name string, report finding.Report) *apierrors.StatusError {
 	errs, omitted := mostUseful(report.Errors.Errors(), maxText)
 	invalid := apierrors.NewInvalid(kind.GroupKind(), serving.Shown(name, serving.MaxErrorText), errs)
@@ -181,7 +180,7 @@ func deny(kind schema.GroupVersionKind, name string, report finding.Report) *api
 	return invalid
 }
 
-// presentable returns an error whose texts are printable, and not extremely long: mostly the same one.
+// presentable returns an error whose texts are printable and of bounded length. It returns err itself if that is presentable.
 func presentable(err *field.Error) *field.Error {
 	limit, body := serving.MaxErrorText, err.ErrorBody()
 	if len(err.Field)+len(body) > limit {
@@ -193,7 +192,7 @@ func presentable(err *field.Error) *field.Error {
 	clone.Field, clone.Detail = serving.Shown(err.Field, limit), serving.Shown(err.Detail, limit)
 	switch value := err.BadValue.(type) {
 	case nil, field.OmitValueType:
-	case string: // which is quoted
+	case string: // quoted when printed
 		clone.BadValue = serving.Cut(value, limit)
 	default:
 		clone.BadValue = serving.Shown(fmt.Sprint(value), limit)
@@ -201,9 +200,9 @@ func presentable(err *field.Error) *field.Error {
 	return &clone
 }
 
-// mostUseful returns the errors that fit into a number of bytes, presentable, from one to 100, and how many do not fit. If
-// all fit they keep their order; otherwise the first of each rule comes before the second of any. Only those that are
-// returned are formatted: there may be thousands.
+// mostUseful returns at least one and at most 100 errors, presentable, that fit into a number of bytes, and the number of omitted errors.
+// If all fit, they keep their order. Otherwise the first error of each rule precedes the second error of any. Only returned errors are
+// formatted, as there may be thousands.
 func mostUseful(errs field.ErrorList, limit int) (field.ErrorList, int) {
 	fitting := func(errs field.ErrorList) field.ErrorList {
 		var fit field.ErrorList
@@ -233,7 +232,7 @@ func mostUseful(errs field.ErrorList, limit int) (field.ErrorList, int) {
 	return useful, len(errs) - len(useful)
 }
 
-// warn turns findings into warnings that the API server passes on uncut. If there are too many, the last one says so.
+// warn turns findings into warnings that the API server does not truncate. If there are too many, the last one says so.
 func warn(findings field.ErrorList) []string {
 	const last = 80 // characters for the last one
 	useful, omitted := mostUseful(findings, maxWarningText-last)
@@ -247,7 +246,7 @@ func warn(findings field.ErrorList) []string {
 	return warnings
 }
 
-// answer turns what a check found into a response.
+// answer turns a report into a response.
 func answer(kind schema.GroupVersionKind, name string, report finding.Report) admission.Response {
 	response := admission.Allowed("")
 	if len(report.Errors) > 0 {
@@ -256,8 +255,8 @@ func answer(kind schema.GroupVersionKind, name string, report finding.Report) ad
 	return response.WithWarnings(warn(report.Warnings.Errors())...)
 }
 
-// failed answers that it is not the object's fault: status 500, after which clients may try again. It logs why, unless
-// that might quote the object.
+// failed answers that the object is not at fault: status 500, after which clients may try again. It logs the reason, unless that might
+// quote the object.
 func failed(ctx context.Context, err error) admission.Response {
 	reason := errors.New(serving.Shown(err.Error(), serving.MaxErrorText))
 	logged := reason
@@ -268,7 +267,7 @@ func failed(ctx context.Context, err error) admission.Response {
 	return refused(apierrors.NewInternalError(reason))
 }
 
-// unusable answers that a request is not one that an API server sends: status 400.
+// unusable answers a request that no API server would send: status 400.
 func unusable(reason string) admission.Response {
 	return refused(apierrors.NewBadRequest(serving.Shown(reason, serving.MaxErrorText)))
 }

@@ -34,14 +34,14 @@ const (
 	kindNamespacedCloudProfile = "NamespacedCloudProfile"
 )
 
-// The indices by which the informers find objects.
+// The informers' indices.
 const (
 	indexParent  = "spec.parent.name"
 	indexProfile = "spec.cloudProfile"
 )
 
-// connect has a component read through a manager, unless it does already. It is not safe for concurrent use: webhooks
-// are built one after the other.
+// connect makes a component read through a manager, unless it already does. It is not safe for concurrent use: webhooks are built one
+// after the other.
 func (c *component) connect(mgr manager.Manager) error {
 	if c.cached != nil {
 		return nil
@@ -73,7 +73,7 @@ func profileIndex(object client.Object) []string {
 	return []string{kind + "/" + key.Name}
 }
 
-// profileOf returns the profile that a Shoot names, in either of the two fields.
+// profileOf returns the kind and key of a Shoot's profile, from either of the two fields.
 func profileOf(shoot *v1beta1.Shoot) (kind string, key client.ObjectKey) {
 	reference := ptr.Deref(gardenerutils.BuildV1beta1CloudProfileReference(shoot), v1beta1.CloudProfileReference{})
 	if reference.Kind == kindNamespacedCloudProfile {
@@ -82,9 +82,9 @@ func profileOf(shoot *v1beta1.Shoot) (kind string, key client.ObjectKey) {
 	return kindCloudProfile, client.ObjectKey{Name: reference.Name}
 }
 
-// read reads an object that a check needs from the first of some readers that knows it, and reports whether there is
-// one. The error is no fault of the user. It is counted. There is none without a name, or of one that no path can have: clients refuse
-// to ask for those, and a mutating webhook sees them, since Gardener validates later.
+// read reads an object from the first reader that knows it, and reports whether it exists. An error is not the user's fault, and is
+// counted. An object whose name is empty, or not valid in a URL path, does not exist: clients refuse to read it. A mutating webhook can
+// receive such names, because Gardener validates later.
 func read(ctx context.Context, kind string, key client.ObjectKey, into client.Object, readers ...client.Reader) (found bool, err error) {
 	if key.Name == "" || len(rest.IsValidPathSegmentName(key.Name)) > 0 {
 		return false, nil
@@ -102,10 +102,10 @@ func read(ctx context.Context, kind string, key client.ObjectKey, into client.Ob
 	return err == nil, nil
 }
 
-// profile returns the CloudProfile of this key, or the one that the NamespacedCloudProfile of this key and its parent
-// result in, as it is and compiled; nil if it is of another provider, or if one of them is missing, which the report
-// says, at the path at. The error is about reading them, and no fault of the user. The status of a
-// NamespacedCloudProfile is not looked at: Gardener may not have written it yet since the two were (semantics S11).
+// profile returns the compiled CloudProfile with this key, or the compiled NamespacedCloudProfile with this key on its parent. It returns
+// nil if the profile is of another provider. It also returns nil if an object is missing; then the report has an error at the path at.
+// The returned error is about reading the objects, and not the user's fault. The status of a NamespacedCloudProfile is not used, because
+// Gardener may not have written it yet (semantics S11).
 func (c *component) profile(
 	ctx context.Context, kind string, key client.ObjectKey, at *field.Path,
 ) (*profile.Profile[any], finding.Report, error) {
@@ -128,15 +128,15 @@ func (c *component) profile(
 	return c.profiles.get(profile), finding.Report{}, nil
 }
 
-// parentOf returns the parent of a NamespacedCloudProfile, as profile does.
+// parentOf returns the compiled parent of a NamespacedCloudProfile; its results are those of profile.
 func (c *component) parentOf(ctx context.Context, child *v1beta1.NamespacedCloudProfile) (*profile.Profile[any], finding.Report, error) {
 	key := client.ObjectKey{Name: child.Spec.Parent.Name}
 	return c.profile(ctx, kindCloudProfile, key, field.NewPath("spec", "parent", "name"))
 }
 
-// before returns the CloudProfile that a request says is stored, compiled; nil if it is of another provider, or if old
-// is nil. Whoever can reach the server can send requests: what only a request says decides nothing for others. See also
-// [profiles.expect].
+// before returns the compilation of the CloudProfile that a request presents as the stored one. It returns nil if old is nil or of
+// another provider. Anyone who can reach the server can send requests, so an object that is only in a request is not memoized for others.
+// See also [profiles.expect].
 func (c *component) before(ctx context.Context, old *v1beta1.CloudProfile) *profile.Profile[any] {
 	if old == nil {
 		return nil
@@ -168,7 +168,7 @@ func (c *component) users(ctx context.Context, name string) ([]update.User, erro
 	return users, err
 }
 
-// shoots returns the Shoots that use a profile; child is for [update.User].
+// shoots returns the Shoots that use a profile, with child as their [update.User].Child.
 func (c *component) shoots(
 	ctx context.Context, kind string, key client.ObjectKey, child *v1beta1.NamespacedCloudProfile,
 ) (users []update.User, err error) {
@@ -181,9 +181,9 @@ func (c *component) shoots(
 	return users, err
 }
 
-// visitEach lists the objects of a kind that belong to another one, which of names, and visits them until one returns an error.
-// With a limit among the options it asks for one part after the other; a cache takes no limit, and answers with everything.
-// It counts that they cannot be listed. The list is an empty one.
+// visitEach lists objects of a kind and visits them until visit returns an error. of names the object that they belong to, for errors.
+// With a limit among the options it lists page by page; a cache ignores limits and returns everything. Failures to list are counted.
+// empty is an empty list of the kind.
 func visitEach(
 	ctx context.Context, reader client.Reader, kind, of string, empty client.ObjectList, visit func(client.Object) error,
 	options ...client.ListOption,

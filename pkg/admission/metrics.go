@@ -52,7 +52,7 @@ var (
 	compilationDuration = duration("profile_compilation_duration_seconds",
 		"Time to compile a stored profile for the checks, by result: clean, or faulty if the profile has errors.",
 		"result", .0001, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5)
-	// Both are there from the beginning, too.
+	// Both series exist from the start.
 	cleanCompilation  = compilationDuration.WithLabelValues("clean")
 	faultyCompilation = compilationDuration.WithLabelValues("faulty")
 
@@ -70,22 +70,22 @@ var (
 // The results of an admission request.
 const (
 	resultAllowed = "allowed"
-	// resultWarned is allowed, with warnings.
+	// resultWarned is an admitted request with warnings.
 	resultWarned = "warned"
 	resultDenied = "denied"
-	// resultError is a request that could not be judged: something could not be read, or the handler panicked.
+	// resultError is a request that could not be judged, because an object could not be read or the handler panicked.
 	resultError = "error"
 	// resultUnusable is a request that no API server sends.
 	resultUnusable = "unusable"
 )
 
-// severityExcused is that of an error which is a warning, because the stored object has it as well.
+// severityExcused is the severity of an error that is tolerated as a warning, because the stored object has it too.
 const severityExcused finding.Severity = "excused"
 
-// other stands for what is not known.
+// other is the label value for anything unknown.
 const other = "other"
 
-// measured returns a handler of the webhook of this name that counts what it answers, and how long that takes.
+// measured returns a handler that counts the answers of a webhook and measures their duration.
 func measured(webhook string, handler admission.Handler) admission.Handler {
 	requestDuration.WithLabelValues(webhook)
 	for _, operation := range []admissionv1.Operation{admissionv1.Create, admissionv1.Update} {
@@ -94,7 +94,7 @@ func measured(webhook string, handler admission.Handler) admission.Handler {
 		}
 	}
 	return admission.HandlerFunc(func(ctx context.Context, req admission.Request) admission.Response {
-		start, result := time.Now(), resultError // unless it returns
+		start, result := time.Now(), resultError // if the handler panics
 		defer func() {
 			took := time.Since(start)
 			requestsTotal.WithLabelValues(webhook, operationOf(req), result).Inc()
@@ -129,7 +129,7 @@ func resultOf(response admission.Response) string {
 	return resultDenied
 }
 
-// measuredFurther lets webhooks that are not of this package be counted.
+// measuredFurther adds the metrics to webhooks of the extension's own.
 func measuredFurther(further []webhookcmd.NameToFactory) []webhookcmd.NameToFactory {
 	counted := slices.Clone(further)
 	for i, f := range further {
@@ -144,7 +144,7 @@ func measuredFurther(further []webhookcmd.NameToFactory) []webhookcmd.NameToFact
 	return counted
 }
 
-// catalogue has the severities of all rules that a finding can be of.
+// catalogue maps the rules of all possible findings to their severities.
 type catalogue map[string]finding.Severity
 
 // catalogueOf returns the catalogue of a provider, which may describe rules of its own.
@@ -154,7 +154,7 @@ func catalogueOf(cloud any) catalogue {
 		rules = describer.Rules()
 	}
 	known := catalogue{}
-	for _, rule := range append(rules, check.Rules()...) { // of two rules of one name the last one counts
+	for _, rule := range append(rules, check.Rules()...) { // the last rule of a name wins
 		known[rule.Name] = rule.Severity
 	}
 	known[check.RuleProfileMissing] = finding.SeverityError

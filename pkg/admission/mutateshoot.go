@@ -36,25 +36,24 @@ import (
 // mutateShoot is the name of the webhook for Shoots.
 const mutateShoot = "mutate-shoot"
 
-// MaintenanceUser is the user that writes Shoots in Gardener's maintenance, unless a setting says otherwise: the
+// MaintenanceUser is the user that writes Shoots in Gardener's maintenance, unless a flag says otherwise. It is the
 // gardener-controller-manager of a garden that gardener-operator manages.
 const MaintenanceUser = "system:serviceaccount:kube-system:gardener-controller-manager"
 
-// The Events on Shoots. Nobody reads the warnings that a controller gets, and the Shoot's status names the version that
+// The Events on Shoots. They are needed because nobody reads a controller's warnings, and the Shoot's status names the version that
 // Gardener has chosen.
 const (
 	eventReason = "MachineImageVersionReplaced"
 	eventAction = "Maintenance"
-	// maxNote is how many bytes the API takes for the text of an Event.
+	// maxNote is the API's limit for the text of an Event, in bytes.
 	maxNote = 1024
 )
 
-// maxRecorded bounds the versions of Shoots about which Events are not repeated.
+// maxRecorded bounds the Shoot versions for which Events are not repeated.
 const maxRecorded = 1024
 
-// mutateShoot gives worker pools an image that boots where Gardener has chosen one that does not (semantics S15): in
-// maintenance, which is known by its user, and for new pools whose image is left to Gardener. What a user names stays as
-// it is.
+// mutateShoot replaces image versions that Gardener has chosen and that do not boot (semantics S15). It does so in maintenance, which it
+// recognizes by the user, and for new pools whose image the user left to Gardener. It does not change images that a user names.
 func (c *component) mutateShoot(
 	ctx context.Context, req *admission.Request, shoot *v1beta1.Shoot, stored older[*v1beta1.Shoot],
 ) (admission.Response, error) {
@@ -73,15 +72,13 @@ func (c *component) mutateShoot(
 	return corrected(corrections), nil
 }
 
-// suspect is a worker whose image Gardener has chosen, by its index; old is the one that it replaces in maintenance, nil
-// for one that is new.
+// suspect is a worker whose image Gardener has chosen. old is the stored worker that maintenance updates, or nil for a new worker.
 type suspect struct {
 	index int
 	old   *v1beta1.Worker
 }
 
-// correction is what a suspect gets, as a pool, in place of what Gardener has chosen. why says why it does not get that,
-// without the name of the pool.
+// correction replaces the image that Gardener has chosen for a suspect. why is the reason against that image, without the pool's name.
 type correction struct {
 	suspect
 	pool provider.Pool
@@ -89,7 +86,7 @@ type correction struct {
 	why  string
 }
 
-// suspects returns the workers that maintenance gives another version or, of anybody else's request, those that are new.
+// suspects returns the workers that maintenance updates to another version. For other users, it returns the new workers.
 func suspects(shoot, old *v1beta1.Shoot, asMaintenance bool) []suspect {
 	var found []suspect
 	stored := workersOf(old)
@@ -97,7 +94,7 @@ func suspects(shoot, old *v1beta1.Shoot, asMaintenance bool) []suspect {
 		worker := &shoot.Spec.Provider.Workers[i]
 		before := stored[worker.Name]
 		switch {
-		case worker.Machine.Image == nil || worker.Machine.Image.Version == nil: // the API server fills it in before
+		case worker.Machine.Image == nil || worker.Machine.Image.Version == nil: // the API server has filled it in before
 		case before == nil && !asMaintenance:
 			found = append(found, suspect{i, nil})
 		case before != nil && asMaintenance && updates(worker.Machine.Image, before.Machine.Image):
@@ -107,12 +104,12 @@ func suspects(shoot, old *v1beta1.Shoot, asMaintenance bool) []suspect {
 	return found
 }
 
-// updates reports whether a worker's image is another version of what it was.
+// updates reports whether image is another version of the same image as old.
 func updates(image, old *v1beta1.ShootMachineImage) bool {
 	return old != nil && old.Name == image.Name && old.Version != nil && *old.Version != *image.Version
 }
 
-// workersOf returns the workers of a Shoot by their names; none if there is no Shoot.
+// workersOf returns the workers of a Shoot by name, or nil if shoot is nil.
 func workersOf(shoot *v1beta1.Shoot) map[string]*v1beta1.Worker {
 	if shoot == nil {
 		return nil
@@ -124,8 +121,8 @@ func workersOf(shoot *v1beta1.Shoot) map[string]*v1beta1.Worker {
 	return workers
 }
 
-// correct returns what is to be changed in the suspects. It leaves those alone that boot, those about which nothing can
-// be said, and those for which nothing better is found: they are the validation's to refuse.
+// correct returns the corrections of the suspects. It skips suspects whose image works, those whose provider config has an error, and
+// those without a better image. Validation refuses the last two.
 func (c *component) correct(ctx context.Context, shoot, old *v1beta1.Shoot, suspects []suspect) ([]correction, error) {
 	if len(suspects) == 0 {
 		return nil, nil
@@ -162,8 +159,8 @@ func (c *component) correct(ctx context.Context, shoot, old *v1beta1.Shoot, susp
 	return corrections, nil
 }
 
-// maxSuspects is how many workers are corrected at most: for each, Gardener's choice looks at all image versions, a few times. Those
-// behind stay as they are, which is for validate-shoot to judge. With a thousand image versions it is a hundred workers.
+// maxSuspects bounds the workers that are corrected, since Gardener's choice for each looks at all image versions a few times. Further
+// workers stay as they are, and validate-shoot judges them. With a thousand image versions the bound is a hundred workers.
 func maxSuspects(profile *v1beta1.CloudProfileSpec) int {
 	const looks, least = 100_000, 10
 	versions := 1
@@ -173,8 +170,8 @@ func maxSuspects(profile *v1beta1.CloudProfileSpec) int {
 	return max(looks/versions, least)
 }
 
-// defaulted returns the image that Gardener fills in for a new worker if it has only versions that work; the zero Image
-// if the user has named image and version, if that cannot be told, or if there is none.
+// defaulted returns the image that Gardener's defaulting chooses for a new worker among the versions that boot. It returns the zero Image
+// if the user has named image and version, if that is unknown, or if there is none.
 func defaulted(
 	profile *v1beta1.CloudProfileSpec, shoot *v1beta1.Shoot, by func() written, worker *v1beta1.Worker,
 	boots maintenance.Filter,
@@ -187,7 +184,7 @@ func defaulted(
 	open.Machine.Image = image
 	chosen, err := shoots.DefaultImage(gardenerlib.Library{}, profile, &open, nil)
 	if err != nil || chosen != gardenerrules.NamedImage(worker) {
-		return maintenance.Image{} // it was not Gardener who has chosen it, or by another version of the profile
+		return maintenance.Image{} // the user chose it, or Gardener did from another version of the profile
 	}
 	found, err := maintenance.Filled(gardenerlib.Library{}, profile, &open, shoot.Spec.Kubernetes.Version, boots)
 	if err != nil {
@@ -196,21 +193,21 @@ func defaulted(
 	return found
 }
 
-// applied is the manager of the fields that kubectl apply writes, which puts the manifest into an annotation.
+// applied is the field manager of kubectl apply, which stores the manifest in an annotation.
 const applied = "kubectl-client-side-apply"
 
-// written is what is known of the request by which a Shoot was written.
+// written is what is known about the request that wrote a Shoot.
 type written struct {
-	// owned is what it owns of the machines of workers, by the path element of the worker.
+	// owned maps the path element of a worker to the machine fields that the request owns.
 	owned map[string]owned
-	// manifest has the workers that kubectl apply was given, by their names; nil if that is not known.
+	// manifest has the workers given to kubectl apply, by name; nil if unknown.
 	manifest map[string]*v1beta1.Worker
 }
 
-// owned says which fields of a machine the request owns: its type, also by kubectl apply, and name and version of its image.
+// owned says which fields of a machine the request owns: its type, its type through kubectl apply, and its image's name and version.
 type owned struct{ machineType, byApply, image, version bool }
 
-// writtenBy reads the marks of the request from a Shoot. Unreadable ones are ignored. There may be thousands of managers.
+// writtenBy reads the traces of the request from a Shoot, and ignores unreadable ones. There may be thousands of field managers.
 func writtenBy(shoot *v1beta1.Shoot) written {
 	w := written{owned: map[string]owned{}}
 	for _, entry := range shoot.ManagedFields {
@@ -218,7 +215,7 @@ func writtenBy(shoot *v1beta1.Shoot) written {
 			continue
 		}
 		fields := fieldpath.NewSet()
-		// Kubernetes 0.36 reads it without a copy; 0.35 cannot.
+		// Kubernetes 0.36 can read it without a copy; 0.35 cannot.
 		if raw, err := entry.FieldsV1.MarshalJSON(); err != nil || fields.FromJSON(bytes.NewReader(raw)) != nil {
 			continue
 		}
@@ -240,7 +237,7 @@ func writtenBy(shoot *v1beta1.Shoot) written {
 	return w
 }
 
-// within returns the fields below some names.
+// within returns the fields below a path of field names.
 func within(fields *fieldpath.Set, names ...string) *fieldpath.Set {
 	for _, name := range names {
 		fields = fields.WithPrefix(fieldpath.PathElement{FieldName: &name})
@@ -248,10 +245,10 @@ func within(fields *fieldpath.Set, names ...string) *fieldpath.Set {
 	return fields
 }
 
-// leftOpen returns what the user has said of the image of a worker, nil for nothing, and whether a part of it is left to
-// Gardener. It uses the fields that the request owns, which the API server records before Gardener fills in others: all
-// of a server-side apply; of other requests only whether there is an image, since the version that they leave out is
-// written as an empty one. What kubectl apply wrote is read from its annotation.
+// leftOpen returns the part of a worker's image that the user has named, nil for none. It reports whether the rest was left to Gardener.
+// It uses the fields that the request owns, which the API server records before Gardener fills in others. For server-side apply that
+// shows name and version. For other requests it only shows whether there is an image, since an omitted version is written as an empty
+// one. For kubectl apply, the annotation has the manifest.
 func (w written) leftOpen(worker *v1beta1.Worker) (*v1beta1.ShootMachineImage, bool) {
 	owned := w.owned[fieldpath.PathElement{Key: fieldpath.KeyByFields("name", worker.Name)}.String()]
 	switch {
@@ -267,7 +264,7 @@ func (w written) leftOpen(worker *v1beta1.Worker) (*v1beta1.ShootMachineImage, b
 	return nil, false
 }
 
-// corrected answers with the patch, and with warnings that say what it does.
+// corrected answers with a patch, and with warnings that describe it.
 func corrected(corrections []correction) admission.Response {
 	var patches []jsonpatch.Operation
 	var said field.ErrorList
@@ -283,9 +280,8 @@ func corrected(corrections []correction) admission.Response {
 	return admission.Patched("", patches...).WithWarnings(warn(said)...)
 }
 
-// record says in an Event on a Shoot what becomes of its maintenance: of a Shoot that there is, and once for each version
-// of it. A request may be anybody's, so that the Event has none of its words: it is about the Shoot as it is stored, with
-// those versions of the request that the profile has.
+// record records an Event about maintenance on an existing Shoot, once for each version of it. Anyone may have sent the request, so the
+// Event contains none of its text. It describes the stored Shoot, with the versions from the request that the profile lists.
 func (c *component) record(ctx context.Context, requested *v1beta1.Shoot) {
 	stored := &v1beta1.Shoot{}
 	err := c.cached.Get(ctx, client.ObjectKeyFromObject(requested), stored)
@@ -311,8 +307,8 @@ func (c *component) record(ctx context.Context, requested *v1beta1.Shoot) {
 	}
 }
 
-// withVersions returns a copy of the stored Shoot with the versions of images and Kubernetes that a request gives it, as far
-// as the profile has them.
+// withVersions returns a copy of the stored Shoot with the requested image versions and Kubernetes versions, as far as the profile lists
+// them.
 func withVersions(stored, requested *v1beta1.Shoot, profile *v1beta1.CloudProfileSpec) *v1beta1.Shoot {
 	offered := func(version string) bool {
 		return slices.ContainsFunc(profile.Kubernetes.Versions, func(v v1beta1.ExpirableVersion) bool { return v.Version == version })
@@ -339,8 +335,8 @@ func withVersions(stored, requested *v1beta1.Shoot, profile *v1beta1.CloudProfil
 	return shoot
 }
 
-// note says in one text what becomes of each worker pool, and then why, as far as there is room: of Events with the same
-// reason and action only the first is kept for a while.
+// note describes the correction of each worker pool, followed by the reasons as far as there is room. It is one text because only the
+// first of several Events with the same reason and action is kept for a while.
 func note(corrections []correction) string {
 	if len(corrections) == 1 {
 		return corrections[0].text()
@@ -354,7 +350,7 @@ func note(corrections []correction) string {
 	return "worker pools that cannot have what maintenance chose: " + strings.Join(all, ", ") + ". " + strings.Join(reasons, "; ")
 }
 
-// words says what becomes of the pool, and who chose something else.
+// words returns the verb for the pool's correction, and the chooser of the other image.
 func (f *correction) words() (does, who string) {
 	switch {
 	case f.old == nil:
@@ -365,7 +361,7 @@ func (f *correction) words() (does, who string) {
 	return "is updated to", "maintenance"
 }
 
-// text says what is changed, and why.
+// text describes a correction and its reason.
 func (f *correction) text() string {
 	does, who := f.words()
 	return fmt.Sprintf("worker pool %s %s %s: %s chose %s, but %s",

@@ -20,33 +20,33 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// maxProfiles bounds the compiled profiles that are kept. Most gardens have a handful of CloudProfiles; the rest is for
-// the NamespacedCloudProfiles that are in use.
+// maxProfiles bounds the compiled profiles that are kept. Most gardens have a handful of CloudProfiles, which leaves room for the
+// NamespacedCloudProfiles in use.
 const maxProfiles = 64
 
-// maxExpected bounds the profiles that requests have brought and that are not stored yet, as far as the informers know.
-// They may be as large as requests are, and come from anybody who can reach the server.
+// maxExpected bounds the compiled profiles from requests that the informers have not seen stored yet. They may be as large as requests
+// are, and come from anyone who can reach the server.
 const maxExpected = 4
 
-// profiles compiles profiles once for each version of an object. It is safe for concurrent use.
+// profiles compiles each version of a profile once. It is safe for concurrent use.
 type profiles struct {
 	provider provider.Provider[any]
-	// lock is for finding and adding together. Each of the caches has one of its own.
+	// lock makes finding and adding a compilation atomic. Each cache has its own lock as well.
 	lock sync.Mutex
-	// kept has the compilation of each object, by its namespace, which only a NamespacedCloudProfile has, and its name.
+	// kept maps the namespace and name of an object to its compilation. Only NamespacedCloudProfiles have a namespace.
 	kept *lru.Cache
-	// expected has what was compiled of CloudProfiles that were admitted, by name. It saves the compilation of the same
-	// once more when it is stored, and is used for nothing else: a request may be anybody's.
+	// expected maps names to compilations of admitted CloudProfiles. It avoids compiling the same spec again once it is stored, and is
+	// used for nothing else, because a request may come from anyone.
 	expected *lru.Cache
 }
 
-// compilation is one version of an object and its parent. Whoever needs it first compiles it; the others wait.
+// compilation is the result for one version of an object and its parent. The first caller compiles it, and others wait.
 type compilation struct {
 	versions [2]string
 	compile  func() *profile.Profile[any]
 }
 
-// versionOf tells the versions of an object apart, and the objects that have had one name.
+// versionOf identifies a version of an object. It differs between objects that had the same name one after the other.
 func versionOf(object client.Object) string {
 	return string(object.GetUID()) + "/" + object.GetResourceVersion()
 }
@@ -55,25 +55,25 @@ func newProfiles(cloud provider.Provider[any]) *profiles {
 	return &profiles{provider: cloud, kept: lru.New(maxProfiles), expected: lru.New(maxExpected)}
 }
 
-// get returns a CloudProfile as it is stored, compiled; nil if it is for another provider. What a request says must not
-// come here.
+// get returns the compilation of a stored CloudProfile, or nil if it is for another provider. Objects from requests must not be passed to
+// it.
 func (p *profiles) get(object *v1beta1.CloudProfile) *profile.Profile[any] {
 	return p.keep(object, object, func() *profile.Profile[any] { return p.first(object) })
 }
 
-// getNamespaced is get for what a NamespacedCloudProfile and its parent result in, both being as they are stored.
+// getNamespaced returns the compilation of a stored NamespacedCloudProfile on its stored parent, or nil if that is for another provider.
 func (p *profiles) getNamespaced(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) *profile.Profile[any] {
 	return p.keep(object, parent, func() *profile.Profile[any] {
 		above := p.get(parent)
 		return p.observed(func() *profile.Profile[any] {
-			compiled, _ := namespaced.Extend(above, object) // what cannot be rendered is left out, as in the status
+			compiled, _ := namespaced.Extend(above, object) // entries that cannot be rendered are left out, as in the status
 			return compiled
 		})
 	})
 }
 
-// keep returns what compile does, which it calls unless it has that of these versions of an object, and of its parent
-// or of itself; nil if the parent is for another provider.
+// keep returns the memoized result of compile for these versions of an object and its parent, which is the object itself for a
+// CloudProfile. It returns nil if the parent is for another provider.
 func (p *profiles) keep(of client.Object, parent *v1beta1.CloudProfile, compile func() *profile.Profile[any]) *profile.Profile[any] {
 	if parent.Spec.Type != p.provider.Type() {
 		return nil
@@ -91,16 +91,15 @@ func (p *profiles) keep(of client.Object, parent *v1beta1.CloudProfile, compile 
 	return c.compile()
 }
 
-// expect records what a CloudProfile of a name was compiled to, if it is admitted with this report.
+// expect records the compilation of a CloudProfile, if the report admits it.
 func (p *profiles) expect(name string, compiled *profile.Profile[any], report finding.Report) {
 	if len(report.Errors) == 0 {
 		p.expected.Add(name, compiled)
 	}
 }
 
-// first returns a CloudProfile that is stored, compiled. If that was done when it was admitted, it is not done again:
-// the profile is a function of the spec alone, so what counts is that the two specs are the same in Go (to Kubernetes
-// more is the same), and not who has sent the request.
+// first compiles a stored CloudProfile, or returns the compilation from its admission. A profile is a function of its spec alone, so
+// equal specs suffice, whoever sent the request. They are compared as in Go, which is stricter than in Kubernetes.
 func (p *profiles) first(object *v1beta1.CloudProfile) *profile.Profile[any] {
 	known, _ := p.expected.Get(object.Name)
 	c, _ := known.(*profile.Profile[any])
@@ -111,7 +110,7 @@ func (p *profiles) first(object *v1beta1.CloudProfile) *profile.Profile[any] {
 	return p.compile(&object.Spec)
 }
 
-// compile compiles a spec that somebody has written.
+// compile compiles a spec from a request or from the API server.
 func (p *profiles) compile(spec *v1beta1.CloudProfileSpec) *profile.Profile[any] {
 	return p.observed(func() *profile.Profile[any] {
 		compiled, _ := profile.Compile(p.provider, spec, field.NewPath("spec"))
@@ -119,7 +118,7 @@ func (p *profiles) compile(spec *v1beta1.CloudProfileSpec) *profile.Profile[any]
 	})
 }
 
-// observed compiles a profile, and measures how long that takes.
+// observed compiles a profile and measures the duration.
 func (p *profiles) observed(compile func() *profile.Profile[any]) *profile.Profile[any] {
 	start, duration := time.Now(), cleanCompilation
 	compiled := compile()

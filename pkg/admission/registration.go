@@ -27,9 +27,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// registering is the manager that Gardener's packages register the webhooks with. Its server only records which
-// webhooks there are. What it is to do once as leader it tries again if that fails: Gardener's packages give it 5
-// seconds, and end the process after that; but a slow API server is no reason to stop serving.
+// registering is the manager that Gardener's packages register the webhooks with. Its server only records the webhooks. It retries the
+// leader's one-time tasks when they fail. Gardener's packages allow them 5 seconds and then end the process, but a slow API server is no
+// reason to stop serving.
 type registering struct {
 	manager.Manager
 	server *webhook.DefaultServer
@@ -41,16 +41,16 @@ func (r registering) GetWebhookServer() webhook.Server { return r.server }
 // GetClient returns a client that creates webhook configurations by applying them.
 func (r registering) GetClient() client.Client { return applying{r.Manager.GetClient()} }
 
-// applying is a client that creates webhook configurations by server-side apply: a PATCH has the name in its URL, so a
-// role can restrict it. A POST has the name in its body, which no authorizer sees.
+// applying is a client that creates webhook configurations by server-side apply. A PATCH has the name in its URL, so RBAC can restrict
+// it. A POST has the name in its body, which no authorizer sees.
 type applying struct{ client.Client }
 
-// Create creates an object. The leader first writes each webhook configuration twice at the same time, once without the
-// authority. Server-side apply removes what its field owner wrote before and now leaves out. Hence each call is an
-// owner of its own, and the authority stays.
+// Create creates an object. The leader first writes each webhook configuration twice at the same time, once without the CA bundle.
+// Server-side apply removes fields that the same field owner wrote before and now leaves out. Each call therefore uses its own field
+// owner, so that the CA bundle stays.
 //
-// Later, the object may be one that the leader has found when it started, and that somebody has deleted since: the new one has another
-// identity.
+// Later, the object may be one that the leader read when it started and that has been deleted since. The new object has another identity,
+// so UID and resource version are cleared.
 func (a applying) Create(ctx context.Context, object client.Object, options ...client.CreateOption) error {
 	complete(object)
 	if err := a.own(ctx, object); err != nil {
@@ -74,8 +74,8 @@ func (a applying) Create(ctx context.Context, object client.Object, options ...c
 		client.FieldOwner(object.GetName()+"-"+utilrand.String(5)), client.ForceOwnership)
 }
 
-// Patch patches an object. The patch by which Gardener's packages overwrite webhooks is worked out before they call this,
-// and takes back what they do not know: it is worked out again.
+// Patch patches an object. Gardener's packages compute the patch for webhooks before they call this method, so it would undo the changes
+// of complete. Patch therefore computes it again.
 func (a applying) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 	configuration := complete(object)
 	if err := a.own(ctx, object); err != nil {
@@ -93,8 +93,8 @@ func (a applying) Patch(ctx context.Context, object client.Object, patch client.
 	return a.Client.Patch(ctx, object, client.StrategicMergeFrom(before), options...)
 }
 
-// own has an object that a namespace owns be owned by the one that is called so now. The leader knows the one of when it started: if that is
-// gone, API servers delete what it owns, and would do so again and again.
+// own updates the owner references to namespaces to the namespace that has the name now. The leader knows only the namespace from its
+// start. If that is gone, API servers delete the objects that it owns, and would do so again and again.
 func (a applying) own(ctx context.Context, object client.Object) error {
 	owners := object.GetOwnerReferences()
 	for i := range owners {
@@ -111,10 +111,10 @@ func (a applying) own(ctx context.Context, object client.Object) error {
 	return nil
 }
 
-// complete says in a webhook configuration what Gardener's packages do not. One webhook writes Events, except in a dry
-// run. Another one is asked again if somebody who is asked after it changes the object: the component of the extension,
-// beside which this one may be, merges provider configs into the status as well, and so would do it twice. It returns the
-// configuration of mutating webhooks that the object is; nil if it is none.
+// complete sets fields of a webhook configuration that Gardener's packages do not set. mutate-shoot writes Events, except in a dry run.
+// The webhook for the status is reinvoked if a later webhook changes the object: the extension's own component, which may run beside this
+// one, merges provider configs into the status too, and would repeat entries. complete returns the object if it is a
+// MutatingWebhookConfiguration, and otherwise nil.
 func complete(object client.Object) *admissionregistrationv1.MutatingWebhookConfiguration {
 	configuration, ok := object.(*admissionregistrationv1.MutatingWebhookConfiguration)
 	if !ok {
@@ -131,7 +131,7 @@ func complete(object client.Object) *admissionregistrationv1.MutatingWebhookConf
 	return configuration
 }
 
-// Add adds a runnable. Only those that are functions can be run again; controllers retry by themselves.
+// Add adds a runnable. It retries only runnables that are functions, since these can be started again; controllers retry by themselves.
 func (r registering) Add(runnable manager.Runnable) error {
 	elected, ok := runnable.(manager.LeaderElectionRunnable)
 	if !ok || !elected.NeedLeaderElection() || reflect.TypeOf(runnable).Kind() != reflect.Func {
@@ -139,7 +139,7 @@ func (r registering) Add(runnable manager.Runnable) error {
 	}
 	return r.Manager.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		log := r.GetLogger().WithName("registration")
-		// The only error is that the process was asked to end.
+		// The only error is that ctx is done.
 		_ = wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) {
 			if err := runnable.Start(ctx); err != nil {
 				registrationsTotal.WithLabelValues("failure").Inc()
@@ -155,9 +155,9 @@ func (r registering) Add(runnable manager.Runnable) error {
 	}))
 }
 
-// standIn has a server serve all webhooks in a table that it does not serve yet, since they are disabled: it admits
-// everything. API servers ask them while other replicas have not been told yet, and for good if all webhooks of an
-// action are disabled: Gardener's packages then leave what is registered as it is.
+// standIn makes a server admit everything on the paths of disabled webhooks, those in the table that it does not serve yet. API servers
+// still call them until other replicas have been updated. If all webhooks of an action are disabled, they call them forever, because
+// Gardener's packages then leave the registered configuration unchanged.
 func standIn(server *webhook.DefaultServer, entries []entry) {
 	admit := admission.HandlerFunc(func(context.Context, admission.Request) admission.Response {
 		return admission.Allowed("")

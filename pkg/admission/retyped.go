@@ -24,15 +24,15 @@ const (
 	shootCloudProfileRefKind = "spec.cloudProfile.Kind"
 )
 
-// How many objects the API server is asked for at once. A NamespacedCloudProfile comes with all that Gardener has
-// rendered into its status, which may be as large as an object can be; of a Shoot no more comes than its metadata.
+// Page sizes of requests to the API server. A NamespacedCloudProfile includes the status that Gardener has rendered, which may be as
+// large as an object can be. Of a Shoot, only the metadata is read.
 const (
 	shootsAtOnce   = 500
 	childrenAtOnce = 10
 )
 
-// checkType returns an error if an update gives a CloudProfile another type while others use it (semantics S10). The
-// components of both types are asked: the webhook selects objects that have, or had, the label of its type.
+// checkType returns an error if an update changes the type of a CloudProfile while others use it (semantics S10). API servers call the
+// components of both types, because the webhook's selector matches the old or the new object.
 func (c *component) checkType(ctx context.Context, object, old *v1beta1.CloudProfile) (finding.Report, error) {
 	if old == nil || object.Spec.Type == old.Spec.Type {
 		return finding.Report{}, nil
@@ -44,12 +44,12 @@ func (c *component) checkType(ctx context.Context, object, old *v1beta1.CloudPro
 	return finding.Failed(check.TypeInUse(object, old, users)), nil
 }
 
-// usersOfOtherTypes returns who uses a CloudProfile and is not of its type: Shoots, directly or through a
-// NamespacedCloudProfile, and NamespacedCloudProfiles that no Shoot uses. A Shoot has the label of its own type. A
-// NamespacedCloudProfile has that of its parent, and gets another one whenever Gardener writes it: that says nothing.
+// usersOfOtherTypes returns the users of a CloudProfile that are not of its type: Shoots that use it directly or through a
+// NamespacedCloudProfile, and NamespacedCloudProfiles that no Shoot uses. The label of a Shoot is its own type. The label of a
+// NamespacedCloudProfile is its parent's type, and changes whenever Gardener writes it, so it is not used.
 //
-// It asks the API server. The informers know what has the label of the provider, which may be either of the two types,
-// and they may be late.
+// It reads from the API server. The informers see only objects with the provider's label, which may be either of the two types, and they
+// may lag behind.
 func (c *component) usersOfOtherTypes(ctx context.Context, profile *v1beta1.CloudProfile) ([]string, error) {
 	var users []string
 	of := "CloudProfile " + profile.Name + ", so nothing was checked"
@@ -65,7 +65,7 @@ func (c *component) usersOfOtherTypes(ctx context.Context, profile *v1beta1.Clou
 		}, client.InNamespace(namespace), client.MatchingFieldsSelector{Selector: selector}, client.Limit(shootsAtOnce))
 		return used, err
 	}
-	// Shoots name it in either of two fields. None is selected twice.
+	// Shoots name the profile in either of two fields. These selectors do not overlap.
 	byReference := fields.AndSelectors(
 		fields.OneTermEqualSelector(shootCloudProfileRefName, profile.Name),
 		fields.OneTermNotEqualSelector(shootCloudProfileRefKind, kindNamespacedCloudProfile))

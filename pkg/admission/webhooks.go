@@ -29,52 +29,51 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// timeoutSeconds is how long the API server waits for an answer. Answers take milliseconds; what may take longer is a
-// profile that has to be read first.
+// timeoutSeconds is how long the API server waits for an answer. Answers take milliseconds, unless a profile has to be read first.
 const timeoutSeconds = 10
 
 // mutateStatus is the name of the webhook for the status of NamespacedCloudProfiles.
 const mutateStatus = "mutate-namespacedcloudprofile-status"
 
-// entry is a row in the table of webhooks.
+// entry is a row of the webhook table.
 type entry struct {
 	// name of the webhook; its path is /webhooks/NAME.
 	name   string
 	action string
 	object client.Object
-	// subresources are the ways that the object can be written: nil is for the object itself.
+	// subresources lists how the object can be written. A nil element is the object itself.
 	subresources []*string
 	handler      admission.Handler
 }
 
-// component answers for the webhooks of a provider. What it reads belongs to the informers and is not changed.
+// component implements a provider's webhooks. Objects that it reads belong to the informers and are not modified.
 type component struct {
-	// name of the component, which Events are from.
+	// name of the component, the source of its Events.
 	name string
 
-	// provider is untyped, so that this package is compiled here, and not anew in each program that serves webhooks.
+	// provider is untyped, so that this package is compiled once, and not again in each program that serves webhooks.
 	provider provider.Provider[any]
-	// credentials and dns judge Secrets, and updates what an update changes in a Shoot; nil if the provider cannot.
+	// credentials and dns check Secrets, and updates checks updates of Shoots. Each is nil if the provider does not implement it.
 	credentials provider.CredentialsValidator
 	dns         provider.DNSCredentialsValidator
 	updates     provider.ShootUpdateValidator
-	// settings has the settings that only the project's own worker controller reads, which is there if worker is set; nil if there are
-	// none. worker is not changed once the webhooks are served.
+	// settings describes the settings that only capkit's worker controller reads; nil if there are none. worker says whether that
+	// controller runs. It does not change once the webhooks are served.
 	settings provider.SettingsOwner
 	worker   *bool
 	profiles *profiles
 
-	// maintainers are the names of the users that write Shoots in maintenance. Not changed once the webhooks are served.
+	// maintainers are the users that write Shoots in maintenance. They do not change once the webhooks are served.
 	maintainers *[]string
-	// corrects says that mutate-shoot is served. Not changed once the webhooks are.
+	// corrects reports whether mutate-shoot is served. It does not change once the webhooks are served.
 	corrects bool
-	// events records Events on Shoots; nil before connect. recorded has the versions of Shoots that it was done for.
+	// events records Events on Shoots; nil before connect. recorded holds the Shoot versions that already have an Event.
 	events    events.EventRecorder
 	recording sync.Mutex
 	recorded  *lru.Cache
 
-	// cached reads what the informers know. live asks the API server: about credentials, and for objects that are so
-	// new that the informers do not know them yet. They are nil before connect.
+	// cached reads from the informers. live reads from the API server: credentials, and objects that are too new for the informers. Both
+	// are nil before connect.
 	cached, live client.Reader
 }
 
@@ -90,7 +89,7 @@ func newComponent(cloud provider.Provider[any]) *component {
 	return c
 }
 
-// webhooks lists the webhooks. Those about credentials are there if the provider checks them.
+// webhooks lists the webhooks, including those for credentials if the provider checks them.
 func (c *component) webhooks() []entry {
 	profile, child, shoot := coreKind(kindCloudProfile), coreKind(kindNamespacedCloudProfile), coreKind("Shoot")
 	known := catalogueOf(c.provider)
@@ -120,8 +119,8 @@ func coreKind(kind string) schema.GroupVersionKind { return v1beta1.SchemeGroupV
 
 func (e *entry) path() string { return "/webhooks/" + e.name }
 
-// webhook turns a row into what Gardener registers: for objects with the label that Gardener puts on all that belongs
-// to a provider type, failing closed.
+// webhook turns a row into the webhook that Gardener registers. It selects objects by the label that Gardener puts on all objects of a
+// provider type, and fails closed.
 func (e *entry) webhook(providerType string) *extensionswebhook.Webhook {
 	var types []extensionswebhook.Type
 	for _, subresource := range e.subresources {
@@ -144,16 +143,16 @@ func (e *entry) webhook(providerType string) *extensionswebhook.Webhook {
 	}
 }
 
-// served has a handler answer in place of a row. What it answers is counted.
+// served serves a handler on behalf of a row, with metrics.
 func (e *entry) served(handler admission.Handler) *admission.Webhook {
 	return &admission.Webhook{Handler: measured(e.name, handler), RecoverPanic: ptr.To(true), LogConstructor: e.logger}
 }
 
-// maxName is what names of objects and of users are cut at in the log. No API server has longer ones of objects.
+// maxName bounds names of objects and users in the log. No API server accepts longer object names.
 const maxName = 253
 
-// logger returns the logger for a request to the webhook. It names the object and who wrote it, printable, and never
-// shows a part of the object: errors about requests that could not be decoded quote them, so that only the fact is logged.
+// logger returns the logger for a request to the webhook. It logs the names of object and user in printable form, but never any content
+// of the object. Decoding errors quote objects, so they are logged without their text.
 func (e *entry) logger(base logr.Logger, req *admission.Request) logr.Logger {
 	base = base.WithValues("webhook", e.name)
 	if req == nil {
@@ -164,31 +163,31 @@ func (e *entry) logger(base logr.Logger, req *admission.Request) logr.Logger {
 		"user", serving.Shown(req.UserInfo.Username, maxName), "requestID", serving.Shown(string(req.UID), maxName))
 }
 
-// discreet is a sink that leaves out what errors say.
+// discreet is a sink that omits the text of errors.
 type discreet struct{ logr.LogSink }
 
-// Error logs the message alone.
+// Error logs only the message.
 func (d discreet) Error(_ error, message string, keysAndValues ...any) {
 	d.LogSink.Info(0, message, keysAndValues...)
 }
 
-// providerLabel is the label that Gardener's API server puts on its objects of a provider type. On Secrets its
-// controller manager puts another one, once a binding refers to them.
+// providerLabel returns the label that Gardener's API server puts on objects of a provider type. Secrets get another label from
+// Gardener's controller manager once a binding refers to them.
 func providerLabel(providerType string) string {
 	return v1beta1constants.LabelExtensionProviderTypePrefix + providerType
 }
 
-// Switches returns the webhooks of this package, each under its name, for the SwitchOptions of an extension's own
-// command. [NewCommand] has them already. The webhooks of one manager have to come from one call.
+// Switches returns the webhooks of this package by name, for the SwitchOptions of an extension's own command. [NewCommand] includes them.
+// All webhooks of one manager must come from one call.
 //
-// They read CloudProfiles, NamespacedCloudProfiles and Shoots through the manager's cache, whose scheme needs the types of
-// core.gardener.cloud. [CacheByObject] is what it has to keep of them: a cache without it keeps all Shoots of the garden. [Rights] are
-// what they have to be allowed. A provider that is a [provider.CredentialsValidator] has webhooks for credentials as well, which
-// need the types of security.gardener.cloud and Secrets in the scheme, and read them without the cache. A
-// [provider.DNSCredentialsValidator] needs Secrets.
+// The webhooks read CloudProfiles, NamespacedCloudProfiles and Shoots through the manager's cache. Its scheme needs the types of
+// core.gardener.cloud. Configure the cache with [CacheByObject]; otherwise it keeps all Shoots of the garden. [Rights] returns the
+// permissions that the webhooks need. For a [provider.CredentialsValidator] there are webhooks for credentials as well. They need the
+// types of security.gardener.cloud and Secrets in the scheme, and read them without the cache. A [provider.DNSCredentialsValidator] needs
+// Secrets in the scheme.
 //
-// None can be added to a manager if [provider.Check] finds something wrong with the provider. They judge by what the cache knows,
-// also if the API server has been silent for long.
+// Adding a webhook to a manager fails if [provider.Check] finds a problem with the provider. The webhooks answer from the cache even if
+// the API server has been silent for a long time.
 func Switches[R any](cloud provider.Provider[R]) []webhookcmd.NameToFactory {
 	return switches(newComponent(provider.Untyped(cloud)))
 }

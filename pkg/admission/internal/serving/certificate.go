@@ -22,27 +22,27 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// maxSettling bounds how long after the webhook configurations a new certificate comes into use.
+// maxSettling bounds the time between the update of the webhook configurations and the use of a new certificate.
 const maxSettling = 5 * time.Second
 
-// certificate is what the server shows to its clients. A new one in its files comes into use once the webhook
-// configurations trust it, and API servers have had some time to learn that: a new authority signs its first
-// certificate before it is in any configuration, and if the leader stops in between it may take long until it is.
+// certificate is the server's certificate. It switches to a new one in its files once the webhook configurations trust that, and API
+// servers have had some time to notice. A new CA signs its first certificate before any configuration contains it. If the leader stops in
+// between, that may last long.
 type certificate struct {
 	log logr.Logger
-	// reader finds the webhook configurations, which have this name.
+	// reader reads the webhook configurations, which are called configuration.
 	reader        client.Reader
 	configuration string
 	folder        string
 	settling      time.Duration
 
 	current atomic.Pointer[tls.Certificate]
-	// trustedSince is when the new certificate was found to be trusted; zero if there is none.
+	// trustedSince is when the new certificate was first found to be trusted; zero if it is not, or if there is no new one.
 	trustedSince time.Time
 }
 
-// trustedCertificate returns the certificate in a folder, where there is one already, and keeps it up to date by what the webhook
-// configurations of a name trust.
+// trustedCertificate returns the certificate in a folder, where it must already exist. The manager keeps it up to date, as far as the
+// named webhook configurations trust new ones.
 func trustedCertificate(ctx context.Context, mgr manager.Manager, folder, configuration string, syncPeriod time.Duration) (*certificate, error) {
 	c := &certificate{
 		log: mgr.GetLogger().WithName("webhook-certificate"), reader: mgr.GetClient(),
@@ -62,8 +62,8 @@ func (c *certificate) step(ctx context.Context) {
 	}
 }
 
-// check takes the certificate in the files into use if it is time. The error says why that could not be found out; the
-// files may be about to be written.
+// check switches to the certificate in the files if the time has come. An error means that this is unknown; the files may be half
+// written.
 func (c *certificate) check(ctx context.Context, now time.Time) error {
 	next, err := tls.LoadX509KeyPair(filepath.Join(c.folder, "tls.crt"), filepath.Join(c.folder, "tls.key"))
 	if err != nil {
@@ -91,9 +91,9 @@ func (c *certificate) check(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// valid returns nil if a certificate is served that is valid now, or has expired no longer than this ago. It does not
-// matter whether clients trust it, which a metric says: only the leader can see to that, and new pods that are not
-// ready before it has would keep a Deployment from ending a leader that does not.
+// valid returns nil if the server's certificate is valid now, or expired at most this long ago. It ignores whether clients trust the
+// certificate, which a metric reports, because only the leader can repair that. If new pods were not ready until then, a Deployment could
+// not replace a leader that fails to.
 func (c *certificate) valid(now time.Time, expired time.Duration) error {
 	current := c.current.Load()
 	switch {
@@ -107,8 +107,8 @@ func (c *certificate) valid(now time.Time, expired time.Duration) error {
 	return nil
 }
 
-// measure says in a metric until when clients accept the certificate that is served. While the webhook configurations
-// cannot be read it keeps what it said before.
+// measure sets the metric of the time until which clients accept the certificate. The metric keeps its value while the webhook
+// configurations cannot be read.
 func (c *certificate) measure(ctx context.Context) {
 	until, err := c.trustedUntil(ctx, c.current.Load().Leaf)
 	switch {
@@ -119,11 +119,11 @@ func (c *certificate) measure(ctx context.Context) {
 	}
 }
 
-// errDistrust says that a webhook configuration does not trust a certificate.
+// errDistrust means that a webhook configuration does not trust a certificate.
 var errDistrust = errors.New("does not trust it")
 
-// trustedUntil returns until when all webhook configurations that there are trust a certificate, which is an error if
-// one of them does not. An authority may end before what it has signed.
+// trustedUntil returns the time until which all existing webhook configurations trust a certificate, and an error if one of them does
+// not. A CA may expire before the certificates that it has signed.
 func (c *certificate) trustedUntil(ctx context.Context, leaf *x509.Certificate) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -149,7 +149,7 @@ func (c *certificate) trustedUntil(ctx context.Context, leaf *x509.Certificate) 
 		if err != nil {
 			return time.Time{}, fmt.Errorf("webhook configuration %s %w: %w", c.configuration, errDistrust, err)
 		}
-		ends := make([]time.Time, 0, len(chains)) // of the authorities: there is nothing between them and the leaf
+		ends := make([]time.Time, 0, len(chains)) // of the CAs: there are no intermediates
 		for _, chain := range chains {
 			ends = append(ends, chain[len(chain)-1].NotAfter)
 		}

@@ -25,59 +25,58 @@ import (
 )
 
 const (
-	// defaultMaxSilence is how old what the informers know may be. It is three times as long as nothing comes from an API
-	// server that is well: pings are answered at once.
+	// defaultMaxSilence bounds the age of the informers' data. It is three times the longest silence of a healthy API server, which
+	// answers pings at once.
 	defaultMaxSilence = 30 * time.Second
-	// minMaxSilence leaves a second, the least that client-go can wait, for each of its thirds.
+	// minMaxSilence leaves each third at least a second, client-go's shortest timeout.
 	minMaxSilence = 3 * time.Second
-	// catchingUp is how long what has happened since the watch before may take to come, which is what comes first.
+	// catchingUp is the time allowed for the backlog of a new watch, which arrives first.
 	catchingUp = time.Second
 )
 
-// Hearing knows since when the API server of the garden has been silent. What the informers know is as old as that. It is
-// safe for concurrent use.
+// Hearing measures how long the garden's API server has been silent. The informers' data is as old as that. It is safe for concurrent
+// use.
 //
-// Each informer has a watch. What is on its connection comes in order, so that one which is open misses nothing as long as
-// the connection carries anything: with HTTP/2 that is the answer to a ping if there is nothing else. It need not be of the
-// watch, on which there may be nothing for many minutes: whether an API server sends bookmarks depends on its etcd. A watch
-// that has ended hears nothing until there is another one in its place.
+// Each informer has a watch. A connection delivers in order, so an open watch misses nothing while its connection carries any data. With
+// HTTP/2, that is at least the answer to a ping. The data need not belong to the watch, which may be idle for many minutes: whether an
+// API server sends bookmarks depends on its etcd. A watch that has ended hears nothing until another one replaces it.
 //
-// A connection without HTTP/2 has TCP's own probes, which nobody sees but the kernel: its watch counts as heard until it
-// ends, some two thirds of the time too long at the most.
+// A connection without HTTP/2 has only TCP keep-alive probes, which the kernel hides. Its watch counts as heard until it ends, which is
+// late by at most two thirds of the limit.
 //
-// The time that a list takes is not in it: at first, which is for other checks to say, and if the API server has forgotten
-// what happened before a new watch.
+// The duration of a list is not included. For the first one, other checks apply. Later ones occur if the API server no longer has the
+// history for a new watch.
 type Hearing struct {
 	log logr.Logger
-	// max is how long it may be silent.
+	// max is the longest tolerated silence.
 	max time.Duration
 	// now is time.Now, except in tests.
 	now func() time.Time
 
 	mu      sync.Mutex
-	watches map[string]*heardWatch // by what is watched
+	watches map[string]*heardWatch // by path and selectors
 
-	reported error // why requests are refused, as the log has it
+	reported error // why requests are refused, as last logged
 }
 
 func newHearing(log logr.Logger, maxSilence time.Duration) *Hearing {
 	return &Hearing{log: log.WithName("hearing"), max: maxSilence, now: time.Now, watches: map[string]*heardWatch{}}
 }
 
-// heardWatch is a watch on the objects of a kind: the body of its response, which records its end.
+// heardWatch is the response body of a watch on a kind, and records its end.
 type heardWatch struct {
 	io.ReadCloser
 	hearing  *Hearing
 	resource string
-	// conn is its connection with HTTP/2, on which its beginning has come; nil if there is none.
+	// conn is the watch's HTTP/2 connection; nil if it has none.
 	conn   *heardConn
 	opened time.Time
-	// before is what heard returns as long as it catches up, and once it has ended.
+	// before is the result of heard while the watch catches up, and after it has ended.
 	before time.Time
 	ended  bool
 }
 
-// heard is when something last came: what is known is known to be right at that time.
+// heard returns the last time at which the informer's data was known to be current.
 func (w *heardWatch) heard(now time.Time) time.Time {
 	if w.ended || now.Sub(w.opened) < catchingUp {
 		return w.before
@@ -88,7 +87,7 @@ func (w *heardWatch) heard(now time.Time) time.Time {
 	return *w.conn.last.Load()
 }
 
-// heardConn records when something last came on a connection.
+// heardConn records when a connection last received data.
 type heardConn struct {
 	net.Conn
 	now  func() time.Time
@@ -103,9 +102,9 @@ func (c *heardConn) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// listen has the watches of all clients that are made by a config be heard, and API servers be asked for an answer if they
-// are silent for a third of the time that they may be: the connection is given up, and another one made, if there is none
-// within another third. client-go reads that from the environment, so that it holds for all clients of the process.
+// listen observes the watches of all clients that are made from a config, and enables pings. A connection that is silent for a third of
+// max is pinged. If no answer arrives within another third, client-go replaces the connection. client-go reads both times from the
+// environment, so they apply to all clients of the process.
 func (h *Hearing) listen(config *rest.Config) error {
 	dialer := &net.Dialer{
 		Timeout:         30 * time.Second, // as in client-go
@@ -133,10 +132,10 @@ type heardTripper struct {
 	next    http.RoundTripper
 }
 
-// WrappedRoundTripper is for client-go, which asks the one that is wrapped to close connections.
+// WrappedRoundTripper lets client-go close the connections of the wrapped round tripper.
 func (t heardTripper) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// RoundTrip answers as the one that is wrapped, and records what comes of watches.
+// RoundTrip passes requests on, and observes the responses of watches.
 func (t heardTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	query := r.URL.Query()
 	if !query.Has("watch") {
@@ -164,7 +163,7 @@ func (t heardTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// underlying returns the connection that listen has made below one with TLS; nil if somebody else has made it.
+// underlying returns the connection from listen below a TLS connection, or nil if it has another origin.
 func underlying(conn net.Conn) *heardConn {
 	for {
 		switch above := conn.(type) {
@@ -198,8 +197,8 @@ func (w *heardWatch) end() {
 	w.before, w.ended = w.heard(w.hearing.now()), true
 }
 
-// silent returns the age of what is known: how long nothing was heard of what has not been heard of for longest; 0 before
-// the first watch. The error says that this is too long, of what, and since when.
+// silent returns the age of the informers' data: the longest silence of any watch, or 0 before the first watch. If that exceeds max, the
+// error names the resource and the start of the silence.
 func (h *Hearing) silent() (age time.Duration, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -218,8 +217,8 @@ func (h *Hearing) silent() (age time.Duration, err error) {
 	return age, err
 }
 
-// outdated returns the refusal of all requests while the API server is silent: what was stored meanwhile is not known. API
-// servers then try again. It is not enough not to be ready: on connections that there are, a replica goes on to be asked.
+// outdated returns the refusal of all requests while the API server is silent, since newer objects are then unknown. API servers retry.
+// Failing /readyz is not enough, because existing connections keep sending requests to the replica.
 func (h *Hearing) outdated() error {
 	if _, err := h.silent(); err != nil {
 		return refusal{refusedOutdated, http.StatusServiceUnavailable, err.Error()}
@@ -227,8 +226,8 @@ func (h *Hearing) outdated() error {
 	return nil
 }
 
-// report says in a metric how old what is known is, and in the log when the API server falls silent and is heard again.
-// Nobody else may call it at the same time.
+// report sets the metric of the data's age, and logs when the API server falls silent and is heard again. It is not safe for concurrent
+// use.
 func (h *Hearing) report(context.Context) {
 	age, err := h.silent()
 	silenceSeconds.Set(age.Seconds())

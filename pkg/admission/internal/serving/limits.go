@@ -24,32 +24,32 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// maxReceived is how many bytes a body may have. An API server takes objects of 3 MiB, of which an update has two.
+// maxReceived bounds a request body, in bytes. An API server accepts objects of 3 MiB, and an update has two.
 const maxReceived = 7<<20 - 1
 
 const (
-	// maxValues is how many JSON values a request may have. The largest CloudProfile that etcd stores has some 120,000,
-	// and an update has two. An empty object takes two bytes, and decoded up to some hundred times as many.
+	// maxValues bounds the JSON values of a request. The largest CloudProfile that etcd can store has some 120,000, and an update has
+	// two. An empty object takes two bytes, and up to some hundred times as many when decoded.
 	maxValues = 300_000
-	// bytesPerValue is how many bytes weigh as much as a value: text is held as it came and in the envelope, decoded and in
-	// the answer. So two requests of maxReceived bytes do not fit beside each other.
+	// bytesPerValue is the number of bytes that weigh as much as a value. Text is held as received, in the envelope, decoded, and in the
+	// answer. This keeps two requests of maxReceived bytes from being processed together.
 	bytesPerValue = 32
-	// lightWeight is what a request may weigh that does not wait for heavier ones. Together, these weigh maxValues at most,
-	// and light ones maxLightWeight, while they are decoded and judged.
+	// A request up to lightWeight does not wait for heavier ones. maxLightWeight bounds the total weight of light requests while they are
+	// decoded and judged, and maxValues that of all others.
 	lightWeight, maxLightWeight = 20_000, 100_000
 )
 
-// The reasons for which requests are refused before they are looked at.
+// The reasons for refusing a request before it is decoded.
 const (
 	refusedTooLarge = "too-large"
 	refusedTooSlow  = "too-slow"
 	refusedCrowded  = "crowded"
 	refusedBroken   = "broken"
-	refusedForeign  = "foreign" // no API server sends the like
+	refusedForeign  = "foreign" // not from an API server
 	refusedOutdated = "outdated"
 )
 
-// refusal is the answer to a request that is refused before it is looked at.
+// refusal is the answer to a request that is refused before it is decoded.
 type refusal struct {
 	reason  string
 	status  int
@@ -59,31 +59,30 @@ type refusal struct {
 func (r refusal) Error() string { return r.message }
 
 var (
-	// errCrowded is about a request for which there is no room.
+	// errCrowded refuses a request for which there is no room.
 	errCrowded = refusal{refusedCrowded, http.StatusServiceUnavailable, "too many large requests at the same time"}
-	// errTooManyValues is about a request that would take too much memory once it is decoded.
+	// errTooManyValues refuses a request that would need too much memory when decoded.
 	errTooManyValues = refusal{refusedTooLarge, http.StatusRequestEntityTooLarge,
 		fmt.Sprintf("the request has more than %d JSON values", maxValues)}
 )
 
-// limits keep clients that are slow, or send much, from taking what the others need.
+// limits protect other clients from clients that are slow or send much.
 type limits struct {
 	log logr.Logger
-	// maxHeld is how many bytes the bodies of all requests may have that are served at the same moment. To judge them
-	// takes a multiple of it.
+	// maxHeld bounds the total body size of the requests in progress, in bytes. Judging them takes a multiple of it.
 	maxHeld int64
-	// maxReceiving is how long a body may take to arrive, maxAnswering how long all of it may take: also the object to be
-	// judged, and the answer to be taken.
+	// maxReceiving bounds the time for receiving a body. maxAnswering bounds the whole request, including the judgement and the delivery
+	// of the answer.
 	maxReceiving, maxAnswering time.Duration
 
-	// held is the number of bytes received of requests that are not answered yet.
+	// held is the number of bytes received for unanswered requests.
 	held atomic.Int64
-	// light and heavy are the room for what is decoded and judged: that of light requests, and of all others.
+	// light and heavy are the room for decoding and judging light requests, and all others.
 	light, heavy *semaphore.Weighted
 }
 
-// newLimits returns limits with room for nine of the largest requests. patience is how long the API server waits for an answer: a
-// body may take as long to arrive.
+// newLimits returns limits with room for nine of the largest requests. patience is how long the API server waits for an answer, and also
+// bounds the time for receiving a body.
 func newLimits(log logr.Logger, patience time.Duration) *limits {
 	return &limits{
 		log: log.WithName("limits"), maxHeld: 64 << 20, maxReceiving: patience, maxAnswering: 3 * patience,
@@ -91,9 +90,9 @@ func newLimits(log logr.Logger, patience time.Duration) *limits {
 	}
 }
 
-// enter reads the body of a request, refuses what no API server sends, and waits until there is room for the rest, as long as
-// a body may take to arrive. What a body says takes a multiple of its memory, so that heavy ones wait for each other. leave
-// gives back what the request takes; it must be called in any case, once the request is answered.
+// enter reads the body of a request, refuses requests that no API server sends, and waits for room, at most as long as a body may take to
+// arrive. Decoding takes a multiple of the body's memory, so heavy requests wait for each other. The caller must call leave in every case
+// once the request is answered; it frees the request's share.
 func (l *limits) enter(w http.ResponseWriter, r *http.Request) (leave func(), err error) {
 	received := &counted{from: http.MaxBytesReader(w, r.Body, maxReceived), limits: l}
 	leave = func() { l.held.Add(-received.read) }
@@ -121,8 +120,8 @@ func (l *limits) enter(w http.ResponseWriter, r *http.Request) (leave func(), er
 	return func() { room.Release(weight); l.held.Add(-received.read) }, nil
 }
 
-// receive reads a body, with the deadlines of its connection. It has all of it read before anything is judged, so that a
-// request which is refused is answered with a status that says so to API servers.
+// receive reads a body and sets the deadlines of its connection. It reads the whole body before it is judged, so that API servers receive
+// the status of a refusal.
 func (l *limits) receive(w http.ResponseWriter, from io.Reader) ([]byte, error) {
 	connection, now := http.NewResponseController(w), time.Now()
 	err := errors.Join(
@@ -132,12 +131,12 @@ func (l *limits) receive(w http.ResponseWriter, from io.Reader) ([]byte, error) 
 	}
 	body, err := io.ReadAll(from)
 	if err == nil {
-		_ = connection.SetReadDeadline(time.Time{}) // what comes next on it is not a part of this request
+		_ = connection.SetReadDeadline(time.Time{}) // later data does not belong to this request
 	}
 	return body, err
 }
 
-// refuse answers a request that is not served, and says why, as a Status, which API servers pass on.
+// refuse answers a refused request with a Status that gives the reason. API servers pass it on.
 func (l *limits) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	answer := refusal{refusedBroken, http.StatusBadRequest, "the request could not be read"}
 	switch {
@@ -150,23 +149,23 @@ func (l *limits) refuse(w http.ResponseWriter, r *http.Request, err error) {
 			fmt.Sprintf("the request did not arrive within %s", l.maxReceiving)}
 	}
 	if answer.reason == refusedOutdated {
-		w.Header().Set("Connection", "close") // another one may lead to another replica
+		w.Header().Set("Connection", "close") // a new connection may lead to another replica
 	}
 	if answer.status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", "1") // API servers do so, as long as there is time
+		w.Header().Set("Retry-After", "1") // API servers retry while they have time left
 	}
 	refusedTotal.WithLabelValues(answer.reason).Inc()
-	// Nothing of the request is logged, not even its path: whoever reaches the port may send anything.
+	// Nothing of the request is logged, not even its path: anyone who reaches the port may send anything.
 	l.log.Info("Refusing a request", "reason", answer.reason, "remoteAddress", r.RemoteAddr)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(answer.status)
-	_ = json.NewEncoder(w).Encode(metav1.Status{ // that nobody reads it any more is no error
+	_ = json.NewEncoder(w).Encode(metav1.Status{ // it is no error if the client has gone
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
 		Status:   metav1.StatusFailure, Code: int32(answer.status), Message: answer.message,
 	})
 }
 
-// counted reads a body, and counts what it has read as held.
+// counted reads a body and adds its size to held.
 type counted struct {
 	from   io.Reader
 	limits *limits
@@ -182,12 +181,12 @@ func (c *counted) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// foreign is the refusal of a request that is not one that an API server sends to a webhook.
+// foreign returns the refusal of a request that no API server sends to a webhook.
 func foreign(status int, format string, args ...any) error {
 	return refusal{refusedForeign, status, fmt.Sprintf(format, args...)}
 }
 
-// checkHeader returns an error if a request to a webhook has another method or media type than those of API servers.
+// checkHeader returns an error if a request has a method or media type that API servers do not use for webhooks.
 func checkHeader(r *http.Request) error {
 	if r.Method != http.MethodPost {
 		return foreign(http.StatusMethodNotAllowed, "webhooks are asked with the method POST, not %s", Cut(r.Method, 20))
@@ -199,9 +198,9 @@ func checkHeader(r *http.Request) error {
 	return nil
 }
 
-// checkEnvelope returns an error unless a body is a JSON object with the kind and version of an AdmissionReview. The
-// decoder of Kubernetes takes YAML as well, whose aliases and merge keys say much in a few bytes. An API server writes
-// kind and version first; nothing behind them is looked at.
+// checkEnvelope returns an error unless a body is a JSON object with the kind and version of an AdmissionReview. The decoder of
+// Kubernetes also accepts YAML, where aliases and merge keys expand a few bytes into large objects. API servers write kind and version
+// first; checkEnvelope ignores everything after them.
 func checkEnvelope(body []byte) error {
 	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
 		return foreign(http.StatusUnsupportedMediaType, "the body must be a JSON object")
@@ -232,7 +231,7 @@ func checkEnvelope(body []byte) error {
 	return nil
 }
 
-// valuesIn returns how many JSON values a body has at most: characters in strings are counted like all others.
+// valuesIn returns an upper bound of the JSON values in a body: it counts delimiters inside strings too.
 func valuesIn(body []byte) int64 {
 	return 1 + int64(bytes.Count(body, []byte(","))+bytes.Count(body, []byte("{"))+bytes.Count(body, []byte("[")))
 }

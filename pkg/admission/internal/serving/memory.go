@@ -11,13 +11,13 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// collectedShare is the share of the container's memory limit that the process uses before it collects garbage more often. The
-// rest is for what Go does not count: the program itself, which is mapped from its file, and what sockets hold.
+// collectedShare is the share of the container's memory limit at which the process starts to collect garbage more often. The rest is for
+// memory that Go does not count: the mapped program file and socket buffers.
 const collectedShare = 0.7
 
-// BoundMemory has Go collect garbage in time for a memory limit, which of a container is memlimit.FromCgroup. Otherwise the process
-// takes twice what it needs, whatever the limit is. The environment variable GOMEMLIMIT says how much to use instead; without it
-// and a limit nothing changes.
+// BoundMemory sets Go's memory limit to a share of limit, which is memlimit.FromCgroup for a container. Otherwise the process would use up
+// to twice the memory that it needs, whatever its limit is. The environment variable GOMEMLIMIT takes precedence. If neither exists,
+// nothing changes.
 func BoundMemory(log logr.Logger, limit memlimit.Provider) {
 	log = log.WithName("memory")
 	switch goal, err := memlimit.Set(memlimit.WithRatio(collectedShare), memlimit.WithProvider(limit)); {

@@ -10,13 +10,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// MetricsPrefix is what the names of all metrics of the component begin with. docs/operators/metrics.md describes them. No label
-// has a value that comes from a request.
+// MetricsPrefix is the prefix of all metrics of the component, which docs/operators/metrics.md describes. No label value comes from a
+// request.
 const MetricsPrefix = "capkit_admission"
 
 var register = promauto.With(metrics.Registry)
 
-// CounterOf returns a counter whose series are there from the beginning, so that the first of each is not missed.
+// CounterOf returns a counter whose series all exist from the start, so that the first increase of each is visible.
 func CounterOf(name, help, label string, values ...string) *prometheus.CounterVec {
 	vec := register.NewCounterVec(prometheus.CounterOpts{Namespace: MetricsPrefix, Name: name, Help: help}, []string{label})
 	for _, value := range values {

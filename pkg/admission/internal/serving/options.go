@@ -17,15 +17,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// Options say how webhooks are served: by which versions of TLS, how the process ends, how old what it knows may be. Make them with
-// [NewOptions], add their flags, and complete them before they are used.
+// Options configure how webhooks are served: TLS versions, shutdown, and the longest silence of the API server. Create them with
+// [NewOptions], add their flags, and complete them before use.
 type Options struct {
 	tls                       tlsOptions
 	shutdownDelay, maxSilence time.Duration
 	certificateSyncPeriod     time.Duration
 }
 
-// NewOptions returns options with the values that the flags have by default.
+// NewOptions returns options with the defaults of the flags.
 func NewOptions() *Options {
 	return &Options{
 		shutdownDelay: 5 * time.Second, certificateSyncPeriod: certificates.DefaultSyncPeriod, maxSilence: defaultMaxSilence,
@@ -45,7 +45,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 			"/readyz fails and requests are refused until it is heard again: what was stored meanwhile is not known.")
 }
 
-// Complete checks the values. The error names the first flag with a wrong one, and what it may be.
+// Complete checks the values. The error names the first flag with an invalid value, and the valid ones.
 func (o *Options) Complete() error {
 	if err := o.tls.complete(); err != nil {
 		return err
@@ -60,23 +60,22 @@ func (o *Options) Complete() error {
 	return nil
 }
 
-// CertificateSyncPeriod is how often the certificates are checked for renewal.
+// CertificateSyncPeriod returns the interval at which the certificates are checked for renewal.
 func (o *Options) CertificateSyncPeriod() time.Duration { return o.certificateSyncPeriod }
 
-// Hear has the watches of all clients be heard that are made by a config, which it changes. For that it sets the environment
-// variables HTTP2_READ_IDLE_TIMEOUT_SECONDS and HTTP2_PING_TIMEOUT_SECONDS of the process. Call it before the manager is made.
+// Hear observes the watches of all clients that are made from config, which it modifies. It also sets the environment variables
+// HTTP2_READ_IDLE_TIMEOUT_SECONDS and HTTP2_PING_TIMEOUT_SECONDS of the process. Call it before you create the manager.
 func (o *Options) Hear(log logr.Logger, config *rest.Config) (*Hearing, error) {
 	h := newHearing(log, o.maxSilence)
 	return h, h.listen(config)
 }
 
-// Run starts a manager, and stops it some time after ctx is done, which is when the process is asked to stop. It returns when the
-// manager has stopped.
+// Run starts a manager, and stops it after --shutdown-delay-duration once ctx is done. It returns when the manager has stopped.
 func (o *Options) Run(ctx context.Context, mgr manager.Manager) error {
 	return mgr.Start(delayed(ctx, o.shutdownDelay))
 }
 
-// delayed returns a context that is done some time after ctx.
+// delayed returns a context that is done the delay after ctx.
 func delayed(ctx context.Context, delay time.Duration) context.Context {
 	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() { time.AfterFunc(delay, cancel) })

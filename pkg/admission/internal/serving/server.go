@@ -24,27 +24,27 @@ import (
 )
 
 const (
-	// maxHeader is how many bytes the header of a request may have, which is some hundred from an API server.
+	// maxHeader bounds a request header, in bytes. API servers send some hundred.
 	maxHeader = 32 << 10
-	// maxIdle is how long a connection is kept that nothing comes from, as API servers do.
+	// maxIdle is how long an idle connection is kept, the same as in API servers.
 	maxIdle = 90 * time.Second
 )
 
-// server serves webhooks, in every replica. Gardener's packages register them with a webhook.DefaultServer, which is never
-// started itself: it has no limits that could be set.
+// server serves webhooks in every replica. Gardener's packages register them with a webhook.DefaultServer, which is never started,
+// because its limits cannot be set.
 type server struct {
 	log         logr.Logger
-	address     string // to serve at: HOST:PORT
+	address     string // HOST:PORT
 	handler     http.Handler
 	certificate *certificate
 	tls         *tlsOptions
 	limits      *limits
 	hearing     *Hearing
-	// signalled is done when the process is asked to stop, which is some time before the server is.
+	// signalled is done when the process is asked to stop, some time before the server stops.
 	signalled context.Context
 }
 
-// Start serves until ctx is done and the requests that run then are answered. The manager calls it once it is synced.
+// Start serves until ctx is done, and then finishes running requests. The manager calls it once its caches are synced.
 func (s *server) Start(ctx context.Context) error {
 	listener, err := net.Listen("tcp", s.address)
 	if err != nil {
@@ -52,12 +52,12 @@ func (s *server) Start(ctx context.Context) error {
 	}
 	serving := &http.Server{
 		Handler:     s,
-		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) }, // answers are finished
+		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) }, // running requests are finished
 		TLSConfig: &tls.Config{
 			MinVersion: s.tls.version, CipherSuites: s.tls.suites, NextProtos: []string{"h2", "http/1.1"},
 			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.certificate.current.Load(), nil },
 		},
-		ReadHeaderTimeout: s.limits.maxReceiving, // and of the handshake
+		ReadHeaderTimeout: s.limits.maxReceiving, // also bounds the handshake
 		IdleTimeout:       maxIdle,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          log.New(quiet{s.log}, "", 0),
@@ -79,10 +79,10 @@ func (s *server) Start(ctx context.Context) error {
 	return nil
 }
 
-// ServeHTTP answers a request: on every path, it passes the limits, and is refused while nothing is heard from the API server.
+// ServeHTTP answers requests on every path, if they pass the limits and the API server is heard.
 //
-// A server that stops closes connections that are idle. With HTTP/1.1, which API servers use for Services, a request that is
-// on its way at that moment fails. So clients are asked to close their connections before.
+// A stopping server closes idle connections. With HTTP/1.1, which API servers use for Services, a request in transit then fails. Clients
+// are therefore asked to close their connections earlier.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.signalled.Err() != nil {
 		w.Header().Set("Connection", "close")
@@ -99,13 +99,13 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.handler.ServeHTTP(w, r)
 }
 
-// maxExpired is how long a certificate may have expired before /healthz fails. A new process reads the Secret anew, so
-// that a restart helps one that does not get to know of a new certificate.
+// maxExpired is how long a certificate may have expired before /healthz fails. A new process reads the Secret again, so a restart helps a
+// process that misses a new certificate.
 const maxExpired = 10 * time.Minute
 
-// addChecks adds what /healthz and /readyz are about; docs/operators/admission.md says what each check means. /readyz fails while
-// the API server had better ask another replica; /healthz fails for what a restart may repair, and nothing else. source
-// is the cluster of the certificates, nil if it is that of the manager.
+// addChecks adds the checks of /healthz and /readyz, which docs/operators/admission.md explains. /readyz fails while API servers should
+// use another replica. /healthz fails only for problems that a restart may repair. source is the cluster of the certificates, or nil if
+// that is the manager's.
 func (s *server) addChecks(mgr manager.Manager, source cluster.Cluster) error {
 	checks := errors.Join(
 		mgr.AddHealthzCheck("ping", healthz.Ping),
@@ -133,9 +133,9 @@ func (s *server) addChecks(mgr manager.Manager, source cluster.Cluster) error {
 	return errors.Join(checks, mgr.AddReadyzCheck("source-informer-sync", synced))
 }
 
-// listening returns an error if the server cannot be reached.
+// listening returns an error if the server is unreachable.
 func (s *server) listening(request *http.Request) error {
-	// It only sees whether it can be reached, and sends nothing, so it need not verify the certificate.
+	// It only connects and sends nothing, so it need not verify the certificate.
 	config := &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}
 	dialer := &tls.Dialer{Config: config, NetDialer: &net.Dialer{Timeout: time.Second}}
 	conn, err := dialer.DialContext(request.Context(), "tcp", s.address)
@@ -146,7 +146,7 @@ func (s *server) listening(request *http.Request) error {
 	return nil
 }
 
-// quiet is what the HTTP server logs, most of it about connections of which nothing came: health checks, scanners.
+// quiet logs messages of the HTTP server at a high verbosity. Most are about connections without a request: health checks, scanners.
 type quiet struct{ log logr.Logger }
 
 func (q quiet) Write(line []byte) (int, error) {

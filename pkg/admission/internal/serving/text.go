@@ -10,10 +10,10 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// MaxErrorText bounds one error, in bytes. Only what no API server sends has names or values of such a size.
+// MaxErrorText bounds one error, in bytes. No API server sends names or values of this size.
 const MaxErrorText = 8 << 10
 
-// Cut shortens a text to a number of bytes, without breaking a character.
+// Cut truncates a text to a number of bytes at a character boundary. It appends …, which counts towards the limit from 3 bytes on.
 func Cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -25,5 +25,5 @@ func Cut(text string, limit int) string {
 	return text[:limit] + mark
 }
 
-// Shown returns what strangers may have written as others may see it: printable, and no longer than a number of bytes.
+// Shown returns untrusted text in a form for logs and answers: printable, and truncated to a number of bytes.
 func Shown(text string, limit int) string { return Cut(words.Printable(Cut(text, limit)), limit) }

@@ -15,14 +15,14 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 )
 
-// tlsOptions say what the webhook server negotiates. API servers speak TLS 1.3, which is the lowest version by default.
-// It can be lowered for a proxy without TLS 1.3.
+// tlsOptions configure the TLS versions and cipher suites of the webhook server. API servers use TLS 1.3, the default minimum. It can be
+// lowered for a proxy without TLS 1.3.
 type tlsOptions struct {
 	minVersion   string
 	cipherSuites []string
 
 	version uint16
-	// suites are those for TLS 1.2; those of TLS 1.3 cannot be chosen.
+	// suites are for TLS 1.2; those of TLS 1.3 cannot be chosen.
 	suites []uint16
 }
 
@@ -31,13 +31,13 @@ const (
 	tlsCipherSuitesFlag = "tls-cipher-suites"
 )
 
-// The versions that can be asked for; those before are not safe.
+// The minimum versions that can be chosen. Older ones are insecure.
 var tlsVersions = []string{"VersionTLS12", "VersionTLS13"}
 
-// http2Suite is the suite that HTTP/2 requires. API servers speak HTTP/2 with webhooks that are registered with a URL.
+// http2Suite is the suite that HTTP/2 requires. API servers use HTTP/2 for webhooks that are registered with a URL.
 const http2Suite = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"
 
-// addFlags adds the flags, which are named as those of Kubernetes.
+// addFlags adds the flags. Their names are those of Kubernetes.
 func (o *tlsOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.minVersion, tlsMinVersionFlag, "VersionTLS13",
 		"Lowest TLS version that the webhook server accepts: "+strings.Join(tlsVersions, " or ")+".")
@@ -46,8 +46,8 @@ func (o *tlsOptions) addFlags(flags *pflag.FlagSet) {
 			"Those of TLS 1.3 cannot be chosen. Possible values: "+strings.Join(tls12Suites(), ", ")+".")
 }
 
-// tls12Suites returns the names of the suites that can be chosen: those of Gardener that are of TLS 1.2 and go with
-// certificates that have RSA keys, as those of Gardener have.
+// tls12Suites returns the suites that can be chosen: Gardener's suites for TLS 1.2 that work with RSA keys, as Gardener's certificates
+// have.
 func tls12Suites() []string {
 	return slices.DeleteFunc(slices.Clone(kubernetesutils.TLSCipherSuites), func(name string) bool {
 		return !strings.HasPrefix(name, "TLS_ECDHE_RSA_")

@@ -15,28 +15,27 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// Webhooks are what is served. All fields must be set, but Source.
+// Webhooks configures the webhook server. All fields except Source are required.
 type Webhooks struct {
-	// Handler answers the requests that pass, on all paths. Their bodies are in memory already, and say that they are AdmissionReviews.
+	// Handler answers accepted requests on all paths. Their bodies are in memory and declare an AdmissionReview.
 	Handler http.Handler
-	// Timeout is how long API servers wait for an answer, as the webhooks are registered. A request may take as long to arrive, and as
-	// long to get room.
+	// Timeout is the registered timeout of the webhooks. Receiving a request may take as long, and so may waiting for room.
 	Timeout time.Duration
-	// Address is where they are served: HOST:PORT.
+	// Address is the server's HOST:PORT.
 	Address string
-	// CertificateFolder is where tls.crt and tls.key are, which must be there already. Configurations is the name of the webhook
-	// configurations, which say whom clients trust.
+	// CertificateFolder contains tls.crt and tls.key, which must already exist. Configurations is the name of the webhook configurations,
+	// whose CA bundle clients trust.
 	CertificateFolder, Configurations string
-	// Options must be complete. Hearing is what hears the clients of the manager.
+	// Options must be complete. Hearing observes the manager's clients.
 	Options *Options
 	Hearing *Hearing
-	// Source is the cluster that the certificates come from; nil if it is that of the manager.
+	// Source is the cluster of the certificates; nil if it is the manager's.
 	Source cluster.Cluster
 }
 
-// AddTo has a manager serve the webhooks in every replica, and has /healthz and /readyz say what is the matter with that. They are
-// served from when the caches of the manager are synced until it stops. ctx is done when the process is asked to stop, which is
-// some time before, see [Options.Run]. The manager must not have been started.
+// AddTo makes a manager serve the webhooks in every replica, and adds checks to /healthz and /readyz. The manager serves from the sync of
+// its caches until it stops. ctx is done when the process is asked to stop, some time before the manager stops, see [Options.Run]. The
+// manager must not be running yet.
 func (w Webhooks) AddTo(ctx context.Context, mgr manager.Manager) error {
 	certificate, err := trustedCertificate(ctx, mgr, w.CertificateFolder, w.Configurations, w.Options.certificateSyncPeriod)
 	if err != nil {
@@ -50,16 +49,16 @@ func (w Webhooks) AddTo(ctx context.Context, mgr manager.Manager) error {
 	return errors.Join(mgr.Add(everyReplica(s.Start)), mgr.Add(eachSecond(w.Hearing.report)), s.addChecks(mgr, w.Source))
 }
 
-// everyReplica is a runnable of each replica, and not of the leader alone.
+// everyReplica is a runnable for all replicas, not only for the leader.
 type everyReplica func(ctx context.Context) error
 
-// Start runs it until ctx is done.
+// Start runs the function until ctx is done.
 func (r everyReplica) Start(ctx context.Context) error { return r(ctx) }
 
-// NeedLeaderElection says that it does not.
+// NeedLeaderElection returns false.
 func (everyReplica) NeedLeaderElection() bool { return false }
 
-// eachSecond has each replica do something once a second.
+// eachSecond runs step once a second in each replica.
 func eachSecond(step func(ctx context.Context)) manager.Runnable {
 	return everyReplica(func(ctx context.Context) error {
 		wait.UntilWithContext(ctx, step, time.Second)

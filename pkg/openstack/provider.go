@@ -2,8 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package openstack is the Provider for OpenStack: image IDs per region, with an image name as fallback. It converts the
-// wire format of pkg/apis/openstack and says what only that format can get wrong; everything else is for package check.
+// Package openstack is the provider for OpenStack: image IDs per region, with an image name as fallback. It converts the wire format of
+// pkg/apis/openstack and reports errors that only this format can have. Everything else belongs to package check. Start reading at
+// [Provider].
 package openstack
 
 import (
@@ -32,20 +33,20 @@ import (
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
-// Image refers to an image in one region: by its ID or, as a fallback, by its name. One of the two is set.
+// Image refers to an image by its ID in one region or, as a fallback, by its name. A valid one has exactly one of the two.
 type Image struct {
 	ID   string `json:"id,omitempty"`
 	Name string `json:"image,omitempty"`
 }
 
-// InInventory says that inventories have images by their IDs, or else by their names.
+// InInventory identifies the image in inventories by its ID, or else by its name.
 func (i Image) InInventory() inventory.Ref { return inventory.Ref{ID: i.ID, Name: i.Name, Field: "id"} }
 
-// Provider implements [provider.Provider] for the provider type openstack, and has rules of its own about Shoots, their
-// updates and credentials. The zero value is ready for use.
+// Provider implements [provider.Provider] for the provider type openstack, with rules of its own about Shoots, their updates and
+// credentials. The zero value is ready for use.
 type Provider struct{ rules.Extension }
 
-// With returns a Provider that checks feature gates, too.
+// With returns a Provider that also checks feature gates.
 func With(gates validation.FeatureGates) Provider {
 	return Provider{rules.Extension{FeatureGates: gates}}
 }
@@ -55,7 +56,7 @@ var _ provider.Provider[Image] = Provider{}
 // Type returns "openstack".
 func (Provider) Type() string { return "openstack" }
 
-// octavia is a field that the config had before.
+// octavia is a field of former versions of the config.
 var octavia = providerconfig.Change{Field: "useOctavia", Became: "removed in October 2025, since all load balancers are Octavia's; leave it out"}
 
 // Decode reads a CloudProfileConfig of group openstack.provider.extensions.gardener.cloud.
@@ -98,8 +99,8 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *find
 	return version
 }
 
-// legacy makes one flavor for each architecture. The image name serves amd64 only, and makes a flavor of its own if no region
-// is for amd64 (semantics S6).
+// legacy returns one flavor for each architecture. The image name is for amd64 only, and becomes a flavor of its own if no region is for
+// amd64 (semantics S6).
 func legacy(written *v1alpha1.MachineImageVersion, at *field.Path) []imageselector.Flavor[Image] {
 	flavors := providerconfig.LegacyFlavors(written.Regions, at.Child("regions"), region)
 	image := byName(written.Image, at)
@@ -121,7 +122,7 @@ func region(written *v1alpha1.RegionIDMapping) providerconfig.Region[Image] {
 	return providerconfig.Region[Image]{Name: written.Name, Ref: Image{ID: written.ID}, Architecture: written.Architecture}
 }
 
-// byName returns the reference by an image name, which need not be unique; nil if there is no name or an empty one.
+// byName returns the reference for an image name, which need not be unique. It returns nil if the name is absent or empty.
 func byName(name *string, at *field.Path) *imageselector.Global[Image] {
 	if ptr.Deref(name, "") == "" {
 		return nil
@@ -129,8 +130,7 @@ func byName(name *string, at *field.Path) *imageselector.Global[Image] {
 	return &imageselector.Global[Image]{Ref: Image{Name: *name}, Fallback: true, Path: at.Child("image")}
 }
 
-// Encode writes a version. In the legacy format each region stands there once for each architecture, and the image name
-// serves amd64 only.
+// Encode writes a version. The legacy format lists each region once for each architecture, and its image name is for amd64 only.
 func (Provider) Encode(version imageselector.Version[Image], format provider.Format) ([]any, error) {
 	written := v1alpha1.MachineImageVersion{Version: version.Version}
 	known := map[string]bool{}
@@ -148,7 +148,7 @@ func (Provider) Encode(version imageselector.Version[Image], format provider.For
 	return []any{written}, nil
 }
 
-// addLegacy adds a flavor to a version. known has the architectures of those that are there.
+// addLegacy adds a flavor to a version. known contains the architectures that the version already has.
 func addLegacy(version *v1alpha1.MachineImageVersion, flavor v1alpha1.MachineImageFlavor, known map[string]bool) error {
 	architecture, err := providerconfig.LegacyArchitecture(flavor.Capabilities)
 	switch {
@@ -170,7 +170,7 @@ func addLegacy(version *v1alpha1.MachineImageVersion, flavor v1alpha1.MachineIma
 	return nil
 }
 
-// write returns a flavor as the wire format has it: with IDs in regions, and a name elsewhere. Others cannot be written.
+// write returns a flavor in the wire format, with IDs in regions and a name for all regions. Other flavors are errors.
 func write(flavor *imageselector.Flavor[Image]) (written v1alpha1.MachineImageFlavor, err error) {
 	written.Capabilities = flavor.Capabilities
 	for _, r := range flavor.Regional {
@@ -188,15 +188,15 @@ func write(flavor *imageselector.Flavor[Image]) (written v1alpha1.MachineImageFl
 	return written, nil
 }
 
-// Offers names what owners of Shoots choose from.
+// Offers returns the settings that shoot owners choose from.
 func (Provider) Offers() []string {
 	return []string{"constraints.floatingPools", "constraints.loadBalancerProviders", "serverGroupPolicies", "storageClasses"}
 }
 
-// ReferenceForm names the list of regions.
+// ReferenceForm describes the list of regions.
 func (Provider) ReferenceForm() string { return "regions, as in regions: [{name: REGION, id: ID}]" }
 
-// ValidateReference demands that a region has an image ID, and that it can be one. An image name is never empty.
+// ValidateReference requires a well-formed image ID in a region. An image name is never empty.
 func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	if ref == (Image{}) {
 		return field.ErrorList{providerconfig.ReferenceMissing(at.Child("id"), "the image ID")}
@@ -205,14 +205,14 @@ func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 }
 
 const (
-	// TrustedLaunch is the worker capability by which an image says that it can be booted with trusted launch.
+	// TrustedLaunch is the worker capability of images that can boot with trusted launch.
 	TrustedLaunch = "openstack-trustedLaunch"
-	// RootVolume is the worker capability by which a machine type says whether its root disk can be a volume of Cinder
-	// (semantics S22). Machines of some cannot: bare metal, for example, where Ironic has no access to Cinder.
+	// RootVolume is the worker capability of machine types that says whether their root disk can be a Cinder volume (semantics S22). It
+	// cannot on bare metal, for example, if Ironic has no access to Cinder.
 	RootVolume = "openstack-rootVolume"
 )
 
-// workers says what a worker pool asks for. An image that does not declare trusted launch does not have it.
+// workers defines the requests of worker pools. An image that does not declare trusted launch does not support it.
 var workers = provider.WorkersOf(provider.WorkerConfig[v1alpha1.WorkerConfig]{
 	Kind: schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerConfig"),
 	Capabilities: []capability.Definition{
@@ -232,12 +232,12 @@ var workers = provider.WorkersOf(provider.WorkerConfig[v1alpha1.WorkerConfig]{
 	RollingUpdate: rules.Triggers,
 })
 
-// rootVolume reports whether the root disks of a worker pool are volumes of Cinder for its volume. The extension (provider-openstack
-// v1.58) writes its size into the MachineClass, as rootDiskSize, whatever its type is; and with a rootDiskSize above 0 the machine
-// controller (deployServer in machine-controller-manager-provider-openstack) boots from a volume that is made of the image. Without
-// one, Nova makes the disk that the machine type has; unless the machine type itself has a storage with a type other than default,
-// whose size is written then: all pools on it get a volume, and it can be none that does not support one. A size that is no
-// number is for Gardener to refuse.
+// rootVolume reports whether a worker pool's volume makes its root disks Cinder volumes. The extension (provider-openstack v1.58) writes
+// the volume's size into the MachineClass as rootDiskSize, whatever its type is. With a rootDiskSize above 0, the machine controller
+// (deployServer in machine-controller-manager-provider-openstack) boots from a volume created from the image. Without one, Nova creates
+// the disk of the machine type. The exception is a machine type whose storage has a type other than default: then the extension writes
+// the size of that, and all pools on it get a volume. This machine type cannot be one without support for volumes. Gardener refuses a
+// size that is not a number.
 func rootVolume(volume *v1beta1.Volume) bool {
 	if volume == nil {
 		return false
@@ -246,5 +246,6 @@ func rootVolume(volume *v1beta1.Volume) bool {
 	return err != nil || !size.IsZero()
 }
 
-// Workers returns what a worker pool asks for: by a WorkerConfig of group openstack.provider.extensions.gardener.cloud, and by its volume.
+// Workers returns the requests of worker pools, from a WorkerConfig of group openstack.provider.extensions.gardener.cloud and from the
+// volume.
 func (Provider) Workers() provider.Workers { return workers }

@@ -30,22 +30,22 @@ import (
 	"github.com/capkit/capkit/pkg/worker/kit"
 )
 
-// AddOptions are what [AddToManager] leaves to the program.
+// AddOptions are the options of [AddToManager].
 type AddOptions struct {
-	// Controller are options of the controller: how many Workers it works on at once, for example.
+	// Controller are options of the controller, such as the number of Workers that it reconciles at once.
 	Controller controller.Options
-	// IgnoreOperationAnnotation makes it work on a Worker whenever that changes, rather than when Gardener asks for it.
+	// IgnoreOperationAnnotation makes it reconcile a Worker whenever that changes, instead of when Gardener requests it.
 	IgnoreOperationAnnotation bool
-	// GardenCluster is where a ShootState is read from when a Worker is restored that has no state; nil for none.
+	// GardenCluster is the source of the ShootState when a Worker without state is restored; nil for none.
 	GardenCluster cluster.Cluster
-	// ExtensionClasses of the Workers that it works on; empty for those of shoots.
+	// ExtensionClasses of the Workers to reconcile; empty for those of shoots.
 	ExtensionClasses []extensionsv1alpha1.ExtensionClass
-	// SelfHostedShootCluster says that it runs in a shoot that hosts itself.
+	// SelfHostedShootCluster reports whether the controller runs in a self-hosted shoot.
 	SelfHostedShootCluster bool
 }
 
-// AddToManager adds the controller for Workers of type openstack, and the types that it needs to the manager's scheme. It
-// reads Secrets and ConfigMaps past the cache, so the manager's client need not cache them.
+// AddToManager adds the controller for Workers of type openstack to a manager, and its types to the manager's scheme. The controller
+// reads Secrets and ConfigMaps with the API reader, so the manager's client need not cache them.
 func AddToManager(ctx context.Context, mgr manager.Manager, options AddOptions) error {
 	scheme := runtime.NewSchemeBuilder(apiextensionsv1.AddToScheme, machinev1alpha1.AddToScheme)
 	if err := scheme.AddToScheme(mgr.GetScheme()); err != nil {
@@ -62,7 +62,7 @@ func AddToManager(ctx context.Context, mgr manager.Manager, options AddOptions) 
 	})
 }
 
-// NewActuator returns what works on Workers, for a controller of Gardener's worker library. The garden cluster may be nil.
+// NewActuator returns the actuator for a controller of Gardener's worker library. The garden cluster may be nil.
 func NewActuator(mgr manager.Manager, gardenCluster cluster.Cluster) extensionsworker.Actuator {
 	factory := NewDelegateFactory(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder("provider-openstack-worker"))
 	generic := genericactuator.NewActuator(kit.WithoutEmptyPatches(mgr), gardenCluster, factory, func(err error) []v1beta1.ErrorCode {
@@ -71,9 +71,8 @@ func NewActuator(mgr manager.Manager, gardenCluster cluster.Cluster) extensionsw
 	return kit.NewActuator(generic, factory, mgr.GetClient(), mgr.GetAPIReader())
 }
 
-// NewDelegateFactory returns what makes a delegate for each reconciliation, for an actuator of one's own. It writes with
-// the client, and reads with the reader, which must not answer from a cache. It is safe for concurrent use; a delegate
-// is not.
+// NewDelegateFactory returns a factory that creates a delegate for each reconciliation, for actuators other than [NewActuator]. Delegates
+// write with the client and read with the reader, which must not use a cache. The factory is safe for concurrent use; a delegate is not.
 func NewDelegateFactory(c client.Client, reader client.Reader, recorder events.EventRecorder) genericactuator.DelegateFactory {
 	return &factory{c, reader, recorder}
 }
@@ -84,7 +83,7 @@ type factory struct {
 	events events.EventRecorder
 }
 
-// WorkerDelegate returns the delegate for a Worker. It reads nothing, so that it cannot fail where nothing is needed.
+// WorkerDelegate returns the delegate for a Worker. It reads nothing, so it cannot fail for operations that need no input.
 func (f *factory) WorkerDelegate(
 	_ context.Context, worker *extensionsv1alpha1.Worker, cluster *extensionscontroller.Cluster,
 ) (genericactuator.WorkerDelegate, error) {
@@ -96,7 +95,7 @@ func (f *factory) WorkerDelegate(
 	return d, nil
 }
 
-// connectNova connects to the Nova of the Worker's region, with the credentials of the Worker.
+// connectNova connects to Nova in the Worker's region, with the Worker's credentials.
 func (d *delegate) connectNova(ctx context.Context) (servergroups.Compute, error) {
 	secret, err := kubernetesutils.GetSecretByReference(ctx, d.reader, &d.worker.Spec.SecretRef)
 	if err != nil {

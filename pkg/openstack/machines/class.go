@@ -27,7 +27,7 @@ import (
 	"github.com/capkit/capkit/pkg/worker/kit"
 )
 
-// machineProviderConfig is the providerSpec of a machine class: what the machine controller for OpenStack reads, strictly.
+// machineProviderConfig is the providerSpec of a machine class, which the machine controller for OpenStack decodes strictly.
 type machineProviderConfig struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -51,7 +51,7 @@ type machineSpec struct {
 	Tags             map[string]string `json:"tags"`
 }
 
-// zoned is what decides about the machines of a pool in one zone.
+// zoned is the input for the machine class of a pool in one zone.
 type zoned struct {
 	*situation
 
@@ -65,7 +65,7 @@ type zoned struct {
 	zone           string
 }
 
-// classThatFits returns the machine class of that name: as the seed has it, if it is to stay so; else, or if there is none, a new one.
+// classThatFits returns the machine class with this name: the one in the seed if it exists and is to stay, or else a new one.
 func (z *zoned) classThatFits(name string, stays bool) (*machinev1alpha1.MachineClass, error) {
 	if written := z.written[name]; stays && written != nil {
 		return kit.AsItIs(written, z.worker.Spec.SecretRef), nil
@@ -77,7 +77,7 @@ func (z *zoned) classThatFits(name string, stays bool) (*machinev1alpha1.Machine
 	return z.class(name)
 }
 
-// class returns the machine class of that name.
+// class returns a new machine class with this name.
 func (z *zoned) class(name string) (*machinev1alpha1.MachineClass, error) {
 	raw, err := json.Marshal(machineProviderConfig{
 		TypeMeta: metav1.TypeMeta{APIVersion: "openstack.machine.gardener.cloud/v1alpha1", Kind: "MachineProviderConfig"},
@@ -104,10 +104,10 @@ func (z *zoned) class(name string) (*machinev1alpha1.MachineClass, error) {
 	}, nil
 }
 
-// tags are the metadata of a server: labels of the pool, those of the WorkerConfig, and Gardener's, which are the last word.
+// tags returns the metadata of a server: labels of the pool, overridden by the WorkerConfig's and finally Gardener's.
 func (z *zoned) tags() map[string]string {
 	tags := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(z.pool.Labels)) { // two names may be one after that
+	for _, name := range slices.Sorted(maps.Keys(z.pool.Labels)) { // sorted, because two names may map to one key
 		tags[metadataKey(name)] = z.pool.Labels[name]
 	}
 	machineLabels := map[string]string{}
@@ -122,13 +122,13 @@ func (z *zoned) tags() map[string]string {
 	return tags
 }
 
-// notInMetadata is what the keys of a server's metadata cannot have.
+// notInMetadata matches characters that metadata keys of a server cannot contain.
 var notInMetadata = regexp.MustCompile(`[^a-zA-Z0-9-_:. ]`)
 
 func metadataKey(label string) string { return notInMetadata.ReplaceAllLiteralString(label, "-") }
 
-// nodeTemplate tells the cluster autoscaler what a node has: what the pool says, or else the machine type, and on top of
-// it what the pool's config says. Nil if neither pool nor config says anything.
+// nodeTemplate describes a node to the cluster autoscaler. Its capacity is the pool's, or else the machine type's, overridden by the
+// pool's config. It returns nil if neither pool nor config has a template.
 func (z *zoned) nodeTemplate() *machinev1alpha1.NodeTemplate {
 	if z.pool.NodeTemplate == nil && z.config.NodeTemplate == nil {
 		return nil
@@ -137,7 +137,7 @@ func (z *zoned) nodeTemplate() *machinev1alpha1.NodeTemplate {
 		Capacity: corev1.ResourceList{}, InstanceType: z.pool.MachineType, Region: z.worker.Spec.Region, Zone: z.zone,
 		Architecture: ptr.To(ptr.Deref(z.pool.Architecture, v1beta1constants.ArchitectureAMD64)),
 	}
-	if z.pool.NodeTemplate == nil { // machine-controller-manager takes none without these
+	if z.pool.NodeTemplate == nil { // machine-controller-manager requires these
 		template.Capacity = corev1.ResourceList{
 			corev1.ResourceCPU: z.machineType.CPU, "gpu": z.machineType.GPU, corev1.ResourceMemory: z.machineType.Memory,
 		}
@@ -162,18 +162,18 @@ func classOf(written *machinev1alpha1.MachineClass) worker.Class[openstack.Image
 	return kit.ClassOf(written, referenceOf(written))
 }
 
-// referenceOf returns the image that a machine class boots. One whose providerSpec cannot be read boots none that is known.
+// referenceOf returns the image that a machine class boots. It is empty if the providerSpec is unreadable.
 func referenceOf(written *machinev1alpha1.MachineClass) openstack.Image {
 	spec := specOf(written)
 	return reference(spec.ImageID, spec.ImageName)
 }
 
-// serverGroupOf returns the ID of the server group that a machine class refers to; empty if it refers to none, or cannot be read.
+// serverGroupOf returns the ID of a machine class's server group. It is empty if there is none, or if the providerSpec is unreadable.
 func serverGroupOf(written *machinev1alpha1.MachineClass) string {
 	return specOf(written).ServerGroupID
 }
 
-// specOf reads the providerSpec of a machine class; one that cannot be read is empty.
+// specOf reads the providerSpec of a machine class. It returns an empty one if that is unreadable.
 func specOf(written *machinev1alpha1.MachineClass) machineSpec {
 	config := &machineProviderConfig{}
 	if json.Unmarshal(written.ProviderSpec.Raw, config) != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 )
 
-// knownCodes finds Gardener's error codes in what OpenStack and machine-controller-manager say of a machine, which is known as a text only.
-// With some codes Gardener does not try again by itself, so an expression says no more than it has to.
+// knownCodes finds Gardener's error codes in messages of OpenStack and machine-controller-manager about a machine, which are only text.
+// Gardener does not retry some codes by itself, so the expressions must not match more than necessary.
 var knownCodes = map[v1beta1.ErrorCode]func(string) bool{
 	v1beta1.ErrorInfraUnauthenticated: says(
 		`authentication failed|requires authentication|invalid (user|credential)|could not find application credential|` + status(`401`)),
@@ -21,7 +21,7 @@ var knownCodes = map[v1beta1.ErrorCode]func(string) bool{
 	v1beta1.ErrorInfraResourcesDepleted:  says(`no valid host was found|not enough hosts available|no more ip addresses available`),
 	v1beta1.ErrorRetryableInfraDependencies: says(
 		`internal server error|unexpected api error|service unavailable|bad gateway|gateway time-?out|` + status(`409|5\d\d`)),
-	// machine-controller-manager says so while it drains a node.
+	// machine-controller-manager reports this while it drains a node.
 	v1beta1.ErrorRetryableConfigurationProblem: says(`is misconfigured and requires zero voluntary evictions`),
 	// The name may have several words, but the sentence must be about it.
 	v1beta1.ErrorConfigurationProblem: says(
@@ -29,10 +29,10 @@ var knownCodes = map[v1beta1.ErrorCode]func(string) bool{
 			`(could not be found|not found|is not available)`),
 }
 
-// status returns what describes an HTTP status in the texts of OpenStack's clients: not any number that is the same.
+// status returns an expression for an HTTP status in messages of OpenStack's clients. It does not match any equal number.
 func status(codes string) string { return `\b(http|got|answers|code|status)[ :=(]*(` + codes + `)\b` }
 
-// says returns a function that reports whether a text has what an expression describes, in upper or lower case.
+// says returns a function that reports whether a text matches an expression, ignoring case.
 func says(expression string) func(string) bool {
 	return regexp.MustCompile("(?i)" + expression).MatchString
 }

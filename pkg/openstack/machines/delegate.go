@@ -25,11 +25,11 @@ import (
 	"github.com/capkit/capkit/pkg/worker/kit"
 )
 
-// delegate answers for one Worker in one reconciliation: genericactuator makes a new one for the next. It is not safe for
-// concurrent use, as genericactuator does not need that.
+// delegate implements one reconciliation of one Worker; genericactuator creates a new one for each. It is not safe for concurrent use,
+// which genericactuator does not need.
 type delegate struct {
 	client client.Client
-	// reader does not read from a cache: what is decided on must not be older than what was written last.
+	// reader does not use a cache: decisions must not be based on data older than the last write.
 	reader client.Reader
 	events events.EventRecorder
 	// connect connects to Nova.
@@ -38,19 +38,19 @@ type delegate struct {
 	worker  *extensionsv1alpha1.Worker
 	cluster *extensionscontroller.Cluster
 
-	// These are read, or made, when they are first needed.
+	// These are read or created on first use.
 	status   *v1alpha1.WorkerStatus
-	ensured  bool // the server groups
+	ensured  bool // the server groups exist
 	existing *kit.Existing
 	planned  *plan
-	// refused is about new pools, which are left out of what is planned.
+	// refused is the error about new pools that are left out of planned.
 	refused error
 	memory  *kit.Memory[openstack.Image, v1alpha1.WorkerStatus]
 }
 
 var _ genericactuator.WorkerDelegate = &delegate{}
 
-// PreReconcileHook makes the server groups of the pools that ask for one.
+// PreReconcileHook creates the server groups that pools request.
 func (d *delegate) PreReconcileHook(ctx context.Context) error {
 	if err := d.readStatus(ctx); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (d *delegate) PreReconcileHook(ctx context.Context) error {
 	return d.ensureServerGroups(ctx)
 }
 
-// GenerateMachineDeployments returns the machine deployments that the pools are to have.
+// GenerateMachineDeployments returns the desired machine deployments of the pools.
 func (d *delegate) GenerateMachineDeployments(ctx context.Context) (extensionsworker.MachineDeployments, error) {
 	if err := d.plan(ctx); err != nil {
 		return nil, err
@@ -66,8 +66,8 @@ func (d *delegate) GenerateMachineDeployments(ctx context.Context) (extensionswo
 	return d.planned.deployments(), nil
 }
 
-// DeployMachineClasses writes the machine classes and their secrets, if they are not as they should be. For a Worker that
-// is being deleted it leaves out what cannot be made: there is nothing that a deletion has to wait for.
+// DeployMachineClasses writes machine classes and their secrets where they differ from the desired ones. For a Worker that is being
+// deleted it skips classes that cannot be made, so that they do not block the deletion.
 func (d *delegate) DeployMachineClasses(ctx context.Context) error {
 	if d.worker.DeletionTimestamp != nil {
 		return d.prepareDeletion(ctx)
@@ -82,7 +82,7 @@ func (d *delegate) DeployMachineClasses(ctx context.Context) error {
 		return err
 	}
 	for i := range d.planned.pools {
-		// Events about the same objects become one, with the text of the first: so each has the class of its pool, too.
+		// Events about the same objects are merged under the text of the first. The related class keeps those of different pools apart.
 		if pool := &d.planned.pools[i]; len(pool.classes) > 0 {
 			kit.Report(d.events, d.worker, pool.classes[0], &pool.image)
 		}
@@ -90,8 +90,8 @@ func (d *delegate) DeployMachineClasses(ctx context.Context) error {
 	return nil
 }
 
-// UpdateMachineImagesStatus writes the records of images into the status of the Worker, if they are not there, and takes
-// down what a control plane migration would lose.
+// UpdateMachineImagesStatus adds missing image records to the status of the Worker, and stores the state that a control plane migration
+// would lose.
 func (d *delegate) UpdateMachineImagesStatus(ctx context.Context) error {
 	if err := d.plan(ctx); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (d *delegate) UpdateMachineImagesStatus(ctx context.Context) error {
 	return d.memory.Remember(ctx, m)
 }
 
-// PostReconcileHook deletes server groups that no pool needs any more, and says which new pools are refused.
+// PostReconcileHook deletes server groups that no pool needs any more, and returns the error about refused new pools.
 func (d *delegate) PostReconcileHook(ctx context.Context) error {
 	if err := d.readStatus(ctx); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (d *delegate) PostDeleteHook(ctx context.Context) error {
 	return d.cleanUpServerGroups(ctx)
 }
 
-// readStatus reads the status of the Worker. If it has none while it is restored, what is remembered counts.
+// readStatus reads the status of the Worker. During a restore, the remembered status replaces a missing one.
 func (d *delegate) readStatus(ctx context.Context) error {
 	if d.status != nil {
 		return nil
@@ -150,7 +150,7 @@ func (d *delegate) readStatus(ctx context.Context) error {
 	return err
 }
 
-// writeStatus writes the status of the Worker, if it has another one.
+// writeStatus writes the status of the Worker if it differs.
 func (d *delegate) writeStatus(ctx context.Context) error {
 	raw, err := writeStatus(d.status)
 	if err != nil {
@@ -159,7 +159,7 @@ func (d *delegate) writeStatus(ctx context.Context) error {
 	return kit.PatchStatus(ctx, d.client, d.worker, raw)
 }
 
-// plan finds out what the pools are to have, once.
+// plan computes the desired state of the pools once.
 func (d *delegate) plan(ctx context.Context) error {
 	if d.planned != nil {
 		return nil
@@ -192,8 +192,8 @@ func (d *delegate) plan(ctx context.Context) error {
 	return nil
 }
 
-// mayWait reports whether pools that are not planned may wait while the others go on: if they are new, and take no other's place. While a
-// Worker is restored, the seed does not have the machine deployments that there were.
+// mayWait reports whether pools without a plan may wait while the others proceed: they must be new, and replace no other pool. During a
+// restore they may not, because the seed does not have the former machine deployments.
 func (d *delegate) mayWait(ctx context.Context, planned *plan) (bool, error) {
 	if len(planned.pools) == 0 || kit.Restoring(d.worker) {
 		return false, nil
@@ -201,7 +201,7 @@ func (d *delegate) mayWait(ctx context.Context, planned *plan) (bool, error) {
 	return kit.LosesNothing(ctx, d.reader, d.worker.Namespace, planned.deployments())
 }
 
-// read reads what the seed has for the Worker, once.
+// read reads the Worker's existing objects from the seed once.
 func (d *delegate) read(ctx context.Context) (err error) {
 	if d.existing == nil {
 		d.existing, err = kit.Read(ctx, d.reader, d.worker.Namespace)
@@ -209,9 +209,9 @@ func (d *delegate) read(ctx context.Context) (err error) {
 	return err
 }
 
-// situation is what there is now.
+// situation returns the current state.
 func (d *delegate) situation(ctx context.Context) (*situation, error) {
-	remembered, err := d.memory.Recall(ctx) // also if nothing of it counts: no plan is made that could not be remembered
+	remembered, err := d.memory.Recall(ctx) // needed even outside a restore: no plan is made that could not be stored
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +230,7 @@ func (d *delegate) situation(ctx context.Context) (*situation, error) {
 	return s, nil
 }
 
-// prepareDeletion writes what machine-controller-manager needs to delete the machines, as far as it can be made.
+// prepareDeletion writes the objects that machine-controller-manager needs to delete the machines, as far as they can be made.
 func (d *delegate) prepareDeletion(ctx context.Context) error {
 	if err := d.read(ctx); err != nil {
 		return err
@@ -241,7 +241,7 @@ func (d *delegate) prepareDeletion(ctx context.Context) error {
 	}
 	if err := d.readStatus(ctx); err == nil {
 		situation.status = d.status
-	} else { // PostDeleteHook says so, once the machines are gone
+	} else { // PostDeleteHook returns this error once the machines are gone
 		situation.status = &v1alpha1.WorkerStatus{}
 	}
 	planned, err := situation.plan()

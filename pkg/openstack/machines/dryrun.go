@@ -30,9 +30,9 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// DryRun says what the controller would do to the Workers of a seed, and what of it provider-openstack would undo, as lines of text. It
-// writes nothing to the seed, and asks OpenStack nothing. The error says that machines would be replaced or deleted, that a Worker could
-// not be reconciled, or that provider-openstack is too old; or that the seed cannot be read.
+// DryRun prints the effects of the controller on the Workers of a seed, and those that provider-openstack would undo, one per line. It
+// writes nothing to the seed and does not call OpenStack. It returns an error if machines would be replaced or deleted, if a Worker could
+// not be reconciled, if provider-openstack is too old, or if the seed cannot be read.
 func DryRun(ctx context.Context, config *rest.Config, out io.Writer) error {
 	known := runtime.NewScheme()
 	if err := errors.Join(scheme.AddToScheme(known), extensionscontroller.AddToScheme(known), machinev1alpha1.AddToScheme(known)); err != nil {
@@ -81,10 +81,10 @@ func dryRun(ctx context.Context, reader client.Reader, out io.Writer) error {
 	return found
 }
 
-// effect is something that a reconciliation would do to a Worker, or that somebody has to know of it before.
+// effect is an effect of a reconciliation on a Worker, or a fact that an operator must know before it.
 type effect struct {
 	text string
-	// bad says that machines would be replaced or deleted, or that the Worker could not be reconciled.
+	// bad reports whether machines would be replaced or deleted, or the Worker could not be reconciled.
 	bad bool
 }
 
@@ -102,11 +102,11 @@ func tell(out io.Writer, namespace string, effects []effect) error {
 	return nil
 }
 
-// effectsOn returns what there is to say of a Worker, in the order of its pools; nil if nothing would change.
+// effectsOn returns the effects on a Worker, in the order of its pools, or nil if nothing would change.
 func effectsOn(ctx context.Context, reader client.Reader, w *extensionsv1alpha1.Worker) ([]effect, error) {
 	cluster, err := extensionscontroller.GetCluster(ctx, reader, w.Namespace)
 	switch {
-	case apierrors.IsNotFound(err): // which is about this Worker alone
+	case apierrors.IsNotFound(err): // this concerns only this Worker
 		return []effect{{err.Error(), true}}, nil
 	case err != nil:
 		return nil, fmt.Errorf("reading the Cluster: %w", err)
@@ -162,8 +162,8 @@ func deletions(wanted extensionsworker.MachineDeployments, deployments []machine
 	return effects
 }
 
-// recordGroups records, in the status that is only looked at here, the server groups that would be found by the machine classes, and one
-// that stands for that of a pool without machine classes, which would be made. It says of which pools something has to be known.
+// recordGroups adds the server groups that the controller would find through machine classes to d.status, which is not written. It adds a
+// synthetic one for each pool without machine classes, whose group would be created. It returns the effects on these pools.
 func (d *delegate) recordGroups() []effect {
 	var effects []effect
 	for _, pool := range d.groupPools() {
@@ -183,7 +183,7 @@ func (d *delegate) recordGroups() []effect {
 	return effects
 }
 
-// effectsOf returns what would become of a pool.
+// effectsOf returns the effects on a pool.
 func (d *delegate) effectsOf(pool *poolPlan, deployments []machinev1alpha1.MachineDeployment) []effect {
 	var effects []effect
 	for _, text := range []string{pool.image.Replaced, pool.image.Undecided} {
@@ -210,7 +210,7 @@ func (d *delegate) effectsOf(pool *poolPlan, deployments []machinev1alpha1.Machi
 	return effects
 }
 
-// differencesOf names what differs between a machine class and the one that would be written.
+// differencesOf names the differences between a machine class and the desired one.
 func differencesOf(has, wanted *machinev1alpha1.MachineClass) []string {
 	if has == nil {
 		return []string{"it is not there"}

@@ -22,8 +22,8 @@ import (
 	"github.com/capkit/capkit/pkg/worker/kit"
 )
 
-// ensureServerGroups sees to it that the pools have the server groups that they ask for, once, and takes them down in the
-// status of the Worker, also if there is an error. It does not connect to OpenStack if no pool asks for one.
+// ensureServerGroups ensures once that the pools have the server groups that they request. It records the groups in the status of the
+// Worker, even if it returns an error. It connects to OpenStack only if a pool requests a group.
 func (d *delegate) ensureServerGroups(ctx context.Context) error {
 	pools := d.groupPools()
 	if d.ensured || len(pools) == 0 {
@@ -48,7 +48,7 @@ func (d *delegate) ensureServerGroups(ctx context.Context) error {
 	return err
 }
 
-// cleanUpServerGroups deletes the server groups that no pool needs any more: all of them, if the Worker is being deleted.
+// cleanUpServerGroups deletes the server groups that no pool needs any more. If the Worker is being deleted, it deletes all of them.
 func (d *delegate) cleanUpServerGroups(ctx context.Context) error {
 	pools, have := d.groupPools(), d.status.ServerGroupDependencies
 	if len(pools) == 0 && len(have) == 0 {
@@ -72,9 +72,9 @@ func (d *delegate) cleanUpServerGroups(ctx context.Context) error {
 	return err
 }
 
-// deleteUnrecorded deletes server groups of a Worker that is being deleted, which neither asks for one nor has a record. There is one if the
-// process died between creating it and writing the record, and nobody has asked for it since. Mostly there is none, so an error is
-// no reason not to go on with the deletion.
+// deleteUnrecorded deletes unrecorded server groups of a Worker that is being deleted and requests none. A group is unrecorded if the
+// process died between creating and recording it, and no pool has requested it since. That is rare, so an error does not stop the
+// deletion.
 func (d *delegate) deleteUnrecorded(ctx context.Context) {
 	compute, err := d.connect(ctx)
 	if err == nil {
@@ -85,7 +85,7 @@ func (d *delegate) deleteUnrecorded(ctx context.Context) {
 	}
 }
 
-// groupsReferredTo returns the IDs of the server groups that the machine classes of a pool refer to.
+// groupsReferredTo returns the IDs of the server groups that a pool's machine classes refer to.
 func (d *delegate) groupsReferredTo(pool string) []string {
 	var ids []string
 	for _, class := range d.classesOf(pool) {
@@ -96,13 +96,13 @@ func (d *delegate) groupsReferredTo(pool string) []string {
 	return ids
 }
 
-// classesOf returns the machine classes that there are of a pool.
+// classesOf returns the existing machine classes of a pool.
 func (d *delegate) classesOf(pool string) []worker.Class[openstack.Image] {
 	return kit.ClassesOf(d.groupNames().TechnicalID, pool, kit.Classes(d.existing.Classes, nil, referenceOf))
 }
 
-// groupPools returns the pools that ask for a server group. A config that cannot be read asks for none: the machines of
-// its pool are refused.
+// groupPools returns the pools that request a server group. A pool with an unreadable config requests none, because its machines are
+// refused.
 func (d *delegate) groupPools() []servergroups.Pool {
 	var pools []servergroups.Pool
 	for i := range d.worker.Spec.Pools {
@@ -122,8 +122,8 @@ func (d *delegate) groupNames() servergroups.Names {
 	return names
 }
 
-// identityService returns the identity service of the Worker's region, and whether its certificate is not to be verified.
-// It is empty if the profile cannot be read or lacks the region: the credentials know one themselves then.
+// identityService returns the identity service of the Worker's region, and whether its certificate must not be verified. The service is
+// empty if the profile is unreadable or lacks the region; the credentials then contain a URL.
 func (d *delegate) identityService() (endpoint lookup.Endpoint, insecure bool) {
 	if d.cluster == nil || d.cluster.CloudProfile == nil || !providerconfig.HasContent(d.cluster.CloudProfile.Spec.ProviderConfig) {
 		return lookup.Endpoint{}, false

@@ -15,7 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 )
 
-// infrastructure is what machines are attached to.
+// infrastructure lists the resources that machines are attached to.
 type infrastructure struct {
 	keyName       string
 	networkID     string
@@ -23,8 +23,8 @@ type infrastructure struct {
 	securityGroup string
 }
 
-// infrastructureStatus is an InfrastructureStatus, as far as it is read here. It is written by the infrastructure
-// controller of provider-openstack.
+// infrastructureStatus has the fields of an InfrastructureStatus that this package reads. The infrastructure controller of
+// provider-openstack writes it.
 type infrastructureStatus struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -44,13 +44,13 @@ type infrastructureStatus struct {
 	} `json:"securityGroups"`
 }
 
-// These are the purposes of what machines are attached to. In a dual-stack network the IPv6 subnet has one of its own.
+// The purposes of resources for machines. In a dual-stack network the IPv6 subnet has its own purpose.
 const (
 	purposeNodes     = "nodes"
 	purposeNodesIPv6 = "nodes-ipv6"
 )
 
-// infrastructureOf reads spec.infrastructureProviderStatus of a Worker. Fields that it does not know do not matter.
+// infrastructureOf reads spec.infrastructureProviderStatus of a Worker. It ignores unknown fields.
 func infrastructureOf(raw *runtime.RawExtension) (*infrastructure, error) {
 	const field = "spec.infrastructureProviderStatus"
 	if raw == nil || len(raw.Raw) == 0 || string(raw.Raw) == "null" {

@@ -35,30 +35,30 @@ import (
 	"github.com/capkit/capkit/pkg/worker/kit"
 )
 
-// situation is all that decides about the machines of a Worker. It is read only.
+// situation contains all inputs for the machines of a Worker. It is read-only.
 type situation struct {
 	worker  *extensionsv1alpha1.Worker
 	cluster *extensionscontroller.Cluster
-	// status has the records of images, and the server groups that there are now.
+	// status has the image records and the current server groups.
 	status *v1alpha1.WorkerStatus
-	// classes are the machine classes that there are, or were before a control plane migration.
+	// classes are the existing machine classes, or those from before a control plane migration.
 	classes []worker.Class[openstack.Image]
-	// written are the machine classes that the seed has, by name. They are not changed.
+	// written maps names to the machine classes in the seed. They are not modified.
 	written map[string]*machinev1alpha1.MachineClass
-	// userData is by the name of its secret and the key in that.
+	// userData maps secret name and key to the user data.
 	userData map[corev1.SecretKeySelector][]byte
 }
 
-// plan is what the pools of a Worker are to have.
+// plan is the desired state of a Worker's pools.
 type plan struct {
 	pools []poolPlan
-	// faults are errors in the profile and in the pools' configs that do not decide about machines.
+	// faults are errors in the profile and in the pools' configs that do not affect machines.
 	faults finding.List
-	// legacy says that the profile has no capabilities.
+	// legacy reports whether the profile has no capabilities.
 	legacy bool
 }
 
-// poolPlan is what one pool is to have: classes, secrets and deployments, each by zone, in the order of the zones.
+// poolPlan is the desired state of one pool. Each slice has an element for each zone, in order.
 type poolPlan struct {
 	image       worker.Image[openstack.Image]
 	classes     []*machinev1alpha1.MachineClass
@@ -66,7 +66,7 @@ type poolPlan struct {
 	deployments extensionsworker.MachineDeployments
 }
 
-// deployments returns the machine deployments that the pools are to have.
+// deployments returns the desired machine deployments of all pools.
 func (p *plan) deployments() extensionsworker.MachineDeployments {
 	var deployments extensionsworker.MachineDeployments
 	for i := range p.pools {
@@ -75,7 +75,7 @@ func (p *plan) deployments() extensionsworker.MachineDeployments {
 	return deployments
 }
 
-// wanted returns the machine classes that the pools are to have, with their secrets.
+// wanted returns the desired machine classes with their secrets.
 func (p *plan) wanted() []kit.Wanted {
 	var wanted []kit.Wanted
 	for i := range p.pools {
@@ -86,8 +86,7 @@ func (p *plan) wanted() []kit.Wanted {
 	return wanted
 }
 
-// plan returns what the pools are to have. It has those that can be made also if there is an error, which is about all
-// others and names them.
+// plan returns the desired state of the pools. If there is an error, it returns the pools that succeed, and the error names all others.
 func (s *situation) plan() (*plan, error) {
 	infrastructure, err := infrastructureOf(s.worker.Spec.InfrastructureProviderStatus)
 	if err != nil {
@@ -116,7 +115,7 @@ func (s *situation) plan() (*plan, error) {
 	return p, errors.Join(errs...)
 }
 
-// poolNames returns the names of the pools, as an error has them.
+// poolNames returns the names of the pools for an error.
 func (s *situation) poolNames() string {
 	var names []string
 	for i := range s.worker.Spec.Pools {
@@ -125,14 +124,14 @@ func (s *situation) poolNames() string {
 	return strings.Join(names, ", ")
 }
 
-// printable is an error with names of a Worker, which nobody has validated. It becomes a status.
+// printable makes an error with names from a Worker, which are not validated, printable for a status.
 type printable struct{ error }
 
 func (p printable) Error() string { return words.Printable(p.error.Error()) }
 
 func (p printable) Unwrap() error { return p.error }
 
-// pool returns what one pool is to have. The error names it.
+// pool returns the desired state of one pool. The error names it.
 func (s *situation) pool(
 	infrastructure *infrastructure, spec *v1beta1.CloudProfileSpec, images *worker.Images[openstack.Image],
 	question *provider.Pool, pool *extensionsv1alpha1.WorkerPool,
@@ -192,8 +191,8 @@ func (s *situation) pool(
 	return planned, nil
 }
 
-// checkShares returns an error if Gardener's library would panic at how many machines of a pool are replaced at once. Gardener takes
-// percentages of any length.
+// checkShares returns an error if Gardener's library would panic at the pool's maxSurge or maxUnavailable. Gardener accepts percentages
+// of any length.
 func checkShares(pool *extensionsv1alpha1.WorkerPool) error {
 	for _, share := range []struct {
 		name  string
@@ -206,7 +205,7 @@ func checkShares(pool *extensionsv1alpha1.WorkerPool) error {
 	return nil
 }
 
-// serverGroup returns the ID of the server group of a pool, empty if it asks for none. It is false if there is none yet.
+// serverGroup returns the ID of a pool's server group, or "" if it requests none. It returns false if the group does not exist yet.
 func (s *situation) serverGroup(pool string, config *v1alpha1.WorkerConfig) (id string, found bool) {
 	if !wantsServerGroup(config) {
 		return "", true
@@ -218,7 +217,7 @@ func (s *situation) serverGroup(pool string, config *v1alpha1.WorkerConfig) (id 
 	return s.status.ServerGroupDependencies[i].ID, true
 }
 
-// configOf reads the WorkerConfig of a pool; without any it is empty. What is wrong with it is said by package worker.
+// configOf reads the WorkerConfig of a pool, or returns an empty one. Package worker reports its errors.
 func configOf(raw *runtime.RawExtension) *v1alpha1.WorkerConfig {
 	config := &v1alpha1.WorkerConfig{}
 	if providerconfig.HasContent(raw) {
@@ -232,15 +231,14 @@ func wantsServerGroup(config *v1alpha1.WorkerConfig) bool {
 	return config.ServerGroup != nil && config.ServerGroup.Policy != ""
 }
 
-// deploymentName returns the name of the machine deployment of a pool in one of its zones, by the index of the zone.
+// deploymentName returns the name of a pool's machine deployment in the zone with this index.
 func (s *situation) deploymentName(pool string, zone int) string {
 	return kit.DeploymentName(s.cluster.Shoot.Status.TechnicalID, pool, zone)
 }
 
-// hashOf returns the end of the names of a pool's machine classes: machines are replaced when it changes. It is computed
-// over what Gardener hashes itself, and over what the provider lists in RollingUpdate, where the ID of the server group, the
-// labels that trigger rolling and the security groups are written as provider-openstack does it.
-// In place updates replace no machines, so that only Gardener's part counts for them.
+// hashOf returns the suffix of a pool's machine class names; a change replaces the machines. It hashes Gardener's own fields and the
+// provider's RollingUpdate triggers. Server group ID, labels that trigger rolling, and security groups are written as in
+// provider-openstack. In-place updates replace no machines, so only Gardener's fields matter for them.
 func hashOf(
 	pool *extensionsv1alpha1.WorkerPool, question *provider.Pool, cluster *extensionscontroller.Cluster, config *v1alpha1.WorkerConfig,
 	serverGroup string,
@@ -268,13 +266,13 @@ func hashOf(
 
 // disk is the root disk of machines.
 type disk struct {
-	// size in GiB; 0: that of the machine type.
+	// size in GiB; 0 for the machine type's own disk.
 	size int
-	// kind is the volume type; empty: the default of OpenStack.
+	// kind is the volume type; empty for OpenStack's default.
 	kind string
 }
 
-// diskOf returns the root disk of a pool's machines: what the pool says, and else what the machine type does.
+// diskOf returns the root disk of a pool's machines, from the pool's volume or else the machine type's storage.
 func diskOf(pool *extensionsv1alpha1.WorkerPool, machineType *v1beta1.MachineType) (disk, error) {
 	var d disk
 	if pool.Volume != nil {
@@ -296,7 +294,7 @@ func diskOf(pool *extensionsv1alpha1.WorkerPool, machineType *v1beta1.MachineTyp
 	return d, nil
 }
 
-// addZone adds to the labels of nodes the zone as the volume plugins know it.
+// addZone adds the zone labels of the volume plugins to the labels of nodes.
 func addZone(labels map[string]string, zone string) {
 	labels["topology.cinder.csi.openstack.org/zone"] = zone
 	labels["topology.manila.csi.openstack.org/zone"] = zone

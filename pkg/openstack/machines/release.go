@@ -18,26 +18,25 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// These are the oldest releases that are known to work with the machine classes of this controller: the driver of
-// machine-controller-manager reads a class strictly, and older ones do not know subnetIDs. They could neither make nor delete machines.
+// The oldest releases known to work with the machine classes of this controller. The driver of machine-controller-manager decodes classes
+// strictly. Older drivers do not know subnetIDs, and could neither create nor delete machines.
 const (
-	// OldestRelease is of provider-openstack, which brings the driver.
+	// OldestRelease is a release of provider-openstack, which includes the driver.
 	OldestRelease = "v1.57.0"
-	// OldestDriver is of machine-controller-manager-provider-openstack.
+	// OldestDriver is a release of machine-controller-manager-provider-openstack.
 	OldestDriver = "v0.27.1"
 )
 
-// These are names of Gardener's own extension, which does all that this controller does not.
+// Names of Gardener's own extension, which does everything else for OpenStack.
 const (
 	extensionName      = "provider-openstack"
 	extensionContainer = "gardener-extension-provider-openstack"
 	driverContainer    = "machine-controller-manager-provider-openstack"
 )
 
-// CheckRelease returns an error if the seed has a release of provider-openstack whose driver cannot read machine classes of this
-// controller: nothing may be written then. A release that cannot be found out, since its image has no version as its tag, for
-// example, is logged and taken for one that works; [NewDelegateFactory] asks the driver of each Shoot anyway. The reader must not
-// answer from a cache.
+// CheckRelease returns an error if the driver of the seed's provider-openstack cannot read the machine classes of this controller. Then
+// nothing may be written. An unknown release, for example if the image tag is not a version, is logged and accepted; delegates check the
+// driver of each Shoot anyway. The reader must not use a cache.
 func CheckRelease(ctx context.Context, reader client.Reader) error {
 	log := logf.FromContext(ctx)
 	namespaces := &corev1.NamespaceList{}
@@ -62,8 +61,8 @@ func CheckRelease(ctx context.Context, reader client.Reader) error {
 	return errors.Join(tooOld...)
 }
 
-// checkDriver returns an error if the machine controller of the Worker's namespace cannot read the machine classes of this controller.
-// One that is not there yet, or whose version cannot be found out, is taken for one that can.
+// checkDriver returns an error if the machine controller in the Worker's namespace cannot read the machine classes of this controller. It
+// accepts a controller that does not exist yet, or whose version is unknown.
 func (d *delegate) checkDriver(ctx context.Context) error {
 	manager := client.ObjectKey{Namespace: d.worker.Namespace, Name: v1beta1constants.DeploymentNameMachineControllerManager}
 	driver, err := releaseOf(ctx, d.reader, manager, driverContainer)
@@ -78,8 +77,8 @@ func (d *delegate) checkDriver(ctx context.Context) error {
 		driverContainer, driver, OldestDriver, extensionName, OldestRelease)
 }
 
-// releaseOf returns the version of a container's image in a Deployment; empty if there is no such container, or if the tag of its image is
-// no version.
+// releaseOf returns the image version of a container in a Deployment. It returns "" if either does not exist, or if the image tag is not
+// a version.
 func releaseOf(ctx context.Context, reader client.Reader, of client.ObjectKey, container string) (string, error) {
 	deployment := &appsv1.Deployment{}
 	if err := reader.Get(ctx, of, deployment); err != nil {
@@ -93,7 +92,7 @@ func releaseOf(ctx context.Context, reader client.Reader, of client.ObjectKey, c
 	return "", nil
 }
 
-// releaseIn returns the version that is the tag of an image; empty if it has none.
+// releaseIn returns the tag of an image if it is a version, and otherwise "".
 func releaseIn(image string) string {
 	name, _, _ := strings.Cut(image, "@")
 	_, tag, has := strings.Cut(name[strings.LastIndex(name, "/")+1:], ":")
@@ -103,7 +102,7 @@ func releaseIn(image string) string {
 	return tag
 }
 
-// isAtLeast reports whether a version is another one or newer. A pre-release counts as the release.
+// isAtLeast reports whether a version is oldest or newer. The order of pre-releases is ignored.
 func isAtLeast(release, oldest string) bool {
 	return version.MustParseGeneric(release).AtLeast(version.MustParseGeneric(oldest))
 }

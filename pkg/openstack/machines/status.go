@@ -18,13 +18,13 @@ import (
 	"github.com/capkit/capkit/pkg/worker/kit"
 )
 
-// readStatus reads the status.providerStatus of a Worker; nil is an empty one. Fields that it does not know do not matter.
+// readStatus reads status.providerStatus of a Worker, which may be nil. It ignores unknown fields.
 func readStatus(raw *runtime.RawExtension) (*v1alpha1.WorkerStatus, error) {
 	status := &v1alpha1.WorkerStatus{}
 	return status, kit.ReadStatus(raw, schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerStatus"), status)
 }
 
-// writeStatus returns what readStatus reads. Equal statuses are equal bytes.
+// writeStatus returns a status in the form that readStatus reads. Equal statuses result in equal bytes.
 func writeStatus(status *v1alpha1.WorkerStatus) (*runtime.RawExtension, error) {
 	status.APIVersion, status.Kind = v1alpha1.GroupVersion.String(), "WorkerStatus"
 	raw, err := json.Marshal(status)
@@ -34,7 +34,7 @@ func writeStatus(status *v1alpha1.WorkerStatus) (*runtime.RawExtension, error) {
 	return &runtime.RawExtension{Raw: raw}, nil
 }
 
-// recordsOf returns the records of images in a status, in their order.
+// recordsOf returns the image records of a status in their order.
 func recordsOf(status *v1alpha1.WorkerStatus) []worker.Record[openstack.Image] {
 	records := make([]worker.Record[openstack.Image], 0, len(status.MachineImages))
 	for _, image := range status.MachineImages {
@@ -46,7 +46,7 @@ func recordsOf(status *v1alpha1.WorkerStatus) []worker.Record[openstack.Image] {
 	return records
 }
 
-// reference is what OpenStack finds an image by: the ID counts if there are both.
+// reference returns a reference to an image. The ID takes precedence over the name.
 func reference(id, name string) openstack.Image {
 	if id != "" {
 		return openstack.Image{ID: id}
@@ -54,8 +54,8 @@ func reference(id, name string) openstack.Image {
 	return openstack.Image{Name: name}
 }
 
-// machineImages is the opposite of recordsOf. The records are written in the format that suits the profile now:
-// provider-openstack understands no other.
+// machineImages is the inverse of recordsOf. It writes records in the format of the current profile, the only one that provider-openstack
+// understands.
 func machineImages(records []worker.Record[openstack.Image], legacy bool) []v1alpha1.MachineImage {
 	var images []v1alpha1.MachineImage
 	for _, r := range kit.InFormat(records, legacy) {

@@ -11,7 +11,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// Rules returns the catalogue: what a Shoot may have in its profile, what an update means, and what single objects are.
+// Rules returns the catalogue of rules about single objects, about Shoots in their profile, and about updates.
 func (Extension) Rules() []finding.Rule {
 	return slices.Concat(validation.Rules(), finding.On(finding.ObjectShoot,
 		ruleRegionWithoutKeystone, ruleFloatingPool, ruleFloatingPoolDomain, ruleLoadBalancerProvider, ruleZone,

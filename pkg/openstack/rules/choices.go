@@ -21,7 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// keystone checks that the Shoot's region has an identity service, without which nothing can be created there.
+// keystone checks that the Shoot's region has an identity service. Nothing can be created in a region without one.
 func (s *subject) keystone() {
 	region := s.Shoot.Spec.Region
 	if _, found := lookup.Keystone(s.config, region); found {
@@ -78,14 +78,14 @@ func (s *subject) floatingPool() {
 	slices.Sort(has)
 	place := s.inRegion()
 	if s.Scope != nil && len(lookup.Domains(pools, region)) > 0 {
-		place += " for the domain of the Shoot's credentials" // which is not to be shown
+		place += " for the domain of the Shoot's credentials" // the domain itself must not be shown
 	}
 	s.notAmong(ruleFloatingPool, at, name, has, "floating pool", place)
 }
 
 func (s *subject) inRegion() string { return "in region " + s.Shoot.Spec.Region }
 
-// notAmong says that the profile has no such thing in a place, and what it has; or, without a name, that it needs one.
+// notAmong reports that the profile has no such thing in a place, with its choices. Without a name, it reports that one is required.
 func (s *subject) notAmong(rule finding.Rule, at *field.Path, name string, has []string, thing, place string) {
 	has = validation.Choices(has)
 	switch {
@@ -103,8 +103,8 @@ func (s *subject) notAmong(rule finding.Rule, at *field.Path, name string, has [
 	}
 }
 
-// domains are those that a Shoot may be of: one if it is known, or else all those that the profile has floating pools
-// for, and last one that stands for all others.
+// domains are the possible domains of a Shoot. If its domain is unknown, these are all domains with floating pools in the profile. A
+// synthetic last one represents all others.
 type domains []string
 
 func domainsOf(config *v1alpha1.CloudProfileConfig, q provider.ShootQuestion) domains {
@@ -119,7 +119,7 @@ func (d domains) where(test func(domain string) bool) domains {
 	return slices.DeleteFunc(slices.Clone(d), func(domain string) bool { return !test(domain) })
 }
 
-// of says which of all domains these are.
+// of describes the domains d among all.
 func (d domains) of(all domains) string {
 	if others := all[len(all)-1]; !slices.Contains(d, others) {
 		return "domain " + words.Few(d)
@@ -127,7 +127,7 @@ func (d domains) of(all domains) string {
 	return "domains other than " + words.Few(all.where(func(domain string) bool { return !slices.Contains(d, domain) }))
 }
 
-// dependsOnDomain warns, if the Shoot's domain is not known, that what was written is right for some domains only.
+// dependsOnDomain warns that a value is right for some domains only, if the Shoot's domain is unknown.
 func (s *subject) dependsOnDomain(at *field.Path, value any, what string, right, among domains) {
 	if len(right) < len(among) {
 		s.Found(ruleFloatingPoolDomain, field.ErrorTypeInvalid, at, value,
@@ -136,7 +136,7 @@ func (s *subject) dependsOnDomain(at *field.Path, value any, what string, right,
 	}
 }
 
-// loadBalancerClasses checks that classes use networks which the floating pool allows; one without classes allows all.
+// loadBalancerClasses checks that the floating pool allows the networks of classes. A floating pool without classes allows all.
 func (s *subject) loadBalancerClasses() {
 	if s.infrastructure == nil || s.controlPlane == nil {
 		return
@@ -165,8 +165,8 @@ func (s *subject) loadBalancerClasses() {
 	}
 }
 
-// uncheckedClasses reports the classes of a Shoot whose floating pool the profile does not have, so that they cannot be
-// compared with any. While nothing about them changes an update is excused for that. A Shoot that names no floating pool has an error for that.
+// uncheckedClasses reports that classes cannot be checked because the profile lacks the Shoot's floating pool. The ratchet tolerates that
+// in updates that do not change them. A Shoot without a floating pool gets another error for that.
 func (s *subject) uncheckedClasses() {
 	if s.infrastructure.FloatingPoolName == "" {
 		return
@@ -183,14 +183,14 @@ func (s *subject) uncheckedClasses() {
 	}
 }
 
-// allows reports whether a class uses the same networks as one of the classes of a floating pool, if it has any.
+// allows reports whether a class uses the same networks as any of a floating pool's classes, or whether there are none.
 func allows(classes []v1alpha1.LoadBalancerClass, class *v1alpha1.LoadBalancerClass) bool {
 	return len(classes) == 0 || slices.ContainsFunc(classes, func(c v1alpha1.LoadBalancerClass) bool {
 		return len(differences(class, &c)) == 0
 	})
 }
 
-// otherNetworks says in what a class differs from the first one of a floating pool that is closest to it.
+// otherNetworks describes how a class differs from the closest class of a floating pool, the first one if several are equally close.
 func otherNetworks(class *v1alpha1.LoadBalancerClass, pool string, classes []v1alpha1.LoadBalancerClass) string {
 	closest := slices.MinFunc(classes, func(a, b v1alpha1.LoadBalancerClass) int {
 		return len(differences(class, &a)) - len(differences(class, &b))
@@ -205,7 +205,7 @@ func otherNetworks(class *v1alpha1.LoadBalancerClass, pool string, classes []v1a
 		words.Quoted(closest.Name), others)
 }
 
-// classNetworks are the fields of a class that say which networks it uses, and the form in which they are compared.
+// classNetworks lists the fields of a class that identify networks, with a normal form for comparison.
 var classNetworks = []struct {
 	name  string
 	value func(*v1alpha1.LoadBalancerClass) *string
@@ -218,7 +218,7 @@ var classNetworks = []struct {
 	{"subnetID", func(c *v1alpha1.LoadBalancerClass) *string { return c.SubnetID }, strings.ToLower},
 }
 
-// differences says what to change in a class so that it uses the networks of another one; nothing if it does.
+// differences lists the changes that make a class use the networks of another one. It is empty if it already does.
 func differences(class, other *v1alpha1.LoadBalancerClass) []string {
 	var changes []string
 	for _, f := range classNetworks {
@@ -234,7 +234,7 @@ func differences(class, other *v1alpha1.LoadBalancerClass) []string {
 	return changes
 }
 
-// sortedTags brings tags into an order. What stands before them says how they count.
+// sortedTags sorts a list of tags. It keeps the prefix, which determines how they are combined.
 func sortedTags(tags string) string {
 	list := strings.TrimLeft(strings.TrimSpace(tags), "!&")
 	before := strings.TrimSuffix(strings.TrimSpace(tags), list)
@@ -246,7 +246,7 @@ func sortedTags(tags string) string {
 	return before + strings.Join(slices.Compact(sorted), ",")
 }
 
-// networksOf returns the networks that a load balancer class uses, as an operator writes them.
+// networksOf returns the networks of a load balancer class in the notation of operators.
 func networksOf(class *v1alpha1.LoadBalancerClass) string {
 	var fields []string
 	for _, f := range classNetworks {

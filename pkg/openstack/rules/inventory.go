@@ -22,11 +22,11 @@ import (
 
 var _ inventory.Describer = Extension{}
 
-// DescribeInventories says how inventories of OpenStack are to be understood (semantics S20).
+// DescribeInventories describes inventories of OpenStack (semantics S20).
 func (Extension) DescribeInventories() inventory.Description {
 	return inventory.Description{
 		Properties: imageProperties,
-		Key:        func(id string) (key, form string) { return strings.ToLower(id), "" }, // as Glance prints UUIDs
+		Key:        func(id string) (key, form string) { return strings.ToLower(id), "" }, // Glance prints UUIDs in lower case
 		OwnDisk:    ownDisk,
 		Uses:       usesOf,
 	}
@@ -44,7 +44,7 @@ const (
 	propertyArchitecture2 = "architecture"
 )
 
-// imageProperties is the table of properties of Glance's images. docs/commands/verify.md has it.
+// imageProperties is the table of Glance's image properties, which docs/commands/verify.md documents.
 var imageProperties = []inventory.Property{
 	{Names: []string{"hypervisor_type", "capabilities:hypervisor_type"}},
 	{Names: []string{propertyFirmware}, Value: "bios", Capability: capability.BootType, Only: []string{bootStandard}},
@@ -65,8 +65,8 @@ func architecture(value, is string) inventory.Property {
 	}
 }
 
-// ownDisk reports whether Nova makes the root disk that the flavor has, for pools without a volume. With a storage, pools of the machine type
-// get a volume of Cinder, or say themselves how large it is.
+// ownDisk reports whether pools without a volume get the root disk of the Nova flavor. If the machine type has a storage, its pools get a
+// Cinder volume, or set the size themselves.
 func ownDisk(machineType *v1beta1.MachineType) bool { return machineType.Storage == nil }
 
 // usesOf returns the networks, load balancer providers, server group policies and volume types that a CloudProfile names.
@@ -111,8 +111,8 @@ func usesOf(spec *v1beta1.CloudProfileSpec, at *field.Path) (uses []inventory.Us
 	return uses
 }
 
-// floatingPools returns the networks that the entries for floating pools name, for the regions in which they count. Those for all regions
-// and domains do not where others are for the region, and constrain.
+// floatingPools returns the networks named by floating pools, with the regions in which the entries apply. A constraining entry for all
+// regions and domains does not apply in a region that has constraining entries of its own.
 func floatingPools(pools []v1alpha1.FloatingPool, regions []string, at *field.Path) (uses []inventory.Use) {
 	constrained := map[string]bool{}
 	for _, pool := range pools {

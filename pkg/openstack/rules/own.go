@@ -17,8 +17,8 @@ import (
 // ownSettings are the fields of a WorkerConfig that provider-openstack does not have.
 var ownSettings = []string{"trustedLaunch"}
 
-// OwnSettings returns an error for each setting of a worker pool that provider-openstack does not know. Its worker controller reads a
-// WorkerConfig strictly, also in a deletion: whatever stands in the field, even null, it could do nothing for the Shoot any more.
+// OwnSettings returns an error for each worker pool setting that provider-openstack does not know. Its worker controller decodes a
+// WorkerConfig strictly, even in a deletion. With any value in the field, even null, it could no longer reconcile or delete the Shoot.
 func (Extension) OwnSettings(shoot *v1beta1.Shoot) finding.List {
 	var report finding.Report
 	for i := range shoot.Spec.Provider.Workers {

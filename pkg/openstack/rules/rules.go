@@ -2,12 +2,13 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rules holds the rules of the OpenStack provider that are not about images: what a CloudProfileConfig may
-// say, what a Shoot may have in its profile, and what credentials look like. It puts together what
-// pkg/apis/openstack/validation says about single objects and what pkg/apis/openstack/lookup finds, for
-// [provider.Validator] and the other interfaces of that package. Start reading at shootChecks, which lists what a Shoot
-// is checked for: worker pools in workers.go, what is chosen in a region in choices.go. What an update may change is in
-// update.go, and catalogue.go describes the rules.
+// Package rules contains the rules of the OpenStack provider that are not about images. They are about the contents of a
+// CloudProfileConfig, the choices of a Shoot in its profile, and the form of credentials. The package combines the checks of single
+// objects in pkg/apis/openstack/validation with the look-ups in pkg/apis/openstack/lookup, and implements [provider.Validator] and the
+// other interfaces of that package. Rules about images belong to package check.
+//
+// Start reading at shootChecks, the list of checks of a Shoot. Worker pools are in workers.go, and the choices in a region in choices.go.
+// Checks of updates are in update.go, and catalogue.go describes the rules.
 package rules
 
 import (
@@ -27,10 +28,10 @@ import (
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
-// Of returns the rules over a provider config, which must not be changed any more.
+// Of returns the rules of a provider config. The caller must not modify it afterwards.
 func (e Extension) Of(config *v1alpha1.CloudProfileConfig) provider.Validator {
 	c := rules{*config, e.FeatureGates}
-	c.config.MachineImages = nil // not needed, and most of it
+	c.config.MachineImages = nil // not needed, and the largest part
 	return c
 }
 
@@ -39,19 +40,19 @@ type rules struct {
 	gates  validation.FeatureGates
 }
 
-// ValidateCloudProfile checks all of the config but its images.
+// ValidateCloudProfile checks the config except its images.
 func (c rules) ValidateCloudProfile(spec *v1beta1.CloudProfileSpec, at *field.Path) finding.Report {
 	return validation.CloudProfileConfig(&c.config, entries.RegionsOf(spec), at)
 }
 
-// NeedsScope reports whether there are floating pools for single domains in the Shoot's region.
+// NeedsScope reports whether the Shoot's region has floating pools for single domains.
 func (c rules) NeedsScope(shoot *v1beta1.Shoot) bool {
 	return len(lookup.Domains(c.config.Constraints.FloatingPools, shoot.Spec.Region)) > 0
 }
 
-// Extension gives a provider that embeds it the abilities that are not about images. The zero value is ready for use.
+// Extension adds the abilities that are not about images to a provider that embeds it. The zero value is ready for use.
 type Extension struct {
-	// FeatureGates knows the feature gates that Shoots may set for the cloud controller manager. Nil: they are not checked.
+	// FeatureGates knows the feature gates that Shoots may set for the cloud controller manager. If it is nil, they are not checked.
 	FeatureGates validation.FeatureGates
 }
 
@@ -65,12 +66,12 @@ var (
 	_ provider.SettingsOwner           = Extension{}
 )
 
-// ValidateCredentials checks the data of a Secret with credentials of OpenStack. The scope is their domain, domainName.
+// ValidateCredentials checks the data of a Secret with OpenStack credentials. Their scope is the domain, domainName.
 func (Extension) ValidateCredentials(data map[string][]byte, at *field.Path) (string, field.ErrorList) {
 	return validation.Credentials(data, at)
 }
 
-// DNSType is the type of Designate, the DNS service of OpenStack.
+// DNSType returns the type of Designate, the DNS service of OpenStack.
 func (Extension) DNSType() string { return "openstack-designate" }
 
 // ValidateDNSCredentials checks the data of a Secret with credentials for Designate.
@@ -78,20 +79,20 @@ func (Extension) ValidateDNSCredentials(data map[string][]byte, at *field.Path) 
 	return validation.DNSCredentials(data, at)
 }
 
-// Where the configs of a Shoot stand.
+// The paths of a Shoot's configs.
 var (
 	infrastructurePath = field.NewPath("spec", "provider", "infrastructureConfig")
 	controlPlanePath   = field.NewPath("spec", "provider", "controlPlaneConfig")
 	workersPath        = field.NewPath("spec", "provider", "workers")
 )
 
-// subject is a Shoot that is checked, with what could be read of its configs, and what the present check finds.
+// subject is a Shoot under check, with the readable parts of its configs, and the findings of the current check.
 type subject struct {
 	provider.ShootQuestion
 	finding.Report
 	config *v1alpha1.CloudProfileConfig
 	gates  validation.FeatureGates
-	// domains are those that the Shoot may be of.
+	// domains are the possible domains of the Shoot.
 	domains        domains
 	infrastructure *v1alpha1.InfrastructureConfig // nil: it could not be read at all
 	controlPlane   *v1alpha1.ControlPlaneConfig
@@ -100,7 +101,7 @@ type subject struct {
 	workers  []worker
 }
 
-// shootChecks are what a Shoot is checked for, in this order, and regionChecks what besides in a region of the profile.
+// shootChecks are the checks of every Shoot, in order. regionChecks follow if the profile has the Shoot's region.
 var (
 	shootChecks = []func(*subject){
 		(*subject).infrastructureConfig, (*subject).controlPlaneConfig, (*subject).volumes, (*subject).workerConfigs,
@@ -112,7 +113,7 @@ var (
 	}
 )
 
-// ValidateShoot checks a Shoot's configs, and what they may have in the profile.
+// ValidateShoot checks a Shoot's configs, and its choices in the profile.
 func (c rules) ValidateShoot(question provider.ShootQuestion) finding.Report {
 	cloud := &question.Shoot.Spec.Provider
 	s := &subject{ShootQuestion: question, config: &c.config, gates: c.gates, domains: domainsOf(&c.config, question)}
@@ -127,12 +128,12 @@ func (c rules) ValidateShoot(question provider.ShootQuestion) finding.Report {
 		s.workers = append(s.workers, workerOf(&cloud.Workers[i], workersPath.Index(i)))
 	}
 	checks := shootChecks
-	if len(s.Profile.Regions) == 0 || s.region() != nil { // a profile without regions is taken to have every one
+	if len(s.Profile.Regions) == 0 || s.region() != nil { // a profile without regions has every region
 		checks = slices.Concat(shootChecks, regionChecks)
 	}
 	var found finding.Report
 	for _, check := range checks {
-		s.Report = finding.Report{} // however much one finds, the next one is not cut short
+		s.Report = finding.Report{} // so that the limit of findings applies to each check
 		check(s)
 		found.Add(s.Report)
 	}
@@ -155,7 +156,7 @@ func (s *subject) controlPlaneConfig() {
 	}
 }
 
-// region returns the Shoot's region in the profile; nil if the profile does not have it.
+// region returns the Shoot's region in the profile, or nil if the profile lacks it.
 func (s *subject) region() *v1beta1.Region {
 	is := func(r v1beta1.Region) bool { return r.Name == s.Shoot.Spec.Region }
 	if i := slices.IndexFunc(s.Profile.Regions, is); i >= 0 {
@@ -169,7 +170,7 @@ func readInfrastructure(shoot *v1beta1.Shoot) (*v1alpha1.InfrastructureConfig, f
 	return decode[v1alpha1.InfrastructureConfig](raw, "InfrastructureConfig", infrastructurePath)
 }
 
-// decode reads a config of a Shoot, as far as it can. It returns nil if there is none, or one of another kind.
+// decode reads a config as far as possible. It returns nil if the config is missing or of another kind.
 func decode[C any, P interface {
 	*C
 	schema.ObjectKind

@@ -21,8 +21,8 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// ValidateShootUpdate reports what an update changes that cannot be changed. What could not be read of either Shoot is
-// not compared: it may be the update that repairs it.
+// ValidateShootUpdate reports changes of immutable fields. It does not compare unreadable parts of either Shoot, because the update may
+// repair them.
 func (Extension) ValidateShootUpdate(shoot, old *v1beta1.Shoot) finding.Report {
 	var found finding.Report
 	was, wrong := readInfrastructure(old)
@@ -33,7 +33,7 @@ func (Extension) ValidateShootUpdate(shoot, old *v1beta1.Shoot) finding.Report {
 		found = providerconfig.UnreadIn(errs, infrastructurePath).Silence(changes)
 	}
 	stored := make(map[string]*v1beta1.Worker, len(old.Spec.Provider.Workers))
-	for i := range slices.Backward(old.Spec.Provider.Workers) { // of two the first counts
+	for i := range slices.Backward(old.Spec.Provider.Workers) { // the first of a name wins
 		stored[old.Spec.Provider.Workers[i].Name] = &old.Spec.Provider.Workers[i]
 	}
 	for i := range shoot.Spec.Provider.Workers {
@@ -51,14 +51,14 @@ func (Extension) ValidateShootUpdate(shoot, old *v1beta1.Shoot) finding.Report {
 	return found.Sorted()
 }
 
-// change is what an update makes of a worker pool, which stands at the path at.
+// change is the update of a worker pool. at is its path.
 type change struct {
 	*finding.Report
 	old, pool *v1beta1.Worker
 	at        *field.Path
 }
 
-// zones demands that the worker pool keeps its zones, in their order. It can get more behind them.
+// zones requires that the worker pool keeps its zones and their order. Zones may be appended.
 func (c change) zones() {
 	old, zones := c.old.Zones, c.pool.Zones
 	if len(old) > len(zones) || !slices.Equal(old, zones[:len(old)]) {
@@ -68,7 +68,7 @@ func (c change) zones() {
 	}
 }
 
-// inPlace demands that nothing is changed for which machines would have to be replaced: they are updated in place.
+// inPlace rejects changes that replace machines in a worker pool with in-place updates.
 func (c change) inPlace() {
 	keeps := func(same bool, name string) {
 		if !same {
@@ -81,8 +81,8 @@ func (c change) inPlace() {
 	keeps(equality.Semantic.DeepEqual(c.old.DataVolumes, c.pool.DataVolumes), "dataVolumes")
 }
 
-// sameConfig reports whether the configs of two worker pools say the same, as far as they can be read. One that says
-// nothing is the same as none. One that cannot be read at all counts as the same: it may be the update that repairs it.
+// sameConfig reports whether the readable parts of two worker pools' configs are equal. An empty config equals a missing one. An
+// unreadable config equals every other, because the update may repair it.
 func sameConfig(old, pool *v1beta1.Worker) bool {
 	config := func(w *v1beta1.Worker) *v1alpha1.WorkerConfig {
 		if !providerconfig.HasContent(w.ProviderConfig) {
@@ -110,5 +110,5 @@ func (c change) replacing() {
 	}
 }
 
-// none stands for what is not there.
+// none represents an absent value in messages.
 const none = "none"

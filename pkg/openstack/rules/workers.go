@@ -20,14 +20,14 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// CheckWorker returns what is wrong with a WorkerConfig by itself, for [provider.WorkersOf].
+// CheckWorker returns the errors of a WorkerConfig by itself, for [provider.WorkersOf].
 func CheckWorker(config *v1alpha1.WorkerConfig, at *field.Path) field.ErrorList {
 	return validation.WorkerConfig(config, at).Errors.Errors()
 }
 
-// Triggers are the parts of a WorkerConfig whose change replaces the machines of a worker pool, for
-// [provider.WorkersOf]: its server group, the machine labels that say so, its security groups, in whatever order,
-// and trusted launch, which existing machines would not get.
+// Triggers are the parts of a WorkerConfig whose change replaces the machines of a worker pool, for [provider.WorkersOf]. They are the
+// server group, machine labels with triggerRollingOnUpdate, security groups in any order, and trusted launch, which existing machines
+// would not get.
 var Triggers = []provider.Trigger[v1alpha1.WorkerConfig]{
 	{Field: "serverGroup", Value: func(config *v1alpha1.WorkerConfig) string {
 		return ptr.Deref(config.ServerGroup, v1alpha1.ServerGroup{}).Policy
@@ -53,15 +53,15 @@ var Triggers = []provider.Trigger[v1alpha1.WorkerConfig]{
 	}},
 }
 
-// worker is a worker pool.
+// worker is a worker pool with its config.
 type worker struct {
 	*v1beta1.Worker
 	at     *field.Path
 	config *v1alpha1.WorkerConfig // never nil
-	errs   finding.List           // of reading it
+	errs   finding.List           // from reading it
 }
 
-// workerOf reads the config of a worker pool. Errors in it are reported by those who ask which image the pool boots.
+// workerOf reads the config of a worker pool. Its errors are reported elsewhere, with the pool's image.
 func workerOf(pool *v1beta1.Worker, at *field.Path) worker {
 	config, errs := decode[v1alpha1.WorkerConfig](pool.ProviderConfig, "WorkerConfig", at.Child("providerConfig"))
 	if config == nil {
@@ -70,7 +70,7 @@ func workerOf(pool *v1beta1.Worker, at *field.Path) worker {
 	return worker{pool, at, config, errs}
 }
 
-// volumes checks that the profile has the volume types of worker pools, if it has any.
+// volumes checks that the profile has the worker pools' volume types. A profile without volume types is not checked.
 func (s *subject) volumes() {
 	var has []string
 	for _, volumeType := range s.Profile.VolumeTypes {
@@ -92,10 +92,10 @@ func (s *subject) volumes() {
 	}
 }
 
-// forPool says for which worker pool the profile lacks something.
+// forPool names the worker pool in a message.
 func forPool(w worker) string { return " for worker pool " + w.Name }
 
-// workerConfigs warns about single configs. Who asks which image a worker pool boots reports their errors.
+// workerConfigs adds the warnings about single configs. Their errors are reported elsewhere, with the pool's image.
 func (s *subject) workerConfigs() {
 	for _, w := range s.workers {
 		s.Add(finding.Report{Warnings: validation.WorkerConfig(w.config, w.at.Child("providerConfig")).Warnings})
@@ -112,10 +112,10 @@ func (s *subject) serverGroups() {
 	}
 }
 
-// affinity is the policy of server groups whose machines are all on one host.
+// affinity is the policy of server groups that place all machines on one host.
 const affinity = "affinity"
 
-// serverGroup says what is wrong with the policy of a worker pool's server group, in a profile that has some.
+// serverGroup checks the policy of a worker pool's server group against those of the profile.
 func (w *worker) serverGroup(policy string, has []string) (found finding.Report) {
 	at := w.at.Child("providerConfig", "serverGroup", "policy")
 	switch {
@@ -138,8 +138,8 @@ func (w *worker) serverGroup(policy string, has []string) (found finding.Report)
 	return found
 }
 
-// misspelt returns the policy of a profile by which one of Nova's was probably meant; empty if the profile has that itself, or none
-// like it.
+// misspelt returns the policy in a profile that is probably a misspelling of a Nova policy. It returns "" if the profile has the policy
+// itself, or none like it.
 func misspelt(policy string, has []string) string {
 	if slices.Contains(has, policy) || !slices.Contains(validation.ServerGroupPolicies, policy) {
 		return ""
@@ -153,7 +153,7 @@ func misspelt(policy string, has []string) string {
 	return has[i]
 }
 
-// machineLabels checks that no machine label is a label of the worker pool as well, since machines have both.
+// machineLabels checks that no machine label is also a label of the worker pool, because machines get both.
 func (s *subject) machineLabels() {
 	for _, w := range s.workers {
 		said := map[string]bool{}
@@ -169,7 +169,7 @@ func (s *subject) machineLabels() {
 	}
 }
 
-// zones checks that the profile has the zones of worker pools. A profile without regions has no zones to compare with.
+// zones checks that the profile has the worker pools' zones. It needs the Shoot's region in the profile.
 func (s *subject) zones() {
 	region := s.region()
 	if region == nil {

@@ -14,16 +14,16 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 )
 
-// CleanUp removes the server groups of the Worker that no pool needs any more: its pool is gone, does not ask for a
-// group any more, or asks for another policy. It is for the end of a successful reconcile. pools and have are
-// what Ensure was given and has returned. It returns what the record has to be now, sorted as that of Ensure.
+// CleanUp removes the Worker's server groups that no pool needs any more, because the pool is gone, no longer requests a group, or
+// requests another policy. Call it at the end of a successful reconciliation, with the pools given to [Ensure] and its record. It returns
+// the new record, sorted like that of Ensure.
 //
-// It removes what is recorded under the name that the group has, and what has a name as Ensure gives for this Shoot. A
-// group that has members still is kept, and removed by a later call: machines may be going still. An entry whose group
-// has another name is not ours; it is forgotten, and the group stays.
+// It removes recorded groups that still have the recorded name, and groups with the names that Ensure creates for this Shoot. A group
+// that still has members is kept for a later call, because machines may still be terminating. If a recorded group has another name, it
+// belongs to someone else: CleanUp removes the entry and keeps the group.
 //
-// If there is an error, it names all groups that could not be removed; these stay in the record. Without pools and
-// without record OpenStack is not asked for anything, and compute may be nil.
+// An error names all groups that could not be removed; they stay in the record. Without pools and record, CleanUp does not call
+// OpenStack, and compute may be nil.
 func CleanUp(
 	ctx context.Context, compute Compute, names Names, pools []Pool, have []v1alpha1.ServerGroupDependency,
 ) (record []v1alpha1.ServerGroupDependency, err error) {
@@ -33,15 +33,15 @@ func CleanUp(
 	return remove(ctx, compute, names, pools, have, func(g Group) bool { return len(g.Members) > 0 })
 }
 
-// Delete removes the server groups of a Worker that is deleted, when its machines are gone: all that [CleanUp] would find, with or
-// without members. It asks OpenStack even without a record.
+// Delete removes the server groups of a deleted Worker once its machines are gone. It removes all groups that [CleanUp] would consider,
+// with or without members. It calls OpenStack even without a record.
 func Delete(
 	ctx context.Context, compute Compute, names Names, have []v1alpha1.ServerGroupDependency,
 ) (record []v1alpha1.ServerGroupDependency, err error) {
 	return remove(ctx, compute, names, nil, have, func(Group) bool { return false })
 }
 
-// remove removes the groups that no pool needs, but not those that stay.
+// remove removes the groups that no pool needs, except those for which stays returns true.
 func remove(
 	ctx context.Context, compute Compute, names Names, pools []Pool, have []v1alpha1.ServerGroupDependency, stays func(Group) bool,
 ) ([]v1alpha1.ServerGroupDependency, error) {
@@ -79,7 +79,7 @@ type removal struct {
 	stays func(Group) bool
 }
 
-// need finds out which group a pool needs, if there is one.
+// need determines the existing group that a pool needs.
 func (r *removal) need(ctx context.Context, pool Pool) error {
 	if err := r.keep(ctx, pool); err != nil {
 		return err
@@ -90,7 +90,8 @@ func (r *removal) need(ctx context.Context, pool Pool) error {
 	return nil
 }
 
-// forget removes the group of an entry, and reports whether there is no such group any more, or never was.
+// forget removes the group of an entry. It reports whether the entry can be dropped, because its group does not exist any more or belongs
+// to someone else.
 func (r *removal) forget(ctx context.Context, entry v1alpha1.ServerGroupDependency) bool {
 	subject := fmt.Sprintf("%q of worker pool %s", entry.Name, entry.PoolName)
 	gone := false
@@ -112,7 +113,7 @@ func (r *removal) forget(ctx context.Context, entry v1alpha1.ServerGroupDependen
 	return gone
 }
 
-// delete deletes a group unless it stays, and reports whether it has.
+// delete deletes a group unless it stays, and reports whether it did.
 func (r *removal) delete(ctx context.Context, group Group, subject string) (deleted bool) {
 	if r.stays(group) {
 		return false

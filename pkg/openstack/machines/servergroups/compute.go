@@ -14,13 +14,13 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
 )
 
-// microversions of the compute service's API, in the order in which they are tried: a service that does not have one
-// answers 406. Since 2.64 a group has a field policy, before it has a list policies; soft policies need 2.15.
+// microversions of the compute API, in the order in which they are tried. A service without a microversion answers 406. Since 2.64 a
+// group has a field policy; older versions have a list policies. Soft policies need 2.15.
 var microversions = []string{policyField, "2.15", ""}
 
 const policyField = "2.64"
 
-// pageSize is how many groups are asked for at once. The service may return less.
+// pageSize is the number of groups per page. The service may return fewer.
 const pageSize = 1000
 
 // compute is the compute service, Nova.
@@ -30,7 +30,7 @@ type compute struct {
 	endpoint string
 
 	lock sync.Mutex
-	// version is the index in microversions of the first that has not been refused.
+	// version is the index of the first microversion that has not been refused.
 	version int
 }
 
@@ -47,7 +47,7 @@ func newCompute(provider *gophercloud.ProviderClient, endpoint string, secrets [
 	return c, nil
 }
 
-// call makes a request with the newest microversion that the service has.
+// call makes a request with the newest microversion that the service supports.
 func (c *compute) call(request func(*gophercloud.ServiceClient) error) error {
 	c.lock.Lock()
 	version := c.version
@@ -66,7 +66,7 @@ func (c *compute) call(request func(*gophercloud.ServiceClient) error) error {
 	}
 }
 
-// List reads page by page up to an empty one: how many there are in a page is up to the service.
+// List reads pages until an empty one, because the service may limit their size.
 func (c *compute) List(ctx context.Context) ([]Group, error) {
 	var groups []Group
 	seen := map[string]bool{} // a group that is created meanwhile moves others to the next page
@@ -89,21 +89,21 @@ func (c *compute) List(ctx context.Context) ([]Group, error) {
 				groups = append(groups, groupOf(&page[i]))
 			}
 		}
-		if len(groups) == before { // an empty page; or a service that knows no pages
+		if len(groups) == before { // an empty page, or a service without paging
 			return groups, nil
 		}
 		offset += len(page)
 	}
 }
 
-// Get asks for one group.
+// Get reads one group.
 func (c *compute) Get(ctx context.Context, id string) (Group, error) {
 	return c.group(func(client *gophercloud.ServiceClient) (*servergroups.ServerGroup, error) {
 		return servergroups.Get(ctx, client, id).Extract()
 	})
 }
 
-// Create gives the policy in the field that the microversion has.
+// Create sends the policy in the field of the microversion.
 func (c *compute) Create(ctx context.Context, name, policy string) (Group, error) {
 	return c.group(func(client *gophercloud.ServiceClient) (*servergroups.ServerGroup, error) {
 		options := servergroups.CreateOpts{Name: name, Policy: policy}
@@ -114,7 +114,7 @@ func (c *compute) Create(ctx context.Context, name, policy string) (Group, error
 	})
 }
 
-// group makes a request that is answered by a group.
+// group makes a request whose response is a group.
 func (c *compute) group(request func(*gophercloud.ServiceClient) (*servergroups.ServerGroup, error)) (Group, error) {
 	var group *servergroups.ServerGroup
 	err := c.call(func(client *gophercloud.ServiceClient) (err error) {
@@ -130,7 +130,7 @@ func (c *compute) group(request func(*gophercloud.ServiceClient) (*servergroups.
 	return groupOf(group), nil
 }
 
-// Delete succeeds if the service does not have the group.
+// Delete succeeds if the group does not exist.
 func (c *compute) Delete(ctx context.Context, id string) error {
 	err := c.call(func(client *gophercloud.ServiceClient) error {
 		return servergroups.Delete(ctx, client, id).ExtractErr()
@@ -141,7 +141,7 @@ func (c *compute) Delete(ctx context.Context, id string) error {
 	return c.failure("", err)
 }
 
-// Metadata asks for the metadata of one server.
+// Metadata reads the metadata of one server.
 func (c *compute) Metadata(ctx context.Context, server string) (map[string]string, error) {
 	var metadata map[string]string
 	err := c.call(func(client *gophercloud.ServiceClient) (err error) {
@@ -154,7 +154,7 @@ func (c *compute) Metadata(ctx context.Context, server string) (map[string]strin
 	return metadata, nil
 }
 
-// groupOf returns the group with the policy from the field that the microversion has. No group has several policies.
+// groupOf converts a group, with the policy from the field of the microversion. No group has several policies.
 func groupOf(g *servergroups.ServerGroup) Group {
 	group := Group{ID: g.ID, Name: g.Name, Members: g.Members}
 	if g.Policy != nil {

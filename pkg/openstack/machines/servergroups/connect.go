@@ -26,28 +26,27 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 )
 
-// requestTimeout is how long a service may take for one answer.
+// requestTimeout bounds one request to a service.
 const requestTimeout = time.Minute
 
-// Credentials are what it takes to log in.
+// Credentials are the inputs for a login.
 type Credentials struct {
-	// Secret is the data of the Secret that Worker.spec.secretRef refers to. Its keys are those that
-	// validation.Credentials knows.
+	// Secret is the data of the Secret in Worker.spec.secretRef, with the keys that validation.Credentials knows.
 	Secret map[string][]byte
-	// Keystone is the identity service of the region, as lookup.Keystone finds it in the CloudProfileConfig. An empty URL:
-	// authURL of the Secret says where it is. Empty CA certificates: caCert of the Secret has them, or else those of the
-	// system count. The certificates are for all services of the region, and the only ones that count then.
+	// Keystone is the region's identity service, as lookup.Keystone finds it in the CloudProfileConfig. If the URL is empty, authURL of
+	// the Secret is used. If the CA certificates are empty, caCert of the Secret is used, or else the system's. The chosen CA
+	// certificates apply to all services of the region, exclusively.
 	Keystone lookup.Endpoint
-	// Insecure leaves certificates unverified, as keystoneForceInsecure of the CloudProfileConfig. False: they are
-	// verified unless the Secret says insecure.
+	// Insecure disables the verification of certificates, like keystoneForceInsecure of the CloudProfileConfig. If it is false, they are
+	// verified unless the Secret sets insecure.
 	Insecure bool
 }
 
-// Connect logs in to the identity service, version 3, and returns the compute service of a region. It can be used for
-// as long as the identity service lets a token live, mostly an hour: log in anew for each reconcile.
+// Connect logs in to the identity service, version 3, and returns the compute service of a region. It is usable until the token expires,
+// mostly after an hour, so log in for each reconciliation.
 //
-// The error says which service at which host failed, and what to check; it exposes Gardener's error codes with a method
-// Codes, and has neither the password nor the secret of an application credential in it. A request takes a minute at most, and ends with the context.
+// An error says which service at which host failed, and what to check. It exposes Gardener's error codes with a method Codes, and
+// contains neither the password nor the secret of an application credential. A request takes a minute at most, and ends with the context.
 func Connect(ctx context.Context, credentials Credentials, region string) (Compute, error) {
 	if err := credentials.incomplete(); err != nil {
 		return nil, err
@@ -78,7 +77,7 @@ func Connect(ctx context.Context, credentials Credentials, region string) (Compu
 	return newCompute(provider, endpoint, identity.secrets)
 }
 
-// incomplete returns an error if something is missing in the Secret, or if there are two ways to log in.
+// incomplete returns an error if the Secret lacks a field, or has two ways to log in.
 func (c Credentials) incomplete() error {
 	_, found := validation.Credentials(c.Secret, field.NewPath("data"))
 	var texts []string
@@ -93,7 +92,7 @@ func (c Credentials) incomplete() error {
 	return problem("cannot log in to OpenStack with the credentials of the Worker's Secret: " + strings.Join(texts, "; "))
 }
 
-// secrets returns the values that must be in no error.
+// secrets returns the values that errors must not contain.
 func (c Credentials) secrets() []string {
 	var secrets []string
 	for _, key := range []string{"password", "applicationCredentialSecret"} {
@@ -104,8 +103,7 @@ func (c Credentials) secrets() []string {
 	return secrets
 }
 
-// options returns what is sent to the identity service. An application credential is for one project: no scope is asked
-// for then.
+// options returns the login request. An application credential is bound to a project, so it needs no scope.
 func (c Credentials) options() gophercloud.AuthOptions {
 	value := func(key string) string { return string(c.Secret[key]) }
 	options := gophercloud.AuthOptions{Username: value("username"), DomainName: value("domainName")}
@@ -119,7 +117,7 @@ func (c Credentials) options() gophercloud.AuthOptions {
 	return options
 }
 
-// provider returns a client that has not logged in yet, and records the URL of the identity service.
+// provider returns a client that is not logged in yet, and sets the host of the identity service.
 func (c Credentials) provider(identity *service) (*gophercloud.ProviderClient, error) {
 	address := cmp.Or(c.Keystone.URL, string(c.Secret["authURL"]))
 	if address == "" {
@@ -145,7 +143,7 @@ func (c Credentials) provider(identity *service) (*gophercloud.ProviderClient, e
 			Proxy:               http.ProxyFromEnvironment,
 			TLSClientConfig:     tlsConfig,
 			TLSHandshakeTimeout: requestTimeout,
-			IdleConnTimeout:     10 * time.Second, // clients live for one reconcile
+			IdleConnTimeout:     10 * time.Second, // clients live for one reconciliation
 			ForceAttemptHTTP2:   true,
 		}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -153,7 +151,7 @@ func (c Credentials) provider(identity *service) (*gophercloud.ProviderClient, e
 	return provider, nil
 }
 
-// tls returns how certificates of services are verified.
+// tls returns the TLS configuration for all services.
 func (c Credentials) tls() (*tls.Config, error) {
 	insecure, err := strconv.ParseBool(strings.TrimSpace(string(c.Secret["insecure"])))
 	config := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: c.Insecure || err == nil && insecure}
@@ -169,7 +167,7 @@ func (c Credentials) tls() (*tls.Config, error) {
 	return config, nil
 }
 
-// find returns the public URL of the compute service of a region.
+// find returns the public URL of the compute service in a region.
 func (s *service) find(catalog *tokens.ServiceCatalog, region string) (string, error) {
 	var regions []string
 	for _, entry := range catalog.Entries {

@@ -14,24 +14,21 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 )
 
-// maxGets is how many server groups are asked for one by one; more than that are listed.
+// maxGets is the largest number of server groups that are read one by one. More are listed.
 const maxGets = 4
 
-// Ensure sees to it that each of the pools has a server group. pools are those that ask for one, in any order, and have
-// is the record in the status of the Worker. It returns the ID of the group of each pool, by the name of the pool; and
-// what the record has to be now.
+// Ensure ensures that each pool has a server group. pools are the pools that request one, in any order, and have is the record in the
+// status of the Worker. Ensure returns the group ID of each pool by pool name, and the new record.
 //
-// A pool keeps its recorded group if that exists, has the recorded name, and has the policy that the pool asks for: the
-// ID is in the machine class, and another one would replace the machines. Otherwise the pool gets, if there is one, the
-// group that its machine classes refer to, if that has the policy; else a group with the name that Ensure gives, as it is
-// left behind when the record could not be written; else one with an old name, if it has members and these are all servers
-// of the Shoot; else a new one.
+// A pool keeps its recorded group if that exists and has the recorded name and the requested policy. The ID is part of the machine class,
+// and another one would replace the machines. Otherwise the pool gets the first of these with the requested policy: the group that its
+// machine classes refer to; a group with the name that Ensure would give it, left behind by a failed write of the record; a group with an
+// old name whose members exist and are all servers of the Shoot; or a new group.
 //
-// If there is an error, it is about all pools that have no group, and exposes Gardener's error codes. The
-// record has to be written also then: it has what was created before. Entries that no pool needs any more stay in the
-// record until [CleanUp] has removed their groups, so that there may be several for one pool: its own comes first. Else
-// the record is sorted by the name of the pool. The caller owns what is returned; pools and have are not changed.
-// Without pools OpenStack is not asked for anything, and compute may be nil.
+// An error names all pools without a group, and exposes Gardener's error codes. The caller must write the record even then, because it
+// contains groups created before the error. Entries that no pool needs any more stay in the record until [CleanUp] has removed their
+// groups. The record is sorted by pool name; of several entries for a pool, its own group comes first. The caller owns the results; pools
+// and have are not modified. Without pools, Ensure does not call OpenStack, and compute may be nil.
 func Ensure(
 	ctx context.Context, compute Compute, names Names, pools []Pool, have []v1alpha1.ServerGroupDependency,
 ) (ids map[string]string, record []v1alpha1.ServerGroupDependency, err error) {
@@ -72,16 +69,16 @@ type ensuring struct {
 	project
 	names  Names
 	record []v1alpha1.ServerGroupDependency
-	// ids are the groups of pools that have one by now, by the name of the pool.
+	// ids maps the names of pools to their groups found so far.
 	ids map[string]string
-	// gone are the IDs in the record of groups that do not exist.
+	// gone are the recorded IDs of groups that do not exist.
 	gone map[string]bool
 	errs grouped
-	// away is the error after which nothing else is asked for; nil if there was none.
+	// away is the error after which the service is not called again; nil if there was none.
 	away error
 }
 
-// begin begins a call with the record that there is.
+// begin starts a call with the present record.
 func begin(compute Compute, names Names, have []v1alpha1.ServerGroupDependency) *ensuring {
 	e := &ensuring{
 		project: project{Compute: compute}, names: names, record: slices.Clone(have),
@@ -107,8 +104,8 @@ func (e *ensuring) each(ctx context.Context, pool Pool, step func(context.Contex
 	e.try(pool.Name, func() error { return step(ctx, pool) })
 }
 
-// try runs a step and records its error, as one about the subject. After an error that says that the service is away it
-// does nothing, and that is the error about all others.
+// try runs a step and records its error under the subject. If the service is away, it runs no further steps, and records the same error
+// for each of them.
 func (e *ensuring) try(subject string, step func() error) {
 	err := e.away
 	if err == nil {
@@ -122,7 +119,7 @@ func (e *ensuring) try(subject string, step func() error) {
 	}
 }
 
-// taken reports whether a group is that of a pool already.
+// taken reports whether a pool already has a group.
 func (e *ensuring) taken(id string) bool {
 	for _, used := range e.ids {
 		if used == id {
@@ -132,7 +129,7 @@ func (e *ensuring) taken(id string) bool {
 	return false
 }
 
-// keep gives a pool the group that is recorded for it, if that is the right one.
+// keep gives a pool its recorded group, if that is the right one.
 func (e *ensuring) keep(ctx context.Context, pool Pool) error {
 	if pool.Policy == "" {
 		return problem("serverGroup.policy of its providerConfig is empty; write anti-affinity or another policy, or remove serverGroup")
@@ -154,7 +151,7 @@ func (e *ensuring) keep(ctx context.Context, pool Pool) error {
 	return nil
 }
 
-// find gives a pool a group that is not recorded, and creates one if there is none.
+// find gives a pool an unrecorded group, and creates one if necessary.
 func (e *ensuring) find(ctx context.Context, pool Pool) error {
 	if err := e.list(ctx); err != nil {
 		return err
@@ -177,7 +174,7 @@ func (e *ensuring) find(ctx context.Context, pool Pool) error {
 		group = created
 	}
 	e.ids[pool.Name] = group.ID
-	// What is gone is forgotten only now: a service that has lost everything does not lose the record as well.
+	// Entries of missing groups are removed only now, so that a service that has lost all groups does not empty the record.
 	e.record = slices.DeleteFunc(e.record, func(entry v1alpha1.ServerGroupDependency) bool {
 		return entry.PoolName == pool.Name && (e.gone[entry.ID] || entry.ID == group.ID)
 	})
@@ -185,14 +182,14 @@ func (e *ensuring) find(ctx context.Context, pool Pool) error {
 	return nil
 }
 
-// referred returns the group that the machine classes of the pool refer to. Its name does not matter: the machines are in it.
+// referred returns the group that the pool's machine classes refer to. Its name is irrelevant, because the machines are in it.
 func (e *ensuring) referred(pool Pool) (Group, bool) {
 	return e.best(func(g Group) bool {
 		return slices.Contains(pool.Refers, g.ID) && g.Policy == pool.Policy && !e.taken(g.ID)
 	})
 }
 
-// left returns the group that was created for the pool and not recorded, or recorded for another one.
+// left returns the group that was created for the pool but is not recorded, or is recorded for another pool.
 func (e *ensuring) left(pool Pool) (Group, bool) {
 	return e.best(func(g Group) bool { return g.Name == e.names.of(pool) && g.Policy == pool.Policy && !e.taken(g.ID) })
 }
@@ -214,7 +211,7 @@ func (e *ensuring) old(ctx context.Context, pool Pool) (Group, bool, error) {
 	return Group{}, false, nil
 }
 
-// ownMembers reports whether a group has members, and all of them are servers of the Shoot.
+// ownMembers reports whether a group has members that are all servers of the Shoot.
 func (e *ensuring) ownMembers(ctx context.Context, group Group) (bool, error) {
 	own := false
 	for _, server := range slices.Sorted(slices.Values(group.Members)) {
@@ -232,7 +229,7 @@ func (e *ensuring) ownMembers(ctx context.Context, group Group) (bool, error) {
 	return own, nil
 }
 
-// sort sorts the record by pool. Of several entries for one, that of its own group comes first.
+// sort sorts the record by pool. Of several entries for a pool, that of its own group comes first.
 func (e *ensuring) sort() {
 	rank := func(entry v1alpha1.ServerGroupDependency) int {
 		if e.ids[entry.PoolName] == entry.ID {
@@ -247,15 +244,15 @@ func (e *ensuring) sort() {
 	e.record = slices.Compact(e.record)
 }
 
-// project is the compute service, whose server groups are listed once and only if they are needed.
+// project is the compute service. It lists the server groups at most once, when they are needed.
 type project struct {
 	Compute
 	listed bool
-	// groups are sorted by name, then those with members first, then by ID.
+	// groups are sorted by name, then groups with members first, then by ID.
 	groups []Group
 }
 
-// list lists the groups if they are not yet.
+// list lists the groups unless it already has.
 func (p *project) list(ctx context.Context) error {
 	if p.listed {
 		return nil
@@ -280,8 +277,8 @@ func (p *project) best(fits func(Group) bool) (Group, bool) {
 	return Group{}, false
 }
 
-// Get returns a group from the list, or else asks for it: lists of many groups come in pages, and groups that others
-// remove meanwhile make one be left out.
+// Get returns a group from the list, or else reads it. Lists of many groups have pages, and concurrent deletions can make a page skip a
+// group.
 func (p *project) Get(ctx context.Context, id string) (Group, error) {
 	if group, found := p.best(func(g Group) bool { return g.ID == id }); found {
 		return group, nil

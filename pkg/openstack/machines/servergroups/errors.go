@@ -17,32 +17,32 @@ import (
 type failure struct {
 	text  string
 	codes []v1beta1.ErrorCode
-	// away says that it is of no use to ask the service for anything else at present.
+	// away means that further calls of the service are pointless at present.
 	away bool
-	// causes are errors that this one wraps; nil if there are none.
+	// causes are the wrapped errors; nil if there are none.
 	causes []error
 }
 
-// Error returns the text. It is printable, whatever the names in it are.
+// Error returns the text in printable form, whatever names it contains.
 func (f *failure) Error() string { return words.Printable(f.text) }
 
-// Codes returns Gardener's error codes, sorted. Nil: none fits.
+// Codes returns Gardener's error codes, sorted. It is nil if none fits.
 func (f *failure) Codes() []v1beta1.ErrorCode { return f.codes }
 
 // Unwrap returns the causes.
 func (f *failure) Unwrap() []error { return f.causes }
 
-// problem returns an error that somebody has to correct in the configuration.
+// problem returns an error whose cause is in the configuration.
 func problem(text string) error {
 	return &failure{text: text, codes: []v1beta1.ErrorCode{v1beta1.ErrorConfigurationProblem}}
 }
 
-// about returns an error that says what was being done, with the codes of its cause.
+// about returns an error that says which operation failed, with the codes of its cause.
 func about(doing string, cause error) error {
 	return &failure{text: doing + ": " + cause.Error(), codes: codesOf(cause), away: isAway(cause), causes: []error{cause}}
 }
 
-// codesOf returns the error codes of an error and of all errors that it wraps, sorted, each of them once.
+// codesOf returns the error codes of an error and of all errors that it wraps, sorted and without duplicates.
 func codesOf(err error) []v1beta1.ErrorCode {
 	var codes []v1beta1.ErrorCode
 	switch e := err.(type) { //nolint:errorlint // this walks the tree itself: errors.As finds the first only
@@ -59,7 +59,7 @@ func codesOf(err error) []v1beta1.ErrorCode {
 	return slices.Compact(codes)
 }
 
-// join returns one error for all, in their order; nil if there are none.
+// join returns one error for all in their order, or nil if there are none.
 func join(errs []error) error {
 	if len(errs) == 0 {
 		return nil
@@ -76,15 +76,15 @@ func join(errs []error) error {
 	return joined
 }
 
-// isAway reports whether an error says that the service is of no use at present.
+// isAway reports whether an error means that the service is unusable at present.
 func isAway(err error) bool {
 	f, ok := err.(*failure) //nolint:errorlint // those that wrap others say it themselves
 	return ok && f.away
 }
 
-// grouped are errors about several subjects of a kind, in the order in which they came up.
+// grouped collects errors about subjects of one kind, in the order of their occurrence.
 type grouped struct {
-	// one and many begin the error about one subject and about several.
+	// one and many are prefixes of the error, for one and for several subjects.
 	one, many string
 	errs      []subjectError
 }
@@ -94,7 +94,7 @@ type subjectError struct {
 	err     error
 }
 
-// ofPools returns no errors about worker pools.
+// ofPools returns an empty collection of errors about worker pools.
 func ofPools() grouped { return grouped{one: "worker pool ", many: "worker pools "} }
 
 func (g *grouped) add(subject string, err error) {
@@ -106,8 +106,7 @@ func (g *grouped) has(subject string) bool {
 	return slices.ContainsFunc(g.errs, func(e subjectError) bool { return e.subject == subject })
 }
 
-// join returns one error for all, in which those with the same text are one about all of their subjects; nil if there
-// are none.
+// join returns one error for all, or nil if there are none. Errors with the same text become one that names all of their subjects.
 func (g *grouped) join() error {
 	var errs []error
 	for i, first := range g.errs {

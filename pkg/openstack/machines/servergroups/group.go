@@ -13,52 +13,50 @@ import (
 	"strings"
 )
 
-// Group is a server group as it is in OpenStack.
+// Group is a server group in OpenStack.
 type Group struct {
-	// ID and Name of the group. Names are not unique in OpenStack, and cannot be changed.
+	// ID and Name of the group. Names are not unique in OpenStack, and immutable.
 	ID, Name string
-	// Policy by which servers are placed, anti-affinity for example. It cannot be changed.
+	// Policy for the placement of servers, such as anti-affinity. It is immutable.
 	Policy string
-	// Members are the IDs of the servers in the group, without deleted ones, in no particular order. Empty: none.
+	// Members are the IDs of the servers in the group, without deleted ones, in no particular order.
 	Members []string
 }
 
-// Compute is what is needed of OpenStack's compute service, in one project of one region. [Connect] returns one that is
-// safe for concurrent use. Its errors say which service failed and what to check, and expose Gardener's error codes
-// with a method Codes.
+// Compute is the part of OpenStack's compute service that this package uses, in one project of one region. The result of [Connect] is
+// safe for concurrent use. Its errors say which service failed and what to check, and expose Gardener's error codes with a method Codes.
 type Compute interface {
 	// List returns all server groups of the project, in the order of the service. The caller owns the slice.
 	List(ctx context.Context) ([]Group, error)
-	// Get returns a server group; the error is ErrNotFound if there is none with this ID.
+	// Get returns a server group. The error is ErrNotFound if the ID does not exist.
 	Get(ctx context.Context, id string) (Group, error)
 	// Create creates a server group.
 	Create(ctx context.Context, name, policy string) (Group, error)
-	// Delete deletes a server group; it is no error if there is none with this ID. Its servers live on.
+	// Delete deletes a server group, or nothing if the ID does not exist. Its servers continue to run.
 	Delete(ctx context.Context, id string) error
-	// Metadata returns the metadata of a server, which are the labels of a machine; the error is ErrNotFound if there is
-	// no server with this ID.
+	// Metadata returns the metadata of a server, which are the labels of a machine. The error is ErrNotFound if the ID does not exist.
 	Metadata(ctx context.Context, server string) (map[string]string, error)
 }
 
-// ErrNotFound is the error about a server group or a server that does not exist, possibly wrapped.
+// ErrNotFound means that a server group or a server does not exist. It may be wrapped.
 var ErrNotFound = errors.New("there is none with this ID")
 
-// Pool is a worker pool that asks for a server group.
+// Pool is a worker pool that requests a server group.
 type Pool struct {
 	// Name of the pool. Names are unique among the pools of a Worker.
 	Name string
-	// Policy is the policy of serverGroup in the pool's WorkerConfig.
+	// Policy is serverGroup.policy of the pool's WorkerConfig.
 	Policy string
-	// Refers are the IDs of the server groups that the machine classes of the pool refer to; nil for a pool without any, or for none.
+	// Refers are the IDs of the server groups that the pool's machine classes refer to; nil for none.
 	Refers []string
 }
 
-// Names are what names of server groups are made of.
+// Names are the parts of server group names.
 type Names struct {
-	// TechnicalID of the Shoot, status.technicalID, which is the name of its namespace in the seed. Old names begin with
-	// it, and servers have it in their metadata.
+	// TechnicalID is status.technicalID of the Shoot, the name of its namespace in the seed. Old group names begin with it, and servers
+	// have it in their metadata.
 	TechnicalID string
-	// UID of the Shoot, metadata.uid. The names of groups that are created begin with it.
+	// UID is metadata.uid of the Shoot. The names of new groups begin with it.
 	UID string
 }
 
@@ -71,7 +69,7 @@ const (
 	oldSuffix   = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// check returns an error if the names could be those of somebody else.
+// check returns an error if the names would not be unique to the Shoot.
 func (n Names) check() error {
 	switch {
 	case n.TechnicalID == "":
@@ -83,27 +81,27 @@ func (n Names) check() error {
 	return nil
 }
 
-// prefix is what the names of all server groups of the Shoot begin with, and of no other Shoot.
+// prefix returns the beginning of all server group names of this Shoot and of no other.
 func (n Names) prefix() string { return n.UID[:uidLength] + "-" }
 
-// of returns the name of the server group of a pool.
+// of returns the name of a pool's server group.
 func (n Names) of(pool Pool) string {
 	sum := sha256.Sum256([]byte("pool=" + pool.Name + ",policy=" + pool.Policy))
 	return n.prefix() + hex.EncodeToString(sum[:])[:hashLength]
 }
 
-// isOwn reports whether a name is one that of returns for some pool of the Shoot.
+// isOwn reports whether a name is a result of of for some pool of the Shoot.
 func (n Names) isOwn(name string) bool {
 	hash, found := strings.CutPrefix(name, n.prefix())
 	return found && len(hash) == hashLength && strings.Trim(hash, hexadecimal) == ""
 }
 
-// mayBeOld reports whether a name has the form that provider-openstack gave to server groups of the pool in the past. A
-// pool of another Shoot can have the same.
+// mayBeOld reports whether a name has the form that provider-openstack gave to the pool's server groups in the past. A pool of another
+// Shoot can have a group of the same name.
 func (n Names) mayBeOld(name string, pool Pool) bool {
 	random, found := strings.CutPrefix(name, n.TechnicalID+"-"+pool.Name+"-")
 	return found && len(random) == oldSuffixLength && strings.Trim(random, oldSuffix) == ""
 }
 
-// label is the key that the metadata of all servers of the Shoot has, and of no other Shoot's.
+// label returns the metadata key that all servers of this Shoot have, and no servers of others.
 func (n Names) label() string { return "kubernetes.io-cluster-" + n.TechnicalID }

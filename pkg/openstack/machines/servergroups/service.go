@@ -25,19 +25,19 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// service is a service of OpenStack in errors.
+// service describes a service of OpenStack for errors.
 type service struct {
-	// name is what it is called, and host its host, with the port if its URL has one.
+	// name is the service's name, and host its host, with the port if the URL has one.
 	name, host string
-	// fields says where its URL is from.
+	// fields names the source of the URL.
 	fields string
-	// secrets must be in no error.
+	// secrets must not appear in errors.
 	secrets []string
 }
 
 var errNoGroup = errors.New("there is no server group in its answer")
 
-// hostOf returns the host of a URL, and nothing else of it.
+// hostOf returns only the host of a URL.
 func hostOf(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -46,8 +46,8 @@ func hostOf(address string) (string, error) {
 	return u.Host, nil
 }
 
-// failure returns an error of the service as one with error codes, and a printable text. doing says what failed; empty: the caller does.
-// What the service does not have is ErrNotFound.
+// failure converts an error of the service into one with error codes and a printable text. doing is the failed operation; it is empty if
+// the caller adds it. The error wraps ErrNotFound if the object does not exist.
 func (s *service) failure(doing string, err error) error {
 	f := s.explain(err)
 	if doing != "" {
@@ -57,8 +57,8 @@ func (s *service) failure(doing string, err error) error {
 	return f
 }
 
-// withoutSecrets returns a text with something else in place of secrets. It finds them as they are only, so it has to come before
-// anything that shortens the text, or changes the spaces in it.
+// withoutSecrets replaces secrets in a text. It finds only exact matches, so call it before the text is shortened or its white space
+// changes.
 func (s *service) withoutSecrets(text string) string {
 	for _, secret := range s.secrets {
 		if secret != "" {
@@ -74,7 +74,7 @@ func (s *service) explain(err error) *failure {
 		return s.refusal(&answer)
 	}
 	at := "the " + s.name + " at " + s.host
-	f := &failure{away: true} // the error itself is not wrapped: there may be anything in it
+	f := &failure{away: true} // the error itself is not wrapped, since it may contain anything
 	for _, end := range []error{context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, end) {
 			f.causes = []error{end}
@@ -102,8 +102,7 @@ func (s *service) explain(err error) *failure {
 	return f
 }
 
-// causeOf returns the innermost part of an error of the network: the same error has the same text each time, without
-// the number of a port of this side, and without a URL.
+// causeOf returns the innermost part of a network error. It has no local port and no URL, so the same error has the same text each time.
 func causeOf(err error) string {
 	var operation *net.OpError
 	if errors.As(err, &operation) {
@@ -116,7 +115,7 @@ func causeOf(err error) string {
 	return err.Error()
 }
 
-// refusal returns the error for an answer with another status than that of success.
+// refusal returns the error for a response with an unsuccessful status.
 func (s *service) refusal(answer *gophercloud.ErrUnexpectedResponseCode) *failure {
 	said := s.wordsOf(answer.Body)
 	f := &failure{text: fmt.Sprintf("the %s at %s answers %d", s.name, s.host, answer.Actual)}
@@ -135,7 +134,7 @@ func (s *service) refusal(answer *gophercloud.ErrUnexpectedResponseCode) *failur
 		advise("check the user, the password or the application credential, the domain and the tenant in the Secret of the Shoot",
 			v1beta1.ErrorInfraUnauthenticated)
 	case status == http.StatusUnauthorized:
-		f.away = true // it does not say that the credentials are wrong: the identity service has accepted them
+		f.away = true // the credentials are not wrong, since the identity service has accepted them
 		advise("the token may have expired meanwhile")
 	case (status == http.StatusForbidden || status == http.StatusRequestEntityTooLarge) && isQuota:
 		advise("remove server groups that are not needed, or ask for a higher quota of the tenant", v1beta1.ErrorInfraQuotaExceeded)
@@ -158,23 +157,22 @@ func (s *service) refusal(answer *gophercloud.ErrUnexpectedResponseCode) *failur
 	return f
 }
 
-// isRevoked reports whether the identity service says that it has no such application credential: other credentials that it does not
-// know it answers with 401, and a URL that it does not know in other words.
+// isRevoked reports whether the identity service does not know the application credential. It answers 401 for other unknown credentials,
+// and uses other words for an unknown URL.
 func isRevoked(said string) bool {
 	return strings.Contains(strings.ToLower(said), "application credential")
 }
 
 func (s *service) isIdentity() bool { return s.name == "identity service" }
 
-// isNotFound reports whether the compute service says that it does not have what was asked for.
+// isNotFound reports whether the compute service answers that an object does not exist.
 func isNotFound(err error) bool {
 	var answer gophercloud.ErrUnexpectedResponseCode
 	return errors.As(err, &answer) && isMissing(&answer)
 }
 
-// isMissing reports whether an answer is the compute service's own that something does not exist: a proxy in front of
-// it, or another service at a wrong URL, answers 404 in other ways, and that must not be taken for a group that is
-// gone.
+// isMissing reports whether the compute service itself answers that an object does not exist. A proxy in front of it, or another service
+// at a wrong URL, answers 404 in other forms. These must not be mistaken for a deleted group.
 func isMissing(answer *gophercloud.ErrUnexpectedResponseCode) bool {
 	var body map[string]json.RawMessage
 	if answer.Actual != http.StatusNotFound || json.Unmarshal(answer.Body, &body) != nil {
@@ -184,11 +182,11 @@ func isMissing(answer *gophercloud.ErrUnexpectedResponseCode) bool {
 	return found
 }
 
-// maxWords is how many characters of a service's message are shown.
+// maxWords bounds the message of a service, in characters.
 const maxWords = 300
 
-// wordsOf returns the message in the body of an answer in the format of OpenStack, an object with one field whose value
-// has a message; empty if there is none. There is no secret in it.
+// wordsOf returns the message in a response of OpenStack, an object with one field whose value has a message. It returns "" if there is
+// none. The message contains no secrets.
 func (s *service) wordsOf(body []byte) string {
 	var parsed map[string]json.RawMessage
 	if json.Unmarshal(body, &parsed) != nil {
@@ -211,13 +209,13 @@ func (s *service) wordsOf(body []byte) string {
 	return strings.TrimSuffix(said, ".")
 }
 
-// maxBody is how many bytes of an answer are read. A thousand server groups take less than one million.
+// maxBody bounds the bytes that are read of a response. A thousand server groups take less than one million.
 const maxBody = 64 << 20
 
-// limited reads no answers without end: the URL of an identity service may be that of a user.
+// limited bounds responses, because a user may choose the URL of the identity service.
 type limited struct{ http.RoundTripper }
 
-// RoundTrip returns an answer with a body that ends.
+// RoundTrip returns a response with a bounded body.
 func (l limited) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := l.RoundTripper.RoundTrip(request)
 	if err == nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/capkit/capkit/internal/cli/report"
 )
 
-// PrintEach writes values in one of [AnswerFormats]: as the list that is the only member of an object, called key, or as
-// text. Each is written before the next one is asked for, so that tens of thousands are never in memory together. text
-// writes the value of an index for people.
+// PrintEach writes values in one of [AnswerFormats]: as a list in an object whose only member is called key, or as text. It writes each
+// value before it requests the next, so that tens of thousands are never in memory together. text writes the value with an index for
+// people.
 func PrintEach[T any](w io.Writer, format, key string, values iter.Seq[T], text func(io.Writer, int, T)) error {
-	out := bufio.NewWriter(w) // whose first error is that of Flush
+	out := bufio.NewWriter(w) // Flush returns its first error
 	first, next, end, none := "", "", "", ""
 	switch format {
 	case "json":

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package command is one run of the command: its streams, its providers, its progress, and the flags and forms of output that
-// commands share. It knows nothing of what they are about.
+// Package command represents one run of the command: its streams, its providers, its progress, and the flags and output formats that
+// commands share. It knows nothing about the subject of a command. Start reading at [Call].
 package command
 
 import (
@@ -17,37 +17,37 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Provider is a [provider.Provider] whose type of reference the command need not know. [For] makes one.
+// Provider is a [provider.Provider] whose reference type the command need not know. [provider.Untyped] makes one.
 type Provider = provider.Provider[any]
 
-// ByType returns providers in the order of their types.
+// ByType returns providers sorted by type.
 func ByType(providers map[string]Provider) []Provider {
 	return slices.SortedFunc(maps.Values(providers), func(a, b Provider) int { return cmp.Compare(a.Type(), b.Type()) })
 }
 
-// ErrWrong ends a command that has printed what is wrong.
+// ErrWrong ends a command that has already printed its findings.
 var ErrWrong = errors.New("something was found wrong")
 
 // Call is one run.
 type Call struct {
 	Stdin io.Reader
-	// Stdout and stderr let nothing through that is not printable.
+	// Stdout and Stderr replace unprintable characters.
 	Stdout, Stderr *report.Writer
-	// Raw is stdout for what is no text: a protocol whose other side is a program.
+	// Raw is stdout for a protocol with another program, instead of text.
 	Raw       io.Writer
 	Providers map[string]Provider
-	// described are the files whose descriptions of providers are among them, with their types.
+	// described maps the files with descriptions of providers to their provider types.
 	described map[string]string
-	// Terminal is the one that stderr is; nil if it is none, or is to be left alone. Shown is set if stdout is one.
+	// Terminal is the terminal of stderr; nil if stderr is none, or is not to be written to. Shown reports whether stdout is a terminal.
 	Terminal *Terminal
 	Shown    bool
-	// Name is what the user calls the command by.
+	// Name is the name by which the user calls the command.
 	Name string
-	// Linked is the version that the program was linked with.
+	// Linked is the version with which the program was linked.
 	Linked string
 }
 
-// Flush writes what has no end of its line yet. What cannot be written is lost.
+// Flush writes unfinished lines. It ignores errors.
 func (c *Call) Flush() {
 	_ = c.Stdout.Flush()
 	_ = c.Stderr.Flush()

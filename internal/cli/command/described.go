@@ -16,11 +16,11 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// ProviderFileFlag is the flag that names descriptions of providers.
+// ProviderFileFlag is the flag for descriptions of providers.
 const ProviderFileFlag = "provider-file"
 
-// Describe adds the providers of descriptions to those of a call. A description replaces a built-in one of the same type. who names the
-// files is what the error says of one that cannot be read. The error says all that is wrong with the descriptions.
+// Describe adds the providers in description files to the call. A description replaces a built-in one of the same type. who is the source
+// of the file names, for errors about unreadable files. The error contains all faults of the descriptions.
 func (c *Call) Describe(files []string, who string) error {
 	if c.described == nil {
 		c.described = map[string]string{}
@@ -53,7 +53,7 @@ func (c *Call) Describe(files []string, who string) error {
 	return errors.Join(errs...)
 }
 
-// settled returns the types that a description cannot be about: those of providers that are no descriptions, and those of files.
+// settled returns the types that must not be described: those of providers without a description, and those of earlier files.
 func (c *Call) settled() []string {
 	types := slices.Collect(maps.Values(c.described))
 	for name, cloud := range c.Providers {

@@ -18,7 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// OutputFlag adds the flag for the output format, which is one of formats, or the command does not run.
+// OutputFlag adds the flag for the output format. The command refuses to run with a format that is not in formats.
 func OutputFlag(cmd *cobra.Command, value *string, formats []string) {
 	cmd.Flags().StringVarP(value, "output", "o", "text", "`FORMAT` of the output: "+strings.Join(formats, ", "))
 	Complete(cmd, "output", formats)
@@ -34,7 +34,7 @@ func OutputFlag(cmd *cobra.Command, value *string, formats []string) {
 	}
 }
 
-// ChoiceFlag adds a flag whose value is one of choices. standard is its value if it is not given.
+// ChoiceFlag adds a flag whose value is one of choices. standard is its default.
 func ChoiceFlag(cmd *cobra.Command, value *string, name, standard, usage string, choices []string) {
 	cmd.Flags().StringVar(value, name, standard, usage+": "+words.Or(choices))
 	Complete(cmd, name, choices)
@@ -46,30 +46,30 @@ func OrderFlag(cmd *cobra.Command, order *string) {
 		[]string{"gep33", "gardener"})
 }
 
-// The annotations of a flag with what the shell completes its value by: one of some choices, or a list of them with commas.
+// The annotations of a flag with its completions in the shell: one of some choices, or a comma-separated list of them.
 const (
 	choicesOf = "choices"
 	listOf    = "list"
 )
 
-// Complete makes the shell complete a flag with choices rather than with names of files.
+// Complete makes the shell complete a flag with choices instead of file names.
 func Complete(cmd *cobra.Command, flag string, choices []string) {
 	annotate(cmd, flag, choicesOf, choices)
 }
 
-// CompleteList makes the shell complete a flag whose value is a list, with commas, by those of choices that are not in it yet. A tab
-// separates a choice from what it means.
+// CompleteList makes the shell complete a flag whose value is a comma-separated list, with the choices that it does not contain yet. A
+// tab separates a choice from its description.
 func CompleteList(cmd *cobra.Command, flag string, choices []string) {
 	annotate(cmd, flag, listOf, choices)
 }
 
 func annotate(cmd *cobra.Command, flag, kind string, choices []string) {
-	// An error would say that the flag does not exist.
+	// The only error is that the flag does not exist.
 	_ = cmd.Flags().SetAnnotation(flag, kind, choices)
 }
 
-// RegisterCompletions tells cobra how the flags of a command and its subcommands are completed. It is for a process in which a shell
-// asks for that: cobra keeps such flags, and all that they refer to, for as long as the process runs.
+// RegisterCompletions registers the completions of a command's flags, and those of its subcommands, with cobra. Call it only in a process
+// that answers a shell's request: cobra keeps the flags, and everything that they refer to, until the process ends.
 func RegisterCompletions(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if choices, found := f.Annotations[choicesOf]; found {
@@ -86,7 +86,7 @@ func RegisterCompletions(cmd *cobra.Command) {
 	}
 }
 
-// completeList returns a list, of which the last entry is not complete, with each choice in the place of that.
+// completeList completes the last entry of a list with each choice that is not in it.
 func completeList(written string, choices []string) (completions []string) {
 	list := written[:strings.LastIndex(written, ",")+1]
 	named := strings.Split(list, ",")
@@ -98,7 +98,7 @@ func completeList(written string, choices []string) (completions []string) {
 	return completions
 }
 
-// NoFiles is for commands that read none: it refuses arguments with a message.
+// NoFiles returns an argument check for commands without arguments. It refuses them with a message.
 func NoFiles(message string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -108,10 +108,10 @@ func NoFiles(message string) cobra.PositionalArgs {
 	}
 }
 
-// AnswerFormats are the formats of all commands but lint. What render prints as text is YAML.
+// AnswerFormats are the output formats of all commands except lint. The text format of render is YAML.
 var AnswerFormats = []string{"json", "text", "yaml"}
 
-// PrintAs writes a value in one of answerFormats. text writes it for people.
+// PrintAs writes a value in one of [AnswerFormats]. text writes it for people.
 func PrintAs(w io.Writer, format string, value any, text func(io.Writer)) error {
 	switch format {
 	case "json":

@@ -10,11 +10,10 @@ import (
 	"strings"
 )
 
-// plainWord matches what a shell takes as it is.
+// plainWord matches a word that a shell does not interpret.
 var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
 
-// InShell returns the name of a file as it is written in a command to copy: in quotes if a shell would read it as something else, and never
-// like a flag.
+// InShell returns a file name for a command to copy. It is quoted if a shell would interpret it, and never looks like a flag.
 func InShell(file string) string {
 	if strings.HasPrefix(file, "-") {
 		file = "./" + file
@@ -25,8 +24,8 @@ func InShell(file string) string {
 	return "'" + strings.ReplaceAll(file, "'", `'\''`) + "'"
 }
 
-// Line returns a command of capkit that reads files, to be copied into a shell: each once, and by the names that findings give to what is
-// no file, too.
+// Line returns a capkit command that reads files, to be copied into a shell. Each file appears once. The names of standard input and the
+// cluster in findings become their arguments.
 func Line(name string, files ...string) string {
 	words := []string{"capkit", name}
 	for _, file := range files {

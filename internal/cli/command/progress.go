@@ -14,22 +14,22 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// How far a command is, for people at a terminal who wait longer than a second.
+// Progress for people at a terminal who wait longer than a second.
 
-// between is how long a command is silent at first, and how long a line about it stands.
+// between is the time before the first progress line, and between its updates.
 const between = time.Second
 
-// clearLine goes back to the begin of a line of the terminal, and clears it.
+// clearLine returns to the beginning of a terminal's line and clears it.
 const clearLine = "\r\x1b[K"
 
-// Terminal is a terminal where somebody waits.
+// Terminal is a terminal for progress.
 type Terminal struct {
 	io.Writer
-	// ticks returns a channel that ticks when a line is to be drawn, and what ends it.
+	// ticks returns a channel that ticks when the line is to be drawn, and a function that stops it.
 	ticks func() (ticks <-chan time.Time, end func())
 }
 
-// TerminalOf returns the terminal that a writer is, or nil if it is another file, none at all, or one that cannot clear a line.
+// TerminalOf returns the terminal of a writer. It returns nil if the writer is no terminal, or one that cannot clear a line.
 func TerminalOf(w io.Writer) *Terminal {
 	if !IsTerminal(w) || os.Getenv("TERM") == "dumb" {
 		return nil
@@ -46,18 +46,17 @@ func IsTerminal(w io.Writer) bool {
 	return isFile && isatty.IsTerminal(file.Fd())
 }
 
-// Work is something that may take long. Nil is work that nobody watches. Its methods are safe for concurrent use.
+// Work is a task that may take long. A nil Work shows no progress. Its methods are safe for concurrent use.
 type Work struct {
 	terminal *Terminal
 	what     string
-	of       int // how many steps there are; 0 if that is not known
+	of       int // number of steps; 0 if unknown
 	done     atomic.Int64
 	stop     chan struct{}
 	stopped  chan struct{}
 }
 
-// Begin says that the command begins with something, which is said after a second. It must be ended before anything else
-// is printed.
+// Begin starts a task, which is shown after a second. It must be ended before anything else is printed.
 func (t *Terminal) Begin(what string, of int) *Work {
 	if t == nil {
 		return nil
@@ -67,14 +66,14 @@ func (t *Terminal) Begin(what string, of int) *Work {
 	return w
 }
 
-// Steps says that so many more steps of it are done.
+// Steps records n more finished steps.
 func (w *Work) Steps(n int) {
 	if w != nil {
 		w.done.Add(int64(n))
 	}
 }
 
-// End says that it is done, and clears the line about it.
+// End ends the task and clears its line.
 func (w *Work) End() {
 	if w != nil {
 		close(w.stop)
@@ -82,7 +81,7 @@ func (w *Work) End() {
 	}
 }
 
-// tell draws the line until the work has ended.
+// tell draws the line until the task ends.
 func (w *Work) tell() {
 	defer close(w.stopped)
 	ticks, end := w.terminal.ticks()
@@ -101,7 +100,7 @@ func (w *Work) tell() {
 	}
 }
 
-// String returns the line: what is done, and how much of it.
+// String returns the progress line.
 func (w *Work) String() string {
 	switch done := w.done.Load(); {
 	case w.of > 0:

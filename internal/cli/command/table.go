@@ -17,13 +17,13 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// WithTables are [AnswerFormats] and those of tables, sorted.
+// WithTables contains [AnswerFormats] and the table formats, sorted.
 var WithTables = []string{"csv", "json", "table", "text", "yaml"}
 
-// IsTable reports whether a format is one of [PrintTable].
+// IsTable reports whether a format is one of those of [PrintTable].
 func IsTable(format string) bool { return format == "csv" || format == "table" }
 
-// PrintTable writes rows, with the names of their columns above them: as kubectl does, or as CSV (RFC 4180).
+// PrintTable writes rows below a header with the column names, as kubectl does or as CSV (RFC 4180).
 func PrintTable(w io.Writer, format string, columns []string, rows iter.Seq[[]string]) error {
 	if format == "csv" {
 		out := csv.NewWriter(w)
@@ -34,7 +34,7 @@ func PrintTable(w io.Writer, format string, columns []string, rows iter.Seq[[]st
 		out.Flush()
 		return errors.Join(append(errs, out.Error())...)
 	}
-	const width, padding = 6, 3 // as kubectl
+	const width, padding = 6, 3 // as in kubectl
 	out := tabwriter.NewWriter(w, width, 4, padding, ' ', 0)
 	upper := make([]string, 0, len(columns))
 	for _, column := range columns {
@@ -53,7 +53,7 @@ func PrintTable(w io.Writer, format string, columns []string, rows iter.Seq[[]st
 	return out.Flush()
 }
 
-// texts returns printable cells that a spreadsheet takes for text, and not for a formula: such a cell begins with an apostrophe then.
+// texts makes cells printable. An apostrophe before a cell keeps spreadsheets from reading it as a formula.
 func texts(row []string) []string {
 	row = slices.Clone(row)
 	for i, cell := range row {

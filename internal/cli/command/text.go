@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// TextWidth is how wide the lines of texts are for people.
+// TextWidth is the line width of text for people.
 const TextWidth = 100
 
-// Wrapped breaks a paragraph into lines of at most [TextWidth] characters, as far as its words allow that.
+// Wrapped breaks a paragraph into lines of at most [TextWidth] characters. Longer words have lines of their own.
 func Wrapped(text string) string {
 	var b strings.Builder
 	column := 0

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// distance matches times that are written as how far they are from now.
+// distance matches times relative to now.
 var distance = regexp.MustCompile(`^\+(\d{1,4})([hdw])$`)
 
-// units are those of a distance.
+// units are the units of a distance.
 var units = map[string]time.Duration{"h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
 
-// ParseTime reads the value of a flag as people write times: as RFC 3339 has them, as a date, which begins in UTC, or as a distance from
-// now. The error names the flag.
+// ParseTime parses the value of a flag: a time as in RFC 3339, a date, which means its beginning in UTC, or a distance from now. The
+// error names the flag.
 func ParseTime(flag, value string, now time.Time) (time.Time, error) {
 	if match := distance.FindStringSubmatch(value); match != nil {
 		n, _ := strconv.Atoi(match[1])

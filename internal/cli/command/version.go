@@ -21,25 +21,25 @@ import (
 // Unversioned is the version of a program that was linked without one.
 const Unversioned = "dev"
 
-// Versions is what the command version prints. Its JSON is an interface: a field once published keeps its name and
-// meaning. What is not known, as in tests, is absent.
+// Versions is the output of the command version. Its JSON is an interface: published fields keep their names and meanings. Unknown
+// values, as in tests, are absent.
 type Versions struct {
 	Version string `json:"version"`
-	// Commit is that of the sources, its first twelve characters, followed by -dirty if they were changed after it.
+	// Commit is the source commit, its first twelve characters, followed by -dirty if the sources were modified.
 	Commit string `json:"commit,omitempty"`
-	// GardenerVersion is that of the Gardener whose rules the command checks.
+	// GardenerVersion is the compiled-in version of Gardener.
 	GardenerVersion string `json:"gardenerVersion,omitempty"`
-	// Oldest and Newest are the minor versions of Gardener whose rules are known, and Kubernetes the minor versions of Kubernetes that
-	// the newest of them runs, from the oldest.
+	// Oldest and Newest are the minor versions of Gardener whose rules are known. Kubernetes lists the Kubernetes minor versions that the
+	// newest one supports, in ascending order.
 	Oldest     string   `json:"oldestGardener"`
 	Newest     string   `json:"newestGardener"`
 	Kubernetes []string `json:"kubernetes"`
-	// GoVersion is that of the compiler, and Platform what the program is for: linux/amd64.
+	// GoVersion is the compiler's version, and Platform the target, such as linux/amd64.
 	GoVersion string `json:"goVersion"`
 	Platform  string `json:"platform"`
 }
 
-// module is the one with the main package of the command.
+// module is the module that contains the command's main package.
 const module = "github.com/capkit/capkit/cmd"
 
 // Versions returns the versions of this program.
@@ -56,8 +56,8 @@ func (c *Call) Versions() Versions {
 	return v
 }
 
-// versionOf returns what Go knows of a program that was linked without a version: that of the module if it was installed as
-// one, by go install and its path; and the commit if it was built in a clone.
+// versionOf returns Go's build information about a program that was linked without a version. The version is known if it was installed
+// with go install and its path, and the commit if it was built in a clone.
 func versionOf(info *debug.BuildInfo) (version, commit string) {
 	if info.Main.Path != module || info.Main.Version == "" || info.Main.Version == "(devel)" {
 		return Unversioned, ""
@@ -66,14 +66,14 @@ func versionOf(info *debug.BuildInfo) (version, commit string) {
 		switch {
 		case setting.Key == "vcs.revision":
 			commit = setting.Value[:min(len(setting.Value), 12)]
-		case setting.Key == "vcs.modified" && setting.Value == "true": // which follows the revision
+		case setting.Key == "vcs.modified" && setting.Value == "true": // it follows the revision
 			commit += "-dirty"
 		}
 	}
 	return strings.TrimPrefix(info.Main.Version, "v"), commit
 }
 
-// String is what follows the name of the command, for people.
+// String returns the version for people, without the command's name.
 func (v Versions) String() string {
 	if v.GardenerVersion == "" {
 		return v.Version
@@ -81,7 +81,7 @@ func (v Versions) String() string {
 	return fmt.Sprintf("%s (with the rules of Gardener %s)", v.Version, v.GardenerVersion)
 }
 
-// print writes the versions for people, below the name of the command.
+// print writes the versions for people, after the command's name.
 func (v Versions) print(w io.Writer, name string) {
 	fmt.Fprintln(w, name, "version", v)
 	if v.Commit != "" {
@@ -90,8 +90,8 @@ func (v Versions) print(w io.Writer, name string) {
 	fmt.Fprintf(w, "  gardener: %s to %s\n  built by: %s\n  platform: %s\n", v.Oldest, v.Newest, v.GoVersion, v.Platform)
 }
 
-// VersionCommand returns the command version. settings reads the settings in a file or, without a name, those that count in the working
-// directory, and returns the path; empty if there are none.
+// VersionCommand returns the command version. settings reads a settings file, or without a name the one that applies in the working
+// directory. It returns the path, or "" if there is none.
 func (c *Call) VersionCommand(settings func(file string) (path string, err error)) *cobra.Command {
 	var output, config string
 	var check bool
@@ -128,7 +128,7 @@ status is 1 if there is something to change.`,
 	return cmd
 }
 
-// checkSettings says what is wrong with settings.
+// checkSettings reports errors in the settings.
 func (c *Call) checkSettings(v Versions, file string, settings func(string) (string, error)) error {
 	path, err := settings(file)
 	switch {

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package input has the objects that a command was given: in files, and in the cluster that flags name. [Given] decodes each of them
-// once, knows which profile a Shoot or a flag means, and makes of each what the API server would store.
+// Package input contains the objects among a command's inputs: files, and the cluster that flags name. [Given] decodes each of them once,
+// finds the profile that a Shoot or a flag names, and derives the objects that the API server would store. Rules about objects are not
+// here, but in package check.
 package input

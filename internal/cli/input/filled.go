@@ -21,31 +21,32 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// What the API server stores of a Shoot that leaves something to Gardener.
+// Shoots that leave fields to Gardener, as the API server stores them.
 
-// Filling says what has become of a worker pool that leaves its image, or a part of the version, to Gardener. It is zero for others.
+// Filling describes the image of a worker pool that leaves its image, or a part of the version, to Gardener. It is zero for other pools.
 type Filling struct {
-	// By says who has filled it in; empty if nobody has.
+	// By is the component that has filled it in; empty if none has.
 	By Filler
-	// Gardener is the image that Gardener has selected; zero if it has none. Err is the reason for that, or why Gardener refuses it.
+	// Gardener is the image that Gardener selects; zero if it selects none. Err is the reason for that, or for Gardener's refusal of the
+	// image.
 	Gardener maintenance.Image
 	Err      error
-	// Instead is the image that mutate-shoot would give the pool in its place, where it is not installed; zero for none.
+	// Instead is the image that mutate-shoot would select, if it is not installed; zero for none.
 	Instead maintenance.Image
 }
 
-// Filler is who fills in an image. Its values are part of the command line's JSON.
+// Filler is a component that fills in an image. Its values are part of the command line's JSON.
 type Filler string
 
 // The values.
 const (
 	ByGardener Filler = "gardener"
-	// ByCapkit: Gardener has selected an image that boots nothing, and mutate-shoot has given the pool another one.
+	// ByCapkit means that Gardener has selected an image that does not boot, and that mutate-shoot has replaced it.
 	ByCapkit Filler = "capkit"
 )
 
-// About says of an image that boots nothing where it comes from, or why there is none. It is empty for one that is
-// named.
+// About returns the origin of an image that does not boot, or the reason why there is none, as the end of a message. It is empty for an
+// image that the Shoot names.
 func (f Filling) About() string {
 	var none maintenance.Image
 	switch {
@@ -66,14 +67,13 @@ func (f Filling) About() string {
 	return text
 }
 
-// leavesImage reports whether a worker may leave its image, or a part of the version, to Gardener: one that names a
-// whole version does not.
+// leavesImage reports whether a worker leaves its image, or a part of the version, to Gardener.
 func leavesImage(worker v1beta1.Worker) bool {
 	image := worker.Machine.Image
 	return image == nil || image.Version == nil || !isVersion(*image.Version)
 }
 
-// FilledIn returns a Shoot as it is written, but with the images that [Given.StoredShoot] fills in, and what that is for each worker pool.
+// FilledIn returns a Shoot as written, with the images that [Given.StoredShoot] fills in, and a Filling for each worker pool.
 func (in *Given) FilledIn(p AnyProfile, shoot *v1beta1.Shoot) (*v1beta1.Shoot, []Filling) {
 	shoot = in.Server.WithArchitecture(shoot)
 	workers := shoot.Spec.Provider.Workers
@@ -90,9 +90,9 @@ func (in *Given) FilledIn(p AnyProfile, shoot *v1beta1.Shoot) (*v1beta1.Shoot, [
 	return filled, fillings
 }
 
-// StoredShoot returns a Shoot as the API server stores it when it is created with a profile, and what is filled in for each worker
-// pool: Gardener's defaults, versions of Kubernetes as far as the profile has them, and images, of those that boot if mutate-shoot
-// is installed. The Shoot that is given is not changed; it is returned itself if it has been stored, and has all of that.
+// StoredShoot returns a Shoot as the API server stores it on creation with a profile, and a Filling for each worker pool. It has
+// Gardener's defaults, complete Kubernetes versions if the profile has them, and images. If mutate-shoot is installed, they are images
+// that boot. The given Shoot is not modified. It is returned itself if it was stored before and lacks nothing.
 func (in *Given) StoredShoot(p AnyProfile, shoot *v1beta1.Shoot) (*v1beta1.Shoot, []Filling) {
 	fillings := make([]Filling, len(shoot.Spec.Provider.Workers))
 	if shoot.UID != "" && isVersion(shoot.Spec.Kubernetes.Version) && !slices.ContainsFunc(shoot.Spec.Provider.Workers, incomplete) {
@@ -117,13 +117,13 @@ func (in *Given) StoredShoot(p AnyProfile, shoot *v1beta1.Shoot) (*v1beta1.Shoot
 	return stored, fillings
 }
 
-// incomplete reports whether a worker leaves something to Gardener.
+// incomplete reports whether a worker leaves a field to Gardener.
 func incomplete(w v1beta1.Worker) bool {
 	return leavesImage(w) || w.Machine.Architecture == nil || w.CRI == nil ||
 		w.Kubernetes != nil && w.Kubernetes.Version != nil && !isVersion(*w.Kubernetes.Version)
 }
 
-// isVersion reports whether a version is whole, and not a part of one.
+// isVersion reports whether a version is complete.
 func isVersion(version string) bool { return strings.Count(version, ".") == 2 }
 
 func fillKubernetes(p AnyProfile, version *string) {
@@ -132,8 +132,8 @@ func fillKubernetes(p AnyProfile, version *string) {
 	}
 }
 
-// fillImage gives a new worker pool the image that is filled in. If it cannot be told what boots for it, that is Gardener's choice.
-// It gives none that Gardener then refuses.
+// fillImage fills in the image of a new worker pool. If it is unknown which images boot, that is Gardener's choice. It does not fill in
+// an image that Gardener would then refuse.
 func fillImage(p AnyProfile, worker *v1beta1.Worker, pool provider.Pool, kubernetes string, by maintenance.Admission) Filling {
 	image, err := shoots.DefaultImage(gardenerlib.Library{}, p.Spec(), worker, nil)
 	if err != nil || image == (maintenance.Image{Name: pool.Image, Version: pool.Version}) {
@@ -141,7 +141,7 @@ func fillImage(p AnyProfile, worker *v1beta1.Worker, pool provider.Pool, kuberne
 	}
 	f := Filling{By: ByGardener, Gardener: image}
 	if boots := resolve.Boots(p, pool); boots != nil {
-		// The image can be filled in, so this can be no error.
+		// No error is possible, because the image can be filled in.
 		other, _ := maintenance.Filled(gardenerlib.Library{}, p.Spec(), worker, kubernetes, boots)
 		switch {
 		case other == image:

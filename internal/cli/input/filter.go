@@ -19,20 +19,20 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Filter says which Shoots and worker pools of the inputs a command is about. Fields that are empty admit all.
+// Filter selects Shoots and worker pools of the inputs. Empty fields admit everything.
 type Filter struct {
 	// Shoot and Profile are [NAMESPACE/]NAME.
 	Shoot, Profile, Region string
-	// Version is that of the image that a pool has.
+	// Version is the image version of a pool.
 	Pool, Version, MachineType string
 
-	// seen are the names that were looked at, by the flag that chooses among them.
+	// seen maps each flag to the names that it was compared with.
 	seen map[string][]string
-	// admitted is set once the filter has admitted a worker pool.
+	// admitted reports whether the filter has admitted a worker pool.
 	admitted bool
 }
 
-// Flags adds the flags of the fields that no other flag of a command fills.
+// Flags adds the flags of the fields, except those that the command already has.
 func (f *Filter) Flags(cmd *cobra.Command) {
 	for _, flag := range []struct {
 		name  string
@@ -48,15 +48,15 @@ func (f *Filter) Flags(cmd *cobra.Command) {
 	} {
 		if cmd.Flags().Lookup(flag.name) == nil {
 			cmd.Flags().StringVar(flag.value, flag.name, "", flag.usage)
-			command.Complete(cmd, flag.name, nil) // a name, and no file
+			command.Complete(cmd, flag.name, nil) // a name, not a file
 		}
 	}
 }
 
-// choice is a field as a flag.
+// choice is a field in the form of a flag.
 type choice struct{ flag, value string }
 
-// given returns the fields that say something. shoots and pools say of which.
+// given returns the non-empty fields that are about Shoots, about pools, or both.
 func (f *Filter) given(shoots, pools bool) (given []choice) {
 	if shoots {
 		given = append(given, choice{"shoot", f.Shoot}, choice{"profile", f.Profile}, choice{"region", f.Region})
@@ -67,7 +67,7 @@ func (f *Filter) given(shoots, pools bool) (given []choice) {
 	return slices.DeleteFunc(given, func(c choice) bool { return c.value == "" })
 }
 
-// flags writes choices as flags with their values.
+// flags formats choices as flags with values.
 func flags(choices []choice) string {
 	var text []string
 	for _, c := range choices {
@@ -76,7 +76,7 @@ func flags(choices []choice) string {
 	return strings.Join(text, " ")
 }
 
-// see notes the name that a flag chooses among.
+// see records a name that a flag was compared with.
 func (f *Filter) see(flag, name string) {
 	if f.seen == nil {
 		f.seen = map[string][]string{}
@@ -84,7 +84,7 @@ func (f *Filter) see(flag, name string) {
 	f.seen[flag] = append(f.seen[flag], name)
 }
 
-// OutOfPlace returns an error if the filter is about Shoots, and there are none.
+// OutOfPlace returns an error if the filter selects Shoots or pools, for commands without Shoots.
 func (f *Filter) OutOfPlace() error {
 	if f.Shoot+f.Pool == "" {
 		return nil
@@ -92,13 +92,13 @@ func (f *Filter) OutOfPlace() error {
 	return errors.New("--shoot and --pool choose among the Shoots of the inputs: name a file with Shoots, or a cluster, and leave --image out")
 }
 
-// Said returns the fields that say something, as flags with their values; empty if the filter admits all.
+// Said returns the non-empty fields as flags with values, or "" if the filter admits everything.
 func (f *Filter) Said() string { return flags(f.given(true, true)) }
 
-// OfPools reports whether the filter is about worker pools, and not only about whole Shoots.
+// OfPools reports whether the filter selects worker pools, and not only whole Shoots.
 func (f *Filter) OfPools() bool { return f.Pool+f.Version+f.MachineType != "" }
 
-// Choose is [Filter.Shoots] for commands that need no Shoots: the error also says that there are none to choose from.
+// Choose is [Filter.Shoots] for commands that do not need Shoots. It also returns an error if there are none to select from.
 func (f *Filter) Choose(g *Given) error {
 	if said := f.Said(); said != "" && len(g.Shoots.All) == 0 {
 		return fmt.Errorf("there is no Shoot among the inputs to choose by %s%s: name a file with Shoots, or a cluster, or choose none",
@@ -107,7 +107,7 @@ func (f *Filter) Choose(g *Given) error {
 	return f.Shoots(g)
 }
 
-// Shoots leaves those Shoots of the inputs that the filter admits. The error says that there are none.
+// Shoots removes the Shoots of the inputs that the filter does not admit. It returns an error if none is left.
 func (f *Filter) Shoots(g *Given) error {
 	given := f.given(true, false)
 	if len(given) == 0 || len(g.Shoots.All) == 0 {
@@ -143,7 +143,7 @@ func (f *Filter) admitsShoot(s *Source[v1beta1.Shoot]) bool {
 	return (f.Profile == "" || name == f.Profile) && (f.Region == "" || s.Object.Spec.Region == f.Region)
 }
 
-// likeAsked returns a name, NAMESPACE/NAME, with its namespace if the one that is asked for has one, too.
+// likeAsked returns a name, NAMESPACE/NAME, without its namespace unless asked has one.
 func likeAsked(asked, name string) string {
 	if strings.Contains(asked, "/") {
 		return name
@@ -151,7 +151,7 @@ func likeAsked(asked, name string) string {
 	return name[strings.LastIndexByte(name, '/')+1:]
 }
 
-// Admits reports whether the filter admits a worker pool of a Shoot that it admits.
+// Admits reports whether the filter admits a worker pool of an admitted Shoot.
 func (f *Filter) Admits(pool *provider.Pool) bool {
 	if f.OfPools() {
 		f.see("pool", pool.Name)
@@ -164,7 +164,7 @@ func (f *Filter) Admits(pool *provider.Pool) bool {
 	return admits
 }
 
-// NoPool is the error of a command that has asked about all worker pools, of which the filter admits none.
+// NoPool returns an error if the filter has admitted no worker pool. Call it after all pools were passed to [Filter.Admits].
 func (f *Filter) NoPool(g *Given) error {
 	given := f.given(false, true)
 	if f.admitted || len(given) == 0 || len(g.Shoots.All) == 0 {
@@ -173,10 +173,10 @@ func (f *Filter) NoPool(g *Given) error {
 	return fmt.Errorf("no worker pool among the inputs matches %s%s", flags(given), f.MeantPool())
 }
 
-// MeantPool says which of the worker pools that were looked at may have been meant; empty if no other one was.
+// MeantPool returns a hint at names of worker pools that were probably meant, or "" if there are none.
 func (f *Filter) MeantPool() string { return f.meant(f.given(false, true)) }
 
-// meant says which of the names that were looked at may have been meant by those of choices that are not among them; empty if all are.
+// meant returns a hint for each choice that was not seen, with the names that were probably meant. It returns "" if all were seen.
 func (f *Filter) meant(choices []choice) (text string) {
 	for _, c := range choices {
 		names := slices.Compact(slices.Sorted(slices.Values(f.seen[c.flag])))

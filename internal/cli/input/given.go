@@ -29,66 +29,65 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Given is what a command was given: the objects among its inputs, the providers that it knows, by type, and what was found wrong.
-// It is not safe for concurrent use.
+// Given contains the inputs of a command: the objects, the known providers by type, and the findings so far. It is not safe for
+// concurrent use.
 type Given struct {
 	Providers  map[string]command.Provider
 	Profiles   Objects[v1beta1.CloudProfile]
 	Namespaced Objects[v1beta1.NamespacedCloudProfile]
 	Shoots     Objects[v1beta1.Shoot]
 	beside     landscape.Beside
-	// specs are those that admission finds, by profile; nil until somebody asks for one.
+	// specs memoizes the results of SpecForAdmission.
 	specs map[AnyProfile]*v1beta1.CloudProfileSpec
 
-	// Landscape that the inputs are of.
+	// Landscape of the inputs.
 	landscape.Landscape
 
-	ReservedInCore bool // the objects are for a Gardener that accepts the reserved capabilities: see package reserved
-	// Order is the preference order by which worker pools get their images; nil for that of their provider. It is set before anything is
-	// compiled.
+	ReservedInCore bool // the objects are for a Gardener that accepts the reserved capabilities, see package reserved
+	// Order is the preference order among images; nil for that of the provider. Set it before anything is compiled.
 	Order *capability.Order
-	// Domain is that of the credentials of all Shoots; nil if it is not known.
+	// Domain is the domain of all Shoots' credentials; nil if unknown.
 	Domain   *string
 	Findings []report.Finding
-	// Notes are remarks about the profiles that answers come from.
+	// Notes are remarks about the profiles behind the answers.
 	Notes []string
-	// Summary counts objects, but not what was found.
+	// Summary counts objects, but not findings.
 	Summary report.Summary
-	// Lost are the problems because of which a document is not among the objects at all.
+	// Lost are the problems that kept a document from being among the objects.
 	Lost []manifest.Problem
 
-	// misread says where the objects, KIND NAME, are written that were found and not read, and have an error for that.
+	// misread maps KIND NAME of objects that were found but not read to their positions. Each has an error already.
 	misread map[string]string
-	// skipped is what folders have that is not read, and empty are the inputs without text.
+	// skipped lists what was not read in folders, and empty the inputs without text.
 	skipped []manifest.Skipped
 	empty   []string
-	// stdin is how the user calls standard input; empty for its usual name.
+	// stdin is the user's name for standard input; empty for the usual name.
 	stdin string
 
-	// Decoded keeps what manifests were decoded to, for inputs that are read again; nil for others.
+	// Decoded memoizes decoded manifests, for inputs that are read repeatedly; nil for others.
 	Decoded decoding.Memory
 
-	// Names are those of objects that have only the beginning of one.
+	// Names are the names of objects that have only generateName.
 	Names decoding.Names
 
-	// Marked are the documents in which a comment may silence findings, and began is where the objects of files begin.
+	// Marked are the documents in which a comment may silence findings. Began lists where the objects in files begin.
 	Marked []manifest.Text
 	Began  []Began
 
-	// AsMeant is set if objects with errors are taken for what they were probably meant to be.
+	// AsMeant reports whether objects with errors are read as they were probably meant.
 	AsMeant bool
 
-	// Cluster that objects were read from, for messages; empty if it is files alone.
+	// Cluster is the name of the cluster that objects were read from, for messages; empty if only files were read.
 	Cluster string
-	// Namespace of the objects in files that name none; empty if that is left open.
+	// Namespace of objects in files without one; empty if unknown.
 	Namespace string
 }
 
-// Beside returns what the inputs have of the objects that Gardener's admission looks at besides a Shoot and its profile.
+// Beside returns the objects among the inputs that Gardener's admission reads besides a Shoot and its profile.
 func (in *Given) Beside(shoot *v1beta1.Shoot) gardener.Beside { return in.beside.Of(shoot) }
 
-// Unread are the values of Shoots that no check reads and of which landscapes have hundreds of megabytes, whether they come
-// from files or from a cluster.
+// Unread returns the fields of Shoots that no check reads. In a landscape they amount to hundreds of megabytes, in files and in a
+// cluster.
 func Unread(o manifest.Identity) [][]string {
 	if o.Kind != "Shoot" {
 		return nil
@@ -96,7 +95,7 @@ func Unread(o manifest.Identity) [][]string {
 	return unread
 }
 
-// unread is the status but for inPlaceUpdates, by which Gardener refuses updates.
+// unread are the managed fields, and the status except inPlaceUpdates, because of which Gardener may refuse updates.
 var unread = [][]string{
 	{"metadata", "managedFields"}, {"status", "advertisedAddresses"}, {"status", "clusterIdentity"}, {"status", "conditions"},
 	{"status", "constraints"}, {"status", "credentials"}, {"status", "encryptedResources"}, {"status", "gardener"}, {"status", "hibernated"},
@@ -105,9 +104,8 @@ var unread = [][]string{
 	{"status", "observedGeneration"}, {"status", "retryCycleStartTime"}, {"status", "seedName"}, {"status", "technicalID"}, {"status", "uid"},
 }
 
-// Files reads files, in which objects without a namespace are of the given one, which may be empty, without the values that
-// are unread, which may be nil. The error is about files that cannot be read at all; what is wrong in them becomes
-// findings.
+// Files reads files. Objects without a namespace get the given one, which may be empty. Fields that unread returns are dropped; it may be
+// nil. Files that are apart are not read. The error is about files that cannot be read at all; errors in their contents become findings.
 func Files(
 	args []string, stdin io.Reader, providers map[string]command.Provider, namespace string, unread manifest.Unread, apart ...string,
 ) (*Given, error) {
@@ -120,7 +118,7 @@ func Files(
 	return in, nil
 }
 
-// AddInput adds what was read of some files.
+// AddInput adds the results of reading files.
 func (in *Given) AddInput(read manifest.Input) {
 	in.skipped, in.empty, in.Marked = append(in.skipped, read.Skipped...), append(in.empty, read.Empty...), append(in.Marked, read.Marked...)
 	in.Summary.Skipped += read.Foreign
@@ -131,7 +129,7 @@ func (in *Given) AddInput(read manifest.Input) {
 	}
 }
 
-// AddProblems adds what is wrong with files as such to the findings.
+// AddProblems adds problems of files to the findings.
 func (in *Given) AddProblems(problems []manifest.Problem) {
 	for _, p := range problems {
 		kind := field.ErrorTypeInvalid
@@ -148,7 +146,7 @@ func (in *Given) AddProblems(problems []manifest.Problem) {
 	}
 }
 
-// addMisread notes where there is an error because of which objects may not be read. Their kinds may be misspelt.
+// addMisread records the position of an error that may keep objects from being read. Their kinds may be misspelt.
 func (in *Given) addMisread(file string, line int, objects ...manifest.Identity) {
 	if in.misread == nil {
 		in.misread = map[string]string{}
@@ -159,7 +157,7 @@ func (in *Given) addMisread(file string, line int, objects ...manifest.Identity)
 	}
 }
 
-// Add adds one object, if it is of a kind that the command understands.
+// Add adds an object, if the command understands its kind.
 func (in *Given) Add(o *manifest.Object) {
 	if problem := checkKind(o); problem != nil {
 		in.Summary.Objects++
@@ -193,7 +191,7 @@ func (in *Given) passOver(o *manifest.Object) {
 	in.begins(o, false)
 }
 
-// inNamespace returns an object of a file in the namespace in which it would be applied.
+// inNamespace returns an object in the namespace in which it would be applied.
 func (in *Given) inNamespace(o *manifest.Object) *manifest.Object {
 	if o.Namespace != "" || in.Namespace == "" {
 		return o
@@ -203,7 +201,7 @@ func (in *Given) inNamespace(o *manifest.Object) *manifest.Object {
 	return &applied
 }
 
-// nameOf returns the name of an object, as [NAMESPACE/]NAME. CloudProfiles have no namespace, whatever is written.
+// nameOf returns an object's [NAMESPACE/]NAME. CloudProfiles have no namespace, whatever their manifest says.
 func nameOf(o manifest.Identity) string {
 	if o.Kind == "CloudProfile" {
 		return o.Name
@@ -211,9 +209,8 @@ func nameOf(o manifest.Identity) string {
 	return o.Namespace + "/" + o.Name
 }
 
-// add decodes a manifest as the API server does with strict field validation, and adds the object to others. What is
-// wrong becomes findings; an object that is described a second time is not added. Equal flavors may share their
-// capabilities, so these must not be changed.
+// add decodes a manifest like the API server with strict field validation, and adds the object to others. Errors become findings. It does
+// not add the second object of a name. Equal flavors may share their capabilities, so these must not be modified.
 func add[T any](in *Given, others *Objects[T], o *manifest.Object) {
 	in.Summary.Objects++
 	in.begins(o, true)
@@ -226,7 +223,7 @@ func add[T any](in *Given, others *Objects[T], o *manifest.Object) {
 		in.Summary.Unread++
 		misnamed[T](in, o, errs[0].Field)
 	}
-	if first := others.ByName[s.Name]; first != nil && o.Name != "" { // what has no name has an error for that
+	if first := others.ByName[s.Name]; first != nil && o.Name != "" { // an object without a name has another error
 		line, _ := first.Manifest.Position("metadata.name")
 		in.AddErrors(o, Problem(RuleObjectDuplicate, field.ErrorTypeDuplicate, "metadata.name", o.Name,
 			"%s is already described in %s:%d; remove or rename one of the two%s",
@@ -236,7 +233,7 @@ func add[T any](in *Given, others *Objects[T], o *manifest.Object) {
 	others.put(s)
 }
 
-// misnamed notes where there is an error, at a path, because of which an object may have no name or no namespace, by which others refer to it.
+// misnamed records an error at a path that may have left an object without the name or namespace by which others refer to it.
 func misnamed[T any](in *Given, o *manifest.Object, at string) {
 	if o.Name != "" && (o.Namespace != "" || o.Kind != "NamespacedCloudProfile") {
 		return
@@ -248,9 +245,8 @@ func misnamed[T any](in *Given, o *manifest.Object, at string) {
 	}
 }
 
-// TakeAsMeant takes the objects so far whose manifests have errors for what they were probably meant to be, so that the rest of them is
-// checked as well, and misspelt provider types of CloudProfiles and keys of their provider configs. Where the errors do not say what was
-// meant, nothing is assumed.
+// TakeAsMeant replaces objects with errors by their probable meaning, so that the rest of them is checked too. It also corrects misspelt
+// provider types of CloudProfiles and keys of their provider configs. It assumes nothing where the errors do not reveal the meaning.
 func (in *Given) TakeAsMeant() {
 	in.AsMeant = true
 	counted := takeAsMeant(in, &in.Profiles)
@@ -276,7 +272,7 @@ func (in *Given) TakeAsMeant() {
 	}
 }
 
-// configAsMeant returns the provider config of a profile as it was probably meant, and its manifest, in which it is at its paths.
+// configAsMeant returns the probable meaning of a profile's provider config, and a manifest with the paths of that.
 func (in *Given) configAsMeant(spec *v1beta1.CloudProfileSpec, o *manifest.Object) (*runtime.RawExtension, *manifest.Object) {
 	provider, at := in.Providers[spec.Type], field.NewPath("spec", "providerConfig")
 	if provider == nil || !providerconfig.HasContent(spec.ProviderConfig) {
@@ -284,7 +280,7 @@ func (in *Given) configAsMeant(spec *v1beta1.CloudProfileSpec, o *manifest.Objec
 	}
 	meant := in.Decoded.Config(o, spec.ProviderConfig.Raw, at.String(), func() finding.List {
 		_, found := provider.Decode(spec.ProviderConfig, at)
-		if len(found.Errors) > 0 { // the compiler says which image version they are about
+		if len(found.Errors) > 0 { // the compiler names the image version
 			_, found = in.compile(provider, spec, field.NewPath("spec"))
 		}
 		return found.Errors
@@ -296,7 +292,7 @@ func (in *Given) configAsMeant(spec *v1beta1.CloudProfileSpec, o *manifest.Objec
 	return &runtime.RawExtension{Raw: meant.Raw}, meant.Manifest
 }
 
-// takeAsMeant does so for objects of one kind, and returns those with errors that it takes.
+// takeAsMeant replaces the objects of one kind with errors by their probable meaning, and returns those that it replaced.
 func takeAsMeant[T any](in *Given, objects *Objects[T]) (taken map[*Source[T]]bool) {
 	taken = map[*Source[T]]bool{}
 	for _, s := range objects.All {
@@ -318,12 +314,12 @@ func takeAsMeant[T any](in *Given, objects *Objects[T]) (taken map[*Source[T]]bo
 	return taken
 }
 
-// AddErrors adds errors about an object to the findings, with their origins as the rules.
+// AddErrors adds errors about an object to the findings. Their origins are the rules.
 func (in *Given) AddErrors(o *manifest.Object, errs ...*field.Error) {
 	in.AddReport(o, finding.Report{Errors: finding.Of(errs)})
 }
 
-// AddWarnings adds warnings about an object to the findings, with their origins as the rules.
+// AddWarnings adds warnings about an object to the findings. Their origins are the rules.
 func (in *Given) AddWarnings(o *manifest.Object, errs ...*field.Error) {
 	in.AddReport(o, finding.Report{Warnings: finding.Of(errs)})
 }
@@ -334,13 +330,13 @@ func (in *Given) AddReport(o *manifest.Object, r finding.Report) {
 	in.Findings = append(in.Findings, located(o, finding.SeverityWarning, r.Warnings)...)
 }
 
-// located returns findings at their places in the manifest that they are about.
+// located returns findings with their positions in a manifest.
 func located(o *manifest.Object, severity finding.Severity, list finding.List) []report.Finding {
 	var all []report.Finding
 	for _, f := range list {
 		at := f.Field
 		if key, isText := f.BadValue.(string); isText && f.Type == field.ErrorTypeNotSupported && o.Value(at+"."+key) != nil {
-			at += "." + key // that of a map, which is the path
+			at += "." + key // the key of a map, whose path the error has
 		}
 		line, column := o.Position(at)
 		all = append(all, report.Finding{
@@ -352,8 +348,7 @@ func located(o *manifest.Object, severity finding.Severity, list finding.List) [
 	return all
 }
 
-// Message is what the user reads: for rules of our own the detail, for others what the API server would say; of long values the
-// beginning.
+// Message returns the text for the user: the detail for rules of capkit, and the API server's text for others. Long values are truncated.
 func Message(err *field.Error) string {
 	if err.Origin != gardener.RuleCore && err.Detail != "" {
 		return report.ShortWords(err.Detail)
@@ -365,10 +360,10 @@ func Message(err *field.Error) string {
 	return report.ShortWords(asWritten.Replace(said.ErrorBody()))
 }
 
-// asWritten undoes what JSON does to signs that mean something in HTML.
+// asWritten reverts the escaping of HTML characters in JSON.
 var asWritten = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 
-// Problem returns an error of a rule at a path, with a detail that is formatted as by [fmt.Sprintf].
+// Problem returns an error of a rule at a path. Its detail is formatted as by [fmt.Sprintf].
 func Problem(rule string, kind field.ErrorType, at string, value any, format string, args ...any) *field.Error {
 	return decoding.Problem(rule, kind, at, value, format, args...)
 }
@@ -376,8 +371,8 @@ func Problem(rule string, kind field.ErrorType, at string, value any, format str
 // GardenKinds are the kinds of objects that the command understands.
 var GardenKinds = decoding.GardenKinds
 
-// checkKind finds objects that are meant for Gardener but would not reach it: a kind that the API group does not have,
-// or one of our kinds in a version that is not served.
+// checkKind returns an error about an object that is meant for Gardener but would not reach it, because the API group lacks its kind or
+// does not serve its version.
 func checkKind(o *manifest.Object) *field.Error {
 	served := v1beta1.SchemeGroupVersion
 	group, _, _ := strings.Cut(o.APIVersion, "/")
@@ -394,16 +389,16 @@ func checkKind(o *manifest.Object) *field.Error {
 	return nil
 }
 
-// Began is where an object begins.
+// Began is the position of an object.
 type Began struct {
 	File string
 	Line int
 	Who  report.Object
-	// Checked is set unless it is of a kind that is passed over.
+	// Checked reports whether its kind is checked, and not skipped.
 	Checked bool
 }
 
-// begins records where an object begins.
+// begins records the position of an object.
 func (in *Given) begins(o *manifest.Object, checked bool) {
 	if line, _ := o.Position(""); line > 0 {
 		in.Began = append(in.Began, Began{o.File, line, report.Object(o.Identity), checked})

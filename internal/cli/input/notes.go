@@ -17,10 +17,10 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 )
 
-// mostSkipped is how many things that were skipped are named.
+// mostSkipped bounds the skipped files and documents that are named.
 const mostSkipped = 20
 
-// PrintSkipped writes what was not read of folders.
+// PrintSkipped prints what was not read in folders.
 func PrintSkipped(c *command.Call, in *Given) {
 	for i, s := range in.skipped {
 		if i == mostSkipped {
@@ -31,7 +31,7 @@ func PrintSkipped(c *command.Call, in *Given) {
 	}
 }
 
-// PrintNotes writes the remarks about the profiles that answers come from.
+// PrintNotes prints skipped files and the remarks about the profiles behind the answers.
 func PrintNotes(c *command.Call, in *Given) {
 	PrintSkipped(c, in)
 	for _, note := range in.Notes {
@@ -39,14 +39,14 @@ func PrintNotes(c *command.Call, in *Given) {
 	}
 }
 
-// NameStdin gives findings in standard input the name that the user has for that, if there is one.
+// NameStdin replaces the file name of findings in standard input by the user's name for it, if there is one.
 func (in *Given) NameStdin(findings []report.Finding) {
 	for i := range findings {
 		findings[i].File = in.NameOf(findings[i].File)
 	}
 }
 
-// NameOf returns the name of a file for people, which [Given.NameStdin] gives to findings.
+// NameOf returns the name of a file for people, as in [Given.NameStdin].
 func (in *Given) NameOf(file string) string {
 	if in.stdin != "" && file == manifest.Stdin {
 		return in.stdin
@@ -54,8 +54,8 @@ func (in *Given) NameOf(file string) string {
 	return file
 }
 
-// PrintFindings writes what was found wrong on the way to a result. err is the reason why there is none; nil if there
-// is one. What it returns ends the command, unless it is nil.
+// PrintFindings prints the findings made on the way to a result. err is the reason why there is no result, or nil. The command ends with
+// the returned error, unless it is nil.
 func PrintFindings(c *command.Call, in *Given, err error) error {
 	if len(in.Findings) == 0 {
 		return err
@@ -71,7 +71,7 @@ func PrintFindings(c *command.Call, in *Given, err error) error {
 	return nil
 }
 
-// NoteAdmission notes that an answer depends on what is installed, if that is not known.
+// NoteAdmission adds a note if it is unknown whether the admission component is installed, on which an answer depends.
 func (in *Given) NoteAdmission() {
 	const note = "capkit's admission component is assumed not to be installed: if it is, use --webhook=true, or webhook: true in .capkit.yaml"
 	if !in.Admission.Known() && !slices.Contains(in.Notes, note) {
@@ -79,8 +79,8 @@ func (in *Given) NoteAdmission() {
 	}
 }
 
-// NoteFlavors notes that an update of a CloudProfile needs a webhook that fills in core flavors, if it is not known whether there is
-// one: Gardener demands them where several architectures are registered.
+// NoteFlavors adds a note that an update of a CloudProfile needs a webhook that fills in core flavors, if it is unknown whether one
+// exists. Gardener requires core flavors if several architectures are registered.
 func (in *Given) NoteFlavors(s *Source[v1beta1.CloudProfile]) {
 	provider := in.Providers[s.Object.Spec.Type]
 	if in.Admission.Known() || provider == nil {

@@ -27,10 +27,10 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// What the API server makes of the profiles among the inputs, and which of them a Shoot or the flag --profile names.
+// The profiles among the inputs: how the API server stores them, and which one a Shoot or the flag --profile names.
 
-// filled returns a copy of a CloudProfile with the core flavors that follow from its provider config (semantics S12),
-// as far as the command knows its provider.
+// filled returns a copy of a CloudProfile with the core flavors that follow from its provider config (semantics S12), if the command
+// knows its provider.
 func (in *Given) filled(s *Source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
 	object := s.Object.DeepCopy()
 	if provider := in.Providers[object.Spec.Type]; provider != nil && in.Admission.Fills(object.Spec.Type) {
@@ -39,8 +39,8 @@ func (in *Given) filled(s *Source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
 	return object
 }
 
-// Stored returns a CloudProfile of the inputs as the API server stores it, which must not be changed: with the core flavors that a
-// webhook fills in, if there is one, and Gardener's defaults, to which the architecture of machine types without capabilities belongs.
+// Stored returns a CloudProfile as the API server stores it, which must not be modified. It has the core flavors that a webhook fills in,
+// if there is one, and Gardener's defaults, including the architecture of machine types without capabilities.
 func (in *Given) Stored(s *Source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
 	if s.stored != nil {
 		return s.stored
@@ -63,8 +63,8 @@ func fillIn(images []v1beta1.MachineImage, flavors []profile.Filled) {
 	}
 }
 
-// forgetCapabilities leaves out what machine types and image versions say about capabilities, as the API server does where
-// an update leaves out the vocabulary, and so goes back to the legacy format.
+// forgetCapabilities removes the capabilities of machine types and image versions, if the profile has no vocabulary. The API server does
+// this when an update removes the vocabulary to return to the legacy format.
 func forgetCapabilities(spec *v1beta1.CloudProfileSpec) {
 	if len(spec.MachineCapabilities) > 0 {
 		return
@@ -79,8 +79,8 @@ func forgetCapabilities(spec *v1beta1.CloudProfileSpec) {
 	}
 }
 
-// StoredNamespaced returns a NamespacedCloudProfile, whose parent is among the inputs, as the API server stores it. It must not be
-// changed.
+// StoredNamespaced returns a NamespacedCloudProfile as the API server stores it, which must not be modified. Its parent must be among the
+// inputs.
 func (in *Given) StoredNamespaced(s *Source[v1beta1.NamespacedCloudProfile]) *v1beta1.NamespacedCloudProfile {
 	if s.stored != nil {
 		return s.stored
@@ -94,8 +94,8 @@ func (in *Given) StoredNamespaced(s *Source[v1beta1.NamespacedCloudProfile]) *v1
 	return object
 }
 
-// compileSpec compiles the spec of a profile, which stands at the path root, nil if it was rendered. It adds a note if the
-// answers come from a profile with errors, with an end. The error, at the path at, says that its provider is unknown.
+// compileSpec compiles the spec of a profile at the path root, which is nil for a rendered one. For a profile with errors it adds a note
+// that ends with end. The error, at the path at, says that the provider is unknown.
 func (in *Given) compileSpec(who, end string, spec *v1beta1.CloudProfileSpec, root *field.Path, at string) (AnyProfile, *field.Error) {
 	provider, fault := in.providerOf(spec, at)
 	if fault != nil {
@@ -109,8 +109,8 @@ func (in *Given) compileSpec(who, end string, spec *v1beta1.CloudProfileSpec, ro
 	return compiled, nil
 }
 
-// providerOf returns the provider of a profile. The error, at the path at, says that its type is misspelt. A note says of another one that
-// is not known that answers are by core.
+// providerOf returns the provider of a profile. The error, at the path at, says that its type is empty or misspelt. Other unknown types
+// get a provider that reads only core, and a note.
 func (in *Given) providerOf(spec *v1beta1.CloudProfileSpec, at string) (command.Provider, *field.Error) {
 	if known := in.Providers[spec.Type]; known != nil {
 		return known, nil
@@ -126,10 +126,10 @@ func (in *Given) providerOf(spec *v1beta1.CloudProfileSpec, at string) (command.
 	return coreonly.Of(spec), nil
 }
 
-// IsCoreOnly reports whether the answers by a profile are by core alone.
+// IsCoreOnly reports whether a profile's answers are based on core alone.
 func IsCoreOnly(p AnyProfile) bool { return coreonly.Is(p.Provider()) }
 
-// linting returns the end of a note about the errors in a profile, whose parent may be nil: the command that shows them. It is empty for
+// linting returns the end of a note about errors in a profile, whose parent may be nil: the command that shows them. It returns "" for
 // another version of an object, which may be in no file.
 func linting[T any](s *Source[T], parent *Source[v1beta1.CloudProfile]) string {
 	inputs := []string{s.Manifest.File}
@@ -142,7 +142,7 @@ func linting[T any](s *Source[T], parent *Source[v1beta1.CloudProfile]) string {
 	return ": run " + command.Line("lint", inputs...)
 }
 
-// compile compiles the spec of a profile by the preference order of the inputs.
+// compile compiles the spec of a profile with the preference order of the inputs.
 func (in *Given) compile(cloud command.Provider, spec *v1beta1.CloudProfileSpec, at *field.Path) (AnyProfile, finding.Report) {
 	p, found := profile.Compile(cloud, spec, at)
 	if in.Order != nil {
@@ -151,7 +151,7 @@ func (in *Given) compile(cloud command.Provider, spec *v1beta1.CloudProfileSpec,
 	return p, found
 }
 
-// Compile returns a CloudProfile of the inputs compiled, once for all who ask. The error is as that of compileSpec.
+// Compile returns the compiled CloudProfile, memoized. The error, at the path at, says that the provider is unknown.
 func (in *Given) Compile(s *Source[v1beta1.CloudProfile], at string) (p AnyProfile, fault *field.Error) {
 	if s.Compiled == nil {
 		s.Compiled, fault = in.compileSpec("CloudProfile "+s.Name+s.Which, linting(s, nil), &in.Stored(s).Spec, field.NewPath("spec"), at)
@@ -159,7 +159,7 @@ func (in *Given) Compile(s *Source[v1beta1.CloudProfile], at string) (p AnyProfi
 	return s.Compiled, typedAt(fault, s)
 }
 
-// typedAt adds to an error about the provider type of a profile, both of which may be nil, where that is written.
+// typedAt adds to an error about a profile's provider type where the type is written. Both arguments may be nil.
 func typedAt(fault *field.Error, s *Source[v1beta1.CloudProfile]) *field.Error {
 	if fault != nil && s != nil {
 		where := "CloudProfile " + s.Name
@@ -171,8 +171,8 @@ func typedAt(fault *field.Error, s *Source[v1beta1.CloudProfile]) *field.Error {
 	return fault
 }
 
-// CompileNamespaced returns what a NamespacedCloudProfile results in, compiled once for all who ask. The error, at the path at, says
-// why there is none.
+// CompileNamespaced returns the compiled result of a NamespacedCloudProfile on its parent, memoized. The error, at the path at, gives the
+// reason if there is none.
 func (in *Given) CompileNamespaced(s *Source[v1beta1.NamespacedCloudProfile], at string) (AnyProfile, *field.Error) {
 	if s.Compiled != nil {
 		return s.Compiled, nil
@@ -186,8 +186,8 @@ func (in *Given) CompileNamespaced(s *Source[v1beta1.NamespacedCloudProfile], at
 	return s.Compiled, typedAt(fault, parent)
 }
 
-// rendered returns the CloudProfile that a NamespacedCloudProfile results in: rendered here if the parent is among the
-// inputs, or else the one in its status. The error, at the path at, says why there is none.
+// rendered returns the CloudProfile that results from a NamespacedCloudProfile. It is rendered if the parent is among the inputs, and
+// otherwise taken from the status. The error, at the path at, gives the reason if there is none.
 func (in *Given) rendered(s *Source[v1beta1.NamespacedCloudProfile], at string) (*v1beta1.CloudProfileSpec, *field.Error) {
 	parent := in.ParentOf(s)
 	switch status := &s.Object.Status.CloudProfileSpec; {
@@ -203,7 +203,7 @@ func (in *Given) rendered(s *Source[v1beta1.NamespacedCloudProfile], at string) 
 		return nil, Unreadable("CloudProfile", s.Object.Spec.Parent.Name, at)
 	case !NamesParent(s.Object):
 		fault := Unreadable("NamespacedCloudProfile", s.Object.Name, at)
-		if !in.AsMeant { // else the error is among the findings
+		if !in.AsMeant { // otherwise the error is among the findings
 			fault.Detail += linting(s, nil)
 		}
 		return nil, fault
@@ -215,19 +215,19 @@ func (in *Given) rendered(s *Source[v1beta1.NamespacedCloudProfile], at string) 
 		why = "was not read; repair " + where + " first"
 	case meant != "" && in.AsMeant:
 		why = "was not found; repair that first"
-	case meant != "": // which is no finding of its own
+	case meant != "": // it has no finding of its own
 		why = "is not among the inputs" + meant
 	}
 	return nil, Problem(RulePoolNotChecked, field.ErrorTypeInvalid, at, s.Object.Name,
 		"worker pools not checked: CloudProfile %s, the parent of NamespacedCloudProfile %s, %s", s.Object.Spec.Parent.Name, s.Name, why)
 }
 
-// NamesParent reports whether a NamespacedCloudProfile says what its parent is.
+// NamesParent reports whether a NamespacedCloudProfile names its parent.
 func NamesParent(object *v1beta1.NamespacedCloudProfile) bool {
 	return object.Spec.Parent.Kind == "CloudProfile" && object.Spec.Parent.Name != ""
 }
 
-// ParentOf returns the parent of a NamespacedCloudProfile, nil if it is not among the inputs.
+// ParentOf returns the parent of a NamespacedCloudProfile, or nil if it is not among the inputs.
 func (in *Given) ParentOf(s *Source[v1beta1.NamespacedCloudProfile]) *Source[v1beta1.CloudProfile] {
 	if s.Object.Spec.Parent.Kind != "CloudProfile" {
 		return nil
@@ -235,7 +235,7 @@ func (in *Given) ParentOf(s *Source[v1beta1.NamespacedCloudProfile]) *Source[v1b
 	return in.Profiles.ByName[s.Object.Spec.Parent.Name]
 }
 
-// ProfileOf returns the profile that a Shoot names in either of two fields. The error, at that field, says why not.
+// ProfileOf returns the compiled profile that a Shoot names in either of two fields. The error is at that field.
 func (in *Given) ProfileOf(shoot *v1beta1.Shoot) (AnyProfile, *field.Error) {
 	kind, name, at := ProfileNameOf(shoot)
 	switch {
@@ -252,7 +252,7 @@ func (in *Given) ProfileOf(shoot *v1beta1.Shoot) (AnyProfile, *field.Error) {
 		"the Shoot names no CloudProfile or NamespacedCloudProfile")
 }
 
-// ProfileNameOf returns which profile a Shoot names, and at which path.
+// ProfileNameOf returns the kind and name of a Shoot's profile, and the path of the field that names it.
 func ProfileNameOf(shoot *v1beta1.Shoot) (kind, name, at string) {
 	if ref := shoot.Spec.CloudProfile; ref != nil {
 		return cmp.Or(ref.Kind, "CloudProfile"), ref.Name, "spec.cloudProfile.name"
@@ -263,7 +263,7 @@ func ProfileNameOf(shoot *v1beta1.Shoot) (kind, name, at string) {
 	return "", "", "spec.cloudProfile"
 }
 
-// compiled returns the profile of a name as compile makes it. The error, at the path at, says why there is none.
+// compiled returns the profile of a name, compiled with compile. The error, at the path at, gives the reason if there is none.
 func compiled[T any](
 	in *Given, objects *Objects[T], compile func(*Source[T], string) (AnyProfile, *field.Error), kind, name, at string,
 ) (AnyProfile, *field.Error) {
@@ -277,8 +277,8 @@ func compiled[T any](
 	return compile(s, at)
 }
 
-// Missing is the error about a profile, [NAMESPACE/]NAME, that is not among the inputs, or not where it could be read. It is of the type
-// Required if another error says already why the profile could not be read.
+// Missing returns the error about a profile, [NAMESPACE/]NAME, that is not among the inputs, or not readable. Its type is Required if
+// another error already says why the profile could not be read.
 func (in *Given) Missing(kind, name, at string) *field.Error {
 	if where, misread := in.misread[kind+" "+name]; misread {
 		return Problem(check.RuleProfileMissing, field.ErrorTypeRequired, at, nil, "%s %s was not read; repair %s first", kind, name, where)
@@ -298,7 +298,7 @@ func (in *Given) Missing(kind, name, at string) *field.Error {
 	return missing
 }
 
-// meantProfile says which of the profiles among the inputs was probably meant by one that is not; empty if none.
+// meantProfile returns a hint at the profile among the inputs that was probably meant, or "".
 func (in *Given) meantProfile(kind, name, at string) string {
 	namespace, bare := "", name
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
@@ -335,7 +335,7 @@ func (in *Given) meantProfile(kind, name, at string) string {
 	return words.DidYouMean(words.Slip(bare, known))
 }
 
-// elsewhere says that there is a NamespacedCloudProfile of a name, but not in the namespace of the Shoot that names it; empty if there is
+// elsewhere returns a hint that a NamespacedCloudProfile of this name exists, but not in the Shoot's namespace. It returns "" if there is
 // none.
 func (in *Given) elsewhere(name, namespace string) string {
 	others := in.namespacedNamed(name)
@@ -352,8 +352,8 @@ func (in *Given) elsewhere(name, namespace string) string {
 	}
 }
 
-// unreadAt returns where there is a document that could not be read, and may be an object of this kind and name: the
-// first place of each file, in the order of the inputs, and no more than a few.
+// unreadAt returns the positions of unreadable documents that may be the object of this kind and name. It returns the first position in
+// each file, in the order of the inputs, for a few files.
 func (in *Given) unreadAt(kind, name string) []string {
 	const limit = 5
 	var files, places []string
@@ -370,13 +370,13 @@ func (in *Given) unreadAt(kind, name string) []string {
 	return places
 }
 
-// Unreadable is the error about an object whose profile, or the parent of that, has a manifest with errors.
+// Unreadable returns the error about an object whose profile, or that profile's parent, has a manifest with errors.
 func Unreadable(kind, name, at string) *field.Error {
 	return Problem(RuleProfileUnreadable, field.ErrorTypeInvalid, at, name,
 		"worker pools not checked: the manifest of %s %s has errors; repair it first", kind, name)
 }
 
-// UnknownProvider is the error about a profile whose provider type the command does not know.
+// UnknownProvider returns the error about a profile of an unknown provider type.
 func (in *Given) UnknownProvider(name, at string) *field.Error {
 	meant := words.DidYouMean(in.MeantProvider(name))
 	if meant != "" {
@@ -390,7 +390,7 @@ func (in *Given) UnknownProvider(name, at string) *field.Error {
 		strings.Join(slices.Sorted(maps.Keys(in.Providers)), ", "), words.Quoted(name), otherwise)
 }
 
-// NotFor is the error about a profile with whose provider type the command cannot do something, like to render.
+// NotFor returns the error about a profile that the command cannot process, for example render, because its provider type is unknown.
 func (in *Given) NotFor(name, at, done string) *field.Error {
 	known := strings.Join(slices.Sorted(maps.Keys(in.Providers)), ", ")
 	if name == "" {
@@ -400,8 +400,8 @@ func (in *Given) NotFor(name, at, done string) *field.Error {
 		"--provider-file describes another one%s", name, done, known, words.DidYouMean(in.MeantProvider(name)))
 }
 
-// MeantProvider returns the known provider type that was probably meant by another one; empty if there is none. Two letters may differ in
-// long types only: mycloud is a provider of its own, and not hcloud.
+// MeantProvider returns the known provider type that was probably meant, or "". Two letters may differ only in long types: mycloud is a
+// provider of its own, and not hcloud.
 func (in *Given) MeantProvider(name string) string {
 	known := slices.Sorted(maps.Keys(in.Providers))
 	const long = 8
@@ -411,9 +411,8 @@ func (in *Given) MeantProvider(name string) string {
 	return words.Slip(name, known)
 }
 
-// ProfileNamed returns the profile that the flag --profile names; or, if it is empty, the only one among the inputs
-// that is no parent of another. A CloudProfile may be taken as it is written, without defaults, for somebody who says what machine types
-// leave out.
+// ProfileNamed returns the profile that the flag --profile names. If name is empty, it returns the only one among the inputs that is not
+// a parent of another. With asWritten, a CloudProfile gets no defaults, for callers that provide what machine types leave out.
 func (in *Given) ProfileNamed(name string, asWritten bool) (AnyProfile, error) {
 	if name == "" {
 		switch names := in.leaves(); len(names) {
@@ -434,7 +433,7 @@ func (in *Given) ProfileNamed(name string, asWritten bool) (AnyProfile, error) {
 	case s != nil && s.Object == nil:
 		return nil, fmt.Errorf("CloudProfile %s cannot be read", name)
 	case s != nil:
-		if p, fault = in.Compile(s, ""); fault == nil && asWritten { // after a note about the errors with the defaults of the API server
+		if p, fault = in.Compile(s, ""); fault == nil && asWritten { // after its note about errors, which includes the defaults
 			cloud, _ := in.providerOf(&s.Object.Spec, "")
 			p, _ = in.compile(cloud, &in.filled(s).Spec, field.NewPath("spec"))
 		}
@@ -460,7 +459,7 @@ func (in *Given) ProfileNamed(name string, asWritten bool) (AnyProfile, error) {
 	return p, nil
 }
 
-// NamespacedNamed returns the NamespacedCloudProfile of a name, as [NAMESPACE/]NAME; the only one if the name is empty.
+// NamespacedNamed returns the NamespacedCloudProfile with this [NAMESPACE/]NAME, or the only one if name is empty.
 func (in *Given) NamespacedNamed(name string) (*Source[v1beta1.NamespacedCloudProfile], error) {
 	found := in.namespacedNamed(name)
 	switch {
@@ -476,7 +475,7 @@ func (in *Given) NamespacedNamed(name string) (*Source[v1beta1.NamespacedCloudPr
 		strings.Join(names(found), ", "))
 }
 
-// namespacedNamed returns the NamespacedCloudProfiles of a name, as [NAMESPACE/]NAME; all of them if the name is empty.
+// namespacedNamed returns the NamespacedCloudProfiles with this [NAMESPACE/]NAME, or all if name is empty.
 func (in *Given) namespacedNamed(name string) (found []*Source[v1beta1.NamespacedCloudProfile]) {
 	for _, s := range in.Namespaced.All {
 		if name == "" || name == s.Manifest.Name || name == s.Name {
@@ -494,7 +493,7 @@ func names[T any](sources []*Source[T]) []string {
 	return names
 }
 
-// leaves returns the names of the profiles that are no parent of another one among the inputs, as --profile takes them.
+// leaves returns the names, as for --profile, of the profiles that are not a parent of another among the inputs.
 func (in *Given) leaves() []string {
 	names := in.ProfileNames()
 	for _, s := range in.Namespaced.All {
@@ -505,12 +504,12 @@ func (in *Given) leaves() []string {
 	return names
 }
 
-// ProfileNames returns the names of all profiles, in the order of the inputs.
+// ProfileNames returns the names of all profiles: CloudProfiles, then NamespacedCloudProfiles, each in the order of the inputs.
 func (in *Given) ProfileNames() []string {
 	return append(names(in.Profiles.All), names(in.Namespaced.All)...)
 }
 
-// ProfileToAsk returns the profile of a Shoot. It is nil, and there is a finding, if the Shoot cannot be read or has no profile to ask, see
+// ProfileToAsk returns the profile of a Shoot. It returns nil, with a finding, if the Shoot is unreadable or has no usable profile, see
 // [Given.ProfileForPools].
 func (in *Given) ProfileToAsk(s *Source[v1beta1.Shoot]) AnyProfile {
 	if s.Object == nil {
@@ -524,8 +523,8 @@ func (in *Given) ProfileToAsk(s *Source[v1beta1.Shoot]) AnyProfile {
 	return p
 }
 
-// ProfileForPools returns the profile of a Shoot, by which its worker pools are answered. The error says why there is none: besides those
-// of ProfileOf, the Shoot is of another type than the profile, or for a region that it does not have.
+// ProfileForPools returns the profile that decides about a Shoot's worker pools. It returns the errors of ProfileOf, and an error if the
+// Shoot's type differs from the profile's, or if the profile lacks the Shoot's region.
 func (in *Given) ProfileForPools(shoot *v1beta1.Shoot) (AnyProfile, *field.Error) {
 	p, fault := in.ProfileOf(shoot)
 	if fault != nil {
@@ -537,9 +536,9 @@ func (in *Given) ProfileForPools(shoot *v1beta1.Shoot) (AnyProfile, *field.Error
 	return p, nil
 }
 
-// RenderSpec returns what a NamespacedCloudProfile, whose parent is among the inputs, results in: what Gardener's controller writes
-// into the status, with the provider config that our webhook merges into it (semantics S11), or the parent's if the provider
-// is not known. The error says that a provider config is not of the form that all have.
+// RenderSpec returns the result of a NamespacedCloudProfile whose parent is among the inputs. It is the spec that Gardener's controller
+// writes into the status, with the provider config that our webhook merges (semantics S11). For an unknown provider, the provider config
+// is the parent's. The error says that a provider config does not have the common form.
 func (in *Given) RenderSpec(s *Source[v1beta1.NamespacedCloudProfile]) (*v1beta1.CloudProfileSpec, error) {
 	object, parent := in.StoredNamespaced(s), gardener.SyncArchitectures(in.Stored(in.ParentOf(s)))
 	provider := in.Providers[parent.Spec.Type]
@@ -549,7 +548,7 @@ func (in *Given) RenderSpec(s *Source[v1beta1.NamespacedCloudProfile]) (*v1beta1
 	return namespaced.Render(provider, object, parent)
 }
 
-// SpecForAdmission returns the spec of a profile as Gardener's admission of Shoots finds it, which must not be changed: with the
+// SpecForAdmission returns the spec of a profile as Gardener's admission of Shoots sees it, which must not be modified. It has the
 // architectures of image versions that follow from their flavors.
 func (in *Given) SpecForAdmission(p AnyProfile) *v1beta1.CloudProfileSpec {
 	if spec := in.specs[p]; spec != nil {

@@ -24,12 +24,12 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 )
 
-// Where the objects of a garden come from: files, and the cluster that flags name.
+// The sources of a garden's objects: files, and the cluster that flags name.
 
-// ClusterFile stands where findings name a file, for an object that was read from the cluster.
+// ClusterFile is the file name in findings about an object of the cluster.
 const ClusterFile = "<cluster>"
 
-// Flags say where a command has its objects from, besides its arguments.
+// Flags say where a command reads objects from, besides its arguments.
 type Flags struct {
 	cluster       cluster.Options
 	allNamespaces bool
@@ -37,16 +37,16 @@ type Flags struct {
 	// providerFiles are the descriptions of providers.
 	providerFiles []string
 	AllowEmpty    bool
-	// Whole keeps what is not read of objects, for a command that writes them.
+	// Whole keeps fields of objects that no check reads, for a command that writes objects.
 	Whole bool
-	// Apart are files and directories that the command reads by themselves, and not again where they are in others.
+	// Apart are files and directories that the command reads separately, and skips among its inputs.
 	Apart []string
 	Given func(flag string) bool
 
 	settingsFlags
 }
 
-// unread says what is not kept of objects in files.
+// unread returns the filter for fields of objects in files that are not kept.
 func (flags *Flags) unread() manifest.Unread {
 	if flags.Whole {
 		return nil
@@ -54,10 +54,10 @@ func (flags *Flags) unread() manifest.Unread {
 	return Unread
 }
 
-// clusterFlags are those by which a command reads a cluster.
+// clusterFlags are the flags that make a command read a cluster.
 var clusterFlags = []string{"kubeconfig", "context", "namespace", "all-namespaces"}
 
-// NewFlags adds the flags of a command that reads objects, and makes it refuse to run without any input.
+// NewFlags adds the flags of a command that reads objects. The command refuses to run without any input.
 func NewFlags(cmd *cobra.Command) *Flags {
 	flags := newFlags(cmd)
 	set := cmd.Flags()
@@ -74,7 +74,7 @@ func NewFlags(cmd *cobra.Command) *Flags {
 	return flags
 }
 
-// newFlags adds the flag that all commands have which know providers.
+// newFlags adds the flag of all commands that know providers.
 func newFlags(cmd *cobra.Command) *Flags {
 	flags := &Flags{Given: cmd.Flags().Changed, settingsFlags: settingsFlags{Settings: &settings.Settings{}, flags: cmd.Flags()}}
 	cmd.Flags().StringArrayVar(&flags.providerFiles, command.ProviderFileFlag, nil,
@@ -82,8 +82,8 @@ func newFlags(cmd *cobra.Command) *Flags {
 	return flags
 }
 
-// Described adds the flags of a command that reads no objects, but knows the providers that flags or settings describe. The function that it
-// returns reads the settings, and makes these providers known.
+// Described adds the flags of a command that reads no objects, but knows the providers that flags or settings describe. The returned
+// function reads the settings and adds these providers.
 func Described(cmd *cobra.Command) func(*command.Call) error {
 	flags := newFlags(cmd)
 	flags.configFlags(cmd)
@@ -95,7 +95,7 @@ func Described(cmd *cobra.Command) func(*command.Call) error {
 	}
 }
 
-// AllowEmptyFlag adds the flag of commands whose answer can be that there is nothing.
+// AllowEmptyFlag adds the flag of commands that may find nothing to check.
 func (flags *Flags) AllowEmptyFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&flags.AllowEmpty, "allow-empty", false, "exit with 0 if there is nothing to check")
 }
@@ -103,18 +103,18 @@ func (flags *Flags) AllowEmptyFlag(cmd *cobra.Command) {
 // Live reports whether a cluster is read.
 func (flags *Flags) Live() bool { return slices.ContainsFunc(clusterFlags, flags.Given) }
 
-// named returns the flags with a value by which a command reads a cluster, each with its name and value.
+// named returns names and values of the flags with a value that select a cluster.
 func (flags *Flags) named() [][2]string {
 	return [][2]string{{"kubeconfig", flags.cluster.Kubeconfig}, {"context", flags.cluster.Context}, {"namespace", flags.cluster.Namespace}}
 }
 
-// namesWanted are flags that must not be empty, as they are in a script whose variable is not set.
+// namesWanted are flags that must not be empty. They are empty in a script whose variable is not set.
 var namesWanted = []string{
 	"kubeconfig", "context", "namespace", "stdin-name", "shoot", "pool", "profile", "image", "version", "machine-type", "region", "architecture", "order",
 	"at",
 }
 
-// Order returns what the flag for the preference order says, nil if it is not given.
+// Order returns the value of the flag for the preference order, or nil if it is empty.
 func Order(flag string) (*capability.Order, error) {
 	if flag == "" {
 		return nil, nil
@@ -123,7 +123,7 @@ func Order(flag string) (*capability.Order, error) {
 	return &order, err
 }
 
-// Check returns what is wrong with the flags and the FILE arguments of a command.
+// Check returns an error about the flags and FILE arguments of a command.
 func (flags *Flags) Check(files []string) error {
 	for _, name := range namesWanted {
 		if f := flags.flags.Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
@@ -140,8 +140,8 @@ func (flags *Flags) Check(files []string) error {
 	return nil
 }
 
-// Load reads the inputs of a command, of the cluster Shoots if it asks for them. The error is about inputs that cannot be
-// read at all; what is wrong in them becomes findings.
+// Load reads the inputs of a command. It reads Shoots of the cluster only if shoots is true. The error is about inputs that cannot be
+// read at all; errors in their contents become findings.
 func Load(ctx context.Context, c *command.Call, args []string, flags *Flags, shoots bool) (*Given, error) {
 	files := flags.Files(args)
 	g, err := LoadFor(ctx, c, files, flags, shoots, len(files) > 0)
@@ -151,13 +151,13 @@ func Load(ctx context.Context, c *command.Call, args []string, flags *Flags, sho
 	return g, err
 }
 
-// LoadFor reads them as [Load] does, where files reports whether any are given, in args or elsewhere.
+// LoadFor reads the inputs of a command like [Load]. files reports whether the user has named any, in args or elsewhere.
 func LoadFor(ctx context.Context, c *command.Call, args []string, flags *Flags, shoots, files bool) (*Given, error) {
 	if err := flags.describe(c); err != nil {
 		return nil, err
 	}
 	terminal := c.Terminal
-	if slices.Contains(args, "-") { // where somebody may be typing
+	if slices.Contains(args, "-") { // a person may be typing there
 		terminal = nil
 	}
 	reading := terminal.Begin("reading", 0)
@@ -200,7 +200,7 @@ func LoadFor(ctx context.Context, c *command.Call, args []string, flags *Flags, 
 	return in, nil
 }
 
-// describe makes the providers known that flags or settings describe.
+// describe adds the providers that flags or settings describe.
 func (flags *Flags) describe(c *command.Call) error {
 	if flags.Given(command.ProviderFileFlag) {
 		return c.Describe(flags.providerFiles, "--"+command.ProviderFileFlag)
@@ -208,7 +208,7 @@ func (flags *Flags) describe(c *command.Call) error {
 	return c.Describe(flags.Settings.ProviderFiles, "providerFiles of "+flags.Settings.File)
 }
 
-// Empty returns inputs without any object, by the flags: for who adds files one by one.
+// Empty returns inputs without objects, for a caller that adds files one by one.
 func (flags *Flags) Empty(c *command.Call) (in *Given, err error) {
 	if err := flags.describe(c); err != nil {
 		return nil, err
@@ -218,9 +218,9 @@ func (flags *Flags) Empty(c *command.Call) (in *Given, err error) {
 	return in, err
 }
 
-// wanted says what is read of a cluster whose namespace is the one that is meant if none is named; and of which of its
-// objects it is asked what is wrong with them, not only what they mean for others: those of a namespace, or all. Without
-// -n and -A, files are the question, and the cluster has the profiles that they refer to.
+// wanted selects the objects to read from a cluster. namespace is the cluster's default namespace. checked reports whether objects of a
+// namespace are checked themselves, and not only read for references. With -n these are the objects of that namespace, with -A all.
+// Without both, files are checked, and the cluster provides the profiles that they refer to.
 func (flags *Flags) wanted(in *Given, namespace string, files, shoots bool) (w cluster.Wanted, checked func(string) bool) {
 	if flags.allNamespaces {
 		all := []string{metav1.NamespaceAll}
@@ -248,15 +248,15 @@ func (flags *Flags) wanted(in *Given, namespace string, files, shoots bool) (w c
 	return w, func(other string) bool { return asked && other == namespace }
 }
 
-// addCluster adds the objects of a cluster, but for those that a file stands for. checked reports whether the objects
-// of a namespace are to be checked themselves; those without one have "".
+// addCluster adds the objects of a cluster, except those that a file also describes. checked reports whether the objects of a namespace
+// are checked themselves; for CloudProfiles it is called with "".
 func (in *Given) addCluster(objects *cluster.Objects, checked func(namespace string) bool) {
 	addLive(in, &in.Profiles, "CloudProfile", objects.CloudProfiles, checked)
 	addLive(in, &in.Namespaced, "NamespacedCloudProfile", objects.NamespacedCloudProfiles, checked)
 	addLive(in, &in.Shoots, "Shoot", objects.Shoots, checked)
 }
 
-// withLifecycle returns the kind and name of the first CloudProfile that has a version with a lifecycle; empty if none has.
+// withLifecycle returns kind and name of the first CloudProfile with a version that has a lifecycle, or "".
 func withLifecycle(objects *cluster.Objects) string {
 	has := func(v v1beta1.ExpirableVersion) bool { return len(v.Lifecycle) > 0 }
 	for _, p := range objects.CloudProfiles {
@@ -269,7 +269,7 @@ func withLifecycle(objects *cluster.Objects) string {
 	return ""
 }
 
-// addLive adds objects of the cluster to others, but for those whose names there are.
+// addLive adds objects of the cluster to others, except those whose names exist already.
 func addLive[T any, P interface {
 	*T
 	metav1.Object
@@ -289,7 +289,7 @@ func addLive[T any, P interface {
 	}
 }
 
-// EmptyInputs says which inputs are empty, to be put behind what is not among them.
+// EmptyInputs returns the end of an error message that names the empty inputs.
 func (in *Given) EmptyInputs() string {
 	text := ""
 	for _, name := range in.empty {
@@ -302,7 +302,7 @@ func (in *Given) EmptyInputs() string {
 	return text
 }
 
-// Nothing is the error of a command that has found nothing to work on, unless it may.
+// Nothing returns the error of a command that has found nothing to work on, unless --allow-empty permits that.
 func (flags *Flags) Nothing(in *Given, what string) error {
 	if flags.AllowEmpty {
 		return nil
@@ -321,7 +321,7 @@ func (flags *Flags) Nothing(in *Given, what string) error {
 	return errors.Join(errs...)
 }
 
-// ClusterWords returns the flags that name a cluster, as they were given.
+// ClusterWords returns the flags that select a cluster, as they were given.
 func (flags *Flags) ClusterWords() []string {
 	var words []string
 	for _, flag := range flags.named() {

@@ -6,8 +6,8 @@ package input
 
 import "github.com/capkit/capkit/internal/cli/decoding"
 
-// The stable names of the rules that are about manifests as files, and about objects among others. The rules about
-// images are those of package check.
+// The stable names of the rules about manifests as files, and about relations between objects. The rules about images are in package
+// check.
 const (
 	RuleObjectKind        = decoding.RuleObjectKind
 	RuleObjectDuplicate   = "object-duplicate"

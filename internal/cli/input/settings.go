@@ -14,21 +14,21 @@ import (
 	"github.com/capkit/capkit/internal/cli/settings"
 )
 
-// settingsFlags say which settings count.
+// settingsFlags select the settings.
 type settingsFlags struct {
-	// Settings are those that were read; empty before that, and without any.
+	// Settings are the settings read; empty before that, and if there are none.
 	Settings *settings.Settings
-	// Folder is the one whose settings count in place of those of the working directory, if it has any; empty for none.
+	// Folder is searched for settings instead of the working directory, if it is not empty.
 	Folder string
 
 	config   string
 	noConfig bool
-	// landscape is what flags say of it.
+	// landscape are the flags about the landscape.
 	landscape landscape.Flags
 	flags     *pflag.FlagSet
 }
 
-// SettingsFlags adds the flags of a command that settings complete, and of what they say about a landscape.
+// SettingsFlags adds the flags that select settings, and those about the landscape, which settings complete.
 func (flags *Flags) SettingsFlags(cmd *cobra.Command) {
 	flags.configFlags(cmd)
 	flags.landscape.Add(cmd)
@@ -43,13 +43,13 @@ func (flags *Flags) configFlags(cmd *cobra.Command) {
 // NoWebhookFlag adds another name for --webhook=validating.
 func (flags *Flags) NoWebhookFlag(cmd *cobra.Command) { flags.landscape.AddNoWebhook(cmd) }
 
-// PreparedBySettings makes a command read the settings before it looks at its arguments.
+// PreparedBySettings makes a command read the settings before it checks its arguments.
 func (flags *Flags) PreparedBySettings(cmd *cobra.Command) {
 	flags.SettingsFlags(cmd)
 	flags.prepare(cmd)
 }
 
-// PreparedForGardener makes a command read the settings first, without those about components beside Gardener.
+// PreparedForGardener makes a command read the settings before it checks its arguments. It adds no flags about components beside Gardener.
 func (flags *Flags) PreparedForGardener(cmd *cobra.Command) {
 	flags.configFlags(cmd)
 	flags.landscape.AddGardener(cmd)
@@ -65,8 +65,8 @@ func (flags *Flags) prepare(cmd *cobra.Command) {
 	}
 }
 
-// ReadSettings reads the settings. cannotDisable is that of [settings.Read]. The error says what is wrong with them, or with the flags
-// that name them.
+// ReadSettings reads the settings. cannotDisable is passed to [settings.Read]. The error is about the settings, or about the flags that
+// select them.
 func (flags *Flags) ReadSettings(cannotDisable func(rule string) string) error {
 	switch {
 	case flags.Given("config") && flags.config == "":
@@ -84,13 +84,13 @@ func (flags *Flags) ReadSettings(cannotDisable func(rule string) string) error {
 	return err
 }
 
-// Complete gives the flags about a landscape, and others, that were not given the values that the settings have for them. The error is about
-// the former.
+// Complete sets flags that were not given to their values in the settings: those about the landscape, and others. The error is about the
+// landscape.
 func (flags *Flags) Complete(others ...string) error {
 	return flags.landscape.Complete(flags.Settings.Flags, others...)
 }
 
-// Files returns the FILE arguments or, if neither they nor flags name an input, those of the settings.
+// Files returns the FILE arguments. If there are none, and no flag names a cluster, it returns the inputs of the settings.
 func (flags *Flags) Files(args []string) []string {
 	if len(args) == 0 && !flags.Live() {
 		return flags.Settings.Inputs

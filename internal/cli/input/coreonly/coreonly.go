@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package coreonly has the provider of profiles whose cloud the command does not know: answers about them are by core alone.
+// Package coreonly provides the provider of profiles for an unknown cloud. It answers from core alone. Start reading at [Of].
 package coreonly
 
 import (
@@ -21,11 +21,11 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// byCore stands for the reference of an image in answers about a cloud that the command does not know.
+// byCore is the reference of every image in answers about an unknown cloud.
 const byCore = "by core alone"
 
-// coreOnly is a provider that the command does not know: what core lists of images has a reference in every region, and nothing is said of
-// worker pools. It is of one profile.
+// coreOnly is the provider of one profile for an unknown cloud. Each image version in core has a reference in every region. Worker pools
+// have no requests of their own.
 type coreOnly struct{ spec *v1beta1.CloudProfileSpec }
 
 var _ command.Provider = coreOnly{}
@@ -33,7 +33,7 @@ var _ command.Provider = coreOnly{}
 // Of returns the provider of a profile with this spec.
 func Of(spec *v1beta1.CloudProfileSpec) command.Provider { return coreOnly{spec} }
 
-// Is reports whether a provider is one of these.
+// Is reports whether a provider comes from [Of].
 func Is(p command.Provider) bool {
 	_, is := p.(coreOnly)
 	return is
@@ -42,7 +42,7 @@ func Is(p command.Provider) bool {
 // Type implements [provider.Provider].
 func (c coreOnly) Type() string { return c.spec.Type }
 
-// Decode implements [provider.Provider]: it reads what core says, wherever the provider config stands.
+// Decode implements [provider.Provider]. It reads core, whatever the provider config and its path are.
 func (c coreOnly) Decode(*runtime.RawExtension, *field.Path) (provider.Config[any], finding.Report) {
 	var config provider.Config[any]
 	list := field.NewPath("spec", "machineImages")
@@ -64,7 +64,7 @@ func (c coreOnly) Decode(*runtime.RawExtension, *field.Path) (provider.Config[an
 	return config, finding.Report{}
 }
 
-// flavorsOf returns what the flavors of an image version declare.
+// flavorsOf returns the capabilities of an image version's flavors.
 func (c coreOnly) flavorsOf(v *v1beta1.MachineImageVersion) (flavors []v1beta1.Capabilities) {
 	for i := range v.CapabilityFlavors {
 		flavors = append(flavors, v.CapabilityFlavors[i].Capabilities)
@@ -83,7 +83,7 @@ func (c coreOnly) flavorsOf(v *v1beta1.MachineImageVersion) (flavors []v1beta1.C
 	return flavors
 }
 
-// Encode implements [provider.Provider]: nothing is written for a cloud that is not known.
+// Encode implements [provider.Provider]. It fails, because the format of an unknown cloud is unknown.
 func (c coreOnly) Encode(imageselector.Version[any], provider.Format) ([]any, error) {
 	return nil, errors.New("this command does not know how provider " + strings.TrimSpace(c.spec.Type) + " writes images")
 }

@@ -17,23 +17,23 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest/cut"
 )
 
-// converter makes values of the parser's nodes. Like kubectl it reads the members of a mapping in order, a merge key
-// among them; the last value of a key wins. What cannot be converted becomes null and a fault.
+// converter converts the parser's nodes to values. Like kubectl it reads the members of a mapping in order, including merge keys, and the
+// last value of a key wins. A node that cannot be converted becomes null, with a fault.
 type converter struct {
 	source  *source
 	chunk   cut.Chunk
 	faults  faults
 	open    []*yaml.Node // the anchored nodes being read
-	aliases int          // those that are being followed, one within the other
+	aliases int          // aliases being followed, nested
 	aliased bool         // the document has aliases
-	// items are those that were cut out, by their lines, until they are taken from the memory.
+	// items are the items that were cut out, by line, until they are taken from the memory.
 	items  map[int]cut.Chunk
 	memory *Memory
 }
 
-// value returns the document, an item of a list, or the value of a member, which is at the given depth.
+// value converts a document, an item of a list, or the value of a member, at a depth.
 func (c *converter) value(n *yaml.Node, depth int, is role) *node {
-	at := c.at(aliased(n)) // of what an alias stands for where its anchor is
+	at := c.at(aliased(n)) // for an alias, the position of its anchor
 	v := &node{at: at, content: at, json: "null"}
 	if depth > maxDepth {
 		c.note(tooDeep(at))
@@ -45,13 +45,13 @@ func (c *converter) value(n *yaml.Node, depth int, is role) *node {
 	return v
 }
 
-// fill gives a value what the node has, which is no alias.
+// fill sets a value from a node that is not an alias.
 func (c *converter) fill(v *node, n *yaml.Node, depth int, is role) {
 	switch n.Kind {
 	case yaml.MappingNode:
 		v.json = "{"
 		c.members(v, n, depth+1)
-		if n.Style&yaml.FlowStyle != 0 { // where neither lines nor dashes separate
+		if n.Style&yaml.FlowStyle != 0 { // flow style has other separators
 			is = valueOfMember
 		}
 		v.keepLast(is, c.note)
@@ -73,7 +73,7 @@ func (c *converter) fill(v *node, n *yaml.Node, depth int, is role) {
 	}
 }
 
-// item returns an item of a list, which is at the given depth.
+// item converts an item of a list at a depth.
 func (c *converter) item(n *yaml.Node, depth int) *node {
 	if own, found := c.items[n.Line]; found && n.Style == yaml.SingleQuotedStyle && n.Column == strings.Index(own.Text, "-")+len("- ")+1 {
 		if v := c.memory.item(own, depth); v != nil {
@@ -84,7 +84,7 @@ func (c *converter) item(n *yaml.Node, depth int) *node {
 	return c.value(n, depth, itemOfList)
 }
 
-// members adds the members of a mapping, which are at the given depth, to an object.
+// members adds the members of a mapping, at a depth, to an object.
 func (c *converter) members(to *node, n *yaml.Node, depth int) {
 	for pair := range slices.Chunk(n.Content, 2) {
 		if pair[0].Kind == yaml.ScalarNode && pair[0].ShortTag() == "!!merge" {
@@ -115,7 +115,7 @@ func (c *converter) key(n *yaml.Node) (string, *fault) {
 	return key, nil
 }
 
-// merge adds the members of the mapping or list of mappings n, of which the first has the last word.
+// merge adds the members of the mapping or list of mappings n. The first mapping takes precedence.
 func (c *converter) merge(to *node, n *yaml.Node, depth int) {
 	sources := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {
@@ -134,7 +134,7 @@ func (c *converter) merge(to *node, n *yaml.Node, depth int) {
 	}
 }
 
-// aliased returns the node that n stands for: itself, or what it is an alias of.
+// aliased returns the target of an alias, or n itself.
 func aliased(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias
@@ -142,7 +142,7 @@ func aliased(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// follow calls a function with the node that n stands for, unless there is a fault.
+// follow calls a function with the target of n, unless there is a fault.
 func (c *converter) follow(n *yaml.Node, do func(*yaml.Node)) *fault {
 	target := aliased(n)
 	if n != target {
@@ -163,31 +163,32 @@ func (c *converter) follow(n *yaml.Node, do func(*yaml.Node)) *fault {
 	return nil
 }
 
-// cost takes bytes of JSON from the budget if aliases expand to them.
+// cost charges bytes of JSON to the budget if they come from aliases.
 func (c *converter) cost(bytes int) {
 	if c.aliases > 0 {
 		c.source.spend(bytes)
 	}
 }
 
-// note records a fault, unless it is nil: one in what aliases lead to only where it is written.
+// note records a fault, unless it is nil. Faults in the target of an alias are only recorded where it is written, except those about
+// size.
 func (c *converter) note(f *fault) {
 	if c.aliases == 0 || f != nil && f.rule == RuleTooLarge {
 		c.faults.add(f)
 	}
 }
 
-// at returns where a node itself was written.
+// at returns the position of the node itself.
 func (c *converter) at(n *yaml.Node) cut.Place { return c.chunk.At(n.Line, n.Column) }
 
-// expandsTooFar is the message of a document with aliases that becomes too large by them.
+// expandsTooFar is the message for a document whose aliases expand too far.
 var expandsTooFar = fmt.Sprintf("the aliases (*name) expand to more than %d MiB; write fewer aliases within aliases", maxExpanded>>20)
 
 func tooDeep(at cut.Place) *fault {
 	return &fault{at: at, rule: RuleTooLarge, message: fmt.Sprintf("lists and mappings are nested more than %d deep", maxDepth)}
 }
 
-// booleans are the plain scalars that are booleans in YAML 1.1, each in three spellings.
+// booleans are the plain scalars that are booleans in YAML 1.1.
 var booleans = map[string]bool{
 	"y": true, "Y": true, "yes": true, "Yes": true, "YES": true, "on": true, "On": true, "ON": true,
 	"true": true, "True": true, "TRUE": true,
@@ -195,8 +196,8 @@ var booleans = map[string]bool{
 	"false": false, "False": false, "FALSE": false,
 }
 
-// meaning returns what a scalar means in YAML 1.1, as kubectl reads it: nil, a bool, int, int64, uint64, float64 or
-// string. A timestamp is a string.
+// meaning returns the value of a scalar in YAML 1.1, as kubectl reads it: nil, a bool, int, int64, uint64, float64 or string. A timestamp
+// is a string.
 func meaning(n *yaml.Node) (any, error) {
 	tag, tagged := n.ShortTag(), n.Style&yaml.TaggedStyle != 0
 	if b, found := booleans[n.Value]; found && (n.Style == 0 || tagged && tag == "!!bool") {
@@ -236,7 +237,7 @@ func scalarJSON(n *yaml.Node) (string, error) {
 
 var noNumbers = strings.NewReplacer("+Inf", ".inf", "-Inf", "-.inf", "NaN", ".nan")
 
-// keyText returns the JSON key that a scalar is.
+// keyText returns the JSON key for a scalar.
 func keyText(n *yaml.Node) (string, error) {
 	data, err := meaning(n)
 	if err != nil {

@@ -17,35 +17,34 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest/folder"
 )
 
-// maxDocument is the size of a document, in bytes, from which on it is not read.
+// maxDocument bounds the size of a document that is read, in bytes.
 const maxDocument = 32 << 20
 
-// Load reads the manifests in args: files, directories, or "-" for stdin, which is not touched otherwise and may be nil
-// then. Of a directory it takes the *.yaml, *.yml and *.json files, in lexical order, with those of its subdirectories;
-// names that begin with a dot are passed over, as are symbolic links to directories or to nothing, and what the directory's file
-// .capkitignore lists, in the syntax of .dockerignore. A file that occurs twice is read once, also by a symbolic link.
+// Load reads the manifests in args: files, directories, or "-" for stdin, which is only used then and may otherwise be nil. In a
+// directory it reads the *.yaml, *.yml and *.json files in lexical order, including subdirectories. It skips names that begin with a dot,
+// and symbolic links to directories or to nothing. It also skips files listed in the directory's .capkitignore, which has the syntax of
+// .dockerignore. A file that occurs twice, possibly through a symbolic link, is read once.
 //
-// Objects and problems come in the order of the input; problems of one file by line and column. An object with
-// duplicate keys is returned all the same, along with its problems. Documents without content are ignored.
+// Objects and problems have the order of the input; problems of one file are sorted by line and column. An object with duplicate keys is
+// returned along with its problems. Documents without content are ignored.
 //
-// err joins what kept files from being read at all, in order. The other results are complete for the other files.
+// err joins the errors about unreadable files, in order. The other results are complete for the other files.
 func Load(args []string, stdin io.Reader) (objects []*Object, problems []Problem, err error) {
 	in, err := Read(args, stdin, "", nil)
 	return in.Objects, in.Problems, err
 }
 
-// Read reads the manifests in args as Load does, but of a folder it leaves out what repositories have beside manifests:
-// Helm charts, patches of kustomizations, templates, documents that are no objects, and those that cannot be read unless
-// they mention the group, like gardener.cloud. Files that are named, and standard input, are read as by Load. An empty
-// group leaves nothing out.
+// Read reads the manifests in args as Load does, but leaves out other contents of folders in repositories: Helm charts, patches of
+// kustomizations, templates, documents that are not objects, and unreadable documents that do not mention the group, such as
+// gardener.cloud. This does not apply to standard input and files that args name. An empty group leaves nothing out.
 //
-// Objects have no values that are unread, so that dumps of many need less memory; nil keeps all. What is wrong in those,
-// like a key that is given twice, is among the problems all the same. Files that are apart are not read: somebody reads them by themselves.
+// Values for which unread returns a path are dropped, so that large dumps need less memory; nil keeps all. Problems in these values, such
+// as a duplicate key, are still returned. Files in apart are skipped; the caller reads them separately.
 func Read(args []string, stdin io.Reader, group string, unread Unread, apart ...string) (in Input, err error) {
 	var errs []error
 	seen := map[string]bool{}
 	for _, arg := range apart {
-		f, _ := Find(arg, group) // who reads them says what is wrong
+		f, _ := Find(arg, group) // the caller's own reading reports errors
 		for _, file := range f.Files {
 			seen[identity(file)] = true
 		}
@@ -72,7 +71,7 @@ func Read(args []string, stdin io.Reader, group string, unread Unread, apart ...
 	return in, errors.Join(errs...)
 }
 
-// identity is the same for all paths of a file, apart from hard links.
+// identity returns the same text for all paths of a file, except hard links.
 func identity(file string) string {
 	if target, err := filepath.EvalSymlinks(file); err == nil && file != "-" {
 		file = target
@@ -83,8 +82,8 @@ func identity(file string) string {
 	return filepath.Clean(file)
 }
 
-// Read reads the manifests of one of the files: from, or what is on disk if that is nil. The error is as that of the function Read. The
-// memory is that of the file; it may be nil.
+// Read reads the manifests of one of the files, from the reader if it is not nil and else from disk. Errors are those of the function
+// Read. m is the memory of this file, or nil.
 func (f *Found) Read(file string, from io.Reader, unread Unread, m *Memory) (Input, error) {
 	s := newSource(file, m)
 	s.group, s.unread = f.group, unread
@@ -95,7 +94,7 @@ func (f *Found) Read(file string, from io.Reader, unread Unread, m *Memory) (Inp
 	return s.Input, err
 }
 
-// Find returns the files that an argument of [Read] stands for. The error is about those that cannot be found.
+// Find returns the files for an argument of [Read]. The error is about those that cannot be found.
 func Find(arg, group string) (f Found, err error) {
 	if arg == "-" {
 		return Found{Files: []string{arg}}, nil
@@ -114,7 +113,7 @@ func Find(arg, group string) (f Found, err error) {
 	return f, err
 }
 
-// load reads the source and everything in it, from the file of its name if that is nil. An error means that it could not be read.
+// load reads the source completely, from its file if from is nil. An error means that it could not be read.
 func (s *source) load(from io.Reader) error {
 	if s.name == "-" {
 		s.name = Stdin
@@ -148,23 +147,23 @@ func (s *source) load(from io.Reader) error {
 	return nil
 }
 
-// maxWhole is the size of an input, in bytes, up to which a List is parsed at once, and maxAtOnce that up to which it is if it
-// cannot be read item by item.
+// maxWhole is the size of an input, in bytes, up to which a List is parsed as a whole. Up to maxAtOnce this happens only if it cannot be
+// read item by item.
 const (
 	maxWhole  = 256 << 10
 	maxAtOnce = 16 << 20
 )
 
-// parseLarge reads an input item by item, as [source.stream] does: the parser's nodes of a List take thirty times its size.
-// It reports false, having done nothing, for what is to be parsed at once after all: what is more than a List, like anchors that
-// several items share, or has mistakes; what has a [Mark], since a comment may stand between two items, and about both of them;
-// and what is not UTF-8, of which the keys of a List in JSON say nothing.
+// parseLarge reads an input item by item, like [source.stream], because the parser's nodes of a List take thirty times its size. It
+// returns false without effect if the input must be parsed as a whole. That is the case if it is not just Lists, for example with anchors
+// that items share, or if it has errors. It is also the case with a [Mark], since a comment between two items may be about both, and with
+// invalid UTF-8, which keys of a List in JSON would hide.
 func (s *source) parseLarge(text string) bool {
 	if hasMark(text) || !utf8.ValidString(text) {
 		return false
 	}
 	trial := *s
-	_ = trial.stream(strings.NewReader(text), text[:1<<10]) // what is in memory can be read
+	_ = trial.stream(strings.NewReader(text), text[:1<<10]) // reading from memory does not fail
 	if trial.noList || len(trial.Problems)+len(trial.Skipped)+trial.Foreign > 0 {
 		return false
 	}
@@ -172,8 +171,8 @@ func (s *source) parseLarge(text string) bool {
 	return true
 }
 
-// apart returns the outermost folders of two files that are not the same; empty if one of the files is in the folder of the
-// other, or in one below it, or is standard input.
+// apart returns the outermost differing folders of two files. It returns "" if one file is in or below the folder of the other, or is
+// standard input.
 func apart(a, b string) (folderOfA, folderOfB string) {
 	if a == Stdin || b == Stdin {
 		return "", ""
@@ -188,8 +187,8 @@ func apart(a, b string) (folderOfA, folderOfB string) {
 	return "", ""
 }
 
-// OrAlone says what else to do about an object that two files describe: if these are in folders of their own, one for each
-// landscape as a rule, to give the command one folder at a time. It is empty if they are not.
+// OrAlone returns advice about an object that two files describe. If the files are in different folders, usually one for each landscape,
+// the command should get one folder at a time. Otherwise it returns "".
 func OrAlone(a, b string) string {
 	x, y := apart(a, b)
 	if x == "" {

@@ -13,19 +13,18 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest/folder"
 )
 
-// Input is what Read finds.
+// Input is the result of Read.
 type Input struct {
-	// Objects and Problems come in the order of the input; problems of one file by line and column.
+	// Objects and Problems have the order of the input; problems of one file are sorted by line and column.
 	Objects  []*Object
 	Problems []Problem
-	// Skipped are what folders have beside manifests, as far as it is worth saying so: in the order of the input, what is
-	// about a whole folder first.
+	// Skipped are contents of folders other than manifests that are worth a note, in the order of the input. Whole folders come first.
 	Skipped []Skipped
-	// Foreign counts the documents in folders that are no objects of any kind, whether or not they are among Skipped.
+	// Foreign counts the documents in folders that are not manifests, whether or not they are in Skipped.
 	Foreign int
-	// Marked are the documents with a [Mark] in their text, or with what is written instead.
+	// Marked are the documents with a [Mark] or a misspelling of it.
 	Marked []Text
-	// Empty are the files that were named and have no text, and [Stdin] if that has none.
+	// Empty are files without text that were named, and [Stdin] if that has none.
 	Empty []string
 }
 
@@ -35,46 +34,45 @@ func (in *Input) add(more Input) {
 	in.Marked, in.Empty = append(in.Marked, more.Marked...), append(in.Empty, more.Empty...)
 }
 
-// The reasons why something is skipped.
+// The reasons for skipping a document.
 const (
 	reasonTemplate   = "a template, with {{ }} in it: check what it renders to"
 	reasonUnreadable = "it cannot be read, and does not mention "
 	reasonNoObject   = "no Kubernetes object: "
 )
 
-// Skipped is a folder, a file or a document that is not read, or of which nothing is made.
+// Skipped is a folder, file or document that is not read, or that contributes no objects.
 type Skipped = folder.Skipped
 
-// Unread returns the values of an object that nobody asks for, as paths of keys below it; none if it is kept whole.
+// Unread returns the values of an object that need not be kept, as paths of keys; none if it is kept whole.
 type Unread func(Identity) (paths [][]string)
 
-// Found are the files of an argument, and what of a folder is left out.
+// Found are the files of an argument, and the skipped parts of a folder.
 type Found struct {
 	Files   []string
 	Skipped []Skipped
-	group   string // that of [Read] for a folder, empty for a file
+	group   string // the group of [Read] for a folder, empty for a file
 	folder  bool
 }
 
-// OfFolder returns what reads files as those of a folder, of which none is found yet.
+// OfFolder returns a Found that reads files like those of a folder, but lists none.
 func OfFolder(group string) Found { return Found{group: group, folder: true} }
 
-// ofAnObject matches keys of a document in block style that objects have, and ofAList that of Lists: what has no apiVersion or kind,
-// but looks like an object, is worth saying.
+// ofAnObject matches keys of objects in block style, and ofAList those of Lists. A document without apiVersion or kind that looks like an
+// object is worth a note.
 var (
 	ofAnObject = regexp.MustCompile(`(?m)^(metadata|spec)[ \t]*:`)
 	ofAList    = regexp.MustCompile(`(?m)^items[ \t]*:`)
 )
 
-// leaveOut drops what a document of a folder has brought, if it is no manifest: the objects and problems from the given
-// indices on.
+// leaveOut drops the objects and problems of a document in a folder, from the given indices on, if it is not a manifest.
 func (s *source) leaveOut(c cut.Chunk, objects, problems int) {
 	found := s.Problems[problems:]
 	skip := func(reason string) {
 		line := int(c.Line) + cut.Breaks(c.Text[:max(cut.ContentIn(c.Text), 0)])
 		s.Skipped = append(s.Skipped, Skipped{File: s.name, Line: line, Reason: reason})
 	}
-	mentions := strings.Contains(strings.ReplaceAll(c.Text, "\x00", ""), s.group) // in UTF-16, too
+	mentions := strings.Contains(strings.ReplaceAll(c.Text, "\x00", ""), s.group) // also in UTF-16
 	if strings.Contains(c.Text, "{{") && strings.Contains(c.Text, "}}") && len(found) > 0 {
 		s.Objects, s.Problems = s.Objects[:objects], s.Problems[:problems]
 		s.Foreign++

@@ -18,8 +18,8 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest/cut"
 )
 
-// parseJSON reads a chunk of one or several JSON documents. It reports false, having done nothing, if there is anything
-// else in the chunk, so that it may be YAML. In a .json file, whatever begins like JSON is JSON.
+// parseJSON reads a chunk of one or several JSON documents. If the chunk contains anything else, it may be YAML, and parseJSON returns
+// false without effect. In a .json file, a chunk that begins like JSON is always JSON.
 func (s *source) parseJSON(c cut.Chunk) bool {
 	body := strings.TrimLeft(c.Text, " \t\r\n")
 	if body == "" || body[0] != '{' && body[0] != '[' || !utf8.ValidString(body) {
@@ -48,12 +48,12 @@ func (s *source) parseJSON(c cut.Chunk) bool {
 // jsonReader reads a stream of JSON documents.
 type jsonReader struct {
 	*jsontext.Decoder
-	at     cut.Place // behind what was read
+	at     cut.Place // after the text that was read
 	faults faults    // of the document
-	// item reads an item of a document that may be a List, of which it has what comes before the items. If it is nil, items are
-	// read as all values are.
+	// item reads an item of a document that may be a List; it gets the members before the items. If it is nil, items are read like all
+	// values.
 	item func(list *node) error
-	// itemwise is set if items of the document were read so.
+	// itemwise is set if item was called for the document.
 	itemwise bool
 }
 
@@ -67,7 +67,7 @@ func (r *jsonReader) document() (*node, error) {
 	return r.value(1)
 }
 
-// raw reads the next value as text; a delimiter alone, if wanted.
+// raw reads the next value as text, or only a delimiter if delimiters is set.
 func (r *jsonReader) raw(delimiters bool) (c cut.Chunk, err error) {
 	kind := r.PeekKind()
 	rest := r.UnreadBuffer()
@@ -92,7 +92,7 @@ func (r *jsonReader) next() (*node, error) {
 	return &node{at: c.Place, content: c.Place, json: c.Text}, err
 }
 
-// value reads the document, an item, or the value of a member, at the given depth.
+// value reads a document, an item, or the value of a member, at a depth.
 func (r *jsonReader) value(depth int) (*node, error) {
 	if depth > maxDepth {
 		c, err := r.raw(false)
@@ -142,7 +142,7 @@ func (r *jsonReader) member(of *node, depth int) error {
 	return nil
 }
 
-// items reads the items of a document one by one, and returns a list without them.
+// items calls r.item for the items of a document, and returns a list without them.
 func (r *jsonReader) items(list *node) (*node, error) {
 	n, err := r.next()
 	for err == nil && r.PeekKind() != ']' {
@@ -154,8 +154,8 @@ func (r *jsonReader) items(list *node) (*node, error) {
 	return n, err
 }
 
-// syntaxFaultInJSON returns the fault for an error in the document with which the text begins, at a place. The decoder
-// does not tell well where in a stream an error is, so the document is read once more by itself.
+// syntaxFaultInJSON returns the fault for an error in the document at the beginning of text. The decoder does not report the position in
+// a stream well, so the document is parsed once more by itself.
 func syntaxFaultInJSON(text string, at cut.Place, err error) *fault {
 	message := err.Error()
 	var raw json.RawMessage

@@ -31,64 +31,62 @@ const (
 	RuleNotAnObject = "not-an-object"
 )
 
-// Stdin is the File of what was read from standard input.
+// Stdin is the File of objects from standard input.
 const Stdin = "<stdin>"
 
-// Identity tells an object from others, with the fields as written: "" where absent or not a string.
+// Identity identifies an object, with the fields as written. They are "" if absent or not a string.
 type Identity struct {
 	APIVersion, Kind, Namespace, Name string
 }
 
-// Object is one manifest: a document, or an item of a List. APIVersion and Kind are never empty. It is not changed after
-// Load and safe for concurrent use, as long as callers leave JSON alone.
+// Object is one manifest: a document, or an item of a List. APIVersion and Kind are never empty. It is not modified after Load, and safe
+// for concurrent use as long as callers do not modify JSON.
 type Object struct {
 	Identity
 	// File is the path as given to Load, or joined to the given directory, or Stdin.
 	File string
-	// JSON is the object with its keys in the order written, and with aliases and merge keys resolved. Of a key given
-	// more than once it has the last value.
+	// JSON is the object with its keys in the order written, and with aliases and merge keys resolved. A repeated key has its last value.
 	JSON []byte
 
 	written *written // nil if Unwritten
-	// renamed has where places are written that Renamed was called with, by their other paths.
+	// renamed maps the paths of Renamed to the paths as written.
 	renamed map[string]string
 }
 
-// Problem is a place in the input that could not be read. Its message quotes keys at the most, never values.
+// Problem is an unreadable place in the input. Its message may quote keys, but never values.
 type Problem struct {
 	// Identity is that of the document, as far as it is known.
 	Identity
 	// File is as in Object.
 	File string
-	// Line and Column count from 1, a column being a character. A line ends as YAML 1.1 has it: with LF, CR, CRLF,
-	// U+0085, U+2028 or U+2029.
+	// Line and Column count from 1, and columns are characters. Lines end as in YAML 1.1: with LF, CR, CRLF, U+0085, U+2028 or U+2029.
 	Line, Column int
 	// Rule is one of the Rule constants.
 	Rule    string
 	Message string
-	// Hidden is the object of the document that is not read, because another one begins in it; empty for other problems.
+	// Hidden is the object of the document that is not read because another one begins in it; empty for other problems.
 	Hidden Identity
 }
 
-// written is where an object was written.
+// written is the position of an object and its values.
 type written struct {
 	json []byte
-	// places are those of the values in the JSON, in its order: a value before what it contains.
+	// places are the positions of the values in the JSON, in its order: a value precedes its contents.
 	places []cut.Place
-	// repeated has the faults of keys that were given before, by the indices of the places.
+	// repeated maps indices in places to the faults of repeated keys.
 	repeated map[int]*fault
 
 	mutex sync.Mutex
-	// tree is the JSON with its places, as long as nobody needs its memory.
+	// tree is the JSON with positions, until its memory is needed elsewhere.
 	tree weak.Pointer[node]
 }
 
-// Unwritten returns an Object for something that no manifest describes: it has no JSON, its File is what findings about it
-// name, and each of its positions is line 0 and column 0.
+// Unwritten returns an Object that no manifest describes. It has no JSON, file is the File for findings about it, and all its positions
+// are line 0 and column 0.
 func Unwritten(file string, who Identity) *Object { return &Object{Identity: who, File: file} }
 
-// Renamed returns the object as if some places had other paths. The map has the paths at which these places are, by the other ones. No
-// place is in another one of the map, but it may be in one that is renamed already.
+// Renamed returns the object with other paths for some places. The keys of the map are the new paths, and the values the present ones. No
+// place may contain another one of the map, but it may be in a place that is renamed already.
 func (o *Object) Renamed(places map[string]string) *Object {
 	renamed := *o
 	renamed.renamed = map[string]string{}
@@ -99,7 +97,7 @@ func (o *Object) Renamed(places map[string]string) *Object {
 	return &renamed
 }
 
-// asWritten returns where a path is written: elsewhere, if it is that of a renamed place, or leads into one.
+// asWritten returns the path as written for a path at or below a renamed place, and other paths unchanged.
 func (o *Object) asWritten(path string) string {
 	for above := range fieldpath.Upward(path) {
 		if written, renamed := o.renamed[above]; renamed {
@@ -109,7 +107,7 @@ func (o *Object) asWritten(path string) string {
 	return path
 }
 
-// newObject returns the Object that a value is.
+// newObject returns the Object of a value.
 func newObject(file string, who Identity, n *node) *Object {
 	w := &written{json: n.appendTo(nil), repeated: map[int]*fault{}}
 	n.each(func(v *node) {
@@ -118,7 +116,7 @@ func newObject(file string, who Identity, n *node) *Object {
 		}
 		w.places = append(w.places, v.at)
 	})
-	w.json, w.places = append([]byte(nil), w.json...), append([]cut.Place(nil), w.places...) // without room for more
+	w.json, w.places = append([]byte(nil), w.json...), append([]cut.Place(nil), w.places...) // without spare capacity
 	return &Object{Identity: who, File: file, JSON: w.json, written: w}
 }
 
@@ -139,15 +137,15 @@ func (w *written) root() *node {
 	return root
 }
 
-// Position returns the line and column, both counted from 1, at which the value of a field path was written. The path
-// is one as package field prints it: spec.machineImages[0].versions[1]. Map keys may be given like fields or in
-// brackets, quoted or not; of several keys that fit, the longest is taken, so that keys with dots work.
+// Position returns the line and column, both counted from 1, of the value at a field path. The path has the format of package field:
+// spec.machineImages[0].versions[1]. Map keys may be written like fields, or in brackets with or without quotes. The longest matching key
+// wins, so that keys with dots work.
 //
-// A member of an object is at its key, an item of a list at its content, and the empty path at the object. What an
-// alias or merge key brings in is where it is written. A path that does not exist is at its nearest ancestor that does,
-// which is where something is missing. Both are 0 for an object that is Unwritten.
+// The position of a member is its key, that of an item its content, and that of the empty path the object. Values from an alias or merge
+// key have the position where they are written. A path that does not exist has the position of its nearest existing ancestor, which is
+// the place to add it. Line and column are 0 for an Unwritten object.
 func (o *Object) Position(fieldPath string) (line, column int) {
-	if fieldPath == "" && o.written != nil { // without a tree
+	if fieldPath == "" && o.written != nil { // needs no tree
 		return int(o.written.places[0].Line), int(o.written.places[0].Column)
 	}
 	through, _ := o.find(fieldPath)
@@ -158,7 +156,7 @@ func (o *Object) Position(fieldPath string) (line, column int) {
 	return int(at.Line), int(at.Column)
 }
 
-// Value returns the JSON of the value of a field path; nil if the path does not exist, so that Position is that of an
+// Value returns the JSON of the value at a field path. It returns nil if the path does not exist, in which case Position is that of an
 // ancestor.
 func (o *Object) Value(fieldPath string) []byte {
 	through, exact := o.find(fieldPath)
@@ -168,8 +166,8 @@ func (o *Object) Value(fieldPath string) []byte {
 	return through[len(through)-1].appendTo(nil)
 }
 
-// DuplicateKey returns the message of the first Problem about a key that the value of a field path depends on: one of
-// the path itself, or one within the value. It is empty if there is none, and if the path does not exist.
+// DuplicateKey returns the message of the first Problem about a duplicate key in the path or within its value. It returns "" if there is
+// none, or if the path does not exist.
 func (o *Object) DuplicateKey(fieldPath string) string {
 	if o.written == nil || len(o.written.repeated) == 0 {
 		return ""
@@ -190,8 +188,8 @@ func (o *Object) DuplicateKey(fieldPath string) string {
 	return first.message
 }
 
-// find walks along a path, as far as it exists, and returns the values that it came through: the object, and at last the
-// value that the path leads to, or its nearest ancestor that exists. There are none if nothing is written.
+// find returns the values along a path: the object first, and the value at the path, or its nearest existing ancestor, last. exact
+// reports whether the path exists. There are no values for an Unwritten object.
 func (o *Object) find(path string) (through []*node, exact bool) {
 	if o.written == nil {
 		return nil, false
@@ -209,8 +207,8 @@ func (o *Object) find(path string) (through []*node, exact bool) {
 	return through, true
 }
 
-// step resolves the first element of a path below the value: a key, or an index like [3]. It returns the child, and the
-// length of the element, or 0 if there is no such child.
+// step resolves the first element of a path below the value: a key, or an index such as [3]. It returns the child and the length of the
+// element, or length 0 if there is no such child.
 func (n *node) step(path string) (child *node, length int) {
 	if n.json == "[" {
 		closing := strings.IndexByte(path, ']')
@@ -231,7 +229,8 @@ func (n *node) step(path string) (child *node, length int) {
 	return child, length
 }
 
-// match returns the length of the first elements of path if they spell key: as a field, or in brackets, quoted or not.
+// match returns the length of the first elements of path if they spell key as a field, or in brackets with or without quotes. It returns
+// 0 if they do not.
 func match(path, key string) int {
 	for _, spelt := range [...]string{key, "[" + key + "]", `["` + key + `"]`} {
 		if rest, ok := strings.CutPrefix(path, spelt); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
@@ -241,7 +240,7 @@ func match(path, key string) int {
 	return 0
 }
 
-// SameJSON reports whether two texts are the same value as JSON.
+// SameJSON reports whether two texts are the same JSON value.
 func SameJSON(a, b json.RawMessage) bool {
 	var x, y any
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)

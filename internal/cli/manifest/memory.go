@@ -14,38 +14,38 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest/cut"
 )
 
-// Memory keeps what the items of lists mean, for readers of a large file that changes a little each time: parsing YAML takes most of their
-// time. An item means what its text does, wherever it is, which includes the spaces before its dash. The zero value is empty.
+// Memory memoizes the parsed items of lists, for readers of a large file that changes a little each time: parsing YAML takes most of
+// their time. The meaning of an item depends only on its text, which includes the spaces before its dash. The zero value is empty.
 type Memory struct {
-	// known are the items that were seen since the file is read, and before those of the last time.
+	// known are the items of the present pass over the file, and before those of the previous pass.
 	known, before map[itemText]parsedItem
 }
 
-// itemText is all that an item depends on: its lines, and how deep it is.
+// itemText is everything that an item depends on: its lines and its depth.
 type itemText struct {
 	text  string
 	depth int
 }
 
-// parsedItem is an item as it was parsed in a line. Its own text keeps no file in memory.
+// parsedItem is an item as it was parsed at a line. Its text is a copy, so that it keeps no file in memory.
 type parsedItem struct {
 	*node
 	line int32
 	text string
 }
 
-// mostItem is the size of an item, in bytes, up to which it is parsed at once, and kept. A larger one is cut itself.
+// mostItem is the size of an item, in bytes, up to which it is parsed as a whole and memoized. A larger one is cut into items itself.
 const mostItem = 4 << 10
 
-// parseItems reads a document item by item, of which the memory has most. It reports false, having done nothing, for what is to be parsed
-// at once: what is small, has faults or anchors, or has something like an item where none can be.
+// parseItems reads a document item by item, most of them from the memory. It returns false without effect if the document must be parsed
+// as a whole. That is the case if it is small, has faults or anchors, or has text that looks like an item but is none.
 func (s *source) parseItems(c cut.Chunk) bool {
 	if s.memory == nil || c.Column > 1 || len(c.Text) <= mostItem || strings.HasPrefix(c.Text, "%") || strings.Contains(c.Text, "\n%") || // a directive
 		cut.Breaks(c.Text) != strings.Count(c.Text, "\n") {
 		return false
 	}
 	value := s.memory.value(c, 1, wholeDocument)
-	if value == nil { // like while a line is half written
+	if value == nil { // for example while a line is half written
 		maps.Copy(s.memory.known, s.memory.before)
 	} else {
 		s.take(value, nil, false)
@@ -53,7 +53,7 @@ func (s *source) parseItems(c cut.Chunk) bool {
 	return value != nil
 }
 
-// value returns a document or an item of a list, which is at the given depth; nil if it is to be parsed with what is around it.
+// value returns a document, or an item of a list at a depth. It returns nil if that must be parsed together with its surroundings.
 func (m *Memory) value(c cut.Chunk, depth int, is role) *node {
 	frame, items := cutItems(c)
 	contents, err := decode(frame)
@@ -68,7 +68,7 @@ func (m *Memory) value(c cut.Chunk, depth int, is role) *node {
 	return v
 }
 
-// item returns what was cut out of a list at a depth; nil if that is to be parsed with what is around it.
+// item returns an item that was cut out of a list at a depth. It returns nil if that must be parsed together with its surroundings.
 func (m *Memory) item(c cut.Chunk, depth int) *node {
 	key := itemText{c.Text, depth}
 	known, found := m.known[key]
@@ -90,7 +90,7 @@ func (m *Memory) item(c cut.Chunk, depth int) *node {
 	return known.moved(c.Line - known.line)
 }
 
-// moved returns a copy of a value that is so many lines below it.
+// moved returns a copy of a value that is a number of lines further down.
 func (n *node) moved(lines int32) *node {
 	moved := *n
 	moved.at.Line += lines
@@ -102,16 +102,16 @@ func (n *node) moved(lines int32) *node {
 	return &moved
 }
 
-// anchored reports whether something in a value is an anchor or an alias, so that it depends on what is around it.
+// anchored reports whether a value contains an anchor or an alias, and so depends on its surroundings.
 func anchored(n *yaml.Node) bool {
 	return n.Anchor != "" || n.Kind == yaml.AliasNode || slices.ContainsFunc(n.Content, anchored)
 }
 
-// cutItem is what stands in the place of an item that is cut out, which has as many lines.
+// cutItem replaces an item that is cut out. Empty lines keep the number of lines.
 const cutItem = "- ''"
 
-// cutItems cuts the outermost items that are mappings out of a text, unless that is small. It returns what remains, and the items by
-// their lines there. A line of another item, or of text that looks like one, makes a remainder in which an item is not where it was.
+// cutItems cuts the outermost items that are mappings out of a text, unless that is small. It returns the remainder, and the items by
+// their lines there. If a line only looks like an item, the remainder has no item at this line.
 func cutItems(c cut.Chunk) (frame string, items map[int]cut.Chunk) {
 	if len(c.Text) <= mostItem {
 		return c.Text, nil

@@ -17,16 +17,16 @@ import (
 
 // node is a value of a document.
 type node struct {
-	// key is that of a member of an object.
+	// key is the key of an object's member.
 	key string
-	// at is where the value was written, a member at its key; content is where its content was.
+	// at is the position of the value, for a member that of its key; content is the position of its content.
 	at, content cut.Place
-	// json is the JSON of a scalar; "{" and "[" are objects and lists.
+	// json is the JSON of a scalar, or "{" for an object and "[" for a list.
 	json  string
 	nodes []*node
-	// again is the fault of a key that its mapping has already.
+	// again is the fault if the mapping already has this key.
 	again *fault
-	// merged is set for a member that a merge key brings in.
+	// merged is set for a member from a merge key.
 	merged bool
 }
 
@@ -34,14 +34,14 @@ type node struct {
 type fault struct {
 	at            cut.Place
 	rule, message string
-	// hidden is the object above, whose keys are given again; empty for other faults.
+	// hidden is the preceding object whose keys are repeated; empty for other faults.
 	hidden Identity
 }
 
-// faults are those of a document.
+// faults are the faults of a document.
 type faults []*fault
 
-// add adds a fault, unless it is nil. One about the size is added only once.
+// add adds a fault, unless it is nil. It adds only one fault about size.
 func (all *faults) add(f *fault) {
 	tooLarge := func(f *fault) bool { return f.rule == RuleTooLarge }
 	if f != nil && (!tooLarge(f) || !slices.ContainsFunc(*all, tooLarge)) {
@@ -49,7 +49,7 @@ func (all *faults) add(f *fault) {
 	}
 }
 
-// role is what a mapping is, as far as it matters to those who forget what separates two of them.
+// role is the position of a mapping, which determines the separator that users forget between two of them.
 type role int
 
 const (
@@ -58,9 +58,9 @@ const (
 	itemOfList
 )
 
-// keepLast drops the members of an object with a key that comes again. It notes the faults of keys that the mapping itself gives
-// again: what a merge key brings in may be overridden. If a whole document gives both apiVersion and kind again, that is one fault: the
-// line between two documents is missing. If an item of a list gives its first key and another one again, the dash of the next item is.
+// keepLast drops all but the last member with the same key. It passes the faults of repeated keys to note, except keys from merge keys,
+// which may be overridden. If a whole document repeats both apiVersion and kind, there is one fault, about a missing line between two
+// documents. If an item of a list repeats its first key and another one, the fault is about the missing dash of the next item.
 func (n *node) keepLast(is role, note func(*fault)) {
 	first := make(map[string]*node, len(n.nodes))
 	var again []*node
@@ -100,7 +100,7 @@ func (n *node) keepLast(is role, note func(*fault)) {
 	n.nodes = slices.DeleteFunc(n.nodes, func(m *node) bool { return last[m.key] != m })
 }
 
-// quoteKey quotes a key for a message, cut if it is long.
+// quoteKey quotes a key for a message, truncated if it is long.
 func quoteKey(key string) string {
 	const most = 60
 	if runes := []rune(key); len(runes) > most {
@@ -109,7 +109,7 @@ func quoteKey(key string) string {
 	return fmt.Sprintf("%q", key)
 }
 
-// drop removes what a path of keys leads to.
+// drop removes the value at a path of keys.
 func (n *node) drop(path []string) {
 	if len(path) > 1 {
 		if m := n.member(path[0]); m != nil {
@@ -120,7 +120,7 @@ func (n *node) drop(path []string) {
 	n.nodes = slices.DeleteFunc(n.nodes, func(m *node) bool { return n.json == "{" && m.key == path[0] })
 }
 
-// each calls a function for the value and everything in it, in the order of the JSON.
+// each calls a function for the value and all values in it, in the order of the JSON.
 func (n *node) each(do func(*node)) {
 	do(n)
 	for _, m := range n.nodes {
@@ -155,7 +155,7 @@ func appendString(out []byte, s string) []byte {
 	return out
 }
 
-// member returns a member of an object; nil if there is no such member, or the value is nil or no object.
+// member returns a member of an object. It returns nil if there is none, or if n is nil or not an object.
 func (n *node) member(key string) *node {
 	if n == nil || n.json != "{" {
 		return nil
@@ -167,7 +167,7 @@ func (n *node) member(key string) *node {
 	return n.nodes[i]
 }
 
-// text returns the string that the value is; empty for another value, and for nil.
+// text returns the value of a string, or "" for other values and nil.
 func (n *node) text() string {
 	if n == nil || n.json[0] != '"' {
 		return ""
@@ -181,7 +181,7 @@ func (n *node) identify() Identity {
 	return Identity{n.member("apiVersion").text(), n.member("kind").text(), meta.member("namespace").text(), meta.member("name").text()}
 }
 
-// items returns the items of a List, or of one with a type, like CloudProfileList.
+// items returns the items of a List, or of a typed list such as CloudProfileList.
 func (n *node) items(who Identity) (items []*node, isList bool) {
 	list := n.member("items")
 	switch {
@@ -193,7 +193,7 @@ func (n *node) items(who Identity) (items []*node, isList bool) {
 	return list.nodes, list.json == "[" || list.json == "null"
 }
 
-// misshapen returns the fault of a value that is no object; nil if it is one.
+// misshapen returns the fault of a value that is not an object with apiVersion and kind, or nil.
 func (n *node) misshapen() *fault {
 	if n.json != "{" {
 		what := "single value"

@@ -22,19 +22,19 @@ const (
 	itemCost    = 64        // bytes that each item of a List takes from it, in a document with aliases
 )
 
-// source is one input while it is read, with what was found in it.
+// source is an input that is being read, with its results so far.
 type source struct {
 	name string
 	Input
-	// group is that of Read if the input is of a folder.
+	// group is the group of Read if the input is in a folder.
 	group  string
 	unread Unread
 	memory *Memory
 
-	// part is what is being parsed, and list what the List says of itself that an item is of.
+	// part is the part being parsed, and list identifies the List that an item belongs to.
 	part cut.Part
 	list Identity
-	// noList is set if something was read item by item that is no List.
+	// noList is set if an input was read item by item but is not a List.
 	noList bool
 
 	expanded int // what is left of maxExpanded
@@ -42,20 +42,20 @@ type source struct {
 }
 
 func newSource(name string, m *Memory) *source {
-	if m != nil { // it is read anew
+	if m != nil { // another pass
 		m.known, m.before = map[itemText]parsedItem{}, m.known
 	}
 	return &source{name: name, memory: m, expanded: maxExpanded, searched: maxSearched}
 }
 
-// Parse reads the manifests in a text as [Load] does with a file of that name. The memory is that of the file; it may be nil.
+// Parse reads the manifests in a text as [Load] reads a file with this name. m is the memory of this file, or nil.
 func Parse(name, text string, m *Memory) Input {
 	s := newSource(name, m)
 	cut.Documents(text, s.takePart)
 	return s.Input
 }
 
-// takePart takes over a part of the input.
+// takePart parses a part of the input.
 func (s *source) takePart(p cut.Part, c cut.Chunk) {
 	if p != cut.Frame {
 		s.mark(c)
@@ -73,7 +73,7 @@ func (s *source) takePart(p cut.Part, c cut.Chunk) {
 	}
 }
 
-// listOf returns what the beginning of a List says about it.
+// listOf returns the identity at the beginning of a List.
 func listOf(c cut.Chunk) Identity {
 	s := newSource("", nil)
 	s.part = cut.Frame
@@ -92,8 +92,8 @@ func (s *source) parse(c cut.Chunk) {
 	s.judge(c, objects, first)
 }
 
-// judge sorts the problems of a document, and drops what it has brought if it is of a folder and no manifest: the objects and
-// problems from the given indices on.
+// judge sorts the problems of a document. If the document is in a folder and no manifest, judge drops its objects and problems, from the
+// given indices on.
 func (s *source) judge(c cut.Chunk, objects, problems int) {
 	found := s.Problems[problems:]
 	slices.SortStableFunc(found, func(a, b Problem) int {
@@ -106,8 +106,8 @@ func (s *source) judge(c cut.Chunk, objects, problems int) {
 	}
 }
 
-// take takes over the objects of a document, and the faults found when it was read. Only repeated keys leave a document
-// usable. The items of Lists are limited in number if the document is one with aliases.
+// take adds the objects of a document, and the faults from reading it. A document with faults other than repeated keys is not usable.
+// limited bounds the items of Lists, for a document with aliases.
 func (s *source) take(n *node, faults []*fault, limited bool) {
 	who, usable := n.identify(), true
 	for _, f := range faults {
@@ -127,8 +127,8 @@ func (s *source) take(n *node, faults []*fault, limited bool) {
 	}
 }
 
-// object takes over one object, or the items of a List. In one with a type, as an API server answers it, an item without
-// apiVersion and kind has those that follow from the list. A fault that it returns ends the document.
+// object adds one object, or the items of a List. In a typed List, as API servers send it, an item without apiVersion and kind has those
+// of the list. A returned fault ends the document.
 func (s *source) object(n *node, list Identity, limited bool) *fault {
 	who := n.identify()
 	untyped := n.json == "{" && n.member("apiVersion") == nil && n.member("kind") == nil
@@ -164,13 +164,13 @@ func (s *source) fault(f *fault, who Identity) {
 		Line: int(f.at.Line), Column: int(f.at.Column), Rule: f.rule, Message: f.message, Hidden: f.hidden})
 }
 
-// spend takes bytes from the budget for aliases, and reports whether it has as many.
+// spend takes bytes from the budget for aliases, and reports whether it sufficed.
 func (s *source) spend(bytes int) bool {
 	s.expanded -= bytes
 	return s.expanded >= 0
 }
 
-// parts estimates from above how many values a document holds, text in block scalars aside.
+// parts returns an upper bound of the values in a document. It may count delimiters in text.
 func parts(text string) (n int) {
 	for _, before := range []string{",", "[", "{", "\n", "\r", ": ", "- ", "? "} {
 		n += strings.Count(text, before)
@@ -178,26 +178,26 @@ func parts(text string) (n int) {
 	return n
 }
 
-// Mark is what a comment of the command's own begins with.
+// Mark is the beginning of comments for the command.
 const Mark = "capkit:"
 
-// marks matches a [Mark], and what is written instead of it.
+// marks matches a [Mark], and misspellings of it.
 var marks = regexp.MustCompile(Mark + `|(?i:capkit[ \t:_-]*ignore)`)
 
-// hasMark reports whether a text has a [Mark], or what is written instead. It is quick where there is none.
+// hasMark reports whether a text has a [Mark] or a misspelling. It is fast for texts without one.
 func hasMark(text string) bool {
 	return (strings.Contains(text, "apkit") || strings.Contains(text, "APKIT")) && marks.MatchString(text)
 }
 
-// Text is a document as it is written: what is between two of its markers, the first one included.
+// Text is the text of a document, from its first marker to the next.
 type Text struct {
 	File string
-	// Line is how many lines of the file come before it.
+	// Line is the number of lines before it in the file.
 	Line int
 	Text string
 }
 
-// mark adds a document, or a part of it, if it is marked.
+// mark adds a document, or a part of it, to Marked if it has a mark.
 func (s *source) mark(c cut.Chunk) {
 	if hasMark(c.Text) {
 		s.Marked = append(s.Marked, Text{s.name, int(c.Line) - 1, c.Text})

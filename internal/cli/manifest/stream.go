@@ -16,13 +16,13 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest/cut"
 )
 
-// A large input is a dump. It is read document by document, and of a List item by item,
-// so that no more than one of them is in memory as text.
+// A large input is a dump. It is read document by document, and a List item by item, so that only one of them at a time is in memory as
+// text.
 
-// maxAhead is how much is read for one document, or one item: more than it may have, as the readers read ahead.
+// maxAhead bounds the bytes read for one document or item. It exceeds their limit, because the readers read ahead.
 const maxAhead = maxDocument + 1<<20
 
-// stream reads a dump that begins with some text.
+// stream reads a dump that begins with the given text.
 func (s *source) stream(from io.Reader, begin string) error {
 	in := &io.LimitedReader{R: from, N: maxAhead}
 	read := s.streamYAML
@@ -35,7 +35,7 @@ func (s *source) stream(from io.Reader, begin string) error {
 	return nil
 }
 
-// streamYAML reads documents of YAML, each at its marker, and the items of Lists as kubectl writes them.
+// streamYAML reads YAML documents, separated by markers, and the items of Lists in kubectl's format.
 func (s *source) streamYAML(in *io.LimitedReader, _ string) error {
 	c := cut.New(s.takePart, true)
 	r := bufio.NewReaderSize(in, 1<<20)
@@ -95,7 +95,7 @@ func (s *source) streamJSON(in *io.LimitedReader, begin string) error {
 	}
 }
 
-// takeJSON takes over a document, of which the items are taken already if they were read one by one.
+// takeJSON adds a document. Its items are not added again if they were read one by one.
 func (s *source) takeJSON(n *node, r *jsonReader) {
 	objects, problems := len(s.Objects), len(s.Problems)
 	s.part, s.list = cut.Document, Identity{}
@@ -108,7 +108,7 @@ func (s *source) takeJSON(n *node, r *jsonReader) {
 	}
 }
 
-// tooLarge ends an input at a document, or an item of a List, of which this is a part.
+// tooLarge ends an input at a document or item that exceeds the limit. c is a part of it.
 func (s *source) tooLarge(c cut.Chunk) {
 	first := len(s.Problems)
 	s.fault(&fault{at: c.Place, rule: RuleTooLarge, message: fmt.Sprintf(

@@ -39,8 +39,8 @@ func (s *source) parseYAML(c cut.Chunk) {
 	}
 }
 
-// decode returns the contents of the documents in a text. The parser reports errors by panicking; one that it does not catch
-// itself becomes an error here, because no input may bring the command down.
+// decode returns the contents of the documents in a text. The parser panics on errors. Panics that it does not recover become errors
+// here, because no input may crash the command.
 func decode(text string) (contents []*yaml.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -59,7 +59,7 @@ func decode(text string) (contents []*yaml.Node, err error) {
 	}
 }
 
-// unreadable returns the fault of text with bytes that YAML does not allow.
+// unreadable returns the fault of a text with characters that YAML does not allow, or nil.
 func unreadable(c cut.Chunk) *fault {
 	if strings.HasPrefix(c.Text, "\xff\xfe") || strings.HasPrefix(c.Text, "\xfe\xff") {
 		return &fault{at: c.Place, rule: RuleSyntax, message: "the text is UTF-16, as PowerShell may write it; write it as UTF-8: Out-File -Encoding utf8, or iconv -f UTF-16 -t UTF-8"}
@@ -88,7 +88,7 @@ func unreadable(c cut.Chunk) *fault {
 
 var parserMessage = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 
-// repairs says what to do about what the parser finds.
+// repairs adds advice to messages of the parser.
 var repairs = map[string]string{
 	"found character that cannot start any token": "YAML is indented by spaces, not by tabs, and what begins with @, ` or % needs quotes",
 	"did not find expected ',' or ']'":            "close the [ with a ], or put commas between its items",
@@ -96,9 +96,9 @@ var repairs = map[string]string{
 	"found incompatible YAML document":            "leave the line %YAML out, as Kubernetes reads YAML 1.1 alone",
 }
 
-// syntaxFault returns the fault for an error of the parser. The line that the parser names is often that of the
-// enclosing mapping; the one looked for is the first up to which the document alone gives the same error. An undefined alias
-// is not quoted: it may be a secret that should have been in quotes.
+// syntaxFault returns the fault for an error of the parser. The parser often names the line of the enclosing mapping. The right line is
+// the first up to which the document alone fails with the same error. An undefined alias is not quoted, because it may be a secret
+// without quotes.
 func (s *source) syntaxFault(c cut.Chunk, err error) *fault {
 	match := parserMessage.FindStringSubmatch(err.Error())
 	line, _ := strconv.Atoi(match[1])
@@ -122,8 +122,7 @@ func (s *source) syntaxFault(c cut.Chunk, err error) *fault {
 	return &fault{at: at, rule: RuleSyntax, message: "not valid YAML: " + strings.Replace(message, "found a tab", "write spaces, not tabs: found a tab", 1)}
 }
 
-// otherSpace returns the fault of the first line of a text that is indented by a space that YAML does not know, and looks like one
-// that it does; nil if there is none.
+// otherSpace returns the fault of the first line that is indented by a character that looks like a space but is none in YAML, or nil.
 func otherSpace(c cut.Chunk) *fault {
 	pos := 0
 	for line := range cut.Lines(c.Text) {
@@ -141,10 +140,10 @@ func otherSpace(c cut.Chunk) *fault {
 	return nil
 }
 
-// upTo returns what comes before the content of the first line up to which a text alone fails with the message. It halves the
-// text, hence it parses about as often as the number of lines has binary digits.
+// upTo returns the text before the content of the first line up to which the text alone fails with the message. It uses binary search, so
+// it parses about as often as the number of lines has binary digits.
 func upTo(text, message string) string {
-	// Where the lines begin, and how many of them come before the first that is more than a comment or "---".
+	// The beginnings of lines, and the number of leading lines that are empty, comments or "---".
 	begins, blank, pos := []int{}, 0, 0
 	for line := range cut.Lines(text) {
 		content := strings.TrimSpace(line)

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cut cuts a text at the markers of its YAML documents, and large Lists at their items, and says where each part begins.
-// It does not parse: whatever is wrong in one document does not reach the next.
+// Package cut cuts a text at the markers of its YAML documents, and large Lists at their items, and reports where each part begins. It
+// does not parse, so an error in one document does not affect the next. Start reading at [Cutter].
 package cut
 
 import (
@@ -12,51 +12,51 @@ import (
 	"unicode/utf8"
 )
 
-// Part is what a text is.
+// Part is the role of a piece of text.
 type Part int
 
-// The parts. A text is documents; if it is cut by items, what is recognized as a List is a Head, its Items, a Tail, if there is one, and
+// The parts. A text consists of Documents. If it is cut by items, a recognized List is a Head, its Items, a Tail if there is one, and
 // then a Frame.
 const (
 	Document Part = iota
 	Head          // of a List, up to its items
 	Item          // of a List
-	Tail          // of a List, behind its items
+	Tail          // of a List, after its items
 	Frame         // a List without its items
 )
 
-// Cutter cuts a text at the markers of its documents, so that an error in one document does not reach the next. It need not
-// parse for that, because a line that begins with "---" or "..." cannot be part of any YAML or JSON value. Marker lines stay,
-// "---" as the first line of a document and "..." as the last; byte order marks before them go. With byItem it also cuts the
-// items out of Lists, where they are as kubectl writes them.
+// Cutter cuts a text at the markers of its documents, so that an error in one document does not affect the next. It need not parse for
+// that, because a line that begins with "---" or "..." cannot be part of a YAML or JSON value. It keeps marker lines, "---" as the first
+// line of a document and "..." as the last, and removes byte order marks before them. With byItem it also cuts Lists in kubectl's format
+// into items.
 type Cutter struct {
 	do     func(Part, Chunk)
 	byItem bool
-	line   int // of what is read next
-	// text is what was read of a part, which begins in the line from.
+	line   int // the next line
+	// text is the part read so far, which begins in line from.
 	text strings.Builder
 	from int
-	// begun is set behind the first line of a document with content, and directive behind a directive, which needs its "---".
+	// begun is set after the first line of a document with content, and directive after a directive, which requires a "---".
 	begun, directive bool
-	// items is set behind the line that begins the items, inItems in an item, and rest behind the last one.
+	// items is set after the line "items:", inItems within an item, and rest after the last one.
 	items, inItems, rest bool
 	indent               string // before the dash of an item
-	// frame has an empty line for each line of an item, and begins in the line frameFrom.
+	// frame has an empty line for each line of an item. It begins in line frameFrom.
 	frame     strings.Builder
 	frameFrom int
 }
 
-// New returns a cutter that hands over what it cuts, by items as well if that is wanted.
+// New returns a cutter that calls do for each part. With byItem it also cuts Lists into items.
 func New(do func(Part, Chunk), byItem bool) *Cutter { return &Cutter{do: do, byItem: byItem, line: 1} }
 
-// Documents hands over the documents of a text.
+// Documents calls do for the documents of a text.
 func Documents(text string, do func(Part, Chunk)) {
 	c := New(do, false)
 	c.Add(text)
 	c.End()
 }
 
-// Add takes whole lines.
+// Add adds whole lines.
 func (c *Cutter) Add(text string) {
 	for line := range Lines(text) {
 		c.take(line)
@@ -64,7 +64,7 @@ func (c *Cutter) Add(text string) {
 	}
 }
 
-// take takes a line.
+// take adds a line.
 func (c *Cutter) take(line string) {
 	text := strings.TrimPrefix(line, ByteOrderMark)
 	switch content := strings.TrimSpace(text); {
@@ -99,13 +99,13 @@ func (c *Cutter) write(line string) {
 	c.text.WriteString(line)
 }
 
-// Len is how many bytes were read of a part that has not ended.
+// Len returns the size of the unfinished part, in bytes.
 func (c *Cutter) Len() int { return c.text.Len() }
 
-// Chunk returns what was read of a part that has not ended.
+// Chunk returns the unfinished part.
 func (c *Cutter) Chunk() Chunk { return Chunk{c.text.String(), Place{int32(c.from), 1}} }
 
-// content takes a line with content. It returns what the line is in the document, or in the item.
+// content adds a line with content. It returns the line as it appears in the document or item.
 func (c *Cutter) content(line string) string {
 	content := strings.TrimSpace(line)
 	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
@@ -115,7 +115,7 @@ func (c *Cutter) content(line string) string {
 		c.flush()
 		c.inItems, c.indent = true, indent
 		return indent + " " + line[len(indent)+1:]
-	case c.inItems && len(indent) <= len(c.indent): // the List goes on behind its items
+	case c.inItems && len(indent) <= len(c.indent): // the List continues after its items
 		c.flush()
 		c.inItems, c.rest = false, true
 	case !c.inItems:
@@ -124,7 +124,7 @@ func (c *Cutter) content(line string) string {
 	return line
 }
 
-// flush hands over an item, or what comes before or behind the items.
+// flush ends an item, or the text before or after the items.
 func (c *Cutter) flush() {
 	read := c.Chunk()
 	c.text.Reset()
@@ -156,13 +156,13 @@ func (c *Cutter) End() {
 	*c = Cutter{do: c.do, byItem: c.byItem, line: c.line}
 }
 
-// Chunk is a part of a text, and where it begins.
+// Chunk is a part of a text with its position.
 type Chunk struct {
 	Text string
 	Place
 }
 
-// At returns the place in the text of one in the chunk. Both are counted from 1.
+// At returns the position in the text for a position in the chunk. Both count from 1.
 func (c Chunk) At(line, column int) Place {
 	if line == 1 {
 		column += int(c.Column) - 1
@@ -170,16 +170,16 @@ func (c Chunk) At(line, column int) Place {
 	return Place{c.Line + int32(line) - 1, int32(column)}
 }
 
-// Place is a position in a text, counted from 1: a line of YAML 1.1, and a character of it.
+// Place is a position in a text: a line as in YAML 1.1 and a character of it, both counting from 1.
 type Place struct{ Line, Column int32 }
 
-// Advance moves the place over text.
+// Advance moves the place to the end of a text that begins there.
 func (p *Place) Advance(text string) {
 	last := '\x00'
 	for _, r := range text {
 		switch r {
 		case '\n', '\r', '\u0085', '\u2028', '\u2029':
-			if r != '\n' || last != '\r' { // else the line has ended already
+			if r != '\n' || last != '\r' { // otherwise the line has ended already
 				p.Line, p.Column = p.Line+1, 1
 			}
 		default:
@@ -189,7 +189,7 @@ func (p *Place) Advance(text string) {
 	}
 }
 
-// ByteOrderMark may stand before a document, and is no part of it.
+// ByteOrderMark may precede a document, and is not part of it.
 const ByteOrderMark = "\ufeff"
 
 func isMarker(line, marker string) bool {
@@ -214,7 +214,7 @@ func Lines(text string) iter.Seq[string] {
 	}
 }
 
-// ContentIn returns where the first line with more than a comment, a directive or "---" begins; -1 if there is none.
+// ContentIn returns the offset of the first line other than a comment, a directive or "---", or -1 if there is none.
 func ContentIn(text string) int {
 	pos := 0
 	for line := range Lines(text) {

@@ -22,15 +22,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Skipped is a folder, a file or a document that is not read, or of which nothing is made.
+// Skipped is a folder, file or document that is not read, or that contributes no objects.
 type Skipped struct {
 	File string
-	// Line is 0 if it is about all of the file or folder.
+	// Line is 0 if the whole file or folder is skipped.
 	Line   int
 	Reason string
 }
 
-// String is FILE[:LINE]: REASON.
+// String returns FILE[:LINE]: REASON.
 func (s Skipped) String() string {
 	if s.Line == 0 {
 		return s.File + ": " + s.Reason
@@ -38,26 +38,26 @@ func (s Skipped) String() string {
 	return fmt.Sprintf("%s:%d: %s", s.File, s.Line, s.Reason)
 }
 
-// The reasons why something is skipped.
+// The reasons for skipping a file or folder.
 const (
 	reasonChart         = "a Helm chart: its templates and values are not manifests, check what helm template renders"
 	reasonKustomization = "a kustomization: its patches are not manifests, check what kustomize build makes of it"
 )
 
-// mostText is the size of a text, in bytes, from which on it is not read.
+// mostText bounds the size of a text that is read, in bytes.
 const mostText = 32 << 20
 
-// found are the files of a folder, and what of it is left out.
+// found are the files of a folder, and the skipped ones.
 type found struct {
 	files   []string
 	skipped []Skipped
-	// left are the files to leave out, by their clean paths.
+	// left are the clean paths of files to leave out.
 	left map[string]bool
 }
 
-// Files returns the *.yaml, *.yml and *.json files of a folder and of those below it, in lexical order, but for what its .capkitignore
-// lists. With manifests it leaves out what repositories have beside these. The error is about what cannot be read, and the result complete
-// for the rest.
+// Files returns the *.yaml, *.yml and *.json files below a folder in lexical order, except those that its .capkitignore lists. With
+// manifests it leaves out other files of repositories: charts and kustomizations. An error is about unreadable files and folders; the
+// result is complete for the others.
 func Files(dir string, manifests bool) (files []string, skipped []Skipped, err error) {
 	ignored, err := readIgnoreFile(dir)
 	if err != nil {
@@ -70,7 +70,7 @@ func Files(dir string, manifests bool) (files []string, skipped []Skipped, err e
 	return f.files, f.skipped, err
 }
 
-// Nowhere says where a symbolic link leads that cannot be followed because of an error; empty if that is no link to nothing.
+// Nowhere describes a symbolic link that cannot be followed because of err. It returns "" for anything but a broken link.
 func Nowhere(path string, err error) string {
 	info, failed := os.Lstat(path)
 	switch {
@@ -83,8 +83,8 @@ func Nowhere(path string, err error) string {
 	return ""
 }
 
-// Ends returns an error about a file that nobody has named, and that may never end: a pipe, a socket or a device, or a link to one. Whatever
-// else is wrong with it, reading it says.
+// Ends returns an error if a file found by the command, not named by the user, may never end: a pipe, a socket or a device, or a link to
+// one. It returns nil for other problems, which reading reports.
 func Ends(name string) error {
 	what := "a socket"
 	switch info, err := os.Stat(name); {
@@ -98,8 +98,8 @@ func Ends(name string) error {
 	return fmt.Errorf("%s is %s, and not read: write a file, or rename it", name, what)
 }
 
-// ReadFile returns what is in a file that is no manifest: one that a repository has beside these, or that is named. It is an error if that
-// is larger than 32 MiB: the file may be a link to a device that has no end.
+// ReadFile returns the content of a file that is not a manifest: one found in a repository, or one that the user names. It fails if the
+// file is larger than 32 MiB, because it may be a link to an endless device.
 func ReadFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -109,7 +109,7 @@ func ReadFile(name string) ([]byte, error) {
 	return text, errors.Join(err, f.Close())
 }
 
-// Read is ReadFile of what is open already, under a name.
+// Read is ReadFile for an open file with a name.
 func Read(from io.Reader, name string) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(from, mostText+1))
 	if err == nil && len(text) > mostText {
@@ -118,7 +118,7 @@ func Read(from io.Reader, name string) ([]byte, error) {
 	return text, err
 }
 
-// readIgnoreFile returns what the ignore file of a directory matches; nothing if there is none.
+// readIgnoreFile returns the patterns in the ignore file of a directory. They match nothing if there is none.
 func readIgnoreFile(dir string) (*patternmatcher.PatternMatcher, error) {
 	name := filepath.Join(dir, ".capkitignore")
 	if err := Ends(name); err != nil {
@@ -145,8 +145,8 @@ func readIgnoreFile(dir string) (*patternmatcher.PatternMatcher, error) {
 	return patternmatcher.New(all)
 }
 
-// checkPatterns returns what is wrong with patterns. The matcher finds some of it only when it uses them, an exception not before
-// something else has matched.
+// checkPatterns returns the first error in patterns. The matcher finds some errors only when it uses a pattern, and those of an exception
+// only after another pattern has matched.
 func checkPatterns(patterns []string) error {
 	for _, pattern := range patterns {
 		matcher, err := patternmatcher.New([]string{pattern, strings.TrimPrefix(pattern, "!")})
@@ -160,7 +160,7 @@ func checkPatterns(patterns []string) error {
 	return nil
 }
 
-// below adds the manifest files of a directory, which is a path below root. With an error it adds those it could find.
+// below adds the manifest files of the directory dir below root. If it returns an error, it has added the files that it could find.
 func (f *found) below(root, dir string, ignored *patternmatcher.PatternMatcher) error {
 	entries, err := os.ReadDir(filepath.Join(root, dir))
 	errs := []error{err}
@@ -179,7 +179,7 @@ func (f *found) below(root, dir string, ignored *patternmatcher.PatternMatcher) 
 	return errors.Join(errs...)
 }
 
-// add adds a file, unless it is none.
+// add adds a file if it is regular. It skips broken links.
 func (f *found) add(file string) error {
 	info, err := os.Stat(file)
 	if link := Nowhere(file, err); link != "" {
@@ -192,7 +192,7 @@ func (f *found) add(file string) error {
 	return err
 }
 
-// sort finds out which of the files of a folder are no manifests.
+// sort removes the files of a folder that are not manifests.
 func (f *found) sort() {
 	f.left = map[string]bool{}
 	for _, file := range f.files {
@@ -212,7 +212,7 @@ func (f *found) sort() {
 	f.files = slices.DeleteFunc(f.files, func(file string) bool { return f.left[filepath.Clean(file)] })
 }
 
-// leaveChart leaves out the files of a chart that are no manifests.
+// leaveChart leaves out the files of a chart that are not manifests.
 func (f *found) leaveChart(dir string) {
 	templates := filepath.Join(dir, "templates") + string(filepath.Separator)
 	for _, file := range f.files {
@@ -225,8 +225,7 @@ func (f *found) leaveChart(dir string) {
 	}
 }
 
-// patchesOf returns the paths that a kustomization names for something else than resources. It is empty for one that
-// cannot be read.
+// patchesOf returns the paths that a kustomization names for purposes other than resources. It returns none if the file is unreadable.
 func patchesOf(file string) []string {
 	text, err := ReadFile(file)
 	if err != nil {
@@ -240,15 +239,15 @@ func patchesOf(file string) []string {
 		Transformers, Generators, Configurations, Validators []string
 	}
 	func() {
-		defer func() { _ = recover() }()                      // no input may bring the command down
-		_ = yaml.NewDecoder(bytes.NewReader(text)).Decode(&k) // what can be read of it
+		defer func() { _ = recover() }()                      // no input may crash the command
+		_ = yaml.NewDecoder(bytes.NewReader(text)).Decode(&k) // as far as it is readable
 	}()
 	var paths []string
 	for _, of := range slices.Concat(k.Patches, k.JSON, k.Replacements) {
 		paths = append(paths, of.Path)
 	}
 	for _, path := range slices.Concat(k.Strategic, k.Transformers, k.Generators, k.Configurations, k.Validators) {
-		if !strings.Contains(path, "\n") { // else it is the patch itself
+		if !strings.Contains(path, "\n") { // otherwise it is the patch itself
 			paths = append(paths, path)
 		}
 	}

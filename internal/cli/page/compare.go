@@ -20,15 +20,15 @@ import (
 	"github.com/capkit/capkit/pkg/versions"
 )
 
-// What is compared of landscapes: everything is taken from their pages, or from the profiles that these are about.
+// The comparison of landscapes. All its data comes from their pages, or from the profiles behind these.
 
-// gaps are the regions without an image that would fit. They are those of worker pools that ask for nothing special, as on a page.
+// gaps are the regions in which no fitting image is available, for worker pools without special requests, as on a page.
 type gaps map[gap]bool
 
-// gap is the index of a profile, that of one of its image versions, and that of one of its regions.
+// gap consists of the indices of a profile, of one of its image versions, and of one of its regions.
 type gap struct{ profile, version, region int }
 
-// seekGaps returns the gaps of a page, which are found as somebody asks for its answers.
+// seekGaps returns the gaps of a page. They are complete once the page's answers have been iterated.
 func seekGaps(r *html.Report) gaps {
 	found := gaps{}
 	for i := range r.Profiles {
@@ -48,8 +48,7 @@ func seekGaps(r *html.Report) gaps {
 	return found
 }
 
-// gapsOf returns the indices of the regions in which an image version lacks an image that would fit machine types, by the answers for
-// these.
+// gapsOf returns the indices of the regions that lack an image of an image version, if a flavor of it fits the answers' machine types.
 func gapsOf(p *html.Profile, a *html.Answers, version int) (regions []int) {
 	v := &p.Versions[version]
 	fits := func(f html.Flavor) bool { return a.Kinds[v.Kind].Outcomes[f.Declared].Clause == "" }
@@ -74,7 +73,7 @@ func (g gaps) in(profile int, p *html.Profile, version int) (regions []string) {
 	return regions
 }
 
-// overviewOf counts what a page says at its top.
+// overviewOf counts the figures at the top of a page.
 func overviewOf(l *looked, found gaps) html.Overview {
 	r := &l.page
 	o := html.Overview{
@@ -114,10 +113,10 @@ func overviewOf(l *looked, found gaps) html.Overview {
 	return o
 }
 
-// use is something of a profile that worker pools may have.
+// use is an entry of a profile that worker pools may use.
 type use struct{ profile, kind, name string }
 
-// usesOf counts the worker pools that have something.
+// usesOf counts the worker pools that use each entry.
 func usesOf(r *html.Report) map[use]int {
 	uses := map[use]int{}
 	for _, e := range slices.Concat(r.Maintenance, r.More) {
@@ -128,26 +127,26 @@ func usesOf(r *html.Report) map[use]int {
 	return uses
 }
 
-// comparison puts together what profiles of the same name have in several landscapes.
+// comparison combines the profiles of the same name in several landscapes.
 type comparison struct{ profiles []*compared }
 
-// compared is one profile of several landscapes.
+// compared is a profile in several landscapes.
 type compared struct {
 	html.Compared
 	rows []*row
-	// byKey are the rows by kind and name, and images how many images are known before one.
+	// byKey maps kind and name to rows. images maps image names to their order of appearance.
 	byKey  map[[2]string]*row
 	images map[string]int
 }
 
-// row is one with what it is sorted by: its kind, the image, and the version, the newest first.
+// row is a row with its sort keys: the kind, the image, and the version, newest first.
 type row struct {
 	html.Row
 	kind, image int
 	version     string
 }
 
-// kinds are those of rows, in their order.
+// kinds are the kinds of rows, in order.
 var kinds = []string{html.ImageVersion, html.Kubernetes, html.MachineType, html.Region, html.Capability}
 
 // add adds the profiles of a landscape.
@@ -182,7 +181,7 @@ func (c *comparison) add(landscape string, l *looked, found gaps) {
 	}
 }
 
-// add adds what something is in a landscape, and returns its row. What is there twice counts once.
+// add adds an entry of a landscape and returns its row. A second entry with the same name is ignored.
 func (c *compared) add(landscape, kind, name string, e html.Entry) *row {
 	key := [2]string{kind, name}
 	r := c.byKey[key]
@@ -196,7 +195,7 @@ func (c *compared) add(landscape, kind, name string, e html.Entry) *row {
 	return r
 }
 
-// addVersion adds what a landscape has of a version of an image or, if that has no name, of Kubernetes.
+// addVersion adds an image version of a landscape, or a Kubernetes version if image is empty.
 func (c *compared) addVersion(landscape, image, version string, e html.Entry) {
 	kind, name := html.ImageVersion, image+"@"+version
 	if image == "" {
@@ -209,7 +208,7 @@ func (c *compared) addVersion(landscape, image, version string, e html.Entry) {
 	r.image, r.version = c.images[image], version
 }
 
-// addKubernetes adds the versions of Kubernetes, with their states by the profile as it is at the time of the page.
+// addKubernetes adds the Kubernetes versions. then is the profile as of the page's time, which determines their states.
 func (c *compared) addKubernetes(landscape string, spec, then *v1beta1.CloudProfileSpec) {
 	for i, v := range spec.Kubernetes.Versions {
 		e := html.Entry{Classification: string(v1beta1helper.CurrentLifecycleClassification(then.Kubernetes.Versions[i]))}
@@ -220,7 +219,7 @@ func (c *compared) addKubernetes(landscape string, spec, then *v1beta1.CloudProf
 	}
 }
 
-// addTypes adds the machine types, in the order of the profile.
+// addTypes adds the machine types in the order of the profile.
 func (c *compared) addTypes(landscape string, p *html.Profile, spec *v1beta1.CloudProfileSpec, uses map[use]int) {
 	groups := map[string]*html.Group{}
 	for i := range p.Groups {
@@ -245,8 +244,8 @@ func (c *compared) addTypes(landscape string, p *html.Profile, spec *v1beta1.Clo
 	}
 }
 
-// compared returns the profiles in the order in which they came up first, each with its rows: by kind, versions by image and the newest
-// first, and all others in the order in which they came up.
+// compared returns the profiles in the order of their first appearance. Their rows are sorted by kind, versions by image and newest
+// first, and others in the order of their first appearance.
 func (c *comparison) compared() []html.Compared {
 	all := []html.Compared{}
 	for _, p := range c.profiles {
@@ -263,7 +262,7 @@ func (c *comparison) compared() []html.Compared {
 	return all
 }
 
-// differs reports whether something is not the same in all landscapes, whoever uses it, and wherever it has a gap.
+// differs reports whether a row differs between landscapes, apart from the number of its users and the regions of its gaps.
 func differs(in map[string]html.Entry, landscapes []string) bool {
 	of := func(name string) (html.Entry, bool) {
 		e, found := in[name]

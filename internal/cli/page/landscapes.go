@@ -24,20 +24,20 @@ import (
 	"github.com/capkit/capkit/internal/cli/report"
 )
 
-// Several landscapes side by side: each is reported on as a run of its own would, one after the other, and only what is compared of them
-// is in memory together.
+// Several landscapes side by side. Each is reported like in a run of its own, one after the other. Only the data for the comparison is in
+// memory together.
 
-// landscape is one that --landscape names.
+// landscape is a value of --landscape.
 type landscape struct {
 	name string
-	// file has its objects or, if it is empty, the cluster of a context of the kubeconfig.
+	// file contains its objects. If it is empty, they are in the cluster of a context of the kubeconfig.
 	file, context string
 }
 
-// ofContext stands before the name of a context, where a landscape is a cluster.
+// ofContext is the prefix of a context's name, for a landscape that is a cluster.
 const ofContext = "context:"
 
-// parseLandscapes reads the values of --landscape. The error says what is wrong with them.
+// parseLandscapes parses the values of --landscape.
 func parseLandscapes(values []string) (all []landscape, err error) {
 	names, stdin := map[string]bool{}, 0
 	for _, value := range values {
@@ -69,7 +69,7 @@ func parseLandscapes(values []string) (all []landscape, err error) {
 	return all, nil
 }
 
-// checkLandscapes returns what is wrong with the flags and the FILE arguments of a command that names landscapes.
+// checkLandscapes returns an error about the flags and FILE arguments of a command with --landscape.
 func (flags *reportFlags) checkLandscapes(files []string) error {
 	all, err := parseLandscapes(flags.landscapes)
 	if err != nil {
@@ -91,7 +91,7 @@ func (flags *reportFlags) checkLandscapes(files []string) error {
 	return flags.Check([]string{"-"}) // what is wrong with the other flags
 }
 
-// of returns the flags and the FILE arguments of a run for one landscape: those that were given, completed by its own settings.
+// of returns the flags and FILE arguments of a run for one landscape: the given ones, completed by the landscape's settings.
 func (flags *reportFlags) of(c *command.Call, cmd *cobra.Command, l landscape) (*reportFlags, []string, error) {
 	run := &cobra.Command{Use: cmd.Use}
 	own := newFlags(c, run)
@@ -119,21 +119,21 @@ func (flags *reportFlags) of(c *command.Call, cmd *cobra.Command, l landscape) (
 	return own, files, errors.Join(append(errs, own.Prepare(files, checks.Catalogue(c)))...)
 }
 
-// reportedLandscapes is what report prints of several landscapes as JSON, which is an interface.
+// reportedLandscapes is the JSON output of report for several landscapes, which is an interface.
 type reportedLandscapes struct {
 	Landscapes []reportedLandscape `json:"landscapes"`
-	// Comparison is by profile.
+	// Comparison has an element for each profile.
 	Comparison []html.Compared `json:"comparison"`
 }
 
-// reportedLandscape has what is said of one landscape by itself.
+// reportedLandscape is the part of the output about one landscape.
 type reportedLandscape struct {
 	Name     string            `json:"name"`
 	Overview html.Overview     `json:"overview"`
 	Profiles []reportedProfile `json:"profiles"`
 }
 
-// runLandscapes reports on the landscapes of the flags. A single one is reported on as if it were the only input.
+// runLandscapes reports on the landscapes of the flags. A single one is reported as if it were the only input.
 func runLandscapes(ctx context.Context, c *command.Call, cmd *cobra.Command, flags *reportFlags) error {
 	if len(flags.all) == 1 {
 		own, files, err := flags.of(c, cmd, flags.all[0])
@@ -176,7 +176,7 @@ func runLandscapes(ctx context.Context, c *command.Call, cmd *cobra.Command, fla
 	return s.end(c)
 }
 
-// ofLandscape says in each line of an error which landscape it is about.
+// ofLandscape adds the landscape to each line of an error.
 func ofLandscape(name string, err error) error {
 	joined, several := err.(interface{ Unwrap() []error })
 	if !several {
@@ -189,7 +189,7 @@ func ofLandscape(name string, err error) error {
 	return errors.Join(errs...)
 }
 
-// sideBySide are landscapes that have been looked at.
+// sideBySide collects the results for several landscapes.
 type sideBySide struct {
 	page html.Landscapes
 	comparison
@@ -197,7 +197,7 @@ type sideBySide struct {
 	flags  []*reportFlags
 }
 
-// look looks at a landscape, and keeps what is said of it. The error says why there is nothing to say.
+// look examines a landscape and keeps its results. The error says why there are none.
 func (s *sideBySide) look(ctx context.Context, c *command.Call, name string, files []string, flags *reportFlags) error {
 	l, err := look(ctx, c, files, flags)
 	if err != nil {
@@ -222,7 +222,7 @@ func (s *sideBySide) look(ctx context.Context, c *command.Call, name string, fil
 	return nil
 }
 
-// nobody is the error that the flags choose no worker pool in any of the landscapes; nil if they do in one.
+// nobody returns an error if the flags select no worker pool in any landscape.
 func (s *sideBySide) nobody() error {
 	var errs []error
 	for i, l := range s.looked {
@@ -236,7 +236,7 @@ func (s *sideBySide) nobody() error {
 	return errors.Join(errs...)
 }
 
-// write writes the page, or what is in it for programs.
+// write writes the page, or its JSON.
 func (s *sideBySide) write(w *bytes.Buffer, asJSON bool) error {
 	s.page.Profiles = s.compared()
 	if !asJSON {
@@ -250,7 +250,7 @@ func (s *sideBySide) write(w *bytes.Buffer, asJSON bool) error {
 	return report.JSON(w, answer)
 }
 
-// end prints what there is to say besides the report, landscape by landscape. The error says how the command ends.
+// end prints the notes and findings of each landscape. The error determines how the command ends.
 func (s *sideBySide) end(c *command.Call) error {
 	var worst error
 	for i, l := range s.looked {
@@ -262,7 +262,7 @@ func (s *sideBySide) end(c *command.Call) error {
 	return worst
 }
 
-// forget lets go of what is not needed to end the command.
+// forget releases the data that is not needed to end the command.
 func (l *looked) forget() {
 	l.page = html.Report{}
 	l.profiles = nil

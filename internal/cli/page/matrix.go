@@ -28,19 +28,19 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// The answers of a profile to everything that a worker pool could ask: as data, and taken apart into the texts of a page.
+// The answers of a profile to every possible request of a worker pool: as data, and as texts of a page.
 
-// cell is the answer for one combination. Its JSON is an interface: a field once published keeps its name and meaning.
+// cell is the answer for one combination. Its JSON is an interface: published fields keep their names and meanings.
 type cell struct {
 	Image       string `json:"image"`
 	Version     string `json:"version"`
 	MachineType string `json:"machineType"`
 	Region      string `json:"region"`
-	// Requested is what the worker pool asks for, without what is implied. Empty rather than nil: in JSON it is a list.
+	// Requested are the requests of the worker pool, without implied ones. It is never nil, so that it is a list in JSON.
 	Requested []capability.Requirement `json:"requested"`
-	// UnavailableZones are the zones of the region that do not have the machine type: no new worker pool can be there. Empty for none.
+	// UnavailableZones are the zones of the region that lack the machine type, which exclude new worker pools. Empty for none.
 	UnavailableZones []string `json:"unavailableZones,omitempty"`
-	// Reference is the provider's own form; nil if no image was found. Error says why not.
+	// Reference has the provider's form; nil if no image was found. Error is the reason.
 	Reference any    `json:"reference,omitempty"`
 	Error     string `json:"error,omitempty"`
 }
@@ -79,7 +79,7 @@ func cellOf(m *resolve.Matrix[any], of resolve.Combination, request int, lacks g
 	return c
 }
 
-// sheetOf returns the answers of a profile of a name as a page has them, and the states of its versions some time from now.
+// sheetOf returns the answers of a profile in the form of a page, with the states of its versions after a duration.
 func sheetOf(name string, p input.AnyProfile, after time.Duration) html.Profile {
 	s := &sheet{Matrix: resolve.NewMatrix(p), compiled: p, supported: map[string]capability.Set{}}
 	order := p.Order()
@@ -102,7 +102,7 @@ func sheetOf(name string, p input.AnyProfile, after time.Duration) html.Profile 
 	return s.out
 }
 
-// unavailable returns the machine types that zones of a region do not have, by region and type, with these zones in words.
+// unavailable maps region and machine type to a text with the zones that lack the machine type.
 func unavailable(profile *v1beta1.CloudProfileSpec) map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for i := range profile.Regions {
@@ -123,16 +123,16 @@ func unavailable(profile *v1beta1.CloudProfileSpec) map[string]map[string]string
 	return all
 }
 
-// sheet makes a [html.Profile].
+// sheet builds a [html.Profile].
 type sheet struct {
 	*resolve.Matrix[any]
 	out      html.Profile
 	compiled input.AnyProfile
-	// supported is what flavors support, by what they declare.
+	// supported maps declared capabilities of flavors to supported ones.
 	supported map[string]capability.Set
 }
 
-// addVersions adds the image versions, with their states by the profile as it stands at a time.
+// addVersions adds the image versions. then is the profile as of the time at, which determines their states.
 func (s *sheet) addVersions(then *v1beta1.CloudProfileSpec, at time.Time) {
 	for _, of := range s.Versions() {
 		flavors, supported := s.Flavors(of), s.Supported(of)
@@ -154,7 +154,7 @@ func (s *sheet) addVersions(then *v1beta1.CloudProfileSpec, at time.Time) {
 	}
 }
 
-// since returns the day on which a stage of a version begins; empty if that is not said.
+// since returns the day on which a stage of a version begins, or "" if it is not set.
 func since(v v1beta1.ExpirableVersion, state v1beta1.VersionClassification) string {
 	for _, stage := range v.Lifecycle {
 		if stage.Classification == state && stage.StartTime != nil {
@@ -164,8 +164,8 @@ func since(v v1beta1.ExpirableVersion, state v1beta1.VersionClassification) stri
 	return ""
 }
 
-// kindOf tells image versions apart about which explain shows other capabilities: by the worker capabilities that are not
-// registered and that their flavors declare.
+// kindOf identifies image versions for which explain shows the same capabilities. It lists the unregistered worker capabilities that
+// their flavors declare.
 func (s *sheet) kindOf(flavors []imageselector.Flavor[any]) string {
 	var kind strings.Builder
 	for _, d := range s.Vocabulary().WorkerCapabilities() {
@@ -214,7 +214,7 @@ func (s *sheet) request(request int) html.Request {
 	return r
 }
 
-// explainFlag returns the flag of explain that asks for something.
+// explainFlag returns the flag of explain for a request.
 func explainFlag(worker capability.Worker, more []capability.Requirement) string {
 	switch {
 	case worker.SecureBoot:
@@ -231,13 +231,12 @@ func explainFlag(worker capability.Worker, more []capability.Requirement) string
 	return ""
 }
 
-// asksFor returns the settings by which a worker pool asks for something that counts, in words: an empty list, never nil, if
-// there are none.
+// asksFor returns the settings that cause requirements which the profile does not ignore. It never returns nil.
 func asksFor(p input.AnyProfile, requirements []capability.Requirement) []string {
 	return ask.Settings(slices.DeleteFunc(slices.Clone(requirements), p.Vocabulary().Ignores))
 }
 
-// asksAndBoots returns what a worker pool asks for and boots, as [html.Pools] has it.
+// asksAndBoots returns Asks and Boots of [html.Pools] for a worker pool.
 func asksAndBoots(p input.AnyProfile, pool provider.Pool) (asks []string, boots string) {
 	q := p.Ask(pool)
 	if len(q.Errors) > 0 {
@@ -249,7 +248,7 @@ func asksAndBoots(p input.AnyProfile, pool provider.Pool) (asks []string, boots 
 	return asksFor(p, q.Requirements), boots
 }
 
-// answers returns the answers of a group of machine types, for one request.
+// answers returns the answers for a group of machine types and one request.
 func (s *sheet) answers(request int, types []string) html.Answers {
 	a := &answers{
 		sheet: s, request: request, types: types, Answers: html.Answers{Kinds: map[string]html.Kind{}, Whole: map[int]string{}},
@@ -262,17 +261,17 @@ func (s *sheet) answers(request int, types []string) html.Answers {
 	return a.Answers
 }
 
-// answers makes [html.Answers].
+// answers builds [html.Answers].
 type answers struct {
 	*sheet
 	html.Answers
 	request int
 	types   []string
-	// asked is what the machine types are asked with.
+	// asked is the request in the decisions about the machine types.
 	asked imageselector.Request
 }
 
-// at returns the combination of an image version with the first of the machine types, in the first region.
+// at returns the combination of an image version with the first machine type, in the first region.
 func (a *answers) at(v *html.Version) resolve.Combination {
 	of := resolve.Combination{Image: v.Image, Version: v.Name, MachineType: a.types[0]}
 	if len(a.out.Regions) > 0 {
@@ -281,7 +280,7 @@ func (a *answers) at(v *html.Version) resolve.Combination {
 	return of
 }
 
-// look adds what explain says of an image version, as far as that is not known of others.
+// look adds the texts of explain for an image version, unless another version has the same.
 func (a *answers) look(version int) {
 	v := &a.out.Versions[version]
 	kind, known := a.Kinds[v.Kind]
@@ -305,7 +304,7 @@ func (a *answers) look(version int) {
 	}
 	for i := range r.Decision.Verdicts {
 		verdict := &r.Decision.Verdicts[i]
-		if verdict.Reason == imageselector.ReasonRegion { // which is said of each region
+		if verdict.Reason == imageselector.ReasonRegion { // each region has its own text
 			verdict.Reason = ""
 		}
 		o := html.Outcome{Lines: written(func(w *bytes.Buffer) { ask.PrintOutcome(w, a.compiled, &r, verdict, kind.Sides) })}
@@ -316,7 +315,7 @@ func (a *answers) look(version int) {
 	}
 }
 
-// addCells adds what an image version boots in each region.
+// addCells adds the image that an image version boots in each region.
 func (a *answers) addCells(v *html.Version) {
 	cells, of := make([]html.Cell, len(a.out.Regions)), a.at(v)
 	for i := range cells {
@@ -331,7 +330,7 @@ func (a *answers) addCells(v *html.Version) {
 	a.Cells = append(a.Cells, cells)
 }
 
-// compare adds how flavors of an image version compare that fit the machine types.
+// compare adds the comparisons of an image version's flavors that fit the machine types.
 func (a *answers) compare(v *html.Version) {
 	kind := a.Kinds[v.Kind]
 	var fitting []string
@@ -350,7 +349,7 @@ func (a *answers) compare(v *html.Version) {
 	}
 }
 
-// written returns what a function writes.
+// written returns the output of a function.
 func written(write func(*bytes.Buffer)) html.Lines {
 	var text bytes.Buffer
 	write(&text)

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package page is the command report.
+// Package page implements the command report. Start reading at [Command]; package html writes the page.
 package page
 
 import (
@@ -31,21 +31,22 @@ import (
 type reportFlags struct {
 	checks.Options
 	output, order, profile string
-	// filter says which worker pools the page is about; its profile is that of the flag only where that is known.
+	// filter selects the worker pools of the page. Its profile is set from the flag once the profile is known.
 	filter input.Filter
 
-	// landscapes are as they were written, and all are these. compares is set for the run of one that is put beside others.
+	// landscapes are the values of --landscape as written, and all the parsed ones. compares is set in a run for one of several
+	// landscapes.
 	landscapes []string
 	all        []landscape
 	compares   bool
 
 	byOrder *capability.Order
-	// made is the time that the page is of, and after how far from now that is.
+	// made is the time of the page, and after its distance from now.
 	made  time.Time
 	after time.Duration
 }
 
-// reportFormats are those of the command report: a page for people, and its answers for programs.
+// reportFormats are the output formats: a page for people, and its answers for programs.
 var reportFormats = []string{"html", "json"}
 
 // Command returns the command report.
@@ -91,7 +92,7 @@ func newFlags(c *command.Call, cmd *cobra.Command) *reportFlags {
 	flags.output, output.DefValue = reportFormats[0], reportFormats[0]
 	command.OrderFlag(cmd, &flags.order)
 	cmd.Flags().StringVar(&flags.profile, "profile", "", "report on the profile `[NAMESPACE/]NAME` alone")
-	command.Complete(cmd, "profile", nil) // a name, and no file
+	command.Complete(cmd, "profile", nil) // a name, not a file
 	flags.filter.Flags(cmd)
 	flags.Add(cmd, checks.Catalogue(c))
 	cmd.Flags().StringArrayVar(&flags.landscapes, "landscape", nil,
@@ -105,15 +106,14 @@ func newFlags(c *command.Call, cmd *cobra.Command) *reportFlags {
 	return flags
 }
 
-// reported is what report prints as JSON, which is an interface: a field once published keeps its name and meaning.
+// reported is the JSON output of report, which is an interface: published fields keep their names and meanings.
 type reported struct {
 	Profiles []reportedProfile `json:"profiles"`
 }
 
-// reportedProfile has the answers of one profile: by image version, machine type, region and what is requested, each in
-// the order of the profile.
+// reportedProfile has the answers of one profile, by image version, machine type, region and request, in the order of the profile.
 type reportedProfile struct {
-	// Name as [NAMESPACE/]NAME.
+	// Name is [NAMESPACE/]NAME.
 	Name  string `json:"name"`
 	Cells []cell `json:"cells"`
 }
@@ -144,7 +144,7 @@ func runReport(ctx context.Context, c *command.Call, args []string, flags *repor
 	return l.end(c, flags)
 }
 
-// check completes the flags, and returns what is wrong with them, whatever is in the files.
+// check completes the flags, and returns an error about them that does not depend on the inputs.
 func (flags *reportFlags) check(c *command.Call) (err error) {
 	if flags.byOrder, err = input.Order(flags.order); err != nil {
 		return err
@@ -162,21 +162,22 @@ func (flags *reportFlags) check(c *command.Call) (err error) {
 	return err
 }
 
-// looked is what there is to say of the inputs.
+// looked is the result for some inputs.
 type looked struct {
 	given *input.Given
-	// page is for people and what is compared, which is after some time from now, and cells are for programs. profiles are those of both.
+	// page is for people and for the comparison. Its time is the duration after from now. cells are for programs. profiles is the source
+	// of both.
 	page     html.Report
 	after    time.Duration
 	cells    []reportedProfile
 	profiles []namedProfile
-	// nobody is the error that the flags choose no worker pool, if it is one of several landscapes.
+	// nobody is the error that the flags select no worker pool, for one of several landscapes.
 	nobody error
-	// found is what lint finds.
+	// found are the findings of lint.
 	found report.Report
 }
 
-// look reads the inputs of a command, and asks about all that there is to say of them. The error says why there is nothing.
+// look reads the inputs of a command and computes the result for them. The error says why there is none.
 func look(ctx context.Context, c *command.Call, args []string, flags *reportFlags) (*looked, error) {
 	g, err := checks.Load(ctx, c, args, &flags.Options)
 	if err != nil {
@@ -218,8 +219,8 @@ func look(ctx context.Context, c *command.Call, args []string, flags *reportFlag
 	return l, nil
 }
 
-// addPools adds what maintenance does to the worker pools that the flags choose. The error says that there are none of them. What lint
-// finds is about all.
+// addPools adds the effects of maintenance on the worker pools that the flags select. It returns an error if there are none. The findings
+// of lint are about all pools.
 func (l *looked) addPools(flags *reportFlags) error {
 	g, all := l.given, l.given.Shoots.All
 	defer func() { g.Shoots.All = all }()
@@ -231,7 +232,7 @@ func (l *looked) addPools(flags *reportFlags) error {
 		l.page.Filter = filter.Said()
 	}
 	err := filter.Choose(g)
-	if err != nil && chosen == "" { // the profile has an answer without its users
+	if err != nil && chosen == "" { // the profile has answers even without users
 		g.Shoots.All = nil
 	} else if err != nil {
 		return err
@@ -247,7 +248,7 @@ func (l *looked) addPools(flags *reportFlags) error {
 	return nil
 }
 
-// end prints what there is to say besides the report. The error says how the command ends.
+// end prints findings and notes after the report. The error determines how the command ends.
 func (l *looked) end(c *command.Call, flags *reportFlags) error {
 	options := flags.Counting()
 	if flags.output == "json" {
@@ -264,10 +265,10 @@ func (l *looked) end(c *command.Call, flags *reportFlags) error {
 	return nil
 }
 
-// epoch is the environment variable that reproducible builds set: the time that the page is of, in seconds.
+// epoch is the environment variable of reproducible builds. It sets the time of the page, in seconds.
 const epoch = "SOURCE_DATE_EPOCH"
 
-// madeAt returns the time that the page is of, and how far from now that is.
+// madeAt returns the time of the page and its distance from now.
 func madeAt(now time.Time) (time.Time, time.Duration, error) {
 	text := os.Getenv(epoch)
 	if text == "" {
@@ -280,10 +281,10 @@ func madeAt(now time.Time) (time.Time, time.Duration, error) {
 	return now, 0, fmt.Errorf("invalid %s %q: use the seconds since 1970-01-01, or unset it", epoch, text)
 }
 
-// latest is the last time that a page can be of, in the year 2242: a duration is no longer than three centuries.
+// latest is the latest time of a page, in the year 2242: a duration cannot exceed three centuries.
 const latest = 1 << 33
 
-// sourceOf says what the answers are about: the files, and the cluster.
+// sourceOf describes the subject of the answers: the files and the cluster.
 func sourceOf(g *input.Given, files []string) string {
 	const most = 10
 	var named []string
@@ -300,18 +301,17 @@ func sourceOf(g *input.Given, files []string) string {
 	return strings.TrimPrefix(source+" and "+g.Cluster, " and ")
 }
 
-// namedProfile is a profile with its name, as [NAMESPACE/]NAME.
+// namedProfile is a profile with its [NAMESPACE/]NAME.
 type namedProfile struct {
 	name     string
 	compiled input.AnyProfile
 }
 
-// nothingWritten is said after the findings, if they leave no profile.
+// nothingWritten follows the findings if there is no profile to report on.
 const nothingWritten = "there is no profile to report on, and nothing is written: repair these first"
 
-// profilesToReport returns the profiles to report on: the one that the flag names or, without it, all but those that are
-// only there for others to refer to. One that cannot be asked becomes a note, unless a finding says so. The error says
-// that there is none.
+// profilesToReport returns the profiles to report on: the one that the flag names, or all except those that are only there for
+// references. A profile without answers becomes a note, unless a finding explains it. It returns an error if there is none.
 func profilesToReport(g *input.Given, flags *reportFlags) ([]namedProfile, error) {
 	if flags.profile != "" {
 		p, err := g.ProfileNamed(flags.profile, false)
@@ -342,7 +342,7 @@ func profilesToReport(g *input.Given, flags *reportFlags) ([]namedProfile, error
 	return profiles, nil
 }
 
-// namesToReport returns the names of the profiles that can be read, in the order of the inputs.
+// namesToReport returns the names of the readable profiles, in the order of the inputs.
 func namesToReport(g *input.Given) []string {
 	used := map[string]bool{}
 	for _, s := range g.Shoots.All {
@@ -353,7 +353,7 @@ func namesToReport(g *input.Given) []string {
 	return append(readable(&g.Profiles, used), readable(&g.Namespaced, used)...)
 }
 
-// readable returns the names of the profiles that can be read, but for those that are only there for others and that nobody uses.
+// readable returns the names of the readable profiles, except unused ones that are only there for references.
 func readable[T any](profiles *input.Objects[T], used map[string]bool) []string {
 	var names []string
 	for _, s := range profiles.All {
@@ -364,7 +364,7 @@ func readable[T any](profiles *input.Objects[T], used map[string]bool) []string 
 	return names
 }
 
-// profileOf returns the name of the profile that a Shoot uses, as [NAMESPACE/]NAME.
+// profileOf returns the [NAMESPACE/]NAME of a Shoot's profile.
 func profileOf(shoot *v1beta1.Shoot) string {
 	kind, name, _ := input.ProfileNameOf(shoot)
 	if kind == "NamespacedCloudProfile" {

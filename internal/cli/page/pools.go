@@ -25,24 +25,23 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// What a page says about Shoots, of which there may be tens of thousands: a page has a part of it then, and says so.
+// The parts of a page about Shoots. There may be tens of thousands; then a page is truncated and says so.
 
 const (
-	// mostNamed is how many of those to which the same happens a page names in any case, and mostNames how many it names of all:
-	// those are found by a search.
+	// mostNamed is the number of worker pools that every entry may name. mostNames bounds all names on a page, where they can be searched.
 	mostNamed, mostNames = 20, 20_000
-	// mostPools, mostEvents and mostFindings are how many entries about worker pools, how many of the calendar and how many findings
-	// a page has.
+	// mostPools, mostEvents and mostFindings bound the entries about worker pools, the entries of the calendar and the findings of a
+	// page.
 	mostPools, mostEvents, mostFindings = 1000, 500, 2000
-	// ahead is how many days the calendar looks ahead.
+	// ahead is the number of days in the calendar.
 	ahead = 90
 )
 
-// pageActions are the actions of maintenance, the worst first, as a page shows them.
+// pageActions are the actions of maintenance, worst first.
 var pageActions = []maintenance.Action{maintenance.Fails, maintenance.Stuck, maintenance.Forced, maintenance.Updated, maintenance.Stays}
 
-// addMaintenance adds what the next maintenance does to the worker pools of all Shoots, those together to which it does the
-// same; and the versions of Kubernetes that change: as far as a filter admits the pools. What is wrong with the Shoots is left to lint.
+// addMaintenance adds the effects of the next maintenance on the worker pools of all Shoots that a filter admits, grouped by effect, and
+// on Kubernetes versions. It adds no findings about Shoots, which lint reports.
 func addMaintenance(g *input.Given, r *html.Report, filter *input.Filter, after time.Duration) {
 	findings := g.Findings
 	defer func() { g.Findings = findings }()
@@ -56,7 +55,7 @@ func addMaintenance(g *input.Given, r *html.Report, filter *input.Filter, after 
 		if s.Object != nil {
 			maintain.Maintain(g, &answer, s, &input.Filter{}, later)
 		}
-		// admitted are the names of worker pools, of which "" is that of the control plane.
+		// admitted contains names of worker pools, and "" for the control plane.
 		admitted := map[string]bool{"": !filter.OfPools()}
 		if len(answer.Pools) > 0 {
 			addPools(g, &pools, g.ProfileToAsk(s), s, answer.Pools, known, filter, admitted)
@@ -83,8 +82,9 @@ func addMaintenance(g *input.Given, r *html.Report, filter *input.Filter, after 
 	}
 }
 
-// countShoot counts a Shoot of which so many worker pools are known and some, or the control plane, are admitted. It is nil if it cannot
-// be read. Where it is not known what maintenance does to it, its worker pools are taken as they are written.
+// countShoot counts a Shoot. known is the number of its worker pools for which maintenance is known, and admitted reports whether the
+// filter admits one of them or the control plane. shoot is nil if it is unreadable. If maintenance is unknown, the filter is applied to
+// the pools as written.
 func countShoot(r *html.Report, filter *input.Filter, shoot *v1beta1.Shoot, known int, admitted bool) {
 	if shoot != nil && known >= len(shoot.Spec.Provider.Workers) {
 		if admitted {
@@ -99,14 +99,14 @@ func countShoot(r *html.Report, filter *input.Filter, shoot *v1beta1.Shoot, know
 	}
 }
 
-// askedShape are worker pools of one profile that get the same answer.
+// askedShape identifies worker pools of one profile that get the same answer.
 type askedShape struct {
 	profile *v1beta1.CloudProfileSpec
 	shape   provider.Shape
 }
 
-// addPools adds the worker pools of a Shoot that a filter admits, and their names to admitted: each with what it asks for and boots with
-// the image that it has before the maintenance. What is known of other pools has Asks and Boots alone.
+// addPools adds the worker pools of a Shoot that a filter admits, and their names to admitted. Asks and Boots are for the image before
+// maintenance. known memoizes them.
 func addPools(
 	g *input.Given, to *gathered, p input.AnyProfile, s *input.Source[v1beta1.Shoot], maintained []maintain.MaintainedPool,
 	known map[askedShape]html.Pools, filter *input.Filter, admitted map[string]bool,
@@ -138,7 +138,7 @@ func unnamedPool(e html.Pools) html.Pools {
 	return e
 }
 
-// rankOf is lower for what is worse: first come worker pools that get no machines now.
+// rankOf returns a lower rank for a worse entry. Worker pools that get no machines now have the lowest.
 func rankOf(e *html.Pools) int {
 	rank := slices.Index(pageActions, e.Action)
 	switch {
@@ -150,7 +150,7 @@ func rankOf(e *html.Pools) int {
 	return rank
 }
 
-// limitNames leaves so many names to entries in their order, and mostNamed to each of the others.
+// limitNames truncates the names of entries to most in total, but keeps up to mostNamed in each.
 func limitNames(entries []html.Pools, most int) {
 	for i := range entries {
 		e := &entries[i]
@@ -159,14 +159,13 @@ func limitNames(entries []html.Pools, most int) {
 	}
 }
 
-// addCalendar adds what maintenance does day by day from the time of the page on, to worker pools that a filter admits: those together
-// to which it does the same.
+// addCalendar adds the effects of maintenance day by day, from the page's time, on worker pools that a filter admits, grouped by effect.
 func addCalendar(g *input.Given, r *html.Report, filter *input.Filter, after time.Duration) {
 	all := g.Shoots.All
 	findings := g.Findings
 	defer func() { g.Shoots.All, g.Findings = all, findings }()
 	g.Shoots.All = make([]*input.Source[v1beta1.Shoot], 0, len(all))
-	for _, s := range all { // it forgets them, and lint asks for them
+	for _, s := range all { // Calendar forgets Shoots that lint still needs
 		other := *s
 		g.Shoots.All = append(g.Shoots.All, &other)
 	}
@@ -197,7 +196,7 @@ func addCalendar(g *input.Given, r *html.Report, filter *input.Filter, after tim
 	}
 }
 
-// worstOf returns days with so many of their events: the worst ones, and of those that are equally bad the next ones.
+// worstOf truncates the events of days. It keeps the worst, and of equally bad events the earliest.
 func worstOf(days []html.Day, most int) []html.Day {
 	left := map[int]int{}
 	for _, day := range days {
@@ -222,7 +221,7 @@ func worstOf(days []html.Day, most int) []html.Day {
 	return kept
 }
 
-// unnamed returns worker pools as [html.Report].More has them.
+// unnamed returns worker pools in the form of [html.Report].More.
 func unnamed(entries []html.Pools) []html.Pools {
 	found := gathered{index: map[string]int{}}
 	for _, e := range entries {
@@ -233,14 +232,14 @@ func unnamed(entries []html.Pools) []html.Pools {
 	return found.all
 }
 
-// gathered are worker pools, those together that differ in their names alone, in the order in which they come up first. Each entry
-// has the names of the first ones, and how many there are.
+// gathered groups worker pools that differ only in their names, in the order of their first appearance. Each entry has the first names,
+// and the count.
 type gathered struct {
 	all   []html.Pools
 	index map[string]int
 }
 
-// add adds so many worker pools, with the names of some. The entry has neither Names nor Count.
+// add adds count worker pools, with the names of some. entry has neither Names nor Count.
 func (g *gathered) add(entry html.Pools, count int, names ...string) {
 	key, _ := json.Marshal(entry) // a struct of texts
 	i, found := g.index[string(key)]
@@ -255,14 +254,14 @@ func (g *gathered) add(entry html.Pools, count int, names ...string) {
 	}
 }
 
-// addFindings adds what lint has found: of too much of it, the first findings of every rule.
+// addFindings adds the findings of lint. If there are too many, it adds the first of every rule.
 func addFindings(r *html.Report, found report.Report) {
 	r.Findings, r.Summary = found.Findings, found.Summary.String()
 	all := len(r.Findings)
 	if all <= mostFindings {
 		return
 	}
-	// byRank are the first findings of every rule, then the second ones, and so on.
+	// byRank contains the first finding of every rule, then the second ones, and so on.
 	r.Totals = map[string]int{}
 	byRank := make([][]report.Finding, all)
 	for i := range r.Findings {
@@ -275,7 +274,7 @@ func addFindings(r *html.Report, found report.Report) {
 	r.Notes = append(r.Notes, fmt.Sprintf("of %d findings %d are shown, some of every rule: capkit lint says all", all, mostFindings))
 }
 
-// kindOf returns what findings are counted by, as [html.Report] has it.
+// kindOf returns the key of a finding in [html.Report].Totals.
 func kindOf(f *report.Finding) string {
 	if len(f.Suppressions) > 0 {
 		return "silenced " + f.Rule

@@ -19,9 +19,9 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// What a page says to enter, and to save, for the same answer on the command line.
+// Commands and files on a page that give the same answer on the command line.
 
-// inputsOf returns the last words of a command that asks a profile, by its name, as [html.Profile] has them.
+// inputsOf returns [html.Profile].Inputs for the profile with this name.
 func inputsOf(g *input.Given, name string, in *input.Flags) []string {
 	var words, files []string
 	live := false
@@ -51,8 +51,8 @@ func inputsOf(g *input.Given, name string, in *input.Flags) []string {
 	return append(words, files...)
 }
 
-// configAsking returns the manifest of a providerConfig that asks for a requirement: with the setting as it is worded, where
-// that is a field and a value which ask for it, and otherwise with a comment that names the setting.
+// configAsking returns the manifest of a providerConfig that makes a request. If the setting's text is not a field and a value that do
+// so, the manifest has a comment that names the setting.
 func configAsking(workers provider.Workers, q capability.Requirement) string {
 	head := fmt.Sprintf("apiVersion: %s\nkind: %s\n", workers.Kind().GroupVersion(), workers.Kind().Kind)
 	text := head + fieldText(q.Setting)
@@ -66,7 +66,7 @@ func configAsking(workers provider.Workers, q capability.Requirement) string {
 	return head + "# add " + q.Setting + "\n"
 }
 
-// rollingOf returns what explain says of the settings in a config whose change replaces machines.
+// rollingOf returns explain's text about the settings in a config whose change replaces machines.
 func rollingOf(workers provider.Workers, config string) string {
 	var text strings.Builder
 	if raw, err := yaml.YAMLToJSON([]byte(config)); err == nil {
@@ -75,7 +75,7 @@ func rollingOf(workers provider.Workers, config string) string {
 	return text.String()
 }
 
-// fieldText returns YAML for the words of a setting, such as "gpus[].type: fast"; empty if they are not of this form.
+// fieldText returns the YAML for a setting's text, such as "gpus[].type: fast", or "" if it does not have this form.
 func fieldText(setting string) string {
 	path, value, found := strings.Cut(setting, ": ")
 	if !found {

@@ -10,58 +10,59 @@ import (
 	"time"
 )
 
-// Landscapes is the data of a page that puts several landscapes side by side, and has the page of each of them. Its JSON is for the script
-// of the same page only; that of [Overview] and [Compared] is what report prints for programs as well, and an interface: a field once
-// published keeps its name and meaning.
+// Landscapes is the data of a page that compares several landscapes and contains the page of each. Its JSON is only for the script of the
+// same page. The JSON of [Overview] and [Compared] is also the output of report for programs, and an interface: published fields keep
+// their names and meanings.
 type Landscapes struct {
-	// Version of the command, and Made when the answers are from; Date is that in words, and Soon the day up to which it is counted
-	// what expires.
+	// Version of the command, and Made the time of the answers. Date is Made in words, and Soon the last day on which a version counts as
+	// expiring soon.
 	Version string    `json:"version"`
 	Made    time.Time `json:"-"`
 	Date    string    `json:"date"`
 	Soon    string    `json:"soon"`
-	// Filter says in flags which worker pools the page is about; empty for all.
+	// Filter selects the worker pools of the page, as flags; empty for all.
 	Filter string `json:"filter"`
-	// Landscapes are in the order in which they are shown, and Profiles those that any of them has.
+	// Landscapes are in display order. Profiles are the profiles of all landscapes.
 	Landscapes []Landscape `json:"landscapes"`
 	Profiles   []Compared  `json:"compared"`
 }
 
-// Landscape is one of several.
+// Landscape is one of the compared landscapes.
 type Landscape struct {
 	Name     string `json:"name"`
 	Source   string `json:"source"`
 	Overview `json:"overview"`
-	// Page is what [Pack] returns of its report.
+	// Page is the result of [Pack] for its report.
 	Page string `json:"-"`
 }
 
-// Overview counts what an operator asks for first. It is what the page of the landscape says at its top.
+// Overview has the counts that operators need first. They are at the top of the landscape's page.
 type Overview struct {
 	Profiles int `json:"profiles"`
 	Shoots   int `json:"shoots"`
-	// UnknownShoots are those of Shoots of which it is not known what maintenance does to them.
+	// UnknownShoots counts the Shoots for which the effect of maintenance is unknown.
 	UnknownShoots int `json:"unknownShoots"`
 	Pools         int `json:"pools"`
-	// WithoutMachines are the worker pools for which the profile has no image now. Those that run go on with theirs (semantics S14).
+	// WithoutMachines counts the worker pools for which the profile has no image now. Running ones keep theirs (semantics S14).
 	WithoutMachines int `json:"withoutMachines"`
-	// What the next maintenance does to worker pools. BootNothing are those that it moves to what boots nothing, among the others.
+	// The effects of the next maintenance on worker pools. BootNothing counts pools that get an image which does not boot; they are also
+	// in another count.
 	Fails       int `json:"fails"`
 	Stuck       int `json:"stuck"`
 	Forced      int `json:"forced"`
 	Updated     int `json:"updated"`
 	BootNothing int `json:"bootNothing"`
-	// Expiring are the image versions that expire within 30 days, and ExpiringPools the worker pools that have one.
+	// Expiring counts the image versions that expire within 30 days, and ExpiringPools the worker pools that use them.
 	Expiring      int `json:"expiring"`
 	ExpiringPools int `json:"expiringPools"`
-	// Gaps are the image versions and regions without an image that would fit.
+	// Gaps counts the pairs of image version and region without a fitting image.
 	Gaps int `json:"gaps"`
-	// Errors and Warnings are what lint finds.
+	// Errors and Warnings count the findings of lint.
 	Errors   int `json:"errors"`
 	Warnings int `json:"warnings"`
 }
 
-// Compared is a profile, and what those landscapes that have it have in it.
+// Compared is a profile with its contents in each landscape that has it.
 type Compared struct {
 	// Profile is [NAMESPACE/]NAME.
 	Profile    string   `json:"profile"`
@@ -69,33 +70,33 @@ type Compared struct {
 	Rows       []Row    `json:"rows"`
 }
 
-// Row is something that a profile has in some landscape.
+// Row is an entry of a profile in some landscape.
 type Row struct {
-	// Kind is one of the constants.
+	// Kind is one of the constants below.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
-	// Differs says that it is not the same in all landscapes with the profile.
+	// Differs reports whether it differs between the landscapes that have the profile.
 	Differs bool `json:"differs"`
-	// In says what it is in each landscape that has it, by name.
+	// In maps the landscapes that have it to its contents.
 	In map[string]Entry `json:"in"`
 }
 
-// Entry is what something is in a landscape.
+// Entry is the contents of a row in one landscape.
 type Entry struct {
-	// Classification of a version, and the day on which it expires; empty if none is said.
+	// Classification of a version, and the day on which it expires; empty if not set.
 	Classification string `json:"classification,omitempty"`
 	Expires        string `json:"expires,omitempty"`
-	// Detail is the size of a machine type and what it supports, or the values of a capability.
+	// Detail is the size and the capabilities of a machine type, or the values of a capability.
 	Detail string `json:"detail,omitempty"`
-	// Unusable is set if new worker pools cannot have the machine type.
+	// Unusable reports whether new worker pools cannot use the machine type.
 	Unusable bool `json:"unusable,omitempty"`
-	// Gaps are the regions in which an image version has no image for machine types that it would fit.
+	// Gaps are the regions in which an image version lacks an image for machine types that it fits.
 	Gaps []string `json:"gaps,omitempty"`
-	// Pools is how many worker pools have the image version or the machine type, or are in the region.
+	// Pools counts the worker pools that use the image version or machine type, or are in the region.
 	Pools int `json:"pools,omitempty"`
 }
 
-// The kinds of rows, in their order. They are part of the command line's JSON.
+// The kinds of rows. They are part of the command line's JSON.
 const (
 	ImageVersion = "image-version"
 	MachineType  = "machine-type"
@@ -104,13 +105,13 @@ const (
 	Capability   = "capability"
 )
 
-// Pack returns a report as [Landscape] has it. The error is about a value that has no JSON.
+// Pack returns a report in the form of [Landscape].Page. The error is about a value without a JSON form.
 func Pack(r *Report) (string, error) {
 	r.Date, r.Soon = dateOf(r.Made), SoonAfter(r.Made)
 	return packed(r)
 }
 
-// WriteLandscapes writes the page. The error is about writing.
+// WriteLandscapes writes the page. The error is about writing, or about a value without a JSON form.
 func WriteLandscapes(w io.Writer, l *Landscapes) error {
 	l.Date, l.Soon = dateOf(l.Made), SoonAfter(l.Made)
 	data, err := packed(l)

@@ -2,12 +2,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package html is what the command report writes for people: one HTML file that needs no network, with what worker pools
-// boot, why, what lint found and what maintenance does.
+// Package html writes the report for people: one HTML file that needs no network. It shows the images that worker pools boot, the
+// reasons, the findings of lint, and the effects of maintenance.
 //
-// Start reading at [Report], which is the data of the page, and [Write]. Nothing is decided here, and nothing in the
-// browser: who makes a Report has asked for every answer. The data is JSON that the browser unpacks, so texts may stand in it
-// as often as they are needed. The script puts together from them what the command explain prints.
+// Start reading at [Report], the data of the page, and [Write]. Neither this package nor the browser decides anything: the caller of this
+// package has computed every answer. The data is compressed JSON, so texts may be repeated in it as often as necessary. The script
+// composes the output of the command explain from them.
 package html
 
 import (
@@ -31,69 +31,68 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Report is the data of a page. Its JSON is for the script of the same page only, and may change with it. Lists and maps that
-// are nil are empty ones there.
+// Report is the data of a page. Its JSON is only for the script of the same page, and may change with it. Nil lists and maps are written
+// as empty ones.
 type Report struct {
 	// Version of the command.
 	Version string `json:"version"`
-	// Made says when the answers are from, and Source of what.
+	// Made is the time of the answers, and Source their subject.
 	Made   time.Time `json:"-"`
 	Source string    `json:"source"`
-	// Date is Made in words, and Soon the day up to which the page counts what expires.
+	// Date is Made in words, and Soon the last day on which a version counts as expiring soon.
 	Date     string    `json:"date"`
 	Soon     string    `json:"soon"`
 	Profiles []Profile `json:"profiles"`
-	// Findings are those of lint, or some of them, and Summary what it says of all.
+	// Findings are the findings of lint, or some of them. Summary is its summary of all.
 	Findings []report.Finding `json:"findings"`
 	Summary  string           `json:"summary"`
-	// Totals says how many findings there are of each rule, by "error RULE", "warning RULE" or "silenced RULE"; nil if all are
-	// among Findings.
+	// Totals maps "error RULE", "warning RULE" and "silenced RULE" to the number of findings; nil if Findings is complete.
 	Totals map[string]int `json:"totals"`
-	// Shoots is how many there are that are not being deleted, and Unknown for how many of them it cannot be told what maintenance
-	// does: lint says why.
+	// Shoots counts the Shoots that are not being deleted, and Unknown those for which the effect of maintenance is unknown; lint reports
+	// the reasons.
 	Shoots  int `json:"shoots"`
 	Unknown int `json:"unknown"`
-	// Filter says in flags which worker pools the page is about; empty for all.
+	// Filter selects the worker pools of the page, as flags; empty for all.
 	Filter string `json:"filter"`
-	// Maintenance says what the next maintenance does to worker pools, or to the first of them, the worst first.
+	// Maintenance lists the effects of the next maintenance on worker pools, worst first. It may be truncated.
 	Maintenance []Pools `json:"maintenance"`
-	// More are the other worker pools, without names and reasons, and with To as From; nil if all are in Maintenance.
+	// More are the remaining worker pools, without names and reasons, and with To equal to From; nil if Maintenance is complete.
 	More []Pools `json:"more"`
-	// Kubernetes says what the next maintenance does to versions of Kubernetes.
+	// Kubernetes lists the effects of the next maintenance on Kubernetes versions.
 	Kubernetes []string `json:"kubernetes"`
-	// Calendar are the days up to Until on which maintenance does something, or the worst of it.
+	// Calendar lists the days up to Until on which maintenance has effects. It may be truncated to the worst.
 	Calendar []Day  `json:"calendar"`
 	Until    string `json:"until"`
-	// Notes are remarks about where answers come from.
+	// Notes are remarks about the sources of answers.
 	Notes []string `json:"notes"`
 }
 
-// Profile is what there is to ask about one profile, and all answers.
+// Profile contains all questions about one profile with their answers.
 type Profile struct {
 	// Name is [NAMESPACE/]NAME.
 	Name string `json:"name"`
-	// Order of preference, and the other one.
+	// Order is the preference order, and OtherOrder the other one.
 	Order      string `json:"order"`
 	OtherOrder string `json:"otherOrder"`
-	// ByFlag says that the order is not that of the extension, so that a command has to name it.
+	// ByFlag reports whether Order differs from that of the extension, so that commands have to name it.
 	ByFlag  bool     `json:"byFlag,omitempty"`
 	Regions []string `json:"regions"`
-	// Unavailable are the machine types that zones of a region do not have, with the names of these zones, by region and type.
+	// Unavailable maps region and machine type to the names of the zones that lack the machine type.
 	Unavailable map[string]map[string]string `json:"unavailable"`
 	Groups      []Group                      `json:"groups"`
 	Versions    []Version                    `json:"versions"`
-	// Inputs are the last words of the command that explains a cell: the files with the profile, or FILE where that was
-	// standard input, and the flags for a cluster.
+	// Inputs are the last arguments of the command that explains a cell: the files with the profile, with FILE for standard input, and
+	// the flags for a cluster.
 	Inputs   []string  `json:"inputs"`
 	Requests []Request `json:"requests"`
 }
 
-// Group is machine types that get the same answers.
+// Group is a set of machine types with the same answers.
 type Group struct {
 	Types []string `json:"types"`
-	// Unusable are those of Types that new worker pools cannot have.
+	// Unusable are the Types that new worker pools cannot use.
 	Unusable []string `json:"unusable"`
-	// Capabilities of the first of them.
+	// Capabilities of the first type.
 	Capabilities string `json:"capabilities"`
 }
 
@@ -101,134 +100,134 @@ type Group struct {
 type Version struct {
 	Image string `json:"image"`
 	Name  string `json:"name"`
-	// State is the classification of a version that is not simply supported: preview, deprecated, expired or unavailable.
+	// State is the classification of a version, if it is not just supported: preview, deprecated, expired or unavailable.
 	State string `json:"state"`
-	// Since and Expires are the days on which that begins and on which it expires; empty if they are not said.
+	// Since is the day on which State began, and Expires the day of expiration; empty if not set.
 	Since   string `json:"since"`
 	Expires string `json:"expires"`
-	// Next are the stages that follow, but for the expiration, in words; empty if there are none.
+	// Next describes the later stages except the expiration; empty if there are none.
 	Next string `json:"next,omitempty"`
-	// Kind tells it apart from versions about which explain shows other capabilities.
+	// Kind distinguishes it from versions for which explain shows other capabilities.
 	Kind    string   `json:"kind"`
 	Flavors []Flavor `json:"flavors"`
 }
 
 // Flavor is a flavor of an image version.
 type Flavor struct {
-	// Declared is what it declares, and Supports that with omissions filled in.
+	// Declared are the capabilities that it declares, and Supports the same with omissions filled in.
 	Declared string `json:"declared"`
 	Supports string `json:"supports"`
-	// References are what is booted, for each region; empty where there is nothing. Missing then says why.
+	// References are the images for each region; empty where there is none. Missing then has the reason.
 	References []string `json:"references"`
 	Missing    []string `json:"missing"`
 }
 
-// Request is what worker pools may ask for.
+// Request is a possible request of worker pools.
 type Request struct {
-	// Label says what: empty for nothing special.
+	// Label describes the request; empty for none.
 	Label string `json:"label"`
-	// Flag of explain that asks for it, with its value; and the manifest in the file workerconfig.yaml that it names, empty
-	// without that. Rolling is what explain says of the settings there whose change replaces machines.
+	// Flag is the flag of explain for this request, with its value. Config is the content of the file workerconfig.yaml that the flag
+	// names; empty otherwise. Rolling is explain's text about settings in Config whose change replaces machines.
 	Flag    string `json:"flag"`
 	Config  Lines  `json:"config"`
 	Rolling Lines  `json:"rolling"`
-	// Answers yields those for the groups. They are most of a page, and asked for when it is written.
+	// Answers yields an element for each group. They are the largest part of a page, and computed while it is written.
 	Answers iter.Seq[Answers] `json:"answers"`
 }
 
-// Answers are those of a group of machine types, for one request.
+// Answers are the answers for a group of machine types and one request.
 type Answers struct {
-	// Settings that ask, as explain repeats them; and those of them that count, by which worker pools are known that ask for
-	// the same.
+	// Settings are the requesting settings as in explain. Asks are those that matter, which identify the worker pools with the same
+	// request.
 	Settings string   `json:"settings"`
 	Asks     []string `json:"asks"`
-	// Kinds are by the kind of a version.
+	// Kinds maps the kind of a version to its texts.
 	Kinds map[string]Kind `json:"kinds"`
-	// Whole says why flavors are not looked at, by the index of the version.
+	// Whole maps the index of a version to the reason why its flavors are not considered.
 	Whole map[int]string `json:"whole"`
-	// Cells are by version and region.
+	// Cells are indexed by version and region.
 	Cells [][]Cell `json:"cells"`
 }
 
-// Kind is what explain says of versions of one kind.
+// Kind has the texts of explain for versions of one kind.
 type Kind struct {
-	// Support is about each machine type of the group. Sides is set if it shows what machine type and worker pool say side by side.
+	// Support has a text for each machine type of the group. Sides reports whether it shows machine type and worker pool side by side.
 	Support []Lines `json:"support"`
 	Sides   bool    `json:"sides"`
-	// Outcomes are by what a flavor declares, and Comparisons by what two of them declare, one after the other.
+	// Outcomes are keyed by the capabilities of a flavor, and Comparisons by those of two flavors, concatenated.
 	Outcomes    map[string]Outcome    `json:"outcomes"`
 	Comparisons map[string]Preference `json:"comparisons"`
 }
 
-// Outcome is what becomes of a flavor on a machine type, wherever it has an image.
+// Outcome is the result for a flavor on a machine type, in every region where the flavor has an image.
 type Outcome struct {
 	Lines Lines `json:"lines"`
-	// Clause says why it is out; empty if it fits.
+	// Clause is the reason why it does not fit; empty if it fits.
 	Clause string `json:"clause"`
 }
 
-// Preference is what the comparison of two flavors comes to.
+// Preference is the result of comparing two flavors.
 type Preference struct {
-	// Message has [Winner] for the letter of the winner.
+	// Message contains [Winner] in place of the winner's letter.
 	Message string `json:"message"`
-	// Sign is positive if the second flavor is the better one, and 0 if both are the same.
+	// Sign is positive if the second flavor is better, negative if the first is, and 0 if both are equal.
 	Sign int `json:"sign"`
 }
 
-// soon is how many days ahead a page counts what expires.
+// soon is the number of days within which a version counts as expiring soon.
 const soon = 30
 
-// Winner stands for the letter of the flavor that wins a comparison.
+// Winner is the placeholder for the letter of the flavor that wins a comparison.
 const Winner = "{winner}"
 
-// Cell is what an image version boots in a region.
+// Cell is the image that an image version boots in a region.
 type Cell struct {
-	// Flavor is the index of what boots, -1 if that is nothing; and Other of what the other order chooses.
+	// Flavor is the index of the flavor that boots, or -1 for none. Other is the choice of the other order.
 	Flavor int `json:"flavor"`
 	Other  int `json:"other"`
-	// Advice says what would work where nothing boots.
+	// Advice describes what would work if nothing boots.
 	Advice Lines `json:"advice,omitempty"`
 }
 
-// Day is one of the calendar.
+// Day is a day of the calendar.
 type Day struct {
 	Date string `json:"date"`
-	// Events are what maintenance does on it, the worst first. They have no cell, and Kubernetes for an image if they are about that.
+	// Events are the effects of maintenance on this day, worst first. They have no cell. Image is Kubernetes for Kubernetes versions.
 	Events []Pools `json:"events"`
 }
 
-// Pools are worker pools to which maintenance does the same. They have neither Shoot nor Pool.
+// Pools are worker pools on which maintenance has the same effect. They have neither Shoot nor Pool.
 type Pools struct {
 	maintain.MaintainedPool
-	// Breaks is set if they boot nothing with the version that they get.
+	// Breaks reports whether they boot nothing with the new version.
 	Breaks bool `json:"breaks,omitzero"`
-	// Profile as [Profile].Name names it, and the rest of the cell that the pools are in.
+	// Profile is the [Profile].Name of the pools' cell; the following fields are the rest of the cell.
 	Profile     string `json:"profile"`
 	MachineType string `json:"machineType"`
 	Region      string `json:"region"`
-	// Asks is what the pools ask for, in the words of [Answers].Asks and in any order; empty for nothing special. It is nil, and
-	// not in the JSON, if that is not known, because their providerConfig cannot be read.
+	// Asks are the pools' requests, in the words of [Answers].Asks and in any order; empty for none. It is nil, and absent from the JSON,
+	// if the requests are unknown because the providerConfig has errors.
 	Asks []string `json:"asks,omitzero"`
-	// Boots is what they boot in that cell; empty if that is nothing, or not known.
+	// Boots is the image that they boot in that cell; empty if there is none, or if it is unknown.
 	Boots string `json:"boots"`
-	// Names are some of the pools, or none, and Count is how many there are.
+	// Names are some of the pools, or none, and Count is their number.
 	Names []string `json:"names"`
 	Count int      `json:"count"`
 }
 
-// Lines is a text that may have several lines. Any other text of a page is a single one: in it, the end of a line is written as an
-// escape sequence, as everything is that is not printable.
+// Lines is a text that may have several lines. Other texts of a page are single lines, in which line breaks and other unprintable
+// characters become escape sequences.
 type Lines string
 
 //go:embed page.html style.css script
 var files embed.FS
 
-// parts of the script, in their order. They share one scope.
+// parts are the files of the script, in order. They share one scope.
 var parts = []string{"elements", "theme", "data", "answers", "matrix", "why", "address", "lists", "overview", "csv", "landscapes", "start"}
 
 var layout = template.Must(template.ParseFS(files, "page.html"))
 
-// asShown writes JSON with texts that are printable.
+// asShown are options for JSON with printable texts.
 var asShown = json.JoinOptions(jsonv1.DefaultOptionsV1(), json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false),
 	json.WithMarshalers(json.JoinMarshalers(
 		json.MarshalToFunc(func(out *jsontext.Encoder, text string) error {
@@ -246,7 +245,7 @@ var asShown = json.JoinOptions(jsonv1.DefaultOptionsV1(), json.FormatNilSliceAsN
 		}),
 	)))
 
-// Write writes the page. It is the same for the same report. The error is about writing, or a value that has no JSON.
+// Write writes the page. Equal reports result in equal pages. The error is about writing, or about a value without a JSON form.
 func Write(w io.Writer, r *Report) error {
 	data, err := Pack(r)
 	if err != nil {
@@ -255,15 +254,15 @@ func Write(w io.Writer, r *Report) error {
 	return write(w, r.Date, data, nil)
 }
 
-// dateOf returns a time in words.
+// dateOf formats a time for people.
 func dateOf(made time.Time) string { return made.UTC().Format("2006-01-02 15:04 UTC") }
 
-// SoonAfter returns the day up to which a page of a time counts what expires.
+// SoonAfter returns the last day on which a version counts as expiring soon, for a page made at a time.
 func SoonAfter(made time.Time) string {
 	return made.UTC().AddDate(0, 0, soon).Format(time.DateOnly)
 }
 
-// write writes a page of a date with its data, which are packed: those that it opens with, and those that these link to.
+// write writes a page with a date and packed data. others are the packed pages that it links to.
 func write(w io.Writer, date, data string, others []template.HTML) error {
 	style, code := strings.ReplaceAll(content("style.css"), "{date}", date), script()
 	return layout.Execute(w, map[string]any{
@@ -272,7 +271,7 @@ func write(w io.Writer, date, data string, others []template.HTML) error {
 	})
 }
 
-// packed returns the JSON of data as the script unpacks it: gzip in base64.
+// packed returns data as base64-encoded gzip of its JSON, which the script decodes.
 func packed(data any) (string, error) {
 	var text strings.Builder
 	encoder := base64.NewEncoder(base64.StdEncoding, &text)
@@ -300,7 +299,7 @@ func content(name string) string {
 	return string(text)
 }
 
-// source is how a content security policy names an inline element.
+// source returns the source expression for an inline element in a content security policy.
 func source(content string) string {
 	hash := sha256.Sum256([]byte(content))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'"

@@ -25,11 +25,11 @@ import (
 	"github.com/capkit/capkit/pkg/versions"
 )
 
-// choice is something that can be written at a place.
+// choice is a completion for a place.
 type choice struct {
 	name, detail string
 	deprecated   bool
-	// written is what is written for it, if that is not the name as a text.
+	// written is the inserted text, if it is not the name.
 	written string
 }
 
@@ -61,7 +61,7 @@ func (s *server) completion(ctx context.Context, p protocol.PlaceParams) (any, e
 	return map[string]any{"isIncomplete": false, "items": items}, nil
 }
 
-// item returns the completion of what is between two offsets.
+// item returns a completion that replaces the text between two offsets.
 func (a *asked) item(i int, c choice, kind int, written string, start, end int) protocol.CompletionItem {
 	item := protocol.CompletionItem{
 		Label: c.name, Kind: kind, Detail: c.detail, SortText: fmt.Sprintf("%05d", i),
@@ -76,7 +76,7 @@ func (a *asked) item(i int, c choice, kind int, written string, start, end int) 
 	return item
 }
 
-// colon is what a key needs that is written at the place.
+// colon returns the separator that a key at the place needs.
 func (a *asked) colon() string {
 	if a.Node != nil && a.Node.Colon {
 		return ""
@@ -84,7 +84,7 @@ func (a *asked) colon() string {
 	return ": "
 }
 
-// taken reports whether what is written at the place would stand beside the value that is there.
+// taken reports whether the place is beside a value that exists already.
 func (a *asked) taken() bool {
 	n := a.Node
 	switch {
@@ -92,14 +92,14 @@ func (a *asked) taken() bool {
 		return false
 	case n.ValueStart < n.ValueEnd:
 		return n.Bracket != 0 || a.offset < n.ValueStart || a.offset > n.ValueEnd
-	case n.Item: // whose members may begin in this line
+	case n.Item: // its members may begin in this line
 		_, end := a.Line(a.offset)
 		return len(n.Nodes) > 0 && n.Nodes[0].Start < end
 	}
 	return len(n.Nodes) > 0
 }
 
-// until returns where the word at the place ends. In quotes that nobody has closed yet, what encloses the word is no part of it.
+// until returns the end of the word at the place. In unclosed quotes, the word ends at the next delimiter.
 func (a *asked) until() int {
 	written, rest := a.String()[a.Start:a.End], a.String()[a.End:]
 	closed := len(written) > 1 && written[0] == written[len(written)-1] && (rest == "" || strings.IndexByte(" \t\r\n,:]}", rest[0]) >= 0)
@@ -112,7 +112,7 @@ func (a *asked) until() int {
 	return a.End
 }
 
-// blank is the blank that is needed behind a colon or a dash.
+// blank returns the blank that is needed after a colon or a dash.
 func (a *asked) blank() string {
 	if a.Start > 0 && strings.IndexByte(":-", a.String()[a.Start-1]) >= 0 {
 		return " "
@@ -120,16 +120,16 @@ func (a *asked) blank() string {
 	return ""
 }
 
-// wantsList reports whether a value stands where a list belongs.
+// wantsList reports whether the place is a single value where a list is required.
 func (a *asked) wantsList() bool {
 	return a.capability() != "" && !strings.HasSuffix(a.slot, "[]")
 }
 
-// notText matches what YAML takes for something else than a text, unless it is quoted.
+// notText matches texts that YAML does not read as strings without quotes.
 var notText = regexp.MustCompile(`^(?:[-+]?[0-9][0-9_]*(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|0[xo][0-9a-fA-F]+|[0-9]{4}-[0-9]{2}-[0-9]{2}.*|` +
 	`(?i:true|false|yes|no|on|off|null|y|n)|~|[^A-Za-z0-9_./].*|.*(?:: | #|[,\[\]{}]).*|.*:|)$`)
 
-// scalar returns a text as YAML has it or, in JSON, as that has it.
+// scalar returns a string in YAML, or in JSON if the document is JSON.
 func (a *asked) scalar(s string) string {
 	if a.Document(a.offset).Bracket != 0 || notText.MatchString(s) {
 		return strconv.Quote(s)
@@ -137,7 +137,7 @@ func (a *asked) scalar(s string) string {
 	return s
 }
 
-// keys returns the keys that the mapping at the place does not have yet.
+// keys returns the keys that the mapping at the place does not contain yet.
 func (a *asked) keys() (choices []choice) {
 	if !capabilitiesSlot.MatchString(a.slot) || a.astray() {
 		return nil
@@ -151,7 +151,7 @@ func (a *asked) keys() (choices []choice) {
 	return choices
 }
 
-// astray reports whether a key at the place would begin in another column than the keys beside it, or in front of something else.
+// astray reports whether a key at the place would be in another column than the keys beside it, or followed by other text.
 func (a *asked) astray() bool {
 	start, end := a.Line(a.Start)
 	if rest := strings.TrimLeft(a.String()[a.End:max(a.End, end)], " \t"); a.Parent.Bracket == 0 && a.Node == nil && rest != "" && rest[0] != '#' {
@@ -165,7 +165,7 @@ func (a *asked) astray() bool {
 	return here != beside
 }
 
-// vocabulary are the capabilities that the profile registers.
+// vocabulary returns the capabilities that the profile registers.
 func (a *asked) vocabulary() (all []v1beta1.CapabilityDefinition) {
 	for _, d := range a.entries("machineCapabilities") {
 		all = append(all, v1beta1.CapabilityDefinition{Name: d.node.Text("name"), Values: d.node.Texts("values")})
@@ -173,7 +173,7 @@ func (a *asked) vocabulary() (all []v1beta1.CapabilityDefinition) {
 	return all
 }
 
-// capabilities are those of the profile and, in the provider config, those of Gardener.
+// capabilities returns the capabilities of the profile and, in the provider config, also Gardener's own.
 func (a *asked) capabilities() []choice {
 	choices := choicesOf(a.vocabulary())
 	if strings.HasPrefix(a.slot, "spec.providerConfig.") {
@@ -193,7 +193,7 @@ func choicesOf(capabilities []v1beta1.CapabilityDefinition) (choices []choice) {
 	return choices
 }
 
-// valuesOf returns the values of one of some capabilities that the list at the place does not have yet.
+// valuesOf returns the values of a capability that the list at the place does not contain yet.
 func (a *asked) valuesOf(capabilities []v1beta1.CapabilityDefinition, name string) (choices []choice) {
 	list := a.Parent
 	if a.Node != nil && !a.Node.Item {
@@ -213,7 +213,7 @@ func (a *asked) valuesOf(capabilities []v1beta1.CapabilityDefinition, name strin
 	return nil
 }
 
-// definitions are the capabilities that everybody knows.
+// definitions returns the capabilities that are known without a profile.
 func definitions() []v1beta1.CapabilityDefinition {
 	all := []v1beta1.CapabilityDefinition{{Name: capability.Architecture, Values: v1beta1constants.ValidArchitectures}}
 	for _, d := range capability.Reserved() {
@@ -249,10 +249,10 @@ func names(all ...string) func(*asked) []choice {
 	}
 }
 
-// namesOf makes choices of entries of a profile, of which each name is one.
+// namesOf returns the distinct names of entries as choices.
 func namesOf(entries []target) (choices []choice) {
 	for _, e := range entries {
-		c := choice{name: e.node.Text("name"), detail: e.node.Text("architecture")} // which a machine type may have
+		c := choice{name: e.node.Text("name"), detail: e.node.Text("architecture")} // of a machine type
 		if e.node.Text("usable") == "false" {
 			c.detail, c.deprecated = "not usable for new worker pools", true
 		}
@@ -263,7 +263,7 @@ func namesOf(entries []target) (choices []choice) {
 	return choices
 }
 
-// versionsOf makes choices of versions of a profile, with their classification: the supported ones first, the newest of each first.
+// versionsOf returns the versions of entries as choices: supported ones first, and newest first within each classification.
 func versionsOf(entries []target) (choices []choice) {
 	order := []v1beta1.VersionClassification{
 		v1beta1.ClassificationSupported, v1beta1.ClassificationPreview, v1beta1.ClassificationDeprecated, v1beta1.ClassificationExpired,
@@ -296,7 +296,7 @@ func versionsOf(entries []target) (choices []choice) {
 	return choices
 }
 
-// bySlot has what can be written where, by slot, of what is no entry of a profile.
+// bySlot maps slots to choices that are not entries of a profile.
 var bySlot = map[string]func(*asked) []choice{
 	"kind": names("CloudProfile", "NamespacedCloudProfile", "Shoot"),
 
@@ -315,10 +315,10 @@ var bySlot = map[string]func(*asked) []choice{
 	},
 }
 
-// regionSlot matches where a provider config names a region.
+// regionSlot matches places where a provider config names a region.
 var regionSlot = regexp.MustCompile(`^spec\.providerConfig\..*(\bregion|\bregions\[\]|\bregions\[\]\.name)$`)
 
-// values returns what can be written at the place.
+// values returns the choices for the place.
 func (a *asked) values() []choice {
 	if !ours(a.object) {
 		return nil
@@ -337,7 +337,7 @@ func (a *asked) values() []choice {
 		return versionsOf(entries)
 	}
 	choices := namesOf(entries)
-	if strings.HasSuffix(a.slot, "regions[]") { // entries have names
+	if strings.HasSuffix(a.slot, "regions[]") { // entries are mappings with a name
 		if a.Parent.Bracket != 0 {
 			return nil
 		}
@@ -348,13 +348,13 @@ func (a *asked) values() []choice {
 	return choices
 }
 
-// ignoring matches a comment up to the rules that it names.
+// ignoring matches a comment up to its rules.
 var ignoring = regexp.MustCompile(`^#+\s*` + manifest.Mark + `\s*ignore[\s,]+`)
 
 // word matches the end of a name.
 var word = regexp.MustCompile(`[\w-]*$`)
 
-// rules completes a comment that silences: its mark, or its rules.
+// rules completes a silencing comment: its mark, or its rules.
 func (a *asked) rules() (items []protocol.CompletionItem) {
 	comment, written := a.String()[a.Start:a.End], a.String()[a.Start:a.offset]
 	if !ignoring.MatchString(written) {
@@ -367,7 +367,7 @@ func (a *asked) rules() (items []protocol.CompletionItem) {
 		return []protocol.CompletionItem{a.item(0, choice{name: manifest.Mark + "ignore", detail: "silence findings of a rule in this line, or in the next one"}, protocol.KindValue,
 			mark, start, a.End)}
 	}
-	if strings.Contains(strings.TrimPrefix(written, ignoring.FindString(written)), ":") { // in the reason
+	if strings.Contains(strings.TrimPrefix(written, ignoring.FindString(written)), ":") { // within the reason
 		return []protocol.CompletionItem{}
 	}
 	start := a.offset - len(word.FindString(written))
@@ -385,7 +385,7 @@ func (a *asked) rules() (items []protocol.CompletionItem) {
 	return items
 }
 
-// found counts the findings of each rule in the document, but for those about comments.
+// found counts the findings of each rule in the document, except those about comments.
 func (a *asked) found() map[string]int {
 	counts := map[string]int{}
 	for i := range a.known.All {

@@ -29,13 +29,13 @@ func (s *server) definition(ctx context.Context, p protocol.PlaceParams) (any, e
 	return locations, nil
 }
 
-// target is a node somewhere.
+// target is a node in the outline of a file.
 type target struct {
 	*placed
 	node *text.Node
 }
 
-// targets returns where the editor goes from the place: the best place first.
+// targets returns the places to which the editor can go, best first.
 func (a *asked) targets() (all []target) {
 	here := &placed{a.doc.URI, a.Outline}
 	add := func(in *placed, n *text.Node) {
@@ -74,7 +74,7 @@ func (a *asked) targets() (all []target) {
 	return all
 }
 
-// profileObjects returns the objects that make the profile that the place is about: itself, or that of a Shoot, and its parent.
+// profileObjects returns the object with the profile at the place: the object itself or a Shoot's profile, followed by its parent.
 func (a *asked) profileObjects() (all []target) {
 	own := target{&placed{a.doc.URI, a.Outline}, a.object}
 	if kind := kindOf(a.object); kind != "CloudProfile" && kind != "NamespacedCloudProfile" {
@@ -88,7 +88,7 @@ func (a *asked) profileObjects() (all []target) {
 	return slices.DeleteFunc(all, func(t target) bool { return t.node == nil })
 }
 
-// entry returns the member of the entry of a list that has a value; nil if none has.
+// entry returns the member key of the first item that has this value for it, or nil.
 func entry(list []*text.Node, key, value string) *text.Node {
 	for _, item := range list {
 		if child := item.Child(key); child != nil && child.Value == value && value != "" {
@@ -98,11 +98,11 @@ func entry(list []*text.Node, key, value string) *text.Node {
 	return nil
 }
 
-// imagesSlot matches what is in the two lists of images of a profile.
+// imagesSlot matches the contents of the two image lists of a profile.
 var imagesSlot = regexp.MustCompile(`^spec\.(providerConfig\.)?machineImages`)
 
-// otherHalf returns what the provider config has of a flavor, a version or an image of core, or the other way round: the same flavor, or
-// else the version, or else the image. It is nil if there is not even that.
+// otherHalf returns the counterpart of the place in the other half of the profile, provider config or core. It is the same flavor, or
+// else the version, or else the image, or nil.
 func (a *asked) otherHalf() *text.Node {
 	image, version, flavor := a.itemOf("machineImages"), a.itemOf("versions"), a.itemOf("capabilityFlavors")
 	other := a.object.Child("spec", "providerConfig")

@@ -39,7 +39,7 @@ func (s *server) hover(ctx context.Context, p protocol.PlaceParams) (any, error)
 	return protocol.Hover{Contents: protocol.Markup{Kind: "markdown", Value: said}, Range: a.known.Span(a.Outline, start, end)}, nil
 }
 
-// says returns what is to be said of the place, as Markdown, and what that is about; empty for nothing.
+// says returns a text about the place in Markdown, and the range that it is about. The text is "" if there is none.
 func (a *asked) says() (said string, start, end int) {
 	if a.Role == text.Comment {
 		return a.ruleText()
@@ -47,7 +47,7 @@ func (a *asked) says() (said string, start, end int) {
 	if a.Node == nil {
 		return "", 0, 0
 	}
-	start, end = min(a.Start, a.offset), a.End // from a dash on if the place is there
+	start, end = min(a.Start, a.offset), a.End // the place may be at the dash
 	switch slot := a.nodeSlot(); {
 	case a.Role == text.Key && capabilitiesSlot.MatchString(a.slot):
 		said = a.capabilityText(a.Node.Key)
@@ -67,7 +67,7 @@ func (a *asked) says() (said string, start, end int) {
 	return said, start, end
 }
 
-// itemOf returns the item of a list that the place is in; nil if it is in none.
+// itemOf returns the item of a list that contains the place, or nil.
 func (a *asked) itemOf(list string) *text.Node {
 	n := a.Node
 	for n != nil && (!n.Item || n.Parent.Key != list) {
@@ -76,7 +76,7 @@ func (a *asked) itemOf(list string) *text.Node {
 	return n
 }
 
-// nodeSlot is the path of the node at the place, whether the place is at its key or its value.
+// nodeSlot returns the slot of the node at the place, whether that is at its key or at its value.
 func (a *asked) nodeSlot() string {
 	return strings.TrimPrefix(strings.TrimPrefix(a.Node.Pattern(), a.object.Pattern()), ".")
 }
@@ -86,18 +86,18 @@ var (
 	flavorSlot  = regexp.MustCompile(`^spec\.(providerConfig\.)?machineImages\[\]\.versions\[\]\.capabilityFlavors\b`)
 )
 
-// block is a text as it stands, in Markdown.
+// block formats a preformatted text in Markdown.
 func block(s string) string {
 	return "```text\n" + strings.ReplaceAll(strings.TrimSpace(s), "```", "'''") + "\n```"
 }
 
-// markup ends where Markdown would take names in a text for HTML, emphasis, code, a link or an image.
+// markup escapes names that Markdown would read as HTML, emphasis, code, a link or an image.
 var markup = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "<", `\<`, "&", `\&`, "](", `]\(`)
 
-// plain is a text of one line, in Markdown.
+// plain formats a text as a single line in Markdown.
 func plain(s string) string { return markup.Replace(words.Printable(s)) }
 
-// ruleText says what the rules of a comment mean: the one at the place, or all of them.
+// ruleText describes the rules of a comment: the one at the place, or all.
 func (a *asked) ruleText() (said string, start, end int) {
 	comment := a.String()[a.Start:a.End]
 	mark := ignoring.FindString(comment)
@@ -125,7 +125,7 @@ func (a *asked) ruleText() (said string, start, end int) {
 
 var ruleName = regexp.MustCompile(`[\w-]+`)
 
-// capabilityText says what a capability is: its values in the profile and, of one of Gardener's own, what follows without it.
+// capabilityText describes a capability: its values in the profile, and the effect of omitting one of Gardener's own.
 func (a *asked) capabilityText(name string) string {
 	var lines []string
 	for i, d := range a.vocabulary() {
@@ -167,8 +167,8 @@ func codes(all []string) string {
 	return words.And(quoted)
 }
 
-// compiled returns the profile that the object at the place is, compiled as it was when it was checked last; nil if it cannot be. The mutex
-// of the result is held.
+// compiled returns the compiled profile of the object at the place, as of the last check, or nil. The caller must hold the result's
+// mutex.
 func (a *asked) compiled() input.AnyProfile {
 	g := a.known.Given
 	switch kindOf(a.object) {
@@ -186,8 +186,8 @@ func (a *asked) compiled() input.AnyProfile {
 	return nil
 }
 
-// sourceOf returns the object at the place as it was when it was checked last, of those of its kind and, with a slash, its namespace; nil if
-// it was not. One that has only the beginning of a name is known by where it stands.
+// sourceOf returns the object at the place as of the last check, or nil if it was not checked. namespace ends with a slash, or is empty.
+// An object without a name is identified by the position of its generateName.
 func sourceOf[T any](a *asked, all *input.Objects[T], namespace string) *input.Source[T] {
 	start := a.object.Child("metadata", "generateName")
 	if name := a.object.Text("metadata", "name"); name != "" || start == nil {
@@ -204,7 +204,7 @@ func sourceOf[T any](a *asked, all *input.Objects[T], namespace string) *input.S
 	return all.All[i]
 }
 
-// poolText is what explain says of the worker pool at the place.
+// poolText returns the text of explain for the worker pool at the place.
 func (a *asked) poolText() string {
 	switch slot := a.nodeSlot(); {
 	case slot == "spec.provider.workers[].name", slot == "spec.provider.workers[].machine", strings.HasPrefix(slot, "spec.provider.workers[].machine."):
@@ -230,17 +230,17 @@ func (a *asked) poolText() string {
 	return ""
 }
 
-// mostListed is how many things a hover lists of a kind.
+// mostListed bounds each list in a hover.
 const mostListed = 12
 
-// outcome says where something boots, and if it boots nowhere, why.
+// outcome is the result for an image, a version or a machine type: where it boots, or why it does not.
 type outcome struct {
 	what   string
-	where  []string // regions; empty for none
+	where  []string // regions; empty if it boots nowhere
 	whyNot func() string
 }
 
-// tell lists outcomes, which on introduces: "" or " on". Those that boot everywhere are told without their regions.
+// tell formats outcomes. on follows the word boots: "" or " on". It omits the regions of outcomes that boot everywhere.
 func tell(title, on string, all []outcome, regions int) string {
 	var boots, not []string
 	for _, o := range all {
@@ -268,10 +268,10 @@ func part(title string, lines []string) string {
 	return title + "\n" + strings.Join(lines, "\n")
 }
 
-// anyFlavor stands for all flavors of a combination.
+// anyFlavor represents all flavors of a combination.
 const anyFlavor = -1
 
-// outcomeOf says where a combination boots, with any of its flavors or with one of them.
+// outcomeOf returns the outcome of a combination, with any of its flavors or with a certain one.
 func outcomeOf(m *resolve.Matrix[any], of resolve.Combination, what string, flavor int) outcome {
 	o := outcome{what: what, whyNot: func() string { return m.Explain(of, 0).Message }}
 	for _, region := range m.Regions() {
@@ -283,7 +283,7 @@ func outcomeOf(m *resolve.Matrix[any], of resolve.Combination, what string, flav
 	return o
 }
 
-// typeText says which image versions boot on a machine type.
+// typeText lists the image versions that boot on a machine type.
 func (a *asked) typeText(name string) string {
 	return a.outcomes("Machine type **"+report.Code(name)+"**", "", func(m *resolve.Matrix[any], add adder) bool {
 		if !slices.Contains(m.MachineTypes(), name) {
@@ -296,7 +296,7 @@ func (a *asked) typeText(name string) string {
 	})
 }
 
-// versionText says on which machine types an image version boots.
+// versionText lists the machine types on which an image version boots.
 func (a *asked) versionText(image, version string) string {
 	return a.outcomes("Image **"+report.Code(image+"@"+version)+"**", " on", func(m *resolve.Matrix[any], add adder) bool {
 		for _, name := range m.MachineTypes() {
@@ -306,11 +306,11 @@ func (a *asked) versionText(image, version string) string {
 	})
 }
 
-// adder takes a combination and one of its flavors, with what it is called.
+// adder adds a combination and one of its flavors under a name.
 type adder func(of resolve.Combination, what string, flavor int)
 
-// outcomes tells the outcomes of combinations, which list names; nothing if the profile cannot be read, or if list says that the profile does
-// not have what it is about: that has been written since the last check, or another file has a profile of the same name.
+// outcomes formats the outcomes of the combinations that list adds. It returns "" if the profile is unreadable, or if list returns false.
+// Then the profile lacks the subject, because that is newer than the last check, or another file has a profile of the same name.
 func (a *asked) outcomes(title, on string, list func(m *resolve.Matrix[any], add adder) bool) string {
 	a.known.Mutex.Lock()
 	defer a.known.Mutex.Unlock()
@@ -338,7 +338,7 @@ func (a *asked) outcomes(title, on string, list func(m *resolve.Matrix[any], add
 	return tell(title, on, all, len(m.Regions()))
 }
 
-// flavorText says which machine types boot the flavor that the place is in.
+// flavorText lists the machine types that boot the flavor at the place.
 func (a *asked) flavorText() string {
 	flavor := a.itemOf("capabilityFlavors")
 	if flavor == nil {

@@ -54,21 +54,21 @@ A .capkit.yaml applies to the files in its folder, as it does for lint. docs/com
 type server struct {
 	call *command.Call
 	rpc  *jrpc2.Server
-	// exited gets what ends the command: nil after an exit that was announced by shutdown.
+	// exited receives the result of the command: nil after an exit that follows a shutdown.
 	exited chan error
 	work   *workspace.Workspace
 
 	// logging guards the log.
 	logging sync.Mutex
-	// mutex guards what follows.
+	// mutex guards the following fields.
 	mutex    sync.Mutex
 	state    state
 	encoding text.Encoding
-	// watches is set if the editor watches files for servers that ask for it.
+	// watches reports whether the editor can watch files for servers.
 	watches bool
 }
 
-// state is how far the conversation is.
+// state is the stage of the session.
 type state int
 
 const (
@@ -77,10 +77,10 @@ const (
 	down
 )
 
-// concurrent is how many requests are answered at once. Most of them wait for the same check to end.
+// concurrent bounds the requests that are answered at once. Most of them wait for the same check.
 const concurrent = 64
 
-// run serves until the editor says exit, or is gone.
+// run serves until the editor sends exit or disappears.
 func (s *server) run(ctx context.Context) error {
 	s.exited = make(chan error, 1)
 	ctx, cancel := context.WithCancel(ctx)
@@ -122,14 +122,14 @@ func (s *server) run(ctx context.Context) error {
 	}
 }
 
-// log writes a line for people. It has no text of a manifest.
+// log writes a line for people. It must not contain text of a manifest.
 func (s *server) log(format string, args ...any) {
 	s.logging.Lock()
 	defer s.logging.Unlock()
 	report.Printf(s.call.Stderr, "capkit lsp: "+format+"\n", args...)
 }
 
-// failed logs what was recovered, of which it tells nothing that may come from a manifest.
+// failed logs a recovered panic, without details that may come from a manifest.
 func (s *server) failed(what string, recovered any) {
 	said := fmt.Sprintf("%T", recovered)
 	var own runtime.Error
@@ -139,10 +139,10 @@ func (s *server) failed(what string, recovered any) {
 	s.log("a mistake in capkit: %s failed: %s", what, said)
 	s.logging.Lock()
 	defer s.logging.Unlock()
-	_, _ = s.call.Stderr.Write(debug.Stack()) // as with all text: what cannot be written is lost
+	_, _ = s.call.Stderr.Write(debug.Stack()) // write errors are ignored, as for all text
 }
 
-// handlers are what is answered and taken note of, by method. Answers that are nil are null.
+// handlers maps methods to their handlers. A nil answer becomes null.
 var handlers = map[string]func(s *server, ctx context.Context, r *jrpc2.Request) (any, error){
 	"exit":        (*server).exit,
 	"initialized": (*server).watch,
@@ -176,7 +176,7 @@ var handlers = map[string]func(s *server, ctx context.Context, r *jrpc2.Request)
 
 func (s *server) look(context.Context, *jrpc2.Request) (any, error) { return nil, s.work.Look() }
 
-// with makes a handler of a function that takes the parameters of a request.
+// with returns a handler that decodes the parameters of a request for do.
 func with[P any](do func(*server, context.Context, P) (any, error)) func(*server, context.Context, *jrpc2.Request) (any, error) {
 	return func(s *server, ctx context.Context, r *jrpc2.Request) (any, error) {
 		var params P
@@ -187,10 +187,10 @@ func with[P any](do func(*server, context.Context, P) (any, error)) func(*server
 	}
 }
 
-// Assign returns the handler of a method; nil if there is none, which the editor is told.
+// Assign returns the handler of a method, or nil if there is none; then the editor gets an error.
 func (s *server) Assign(_ context.Context, method string) jrpc2.Handler {
 	var do func(*server, context.Context, *jrpc2.Request) (any, error)
-	state := s.is() // when its turn comes: what is answered at the same time does not change that
+	state := s.is() // requests are assigned in order, so concurrent answers cannot change it
 	switch method {
 	case "shutdown":
 		s.shutdown()
@@ -208,7 +208,7 @@ func (s *server) Assign(_ context.Context, method string) jrpc2.Handler {
 				s.failed(method, recovered)
 				answer, err = nil, jrpc2.Errorf(jrpc2.InternalError, "a mistake in capkit: the log has more")
 			}
-			if r.IsNotification() { // which has no answer, and package jrpc2 would send some errors
+			if r.IsNotification() { // it has no answer, but package jrpc2 would send some errors
 				err = nil
 			}
 		}()
@@ -229,7 +229,7 @@ func (s *server) is() state {
 	return s.state
 }
 
-// counting returns what the editor counts within lines.
+// counting returns the editor's encoding of positions.
 func (s *server) counting() text.Encoding {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -267,7 +267,7 @@ func (s *server) initialize(_ context.Context, p protocol.InitializeParams) (any
 	}, nil
 }
 
-// watch asks the editor to say when files change on disk.
+// watch requests notifications from the editor about changed files.
 func (s *server) watch(ctx context.Context, _ *jrpc2.Request) (any, error) {
 	s.mutex.Lock()
 	watches := s.watches
@@ -276,7 +276,7 @@ func (s *server) watch(ctx context.Context, _ *jrpc2.Request) (any, error) {
 		return nil, nil
 	}
 	watchers := []map[string]string{{"globPattern": "**/*.{yaml,yml,json}"}, {"globPattern": "**/.capkit{.yaml,ignore}"}}
-	go func() { // the answer comes after this notification has been handled
+	go func() { // the answer arrives after this notification has been handled
 		_, err := s.rpc.Callback(ctx, "client/registerCapability", map[string]any{"registrations": []any{map[string]any{
 			"id": "files", "method": "workspace/didChangeWatchedFiles", "registerOptions": map[string]any{"watchers": watchers},
 		}}})
@@ -287,7 +287,7 @@ func (s *server) watch(ctx context.Context, _ *jrpc2.Request) (any, error) {
 	return nil, nil
 }
 
-// shutdown announces an exit.
+// shutdown prepares for an exit.
 func (s *server) shutdown() {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -296,7 +296,7 @@ func (s *server) shutdown() {
 	}
 }
 
-// exit ends the command, with an error unless it was announced.
+// exit ends the command, with an error unless a shutdown came before.
 func (s *server) exit(context.Context, *jrpc2.Request) (any, error) {
 	err := command.ErrWrong
 	if s.is() == down {

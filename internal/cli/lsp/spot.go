@@ -19,22 +19,22 @@ import (
 	"github.com/capkit/capkit/internal/cli/lsp/workspace"
 )
 
-// asked is a place in an open document that the editor asks about.
+// asked is a place in an open document that a request is about.
 type asked struct {
 	*server
 	*text.Outline
 	text.Spot
 	doc    *workspace.Document
 	offset int
-	// known is what is known of its landscape.
+	// known is the last result for its landscape.
 	known *workspace.Result
-	// object is the object that the place is in: a document, or an item of a List.
+	// object is the object at the place: a document, or an item of a List.
 	object *text.Node
-	// slot is the path of what stands there, or of the mapping for a key, below the object and with [] for each index.
+	// slot is the path of the node at the place, or of the mapping for a key. It is relative to the object, with [] for each index.
 	slot string
 }
 
-// at returns what the editor asks about; nil if the document is not open. The error is that of the context.
+// at returns the place of a request, or nil if the document is not open. The error is that of the context.
 func (s *server) at(ctx context.Context, p protocol.PlaceParams) (*asked, error) {
 	doc := s.work.Doc(p.TextDocument.URI)
 	if doc == nil {
@@ -65,14 +65,14 @@ func (s *server) at(ctx context.Context, p protocol.PlaceParams) (*asked, error)
 	return a, nil
 }
 
-// The slots of capabilities: of machine types, and of flavors in core and in the provider config.
+// The slots of capabilities of machine types, and of flavors in core and in the provider config.
 var (
 	capabilitiesSlot = regexp.MustCompile(`^spec\.(machineTypes\[\]\.capabilities|machineImages\[\]\.versions\[\]\.capabilityFlavors\[\]|` +
 		`providerConfig\.machineImages\[\]\.versions\[\]\.capabilityFlavors\[\]\.capabilities)$`)
 	capabilitySlot = regexp.MustCompile(`^(spec\..*(?:\.capabilities|capabilityFlavors\[\]))\.([^.\[\]]+)(\[\])?$`)
 )
 
-// capability returns the capability whose value stands at the place; empty if it is none.
+// capability returns the capability whose value is at the place, or "".
 func (a *asked) capability() string {
 	found := capabilitySlot.FindStringSubmatch(a.slot)
 	if len(found) == 0 || !capabilitiesSlot.MatchString(found[1]) {
@@ -81,8 +81,7 @@ func (a *asked) capability() string {
 	return found[2]
 }
 
-// entries returns the entries of a list in the spec of the profile that the place is about, as they are written: those of the profile, and then
-// those of its parent.
+// entries returns the entries of a list in the spec of the profile at the place, as written, followed by those of the parent.
 func (a *asked) entries(list ...string) (all []target) {
 	for _, object := range a.profileObjects() {
 		all = append(all, itemsOf(target{object.placed, object.node.Child("spec")}, list...)...)
@@ -98,7 +97,7 @@ func itemsOf(in target, list ...string) (all []target) {
 	return all
 }
 
-// within returns the items of a list in those entries that have a name.
+// within returns the items of a list in the entries with this name.
 func within(entries []target, name, list string) (all []target) {
 	for _, e := range entries {
 		if e.node.Text("name") == name {
@@ -108,8 +107,8 @@ func within(entries []target, name, list string) (all []target) {
 	return all
 }
 
-// named returns the entries of a profile of which the value at a slot names one, by the text of a key. In a list of a NamespacedCloudProfile it
-// names one of its parent, and in that of a CloudProfile none: what is in the same list gets its name there.
+// named returns the entries of a profile that the value at a slot can refer to, and the key that it refers to them by. Entries of the
+// value's own list are left out, because the value names a new entry there. In a NamespacedCloudProfile the parent's entries remain.
 func (a *asked) named(slot string) (entries []target, key string) {
 	key = "name"
 	switch {
@@ -131,7 +130,7 @@ func (a *asked) named(slot string) (entries []target, key string) {
 	return slices.DeleteFunc(entries, func(e target) bool { return e.node.Parent == a.Node.Up(2) }), key
 }
 
-// profileName returns the kind and the name of the profile that a Shoot names.
+// profileName returns kind and name of a Shoot's profile.
 func (a *asked) profileName() (kind, name string) {
 	spec := a.object.Child("spec")
 	if spec == nil {
@@ -148,7 +147,7 @@ func (a *asked) profileName() (kind, name string) {
 	return kind, name
 }
 
-// place returns the object of a kind and a name in the outline of its file, as the editor has it; nothing if there is none.
+// place returns the object of a kind and name in the outline of its file, as in the editor, or an empty target.
 func (a *asked) place(kind, namespace, name string) target {
 	o := a.known.Manifest(kind, namespace, name)
 	if name == "" || o == nil {
@@ -172,7 +171,7 @@ type placed struct {
 	*text.Outline
 }
 
-// outlineOf returns the outline of a file: that of the document if it is open.
+// outlineOf returns the outline of a file: that of the open document, or else that of the last check.
 func (a *asked) outlineOf(name string) *placed {
 	if name == a.doc.Name {
 		return &placed{a.doc.URI, a.Outline}
@@ -198,7 +197,7 @@ func objectsIn(o *text.Outline) (objects []*text.Node) {
 	return objects
 }
 
-// versionOf returns a version with its classification and lifecycle, as far as they can be read.
+// versionOf returns a version with its readable classification and lifecycle.
 func versionOf(n *text.Node) v1beta1.ExpirableVersion {
 	v := v1beta1.ExpirableVersion{Version: n.Text("version")}
 	if classification := v1beta1.VersionClassification(n.Text("classification")); classification != "" {
@@ -213,7 +212,7 @@ func versionOf(n *text.Node) v1beta1.ExpirableVersion {
 	return v
 }
 
-// timeOf reads a time; nil for what is none.
+// timeOf parses a time, or returns nil.
 func timeOf(s string) *metav1.Time {
 	var t metav1.Time
 	if s == "" || t.UnmarshalQueryParameter(s) != nil || t.IsZero() {
@@ -222,13 +221,13 @@ func timeOf(s string) *metav1.Time {
 	return &t
 }
 
-// ours reports whether an object is of Gardener's core, or may become one.
+// ours reports whether an object belongs to Gardener's core, or has no apiVersion yet.
 func ours(object *text.Node) bool {
 	version := object.Text("apiVersion")
 	return version == "" || strings.HasPrefix(version, v1beta1.GroupName+"/")
 }
 
-// kindOf returns the kind of object that a document of an outline is.
+// kindOf returns the kind of an object of Gardener's core, and "" for others.
 func kindOf(document *text.Node) string {
 	if !ours(document) {
 		return ""

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package protocol is what the language server reads and writes of the Language Server Protocol 3.17, and the channel that it does so by.
-// Nothing here knows what is said.
+// Package protocol contains the parts of the Language Server Protocol 3.17 that the language server uses, and its channel. It does not
+// interpret messages. Start reading at [NewWire] for the channel.
 package protocol
 
 import (
@@ -12,9 +12,9 @@ import (
 	"github.com/capkit/capkit/internal/cli/lsp/text"
 )
 
-// The types have the names of the protocol but for Span, which is a Range.
+// The types have the names of the protocol, except Span, which is a Range.
 
-// InitializeParams is what an editor says of itself first.
+// InitializeParams are the properties of an editor, which it sends first.
 type InitializeParams struct {
 	RootURI          string            `json:"rootUri"`
 	WorkspaceFolders []WorkspaceFolder `json:"workspaceFolders"`
@@ -30,12 +30,12 @@ type InitializeParams struct {
 	} `json:"capabilities"`
 }
 
-// WorkspaceFolder is a folder that it has open.
+// WorkspaceFolder is an open folder.
 type WorkspaceFolder struct {
 	URI string `json:"uri"`
 }
 
-// FoldersParams is which folders come and go.
+// FoldersParams are folders that were added and removed.
 type FoldersParams struct {
 	Event struct {
 		Added   []WorkspaceFolder `json:"added"`
@@ -43,13 +43,13 @@ type FoldersParams struct {
 	} `json:"event"`
 }
 
-// Span is a Range.
+// Span is the protocol's Range.
 type Span struct {
 	Start text.Position `json:"start"`
 	End   text.Position `json:"end"`
 }
 
-// Location is a range of a file.
+// Location is a range in a file.
 type Location struct {
 	URI   string `json:"uri"`
 	Range Span   `json:"range"`
@@ -76,7 +76,7 @@ type PlaceParams struct {
 	Position text.Position `json:"position"`
 }
 
-// ActionParams is a range for which actions are asked.
+// ActionParams is a range for which the editor requests actions.
 type ActionParams struct {
 	TextDocument struct {
 		URI string `json:"uri"`
@@ -87,35 +87,35 @@ type ActionParams struct {
 	} `json:"context"`
 }
 
-// CancelParams is which request is cancelled.
+// CancelParams identifies a cancelled request.
 type CancelParams struct {
 	ID json.RawMessage `json:"id"`
 }
 
-// Diagnostic is something that was found.
+// Diagnostic is a finding.
 type Diagnostic struct {
 	Range    Span   `json:"range"`
 	Severity int    `json:"severity"`
 	Code     string `json:"code,omitempty"`
-	// CodeDescription is absent for a rule that the catalogue does not have.
+	// CodeDescription is absent for a rule that is not in the catalogue.
 	CodeDescription *CodeDescription `json:"codeDescription,omitempty"`
 	Source          string           `json:"source"`
 	Message         string           `json:"message"`
 	Related         []Related        `json:"relatedInformation,omitempty"`
 }
 
-// CodeDescription is where a rule is described.
+// CodeDescription is a link to the description of a rule.
 type CodeDescription struct {
 	Href string `json:"href"`
 }
 
-// Related is another place that a finding is about.
+// Related is another place that concerns a finding.
 type Related struct {
 	Location Location `json:"location"`
 	Message  string   `json:"message"`
 }
 
-// PublishParams is all that was found in a file.
+// PublishParams are all findings in a file.
 type PublishParams struct {
 	URI         string       `json:"uri"`
 	Version     *int         `json:"version,omitempty"`
@@ -128,7 +128,7 @@ type TextEdit struct {
 	NewText string `json:"newText"`
 }
 
-// WorkspaceEdit is changes of files, by their URIs.
+// WorkspaceEdit maps the URIs of files to changes.
 type WorkspaceEdit struct {
 	Changes map[string][]TextEdit `json:"changes"`
 }
@@ -142,25 +142,25 @@ type CodeAction struct {
 	Edit        *WorkspaceEdit `json:"edit"`
 }
 
-// Markup is a text with its form.
+// Markup is a text with its format.
 type Markup struct {
 	Kind  string `json:"kind"`
 	Value string `json:"value"`
 }
 
-// Hover is what is shown at a place.
+// Hover is the text for a place.
 type Hover struct {
 	Contents Markup `json:"contents"`
 	Range    Span   `json:"range"`
 }
 
-// CompletionItem is what can be written at a place.
+// CompletionItem is a completion for a place.
 type CompletionItem struct {
 	Label    string `json:"label"`
 	Kind     int    `json:"kind"`
 	Detail   string `json:"detail,omitempty"`
 	SortText string `json:"sortText"`
-	// FilterText is what an editor compares with what is typed; empty for the label.
+	// FilterText is the text that an editor compares with its input; empty for the label.
 	FilterText string   `json:"filterText,omitempty"`
 	Tags       []int    `json:"tags,omitempty"`
 	TextEdit   TextEdit `json:"textEdit"`
@@ -176,7 +176,7 @@ const (
 	SeverityWarning = 2
 )
 
-// Codes of errors that the protocol adds to those of JSON-RPC.
+// Error codes of the protocol, in addition to those of JSON-RPC.
 const (
 	CodeNotInitialized   = -32002
 	CodeRequestCancelled = -32800

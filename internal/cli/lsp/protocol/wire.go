@@ -19,22 +19,23 @@ import (
 	"github.com/creachadair/jrpc2/channel"
 )
 
-// mostMessage is the size of a message, in bytes, from which on it is not read: three times what a document may have, escaped as JSON.
+// mostMessage bounds the size of a message, in bytes: three times the limit of a document, escaped as JSON.
 const mostMessage = 96 << 20
 
-// wire is the channel of the protocol. It writes as package channel does, and reads what that refuses or takes for granted: other types of
-// content, which the protocol allows, and lengths, which decide how much memory is asked for.
+// wire is the channel of the protocol. It writes like package channel. It reads messages itself because that package refuses other
+// content types, which the protocol allows, and trusts lengths, which determine the memory to allocate.
 type wire struct {
 	channel.Channel
 	in *textproto.Reader
 }
 
-// NewWire returns the channel between two streams.
+// NewWire returns the channel over two streams.
 func NewWire(in io.Reader, out io.Writer) channel.Channel {
 	return wire{channel.Header("")(in, writer{out}), textproto.NewReader(bufio.NewReader(in))}
 }
 
-// The code of a cancelled request, of package jrpc2 for one that has not begun and of the protocol, as no text in JSON can have them.
+// The code of a cancelled request that has not begun, as written by package jrpc2 and as required by the protocol. No JSON string can
+// contain these texts.
 var (
 	cancelled        = fmt.Appendf(nil, `"code":%d`, jrpc2.Cancelled)
 	requestCancelled = fmt.Appendf(nil, `"code":%d`, CodeRequestCancelled)
@@ -45,10 +46,10 @@ func (w wire) Send(message []byte) error {
 	return w.Channel.Send(bytes.ReplaceAll(message, cancelled, requestCancelled))
 }
 
-// Recv returns the next message. The error ends the connection: [io.EOF] says that the other side has.
+// Recv returns the next message. An error ends the connection. It is [io.EOF] if the other side has closed it.
 func (w wire) Recv() ([]byte, error) {
 	header, err := w.in.ReadMIMEHeader()
-	if malformed := textproto.ProtocolError(""); errors.As(err, &malformed) { // it quotes the line, which may be one of a manifest
+	if malformed := textproto.ProtocolError(""); errors.As(err, &malformed) { // the error quotes the line, which may be from a manifest
 		return nil, errors.New("a message begins with something other than a header: what comes after it cannot be read")
 	} else if err != nil {
 		return nil, err
@@ -67,16 +68,16 @@ func (w wire) Recv() ([]byte, error) {
 	return refusable(message), nil
 }
 
-// refusable returns a message that package jrpc2 can refuse at any time. When a connection ends, that package still handles the notifications
-// that wait, and where one of them is faulty it writes the refusal to a channel that is nil, which ends the program. Without its method a
-// message is no notification: the same refusal is its answer, and nothing of it is left at the end.
+// refusable returns a message that package jrpc2 can refuse at any time. When a connection ends, that package still handles waiting
+// notifications. If one of them is faulty, it writes the refusal to a nil channel, which crashes the program. Without its method a
+// message is not a notification. Then the refusal is its answer, and nothing is left at the end.
 func refusable(message []byte) []byte {
 	requests, err := jrpc2.ParseRequests(message)
 	faulty := func(r *jrpc2.ParsedRequest) bool { return r.Error != nil && r.ID == "" && r.Method != "" }
 	if err != nil || !slices.ContainsFunc(requests, faulty) {
 		return message
 	}
-	// What ParseRequests has taken apart is JSON, and a faulty request is an object.
+	// ParseRequests has parsed the message, so it is JSON, and a faulty request is an object.
 	parts := []json.RawMessage{message}
 	if requests[0].Batch {
 		_ = json.Unmarshal(message, &parts)
@@ -96,7 +97,7 @@ func refusable(message []byte) []byte {
 	return message
 }
 
-// writer is standard output, which nobody closes.
+// writer is standard output without the ability to close it.
 type writer struct{ io.Writer }
 
 // Close does nothing.

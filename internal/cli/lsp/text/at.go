@@ -9,31 +9,31 @@ import (
 	"strings"
 )
 
-// Role is what stands at a place, or would.
+// Role is the role of a place.
 type Role int
 
 // The roles.
 const (
-	// Key is that of a member, or a place where one may be written.
+	// Key is a member's key, or a place for one.
 	Key Role = iota
-	// Value is a scalar: that of a member or of an item.
+	// Value is the scalar of a member or of an item, or a place for one.
 	Value
 	// Comment is one.
 	Comment
 )
 
-// Spot says what stands at a place.
+// Spot is the result of [Outline.At].
 type Spot struct {
 	Role Role
-	// Node is the member or the item; nil if there is none yet.
+	// Node is the member or item at the place; nil if there is none yet.
 	Node *Node
-	// Parent is the node that it is in, or would be; the document at least.
+	// Parent is the node that contains the place, at least the document.
 	Parent *Node
-	// Start and End are around the word at the place, which may be empty; for a comment, around that.
+	// Start and End enclose the word at the place, which may be empty, or the comment.
 	Start, End int
 }
 
-// At returns what stands at an offset.
+// At returns the node and the role of the place at an offset.
 func (o *Outline) At(offset int) Spot {
 	offset = max(0, min(offset, len(o.string)))
 	start, end := o.Line(offset)
@@ -49,7 +49,7 @@ func (o *Outline) At(offset int) Spot {
 	if document := o.Document(offset); document.Bracket != 0 && offset > document.ValueStart && offset < document.ValueEnd {
 		return inBrackets(document, offset)
 	}
-	for i >= 0 && o.all[i].Parent.Bracket != 0 { // behind the brackets
+	for i >= 0 && o.all[i].Parent.Bracket != 0 { // after the brackets
 		i--
 	}
 	if i >= 0 && o.all[i].Start >= start {
@@ -66,13 +66,13 @@ func (o *Outline) At(offset int) Spot {
 	return Spot{Role: Key, Parent: parent, Start: offset, End: offset}
 }
 
-// Document returns the document that an offset is in.
+// Document returns the document that contains an offset.
 func (o *Outline) Document(offset int) *Node {
 	i := sort.Search(len(o.Documents), func(i int) bool { return o.Documents[i].Start > offset })
 	return o.Documents[max(i-1, 0)]
 }
 
-// bracket returns the innermost node in whose brackets an offset is; nil if it is in none.
+// bracket returns the innermost node whose brackets contain an offset, or nil.
 func (o *Outline) bracket(n *Node, offset int) *Node {
 	for ; n != nil; n = n.Parent {
 		if n.Bracket != 0 && offset > n.ValueStart && (offset < n.ValueEnd || offset == n.ValueEnd && !o.closed(n)) {
@@ -82,7 +82,7 @@ func (o *Outline) bracket(n *Node, offset int) *Node {
 	return nil
 }
 
-// closed reports whether the brackets of a node are.
+// closed reports whether the brackets of a node are closed.
 func (o *Outline) closed(n *Node) bool {
 	return n.ValueEnd > n.ValueStart+1 && strings.IndexByte("}]", o.string[n.ValueEnd-1]) >= 0
 }
@@ -97,7 +97,7 @@ func inBrackets(n *Node, offset int) Spot {
 			return inLine(child, offset)
 		}
 	}
-	for i, child := range n.Nodes { // behind the colon of a member without a value
+	for i, child := range n.Nodes { // after the colon of a member without a value
 		next := n.ValueEnd
 		if i+1 < len(n.Nodes) {
 			next = n.Nodes[i+1].Start
@@ -109,12 +109,12 @@ func inBrackets(n *Node, offset int) Spot {
 	return Spot{Role: role, Parent: n, Start: offset, End: offset}
 }
 
-// inLine returns what stands at an offset in the line of a node, which it is not before.
+// inLine returns the place at an offset in the line of a node. The offset is not before the node.
 func inLine(n *Node, offset int) Spot {
 	switch {
 	case n.Colon && offset <= n.KeyEnd:
 		return Spot{Role: Key, Node: n, Parent: n.Parent, Start: n.Start, End: n.KeyEnd}
-	case !n.Colon && !n.Item: // a word that may become a key
+	case !n.Colon && !n.Item: // an unfinished key
 		return Spot{Role: Key, Node: n, Parent: n.Parent, Start: n.ValueStart, End: max(n.ValueEnd, n.ValueStart)}
 	case n.Item && n.ValueStart == n.ValueEnd:
 		if offset <= n.KeyEnd && n.KeyEnd > n.Start {

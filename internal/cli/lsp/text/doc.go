@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package text knows places in the text of a manifest: positions as editors and as package manifest count them, and, by its indentation
-// alone, what stands where in YAML or JSON that nobody has finished writing. Start reading at [New] for positions, and at [Read] and
-// [Outline.At] for the rest. Nothing here knows what the fields of an object mean. The package is pure and safe for concurrent use.
+// Package text finds places in the text of a manifest. It converts positions between editors and package manifest. It also outlines YAML
+// and JSON that is being written, using only its indentation. Start reading at [New] for positions, and at [Read] and [Outline.At] for
+// outlines. The package knows nothing about the fields of an object. It is pure and safe for concurrent use.
 package text

@@ -6,15 +6,15 @@ package text
 
 import "strings"
 
-// flow reads what is in brackets, which JSON is as a whole. Brackets that nobody has closed yet end where a line is not deeper than the
-// one that they began in.
+// flow reads values in brackets, such as a whole JSON document. Unclosed brackets end at a line that is not deeper than the one in which
+// they begin.
 type flow struct {
 	*reader
-	// base is the column of what the outermost brackets are the value of.
+	// base is the column of the node whose value the outermost brackets are.
 	base int
 }
 
-// read reads the value of a node from its bracket on, and returns the offset behind it.
+// read reads the value of a node from its bracket on, and returns the offset after it.
 func (f *flow) read(n *Node, at, depth int) int {
 	n.Bracket = f.string[at]
 	n.ValueStart = at
@@ -42,7 +42,7 @@ func (f *flow) read(n *Node, at, depth int) int {
 	}
 }
 
-// blank passes over blanks, ends of lines and comments. It reports whether the brackets end before the next thing, or the text does.
+// blank skips blanks, line breaks and comments. It reports whether the brackets, or the text, end before the next token.
 func (f *flow) blank(at int) (next int, ended bool) {
 	newLine := -1
 	for at < len(f.string) {
@@ -78,7 +78,7 @@ func (f *flow) ends(at int) bool {
 	return len(line)-len(content) <= f.base
 }
 
-// entry reads a member or an item, and returns the offset behind it.
+// entry reads a member or an item, and returns the offset after it.
 func (f *flow) entry(n *Node, at, depth int) int {
 	e := &Node{Item: n.Bracket == '[', Start: at, KeyEnd: at, ValueStart: at, ValueEnd: at, Parent: n, column: f.base + 1}
 	n.Nodes = append(n.Nodes, e)
@@ -87,7 +87,7 @@ func (f *flow) entry(n *Node, at, depth int) int {
 		end := f.word(at, true)
 		key := strings.TrimRight(f.string[at:end], " \t")
 		next := f.pastBlanks(end, len(f.string))
-		if next >= len(f.string) || f.string[next] != ':' { // a key to be
+		if next >= len(f.string) || f.string[next] != ':' { // an unfinished key
 			e.Value, e.ValueEnd, e.End = unquoted(key), at+len(key), at+len(key)
 			return max(end, at+1)
 		}
@@ -111,7 +111,7 @@ func (f *flow) entry(n *Node, at, depth int) int {
 	return end
 }
 
-// word returns the offset behind a scalar, or a key.
+// word returns the offset after a scalar or a key.
 func (f *flow) word(at int, key bool) int {
 	if quote := f.string[at]; quote == '"' || quote == '\'' {
 		for i := at + 1; i < len(f.string); i++ {

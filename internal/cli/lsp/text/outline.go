@@ -9,28 +9,29 @@ import (
 	"strings"
 )
 
-// Node is a member of a mapping, an item of a list, or a document. What is half written is there as far as it goes.
+// Node is a member of a mapping, an item of a list, or a document. It may be incomplete.
 type Node struct {
-	// Key of a member; empty for an item, and for what may become a key and has no colon yet.
+	// Key of a member; empty for an item, and for an unfinished key without a colon.
 	Key string
 	// Item is set for an item of a list, and Colon for a member, whose key may be empty.
 	Item, Colon bool
-	// Value is that of a scalar, without quotes; empty for anything else.
+	// Value is the value of a scalar, without quotes; empty for other values.
 	Value string
-	// Start and End are the offsets of the node: from its key, or its dash, to where something else begins or, in brackets, to its end.
+	// Start and End are the offsets of the node. It begins with its key or dash, and ends where another node begins or, in brackets, at
+	// its end.
 	Start, End int
-	// KeyEnd is behind the key, and ValueStart and ValueEnd are around the scalar, as it is written: all are Start without one.
+	// KeyEnd is the end of the key. ValueStart and ValueEnd enclose the scalar as written. Absent ones are empty ranges.
 	KeyEnd, ValueStart, ValueEnd int
 	Parent                       *Node
 	Nodes                        []*Node
-	// Bracket is the bracket that the value begins with; 0 for none.
+	// Bracket is the bracket with which the value begins; 0 for none.
 	Bracket byte
 
-	// column is the one of the key or the dash.
+	// column of the key or the dash.
 	column int
 }
 
-// Child returns the value of a path of keys below a node; nil if it is not there. Of a key that is given twice it is the first.
+// Child returns the node at a path of keys below a node, or nil. The first of a repeated key wins.
 func (n *Node) Child(keys ...string) *Node {
 	for _, key := range keys {
 		if n == nil {
@@ -48,7 +49,7 @@ func (n *Node) Child(keys ...string) *Node {
 	return n
 }
 
-// Text returns the scalar at a path of keys; empty if there is none.
+// Text returns the scalar at a path of keys, or "".
 func (n *Node) Text(keys ...string) string {
 	if child := n.Child(keys...); child != nil {
 		return child.Value
@@ -76,7 +77,7 @@ func (n *Node) Texts(keys ...string) (texts []string) {
 	return texts
 }
 
-// Up returns the node so many steps above; nil beyond the document.
+// Up returns the ancestor a number of steps above, or nil beyond the document.
 func (n *Node) Up(steps int) *Node {
 	for ; n != nil && steps > 0; steps-- {
 		n = n.Parent
@@ -100,18 +101,18 @@ func (n *Node) Pattern() string {
 	return pattern
 }
 
-// Outline is what can be told of a text by its lines. It never fails.
+// Outline is the structure of a text as far as its lines reveal it. Reading it never fails.
 type Outline struct {
 	*Text
-	// Documents are in the order of the text; at least one.
+	// Documents are in the order of the text. There is at least one.
 	Documents []*Node
-	// all are the nodes by their Start.
+	// all are the nodes, sorted by Start.
 	all []*Node
-	// hashes are the offsets of comments, by the lines that they are in.
+	// hashes maps the beginnings of lines to the offsets of their comments.
 	hashes map[int]int
 }
 
-// mostDepth is how deep brackets are followed.
+// mostDepth bounds the depth of brackets.
 const mostDepth = 100
 
 // Read returns the outline of a text.
@@ -125,7 +126,7 @@ func Read(t *Text) *Outline {
 			if r.skipTo >= end {
 				continue
 			}
-			start = r.skipTo // behind the bracket that ends in this line
+			start = r.skipTo // after the bracket that ends in this line
 			r.comment(start, end)
 			continue
 		}
@@ -135,10 +136,10 @@ func Read(t *Text) *Outline {
 	return o
 }
 
-// reader makes an outline.
+// reader builds an outline.
 type reader struct {
 	*Outline
-	// open are the nodes that the next line may belong to, from the document on.
+	// open are the nodes to which the next line may belong, from the document down.
 	open []*Node
 	// skipTo is the offset up to which the text has been read.
 	skipTo int
@@ -146,7 +147,7 @@ type reader struct {
 	scalar int
 }
 
-// begin begins a document.
+// begin starts a document.
 func (r *reader) begin(at int) {
 	r.close(0, at)
 	document := &Node{Start: at, column: -1}
@@ -162,7 +163,7 @@ func (r *reader) close(from, at int) {
 	r.open = r.open[:min(from, len(r.open))]
 }
 
-// add adds a node to the last one that is open, which it becomes itself.
+// add adds a node to the innermost open node, and opens it.
 func (r *reader) add(n *Node) *Node {
 	n.Parent = r.open[len(r.open)-1]
 	n.Parent.Nodes = append(n.Parent.Nodes, n)
@@ -171,7 +172,7 @@ func (r *reader) add(n *Node) *Node {
 	return n
 }
 
-// comment notes where a comment begins between two offsets of a line, and returns the second one, or where it begins.
+// comment records where a comment begins between two offsets of a line. It returns that offset, or end.
 func (r *reader) comment(start, end int) int {
 	quote := byte(0)
 	for i := start; i < end; i++ {
@@ -193,17 +194,17 @@ func (r *reader) comment(start, end int) int {
 	return end
 }
 
-// pastBlanks returns the offset behind the blanks at an offset, up to another one.
+// pastBlanks returns the offset after the blanks at an offset, at most end.
 func (r *reader) pastBlanks(at, end int) int {
 	return end - len(strings.TrimLeft(r.string[at:end], " \t"))
 }
 
-// line reads a line, or what remains of it.
+// line reads a line, or the rest of it.
 func (r *reader) line(start, end int) {
 	full := r.string[start:end]
 	if strings.HasPrefix(full, "---") && strings.Trim(full[3:], " \t") == "" || strings.HasPrefix(full, "--- ") || full == "..." {
 		if len(r.Documents) == 1 && len(r.open) == 1 && len(r.open[0].Nodes) == 0 {
-			return // before the first one
+			return // before the first document
 		}
 		r.begin(end)
 		return
@@ -234,7 +235,7 @@ func (r *reader) line(start, end int) {
 	}
 }
 
-// fold ends the nodes to which nothing at a column belongs.
+// fold closes the nodes that cannot contain a node at a column.
 func (r *reader) fold(column int, item bool, at int) {
 	i := len(r.open)
 	for i > 1 && (r.open[i-1].column > column || r.open[i-1].column == column && (!item || r.open[i-1].Item)) {
@@ -243,7 +244,7 @@ func (r *reader) fold(column int, item bool, at int) {
 	r.close(i, at)
 }
 
-// content reads a member, or a scalar, at a column.
+// content reads a member or a scalar at a column.
 func (r *reader) content(at, end, column int) {
 	r.fold(column, false, at)
 	colon := colonIn(r.string[at:end])
@@ -298,7 +299,7 @@ func (r *reader) value(n *Node, at, end int) {
 	}
 }
 
-// colonIn returns where the colon behind a key is that a text begins with; -1 if there is none.
+// colonIn returns the offset of the colon after the key at the beginning of a text, or -1.
 func colonIn(s string) int {
 	if s[0] == '"' || s[0] == '\'' {
 		closing := strings.IndexByte(s[1:], s[0])
@@ -319,7 +320,7 @@ func colonIn(s string) int {
 	return -1
 }
 
-// unquoted returns a scalar without its quotes, of which the second may be missing.
+// unquoted returns a scalar without its quotes. The closing one may be missing.
 func unquoted(s string) string {
 	switch {
 	case strings.HasPrefix(s, `"`):

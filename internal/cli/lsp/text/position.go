@@ -10,18 +10,18 @@ import (
 	"unicode/utf8"
 )
 
-// Encoding is what an editor counts within a line: its names are those of the Language Server Protocol.
+// Encoding is the unit in which an editor counts within a line. Its values are names of the Language Server Protocol.
 type Encoding string
 
-// The encodings. UTF16 is what editors count unless they offer another one.
+// The encodings. Editors use UTF16 unless they offer another one.
 const (
 	UTF8  Encoding = "utf-8"
 	UTF16 Encoding = "utf-16"
-	// characters are what package manifest counts.
+	// characters is the unit of package manifest.
 	characters Encoding = "utf-32"
 )
 
-// Position is a place in a text as editors count: lines and, within one, units of an [Encoding], both from 0.
+// Position is a place in a text as in editors: a line, and units of an [Encoding] within it, both from 0.
 type Position struct {
 	Line      int `json:"line"`
 	Character int `json:"character"`
@@ -30,15 +30,16 @@ type Position struct {
 // Text is a text with its lines. Offsets into it are in bytes.
 type Text struct {
 	string
-	// lines are where the lines of editors begin, and breaks where those of YAML do, which also has other ends of lines.
+	// lines are the beginnings of an editor's lines. breaks are those of YAML's lines, which have additional separators.
 	lines, breaks []int
-	// plain says that every character is one byte, as mostly: then nothing has to be counted, which takes long in a line of a megabyte.
+	// plain reports whether every character is one byte, as in most texts. Then nothing has to be counted, which is slow in a line of a
+	// megabyte.
 	plain bool
 }
 
-// New returns a text. A byte order mark at its beginning takes no place in a line.
+// New returns a text. A byte order mark at its beginning has no width.
 func New(s string) *Text {
-	most := strings.Count(s, "\n") + 1 // as a rule
+	most := strings.Count(s, "\n") + 1 // usually sufficient
 	t := &Text{string: s, lines: append(make([]int, 0, most), 0), breaks: append(make([]int, 0, most), 0), plain: true}
 	for i := 0; i < len(s); i++ {
 		t.plain = t.plain && s[i] < utf8.RuneSelf
@@ -69,10 +70,10 @@ func New(s string) *Text {
 // String returns the text.
 func (t *Text) String() string { return t.string }
 
-// Lines is how many lines the text has for editors; at least one.
+// Lines returns the number of lines in editors, at least one.
 func (t *Text) Lines() int { return len(t.lines) }
 
-// mark is the length of the byte order mark that the text begins with.
+// mark returns the length of the byte order mark at the beginning, or 0.
 func (t *Text) mark() int {
 	if strings.HasPrefix(t.string, "\ufeff") {
 		return len("\ufeff")
@@ -80,7 +81,7 @@ func (t *Text) mark() int {
 	return 0
 }
 
-// span returns the offsets of a line among some lines, without its end.
+// span returns the offsets of a line, without its line break. lines is [Text].lines or breaks.
 func (t *Text) span(lines []int, line int) (start, end int) {
 	switch {
 	case line < 0:
@@ -99,11 +100,11 @@ func (t *Text) span(lines []int, line int) (start, end int) {
 	return start, end
 }
 
-// Offset returns the offset of a position. One that the text does not have is at the end of its line, or of the text; one within a
-// character is at its beginning.
+// Offset returns the offset of a position. A position beyond the line or the text is at its end. A position within a character is at the
+// character's beginning.
 func (t *Text) Offset(p Position, encoding Encoding) int { return t.offset(t.lines, p, encoding) }
 
-// offset is [Text.Offset] among some lines.
+// offset is [Text.Offset] for lines or breaks.
 func (t *Text) offset(lines []int, p Position, encoding Encoding) int {
 	start, end := t.span(lines, p.Line)
 	if t.plain {
@@ -118,8 +119,8 @@ func (t *Text) offset(lines []int, p Position, encoding Encoding) int {
 	return end
 }
 
-// Position returns the position of an offset. One within a character or within the end of a line is at its beginning, and one outside of
-// the text at the nearest end.
+// Position returns the position of an offset. An offset within a character or a line break is at its beginning. An offset outside of the
+// text is at the nearest end.
 func (t *Text) Position(offset int, encoding Encoding) Position {
 	line, before := t.before(t.lines, offset)
 	if t.plain {
@@ -132,7 +133,7 @@ func (t *Text) Position(offset int, encoding Encoding) Position {
 	return Position{line, units}
 }
 
-// before returns the line of an offset among some lines, from 0, and the whole characters of the line that are before the offset.
+// before returns the line of an offset, counted from 0, and the whole characters before it in this line.
 func (t *Text) before(lines []int, offset int) (line int, characters string) {
 	line = max(0, sort.SearchInts(lines, offset+1)-1)
 	start, end := t.span(lines, line)
@@ -149,7 +150,7 @@ func (t *Text) before(lines []int, offset int) (line int, characters string) {
 	return line, characters
 }
 
-// width is how many units a character takes, which a text begins with. Bytes that are no UTF-8 are one each.
+// width returns the units of a character r at the beginning of s. Bytes that are not UTF-8 are one each.
 func width(r rune, s string, encoding Encoding) int {
 	_, size := utf8.DecodeRuneInString(s)
 	switch {
@@ -161,26 +162,25 @@ func width(r rune, s string, encoding Encoding) int {
 	return 1
 }
 
-// Placed returns the offset of a place as package manifest counts: a line of YAML and a character of it, both from 1. What is not there
-// is at the end of the line, or of the text.
+// Placed returns the offset of a place in package manifest: a YAML line and a character in it, both counted from 1. A place that does not
+// exist is at the end of the line or the text.
 func (t *Text) Placed(line, column int) int {
 	return t.offset(t.breaks, Position{line - 1, column - 1}, characters)
 }
 
-// Place returns the line and the character of an offset as package manifest counts them, both from 1. Offsets are taken as by
+// Place returns the line and character of an offset in package manifest, both counted from 1. It treats other offsets like
 // [Text.Position].
 func (t *Text) Place(offset int) (line, column int) {
 	line, before := t.before(t.breaks, offset)
 	return line + 1, utf8.RuneCountInString(before) + 1
 }
 
-// Line returns where the line of an offset begins and ends for editors, its end not included.
+// Line returns the beginning and the end of an offset's line in editors, without the line break.
 func (t *Text) Line(offset int) (start, end int) {
 	return t.span(t.lines, sort.SearchInts(t.lines, max(0, offset)+1)-1)
 }
 
-// Edited returns a text in which another one stands in the place of what is between two positions. If the second one is before the first,
-// it stands at the first.
+// Edited returns a text in which the part between two positions is replaced. If to is before from, the new part is inserted at from.
 func (t *Text) Edited(from, to Position, encoding Encoding, with string) *Text {
 	start, end := t.Offset(from, encoding), t.Offset(to, encoding)
 	return New(t.string[:start] + with + t.string[max(start, end):])

@@ -19,17 +19,17 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// The kinds of code actions: a repair, and all repairs of a file.
+// The kinds of code actions: one repair, and all repairs of a file.
 const (
 	KindQuickFix = "quickfix"
 	KindFixAll   = "source.fixAll"
 )
 
-// mostRepairs is how many findings of a range are repaired one by one, since the inputs are checked again for each.
+// mostRepairs bounds the findings of a range that are repaired one by one, because each repair checks the inputs again.
 const mostRepairs = 32
 
-// Actions returns the repairs of what is found in a range of a document, of its first [mostRepairs] findings, and with them, or if there
-// are more, all of the file in one.
+// Actions returns repairs for a range of a document, one for each of its first [mostRepairs] findings. It adds an action with all repairs
+// of the file if it returns any, if the range may have more, or if the editor names the kinds that it wants.
 func (w *Workspace) Actions(ctx context.Context, p protocol.ActionParams) (any, error) {
 	doc := w.Doc(p.TextDocument.URI)
 	if doc == nil {
@@ -40,7 +40,7 @@ func (w *Workspace) Actions(ctx context.Context, p protocol.ActionParams) (any, 
 		return nil, err
 	}
 	all, tried := []protocol.CodeAction{}, 0
-	if r.open[doc.Name] != doc || w.Doc(doc.URI) != doc { // it has changed again
+	if r.open[doc.Name] != doc || w.Doc(doc.URI) != doc { // the document has changed again
 		return all, nil
 	}
 	for i := 0; i < len(r.All) && tried < mostRepairs && wanted(p.Context.Only, KindQuickFix); i++ {
@@ -65,8 +65,8 @@ func (w *Workspace) Actions(ctx context.Context, p protocol.ActionParams) (any, 
 	return all, ctx.Err()
 }
 
-// repairIn returns the action that repairs the finding of an index, and whether it is of a rule with repairs and in a range of a document;
-// the action is nil if it is not, or cannot be repaired.
+// repairIn returns the action for the finding with this index, or nil. mayBe reports whether the finding is in the range and its rule has
+// repairs.
 func (r *Result) repairIn(doc *Document, i int, within protocol.Span) (action *protocol.CodeAction, mayBe bool) {
 	f := &r.All[i]
 	if f.File != doc.Name || len(f.Suppressions) > 0 || !repair.Known(f.Rule) {
@@ -79,7 +79,7 @@ func (r *Result) repairIn(doc *Document, i int, within protocol.Span) (action *p
 	return r.fixed(i, func() *protocol.CodeAction { return r.fix(f, d) }), true
 }
 
-// fixed returns what a function makes of the finding of an index, or of all if that is negative, once for all who ask.
+// fixed memoizes the action for the finding with this index, or for all findings if it is negative.
 func (r *Result) fixed(i int, create func() *protocol.CodeAction) *protocol.CodeAction {
 	r.fixing.Lock()
 	defer r.fixing.Unlock()
@@ -93,7 +93,7 @@ func (r *Result) fixed(i int, create func() *protocol.CodeAction) *protocol.Code
 	return r.fixes[i]
 }
 
-// fix returns the action that repairs a finding; nil if it cannot be repaired.
+// fix returns the action that repairs a finding, or nil if there is none.
 func (r *Result) fix(f *report.Finding, d protocol.Diagnostic) *protocol.CodeAction {
 	after, made, does, err := r.repairing().One(r.All, *f)
 	if err != nil || !does {
@@ -105,12 +105,12 @@ func (r *Result) fix(f *report.Finding, d protocol.Diagnostic) *protocol.CodeAct
 	}
 }
 
-// wanted reports whether an editor asks for a kind of code actions: for all if it names none.
+// wanted reports whether an editor requests a kind of code actions. It requests all if it names none.
 func wanted(only []string, kind string) bool {
 	return len(only) == 0 || slices.ContainsFunc(only, func(o string) bool { return o == kind || strings.HasPrefix(kind, o+".") })
 }
 
-// repairing returns a run of repairs of the inputs, as they were read. Who calls it holds fixing.
+// repairing returns a run of repairs on the inputs as they were read. The caller must hold fixing.
 func (r *Result) repairing() *repair.Run {
 	if r.repairs != nil {
 		return r.repairs
@@ -130,7 +130,7 @@ func (r *Result) repairing() *repair.Run {
 	return r.repairs
 }
 
-// fixAll returns the action that makes all repairs, of all files that are open; nil if there is none.
+// fixAll returns the action with all repairs of all open files, or nil if there is none.
 func (r *Result) fixAll() *protocol.CodeAction {
 	run := r.repairing()
 	changed, _, err := run.All()
@@ -144,7 +144,7 @@ func (r *Result) fixAll() *protocol.CodeAction {
 	return &protocol.CodeAction{Title: "capkit: make all repairs in this file", Kind: KindFixAll, Edit: r.edit(after)}
 }
 
-// edit returns the edit that makes texts of files that are open.
+// edit returns the edit that results in these texts of open files.
 func (r *Result) edit(after map[string]string) *protocol.WorkspaceEdit {
 	edit := &protocol.WorkspaceEdit{Changes: map[string][]protocol.TextEdit{}}
 	for _, name := range slices.Sorted(maps.Keys(after)) {
@@ -155,7 +155,7 @@ func (r *Result) edit(after map[string]string) *protocol.WorkspaceEdit {
 	return edit
 }
 
-// edits returns what makes one text of another: line by line as far as both have as many lines, or else what differs between their ends.
+// edits returns the difference between two texts: line by line if both have the same number of lines, or else as one edit.
 func edits(before *text.Text, after string, encoding text.Encoding) []protocol.TextEdit {
 	old, changed := strings.SplitAfter(before.String(), "\n"), strings.SplitAfter(after, "\n")
 	if len(old) != len(changed) {
@@ -171,10 +171,10 @@ func edits(before *text.Text, after string, encoding text.Encoding) []protocol.T
 	return all
 }
 
-// difference returns the edit of a part of a text, which begins at an offset.
+// difference returns the edit that changes a part of a text, from at an offset, to another one.
 func difference(t *text.Text, offset int, from, to string, encoding text.Encoding) protocol.TextEdit {
 	same := 0
-	for _, r := range from { // whole characters
+	for _, r := range from { // compares whole characters
 		n := same + len(string(r))
 		if n > len(to) || n > len(from) || to[same:n] != from[same:n] {
 			break

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package workspace has what an editor has open, and the files that belong together with that; it checks them when they change, publishes
-// what it finds, and has the repairs. Start reading at [Workspace] and, for one check, at run in run.go.
+// Package workspace contains an editor's open documents and the files that belong to them. It checks them when they change, publishes the
+// findings, and provides repairs. Requests about places are not here, but in package lsp. Start reading at [Workspace] and, for one
+// check, at run in run.go.
 package workspace

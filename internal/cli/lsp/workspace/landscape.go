@@ -31,50 +31,50 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// landscape has the files that are checked together. Only one check at a time uses it.
+// landscape is a set of files that are checked together. Only one check at a time uses it.
 type landscape struct {
 	*Editor
 	place
-	// looks is that of the workspace when the files were looked for.
+	// looks is the workspace's value of looks when the files were last searched.
 	looks int
-	// call has the providers of this landscape, and options are what lint would have, by the settings.
+	// call has the providers of this landscape, and options are those of lint with its settings.
 	call    *command.Call
 	options *checks.Options
 	rules   []finding.Rule
-	// configured is what the settings said when they were read.
+	// configured is the content of the settings when they were last read.
 	configured string
-	// empty are the inputs without an object. faults says what is wrong with the settings; empty for nothing.
+	// empty is an input without objects. faults are the errors of the settings.
 	empty *input.Given
-	// missing says which inputs of the settings cannot be read.
+	// missing are the errors about unreadable inputs in the settings.
 	faults, missing []*strictyaml.Fault
-	// files are those that are checked, by name, and order are their names as lint reads them.
+	// files are the checked files by name, and order has their names in lint's order.
 	files map[string]*file
 	order []string
-	// memory keeps the objects of manifests.
+	// memory memoizes decoded manifests.
 	memory decoding.Memory
 	last   *Result
-	// published are the diagnostics that the editor has, by URI.
+	// published maps URIs to the diagnostics that the editor has.
 	published map[string]string
 }
 
-// file is one that is checked, as it is on disk or in the editor.
+// file is a checked file, as on disk or in the editor.
 type file struct {
 	of *manifest.Found
 	manifest.Input
-	// doc is the document that it was read from; nil for what is on disk, which had this size and this time then.
+	// doc is the document that it was read from. For a file on disk it is nil, and size and time are those at that moment.
 	doc *Document
-	// memory is what of the document is known; nil for what is on disk.
+	// memory memoizes parts of the document; nil for a file on disk.
 	memory *manifest.Memory
 	size   int64
 	time   time.Time
-	// text is what is in it; nil if it cannot be read.
+	// text returns the outline; nil if the file is unreadable.
 	text func() *text.Outline
-	// elsewhere is set if it is of another landscape, which tells what is found in it.
+	// elsewhere is set if it belongs to another landscape, which reports its findings.
 	elsewhere bool
 }
 
-// check checks what has changed, and publishes what it finds. docs are its own that are open, by name, and open are all; elsewhere reports
-// whether a file is of another landscape. It returns nil if the context ends before that.
+// check checks changed files and publishes the findings. docs are the landscape's open documents, by name, and open are all. elsewhere
+// reports whether a file belongs to another landscape. check returns nil if the context ends first.
 func (l *landscape) check(ctx context.Context, docs, open map[string]*Document, looks int, elsewhere func(string) bool) *Result {
 	if l.options == nil || l.looks != looks {
 		if said := l.said(); l.options == nil || said != l.configured {
@@ -99,7 +99,7 @@ func (l *landscape) check(ctx context.Context, docs, open map[string]*Document, 
 	return r
 }
 
-// said returns what is in the settings, and in the descriptions that they name.
+// said returns the content of the settings, and of the descriptions that they name.
 func (l *landscape) said() string {
 	if l.settings == "" {
 		return ""
@@ -134,7 +134,7 @@ func (l *landscape) configure(elsewhere func(string) bool) {
 		_ = cmd.Flags().Set("config", l.settings)
 	}
 	err := options.Prepare([]string{l.key}, rules)
-	if options.Settings == nil { // they cannot be read
+	if options.Settings == nil { // they are unreadable
 		options.Settings = &settings.Settings{}
 	}
 	l.faults = faultsOf(err, strictyaml.Fault{File: l.settings, Line: 1, Column: 1}, elsewhere)
@@ -142,13 +142,13 @@ func (l *landscape) configure(elsewhere func(string) bool) {
 		err := call.Describe([]string{file}, "providerFiles")
 		l.faults = append(l.faults, faultsOf(err, l.entry("providerFiles", i), elsewhere)...)
 	}
-	empty, err := options.Empty(&call) // which has these descriptions already
+	empty, err := options.Empty(&call) // it has these descriptions already
 	l.faults = append(l.faults, faultsOf(err, strictyaml.Fault{File: l.settings, Line: 1, Column: 1}, elsewhere)...)
 	l.call, l.options, l.rules, l.empty = &call, options, checks.Catalogue(&call), empty
-	l.last = nil // by other settings
+	l.last = nil // it used other settings
 }
 
-// entry returns the place of an entry of a list in the settings; their beginning if it cannot be told.
+// entry returns the position of an entry of a list in the settings, or their beginning if it is unknown.
 func (l *landscape) entry(list string, i int) strictyaml.Fault {
 	place := strictyaml.Fault{File: l.settings, Line: 1, Column: 1}
 	o := onDisk(l.settings)
@@ -158,14 +158,14 @@ func (l *landscape) entry(list string, i int) strictyaml.Fault {
 	return place
 }
 
-// onDisk returns the outline of a file of settings or of a description, as it was last saved. What cannot be read has no lines.
+// onDisk returns the outline of a saved file with settings or a description. It is empty if the file is unreadable.
 func onDisk(name string) *text.Outline {
 	content, _ := folder.ReadFile(name)
 	return text.Read(text.New(string(content)))
 }
 
-// faultsOf returns what is wrong with settings, by the errors that an error joins. What has no place in the settings is said at one of them,
-// and what is wrong with a description at its own place as well, unless that is elsewhere: in another landscape, which says what is there.
+// faultsOf returns the faults of settings in an error, which may be joined. A fault without a position in the settings is at the position
+// at. A fault of a description is also at its own position, unless the description is elsewhere: another landscape reports it.
 func faultsOf(err error, at strictyaml.Fault, elsewhere func(string) bool) (faults []*strictyaml.Fault) {
 	if err == nil {
 		return nil
@@ -188,8 +188,8 @@ func faultsOf(err error, at strictyaml.Fault, elsewhere func(string) bool) (faul
 	return []*strictyaml.Fault{&at}
 }
 
-// find looks for the files: those that lint would read, without those of other landscapes that the settings do not name, and, of those that
-// are open, the ones that are not on disk yet or that the settings do not name.
+// find searches for the landscape's files. These are the files that lint would read, without those of other landscapes, unless the
+// settings name them. Open files that are not on disk, or not named by the settings, are added.
 func (l *landscape) find(docs map[string]*Document, elsewhere func(string) bool) {
 	args := []string{l.key}
 	if len(l.inputs()) > 0 {
@@ -233,15 +233,15 @@ func (l *landscape) find(docs map[string]*Document, elsewhere func(string) bool)
 	l.files, l.order = files, order
 }
 
-// filesOf finds the files of an input.
+// filesOf returns the files of an input.
 func (l *landscape) filesOf(arg string) (manifest.Found, error) {
-	if len(l.inputs()) > 0 && vast(arg) { // who writes settings may be a stranger
+	if len(l.inputs()) > 0 && vast(arg) { // the author of the settings may be a stranger
 		return manifest.Found{}, fmt.Errorf("%s is not read: it is a home folder, or above one", arg)
 	}
 	return manifest.Find(arg, decoding.APIGroups)
 }
 
-// inputs are those of the settings.
+// inputs returns the inputs of the settings.
 func (l *landscape) inputs() []string {
 	if l.options == nil {
 		return nil
@@ -249,7 +249,7 @@ func (l *landscape) inputs() []string {
 	return l.options.Settings.Inputs
 }
 
-// read reads a file unless it is known as it is: the document if it is open, else what is on disk.
+// read reads a file if it has changed: the open document, or else the file on disk.
 func (l *landscape) read(name string, doc *Document) {
 	f := l.files[name]
 	if doc != nil {
@@ -284,7 +284,7 @@ func (l *landscape) read(name string, doc *Document) {
 	})
 }
 
-// outlined returns the outline of a file; nil if there is none.
+// outlined returns the outline of a file, or nil.
 func (f *file) outlined() *text.Outline {
 	if f == nil || f.text == nil {
 		return nil
@@ -292,7 +292,7 @@ func (f *file) outlined() *text.Outline {
 	return f.text()
 }
 
-// Short returns a message in which files are named from the folder of the landscape on.
+// Short shortens the file names in a message, relative to the landscape's folder.
 func (l *landscape) Short(message string) string {
 	folder := l.key
 	if l.alone {
@@ -301,7 +301,7 @@ func (l *landscape) Short(message string) string {
 	return strings.ReplaceAll(message, folder+string(filepath.Separator), "")
 }
 
-// shape is what of the inputs matters to all objects: which profiles there are, what could not be read, and what is beside them.
+// shape describes the properties of the inputs that affect all objects: existing profiles, unreadable documents, and further objects.
 func shape(g *input.Given) string {
 	var b strings.Builder
 	for _, s := range g.Profiles.All {

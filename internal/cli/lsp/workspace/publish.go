@@ -21,8 +21,8 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// publish tells the editor what was found: of each of its files that is open, and of others if that is not what it was told before. docs are
-// those of check.
+// publish sends the findings to the editor: for each of the landscape's open files in docs, and for other files if they have findings. It
+// omits files whose findings have not changed.
 func (l *landscape) publish(ctx context.Context, r *Result, docs map[string]*Document) {
 	byFile := map[string][]protocol.Diagnostic{}
 	for name := range docs {
@@ -53,12 +53,12 @@ func (l *landscape) publish(ctx context.Context, r *Result, docs map[string]*Doc
 	l.published = now
 }
 
-// say publishes. An editor that is gone is noticed elsewhere.
+// say publishes diagnostics. It ignores errors: a lost connection is detected elsewhere.
 func (l *landscape) say(ctx context.Context, p protocol.PublishParams) {
 	_ = l.Notify(ctx, "textDocument/publishDiagnostics", p)
 }
 
-// retract takes back what was published, but for files about which something is told now.
+// retract withdraws published diagnostics, except for the files in told.
 func (l *landscape) retract(ctx context.Context, told map[string]string) {
 	for _, uri := range slices.Sorted(maps.Keys(l.published)) {
 		if _, still := told[uri]; !still {
@@ -67,7 +67,7 @@ func (l *landscape) retract(ctx context.Context, told map[string]string) {
 	}
 }
 
-// diagnostic returns a finding as the editor shows it.
+// diagnostic converts a finding for the editor.
 func (r *Result) diagnostic(f *report.Finding) protocol.Diagnostic {
 	d := protocol.Diagnostic{
 		Severity: protocol.SeverityError, Code: f.Rule, Source: "capkit", Message: words.Printable(r.Short(f.Message)),
@@ -86,7 +86,7 @@ func (r *Result) diagnostic(f *report.Finding) protocol.Diagnostic {
 	return d
 }
 
-// elsewhere returns another object that a finding is about, and what it is; nil if there is none.
+// elsewhere returns another object that concerns a finding, with a description, or nil.
 func (r *Result) elsewhere(f *report.Finding) (o *manifest.Object, what string) {
 	name := f.Object.Namespace + "/" + f.Object.Name
 	switch {
@@ -104,7 +104,7 @@ func (r *Result) elsewhere(f *report.Finding) (o *manifest.Object, what string) 
 	return nil, ""
 }
 
-// Manifest returns the object of a kind and a name; nil if it is not among the inputs. What has another kind is taken for a CloudProfile.
+// Manifest returns the object of a kind and name, or nil if it is not among the inputs. Unknown kinds are treated as CloudProfile.
 func (r *Result) Manifest(kind, namespace, name string) *manifest.Object {
 	switch kind {
 	case "NamespacedCloudProfile":
@@ -122,7 +122,7 @@ func manifestOf[T any](s *input.Source[T]) *manifest.Object {
 	return s.Manifest
 }
 
-// rangeOf returns what a finding at a place of a file is about: a member with its value if that is a scalar, or a scalar, or what follows.
+// rangeOf returns the range for a finding at a position in a file: a member with its scalar value, a scalar, or the rest of the line.
 func (r *Result) rangeOf(name string, line, column int) protocol.Span {
 	o := r.files[name].outlined()
 	if o == nil || line == 0 {
@@ -132,7 +132,7 @@ func (r *Result) rangeOf(name string, line, column int) protocol.Span {
 	return r.rangeIn(o, line, column)
 }
 
-// rangeIn is rangeOf for a place of an outline.
+// rangeIn is rangeOf for an outline.
 func (l *landscape) rangeIn(o *text.Outline, line, column int) protocol.Span {
 	start := o.Placed(line, column)
 	_, end := o.Line(start)
@@ -147,13 +147,13 @@ func (l *landscape) rangeIn(o *text.Outline, line, column int) protocol.Span {
 	return l.Span(o, start, end)
 }
 
-// Span returns the range between two offsets of an outline, as the editor counts.
+// Span returns the range between two offsets of an outline, in the editor's encoding.
 func (l *landscape) Span(o *text.Outline, start, end int) protocol.Span {
 	encoding := l.Counting()
 	return protocol.Span{Start: o.Position(start, encoding), End: o.Position(end, encoding)}
 }
 
-// faultDiagnostic returns what is wrong with the settings, or with a description that they name, as it was last saved.
+// faultDiagnostic converts a fault of the settings, or of a description that they name.
 func (r *Result) faultDiagnostic(fault *strictyaml.Fault) protocol.Diagnostic {
 	o := onDisk(fault.File)
 	if doc := r.open[fault.File]; doc != nil {

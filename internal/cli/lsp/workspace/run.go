@@ -21,37 +21,37 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// Result is what a check found. It is not changed, but for what its inputs compile.
+// Result is the result of a check. It does not change, except that its inputs memoize compiled profiles.
 type Result struct {
 	*landscape
-	// options are those of the landscape, which may get others.
+	// options are the landscape's options at that time.
 	options *checks.Options
 	// Rules are the catalogue.
 	Rules []finding.Rule
-	// Mutex guards the inputs, which compile what they are asked for.
+	// Mutex guards the inputs, which compile profiles on demand.
 	Mutex sync.Mutex
 	Given *input.Given
-	// loaded is how many findings of the inputs are about reading them.
+	// loaded is the number of findings from reading the inputs.
 	loaded int
-	// files were checked, and open are the documents of that time, both by name.
+	// files are the checked files, and open the open documents at that time, both by name.
 	files map[string]*file
 	open  map[string]*Document
 	shape string
-	// found are the findings of each object that was checked, before anything was silenced; All are those of the report.
+	// found has the findings of each checked object before silencing. All are the findings of the report.
 	found map[*manifest.Object][]report.Finding
 	All   []report.Finding
 
-	// fixing guards what follows: fixes are the actions of findings by their index, and -1 for that of all; nil for none.
+	// fixing guards the following fields. fixes maps indices of findings to actions, with -1 for all findings; nil values mean none.
 	fixing  sync.Mutex
 	fixes   map[int]*protocol.CodeAction
 	repairs *repair.Run
 }
 
-// Outline returns the outline of a file, as it was checked; nil if there is none.
+// Outline returns the outline of a checked file, or nil.
 func (r *Result) Outline(name string) *text.Outline { return r.files[name].outlined() }
 
-// run checks the files as they are now. What depends on nothing that has changed is not checked again: its findings are those of the last
-// time. open are all documents. It returns nil if the context ends before that.
+// run checks the present files. Objects whose inputs have not changed keep the findings of the last check. open are all documents. run
+// returns nil if the context ends first.
 func (l *landscape) run(ctx context.Context, open map[string]*Document) *Result {
 	g := new(input.Given)
 	*g = *l.empty
@@ -93,12 +93,12 @@ func (l *landscape) run(ctx context.Context, open map[string]*Document) *Result 
 type checking struct {
 	*Result
 	ctx  context.Context
-	last *Result // of the last time; empty if all objects are checked
-	// same are the profiles that are what they were, with all that they depend on.
+	last *Result // the last result; empty if all objects must be checked
+	// same are the profiles that have not changed, including everything that they depend on.
 	same map[*manifest.Object]bool
 }
 
-// keep takes over the findings of an object, if there are some of the last time.
+// keep takes over the findings of an object from the last check, and reports whether there was one.
 func (c *checking) keep(o *manifest.Object) bool {
 	found, known := c.last.found[o]
 	if known {
@@ -141,7 +141,7 @@ func (c *checking) profiles() {
 	}
 }
 
-// keepCompiled takes over what a profile was compiled to, which is what it was.
+// keepCompiled takes over the compilation of an unchanged profile.
 func keepCompiled[T any](c *checking, s *input.Source[T], last *input.Objects[T]) {
 	c.same[s.Manifest] = true
 	if old := last.ByName[s.Name]; old != nil && old.Manifest == s.Manifest {
@@ -163,7 +163,7 @@ func (c *checking) shoots() {
 	}
 }
 
-// profileOf returns the manifest of the profile of a Shoot; nil if it is not among the inputs.
+// profileOf returns the manifest of a Shoot's profile, or nil if it is not among the inputs.
 func (r *Result) profileOf(shoot *v1beta1.Shoot) *manifest.Object {
 	kind, name, _ := input.ProfileNameOf(shoot)
 	return r.Manifest(kind, shoot.Namespace, name)

@@ -24,10 +24,10 @@ import (
 	"github.com/capkit/capkit/internal/cli/settings"
 )
 
-// Document is a file that is open in the editor. It is not changed: another one takes its place.
+// Document is a file that is open in the editor. It is immutable; a changed document is a new one.
 type Document struct {
 	URI string
-	// Name is the path of the file, or the URI of something that is none.
+	// Name is the path of the file, or the URI if that is not a file.
 	Name    string
 	version *int
 	*text.Text
@@ -38,43 +38,43 @@ func newDocument(uri string, version *int, t *text.Text) *Document {
 	return &Document{uri, nameOf(uri), version, t, sync.OnceValue(func() *text.Outline { return text.Read(t) })}
 }
 
-// Editor is the other side, and what is beside a workspace of the run that it is for.
+// Editor is the connection to the editor, with the dependencies of a workspace.
 type Editor struct {
 	Call *command.Call
-	// Log writes a line for people, and Failed a mistake in capkit: what somebody has recovered from.
+	// Log writes a line for people, and Failed reports a recovered panic.
 	Log    func(format string, args ...any)
 	Failed func(what string, recovered any)
 	Notify func(ctx context.Context, method string, params any) error
-	// Counting returns what the editor counts within lines.
+	// Counting returns the editor's encoding of positions.
 	Counting func() text.Encoding
 }
 
-// pause is how long the editor has to be quiet before anything is checked.
+// pause is the time without changes before a check begins.
 const pause = 60 * time.Millisecond
 
-// Workspace is what the editor has open, and what is found in it.
+// Workspace contains the editor's open documents and the results of checks.
 type Workspace struct {
 	*Editor
-	// kick says that there is something to check.
+	// kick signals that a check is necessary.
 	kick chan struct{}
 
-	// mutex guards what follows.
+	// mutex guards the following fields.
 	mutex sync.Mutex
 	roots []string
 	docs  map[string]*Document // by URI
-	// looks counts how often files on disk may have changed, and changes what else may have; done is what of changes was checked.
+	// looks counts possible changes of files on disk, and changes all changes. done is the value of changes that was last checked.
 	looks, changes, done int
 	// ended is closed when a check ends.
 	ended chan struct{}
-	// stale ends the check that runs; nil without one.
+	// stale cancels the running check; nil if there is none.
 	stale context.CancelFunc
-	// places are the landscapes, by the names of their folders; those of single files by these.
+	// places are the landscapes by the names of their folders, or of the file for one that is alone.
 	places map[string]*landscape
-	// results are what is known of the landscapes, by the same names.
+	// results are the results for the landscapes, by the same names.
 	results map[string]*Result
 }
 
-// New returns a workspace with nothing in it. [Workspace.Loop] checks it.
+// New returns an empty workspace. [Workspace.Loop] checks it.
 func New(s *Editor) *Workspace {
 	return &Workspace{
 		Editor: s, kick: make(chan struct{}, 1), docs: map[string]*Document{}, ended: make(chan struct{}),
@@ -82,7 +82,7 @@ func New(s *Editor) *Workspace {
 	}
 }
 
-// nameOf returns the path that a URI names, or the URI if it names no file.
+// nameOf returns the path of a file URI, or the URI if it is none.
 func nameOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Path == "" {
@@ -95,7 +95,7 @@ func nameOf(uri string) string {
 	return filepath.Clean(filepath.FromSlash(path))
 }
 
-// URIOf returns the URI of a file: that by which the editor has it open, if it has.
+// URIOf returns the URI of a file: the editor's own if the file is open.
 func URIOf(name string, open map[string]*Document) string {
 	if doc := open[name]; doc != nil {
 		return doc.URI
@@ -107,7 +107,7 @@ func URIOf(name string, open map[string]*Document) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// changed notes that there is something to check. The mutex is held.
+// changed requests a check. The caller must hold the mutex.
 func (w *Workspace) changed() {
 	w.changes++
 	if w.stale != nil {
@@ -115,11 +115,11 @@ func (w *Workspace) changed() {
 	}
 	select {
 	case w.kick <- struct{}{}:
-	default: // noted already
+	default: // requested already
 	}
 }
 
-// Look notes that files on disk may have changed.
+// Look records that files on disk may have changed.
 func (w *Workspace) Look() error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -146,7 +146,7 @@ func (w *Workspace) Folders(added, removed []protocol.WorkspaceFolder) error {
 	return nil
 }
 
-// vast reports whether a folder is a home, has one, or is that of the machine: nobody wants all files of it read. Either may be a link.
+// vast reports whether a folder is a home, contains one, or is the root: nobody wants all its files read. Symbolic links are resolved.
 func vast(folder string) bool {
 	home, _ := os.UserHomeDir()
 	for _, name := range []*string{&folder, &home} {
@@ -158,7 +158,7 @@ func vast(folder string) bool {
 	return err == nil && home != "" && filepath.IsLocal(below) || filepath.Dir(folder) == folder
 }
 
-// Open notes that a document is open.
+// Open records an opened document.
 func (w *Workspace) Open(p *protocol.DocumentParams) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -168,7 +168,7 @@ func (w *Workspace) Open(p *protocol.DocumentParams) error {
 	return nil
 }
 
-// Change notes what changes in a document.
+// Change applies changes to a document.
 func (w *Workspace) Change(p *protocol.DocumentParams, encoding text.Encoding) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -189,7 +189,7 @@ func (w *Workspace) Change(p *protocol.DocumentParams, encoding text.Encoding) e
 	return nil
 }
 
-// Close notes that a document is open no more.
+// Close records a closed document.
 func (w *Workspace) Close(p *protocol.DocumentParams) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -199,15 +199,15 @@ func (w *Workspace) Close(p *protocol.DocumentParams) error {
 	return nil
 }
 
-// Doc returns an open document; nil if it is not open.
+// Doc returns an open document, or nil.
 func (w *Workspace) Doc(uri string) *Document {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	return w.docs[uri]
 }
 
-// Known returns what is known of the landscape of a document: what the last check found, or the first one, for which it waits. With fresh
-// it waits for one that has seen all changes so far. The error is that of the context.
+// Known returns the last result for a document's landscape, and waits for the first one. With fresh it waits for a check that includes
+// all changes so far. The error is that of the context.
 func (w *Workspace) Known(ctx context.Context, doc *Document, fresh bool) (*Result, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -229,7 +229,7 @@ func (w *Workspace) Known(ctx context.Context, doc *Document, fresh bool) (*Resu
 	}
 }
 
-// Named returns the document of a file; nil if it is not open.
+// Named returns the open document of a file, or nil.
 func (w *Workspace) Named(name string) *Document {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -241,18 +241,18 @@ func (w *Workspace) Named(name string) *Document {
 	return nil
 }
 
-// place says which landscape a file is of.
+// place identifies the landscape of a file.
 type place struct {
-	// key is the name of the folder, or that of the file if it is alone.
+	// key is the name of the folder, or of the file if it is alone.
 	key string
-	// settings is the file with those that count; empty for none.
+	// settings is the file with the applicable settings; empty for none.
 	settings string
 	alone    bool
 }
 
-// placeOf returns the landscape of a file: the nearest folder with settings, up to that of the workspace or, outside of one, to the root of the
-// repository; or else the folder of the workspace, with the settings above it. A file that is in no such folder is alone, and so is one with
-// the settings of a home. The mutex is held.
+// placeOf returns the landscape of a file. It is the nearest folder with settings, searched up to the workspace's folder, or to the root
+// of the repository outside of one. Otherwise it is the workspace's folder, with the settings above it. A file outside of such folders is
+// alone, and so is a file with the settings of a home. The caller must hold the mutex.
 func (w *Workspace) placeOf(name string) place {
 	if !filepath.IsAbs(name) {
 		return place{key: name, alone: true}
@@ -281,7 +281,7 @@ func (w *Workspace) placeOf(name string) place {
 	}
 }
 
-// above returns the settings of the nearest folder above one that has some, up to the root of the repository; empty if none has.
+// above returns the settings of the nearest folder above dir, searched up to the root of the repository, or "".
 func above(dir string) string {
 	for {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || filepath.Dir(dir) == dir {
@@ -294,7 +294,7 @@ func above(dir string) string {
 	}
 }
 
-// Loop checks whenever something has changed, and the editor is quiet then.
+// Loop checks after each change, once the editor has been quiet for a moment.
 func (w *Workspace) Loop(ctx context.Context) {
 	for {
 		select {
@@ -315,7 +315,7 @@ func (w *Workspace) Loop(ctx context.Context) {
 	}
 }
 
-// check checks the landscapes of what is open, and publishes what it finds, unless something changes meanwhile.
+// check checks the landscapes of the open documents and publishes the findings, unless something changes meanwhile.
 func (w *Workspace) check(ctx context.Context) {
 	defer func() {
 		if failed := recover(); failed != nil {
@@ -353,7 +353,7 @@ func (w *Workspace) check(ctx context.Context) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.stale = nil
-	if ctx.Err() != nil { // changed since then
+	if ctx.Err() != nil { // something has changed meanwhile
 		maps.Copy(w.places, now)
 		maps.Copy(w.results, results)
 		return
@@ -371,7 +371,7 @@ func (w *Workspace) check(ctx context.Context) {
 	w.end()
 }
 
-// landscape returns the landscape of a place: the last one, or one that takes the place of that, which had other settings.
+// landscape returns the last landscape of a place, or a new one if the place has other settings.
 func (w *Workspace) landscape(last *landscape, p place) *landscape {
 	if last != nil && last.place == p {
 		return last
@@ -383,14 +383,14 @@ func (w *Workspace) landscape(last *landscape, p place) *landscape {
 	return l
 }
 
-// elsewhere reports whether a file is of another landscape.
+// elsewhere reports whether a file belongs to another landscape.
 func (w *Workspace) elsewhere(name string, p place) bool {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	return w.placeOf(name) != p
 }
 
-// give ends a check that has failed, so that nobody waits for it.
+// give ends a failed check, so that nobody waits for it.
 func (w *Workspace) give() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -398,7 +398,7 @@ func (w *Workspace) give() {
 	w.end()
 }
 
-// end tells those who wait that a check has ended. The mutex is held.
+// end wakes the callers that wait for a check. The caller must hold the mutex.
 func (w *Workspace) end() {
 	close(w.ended)
 	w.ended = make(chan struct{})

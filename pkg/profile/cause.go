@@ -18,29 +18,28 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// causes are the errors of a profile for which worker pools may get no image, each in the order of their paths. The zero causes
-// are those of a profile without errors.
+// causes are the errors of a profile that may explain why a worker pool gets no image. Each list is in the order of paths. The zero value
+// means that the profile has no errors.
 type causes struct {
 	versions map[provider.ImageVersion][]cause
-	// types says where the first one about each machine type is, and typeName where the first name of a machine type is wrong: that
-	// may be any that a worker pool asks for.
+	// types maps machine types to the place of their first error. typeName is the place of the first invalid machine type name: any unknown
+	// machine type may be meant by it.
 	types    map[string]string
 	typeName string
 }
 
 // cause is an error of the profile about an image version.
 type cause struct {
-	// where it is, as messages say it: "at FIELD".
+	// where is the place of the error, in words: "at FIELD".
 	where string
-	// set is what the flavor supports that it is about, as far as that is understood. The zero Set: it is about the version
-	// as a whole.
+	// set holds the values that the affected flavor supports, as far as they are understood. It is the zero Set if the error affects the
+	// version as a whole.
 	set capability.Set
-	// regions are those in which it may be why; nil for all.
+	// regions are the affected regions; nil for all.
 	regions []string
 }
 
-// part is what stands at a path of a profile: one or more image versions as a whole, or a flavor of one, or what it has for some
-// regions; or a machine type.
+// part is the content of a path in a profile: whole image versions, a flavor, a flavor's references in some regions, or a machine type.
 type part struct {
 	versions    []provider.ImageVersion
 	set         capability.Set
@@ -48,9 +47,9 @@ type part struct {
 	machineType string
 }
 
-// WithFaults returns the profile with errors that others have found in it, such as Gardener's own validation, at paths below the
-// one that [Compile] was given. What it answers is the same. But where nothing fits, an error is named that may be why; and
-// nothing is suggested that one is about. An error that has [finding.Finding.Parts] is about what these are about.
+// WithFaults returns the profile with additional errors, for example from Gardener's own validation, at paths below the one given to
+// [Compile]. Its choices stay the same. But if nothing fits, the answer names an error that may be the cause, and entries with an error are
+// not suggested. An error with [finding.Finding.Parts] affects the entries of its parts.
 func (p *Profile[R]) WithFaults(errs finding.List) *Profile[R] {
 	if len(errs) == 0 {
 		return p
@@ -60,14 +59,14 @@ func (p *Profile[R]) WithFaults(errs finding.List) *Profile[R] {
 	return &faulty
 }
 
-// blame makes errors known as those for which worker pools may get no image. They are looked at once somebody asks.
+// blame sets the errors that may explain why worker pools get no image. They are evaluated on first use.
 func (p *Profile[R]) blame(errs finding.List) {
 	errs = slices.Clone(errs)
 	errs.Sort()
 	p.causes = sync.OnceValue(func() causes { return p.causesIn(errs) })
 }
 
-// findLost notes which image versions of core seem to be missing in the provider config, and may be what could not be read.
+// findLost records the image versions of core that seem to be missing in the provider config, but may be in an unreadable place.
 func (p *Profile[R]) findLost(r *Reading[R]) {
 	if !r.Unread.Any() {
 		return
@@ -87,8 +86,8 @@ func (p *Profile[R]) findLost(r *Reading[R]) {
 	}
 }
 
-// unreadOf returns the first place that could not be read in an image of the provider config; if there is none, in one whose
-// name could not be read; or else at all.
+// unreadOf returns the first unreadable place in an image of the provider config. If there is none, it tries images without a readable
+// name, and then the whole config.
 func (r *Reading[R]) unreadOf(image string) string {
 	for _, name := range []string{image, ""} {
 		for i := range r.Images {
@@ -102,7 +101,7 @@ func (r *Reading[R]) unreadOf(image string) string {
 	return r.Unread.First(nil)
 }
 
-// causesIn sorts errors of the profile, in the order of their paths, by what they are about.
+// causesIn groups errors of the profile, sorted by path, by the entries that they affect.
 func (p *Profile[R]) causesIn(errs finding.List) causes {
 	parts := p.parts()
 	found := causes{versions: map[provider.ImageVersion][]cause{}, types: map[string]string{}}
@@ -119,7 +118,7 @@ func (p *Profile[R]) causesIn(errs finding.List) causes {
 	return found
 }
 
-// addCause adds an error at a path to the causes: it is about this part of the profile.
+// addCause records that an error at a path affects a part of the profile.
 func (p *Profile[R]) addCause(found *causes, about part, path string) {
 	for _, id := range about.versions {
 		c := cause{where: p.whereIs(path, id.String()), set: about.set, regions: about.regions}
@@ -130,7 +129,7 @@ func (p *Profile[R]) addCause(found *causes, about part, path string) {
 	}
 }
 
-// partAt returns what stands at a path, or next above it.
+// partAt returns the part at a path, or at the nearest path above it.
 func partAt(parts map[string]part, path string) part {
 	for above := range fieldpath.Upward(path) {
 		if found, known := parts[above]; known {
@@ -140,7 +139,7 @@ func partAt(parts map[string]part, path string) part {
 	return part{}
 }
 
-// parts returns what stands where in the profile, by paths, on both sides.
+// parts maps the paths of the profile, on both sides, to their content.
 func (p *Profile[R]) parts() map[string]part {
 	parts := map[string]part{}
 	for i := range p.spec.MachineTypes {
@@ -167,7 +166,7 @@ func (p *Profile[R]) parts() map[string]part {
 	return parts
 }
 
-// addFlavor adds a flavor of the provider config, and its references, to the parts of the profile.
+// addFlavor adds a flavor of the provider config and its references to the parts of the profile.
 func (p *Profile[R]) addFlavor(parts map[string]part, id provider.ImageVersion, flavor *imageselector.Flavor[R]) {
 	set := p.Supports(id, flavor)
 	whole := part{versions: []provider.ImageVersion{id}, set: set}
@@ -184,8 +183,9 @@ func (p *Profile[R]) addFlavor(parts map[string]part, id provider.ImageVersion, 
 	parts[flavor.Path.String()], parts[flavor.Path.Child("capabilities").String()] = whole, within
 }
 
-// CauseOf says where there is an error of the profile that may be why a request gets no image: the first about the machine type of
-// this name or, if there is none, about the image version or a flavor of it that may fit. It is empty if there is none.
+// CauseOf returns the place of an error of the profile that may explain why a request gets no image. It returns the first error about the
+// named machine type. If there is none, it returns the first about the image version, or about one of its flavors that may fit. It returns
+// "" if there is none.
 func (p *Profile[R]) CauseOf(machineType string, request imageselector.Request) string {
 	if p.causes == nil {
 		return ""
@@ -202,7 +202,7 @@ func (p *Profile[R]) CauseOf(machineType string, request imageselector.Request) 
 	return ""
 }
 
-// whereIs says where an error about something is: at its path or, in a profile that nobody has written as it is, in that.
+// whereIs describes the place of an error: by its path, or by the affected entry if the profile is not from a manifest.
 func (p *Profile[R]) whereIs(path, about string) string {
 	if p.at == nil {
 		return "in " + about
@@ -210,7 +210,7 @@ func (p *Profile[R]) whereIs(path, about string) string {
 	return "at " + path
 }
 
-// MisnamedType says where the first machine type with a wrong name is; empty if there is none.
+// MisnamedType returns the place of the first machine type with an invalid name, or "" if there is none.
 func (p *Profile[R]) MisnamedType() string {
 	if p.causes == nil {
 		return ""
@@ -218,6 +218,6 @@ func (p *Profile[R]) MisnamedType() string {
 	return p.causes().typeName
 }
 
-// LostIn says where something could not be read that may be the entry of the provider config for an image version; empty if the
-// provider config does have the version, or lacks it for certain.
+// LostIn returns the unreadable place that may hold the provider config's entry for an image version. It returns "" if the provider config
+// has the version, or certainly lacks it.
 func (p *Profile[R]) LostIn(id provider.ImageVersion) string { return p.lost[id] }

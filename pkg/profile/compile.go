@@ -27,65 +27,65 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Compile checks a CloudProfile's spec against its provider config, one to one (semantics S6 to S8) and by the provider's own
-// rules. It returns the compiled profile together with everything that is wrong, ordered by path. The spec stands at the path at;
-// nil if nobody has written it as it is. The profile is never nil. After errors it holds what could be understood, so that a
-// caller may go on to ask about worker pools.
+// Compile checks a CloudProfile's spec against its provider config one to one (semantics S6 to S8), and by the provider's own rules. It
+// returns the compiled profile and a report sorted by path. at is the path of the spec, or nil for a spec that no manifest contains. The
+// profile is never nil. If there are errors, it holds everything that could be understood, so that callers can still ask about worker
+// pools.
 //
-// Rules that Gardener's API server enforces itself are not repeated. The profile keeps spec, which must not be changed
-// any more; Compile does not change it.
+// Compile does not repeat the rules that Gardener's API server enforces. The profile keeps spec, which must not be modified afterwards.
+// Compile itself does not modify it.
 func Compile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at *field.Path) (*Profile[R], finding.Report) {
 	p, r := Read(cloud, spec, at)
 	return p, r.Report.Sorted()
 }
 
-// Reading is what an object says, and what is wrong with that: a CloudProfile, or a NamespacedCloudProfile, of which it has what
-// that defines itself. It is for checks, and lives as long as they do. [Read] and [ReadNamespaced] make one.
+// Reading is the decoded content of a CloudProfile, or of a NamespacedCloudProfile's own definitions, together with the findings about it.
+// Checks use it while they run. [Read] and [ReadNamespaced] make one.
 type Reading[R any] struct {
-	// Spec is what is written; of a NamespacedCloudProfile its own machine types, images and provider config.
+	// Spec is the spec as written. For a NamespacedCloudProfile, it has only its own machine types, images and provider config.
 	Spec *v1beta1.CloudProfileSpec
-	// At is where Spec stands; nil if nobody has written it as it is.
+	// At is the path of Spec, or nil for a spec that no manifest contains.
 	At *field.Path
-	// Images are the provider's, as written.
+	// Images are the provider's images, as written.
 	Images []imageselector.Image[R]
-	// Catalog has the image versions that both sides have. A legacy flavor has the capabilities of the core flavor that it
-	// corresponds to (semantics S8).
+	// Catalog has the image versions that both sides have. A legacy flavor has the capabilities of its corresponding core flavor (semantics
+	// S8).
 	Catalog *imageselector.Catalog[R]
-	// Unread are the places of the provider config that could not be read.
+	// Unread are the unreadable places of the provider config.
 	Unread providerconfig.Unread
-	// Report has everything that is wrong, in no order, and the provider's warnings about its config.
+	// Report has all errors, unsorted, and the provider's warnings about its config.
 	Report finding.Report
 
 	provider provider.Provider[R]
-	// deriver is the provider if it derives references that the config lacks; nil if it does not.
+	// deriver is the provider if it derives references that the config lacks, otherwise nil.
 	deriver provider.ReferenceDeriver[R]
-	// policies are those of the provider; inConfig says that images are mapped in the provider config.
+	// policies are those of the provider. inConfig reports that the provider config maps the images.
 	policies policy.Policies
 	inConfig bool
-	// unreadRegion is maybeUnreadRegion, and reserved mayBeReserved. Once they were called, which is after decoding, they know it.
+	// unreadRegion and reserved memoize maybeUnreadRegion and mayBeReserved. They must not be called before decoding.
 	unreadRegion, reserved func() bool
-	// plain is how many flavors the check of both sides has found to declare nothing but what is registered.
+	// plain counts the flavors, of both sides, that declare only registered values. The comparison of both sides counts them.
 	plain      int
 	vocabulary *capability.Vocabulary
 	validator  provider.Validator
-	// core holds the image versions of Spec; of two of one name the first.
+	// core holds the image versions of Spec. If one is listed twice, the first entry wins.
 	core map[provider.ImageVersion]*v1beta1.MachineImageVersion
-	// regions are those of the profile that it results in.
+	// regions are those of the profile, or of the parent's profile.
 	regions []string
-	// names are those of reserved capabilities that have two, by the canonical ones: as the object or its parent calls them.
+	// names are the names that the object or its parent uses for reserved capabilities with two names, by canonical name.
 	names map[string]usedName
 	// inherited are the image versions that a NamespacedCloudProfile has from its parent.
 	inherited map[provider.ImageVersion]*v1beta1.MachineImageVersion
-	// extended is the compiled parent that has what is not read, for [Extend]; nil for all others.
+	// extended is the compiled parent, which has everything that is not read here. Only [Extend] sets it.
 	extended *Profile[R]
-	// eitherFormat says that an object may be written in another format than the one that its vocabulary asks for. Gardener
-	// converts a NamespacedCloudProfile to that of its parent.
+	// eitherFormat reports that images may be written in another format than the vocabulary requires, because Gardener converts a
+	// NamespacedCloudProfile to its parent's format.
 	eitherFormat bool
-	// doubtful holds the paths of the flavors in Catalog that the check refuses.
+	// doubtful holds the paths of the flavors in Catalog that the check rejects.
 	doubtful map[*field.Path]bool
-	// empty holds the regions for which flavors have an empty reference, by the paths of the flavors.
+	// empty holds the regions for which a flavor has an empty reference, by the flavor's path.
 	empty map[*field.Path][]string
-	// positions are those of flavors in Catalog, for each version by their paths; nil until they are needed.
+	// positions are the indices of flavors in Catalog, by version and path. It is nil until needed.
 	positions map[provider.ImageVersion]map[*field.Path][]int
 }
 
@@ -100,7 +100,7 @@ func newReading[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpe
 	return r
 }
 
-// Read is [Compile] for checks, which go on with what was read. Its report has the errors of the profile.
+// Read is like [Compile], but also returns the [Reading] for further checks. The reading's report has the errors of the profile, unsorted.
 func Read[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at *field.Path) (*Profile[R], *Reading[R]) {
 	r := newReading(cloud, spec, at)
 	vocabulary, errs := compileVocabulary(cloud, spec.MachineCapabilities, at.Child("machineCapabilities"))
@@ -115,8 +115,8 @@ func Read[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at 
 	return newProfile(r), r
 }
 
-// ReadNamespaced reads what a NamespacedCloudProfile defines itself (semantics S11), with the vocabulary of its parent. Paths are
-// those of the NamespacedCloudProfile, which is neither changed nor kept. What it and its parent result in is for package namespaced to say.
+// ReadNamespaced reads a NamespacedCloudProfile's own definitions with its parent's vocabulary (semantics S11). Paths refer to the
+// NamespacedCloudProfile, which is not modified. Package namespaced computes the result of merging it into its parent.
 func ReadNamespaced[R any](parent *Profile[R], object *v1beta1.NamespacedCloudProfile) *Reading[R] {
 	r := newNamespacedReading(parent.provider, object, parent.vocabulary, parent.core)
 	r.regions = parent.regions
@@ -127,7 +127,7 @@ func ReadNamespaced[R any](parent *Profile[R], object *v1beta1.NamespacedCloudPr
 	return r
 }
 
-// newNamespacedReading returns the reading of a NamespacedCloudProfile before anything is read.
+// newNamespacedReading returns the reading of a NamespacedCloudProfile before decoding.
 func newNamespacedReading[R any](
 	cloud provider.Provider[R], object *v1beta1.NamespacedCloudProfile, vocabulary *capability.Vocabulary,
 	inherited map[provider.ImageVersion]*v1beta1.MachineImageVersion,
@@ -155,7 +155,7 @@ func (r *Reading[R]) compare() {
 	r.checkReferences()
 }
 
-// decode reads the provider config. A NamespacedCloudProfile may do without.
+// decode decodes the provider config, which is optional in a NamespacedCloudProfile.
 func (r *Reading[R]) decode() {
 	if r.eitherFormat && r.Spec.ProviderConfig == nil {
 		return
@@ -170,7 +170,7 @@ func (r *Reading[R]) decode() {
 	r.Report.Add(report)
 }
 
-// aboutVersions puts the image version before what a provider says about one.
+// aboutVersions prefixes the provider's findings about an image version with that version.
 func (r *Reading[R]) aboutVersions(findings finding.List) {
 	if len(findings) == 0 {
 		return
@@ -190,7 +190,7 @@ func (r *Reading[R]) aboutVersions(findings finding.List) {
 	}
 }
 
-// validateConfig asks the provider's own rules about the config of a CloudProfile.
+// validateConfig applies the provider's own rules to the config of a CloudProfile.
 func (r *Reading[R]) validateConfig() {
 	config := r.At.Child("providerConfig")
 	if r.Unread.Covers(config) {
@@ -201,7 +201,7 @@ func (r *Reading[R]) validateConfig() {
 	}
 }
 
-// checkMachineTypes checks the capabilities of machine types. Of two of one name the first counts; core refuses such a profile.
+// checkMachineTypes checks the capabilities of machine types. If a name is used twice, which core refuses, the first entry wins.
 func (r *Reading[R]) checkMachineTypes() {
 	if r.vocabulary.Legacy() {
 		return
@@ -228,7 +228,7 @@ func (r *Reading[R]) checkMachineTypes() {
 	}
 }
 
-// checkWorkerValues checks the values with which the profile registers worker capabilities.
+// checkWorkerValues checks the values that the profile registers for worker capabilities.
 func (r *Reading[R]) checkWorkerValues() {
 	for def, registered := range r.WorkerCapabilities() {
 		rule, at := ruleWorkerValueUnknown, r.At.Child("machineCapabilities").Index(registered).Child("values")
@@ -251,7 +251,7 @@ func (r *Reading[R]) checkWorkerValues() {
 	}
 }
 
-// WorkerCapabilities yields the worker capabilities that the object registers, each with its index in spec.machineCapabilities, of two the first.
+// WorkerCapabilities yields the worker capabilities that the object registers, each with its first index in spec.machineCapabilities.
 func (r *Reading[R]) WorkerCapabilities() iter.Seq2[capability.Definition, int] {
 	return func(yield func(capability.Definition, int) bool) {
 		for _, defined := range r.vocabulary.WorkerCapabilities() {
@@ -263,27 +263,27 @@ func (r *Reading[R]) WorkerCapabilities() iter.Seq2[capability.Definition, int] 
 	}
 }
 
-// Inherits reports whether the parent of a NamespacedCloudProfile has an image version.
+// Inherits reports whether a NamespacedCloudProfile has an image version from its parent.
 func (r *Reading[R]) Inherits(id provider.ImageVersion) bool { return r.inherited[id] != nil }
 
-// Version returns an image version as the object lists it, the first of two; nil if it does not list it.
+// Version returns an image version as the object lists it, or nil if it does not. If it is listed twice, the first entry wins.
 func (r *Reading[R]) Version(id provider.ImageVersion) *v1beta1.MachineImageVersion {
 	return r.core[id]
 }
 
-// Versions yields the image versions that the object lists, in order.
+// Versions yields the image versions that the object lists, in the order of the object.
 func (r *Reading[R]) Versions() iter.Seq[entries.Version] { return entries.Versions(r.Spec) }
 
-// PathOf returns where an image version that the object lists stands.
+// PathOf returns the path of an image version that the object lists.
 func (r *Reading[R]) PathOf(v entries.Version) *field.Path { return v.PathIn(r.At) }
 
-// Doubtful reports whether the check refuses a flavor of the catalog, which is known by its path.
+// Doubtful reports whether the check rejects a flavor of the catalog. The flavor is identified by the pointer to its path.
 func (r *Reading[R]) Doubtful(flavor *field.Path) bool { return r.doubtful[flavor] }
 
-// EmptyIn returns the regions for which a flavor, which is known by its path, has an empty reference. It belongs to the reading.
+// EmptyIn returns the regions for which the flavor with the given path has an empty reference. The reading owns the slice.
 func (r *Reading[R]) EmptyIn(flavor *field.Path) []string { return r.empty[flavor] }
 
-// ImageRegions returns the regions for which the provider config has images. The caller owns the set.
+// ImageRegions returns the regions for which flavors of the provider config have references of their own. The caller owns the set.
 func (r *Reading[R]) ImageRegions() sets.Set[string] {
 	return entries.Regions(r.Images)
 }

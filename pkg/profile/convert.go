@@ -23,18 +23,17 @@ import (
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
-// Conversion is what an entry of a NamespacedCloudProfile's provider config becomes in the format of its parent
-// (semantics S11).
+// Conversion is the replacement for an entry in a NamespacedCloudProfile's provider config, in its parent's format (semantics S11).
 type Conversion struct {
-	// Image and Version are the indices in machineImages and its versions; too large for one that stands in another list.
+	// Image and Version are the indices in machineImages and its versions. They are out of range for an entry in another list.
 	Image, Version int
-	// Entries take the place of the version: at least one.
+	// Entries replace the version. There is at least one.
 	Entries []map[string]any
 }
 
-// ConvertNamespaced returns the conversions of all versions that are in another format than the parent's, in the order
-// in which they are written. capabilities, the parent's spec.machineCapabilities, decide which one that is. A version
-// stays as it is if it has errors, or if the other format cannot say the same. The object is not changed.
+// ConvertNamespaced returns the conversions of all versions that do not have the parent's format, in the order of the object. capabilities
+// is the parent's spec.machineCapabilities, which determines the format. Versions with errors, and versions that the other format cannot
+// express, are left out. The object is not modified.
 func ConvertNamespaced[R any](cloud provider.Provider[R], capabilities []v1beta1.CapabilityDefinition, object *v1beta1.NamespacedCloudProfile) []Conversion {
 	vocabulary, _ := compileVocabulary(cloud, capabilities, nil)
 	r := newNamespacedReading(cloud, object, vocabulary, nil)
@@ -56,8 +55,8 @@ func ConvertNamespaced[R any](cloud provider.Provider[R], capabilities []v1beta1
 	return conversions
 }
 
-// InFormatOfParent writes a version in the format of the parent, and reports whether that is possible. There are no
-// entries if it is in that format, or has errors.
+// InFormatOfParent writes a version in the parent's format, and reports whether that is possible. It returns no entries, and true, if the
+// version already has that format or has errors.
 func (r *Reading[R]) InFormatOfParent(id provider.ImageVersion, version *imageselector.Version[R]) ([]map[string]any, bool) {
 	if version.Legacy == r.vocabulary.Legacy() || r.Unread.Touches(version.Path) {
 		return nil, true
@@ -71,7 +70,7 @@ func (r *Reading[R]) InFormatOfParent(id provider.ImageVersion, version *imagese
 	return entries, possible && !within
 }
 
-// inFormatOfParent writes a version that is in the other format, and has no errors.
+// inFormatOfParent writes a version that has the other format.
 func (r *Reading[R]) inFormatOfParent(id provider.ImageVersion, version *imageselector.Version[R]) ([]map[string]any, bool) {
 	flavors, complete := r.agreedOn(id, version)
 	switch {
@@ -92,7 +91,7 @@ func (r *Reading[R]) inFormatOfParent(id provider.ImageVersion, version *imagese
 	return r.encode(version.Version, provider.FormatLegacy, flavors)
 }
 
-// encode has the provider write a version, and reports whether it reads that as the same.
+// encode has the provider write a version, and reports whether the provider reads the result as the same flavors.
 func (r *Reading[R]) encode(
 	version string, format provider.Format, flavors []imageselector.Flavor[R],
 ) ([]map[string]any, bool) {
@@ -105,7 +104,7 @@ func (r *Reading[R]) encode(
 	return entries, r.saysTheSame(entries, flavors)
 }
 
-// Encode has a provider write an image version in a format, and returns the entries of its config without members that are null.
+// Encode has a provider write an image version in a format, and returns the entries for its config, without null members.
 func Encode[R any](cloud provider.Provider[R], version imageselector.Version[R], format provider.Format) ([]map[string]any, error) {
 	written, err := cloud.Encode(version, format)
 	if err != nil {
@@ -125,7 +124,7 @@ func Encode[R any](cloud provider.Provider[R], version imageselector.Version[R],
 	return entries, nil
 }
 
-// agreedOn returns a copy of the flavors of a version, in the order of the catalog, if core agrees with all of them.
+// agreedOn returns a copy of a version's flavors, in the order of the catalog, if core agrees with all of them.
 func (r *Reading[R]) agreedOn(id provider.ImageVersion, version *imageselector.Version[R]) ([]imageselector.Flavor[R], bool) {
 	flavors := r.Catalog.Flavors(id.Image, id.Version)
 	if r.positions == nil {
@@ -159,7 +158,7 @@ func (r *Reading[R]) agreedOn(id provider.ImageVersion, version *imageselector.V
 	return agreed, len(agreed) > 0
 }
 
-// listedByCore reports whether core lists these flavors: not one, say, that leaves out its architecture instead, for
+// listedByCore reports whether core lists these flavors. It does not if, for example, core has one flavor without an architecture for
 // images of several.
 func (r *Reading[R]) listedByCore(id provider.ImageVersion, flavors []imageselector.Flavor[R]) bool {
 	core := r.compareVersion(id, r.core[id], r.At)
@@ -170,8 +169,8 @@ func (r *Reading[R]) listedByCore(id provider.ImageVersion, flavors []imageselec
 	})
 }
 
-// hasReserved reports whether a flavor says something by a capability of Gardener, for which the legacy format has no
-// place. The parent registers no other ones.
+// hasReserved reports whether a flavor declares a capability of Gardener with effect. The legacy format has no place for it. A parent in
+// that format registers no other capabilities.
 func (r *Reading[R]) hasReserved(id provider.ImageVersion, version *imageselector.Version[R]) bool {
 	undeclared := Undeclared(r.core[id])
 	return slices.ContainsFunc(version.Flavors, func(f imageselector.Flavor[R]) bool {
@@ -181,7 +180,7 @@ func (r *Reading[R]) hasReserved(id provider.ImageVersion, version *imageselecto
 	})
 }
 
-// saysTheSame reports whether the provider reads what is written of one version as these flavors.
+// saysTheSame reports whether the provider reads the written entries of one version as these flavors.
 func (r *Reading[R]) saysTheSame(written []map[string]any, flavors []imageselector.Flavor[R]) bool {
 	var kind metav1.TypeMeta
 	if json.Unmarshal(r.Spec.ProviderConfig.Raw, &kind) != nil {
@@ -208,8 +207,8 @@ func (r *Reading[R]) saysTheSame(written []map[string]any, flavors []imageselect
 	})
 }
 
-// supportsTheSame reports whether a flavor that was read again supports what was written. In the legacy format one
-// image may serve all architectures without a word.
+// supportsTheSame reports whether a flavor that was read again supports the written values. In the legacy format, an image that names no
+// architecture may serve all.
 func supportsTheSame(written, again v1beta1.Capabilities) bool {
 	return entries.SameValues(written, again) || len(again) == 0 && len(written) == 1 && written[capability.Architecture] != nil
 }

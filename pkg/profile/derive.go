@@ -18,10 +18,10 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// How references are derived that the provider config does not have (semantics S6), for a [provider.ReferenceDeriver].
+// This file derives references that the provider config lacks (semantics S6), for a [provider.ReferenceDeriver].
 
-// derive returns the reference that the provider derives for a flavor of an image version, which supports set and stands at the path at;
-// nil if it needs a mapping.
+// derive returns the reference that the provider derives for the flavor at the path at, which supports set. It returns nil if the flavor
+// needs a mapping.
 func (r *Reading[R]) derive(id provider.ImageVersion, set capability.Set, at *field.Path) *imageselector.Global[R] {
 	if r.deriver == nil {
 		return nil
@@ -37,7 +37,7 @@ func (r *Reading[R]) derive(id provider.ImageVersion, set capability.Set, at *fi
 	return &imageselector.Global[R]{Ref: ref, Derived: true, Path: at}
 }
 
-// derives reports whether the provider derives the reference of a flavor of the provider config.
+// derives reports whether the provider derives the reference of a flavor in the provider config.
 func (r *Reading[R]) derives(id provider.ImageVersion, flavor *imageselector.Flavor[R]) bool {
 	if r.deriver == nil {
 		return false
@@ -46,7 +46,7 @@ func (r *Reading[R]) derives(id provider.ImageVersion, flavor *imageselector.Fla
 	return r.derive(id, set, nil) != nil
 }
 
-// derivesSome reports whether the provider derives the reference of some flavor of an image that the provider config does not have.
+// derivesSome reports whether the provider derives a reference for any flavor of an image that the provider config lacks.
 func (r *Reading[R]) derivesSome(image *v1beta1.MachineImage) bool {
 	return r.deriver != nil && slices.ContainsFunc(image.Versions, func(version v1beta1.MachineImageVersion) bool {
 		id := provider.ImageVersion{Image: image.Name, Version: version.Version}
@@ -56,8 +56,8 @@ func (r *Reading[R]) derivesSome(image *v1beta1.MachineImage) bool {
 	})
 }
 
-// maybeUnreadRegion reports whether a list for single regions, which is one with lists within its entries, could not be read in full: a
-// mapping may be in it. What could not be read of a version that is known is about that alone.
+// maybeUnreadRegion reports whether a list for single regions, which is a list with nested lists, may hide a mapping because it could not
+// be read in full. Unreadable parts of known versions affect only these versions.
 func (r *Reading[R]) maybeUnreadRegion() bool {
 	extender, extends := provider.As[provider.ListExtender](r.provider)
 	if !extends || !r.Unread.Any() {
@@ -72,14 +72,14 @@ func (r *Reading[R]) maybeUnreadRegion() bool {
 	})
 }
 
-// withoutEntries returns the entries of an image that the provider config does not have.
+// withoutEntries returns the entries of an image that the provider config lacks.
 func withoutEntries[R any]() *imageEntries[R] {
 	return &imageEntries[R]{
 		meant: func(string) *imageselector.Version[R] { return nil }, mayBeUnread: func() bool { return false }, nameless: func() []string { return nil },
 	}
 }
 
-// whereMissing says where to add a flavor of an image version that has these entries in the provider config.
+// whereMissing describes where to add a flavor of an image version with the given entries in the provider config.
 func (r *Reading[R]) whereMissing(entries []*imageselector.Version[R]) string {
 	switch {
 	case !r.inConfig:

@@ -20,9 +20,10 @@ import (
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
-// Extend compiles the spec that a NamespacedCloudProfile and its parent result in, which it keeps, as [Compile] does, from the compiled
-// parent: only what the NamespacedCloudProfile adds is read and compared. Where there is more to do it returns nil: if one of the two has
-// errors or images in the other format, or the NamespacedCloudProfile changes what its parent has.
+// Extend compiles spec, the result of merging a NamespacedCloudProfile into its parent, like [Compile], but starts from the compiled
+// parent. It reads and compares only the additions of the NamespacedCloudProfile. It returns nil, so that the caller must use Compile, if
+// either has errors, if images have the other format, or if the NamespacedCloudProfile changes what its parent defines. The profile keeps
+// spec.
 func Extend[R any](parent *Profile[R], object *v1beta1.NamespacedCloudProfile, spec *v1beta1.CloudProfileSpec) *Profile[R] {
 	r := newReading(parent.provider, spec, nil)
 	if len(parent.faults.Errors)+len(parent.faults.Silenced) > 0 || r.deriver != nil || extendsLists(parent.provider, object) || !parent.keeps(r) {
@@ -49,7 +50,7 @@ func Extend[R any](parent *Profile[R], object *v1beta1.NamespacedCloudProfile, s
 	return newProfile(r)
 }
 
-// extendsLists reports whether a NamespacedCloudProfile has more than images in its provider config that is merged, or what nobody can read.
+// extendsLists reports whether a NamespacedCloudProfile's provider config merges other lists than images, or cannot be decoded.
 func extendsLists[R any](cloud provider.Provider[R], object *v1beta1.NamespacedCloudProfile) bool {
 	extender, extends := provider.As[provider.ListExtender](cloud)
 	if !extends || !providerconfig.HasContent(object.Spec.ProviderConfig) {
@@ -60,7 +61,7 @@ func extendsLists[R any](cloud provider.Provider[R], object *v1beta1.NamespacedC
 	return err != nil || slices.ContainsFunc(extender.NamespacedLists(), func(list provider.List) bool { return members[list.Field] != nil })
 }
 
-// readOwn decodes the provider config of a NamespacedCloudProfile, if it has one, for what results of it.
+// readOwn decodes the provider config of a NamespacedCloudProfile, if it has one, at its path in the merged spec.
 func (r *Reading[R]) readOwn(config *runtime.RawExtension, at *field.Path) {
 	if providerconfig.HasContent(config) {
 		read, report := r.provider.Decode(config, at)
@@ -68,7 +69,7 @@ func (r *Reading[R]) readOwn(config *runtime.RawExtension, at *field.Path) {
 	}
 }
 
-// keeps reports whether a reading of the resulting spec has all image versions of the profile, with the same flavors.
+// keeps reports whether a reading of the merged spec has all image versions of the profile, with the same flavors.
 func (p *Profile[R]) keeps(r *Reading[R]) bool {
 	for id, version := range p.core {
 		if is := r.core[id]; is == nil || !sameFlavors(version, is, p.vocabulary.Legacy()) {
@@ -78,14 +79,14 @@ func (p *Profile[R]) keeps(r *Reading[R]) bool {
 	return true
 }
 
-// sameFlavors reports whether an image version of the resulting spec supports what that of the parent does: the two share their flavors,
-// unless those were written anew. Gardener fills in architectures, which count in a profile without capabilities only.
+// sameFlavors reports whether an image version of the merged spec supports the same as the parent's. Flavors are the same only if both
+// share one slice. Architectures matter only in a profile without capabilities, because Gardener fills them in.
 func sameFlavors(a, b *v1beta1.MachineImageVersion, legacy bool) bool {
 	return (!legacy || slices.Equal(a.Architectures, b.Architectures)) && len(a.CapabilityFlavors) == len(b.CapabilityFlavors) &&
 		(len(a.CapabilityFlavors) == 0 || &a.CapabilityFlavors[0] == &b.CapabilityFlavors[0]) && reflect.DeepEqual(Undeclared(a), Undeclared(b))
 }
 
-// lacks reports whether images are in the format of the profile, and none of their versions is mapped in it.
+// lacks reports whether images have the format of the profile, and the profile maps none of their versions.
 func (p *Profile[R]) lacks(images []imageselector.Image[R]) bool {
 	for id, version := range entries.Mappings(images) {
 		if version.Legacy != p.vocabulary.Legacy() || p.core[id] != nil || p.unlisted.Has(id) {

@@ -19,27 +19,29 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Filled is what [FillCloudProfile] fills in for one image version.
+// Filled is the result of [FillCloudProfile] for one image version.
 type Filled struct {
 	// Image and Version are the indices in spec.machineImages and its versions.
 	Image, Version int
-	// Flavors for the version's capabilityFlavors, never empty. They take the place of those that it has, if it has any.
+	// Flavors are the new capabilityFlavors of the version, never empty. They replace existing ones.
 	Flavors []v1beta1.MachineImageFlavor
 }
 
-// FillCloudProfile returns the core flavors that follow from the provider config for image versions of a CloudProfile
-// that have none (semantics S12), and by the policy CoreFollows for those as well whose flavors do not correspond to it; in
-// the order of the profile; none if it registers no capabilities. A version is left as it is if its mapping is missing, if core and mapping would not correspond one to one, which
-// [Read] reports, if the field architectures says something else, or if Gardener would refuse a
-// flavor for its architectures. The spec is not changed, and the result shares nothing with it.
+// FillCloudProfile returns core flavors, derived from the provider config, for the image versions of a CloudProfile that have none
+// (semantics S12). With the policy CoreFollows, it also returns replacements for core flavors that do not correspond to the provider
+// config. The result is in the order of the profile, and empty if the profile registers no capabilities.
+//
+// A version is left out if its mapping is missing, if the mapping and its core flavors would not correspond one to one, which [Read]
+// reports, if its field architectures differs, or if Gardener would refuse a flavor because of its architectures. The spec is not modified,
+// and the result shares nothing with it.
 func FillCloudProfile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec) []Filled {
 	r := newReading(cloud, spec, field.NewPath("spec"))
 	r.vocabulary, _ = compileVocabulary(cloud, spec.MachineCapabilities, nil)
 	return r.fill()
 }
 
-// FillNamespacedCloudProfile returns what [FillCloudProfile] does for the versions that a NamespacedCloudProfile defines itself, with
-// the vocabulary of its parent.
+// FillNamespacedCloudProfile is like [FillCloudProfile] for the versions that a NamespacedCloudProfile defines itself. It uses the parent's
+// vocabulary.
 func FillNamespacedCloudProfile[R any](cloud provider.Provider[R], object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfileSpec) []Filled {
 	vocabulary, _ := compileVocabulary(cloud, parent.MachineCapabilities, nil)
 	return newNamespacedReading(cloud, object, vocabulary, entries.Index(parent)).fill()
@@ -68,9 +70,8 @@ func (r *Reading[R]) fill() []Filled {
 	return filled
 }
 
-// flavorsOf returns the core flavors that the entries of one version stand for, in their order; nil if they are not
-// what core could list, or if the flavors that core has correspond to them. A single flavor that declares nothing is what core assumes
-// anyway.
+// flavorsOf returns the core flavors for the entries of a version, in the order of the entries. It returns nil if core could not list them,
+// if core's existing flavors correspond to the entries, or for a single flavor without declarations, which core assumes anyway.
 func (r *Reading[R]) flavorsOf(v entries.Version, entries *imageEntries[R]) []v1beta1.MachineImageFlavor {
 	flavors := r.declaredBy(v.MachineImageVersion, entries.versions[v.Version])
 	refused := func(f v1beta1.MachineImageFlavor) bool { return onetoone.Refused(r.vocabulary, f.Capabilities) }
@@ -86,15 +87,15 @@ func (r *Reading[R]) flavorsOf(v entries.Version, entries *imageEntries[R]) []v1
 	return flavors
 }
 
-// corresponds reports whether core's flavors of a version correspond one to one to the entries of the provider config, but for flavors that
-// these have twice, about which core can do nothing.
+// corresponds reports whether core's flavors of a version correspond one to one to the provider config's entries. It ignores repeated
+// flavors in the entries, which core cannot repair.
 func (r *Reading[R]) corresponds(id provider.ImageVersion, version *v1beta1.MachineImageVersion, entries *imageEntries[R]) bool {
 	c := r.correspondVersion(id, version, entries, r.At)
 	return len(c.Report.Silenced) == 0 && !slices.ContainsFunc(c.Report.Errors, func(f finding.Finding) bool { return !onetoone.IsRepeated(f) })
 }
 
-// declaredBy returns what the entries of one version declare, apart from reserved capabilities that core cannot carry;
-// none if an entry could not be read. Flavors that differ in nothing else are one.
+// declaredBy returns the flavors that the entries of a version declare, without reserved capabilities that core cannot carry. Flavors that
+// differ only in these are merged. It returns nil if an entry could not be read.
 func (r *Reading[R]) declaredBy(version *v1beta1.MachineImageVersion, entries []*imageselector.Version[R]) []v1beta1.MachineImageFlavor {
 	var flavors []v1beta1.MachineImageFlavor
 	seen := sets.New[capability.Set]()
@@ -114,7 +115,7 @@ func (r *Reading[R]) declaredBy(version *v1beta1.MachineImageVersion, entries []
 	return flavors
 }
 
-// clone returns a copy of capabilities that shares nothing with them.
+// clone returns a deep copy of capabilities.
 func clone(capabilities v1beta1.Capabilities) v1beta1.Capabilities {
 	copied := make(v1beta1.Capabilities, len(capabilities))
 	for name, values := range capabilities {
@@ -123,7 +124,7 @@ func clone(capabilities v1beta1.Capabilities) v1beta1.Capabilities {
 	return copied
 }
 
-// agreesWith reports whether flavors have the architectures that the deprecated field lists, if it lists any.
+// agreesWith reports whether flavors have exactly the architectures of the deprecated field, or the field is empty.
 func (r *Reading[R]) agreesWith(architectures []string, flavors []v1beta1.MachineImageFlavor) bool {
 	if len(architectures) == 0 {
 		return true

@@ -21,7 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// places returns where each image version stands, on both sides. Findings about versions of one name share them.
+// places returns the paths of each image version, on both sides. Findings about versions of one name share them.
 func (r *Reading[R]) places() map[provider.ImageVersion][]fieldpath.Path {
 	places := map[provider.ImageVersion][]fieldpath.Path{}
 	for id, version := range entries.Mappings(r.Images) {
@@ -35,7 +35,7 @@ func (r *Reading[R]) places() map[provider.ImageVersion][]fieldpath.Path {
 	return places
 }
 
-// checkReferences checks the references of all provider flavors, also of those that core does not list (semantics S6).
+// checkReferences checks the references of all provider flavors, including those that core does not list (semantics S6).
 func (r *Reading[R]) checkReferences() {
 	places := sync.OnceValue(r.places)
 	for id, version := range entries.Mappings(r.Images) {
@@ -61,7 +61,7 @@ func (r *Reading[R]) checkReferences() {
 	}
 }
 
-// withoutEmpty takes the empty references out of images, which it changes: nothing could be booted by one (semantics S6).
+// withoutEmpty removes empty references from images, in place, because nothing can boot from them (semantics S6).
 func (r *Reading[R]) withoutEmpty(images []imageselector.Image[R]) []imageselector.Image[R] {
 	isZero := func(ref *R) bool { return reflect.ValueOf(ref).Elem().IsZero() }
 	isEmpty := func(reference imageselector.Regional[R]) bool { return isZero(&reference.Ref) }
@@ -125,7 +125,8 @@ func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *ima
 	}
 }
 
-// onlyWithout names the only region in which a flavor has no reference, as the end of a sentence; empty if there is not just one.
+// onlyWithout returns the end of a sentence that names the only region without a reference of the flavor. It returns "" unless there is
+// exactly one.
 func onlyWithout[R any](flavor *imageselector.Flavor[R], regions []string) string {
 	if without := entries.Without(flavor, regions); len(without) == 1 {
 		return ": " + without[0] + " has none"
@@ -133,7 +134,7 @@ func onlyWithout[R any](flavor *imageselector.Flavor[R], regions []string) strin
 	return ""
 }
 
-// regionNameMissing returns the error for an entry without the name of a region, which is missing at the path at.
+// regionNameMissing returns the error about an entry without a region's name, which belongs at the path at.
 func regionNameMissing(at *field.Path, regions []string) finding.Finding {
 	one := "one"
 	if len(regions) > 0 {
@@ -142,7 +143,7 @@ func regionNameMissing(at *field.Path, regions []string) finding.Finding {
 	return ruleNameMissing.Fault(field.ErrorTypeRequired, at, nil, "every region needs a name; write %s, or remove the entry", one)
 }
 
-// ReferenceForm says how a provider's references are written; "one" if it does not say so.
+// ReferenceForm describes how to write a provider's references, or returns "one" if the provider does not.
 func ReferenceForm[R any](cloud provider.Provider[R]) string {
 	if describer, describes := provider.As[provider.ReferenceDescriber](cloud); describes {
 		return describer.ReferenceForm()

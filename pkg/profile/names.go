@@ -10,7 +10,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Meant returns the worker capability that a registered name was probably meant to be; empty if it is one or like none.
+// Meant returns the worker capability that a registered name probably misspells. It returns "" if the name is correct or resembles none.
 func (p *Profile[R]) Meant(name string) string {
 	var known []string
 	for _, d := range p.provider.Workers().Definitions() {
@@ -25,7 +25,7 @@ func (p *Profile[R]) Meant(name string) string {
 	return ""
 }
 
-// Misspelt returns the registered name by which a worker capability was probably meant; empty if there is none.
+// Misspelt returns the registered name that probably misspells a worker capability, or "" if there is none.
 func (p *Profile[R]) Misspelt(name string) string {
 	for _, def := range p.vocabulary.Definitions() {
 		if p.Meant(def.Name) == name {
@@ -35,7 +35,7 @@ func (p *Profile[R]) Misspelt(name string) string {
 	return ""
 }
 
-// ValuesOf returns the values that a worker capability is defined with.
+// ValuesOf returns the defined values of a worker capability, or nil if it is unknown.
 func (p *Profile[R]) ValuesOf(name string) []string {
 	for _, d := range p.vocabulary.WorkerCapabilities() {
 		if d.Name == name {

@@ -22,10 +22,9 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// correspond checks core's image versions and the provider's images one to one (semantics S8). It returns the images
-// that selection works with, in core's order: the flavors that both sides have. Selection is more tolerant than the
-// check (S7): the references of a flavor that is there twice are added up, and names that the vocabulary does not know
-// are ignored. The paths of such flavors are kept in doubtful.
+// correspond checks core's image versions and the provider's images one to one (semantics S8). It returns the images for selection, in
+// core's order: the flavors that both sides have. Selection is more tolerant than the check (S7): it combines the references of repeated
+// flavors, and ignores unregistered names. doubtful records the paths of these flavors.
 func (r *Reading[R]) correspond() []imageselector.Image[R] {
 	provided := r.byName()
 	mayBeThere := sync.OnceValue(func() bool { return r.maybeUnreadImage() || len(r.nameless(provided)) > 0 })
@@ -72,7 +71,8 @@ func (r *Reading[R]) correspond() []imageselector.Image[R] {
 	return usable
 }
 
-// checkVersions reports that the provider config has no version of an image of which core, at the path at, lists several.
+// checkVersions reports an image without any version in the provider config, if core lists several. The path at is that of the image in
+// core.
 func (r *Reading[R]) checkVersions(image *v1beta1.MachineImage, at *field.Path, entries *imageEntries[R]) {
 	if r.deriver != nil || len(entries.versions) > 0 || len(image.Versions) < 2 || !r.definesVersions(image) || r.leavesOut() {
 		return
@@ -81,33 +81,33 @@ func (r *Reading[R]) checkVersions(image *v1beta1.MachineImage, at *field.Path, 
 	entries.told = true
 }
 
-// definesVersions reports whether an image of core has versions that are not the parent's, which need mappings. That it
-// has none at all core reports.
+// definesVersions reports whether an image of core has versions that need mappings, because they are not the parent's. Core itself reports
+// an image without versions.
 func (r *Reading[R]) definesVersions(image *v1beta1.MachineImage) bool {
 	return slices.ContainsFunc(image.Versions, func(v v1beta1.MachineImageVersion) bool {
 		return !r.Inherits(provider.ImageVersion{Image: image.Name, Version: v.Version})
 	})
 }
 
-// isCompared reports whether a version that core lists is compared: of two the first, since core refuses the second one; and none of the
-// parent's.
+// isCompared reports whether a version of core is compared. Later entries of the same name, which core refuses, and versions of the parent
+// are not.
 func (r *Reading[R]) isCompared(id provider.ImageVersion, version *v1beta1.MachineImageVersion, entries *imageEntries[R]) bool {
 	return r.core[id] == version && (!r.Inherits(id) || r.redefines(version, entries))
 }
 
-// redefines reports whether the object says on both sides what a version of the parent is. It should not, unless it
-// was there first; in any case that is what is rendered.
+// redefines reports whether the object describes a version of the parent on both sides. It may do so only if it had the version first, but
+// in any case this description is rendered.
 func (r *Reading[R]) redefines(version *v1beta1.MachineImageVersion, entries *imageEntries[R]) bool {
 	return Describes(version) && entries != nil && len(entries.versions[version.Version]) > 0
 }
 
-// Describes reports whether a version of core says what it supports.
+// Describes reports whether a version of core lists flavors or architectures.
 func Describes(version *v1beta1.MachineImageVersion) bool {
 	return len(version.CapabilityFlavors)+len(version.Architectures) > 0
 }
 
-// SupportsTheSame reports whether a version that a NamespacedCloudProfile lists, and its parent as well, supports what the parent's
-// mapping of it does.
+// SupportsTheSame reports whether a version that a NamespacedCloudProfile and its parent both list supports the same in the former as in
+// the parent's mapping.
 func (r *Reading[R]) SupportsTheSame(parent *Profile[R], v entries.Version) bool {
 	c := r.compareVersion(v.ID, v.MachineImageVersion, r.At)
 	mapped := sets.New[capability.Set]()
@@ -120,7 +120,8 @@ func (r *Reading[R]) SupportsTheSame(parent *Profile[R], v entries.Version) bool
 	return mapped.Equal(c.Sets())
 }
 
-// imageMissing returns the error for an image of core, at the path at, which stands for those about its versions.
+// imageMissing returns the error about an image of core, at the path at, that the provider config lacks. It stands for the errors about the
+// image's versions.
 func (r *Reading[R]) imageMissing(image *v1beta1.MachineImage, at *field.Path) finding.Finding {
 	add := "add it there, with its versions"
 	if r.inConfig {
@@ -132,8 +133,8 @@ func (r *Reading[R]) imageMissing(image *v1beta1.MachineImage, at *field.Path) f
 	return missing
 }
 
-// versionsMissing returns the error for an image of core, at the path at, that has no versions in the provider config, where they belong to
-// the list under. It stands for those about each of them.
+// versionsMissing returns the error about an image of core, at the path at, without versions in the provider config. The missing versions
+// belong in the list at the path under. The error stands for those about each version.
 func (r *Reading[R]) versionsMissing(image *v1beta1.MachineImage, at, under *field.Path) finding.Finding {
 	missing := ruleVersionMissing.Fault(field.ErrorTypeRequired, at, nil,
 		"%s: %s has no versions of this image; add them under %s", image.Name, r.policies.Mapping("the provider config"), under)
@@ -141,7 +142,7 @@ func (r *Reading[R]) versionsMissing(image *v1beta1.MachineImage, at, under *fie
 	return missing
 }
 
-// eachMissing returns the errors about the versions of an image of core that the provider config lacks.
+// eachMissing returns one error for each version that core lists for an image, except inherited ones.
 func (r *Reading[R]) eachMissing(image *v1beta1.MachineImage, at, under *field.Path) (errs finding.List) {
 	for i := range image.Versions {
 		if id := (provider.ImageVersion{Image: image.Name, Version: image.Versions[i].Version}); !r.Inherits(id) {
@@ -151,11 +152,11 @@ func (r *Reading[R]) eachMissing(image *v1beta1.MachineImage, at, under *field.P
 	return errs
 }
 
-// images returns the path of the images of the provider config.
+// images returns the path of the provider config's images.
 func (r *Reading[R]) images() *field.Path { return r.At.Child("providerConfig", "machineImages") }
 
-// versionMissing returns the error for an image version of core, at the path at, that belongs to the list under, if it is the
-// provider config that maps images.
+// versionMissing returns the error about an image version of core, at the path at, without a mapping. If the provider config maps images,
+// the entry belongs in the list at the path under.
 func (r *Reading[R]) versionMissing(id provider.ImageVersion, at, under *field.Path) finding.Finding {
 	add := "there"
 	if r.inConfig {
@@ -165,8 +166,8 @@ func (r *Reading[R]) versionMissing(id provider.ImageVersion, at, under *field.P
 		"%s: %s has no entry for this version; add one %s", id, r.policies.Mapping("the provider config"), add)
 }
 
-// correspondVersion checks one version of core, which stands at the path at, with the provider's entries for its image;
-// nil if the provider config does not have the image.
+// correspondVersion checks a version of core, at the path at, against the provider's entries for its image. entries is nil if the provider
+// config lacks the image.
 func (r *Reading[R]) correspondVersion(
 	id provider.ImageVersion, version *v1beta1.MachineImageVersion, entries *imageEntries[R], at *field.Path,
 ) *onetoone.Comparison[R] {
@@ -211,8 +212,8 @@ func (r *Reading[R]) correspondVersion(
 	return c
 }
 
-// meantFor returns what finds the first entry of the provider config for an image version that core does not list, and that has
-// more parts than one that is missing, or fewer; nil if there is none.
+// meantFor returns a function that finds the entry that was probably meant for a missing version. It is the first entry that core does not
+// list and that has more or fewer parts than the missing version. The function returns nil if there is none.
 func (r *Reading[R]) meantFor(entries *imageEntries[R]) func(version string) *imageselector.Version[R] {
 	var unlisted []*imageselector.Version[R]
 	var names []string
@@ -232,7 +233,7 @@ func (r *Reading[R]) meantFor(entries *imageEntries[R]) func(version string) *im
 	}
 }
 
-// compareVersion returns the comparison of a version of core, which stands at the path at, before anything of the provider config is known.
+// compareVersion returns the comparison of a version of core, at the path at, without entries of the provider config.
 func (r *Reading[R]) compareVersion(id provider.ImageVersion, version *v1beta1.MachineImageVersion, at *field.Path) *onetoone.Comparison[R] {
 	c := onetoone.New[R](onetoone.Version{
 		Listed: version, Name: id.String(), At: at, Vocabulary: r.vocabulary, EitherFormat: r.eitherFormat, Undeclared: Undeclared(version),
@@ -242,11 +243,11 @@ func (r *Reading[R]) compareVersion(id provider.ImageVersion, version *v1beta1.M
 	return c
 }
 
-// bothUpdates is what an image supports whose version core lists as fit for updates in place.
+// bothUpdates are the update types of an image version that core marks as fit for updates in place.
 var bothUpdates = v1beta1.Capabilities{capability.UpdateType: {capability.UpdateTypeInPlace, capability.UpdateTypeRolling}}
 
-// Undeclared returns what a version of core supports of worker capabilities that its flavors do not declare, apart
-// from what holds for all versions (semantics S3); nothing for nil. It must not be changed.
+// Undeclared returns the values of worker capabilities that a version of core supports if its flavors do not declare them, as far as they
+// differ from the definitions (semantics S3). It returns nil for nil. The result must not be modified.
 func Undeclared(version *v1beta1.MachineImageVersion) v1beta1.Capabilities {
 	if version != nil && version.InPlaceUpdates != nil && version.InPlaceUpdates.Supported {
 		return bothUpdates
@@ -254,20 +255,19 @@ func Undeclared(version *v1beta1.MachineImageVersion) v1beta1.Capabilities {
 	return nil
 }
 
-// imageEntries holds the provider images of one name. Several entries of one version are one (semantics S7).
+// imageEntries holds the provider images of one name. Several entries of one version are treated as one (semantics S7).
 type imageEntries[R any] struct {
 	images   []*imageselector.Image[R]
 	versions map[string][]*imageselector.Version[R]
-	// meant is that of meantFor, mayBeUnread that of maybeUnreadVersion, and nameless that of absent. Many versions may ask.
+	// meant, mayBeUnread and nameless memoize meantFor, maybeUnreadVersion and absent, because many versions may need them.
 	meant       func(version string) *imageselector.Version[R]
 	mayBeUnread func() bool
 	nameless    func() []string
-	// told says that the image has no versions, which is reported.
+	// told is set once it has been reported that the image has no versions.
 	told bool
 }
 
-// byName indexes the provider's images, and reports names that are used twice, or missing, unless that is because the
-// entry could not be read.
+// byName indexes the provider's images. It reports names that are used twice, and missing names, except those of unreadable entries.
 func (r *Reading[R]) byName() map[string]*imageEntries[R] {
 	index := make(map[string]*imageEntries[R], len(r.Images))
 	for i := range r.Images {
@@ -322,7 +322,8 @@ func (r *Reading[R]) checkNames(index map[string]*imageEntries[R]) {
 	}
 }
 
-// nameless returns the images of core that the provider config lacks, if it has as many without a name: these are probably those.
+// nameless returns the images of core that the provider config lacks, as the probable names of its unnamed images. It returns nil if they
+// outnumber the unnamed images.
 func (r *Reading[R]) nameless(index map[string]*imageEntries[R]) (names []string) {
 	unnamed := 0
 	for i := range r.Images {
@@ -342,7 +343,7 @@ func (r *Reading[R]) nameless(index map[string]*imageEntries[R]) (names []string
 	return names
 }
 
-// imagesByName returns the images of core by their names.
+// imagesByName returns the images of core by name.
 func (r *Reading[R]) imagesByName() map[string][]*v1beta1.MachineImage {
 	byName := map[string][]*v1beta1.MachineImage{}
 	for i := range r.Spec.MachineImages {
@@ -352,8 +353,8 @@ func (r *Reading[R]) imagesByName() map[string][]*v1beta1.MachineImage {
 	return byName
 }
 
-// absent returns the versions of an image in core that have no entry, if the image has as many entries without a version: these are
-// probably those.
+// absent returns the versions of an image of core that have no entry, as the probable names of its entries without a version. It returns
+// nil if they outnumber these entries.
 func (r *Reading[R]) absent(entries *imageEntries[R], inCore map[string][]*v1beta1.MachineImage) (names []string) {
 	unnamed, name := len(entries.versions[""]), entries.images[0].Name
 	for _, image := range inCore[name] {
@@ -370,7 +371,7 @@ func (r *Reading[R]) absent(entries *imageEntries[R], inCore map[string][]*v1bet
 	return names
 }
 
-// leavesOut reports whether the report is full, for an error that is then left out.
+// leavesOut reports whether the report is full. If so, it records that an error was left out.
 func (r *Reading[R]) leavesOut() bool {
 	full := r.Report.Full()
 	if full {
@@ -379,8 +380,8 @@ func (r *Reading[R]) leavesOut() bool {
 	return full
 }
 
-// NameMissing returns the error for an entry, at the path at, without a name, which stands in a field of that name. It is probably one of
-// those meant, if there are any.
+// NameMissing returns the error about an entry of the kind what, at the path at, whose field name is empty. meant are the names that it
+// probably should have.
 func NameMissing(at *field.Path, name, what string, meant ...string) finding.Finding {
 	one := "one"
 	if len(meant) > 0 {
@@ -390,8 +391,8 @@ func NameMissing(at *field.Path, name, what string, meant ...string) finding.Fin
 		"every %s needs a %s; write %s, or remove the entry", what, name, one)
 }
 
-// maybeUnreadImage reports whether an image that seems to be missing may be one that could not be read: the list as a
-// whole, perhaps for a misspelt key, or an image without a name.
+// maybeUnreadImage reports whether a seemingly missing image may be unreadable: because the whole list is, perhaps under a misspelt key, or
+// because an image has no name.
 func (r *Reading[R]) maybeUnreadImage() bool {
 	if !r.Unread.Any() || !r.inConfig {
 		return false
@@ -401,7 +402,7 @@ func (r *Reading[R]) maybeUnreadImage() bool {
 		slices.ContainsFunc(r.Images, nameless)
 }
 
-// maybeUnreadVersion reports whether a version of an image that seems to be missing may be one that could not be read.
+// maybeUnreadVersion reports whether a seemingly missing version of an image may be unreadable.
 func (r *Reading[R]) maybeUnreadVersion(entries *imageEntries[R]) bool {
 	unread := func(image *imageselector.Image[R]) bool {
 		return len(image.Versions) == 0 && r.Unread.Touches(image.Path) || r.Unread.Covers(image.Path.Child("versions"))

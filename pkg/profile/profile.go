@@ -25,8 +25,8 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Profile is a CloudProfile, compiled: vocabulary, machine types and images. It is immutable and safe for concurrent
-// use. What it returns belongs to it and must not be changed, unless a method says otherwise. [Compile] makes one.
+// Profile is a compiled CloudProfile: vocabulary, machine types and images. It is immutable and safe for concurrent use. Callers must not
+// modify the results of its methods, unless a method says otherwise. [Compile] makes one.
 type Profile[R any] struct {
 	provider   provider.Provider[R]
 	order      capability.Order
@@ -35,49 +35,49 @@ type Profile[R any] struct {
 	vocabulary *capability.Vocabulary
 	catalog    *imageselector.Catalog[R]
 	machines   map[string]Machine
-	// usable are the names of the machine types that can be used, in the order of the profile.
+	// usable are the names of the usable machine types, in the order of the profile.
 	usable []string
-	// regions of the profile, and those that the provider config has images for.
+	// regions are those of the profile. imageRegions are those for which flavors have references of their own.
 	regions      []string
 	imageRegions sets.Set[string]
-	// ordinary is the request of a worker pool that asks for nothing special. simple is set if a pool without settings has just this
-	// request, and all of it can be met. follow is set if requests that count here may follow from the pool itself.
+	// ordinary is the request of a worker pool without special settings. simple reports that a pool without settings has only this request,
+	// and that all of it can be met. follow reports that some requests that apply here may follow from the pool itself.
 	ordinary capability.Set
 	simple   bool
 	follow   bool
-	// core holds the image versions of core; of two of one name the first.
+	// core holds the image versions of core. If one is listed twice, the first entry wins.
 	core map[provider.ImageVersion]*v1beta1.MachineImageVersion
-	// names are those of reserved capabilities that have two, as the profile calls them, by the canonical ones.
+	// names are the names that the profile uses for reserved capabilities with two names, by canonical name.
 	names map[string]usedName
-	// reserved says that something declares a reserved capability.
+	// reserved reports whether a machine type or a flavor declares a reserved capability.
 	reserved bool
-	// offered are the reserved capabilities that flavors of the provider config declare, by their canonical names.
+	// offered are the canonical names of the reserved capabilities that flavors of the provider config declare.
 	offered sets.Set[string]
-	// unlisted are the image versions that the provider config maps, and core does not list.
+	// unlisted are the image versions that the provider config maps, but core does not list.
 	unlisted  sets.Set[provider.ImageVersion]
 	validator provider.Validator
-	// doubtful holds the paths of the flavors in the catalog that the check refuses.
+	// doubtful holds the paths of the flavors in the catalog that the check rejects.
 	doubtful map[*field.Path]bool
 	faults   finding.Report
-	// causes returns the errors for which worker pools may get no image; nil if there are none.
+	// causes returns the errors that may explain why a worker pool gets no image. It is nil if there are none.
 	causes func() causes
-	// lost has, for image versions that the provider config seems to lack, where something could not be read.
+	// lost maps image versions that the provider config seems to lack to an unreadable place that may hold them.
 	lost map[provider.ImageVersion]string
-	// mapped are the images of the provider config as written; nil in a profile without errors.
+	// mapped are the images of the provider config as written. It is nil in a profile without errors.
 	mapped []imageselector.Image[R]
 }
 
 // Machine is a machine type of a profile.
 type Machine struct {
-	// Written is the machine type as the profile has it.
+	// Written is the machine type as written in the profile.
 	Written *v1beta1.MachineType
-	// Set is what it supports.
+	// Set holds the supported capabilities.
 	Set capability.Set
-	// Named says that it names its architecture. Otherwise a worker pool may.
+	// Named reports that the machine type names its architecture. If not, a worker pool may.
 	Named bool
 }
 
-// newProfile compiles what a reading of a whole profile has.
+// newProfile makes a Profile from the reading of a whole profile.
 func newProfile[R any](r *Reading[R]) *Profile[R] {
 	p := &Profile[R]{
 		provider: r.provider, order: r.policies.Order, spec: r.Spec, at: r.At, vocabulary: r.vocabulary, catalog: r.Catalog, core: r.core,
@@ -104,7 +104,7 @@ func newProfile[R any](r *Reading[R]) *Profile[R] {
 	return p
 }
 
-// compileMachines compiles the machine types. Of two with one name, which core refuses, the first counts.
+// compileMachines compiles the machine types. If a name is used twice, which core refuses, the first entry wins.
 func (p *Profile[R]) compileMachines() {
 	for i := range p.spec.MachineTypes {
 		t := &p.spec.MachineTypes[i]
@@ -120,7 +120,7 @@ func (p *Profile[R]) compileMachines() {
 	}
 }
 
-// offered returns the reserved capabilities that flavors of the provider config declare, by their canonical names.
+// offered returns the canonical names of the reserved capabilities that flavors of the provider config declare.
 func (r *Reading[R]) offered() sets.Set[string] {
 	offered := sets.New[string]()
 	if !r.reserved() {
@@ -138,37 +138,36 @@ func (r *Reading[R]) offered() sets.Set[string] {
 	return offered
 }
 
-// Provider returns what the profile was compiled with.
+// Provider returns the provider that the profile was compiled with.
 func (p *Profile[R]) Provider() provider.Provider[R] { return p.provider }
 
-// Order returns the preference order by which worker pools get their images: that of the provider's policies, unless
-// [Profile.ByOrder] made the profile.
+// Order returns the preference order for choosing images: the one of the provider's policies, or the one given to [Profile.ByOrder].
 func (p *Profile[R]) Order() capability.Order { return p.order }
 
-// ByOrder returns the profile with another preference order, for a comparison of the two. All else is the same, and shared.
+// ByOrder returns the profile with another preference order, to compare the two. The result shares everything else with p.
 func (p *Profile[R]) ByOrder(order capability.Order) *Profile[R] {
 	other := *p
 	other.order = order
 	return &other
 }
 
-// Spec returns what was compiled.
+// Spec returns the compiled spec.
 func (p *Profile[R]) Spec() *v1beta1.CloudProfileSpec { return p.spec }
 
 // Vocabulary returns the vocabulary.
 func (p *Profile[R]) Vocabulary() *capability.Vocabulary { return p.vocabulary }
 
-// Catalog returns the image versions that core lists, with the flavors of the provider config. A legacy flavor has the
-// capabilities of the core flavor that it corresponds to (semantics S8).
+// Catalog returns the image versions that core lists, with the flavors of the provider config. A legacy flavor has the capabilities of the
+// core flavor that it corresponds to (semantics S8).
 func (p *Profile[R]) Catalog() *imageselector.Catalog[R] { return p.catalog }
 
-// Validator returns the rules that the provider has besides; nil if there are none.
+// Validator returns the provider's own rules, or nil if it has none.
 func (p *Profile[R]) Validator() provider.Validator { return p.validator }
 
-// Faults returns the errors of the profile, and those that are silenced because others explain them. There are no warnings.
+// Faults returns the errors of the profile, including those silenced because other errors explain them. It has no warnings.
 func (p *Profile[R]) Faults() finding.Report { return p.faults }
 
-// Machine returns the machine type of a name, and whether there is one.
+// Machine returns the machine type with the given name, and whether the profile has it.
 func (p *Profile[R]) Machine(name string) (Machine, bool) {
 	m, found := p.machines[name]
 	return m, found
@@ -177,35 +176,36 @@ func (p *Profile[R]) Machine(name string) (Machine, bool) {
 // MachineTypes returns the names of all machine types, sorted. The caller owns the slice.
 func (p *Profile[R]) MachineTypes() []string { return slices.Sorted(maps.Keys(p.machines)) }
 
-// Usable returns the names of the machine types that can be used, in the order of the profile.
+// Usable returns the names of the usable machine types, in the order of the profile.
 func (p *Profile[R]) Usable() []string { return p.usable }
 
 // Regions returns the regions, in the order of the profile.
 func (p *Profile[R]) Regions() []string { return p.regions }
 
-// HasRegion reports whether the profile has a region. A profile without regions, which core refuses, is taken to have every one.
+// HasRegion reports whether the profile has a region. It is always true for a profile without regions, which core refuses.
 func (p *Profile[R]) HasRegion(region string) bool {
 	return len(p.regions) == 0 || slices.Contains(p.regions, region)
 }
 
-// HasImages reports whether the provider config has images for a region.
+// HasImages reports whether any flavor has a reference of its own for a region.
 func (p *Profile[R]) HasImages(region string) bool { return p.imageRegions.Has(region) }
 
-// Version returns an image version as core lists it, the first of two; nil if core does not list it.
+// Version returns an image version as core lists it, or nil if core does not. If core lists it twice, the first entry wins.
 func (p *Profile[R]) Version(id provider.ImageVersion) *v1beta1.MachineImageVersion {
 	return p.core[id]
 }
 
-// Doubtful reports whether the check refuses a flavor of the catalog, which is known by its path.
+// Doubtful reports whether the check rejects a flavor of the catalog. The flavor is identified by the pointer to its path.
 func (p *Profile[R]) Doubtful(flavor *field.Path) bool { return p.doubtful[flavor] }
 
-// Ordinary returns the request of a worker pool that asks for nothing special.
+// Ordinary returns the request of a worker pool without special settings.
 func (p *Profile[R]) Ordinary() capability.Set { return p.ordinary }
 
-// Boots reports whether some flavor meets a request.
+// Boots reports whether any flavor meets a request.
 func (p *Profile[R]) Boots(request imageselector.Request) bool { return p.catalog.Choose(request) >= 0 }
 
-// Offers reports whether a worker capability is registered, or declared by a flavor or a version.
+// Offers reports whether a worker capability is registered or, if it is reserved, declared by a flavor of the provider config or implied by
+// a version of core.
 func (p *Profile[R]) Offers(name string) bool {
 	name = texts.Canonical(name)
 	if p.vocabulary.IsRegistered(name) || p.offered.Has(name) {
@@ -222,11 +222,11 @@ func (p *Profile[R]) Offers(name string) bool {
 // OffersTheSame reports whether the flavors of another profile declare the same reserved capabilities.
 func (p *Profile[R]) OffersTheSame(other *Profile[R]) bool { return p.offered.Equal(other.offered) }
 
-// Versions yields the image versions that core lists, in order.
+// Versions yields the image versions that core lists, in the order of the profile.
 func (p *Profile[R]) Versions() iter.Seq[entries.Version] { return entries.Versions(p.spec) }
 
-// LeftToDefault returns the registered capabilities of which a machine type supports several values because it leaves them out
-// (semantics S2), in the order of the vocabulary.
+// LeftToDefault returns the registered capabilities that a machine type leaves out and therefore supports with several values (semantics
+// S2), in the order of the vocabulary. It returns nil for an unknown machine type.
 func (p *Profile[R]) LeftToDefault(machineType string) []string {
 	m, found := p.machines[machineType]
 	if !found {
@@ -242,7 +242,7 @@ func (p *Profile[R]) LeftToDefault(machineType string) []string {
 	return names
 }
 
-// MachineFor returns what the machine type of a pool supports, and whether the profile has it.
+// MachineFor returns the supported values of a pool's machine type, and whether the profile has the machine type.
 func (p *Profile[R]) MachineFor(pool *provider.Pool) (capability.Set, bool) {
 	m, found := p.machines[pool.MachineType]
 	if found && !m.Named && pool.Architecture != "" {
@@ -251,7 +251,7 @@ func (p *Profile[R]) MachineFor(pool *provider.Pool) (capability.Set, bool) {
 	return m.Set, found
 }
 
-// machineSet compiles what a machine type supports; its architecture is found in the order of semantics S2. pool is the
+// machineSet compiles the supported values of a machine type. It determines the architecture in the order of semantics S2. pool is the
 // architecture that a worker pool asks for, or empty.
 func (p *Profile[R]) machineSet(t *v1beta1.MachineType, pool string) capability.Set {
 	declared := v1beta1.Capabilities{}

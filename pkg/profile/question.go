@@ -18,35 +18,33 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
-// These reasons stand beside imageselector's, which knows nothing of machine types.
+// These reasons complement those of imageselector, which has no machine types.
 const (
-	// ReasonUnknownMachineType says that the profile does not have the machine type.
+	// ReasonUnknownMachineType means that the profile lacks the machine type.
 	ReasonUnknownMachineType imageselector.Reason = "unknown-machine-type"
-	// ReasonUnregistered says that the pool asks for a worker capability that the profile does not register.
+	// ReasonUnregistered means that the pool asks for a worker capability that the profile does not register.
 	ReasonUnregistered imageselector.Reason = "unregistered-capability"
 )
 
-// Question is what a worker pool asks of a profile. [Profile.Ask] makes one.
+// Question is a worker pool's request to a profile. [Profile.Ask] makes one.
 type Question struct {
-	// Request is for the catalog. It is without Unmet.
+	// Request is for the catalog. It does not include Unmet.
 	Request imageselector.Request
-	// Requirements are what the pool asks for, in the words of the vocabulary: the reserved capabilities first, then those of the provider.
-	// What nothing can fail is left out, see [capability.Vocabulary.Moot].
+	// Requirements are the pool's requirements, with the names that the vocabulary uses: reserved capabilities first, then the provider's.
+	// Requirements that every flavor meets are left out, see [capability.Vocabulary.Moot].
 	Requirements []capability.Requirement
-	// Ignored are those of Requirements that are ignored, because the profile does not register their capability and its
-	// definition says that it need not.
+	// Ignored are the Requirements without effect: their capability is not registered, and they apply only where it is (semantics S3).
 	Ignored []capability.Requirement
-	// Unmet are those of Requirements that no image can ever meet.
+	// Unmet are the Requirements that no image can ever meet.
 	Unmet []capability.Requirement
-	// Reason says why there can be no image; empty if there can. [imageselector.ReasonCapability] is said of a machine type that
-	// does not have the architecture that the pool asks for.
+	// Reason says why no image is possible; empty if one is. [imageselector.ReasonCapability] means that the machine type lacks the
+	// architecture that the pool asks for.
 	Reason imageselector.Reason
-	// Errors and Warnings are about the pool's providerConfig, in the order of the text. With errors it is not certain what
-	// the pool asks for.
+	// Errors and Warnings are about the pool's providerConfig, in the order of the text. If there are errors, Requirements are uncertain.
 	Errors, Warnings finding.List
 }
 
-// Ask returns what a worker pool asks for. It asks for more as well, whatever it says.
+// Ask returns the requirements of a worker pool. It adds more to those of the pool itself.
 func (p *Profile[R]) Ask(pool provider.Pool, more ...capability.Requirement) Question {
 	own, report := p.provider.Workers().Requirements(pool)
 	for i := range report.Errors {
@@ -63,7 +61,7 @@ func (p *Profile[R]) Ask(pool provider.Pool, more ...capability.Requirement) Que
 		if p.vocabulary.Moot(r) {
 			continue
 		}
-		// What is implied is ignored where it is asked for expressly: a provider may ask for a reserved capability.
+		// An explicit request overrides an implied one: a provider may ask for a reserved capability.
 		if r.Implied && slices.ContainsFunc(all, func(other capability.Requirement) bool {
 			return other.Capability == r.Capability && !other.Implied
 		}) {
@@ -89,8 +87,8 @@ func (p *Profile[R]) Ask(pool provider.Pool, more ...capability.Requirement) Que
 	return q
 }
 
-// AskSimply returns the request of a worker pool that asks for nothing special, and whether that is all there is to say of it.
-// It is what [Profile.Ask] returns of such a pool, without looking at its settings.
+// AskSimply returns the request of a worker pool without special settings, and whether that is the whole answer. If so, it equals the
+// result of [Profile.Ask], but the pool's settings are not evaluated.
 func (p *Profile[R]) AskSimply(pool provider.Pool) (imageselector.Request, bool) {
 	if !p.simple || pool.Worker != (capability.Worker{}) || providerconfig.HasContent(pool.Config) || p.follow && p.follows(pool) {
 		return imageselector.Request{}, false
@@ -99,7 +97,7 @@ func (p *Profile[R]) AskSimply(pool provider.Pool) (imageselector.Request, bool)
 	return p.requestOf(&pool, machine, p.ordinary), found && Suits(machine, pool.Architecture)
 }
 
-// AskBriefly returns the question of a worker pool, of one that asks for nothing special without what is asked for in words.
+// AskBriefly is like [Profile.Ask], but leaves out Requirements for a worker pool without special settings.
 func (p *Profile[R]) AskBriefly(pool provider.Pool) Question {
 	if request, simply := p.AskSimply(pool); simply { // as mostly
 		return Question{Request: request}
@@ -107,18 +105,18 @@ func (p *Profile[R]) AskBriefly(pool provider.Pool) Question {
 	return p.Ask(pool)
 }
 
-// follows reports whether something that a pool asks for follows from the pool itself. The pool is copied so that asking about one
-// does not allocate where nothing counts that may follow.
+// follows reports whether some requirement follows from the pool itself. The pool is passed by value so that the caller does not allocate
+// if no such requirement applies.
 func (p *Profile[R]) follows(pool provider.Pool) bool { return p.provider.Workers().Follows(&pool) }
 
-// requestOf returns what a worker pool asks of a catalog. This is the one place that gives a question its preference order.
+// requestOf returns a worker pool's request to the catalog. No other place sets a request's preference order.
 func (p *Profile[R]) requestOf(pool *provider.Pool, machine, worker capability.Set) imageselector.Request {
 	return imageselector.Request{
 		Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Worker: worker, Order: p.order,
 	}
 }
 
-// Requested returns the requirements without what is implied. The caller owns the slice, which is nil if there are none.
+// Requested returns the requirements that are not implied. The caller owns the slice, which is nil if there are none.
 func (q *Question) Requested() []capability.Requirement {
 	var requested []capability.Requirement
 	for _, r := range q.Requirements {
@@ -129,12 +127,12 @@ func (q *Question) Requested() []capability.Requirement {
 	return requested
 }
 
-// Suits reports whether a machine type has the architecture that a pool asks for, if it asks for one.
+// Suits reports whether a machine type has the given architecture. An empty architecture suits every machine type.
 func Suits(machine capability.Set, architecture string) bool {
 	return architecture == "" || slices.Contains(machine.Values(capability.Architecture), architecture)
 }
 
-// Unreadable reports whether it is not known, with an error of a providerConfig, what a setting asks for.
+// Unreadable reports whether an error in a providerConfig leaves the value of a setting unknown.
 func Unreadable(f finding.Finding) bool {
 	switch f.Origin {
 	case providerconfig.RuleConfigKind, strictjson.OriginSyntax, strictjson.OriginFieldType, strictjson.OriginDuplicateKey:
@@ -143,7 +141,7 @@ func Unreadable(f finding.Finding) bool {
 	return false
 }
 
-// Decisive returns the parts of a worker pool that decide its image.
+// Decisive returns the paths of the fields that decide a worker pool's image.
 func Decisive(pool *provider.Pool) []*field.Path {
 	return []*field.Path{pool.Path.Child("machine"), pool.Path.Child("providerConfig"), pool.Path.Child("updateStrategy")}
 }

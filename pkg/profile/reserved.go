@@ -20,14 +20,14 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// What is wrong with how a profile calls Gardener's own capabilities (semantics S3): GEP-0054 has two texts, with a name in each.
+// This file checks the names that a profile uses for Gardener's own capabilities (semantics S3): the two texts of GEP-0054 use different
+// names.
 
-// renamed are the reserved capabilities that have two names, by both.
+// renamed are both names of each reserved capability that has two.
 var renamed = texts.Names()
 
-// ReservedNames yields where the object registers or declares a reserved capability that has two names, with the name that it has there:
-// in spec.machineCapabilities, on machine types, in the flavors of core and then in those of the provider config. The path is that of
-// the name.
+// ReservedNames yields the places where the object registers or declares a reserved capability with two names, and the name used there. The
+// order is spec.machineCapabilities, machine types, core flavors, flavors of the provider config. The path is that of the name.
 func (r *Reading[R]) ReservedNames() iter.Seq2[string, func() *field.Path] {
 	return func(yield func(string, func() *field.Path) bool) {
 		for i := range r.Spec.MachineCapabilities {
@@ -50,8 +50,8 @@ func (r *Reading[R]) ReservedNames() iter.Seq2[string, func() *field.Path] {
 	}
 }
 
-// mayBeReserved reports whether a machine type or a flavor, on either side, may declare a reserved capability. Mostly none does, and
-// that is known without looking at all of them: after the check of both sides it has found all flavors to declare what is registered.
+// mayBeReserved reports whether a machine type, or a flavor on either side, may declare a reserved capability. Usually none does. The check
+// of both sides has counted the flavors that declare only registered values, so only machine types remain to be examined.
 func (r *Reading[R]) mayBeReserved() bool {
 	if r.plain < entries.Flavors(r.Spec, r.Images) || slices.ContainsFunc(r.vocabulary.Definitions(), entries.IsReserved) {
 		return entries.DeclareReserved(r.Spec, r.Images)
@@ -59,11 +59,11 @@ func (r *Reading[R]) mayBeReserved() bool {
 	return entries.DeclareReserved[R](&v1beta1.CloudProfileSpec{MachineTypes: r.Spec.MachineTypes}, nil)
 }
 
-// usedName is the name by which a profile calls a reserved capability, and where it does so first: at a path of the profile, or in its parent.
+// usedName is the name that a profile uses for a reserved capability, and the place of its first use: a path of the profile, or its parent.
 type usedName struct{ name, where string }
 
-// checkReservedNames demands that the object calls each reserved capability by one name, which is that of its parent if that has one.
-// It keeps the names.
+// checkReservedNames requires that the object uses one name for each reserved capability: its parent's name, if the parent uses one. It
+// sets r.names.
 func (r *Reading[R]) checkReservedNames(parent map[string]usedName) {
 	type other struct {
 		name string
@@ -104,7 +104,7 @@ func (r *Reading[R]) checkReservedNames(parent map[string]usedName) {
 	}
 }
 
-// InSecondText returns a reserved capability with its values, as the second text of GEP-0054 has it: "gardener-update-type (rolling, in-place)".
+// InSecondText formats a reserved capability with its values as in the second text of GEP-0054: "gardener-update-type (rolling, in-place)".
 func InSecondText(canonical string) string {
 	for _, d := range capability.Reserved() {
 		if d.Name == canonical {
@@ -114,7 +114,7 @@ func InSecondText(canonical string) string {
 	return canonical
 }
 
-// meantValue returns what is suggested in place of a value that a reserved capability does not have: what a vocabulary that registers nothing says.
+// meantValue returns the suggestion for an undefined value of a reserved capability, as from a vocabulary that registers nothing.
 func meantValue(name, value string) *finding.Suggestion {
 	nothing, _ := capability.Compile(nil, nil)
 	if _, errs := nothing.Flavor(v1beta1.Capabilities{name: {value}}, nil, field.NewPath("")); len(errs) > 0 {
@@ -123,7 +123,7 @@ func meantValue(name, value string) *finding.Suggestion {
 	return nil
 }
 
-// checkComplete demands that a registered capability of Gardener has the value that every ordinary worker pool asks for.
+// checkComplete requires that a registered capability of Gardener has the value that every ordinary worker pool asks for.
 func (r *Reading[R]) checkComplete(d capability.Definition, registered []string, at *field.Path) {
 	if !texts.OfSecond(d.Name) || slices.Contains(registered, d.Undeclared) {
 		return

@@ -10,14 +10,14 @@ import (
 	"github.com/capkit/capkit/pkg/profile/internal/onetoone"
 )
 
-// Rules returns the catalogue of the rules that one CloudProfile can break, those of package capability included. The caller owns it.
+// Rules returns the rules that a single CloudProfile can break, including those of package capability. The caller owns the slice.
 func Rules() []finding.Rule {
 	return finding.On(finding.ObjectCloudProfile, append(onetoone.Rules(),
 		ruleNameMissing, ruleImageMissing, ruleVersionMissing, ruleImageDuplicate, ruleRegionDuplicate, ruleMachineArchitecture, ruleUnregistered,
 		ruleValueDuplicate, ruleReservedUnknown, ruleReservedValue, ruleReservedMixed, ruleReservedIncomplete, ruleWorkerValueUnknown)...)
 }
 
-// RuleReservedMixed is the stable name of the rule that a profile has one name for each of Gardener's capabilities.
+// RuleReservedMixed is the name of the rule that a profile uses one name for each of Gardener's capabilities.
 const RuleReservedMixed = "reserved-capability-mixed"
 
 var (

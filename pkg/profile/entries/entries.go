@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package entries goes through the image versions of a profile, as core lists them and as a provider config maps them, and lists the
+// Package entries iterates over the image versions of a profile, as core lists them and as a provider config maps them. It also lists the
 // names of images and machine types.
 package entries
 
@@ -32,12 +32,12 @@ type Version struct {
 // Active reports whether worker pools may still use the version.
 func (v Version) Active() bool { return versions.Active(v.ExpirableVersion) }
 
-// PathIn returns where the version stands in a spec at a path.
+// PathIn returns the path of the version, given the path of its spec.
 func (v Version) PathIn(spec *field.Path) *field.Path {
 	return spec.Child("machineImages").Index(v.Image).Child("versions").Index(v.Index)
 }
 
-// Images returns the names of the images that a spec lists, in order.
+// Images returns the names of the images that a spec lists, in its order. The caller owns the slice.
 func Images(spec *v1beta1.CloudProfileSpec) []string {
 	names := make([]string, 0, len(spec.MachineImages))
 	for i := range spec.MachineImages {
@@ -46,7 +46,7 @@ func Images(spec *v1beta1.CloudProfileSpec) []string {
 	return names
 }
 
-// MachineTypes returns the names of the machine types that a spec lists, in order.
+// MachineTypes returns the names of the machine types that a spec lists, in its order. The caller owns the slice.
 func MachineTypes(spec *v1beta1.CloudProfileSpec) []string {
 	names := make([]string, 0, len(spec.MachineTypes))
 	for i := range spec.MachineTypes {
@@ -55,7 +55,7 @@ func MachineTypes(spec *v1beta1.CloudProfileSpec) []string {
 	return names
 }
 
-// Versions yields the image versions that a spec lists, in order.
+// Versions yields the image versions that a spec lists, in its order.
 func Versions(spec *v1beta1.CloudProfileSpec) iter.Seq[Version] {
 	return func(yield func(Version) bool) {
 		for i := range spec.MachineImages {
@@ -70,7 +70,7 @@ func Versions(spec *v1beta1.CloudProfileSpec) iter.Seq[Version] {
 	}
 }
 
-// Find returns the first image version of a name; false if core lists none.
+// Find returns the first image version with the given ID, and whether the spec lists one.
 func Find(spec *v1beta1.CloudProfileSpec, id provider.ImageVersion) (Version, bool) {
 	for v := range Versions(spec) {
 		if v.ID == id {
@@ -80,7 +80,7 @@ func Find(spec *v1beta1.CloudProfileSpec, id provider.ImageVersion) (Version, bo
 	return Version{}, false
 }
 
-// Index returns the image versions that a spec lists, by their names; of two of one name the first counts. The caller owns the map.
+// Index returns the image versions that a spec lists, by ID. If one is listed twice, the first entry wins. The caller owns the map.
 func Index(spec *v1beta1.CloudProfileSpec) map[provider.ImageVersion]*v1beta1.MachineImageVersion {
 	index := map[provider.ImageVersion]*v1beta1.MachineImageVersion{}
 	for v := range Versions(spec) {
@@ -91,7 +91,7 @@ func Index(spec *v1beta1.CloudProfileSpec) map[provider.ImageVersion]*v1beta1.Ma
 	return index
 }
 
-// Mappings yields the versions of a provider's images, in order. Several may have one name.
+// Mappings yields the versions of a provider's images, in order. An ID may occur more than once.
 func Mappings[R any](images []imageselector.Image[R]) iter.Seq2[provider.ImageVersion, *imageselector.Version[R]] {
 	return func(yield func(provider.ImageVersion, *imageselector.Version[R]) bool) {
 		for i := range images {
@@ -105,7 +105,7 @@ func Mappings[R any](images []imageselector.Image[R]) iter.Seq2[provider.ImageVe
 	}
 }
 
-// References yields the references that the flavors of a provider's images have for single regions, in order.
+// References yields the references for single regions of all flavors of a provider's images, in order.
 func References[R any](images []imageselector.Image[R]) iter.Seq[*imageselector.Regional[R]] {
 	return func(yield func(*imageselector.Regional[R]) bool) {
 		for _, version := range Mappings(images) {
@@ -120,7 +120,7 @@ func References[R any](images []imageselector.Image[R]) iter.Seq[*imageselector.
 	}
 }
 
-// Regions returns the regions for which images have references of their own. The caller owns the set.
+// Regions returns the regions for which images have their own references. The caller owns the set.
 func Regions[R any](images []imageselector.Image[R]) sets.Set[string] {
 	regions := sets.New[string]()
 	var last []imageselector.Regional[R]
@@ -138,7 +138,7 @@ func Regions[R any](images []imageselector.Image[R]) sets.Set[string] {
 	return regions
 }
 
-// Flavors returns how many flavors there are: of image versions that a spec lists, and of a provider's images.
+// Flavors returns the number of flavors in the image versions of a spec and in a provider's images together.
 func Flavors[R any](spec *v1beta1.CloudProfileSpec, images []imageselector.Image[R]) int {
 	n := 0
 	for v := range Versions(spec) {
@@ -153,14 +153,14 @@ func Flavors[R any](spec *v1beta1.CloudProfileSpec, images []imageselector.Image
 // Declared are the capabilities of a machine type or a flavor.
 type Declared struct {
 	v1beta1.Capabilities
-	// version is that of a flavor of core, and index the one of that or of the machine type.
+	// version is that of a core flavor, and index the index of the flavor in it. For a machine type, index is its index in the spec.
 	version Version
 	index   int
-	// provided is where a flavor of a provider stands.
+	// provided is the path of a provider's flavor.
 	provided *field.Path
 }
 
-// Path returns where they are declared, in a spec at a path.
+// Path returns the path of the capabilities, given the path of the spec.
 func (d Declared) Path(spec *field.Path) *field.Path {
 	switch {
 	case d.provided != nil:
@@ -171,7 +171,7 @@ func (d Declared) Path(spec *field.Path) *field.Path {
 	return spec.Child("machineTypes").Index(d.index).Child("capabilities")
 }
 
-// Declarations yields what the machine types of a spec declare, the flavors of the image versions that it lists, and those of a
+// Declarations yields the capabilities of the machine types in a spec, of the flavors of its image versions, and of the flavors of a
 // provider's images, in that order.
 func Declarations[R any](spec *v1beta1.CloudProfileSpec, images []imageselector.Image[R]) iter.Seq[Declared] {
 	return func(yield func(Declared) bool) {
@@ -195,7 +195,7 @@ func Declarations[R any](spec *v1beta1.CloudProfileSpec, images []imageselector.
 	}
 }
 
-// declare yields what the flavors of a version declare, and reports whether more is asked for.
+// declare yields the capabilities of a version's flavors, and reports whether to continue.
 func (v Version) declare(yield func(Declared) bool) bool {
 	for i := range v.CapabilityFlavors {
 		if !yield(Declared{v.CapabilityFlavors[i].Capabilities, v, i, nil}) {
@@ -205,8 +205,8 @@ func (v Version) declare(yield func(Declared) bool) bool {
 	return true
 }
 
-// DeclareReserved reports whether a machine type of a spec, a flavor of an image version that it lists, or one of a provider's images
-// declares a capability that Gardener keeps for itself.
+// DeclareReserved reports whether a machine type, a core flavor of a spec, or a flavor of a provider's images declares a capability with
+// the prefix that Gardener reserves.
 func DeclareReserved[R any](spec *v1beta1.CloudProfileSpec, images []imageselector.Image[R]) bool {
 	for declared := range Declarations(spec, images) {
 		for name := range declared.Capabilities {
@@ -218,12 +218,12 @@ func DeclareReserved[R any](spec *v1beta1.CloudProfileSpec, images []imageselect
 	return false
 }
 
-// IsReserved reports whether it is a capability that Gardener keeps for itself which a definition registers.
+// IsReserved reports whether a definition registers a capability with the prefix that Gardener reserves.
 func IsReserved(d v1beta1.CapabilityDefinition) bool {
 	return strings.HasPrefix(d.Name, capability.ReservedPrefix)
 }
 
-// RegionsOf returns the names of the regions of a spec, in its order. The caller owns the slice.
+// RegionsOf returns the names of a spec's regions, in its order. The caller owns the slice.
 func RegionsOf(spec *v1beta1.CloudProfileSpec) []string {
 	var regions []string
 	for _, region := range spec.Regions {
@@ -232,7 +232,7 @@ func RegionsOf(spec *v1beta1.CloudProfileSpec) []string {
 	return regions
 }
 
-// Unlisted returns the image versions that a provider's images map, and core does not list.
+// Unlisted returns the image versions that a provider's images map, but core does not list. The caller owns the set.
 func Unlisted[R any](images []imageselector.Image[R], core map[provider.ImageVersion]*v1beta1.MachineImageVersion) sets.Set[provider.ImageVersion] {
 	unlisted := sets.New[provider.ImageVersion]()
 	for id := range Mappings(images) {
@@ -243,8 +243,8 @@ func Unlisted[R any](images []imageselector.Image[R], core map[provider.ImageVer
 	return unlisted
 }
 
-// Earlier returns what finds the first of some references that is for the region of another one behind it; nil if there is none. It
-// has to be asked about all of them, in order. A few are looked through, and there may be thousands.
+// Earlier returns a function that, for the index of a reference, returns the first earlier reference for the same region, or nil. Call it
+// for every index in order. It scans short lists, and indexes long ones, which may have thousands of entries.
 func Earlier[R any](regional []imageselector.Regional[R]) func(int) *imageselector.Regional[R] {
 	var first map[string]int
 	if len(regional) > 8 {
@@ -265,7 +265,7 @@ func Earlier[R any](regional []imageselector.Regional[R]) func(int) *imageselect
 	}
 }
 
-// Without returns those of some regions for which a flavor has no reference of their own.
+// Without returns the given regions for which a flavor has no reference of its own.
 func Without[R any](flavor *imageselector.Flavor[R], regions []string) []string {
 	own := map[string]bool{} // of a few regions, it is not allocated
 	for i := range flavor.Regional {

@@ -24,7 +24,7 @@ func SameReferences[R any](a, b *imageselector.Flavor[R]) bool {
 	})
 }
 
-// SameValues reports whether two flavors have the same capabilities with the same values, in whatever order.
+// SameValues reports whether two flavors have the same capabilities with the same values, in any order.
 func SameValues(a, b v1beta1.Capabilities) bool {
 	within := func(values, others []string) bool {
 		return !slices.ContainsFunc(values, func(value string) bool { return !slices.Contains(others, value) })

@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package onetoone compares the flavors of one image version, as core lists them, with those of the provider config (semantics S8). It
-// knows neither config nor profile: package profile finds the entries of a version, and says what else is known of them. Start reading
-// at [New], and at [Comparison.Check].
+// Package onetoone compares the flavors that core lists for one image version with those of the provider config (semantics S8). It knows
+// neither config nor profile: package profile finds the entries of a version and supplies the context. Start reading at [New] and
+// [Comparison.Check].
 package onetoone
 
 import (
@@ -25,96 +25,98 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Version is an image version of core, and what is known of its profile.
+// Version is an image version of core, with the properties of its profile that matter here.
 type Version struct {
-	// Listed is the version as core lists it, Name its image@version, as messages say it, and At where it stands.
+	// Listed is the version as core lists it, Name its image@version for messages, and At its path.
 	Listed *v1beta1.MachineImageVersion
 	Name   string
 	At     *field.Path
 	// Vocabulary is that of the profile.
 	Vocabulary *capability.Vocabulary
-	// EitherFormat says that the version may be written in another format than the one that the vocabulary asks for: Gardener converts
-	// that of a NamespacedCloudProfile.
+	// EitherFormat reports that the version may be written in another format than the vocabulary requires, because Gardener converts a
+	// NamespacedCloudProfile.
 	EitherFormat bool
-	// Undeclared are the values that a flavor of this version has of worker capabilities which it does not declare.
-	// A capability that is not among them has the value that its definition says.
+	// Undeclared are this version's values for worker capabilities that a flavor does not declare. Capabilities that are not listed here
+	// have the undeclared value of their definition.
 	Undeclared v1beta1.Capabilities
-	// Quiet says that the report of the profile is full, so that errors are left out.
+	// Quiet reports that the profile's report is full, so that errors are left out.
 	Quiet bool
 }
 
-// Comparison is that of one version. [New] makes one, and compiles the flavors of core. The fields up to Doubtful are set by whoever goes
-// on to [Comparison.Check], which fills in the others.
+// Comparison compares one version. [New] makes one, and compiles the core flavors. The caller of [Comparison.Check] sets the fields up to
+// Doubtful, and Check sets the others.
 type Comparison[R any] struct {
 	Version
-	// Entries are those of the provider config for this version.
+	// Entries are the provider config's entries for this version.
 	Entries []*imageselector.Version[R]
-	// Derive returns the reference that the provider derives for a flavor of this version, nil if it needs a mapping. It is nil
-	// itself for a provider that derives none, and where the mapping may be one that could not be read.
+	// Derive returns the reference that the provider derives for a flavor of this version, or nil if the flavor needs a mapping. It is nil
+	// if the provider derives none, or if the mapping may be unreadable.
 	Derive func(set capability.Set, at *field.Path) *imageselector.Global[R]
-	// Where says where to add a flavor that is missing in these entries.
+	// Where describes where to add a flavor that these entries lack.
 	Where func(entries []*imageselector.Version[R]) string
-	// Image is the path of the first of several entries of the image; nil if there is one.
+	// Image is the path of the first entry of the image if it has several; otherwise nil.
 	Image *field.Path
-	// Doubtful, that of the profile, gets the paths of the flavors to choose from that the check refuses.
+	// Doubtful is that of the profile. It receives the paths of the flavors in Usable that the check rejects.
 	Doubtful map[*field.Path]bool
 
 	// Core holds the distinct flavors of the core version.
 	Core []*CoreFlavor[R]
-	// Usable collects the flavors to choose from.
+	// Usable collects the flavors for selection.
 	Usable []imageselector.Flavor[R]
-	// Plain is how many flavors, of both sides, declare nothing but what is registered.
+	// Plain counts the flavors, of both sides, that declare only registered values.
 	Plain int
-	// Report has errors only. Silenced are those about flavors that others may explain: those with errors of their own.
+	// Report has errors only. Silenced has errors that flavors with errors of their own may explain.
 	Report finding.Report
 
-	// bySet holds the flavors of Core by what they support; list is the path of its flavors, or of its architectures if these count.
+	// bySet indexes Core by supported values. list is the path of the core flavors, or of the architectures if those define the flavors.
 	bySet map[capability.Set]*CoreFlavor[R]
 	list  *field.Path
-	// room is where the core flavors are.
+	// room backs the pointers in Core.
 	room []CoreFlavor[R]
-	// carried returns the reserved capabilities that core flavors of this version declare although they are not registered.
+	// carried returns the canonical names of the unregistered reserved capabilities that core flavors of this version declare.
 	carried func() sets.Set[string]
-	// taken holds, by what they support as written, the first provider flavors that correspond to a core flavor, and stray
-	// those that core does not list. lacking holds what core would have to list for these.
+	// taken and stray are indexed by the supported values as written. taken holds the first provider flavors that correspond to a core
+	// flavor, and stray those that core does not list. lacking holds the sets that core would have to list for the latter.
 	taken, stray map[capability.Set]*imageselector.Flavor[R]
 	lacking      sets.Set[capability.Set]
-	// fits holds the results of fitting: many entries may have few shapes.
+	// fits memoizes fitting, because many entries may have few shapes.
 	fits map[shape]fit[R]
-	// unclear holds what the provider flavors support whose capabilities have errors, as far as it is understood.
+	// unclear holds the supported values, as far as they are understood, of provider flavors with errors in their capabilities.
 	unclear []capability.Set
-	// unclearCore says that core lists a flavor with errors of its own, or flavors where no capabilities are registered. refused holds what
-	// its flavors support that core itself refuses, for their architectures or since a part is not registered: as far as it is understood.
+	// unclearCore reports that core lists a flavor with errors, or lists flavors although no capabilities are registered. refused holds the
+	// supported values, as far as they are understood, of flavors that core itself refuses, because of their architectures or of an
+	// unregistered part.
 	unclearCore bool
 	refused     []capability.Set
-	// imageless says that the entry which is compared has no image, which is reported. openEntry says that there was one which does not
-	// even say for which flavor it would be.
+	// imageless reports that the current entry has no image, which is reported elsewhere. openEntry reports that some entry has neither an
+	// image nor a flavor, or has an unlisted flavor without an image.
 	imageless, openEntry bool
-	// extent holds the paths of the version, on both sides; nil until it is needed.
+	// extent holds the paths of the version, on both sides. It is nil until needed.
 	extent []fieldpath.Path
 }
 
 // CoreFlavor is one flavor of a core image version.
 type CoreFlavor[R any] struct {
-	// Set is what it supports.
+	// Set holds the supported values.
 	Set capability.Set
-	// At is the path of the flavor; that of the version if the flavor is implied.
+	// At is the path of the flavor, or of the version if the flavor is implied.
 	At *field.Path
 
 	written v1beta1.Capabilities
-	// refused is true if core itself refuses the flavor, and partly if that is for a part that is not registered: then the rest is in Set.
+	// refused reports that core itself refuses the flavor, and partly that it does so because of an unregistered part. Set then holds the
+	// rest.
 	refused, partly bool
-	// matched is true if a provider flavor corresponds to this one, ambiguous if a legacy flavor may correspond to this
-	// one or to another one of the same architecture.
+	// matched reports that a provider flavor corresponds to this one. ambiguous reports that a legacy flavor may correspond to this one or
+	// to another of the same architecture.
 	matched, ambiguous bool
-	// meant is the first provider flavor with errors of its own that corresponds to this one but for these.
+	// meant is the first provider flavor that would correspond to this one if it had no errors.
 	meant *imageselector.Flavor[R]
-	// legacy is the last provider flavor that corresponds to this one and takes over what it supports: one of a legacy
-	// version, which states its architecture only. Nil if there is none.
+	// legacy is the last provider flavor that corresponds to this one by architecture and takes over its capabilities. It is nil if there
+	// is none.
 	legacy *imageselector.Flavor[R]
 }
 
-// alone reports whether no provider flavor corresponds to the flavor, nor may be meant to.
+// alone reports whether no provider flavor corresponds to the flavor or may be meant to.
 func (f *CoreFlavor[R]) alone() bool { return !f.matched && !f.ambiguous && f.meant == nil }
 
 func (f *CoreFlavor[R]) architectures() string {
@@ -135,7 +137,7 @@ func New[R any](version Version) *Comparison[R] {
 	return c
 }
 
-// Sets returns what the core flavors support.
+// Sets returns the sets of values that the core flavors support.
 func (c *Comparison[R]) Sets() sets.Set[capability.Set] { return sets.KeySet(c.bySet) }
 
 // Check compares the flavors of the core version with those of the provider's entries.
@@ -161,10 +163,10 @@ func (c *Comparison[R]) Check() {
 	}
 }
 
-// addCoreFlavors compiles the core flavors of a version: those written; in legacy mode one for each architecture; else
-// the one that omits everything (semantics S1, S2). Of equal ones the first is kept. A NamespacedCloudProfile's version
-// may be written in another format than that of the parent. Gardener converts it (S11): architectures become flavors,
-// and of flavors only the architectures are left.
+// addCoreFlavors compiles the core flavors of a version: the written ones, in legacy mode one for each architecture, or else one that
+// leaves everything out (semantics S1, S2). Of equal flavors, the first is kept. A NamespacedCloudProfile's version may have another format
+// than its parent. It is compiled as Gardener converts it (S11): architectures become flavors, or only the architectures of flavors are
+// kept.
 func (c *Comparison[R]) addCoreFlavors() {
 	architectures, flavors := c.Listed.Architectures, c.Listed.CapabilityFlavors
 	byArchitecture := c.Vocabulary.Legacy()
@@ -199,8 +201,7 @@ func (c *Comparison[R]) addCoreFlavors() {
 	}
 }
 
-// addArchitecturesOf compiles a core flavor for each architecture of some flavors. If they have none, Gardener takes them
-// for amd64.
+// addArchitecturesOf compiles a core flavor for each architecture of the given flavors. If they name none, Gardener assumes amd64.
 func (c *Comparison[R]) addArchitecturesOf(flavors []v1beta1.MachineImageFlavor) {
 	known := sets.New[string]()
 	for i := range flavors {
@@ -216,7 +217,7 @@ func (c *Comparison[R]) addArchitecturesOf(flavors []v1beta1.MachineImageFlavor)
 	}
 }
 
-// addCoreFlavor compiles a core flavor, which stands at the path at. It reports whether it declares nothing but what is registered.
+// addCoreFlavor compiles the core flavor at the path at, and reports whether it declares only registered values.
 func (c *Comparison[R]) addCoreFlavor(written v1beta1.Capabilities, at *field.Path) (plain bool) {
 	set, plain := c.Vocabulary.PlainFlavor(written, c.Undeclared)
 	partly := false
@@ -253,14 +254,14 @@ func (c *Comparison[R]) addCoreFlavor(written v1beta1.Capabilities, at *field.Pa
 	return plain
 }
 
-// Refused reports whether the API server refuses a core flavor for its architectures: it may name one at the most, and has to if several
-// are registered.
+// Refused reports whether the API server refuses a core flavor because of its architectures. A flavor may name one at most, and must name
+// one if several are registered.
 func Refused(vocabulary *capability.Vocabulary, flavor v1beta1.Capabilities) bool {
 	named := len(flavor[capability.Architecture])
 	return named > 1 || named == 0 && len(vocabulary.Registered(capability.Architecture)) > 1
 }
 
-// carriedBy returns the reserved capabilities, not registered, that core declares, by their canonical names. Gardener v1.150 refuses them.
+// carriedBy returns the canonical names of the unregistered reserved capabilities that core declares. Gardener v1.150 refuses them.
 func carriedBy(vocabulary *capability.Vocabulary, version *v1beta1.MachineImageVersion) sets.Set[string] {
 	carried := sets.New[string]()
 	for i := range version.CapabilityFlavors {
@@ -273,12 +274,13 @@ func carriedBy(vocabulary *capability.Vocabulary, version *v1beta1.MachineImageV
 	return carried
 }
 
-// onlyReserved reports whether a capability is a reserved one that is not registered.
+// onlyReserved reports whether a capability is reserved and not registered.
 func onlyReserved(vocabulary *capability.Vocabulary, name string) bool {
 	return strings.HasPrefix(name, capability.ReservedPrefix) && !vocabulary.IsRegistered(name)
 }
 
-// EmptyLists reports the capabilities that core declares with an empty list, which Gardener v1.150 accepts: nothing could ever match them.
+// EmptyLists returns errors about registered capabilities that core declares with an empty list. Gardener v1.150 accepts these, but nothing
+// can match them.
 func EmptyLists(vocabulary *capability.Vocabulary, of string, declared v1beta1.Capabilities, at *field.Path) finding.List {
 	var empty []string
 	for name, values := range declared {
@@ -296,8 +298,8 @@ func EmptyLists(vocabulary *capability.Vocabulary, of string, declared v1beta1.C
 	return errs
 }
 
-// DeriveMissing derives what the provider config does not have: the references of core's flavors that no provider flavor corresponds
-// to, and those for regions in which one that does has none. It reports whether there is a flavor to choose from.
+// DeriveMissing derives references that the provider config lacks: for core flavors without a provider flavor, and for the regions in which
+// a usable flavor has none. It reports whether there is any flavor for selection.
 func (c *Comparison[R]) DeriveMissing() bool {
 	if c.Derive == nil {
 		return false

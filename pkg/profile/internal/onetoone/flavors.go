@@ -21,7 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// match finds what a flavor of an entry corresponds to in core.
+// match finds the core flavors that correspond to a flavor of an entry.
 func (c *Comparison[R]) match(entry *imageselector.Version[R], flavor *imageselector.Flavor[R]) {
 	supported := flavor.Supported(c.Vocabulary)
 	set, plain := c.Vocabulary.PlainFlavor(supported, c.Undeclared)
@@ -43,7 +43,7 @@ func (c *Comparison[R]) match(entry *imageselector.Version[R], flavor *imagesele
 	}
 }
 
-// errorsOf returns what is wrong with the capabilities of a flavor of an entry.
+// errorsOf returns the errors in the capabilities of an entry's flavor.
 func (c *Comparison[R]) errorsOf(entry *imageselector.Version[R], flavor *imageselector.Flavor[R], supported v1beta1.Capabilities) finding.List {
 	path, suffix := flavor.Path.Child("capabilities"), ""
 	if entry.Legacy { // which writes its architecture as one value, not as a list
@@ -64,9 +64,8 @@ func (c *Comparison[R]) errorsOf(entry *imageselector.Version[R], flavor *images
 	return errs
 }
 
-// matchFlavor finds the core flavor that a provider flavor corresponds to: the one that supports exactly the same, asCore,
-// apart from reserved capabilities that core does not carry. So several flavors, which differ in these, may correspond
-// to one.
+// matchFlavor finds the core flavor that a provider flavor corresponds to: the one that supports exactly asCore, which is set without
+// reserved capabilities that core does not carry. So several flavors that differ only in these may correspond to one.
 func (c *Comparison[R]) matchFlavor(flavor *imageselector.Flavor[R], set, asCore capability.Set) {
 	core := c.bySet[asCore]
 	if core == nil {
@@ -88,7 +87,7 @@ func (c *Comparison[R]) matchFlavor(flavor *imageselector.Flavor[R], set, asCore
 	c.Usable = append(c.Usable, *flavor)
 }
 
-// addDoubtful keeps a flavor to choose from that the check refuses.
+// addDoubtful adds a flavor to Usable, although the check rejects it.
 func (c *Comparison[R]) addDoubtful(flavor *imageselector.Flavor[R]) {
 	c.Usable, c.Doubtful[flavor.Path] = append(c.Usable, *flavor), true
 }
@@ -103,8 +102,8 @@ func (c *Comparison[R]) AsCore(written v1beta1.Capabilities, set capability.Set)
 	return set
 }
 
-// Carried returns capabilities without the reserved ones that core's flavors do not carry: those that are neither
-// registered nor among names, which are canonical. The result may be the argument, and shares its values with it.
+// Carried returns capabilities without the reserved ones that core's flavors do not carry, which are neither registered nor among the
+// canonical names. The result may be the argument, and shares its values.
 func Carried(vocabulary *capability.Vocabulary, written v1beta1.Capabilities, names sets.Set[string]) v1beta1.Capabilities {
 	carried := written
 	for name := range written {
@@ -119,7 +118,7 @@ func Carried(vocabulary *capability.Vocabulary, written v1beta1.Capabilities, na
 	return carried
 }
 
-// reportUnclear reports the errors of a flavor of which not everything is known, and nothing else that follows from that.
+// reportUnclear reports the errors of a flavor that is understood only in part. Errors that may follow from these are silenced.
 func (c *Comparison[R]) reportUnclear(flavor *imageselector.Flavor[R], set capability.Set, errs finding.List) {
 	full := c.LeavesOut()
 	if !full {
@@ -141,15 +140,15 @@ func (c *Comparison[R]) reportUnclear(flavor *imageselector.Flavor[R], set capab
 	core.meant = cmp.Or(core.meant, flavor)
 }
 
-// LeavesOut reports whether errors are left out, for one that then is.
+// LeavesOut reports whether the report is full. If so, it records that an error was left out.
 func (c *Comparison[R]) LeavesOut() bool {
 	full := c.Quiet || c.Report.Full()
 	c.Report.ErrorsLeftOut = c.Report.ErrorsLeftOut || full
 	return full
 }
 
-// matchLegacy finds the core flavors that a flavor of a legacy version corresponds to: those of its architecture. More
-// than one of an architecture the legacy format cannot tell apart.
+// matchLegacy finds the core flavors that a legacy version's flavor corresponds to: those of its architectures. The legacy format cannot
+// distinguish several core flavors of one architecture.
 func (c *Comparison[R]) matchLegacy(entry *imageselector.Version[R], flavor *imageselector.Flavor[R], set capability.Set) {
 	found := c.fitting(flavor, set)
 	switch {
@@ -168,18 +167,18 @@ func (c *Comparison[R]) matchLegacy(entry *imageselector.Version[R], flavor *ima
 	}
 }
 
-// shape is what decides which core flavors a legacy flavor corresponds to: what it supports, and the names of the
-// registered capabilities besides the architecture about which its fields say that, sorted and joined.
+// shape decides which core flavors a legacy flavor corresponds to. It has the supported values, and the names of the registered
+// capabilities that the legacy fields imply, sorted and joined.
 type shape struct {
 	set     capability.Set
 	implied string
 }
 
-// fit holds the core flavors of a legacy flavor's architectures that support the same of what it implies, and those
-// among them that share an architecture with another.
+// fit holds the core flavors that share an architecture with a legacy flavor and have the values that it implies. alike are those among
+// them that share an architecture with another one.
 type fit[R any] struct{ all, alike []*CoreFlavor[R] }
 
-// fitting returns the core flavors that a legacy flavor, which supports set, corresponds to.
+// fitting returns the core flavors that correspond to a legacy flavor, which supports set.
 func (c *Comparison[R]) fitting(flavor *imageselector.Flavor[R], set capability.Set) fit[R] {
 	var implied []string
 	for name := range flavor.Implied {
@@ -212,8 +211,8 @@ func (c *Comparison[R]) fitting(flavor *imageselector.Flavor[R], set capability.
 	return found
 }
 
-// claim notes that a flavor in a profile without capabilities, or that of a legacy version, corresponds to core
-// flavors, each of another architecture. It takes over what they support, as a flavor for each.
+// claim records that a flavor corresponds to core flavors with one architecture each. The flavor is legacy, or the profile has no
+// capabilities. Usable gets a flavor for each core flavor, with the latter's capabilities.
 func (c *Comparison[R]) claim(
 	flavor *imageselector.Flavor[R], set capability.Set, legacy bool, fitting []*CoreFlavor[R],
 ) {
@@ -241,8 +240,8 @@ func (c *Comparison[R]) claim(
 	}
 }
 
-// asCoreSays returns a legacy flavor, which supports set, as one that supports what a core flavor does, on the
-// architectures that they share: a core flavor that leaves its architecture out has several.
+// asCoreSays returns a legacy flavor, which supports set, with the capabilities of a core flavor. It is limited to the architectures that
+// they share, because a core flavor without an architecture has several.
 func asCoreSays[R any](
 	flavor *imageselector.Flavor[R], set capability.Set, core *CoreFlavor[R],
 ) *imageselector.Flavor[R] {

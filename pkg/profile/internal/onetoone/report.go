@@ -18,14 +18,14 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// reportDuplicate reports a flavor that is the same as the first one, unless that is so since the image is listed again.
+// reportDuplicate reports a flavor that equals the first one. The error is silenced if the reason is that the image is listed again.
 func (c *Comparison[R]) reportDuplicate(flavor *imageselector.Flavor[R], set capability.Set, first *imageselector.Flavor[R]) {
 	listed := c.Image.String()
 	again := c.Image != nil && fieldpath.Above(listed, first.Path.String()) && !fieldpath.Above(listed, flavor.Path.String())
 	ReportUnless(again, &c.Report, c.duplicate(flavor, set, first))
 }
 
-// duplicate returns the error about a flavor that is the same as the first one.
+// duplicate returns the error about a flavor that equals the first one.
 func (c *Comparison[R]) duplicate(
 	flavor *imageselector.Flavor[R], set capability.Set, first *imageselector.Flavor[R],
 ) finding.Finding {
@@ -37,11 +37,11 @@ func (c *Comparison[R]) duplicate(
 		"%s: %s is the same flavor as %s; %s", c.Name, c.format(flavor.Capabilities, set), first.Path, repair)
 }
 
-// IsRepeated reports whether an error is about a flavor of the provider config that is the same as another one there.
+// IsRepeated reports whether an error is about a flavor that occurs twice in the provider config.
 func IsRepeated(f finding.Finding) bool { return f.Origin == ruleFlavorDuplicate.Name }
 
-// reportUnexpected reports a provider flavor that core does not list, unless core may mean this one. The second of two
-// equal ones is a duplicate.
+// reportUnexpected reports a provider flavor that core does not list. The error is silenced if core may mean this flavor. The second of two
+// equal flavors is a duplicate.
 func (c *Comparison[R]) reportUnexpected(flavor *imageselector.Flavor[R], set capability.Set) {
 	if c.LeavesOut() {
 		return
@@ -63,8 +63,8 @@ func (c *Comparison[R]) unexpected(flavor *imageselector.Flavor[R], set capabili
 		"%s: spec.machineImages does not list a flavor %s, only %s; add it to %s, or remove it here", c.Name, ofCore, list(c.Core), c.list)
 }
 
-// ReportMissing reports the core flavors that no provider flavor corresponds to, except those that core itself
-// refuses, or that a flavor with errors of its own may have meant. Entries without any image are reported for that already.
+// ReportMissing reports the core flavors without a provider flavor. It silences the errors about core flavors that core itself refuses, or
+// that a flavor with errors may be meant for. If no entry has an image, nothing is added, because that is already reported.
 func (c *Comparison[R]) ReportMissing() {
 	if len(c.Entries) > 0 && !slices.ContainsFunc(c.Entries, c.hasImage) {
 		return
@@ -83,15 +83,15 @@ func (c *Comparison[R]) ReportMissing() {
 	}
 }
 
-// hasImage reports whether an entry has an image. One in the legacy format may have a flavor without a reference.
+// hasImage reports whether an entry has an image. An entry in the legacy format may have a flavor without a reference.
 func (c *Comparison[R]) hasImage(entry *imageselector.Version[R]) bool {
 	return slices.ContainsFunc(entry.Flavors, func(f imageselector.Flavor[R]) bool {
 		return !entry.Legacy || c.Derive != nil || len(f.Regional) > 0 || f.Global != nil && !reflect.ValueOf(&f.Global.Ref).Elem().IsZero()
 	})
 }
 
-// reportDifferent puts one error in the place of two where one flavor of core has no counterpart, and one of the provider config
-// neither, and machine types may fit both: one is the other, written in another way. It reports whether it did.
+// reportDifferent replaces two errors by one if exactly one core flavor and one provider flavor lack a counterpart, and a machine type may
+// fit both. They are probably the same flavor, written differently. It reports whether it handled the flavors.
 func (c *Comparison[R]) reportDifferent() bool {
 	alone := slices.DeleteFunc(slices.Clone(c.Core), func(core *CoreFlavor[R]) bool { return !core.alone() })
 	if len(alone) != 1 || alone[0].refused || alone[0].At == c.At || len(c.stray) != 1 || len(c.unclear)+len(c.refused) > 0 || c.unclearCore || c.LeavesOut() {
@@ -113,24 +113,23 @@ func (c *Comparison[R]) reportDifferent() bool {
 	return true
 }
 
-// maxUnclear bounds the flavors with errors of their own that are considered one by one; with more, nothing is said
-// about what is missing before those are repaired.
+// maxUnclear bounds the flavors with errors that are compared one by one. If there are more, errors about missing flavors are silenced.
 const maxUnclear = 16
 
-// MayFit reports whether a flavor, of which not everything may be understood, meets a machine type and a request as far as it is.
+// MayFit reports whether a flavor, which may be understood only in part, does not conflict with a machine type and a request.
 func MayFit(set, machine, worker capability.Set) bool {
 	excludes := func(c capability.Conflict) bool { return len(c.Offer) > 0 }
 	return !slices.ContainsFunc(set.Conflicts(machine, worker), excludes)
 }
 
-// mayBeOneOf reports whether one of the flavors with errors of their own could be a flavor of the other side once it is repaired.
+// mayBeOneOf reports whether a flavor with errors could equal a flavor of the other side once it is repaired.
 func mayBeOneOf(unclear []capability.Set, other capability.Set) bool {
 	return len(unclear) > maxUnclear || slices.ContainsFunc(unclear, func(one capability.Set) bool {
 		return MayFit(one, other, capability.Set{})
 	})
 }
 
-// format prints capabilities as written and, where that says less, what they amount to.
+// format formats capabilities as written. If the supported values are written differently, it adds them.
 func (c *Comparison[R]) format(written v1beta1.Capabilities, set capability.Set) string {
 	short := c.Vocabulary.Format(written)
 	switch full := set.String(); {
@@ -142,10 +141,10 @@ func (c *Comparison[R]) format(written v1beta1.Capabilities, set capability.Set)
 	return short
 }
 
-// maxCoreFlavors is how many core flavors a message lists.
+// maxCoreFlavors is the number of core flavors that a message lists.
 const maxCoreFlavors = 5
 
-// list names the first few core flavors, and only looks at those: many findings may each list many.
+// list names the first few core flavors. It does not format the others, because many findings may each list many flavors.
 func list[R any](flavors []*CoreFlavor[R]) string {
 	names := make([]string, 0, maxCoreFlavors)
 	for _, flavor := range flavors[:min(len(flavors), maxCoreFlavors)] {
@@ -154,8 +153,8 @@ func list[R any](flavors []*CoreFlavor[R]) string {
 	return words.JoinFirst(len(flavors), names, ", ")
 }
 
-// reportAll reports that an entry is in the wrong format, because of which the version is not checked any further. What
-// all of its entries and core say of it belongs to the finding.
+// reportAll reports an entry in the wrong format, after which the version is not checked further. The finding's extent covers the version
+// on both sides.
 func (c *Comparison[R]) reportAll(
 	rule finding.Rule, kind field.ErrorType, entry *imageselector.Version[R], format string, args ...any,
 ) {
@@ -173,7 +172,7 @@ func (c *Comparison[R]) reportAll(
 	c.Report.Errors = append(c.Report.Errors, About(c.Name, finding.List{wrong})...)
 }
 
-// About puts the name of an image version before what findings say.
+// About prefixes the details of findings with the name of an image version. It modifies the findings.
 func About(name string, findings finding.List) finding.List {
 	for _, err := range findings {
 		err.Detail = name + ": " + err.Detail
@@ -181,7 +180,7 @@ func About(name string, findings finding.List) finding.List {
 	return findings
 }
 
-// ReportUnless adds errors to a report, unless that is full; as silenced ones if others may explain them.
+// ReportUnless adds errors to a report, or records that they were left out if it is full. If other errors explain them, they are silenced.
 func ReportUnless(explained bool, report *finding.Report, errs ...finding.Finding) {
 	if report.Full() && len(errs) > 0 {
 		report.ErrorsLeftOut = true

@@ -9,7 +9,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// Rules returns the rules that an image version can break. [EmptyLists] holds machine types to the last one as well.
+// Rules returns the rules that an image version can break. [EmptyLists] also applies the last one to machine types.
 func Rules() []finding.Rule {
 	return []finding.Rule{
 		ruleFlavorMissing, ruleFlavorUnexpected, ruleFlavorDuplicate, ruleCoreFlavorDuplicate, ruleLegacyAmbiguous, ruleCapabilitiesOff,

@@ -23,25 +23,25 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// copies looks for references that stand for more than one artifact can be (semantics S9).
+// copies finds references to more artifacts than one reference can have (semantics S9).
 type copies[R any] struct {
-	// first has the first use of each reference, and more the others of the few that have some: the first of each version and set of
-	// architectures.
+	// first maps each reference to its first use. more has the further uses of the few references that have some: the first one for each
+	// version and set of architectures.
 	first map[any]referenceUse[R]
 	more  map[any][]referenceUse[R]
-	// among are the references that count, with true; nil for all.
+	// among holds the references to consider; nil for all.
 	among map[any]bool
-	// plain holds the types of references of which equal ones are the same to Go.
+	// plain records for which types of references equality is that of Go.
 	plain map[reflect.Type]bool
 }
 
-// maxUses bounds the uses of a reference that are kept: another one is compared with all of them.
+// maxUses bounds the recorded uses of a reference, because each further use is compared with all of them.
 const maxUses = 16
 
-// referenceUse is a flavor that has a reference.
+// referenceUse is a flavor with a reference.
 type referenceUse[R any] struct {
 	*referringFlavor[R]
-	// at is where the reference stands; nil if it stands in the parent.
+	// at is the path of the reference, or nil if it is in the parent.
 	at *field.Path
 }
 
@@ -51,11 +51,11 @@ type referringFlavor[R any] struct {
 	id provider.ImageVersion
 }
 
-// architectures that the flavor declares; empty if it leaves them out.
+// architectures returns the architectures that the flavor declares; empty if it leaves them out.
 func (f *referringFlavor[R]) architectures() []string { return f.Capabilities[capability.Architecture] }
 
-// areReleases reports whether two image versions are of the same image and of different releases. One is of the same release that
-// has a suffix in addition, as 1.2.3-baremetal: from before there were flavors, or while it is folded into 1.2.3.
+// areReleases reports whether two image versions are different releases of one image. A version with an additional suffix, such as
+// 1.2.3-baremetal, is of the same release as 1.2.3. Versions of that kind are older than flavors.
 func areReleases(v, other provider.ImageVersion) bool {
 	return v.Image == other.Image && v.Version != other.Version &&
 		!strings.HasPrefix(v.Version, other.Version+"-") && !strings.HasPrefix(other.Version, v.Version+"-")
@@ -67,21 +67,21 @@ func (f *referringFlavor[R]) alike(other *referringFlavor[R]) bool {
 	return len(own) == 0 || len(others) == 0 || slices.ContainsFunc(own, func(name string) bool { return slices.Contains(others, name) })
 }
 
-// same reports whether both flavors are of one image version, and declare the same architectures.
+// same reports whether both flavors belong to one image version and declare the same architectures.
 func (f *referringFlavor[R]) same(other *referringFlavor[R]) bool {
 	return f.id == other.id && (slices.Equal(f.architectures(), other.architectures()) ||
 		sets.New(f.architectures()...).Equal(sets.New(other.architectures()...)))
 }
 
-// copiedReference is a reference that another flavor has already: of another architecture, or of another version of the image.
+// copiedReference is a reference that a flavor of another architecture, or of another version of the image, already has.
 type copiedReference[R any] struct {
 	at    *field.Path
 	text  string
 	first referenceUse[R]
 }
 
-// copied warns about references that stand for two architectures, once for each flavor, and about those for two releases of an
-// image, once for each pair of versions: at the newer one, which was probably copied. What a parent lists comes first.
+// copied warns about references that stand for two architectures, once for each flavor. It also warns about references that stand for two
+// releases of an image, once for each pair of versions, at the newer one, which was probably copied. The parent's references come first.
 func (c *checker[R]) copied() {
 	if sharer, shares := provider.As[provider.ReferenceSharer](c.profile.Provider()); shares && sharer.SharesReferences() {
 		return
@@ -117,16 +117,16 @@ func (c *checker[R]) copied() {
 	}
 }
 
-// versionPair are two image versions with a reference in common, the newer one first.
+// versionPair is a pair of image versions with a common reference, the newer one first.
 type versionPair [2]provider.ImageVersion
 
-// copiedVersions are the references that two versions have in common, by these. pairs has them in the order in which they came up.
+// copiedVersions maps pairs of versions to their common references. pairs lists them in the order of discovery.
 type copiedVersions[R any] struct {
 	found map[versionPair][]copiedReference[R]
 	pairs []versionPair
 }
 
-// add adds a reference of a version that another one has already.
+// add adds a reference that another version already has.
 func (c *copiedVersions[R]) add(id provider.ImageVersion, reference copiedReference[R]) {
 	pair := versionPair{id, reference.first.id}
 	if reference.first.at != nil && isNewer(reference.first.id, id) {
@@ -138,14 +138,14 @@ func (c *copiedVersions[R]) add(id provider.ImageVersion, reference copiedRefere
 	c.found[pair] = append(c.found[pair], reference)
 }
 
-// isNewer reports whether an image version is newer than another one. If they cannot be compared, it is not.
+// isNewer reports whether an image version is newer than another one. It is false if they cannot be compared.
 func isNewer(id, other provider.ImageVersion) bool {
 	a, err := semver.NewVersion(id.Version)
 	b, otherErr := semver.NewVersion(other.Version)
 	return err == nil && otherErr == nil && a.GreaterThan(b)
 }
 
-// addInherited adds the references of all image versions that the object has from its parent, as far as it uses them itself.
+// addInherited adds the uses in inherited image versions, but only of references that the object itself uses.
 func (c *checker[R]) addInherited(known *copies[R]) {
 	known.among = map[any]bool{}
 	defer func() { known.among = nil }()
@@ -187,7 +187,7 @@ func (c *checker[R]) copiedArchitecture(id provider.ImageVersion, flavor *images
 		id, name, are, of, c.profile.Vocabulary().Format(flavor.Capabilities))
 }
 
-// named names the first reference, and says how many more there are: "id 1234 and 2 more".
+// named names the first reference and the number of further ones: "id 1234 and 2 more". more reports whether there are any.
 func named[R any](found []copiedReference[R]) (name string, more bool) {
 	distinct := sets.New[string]()
 	for _, one := range found {
@@ -199,8 +199,8 @@ func named[R any](found []copiedReference[R]) (name string, more bool) {
 	return fmt.Sprintf("%s and %d more", found[0].text, distinct.Len()-1), true
 }
 
-// look adds the references of a flavor, and returns those that another flavor has already: one of another architecture, or else of
-// another version of the image.
+// look adds the references of a flavor. It returns those that another flavor already has, for another version of the image or else for
+// another architecture.
 func (c *copies[R]) look(id provider.ImageVersion, flavor *imageselector.Flavor[R]) (ofArchitectures, ofVersions []copiedReference[R]) {
 	referring := &referringFlavor[R]{flavor, id}
 	for ref, at := range referencesOf(flavor) {
@@ -234,7 +234,7 @@ func (c *copies[R]) look(id provider.ImageVersion, flavor *imageselector.Flavor[
 	return ofArchitectures, ofVersions
 }
 
-// forgetPlaces takes all uses so far for those of a parent.
+// forgetPlaces marks all uses so far as those of a parent.
 func (c *copies[R]) forgetPlaces() {
 	for key, use := range c.first {
 		use.at = nil
@@ -247,7 +247,7 @@ func (c *copies[R]) forgetPlaces() {
 	}
 }
 
-// referencesOf yields the references of a flavor, with their places: those for single regions first.
+// referencesOf yields the references of a flavor and their paths, those for single regions first.
 func referencesOf[R any](flavor *imageselector.Flavor[R]) iter.Seq2[R, *field.Path] {
 	return func(yield func(R, *field.Path) bool) {
 		for i := range flavor.Regional {
@@ -261,7 +261,7 @@ func referencesOf[R any](flavor *imageselector.Flavor[R]) iter.Seq2[R, *field.Pa
 	}
 }
 
-// key returns what is equal for equal references: the reference itself or, if equal ones may be different to Go, its JSON.
+// key returns a comparable key of a reference: the reference itself or, if equality is not that of Go, its JSON.
 func (c *copies[R]) key(ref R) any {
 	if c.isPlain(ref) {
 		return ref
@@ -270,7 +270,7 @@ func (c *copies[R]) key(ref R) any {
 	return string(raw)
 }
 
-// isPlain reports whether references of the type that this one has are equal exactly if they are so to Go.
+// isPlain reports whether equality of references of this type is that of Go.
 func (c *copies[R]) isPlain(ref R) bool {
 	t := reflect.TypeOf(ref)
 	plain, known := c.plain[t]
@@ -281,7 +281,7 @@ func (c *copies[R]) isPlain(ref R) bool {
 	return plain
 }
 
-// isPlain reports whether a type consists of texts, numbers and booleans alone.
+// isPlain reports whether a type consists only of strings, numbers and booleans.
 func isPlain(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct {
 		return t.Kind() == reflect.String || t.Kind() <= reflect.Complex128
@@ -294,8 +294,7 @@ func isPlain(t reflect.Type) bool {
 	return true
 }
 
-// referenceText returns a reference as messages print it, by its fields and their values: "id 1234". It is empty for one without
-// content.
+// referenceText formats a reference for messages by its fields and values: "id 1234". It returns "" for an empty reference.
 func referenceText(ref any) string {
 	raw, err := json.Marshal(ref)
 	if err != nil {

@@ -23,10 +23,15 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Effects warns about the effects of a profile update on its users (semantics S9), sorted by path: other flavors for machine types; flavors
-// that start to claim a feature by an omission; machine types and mappings removed that worker pools use; what maintenance chooses, and
-// expiration dates that leave it nothing to choose. changes are those of the updated profile, whose spec stands at the path spec of the
-// object. by says what is installed, which decides what maintenance does (S15).
+// Effects returns warnings about the effects of a profile update on its users (semantics S9), sorted by path. They are about:
+//
+//   - machine types that boot another flavor,
+//   - flavors that start to claim a feature by omitting a capability,
+//   - removed machine types and mappings that worker pools use,
+//   - versions that maintenance will choose, and expiration dates that leave it no choice.
+//
+// changes are those of the updated profile, whose spec is at the path spec. by says which webhooks are installed, which determines the
+// result of maintenance (S15).
 func Effects[R any](before, after *profile.Profile[R], changes *update.Changes[R], by maintenance.Admission) finding.List {
 	e := &effects[R]{after: after, changes: changes, at: field.NewPath("spec"), locked: changes.Locked()}
 	e.redirected(update.Redirected(before, after))
@@ -38,7 +43,7 @@ func Effects[R any](before, after *profile.Profile[R], changes *update.Changes[R
 	return e.report.Sorted().Warnings
 }
 
-// effects puts changes into words.
+// effects words changes as warnings.
 type effects[R any] struct {
 	after   *profile.Profile[R]
 	changes *update.Changes[R]
@@ -47,7 +52,7 @@ type effects[R any] struct {
 	report  finding.Report
 }
 
-// redirected warns about image versions of which new machines boot another flavor.
+// redirected warns about image versions for which new machines boot another flavor.
 func (e *effects[R]) redirected(redirects []update.Redirect) {
 	for _, r := range redirects {
 		e.report.Found(ruleChoiceChanged, field.ErrorTypeInvalid, r.PathIn(e.at), r.ID.Version,
@@ -56,7 +61,7 @@ func (e *effects[R]) redirected(redirects []update.Redirect) {
 	}
 }
 
-// claims warns once about each reserved capability of which silent flavors come to claim the feature, naming some of them.
+// claims warns once for each reserved capability that flavors start to claim by omission. It names some of the flavors.
 func (e *effects[R]) claims() {
 	all := e.changes.Meanings
 	for len(all) > 0 {
@@ -77,7 +82,7 @@ func (e *effects[R]) claims() {
 	}
 }
 
-// types warns about machine types that are gone and used.
+// types warns about machine types that are in use, but gone.
 func (e *effects[R]) types() {
 	for _, t := range e.changes.Types {
 		then, is, remedy := "their worker pools keep their machine classes, and new ones are refused", "is removed and still used", "put it back"
@@ -95,7 +100,8 @@ func (e *effects[R]) types() {
 	}
 }
 
-// The ways in which worker pools lose an image version. What becomes of them, if they boot nothing else, is said by goOn or getNone.
+// These are the ways in which worker pools lose an image version. If the pools boot nothing else, goOn or getNone describes the
+// consequence.
 const (
 	lostFlavor = "the image that worker pools of %s boot is removed, and new machines boot another one; " +
 		"put the flavor or the reference back"
@@ -112,20 +118,20 @@ const (
 	leave   = "; revert this"
 )
 
-// loss is an image version that worker pools lose in one of the ways.
+// loss is an image version that worker pools lose in a certain way.
 type loss struct {
 	provider.ImageVersion
 	how string
 }
 
-// mappings warns about worker pools that lose an image, or whose Shoots are locked by the flavors of core.
+// mappings warns about worker pools that lose an image, and about Shoots that flavors of core lock.
 func (e *effects[R]) mappings() {
 	lost := map[loss][]update.Pool{}
 	for _, lock := range e.changes.Locks {
 		l := loss{lock.ImageVersion, lostUpdates}
 		lost[l] = append(lost[l], lock.Pools...)
 	}
-	gone := map[string]bool{} // which is a warning already
+	gone := map[string]bool{} // already a warning
 	for _, t := range e.changes.Types {
 		gone[t.Name] = true
 	}
@@ -149,7 +155,7 @@ func (e *effects[R]) mappings() {
 	}
 }
 
-// howLost returns the way in which worker pools lose what they boot; empty if they lose nothing.
+// howLost returns the way in which worker pools lose their image, or "" if they keep it.
 func howLost[R any](choice *update.Choice[R]) string {
 	then := getNone
 	if choice.Kept != nil {
@@ -168,7 +174,7 @@ func howLost[R any](choice *update.Choice[R]) string {
 	return ""
 }
 
-// maintenance warns about versions that Gardener's maintenance chooses for worker pools that do not boot them.
+// maintenance warns about versions that Gardener's maintenance would choose for worker pools that cannot boot them.
 func (e *effects[R]) maintenance(by maintenance.Admission) {
 	for _, b := range e.changes.Blocked {
 		then := "the maintenance of these Shoots then fails as a whole"
@@ -187,7 +193,7 @@ func (e *effects[R]) maintenance(by maintenance.Admission) {
 	}
 }
 
-// expirations warns about dates on which image versions expire that nothing replaces for worker pools.
+// expirations warns about expiration dates of image versions without a replacement for some worker pools.
 func (e *effects[R]) expirations() {
 	for _, x := range e.changes.Expires {
 		var stuck []update.Pool
@@ -204,7 +210,7 @@ func (e *effects[R]) expirations() {
 	}
 }
 
-// shootsOf names the Shoots of worker pools, in their order, and counts the pools.
+// shootsOf names the Shoots of worker pools, in lexical order, and counts the pools.
 func shootsOf(pools []update.Pool) string {
 	shoots := make([]string, 0, len(pools))
 	for _, pool := range pools {
@@ -214,8 +220,8 @@ func shootsOf(pools []update.Pool) string {
 	return fmt.Sprintf("%s (%s)", counted("Shoot", slices.Compact(shoots)), words.Count(len(pools), "pool"))
 }
 
-// TypeInUse returns the error for an update that gives a CloudProfile another type while others use it (semantics S10).
-// users names them, as "Shoot garden-demo/shop", in the order in which they are shown.
+// TypeInUse returns the error about an update that changes the type of a CloudProfile in use (semantics S10). users names the users, as
+// "Shoot garden-demo/shop", in the order to show them.
 func TypeInUse(updated, old *v1beta1.CloudProfile, users []string) finding.Finding {
 	from, to := words.Quoted(old.Spec.Type), words.Quoted(updated.Spec.Type)
 	return ruleTypeInUse.Fault(field.ErrorTypeForbidden, field.NewPath("spec", "type"), updated.Spec.Type,

@@ -13,18 +13,18 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// maxLooks bounds how often a check looks whether a flavor fits a machine type: the product of image versions, their flavors, regions
-// and kinds of machine types may be very large. What is behind gets no warning.
+// maxLooks bounds the comparisons of flavors and machine types in one check, because the product of image versions, flavors, regions and
+// kinds of machine types may be very large. Combinations beyond the bound get no warning.
 const maxLooks = 2_000_000
 
-// kind are usable machine types that support the same, and on which a worker pool without special settings asks for the same, by their
-// places among them.
+// kind is a set of usable machine types with the same capabilities, and with the same requirements of a worker pool without special
+// settings. types holds their indices among the usable machine types.
 type kind struct {
 	machine, worker capability.Set
 	types           []int
 }
 
-// kindsOfMachines returns the kinds of usable machine types, in the order of their first ones: many support the same.
+// kindsOfMachines returns the kinds of usable machine types, ordered by their first machine type. Usually there are few kinds.
 func (c *checker[R]) kindsOfMachines() (kinds []kind) {
 	places := map[[2]capability.Set]int{}
 	for i, name := range c.profile.Usable() {
@@ -39,12 +39,12 @@ func (c *checker[R]) kindsOfMachines() (kinds []kind) {
 	return kinds
 }
 
-// askedOn returns what a worker pool without special settings asks for on a machine type.
+// askedOn returns the requirements of a worker pool without special settings on a machine type.
 func (c *checker[R]) askedOn(machineType string) capability.Set {
 	return c.profile.AskBriefly(provider.Pool{MachineType: machineType}).Request.Worker
 }
 
-// typesAmong returns the usable machine types, in their order, of which a predicate holds, as far as there are looks left.
+// typesAmong returns the usable machine types, in their order, for which a predicate holds. It stops at maxLooks.
 func (c *checker[R]) typesAmong(holds func(machine, worker capability.Set) bool) []string {
 	var found []int
 	for _, k := range c.kinds {
@@ -63,7 +63,7 @@ func (c *checker[R]) typesAmong(holds func(machine, worker capability.Set) bool)
 	return types
 }
 
-// fitsAny reports whether one of some offers fits a machine type.
+// fitsAny reports whether any of the offers fits a machine type.
 func (c *checker[R]) fitsAny(machine capability.Set, offers sets.Set[capability.Set]) bool {
 	c.looks += len(offers)
 	for offer := range offers {

@@ -21,13 +21,13 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// namespacedChecker looks for what a NamespacedCloudProfile must not say (semantics S11).
+// namespacedChecker finds the parts that a NamespacedCloudProfile must not have (semantics S11).
 type namespacedChecker[R any] struct {
 	*profile.Reading[R]
 	parent *profile.Profile[R]
-	// name of the parent.
+	// name is the name of the parent.
 	name string
-	// said has where errors are, as field and rule, which nothing needs to say again.
+	// said holds field and rule of existing errors, which need not be reported again.
 	said sets.Set[[2]string]
 }
 
@@ -42,7 +42,7 @@ func readNamespaced[R any](parent *profile.Profile[R], object *v1beta1.Namespace
 	return r
 }
 
-// checkInherited checks the versions that the parent has: the profile may change their lifecycle, and nothing else.
+// checkInherited checks versions of the parent: the profile may change only their lifecycle.
 func (n *namespacedChecker[R]) checkInherited() {
 	mapped := map[provider.ImageVersion]bool{}
 	for id := range entries.Mappings(n.Images) {
@@ -77,8 +77,8 @@ func (n *namespacedChecker[R]) checkInherited() {
 	}
 }
 
-// checkMappings reports mappings for versions that the parent has, and versions that cannot be written in its format,
-// as the rendered status has to.
+// checkMappings reports mappings of the parent's versions, and versions that cannot be written in the parent's format, which the rendered
+// status requires.
 func (n *namespacedChecker[R]) checkMappings() {
 	for id, version := range entries.Mappings(n.Images) {
 		if n.Inherits(id) {
@@ -103,7 +103,7 @@ func (n *namespacedChecker[R]) checkMappings() {
 	}
 }
 
-// checkConfigFields demands that the provider config holds only machine images and the lists that the provider extends.
+// checkConfigFields requires that the provider config has only machine images and the lists that the provider extends.
 func (n *namespacedChecker[R]) checkConfigFields() {
 	if n.Spec.ProviderConfig == nil {
 		return
@@ -134,8 +134,8 @@ func (n *namespacedChecker[R]) checkConfigFields() {
 	}
 }
 
-// checkEntries demands that the entries of a further list, in the object at the path above, have their keys, each of them once, without
-// which they could not be merged. What is no list of objects has been reported by the provider.
+// checkEntries requires unique keys of the entries in a further list, in the object at the path above, because entries are merged by key.
+// The provider already reports values that are not lists of objects.
 func (n *namespacedChecker[R]) checkEntries(above *field.Path, list provider.List, value any) {
 	entries, _ := value.([]any)
 	first := map[string]*field.Path{}
@@ -163,8 +163,8 @@ func (n *namespacedChecker[R]) checkEntries(above *field.Path, list provider.Lis
 	}
 }
 
-// checkWithin demands that an entry, at the path at, of a list that has lists within its entries holds only these and its key: of
-// all else the parent's is what counts.
+// checkWithin requires that an entry, at the path at, has only its key and its nested lists, if its list has such. Its other fields are the
+// parent's.
 func (n *namespacedChecker[R]) checkWithin(at *field.Path, list provider.List, object map[string]any) {
 	own := []string{list.Key}
 	for _, within := range list.Lists {

@@ -17,8 +17,8 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// firstText warns once about the names that the second text of GEP-0054 has replaced (semantics S3). Where the profile has both names of
-// a capability that is an error.
+// firstText warns once about names that the second text of GEP-0054 replaced (semantics S3). If the profile uses both names of a
+// capability, that is an error instead.
 func (c *checker[R]) firstText() {
 	mixed := map[string]bool{}
 	for _, f := range c.Report.Errors {
@@ -51,15 +51,15 @@ func (c *checker[R]) firstText() {
 		profile.InSecondText(texts.Canonical(first)), also)
 }
 
-// silent warns about flavors that say nothing about a capability of Gardener which is registered (semantics S3): they have all of its
-// values, and so claim to be signed, or to be fit for updates in place.
+// silent warns about flavors that omit a registered capability of Gardener (semantics S3). They have all of its values, and so claim to be
+// signed, or to be fit for updates in place.
 func (c *checker[R]) silent() {
 	vocabulary := c.profile.Vocabulary()
 	silence := silencesOf(vocabulary)
 	if silence.none() {
 		return
 	}
-	legacy := map[provider.ImageVersion]bool{} // these take over what core says
+	legacy := map[provider.ImageVersion]bool{} // legacy versions have core's capabilities
 	for id, version := range entries.Mappings(c.Images) {
 		legacy[id] = version.Legacy
 		for i := range version.Flavors {

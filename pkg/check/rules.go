@@ -14,12 +14,11 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// RuleProfileMissing is the name of the rule that a profile to which something refers is there. Its text is for those
-// who look for the profile.
+// RuleProfileMissing is the name of the rule that a referenced profile must exist. Packages that look it up define its text.
 const RuleProfileMissing = "profile-missing"
 
-// Rules returns the catalogue of the rules that hold for all providers: this package's, and those of packages
-// capability, provider, profile and resolve. It is sorted by name, and the caller owns it.
+// Rules returns the rules that hold for all providers, sorted by name: those of this package, and of packages capability, providerconfig,
+// profile and resolve. The caller owns the slice.
 func Rules() []finding.Rule {
 	rules := slices.Concat(providerconfig.Rules(), profile.Rules(), resolve.Rules(), finding.On(finding.ObjectCloudProfile,
 		RuleSize, ruleImageUnused, ruleVersionUnused, ruleOrderDiffers, ruleRegionUncovered, ruleRegionUnknown, ruleFallback,
@@ -35,7 +34,7 @@ func Rules() []finding.Rule {
 	return rules
 }
 
-// The rules that a manifest alone can break. The exported ones are those that other packages name.
+// These rules need only a manifest. The exported ones are those that other packages refer to.
 var (
 	// Provider configs.
 	RuleSize = finding.Escalates(finding.Warns("cloudprofile-size",
@@ -151,7 +150,7 @@ var (
 		"Write the version in the legacy format, without `capabilityFlavors`.")
 )
 
-// The rules about updates and credentials.
+// These rules are about updates and credentials.
 var (
 	RuleCredentialsMissing = finding.Denies("credentials-missing",
 		"The credentials of a Shoot, or those that a binding refers to, do not exist.",

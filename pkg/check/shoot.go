@@ -19,12 +19,13 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// Shoot reports the worker pools of a Shoot that get no image from its profile, with what would work (semantics
-// S13), what is wrong with their providerConfig (S3), and what the provider's own rules say about the Shoot. scope is
-// that of the Shoot's credentials, nil if it is not known, see [provider.ShootQuestion]. Another provider type is
-// reported once, and nothing else then; a region that the profile does not have without what only follows from that. A
-// pool that leaves its image to Gardener is not reported. A Shoot without workers has nothing to check. What would work is said of
-// the first 32 pools that get no image.
+// Shoot returns the errors and warnings of a Shoot: worker pools that get no image from its profile, with suggestions (semantics S13),
+// errors in their providerConfig (S3), and the findings of the provider's own rules. scope is that of the Shoot's credentials, or nil if
+// unknown, see [provider.ShootQuestion].
+//
+// If the Shoot has another provider type, that is the only error. If the profile lacks the region, errors that follow from it are silenced.
+// A pool that leaves its image to Gardener is not reported, and neither is anything for a Shoot without workers. Only the first 32 pools
+// without an image get suggestions.
 func Shoot[R any](p *profile.Profile[R], shoot *v1beta1.Shoot, scope *string) finding.Report {
 	pools := provider.PoolsOf(shoot)
 	if len(pools) == 0 {
@@ -71,10 +72,11 @@ func Shoot[R any](p *profile.Profile[R], shoot *v1beta1.Shoot, scope *string) fi
 	return report.Sorted()
 }
 
-// maxAdvised is for how many worker pools of a Shoot an error says what would work. To find that out takes longer than the error.
+// maxAdvised is the number of a Shoot's worker pools without an image that get suggestions, because finding them takes longer than finding
+// the error.
 const maxAdvised = 32
 
-// uncheckedWithoutRegion returns what a provider's own rules say nothing about where the profile lacks the region.
+// uncheckedWithoutRegion returns the parts that a provider's own rules do not check if the profile lacks the region.
 func uncheckedWithoutRegion(shoot *v1beta1.Shoot) []*field.Path {
 	at := field.NewPath("spec", "provider")
 	parts := []*field.Path{at.Child("infrastructureConfig"), at.Child("controlPlaneConfig")}
@@ -84,8 +86,8 @@ func uncheckedWithoutRegion(shoot *v1beta1.Shoot) []*field.Path {
 	return parts
 }
 
-// OtherType reports a Shoot whose provider is of another type than its profile; nil if it is not, or a type is missing, which Gardener
-// reports.
+// OtherType returns an error if a Shoot's provider has another type than its profile. It returns nil if either type is missing, because
+// Gardener reports that.
 func OtherType[R any](p *profile.Profile[R], shoot *v1beta1.Shoot) *finding.Finding {
 	at := field.NewPath("spec", "provider")
 	name, want := shoot.Spec.Provider.Type, p.Spec().Type
@@ -97,34 +99,34 @@ func OtherType[R any](p *profile.Profile[R], shoot *v1beta1.Shoot) *finding.Find
 	return &other
 }
 
-// NeedsScope reports whether the report of [Shoot] may depend on the scope of the credentials. If not, callers need not read them.
+// NeedsScope reports whether the result of [Shoot] may depend on the scope of the credentials. If not, callers need not read them.
 func NeedsScope[R any](p *profile.Profile[R], shoot *v1beta1.Shoot) bool {
 	scoped, ok := provider.As[provider.ScopedValidator](p.Validator())
 	return ok && len(shoot.Spec.Provider.Workers) > 0 && scoped.NeedsScope(shoot)
 }
 
-// lacksRegion reports whether some flavor is excluded for the region alone.
+// lacksRegion reports whether any flavor is excluded only because of the region.
 func lacksRegion[R any](r *resolve.Resolution[R]) bool {
 	return slices.ContainsFunc(r.Decision.Verdicts, func(v imageselector.Verdict[R]) bool {
 		return v.Reason == imageselector.ReasonRegion
 	})
 }
 
-// ParentMissing returns the error for a reference at the path at to a NamespacedCloudProfile of this name, whose parent does
-// not exist.
+// ParentMissing returns the error about a reference, at the path at, to a NamespacedCloudProfile with the given name whose parent does not
+// exist.
 func ParentMissing(at *field.Path, name, parent string) finding.Finding {
 	detail := "the parent of NamespacedCloudProfile " + name + ", CloudProfile " + parent +
 		", does not exist; create it first, or name another profile"
 	return finding.New(RuleProfileMissing, field.ErrorTypeNotFound, at, name, detail).In(field.NewPath("spec", "provider"))
 }
 
-// ProfileMissing returns the error for a reference at the path at to a profile that does not exist.
+// ProfileMissing returns the error about a reference, at the path at, to a profile that does not exist.
 func ProfileMissing(at *field.Path, kind, name string) finding.Finding {
 	return finding.New(RuleProfileMissing, field.ErrorTypeNotFound, at, name, kind+" "+name+" does not exist; correct the name, or create it first").
 		In(field.NewPath("spec", "provider"))
 }
 
-// warnIgnored warns about what a pool asks for in vain, because the profile does not register it.
+// warnIgnored warns about requirements of a pool without effect, because the profile does not register them.
 func warnIgnored[R any](p *profile.Profile[R], r *resolve.Resolution[R], report *finding.Report) {
 	for _, q := range r.Ignored {
 		why, chosen := "which the profile does not register", "so an image is chosen that may not support it; if all do"

@@ -14,22 +14,22 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 )
 
-// lack is a flavor that says nothing about a reserved capability which is registered as the second text of GEP-0054 has it, so that
-// it has all registered values. Before the registration it had fewer values, or another one.
+// lack is a flavor's omission of a reserved capability that is registered as in the second text of GEP-0054, so that the flavor has all
+// registered values. Before the registration it had fewer, or another one.
 type lack struct {
 	Capability string
-	// Had are the values that it had: the registered ones, or all if none is registered. Has are those that it has. Both are in the order of
-	// the vocabulary.
+	// Had are the values before the registration: those that are registered, or all if none is. Has are the present values. Both are in the
+	// order of the vocabulary.
 	Had, Has []string
 }
 
-// silences says what flavors say nothing about. [silencesOf] makes one.
+// silences finds omissions of flavors. [silencesOf] makes one.
 type silences struct {
 	vocabulary *capability.Vocabulary
 	about      []capability.Definition
 }
 
-// silencesOf returns what flavors can be silent about: the reserved capabilities that a vocabulary registers as the second text has it.
+// silencesOf returns silences for the reserved capabilities that a vocabulary registers as in the second text of GEP-0054.
 func silencesOf(vocabulary *capability.Vocabulary) silences {
 	s := silences{vocabulary: vocabulary}
 	for _, d := range vocabulary.WorkerCapabilities() {
@@ -40,12 +40,11 @@ func silencesOf(vocabulary *capability.Vocabulary) silences {
 	return s
 }
 
-// none reports whether there is nothing to be silent about.
+// none reports whether no capability can be omitted.
 func (s silences) none() bool { return len(s.about) == 0 }
 
-// of returns what a flavor of an image version says nothing about, in the order of the vocabulary, if that gives it more than before the
-// registration, or other values, since one that is incomplete lacks what the flavor had. The version is that of core; nil if core does
-// not list it.
+// of returns the omissions of a flavor that give it values it did not have before the registration, in the order of the vocabulary. version
+// is core's, or nil if core does not list it.
 func (s silences) of(version *v1beta1.MachineImageVersion, declared v1beta1.Capabilities) (silent []lack) {
 	for _, d := range s.about {
 		if _, said := texts.Declared(declared, d.Name); said {

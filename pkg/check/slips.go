@@ -17,11 +17,11 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// slips are the misspelt regions of a provider config, each with the region of the profile that is meant. What follows from a slip,
-// such as a flavor without an image in the region that is meant, is not told besides.
+// slips maps misspelt regions of a provider config to the regions of the profile that are meant. Warnings that follow from a slip, such as
+// a flavor without an image in the meant region, are not reported separately.
 type slips map[string]string
 
-// findSlips finds the misspelt regions of the provider config, among the first that the profile does not have, in lexical order.
+// findSlips finds the misspelt regions among those of the provider config that the profile lacks, in lexical order.
 func (c *checker[R]) findSlips() {
 	c.slips, c.followed, c.bare = slips{}, map[string]finding.List{}, c.bareRegions()
 	speller, bare := words.NewSpeller(c.profile.Regions()), words.NewSpeller(sets.List(c.bare))
@@ -34,8 +34,8 @@ func (c *checker[R]) findSlips() {
 	c.imaged = slices.DeleteFunc(slices.Clone(c.profile.Regions()), c.bare.Has)
 }
 
-// bareRegions returns the regions of the profile in which nothing has an image, while others have some: those of a region that is new, as
-// a rule, or whose name is misspelt in the provider config.
+// bareRegions returns the regions of the profile without any image, if others have some. Usually such a region is new, or misspelt in the
+// provider config.
 func (c *checker[R]) bareRegions() sets.Set[string] {
 	if c.Spec != c.profile.Spec() {
 		return sets.New[string]()
@@ -58,7 +58,7 @@ func (c *checker[R]) bareRegions() sets.Set[string] {
 	return sets.New(c.profile.Regions()...).Difference(covered)
 }
 
-// withoutAnything warns about the regions in which nothing has an image.
+// withoutAnything warns about regions without any image.
 func (c *checker[R]) withoutAnything() {
 	for i, region := range c.profile.Regions() {
 		if c.bare.Has(region) {
@@ -68,8 +68,8 @@ func (c *checker[R]) withoutAnything() {
 	}
 }
 
-// explaining returns, by slip, those of the regions that it means; under the empty name those that none means. If several slips
-// mean a region, the first in lexical order counts. Without regions it is nil.
+// explaining groups regions by the slip that means them. Regions that no slip means are under the empty key. If several slips mean a
+// region, the first in lexical order wins. It returns nil if there are no regions.
 func (s slips) explaining(regions []string) map[string][]string {
 	if len(regions) == 0 {
 		return nil
@@ -86,7 +86,7 @@ func (s slips) explaining(regions []string) map[string][]string {
 	return explained
 }
 
-// slipsOf returns those of the slips that are among some references.
+// slipsOf returns the slips among the regions of the given references.
 func slipsOf[R any](references []imageselector.Regional[R], all slips) slips {
 	if len(all) == 0 {
 		return nil
@@ -100,7 +100,8 @@ func slipsOf[R any](references []imageselector.Regional[R], all slips) slips {
 	return found
 }
 
-// warnUnless adds a warning. One that follows from a slip is reported only if that is silenced, see [finding.Finding.Implied].
+// warnUnless adds a warning. If it follows from a slip, it is reported only if the slip's warning is suppressed, see
+// [finding.Finding.Implied].
 func (c *checker[R]) warnUnless(slip string, warning finding.Finding) {
 	if slip == "" {
 		c.Report.Warn(warning)

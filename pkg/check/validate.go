@@ -17,8 +17,8 @@ import (
 	"github.com/capkit/capkit/pkg/ratchet"
 )
 
-// CloudProfile reports the errors and warnings of a CloudProfile (semantics S6 to S9), ordered by path. It checks this object alone. The
-// profile is that of [profile.Compile].
+// CloudProfile returns the errors and warnings of a single CloudProfile (semantics S6 to S9), sorted by path, and the profile as compiled
+// by [profile.Compile].
 func CloudProfile[R any](cloud provider.Provider[R], object *v1beta1.CloudProfile) (*profile.Profile[R], finding.Report) {
 	at := field.NewPath("spec")
 	p, r := profile.Read(cloud, &object.Spec, at)
@@ -28,18 +28,16 @@ func CloudProfile[R any](cloud provider.Provider[R], object *v1beta1.CloudProfil
 	return p, c.withWarnings()
 }
 
-// CloudProfileUpdate reports on an update of a CloudProfile what [CloudProfile] reports on the object. stored is old, compiled.
-// Errors that old has already are warnings (semantics S10). For the effects on the profile's users, see [Effects]. None of the
-// arguments is changed.
+// CloudProfileUpdate is like [CloudProfile] for an update. stored is the compiled old. Errors that old already has become warnings
+// (semantics S10). For the effects on the profile's users, see [Effects]. The arguments are not modified.
 func CloudProfileUpdate[R any](stored *profile.Profile[R], updated, old *v1beta1.CloudProfile) (*profile.Profile[R], finding.Report) {
 	p, report := CloudProfile(stored.Provider(), updated)
 	before := ratchet.Judged{Object: old, Report: stored.Faults()}
 	return p, ratchet.Excuse(ratchet.Judged{Object: updated, Report: report}, before).Sorted()
 }
 
-// NamespacedCloudProfile reports everything that is wrong with a NamespacedCloudProfile whose parent is given,
-// and everything in it that is worth a warning (semantics S11), ordered by path. What is wrong with the parent is not
-// reported. Paths are those of the NamespacedCloudProfile, which is neither changed nor kept. The profile is what the two result in.
+// NamespacedCloudProfile returns the errors and warnings of a NamespacedCloudProfile (semantics S11), sorted by path, without those of its
+// parent. Paths refer to the NamespacedCloudProfile, which is not modified. It also returns the profile that results from both.
 func NamespacedCloudProfile[R any](
 	parent *profile.Profile[R], object *v1beta1.NamespacedCloudProfile,
 ) (*profile.Profile[R], finding.Report) {
@@ -50,8 +48,7 @@ func NamespacedCloudProfile[R any](
 	return p, c.withWarnings()
 }
 
-// NamespacedCloudProfileUpdate reports on an update of a NamespacedCloudProfile what [NamespacedCloudProfile] reports on the object.
-// Errors that old has already are warnings (semantics S10).
+// NamespacedCloudProfileUpdate is like [NamespacedCloudProfile] for an update. Errors that old already has become warnings (semantics S10).
 func NamespacedCloudProfileUpdate[R any](
 	parent *profile.Profile[R], updated, old *v1beta1.NamespacedCloudProfile,
 ) (*profile.Profile[R], finding.Report) {
@@ -60,23 +57,23 @@ func NamespacedCloudProfileUpdate[R any](
 	return p, ratchet.Excuse(ratchet.Judged{Object: updated, Report: report}, before).Sorted()
 }
 
-// checker looks for what is worth a warning in an object, a CloudProfile or a NamespacedCloudProfile.
+// checker finds the warnings of a CloudProfile or NamespacedCloudProfile.
 type checker[R any] struct {
 	*profile.Reading[R]
-	// profile is what the object results in.
+	// profile is the profile that results from the object.
 	profile *profile.Profile[R]
-	// unrendered says that profile lacks what the provider config of a NamespacedCloudProfile adds.
+	// unrendered reports that profile lacks the additions of a NamespacedCloudProfile's provider config.
 	unrendered bool
-	// regions says in messages where the regions are listed.
+	// regions names the place where the regions are listed, for messages.
 	regions string
-	// slips are the misspelt regions of the provider config. followed has, by misspelt region, the warnings that follow from it.
+	// slips are the misspelt regions of the provider config. followed maps each to the warnings that follow from it.
 	slips    slips
 	followed map[string]finding.List
-	// bare are the regions in which nothing has an image; of a NamespacedCloudProfile none, since they are its parent's.
+	// bare are the regions without any image. It is empty for a NamespacedCloudProfile, because its parent has the regions.
 	bare sets.Set[string]
-	// imaged are the others, in the order of the profile.
+	// imaged are the other regions, in the order of the profile.
 	imaged []string
-	// kinds are those of usable machine types, of which a check looks at what maxLooks allows. looks counts for one check.
+	// kinds are the kinds of usable machine types. looks counts the comparisons of one check, which maxLooks bounds.
 	kinds []kind
 	looks int
 }
@@ -85,7 +82,7 @@ func newChecker[R any](p *profile.Profile[R], r *profile.Reading[R], regions str
 	return &checker[R]{Reading: r, profile: p, regions: regions}
 }
 
-// machine returns what a machine type supports; the zero Set if there is none of that name.
+// machine returns the capabilities of a machine type, or the zero Set if there is none of that name.
 func (c *checker[R]) machine(name string) capability.Set {
 	m, _ := c.profile.Machine(name)
 	return m.Set

@@ -27,9 +27,8 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// withWarnings adds the warnings of semantics S9 that concern one profile alone, and returns the report, sorted. Those
-// about what would be chosen are left out in a broken profile: they would only repeat its errors, or those of its parent, in
-// other words.
+// withWarnings adds the warnings of semantics S9 about a single profile, and returns the sorted report. Warnings about choices are left out
+// if the profile, or its parent, has errors, because they would only repeat these.
 func (c *checker[R]) withWarnings() finding.Report {
 	c.foreignPrefixes()
 	c.ofMachineTypes()
@@ -51,13 +50,13 @@ func (c *checker[R]) withWarnings() finding.Report {
 		c.differingOrders()
 	}
 	if read {
-		c.unknownRegions() // which has what follows from it
+		c.unknownRegions() // includes the warnings that follow
 	}
 	c.Report.End(c.At.Child("providerConfig"))
 	return c.Report.Sorted()
 }
 
-// partsUnread reports whether a part of an image version could not be read, wherever it stands.
+// partsUnread reports whether any part of an image version could not be read.
 func (c *checker[R]) partsUnread() bool {
 	if c.Unread.Any() {
 		for _, version := range entries.Mappings(c.Images) {
@@ -101,8 +100,8 @@ func (c *checker[R]) unused() {
 	}
 }
 
-// meantBy returns what says which image version of core, of those without a mapping, an entry of the provider config may be for.
-// It is the first one that has more parts, or fewer. If there is none, it says what else can be done.
+// meantBy returns a function that names the unmapped image version of core that an entry of the provider config may be for: the first that
+// has more or fewer parts. If there is none, the function returns other advice.
 func (c *checker[R]) meantBy() func(provider.ImageVersion) string {
 	mapped, unmapped := sets.New[provider.ImageVersion](), map[string][]string{}
 	for id := range entries.Mappings(c.Images) {
@@ -123,7 +122,7 @@ func (c *checker[R]) meantBy() func(provider.ImageVersion) string {
 	}
 }
 
-// uncovered warns about flavors that have no reference in a region of the profile, or only a fallback.
+// uncovered warns about flavors without a reference, or with only a fallback, in a region of the profile.
 func (c *checker[R]) uncovered() {
 	type said struct{ slip, at string }
 	warned := sets.New[said]()
@@ -150,12 +149,12 @@ func (c *checker[R]) uncovered() {
 	}
 }
 
-// nameless reports whether there is a reference without the name of its region, which is an error.
+// nameless reports whether a reference lacks the name of its region, which is an error.
 func nameless[R any](references []imageselector.Regional[R]) bool {
 	return slices.ContainsFunc(references, func(r imageselector.Regional[R]) bool { return r.Region == "" })
 }
 
-// gap is the warning that a flavor has no reference in some regions, or only a fallback.
+// gap returns the warning that a flavor has no reference, or only a fallback, in some regions.
 func (c *checker[R]) gap(id provider.ImageVersion, flavor *imageselector.Flavor[R], without []string) finding.Finding {
 	regions, written := counted("region", without), c.profile.Vocabulary().Format(flavor.Capabilities)
 	if flavor.Global != nil {
@@ -166,8 +165,8 @@ func (c *checker[R]) gap(id provider.ImageVersion, flavor *imageselector.Flavor[
 		"%s: flavor %s has no image in %s: worker pools there cannot use it; add one, or ignore this if it is intentional", id, written, regions)
 }
 
-// regionsWithout returns the regions of the profile in which a flavor has no reference but a fallback; none if it has
-// no reference at all, which is an error.
+// regionsWithout returns the regions of the profile in which a flavor has no reference, or only a fallback. It returns none for a flavor
+// without any reference, because that is an error.
 func (c *checker[R]) regionsWithout(flavor *imageselector.Flavor[R]) []string {
 	if flavor.Global == nil && len(flavor.Regional) == 0 || flavor.Global != nil && !flavor.Global.Fallback {
 		return nil
@@ -179,7 +178,7 @@ func (c *checker[R]) regionsWithout(flavor *imageselector.Flavor[R]) []string {
 	return missing
 }
 
-// unknownRegions warns about regions of the provider config that the profile does not have, once for each.
+// unknownRegions warns once about each region of the provider config that the profile lacks.
 func (c *checker[R]) unknownRegions() {
 	unknown, known := map[string][]*imageselector.Regional[R]{}, sets.New(c.profile.Regions()...)
 	for reference := range entries.References(c.Images) {
@@ -205,10 +204,10 @@ func (c *checker[R]) unknownRegions() {
 	}
 }
 
-// withoutImage warns about machine types that no active image version fits in some region.
+// withoutImage warns about machine types without a fitting active image version in some region.
 func (c *checker[R]) withoutImage() {
 	type answer struct {
-		// regions are those without an image, by slip, and expired says of them that what fits has expired.
+		// regions are those without an image, by slip. expired explains, by slip, that the fitting versions have expired.
 		regions map[string][]string
 		expired map[string]string
 		fitted  bool
@@ -251,7 +250,7 @@ func (c *checker[R]) withoutImage() {
 	}
 }
 
-// expiredOffers returns, for each region, what the flavors of expired image versions support there, with the versions.
+// expiredOffers returns, for each region, the capabilities of the flavors of expired image versions, with the versions.
 func (c *checker[R]) expiredOffers() []map[capability.Set][]string {
 	all := make([]map[capability.Set][]string, len(c.profile.Regions()))
 	for i := range all {
@@ -270,7 +269,8 @@ func (c *checker[R]) expiredOffers() []map[capability.Set][]string {
 	return all
 }
 
-// onlyExpired says that what fits a machine type in some regions has expired, and what to do; empty if in one of them nothing fits.
+// onlyExpired explains that all image versions that fit a machine type in some regions have expired, with a remedy. It returns "" if
+// nothing fits in one of the regions.
 func (c *checker[R]) onlyExpired(machine capability.Set, offers []map[capability.Set][]string, regions []string) string {
 	fitting := sets.New[string]()
 	for i, region := range c.profile.Regions() {
@@ -297,7 +297,8 @@ func (c *checker[R]) onlyExpired(machine capability.Set, offers []map[capability
 	return fmt.Sprintf(format, counted("region", regions), words.Few(sets.List(fitting)))
 }
 
-// nothingFits says that no image version fits a machine type in some regions, and what to do; fitted: some do in others.
+// nothingFits explains that no image version fits a machine type in some regions, with a remedy. fitted reports whether some fit in other
+// regions.
 func (c *checker[R]) nothingFits(t *v1beta1.MachineType, regions []string, fitted bool) string {
 	if !fitted {
 		has := v1beta1.Capabilities{capability.Architecture: c.machine(t.Name).Values(capability.Architecture)}
@@ -314,13 +315,13 @@ func (c *checker[R]) nothingFits(t *v1beta1.MachineType, regions []string, fitte
 	return fmt.Sprintf("no image version that fits has an image in %s; add %s to %s", counted("region", regions), add, c.mapping())
 }
 
-// mapping returns what messages call the place in which images are mapped.
+// mapping returns the words for the place where images are mapped.
 func (c *checker[R]) mapping() string {
 	return provider.PoliciesOf(c.profile.Provider()).Mapping("the provider config")
 }
 
-// undeclared warns about a machine type that does not declare a capability which all others, at least two, declare. It supports all
-// values then, and that is seldom meant. A worker capability is often left out on purpose: it can be switched on and off.
+// undeclared warns about a machine type that omits a capability which all others, at least two, declare. It then supports all values, which
+// is rarely meant. Worker capabilities are excluded, because they are often omitted on purpose: they can be switched on and off.
 func (c *checker[R]) undeclared() {
 	types := slices.DeleteFunc(slices.Clone(c.profile.Spec().MachineTypes), func(t v1beta1.MachineType) bool {
 		return !ptr.Deref(t.Usable, true)
@@ -350,13 +351,12 @@ func (c *checker[R]) undeclared() {
 	}
 }
 
-// counted names a few things of a kind, in the singular if there is only one: "regions a, b".
+// counted formats a few names with their noun in the singular or plural: "regions a, b".
 func counted(noun string, names []string) string {
 	return words.Plural(names, noun) + " " + words.Few(names)
 }
 
-// activeOffers returns, for each region, what the flavors of active image versions support there, those of the parent
-// included.
+// activeOffers returns, for each region, the capabilities of the flavors of active image versions, including the parent's.
 func (c *checker[R]) activeOffers() []sets.Set[capability.Set] {
 	all := make([]sets.Set[capability.Set], len(c.profile.Regions()))
 	for i := range all {
@@ -373,8 +373,8 @@ func (c *checker[R]) activeOffers() []sets.Set[capability.Set] {
 	return all
 }
 
-// differingOrders warns about image versions of which the two preference orders pick different flavors for some usable
-// machine type (semantics S5), once for each active version.
+// differingOrders warns about active image versions for which the two preference orders pick different flavors on some usable machine type
+// (semantics S5), once for each version.
 func (c *checker[R]) differingOrders() {
 	c.looks = 0
 	for v := range c.Versions() {
@@ -398,7 +398,7 @@ func (c *checker[R]) differingOrders() {
 	}
 }
 
-// authorOf says whose a preference order is.
+// authorOf names the author of a preference order.
 func authorOf(order capability.Order) string {
 	if order == capability.Gardener {
 		return "the gardener library"
@@ -406,8 +406,8 @@ func authorOf(order capability.Order) string {
 	return "GEP-0033"
 }
 
-// preferences says which flavors of an image version the order of the profile and the other one pick for the first of some machine
-// types, where they differ: "flavor A, and that of the gardener library B".
+// preferences describes the flavors of an image version that the profile's order and the other one pick on the first of some machine types,
+// in the first region where they differ: "flavor A, and that of the gardener library B".
 func (c *checker[R]) preferences(id provider.ImageVersion, types []string) string {
 	on := ""
 	if len(types) > 1 {
@@ -430,7 +430,7 @@ func (c *checker[R]) preferences(id provider.ImageVersion, types []string) strin
 	return "another flavor" + on + " than that of " + authorOf(c.profile.Order().Other())
 }
 
-// ordersDiffer reports whether the two orders pick different ones of the flavors that fit a machine type and what is asked for on it.
+// ordersDiffer reports whether the two orders pick different flavors among those that fit a machine type and the requirements on it.
 func (c *checker[R]) ordersDiffer(offers []capability.Set, machine, worker capability.Set) bool {
 	var best [2]capability.Set
 	c.looks += len(offers)
@@ -447,11 +447,11 @@ func (c *checker[R]) ordersDiffer(offers []capability.Set, machine, worker capab
 	return best[0] != best[1]
 }
 
-// knownPrefixes are the prefixes by which the providers named in GEP-0033, and those with a prefix of their own since,
-// mark their capabilities: the provider type with a dash (GEP-0054).
+// knownPrefixes are the prefixes that mark the capabilities of providers, namely the provider type with a dash (GEP-0054): of the providers
+// that GEP-0033 names, and of later ones.
 var knownPrefixes = []string{"alicloud-", "aws-", "azure-", "gcp-", "local-", "openstack-"}
 
-// foreignPrefixes warns about registered capabilities that carry the prefix of another provider.
+// foreignPrefixes warns about registered capabilities with the prefix of another provider.
 func (c *checker[R]) foreignPrefixes() {
 	for i, def := range c.Spec.MachineCapabilities {
 		for _, prefix := range knownPrefixes {
@@ -465,11 +465,11 @@ func (c *checker[R]) foreignPrefixes() {
 	}
 }
 
-// SizeLimit is how many bytes an object may have that etcd stores, as long as nobody has raised its limit; GEP-0033 makes it a hard
-// limit for CloudProfiles.
+// SizeLimit is etcd's default limit for an object, in bytes. GEP-0033 makes it a hard limit for CloudProfiles.
 const SizeLimit = 3 << 19
 
-// size warns when a profile comes near the limit, and above it: whoever runs etcd may have raised it.
+// size warns about a profile that comes near the limit or exceeds it. Exceeding it is not an error, because operators can raise etcd's
+// limit.
 func (c *checker[R]) size(profile *v1beta1.CloudProfile) {
 	size, state := profile.Size(), "comes near"
 	if size <= SizeLimit*3/4 {

@@ -23,8 +23,8 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// workerCapabilities warns about how the profile registers worker capabilities: by names that are almost theirs, or without any
-// value that worker pools ask for.
+// workerCapabilities warns about a profile that registers names similar to worker capabilities, or worker capabilities without any value
+// that worker pools ask for.
 func (c *checker[R]) workerCapabilities() {
 	at := c.At.Child("machineCapabilities")
 	for i, def := range c.Spec.MachineCapabilities {
@@ -34,7 +34,7 @@ func (c *checker[R]) workerCapabilities() {
 		}
 	}
 	for d, i := range c.WorkerCapabilities() {
-		if texts.OfSecond(d.Name) { // then it is an error
+		if texts.OfSecond(d.Name) { // which is an error
 			continue
 		}
 		asked, values := c.valuesAsked(d.Name), c.Spec.MachineCapabilities[i].Values
@@ -51,8 +51,8 @@ func (c *checker[R]) workerCapabilities() {
 	}
 }
 
-// valuesAsked returns the values of a capability that a worker pool asks for which says nothing or, if there are none,
-// those that settings ask for, sorted.
+// valuesAsked returns the values of a capability that an ordinary worker pool asks for. If there are none, it returns the values that
+// settings ask for, sorted.
 func (c *checker[R]) valuesAsked(name string) []string {
 	ordinary := c.profile.Ask(provider.Pool{})
 	for _, q := range ordinary.Requirements {
@@ -69,8 +69,8 @@ func (c *checker[R]) valuesAsked(name string) []string {
 	return sets.List(asked)
 }
 
-// ofMachineTypes warns about flavors of core that declare a capability which is asked of machine types only, but not all of its
-// values: they then exclude machine types, whatever a worker pool asks for (semantics S22). Those of the provider config have to agree.
+// ofMachineTypes warns about core flavors that declare a capability for machine types only, but not all of its values: they exclude machine
+// types, whatever a worker pool asks for (semantics S22). Flavors of the provider config have to agree with core.
 func (c *checker[R]) ofMachineTypes() {
 	vocabulary := c.profile.Vocabulary()
 	var names []string
@@ -99,8 +99,8 @@ func (c *checker[R]) ofMachineTypes() {
 	}
 }
 
-// onlyOnRequest warns about image versions that some machine type boots, but not in worker pools which ask for nothing
-// special: once for each active version that is not in preview.
+// onlyOnRequest warns about active image versions, not in preview, that some machine type boots only in worker pools with special
+// requirements. It warns once for each version.
 func (c *checker[R]) onlyOnRequest() {
 	c.looks = 0
 	defined := c.profile.Vocabulary().WorkerCapabilities()
@@ -129,8 +129,8 @@ func (c *checker[R]) onlyOnRequest() {
 	}
 }
 
-// onRequest says what a worker pool has to ask for to boot an image version on a machine type in some of the regions, where
-// ordinary ones do not, and what to add a flavor without, and where.
+// onRequest names the requirements with which a worker pool boots an image version on a machine type where ordinary pools do not. It also
+// describes the flavor to add, and where.
 func (c *checker[R]) onRequest(v entries.Version, machineType string, regions []string) (what, remedy string) {
 	var asks, names []string
 	for _, region := range regions {
@@ -146,7 +146,7 @@ func (c *checker[R]) onRequest(v entries.Version, machineType string, regions []
 			}
 		}
 	}
-	if slices.Contains(asks, "") { // what excludes a flavor is not what it declares
+	if slices.Contains(asks, "") { // an undeclared capability excludes a flavor
 		return "something special", "that declares no worker capability"
 	}
 	asks, names = resolve.Distinct(asks), resolve.Distinct(names)
@@ -157,8 +157,8 @@ func (c *checker[R]) onRequest(v entries.Version, machineType string, regions []
 	return words.Or(asks), remedy
 }
 
-// forOrdinaryPools says what a flavor that ordinary worker pools boot has of some worker capabilities: it leaves them out or, if leaving one out
-// means to have all of its values, declares the one that these pools ask for.
+// forOrdinaryPools describes the worker capabilities of a flavor for ordinary worker pools. The flavor omits them or, if an omission means
+// all values, declares the value that these pools ask for.
 func (c *checker[R]) forOrdinaryPools(names []string) string {
 	var without, with []string
 	for _, name := range names {
@@ -178,7 +178,7 @@ func (c *checker[R]) forOrdinaryPools(names []string) string {
 	return words.Or(remedies)
 }
 
-// declaredConflicts returns what a flavor declares that excludes it, as "NAME [VALUES]", and the names alone.
+// declaredConflicts returns the declared capabilities that exclude a flavor, as "NAME [VALUES]", and their names.
 func declaredConflicts[R any](v *imageselector.Verdict[R]) (written, names []string) {
 	for _, c := range v.Conflicts {
 		if _, declared := texts.Declared(v.Flavor.Capabilities, c.Capability); declared {
@@ -189,8 +189,8 @@ func declaredConflicts[R any](v *imageselector.Verdict[R]) (written, names []str
 	return written, names
 }
 
-// flavorLists returns where the flavors of an image version are listed in the provider config, unless that has the legacy
-// format; and in core, if they are wanted of that as well.
+// flavorLists returns the places of an image version's flavor lists: in core if ofCore is set, and in the provider config unless it has the
+// legacy format.
 func (c *checker[R]) flavorLists(v entries.Version, ofCore bool) []string {
 	var lists []string
 	if ofCore {
@@ -204,8 +204,8 @@ func (c *checker[R]) flavorLists(v entries.Version, ofCore bool) []string {
 	return lists
 }
 
-// regionsWithSpecialFlavors returns the regions in which an image version has a flavor that is not for ordinary worker
-// pools: one that declares a worker capability, of those that are defined.
+// regionsWithSpecialFlavors returns the regions in which an image version has a flavor that does not fit ordinary worker pools. It returns
+// none unless some flavor declares one of the defined worker capabilities.
 func (c *checker[R]) regionsWithSpecialFlavors(id provider.ImageVersion, defined []capability.Definition) []string {
 	declares := func(flavor imageselector.Flavor[R]) bool {
 		return slices.ContainsFunc(defined, func(d capability.Definition) bool {

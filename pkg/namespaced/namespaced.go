@@ -2,12 +2,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package namespaced computes the CloudProfile that a NamespacedCloudProfile and its parent result in (semantics S11): with what
-// Gardener's controller merges, and with the provider config that admission merges into the status. Nobody needs to wait for the
-// status, which may be older than the two.
+// Package namespaced computes the CloudProfile that results from merging a NamespacedCloudProfile into its parent (semantics S11). It
+// combines the merge of Gardener's controller with the provider config that admission merges into the status. Callers need not wait for the
+// status, which may be older than the two objects.
 //
-// The functions change none of their arguments, and may be called concurrently. But for compiled profiles, what they return shares no memory
-// with the arguments. Start reading at [Render].
+// All functions are safe for concurrent use, and do not modify their arguments. Except for compiled profiles, results share no memory with
+// the arguments. Start reading at [Render].
 package namespaced
 
 import (
@@ -20,9 +20,9 @@ import (
 	"github.com/capkit/capkit/pkg/render"
 )
 
-// Render returns the spec of the CloudProfile that a NamespacedCloudProfile and its parent result in, both being as the
-// API server has them. The status of the object does not count. The error says that one of the two provider configs is
-// not of the form that all have; the provider config of the spec is then the parent's, as it is in the status.
+// Render returns the CloudProfile spec that results from a NamespacedCloudProfile and its parent, both as stored by the API server. It
+// ignores the status of the object. If one of the provider configs is malformed, it returns an error, and a spec with the parent's provider
+// config, as in the status.
 func Render[R any](
 	cloud provider.Provider[R], object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile,
 ) (*v1beta1.CloudProfileSpec, error) {
@@ -30,7 +30,7 @@ func Render[R any](
 	return spec, renderInto(spec, cloud, object)
 }
 
-// renderInto merges the provider config of a NamespacedCloudProfile into the parent's, which the spec has.
+// renderInto merges the provider config of a NamespacedCloudProfile into the parent's, which spec holds.
 func renderInto[R any](spec *v1beta1.CloudProfileSpec, cloud provider.Provider[R], object *v1beta1.NamespacedCloudProfile) error {
 	config, err := render.Merged(cloud, spec.MachineCapabilities, object, spec.ProviderConfig)
 	if err == nil {
@@ -39,16 +39,15 @@ func renderInto[R any](spec *v1beta1.CloudProfileSpec, cloud provider.Provider[R
 	return err
 }
 
-// Merge returns what Gardener's controller writes into the status of a NamespacedCloudProfile, its parent being as the
-// API server has it. The provider config is the parent's; changing it is left to others. Architectures, which Gardener
-// lists in an order that changes from run to run, are sorted.
+// Merge returns the spec that Gardener's controller writes into the status of a NamespacedCloudProfile, given its parent as stored by the
+// API server. The provider config is the parent's. Architectures are sorted, because Gardener lists them in a random order.
 func Merge(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) *v1beta1.CloudProfileSpec {
 	return gardenerrules.Merge(&object.Spec, &parent.Spec)
 }
 
-// Compile returns the profile that a NamespacedCloudProfile and its parent result in, both being as the API server has them. It keeps the
-// parent, which must not be changed any more. A provider config that cannot be rendered is left out, as it is in the status; the error
-// is that of [Render]. Who has compiled the parent already calls [Extend].
+// Compile returns the profile that results from a NamespacedCloudProfile and its parent, both as stored by the API server. It keeps the
+// parent, which must not be modified afterwards. If the provider configs cannot be merged, it uses the parent's, as in the status, and
+// returns the error of [Render]. Callers that have compiled the parent use [Extend].
 func Compile[R any](
 	cloud provider.Provider[R], object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile,
 ) (*profile.Profile[R], error) {
@@ -56,8 +55,8 @@ func Compile[R any](
 	return Extend(compiled, object)
 }
 
-// Extend is [Compile] for a parent that is compiled. It is the only way in which a NamespacedCloudProfile is compiled: mostly the profile
-// has what the parent has, and only what the object adds is read and compared.
+// Extend is like [Compile], with a compiled parent. NamespacedCloudProfiles are compiled here only. If the object only adds to its parent,
+// Extend reads and compares just the additions.
 func Extend[R any](parent *profile.Profile[R], object *v1beta1.NamespacedCloudProfile) (*profile.Profile[R], error) {
 	spec := gardenerrules.MergeShared(&object.Spec, parent.Spec())
 	err := renderInto(spec, parent.Provider(), object)

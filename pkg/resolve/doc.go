@@ -2,11 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package resolve answers for worker pools: which image one boots, or why none, and what would work (semantics S3 to S6, S13).
+// Package resolve answers questions about worker pools: which image a pool boots, or why none, and which changes would work (semantics S3
+// to S6, S13).
 //
-// Start reading at [Pool]. [Explain] keeps the record of the choice, [Boots] is for questions about many versions, and a [Resolver] for
-// many pools. A [Matrix] answers for all that a pool could be.
+// Start reading at [Pool]. [Explain] also records the choice. [Boots] is for questions about many versions, and [Resolver] for many pools.
+// [Matrix] answers for all possible worker pools of a profile.
 //
-// The package is pure: no client, no context, no logs, and no clock but the one of Gardener's library. It changes none of its
-// arguments.
+// The package is pure: no client, no context, no logs, and no clock except that of Gardener's library. It does not modify its arguments.
 package resolve

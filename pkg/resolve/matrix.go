@@ -18,16 +18,17 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Matrix answers for all possible worker pools of one profile: each image version on each machine type in each region, with each possible
-// request. It answers as [Explain] does, for tens of thousands of combinations. It is not safe for concurrent use. [NewMatrix] makes one.
+// Matrix answers for all possible worker pools of a profile: each image version on each machine type in each region, with each possible
+// request. Its answers equal those of [Explain], for tens of thousands of combinations. It is not safe for concurrent use. [NewMatrix]
+// makes one.
 type Matrix[R any] struct {
 	Resolver[R]
 	templates []Template
-	// questions are what a pool asks for on a machine type, one for each of the templates.
+	// questions maps each machine type to a pool's questions on it, one for each template.
 	questions map[string][]profile.Question
 }
 
-// NewMatrix returns the matrix of a profile, by the profile's preference order.
+// NewMatrix returns the matrix of a profile, with the profile's preference order.
 func NewMatrix[R any](p *profile.Profile[R]) *Matrix[R] {
 	m := &Matrix[R]{
 		Resolver: *NewResolver(p), templates: Templates(p.Provider().Workers().Settings(), p.Offers),
@@ -42,32 +43,31 @@ func NewMatrix[R any](p *profile.Profile[R]) *Matrix[R] {
 	return m
 }
 
-// Requests returns the number of possible requests of a worker pool. Explain and Choose identify them by their indices: the first is to
-// ask for nothing special, each of the others is one setting, or a property like secure boot, whose capability the profile offers.
+// Requests returns the number of possible requests of a worker pool. Explain and Choose identify a request by its index. The first asks for
+// nothing special. Each of the others is one setting, or one property like secure boot, whose capability the profile offers.
 func (m *Matrix[R]) Requests() int { return len(m.templates) }
 
-// Settings returns what the request of an index is in itself: a property of the worker pool, or what a setting of its
-// providerConfig asks for, whose path is below the pool. Neither is set for the first.
+// Settings returns the content of a request: a property of the worker pool, or requirements from a setting in its providerConfig, with
+// paths relative to the pool. Both are empty for the first request. The caller owns the slice.
 func (m *Matrix[R]) Settings(request int) (capability.Worker, []capability.Requirement) {
 	return m.templates[request].Worker, slices.Clone(m.templates[request].More)
 }
 
-// Requested returns what a pool on a machine type of the profile asks for with the request of an index, without what is
-// implied; nil for nothing.
+// Requested returns the explicit requirements of a pool on a machine type with a request; nil if there are none.
 func (m *Matrix[R]) Requested(machineType string, request int) []capability.Requirement {
 	return m.questions[machineType][request].Requested()
 }
 
-// MachineTypes returns the names of all machine types, each once, in the order of the profile.
+// MachineTypes returns the distinct names of all machine types, in the order of the profile. The caller owns the slice.
 func (m *Matrix[R]) MachineTypes() []string {
 	return Distinct(entries.MachineTypes(m.Spec()))
 }
 
-// Regions returns the regions, each once, in the order of the profile. The caller owns the slice.
+// Regions returns the distinct regions, in the order of the profile. The caller owns the slice.
 func (m *Matrix[R]) Regions() []string { return Distinct(m.Profile.Regions()) }
 
-// Versions returns the image versions that core lists, each once, in the order of the profile. Region and machine type
-// are empty.
+// Versions returns the distinct image versions that core lists, in the order of the profile, without region and machine type. The caller
+// owns the slice.
 func (m *Matrix[R]) Versions() []Combination {
 	var versions []Combination
 	for _, id := range Distinct(Listed(m.Profile)) {
@@ -76,8 +76,8 @@ func (m *Matrix[R]) Versions() []Combination {
 	return versions
 }
 
-// Groups returns the names of the machine types, grouped by equal answers for every image version in every region, with every request.
-// Groups, and the machine types of each, are in the order of the profile.
+// Groups returns the names of the machine types, grouped by equal answers for every image version, region and request. Groups, and the
+// machine types in each, are in the order of the profile.
 func (m *Matrix[R]) Groups() [][]string {
 	var groups [][]string
 	index, known := map[string]int{}, map[string]int{}
@@ -103,30 +103,30 @@ func (m *Matrix[R]) Groups() [][]string {
 	return groups
 }
 
-// Capabilities returns what a machine type of the profile supports.
+// Capabilities returns the capabilities of a machine type of the profile, with omissions filled in.
 func (m *Matrix[R]) Capabilities(machineType string) v1beta1.Capabilities {
 	machine, _ := m.Machine(machineType)
 	return machine.Set.Capabilities()
 }
 
-// Choose returns the index of the flavor that a worker pool of this combination boots, with the request of an index; -1 if there is none.
+// Choose returns the index of the flavor that a worker pool of this combination boots with a request, or -1 if there is none.
 func (m *Matrix[R]) Choose(of Combination, request int) int {
 	return Answer(m.Profile, &m.questions[of.MachineType][request], of)
 }
 
-// ChooseBy returns the choice of [Matrix.Choose] in another preference order.
+// ChooseBy is like [Matrix.Choose], with another preference order.
 func (m *Matrix[R]) ChooseBy(order capability.Order, of Combination, request int) int {
 	q := m.questions[of.MachineType][request]
 	q.Request.Order = order
 	return Answer(m.Profile, &q, of)
 }
 
-// Flavors returns the flavors of an image version, in their order. They belong to the profile and must not be changed.
+// Flavors returns the flavors of an image version, in their order. The profile owns them, and they must not be modified.
 func (m *Matrix[R]) Flavors(of Combination) []imageselector.Flavor[R] {
 	return m.Catalog().Flavors(of.Image, of.Version)
 }
 
-// Supported returns what each of the flavors supports, with omissions filled in, in their order.
+// Supported returns the capabilities of each flavor of an image version, with omissions filled in, in the order of [Matrix.Flavors].
 func (m *Matrix[R]) Supported(of Combination) []capability.Set {
 	d := m.Catalog().Decide(imageselector.Request{Image: of.Image, Version: of.Version})
 	sets := make([]capability.Set, 0, len(d.Verdicts))
@@ -136,8 +136,8 @@ func (m *Matrix[R]) Supported(of Combination) []capability.Set {
 	return sets
 }
 
-// Explain answers like the function [Explain] for a worker pool of this combination, with the request of an index. Requests of a
-// providerConfig are made without one.
+// Explain is like the function [Explain], for a worker pool of this combination with a request. Settings of a providerConfig are applied
+// without a providerConfig.
 func (m *Matrix[R]) Explain(of Combination, request int) Resolution[R] {
 	return m.resolve(m.pool(of, request), true, m.templates[request].More...)
 }

@@ -21,65 +21,64 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Resolution answers for one worker pool.
+// Resolution is the answer for one worker pool.
 type Resolution[R any] struct {
 	Pool provider.Pool
-	// Reference is what to boot; the zero R if no image was found.
+	// Reference is the reference to boot; the zero R if no image was found.
 	Reference R
-	// Machine is what the pool's machine type supports; the zero Set if the profile does not have it.
+	// Machine holds the capabilities of the pool's machine type; the zero Set if the profile lacks it.
 	Machine capability.Set
-	// Requirements are what the pool asks for: the reserved capabilities first, then those of the provider. [Pool] leaves
-	// them out for a pool without settings that gets an image.
+	// Requirements are the pool's requirements: reserved capabilities first, then the provider's. [Pool] leaves them out for a pool without
+	// settings that gets an image.
 	Requirements []capability.Requirement
-	// Ignored are those of Requirements that are ignored, because the profile does not register their capability and
-	// its definition says that it need not.
+	// Ignored are the Requirements without effect: their capability is not registered, and they apply only where it is (semantics S3).
 	Ignored []capability.Requirement
-	// Decision is the record of the choice, or of why there is none. Of an image that was found by [Pool]
-	// it has no more than the reference and the index of the flavor. It is empty, with Chosen -1, for a machine type that is unknown or of
-	// another architecture, and for a pool that asks for a capability which is not registered.
+	// Decision is the record of the choice, or of the reasons against it. If [Pool] finds an image, it has only the reference and the index
+	// of the flavor. It is empty, with Chosen -1, if the machine type is unknown or has another architecture, or if the pool asks for an
+	// unregistered capability.
 	Decision imageselector.Decision[R]
-	// Reason says why the pool is refused as a whole; empty if flavors were looked at. [imageselector.ReasonCapability] is
-	// said of a machine type that does not have the architecture that the pool asks for, and of an image version without a
-	// flavor that core and provider config agree on.
+	// Reason says why the pool is refused as a whole. It is empty if flavors were considered. [imageselector.ReasonCapability] means that
+	// the machine type lacks the requested architecture, or that core and provider config agree on no flavor of the image version.
 	Reason imageselector.Reason
-	// cause says where the profile has an error that may be why no image was found; empty if there is none.
+	// cause is the place of an error in the profile that may explain why no image was found; empty if there is none.
 	cause string
-	// lacking is the capability for whose values, which its machine type does not have, a pool gets no image; empty otherwise.
+	// lacking is the requested capability without a suitable value on the machine type, if that is why the pool gets no image; otherwise
+	// empty.
 	lacking string
-	// Open says that the pool gets no image only because it leaves that, or a part of the version, to Gardener's own admission.
+	// Open reports that the pool gets no image only because it leaves the image, or a part of the version, to Gardener's admission.
 	Open bool
-	// Err is nil if an image was found. Otherwise it names the pool, why each flavor is excluded, and what would work.
+	// Err is nil if an image was found. Otherwise it names the pool, the reason against each flavor, and changes that would work.
 	Err *finding.Finding
-	// Message is what Err says, without what would work.
+	// Message is the text of Err without the changes that would work.
 	Message string
-	// Image is what is wrong besides, if Err is about the machine type or the request: the profile has no such image, or no such
-	// version. Nil otherwise, for a pool that leaves it to Gardener, and if nobody wants to know what would work: it takes a look at all
-	// versions.
+	// Image is an additional error if Err is about the machine type or the request: the profile has no such image or version. It is nil
+	// otherwise, and for a pool that leaves the image to Gardener. With [Resolver.Mute] it is always nil, because finding it takes a pass
+	// over all versions.
 	Image *finding.Finding
-	// Further errors of the pool, whether or not an image was found: what is wrong with its providerConfig, in the order
-	// of the text, then capabilities that it asks for beside the one that Err is about, in the order of Requirements.
+	// Further are other errors of the pool, whether or not an image was found. Errors in its providerConfig come first, in the order of the
+	// text. Then come requirements that no image can ever meet, except the one in Err, in the order of Requirements.
 	Further finding.List
-	// Warnings are about the pool's providerConfig, in the order of the text. Nothing else depends on what they are about.
+	// Warnings are about the pool's providerConfig, in the order of the text. They do not affect the other fields.
 	Warnings finding.List
-	// Suggestions are up to three things that would work; only if nothing was found.
+	// Suggestions are up to three changes that would work. They are empty if an image was found.
 	Suggestions []Suggestion
 }
 
-// Pool finds the image that a worker pool boots (semantics S3 to S6), or the reason why there is none, with suggestions (S13). Admission,
-// command line and worker controller call it. Safe for concurrent use.
+// Pool finds the image that a worker pool boots (semantics S3 to S6). If there is none, it returns the reason and suggestions (S13).
+// Admission, command and worker controller call it. Pool is safe for concurrent use.
 func Pool[R any](p *profile.Profile[R], pool provider.Pool) Resolution[R] {
 	return Resolver[R]{Profile: p}.Pool(pool)
 }
 
-// Explain answers as [Pool] does, with the record of the choice in any case. Safe for concurrent use.
+// Explain is like [Pool], but always records the choice. It is safe for concurrent use.
 func Explain[R any](p *profile.Profile[R], pool provider.Pool) Resolution[R] {
 	return Resolver[R]{Profile: p}.resolve(pool, true)
 }
 
-// Boots returns a function that reports whether a worker pool would boot a version of an image if it named that instead
-// of its own: what [Pool] answers for it, without its texts. It is for questions about many versions:
-// what the pool asks for, and what its machine type supports, is found out once. Nil: the pool's providerConfig has an error,
-// a field that is not known for example, so that it is not certain what it asks for. Safe for concurrent use.
+// Boots returns a function that reports whether a worker pool would boot the given image version instead of its own, like [Pool] without
+// the texts. It evaluates the pool's requirements and machine type only once, so it suits questions about many versions. It returns nil if
+// the pool's providerConfig has an error, such as an unknown field, because the requirements are then uncertain. The function is safe for
+// concurrent use.
 func Boots[R any](p *profile.Profile[R], pool provider.Pool) func(image, version string) bool {
 	q := p.Ask(pool)
 	if len(q.Errors) > 0 {
@@ -92,7 +91,7 @@ func Boots[R any](p *profile.Profile[R], pool provider.Pool) func(image, version
 	}
 }
 
-// WhyNot says why a worker pool boots nothing, without its name and without what would work; empty if it does boot something.
+// WhyNot explains why a worker pool boots nothing, without its name and without suggestions. It returns "" if the pool boots something.
 func WhyNot[R any](p *profile.Profile[R], pool provider.Pool) string {
 	pool.Name = ""
 	r := Resolver[R]{Profile: p, Mute: true}.resolve(pool, false)
@@ -102,20 +101,21 @@ func WhyNot[R any](p *profile.Profile[R], pool provider.Pool) string {
 	return r.Err.Detail
 }
 
-// Resolver answers for worker pools. For many of them it keeps what it has found out about what would work. [NewResolver] makes
-// one that does. It is not safe for concurrent use.
+// Resolver answers for worker pools. One made by [NewResolver] memoizes the search for suggestions, for use with many pools, and is not
+// safe for concurrent use.
 type Resolver[R any] struct {
 	*profile.Profile[R]
-	// Mute says that nobody wants to know what would work.
+	// Mute disables suggestions.
 	Mute bool
-	// distances between what machine types support.
+	// distances memoizes the differences between machine types, by their capabilities.
 	distances map[[2]capability.Set]int
-	// versions of images that would do, by what is asked for without a version; types by one without a machine type.
+	// versions memoizes fitting versions by the request without a version, and types memoizes machine types by the request without a
+	// machine type.
 	versions map[wanted]versions.Choices
 	types    map[imageselector.Request][]bootingType
 }
 
-// NewResolver returns a resolver for many worker pools.
+// NewResolver returns a resolver for many worker pools of a profile.
 func NewResolver[R any](p *profile.Profile[R]) *Resolver[R] {
 	return &Resolver[R]{
 		Profile: p, distances: map[[2]capability.Set]int{},
@@ -123,7 +123,7 @@ func NewResolver[R any](p *profile.Profile[R]) *Resolver[R] {
 	}
 }
 
-// Pool answers as the function [Pool] does.
+// Pool is like the function [Pool].
 func (p Resolver[R]) Pool(pool provider.Pool) Resolution[R] {
 	if request, simply := p.AskSimply(pool); simply {
 		r := Resolution[R]{Pool: pool, Machine: request.Machine}
@@ -134,7 +134,7 @@ func (p Resolver[R]) Pool(pool provider.Pool) Resolution[R] {
 	return p.resolve(pool, false)
 }
 
-// choose finds the image of a pool without keeping a record, and reports whether there is one.
+// choose finds the image of a pool without a record, and reports whether there is one.
 func (p Resolver[R]) choose(r *Resolution[R], request imageselector.Request) bool {
 	r.Decision.Chosen = p.Catalog().Choose(request)
 	ref, found := chosen(p.Profile, request, r.Decision.Chosen)
@@ -144,7 +144,7 @@ func (p Resolver[R]) choose(r *Resolution[R], request imageselector.Request) boo
 	return found
 }
 
-// chosen returns the reference of a flavor that was chosen for a request, if one was.
+// chosen returns the reference of the flavor chosen for a request, and whether there is one. A negative index means that none was chosen.
 func chosen[R any](p *profile.Profile[R], request imageselector.Request, flavor int) (ref R, found bool) {
 	if flavor < 0 {
 		return ref, false
@@ -152,8 +152,7 @@ func chosen[R any](p *profile.Profile[R], request imageselector.Request, flavor 
 	return p.Catalog().Flavors(request.Image, request.Version)[flavor].Reference(request.Region)
 }
 
-// resolve answers for a pool that asks for more, whatever it says. It keeps the record of the choice if that is to be explained,
-// or if there is no image.
+// resolve answers for a pool with additional requirements. It records the choice if explain is set or there is no image.
 func (p Resolver[R]) resolve(pool provider.Pool, explain bool, more ...capability.Requirement) Resolution[R] {
 	q := p.Ask(pool, more...)
 	r := Resolution[R]{
@@ -195,7 +194,8 @@ func (p Resolver[R]) resolve(pool provider.Pool, explain bool, more ...capabilit
 	return r
 }
 
-// unknownImage returns the error about an image that the profile does not have, whatever else is wrong with its pool; nil if it has it.
+// unknownImage returns the error about an image that the profile lacks, whatever else is wrong with the pool. It returns nil if the profile
+// has the image, or the pool leaves it to Gardener.
 func (p Resolver[R]) unknownImage(pool provider.Pool, request imageselector.Request) *finding.Finding {
 	r := Resolution[R]{Pool: pool, Decision: p.Catalog().Decide(request)}
 	r.Reason = r.Decision.Reason
@@ -208,8 +208,8 @@ func (p Resolver[R]) unknownImage(pool provider.Pool, request imageselector.Requ
 	return &err
 }
 
-// leavesImage reports whether a pool leaves its image, or a part of its version, to Gardener: it names none, or the
-// beginning of the version of an image.
+// leavesImage reports whether a pool leaves its image, or a part of its version, to Gardener: it names no image, or at most the first parts
+// of a version.
 func (p Resolver[R]) leavesImage(pool provider.Pool) bool {
 	if pool.Image == "" {
 		return true
@@ -222,7 +222,7 @@ func (p Resolver[R]) leavesImage(pool provider.Pool) bool {
 	return false
 }
 
-// refusal returns the error about a pool that gets no image, without its name and what would work.
+// refusal returns the error about a pool that gets no image, without the pool's name and without suggestions.
 func (p Resolver[R]) refusal(r *Resolution[R]) finding.Finding {
 	id, machine := provider.ImageVersion{Image: r.Pool.Image, Version: r.Pool.Version}, r.Pool.Path.Child("machine")
 	image, version := machine.Child("image"), machine.Child("image", "version")
@@ -276,7 +276,7 @@ func (p Resolver[R]) refusal(r *Resolution[R]) finding.Finding {
 		"no image fits machine type %s with %s in region %s: %s", r.Pool.MachineType, id, region, p.rejections(r, nil))
 }
 
-// misnamedType continues the error about an unknown machine type if one of the profile has a wrong name.
+// misnamedType continues the error about an unknown machine type if the profile has a machine type with an invalid name.
 func (p Resolver[R]) misnamedType(r *Resolution[R]) string {
 	if r.cause = p.MisnamedType(); r.cause == "" {
 		return ""
@@ -284,13 +284,13 @@ func (p Resolver[R]) misnamedType(r *Resolution[R]) string {
 	return ", which has an error " + r.cause + "; repair that first"
 }
 
-// repairFirst says that the profile has to be repaired before its users can do anything.
+// repairFirst says that the profile has to be repaired first.
 func repairFirst(where string) string {
 	return "the profile has an error " + where + "; repair that first"
 }
 
-// Region returns an error at the path at if the profile does not have a region, and nil if it does. A profile
-// without regions, which core refuses, is taken to have every one.
+// Region returns an error at the path at if the profile lacks a region, otherwise nil. A profile without regions, which core refuses, lacks
+// none.
 func Region[R any](p *profile.Profile[R], region string, at *field.Path) *finding.Finding {
 	if p.HasRegion(region) {
 		return nil
@@ -300,7 +300,7 @@ func Region[R any](p *profile.Profile[R], region string, at *field.Path) *findin
 	return &err
 }
 
-// meantRegion asks whether one of the profile's regions was meant by another name.
+// meantRegion asks whether a misspelt name means one of the profile's regions.
 func meantRegion[R any](p *profile.Profile[R], region string) string {
 	return words.DidYouMean(words.Slip(region, p.Regions()))
 }
@@ -315,8 +315,8 @@ func (p Resolver[R]) hasNoVersions(image string) bool {
 	return slices.Contains(entries.Images(p.Spec()), image)
 }
 
-// lackedBy says what lacks the image of a pool, or its version: the profile or, if core lists it, the place where images are mapped. If
-// it only seems to be so, something there could not be read.
+// lackedBy names what lacks the pool's image or version: the profile or, if core lists it, the place where images are mapped. If the entry
+// may be unreadable there, it says so.
 func (p Resolver[R]) lackedBy(r *Resolution[R], version bool) string {
 	for v := range p.Versions() {
 		if v.ID.Image != r.Pool.Image || version && v.Version != r.Pool.Version {
@@ -331,12 +331,12 @@ func (p Resolver[R]) lackedBy(r *Resolution[R], version bool) string {
 	return "the profile"
 }
 
-// mapping returns what messages call the place in which images are mapped: the provider config by a name of its own.
+// mapping returns the words for the place where images are mapped: config, unless the provider maps them elsewhere.
 func (p Resolver[R]) mapping(config string) string {
 	return provider.PoliciesOf(p.Provider()).Mapping(config)
 }
 
-// PoolName returns the beginning of a message about a worker pool; empty for one without a name.
+// PoolName returns the beginning of a message about a worker pool, or "" if the pool has no name.
 func PoolName(pool provider.Pool) string {
 	if pool.Name == "" {
 		return ""

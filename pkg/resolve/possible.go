@@ -15,11 +15,11 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Combination is what a worker pool could be: an image version on a machine type in a region.
+// Combination is a possible worker pool: an image version on a machine type in a region.
 type Combination struct{ Image, Version, MachineType, Region string }
 
-// Answer returns the index of the flavor that a question about a combination gets, -1 if there is none. It completes the
-// request.
+// Answer returns the index of the flavor that a question about a combination gets, or -1 if there is none. It sets image, version and
+// region of q.Request.
 func Answer[R any](p *profile.Profile[R], q *profile.Question, of Combination) int {
 	q.Request.Image, q.Request.Version, q.Request.Region = of.Image, of.Version, of.Region
 	if q.Reason != "" {
@@ -28,7 +28,7 @@ func Answer[R any](p *profile.Profile[R], q *profile.Question, of Combination) i
 	return p.Catalog().Choose(q.Request)
 }
 
-// Listed returns the image versions that core lists, in order.
+// Listed returns the image versions that core lists, in its order. The caller owns the slice.
 func Listed[R any](p *profile.Profile[R]) []provider.ImageVersion {
 	var ids []provider.ImageVersion
 	for v := range p.Versions() {
@@ -37,7 +37,7 @@ func Listed[R any](p *profile.Profile[R]) []provider.ImageVersion {
 	return ids
 }
 
-// Distinct returns what is in any of the lists, each once, in the order of the lists.
+// Distinct returns the distinct elements of the lists, in the order of their first occurrence. The caller owns the slice.
 func Distinct[T comparable](lists ...[]T) []T {
 	seen := map[T]bool{}
 	var all []T
@@ -52,23 +52,23 @@ func Distinct[T comparable](lists ...[]T) []T {
 	return all
 }
 
-// Template is something that worker pools may ask for.
+// Template is a special request that worker pools may make.
 type Template struct {
-	// Worker are properties of the pool.
+	// Worker holds properties of the pool.
 	Worker capability.Worker
-	// More is what it asks for besides, by its providerConfig or by a field such as volume.
+	// More are further requirements, from its providerConfig or from a field such as volume.
 	More []capability.Requirement
 }
 
-// followsFromQuestion reports whether a setting is a part of a [Combination], such as the machine type, or a property of the
-// worker pool: that is asked for wherever it is so.
+// followsFromQuestion reports whether a setting is given by a [Combination], such as the machine type, or by a property of the worker pool.
+// It needs no template then.
 func followsFromQuestion(setting capability.Requirement) bool {
 	name, _, _ := strings.Cut(setting.Because.String(), ".")
 	return name == "machine" || name == "updateStrategy"
 }
 
-// Templates returns what pools may ask for: nothing; and each thing whose capability is offered, by itself. settings are
-// those of the provider.
+// Templates returns the possible requests of pools: the empty one, and one for each property or setting whose capability is offered.
+// settings are the provider's settings.
 func Templates(settings []capability.Requirement, offers func(name string) bool) []Template {
 	templates := []Template{{}}
 	if offers(capability.BootType) {

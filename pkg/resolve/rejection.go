@@ -14,22 +14,22 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// ByRegion stands beside the causes of a conflict: the flavor has no image in the region.
+// ByRegion complements the causes of package capability: the flavor has no image in the region.
 const ByRegion = capability.Cause(imageselector.ReasonRegion)
 
-// Rejection is one reason why a flavor is excluded. [Rejections] returns those of a flavor.
+// Rejection is one reason why a flavor is excluded. [Rejections] returns all of a flavor.
 type Rejection struct {
-	// By says what excludes the flavor; empty for one that was compiled with another vocabulary.
+	// By is the cause. It is empty for a flavor that was compiled with another vocabulary.
 	By capability.Cause
-	// Conflict is the capability in conflict. It is the zero Conflict if there is none, as for ByRegion.
+	// Conflict is the conflicting capability. It is the zero Conflict if there is none, as for ByRegion.
 	Conflict capability.Conflict
-	// Region is where the flavor has no image, and Regions where it has, in its order. Both are for ByRegion.
+	// Region is the region without an image of the flavor, and Regions are those with one, in the flavor's order. Both are for ByRegion.
 	Region  string
 	Regions []string
 }
 
-// Rejections returns why the flavor of a verdict about a region is excluded: for each cause the first conflict, in the order of
-// the vocabulary, so that the first rejection is the one that decides. Nil: the flavor is a candidate. The caller owns the slice.
+// Rejections returns the reasons why the flavor of a verdict is excluded in a region: the first conflict of each cause, in the order of the
+// vocabulary. So the first rejection is the decisive one. It returns nil if the flavor is a candidate. The caller owns the slice.
 func Rejections[R any](v *imageselector.Verdict[R], region string) []Rejection {
 	switch {
 	case v.Reason == imageselector.ReasonRegion:
@@ -52,7 +52,7 @@ func Rejections[R any](v *imageselector.Verdict[R], region string) []Rejection {
 	return rejections
 }
 
-// NoImageIn returns why a flavor without an image in a region is excluded there.
+// NoImageIn returns the rejection of a flavor that has no image in a region.
 func NoImageIn[R any](flavor *imageselector.Flavor[R], region string) Rejection {
 	r := Rejection{By: ByRegion, Region: region}
 	for i := range flavor.Regional {
@@ -61,8 +61,8 @@ func NoImageIn[R any](flavor *imageselector.Flavor[R], region string) Rejection 
 	return r
 }
 
-// String returns the reason in one clause, with the flavor as its subject: what the flavor has, and what the machine type has or
-// the worker pool asks for.
+// String returns the reason as a clause with the flavor as its subject: the flavor's values, and those of the machine type or the worker
+// pool's request.
 func (r Rejection) String() string {
 	switch {
 	case r.By == "":
@@ -89,8 +89,8 @@ func (r Rejection) String() string {
 	return clause
 }
 
-// misspeltRegion returns the first reference of a flavor that fits the pool, but for its region, by whose region that of the pool was
-// probably meant; nil if there is none, or if nobody has written the profile as it is.
+// misspeltRegion returns the first reference whose region probably misspells that of the pool, in a flavor that fits the pool otherwise. It
+// returns nil if there is none, or if the reference is in no manifest.
 func (p Resolver[R]) misspeltRegion(r *Resolution[R]) *imageselector.Regional[R] {
 	for i := range r.Decision.Verdicts {
 		v := &r.Decision.Verdicts[i]
@@ -108,8 +108,8 @@ func (p Resolver[R]) misspeltRegion(r *Resolution[R]) *imageselector.Regional[R]
 	return nil
 }
 
-// rejections says why the flavors are excluded, or which error of the profile may be why. What known asks for is not repeated; it
-// may be nil.
+// rejections describes why the flavors are excluded, or which error of the profile may be the reason. It does not repeat the values that
+// known asks for, which may be nil.
 func (p Resolver[R]) rejections(r *Resolution[R], known *capability.Requirement) string {
 	if r.cause = p.CauseOf(r.Pool.MachineType, r.Decision.Request); r.cause != "" {
 		return repairFirst(r.cause)

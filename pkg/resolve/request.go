@@ -18,8 +18,8 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Unreadable returns those of the Further errors with which it is not known what the pool asks for. Others, a field that
-// is unknown for example, leave the answer as it is.
+// Unreadable returns the Further errors that leave the pool's requirements uncertain. Other errors, such as an unknown field, do not affect
+// the answer.
 func (r *Resolution[R]) Unreadable() finding.List {
 	var found finding.List
 	for _, f := range r.Further {
@@ -30,7 +30,7 @@ func (r *Resolution[R]) Unreadable() finding.List {
 	return found
 }
 
-// unmet returns the errors about requirements that no image can meet, because the profile does not register them.
+// unmet returns the errors about requirements that no image can meet, because the profile does not register their capability or value.
 func (p Resolver[R]) unmet(pool provider.Pool, requirements []capability.Requirement) finding.List {
 	var errs finding.List
 	for _, q := range requirements {
@@ -54,7 +54,7 @@ func (p Resolver[R]) unmet(pool provider.Pool, requirements []capability.Require
 	return errs
 }
 
-// DeclaredOn says where an operator declares what a pool asks for, once it is registered: "the flavors that support it, in …".
+// DeclaredOn says where an operator declares a requested capability once it is registered: "the flavors that support it, in …".
 func DeclaredOn[R any](p *profile.Profile[R], q *capability.Requirement) string {
 	if p.Vocabulary().MachineTypesOnly(q.Capability) {
 		return "the machine types that do not support all of them, in spec.machineTypes"
@@ -62,12 +62,12 @@ func DeclaredOn[R any](p *profile.Profile[R], q *capability.Requirement) string 
 	return "the flavors that support it, in spec.machineImages and " + MappingField(p)
 }
 
-// MappingField returns where a profile maps images, as messages for its operator call it.
+// MappingField returns the field where a profile maps images, in words for its operator.
 func MappingField[R any](p *profile.Profile[R]) string {
 	return Resolver[R]{Profile: p}.mapping("spec.providerConfig")
 }
 
-// Asks says what asks for what: a setting, or the pool which says nothing else.
+// Asks describes a requirement: the setting that makes it, or the pool if it is implied, with the capability and values.
 func Asks(q *capability.Requirement) string {
 	what := fmt.Sprintf("asks for %s [%s]", q.Capability, strings.Join(q.Values, ", "))
 	if q.Implied {
@@ -76,7 +76,7 @@ func Asks(q *capability.Requirement) string {
 	return q.Setting + " " + what
 }
 
-// others names what counts of all that a pool asks for itself beside one requirement.
+// others names the other explicit requirements of a pool that are not ignored.
 func (p Resolver[R]) others(requirements []capability.Requirement, q *capability.Requirement) string {
 	var settings []string
 	for i := range requirements {
@@ -90,7 +90,7 @@ func (p Resolver[R]) others(requirements []capability.Requirement, q *capability
 	return " together with " + strings.Join(settings, ", ")
 }
 
-// SettingOf returns where a requirement is reported: at the setting or, if this stands nowhere, at the machine type.
+// SettingOf returns the path for errors about a requirement: that of the setting or, if no manifest has it, of the machine type.
 func SettingOf(pool *provider.Pool, q *capability.Requirement) *field.Path {
 	if q.Because == nil {
 		return pool.Path.Child("machine", "type")
@@ -98,9 +98,9 @@ func SettingOf(pool *provider.Pool, q *capability.Requirement) *field.Path {
 	return q.Because
 }
 
-// culprit returns the requirement for which a worker pool gets no image: without what it asks for there would be one.
-// It is the first requirement without which the others are met, those that the pool itself makes before those that are
-// implied; or, if there is none, the first of them. Nil: the pool would get no image in any case.
+// culprit returns the requirement that leaves a worker pool without an image. It is the first requirement without which the others are met,
+// explicit before implied ones. If there is none, it is the first explicit one, or else the first. It returns nil if the pool would get no
+// image even without requirements.
 func (p Resolver[R]) culprit(r *Resolution[R]) *capability.Requirement {
 	request := r.Decision.Request
 	request.Worker = capability.Set{}
@@ -119,7 +119,7 @@ func (p Resolver[R]) culprit(r *Resolution[R]) *capability.Requirement {
 	return &r.Requirements[max(own, 0)]
 }
 
-// unmetRequest says what lacks that for which a worker pool gets no image: its machine type, or the flavors.
+// unmetRequest returns the error about a requirement that the machine type, or its flavors, cannot meet.
 func (p Resolver[R]) unmetRequest(r *Resolution[R], q *capability.Requirement) finding.Finding {
 	has, rule := r.Machine.Values(q.Capability), ruleRequestUnmet
 	detail := fmt.Sprintf("%s, and machine type %s has [%s]", Asks(q), r.Pool.MachineType, words.Few(has))

@@ -8,14 +8,14 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// Rules returns the catalogue of the rules that a worker pool can break. The caller owns it.
+// Rules returns the rules that a worker pool can break. The caller owns the slice.
 func Rules() []finding.Rule {
 	return finding.On(finding.ObjectShoot,
 		ruleUnknownImage, ruleUnknownVersion, ruleNoImage, ruleUnknownRegion, RuleArchitecture, ruleUnknownMachineType,
 		RuleRequestUnregistered, ruleRequestUnmet, RuleMachineUnmet)
 }
 
-// The exported rules are those that other packages name.
+// The exported rules are those that other packages refer to.
 var (
 	ruleUnknownImage = finding.Denies("unknown-image",
 		"A worker pool asks for an image that the profile does not have.",

@@ -21,25 +21,25 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Suggestion is one change to a worker pool after which an image would be found.
+// Suggestion is one change to a worker pool with which it would get an image.
 type Suggestion struct {
-	// Kind says what to change: "version", "image" or "machine-type", suggested in this order.
+	// Kind is the thing to change: "version", "image" or "machine-type". Suggestions come in this order.
 	Kind string `json:"kind"`
-	// Value to change it to: a version, an image as name@version, or the name of a machine type.
+	// Value is the new value: a version, an image as name@version, or the name of a machine type.
 	Value string `json:"value"`
-	// remark is what a user has to know of a version: that it is deprecated, or a preview, and when it expires. Mostly empty.
+	// remark is a caveat about a version, for example that it is deprecated, is a preview, or expires on a date. It is usually empty.
 	remark string
 }
 
-// String returns the suggestion as messages say it: version 1592.9.0 (deprecated).
+// String returns the suggestion in the words of messages: version 1592.9.0 (deprecated).
 func (s Suggestion) String() string {
 	return s.kind() + " " + s.value()
 }
 
-// kind returns what to change, in words: "machine type".
+// kind returns the thing to change, in words: "machine type".
 func (s Suggestion) kind() string { return strings.ReplaceAll(s.Kind, "-", " ") }
 
-// value returns what to change it to, with the remark.
+// value returns the new value with the remark.
 func (s Suggestion) value() string {
 	if s.remark == "" {
 		return s.Value
@@ -47,18 +47,17 @@ func (s Suggestion) value() string {
 	return s.Value + " (" + s.remark + ")"
 }
 
-// maxSuggestions is how many things that would work an error names (semantics S13).
+// maxSuggestions is the number of suggestions in an error (semantics S13).
 const maxSuggestions = 3
 
-// bootingType is a usable machine type that meets a request, and what it supports.
+// bootingType is a usable machine type that meets a request, with its capabilities.
 type bootingType struct {
 	name string
 	set  capability.Set
 }
 
-// suggest returns up to three changes that would help: first the best of each kind, then the next ones. request is what
-// the pool asks for, together with more; its Machine is the zero Set if there is no such machine type. Previews are suggested if nothing
-// else helps.
+// suggest returns up to three changes that would help: the best of each kind, then the next ones. request is the pool's request, including
+// more. Its Machine is the zero Set if the machine type is unknown. Previews are suggested only if nothing else helps.
 func (p Resolver[R]) suggest(pool provider.Pool, request imageselector.Request, more ...capability.Requirement) []Suggestion {
 	var types []Suggestion
 	if p.mayHave(&pool) { // else another machine type does not help
@@ -88,8 +87,8 @@ func bestOf(kinds ...[]Suggestion) []Suggestion {
 	return suggestions
 }
 
-// suggestImages returns the best other versions of the image asked for that fit, and the best fitting version of other images:
-// first of those that have a supported one, else in the profile's order. choose returns the best of some versions.
+// suggestImages returns the best fitting versions of the requested image, and the best fitting version of each other image. Images with a
+// supported version come first, then the others, both in the profile's order. choose returns the best of some versions.
 func (p Resolver[R]) suggestImages(
 	pool *provider.Pool, request imageselector.Request,
 	choose func(fitting versions.Choices, version string, most int) []versions.Choice,
@@ -118,14 +117,14 @@ func (p Resolver[R]) suggestImages(
 	return others, append(images, deprecated...)
 }
 
-// wanted is a request of a worker pool for some version of an image, with all else that Gardener compares a version with.
+// wanted is a worker pool's request without a version, with the other properties that Gardener compares with a version.
 type wanted struct {
 	imageselector.Request
 	kubelet, runtimes string
 }
 
-// refuses reports whether Gardener does not let a worker pool, which may exist, have an image version because of its kubelet, its
-// container runtimes or updates in place, or since it is unavailable.
+// refuses reports whether Gardener refuses an image version for a worker pool, which may exist: because of its kubelet, container runtimes
+// or updates in place, or because the version is unavailable.
 func refuses(pool *provider.Pool, v *v1beta1.MachineImageVersion) bool {
 	worker := &v1beta1.Worker{CRI: pool.CRI, UpdateStrategy: &pool.Worker.UpdateStrategy}
 	if gardenerrules.UpdatedInPlace(worker) && (v.InPlaceUpdates == nil || !v.InPlaceUpdates.Supported) {
@@ -134,15 +133,15 @@ func refuses(pool *provider.Pool, v *v1beta1.MachineImageVersion) bool {
 	return gardenerrules.RefusesImage(v, worker, worker, pool.Kubelet) != gardenerrules.Refusal{}
 }
 
-// mayHave reports whether Gardener lets a worker pool have the image version that it names, unless the profile has none of that name.
+// mayHave reports whether Gardener lets a worker pool use its image version. It is true if the profile lacks the version.
 func (p Resolver[R]) mayHave(pool *provider.Pool) bool {
 	v := p.Version(provider.ImageVersion{Image: pool.Image, Version: pool.Version})
 	return v == nil || !refuses(pool, v)
 }
 
-// Works returns a function that reports whether a worker pool could have a version of an image on a machine type, instead of its own: it
-// would boot, see [Boots], and Gardener does not refuse it for the pool's kubelet, container runtimes, zones or way of updating. Nil: the
-// pool's providerConfig has an error. The function is not safe for concurrent use.
+// Works returns a function that reports whether a worker pool could use an image version on a machine type instead of its own. The pool
+// must boot (see [Boots]), and Gardener must not refuse it because of its kubelet, container runtimes, zones or update strategy. Works
+// returns nil if the pool's providerConfig has an error. The function is not safe for concurrent use.
 func Works[R any](p *profile.Profile[R], pool provider.Pool) func(machineType, image, version string) bool {
 	if len(p.Ask(pool).Errors) > 0 {
 		return nil
@@ -162,7 +161,8 @@ func Works[R any](p *profile.Profile[R], pool provider.Pool) func(machineType, i
 	}
 }
 
-// fittingVersions returns the active versions of an image that would meet a request, and that Gardener lets the pool have.
+// fittingVersions returns the active versions of an image that meet a request, that Gardener does not refuse for the pool, and that have no
+// error in the profile.
 func (p Resolver[R]) fittingVersions(image *v1beta1.MachineImage, pool *provider.Pool, request imageselector.Request) versions.Choices {
 	request.Image, request.Version = image.Name, ""
 	key := wanted{request, pool.Kubelet, gardenerrules.RuntimesOf(pool.CRI)}
@@ -185,9 +185,8 @@ func (p Resolver[R]) fittingVersions(image *v1beta1.MachineImage, pool *provider
 	return choices
 }
 
-// suggestMachineTypes returns usable machine types that would meet a request: first the one that is meant if that of the
-// pool is misspelt, then those of its architecture, then those that differ from it in fewer capabilities, else in the
-// profile's order.
+// suggestMachineTypes returns usable machine types that meet a request. If the pool's machine type is misspelt, the one that was meant
+// comes first. Then come those of the same architecture, ordered by the number of differing capabilities, and by the profile's order.
 func (p Resolver[R]) suggestMachineTypes(pool provider.Pool, request imageselector.Request, more []capability.Requirement) []Suggestion {
 	meant := ""
 	if _, found := p.Machine(pool.MachineType); !found {
@@ -213,24 +212,24 @@ func (p Resolver[R]) suggestMachineTypes(pool provider.Pool, request imageselect
 	return suggestions
 }
 
-// ranked is a machine type with its rank among the suggestions, the lowest first.
+// ranked is a machine type with its rank among the suggestions. The lowest rank comes first.
 type ranked struct {
 	name string
 	rank int
 }
 
-// meantType returns the machine type of the profile that a name was probably meant to be; empty if none.
+// meantType returns the machine type of the profile that a name probably misspells, or "".
 func (p Resolver[R]) meantType(name string) string {
 	return words.Slip(name, p.MachineTypes())
 }
 
-// meantImage returns the image of the profile that a name was probably meant to be, which may be the same; empty if none.
+// meantImage returns the image of the profile with a name, or the one that the name probably misspells, or "".
 func (p Resolver[R]) meantImage(name string) string {
 	return words.Slip(name, entries.Images(p.Spec()))
 }
 
-// differences counts the registered capabilities of which two machine types support other values. The architecture counts
-// for more than all others together.
+// differences counts the registered capabilities for which two machine types have different values. The architecture outweighs all others
+// together.
 func (p Resolver[R]) differences(a, b capability.Set) int {
 	count, known := p.distances[[2]capability.Set{a, b}]
 	if known {
@@ -252,14 +251,14 @@ func (p Resolver[R]) differences(a, b capability.Set) int {
 	return count
 }
 
-// asksByType reports whether a setting is about the machine of a worker pool, so that another machine type may ask for something else.
+// asksByType reports whether a setting is about a worker pool's machine, so that its requirement may depend on the machine type.
 func asksByType(setting capability.Requirement) bool {
 	name, _, _ := strings.Cut(setting.Because.String(), ".")
 	return name == "machine"
 }
 
-// bootingTypes returns the usable machine types that would meet what the pool requests on them, in the profile's order. Mostly that is the
-// request itself; but a machine type may ask for something.
+// bootingTypes returns the usable machine types, in the profile's order, that meet the pool's request. If a provider setting depends on the
+// machine type, the request is evaluated for each.
 func (p Resolver[R]) bootingTypes(pool provider.Pool, request imageselector.Request, more []capability.Requirement) []bootingType {
 	request.Machine = capability.Set{}
 	typesAsk := slices.ContainsFunc(p.Provider().Workers().Settings(), asksByType)
@@ -293,8 +292,8 @@ func (p Resolver[R]) bootingTypes(pool provider.Pool, request imageselector.Requ
 	return booting
 }
 
-// advice says, to follow the error about a pool, which name was probably meant, unless that is all it takes what would work, and
-// nothing if the profile has to be repaired first. request is what the pool asks for, together with more.
+// advice continues the error about a pool with the name that was probably meant and, if that does not suffice, with suggestions. It returns
+// "" if the profile has to be repaired first. request is the pool's request, including more.
 func (p Resolver[R]) advice(r *Resolution[R], request imageselector.Request, more ...capability.Requirement) string {
 	if r.cause != "" {
 		return ""
@@ -327,7 +326,7 @@ func (p Resolver[R]) advice(r *Resolution[R], request imageselector.Request, mor
 	}
 }
 
-// wouldWork puts suggestions into words; empty if there are none.
+// wouldWork formats suggestions, or returns "" if there are none.
 func wouldWork(suggestions []Suggestion) string {
 	if len(suggestions) == 0 {
 		return ""

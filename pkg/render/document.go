@@ -17,24 +17,24 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// document holds the lists of a provider config that are merged. All providers have machine images in the same list, with
-// their versions in another.
+// document holds the lists of a provider config that are merged. All providers list machine images under the same name, with nested
+// versions.
 type document struct {
 	images []entry
-	// end is where the list of images ends, in the document that was read: the place of its bracket; -1 if there is none, or several.
+	// end is the offset of the closing bracket of the images in the decoded document, or -1 if there is none, or several lists.
 	end int
 	// lists are those of a provider.ListExtender, in its order.
 	lists [][]entry
 }
 
-// entry is an object in a list, known by a key.
+// entry is an object in a list, identified by a key.
 type entry struct {
 	key string
-	// versions are those of an image; none for other entries.
+	// versions are those of an image, empty for other entries.
 	versions []entry
-	// lists are those within an entry of a list of a provider.ListExtender that has some, in its order.
+	// lists are the nested lists of an entry, in the order of the provider.ListExtender.
 	lists [][]entry
-	// raw is the entry as it is written; nil if the versions are others. Then before is the entry as it was written.
+	// raw is the entry as written, or nil if its versions have changed. In that case before is the entry as originally written.
 	raw, before json.RawMessage
 }
 
@@ -55,7 +55,7 @@ func read(config *runtime.RawExtension, lists []provider.List) (*document, error
 	return d, err
 }
 
-// readLists reads the lists that an object has, in their order.
+// readLists reads the given lists of an object, in their order.
 func readLists(members map[string]json.RawMessage, lists []provider.List) ([][]entry, error) {
 	read := make([][]entry, 0, len(lists))
 	for _, list := range lists {
@@ -76,8 +76,8 @@ func membersOf(config *runtime.RawExtension) (map[string]json.RawMessage, error)
 	return members, nil
 }
 
-// readList reads a list of objects, each of which has text under the key, and the lists within them. The error goes on after the name
-// of the list.
+// readList reads a list of objects and their nested lists. Each object must have a non-empty string under the list's key. The error
+// continues a message that begins with the name of the list.
 func readList(raw json.RawMessage, list provider.List) ([]entry, error) {
 	if len(raw) == 0 {
 		return nil, nil
@@ -105,7 +105,7 @@ func readList(raw json.RawMessage, list provider.List) ([]entry, error) {
 	return entries, nil
 }
 
-// checkNames demands that images and versions have names, without which nobody can use them.
+// checkNames requires that images and versions have names, because nobody can use them otherwise.
 func (d *document) checkNames() error {
 	for i, image := range d.images {
 		if image.key == "" {
@@ -120,8 +120,8 @@ func (d *document) checkNames() error {
 	return nil
 }
 
-// convert puts the entries of conversions, which come in the order of the document, in the place of what they are made of. What stands
-// in other lists than the images stays as it is.
+// convert replaces versions by their conversions, which are in the order of the document. Conversions for other lists than the images are
+// ignored.
 func (d *document) convert(conversions []profile.Conversion) {
 	for _, c := range slices.Backward(conversions) {
 		if c.Image >= len(d.images) || c.Version >= len(d.images[c.Image].versions) {
@@ -137,7 +137,7 @@ func (d *document) convert(conversions []profile.Conversion) {
 	}
 }
 
-// unite puts the versions of images with one name into the first of them.
+// unite moves the versions of images with the same name into the first of them.
 func (d *document) unite() {
 	var united []entry
 	indices := map[string]int{}
@@ -165,7 +165,7 @@ func (d *document) whole(config *runtime.RawExtension) (json.RawMessage, error) 
 	return marshal(members), nil
 }
 
-// indicesOf returns where entries stand, by their keys; of two with one key the first.
+// indicesOf returns the index of each key in a list. If a key occurs twice, the first entry wins.
 func indicesOf(entries []entry) map[string]int {
 	indices := make(map[string]int, len(entries))
 	for i, e := range slices.Backward(entries) {
@@ -174,14 +174,14 @@ func indicesOf(entries []entry) map[string]int {
 	return indices
 }
 
-// change makes an entry one whose versions are others than they were.
+// change marks an entry whose versions change.
 func (e *entry) change() {
 	if e.raw != nil {
 		e.before, e.raw = e.raw, nil
 	}
 }
 
-// written returns the entry as it is written or, if its versions are others, with these. What else it has stays.
+// written returns the entry as written. If its versions have changed, it returns the entry with these, and its other fields unchanged.
 func (e entry) written() json.RawMessage {
 	if e.raw != nil {
 		return e.raw
@@ -194,7 +194,7 @@ func (e entry) written() json.RawMessage {
 	return slices.Concat([]byte(`{"name":`), marshal(e.key), []byte(`,"versions":`), listOf(e.versions), []byte("}"))
 }
 
-// listOf writes a list, whose elements keep their bytes.
+// listOf writes a list without changing the bytes of its elements.
 func listOf(entries []entry) json.RawMessage {
 	raws := make([][]byte, 0, len(entries))
 	for _, e := range entries {
@@ -203,7 +203,7 @@ func listOf(entries []entry) json.RawMessage {
 	return slices.Concat([]byte("["), bytes.Join(raws, []byte(",")), []byte("]"))
 }
 
-// marshal writes what was read as JSON, which cannot fail.
+// marshal encodes a value that was decoded from JSON, so it cannot fail.
 func marshal(value any) json.RawMessage {
 	raw, err := json.Marshal(value)
 	if err != nil {
@@ -212,7 +212,7 @@ func marshal(value any) json.RawMessage {
 	return raw
 }
 
-// sameJSON reports whether two documents say the same, in whatever spacing and order of keys.
+// sameJSON reports whether two JSON values are equal, ignoring whitespace and the order of keys.
 func sameJSON(a, b json.RawMessage) bool {
 	if bytes.Equal(a, b) {
 		return true

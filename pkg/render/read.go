@@ -17,14 +17,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// reader reads the images of a provider config: of all else it only sees where it ends. Null is like nothing, and of a member that is there
-// twice the last one counts. Its errors say in the user's words where a config is not of the form that all have.
+// reader reads the images of a provider config, and skips everything else. Null is treated as absent, and the last of two members with one
+// name wins. Errors say, in words for the user, where a config is malformed.
 type reader struct {
 	tokens *jsontext.Decoder
 	data   []byte
 }
 
-// readImages returns the images of a provider config, which share its bytes, and where their list ends: -1 if there is none, or several.
+// readImages returns the images of a provider config, which share its bytes, and the offset of the end of their list. end is -1 if there is
+// no such list, or several.
 func readImages(config []byte) (images []entry, end int, err error) {
 	r := &reader{data: config, tokens: jsontext.NewDecoder(bytes.NewBuffer(config), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 	lists := 0
@@ -51,12 +52,12 @@ func readImages(config []byte) (images []entry, end int, err error) {
 	return nil, -1, fmt.Errorf("not an object: %w", err)
 }
 
-// misfit says what a value is not, and where it stands. Any other error is about a document that is not valid.
+// misfit says which type a value should have, and where. Other errors are about invalid JSON.
 type misfit string
 
 func (m misfit) Error() string { return string(m) }
 
-// image reads one of machineImages.
+// image reads an element of machineImages.
 func (r *reader) image() (e entry, err error) {
 	e.raw, err = r.written(func(name string) (err error) {
 		switch name {
@@ -72,7 +73,7 @@ func (r *reader) image() (e entry, err error) {
 	return e, err
 }
 
-// version reads one of the versions of an image.
+// version reads a version of an image.
 func (r *reader) version() (e entry, err error) {
 	e.raw, err = r.written(func(name string) (err error) {
 		if name == "version" {
@@ -84,7 +85,7 @@ func (r *reader) version() (e entry, err error) {
 	return e, err
 }
 
-// written reads an object, and returns it as it is written.
+// written reads an object, and returns its bytes as written.
 func (r *reader) written(member func(name string) error) ([]byte, error) {
 	r.tokens.PeekKind()
 	from := int(r.tokens.InputOffset())
@@ -95,7 +96,7 @@ func (r *reader) written(member func(name string) error) ([]byte, error) {
 	return slices.Clip(r.data[from:r.tokens.InputOffset()]), nil
 }
 
-// object reads the members of an object. member reads the value of one.
+// object reads an object. It calls member to read the value of each of its members.
 func (r *reader) object(member func(name string) error) error {
 	return r.each(jsontext.KindBeginObject, "not an object", func() error {
 		name, err := r.tokens.ReadToken()
@@ -106,7 +107,7 @@ func (r *reader) object(member func(name string) error) error {
 	})
 }
 
-// entries reads the elements of a list.
+// entries reads a list of entries.
 func (r *reader) entries(element func(*reader) (entry, error)) (entries []entry, err error) {
 	err = r.each(jsontext.KindBeginArray, "not a list", func() error {
 		e, err := element(r)
@@ -116,8 +117,8 @@ func (r *reader) entries(element func(*reader) (entry, error)) (entries []entry,
 	return entries, err
 }
 
-// each reads an object or a list, which begins with a token of this kind, until its end. read reads what is within. Without such a token,
-// the error says what the value is not.
+// each reads an object or a list that begins with the given kind of token. It calls read for each member or element. If the value begins
+// with another token, the error says otherwise.
 func (r *reader) each(begin jsontext.Kind, otherwise string, read func() error) error {
 	kind := r.tokens.PeekKind()
 	if kind != begin && kind != jsontext.KindNull {
@@ -135,7 +136,7 @@ func (r *reader) each(begin jsontext.Kind, otherwise string, read func() error) 
 	return err
 }
 
-// text reads a text.
+// text reads a string. Null is the empty string.
 func (r *reader) text() (string, error) {
 	switch r.tokens.PeekKind() {
 	case jsontext.KindNull:
@@ -150,7 +151,7 @@ func (r *reader) text() (string, error) {
 	return "", r.misfit("not a string")
 }
 
-// misfit reads the next value, and says what it is not, and where.
+// misfit reads the next value, and returns an error with its path and the expected type.
 func (r *reader) misfit(what string) error {
 	if err := r.tokens.SkipValue(); err != nil {
 		return err

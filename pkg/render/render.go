@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package render merges the provider config of a NamespacedCloudProfile into that of its parent, as the status of the
-// profile has it (semantics S11). Start reading at [Config].
+// Package render merges the provider config of a NamespacedCloudProfile into its parent's, for the status of the NamespacedCloudProfile
+// (semantics S11). Start reading at [Config].
 package render
 
 import (
@@ -25,23 +25,23 @@ import (
 type Change struct {
 	// Op is "add" or "replace".
 	Op string `json:"op"`
-	// Path is a JSON pointer below the document that is changed; empty for the document as a whole.
+	// Path is a JSON pointer into the changed document; empty for the whole document.
 	Path string `json:"path"`
 	// Value is the new value.
 	Value json.RawMessage `json:"value"`
 }
 
-// Config returns the changes that turn a provider config into that of a rendered NamespacedCloudProfile: its images and
-// versions are added or replaced, and so are the entries of the lists of a [provider.ListExtender], and of lists within these. base is the parent's
-// provider config, or one that has been rendered before; then what is rendered already is not changed again. What base has
-// and the profile does not define keeps its place and its bytes; additions come after it, in the profile's order. Several
-// entries of one version replace those of base one by one. Versions are converted to the parent's format, which
-// capabilities, its spec.machineCapabilities, decide; one that has errors, or that the other format cannot express, stays
-// as it is.
+// Config returns the changes that turn a provider config into that of a rendered NamespacedCloudProfile. They add or replace its images and
+// versions, the entries of the lists of a [provider.ListExtender], and the entries of nested lists. base is the parent's provider config or
+// an already rendered one, whose rendered parts are not changed again.
 //
-// There are no changes if the profile has no provider config, and one, the whole config, if base is nil or has no content.
-// The error says that one of the two configs is not a JSON object with lists of images and versions, or that the profile's
-// has one without a name. The arguments are not changed.
+// Entries of base that the profile does not define keep their place and their bytes. New entries follow them, in the profile's order.
+// Several entries of one version replace those of base one by one. Versions are converted to the parent's format, which follows from
+// capabilities, its spec.machineCapabilities. A version with errors, or one that the other format cannot express, is not converted.
+//
+// There are no changes if the profile has no provider config. If base is nil or empty, a single change adds the whole config. The error
+// says that one of the configs is not a JSON object with lists of images and versions, or that the profile's has one without a name. The
+// arguments are not modified.
 func Config[R any](
 	cloud provider.Provider[R], capabilities []v1beta1.CapabilityDefinition, object *v1beta1.NamespacedCloudProfile, base *runtime.RawExtension,
 ) ([]Change, error) {
@@ -49,8 +49,8 @@ func Config[R any](
 	return changes, err
 }
 
-// Merged returns base with the changes that [Config] returns, as [Apply] makes them. If all that is new are images, as mostly, it goes
-// through base only once. It is base itself if there are no changes.
+// Merged returns base with the changes of [Config], like [Apply]. If the changes only add images, which is the usual case, it reads base
+// only once. It returns base itself if there are no changes.
 func Merged[R any](
 	cloud provider.Provider[R], capabilities []v1beta1.CapabilityDefinition, object *v1beta1.NamespacedCloudProfile, base *runtime.RawExtension,
 ) (*runtime.RawExtension, error) {
@@ -68,12 +68,12 @@ func Merged[R any](
 	}
 	raw := append(make([]byte, 0, size), base.Raw[:end]...)
 	for _, change := range changes {
-		raw = append(append(raw, ','), change.Value...) // there are others before it
+		raw = append(append(raw, ','), change.Value...) // the list has other images
 	}
 	return &runtime.RawExtension{Raw: append(raw, base.Raw[end:]...)}, nil
 }
 
-// configOf is [Config]. It also returns where the list of images of base ends; -1 if that is not one place.
+// configOf is like [Config], and also returns the offset of the end of base's list of images, or -1 if base does not have exactly one.
 func configOf[R any](
 	cloud provider.Provider[R], capabilities []v1beta1.CapabilityDefinition, object *v1beta1.NamespacedCloudProfile, base *runtime.RawExtension,
 ) (changes []Change, end int, err error) {
@@ -108,8 +108,8 @@ func configOf[R any](
 	return append(changes, mergeLists("", lists, rendered.lists, own.lists)...), rendered.end, nil
 }
 
-// mergeLists returns the changes that put the entries of lists into those of an object, which stands at the pointer at. An entry in
-// which lists are merged keeps all else that it has; any other is replaced.
+// mergeLists returns the changes that merge the entries of lists into an object at the pointer at. An entry with nested lists keeps its
+// other fields. Any other entry is replaced.
 func mergeLists(at string, lists []provider.List, there, own [][]entry) (changes []Change) {
 	for i, list := range lists {
 		change := replace
@@ -121,16 +121,16 @@ func mergeLists(at string, lists []provider.List, there, own [][]entry) (changes
 	return changes
 }
 
-// Apply returns a provider config with the changes that [Config] returned for it. It may be nil; it is not changed, and
-// returned as it is if there are none. What they do not change keeps its bytes, unless the config has a member twice. The error says
-// that they do not fit.
+// Apply returns a provider config with the changes that [Config] returned for it. config may be nil. It is not modified, and is returned
+// itself if there are no changes. Unchanged parts keep their bytes, unless the config has a duplicate member. The error says that the
+// changes do not match the config.
 func Apply(changes []Change, config *runtime.RawExtension) (*runtime.RawExtension, error) {
 	switch {
 	case len(changes) == 0:
 		return config, nil
-	case changes[0].Path == "": // the whole config; the library cannot replace that
+	case changes[0].Path == "": // the library cannot replace the whole config
 		return &runtime.RawExtension{Raw: changes[0].Value}, nil
-	case !providerconfig.HasContent(config): // the library takes whatever it is given for applied
+	case !providerconfig.HasContent(config): // the library treats everything it is given as applied
 		config = &runtime.RawExtension{Raw: []byte("{}")}
 	}
 	if raw, spliced := splice(changes, config.Raw); spliced {
@@ -148,8 +148,8 @@ func Apply(changes []Change, config *runtime.RawExtension) (*runtime.RawExtensio
 	return &runtime.RawExtension{Raw: raw}, err
 }
 
-// merge returns the changes that put the entries of own into a list, which stands at the pointer at, by their keys.
-// change returns those for an entry that is there already. Of two with one key the first counts.
+// merge returns the changes that merge the entries of own by key into a list at the pointer at. change returns the changes for an existing
+// entry. If a key occurs twice, the first entry wins.
 func merge(at string, list, own []entry, change func(at string, there, own entry) []Change) []Change {
 	if len(list) == 0 && len(own) > 0 {
 		return []Change{{"add", at, listOf(own)}}
@@ -158,7 +158,7 @@ func merge(at string, list, own []entry, change func(at string, there, own entry
 	var changes []Change
 	for i, e := range own {
 		switch k, found := there[e.key]; {
-		case firsts[e.key] != i: // which the check refuses
+		case firsts[e.key] != i: // the check rejects duplicates
 		case !found:
 			changes = append(changes, Change{"add", at + "/-", e.written()})
 		default:
@@ -168,7 +168,7 @@ func merge(at string, list, own []entry, change func(at string, there, own entry
 	return changes
 }
 
-// replace puts an entry in the place of another one, unless that says the same.
+// replace replaces an entry by another one, unless both are equal.
 func replace(at string, there, own entry) []Change {
 	if sameJSON(there.raw, own.raw) {
 		return nil
@@ -176,9 +176,8 @@ func replace(at string, there, own entry) []Change {
 	return []Change{{"replace", at, own.raw}}
 }
 
-// mergeVersions returns the changes that put versions into those of an image, which stand at the pointer at. The first
-// entry of a version replaces the first one that the image has, the second the second, and so on. If the image has more
-// of them, the list is written anew without those.
+// mergeVersions returns the changes that merge versions into those of an image, at the pointer at. The entries of a version replace the
+// image's entries of that version one by one, in order. If the image has more of them, the whole list is replaced, without the surplus.
 func mergeVersions(at string, list, own []entry) []Change {
 	if len(list) == 0 && len(own) > 0 {
 		return []Change{{"add", at, listOf(own)}}

@@ -14,17 +14,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// place is where changes are to be made in a value of a document.
+// place holds the changes to a value of a document.
 type place struct {
-	// value takes the place of the one that is there, or is added as a member; nil if it stays.
+	// value replaces the existing value, or is added as a member; nil if the value stays.
 	value json.RawMessage
-	// added are put at the end of a list.
+	// added are appended to a list.
 	added []json.RawMessage
-	// within are the places in the members of an object, by their names, or in the elements of a list, by their indices.
+	// within holds the changes to the members of an object, by name, or to the elements of a list, by index.
 	within map[string]*place
 }
 
-// placesOf returns where changes are made, from the root of the document.
+// placesOf returns the changes as a tree, from the root of the document.
 func placesOf(changes []Change) *place {
 	root := &place{}
 	for _, change := range changes {
@@ -51,16 +51,17 @@ func placesOf(changes []Change) *place {
 	return root
 }
 
-// splicer copies a document with changes. It reads it once, and copies the rest as it is written.
+// splicer copies a document with changes. It reads the document once, and copies unchanged parts as written.
 type splicer struct {
 	tokens *jsontext.Decoder
 	data   []byte
-	// out has what was written, and the document up to copied.
+	// out has the written part of the result. It covers the document up to copied.
 	out    []byte
 	copied int
 }
 
-// splice returns a document with changes, or false if it is not one that has a place for each of them, with no member twice on the way.
+// splice returns a document with changes. It returns false if a change does not match the document, or if a member on its path occurs
+// twice.
 func splice(changes []Change, data []byte) ([]byte, bool) {
 	size := len(data)
 	for _, change := range changes {
@@ -74,7 +75,7 @@ func splice(changes []Change, data []byte) ([]byte, bool) {
 	return append(s.out, data[s.copied:]...), true
 }
 
-// put writes a text in the place of a part of the document.
+// put replaces a part of the document by texts.
 func (s *splicer) put(from, to int, texts ...[]byte) {
 	s.out = append(s.out, s.data[s.copied:from]...)
 	for _, text := range texts {
@@ -83,7 +84,7 @@ func (s *splicer) put(from, to int, texts ...[]byte) {
 	s.copied = to
 }
 
-// value copies the next value, and reports whether the changes of a place, nil for none, could be made.
+// value copies the next value with the changes of p, nil for none, and reports whether that was possible.
 func (s *splicer) value(p *place) bool {
 	switch kind := s.tokens.PeekKind(); {
 	case p == nil:
@@ -101,8 +102,8 @@ func (s *splicer) value(p *place) bool {
 	return false
 }
 
-// closed reports whether the next token ends an object or a list, and where it stands. It reads it. In a document that is not valid
-// nothing goes on, and it stands nowhere: at -1.
+// closed reports whether the next token ends an object or a list. If so, it reads the token and returns its offset. In an invalid document,
+// it returns true and the offset -1.
 func (s *splicer) closed() (at int, closed bool) {
 	switch s.tokens.PeekKind() {
 	case jsontext.KindEndObject, jsontext.KindEndArray:

@@ -16,7 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Cloud is what inventories say of a cloud, indexed. It memoizes, and is not safe for concurrent use. [NewCloud] makes one.
+// Cloud is an index of the inventories of a cloud. It memoizes, and is not safe for concurrent use. [NewCloud] makes one.
 type Cloud struct {
 	described bool
 	inventory.Description
@@ -27,21 +27,21 @@ type Cloud struct {
 // region is a region of a cloud.
 type region struct {
 	*inventory.Region
-	// byID has the images by their keys, and byName those of each name, in the order of the inventory.
+	// byID indexes the images by key. byName has the images of each name, in the order of the inventory.
 	byID   map[string]*inventory.Image
 	byName map[string][]*inventory.Image
-	// forms are those that IDs of images have.
+	// forms are the forms of the image IDs.
 	forms map[string]bool
 	types map[string]*inventory.MachineType
 	zones map[string]*inventory.Zone
 
-	// spellIDs and spellNames know those of the images, and spellTypes those of the machine types.
+	// spellIDs, spellNames and spellTypes correct the IDs and names of images, and the names of machine types.
 	spellIDs, spellNames, spellTypes func() *words.Speller
 }
 
-// NewCloud indexes the regions of inventories of one cloud, whose names differ. It takes the provider, or any other value if nobody knows
-// that: nothing is said of images then. The inventories are kept, and must not be changed any more. properties replace the table of the
-// provider, unless they are nil.
+// NewCloud indexes the regions of one cloud's inventories, which must have distinct names. cloud is its provider, or any other value if the
+// provider is unknown: images are not checked then. The inventories are kept, and must not be modified afterwards. If properties is not
+// nil, it replaces the provider's table.
 func NewCloud(cloud any, properties []inventory.Property, inventories ...*inventory.Inventory) *Cloud {
 	c := &Cloud{regions: map[string]*region{}}
 	if describer, describes := provider.As[inventory.Describer](cloud); describes {
@@ -99,13 +99,13 @@ func (c *Cloud) key(id string) (key, form string) {
 	return c.Key(id)
 }
 
-// active reports whether an image can be booted, as far as its status is known.
+// active reports whether an image can be booted. It is true if the status is unknown.
 func (c *Cloud) active(image *inventory.Image) bool {
 	status := strings.ToLower(cmp.Or(image.Status, "active"))
 	return status == "active" || slices.Contains(c.Active, status)
 }
 
-// find returns the images of a reference: none if the region lacks it. known is false if nothing can be concluded from that.
+// find returns the images of a reference in a region. If there are none, known reports whether the region certainly lacks the image.
 func (c *Cloud) find(r *region, ref inventory.Ref) (images []*inventory.Image, known bool) {
 	if ref.ID == "" {
 		return r.byName[ref.Name], ref.Name != "" && (len(r.byName) > 0 || len(r.Images) == 0)

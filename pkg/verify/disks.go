@@ -15,7 +15,8 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// disks reports images that need a larger disk than machine types have for which they are chosen. images has those of each flavor, by region.
+// disks reports images that need a larger disk than the machine types on which they are chosen have. images has the images of each flavor,
+// by region.
 func (v *verifier[R]) disks(id provider.ImageVersion, images []map[string]booted) {
 	if v.OwnDisk == nil {
 		return
@@ -44,7 +45,7 @@ func (v *verifier[R]) disks(id provider.ImageVersion, images []map[string]booted
 	}
 }
 
-// needs returns how large the disk has to be; 0 if that is not known, or if there is no image.
+// needs returns the required disk size in GiB, or 0 if it is unknown or there is no image.
 func needs(b booted) int64 {
 	if b.Image == nil {
 		return 0
@@ -52,8 +53,8 @@ func needs(b booted) int64 {
 	return ptr.Deref(b.MinDiskGiB, 0)
 }
 
-// tooSmall returns for each flavor the machine types of a region for which it is chosen, and whose disk is too small for its image. None
-// needs a larger disk than largest.
+// tooSmall returns, for each flavor, the machine types of a region on which it is chosen, although their disk is too small for its image.
+// largest is an upper bound of the required sizes.
 func (v *verifier[R]) tooSmall(id provider.ImageVersion, r *region, images []map[string]booted, largest int64) [][]string {
 	small := make([][]string, len(images))
 	for _, name := range v.profile.Usable() {

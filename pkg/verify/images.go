@@ -26,11 +26,11 @@ type booted struct {
 	*region
 	*inventory.Image
 	at *field.Path
-	// value is what is written there.
+	// value is the reference as written.
 	value string
 }
 
-// version checks the references of an image version that core lists, unless it has expired: then nothing boots it.
+// version checks the references of an image version in core. It skips expired versions, because nothing boots them.
 func (v *verifier[R]) version(listed entries.Version) {
 	core := v.profile.Version(listed.ID)
 	if core == nil {
@@ -53,19 +53,19 @@ func (v *verifier[R]) version(listed entries.Version) {
 	v.disks(listed.ID, byFlavor)
 }
 
-// flavorImages are the images of one flavor.
+// flavorImages checks the images of one flavor.
 type flavorImages[R any] struct {
 	*verifier[R]
 	flavor *imageselector.Flavor[R]
 	id     provider.ImageVersion
-	// instead is where findings are reported, if the flavor is written in another object.
+	// instead is the path for findings if the flavor is written in another object; otherwise nil.
 	instead *field.Path
 	found   []booted
-	// byRegion has those that are found by the names of their regions.
+	// byRegion has the images found, by the name of the region.
 	byRegion map[string]booted
 }
 
-// reference returns the reference of the flavor in a region, and where it is written.
+// reference returns the reference of the flavor in a region, and its path.
 func (f *flavorImages[R]) reference(region string) (ref inventory.Ref, at *field.Path, found bool) {
 	var written any
 	entry := false
@@ -92,7 +92,7 @@ func (f *flavorImages[R]) reference(region string) (ref inventory.Ref, at *field
 	return ref, at, ref.ID != "" || ref.Name != ""
 }
 
-// look looks for the images in all regions, and reports what is wrong with them.
+// look finds the images in all regions, and reports problems with them.
 func (f *flavorImages[R]) look() {
 	f.byRegion = map[string]booted{}
 	type missing struct {
@@ -139,7 +139,7 @@ func (f *flavorImages[R]) claim(found claim, region string) {
 	f.claims.add(found, region)
 }
 
-// missing reports that a region has no such image, and names the one that was probably meant.
+// missing reports that a region lacks an image, and suggests the one that was probably meant.
 func (f *flavorImages[R]) missing(r *region, ref inventory.Ref, at *field.Path) {
 	if ref.ID == "" {
 		var hint string
@@ -170,7 +170,7 @@ func (f *flavorImages[R]) keyOf(id string) string {
 	return key
 }
 
-// meantID says which image of a region was probably meant by an ID that it lacks.
+// meantID suggests the image of a region that was probably meant by an unknown ID.
 func (f *flavorImages[R]) meantID(r *region, ref inventory.Ref) (hint, meant string) {
 	if named := r.byName[ref.ID]; len(named) == 1 {
 		return fmt.Sprintf("; that is the name of image %s: write its ID", words.Quoted(named[0].ID)), named[0].ID
@@ -187,7 +187,7 @@ func (f *flavorImages[R]) meantID(r *region, ref inventory.Ref) (hint, meant str
 	return f.elsewhere(r, ref), ""
 }
 
-// elsewhere says which other regions have an image.
+// elsewhere names the other regions that have an image.
 func (f *flavorImages[R]) elsewhere(r *region, ref inventory.Ref) string {
 	var regions []string
 	for _, name := range f.names {
@@ -206,7 +206,7 @@ func (f *flavorImages[R]) elsewhere(r *region, ref inventory.Ref) string {
 	return "; regions " + words.Few(regions) + " have it"
 }
 
-// ambiguous reports that several images have a name.
+// ambiguous reports that several images have the same name.
 func (f *flavorImages[R]) ambiguous(r *region, images []*inventory.Image, name string, at *field.Path) {
 	var ids []string
 	for _, image := range images {
@@ -219,7 +219,7 @@ func (f *flavorImages[R]) ambiguous(r *region, images []*inventory.Image, name s
 	}, r.Name)
 }
 
-// judge reports what is wrong with an image by itself.
+// judge reports problems of a single image.
 func (f *flavorImages[R]) judge(b booted) {
 	say := func(rule finding.Rule, what, hint string) {
 		f.claim(claim{
@@ -246,7 +246,7 @@ func (f *flavorImages[R]) judge(b booted) {
 	f.properties(b, other, say)
 }
 
-// shown is what messages call an image: its name, or else its ID.
+// shown returns the name of an image for messages, or its ID if it has none.
 func shown(image *inventory.Image) string {
 	if image.Name != "" {
 		return image.Name
@@ -254,7 +254,7 @@ func shown(image *inventory.Image) string {
 	return image.ID
 }
 
-// replacement names an image that is active and has the same name as one that is not: of several, the first by ID.
+// replacement suggests an active image with the same name as an inactive one. If there are several, it is the first by ID.
 func (f *flavorImages[R]) replacement(b booted) string {
 	first := ""
 	for _, other := range b.byName[b.Image.Name] {
@@ -268,7 +268,7 @@ func (f *flavorImages[R]) replacement(b booted) string {
 	return "; activate it, or refer to another one"
 }
 
-// differs reports images whose content differs from that in other regions: from that of most, or else of the first.
+// differs reports images whose content differs from that in most regions. If there is a tie, the content of the first region wins.
 func (f *flavorImages[R]) differs() {
 	regions, order := map[string][]string{}, []string(nil)
 	for _, b := range f.found {
@@ -301,7 +301,7 @@ func (f *flavorImages[R]) differs() {
 	}
 }
 
-// short is the begin of a checksum, which is enough to tell it from others.
+// short shortens a checksum to a length that still distinguishes it from others.
 func short(checksum string) string {
 	const digits = 12
 	algorithm, sum, found := strings.Cut(checksum, ":")

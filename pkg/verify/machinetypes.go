@@ -20,13 +20,13 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// offered is a machine type that worker pools can have.
+// offered is a machine type that worker pools can use.
 type offered struct {
 	*v1beta1.MachineType
 	at *field.Path
 }
 
-// machineTypes checks those that can be used. Of two with one name, which core refuses, the first counts.
+// machineTypes checks the usable machine types. If a name is used twice, which core refuses, the first entry wins.
 func (v *verifier[R]) machineTypes() {
 	seen := map[string]bool{}
 	for i := range v.spec.MachineTypes {
@@ -56,7 +56,7 @@ func (v *verifier[R]) machineTypes() {
 	}
 }
 
-// typeMissing reports regions that do not have a machine type: with one error if none has it.
+// typeMissing reports the regions that lack a machine type. If none has it, that is a single error.
 func (v *verifier[R]) typeMissing(t offered, without []*region, somewhere bool) {
 	rule := ruleTypeMissing
 	if !somewhere {
@@ -81,7 +81,7 @@ func (v *verifier[R]) typeMissing(t offered, without []*region, somewhere bool) 
 	}
 }
 
-// alike names machine types of a region that are as large as one that it lacks, and none of the profile.
+// alike suggests machine types of a region with the same size as a missing one, unless the profile already has them.
 func (v *verifier[R]) alike(t offered, r *region) string {
 	var names []string
 	for i := range r.MachineTypes {
@@ -101,10 +101,10 @@ func (v *verifier[R]) alike(t offered, r *region) string {
 	return "; " + words.Few(names) + " are as large"
 }
 
-// mebibytes returns the whole mebibytes of a quantity.
+// mebibytes returns a quantity in mebibytes, rounded down.
 func mebibytes(q resource.Quantity) int64 { return q.Value() >> 20 }
 
-// machineType compares a machine type with that of the cloud.
+// machineType compares the size, architecture and disk of a machine type with the cloud's.
 func (v *verifier[R]) machineType(t offered, has *inventory.MachineType, r *region) {
 	size := func(name, size string, of func(*inventory.MachineType) *int64, want *int64, written resource.Quantity, right string) {
 		is := of(has)
@@ -122,7 +122,7 @@ func (v *verifier[R]) machineType(t offered, has *inventory.MachineType, r *regi
 		}
 		v.claims.add(found, r.Name)
 	}
-	whole := func(q resource.Quantity) *int64 { // a part of one is more than the whole ones
+	whole := func(q resource.Quantity) *int64 { // a fraction equals no whole number
 		n := q.MilliValue()
 		if n%1000 != 0 {
 			return ptr.To(int64(-1))
@@ -149,10 +149,10 @@ func (v *verifier[R]) machineType(t offered, has *inventory.MachineType, r *regi
 	}
 }
 
-// makeTheSame is what to do about a machine type that differs from region to region: no value in the profile is right in all of them.
+// makeTheSame is the advice about a machine type that differs between regions, because no value in the profile is right for all of them.
 const makeTheSame = ": make it the same in all regions, or list it in unavailableMachineTypes of the zones where it differs"
 
-// otherwise returns the first region in which a machine type that is offered there differs; "" if there is none.
+// otherwise returns the first region that offers a machine type and where it differs, or "".
 func (v *verifier[R]) otherwise(t offered, differs func(*inventory.MachineType) bool) string {
 	for k, r := range v.known {
 		has := r.types[t.Name]
@@ -163,12 +163,12 @@ func (v *verifier[R]) otherwise(t offered, differs func(*inventory.MachineType) 
 	return ""
 }
 
-// withoutType reports whether all zones of a known region list a machine type as unavailable.
+// withoutType reports whether all zones of a region, given by its index in known, list a machine type as unavailable.
 func (v *verifier[R]) withoutType(known int, name string) bool {
 	return unavailable(v.regional[known], name, func(z *v1beta1.AvailabilityZone) []string { return z.UnavailableMachineTypes })
 }
 
-// architecture compares the architecture of a machine type with that of the cloud.
+// architecture compares the architecture of a machine type with the cloud's.
 func (v *verifier[R]) architecture(t offered, has *inventory.MachineType, r *region) {
 	machine, _ := v.profile.Machine(t.Name)
 	values := machine.Set.Values(capability.Architecture)
@@ -194,8 +194,8 @@ func (v *verifier[R]) architecture(t offered, has *inventory.MachineType, r *reg
 	v.claims.add(found, r.Name)
 }
 
-// zonesOf reports the zones of a region of the profile, given by its index among those that are known, in which the cloud does not offer a
-// machine type. They stand in the parent of a NamespacedCloudProfile.
+// zonesOf reports the zones in which the cloud does not offer a machine type. The region is given by its index in known. For a
+// NamespacedCloudProfile, the findings are at the machine type, because the zones are in its parent.
 func (v *verifier[R]) zonesOf(t offered, has *inventory.MachineType, known int) {
 	r, written := v.known[known], v.regional[known]
 	if has.Zones == nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// properties reports the properties of an image that contradict what the flavor declares. What they say of the architecture is said already
-// if that is another one.
+// properties reports properties of an image that contradict the flavor's capabilities. It skips the architecture if a different one is
+// already reported.
 func (f *flavorImages[R]) properties(b booted, otherArchitecture bool, say func(rule finding.Rule, what, hint string)) {
 	declared := f.flavor.Supported(f.profile.Vocabulary())
 	against := map[string][]contradiction{} // by the property with its value
@@ -58,8 +58,8 @@ func (f *flavorImages[R]) properties(b booted, otherArchitecture bool, say func(
 	}
 }
 
-// otherwise returns the hint that fits if the image of the flavor has another value of a property in another region, so that no declaration is
-// right in both; empty if it has not. The property is one of a row.
+// otherwise returns the hint for an image whose property, from the given row, has another value in another region: no declaration is right
+// in both. It returns "" if there is no such region.
 func (f *flavorImages[R]) otherwise(row *inventory.Property, name, value string) string {
 	for _, b := range f.found {
 		is, there := value, b.Properties[name]
@@ -73,10 +73,10 @@ func (f *flavorImages[R]) otherwise(row *inventory.Property, name, value string)
 	return ""
 }
 
-// contradiction is a capability that a flavor declares in another way than a property says.
+// contradiction is a capability whose declared values contradict a property.
 type contradiction struct{ capability, must string }
 
-// contradicted returns the capabilities of which a row says something else than a flavor declares, in the order of their names.
+// contradicted returns the declared capabilities that contradict a row, in the order of the vocabulary.
 func (f *flavorImages[R]) contradicted(row *inventory.Property, value string, declared v1beta1.Capabilities) (all []contradiction) {
 	only := func(name string, values []string) {
 		if slices.ContainsFunc(declared[name], func(d string) bool { return !slices.Contains(values, d) }) {

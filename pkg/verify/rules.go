@@ -6,10 +6,10 @@ package verify
 
 import "github.com/capkit/capkit/pkg/finding"
 
-// Command is the name of the command that finds what these rules are about.
+// Command is the name of the command that reports these rules.
 const Command = "verify"
 
-// The rules about images.
+// These rules are about images.
 var (
 	ruleImageMissing = finding.Denies("cloud-image-missing",
 		"A profile refers to an image that the cloud does not have in a region, by its ID or by its name. No machine of the region boots it.",
@@ -42,7 +42,7 @@ var (
 		"Use a machine type with a larger disk, lower the minimum disk of the image, or give the machine type a `storage` in the profile.")
 )
 
-// The rules about machine types.
+// These rules are about machine types.
 var (
 	ruleTypeMissing = finding.Escalates(finding.Warns("cloud-machine-type-missing",
 		"A profile offers a machine type that the cloud does not have in some region; if no inventoried region has it, this is an "+
@@ -61,7 +61,7 @@ var (
 		"Give the machine type a `storage`, whose type and size its volumes have, or tell users to write a volume.")
 )
 
-// The rules about everything else.
+// These rules are about everything else.
 var (
 	ruleZoneMissing = finding.Denies("cloud-zone-missing",
 		"A profile has a zone that the cloud does not have in the region, or in which it creates no servers.",
@@ -88,8 +88,8 @@ var (
 		"Take an inventory of the region with credentials that may read all of it. Without `--strict`, it is a note.")
 )
 
-// Rules returns the catalogue. Those of images and of what only some provider configs name are there if the provider, one of which has to
-// be, describes inventories. The caller owns the slice.
+// Rules returns the rules of this package. Rules about images, and about names that only some provider configs have, are included only if
+// described is true: some provider is an [inventory.Describer]. The caller owns the slice.
 func Rules(described bool) []finding.Rule {
 	rules := []finding.Rule{
 		ruleTypeMissing, ruleTypeSize, ruleTypeArchitecture, ruleTypeDisk, ruleZoneMissing, ruleZoneType, ruleVolumeType, ruleUnread,

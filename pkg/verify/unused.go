@@ -16,21 +16,22 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Usage is what profiles use of a cloud. [NewUsage] makes one.
+// Usage records the parts of a cloud that profiles use. [NewUsage] makes one.
 type Usage struct {
 	cloud *Cloud
-	// images are those that a profile refers to, and types the machine types that one lists.
+	// images are those that a profile refers to. types are the machine types that a profile lists.
 	images map[*inventory.Image]bool
 	types  map[string]bool
 }
 
-// NewUsage returns the usage of a cloud by no profile.
+// NewUsage returns an empty usage of a cloud.
 func NewUsage(cloud *Cloud) *Usage {
 	return &Usage{cloud, map[*inventory.Image]bool{}, map[string]bool{}}
 }
 
-// AddUsage adds what a profile uses: all machine types that it lists, and all images that its provider config refers to, also for versions
-// that have expired or that core does not list. The spec is that of a CloudProfile or has the parts of a NamespacedCloudProfile.
+// AddUsage adds the machine types that a profile lists, and the images that its provider config refers to, including those of versions that
+// have expired or that core does not list. spec is that of a CloudProfile, or holds the definitions of a NamespacedCloudProfile. cloud may
+// be nil, so that only machine types are added.
 func AddUsage[R any](usage *Usage, cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec) {
 	for i := range spec.MachineTypes {
 		usage.types[spec.MachineTypes[i].Name] = true
@@ -55,7 +56,7 @@ func AddUsage[R any](usage *Usage, cloud provider.Provider[R], spec *v1beta1.Clo
 	}
 }
 
-// refer marks the images that a reference has in a region.
+// refer marks the images of a reference in a region.
 func (u *Usage) refer(ref any, r *region) {
 	referrer, is := ref.(inventory.Referrer)
 	if !is || r == nil {
@@ -67,15 +68,15 @@ func (u *Usage) refer(ref any, r *region) {
 	}
 }
 
-// Unused is what no profile uses of a region.
+// Unused has the parts of a region that no profile uses.
 type Unused struct {
 	Region string
-	// Images that no profile refers to, by name and then by ID, and MachineTypes that no profile offers, by name.
+	// Images are those that no profile refers to, sorted by name and then by ID. MachineTypes are those that no profile lists, by name.
 	Images       []*inventory.Image
 	MachineTypes []*inventory.MachineType
 }
 
-// Unused returns what nobody uses, by the names of the regions. A cloud whose references nobody knows has no images in it.
+// Unused returns the unused parts of the cloud, sorted by region. If the provider describes no inventories, images are left out.
 func (u *Usage) Unused() (all []Unused) {
 	for _, name := range u.cloud.names {
 		r := u.cloud.regions[name]

@@ -2,11 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package verify judges profiles by what their cloud has, of which inventories tell (semantics S20): whether the images are there that worker
-// pools boot, machine types, zones, and what else a profile offers. It is pure, and needs no cloud. What an inventory does not know is never
-// concluded from.
+// Package verify compares profiles with their cloud, as recorded in inventories (semantics S20). It checks whether the cloud has the images
+// that worker pools boot, the machine types, zones, and everything else that a profile offers. It is pure, and needs no cloud. It never
+// draws conclusions from parts that an inventory does not know.
 //
-// Start reading at [CloudProfile]. What is particular to a cloud is up to its provider, as an [inventory.Describer].
+// Start reading at [CloudProfile]. Cloud-specific behavior comes from the provider, as an [inventory.Describer].
 package verify
 
 import (
@@ -30,19 +30,19 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Unread is what nobody knows of a region of a profile.
+// Unread is an unknown part of a region of a profile.
 type Unread struct {
 	Region string
-	// Lists that could not be read when the inventory was taken. Nil: there is no inventory of the region, or there is a gap.
+	// Lists could not be read when the inventory was taken. It is nil if the region has no inventory, and for a gap.
 	Lists []string
-	// Gap is in words what the profile names and the inventory neither has nor calls unread, as in "zones": a list, or all images of a
-	// project. It is no error, since the inventories of some clouds have no such list. Mostly empty.
+	// Gap describes something that the profile refers to but the inventory neither has nor lists as unread: a list, as in "zones", or all
+	// images of a project. It is no error, because the inventories of some clouds have no such list. It is usually empty.
 	Gap string
-	// Meant is a region with an inventory whose name is almost the same; mostly empty.
+	// Meant is a similarly named region with an inventory; usually empty.
 	Meant string
 }
 
-// String says it in a sentence, without its end.
+// String returns a sentence without its final period.
 func (u Unread) String() string {
 	switch {
 	case u.Gap != "":
@@ -53,37 +53,38 @@ func (u Unread) String() string {
 	return fmt.Sprintf("%s of region %s could not be read when the inventory was taken", words.And(u.Lists), u.Region)
 }
 
-// Options are what a judgement depends on besides profile and cloud.
+// Options are the inputs of a check besides profile and cloud.
 type Options struct {
-	// At is the moment at which versions have expired, or have not.
+	// At is the time that decides which versions have expired.
 	At time.Time
-	// Strict makes an error of each [Unread] of a CloudProfile that is no Gap.
+	// Strict turns each [Unread] of a CloudProfile into an error, except those with a Gap.
 	Strict bool
 }
 
-// verifier judges one profile.
+// verifier checks one profile.
 type verifier[R any] struct {
 	*Cloud
 	Options
-	// profile is what results: the machine types and regions that pools can have.
+	// profile is the resulting profile, with the machine types and regions that pools can use.
 	profile *profile.Profile[R]
-	// spec is what is written at the path spec, of a NamespacedCloudProfile its own. nested is set for one.
+	// spec is the spec as written at the path spec. For a NamespacedCloudProfile, it has its own definitions, and nested is set.
 	spec   *v1beta1.CloudProfileSpec
 	nested bool
-	// flavors returns those of an image version of spec, as they are written; at replaces their paths unless it is nil.
+	// flavors returns the flavors of an image version of spec. If moved is true, they are written in another object, so that their paths do
+	// not apply.
 	flavors func(id provider.ImageVersion) (flavors []imageselector.Flavor[R], at bool)
-	// known are the regions of the profile that there are inventories of, in its order, and regional where they stand in it.
+	// known are the regions of the profile with an inventory, in the profile's order. regional are their entries in the profile.
 	known    []*region
 	regional []*v1beta1.Region
 	claims   claims
 	gaps     map[*region]*gaps
 }
 
-// gaps are what would have been looked at in a region: lists, and references to images.
+// gaps are the lists of a region, and the references to images, that could not be checked.
 type gaps struct{ lists, references []string }
 
-// CloudProfile judges a CloudProfile, compiled from a spec at the path spec, by what its cloud has. The findings come in the order of their
-// paths; unread has the regions of the profile of which something is not known, in its order, and then the gaps.
+// CloudProfile compares a CloudProfile, compiled from a spec at the path spec, with its cloud. Findings are sorted by path. unread has the
+// unknown parts of the profile's regions, in the profile's order, followed by the gaps.
 func CloudProfile[R any](p *profile.Profile[R], cloud *Cloud, options Options) (report finding.Report, unread []Unread) {
 	v := newVerifier(p, cloud, options)
 	v.spec = p.Spec()
@@ -103,7 +104,8 @@ func CloudProfile[R any](p *profile.Profile[R], cloud *Cloud, options Options) (
 	return report, slices.Concat(unread, v.allGaps())
 }
 
-// NamespacedCloudProfile judges what a NamespacedCloudProfile has besides its parent. The result of both is compiled.
+// NamespacedCloudProfile is like [CloudProfile] for a NamespacedCloudProfile's own definitions. result is the compiled merge with its
+// parent.
 func NamespacedCloudProfile[R any](
 	parent, result *profile.Profile[R], object *v1beta1.NamespacedCloudProfile, cloud *Cloud, options Options,
 ) (report finding.Report, unread []Unread) {
@@ -116,7 +118,7 @@ func NamespacedCloudProfile[R any](
 		if core == nil || !own.Inherits(id) {
 			return own.Catalog.Flavors(id.Image, id.Version), false
 		}
-		if versions.ExpiredAt(core.ExpirableVersion, options.At) { // and so it is not asked about there
+		if versions.ExpiredAt(core.ExpirableVersion, options.At) { // so the parent's check skips it
 			return parent.Catalog().Flavors(id.Image, id.Version), true
 		}
 		return nil, false
@@ -137,7 +139,7 @@ func newVerifier[R any](p *profile.Profile[R], cloud *Cloud, options Options) *v
 	return v
 }
 
-// judge looks at what all profiles have, and returns the report.
+// judge runs the checks that all kinds of profiles share, and returns the report.
 func (v *verifier[R]) judge() finding.Report {
 	v.machineTypes()
 	if v.described {
@@ -154,7 +156,7 @@ func (v *verifier[R]) judge() finding.Report {
 	return report.Sorted()
 }
 
-// unread returns what is not known of the regions of the profile.
+// unread returns the unknown parts of the profile's regions.
 func (v *verifier[R]) unread() (unread []Unread) {
 	for _, region := range v.profile.Spec().Regions {
 		switch r := v.regions[region.Name]; {
@@ -167,7 +169,7 @@ func (v *verifier[R]) unread() (unread []Unread) {
 	return unread
 }
 
-// has reports whether a region has a list that something is to be looked for in, and remembers that it has not.
+// has reports whether a region's inventory has a list. If the list is neither there nor unread, has records a gap.
 func (v *verifier[R]) has(r *region, list string) bool {
 	if known := r.Known(list); known || slices.Contains(r.Unread, list) {
 		return known
@@ -185,7 +187,7 @@ func (v *verifier[R]) gapsOf(r *region) *gaps {
 	return v.gaps[r]
 }
 
-// allGaps returns what would have been looked at, in the order of the regions.
+// allGaps returns the gaps, in the order of the regions.
 func (v *verifier[R]) allGaps() (unread []Unread) {
 	for _, r := range v.known {
 		of := v.gapsOf(r)
@@ -201,7 +203,7 @@ func (v *verifier[R]) allGaps() (unread []Unread) {
 	return unread
 }
 
-// refuse makes errors of what is not known.
+// refuse turns unknown parts into errors.
 func (v *verifier[R]) refuse(unread []Unread) {
 	for _, u := range unread {
 		i := slices.IndexFunc(v.spec.Regions, func(r v1beta1.Region) bool { return r.Name == u.Region })
@@ -243,7 +245,7 @@ func available(r *region) []string {
 	return slices.DeleteFunc(namesOf(r.Zones, func(z *inventory.Zone) string { return z.Name }), func(name string) bool { return !r.takesServers(name) })
 }
 
-// others says which zones take servers, where one does not.
+// others names the zones that take servers, for a message about one that does not.
 func others(names []string) string {
 	if len(names) == 0 {
 		return "; no zone there does"
@@ -251,7 +253,7 @@ func others(names []string) string {
 	return "; zones that do: " + words.Few(names)
 }
 
-// takesServers reports whether a zone is there and takes servers, as far as that is known.
+// takesServers reports whether a zone exists and takes servers. It is true if that is unknown.
 func (r *region) takesServers(zone string) bool {
 	has := r.zones[zone]
 	return r.Zones == nil || has != nil && ptr.Deref(has.Available, true)
@@ -273,7 +275,7 @@ func (v *verifier[R]) volumeTypes() {
 	}
 }
 
-// unavailable reports whether all zones of a region list something as unavailable.
+// unavailable reports whether all zones of a region list a name as unavailable.
 func unavailable(region *v1beta1.Region, name string, list func(*v1beta1.AvailabilityZone) []string) bool {
 	for i := range region.Zones {
 		if !slices.Contains(list(&region.Zones[i]), name) {
@@ -283,7 +285,7 @@ func unavailable(region *v1beta1.Region, name string, list func(*v1beta1.Availab
 	return len(region.Zones) > 0
 }
 
-// used says of a list of an inventory what is reported of names that it lacks.
+// used defines, for each list of an inventory, how missing names are reported.
 var used = map[string]struct {
 	rule       finding.Rule
 	what, many string
@@ -304,7 +306,7 @@ var used = map[string]struct {
 	}},
 }
 
-// uses checks that the cloud has what the profile names.
+// uses checks that the cloud has everything the profile refers to.
 func (v *verifier[R]) uses(uses []inventory.Use) {
 	for _, use := range uses {
 		of := used[use.List]
@@ -331,7 +333,7 @@ func (v *verifier[R]) uses(uses []inventory.Use) {
 	}
 }
 
-// namesOf returns the names of a list, each once, in order.
+// namesOf returns the distinct non-empty names of a list, sorted.
 func namesOf[T any](list []T, name func(*T) string) []string {
 	names := make([]string, 0, len(list))
 	for i := range list {
@@ -343,7 +345,7 @@ func namesOf[T any](list []T, name func(*T) string) []string {
 	return slices.Compact(names)
 }
 
-// meantOr says which of some names was meant; or, if nobody can tell, which there are.
+// meantOr suggests the name that was probably meant. If there is none, it lists the existing names.
 func meantOr(name string, names []string, what string) string {
 	if meant := words.Slip(name, names); meant != "" {
 		return words.DidYouMean(meant)
@@ -354,34 +356,35 @@ func meantOr(name string, names []string, what string) string {
 	return "; " + what + " there: " + words.Few(names)
 }
 
-// claim is what is found at one place, perhaps in several regions.
+// claim is a finding about one place, in one or more regions.
 type claim struct {
 	rule  finding.Rule
 	kind  field.ErrorType
 	at    *field.Path
 	value any
-	// what is the sentence up to the regions, and hint what follows them: in several regions the first one that there is.
+	// what is the sentence up to the regions, and hint the rest. With several regions, the first non-empty hint is used.
 	what, hint string
-	// about tells apart what is found at one place about one thing; mostly empty.
+	// about distinguishes findings about the same thing at one place; usually empty.
 	about string
-	// many says of what names are, which each of the regions has; some that one of them has any. The value may be a pattern of names.
+	// many is the noun for names, which every region has. some reports that any region has names. pattern reports that the value is a
+	// pattern of names.
 	many          string
 	names         []string
 	some, pattern bool
-	// meant replaces the value at the place, if it is not empty; certain says that it can hardly be something else.
+	// meant, if not empty, is the suggested replacement for the value. certain reports that it is almost certainly right.
 	meant   string
 	certain bool
 	subject finding.Subject
 }
 
-// claims are found in the order in which they are added. What is the same in several regions is one.
+// claims collects findings in the order of their discovery. Equal findings in several regions are merged.
 type claims struct {
 	list    []claim
 	regions [][]string
 	index   map[string]int
 }
 
-// add adds what is found in a region; empty if it is not about one.
+// add adds a finding about a region, which may be empty.
 func (c *claims) add(found claim, region string) {
 	if c.index == nil {
 		c.index = map[string]int{}
@@ -407,7 +410,7 @@ func (c *claims) add(found claim, region string) {
 	}
 }
 
-// report returns them as a report.
+// report returns the claims as a report.
 func (c *claims) report() (report finding.Report) {
 	for i := range c.list {
 		f := &c.list[i]

@@ -14,67 +14,69 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// Describer is a provider with inventories of its cloud. Each of its references to images is a [Referrer].
+// Describer is a provider whose cloud has inventories. All of its references to images must be [Referrer] values.
 type Describer interface {
-	// DescribeInventories says how inventories of the cloud are to be understood. It is the same at every call.
+	// DescribeInventories says how to read inventories of the cloud. It returns the same at every call.
 	DescribeInventories() Description
 }
 
 // Description defines how to read inventories of a cloud. The zero Description is for a cloud with nothing but images, identified by
 // their IDs as written.
 type Description struct {
-	// Active are the statuses of images that can be booted, besides active, in lower case. Nil: there are no others.
+	// Active are the statuses of bootable images besides "active", in lower case. Nil means that there are no others.
 	Active []string
-	// Properties is the table by which properties of images contradict flavors. Operators can replace it.
+	// Properties defines which properties of images contradict flavors. Operators can replace it.
 	Properties []Property
-	// Key returns what an ID of an image is compared by, and its form. Of references in a form that a list of images does not have,
-	// nothing is concluded from that list, unless it is empty and the form is not foreign. Nil: IDs are compared as written, and have
-	// one form.
+	// Key returns a comparable key of an image ID, and the form of the ID. A reference is not reported as missing if the list of images has
+	// no ID of its form, unless the list is empty and the form is not foreign. If Key is nil, IDs are compared as written, and all have one
+	// form.
 	Key func(id string) (key, form string)
-	// Foreign is what forms begin with that inventories mostly do not list at all, so that an empty list says nothing of them. Mostly empty.
+	// Foreign is the prefix of forms that inventories usually do not list, so that an empty list does not show that an image is missing. It
+	// is usually empty.
 	Foreign string
-	// OwnDisk reports whether machines of a type boot from the disk that the cloud's machine type has, unless their pool asks for
-	// another one. Nil: no machine does.
+	// OwnDisk reports whether machines of a type boot from the disk of the cloud's machine type, unless their pool requests another disk.
+	// Nil means that no machine does.
 	OwnDisk func(machineType *v1beta1.MachineType) bool
-	// Uses returns what a CloudProfile refers to besides what all of them do: lists of the provider config, for example. The spec
-	// stands at the path at. Nil: nothing.
+	// Uses returns the references of a CloudProfile besides those that every CloudProfile has, for example in lists of the provider config.
+	// at is the path of the spec. Nil means that there are none.
 	Uses func(spec *v1beta1.CloudProfileSpec, at *field.Path) []Use
 }
 
 // Referrer is a provider's reference to an image.
 type Referrer interface {
-	// InInventory says how an inventory has the image.
+	// InInventory returns the key of the image in an inventory.
 	InInventory() Ref
 }
 
-// Ref is how an inventory has an image: by its ID or, if that is empty, by its name.
+// Ref identifies an image in an inventory: by its ID or, if that is empty, by its name.
 type Ref struct {
 	ID, Name string
-	// Field is where the reference stands in the entry of its region: "id". One for all regions has a path of its own.
+	// Field is the field of the reference in the entry of its region: "id". It does not apply to a reference for all regions, which has its
+	// own path.
 	Field string
 }
 
 // Use is something that a CloudProfile refers to by name.
 type Use struct {
-	// List of the inventory that has it: one of [ListVolumeTypes], [ListNetworks], [ListLoadBalancerProviders] and
+	// List is the list of the inventory with the name: [ListVolumeTypes], [ListNetworks], [ListLoadBalancerProviders] or
 	// [ListServerGroupPolicies]. Networks have to be external.
 	List string
-	// Name, or a pattern of names if Matches is set.
+	// Name is the name, or a pattern of names if Matches is set.
 	Name string
-	// Matches reports whether a name is meant. Nil: the one that is Name.
+	// Matches reports whether a name matches. Nil means that only Name does.
 	Matches func(name string) bool
-	// Regions in which it has to be.
+	// Regions are the regions that must have it.
 	Regions []string
-	// At is where it is written.
+	// At is the path of the reference.
 	At *field.Path
 }
 
 // KindProperties is the kind of a [PropertyTable].
 const KindProperties = "ImageProperties"
 
-// PropertyTable is a table of properties in a file, with which an operator replaces that of a provider.
+// PropertyTable is a file with a table of properties. An operator can replace a provider's table by it.
 type PropertyTable struct {
-	// APIVersion is that of all formats of the package.
+	// APIVersion is the constant [APIVersion].
 	APIVersion string `json:"apiVersion"`
 	// Kind is [KindProperties].
 	Kind string `json:"kind"`
@@ -84,23 +86,23 @@ type PropertyTable struct {
 	Properties []Property `json:"properties"`
 }
 
-// Property is a row of a table: what the value of a property says about a capability of the image. It says nothing about a flavor that does
+// Property is a row of a table: the consequence of a property's value for a capability of the image. It does not apply to flavors that do
 // not declare the capability.
 type Property struct {
-	// Names of the property; a cloud may have several for one.
+	// Names are the names of the property, because a cloud may have several.
 	Names []string `json:"names"`
-	// Value that the row is for, in any case of letters. Empty: every value.
+	// Value is the value that the row applies to, in upper or lower case. Empty means every value.
 	Value string `json:"value,omitempty"`
-	// Capability that it is about. Empty: each that is registered with the value of the property; a flavor that declares it may
-	// declare this value alone.
+	// Capability is the affected capability. Empty means each capability that is registered with the value of the property. A flavor that
+	// declares such a capability may declare only this value.
 	Capability string `json:"capability,omitempty"`
-	// Only are the values that a flavor may declare. Nil: there is no such limit.
+	// Only are the values that a flavor may declare. Nil means no such limit.
 	Only []string `json:"only,omitempty"`
-	// Some are values of which a flavor has to declare one. Nil: there is no such demand.
+	// Some are values of which a flavor has to declare at least one. Nil means no such requirement.
 	Some []string `json:"some,omitempty"`
 }
 
-// check returns what is wrong with the values of a table.
+// check returns the errors in the values of a table.
 func (t *PropertyTable) check() finding.List {
 	c := &checker{}
 	c.required(field.NewPath("provider"), t.Provider, "write the provider type, as in spec.type of a CloudProfile")

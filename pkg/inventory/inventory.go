@@ -2,11 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package inventory is what a cloud has, as one program reads it and another judges profiles by it (semantics S20): images,
-// machine types, zones and so on, by region. It has no credentials.
+// Package inventory defines the inventory of a cloud: its images, machine types, zones and so on, by region. One program takes it, and
+// another compares profiles with it (semantics S20). An inventory has no credentials.
 //
-// Start reading at [Inventory]. [Read] reads one from a file; [Describer] is what a provider implements so that profiles of its cloud can be
-// judged by inventories. The judge is package verify.
+// Start reading at [Inventory]. [Read] reads one from a file. A provider implements [Describer] so that its profiles can be compared with
+// inventories. Package verify does the comparison.
 package inventory
 
 import (
@@ -17,95 +17,95 @@ import (
 )
 
 const (
-	// APIVersion is that of the format.
+	// APIVersion is the API version of the format.
 	APIVersion = "capkit/v1"
-	// Kind is that of an [Inventory].
+	// Kind is the kind of an [Inventory].
 	Kind = "Inventory"
 )
 
-// Inventory is what was found in some regions of a cloud. Of all fields and lists, absent (nil) means unknown, and empty means
-// that there is nothing.
+// Inventory records the contents of some regions of a cloud. For all fields and lists, absent (nil) means unknown, and empty means that
+// there is nothing.
 type Inventory struct {
-	// APIVersion is the constant of this name.
+	// APIVersion is the constant [APIVersion].
 	APIVersion string `json:"apiVersion"`
-	// Kind is the constant of this name.
+	// Kind is the constant [Kind].
 	Kind string `json:"kind"`
 	// Provider is the provider type, as in spec.type of a CloudProfile: "openstack".
 	Provider string `json:"provider"`
-	// Taken is when the cloud was asked.
+	// Taken is the time when the cloud was read.
 	Taken time.Time `json:"taken"`
-	// Regions that were read, by name in the order of the alphabet; each once.
+	// Regions are the regions that were read, each once, sorted by name.
 	Regions []Region `json:"regions"`
 }
 
-// Region is what was found in one region.
+// Region records the contents of one region.
 type Region struct {
-	// Name as in the regions of a CloudProfile.
+	// Name is the name as in the regions of a CloudProfile.
 	Name string `json:"name"`
-	// Unread names the lists below that could not be read: "volumeTypes". They are nil. In the order of the fields here.
+	// Unread names the lists below that could not be read, as in "volumeTypes", in the order of the fields. These lists are nil.
 	Unread []string `json:"unread,omitempty"`
-	// Images that can be booted, or that would be if they were active.
+	// Images are those that can be booted, or could be if they were active.
 	Images []Image `json:"images,omitzero"`
-	// MachineTypes that servers can have.
+	// MachineTypes are the machine types of servers.
 	MachineTypes []MachineType `json:"machineTypes,omitzero"`
-	// Zones for servers.
+	// Zones are the availability zones for servers.
 	Zones []Zone `json:"zones,omitzero"`
-	// VolumeTypes that volumes can have.
+	// VolumeTypes are the types of volumes.
 	VolumeTypes []VolumeType `json:"volumeTypes,omitzero"`
-	// Networks that the credentials see.
+	// Networks are those that the credentials can see.
 	Networks []Network `json:"networks,omitzero"`
-	// LoadBalancerProviders that load balancers can have.
+	// LoadBalancerProviders are the implementations of load balancers.
 	LoadBalancerProviders []LoadBalancerProvider `json:"loadBalancerProviders,omitzero"`
-	// ServerGroupPolicies that server groups can have.
+	// ServerGroupPolicies are the policies of server groups.
 	ServerGroupPolicies []string `json:"serverGroupPolicies,omitzero"`
 }
 
-// Image is one that servers boot from.
+// Image is an image that servers boot from.
 type Image struct {
-	// ID is the provider's reference as text: an image ID, an AMI, the ID of a gallery's image, the path of an image.
+	// ID is the provider's reference as a string: an image ID, an AMI, the ID of a gallery image, the path of an image.
 	ID string `json:"id"`
-	// Name that the cloud shows.
+	// Name is the name that the cloud shows.
 	Name string `json:"name,omitempty"`
-	// Status as the cloud says it: "active".
+	// Status is the cloud's word for the status: "active".
 	Status string `json:"status,omitempty"`
-	// Visibility as the cloud says it: "public", "private", "shared", "community".
+	// Visibility is the cloud's word for the visibility: "public", "private", "shared", "community".
 	Visibility string `json:"visibility,omitempty"`
-	// Architecture as Gardener calls it: "amd64", "arm64". [Read] also takes the names that [Architecture] knows.
+	// Architecture is Gardener's name of the architecture: "amd64", "arm64". [Read] also accepts the names that [Architecture] knows.
 	Architecture string `json:"architecture,omitempty"`
-	// MinDiskGiB is the smallest disk that the image fits on.
+	// MinDiskGiB is the size of the smallest disk that the image fits on.
 	MinDiskGiB *int64 `json:"minDiskGiB,omitempty"`
-	// Checksum of the content with its algorithm: "sha512:…".
+	// Checksum is the checksum of the content, with its algorithm: "sha512:…".
 	Checksum string `json:"checksum,omitempty"`
-	// Properties as the cloud names them.
+	// Properties are the properties, by the cloud's names.
 	Properties map[string]string `json:"properties,omitzero"`
 }
 
 // MachineType is a machine type, flavor or size.
 type MachineType struct {
-	// Name as in the machine types of a CloudProfile.
+	// Name is the name as in the machine types of a CloudProfile.
 	Name string `json:"name"`
 	// CPU is the number of virtual CPUs.
 	CPU *int64 `json:"cpu,omitempty"`
-	// MemoryMiB is the memory.
+	// MemoryMiB is the size of the memory.
 	MemoryMiB *int64 `json:"memoryMiB,omitempty"`
 	// GPU is the number of GPUs.
 	GPU *int64 `json:"gpu,omitempty"`
-	// DiskGiB is the root disk that comes with the machine; 0 if it has none of its own.
+	// DiskGiB is the size of the machine's own root disk, or 0 if it has none.
 	DiskGiB *int64 `json:"diskGiB,omitempty"`
-	// Architecture as Gardener calls it: "amd64", "arm64". [Read] also takes the names that [Architecture] knows.
+	// Architecture is Gardener's name of the architecture: "amd64", "arm64". [Read] also accepts the names that [Architecture] knows.
 	Architecture string `json:"architecture,omitempty"`
-	// Zones in which it is offered.
+	// Zones are the zones that offer the machine type.
 	Zones []string `json:"zones,omitzero"`
-	// Public says that every project can use it.
+	// Public reports that every project can use it.
 	Public *bool `json:"public,omitempty"`
-	// Properties as the cloud names them.
+	// Properties are the properties, by the cloud's names.
 	Properties map[string]string `json:"properties,omitzero"`
 }
 
 // Zone is an availability zone for servers.
 type Zone struct {
 	Name string `json:"name"`
-	// Available says that it takes servers.
+	// Available reports that it takes servers.
 	Available *bool `json:"available,omitempty"`
 }
 
@@ -117,9 +117,9 @@ type VolumeType struct {
 // Network is a network.
 type Network struct {
 	Name string `json:"name"`
-	// External says that floating IPs can be taken from it.
+	// External reports that it provides floating IPs.
 	External *bool `json:"external,omitempty"`
-	// Shared says that every project can use it.
+	// Shared reports that every project can use it.
 	Shared *bool `json:"shared,omitempty"`
 }
 
@@ -128,8 +128,7 @@ type LoadBalancerProvider struct {
 	Name string `json:"name"`
 }
 
-// Architecture returns what Gardener calls an architecture, by any of the names that clouds have for it; one that it has no name for stays
-// as it is.
+// Architecture returns Gardener's name of an architecture, given a name that clouds use. It returns unknown names unchanged.
 func Architecture(name string) string {
 	switch strings.ToLower(name) {
 	case "x86_64", "x86-64", "x64", "amd64":

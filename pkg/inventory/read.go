@@ -25,10 +25,10 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// RuleInventory is the origin of what is wrong with an inventory, or a table of properties, apart from what package strictjson finds.
+// RuleInventory is the origin of errors in an inventory or a table of properties, except those from package strictjson.
 const RuleInventory = "inventory"
 
-// The lists of a region, as [Region.Unread] names them.
+// These are the names of a region's lists, as in [Region.Unread].
 const (
 	ListImages                = "images"
 	ListMachineTypes          = "machineTypes"
@@ -46,8 +46,8 @@ func Lists() []string {
 	}
 }
 
-// Read reads an inventory, as YAML or JSON. It returns everything that is wrong with it, at the paths where that is written. What is of
-// another kind is one error. The inventory is nil if anything is wrong. Lists that it names as unread are nil, even if they are written.
+// Read reads an inventory from YAML or JSON. It returns all errors with their paths, and a nil inventory if there are any. For a file of
+// another kind, it returns only that error. Lists that the inventory names as unread are nil, even if they are written.
 func Read(text []byte) (*Inventory, finding.List) {
 	inventory := &Inventory{}
 	errs := decode(text, Kind, inventory)
@@ -71,7 +71,7 @@ func Read(text []byte) (*Inventory, finding.List) {
 	return inventory, nil
 }
 
-// ReadProperties reads a table of properties, as YAML or JSON, in the same way as [Read] does an inventory.
+// ReadProperties is like [Read], for a table of properties.
 func ReadProperties(text []byte) (*PropertyTable, finding.List) {
 	table := &PropertyTable{}
 	errs := decode(text, KindProperties, table)
@@ -84,10 +84,10 @@ func ReadProperties(text []byte) (*PropertyTable, finding.List) {
 	return table, nil
 }
 
-// documentMark matches where a document of YAML begins or ends.
+// documentMark matches the beginning or the end of a YAML document.
 var documentMark = regexp.MustCompile(`(?m)^(---|\.\.\.)([ \t\r]|$)`)
 
-// decode decodes a document of a kind.
+// decode decodes a document of the given kind.
 func decode(text []byte, kind string, into any) finding.List {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	trimmed := bytes.TrimLeft(text, " \t\r\n")
@@ -128,8 +128,8 @@ func several(text []byte) bool {
 // contentLine matches the first line that is neither empty nor a comment.
 var contentLine = regexp.MustCompile(`(?m)^[ \t]*[^\s#].*$`)
 
-// moreBehind reports whether there is something behind a document that ends before the text does: a mapping in braces, or one whose first
-// line is indented. Whoever decodes YAML takes that document for all. A mapping that begins with a letter goes on up to the end.
+// moreBehind reports whether the text continues after the end of a document, which is a mapping in braces or one whose first line is
+// indented. YAML decoders ignore the rest without an error. A mapping that begins with a letter extends to the end of the text.
 func moreBehind(text []byte) bool {
 	if line := contentLine.Find(text); len(line) > 0 && unicode.IsLetter(rune(line[0])) {
 		return false
@@ -138,19 +138,19 @@ func moreBehind(text []byte) bool {
 	return reader.Read(text, "", func(*yaml.Node) { begun = true }) != nil && begun
 }
 
-// comments matches comments that have lines of their own, and marks of documents.
+// comments matches comments on lines of their own, and document marks.
 var comments = regexp.MustCompile(`(?m)^\s*#.*$|^(---|\.\.\.)\s*$`)
 
 func withoutComments(text []byte) []byte { return bytes.TrimSpace(comments.ReplaceAll(text, nil)) }
 
-// otherKind returns what is wrong with apiVersion and kind. All else would follow from that.
+// otherKind returns errors in apiVersion and kind. Other errors would only follow from these.
 func otherKind(text []byte, kind string) (errs finding.List) {
 	var head struct {
 		APIVersion any `json:"apiVersion"`
 		Kind       any `json:"kind"`
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
-		return nil // which the strict decoder says better
+		return nil // the strict decoder explains it better
 	}
 	check := func(name string, is any, want string) {
 		at := field.NewPath(name)
@@ -170,7 +170,7 @@ func one(kind field.ErrorType, at *field.Path, value any, detail string) finding
 	return finding.List{finding.New(RuleInventory, kind, at, value, detail)}
 }
 
-// checker collects what is wrong with values.
+// checker collects errors in values.
 type checker struct{ finding.List }
 
 func (c *checker) required(at *field.Path, text, what string) {
@@ -179,7 +179,7 @@ func (c *checker) required(at *field.Path, text, what string) {
 	}
 }
 
-// check returns what is wrong with the values of an inventory.
+// check returns the errors in the values of an inventory.
 func (i *Inventory) check() finding.List {
 	c := &checker{}
 	c.required(field.NewPath("provider"), i.Provider, "write the provider type, as in spec.type of a CloudProfile")
@@ -201,7 +201,7 @@ func (i *Inventory) check() finding.List {
 	return c.List
 }
 
-// Check returns what [Read] would say of the region if it were written so, at paths in it.
+// Check returns the errors that [Read] would report about the region, with paths relative to it.
 func (r *Region) Check() finding.List {
 	c := &checker{}
 	c.region(r, nil)
@@ -240,17 +240,18 @@ func (c *checker) region(r *Region, at *field.Path) {
 	named(c, at.Child(ListLoadBalancerProviders), r.LoadBalancerProviders, func(p *LoadBalancerProvider) string { return p.Name })
 }
 
-// mostMiB are the mebibytes whose bytes can be counted.
+// mostMiB is the largest number of mebibytes whose bytes fit into an int64.
 const mostMiB = math.MaxInt64 >> 20
 
-// size checks a number, which may be unknown.
+// size checks a number, which may be nil.
 func (c *checker) size(at *field.Path, size *int64) {
 	if size != nil && *size < 0 {
 		c.List = append(c.List, one(field.ErrorTypeInvalid, at, *size, "it is negative: write how much there is, or leave it out if that is not known")...)
 	}
 }
 
-// once checks that nothing before the item k of a list has its identifier, in the field of a name. seen has those before.
+// once checks that no item before item k of a list has the same identifier. name is the field of the identifier, and seen has the earlier
+// ones.
 func (c *checker) once(seen map[string]int, at *field.Path, k int, name, identifier string) {
 	first, twice := seen[identifier]
 	if !twice {
@@ -261,8 +262,8 @@ func (c *checker) once(seen map[string]int, at *field.Path, k int, name, identif
 	}
 }
 
-// named checks that each item of a list has a name, and no other item has it. Networks are no such list: one needs no name, and several may
-// have the same.
+// named checks that each item of a list has a unique name. It is not for networks, which need no name, and several of which may have the
+// same.
 func named[T any](c *checker, at *field.Path, list []T, name func(*T) string) {
 	seen := map[string]int{}
 	for k := range list {
@@ -271,19 +272,19 @@ func named[T any](c *checker, at *field.Path, list []T, name func(*T) string) {
 	}
 }
 
-// Known reports whether the region has a list, be it empty. Nothing can be concluded from one that it has not.
+// Known reports whether the region has a list, which may be empty. A missing list does not allow any conclusion.
 func (r *Region) Known(list string) bool {
 	known, found := r.list(list)
 	return found && !known.IsNil()
 }
 
-// Forget makes a list unread.
+// Forget marks a list as unread, and removes it.
 func (r *Region) Forget(name string) {
 	r.Unread = append(r.Unread, name)
 	r.forgetUnread()
 }
 
-// forgetUnread removes the lists that are there although they could not be read, such as parts of them: nothing is concluded from these.
+// forgetUnread removes lists that are marked as unread, but present. They may be incomplete, so they do not allow any conclusion.
 func (r *Region) forgetUnread() {
 	for _, name := range r.Unread {
 		if list, found := r.list(name); found {
@@ -292,7 +293,7 @@ func (r *Region) forgetUnread() {
 	}
 }
 
-// list returns one of [Lists]; false if that has no such name.
+// list returns one of [Lists], and false if there is none of that name.
 func (r *Region) list(name string) (list reflect.Value, found bool) {
 	i := slices.Index(Lists(), name)
 	if i < 0 {

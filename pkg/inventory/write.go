@@ -21,8 +21,8 @@ import (
 	"unicode/utf16"
 )
 
-// Sort puts the lists of a region into the order in which they are written: by name, images by name and then by ID, and what is
-// unread in that of [Lists]. What stands in a list twice is there once afterwards. Nil stays nil.
+// Sort sorts the lists of a region into the order of [Write], and removes duplicates. Lists are sorted by name, images by name and then by
+// ID, and Unread in the order of [Lists]. Nil stays nil.
 func (r *Region) Sort() {
 	r.orderUnread()
 	sort(&r.Images, func(a, b Image) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
@@ -60,7 +60,7 @@ func sort[T any](list *[]T, by func(a, b T) int) {
 	*list = once
 }
 
-// ofBool orders networks that have the same name: the external one is the one that is meant.
+// ofBool orders networks of the same name, external ones first, because they are the ones that are meant.
 func ofBool(b *bool) int {
 	switch {
 	case b == nil:
@@ -71,11 +71,11 @@ func ofBool(b *bool) int {
 	return -1
 }
 
-// Formats are those of [Write].
+// Formats are the formats of [Write].
 var Formats = []string{"json", "yaml"}
 
-// Write writes an inventory of regions in one of [Formats], with one line for each thing that there is. It asks for the next region
-// when the one before is written, and writes them as they come: in the order of the alphabet, please, and sorted.
+// Write writes an inventory of regions in one of the [Formats], with one line for each item. It writes each region before it requests the
+// next. The caller must sort the regions by name, and the lists of each with [Region.Sort].
 func Write(w io.Writer, format, provider string, taken time.Time, regions iter.Seq2[Region, error]) error {
 	out := bufio.NewWriter(w) // whose first error is that of Flush
 	write := writers[format]
@@ -101,7 +101,7 @@ func Write(w io.Writer, format, provider string, taken time.Time, regions iter.S
 	return out.Flush()
 }
 
-// writers have the parts of an inventory in each format.
+// writers holds the parts of an inventory in each format.
 var writers = map[string]struct {
 	begin, first, next, none, end string
 	scalar                        func(string) string
@@ -114,13 +114,13 @@ var writers = map[string]struct {
 	},
 }
 
-// list is one of a region, with its items as JSON.
+// list is a list of a region, with its items as JSON.
 type list struct {
 	name  string
 	items []json.RawMessage
 }
 
-// lists returns those of a region that are known. The first is unread, if there is something.
+// lists returns the known lists of a region. Unread comes first if it is not empty.
 func (r *Region) lists() (all []list, err error) {
 	value := reflect.ValueOf(*r)
 	for i := 1; i < value.NumField(); i++ { // the name is the first
@@ -143,7 +143,7 @@ func (r *Region) lists() (all []list, err error) {
 	return all, nil
 }
 
-// marshal encodes a value without escapes that are for HTML alone.
+// marshal encodes a value without HTML escapes.
 func marshal(value any) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -197,10 +197,10 @@ func flow(out *bufio.Writer, from *json.Decoder) error {
 	return nil
 }
 
-// longKey is how long a key may be that no question mark has to announce: YAML allows 1024 characters.
+// longKey is the maximal length of a key without a question mark in front. YAML allows 1024 characters.
 const longKey = 1000
 
-// key writes the next JSON value of a decoder, which is text, as a key.
+// key writes the next JSON value of a decoder, a string, as a key.
 func key(out *bufio.Writer, from *json.Decoder) error {
 	token, err := from.Token()
 	if err != nil {
@@ -214,7 +214,7 @@ func key(out *bufio.Writer, from *json.Decoder) error {
 	return nil
 }
 
-// flowOf writes the rest of a list or an object that has begun.
+// flowOf writes the rest of a list or an object after its first token.
 func flowOf(out *bufio.Writer, from *json.Decoder, begin json.Delim) error {
 	fmt.Fprint(out, begin.String())
 	for first := true; from.More(); first = false {
@@ -235,14 +235,14 @@ func flowOf(out *bufio.Writer, from *json.Decoder, begin json.Delim) error {
 	return err
 }
 
-// safe matches texts that every reader of YAML takes for a text, and for this one. What looks like a number or a date begins with a
-// digit; words are what some readers take for true, false or nothing.
+// safe matches texts that every YAML reader, including this one, treats as a string. Numbers and dates begin with a digit. reserved matches
+// words that some readers treat as true, false or null.
 var (
 	safe     = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_./+-]*$`)
 	reserved = regexp.MustCompile(`^(?i:true|false|yes|no|on|off|y|n|null)$`)
 )
 
-// plain returns a text as YAML has it: without quotes if that is safe.
+// plain returns a text as a YAML scalar, without quotes if that is safe.
 func plain(text string) string {
 	if safe.MatchString(text) && !reserved.MatchString(text) {
 		return text
@@ -262,16 +262,16 @@ func plain(text string) string {
 	return strings.ReplaceAll(b.String(), ofRunners, `\u0023`+ofRunners[1:])
 }
 
-// ofRunners begins what some runners of CI take for a command of theirs, wherever it is in a line.
+// ofRunners is a prefix that some CI runners treat as a command, anywhere in a line.
 const ofRunners = "##["
 
-// quoted returns a text in quotes as JSON has it.
+// quoted returns a text as a JSON string.
 func quoted(text string) string {
 	encoded, _ := marshal(text) // a string always can be
 	return string(printable(encoded))
 }
 
-// printable returns JSON with escapes for all that is not printable, which is in its strings.
+// printable escapes unprintable characters in JSON, where they occur only in strings.
 func printable(encoded []byte) []byte {
 	var b bytes.Buffer
 	for _, r := range string(encoded) {

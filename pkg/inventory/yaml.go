@@ -15,13 +15,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// How large inventories are read: YAML takes ten times the time of JSON, and fifteen times the memory of its text. So the regions of a large
-// one are read one by one, as many at a time as there are processors.
+// This file reads large inventories. YAML takes ten times as long as JSON, and fifteen times the memory of its text. So the regions of a
+// large inventory are converted separately, in as many goroutines as there are processors.
 
-// large is the size of a text, in bytes, from which on its regions are read one by one.
+// large is the minimal size of a text, in bytes, whose regions are converted separately.
 const large = 1 << 20
 
-// toJSON returns YAML as JSON. The error is that of the whole text.
+// toJSON converts YAML to JSON. Errors are those of the whole text.
 func toJSON(text []byte) ([]byte, error) {
 	if len(text) >= large {
 		if converted, err := byRegions(text); err == nil {
@@ -32,15 +32,15 @@ func toJSON(text []byte) ([]byte, error) {
 }
 
 var (
-	// regionsKey matches the line above the regions, and topKey that of any key beside it.
+	// regionsKey matches the line above the regions, and topKey any other top-level key.
 	regionsKey = regexp.MustCompile(`(?m)^regions:[ \t]*$`)
 	topKey     = regexp.MustCompile(`(?m)^[^\s#-]`)
-	// firstItem matches where the first item of a list begins, and how far it is indented.
+	// firstItem matches the beginning of the first item of a list, with its indentation.
 	firstItem = regexp.MustCompile(`(?m)^( *)- `)
 )
 
-// byRegions returns YAML as JSON, of which each region is converted for itself. The error says that it cannot be, for whatever reason:
-// the regions are written in another way, or refer to each other.
+// byRegions converts YAML to JSON, each region separately. It returns an error if that is not possible, for example because the regions are
+// formatted in another way or refer to each other.
 func byRegions(text []byte) ([]byte, error) {
 	key := regionsKey.FindIndex(text)
 	if key == nil {
@@ -86,7 +86,7 @@ func byRegions(text []byte) ([]byte, error) {
 	return json.Marshal(members)
 }
 
-// item returns the only item of a list in YAML as JSON.
+// item converts a YAML list with a single item, and returns the item as JSON.
 func item(list []byte) (json.RawMessage, error) {
 	converted, err := yaml.YAMLToJSONStrict(list)
 	if err != nil {

@@ -16,12 +16,12 @@ import (
 //go:embed builtin/*.yaml
 var builtIn embed.FS
 
-// BuiltIn returns the clouds whose descriptions are part of this package, in the order of their types. The caller owns the slice.
+// BuiltIn returns the providers whose descriptions are part of this package, sorted by type. The caller owns the slice.
 func BuiltIn() []provider.Provider[Reference] {
 	const folder = "builtin"
 	files, err := builtIn.ReadDir(folder)
 	if err != nil {
-		panic(err) // which a test would find
+		panic(err) // a test would find it
 	}
 	all := make([]provider.Provider[Reference], 0, len(files))
 	for _, file := range files {
@@ -39,7 +39,7 @@ func BuiltIn() []provider.Provider[Reference] {
 	return all
 }
 
-// Text returns the description of a cloud that is built in; empty if there is none.
+// Text returns the built-in description of a provider type, or "" if there is none.
 func Text(providerType string) string {
 	text, err := builtIn.ReadFile("builtin/" + providerType + ".yaml")
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
-// Decode reads the fields of a config that the description names. It ignores all others. A cloud whose description has no images may
-// do without a config.
+// Decode reads the fields of a config that the description names, and ignores all others. The config may be absent if the description has
+// no images.
 func (p Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Reference], finding.Report) {
 	var report finding.Report
 	if p.images.path == "" && !providerconfig.HasContent(raw) {
@@ -49,13 +49,13 @@ func (p Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Co
 	return provider.Config[Reference]{Images: images}, report
 }
 
-// reading is what is done with one config.
+// reading is the conversion of one config.
 type reading struct {
 	Provider
 	report *finding.Report
 }
 
-// read converts a list of images, which stands at a path.
+// read converts a list of images at a path.
 func (r reading) read(list reflect.Value, at *field.Path) []imageselector.Image[Reference] {
 	images := make([]imageselector.Image[Reference], 0, list.Len())
 	for i := range list.Len() {
@@ -78,7 +78,7 @@ func (r reading) read(list reflect.Value, at *field.Path) []imageselector.Image[
 	return images
 }
 
-// deriveIn makes the references that are not written in an entry.
+// deriveIn derives the references that the entries of a version leave out.
 func (r reading) deriveIn(image string, version *imageselector.Version[Reference]) {
 	for i := range version.Flavors {
 		if global := version.Flavors[i].Global; global.Ref.empty() {
@@ -112,7 +112,7 @@ func (r reading) version(written reflect.Value, at *field.Path) imageselector.Ve
 	return version
 }
 
-// mixed reports what belongs to the legacy format, beside flavors.
+// mixed reports fields of the legacy format in a version with flavors.
 func (r reading) mixed(written reflect.Value, at *field.Path) {
 	if r.versionRegionsAt != nil && r.versionRegionsAt.of(written).Len() > 0 {
 		r.report.Errors = append(r.report.Errors, providerconfig.FormatMixed(childOf(at, r.regionsPath), r.regions.path))
@@ -158,7 +158,7 @@ func (r reading) regionsOf(list reflect.Value, at *field.Path) []imageselector.R
 	return regions
 }
 
-// region converts the entry of a region. The values of its reference are kept in values.
+// region converts the entry of a region. It stores the reference's values in values.
 func (r reading) region(written reflect.Value, at *field.Path, values []string) imageselector.Regional[Reference] {
 	values = values[:len(r.regionalAt):len(r.regionalAt)]
 	for i, place := range r.regionalAt {
@@ -167,7 +167,7 @@ func (r reading) region(written reflect.Value, at *field.Path, values []string) 
 	return imageselector.Regional[Reference]{Region: r.regionNameAt.of(written).String(), Ref: referenceWith(r.regional, values), Path: at}
 }
 
-// legacyRegions converts the regions of a legacy version: it makes one flavor for each architecture, in order of first appearance.
+// legacyRegions converts the regions of a legacy version to one flavor for each architecture, in the order of their first occurrence.
 func (r reading) legacyRegions(list reflect.Value, at *field.Path) (flavors []imageselector.Flavor[Reference]) {
 	index := map[string]int{}
 	values := make([]string, list.Len()*len(r.regionalAt))
@@ -189,8 +189,8 @@ func (r reading) legacyRegions(list reflect.Value, at *field.Path) (flavors []im
 	return flavors
 }
 
-// withFallback adds a reference for all other regions to the legacy flavor of the default architecture, which is a new one if no region
-// is for it.
+// withFallback adds a reference for all other regions to the legacy flavor of the default architecture. If there is no such flavor, it adds
+// one.
 func (r reading) withFallback(flavors []imageselector.Flavor[Reference], global *imageselector.Global[Reference]) []imageselector.Flavor[Reference] {
 	i := slices.IndexFunc(flavors, func(f imageselector.Flavor[Reference]) bool {
 		named := f.Capabilities[capability.Architecture]
@@ -204,8 +204,8 @@ func (r reading) withFallback(flavors []imageselector.Flavor[Reference], global 
 	return flavors
 }
 
-// globalOf reads the reference for all regions from an entry at a path, or the one for regions without one of their own; nil if there is
-// none. One for all regions that is empty is a reference all the same, which ValidateReference refuses.
+// globalOf reads the reference for all regions, or the fallback for regions without their own, from an entry at a path. It returns nil if
+// there is none. An empty reference for all regions is returned, so that ValidateReference rejects it.
 func (r reading) globalOf(written reflect.Value, places []place, at *field.Path) *imageselector.Global[Reference] {
 	if r.global == nil {
 		return nil
@@ -224,7 +224,7 @@ func (r reading) globalOf(written reflect.Value, places []place, at *field.Path)
 	return &imageselector.Global[Reference]{Ref: ref, Fallback: fallback, Path: at}
 }
 
-// referenceWith returns the reference with these values; the zero one if all of them are empty.
+// referenceWith returns a reference with the given values, or the zero Reference if all are empty.
 func referenceWith(form *form, values []string) Reference {
 	for _, value := range values {
 		if value != "" {
@@ -234,7 +234,7 @@ func referenceWith(form *form, values []string) Reference {
 	return Reference{}
 }
 
-// named returns the architecture that is written at a place; nil if none is, or the format has no such field.
+// named returns the architecture at a place. It is nil if none is written, or if the format has no such field.
 func (reading) named(at place, written reflect.Value) *string {
 	if at == nil {
 		return nil
@@ -243,8 +243,8 @@ func (reading) named(at place, written reflect.Value) *string {
 	return named
 }
 
-// ofArchitecture returns what a legacy image of an architecture supports. Nil is the default, if the format has one; else it is an image
-// for all of them.
+// ofArchitecture returns the capabilities of a legacy image with an architecture. For nil, that is the default architecture. If the format
+// has none, the image is for all architectures.
 func (r reading) ofArchitecture(architecture *string) v1beta1.Capabilities {
 	switch {
 	case architecture != nil:

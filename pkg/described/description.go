@@ -19,54 +19,55 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// APIVersion and Kind are those of a description.
+// APIVersion and Kind identify a description.
 const (
 	APIVersion = "capkit/v1"
 	Kind       = "ProviderDescription"
 )
 
-// configKind is the kind of what it describes.
+// configKind is the kind of the described configs.
 const configKind = "CloudProfileConfig"
 
-// description is what a description says. The zero value of a part means that it is absent. Paths of fields may be nested, with dots.
+// description is a decoded description. The zero value of a part means that it is absent. Paths of fields may be nested, with dots.
 type description struct {
-	// providerType is that of CloudProfiles: spec.type.
+	// providerType is the spec.type of CloudProfiles.
 	providerType string
-	// kinds of the provider config that are read, one for each API version.
+	// kinds are the accepted kinds of the provider config, one for each API version.
 	kinds []schema.GroupVersionKind
-	// images is where the images are. Absent: the config maps none, and all references are derived.
+	// images has the fields of images. If absent, the config maps no images, and all references are derived.
 	images struct{ path, name, versions, version string }
-	// flavors is where the flavors of a version are. Absent: the config knows the legacy format only.
+	// flavors has the fields of a version's flavors. If absent, there is only the legacy format.
 	flavors struct{ path, capabilities string }
-	// regions is the list of regions with a reference each. Absent: a reference holds in all regions.
+	// regions has the fields of a list of regions, each with a reference. If absent, a reference applies to all regions.
 	regions struct{ path, name string }
-	// reference has the fields of a reference: in the entry of a region or, without regions, in a flavor, and in a legacy version.
+	// reference lists the fields of a reference. They are in the entry of a region or, without regions, in a flavor, and in a legacy
+	// version.
 	reference []string
-	// fallback has the fields of a reference for all regions without one of their own, beside the list of regions. It is discouraged. In
-	// the legacy format it is for the default architecture.
+	// fallback lists the fields of a reference for all regions without their own, next to the list of regions. It is discouraged. In the
+	// legacy format it applies to the default architecture.
 	fallback []string
-	// architecture is the field with the architecture of a legacy version, where its reference stands, and what its absence means. Without
-	// a field, a legacy version is of the default architecture. Absent: it is one image for all architectures.
+	// architecture has the field for the architecture of a legacy version, next to its reference, and its default. Without a field, a
+	// legacy version has the default architecture. If absent, a legacy version is one image for all architectures.
 	architecture struct{ field, standard string }
-	// overrides is a list of regions with lists of images, like that for all regions, whose references hold in the region alone.
+	// overrides has the fields of a list of regions with their own lists of images, whose references apply only to the region.
 	overrides struct{ path, name string }
-	// derived are the values of the fields of a reference that is not written, in an entry or because there is no entry, made of the
-	// names of image and version.
+	// derived are the values for the fields of a reference that an entry, or a missing entry, does not define. They contain placeholders
+	// for the names of image and version.
 	derived []string
-	// unmapped are the versions that need no entry, as patterns of [path.Match] for IMAGE@VERSION. Absent: none, if there are images.
+	// unmapped are patterns of [path.Match] for IMAGE@VERSION. Matching versions need no entry. If absent, none match if there are images.
 	unmapped []string
-	// shared says that one reference may stand for several architectures or versions.
+	// shared reports that one reference may stand for several architectures or versions.
 	shared bool
 }
 
-// The places for names in the values of derived.
+// These are the placeholders in derived.
 const (
 	placeImage   = "{image}"
 	placeVersion = "{version}"
 )
 
-// Read makes a provider of the text of a description. file is its name for messages. known are the provider types that there are
-// already. The error names everything that is wrong, each as FILE:LINE:COLUMN: MESSAGE, joined by [errors.Join].
+// Read makes a provider from a description. file is the file's name, for messages. known are existing provider types, which must not be
+// described again. The error joins all errors with [errors.Join], each as FILE:LINE:COLUMN: MESSAGE.
 func Read(file string, text []byte, known ...string) (provider.Provider[Reference], error) {
 	r := &reader{Reader: strictyaml.Reader{File: file}, known: known, description: &description{}}
 	if err := r.Read(text, "write each description into a file of its own", r.read); err != nil {
@@ -75,7 +76,7 @@ func Read(file string, text []byte, known ...string) (provider.Provider[Referenc
 	return newProvider(r.description), nil
 }
 
-// reader reads nodes into a description.
+// reader reads YAML nodes into a description.
 type reader struct {
 	strictyaml.Reader
 	*description
@@ -116,7 +117,7 @@ func (r *reader) read(n *yaml.Node) {
 	}
 }
 
-// relate reports keys that need or exclude others.
+// relate reports keys that require or exclude other keys.
 func (r *reader) relate(n *yaml.Node, keys map[string]*yaml.Node) {
 	needs := func(key, other string) {
 		if keys[key] != nil && keys[other] == nil {
@@ -139,7 +140,7 @@ func (r *reader) relate(n *yaml.Node, keys map[string]*yaml.Node) {
 	}
 }
 
-// collide reports fields of one object that are the same, or one of which stands within another.
+// collide reports fields of the same object that are equal or nested in each other.
 func (r *reader) collide(keys map[string]*yaml.Node) {
 	legacyArchitecture := named{"architecture", []string{r.architecture.field}}
 	references := []named{{"reference", r.reference}}
@@ -159,13 +160,13 @@ func (r *reader) collide(keys map[string]*yaml.Node) {
 	r.apart(keys, "the entry of a region", images, named{"overrides", []string{r.overrides.name}})
 }
 
-// named are the paths of fields that a key names.
+// named holds the field paths under a key.
 type named struct {
 	key   string
 	paths []string
 }
 
-// apart reports paths of fields of an object that are the same as, within or above another one.
+// apart reports paths of fields in an object that are equal to, within or above another one.
 func (r *reader) apart(keys map[string]*yaml.Node, of string, all ...named) {
 	type taken struct{ path, key string }
 	var before []taken
@@ -183,7 +184,7 @@ func (r *reader) apart(keys map[string]*yaml.Node, of string, all ...named) {
 	}
 }
 
-// typeForm is how a provider type is written.
+// typeForm matches well-formed provider types.
 var typeForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
 
 func (r *reader) readType(n *yaml.Node) {
@@ -215,7 +216,7 @@ func (r *reader) readVersions(n *yaml.Node) {
 	}
 }
 
-// The names of lists and fields that every config of an extension has, and that are relied on by all that merges configs and rewrites them.
+// These names of lists and fields are fixed, because the code that merges and rewrites configs relies on them.
 const (
 	machineImages     = "machineImages"
 	name              = "name"
@@ -266,14 +267,14 @@ func (r *reader) readArchitecture(n *yaml.Node) {
 	})
 }
 
-// readDerived reads the values of the fields of a reference, which have been read before.
+// readDerived reads the values for the fields of a reference, which must have been read before.
 func (r *reader) readDerived(n *yaml.Node) {
 	parts := map[string]strictyaml.Key{}
 	r.derived = make([]string, len(r.reference))
 	for i, path := range r.reference {
 		parts[path] = strictyaml.Key{Read: func(n *yaml.Node) { r.derived[i] = r.template(n) }}
 	}
-	if len(parts) > 0 { // else that is said already
+	if len(parts) > 0 { // else the missing fields are already reported
 		r.Mapping(n, parts)
 	}
 }
@@ -288,7 +289,7 @@ func (r *reader) readUnmapped(n *yaml.Node) {
 	}
 }
 
-// template reads a value with the names of image and version in it.
+// template reads a value with placeholders for the names of image and version.
 func (r *reader) template(n *yaml.Node) string {
 	value := r.Text(n, "a value like \"{image}-{version}\"")
 	rest := strings.NewReplacer(placeImage, "", placeVersion, "").Replace(value)
@@ -302,7 +303,7 @@ func (r *reader) template(n *yaml.Node) string {
 	return value
 }
 
-// only reads text that can be one only.
+// only reads a text with a single permitted value.
 func (r *reader) only(n *yaml.Node, value string) {
 	if n.Kind != yaml.ScalarNode || n.Value != value {
 		r.Fault(n, "write %s", value)
@@ -317,10 +318,10 @@ func (r *reader) standard(n *yaml.Node, value string) string {
 	return value
 }
 
-// pathForm is how the path of a field is written.
+// pathForm matches well-formed paths of fields.
 var pathForm = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
 
-// most is how many names a path may have, and how many fields a reference. The work to make types of them grows faster than these do.
+// most bounds the names in a path, and the fields of a reference. The cost of making types for them grows faster than linearly.
 const most = 16
 
 // path reads the path of a field.
@@ -348,7 +349,7 @@ func (r *reader) paths(n *yaml.Node) (paths []string) {
 	return paths
 }
 
-// items returns the items of a list, which has some.
+// items returns the items of a list, which must not be empty.
 func (r *reader) items(n *yaml.Node, what string) []*yaml.Node {
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
 		r.Fault(n, "write a list of %s", what)

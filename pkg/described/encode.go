@@ -23,7 +23,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Encode writes a version. What a description has no field for is an error.
+// Encode writes a version. It returns an error if the description has no field for a part of it.
 func (p Provider) Encode(version imageselector.Version[Reference], format provider.Format) ([]any, error) {
 	switch {
 	case p.images.path == "":
@@ -52,15 +52,15 @@ func (p Provider) Encode(version imageselector.Version[Reference], format provid
 	return p.legacy(version.Version, written)
 }
 
-// artifact is a flavor as it is to be written: its references as far as it has any.
+// artifact is a flavor to be written, with its references.
 type artifact struct {
 	capabilities v1beta1.Capabilities
 	regional     []imageselector.Regional[Reference]
-	// global is for all regions, or for those without one of their own; nil if there is none.
+	// global is for all regions, or for those without their own reference; nil if there is none.
 	global *Reference
 }
 
-// artifact takes a flavor apart. The error says what the format has no place for.
+// artifact returns the parts of a flavor. It returns an error if the format has no place for a part.
 func (p Provider) artifact(flavor *imageselector.Flavor[Reference]) (artifact, error) {
 	a := artifact{capabilities: flavor.Capabilities, regional: flavor.Regional}
 	switch {
@@ -88,7 +88,7 @@ func (p Provider) artifact(flavor *imageselector.Flavor[Reference]) (artifact, e
 	return a, nil
 }
 
-// is reports whether a reference has a form, or says nothing.
+// is reports whether a reference has a form, or is zero.
 func (r Reference) is(form *form) bool {
 	return r.form == nil || slices.Equal(r.form.fields, form.fields)
 }
@@ -111,14 +111,14 @@ func (p Provider) withFlavors(version string, written []artifact) *object {
 	return entry
 }
 
-// entry returns the entry of a version with nothing in it but its name.
+// entry returns the entry of a version with only its name.
 func (p Provider) entry(version string) *object {
 	entry := &object{}
 	entry.set(pathOf(p.images.version), version)
 	return entry
 }
 
-// place writes the references of a flavor into an object, with its architecture where that stands beside them, if one is given.
+// place writes the references of a flavor into an object. If architecture is not nil, it is written next to the references.
 func (p Provider) place(into *object, a artifact, architecture *string) {
 	beside := func(o *object) {
 		if architecture != nil && p.architecture.field != "" {
@@ -139,7 +139,7 @@ func (p Provider) place(into *object, a artifact, architecture *string) {
 	}
 }
 
-// regionList returns the entries of regions, to each of which something is added.
+// regionList returns the entries of regions. It calls beside to add further fields to each.
 func (p Provider) regionList(regional []imageselector.Regional[Reference], beside func(*object)) []*object {
 	var list []*object
 	for _, r := range regional {
@@ -154,7 +154,7 @@ func (p Provider) regionList(regional []imageselector.Regional[Reference], besid
 	return list
 }
 
-// forAll writes a legacy version whose image is for all architectures.
+// forAll writes a legacy version with one image for all architectures.
 func (p Provider) forAll(version string, written []artifact) ([]any, error) {
 	var entry *object
 	var text []byte
@@ -179,7 +179,7 @@ func (p Provider) forAll(version string, written []artifact) ([]any, error) {
 	return []any{entry}, nil
 }
 
-// legacy writes a version with a flavor for each architecture: an entry with all regions, or an entry for each flavor.
+// legacy writes a version with a flavor for each architecture, either as one entry with all regions, or as an entry for each flavor.
 func (p Provider) legacy(version string, written []artifact) ([]any, error) {
 	known := map[string]bool{}
 	var entries []any
@@ -226,7 +226,7 @@ func (p Provider) legacy(version string, written []artifact) ([]any, error) {
 	return []any{entry}, nil
 }
 
-// IgnoredFields returns the fields of an entry that the description does not name, and the paths of those within its fields.
+// IgnoredFields returns the fields of an entry that the description does not name, and the paths of unknown fields within the named ones.
 func (p Provider) IgnoredFields(entry map[string]any) (ignored map[string]any, within []string) {
 	if p.images.path == "" {
 		return entry, nil
@@ -246,7 +246,7 @@ func (p Provider) IgnoredFields(entry map[string]any) (ignored map[string]any, w
 	return ignored, within
 }
 
-// jsonField returns the type of a field of a struct by its name in JSON.
+// jsonField returns the type of a struct field, given its JSON name.
 func jsonField(of reflect.Type, name string) (reflect.Type, bool) {
 	for i := range of.NumField() {
 		if of.Field(i).Tag.Get("json") == name {
@@ -256,7 +256,7 @@ func jsonField(of reflect.Type, name string) (reflect.Type, bool) {
 	return nil, false
 }
 
-// unknownIn returns the paths of what a value at a path has and its type has not.
+// unknownIn returns the paths of fields in a value, at the path at, that its type lacks.
 func unknownIn(value any, as reflect.Type, at string) (paths []string) {
 	switch v := value.(type) {
 	case []any:

@@ -2,14 +2,14 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package described makes a provider of a description: ten lines of YAML that say where the images stand in the CloudProfileConfig of a
-// cloud. It is for the shape that most clouds have, image, version, perhaps flavors, and a reference of one or several fields, by region
-// or not. What a description cannot say needs a [provider.Provider] in Go.
+// Package described makes providers from descriptions. A description is about ten lines of YAML that tell where the CloudProfileConfig of a
+// cloud has its images. It fits the shape that most clouds use: images, versions, perhaps flavors, and a reference of one or more fields,
+// by region or not. Any other shape needs a [provider.Provider] in Go.
 //
-// Start reading at [Read]; docs/authors/description.md says what it reads. [BuiltIn] are the clouds whose descriptions are part of this
-// package. description.go reads YAML, shape.go makes the types to decode of it, decode.go and encode.go are the wire format.
+// Start reading at [Read]. docs/authors/description.md documents the format. [BuiltIn] returns the providers whose descriptions are part of
+// this package. description.go reads YAML, shape.go makes Go types from it, decode.go and encode.go implement the wire format.
 //
-// Nothing here knows a cloud: a rule about the form of its IDs, say, has no place.
+// No code here is specific to a cloud: a rule about the form of its IDs, for example, does not belong here.
 package described
 
 import (
@@ -27,15 +27,15 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Provider is a [provider.Provider] by description, which [Read] makes. It is immutable, and safe for concurrent use. It has no worker
+// Provider is a [provider.Provider] made by [Read] from a description. It is immutable, and safe for concurrent use. It has no worker
 // settings and no rules of its own.
 type Provider struct {
 	*description
 	*shape
-	// regional is the form of references for one region, and global that of those for all, or for the other ones if the format has
-	// regions. They are nil for references that it does not have.
+	// regional is the form of references for one region. global is the form of references for all regions, or of the fallback if the format
+	// has regions. They are nil if the format has no such references.
 	regional, global *form
-	// regionsPath and architecturePath are those paths of the description, taken apart.
+	// regionsPath and architecturePath are the segments of these paths in the description.
 	regionsPath, architecturePath []string
 }
 
@@ -52,7 +52,7 @@ var (
 	_ provider.ReferenceDeriver[Reference] = deriving{}
 )
 
-// newProvider returns the provider of a description without faults.
+// newProvider returns the provider of a valid description.
 func newProvider(d *description) provider.Provider[Reference] {
 	p := Provider{description: d, shape: shapeOf(d), regionsPath: pathOf(d.regions.path), architecturePath: pathOf(d.architecture.field)}
 	if d.regions.path == "" {
@@ -72,11 +72,11 @@ func newProvider(d *description) provider.Provider[Reference] {
 // Type returns the provider type that the description is for.
 func (p Provider) Type() string { return p.providerType }
 
-// ConfigType is the struct that a config is decoded into: the fields that the description names, by their tags for JSON, and below them
-// structs, lists, text and capabilities. A config may have others, which nothing here reads.
+// ConfigType returns the struct type that configs are decoded into. It has the fields that the description names, with JSON tags, and below
+// them structs, lists, strings and capabilities. Configs may have other fields, which are not read.
 func (p Provider) ConfigType() reflect.Type { return p.config }
 
-// ConfigVersions are the API versions of the config, in the order of the description. The caller owns the slice.
+// ConfigVersions returns the API versions of the config, in the order of the description. The caller owns the slice.
 func (p Provider) ConfigVersions() []string {
 	versions := make([]string, 0, len(p.kinds))
 	for _, kind := range p.kinds {
@@ -88,13 +88,14 @@ func (p Provider) ConfigVersions() []string {
 // KeepsLegacy reports whether the description has no flavors.
 func (p Provider) KeepsLegacy() bool { return p.flavors.path == "" }
 
-// Workers returns nothing: a description says nothing of worker pools.
+// Workers returns no worker settings, because descriptions have none.
 func (Provider) Workers() provider.Workers { return provider.Workers{} }
 
-// SharesReferences returns what the description says. References that are derived are shared: they are the same for all architectures.
+// SharesReferences returns the setting of the description. Derived references are always shared, because they are the same for all
+// architectures.
 func (p Provider) SharesReferences() bool { return p.shared || len(p.derived) > 0 }
 
-// ReferenceForm names the fields of a reference, with the list of regions if it stands there.
+// ReferenceForm names the fields of a reference, with the list of regions if they belong there.
 func (p Provider) ReferenceForm() string {
 	if p.regional == nil {
 		return words.And(p.reference)
@@ -106,7 +107,7 @@ func (p Provider) ReferenceForm() string {
 	return p.regions.path + ", as in " + p.regions.path + ": [{" + p.regions.name + ": REGION, " + strings.Join(fields, ", ") + "}]"
 }
 
-// NamespacedLists returns the list of regions with images of their own, if the description has one.
+// NamespacedLists returns the list of regions with their own images, if the description has one.
 func (p Provider) NamespacedLists() []provider.List {
 	if p.overrides.path == "" {
 		return nil
@@ -116,7 +117,7 @@ func (p Provider) NamespacedLists() []provider.List {
 	return []provider.List{{Field: p.overrides.path, Key: p.overrides.name, Lists: []provider.List{images}}}
 }
 
-// ValidateReference demands that all fields of a reference are there.
+// ValidateReference requires that all fields of a reference have values.
 func (p Provider) ValidateReference(ref Reference, at *field.Path) (errs field.ErrorList) {
 	of := ref.form
 	if of == nil { // nothing is said
@@ -142,7 +143,7 @@ func (p Provider) ValidateReference(ref Reference, at *field.Path) (errs field.E
 	return errs
 }
 
-// DeriveReference makes a reference for a version that needs no entry.
+// DeriveReference makes the reference for a version that needs no entry. derived is false for other versions.
 func (p deriving) DeriveReference(version provider.ImageVersion, _ v1beta1.Capabilities) (ref Reference, derived bool) {
 	needsNone := func(pattern string) bool {
 		matches, _ := path.Match(pattern, version.String())
@@ -154,7 +155,7 @@ func (p deriving) DeriveReference(version provider.ImageVersion, _ v1beta1.Capab
 	return p.made(version), true
 }
 
-// made makes a reference of the names of an image and its version.
+// made makes a reference from the names of an image and its version.
 func (p Provider) made(version provider.ImageVersion) Reference {
 	names := strings.NewReplacer(placeImage, version.Image, placeVersion, version.Version)
 	ref := Reference{form: p.global}
@@ -164,12 +165,12 @@ func (p Provider) made(version provider.ImageVersion) Reference {
 	return ref
 }
 
-// childOf returns the path of a field, which may be nested, of what stands at a path.
+// childOf returns the path of a field, which may be nested, below a path.
 func childOf(at *field.Path, segments []string) *field.Path {
 	return at.Child(segments[0], segments[1:]...)
 }
 
-// pathOf takes a path of fields apart.
+// pathOf splits a path of fields.
 func pathOf(text string) []string {
 	var segments []string
 	for _, s := range fieldpath.Parse(text) {

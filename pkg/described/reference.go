@@ -11,24 +11,24 @@ import (
 	"strings"
 )
 
-// Reference refers to an image by the fields that a description names. As JSON it is an object with these, by their paths. The zero
+// Reference refers to an image by the fields that a description names. Its JSON is an object with these fields, by their paths. The zero
 // Reference refers to nothing.
 type Reference struct {
 	form *form
-	// values of the fields, in the order of the form.
+	// values are the values of the fields, in the order of the form.
 	values []string
 }
 
-// form is what references at one place of a config are like.
+// form describes the references at one kind of place in a config.
 type form struct {
-	// fields are the paths of the fields, as the description has them, and segments the same, taken apart.
+	// fields are the paths of the fields, as in the description. segments are the same paths, split.
 	fields   []string
 	segments [][]string
-	// inEntry is set if a path of a reference is that of the entry with all its fields, rather than that of its only field.
+	// inEntry reports that the path of a reference is that of the entry with its fields, instead of that of its only field.
 	inEntry bool
 }
 
-// newForm returns the form of references with these fields: in the entries of regions, or for all regions.
+// newForm returns the form of references with the given fields, either in the entries of regions or for all regions.
 func newForm(fields []string, regional bool) *form {
 	f := &form{fields: fields, inEntry: regional || len(fields) > 1}
 	for _, name := range fields {
@@ -37,7 +37,7 @@ func newForm(fields []string, regional bool) *form {
 	return f
 }
 
-// value returns the value of a field; empty if there is none.
+// value returns the value of a field, or "" if it has none.
 func (r Reference) value(i int) string {
 	if i >= len(r.values) {
 		return ""
@@ -48,7 +48,7 @@ func (r Reference) value(i int) string {
 // empty reports whether no field has a value.
 func (r Reference) empty() bool { return strings.Join(r.values, "") == "" }
 
-// MarshalJSON returns an object with the fields.
+// MarshalJSON encodes an object with the fields.
 func (r Reference) MarshalJSON() ([]byte, error) {
 	if r.form == nil {
 		return []byte("{}"), nil
@@ -72,7 +72,7 @@ func (r Reference) String() string {
 	return strings.Join(fields, ", ")
 }
 
-// object is a JSON object whose members have an order.
+// object is a JSON object with ordered members.
 type object []member
 
 type member struct {
@@ -80,7 +80,7 @@ type member struct {
 	value any
 }
 
-// set sets a field, which may be nested, behind all others.
+// set appends a field, which may be nested.
 func (o *object) set(segments []string, value any) {
 	if len(segments) == 1 {
 		*o = append(*o, member{segments[0], value})
@@ -97,7 +97,7 @@ func (o *object) set(segments []string, value any) {
 	*o = append(*o, member{segments[0], inner})
 }
 
-// MarshalJSON writes the members in their order.
+// MarshalJSON encodes the members in their order.
 func (o object) MarshalJSON() ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteByte('{')

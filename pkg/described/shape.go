@@ -11,9 +11,9 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 )
 
-// shape is the type that a config is decoded into, made of a description: a struct for each object, with the fields that the description
-// names and no others, so that the decoder and its messages are those of all providers. A place is the way to a field, of which each
-// step is the index of a field of a struct; nil for fields that the format does not have.
+// shape is the type that a config is decoded into, made from a description. It has a struct for each object, with only the fields that the
+// description names. So decoder and messages are those of all providers. A place is the path to a field, given by the indices of struct
+// fields. It is nil for fields that the format lacks.
 type shape struct {
 	config                             reflect.Type
 	imagesAt, overridesAt              place
@@ -37,10 +37,10 @@ func (p place) of(v reflect.Value) reflect.Value {
 	return v.FieldByIndex(p)
 }
 
-// fields are those of a struct that is to be made.
+// fields are the fields of a struct to be made.
 type fields []wanted
 
-// wanted is a field with its path and type, and where to write its place.
+// wanted is a field with its path and type, and the variable for its place.
 type wanted struct {
 	segments []string
 	as       reflect.Type
@@ -51,7 +51,7 @@ func (f *fields) add(path string, as reflect.Type, at *place) {
 	*f = append(*f, wanted{pathOf(path), as, at})
 }
 
-// all adds fields with text, and returns where their places will be.
+// all adds string fields, and returns their places, which made sets.
 func (f *fields) all(paths []string) []place {
 	places := make([]place, len(paths))
 	for i, path := range paths {
@@ -60,7 +60,7 @@ func (f *fields) all(paths []string) []place {
 	return places
 }
 
-// made returns the struct, with one of its own for each object that a path goes through.
+// made returns the struct type, with a nested struct for each object on a path.
 func (f fields) made() reflect.Type {
 	var order []string
 	grouped := map[string]fields{}
@@ -94,7 +94,7 @@ var (
 	optional = reflect.TypeFor[*string]()
 )
 
-// shapeOf returns the shape of a description without faults.
+// shapeOf returns the shape of a valid description.
 func shapeOf(d *description) *shape {
 	s := &shape{}
 	var config fields
@@ -115,7 +115,7 @@ func shapeOf(d *description) *shape {
 	return s
 }
 
-// imageOf returns the type of an image, and makes those of all that it consists of.
+// imageOf returns the type of an image, including the types of its parts.
 func (s *shape) imageOf(d *description) reflect.Type {
 	var image, version, flavor, region fields
 	if d.regions.path != "" {

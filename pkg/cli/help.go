@@ -18,7 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// The groups of commands, by what people want of them.
+// These are the groups of commands, by purpose.
 const (
 	groupCheck  = "check"
 	groupAsk    = "ask"
@@ -26,7 +26,7 @@ const (
 	groupLook   = "look"
 )
 
-// groups are in the order in which help lists them.
+// groups is in the order in which help lists them.
 var groups = []*cobra.Group{
 	{ID: groupCheck, Title: "Check manifests:"},
 	{ID: groupAsk, Title: "Ask what Gardener will do:"},
@@ -34,8 +34,8 @@ var groups = []*cobra.Group{
 	{ID: groupLook, Title: "Look things up:"},
 }
 
-// Command returns the command, under the name capkit, as cobra has it: for what documents it, like man pages. It knows the
-// given providers, as with [Run], which is what executes it.
+// Command returns the command as a cobra command with the name capkit, to generate documentation such as man pages. Use [Run] to execute
+// it. The command knows the given providers.
 func Command(providers ...Provider) *cobra.Command {
 	c := &command.Call{Providers: map[string]Provider{}, Linked: Version}
 	for _, p := range providers {
@@ -46,7 +46,7 @@ func Command(providers ...Provider) *cobra.Command {
 	return root
 }
 
-// addHelp makes a root command help people: with groups, topics and corrections of what is misspelt. Commands are added before.
+// addHelp adds groups, help topics and spelling suggestions to a root command. The subcommands must have been added before.
 func addHelp(root *cobra.Command) {
 	root.AddGroup(groups...)
 	root.SetHelpCommand(helpCommand())
@@ -55,7 +55,7 @@ func addHelp(root *cobra.Command) {
 	root.SetCompletionCommandGroupID(groupLook)
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(exitStatuses())
-	// Flags are explained as wide as texts are.
+	// Wrap flag descriptions at the width of other texts.
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", command.TextWidth)))
 	root.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -72,7 +72,7 @@ func addHelp(root *cobra.Command) {
 	}
 }
 
-// tree returns a command and all that are below it.
+// tree returns a command and all commands below it.
 func tree(cmd *cobra.Command) iter.Seq[*cobra.Command] {
 	return func(yield func(*cobra.Command) bool) {
 		if !yield(cmd) {
@@ -88,8 +88,8 @@ func tree(cmd *cobra.Command) iter.Seq[*cobra.Command] {
 	}
 }
 
-// addCompletion adds the command completion of cobra, which keeps the output that the root command has now, and makes it refuse
-// shells that it does not know.
+// addCompletion adds cobra's completion command, and makes it reject unknown shells. The command writes to the output that the root command
+// has at this time.
 func addCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	completion, _, _ := root.Find([]string{"completion"}) // it exists
@@ -106,7 +106,7 @@ func addCompletion(root *cobra.Command) {
 	}
 }
 
-// unknown says that there is no such command, or topic of help, and what else may have been meant.
+// unknown returns the error about an unknown command or help topic, with a suggestion.
 func unknown(root *cobra.Command, kind, name string) error {
 	message := fmt.Sprintf("unknown %s %q", kind, name)
 	meant := root.SuggestionsFor(name)
@@ -119,10 +119,10 @@ func unknown(root *cobra.Command, kind, name string) error {
 	return fmt.Errorf("%s: %s help lists what there is", message, root.DisplayName())
 }
 
-// values say what flags take, by their types.
+// values describes the values that flags take, by type.
 var values = map[string]string{"bool": "true or false", "int": "a number", "duration": "a duration like 30s"}
 
-// flagError says what to write in the place of a flag that a command does not have, or of a value that a flag does not take.
+// flagError adds advice to an error about an unknown flag or an invalid value.
 func flagError(cmd *cobra.Command, err error) error {
 	var wanting *pflag.ValueRequiredError
 	if errors.As(err, &wanting) {
@@ -160,7 +160,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w: %s --help lists what there is", err, cmd.CommandPath())
 }
 
-// helpCommand is like that of cobra, but fails for what does not exist.
+// helpCommand is like cobra's help command, but fails for unknown commands.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
@@ -193,7 +193,7 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// exitStatuses is a topic of help: a command that does nothing.
+// exitStatuses is a help topic: a command that does nothing.
 func exitStatuses() *cobra.Command {
 	return &cobra.Command{
 		Use:   "exit-statuses",
@@ -231,7 +231,7 @@ With any status, results are on standard output, and everything else is on stand
 	}
 }
 
-// wrapParagraphs returns a text whose paragraphs are wrapped. Lines that begin with a blank, of tables and examples, stay.
+// wrapParagraphs wraps the paragraphs of a text. Lines that begin with a blank, as in tables and examples, are kept.
 func wrapParagraphs(text string) string {
 	var lines, paragraph []string
 	end := func() {

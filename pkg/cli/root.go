@@ -26,10 +26,10 @@ import (
 	"github.com/capkit/capkit/internal/cli/verify"
 )
 
-// root returns the command with its subcommands. name is what the user calls it by, which may be several words.
+// root returns the command with its subcommands. name is the name by which the user calls it, which may have several words.
 func root(c *command.Call, name string) *cobra.Command {
 	root := &cobra.Command{
-		Use:         strings.ReplaceAll(name, " ", "-"), // cobra takes the first word of Use as the command's name
+		Use:         strings.ReplaceAll(name, " ", "-"), // cobra uses the first word of Use as the command's name
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: name},
 		Short:       "Check the machine images of Gardener CloudProfiles, and find the image of a worker pool",
 		Long: `Checks CloudProfiles, and the Shoots that use them, in files or a cluster. It runs Gardener's own validation and the checks of the

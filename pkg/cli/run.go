@@ -24,36 +24,35 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Version of the command, with the commit behind a plus if it is known: 0.1.0+0123456789ab. It is set when the command is
-// linked, and read by each [Run].
+// Version is the version of the command, with the commit after a plus sign if it is known: 0.1.0+0123456789ab. It is set at link time, and
+// read by each [Run].
 var Version = command.Unversioned
 
-// The exit statuses.
+// These are the exit statuses.
 const (
 	exitOK     = 0 // done, and nothing found wrong
 	exitWrong  = 1 // something found wrong
 	exitFailed = 2 // the command could not do its work
 )
 
-// quieten drops what the client of Kubernetes logs: the errors that it returns say the same, and in words for the user.
+// quieten discards the Kubernetes client's log output: its errors carry the same information in words meant for users.
 var quieten = sync.OnceFunc(func() { klog.SetLogger(logr.Discard()) })
 
-// Provider is a [provider.Provider] whose type of reference the command need not know. [For] makes one.
+// Provider is a [provider.Provider] whose reference type the command need not know. [For] makes one.
 type Provider = command.Provider
 
-// For makes a provider known to the command.
+// For wraps a provider for the command.
 func For[R any](cloud provider.Provider[R]) Provider { return provider.Untyped(cloud) }
 
-// Rules returns the catalogue of all rules that lint and admission can report about objects of these providers, sorted
-// by name: those that hold for every provider, and those of providers that are a [provider.RuleDescriber]. Each name is
-// there once; of two rules with one name that counts which holds for every provider, or else that of the first
-// provider. What none of the providers can be the cause of is left out. The caller owns the slice.
+// Rules returns all rules that lint and admission can report about objects of these providers, sorted by name: the rules for every
+// provider, and those of providers that implement [provider.RuleDescriber]. If a name occurs twice, the rule for every provider wins, or
+// else that of the first provider. Rules that none of the providers can cause are left out. The caller owns the slice.
 func Rules(providers ...Provider) []finding.Rule { return checks.Rules(providers...) }
 
-// Run runs the command with its arguments, args[0] being the name by which it was called, and returns its exit status:
-// 0 for success, 1 for a negative result, 2 for a usage or I/O error. Results go to stdout, everything else to stderr.
-// It knows the given providers, one for each type; of two for one type the later counts. A provider with faults, see
-// [provider.Check], is a reason to do nothing.
+// Run runs the command with its arguments and returns its exit status: 0 for success, 1 for a negative result, 2 for a usage or I/O error.
+// args[0] is the name by which it was called. Results go to stdout, and everything else to stderr. The command knows the given providers,
+// one for each type. If two have the same type, the later wins. If [provider.Check] finds faults in a provider, Run only reports them, and
+// returns 2.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, providers ...Provider) int {
 	quieten()
 	c := &command.Call{
@@ -94,7 +93,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, providers ...
 	}
 }
 
-// fail says why the command could not do its work, and returns its status.
+// fail prints the error that made the command fail, and returns the exit status.
 func fail(c *command.Call, name string, err error) int {
 	for _, single := range apart(err) {
 		report.Printf(c.Stderr, "%s: %s%s\n", name, strings.TrimSpace(single.Error()), notAFile(c, name, single))
@@ -102,7 +101,7 @@ func fail(c *command.Call, name string, err error) int {
 	return exitFailed
 }
 
-// notAFile says what to do with the name of a file that does not exist, and is something else: a rule, or a URL.
+// notAFile adds advice for the name of a missing file that is a rule or a URL instead.
 func notAFile(c *command.Call, name string, err error) string {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return ""
@@ -117,7 +116,7 @@ func notAFile(c *command.Call, name string, err error) string {
 	return ""
 }
 
-// apart returns the errors that errors.Join has put together.
+// apart returns the errors that errors.Join has joined.
 func apart(err error) (all []error) {
 	joined, several := err.(interface{ Unwrap() []error })
 	if !several || errors.Join(joined.Unwrap()...).Error() != err.Error() {
@@ -129,7 +128,7 @@ func apart(err error) (all []error) {
 	return all
 }
 
-// programName is how the user calls the command; as a kubectl plugin it is installed as kubectl-capkit.
+// programName returns the name by which the user calls the command. As a kubectl plugin, it is installed as kubectl-capkit.
 func programName(args []string) string {
 	if len(args) == 0 || args[0] == "" {
 		return "capkit"

@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package described makes providers from descriptions. A description is about ten lines of YAML that tell where the CloudProfileConfig of a
-// cloud has its images. It fits the shape that most clouds use: images, versions, perhaps flavors, and a reference of one or more fields,
-// by region or not. Any other shape needs a [provider.Provider] in Go.
+// Package described makes providers from descriptions: ten lines of YAML that tell where a cloud's CloudProfileConfig has its images. It
+// fits the shape of most clouds: images, versions, perhaps flavors, and a reference of one or more fields, by region or not. Any other
+// shape needs a [provider.Provider] in Go.
 //
 // Start reading at [Read]. docs/authors/description.md documents the format. [BuiltIn] returns the providers whose descriptions are part of
 // this package. description.go reads YAML, shape.go makes Go types from it, decode.go and encode.go implement the wire format.

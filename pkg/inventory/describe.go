@@ -27,18 +27,16 @@ type Description struct {
 	Active []string
 	// Properties defines which properties of images contradict flavors. Operators can replace it.
 	Properties []Property
-	// Key returns a comparable key of an image ID, and the form of the ID. A reference is not reported as missing if the list of images has
-	// no ID of its form, unless the list is empty and the form is not foreign. If Key is nil, IDs are compared as written, and all have one
-	// form.
+	// Key returns a comparable key of an image ID, and the ID's form. A missing reference is reported only if the list of images has IDs of
+	// its form, or if the list is empty and the form is not foreign. If Key is nil, IDs are compared as written, and all have one form.
 	Key func(id string) (key, form string)
-	// Foreign is the prefix of forms that inventories usually do not list, so that an empty list does not show that an image is missing. It
-	// is usually empty.
+	// Foreign is the prefix of forms that inventories usually do not list, so that an empty list proves nothing. It is usually empty.
 	Foreign string
 	// OwnDisk reports whether machines of a type boot from the disk of the cloud's machine type, unless their pool requests another disk.
 	// Nil means that no machine does.
 	OwnDisk func(machineType *v1beta1.MachineType) bool
-	// Uses returns the references of a CloudProfile besides those that every CloudProfile has, for example in lists of the provider config.
-	// at is the path of the spec. Nil means that there are none.
+	// Uses returns the references of a CloudProfile, whose spec is at the path at, besides those that every CloudProfile has, for example
+	// in lists of the provider config. Nil means that there are none.
 	Uses func(spec *v1beta1.CloudProfileSpec, at *field.Path) []Use
 }
 
@@ -51,8 +49,7 @@ type Referrer interface {
 // Ref identifies an image in an inventory: by its ID or, if that is empty, by its name.
 type Ref struct {
 	ID, Name string
-	// Field is the field of the reference in the entry of its region: "id". It does not apply to a reference for all regions, which has its
-	// own path.
+	// Field is the reference's field in the entry of its region: "id". A reference for all regions has its own path.
 	Field string
 }
 

@@ -2,11 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package inventory defines the inventory of a cloud: its images, machine types, zones and so on, by region. One program takes it, and
-// another compares profiles with it (semantics S20). An inventory has no credentials.
+// Package inventory defines the inventory of a cloud, by region: images, machine types, zones and so on. One program takes it, and another
+// compares profiles with it (semantics S20). It has no credentials.
 //
-// Start reading at [Inventory]. [Read] reads one from a file. A provider implements [Describer] so that its profiles can be compared with
-// inventories. Package verify does the comparison.
+// Start reading at [Inventory]. [Read] reads one from a file. Providers implement [Describer] so that package verify can compare profiles
+// with inventories.
 package inventory
 
 import (
@@ -32,17 +32,17 @@ type Inventory struct {
 	Kind string `json:"kind"`
 	// Provider is the provider type, as in spec.type of a CloudProfile: "openstack".
 	Provider string `json:"provider"`
-	// Taken is the time when the cloud was read.
+	// Taken is when the cloud was read.
 	Taken time.Time `json:"taken"`
-	// Regions are the regions that were read, each once, sorted by name.
+	// Regions are those that were read, each once, sorted by name.
 	Regions []Region `json:"regions"`
 }
 
 // Region records the contents of one region.
 type Region struct {
-	// Name is the name as in the regions of a CloudProfile.
+	// Name is as in the regions of a CloudProfile.
 	Name string `json:"name"`
-	// Unread names the lists below that could not be read, as in "volumeTypes", in the order of the fields. These lists are nil.
+	// Unread names lists below that could not be read, as in "volumeTypes", in the order of the fields. These lists are nil.
 	Unread []string `json:"unread,omitempty"`
 	// Images are those that can be booted, or could be if they were active.
 	Images []Image `json:"images,omitzero"`
@@ -62,43 +62,43 @@ type Region struct {
 
 // Image is an image that servers boot from.
 type Image struct {
-	// ID is the provider's reference as a string: an image ID, an AMI, the ID of a gallery image, the path of an image.
+	// ID is the provider's reference as a string: an image ID, an AMI, the ID of a gallery image, a path.
 	ID string `json:"id"`
 	// Name is the name that the cloud shows.
 	Name string `json:"name,omitempty"`
-	// Status is the cloud's word for the status: "active".
+	// Status is in the cloud's words: "active".
 	Status string `json:"status,omitempty"`
-	// Visibility is the cloud's word for the visibility: "public", "private", "shared", "community".
+	// Visibility is in the cloud's words: "public", "private", "shared", "community".
 	Visibility string `json:"visibility,omitempty"`
-	// Architecture is Gardener's name of the architecture: "amd64", "arm64". [Read] also accepts the names that [Architecture] knows.
+	// Architecture is Gardener's name: "amd64", "arm64". [Read] also accepts the names that [Architecture] knows.
 	Architecture string `json:"architecture,omitempty"`
-	// MinDiskGiB is the size of the smallest disk that the image fits on.
+	// MinDiskGiB is the size of the smallest sufficient disk.
 	MinDiskGiB *int64 `json:"minDiskGiB,omitempty"`
-	// Checksum is the checksum of the content, with its algorithm: "sha512:…".
+	// Checksum is that of the content, with its algorithm: "sha512:…".
 	Checksum string `json:"checksum,omitempty"`
-	// Properties are the properties, by the cloud's names.
+	// Properties have the cloud's names.
 	Properties map[string]string `json:"properties,omitzero"`
 }
 
 // MachineType is a machine type, flavor or size.
 type MachineType struct {
-	// Name is the name as in the machine types of a CloudProfile.
+	// Name is as in the machine types of a CloudProfile.
 	Name string `json:"name"`
 	// CPU is the number of virtual CPUs.
 	CPU *int64 `json:"cpu,omitempty"`
-	// MemoryMiB is the size of the memory.
+	// MemoryMiB is the memory size.
 	MemoryMiB *int64 `json:"memoryMiB,omitempty"`
 	// GPU is the number of GPUs.
 	GPU *int64 `json:"gpu,omitempty"`
-	// DiskGiB is the size of the machine's own root disk, or 0 if it has none.
+	// DiskGiB is the size of the machine's own root disk; 0 if it has none.
 	DiskGiB *int64 `json:"diskGiB,omitempty"`
-	// Architecture is Gardener's name of the architecture: "amd64", "arm64". [Read] also accepts the names that [Architecture] knows.
+	// Architecture is Gardener's name: "amd64", "arm64". [Read] also accepts the names that [Architecture] knows.
 	Architecture string `json:"architecture,omitempty"`
 	// Zones are the zones that offer the machine type.
 	Zones []string `json:"zones,omitzero"`
 	// Public reports that every project can use it.
 	Public *bool `json:"public,omitempty"`
-	// Properties are the properties, by the cloud's names.
+	// Properties have the cloud's names.
 	Properties map[string]string `json:"properties,omitzero"`
 }
 
@@ -128,7 +128,7 @@ type LoadBalancerProvider struct {
 	Name string `json:"name"`
 }
 
-// Architecture returns Gardener's name of an architecture, given a name that clouds use. It returns unknown names unchanged.
+// Architecture returns Gardener's name for a cloud's name of an architecture. It returns unknown names unchanged.
 func Architecture(name string) string {
 	switch strings.ToLower(name) {
 	case "x86_64", "x86-64", "x64", "amd64":

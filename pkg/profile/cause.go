@@ -22,8 +22,8 @@ import (
 // means that the profile has no errors.
 type causes struct {
 	versions map[provider.ImageVersion][]cause
-	// types maps machine types to the place of their first error. typeName is the place of the first invalid machine type name: any unknown
-	// machine type may be meant by it.
+	// types maps machine types to the place of their first error. typeName is the place of the first invalid machine type name, which any
+	// unknown machine type may mean.
 	types    map[string]string
 	typeName string
 }
@@ -32,8 +32,7 @@ type causes struct {
 type cause struct {
 	// where is the place of the error, in words: "at FIELD".
 	where string
-	// set holds the values that the affected flavor supports, as far as they are understood. It is the zero Set if the error affects the
-	// version as a whole.
+	// set holds the capabilities of the affected flavor, as far as they are understood. The zero Set means the version as a whole.
 	set capability.Set
 	// regions are the affected regions; nil for all.
 	regions []string
@@ -202,7 +201,7 @@ func (p *Profile[R]) CauseOf(machineType string, request imageselector.Request) 
 	return ""
 }
 
-// whereIs describes the place of an error: by its path, or by the affected entry if the profile is not from a manifest.
+// whereIs describes the place of an error: its path or, if the profile is not from a manifest, the affected entry.
 func (p *Profile[R]) whereIs(path, about string) string {
 	if p.at == nil {
 		return "in " + about
@@ -218,6 +217,6 @@ func (p *Profile[R]) MisnamedType() string {
 	return p.causes().typeName
 }
 
-// LostIn returns the unreadable place that may hold the provider config's entry for an image version. It returns "" if the provider config
-// has the version, or certainly lacks it.
+// LostIn returns the unreadable place that may hold the provider config's entry for an image version, or "" if there is no doubt about the
+// entry.
 func (p *Profile[R]) LostIn(id provider.ImageVersion) string { return p.lost[id] }

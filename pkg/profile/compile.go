@@ -62,9 +62,9 @@ type Reading[R any] struct {
 	// policies are those of the provider. inConfig reports that the provider config maps the images.
 	policies policy.Policies
 	inConfig bool
-	// unreadRegion and reserved memoize maybeUnreadRegion and mayBeReserved. They must not be called before decoding.
+	// unreadRegion and reserved memoize maybeUnreadRegion and mayBeReserved, and must not be called before decoding.
 	unreadRegion, reserved func() bool
-	// plain counts the flavors, of both sides, that declare only registered values. The comparison of both sides counts them.
+	// plain counts the flavors that declare only registered values. The comparison of both sides counts them.
 	plain      int
 	vocabulary *capability.Vocabulary
 	validator  provider.Validator
@@ -100,7 +100,7 @@ func newReading[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpe
 	return r
 }
 
-// Read is like [Compile], but also returns the [Reading] for further checks. The reading's report has the errors of the profile, unsorted.
+// Read is like [Compile], but also returns the [Reading] for further checks, whose report is not sorted.
 func Read[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at *field.Path) (*Profile[R], *Reading[R]) {
 	r := newReading(cloud, spec, at)
 	vocabulary, errs := compileVocabulary(cloud, spec.MachineCapabilities, at.Child("machineCapabilities"))
@@ -266,12 +266,12 @@ func (r *Reading[R]) WorkerCapabilities() iter.Seq2[capability.Definition, int] 
 // Inherits reports whether a NamespacedCloudProfile has an image version from its parent.
 func (r *Reading[R]) Inherits(id provider.ImageVersion) bool { return r.inherited[id] != nil }
 
-// Version returns an image version as the object lists it, or nil if it does not. If it is listed twice, the first entry wins.
+// Version returns an image version as the object lists it, or nil. If it is listed twice, the first entry wins.
 func (r *Reading[R]) Version(id provider.ImageVersion) *v1beta1.MachineImageVersion {
 	return r.core[id]
 }
 
-// Versions yields the image versions that the object lists, in the order of the object.
+// Versions yields the image versions that the object lists, in order.
 func (r *Reading[R]) Versions() iter.Seq[entries.Version] { return entries.Versions(r.Spec) }
 
 // PathOf returns the path of an image version that the object lists.

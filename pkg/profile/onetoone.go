@@ -71,8 +71,7 @@ func (r *Reading[R]) correspond() []imageselector.Image[R] {
 	return usable
 }
 
-// checkVersions reports an image without any version in the provider config, if core lists several. The path at is that of the image in
-// core.
+// checkVersions reports an image of core, at the path at, of which the provider config has no version, if core lists several.
 func (r *Reading[R]) checkVersions(image *v1beta1.MachineImage, at *field.Path, entries *imageEntries[R]) {
 	if r.deriver != nil || len(entries.versions) > 0 || len(image.Versions) < 2 || !r.definesVersions(image) || r.leavesOut() {
 		return
@@ -89,13 +88,12 @@ func (r *Reading[R]) definesVersions(image *v1beta1.MachineImage) bool {
 	})
 }
 
-// isCompared reports whether a version of core is compared. Later entries of the same name, which core refuses, and versions of the parent
-// are not.
+// isCompared reports whether a version of core is compared. A repeated version, which core refuses, and one of the parent are not.
 func (r *Reading[R]) isCompared(id provider.ImageVersion, version *v1beta1.MachineImageVersion, entries *imageEntries[R]) bool {
 	return r.core[id] == version && (!r.Inherits(id) || r.redefines(version, entries))
 }
 
-// redefines reports whether the object describes a version of the parent on both sides. It may do so only if it had the version first, but
+// redefines reports whether the object describes a version of the parent on both sides. It may only do so if it had the version first, but
 // in any case this description is rendered.
 func (r *Reading[R]) redefines(version *v1beta1.MachineImageVersion, entries *imageEntries[R]) bool {
 	return Describes(version) && entries != nil && len(entries.versions[version.Version]) > 0
@@ -106,8 +104,7 @@ func Describes(version *v1beta1.MachineImageVersion) bool {
 	return len(version.CapabilityFlavors)+len(version.Architectures) > 0
 }
 
-// SupportsTheSame reports whether a version that a NamespacedCloudProfile and its parent both list supports the same in the former as in
-// the parent's mapping.
+// SupportsTheSame reports whether a version that a NamespacedCloudProfile shares with its parent supports the same as the parent's mapping.
 func (r *Reading[R]) SupportsTheSame(parent *Profile[R], v entries.Version) bool {
 	c := r.compareVersion(v.ID, v.MachineImageVersion, r.At)
 	mapped := sets.New[capability.Set]()
@@ -120,8 +117,8 @@ func (r *Reading[R]) SupportsTheSame(parent *Profile[R], v entries.Version) bool
 	return mapped.Equal(c.Sets())
 }
 
-// imageMissing returns the error about an image of core, at the path at, that the provider config lacks. It stands for the errors about the
-// image's versions.
+// imageMissing returns the error about an image of core, at the path at, that the provider config lacks. It stands for those about its
+// versions.
 func (r *Reading[R]) imageMissing(image *v1beta1.MachineImage, at *field.Path) finding.Finding {
 	add := "add it there, with its versions"
 	if r.inConfig {
@@ -133,8 +130,8 @@ func (r *Reading[R]) imageMissing(image *v1beta1.MachineImage, at *field.Path) f
 	return missing
 }
 
-// versionsMissing returns the error about an image of core, at the path at, without versions in the provider config. The missing versions
-// belong in the list at the path under. The error stands for those about each version.
+// versionsMissing returns the error about an image of core, at the path at, without versions in the provider config, where they belong in
+// the list at the path under. It stands for the errors about each version.
 func (r *Reading[R]) versionsMissing(image *v1beta1.MachineImage, at, under *field.Path) finding.Finding {
 	missing := ruleVersionMissing.Fault(field.ErrorTypeRequired, at, nil,
 		"%s: %s has no versions of this image; add them under %s", image.Name, r.policies.Mapping("the provider config"), under)
@@ -155,8 +152,8 @@ func (r *Reading[R]) eachMissing(image *v1beta1.MachineImage, at, under *field.P
 // images returns the path of the provider config's images.
 func (r *Reading[R]) images() *field.Path { return r.At.Child("providerConfig", "machineImages") }
 
-// versionMissing returns the error about an image version of core, at the path at, without a mapping. If the provider config maps images,
-// the entry belongs in the list at the path under.
+// versionMissing returns the error about an image version of core, at the path at, without an entry, which belongs in the list at the path
+// under if the provider config maps images.
 func (r *Reading[R]) versionMissing(id provider.ImageVersion, at, under *field.Path) finding.Finding {
 	add := "there"
 	if r.inConfig {
@@ -212,8 +209,8 @@ func (r *Reading[R]) correspondVersion(
 	return c
 }
 
-// meantFor returns a function that finds the entry that was probably meant for a missing version. It is the first entry that core does not
-// list and that has more or fewer parts than the missing version. The function returns nil if there is none.
+// meantFor returns a function that finds the entry that was probably meant for a missing version, or nil: the first that core does not list
+// and that has more or fewer parts.
 func (r *Reading[R]) meantFor(entries *imageEntries[R]) func(version string) *imageselector.Version[R] {
 	var unlisted []*imageselector.Version[R]
 	var names []string
@@ -322,8 +319,8 @@ func (r *Reading[R]) checkNames(index map[string]*imageEntries[R]) {
 	}
 }
 
-// nameless returns the images of core that the provider config lacks, as the probable names of its unnamed images. It returns nil if they
-// outnumber the unnamed images.
+// nameless returns the images of core that the provider config lacks, as probable names of its unnamed images. It returns nil if they
+// outnumber these.
 func (r *Reading[R]) nameless(index map[string]*imageEntries[R]) (names []string) {
 	unnamed := 0
 	for i := range r.Images {
@@ -353,8 +350,8 @@ func (r *Reading[R]) imagesByName() map[string][]*v1beta1.MachineImage {
 	return byName
 }
 
-// absent returns the versions of an image of core that have no entry, as the probable names of its entries without a version. It returns
-// nil if they outnumber these entries.
+// absent returns the versions of an image of core without an entry, as probable names of its unnamed entries. It returns nil if they
+// outnumber these.
 func (r *Reading[R]) absent(entries *imageEntries[R], inCore map[string][]*v1beta1.MachineImage) (names []string) {
 	unnamed, name := len(entries.versions[""]), entries.images[0].Name
 	for _, image := range inCore[name] {
@@ -380,8 +377,8 @@ func (r *Reading[R]) leavesOut() bool {
 	return full
 }
 
-// NameMissing returns the error about an entry of the kind what, at the path at, whose field name is empty. meant are the names that it
-// probably should have.
+// NameMissing returns the error about an entry, at the path at, without a name. name is the field for it, what the kind of entry, and meant
+// its probable names.
 func NameMissing(at *field.Path, name, what string, meant ...string) finding.Finding {
 	one := "one"
 	if len(meant) > 0 {

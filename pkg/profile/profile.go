@@ -41,13 +41,13 @@ type Profile[R any] struct {
 	regions      []string
 	imageRegions sets.Set[string]
 	// ordinary is the request of a worker pool without special settings. simple reports that a pool without settings has only this request,
-	// and that all of it can be met. follow reports that some requests that apply here may follow from the pool itself.
+	// which can be met. follow reports that some requests that apply here may follow from the pool itself.
 	ordinary capability.Set
 	simple   bool
 	follow   bool
 	// core holds the image versions of core. If one is listed twice, the first entry wins.
 	core map[provider.ImageVersion]*v1beta1.MachineImageVersion
-	// names are the names that the profile uses for reserved capabilities with two names, by canonical name.
+	// names maps reserved capabilities with two names, by canonical name, to the name that the profile uses.
 	names map[string]usedName
 	// reserved reports whether a machine type or a flavor declares a reserved capability.
 	reserved bool
@@ -61,7 +61,7 @@ type Profile[R any] struct {
 	faults   finding.Report
 	// causes returns the errors that may explain why a worker pool gets no image. It is nil if there are none.
 	causes func() causes
-	// lost maps image versions that the provider config seems to lack to an unreadable place that may hold them.
+	// lost maps image versions that seem to lack a mapping to an unreadable place that may have it.
 	lost map[provider.ImageVersion]string
 	// mapped are the images of the provider config as written. It is nil in a profile without errors.
 	mapped []imageselector.Image[R]
@@ -138,13 +138,13 @@ func (r *Reading[R]) offered() sets.Set[string] {
 	return offered
 }
 
-// Provider returns the provider that the profile was compiled with.
+// Provider returns the provider of the profile.
 func (p *Profile[R]) Provider() provider.Provider[R] { return p.provider }
 
-// Order returns the preference order for choosing images: the one of the provider's policies, or the one given to [Profile.ByOrder].
+// Order returns the preference order for choosing images: that of the provider's policies, or that given to [Profile.ByOrder].
 func (p *Profile[R]) Order() capability.Order { return p.order }
 
-// ByOrder returns the profile with another preference order, to compare the two. The result shares everything else with p.
+// ByOrder returns the profile with another preference order, to compare the two. Everything else is shared.
 func (p *Profile[R]) ByOrder(order capability.Order) *Profile[R] {
 	other := *p
 	other.order = order
@@ -190,7 +190,7 @@ func (p *Profile[R]) HasRegion(region string) bool {
 // HasImages reports whether any flavor has a reference of its own for a region.
 func (p *Profile[R]) HasImages(region string) bool { return p.imageRegions.Has(region) }
 
-// Version returns an image version as core lists it, or nil if core does not. If core lists it twice, the first entry wins.
+// Version returns an image version as core lists it, or nil. If core lists it twice, the first entry wins.
 func (p *Profile[R]) Version(id provider.ImageVersion) *v1beta1.MachineImageVersion {
 	return p.core[id]
 }
@@ -204,8 +204,7 @@ func (p *Profile[R]) Ordinary() capability.Set { return p.ordinary }
 // Boots reports whether any flavor meets a request.
 func (p *Profile[R]) Boots(request imageselector.Request) bool { return p.catalog.Choose(request) >= 0 }
 
-// Offers reports whether a worker capability is registered or, if it is reserved, declared by a flavor of the provider config or implied by
-// a version of core.
+// Offers reports whether a worker capability is registered or, if reserved, declared by a provider flavor or implied by a version of core.
 func (p *Profile[R]) Offers(name string) bool {
 	name = texts.Canonical(name)
 	if p.vocabulary.IsRegistered(name) || p.offered.Has(name) {
@@ -222,11 +221,11 @@ func (p *Profile[R]) Offers(name string) bool {
 // OffersTheSame reports whether the flavors of another profile declare the same reserved capabilities.
 func (p *Profile[R]) OffersTheSame(other *Profile[R]) bool { return p.offered.Equal(other.offered) }
 
-// Versions yields the image versions that core lists, in the order of the profile.
+// Versions yields the image versions that core lists, in order.
 func (p *Profile[R]) Versions() iter.Seq[entries.Version] { return entries.Versions(p.spec) }
 
-// LeftToDefault returns the registered capabilities that a machine type leaves out and therefore supports with several values (semantics
-// S2), in the order of the vocabulary. It returns nil for an unknown machine type.
+// LeftToDefault returns the registered capabilities that a machine type supports with several values because it omits them (semantics S2),
+// in the order of the vocabulary. It returns nil for an unknown machine type.
 func (p *Profile[R]) LeftToDefault(machineType string) []string {
 	m, found := p.machines[machineType]
 	if !found {
@@ -242,7 +241,7 @@ func (p *Profile[R]) LeftToDefault(machineType string) []string {
 	return names
 }
 
-// MachineFor returns the supported values of a pool's machine type, and whether the profile has the machine type.
+// MachineFor returns the capabilities of a pool's machine type, and whether the profile has it.
 func (p *Profile[R]) MachineFor(pool *provider.Pool) (capability.Set, bool) {
 	m, found := p.machines[pool.MachineType]
 	if found && !m.Named && pool.Architecture != "" {
@@ -251,8 +250,8 @@ func (p *Profile[R]) MachineFor(pool *provider.Pool) (capability.Set, bool) {
 	return m.Set, found
 }
 
-// machineSet compiles the supported values of a machine type. It determines the architecture in the order of semantics S2. pool is the
-// architecture that a worker pool asks for, or empty.
+// machineSet compiles the capabilities of a machine type. It finds the architecture in the order of semantics S2. pool is the architecture
+// that a worker pool asks for, or empty.
 func (p *Profile[R]) machineSet(t *v1beta1.MachineType, pool string) capability.Set {
 	declared := v1beta1.Capabilities{}
 	if !p.vocabulary.Legacy() {

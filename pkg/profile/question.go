@@ -44,7 +44,7 @@ type Question struct {
 	Errors, Warnings finding.List
 }
 
-// Ask returns the requirements of a worker pool. It adds more to those of the pool itself.
+// Ask returns the question of a worker pool. It adds more to the pool's own requirements.
 func (p *Profile[R]) Ask(pool provider.Pool, more ...capability.Requirement) Question {
 	own, report := p.provider.Workers().Requirements(pool)
 	for i := range report.Errors {
@@ -87,8 +87,8 @@ func (p *Profile[R]) Ask(pool provider.Pool, more ...capability.Requirement) Que
 	return q
 }
 
-// AskSimply returns the request of a worker pool without special settings, and whether that is the whole answer. If so, it equals the
-// result of [Profile.Ask], but the pool's settings are not evaluated.
+// AskSimply returns the request of a worker pool without special settings, and whether there is nothing else to say about the pool. If so,
+// the request is that of [Profile.Ask], but the pool's settings are not evaluated.
 func (p *Profile[R]) AskSimply(pool provider.Pool) (imageselector.Request, bool) {
 	if !p.simple || pool.Worker != (capability.Worker{}) || providerconfig.HasContent(pool.Config) || p.follow && p.follows(pool) {
 		return imageselector.Request{}, false

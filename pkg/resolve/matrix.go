@@ -58,7 +58,7 @@ func (m *Matrix[R]) Requested(machineType string, request int) []capability.Requ
 	return m.questions[machineType][request].Requested()
 }
 
-// MachineTypes returns the distinct names of all machine types, in the order of the profile. The caller owns the slice.
+// MachineTypes returns the distinct names of all machine types, in the order of the profile.
 func (m *Matrix[R]) MachineTypes() []string {
 	return Distinct(entries.MachineTypes(m.Spec()))
 }
@@ -66,8 +66,7 @@ func (m *Matrix[R]) MachineTypes() []string {
 // Regions returns the distinct regions, in the order of the profile. The caller owns the slice.
 func (m *Matrix[R]) Regions() []string { return Distinct(m.Profile.Regions()) }
 
-// Versions returns the distinct image versions that core lists, in the order of the profile, without region and machine type. The caller
-// owns the slice.
+// Versions returns the distinct image versions that core lists, in the order of the profile, without region and machine type.
 func (m *Matrix[R]) Versions() []Combination {
 	var versions []Combination
 	for _, id := range Distinct(Listed(m.Profile)) {
@@ -136,8 +135,8 @@ func (m *Matrix[R]) Supported(of Combination) []capability.Set {
 	return sets
 }
 
-// Explain is like the function [Explain], for a worker pool of this combination with a request. Settings of a providerConfig are applied
-// without a providerConfig.
+// Explain is like the function [Explain], for a worker pool of this combination with a request. Settings of a providerConfig apply without
+// one.
 func (m *Matrix[R]) Explain(of Combination, request int) Resolution[R] {
 	return m.resolve(m.pool(of, request), true, m.templates[request].More...)
 }

@@ -40,10 +40,9 @@ type Resolution[R any] struct {
 	// Reason says why the pool is refused as a whole. It is empty if flavors were considered. [imageselector.ReasonCapability] means that
 	// the machine type lacks the requested architecture, or that core and provider config agree on no flavor of the image version.
 	Reason imageselector.Reason
-	// cause is the place of an error in the profile that may explain why no image was found; empty if there is none.
+	// cause is the place of an error in the profile that may be the reason why no image was found; otherwise empty.
 	cause string
-	// lacking is the requested capability without a suitable value on the machine type, if that is why the pool gets no image; otherwise
-	// empty.
+	// lacking is the requested capability, if the pool gets no image because its machine type has none of the values; otherwise empty.
 	lacking string
 	// Open reports that the pool gets no image only because it leaves the image, or a part of the version, to Gardener's admission.
 	Open bool
@@ -75,10 +74,9 @@ func Explain[R any](p *profile.Profile[R], pool provider.Pool) Resolution[R] {
 	return Resolver[R]{Profile: p}.resolve(pool, true)
 }
 
-// Boots returns a function that reports whether a worker pool would boot the given image version instead of its own, like [Pool] without
-// the texts. It evaluates the pool's requirements and machine type only once, so it suits questions about many versions. It returns nil if
-// the pool's providerConfig has an error, such as an unknown field, because the requirements are then uncertain. The function is safe for
-// concurrent use.
+// Boots returns a function that reports whether a worker pool would boot another image version, like [Pool] without the texts. Boots
+// evaluates the pool's requirements only once, so it suits questions about many versions. It returns nil if the pool's providerConfig has
+// an error, such as an unknown field, because the requirements are then uncertain. The function is safe for concurrent use.
 func Boots[R any](p *profile.Profile[R], pool provider.Pool) func(image, version string) bool {
 	q := p.Ask(pool)
 	if len(q.Errors) > 0 {
@@ -144,7 +142,7 @@ func (p Resolver[R]) choose(r *Resolution[R], request imageselector.Request) boo
 	return found
 }
 
-// chosen returns the reference of the flavor chosen for a request, and whether there is one. A negative index means that none was chosen.
+// chosen returns the reference of the flavor chosen for a request. A negative index means that none was chosen.
 func chosen[R any](p *profile.Profile[R], request imageselector.Request, flavor int) (ref R, found bool) {
 	if flavor < 0 {
 		return ref, false
@@ -289,8 +287,7 @@ func repairFirst(where string) string {
 	return "the profile has an error " + where + "; repair that first"
 }
 
-// Region returns an error at the path at if the profile lacks a region, otherwise nil. A profile without regions, which core refuses, lacks
-// none.
+// Region returns an error at the path at if the profile lacks a region. A profile without regions, which core refuses, lacks none.
 func Region[R any](p *profile.Profile[R], region string, at *field.Path) *finding.Finding {
 	if p.HasRegion(region) {
 		return nil

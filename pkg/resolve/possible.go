@@ -28,7 +28,7 @@ func Answer[R any](p *profile.Profile[R], q *profile.Question, of Combination) i
 	return p.Catalog().Choose(q.Request)
 }
 
-// Listed returns the image versions that core lists, in its order. The caller owns the slice.
+// Listed returns the image versions that core lists, in its order.
 func Listed[R any](p *profile.Profile[R]) []provider.ImageVersion {
 	var ids []provider.ImageVersion
 	for v := range p.Versions() {
@@ -37,7 +37,7 @@ func Listed[R any](p *profile.Profile[R]) []provider.ImageVersion {
 	return ids
 }
 
-// Distinct returns the distinct elements of the lists, in the order of their first occurrence. The caller owns the slice.
+// Distinct returns the distinct elements of the lists, in the order of their first occurrence.
 func Distinct[T comparable](lists ...[]T) []T {
 	seen := map[T]bool{}
 	var all []T
@@ -60,15 +60,15 @@ type Template struct {
 	More []capability.Requirement
 }
 
-// followsFromQuestion reports whether a setting is given by a [Combination], such as the machine type, or by a property of the worker pool.
-// It needs no template then.
+// followsFromQuestion reports whether a setting follows from a [Combination], such as the machine type, or from a property of the worker
+// pool, so that it needs no template.
 func followsFromQuestion(setting capability.Requirement) bool {
 	name, _, _ := strings.Cut(setting.Because.String(), ".")
 	return name == "machine" || name == "updateStrategy"
 }
 
-// Templates returns the possible requests of pools: the empty one, and one for each property or setting whose capability is offered.
-// settings are the provider's settings.
+// Templates returns the possible requests of pools: the empty one, and one for each property, or provider setting, whose capability is
+// offered.
 func Templates(settings []capability.Requirement, offers func(name string) bool) []Template {
 	templates := []Template{{}}
 	if offers(capability.BootType) {

@@ -81,7 +81,7 @@ func (v *verifier[R]) typeMissing(t offered, without []*region, somewhere bool) 
 	}
 }
 
-// alike suggests machine types of a region with the same size as a missing one, unless the profile already has them.
+// alike suggests machine types of a region with the size of a missing one that the profile does not have yet.
 func (v *verifier[R]) alike(t offered, r *region) string {
 	var names []string
 	for i := range r.MachineTypes {
@@ -149,7 +149,7 @@ func (v *verifier[R]) machineType(t offered, has *inventory.MachineType, r *regi
 	}
 }
 
-// makeTheSame is the advice about a machine type that differs between regions, because no value in the profile is right for all of them.
+// makeTheSame is the advice about a machine type that differs between regions, so that no value in the profile is right for all.
 const makeTheSame = ": make it the same in all regions, or list it in unavailableMachineTypes of the zones where it differs"
 
 // otherwise returns the first region that offers a machine type and where it differs, or "".

@@ -29,9 +29,9 @@ func NewUsage(cloud *Cloud) *Usage {
 	return &Usage{cloud, map[*inventory.Image]bool{}, map[string]bool{}}
 }
 
-// AddUsage adds the machine types that a profile lists, and the images that its provider config refers to, including those of versions that
-// have expired or that core does not list. spec is that of a CloudProfile, or holds the definitions of a NamespacedCloudProfile. cloud may
-// be nil, so that only machine types are added.
+// AddUsage adds the machine types that a profile lists, and the images in its provider config, including those of versions that have
+// expired or that core does not list. spec may be a NamespacedCloudProfile's own definitions. If cloud is nil, only machine types are
+// added.
 func AddUsage[R any](usage *Usage, cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec) {
 	for i := range spec.MachineTypes {
 		usage.types[spec.MachineTypes[i].Name] = true
@@ -71,7 +71,7 @@ func (u *Usage) refer(ref any, r *region) {
 // Unused has the parts of a region that no profile uses.
 type Unused struct {
 	Region string
-	// Images are those that no profile refers to, sorted by name and then by ID. MachineTypes are those that no profile lists, by name.
+	// Images are those that no profile refers to, by name and then by ID. MachineTypes are those that no profile lists, by name.
 	Images       []*inventory.Image
 	MachineTypes []*inventory.MachineType
 }

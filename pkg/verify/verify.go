@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package verify compares profiles with their cloud, as recorded in inventories (semantics S20). It checks whether the cloud has the images
-// that worker pools boot, the machine types, zones, and everything else that a profile offers. It is pure, and needs no cloud. It never
-// draws conclusions from parts that an inventory does not know.
+// Package verify compares profiles with their cloud, as recorded in inventories (semantics S20): whether it has the images that worker
+// pools boot, the machine types, the zones, and everything else that a profile offers. It is pure, and needs no cloud. It draws no
+// conclusions from unknown parts of an inventory.
 //
 // Start reading at [CloudProfile]. Cloud-specific behavior comes from the provider, as an [inventory.Describer].
 package verify
@@ -35,8 +35,8 @@ type Unread struct {
 	Region string
 	// Lists could not be read when the inventory was taken. It is nil if the region has no inventory, and for a gap.
 	Lists []string
-	// Gap describes something that the profile refers to but the inventory neither has nor lists as unread: a list, as in "zones", or all
-	// images of a project. It is no error, because the inventories of some clouds have no such list. It is usually empty.
+	// Gap describes a list, as in "zones", or images that the profile refers to, but that the inventory neither has nor lists as unread. It
+	// is no error, because the inventories of some clouds have no such list. It is usually empty.
 	Gap string
 	// Meant is a similarly named region with an inventory; usually empty.
 	Meant string
@@ -67,13 +67,13 @@ type verifier[R any] struct {
 	Options
 	// profile is the resulting profile, with the machine types and regions that pools can use.
 	profile *profile.Profile[R]
-	// spec is the spec as written at the path spec. For a NamespacedCloudProfile, it has its own definitions, and nested is set.
+	// spec is the spec at the path spec. For a NamespacedCloudProfile, it has its own definitions, and nested is set.
 	spec   *v1beta1.CloudProfileSpec
 	nested bool
-	// flavors returns the flavors of an image version of spec. If moved is true, they are written in another object, so that their paths do
-	// not apply.
+	// flavors returns the flavors of an image version of spec. If at is true, another object has them, so that findings use the version's
+	// path.
 	flavors func(id provider.ImageVersion) (flavors []imageselector.Flavor[R], at bool)
-	// known are the regions of the profile with an inventory, in the profile's order. regional are their entries in the profile.
+	// known are the profile's regions with an inventory, in order. regional are their entries in the profile.
 	known    []*region
 	regional []*v1beta1.Region
 	claims   claims
@@ -362,7 +362,7 @@ type claim struct {
 	kind  field.ErrorType
 	at    *field.Path
 	value any
-	// what is the sentence up to the regions, and hint the rest. With several regions, the first non-empty hint is used.
+	// what is the sentence up to the regions, and hint the rest. The first non-empty hint is used.
 	what, hint string
 	// about distinguishes findings about the same thing at one place; usually empty.
 	about string

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package entries iterates over the image versions of a profile, as core lists them and as a provider config maps them. It also lists the
-// names of images and machine types.
+// Package entries iterates over the image versions of a profile, in core and in a provider config, and lists the names of images and
+// machine types.
 package entries
 
 import (
@@ -37,7 +37,7 @@ func (v Version) PathIn(spec *field.Path) *field.Path {
 	return spec.Child("machineImages").Index(v.Image).Child("versions").Index(v.Index)
 }
 
-// Images returns the names of the images that a spec lists, in its order. The caller owns the slice.
+// Images returns the names of the images that a spec lists, in order.
 func Images(spec *v1beta1.CloudProfileSpec) []string {
 	names := make([]string, 0, len(spec.MachineImages))
 	for i := range spec.MachineImages {
@@ -46,7 +46,7 @@ func Images(spec *v1beta1.CloudProfileSpec) []string {
 	return names
 }
 
-// MachineTypes returns the names of the machine types that a spec lists, in its order. The caller owns the slice.
+// MachineTypes returns the names of the machine types that a spec lists, in order.
 func MachineTypes(spec *v1beta1.CloudProfileSpec) []string {
 	names := make([]string, 0, len(spec.MachineTypes))
 	for i := range spec.MachineTypes {
@@ -55,7 +55,7 @@ func MachineTypes(spec *v1beta1.CloudProfileSpec) []string {
 	return names
 }
 
-// Versions yields the image versions that a spec lists, in its order.
+// Versions yields the image versions that a spec lists, in order.
 func Versions(spec *v1beta1.CloudProfileSpec) iter.Seq[Version] {
 	return func(yield func(Version) bool) {
 		for i := range spec.MachineImages {
@@ -153,7 +153,7 @@ func Flavors[R any](spec *v1beta1.CloudProfileSpec, images []imageselector.Image
 // Declared are the capabilities of a machine type or a flavor.
 type Declared struct {
 	v1beta1.Capabilities
-	// version is that of a core flavor, and index the index of the flavor in it. For a machine type, index is its index in the spec.
+	// version is that of a core flavor, and index the flavor's index in it. For a machine type, index is its own index.
 	version Version
 	index   int
 	// provided is the path of a provider's flavor.
@@ -171,8 +171,8 @@ func (d Declared) Path(spec *field.Path) *field.Path {
 	return spec.Child("machineTypes").Index(d.index).Child("capabilities")
 }
 
-// Declarations yields the capabilities of the machine types in a spec, of the flavors of its image versions, and of the flavors of a
-// provider's images, in that order.
+// Declarations yields the capabilities of a spec's machine types and core flavors, and of the flavors of a provider's images, in that
+// order.
 func Declarations[R any](spec *v1beta1.CloudProfileSpec, images []imageselector.Image[R]) iter.Seq[Declared] {
 	return func(yield func(Declared) bool) {
 		for i := range spec.MachineTypes {
@@ -205,8 +205,8 @@ func (v Version) declare(yield func(Declared) bool) bool {
 	return true
 }
 
-// DeclareReserved reports whether a machine type, a core flavor of a spec, or a flavor of a provider's images declares a capability with
-// the prefix that Gardener reserves.
+// DeclareReserved reports whether a machine type, core flavor or provider flavor declares a capability with the prefix that Gardener
+// reserves.
 func DeclareReserved[R any](spec *v1beta1.CloudProfileSpec, images []imageselector.Image[R]) bool {
 	for declared := range Declarations(spec, images) {
 		for name := range declared.Capabilities {
@@ -232,7 +232,7 @@ func RegionsOf(spec *v1beta1.CloudProfileSpec) []string {
 	return regions
 }
 
-// Unlisted returns the image versions that a provider's images map, but core does not list. The caller owns the set.
+// Unlisted returns the image versions that a provider's images map, but core does not list.
 func Unlisted[R any](images []imageselector.Image[R], core map[provider.ImageVersion]*v1beta1.MachineImageVersion) sets.Set[provider.ImageVersion] {
 	unlisted := sets.New[provider.ImageVersion]()
 	for id := range Mappings(images) {
@@ -243,8 +243,8 @@ func Unlisted[R any](images []imageselector.Image[R], core map[provider.ImageVer
 	return unlisted
 }
 
-// Earlier returns a function that, for the index of a reference, returns the first earlier reference for the same region, or nil. Call it
-// for every index in order. It scans short lists, and indexes long ones, which may have thousands of entries.
+// Earlier returns a function that, for the index of a reference, returns the first earlier reference for the same region, or nil. It must
+// be called for all indices in order. It scans short lists, and indexes long ones, which may have thousands of entries.
 func Earlier[R any](regional []imageselector.Regional[R]) func(int) *imageselector.Regional[R] {
 	var first map[string]int
 	if len(regional) > 8 {

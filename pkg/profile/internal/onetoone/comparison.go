@@ -84,8 +84,8 @@ type Comparison[R any] struct {
 	// unclear holds the supported values, as far as they are understood, of provider flavors with errors in their capabilities.
 	unclear []capability.Set
 	// unclearCore reports that core lists a flavor with errors, or lists flavors although no capabilities are registered. refused holds the
-	// supported values, as far as they are understood, of flavors that core itself refuses, because of their architectures or of an
-	// unregistered part.
+	// supported values, as far as they are understood, of flavors that core itself refuses, for their architectures or an unregistered
+	// part.
 	unclearCore bool
 	refused     []capability.Set
 	// imageless reports that the current entry has no image, which is reported elsewhere. openEntry reports that some entry has neither an

@@ -63,8 +63,8 @@ func (c *Comparison[R]) unexpected(flavor *imageselector.Flavor[R], set capabili
 		"%s: spec.machineImages does not list a flavor %s, only %s; add it to %s, or remove it here", c.Name, ofCore, list(c.Core), c.list)
 }
 
-// ReportMissing reports the core flavors without a provider flavor. It silences the errors about core flavors that core itself refuses, or
-// that a flavor with errors may be meant for. If no entry has an image, nothing is added, because that is already reported.
+// ReportMissing reports core flavors without a provider flavor. It silences errors about flavors that core refuses, or that a flavor with
+// errors may mean. It does nothing if there are entries but none has an image, which is already reported.
 func (c *Comparison[R]) ReportMissing() {
 	if len(c.Entries) > 0 && !slices.ContainsFunc(c.Entries, c.hasImage) {
 		return
@@ -144,7 +144,7 @@ func (c *Comparison[R]) format(written v1beta1.Capabilities, set capability.Set)
 // maxCoreFlavors is the number of core flavors that a message lists.
 const maxCoreFlavors = 5
 
-// list names the first few core flavors. It does not format the others, because many findings may each list many flavors.
+// list names the first few core flavors. It formats only these, because many findings may each list many flavors.
 func list[R any](flavors []*CoreFlavor[R]) string {
 	names := make([]string, 0, maxCoreFlavors)
 	for _, flavor := range flavors[:min(len(flavors), maxCoreFlavors)] {

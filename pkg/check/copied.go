@@ -93,7 +93,7 @@ func (c *checker[R]) copied() {
 	versions := copiedVersions[R]{found: map[versionPair][]copiedReference[R]{}}
 	for id, version := range entries.Mappings(c.Images) {
 		if c.profile.Version(id) == nil {
-			continue // nobody can use it, which is a warning already
+			continue // unusable, which another warning reports
 		}
 		for i := range version.Flavors {
 			flavor := &version.Flavors[i]

@@ -70,7 +70,7 @@ func (n *namespacedChecker[R]) checkInherited() {
 				"%s: the parent, CloudProfile %s, has this version, so only its expirationDate can be changed here; remove %s%s",
 				v.ID, n.name, name, also)
 			if also == "" && !n.SupportsTheSame(n.parent, v) {
-				err.About = "without images" // an update that takes them away does not leave this as it was
+				err.About = "without images" // an update that removes the images must not keep the error
 			}
 			n.Report.Errors = append(n.Report.Errors, err)
 		}

@@ -140,7 +140,7 @@ func (c *checker[R]) uncovered() {
 			}
 			for slip, regions := range slipsOf(flavor.Regional, c.slips).explaining(without) {
 				warning := c.gap(v.ID, flavor, regions)
-				if id := (said{slip, warning.Field}); !warned.Has(id) { // a legacy flavor that stands for several core flavors is one to its writer
+				if id := (said{slip, warning.Field}); !warned.Has(id) { // one legacy flavor may appear as several
 					warned.Insert(id)
 					c.warnUnless(slip, warning)
 				}
@@ -173,7 +173,7 @@ func (c *checker[R]) regionsWithout(flavor *imageselector.Flavor[R]) []string {
 	}
 	missing := entries.Without(flavor, c.imaged)
 	if empty := sets.New(c.EmptyIn(flavor.Path)...); len(empty) > 0 {
-		missing = slices.DeleteFunc(missing, empty.Has) // which is an error already
+		missing = slices.DeleteFunc(missing, empty.Has) // already an error
 	}
 	return missing
 }
@@ -385,7 +385,7 @@ func (c *checker[R]) differingOrders() {
 		for _, region := range c.profile.Regions() {
 			offers = append(offers, c.profile.Catalog().Offers(v.ID.Image, v.ID.Version, region))
 		}
-		offers = slices.CompactFunc(offers, slices.Equal[[]capability.Set]) // mostly regions have the same
+		offers = slices.CompactFunc(offers, slices.Equal[[]capability.Set]) // regions usually have the same offers
 		types := c.typesAmong(func(machine, worker capability.Set) bool {
 			return slices.ContainsFunc(offers, func(there []capability.Set) bool { return c.ordersDiffer(there, machine, worker) })
 		})

@@ -34,7 +34,7 @@ func (c *checker[R]) workerCapabilities() {
 		}
 	}
 	for d, i := range c.WorkerCapabilities() {
-		if texts.OfSecond(d.Name) { // which is an error
+		if texts.OfSecond(d.Name) { // reported as an error
 			continue
 		}
 		asked, values := c.valuesAsked(d.Name), c.Spec.MachineCapabilities[i].Values

@@ -146,7 +146,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if letters := missing.GetSpecifiedShortnames(); letters != "" {
 		written = letters
 	}
-	switch written { // as kubectl has them
+	switch written { // names of kubectl's flags
 	case "f", "filename":
 		return fmt.Errorf("%w: files need no flag: %s FILE", err, cmd.CommandPath())
 	case "output-file", "out":

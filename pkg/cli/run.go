@@ -106,7 +106,7 @@ func notAFile(c *command.Call, name string, err error) string {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
-	file, _, _ := strings.Cut(err.Error(), ": ") // which begins the message
+	file, _, _ := strings.Cut(err.Error(), ": ") // the message begins with the file
 	if strings.HasPrefix(file, "https://") || strings.HasPrefix(file, "http://") {
 		return "; URLs are not read: pipe what is there, as in curl -s URL | " + name + " lint -"
 	}

@@ -120,7 +120,7 @@ func (p Provider) NamespacedLists() []provider.List {
 // ValidateReference requires that all fields of a reference have values.
 func (p Provider) ValidateReference(ref Reference, at *field.Path) (errs field.ErrorList) {
 	of := ref.form
-	if of == nil { // nothing is said
+	if of == nil { // the zero Reference
 		of = p.regional
 		if of == nil {
 			of = p.global

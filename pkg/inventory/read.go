@@ -299,5 +299,5 @@ func (r *Region) list(name string) (list reflect.Value, found bool) {
 	if i < 0 {
 		return reflect.Value{}, false
 	}
-	return reflect.ValueOf(r).Elem().Field(i + 2), true // behind the name and what is unread
+	return reflect.ValueOf(r).Elem().Field(i + 2), true // after Name and Unread
 }

@@ -77,7 +77,7 @@ var Formats = []string{"json", "yaml"}
 // Write writes an inventory of regions in one of the [Formats], with one line for each item. It writes each region before it requests the
 // next. The caller must sort the regions by name, and the lists of each with [Region.Sort].
 func Write(w io.Writer, format, provider string, taken time.Time, regions iter.Seq2[Region, error]) error {
-	out := bufio.NewWriter(w) // whose first error is that of Flush
+	out := bufio.NewWriter(w) // Flush returns its first error
 	write := writers[format]
 	if write.region == nil {
 		return fmt.Errorf("an inventory has no format %q", format)
@@ -123,7 +123,7 @@ type list struct {
 // lists returns the known lists of a region. Unread comes first if it is not empty.
 func (r *Region) lists() (all []list, err error) {
 	value := reflect.ValueOf(*r)
-	for i := 1; i < value.NumField(); i++ { // the name is the first
+	for i := 1; i < value.NumField(); i++ { // the first field is the name
 		if value.Field(i).IsNil() {
 			continue
 		}
@@ -161,7 +161,7 @@ func yamlRegion(out *bufio.Writer, r *Region) error {
 	for _, l := range lists {
 		fmt.Fprintf(out, "  %s:", l.name)
 		before, after := "\n  - ", "\n"
-		if len(l.items) == 0 || l.items[0][0] == '"' { // names are in one line
+		if len(l.items) == 0 || l.items[0][0] == '"' { // names are on one line
 			fmt.Fprint(out, " [")
 			before, after = "", "]\n"
 		}
@@ -247,7 +247,7 @@ func plain(text string) string {
 	if safe.MatchString(text) && !reserved.MatchString(text) {
 		return text
 	}
-	encoded, _ := marshal(text) // whose escapes are those of YAML, too
+	encoded, _ := marshal(text) // its escapes are valid in YAML
 	var b strings.Builder
 	for _, r := range string(encoded) {
 		switch {
@@ -267,7 +267,7 @@ const ofRunners = "##["
 
 // quoted returns a text as a JSON string.
 func quoted(text string) string {
-	encoded, _ := marshal(text) // a string always can be
+	encoded, _ := marshal(text) // encoding a string cannot fail
 	return string(printable(encoded))
 }
 

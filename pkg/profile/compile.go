@@ -110,7 +110,7 @@ func Read[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at 
 	r.decode()
 	r.validateConfig()
 	r.compare()
-	r.checkReservedNames(nil) // at last, when it is known whether there are any
+	r.checkReservedNames(nil) // last, because r.reserved needs the comparison
 	r.Report.End(at.Child("providerConfig"))
 	return newProfile(r), r
 }
@@ -163,7 +163,7 @@ func (r *Reading[R]) decode() {
 	config := r.At.Child("providerConfig")
 	read, report := r.provider.Decode(r.Spec.ProviderConfig, config)
 	r.Images, r.validator, r.Unread = read.Images, read.Validator, providerconfig.UnreadIn(report.Errors, config)
-	if r.vocabulary.Legacy() && !r.eitherFormat { // flavors do not belong there at all, which is reported
+	if r.vocabulary.Legacy() && !r.eitherFormat { // capabilityFlavors are an error as a whole
 		report.Errors = slices.DeleteFunc(report.Errors, func(f finding.Finding) bool { return f.Origin == providerconfig.RuleFormatMixed })
 	}
 	r.aboutVersions(slices.Concat(report.Errors, report.Warnings))
@@ -175,7 +175,7 @@ func (r *Reading[R]) aboutVersions(findings finding.List) {
 	if len(findings) == 0 {
 		return
 	}
-	names := map[string]string{} // of versions, by their paths
+	names := map[string]string{} // names of versions, by path
 	for id, version := range entries.Mappings(r.Images) {
 		if id.Version != "" {
 			names[version.Path.String()] = id.String()
@@ -194,7 +194,7 @@ func (r *Reading[R]) aboutVersions(findings finding.List) {
 func (r *Reading[R]) validateConfig() {
 	config := r.At.Child("providerConfig")
 	if r.Unread.Covers(config) {
-		r.validator = nil // nothing of it is known
+		r.validator = nil // nothing of the config is known
 	}
 	if r.validator != nil {
 		r.Report.Add(r.Unread.Silence(r.validator.ValidateCloudProfile(r.Spec, config)))
@@ -212,7 +212,7 @@ func (r *Reading[R]) checkMachineTypes() {
 		if seen.Has(t.Name) {
 			continue
 		}
-		if r.leavesOut() { // if there is any
+		if r.leavesOut() { // although there may be none
 			return
 		}
 		seen.Insert(t.Name)

@@ -150,7 +150,7 @@ func (r *Reading[R]) agreedOn(id provider.ImageVersion, version *imageselector.V
 	agreed := make([]imageselector.Flavor[R], 0, len(chosen))
 	for _, i := range chosen {
 		flavor := flavors[i]
-		if flavor.Global != nil && flavor.Global.Derived { // which is derived again where it is left out
+		if flavor.Global != nil && flavor.Global.Derived { // derived again if omitted
 			flavor.Global = nil
 		}
 		agreed = append(agreed, flavor)

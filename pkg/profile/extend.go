@@ -38,7 +38,7 @@ func Extend[R any](parent *Profile[R], object *v1beta1.NamespacedCloudProfile, s
 	if r.Unread.Any() || !parent.lacks(r.Images) {
 		return nil
 	}
-	r.validator = parent.validator // whose rules are not about images
+	r.validator = parent.validator // its rules are not about images
 	r.checkMachineTypes()
 	r.checkReservedNames(parent.names)
 	r.validateConfig()

@@ -39,7 +39,7 @@ func (r *Reading[R]) places() map[provider.ImageVersion][]fieldpath.Path {
 func (r *Reading[R]) checkReferences() {
 	places := sync.OnceValue(r.places)
 	for id, version := range entries.Mappings(r.Images) {
-		if r.leavesOut() { // if there is any
+		if r.leavesOut() { // although there may be none
 			return
 		}
 		var found finding.Report
@@ -71,7 +71,7 @@ func (r *Reading[R]) withoutEmpty(images []imageselector.Image[R]) []imageselect
 			if flavor.Global != nil && isZero(&flavor.Global.Ref) {
 				flavor.Global = nil
 			}
-			if !slices.ContainsFunc(flavor.Regional, isEmpty) { // as mostly
+			if !slices.ContainsFunc(flavor.Regional, isEmpty) { // the usual case
 				continue
 			}
 			flavor.Regional = slices.DeleteFunc(slices.Clone(flavor.Regional), func(reference imageselector.Regional[R]) bool {
@@ -89,7 +89,7 @@ func (r *Reading[R]) withoutEmpty(images []imageselector.Image[R]) []imageselect
 func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *imageselector.Flavor[R], report *finding.Report) {
 	cloud, regions := r.provider, r.regions
 	if report.Full() {
-		report.ErrorsLeftOut = true // if there is any
+		report.ErrorsLeftOut = true // although there may be none
 		return
 	}
 	if len(flavor.Regional) == 0 && flavor.Global == nil && !r.derives(id, flavor) {
@@ -102,7 +102,7 @@ func (r *Reading[R]) checkFlavorReferences(id provider.ImageVersion, flavor *ima
 	earlier, alone := entries.Earlier(flavor.Regional), (*string)(nil)
 	for i := range flavor.Regional {
 		if report.Full() {
-			report.ErrorsLeftOut = true // if there is any
+			report.ErrorsLeftOut = true // although there may be none
 			return
 		}
 		reference, first := &flavor.Regional[i], earlier(i)

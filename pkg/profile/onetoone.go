@@ -34,7 +34,7 @@ func (r *Reading[R]) correspond() []imageselector.Image[R] {
 		path := r.At.Child("machineImages").Index(i)
 		entries, found := provided[image.Name]
 		switch {
-		case image.Name == "": // which core reports
+		case image.Name == "": // reported by core
 			onetoone.ReportUnless(true, &r.Report, r.imageMissing(image, path))
 		case found:
 			r.checkVersions(image, path, entries)
@@ -47,7 +47,7 @@ func (r *Reading[R]) correspond() []imageselector.Image[R] {
 		for k := range image.Versions {
 			version, at := &image.Versions[k], path.Child("versions").Index(k)
 			id := provider.ImageVersion{Image: image.Name, Version: version.Version}
-			if id.Version == "" { // which core reports: what is wrong with its flavors alone is wrong whatever it is
+			if id.Version == "" { // reported by core; errors in its flavors do not depend on the name
 				r.Report.Add(r.compareVersion(id, version, at).Report)
 				onetoone.ReportUnless(true, &r.Report, r.versionMissing(id, at, r.images()))
 				continue

@@ -82,7 +82,7 @@ func newProfile[R any](r *Reading[R]) *Profile[R] {
 	p := &Profile[R]{
 		provider: r.provider, order: r.policies.Order, spec: r.Spec, at: r.At, vocabulary: r.vocabulary, catalog: r.Catalog, core: r.core,
 		validator: r.validator, doubtful: r.doubtful, regions: r.regions, imageRegions: r.ImageRegions(),
-		faults:   finding.Report{Errors: slices.Clone(r.Report.Errors), Silenced: slices.Clone(r.Report.Silenced)}, // the report is the caller's
+		faults:   finding.Report{Errors: slices.Clone(r.Report.Errors), Silenced: slices.Clone(r.Report.Silenced)}, // the caller owns the report
 		machines: make(map[string]Machine, len(r.Spec.MachineTypes)),
 		reserved: r.reserved(), offered: r.offered(), unlisted: entries.Unlisted(r.Images, r.core), names: r.names,
 	}

@@ -99,7 +99,7 @@ func (p *Profile[R]) AskSimply(pool provider.Pool) (imageselector.Request, bool)
 
 // AskBriefly is like [Profile.Ask], but leaves out Requirements for a worker pool without special settings.
 func (p *Profile[R]) AskBriefly(pool provider.Pool) Question {
-	if request, simply := p.AskSimply(pool); simply { // as mostly
+	if request, simply := p.AskSimply(pool); simply { // the usual case
 		return Question{Request: request}
 	}
 	return p.Ask(pool)

@@ -158,7 +158,7 @@ func (p Resolver[R]) resolve(pool provider.Pool, explain bool, more ...capabilit
 		Further: q.Errors, Warnings: q.Warnings, Decision: imageselector.Decision[R]{Chosen: -1},
 	}
 	errs := p.unmet(pool, q.Unmet)
-	registered := len(errs) == 0 // else nothing helps, whatever else is changed
+	registered := len(errs) == 0 // otherwise no other change helps
 	switch {
 	case r.Reason == profile.ReasonUnregistered:
 		r.Err, errs = &errs[0], errs[1:]
@@ -200,7 +200,7 @@ func (p Resolver[R]) unknownImage(pool provider.Pool, request imageselector.Requ
 	if r.Reason != imageselector.ReasonUnknownImage && r.Reason != imageselector.ReasonUnknownVersion || p.leavesImage(pool) {
 		return nil
 	}
-	r.Pool.Architecture = "" // of which there is an error, if it is wrong
+	r.Pool.Architecture = "" // a wrong architecture is already reported
 	err := p.refusal(&r).In(profile.Decisive(&pool)...)
 	err.Detail, err.Subject.Pool = PoolName(pool)+err.Detail+p.advice(&r, request), pool.Name
 	return &err
@@ -233,7 +233,7 @@ func (p Resolver[R]) refusal(r *Resolution[R]) finding.Finding {
 			"machine type "+words.Quoted(r.Pool.MachineType)+" is not in the profile"+p.misnamedType(r))
 	case !profile.Suits(r.Machine, r.Pool.Architecture):
 		has, which := r.Machine.Values(capability.Architecture), "machine type "+r.Pool.MachineType+" has"
-		if len(has) == 0 { // it leaves its architecture to the pool, and there is no such architecture
+		if len(has) == 0 { // the machine type leaves it to the pool, whose architecture is not registered
 			has, which = p.Vocabulary().Registered(capability.Architecture), "there are only machines of"
 		}
 		if len(has) == 0 {

@@ -45,7 +45,7 @@ func Rejections[R any](v *imageselector.Verdict[R], region string) []Rejection {
 			continue
 		}
 		if _, written := texts.Declared(v.Flavor.Capabilities, c.Capability); written {
-			c.Undeclared = false // what it declares is what holds anyway
+			c.Undeclared = false // it declares its default
 		}
 		rejections = append(rejections, Rejection{By: c.Cause, Conflict: c})
 	}

@@ -60,7 +60,7 @@ type bootingType struct {
 // more. Its Machine is the zero Set if the machine type is unknown. Previews are suggested only if nothing else helps.
 func (p Resolver[R]) suggest(pool provider.Pool, request imageselector.Request, more ...capability.Requirement) []Suggestion {
 	var types []Suggestion
-	if p.mayHave(&pool) { // else another machine type does not help
+	if p.mayHave(&pool) { // otherwise another machine type does not help
 		types = p.suggestMachineTypes(pool, request, more)
 	}
 	if !profile.Suits(request.Machine, pool.Architecture) { // only another machine type can help
@@ -262,7 +262,7 @@ func asksByType(setting capability.Requirement) bool {
 func (p Resolver[R]) bootingTypes(pool provider.Pool, request imageselector.Request, more []capability.Requirement) []bootingType {
 	request.Machine = capability.Set{}
 	typesAsk := slices.ContainsFunc(p.Provider().Workers().Settings(), asksByType)
-	if typesAsk { // what it requests whatever its machine type is
+	if typesAsk { // requirements that do not depend on the machine type
 		pool.MachineType = ""
 		request.Worker = p.Ask(pool, more...).Request.Worker
 	}
@@ -311,9 +311,9 @@ func (p Resolver[R]) advice(r *Resolution[R], request imageselector.Request, mor
 		meant = p.meantImage(r.Pool.Image)
 		request.Image = meant
 	}
-	unknown := meant == "" || meant == r.Pool.Image // which the provider config lacks
+	unknown := meant == "" || meant == r.Pool.Image // then only the provider config lacks it
 	switch work := wouldWork(r.Suggestions); {
-	case work == "" && r.lacking != "" && r.Pool.Name != "": // else somebody asks about the machine type
+	case work == "" && r.lacking != "" && r.Pool.Name != "": // without a name, the question is about the machine type
 		return "; choose a machine type that has it, or have the profile's operator correct " + r.lacking + " of this one"
 	case unknown && work == "":
 		return ""
@@ -341,7 +341,7 @@ func wouldWork(suggestions []Suggestion) string {
 	for i, kind := range kinds {
 		kinds[i] = Suggestion{Kind: kind}.kind() + " " + words.Or(values[kind])
 	}
-	separator := "; or " // none of them is for another one
+	separator := "; or " // the kinds are alternatives
 	if len(suggestions) == 2 {
 		separator = " or "
 	}

@@ -128,7 +128,7 @@ func Regions[R any](images []imageselector.Image[R]) sets.Set[string] {
 		for i := range version.Flavors {
 			regional := version.Flavors[i].Regional
 			for k := range regional {
-				if k >= len(last) || last[k].Region != regional[k].Region { // mostly all flavors have the same
+				if k >= len(last) || last[k].Region != regional[k].Region { // flavors usually have the same regions
 					regions.Insert(regional[k].Region)
 				}
 			}
@@ -267,7 +267,7 @@ func Earlier[R any](regional []imageselector.Regional[R]) func(int) *imageselect
 
 // Without returns the given regions for which a flavor has no reference of its own.
 func Without[R any](flavor *imageselector.Flavor[R], regions []string) []string {
-	own := map[string]bool{} // of a few regions, it is not allocated
+	own := map[string]bool{} // not allocated for a few regions
 	for i := range flavor.Regional {
 		own[flavor.Regional[i].Region] = true
 	}

@@ -157,7 +157,7 @@ func (c *Comparison[R]) Check() {
 			c.match(entry, &entry.Flavors[i])
 		}
 	}
-	if !wrongFormat { // else the flavors that seem to be missing may be there, in the wrong format
+	if !wrongFormat { // else missing flavors may only have the wrong format
 		c.DeriveMissing()
 		c.ReportMissing()
 	}
@@ -178,7 +178,7 @@ func (c *Comparison[R]) addCoreFlavors() {
 		c.list = c.At.Child("architectures")
 	}
 	if c.Vocabulary.Legacy() && !c.EitherFormat {
-		c.unclearCore = len(flavors) > 0 && len(architectures) == 0 // which the flavors may say
+		c.unclearCore = len(flavors) > 0 && len(architectures) == 0 // the flavors may name them
 		flavors = nil                                               // core refuses them
 	}
 	switch {
@@ -224,7 +224,7 @@ func (c *Comparison[R]) addCoreFlavor(written v1beta1.Capabilities, at *field.Pa
 	if !plain {
 		if empty := EmptyLists(c.Vocabulary, c.Name, written, at); len(empty) > 0 {
 			c.unclearCore = true
-			for _, err := range empty { // core refuses that of the architecture
+			for _, err := range empty { // core refuses an empty list of architectures
 				ReportUnless(Refused(c.Vocabulary, written) && err.Field == at.Child(capability.Architecture).String(), &c.Report, err)
 			}
 			return plain
@@ -238,7 +238,7 @@ func (c *Comparison[R]) addCoreFlavor(written v1beta1.Capabilities, at *field.Pa
 	}
 	flavor := CoreFlavor[R]{Set: set, written: written, At: at, refused: refused, partly: partly}
 	if first := c.bySet[set]; first != nil {
-		switch { // what core refuses in one would tell the two apart
+		switch { // a part that core refuses would distinguish them
 		case partly:
 		case first.partly:
 			*first = flavor

@@ -46,14 +46,14 @@ func (c *Comparison[R]) match(entry *imageselector.Version[R], flavor *imagesele
 // errorsOf returns the errors in the capabilities of an entry's flavor.
 func (c *Comparison[R]) errorsOf(entry *imageselector.Version[R], flavor *imageselector.Flavor[R], supported v1beta1.Capabilities) finding.List {
 	path, suffix := flavor.Path.Child("capabilities"), ""
-	if entry.Legacy { // which writes its architecture as one value, not as a list
+	if entry.Legacy { // legacy entries have a single architecture, not a list
 		path, suffix = flavor.Path, "[0]"
 	}
 	_, errs := c.Vocabulary.Flavor(flavor.Capabilities, c.Undeclared, path)
 	for _, err := range errs {
 		err.Field = strings.TrimSuffix(err.Field, suffix)
 	}
-	for _, name := range slices.Sorted(maps.Keys(flavor.Implied)) { // whose values nobody has written
+	for _, name := range slices.Sorted(maps.Keys(flavor.Implied)) { // these values are in no manifest
 		registered, values := c.Vocabulary.Registered(name), supported[name]
 		if len(flavor.Capabilities[name]) == 0 && len(values) > 0 && !slices.Contains(registered, values[0]) {
 			errs = append(errs, ruleValueUnregistered.Fault(field.ErrorTypeNotSupported, flavor.Path, name, "the legacy fields mean %s, "+
@@ -227,7 +227,7 @@ func (c *Comparison[R]) claim(
 	case first == nil:
 		c.taken[set] = flavor
 	case (fitting[0].legacy != first || maps.EqualFunc(first.Implied, flavor.Implied, slices.Equal[v1beta1.CapabilityValues])) && !c.LeavesOut():
-		// else both are legacy, and differ in what the vocabulary does not register
+		// Otherwise both are legacy, and differ only in unregistered capabilities.
 		c.reportDuplicate(flavor, set, first)
 	}
 	for _, core := range fitting {

@@ -133,7 +133,7 @@ func mayBeOneOf(unclear []capability.Set, other capability.Set) bool {
 func (c *Comparison[R]) format(written v1beta1.Capabilities, set capability.Set) string {
 	short := c.Vocabulary.Format(written)
 	switch full := set.String(); {
-	case len(full) < len(short): // it declares what holds anyway
+	case len(full) < len(short): // it declares redundant values
 		return short + " (the same as " + full + ")"
 	case full != short:
 		return short + " (in full " + full + ")"

@@ -55,7 +55,7 @@ type referringFlavor[R any] struct {
 func (f *referringFlavor[R]) architectures() []string { return f.Capabilities[capability.Architecture] }
 
 // areReleases reports whether two image versions are different releases of one image. A version with an additional suffix, such as
-// 1.2.3-baremetal, is of the same release as 1.2.3. Versions of that kind are older than flavors.
+// 1.2.3-baremetal, is the same release as 1.2.3: it predates flavors, or is being folded into 1.2.3.
 func areReleases(v, other provider.ImageVersion) bool {
 	return v.Image == other.Image && v.Version != other.Version &&
 		!strings.HasPrefix(v.Version, other.Version+"-") && !strings.HasPrefix(other.Version, v.Version+"-")

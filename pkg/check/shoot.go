@@ -23,9 +23,9 @@ import (
 // errors in their providerConfig (S3), and the findings of the provider's own rules. scope is that of the Shoot's credentials, or nil if
 // unknown, see [provider.ShootQuestion].
 //
-// If the Shoot has another provider type, that is the only error. If the profile lacks the region, errors that follow from it are silenced.
-// A pool that leaves its image to Gardener is not reported, and neither is anything for a Shoot without workers. Only the first 32 pools
-// without an image get suggestions.
+// If the Shoot has another provider type, that is the only error. If the profile lacks the region, errors that only follow from it are
+// silenced. A pool that leaves its image to Gardener is not reported. The report of a Shoot without workers is empty. Only the first 32
+// pools without an image get suggestions.
 func Shoot[R any](p *profile.Profile[R], shoot *v1beta1.Shoot, scope *string) finding.Report {
 	pools := provider.PoolsOf(shoot)
 	if len(pools) == 0 {

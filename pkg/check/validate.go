@@ -37,7 +37,7 @@ func CloudProfileUpdate[R any](stored *profile.Profile[R], updated, old *v1beta1
 }
 
 // NamespacedCloudProfile returns the errors and warnings of a NamespacedCloudProfile (semantics S11), sorted by path, without those of its
-// parent. Paths refer to the NamespacedCloudProfile, which is not modified. It also returns the profile that results from both.
+// parent, and the profile that results from both. Paths refer to the object, which is neither modified nor kept.
 func NamespacedCloudProfile[R any](
 	parent *profile.Profile[R], object *v1beta1.NamespacedCloudProfile,
 ) (*profile.Profile[R], finding.Report) {

@@ -115,8 +115,8 @@ func Read[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at 
 	return newProfile(r), r
 }
 
-// ReadNamespaced reads a NamespacedCloudProfile's own definitions with its parent's vocabulary (semantics S11). Paths refer to the
-// NamespacedCloudProfile, which is not modified. Package namespaced computes the result of merging it into its parent.
+// ReadNamespaced reads a NamespacedCloudProfile's own definitions with its parent's vocabulary (semantics S11). Paths refer to the object.
+// It is not modified, but the reading shares its memory. Package namespaced computes the result of merging it into its parent.
 func ReadNamespaced[R any](parent *Profile[R], object *v1beta1.NamespacedCloudProfile) *Reading[R] {
 	r := newNamespacedReading(parent.provider, object, parent.vocabulary, parent.core)
 	r.regions = parent.regions

@@ -27,7 +27,7 @@ type Change struct {
 	Op string `json:"op"`
 	// Path is a JSON pointer into the changed document; empty for the whole document.
 	Path string `json:"path"`
-	// Value is the new value.
+	// Value is the new value. It may share the bytes of the NamespacedCloudProfile's provider config.
 	Value json.RawMessage `json:"value"`
 }
 

@@ -104,8 +104,7 @@ func CloudProfile[R any](p *profile.Profile[R], cloud *Cloud, options Options) (
 	return report, slices.Concat(unread, v.allGaps())
 }
 
-// NamespacedCloudProfile is like [CloudProfile] for a NamespacedCloudProfile's own definitions. result is the compiled merge with its
-// parent.
+// NamespacedCloudProfile is like [CloudProfile] for a NamespacedCloudProfile's own definitions. result is compiled from both profiles.
 func NamespacedCloudProfile[R any](
 	parent, result *profile.Profile[R], object *v1beta1.NamespacedCloudProfile, cloud *Cloud, options Options,
 ) (report finding.Report, unread []Unread) {

@@ -66,21 +66,27 @@ func infrastructureOf(raw *runtime.RawExtension) (*infrastructure, error) {
 			"reconcile the Infrastructure with a release that writes that", field, status.APIVersion, status.Kind, kind, version)
 	}
 	found := &infrastructure{keyName: status.Node.KeyName, networkID: status.Networks.ID}
+	switch { // the machine controller could not even delete machines with a class without these
+	case found.networkID == "":
+		return nil, fmt.Errorf("%s has no networks.id", field)
+	case found.keyName == "":
+		return nil, fmt.Errorf("%s has no node.keyName", field)
+	}
 	for _, purpose := range []string{purposeNodes, purposeNodesIPv6} {
 		for _, subnet := range status.Networks.Subnets {
-			if subnet.Purpose == purpose {
+			if subnet.Purpose == purpose && subnet.ID != "" {
 				found.subnetIDs = append(found.subnetIDs, subnet.ID)
 			}
 		}
 		if len(found.subnetIDs) == 0 {
-			return nil, fmt.Errorf("%s has no subnet of purpose %s", field, purposeNodes)
+			return nil, fmt.Errorf("%s has no subnet of purpose %s with an id", field, purposeNodes)
 		}
 	}
 	for _, group := range status.SecurityGroups {
-		if group.Purpose == purposeNodes {
+		if group.Purpose == purposeNodes && group.Name != "" {
 			found.securityGroup = group.Name
 			return found, nil
 		}
 	}
-	return nil, fmt.Errorf("%s has no security group of purpose %s", field, purposeNodes)
+	return nil, fmt.Errorf("%s has no security group of purpose %s with a name", field, purposeNodes)
 }

@@ -96,6 +96,9 @@ func (s *situation) plan() (*plan, error) {
 		return &plan{}, fmt.Errorf("worker pools %s: the Cluster of namespace %s has no Shoot or no CloudProfile",
 			s.poolNames(), s.worker.Namespace)
 	}
+	if len(extensionscontroller.GetPodNetwork(s.cluster)) == 0 { // no machine controller takes a class without
+		return &plan{}, fmt.Errorf("worker pools %s: the Shoot of namespace %s has no pod network", s.poolNames(), s.worker.Namespace)
+	}
 	spec := &s.cluster.CloudProfile.Spec
 	compiled, report := profile.Compile(openstack.Provider{}, spec, field.NewPath("spec"))
 	p := &plan{faults: report.Errors, legacy: compiled.Vocabulary().Legacy()}
@@ -138,6 +141,10 @@ func (s *situation) pool(
 ) (*poolPlan, error) {
 	failed := func(format string, args ...any) (*poolPlan, error) {
 		return nil, printable{fmt.Errorf("worker pool %s: %w", pool.Name, fmt.Errorf(format, args...))}
+	}
+	if len(pool.Zones) == 0 || slices.Contains(pool.Zones, "") { // without a zone there would be no machine, and nobody would be told
+		return failed("%w", v1beta1helper.NewErrorWithCodes(errors.New("a worker pool has machines in its zones: write the names of one or more"),
+			v1beta1.ErrorConfigurationProblem))
 	}
 	config := configOf(pool.ProviderConfig)
 	group, found := s.serverGroup(pool.Name, config)

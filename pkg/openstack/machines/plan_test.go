@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	extensionscontroller "github.com/gardener/gardener/extensions/pkg/controller"
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
@@ -160,6 +161,26 @@ func TestPercentagesThatAreTooLarge(t *testing.T) {
 			`", neither a number of machines nor a percentage that is small enough, such as 100%`
 		if refused && (err == nil || err.Error() != want || len(p.pools) != len(s.worker.Spec.Pools)-1) || !refused && err != nil {
 			t.Errorf("%d pools, %v", len(p.pools), err)
+		}
+	}
+}
+
+// A pool without a zone would have no machine: it is refused, and so is all from which no machine controller could make one.
+func TestWhatNoMachineCanBeMadeOf(t *testing.T) {
+	for want, change := range map[string]func(s *situation){
+		"worker pool plain: a worker pool has machines in its zones":     func(s *situation) { s.worker.Spec.Pools[0].Zones = nil },
+		"worker pool zones: a worker pool has machines in its zones":     func(s *situation) { s.worker.Spec.Pools[1].Zones[1] = "" },
+		"group: the Shoot of namespace shoot--h6--s4 has no pod network": func(s *situation) { s.cluster.Shoot.Spec.Networking.Pods = nil },
+	} {
+		s := situationOf(t, seven)
+		change(s)
+		p, err := s.plan()
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		hold(t, p)
+		if coded := v1beta1helper.Coder(nil); strings.Contains(want, "in its zones") && !errors.As(err, &coded) {
+			t.Errorf("%v has no code", err)
 		}
 	}
 }

@@ -80,15 +80,20 @@ func TestStatusThatCannotBeRead(t *testing.T) {
 
 func TestInfrastructureThatCannotBeUsed(t *testing.T) {
 	const known = `{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"InfrastructureStatus"`
+	const used = known + `,"node":{"keyName":"k"},"networks":{"id":"n","subnets":[`
 	for raw, want := range map[string]string{
 		``:                 "is missing",
 		`null`:             "is missing",
 		`{"networks":1}`:   "cannot be read",
 		`{"kind":"Other"}`: `kind "Other"`,
 		`{"apiVersion":"openstack.provider.extensions.gardener.cloud/v2","kind":"InfrastructureStatus"}`: "update this controller",
-		known + `}`: "no subnet of purpose nodes",
-		known + `,"networks":{"subnets":[{"id":"a","purpose":"nodes-ipv6"}]}}`: "no subnet of purpose nodes",
-		known + `,"networks":{"subnets":[{"id":"a","purpose":"nodes"}]}}`:      "no security group of purpose nodes",
+		known + `}`: "no networks.id",
+		known + `,"networks":{"id":"n","subnets":[{"id":"a","purpose":"nodes"}]},"securityGroups":[{"name":"s","purpose":"nodes"}]}`: "no node.keyName",
+		used + `]}}`: "no subnet of purpose nodes",
+		used + `{"id":"a","purpose":"nodes-ipv6"}]}}`:                                             "no subnet of purpose nodes",
+		used + `{"purpose":"nodes"}]}}`:                                                           "no subnet of purpose nodes",
+		used + `{"id":"a","purpose":"nodes"}]}}`:                                                  "no security group of purpose nodes",
+		used + `{"id":"a","purpose":"nodes"}]},"securityGroups":[{"name":"","purpose":"nodes"}]}`: "no security group of purpose nodes",
 	} {
 		s := situationOf(t, seven)
 		s.worker.Spec.InfrastructureProviderStatus = &runtime.RawExtension{Raw: []byte(raw)}

@@ -198,16 +198,19 @@ func (r *reader) readType(n *yaml.Node) {
 	}
 }
 
+// versionForm is how an API version is written.
+var versionForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?/[a-z0-9]+$`)
+
 func (r *reader) readVersions(n *yaml.Node) {
 	for _, item := range r.items(n, "API versions, like [acme.provider.extensions.gardener.cloud/v1alpha1]") {
 		version := r.Text(item, "an API version, like acme.provider.extensions.gardener.cloud/v1alpha1")
 		if version == "" {
 			continue
 		}
-		group, name, found := strings.Cut(version, "/")
+		group, name, _ := strings.Cut(version, "/")
 		kind := schema.GroupVersionKind{Group: group, Version: name, Kind: configKind}
 		switch {
-		case !found || group == "" || name == "" || strings.Contains(name, "/"):
+		case !versionForm.MatchString(version):
 			r.Fault(item, "%s is not an API version: write GROUP/VERSION, like acme.provider.extensions.gardener.cloud/v1alpha1", words.Quoted(version))
 		case slices.Contains(r.kinds, kind):
 			r.Fault(item, "%s is there twice; remove one of the two", version)
@@ -284,6 +287,8 @@ func (r *reader) readUnmapped(n *yaml.Node) {
 		pattern := r.Text(item, `a pattern for IMAGE@VERSION, like "debian@??"`)
 		if _, err := path.Match(pattern, ""); err != nil || pattern != "" && !strings.Contains(pattern, "@") {
 			r.Fault(item, "%s is not a pattern for IMAGE@VERSION: write one like \"debian@??\"", words.Quoted(pattern))
+		} else if slices.Contains(r.unmapped, pattern) && pattern != "" {
+			r.Fault(item, "%s is there twice; remove one of the two", pattern)
 		}
 		r.unmapped = append(r.unmapped, pattern)
 	}
@@ -319,7 +324,7 @@ func (r *reader) standard(n *yaml.Node, value string) string {
 }
 
 // pathForm matches well-formed paths of fields.
-var pathForm = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
+var pathForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_][A-Za-z0-9_-]*)*$`)
 
 // most bounds the names in a path, and the fields of a reference. The cost of making types for them grows faster than linearly.
 const most = 16

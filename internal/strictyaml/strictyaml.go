@@ -49,7 +49,7 @@ func (f *Fault) Error() string {
 // Read calls read with the root node of a text with one document; the node is null if the text has none. second says what to do about a
 // second document.
 func (r *Reader) Read(text []byte, second string, read func(*yaml.Node)) error {
-	document, more := yaml.Node{}, yaml.Node{}
+	document := yaml.Node{}
 	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
 	if err := r.decode(decoder, &document); err != nil {
 		return err
@@ -58,15 +58,17 @@ func (r *Reader) Read(text []byte, second string, read func(*yaml.Node)) error {
 		document.Content = []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!null", Line: 1, Column: 1}}
 	}
 	read(document.Content[0])
-	if err := r.Err(); err != nil {
-		return err
-	}
-	fault := new(Fault)
-	if err := r.decode(decoder, &more); errors.As(err, &fault) {
-		return &Fault{r.File, fault.Line, fault.Column, "there is more behind the document: " + second}
-	}
-	if len(more.Content) > 0 && !Null(more.Content[0]) {
-		r.Fault(more.Content[0], "there is a second document: %s", second)
+	for r.Err() == nil {
+		more, fault := yaml.Node{}, new(Fault)
+		if err := r.decode(decoder, &more); errors.As(err, &fault) {
+			return &Fault{r.File, fault.Line, fault.Column, "there is more behind the document: " + second}
+		}
+		if len(more.Content) == 0 {
+			break
+		}
+		if !Null(more.Content[0]) { // an empty document is usually a --- at the end
+			r.Fault(more.Content[0], "there is a second document: %s", second)
+		}
 	}
 	return r.Err()
 }

@@ -6,7 +6,6 @@ package machines
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -71,7 +70,7 @@ func (z *zoned) classThatFits(name string, stays bool) (*machinev1alpha1.Machine
 		return kit.AsItIs(written, z.worker.Spec.SecretRef), nil
 	}
 	if z.machineType == nil {
-		return nil, fmt.Errorf("machine type %s is not in CloudProfile %s, and there is no machine class in zone %s yet",
+		return nil, problem("machine type %s is not in CloudProfile %s, and there is no machine class in zone %s yet",
 			z.pool.MachineType, z.cluster.CloudProfile.Name, z.zone)
 	}
 	return z.class(name)

@@ -134,6 +134,11 @@ func (p printable) Error() string { return words.Printable(p.error.Error()) }
 
 func (p printable) Unwrap() error { return p.error }
 
+// problem returns an error with Gardener's code for configuration problems, which a user or operator has to repair.
+func problem(format string, args ...any) error {
+	return v1beta1helper.NewErrorWithCodes(fmt.Errorf(format, args...), v1beta1.ErrorConfigurationProblem)
+}
+
 // pool returns the desired state of one pool. The error names it.
 func (s *situation) pool(
 	infrastructure *infrastructure, spec *v1beta1.CloudProfileSpec, images *worker.Images[openstack.Image],
@@ -143,8 +148,7 @@ func (s *situation) pool(
 		return nil, printable{fmt.Errorf("worker pool %s: %w", pool.Name, fmt.Errorf(format, args...))}
 	}
 	if len(pool.Zones) == 0 || slices.Contains(pool.Zones, "") { // without a zone there would be no machine, and nobody would be told
-		return failed("%w", v1beta1helper.NewErrorWithCodes(errors.New("a worker pool has machines in its zones: write the names of one or more"),
-			v1beta1.ErrorConfigurationProblem))
+		return failed("%w", problem("a worker pool has machines in its zones: write the names of one or more"))
 	}
 	config := configOf(pool.ProviderConfig)
 	group, found := s.serverGroup(pool.Name, config)
@@ -206,7 +210,7 @@ func checkShares(pool *extensionsv1alpha1.WorkerPool) error {
 		value intstr.IntOrString
 	}{{"maxSurge", pool.MaxSurge}, {"maxUnavailable", pool.MaxUnavailable}} {
 		if _, err := intstr.GetScaledValueFromIntOrPercent(&share.value, 1, true); err != nil {
-			return fmt.Errorf("%s is %q, neither a number of machines nor a percentage that is small enough, such as 100%%", share.name, share.value.StrVal)
+			return problem("%s is %q, neither a number of machines nor a percentage that is small enough, such as 100%%", share.name, share.value.StrVal)
 		}
 	}
 	return nil
@@ -285,7 +289,7 @@ func diskOf(pool *extensionsv1alpha1.WorkerPool, machineType *v1beta1.MachineTyp
 	if pool.Volume != nil {
 		size, err := extensionsworker.DiskSize(pool.Volume.Size)
 		if err != nil {
-			return d, fmt.Errorf("volume.size is %q, not a number of Gi, such as 50Gi", pool.Volume.Size)
+			return d, problem("volume.size is %q, not a number of Gi, such as 50Gi", pool.Volume.Size)
 		}
 		d = disk{size, ptr.Deref(pool.Volume.Type, "")}
 	}

@@ -270,7 +270,7 @@ func (f *poolFlags) possible(profile *v1beta1.CloudProfileSpec) (pools []provide
 		}
 	}
 	if f.pool.Version == "" && len(versions) == 0 {
-		images := entries.Images(profile)
+		images := resolve.Distinct(entries.Images(profile))
 		if slices.Contains(images, f.pool.Image) {
 			return nil, fmt.Errorf("image %s has no versions in the profile", f.pool.Image)
 		}
@@ -290,12 +290,12 @@ func (f *poolFlags) possible(profile *v1beta1.CloudProfileSpec) (pools []provide
 	return pools, nil
 }
 
-// choices returns the one that is named, or else all that there are; never none.
+// choices returns the one that is named, or else all that there are, each once; never none.
 func choices(named string, all []string) []string {
 	if named != "" || len(all) == 0 {
 		return []string{named}
 	}
-	return all
+	return resolve.Distinct(all)
 }
 
 // noteNoLongerOffered adds notes about what a new worker pool cannot have any more, although it boots.

@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/versions"
 )
 
 // Outcome is the effect of maintenance on a version.
@@ -38,34 +39,24 @@ func autoUpdates(shoot *v1beta1.Shoot) (images, kubernetes bool) {
 	return ptr.Deref(auto.MachineImageVersion, true), auto.KubernetesVersion
 }
 
-// After returns a copy of the profile shifted by a duration, so that Gardener's code, which reads the machine's clock, sees classifications
-// and expirations as of that time. A negative duration looks into the past. The copy shares everything else with the profile: modify
+// At returns a copy of the profile whose versions keep the classifications of a time, at which a stage that begins just then has begun.
+// Gardener's code reads the machine's clock, which runs on during the questions. The copy shares everything else with the profile: modify
 // neither while the other is in use.
-func After(profile *v1beta1.CloudProfileSpec, some time.Duration) *v1beta1.CloudProfileSpec {
-	shift := func(t *metav1.Time) *metav1.Time {
-		if t == nil {
-			return nil
-		}
-		return new(metav1.NewTime(t.Add(-some)))
-	}
+func At(profile *v1beta1.CloudProfileSpec, at time.Time) *v1beta1.CloudProfileSpec {
 	version := func(v *v1beta1.ExpirableVersion) {
-		v.ExpirationDate = shift(v.ExpirationDate) //nolint:staticcheck // as people write it
-		v.Lifecycle = slices.Clone(v.Lifecycle)
-		for i := range v.Lifecycle {
-			v.Lifecycle[i].StartTime = shift(v.Lifecycle[i].StartTime)
-		}
+		*v = v1beta1.ExpirableVersion{Version: v.Version, Classification: new(versions.ClassificationOnce(*v, at))} //nolint:staticcheck // without a time
 	}
-	shifted := ptr.To(*profile)
-	shifted.Kubernetes.Versions, shifted.MachineImages = slices.Clone(profile.Kubernetes.Versions), slices.Clone(profile.MachineImages)
-	for i := range shifted.Kubernetes.Versions {
-		version(&shifted.Kubernetes.Versions[i])
+	stopped := ptr.To(*profile)
+	stopped.Kubernetes.Versions, stopped.MachineImages = slices.Clone(profile.Kubernetes.Versions), slices.Clone(profile.MachineImages)
+	for i := range stopped.Kubernetes.Versions {
+		version(&stopped.Kubernetes.Versions[i])
 	}
-	for i := range shifted.MachineImages {
-		image := &shifted.MachineImages[i]
+	for i := range stopped.MachineImages {
+		image := &stopped.MachineImages[i]
 		image.Versions = slices.Clone(image.Versions)
 		for k := range image.Versions {
 			version(&image.Versions[k].ExpirableVersion)
 		}
 	}
-	return shifted
+	return stopped
 }

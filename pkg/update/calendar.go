@@ -129,10 +129,10 @@ type forecast[R any] struct {
 func (l *look[R]) at(when time.Time) *[2]forecast[R] {
 	return memo.Get(l.forecasts, when, func() *[2]forecast[R] {
 		was, is := l.was, l.is
-		if after := when.Sub(l.now); after > 0 {
+		if when.After(l.now) {
 			workers := l.After.Provider().Workers()
-			was = maintenance.NewMaintainer(l.library, maintenance.After(l.Before.Spec(), after), workers)
-			is = maintenance.NewMaintainer(l.library, maintenance.After(l.After.Spec(), after), workers)
+			was = maintenance.NewMaintainer(l.library, maintenance.At(l.Before.Spec(), when), workers)
+			is = maintenance.NewMaintainer(l.library, maintenance.At(l.After.Spec(), when), workers)
 		}
 		return &[2]forecast[R]{
 			{was, l.wasBoots, map[string]*maintenance.Outlook{}}, {is, l.isBoots, map[string]*maintenance.Outlook{}},
@@ -183,16 +183,13 @@ func (l *look[R]) dates(chosen [][]provider.Pool) {
 	slices.SortStableFunc(changed, func(a, b *Expiry) int { return ptr.Deref(a.To, never).Compare(ptr.Deref(b.To, never)) })
 	for i, e := range changed {
 		if i > 0 && !sameTime(e.To, changed[i-1].To) {
-			delete(l.forecasts, afterwards(ptr.Deref(changed[i-1].To, never)))
+			delete(l.forecasts, ptr.Deref(changed[i-1].To, never))
 		}
 		for user := range l.Users {
 			l.expires(e, user, chosen[user])
 		}
 	}
 }
-
-// afterwards returns a time just after an expiration date.
-func afterwards(date time.Time) time.Time { return date.Add(time.Second) }
 
 // expires adds a Shoot's worker pools that have the version, and their fates once the new date has passed.
 func (l *look[R]) expires(e *Expiry, user int, pools []provider.Pool) {
@@ -218,7 +215,7 @@ func (l *look[R]) expires(e *Expiry, user int, pools []provider.Pool) {
 
 // outlooks returns a Shoot's outlooks just after a date, before and after the update.
 func (l *look[R]) outlooks(date time.Time, user int, pools []provider.Pool) (was, is func() *maintenance.Outlook) {
-	forecasts := l.at(afterwards(date))
+	forecasts := l.at(date)
 	return func() *maintenance.Outlook { return forecasts[0].look(&l.Users[user], pools, l.Admission) },
 		func() *maintenance.Outlook { return forecasts[1].look(&l.Users[user], pools, l.Admission) }
 }

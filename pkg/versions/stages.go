@@ -98,9 +98,14 @@ func Expired(v v1beta1.ExpirableVersion) bool {
 	return Classification(v) == v1beta1.ClassificationExpired
 }
 
+// ClassificationOnce returns a version's classification once a moment has come. A stage that begins at the very moment has begun.
+func ClassificationOnce(v v1beta1.ExpirableVersion, at time.Time) v1beta1.VersionClassification {
+	return classificationAt(v, at.Add(1))
+}
+
 // ExpiredAt reports whether a version is expired at a moment, which may be the very moment of its expiration.
 func ExpiredAt(v v1beta1.ExpirableVersion, at time.Time) bool {
-	return classificationAt(v, at.Add(1)) == v1beta1.ClassificationExpired
+	return ClassificationOnce(v, at) == v1beta1.ClassificationExpired
 }
 
 // classificationAt returns the classification at a moment. It does not allocate.

@@ -221,26 +221,30 @@ func settles(t *rapid.T, profile *v1beta1.CloudProfile, shoot *v1beta1.Shoot, bo
 	t.Fatalf("the Shoot is updated again and again")
 }
 
-func TestAfter(t *testing.T) {
+// What a version is at a time it is from the very moment on that the time is, however long it takes to look at it.
+func TestAt(t *testing.T) {
 	profile := &v1beta1.CloudProfileSpec{}
-	at := metav1.NewTime(time.Now().Add(time.Hour))
-	version := v1beta1.ExpirableVersion{Version: "1.33.1", ExpirationDate: &at} //nolint:staticcheck // as people write it
+	expires := metav1.NewTime(time.Date(2030, 2, 1, 0, 0, 0, 0, time.UTC))
+	version := v1beta1.ExpirableVersion{Version: "1.33.1", ExpirationDate: &expires} //nolint:staticcheck // as people write it
 	stages := v1beta1.ExpirableVersion{Version: "1.0.0", Lifecycle: []v1beta1.LifecycleStage{
-		{Classification: v1beta1.ClassificationSupported}, {Classification: v1beta1.ClassificationExpired, StartTime: &at},
+		{Classification: v1beta1.ClassificationSupported}, {Classification: v1beta1.ClassificationExpired, StartTime: &expires},
 	}}
 	profile.Kubernetes.Versions = []v1beta1.ExpirableVersion{version}
 	profile.MachineImages = []v1beta1.MachineImage{{Name: "image", Versions: []v1beta1.MachineImageVersion{{ExpirableVersion: stages}}}}
 	before := profile.DeepCopy()
 	worker := v1beta1.Worker{Machine: v1beta1.Machine{Image: &v1beta1.ShootMachineImage{Name: "image", Version: ptr.To("1.0.0")}}}
-	for after, want := range map[time.Duration]string{0: "", time.Minute: "", 2 * time.Hour: "it is expired", -time.Hour: ""} {
-		shifted := ours.After(profile, after)
+	for after, want := range map[time.Duration]string{
+		-100 * 365 * 24 * time.Hour: "", -1: "", 0: "it is expired", time.Hour: "it is expired", 100 * 365 * 24 * time.Hour: "it is expired",
+	} {
+		at := expires.Add(after)
+		stopped := ours.At(profile, at)
 		image := ours.Image{Name: "image", Version: "1.0.0"}
-		if got := ours.NewMaintainer(gardenerlib.Library{}, shifted, provider.Workers{}).Refused(image, &worker, nil, "1.33.1"); got != want {
-			t.Errorf("after %s: %q, want %q", after, got, want)
+		if got := ours.NewMaintainer(gardenerlib.Library{}, stopped, provider.Workers{}).Refused(image, &worker, nil, "1.33.1"); got != want {
+			t.Errorf("at %s: %q, want %q", at, got, want)
 		}
-		m := maintain(shifted, shootOf(worker, false))
+		m := maintain(stopped, shootOf(worker, false))
 		if forced := m.Kubernetes.Forced; forced != (want != "") {
-			t.Errorf("after %s: forced %t", after, forced)
+			t.Errorf("at %s: forced %t", at, forced)
 		}
 	}
 	if diff := cmp.Diff(before, profile); diff != "" {

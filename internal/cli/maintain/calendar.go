@@ -88,7 +88,7 @@ type followed struct {
 
 // Calendar returns the days from one to another on which maintenance does something to the Shoots and to those of their worker pools that a filter admits. Each is looked at as it ends. step
 // is told of each Shoot that has been read. What is wrong with the Shoots becomes findings.
-func Calendar(g *input.Given, filter *input.Filter, now, from, until time.Time, step func(int)) (days []Day) {
+func Calendar(g *input.Given, filter *input.Filter, from, until time.Time, step func(int)) (days []Day) {
 	var all []*followed
 	known := map[*v1beta1.CloudProfileSpec]dates{}
 	for _, s := range g.Shoots.All {
@@ -104,10 +104,10 @@ func Calendar(g *input.Given, filter *input.Filter, now, from, until time.Time, 
 		}
 	}
 	for day, found := dayOf(from), true; found && !day.After(dayOf(until)); day, found = nextDay(all, known, day) {
-		entries, later := []Entry(nil), Maintainers(endOf(day, known).Sub(now))
+		entries, by := []Entry(nil), Maintainers(day.Add(24*time.Hour-1)) // as it ends: what changes at midnight is of the next one
 		for _, f := range all {
 			if f.changed.Equal(day) || f.concerned(known[f.profile.Spec()].images(day)) {
-				entries = append(entries, f.follow(g, filter, later(f.profile), day)...)
+				entries = append(entries, f.follow(g, filter, by(f.profile), day)...)
 			}
 		}
 		if len(entries) > 0 {
@@ -116,20 +116,6 @@ func Calendar(g *input.Given, filter *input.Filter, now, from, until time.Time, 
 		}
 	}
 	return days
-}
-
-// endOf returns a time after all that changes by itself on a day, and long before the next day: what changes at midnight is not of this one,
-// however long it takes to look at it.
-func endOf(day time.Time, known map[*v1beta1.CloudProfileSpec]dates) time.Time {
-	end := day.Add(12 * time.Hour)
-	for _, of := range known {
-		for date := range of[day] {
-			if date.After(end) {
-				end = date
-			}
-		}
-	}
-	return end
 }
 
 // nextDay returns the next day on which anything may happen; false if there is none.

@@ -82,8 +82,7 @@ Shoots that are being deleted are left out.`,
 }
 
 func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *maintenanceFlags) error {
-	now := time.Now()
-	from, until, err := flags.times(now)
+	from, until, err := flags.times(time.Now())
 	if err != nil {
 		return err
 	}
@@ -101,9 +100,9 @@ func runMaintenance(ctx context.Context, c *command.Call, args []string, flags *
 	maintaining := c.Terminal.Begin("asking about the maintenance of Shoots", len(g.Shoots.All))
 	var days []Day
 	if flags.until != "" {
-		days = Calendar(g, &flags.filter, now, from, until, maintaining.Steps)
+		days = Calendar(g, &flags.filter, from, until, maintaining.Steps)
 	} else {
-		answer = maintainAll(g, &flags.filter, from.Sub(now), maintaining.Steps)
+		answer = maintainAll(g, &flags.filter, from, maintaining.Steps)
 	}
 	maintaining.End()
 	if len(g.Findings) == 0 && err == nil {
@@ -165,14 +164,14 @@ func noteDeleted(g *input.Given) {
 	}
 }
 
-// maintainAll returns what the maintenance some time from now does to all Shoots.
-func maintainAll(g *input.Given, filter *input.Filter, after time.Duration, step func(int)) *Maintained {
-	later := Maintainers(after)
+// maintainAll returns what the maintenance at a time does to all Shoots.
+func maintainAll(g *input.Given, filter *input.Filter, at time.Time, step func(int)) *Maintained {
+	by := Maintainers(at)
 	answer := &Maintained{Pools: []MaintainedPool{}, Kubernetes: []MaintainedKubernetes{}}
 	for _, s := range g.Shoots.All {
 		step(1)
 		if s.Object == nil || s.Object.DeletionTimestamp == nil {
-			Maintain(g, answer, s, filter, later)
+			Maintain(g, answer, s, filter, by)
 		}
 		s.Forget()
 	}
@@ -191,14 +190,14 @@ type Maintainer struct {
 	sound map[provider.Shape]bool
 }
 
-// Maintainers returns a function that returns the maintenance by a profile as it is some time from now: one for each profile.
-func Maintainers(after time.Duration) func(input.AnyProfile) *Maintainer {
+// Maintainers returns a function that returns the maintenance by a profile as it is at a time: one for each profile.
+func Maintainers(at time.Time) func(input.AnyProfile) *Maintainer {
 	known := map[*v1beta1.CloudProfileSpec]*Maintainer{}
 	return func(p input.AnyProfile) *Maintainer {
 		return memo.Get(known, p.Spec(), func() *Maintainer {
-			later := maintenance.After(p.Spec(), after)
-			by := maintenance.NewMaintainer(gardenerlib.Library{}, later, p.Provider().Workers())
-			return &Maintainer{p, later, by, map[provider.Shape]string{}, map[provider.Shape]bool{}}
+			then := maintenance.At(p.Spec(), at)
+			by := maintenance.NewMaintainer(gardenerlib.Library{}, then, p.Provider().Workers())
+			return &Maintainer{p, then, by, map[provider.Shape]string{}, map[provider.Shape]bool{}}
 		})
 	}
 }
@@ -222,13 +221,13 @@ func (m *Maintainer) further(pool provider.Pool) field.ErrorList {
 
 // Maintain adds what maintenance does to a Shoot at that time, to the worker pools that a filter admits. What is wrong with the Shoot becomes findings.
 func Maintain(
-	g *input.Given, answer *Maintained, s *input.Source[v1beta1.Shoot], filter *input.Filter, later func(input.AnyProfile) *Maintainer,
+	g *input.Given, answer *Maintained, s *input.Source[v1beta1.Shoot], filter *input.Filter, by func(input.AnyProfile) *Maintainer,
 ) {
 	p, shoot, fillings := stored(g, s)
 	if p == nil {
 		return
 	}
-	m := later(p).look(g, s.Name, shoot, fillings)
+	m := by(p).look(g, s.Name, shoot, fillings)
 	for _, pool := range m.pools {
 		g.AddErrors(s.Manifest, m.further(pool)...)
 	}

@@ -170,7 +170,7 @@ func (c *comparison) add(landscape string, l *looked, found gaps) {
 			})
 		}
 		spec := l.profiles[i].compiled.Spec()
-		of.addKubernetes(landscape, spec, maintenance.After(spec, l.after))
+		of.addKubernetes(landscape, spec, maintenance.At(spec, l.page.Made))
 		of.addTypes(landscape, p, spec, uses)
 		for _, region := range p.Regions {
 			of.add(landscape, html.Region, region, html.Entry{Pools: uses[use{p.Name, html.Region, region}]})

@@ -152,7 +152,7 @@ func runLandscapes(ctx context.Context, c *command.Call, cmd *cobra.Command, fla
 	for _, l := range flags.all {
 		own, files, err := flags.of(c, cmd, l)
 		if err == nil {
-			own.byOrder, own.made, own.after, own.compares = flags.byOrder, flags.made, flags.after, true
+			own.byOrder, own.made, own.compares = flags.byOrder, flags.made, true
 			err = s.look(ctx, c, l.name, files, own)
 		}
 		if errors.Is(err, command.ErrWrong) {

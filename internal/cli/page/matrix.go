@@ -79,8 +79,8 @@ func cellOf(m *resolve.Matrix[any], of resolve.Combination, request int, lacks g
 	return c
 }
 
-// sheetOf returns the answers of a profile in the form of a page, with the states of its versions after a duration.
-func sheetOf(name string, p input.AnyProfile, after time.Duration) html.Profile {
+// sheetOf returns the answers of a profile in the form of a page, with the states of its versions at a time.
+func sheetOf(name string, p input.AnyProfile, at time.Time) html.Profile {
 	s := &sheet{Matrix: resolve.NewMatrix(p), compiled: p, supported: map[string]capability.Set{}}
 	order := p.Order()
 	s.out = html.Profile{
@@ -95,7 +95,7 @@ func sheetOf(name string, p input.AnyProfile, after time.Duration) html.Profile 
 		})
 	}
 	s.out.Unavailable = unavailable(p.Spec())
-	s.addVersions(maintenance.After(p.Spec(), after), time.Now().Add(after))
+	s.addVersions(maintenance.At(p.Spec(), at), at)
 	for request := range s.Requests() {
 		s.out.Requests = append(s.out.Requests, s.request(request))
 	}
@@ -138,8 +138,8 @@ func (s *sheet) addVersions(then *v1beta1.CloudProfileSpec, at time.Time) {
 		flavors, supported := s.Flavors(of), s.Supported(of)
 		v := html.Version{Image: of.Image, Name: of.Version, Kind: s.kindOf(flavors)}
 		core, _ := v1beta1helper.FindMachineImageVersion(s.compiled.Spec().MachineImages, of.Image, of.Version)
-		shifted, _ := v1beta1helper.FindMachineImageVersion(then.MachineImages, of.Image, of.Version)
-		if state := v1beta1helper.CurrentLifecycleClassification(shifted.ExpirableVersion); state != v1beta1.ClassificationSupported {
+		stopped, _ := v1beta1helper.FindMachineImageVersion(then.MachineImages, of.Image, of.Version)
+		if state := v1beta1helper.CurrentLifecycleClassification(stopped.ExpirableVersion); state != v1beta1.ClassificationSupported {
 			v.State, v.Since = string(state), since(core.ExpirableVersion, state)
 		}
 		v.Next = versions.Ahead(core.ExpirableVersion, at)

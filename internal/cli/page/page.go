@@ -41,9 +41,8 @@ type reportFlags struct {
 	compares   bool
 
 	byOrder *capability.Order
-	// made is the time of the page, and after its distance from now.
-	made  time.Time
-	after time.Duration
+	// made is the time of the page.
+	made time.Time
 }
 
 // reportFormats are the output formats: a page for people, and its answers for programs.
@@ -157,7 +156,7 @@ func (flags *reportFlags) check(c *command.Call) (err error) {
 		return fmt.Errorf("-o json is about what can be asked, and not about worker pools: leave %s out", flags.filter.Said())
 	}
 	if flags.output == "html" || flags.compares {
-		flags.made, flags.after, err = madeAt(time.Now())
+		flags.made, err = madeAt(time.Now())
 	}
 	return err
 }
@@ -165,10 +164,8 @@ func (flags *reportFlags) check(c *command.Call) (err error) {
 // looked is the result for some inputs.
 type looked struct {
 	given *input.Given
-	// page is for people and for the comparison. Its time is the duration after from now. cells are for programs. profiles is the source
-	// of both.
+	// page is for people and for the comparison, cells are for programs. profiles is the source of both.
 	page     html.Report
-	after    time.Duration
 	cells    []reportedProfile
 	profiles []namedProfile
 	// nobody is the error that the flags select no worker pool, for one of several landscapes.
@@ -190,7 +187,7 @@ func look(ctx context.Context, c *command.Call, args []string, flags *reportFlag
 	}
 	answering := c.Terminal.Begin("asking about all combinations", 0)
 	defer answering.End()
-	l := &looked{given: g, cells: []reportedProfile{}, profiles: profiles, after: flags.after}
+	l := &looked{given: g, cells: []reportedProfile{}, profiles: profiles}
 	if flags.output == "json" {
 		for _, p := range profiles {
 			l.cells = append(l.cells, reportedProfile{p.name, cells(p.compiled)})
@@ -203,7 +200,7 @@ func look(ctx context.Context, c *command.Call, args []string, flags *reportFlag
 	r := &l.page
 	*r = html.Report{Version: c.Versions().Version, Made: flags.made, Source: sourceOf(g, flags.Files(args))}
 	for _, p := range profiles {
-		sheet := sheetOf(p.name, p.compiled, flags.after)
+		sheet := sheetOf(p.name, p.compiled, flags.made)
 		sheet.Inputs = inputsOf(g, p.name, flags.Flags)
 		r.Profiles = append(r.Profiles, sheet)
 	}
@@ -237,14 +234,14 @@ func (l *looked) addPools(flags *reportFlags) error {
 	} else if err != nil {
 		return err
 	}
-	addMaintenance(g, &l.page, filter, flags.after)
+	addMaintenance(g, &l.page, filter)
 	if l.page.Shoots == 0 && chosen != "" {
 		return filter.NoPool(g)
 	}
 	if flags.output == "json" {
 		return nil
 	}
-	addCalendar(g, &l.page, filter, flags.after)
+	addCalendar(g, &l.page, filter)
 	return nil
 }
 
@@ -268,20 +265,20 @@ func (l *looked) end(c *command.Call, flags *reportFlags) error {
 // epoch is the environment variable of reproducible builds. It sets the time of the page, in seconds.
 const epoch = "SOURCE_DATE_EPOCH"
 
-// madeAt returns the time of the page and its distance from now.
-func madeAt(now time.Time) (time.Time, time.Duration, error) {
+// madeAt returns the time of the page.
+func madeAt(now time.Time) (time.Time, error) {
 	text := os.Getenv(epoch)
 	if text == "" {
-		return now, 0, nil
+		return now, nil
 	}
 	seconds, err := strconv.ParseInt(text, 10, 64)
 	if made := time.Unix(seconds, 0); err == nil && seconds >= 0 && seconds <= latest {
-		return made, made.Sub(now), nil
+		return made, nil
 	}
-	return now, 0, fmt.Errorf("invalid %s %q: use the seconds since 1970-01-01, or unset it", epoch, text)
+	return now, fmt.Errorf("invalid %s %q: use the seconds since 1970-01-01, or unset it", epoch, text)
 }
 
-// latest is the latest time of a page, in the year 2242: a duration cannot exceed three centuries.
+// latest is the latest time of a page, in the year 2242: later ones are mistakes, such as milliseconds.
 const latest = 1 << 33
 
 // sourceOf describes the subject of the answers: the files and the cluster.

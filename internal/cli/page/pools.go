@@ -42,18 +42,18 @@ var pageActions = []maintenance.Action{maintenance.Fails, maintenance.Stuck, mai
 
 // addMaintenance adds the effects of the next maintenance on the worker pools of all Shoots that a filter admits, grouped by effect, and
 // on Kubernetes versions. It adds no findings about Shoots, which lint reports.
-func addMaintenance(g *input.Given, r *html.Report, filter *input.Filter, after time.Duration) {
+func addMaintenance(g *input.Given, r *html.Report, filter *input.Filter) {
 	findings := g.Findings
 	defer func() { g.Findings = findings }()
 	pools, kubernetes := gathered{index: map[string]int{}}, gathered{index: map[string]int{}}
-	later, known := maintain.Maintainers(after), map[askedShape]html.Pools{}
+	by, known := maintain.Maintainers(r.Made), map[askedShape]html.Pools{}
 	for _, s := range g.Shoots.All {
 		if s.Object != nil && s.Object.DeletionTimestamp != nil {
 			continue
 		}
 		var answer maintain.Maintained
 		if s.Object != nil {
-			maintain.Maintain(g, &answer, s, &input.Filter{}, later)
+			maintain.Maintain(g, &answer, s, &input.Filter{}, by)
 		}
 		// admitted contains names of worker pools, and "" for the control plane.
 		admitted := map[string]bool{"": !filter.OfPools()}
@@ -160,7 +160,7 @@ func limitNames(entries []html.Pools, most int) {
 }
 
 // addCalendar adds the effects of maintenance day by day, from the page's time, on worker pools that a filter admits, grouped by effect.
-func addCalendar(g *input.Given, r *html.Report, filter *input.Filter, after time.Duration) {
+func addCalendar(g *input.Given, r *html.Report, filter *input.Filter) {
 	all := g.Shoots.All
 	findings := g.Findings
 	defer func() { g.Shoots.All, g.Findings = all, findings }()
@@ -169,11 +169,10 @@ func addCalendar(g *input.Given, r *html.Report, filter *input.Filter, after tim
 		other := *s
 		g.Shoots.All = append(g.Shoots.All, &other)
 	}
-	now := r.Made.Add(-after)
 	until := r.Made.AddDate(0, 0, ahead)
 	r.Until = until.UTC().Format(time.DateOnly)
 	total := 0
-	for _, day := range maintain.Calendar(g, filter, now, r.Made, until, func(int) {}) {
+	for _, day := range maintain.Calendar(g, filter, r.Made, until, func(int) {}) {
 		events := gathered{index: map[string]int{}}
 		for _, e := range day.Entries {
 			switch e := e.(type) {

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// A version expires at its very moment, however long it takes to look at it, and one that does at midnight does so on the day that begins.
+func TestMaintenanceIsOfTheVeryMoment(t *testing.T) {
+	profile := read(t, root+"/docs/examples/newer-version.yaml")
+	late := strings.Replace(profile, "- version: 1.33.2", "- version: 1.33.2\n      expirationDate: \"2030-01-30T23:59:59.999999Z\"", 1)
+	if late == profile || !strings.Contains(profile, "2030-01-31T00:00:00Z") {
+		t.Fatal("the example is another one")
+	}
+	inFolder(t, map[string]string{"profile.yaml": late, "shoot.yaml": read(t, examples+"/shoot-trusted-launch.yaml")})
+	for at, want := range map[string]string{
+		"2030-01-30T23:59:59.999998Z":    "Kubernetes 1.33.2 is updated",
+		"2030-01-30T23:59:59.999999Z":    "Kubernetes 1.33.2 is forced",
+		"2030-01-30T23:59:59.999999999Z": "1877.5.0 is updated",
+		"2030-01-31T00:59:59+01:00":      "1877.5.0 is updated",
+		"2030-01-31T01:00:00+01:00":      "1877.5.0 is forced",
+		"2030-01-31":                     "1877.5.0 is forced",
+		"9999-12-31":                     "1877.5.0 is forced",
+	} {
+		contains(t, run(t, "", "maintenance", "--at="+at, "profile.yaml", "shoot.yaml").stdout, want)
+	}
+	const manual = "\nspec:\n  maintenance: {autoUpdate: {kubernetesVersion: false, machineImageVersion: false}}\n"
+	write(t, "shoot.yaml", strings.Replace(read(t, "shoot.yaml"), "\nspec:\n", manual, 1))
+	contains(t, run(t, "", "maintenance", "--at=2030-01-01", "--until=2030-12-31", "profile.yaml", "shoot.yaml").stdout,
+		"2030-01-30: Kubernetes: 1 forced\n", "2030-01-31: 1 worker pool moved to what boots nothing, 1 forced\n")
+}

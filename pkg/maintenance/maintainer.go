@@ -7,6 +7,7 @@ package maintenance
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -294,12 +295,33 @@ func (m *Maintainer) Rejections(old, shoot *v1beta1.Shoot, boots func(worker int
 				reasons[i] = about(image, gardenerrules.RefusesKubelet(v, after, shoot.Spec.Kubernetes.Version))
 			}
 		}
+		if reasons[i] == "" {
+			reasons[i] = m.refusesKubernetes(before, after, shoot.Spec.Kubernetes.Version)
+		}
 		if reasons[i] == "" && gardenerrules.UpdatePending(old, before) && (*before.Machine.Image.Version != image.Version ||
 			cmp.Or(kubeletOf(before), old.Spec.Kubernetes.Version) != cmp.Or(kubeletOf(after), shoot.Spec.Kubernetes.Version)) {
 			reasons[i] = "Gardener takes no other version as long as an update in place is pending (status.inPlaceUpdates.pendingWorkerUpdates)"
 		}
 	}
 	return reasons
+}
+
+// refusesKubernetes says why Gardener refuses a Shoot because of the version of Kubernetes that a worker pool has of its own; empty if it
+// does not. The control plane has the other version.
+func (m *Maintainer) refusesKubernetes(before, after *v1beta1.Worker, controlPlane string) string {
+	if kubeletOf(after) == "" {
+		return ""
+	}
+	own := *after.Kubernetes.Version
+	is := func(v v1beta1.ExpirableVersion) bool { return v.Version == own }
+	switch {
+	case kubeletOf(before) != kubeletOf(after) && !slices.ContainsFunc(m.profile.Kubernetes.Versions, is):
+		return fmt.Sprintf("Gardener refuses Kubernetes %s, which is the version of the control plane: the profile does not have it", own)
+	case shoots.KubeletTooOld(own, controlPlane):
+		return fmt.Sprintf("Gardener refuses Kubernetes %s for the control plane: the worker pool has %s, which is more than three minor versions behind",
+			controlPlane, own)
+	}
+	return ""
 }
 
 // about says which image Gardener refuses, and why; empty if it does not.

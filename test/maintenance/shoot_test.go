@@ -7,6 +7,7 @@ package maintenance_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -219,6 +220,43 @@ func settles(t *rapid.T, profile *v1beta1.CloudProfile, shoot *v1beta1.Shoot, bo
 		shoot = after
 	}
 	t.Fatalf("the Shoot is updated again and again")
+}
+
+// Gardener refuses a Shoot because of what maintenance makes of the versions of Kubernetes of worker pools.
+func TestKubernetesIsRefused(t *testing.T) {
+	past := metav1.NewTime(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
+	for _, tc := range []struct{ controlPlane, kubelet, offered, want string }{
+		{"1.34.0", "1.33.1", "1.33.1 1.34.0", ""},
+		{"1.34.0", "1.33.1", "1.34.3", "Gardener refuses Kubernetes 1.34.0, which is the version of the control plane: the profile does not have it"},
+		{"1.34.0", "1.34.0", "1.34.3", ""},
+		{"1.35.0", "1.32.1", "1.32.1 1.35.0 1.36.0", "Gardener refuses Kubernetes 1.36.0 for the control plane: " +
+			"the worker pool has 1.32.1, which is more than three minor versions behind"},
+		{"1.35.0", "1.32.1", "1.35.0 1.36.0", "Gardener refuses Kubernetes 1.36.0 for the control plane: " +
+			"the worker pool has 1.32.1, which is more than three minor versions behind"},
+		{"1.35.0", "1.32.1", "1.33.1 1.35.0 1.36.0", ""},
+		{"1.35.0", "", "1.35.0 1.36.0", ""},
+	} {
+		profile := &v1beta1.CloudProfileSpec{MachineTypes: []v1beta1.MachineType{{Name: "type"}}}
+		for _, version := range strings.Fields(tc.offered) {
+			v := v1beta1.ExpirableVersion{Version: version}
+			if version == "1.35.0" || version == "1.34.3" { // to which nothing, and from which everything goes
+				v.ExpirationDate = &past //nolint:staticcheck // as people write it
+			}
+			profile.Kubernetes.Versions = append(profile.Kubernetes.Versions, v)
+		}
+		worker := v1beta1.Worker{Name: "worker"}
+		worker.Machine = v1beta1.Machine{Type: "type", Image: &v1beta1.ShootMachineImage{Name: "image", Version: ptr.To("1.0.0")}}
+		if tc.kubelet != "" {
+			worker.Kubernetes = &v1beta1.WorkerKubernetes{Version: &tc.kubelet}
+		}
+		shoot := shootOf(worker, false)
+		shoot.Spec.Kubernetes.Version = tc.controlPlane
+		m := ours.NewMaintainer(gardenerlib.Library{}, profile, provider.Workers{})
+		got := m.Rejections(shoot, m.Maintain(shoot).Shoot, func(int, ours.Image) string { return "" })
+		if got[0] != tc.want {
+			t.Errorf("%+v: %s", tc, got[0])
+		}
+	}
 }
 
 // What a version is at a time it is from the very moment on that the time is, however long it takes to look at it.

@@ -51,3 +51,13 @@ func KubeletAtMost(chosen, controlPlane string) string {
 	}
 	return chosen
 }
+
+// KubeletTooOld reports whether Gardener refuses a Shoot because the version of Kubernetes of a worker pool is too far behind that of the
+// control plane.
+//
+// It is the rule of validateWorkerGroupAndControlPlaneKubernetesVersion (pkg/api/core/validation) about versions that are behind.
+func KubeletTooOld(kubelet, controlPlane string) bool {
+	version, err := semver.NewVersion(kubelet)
+	limit, limitErr := semver.NewVersion(controlPlane)
+	return err == nil && limitErr == nil && limit.Major() == version.Major() && limit.Minor() > version.Minor()+3
+}

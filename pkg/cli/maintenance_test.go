@@ -33,3 +33,15 @@ func TestMaintenanceIsOfTheVeryMoment(t *testing.T) {
 	contains(t, run(t, "", "maintenance", "--at=2030-01-01", "--until=2030-12-31", "profile.yaml", "shoot.yaml").stdout,
 		"2030-01-30: Kubernetes: 1 forced\n", "2030-01-31: 1 worker pool moved to what boots nothing, 1 forced\n")
 }
+
+// A worker pool whose maintenance fails is stuck from the day on that nothing is left to move it to, and a calendar says so.
+func TestACalendarSaysWhoIsStuckAfterAFailure(t *testing.T) {
+	profile := read(t, root+"/docs/examples/newer-version.yaml")
+	expiring := strings.Replace(profile, "- version: 1877.6.0", "- version: 1877.6.0\n      expirationDate: \"2030-03-01T00:00:00Z\"", 1)
+	inFolder(t, map[string]string{"profile.yaml": expiring, "shoot.yaml": read(t, examples+"/shoot-trusted-launch.yaml")})
+	r := run(t, "", "maintenance", "--webhook=validating", "--at=2030-01-01", "--until=2030-12-31", "profile.yaml", "shoot.yaml")
+	contains(t, r.stdout, "2030-01-01: 2 worker pools failing\n", "2030-03-01: 2 worker pools stuck; ", "Until 2030-12-31: 2 worker pools stuck, 2 failing; ")
+	if strings.Contains(r.stdout, "2030-01-31: ") {
+		t.Errorf("what fails is said once: %s", r.stdout)
+	}
+}

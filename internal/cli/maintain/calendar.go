@@ -81,8 +81,8 @@ type followed struct {
 	profile  input.AnyProfile
 	shoot    *v1beta1.Shoot
 	fillings []input.Filling
-	// stuck are the worker pools and versions that have been said to be stuck, and changed is the day after the last change.
-	stuck   map[string]bool
+	// said has what has been said of worker pools and versions that are stuck or fail, and changed is the day after the last change.
+	said    map[string]maintenance.Action
 	changed time.Time
 }
 
@@ -99,7 +99,7 @@ func Calendar(g *input.Given, filter *input.Filter, from, until time.Time, step 
 		p, shoot, fillings := stored(g, s)
 		s.Forget()
 		if p != nil {
-			all = append(all, &followed{s.Name, p, shoot, fillings, map[string]bool{}, dayOf(from)})
+			all = append(all, &followed{s.Name, p, shoot, fillings, map[string]maintenance.Action{}, dayOf(from)})
 			memo.Get(known, p.Spec(), func() dates { return datesOf(p.Spec()) })
 		}
 	}
@@ -187,28 +187,33 @@ func (f *followed) concerned(images map[string]bool) bool {
 	})
 }
 
-// follow returns what maintenance does to the Shoot on a day, and has it done. Who was stuck before is not said to be so again.
+// follow returns what maintenance does to the Shoot on a day, and has it done. Who was stuck before, or failed, is not said to do so again.
 func (f *followed) follow(g *input.Given, filter *input.Filter, by *Maintainer, day time.Time) (entries []Entry) {
 	m := by.look(g, f.name, f.shoot, f.fillings)
 	var answer Maintained
 	m.addTo(g, &answer, filter)
-	news := func(stuck bool, what string) bool {
-		known := f.stuck[what]
-		f.stuck[what] = stuck
-		return !stuck || !known
+	news := func(what string, action maintenance.Action, remains bool) bool {
+		known := f.said[what]
+		delete(f.said, what)
+		if remains {
+			f.said[what] = action
+		}
+		return !remains || known != action
 	}
 	for i := range answer.Pools {
 		p := &answer.Pools[i]
 		if p.Action == maintenance.Stays && p.Boots == nil {
-			f.stuck[p.Pool] = false
-		} else if news(p.To == p.From, p.Pool) {
+			delete(f.said, p.Pool)
+		} else if news(p.Pool, p.Action, p.To == p.From) {
 			entries = append(entries, p)
-			f.stuck[p.Pool] = p.To == p.From || p.Boots != nil // who boots nothing is stuck the day after, which goes without saying
+			if p.To != p.From && p.Boots != nil { // who boots nothing is stuck the day after, which goes without saying
+				f.said[p.Pool] = maintenance.Stuck
+			}
 		}
 	}
 	for i := range answer.Kubernetes {
 		k := &answer.Kubernetes[i]
-		if news(k.Action == maintenance.Stuck, "Kubernetes "+k.Pool) {
+		if news("Kubernetes "+k.Pool, k.Action, k.Action == maintenance.Stuck) {
 			entries = append(entries, k)
 		}
 	}

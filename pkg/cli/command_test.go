@@ -118,6 +118,7 @@ func TestExitStatus(t *testing.T) {
 		{"select -o csv --pool=wb $shoot $profile", 2, "no worker pool among the inputs matches --pool wb; did you mean web?"},
 		{"maintenance --at=2030-01-01 --until=2029-12-31T23:00:00Z $shoot $profile", 2, "--until: 2029-12-31 is before the calendar begins, on 2030-01-01"},
 		{"maintenance --until=soon $shoot $profile", 2, `invalid --until "soon"`},
+		{"maintenance --until= $shoot $profile", 2, "capkit: --until is empty: give it a value, or leave it out"},
 		{"maintenance -o ics $shoot $profile", 2, "name its last day with --until"},
 		{"maintenance --webhook=maybe $shoot $profile", 2, `unknown --webhook "maybe": use true, validating or false`},
 		{"maintenance --webhook=true --no-webhook $shoot $profile", 2, "--webhook and --no-webhook: use only one of them"},

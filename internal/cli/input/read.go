@@ -111,7 +111,7 @@ func (flags *Flags) named() [][2]string {
 // namesWanted are flags that must not be empty. They are empty in a script whose variable is not set.
 var namesWanted = []string{
 	"kubeconfig", "context", "namespace", "stdin-name", "shoot", "pool", "profile", "image", "version", "machine-type", "region", "architecture", "order",
-	"at",
+	"at", "until",
 }
 
 // Order returns the value of the flag for the preference order, or nil if it is empty.

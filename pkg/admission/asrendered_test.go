@@ -29,8 +29,8 @@ type (
 	list     = []any
 )
 
-// drawnImages draws images a and b with some of these versions, as core and the provider config have them. A version may be
-// in either format on either side, or in one side only, so that not all of them can be used.
+// drawnImages draws images a and b with some of these versions, for core and for the provider config. A version may have either format on
+// either side, or be missing on one, so that some versions cannot be used.
 func drawnImages(t *rapid.T, who string, versions ...string) ([]v1beta1.MachineImage, *runtime.RawExtension) {
 	usually := func(what string) bool { return rapid.IntRange(0, 6).Draw(t, who+": "+what) > 0 }
 	var core []v1beta1.MachineImage
@@ -89,7 +89,7 @@ func drawnVersion(t *rapid.T, who, name string) (v1beta1.MachineImageVersion, do
 	}
 	inNew := rapid.Bool().Draw(t, who+": in the new format")
 	switch rapid.IntRange(0, 6).Draw(t, who+": core") {
-	case 0: // no more than an expiration date
+	case 0: // only an expiration date
 		version.Architectures, version.CapabilityFlavors = nil, nil
 	case 1: // both
 	default:
@@ -145,8 +145,8 @@ func drawnProfiles(t *rapid.T) (*v1beta1.NamespacedCloudProfile, *v1beta1.CloudP
 	return child, parent
 }
 
-// TestShootsAreJudgedAsByTheStatus renders random profiles into the status, as Gardener's controller and the webhook for
-// it do, and asks what is computed without the status about every pool.
+// TestShootsAreJudgedAsByTheStatus renders random profiles into the status, as Gardener's controller and its webhook do. Every pool must
+// get the same answer with the status as without it.
 func TestShootsAreJudgedAsByTheStatus(t *testing.T) {
 	e := newEndpoints(t)
 	found, none, own := 0, 0, 0
@@ -194,7 +194,7 @@ func pools(yield func(provider.Pool) bool) {
 	}
 }
 
-// statusOf returns what is stored in the status of a NamespacedCloudProfile: Gardener's merge, patched as the webhook says.
+// statusOf returns the stored status of a NamespacedCloudProfile: Gardener's merge with the webhook's patch.
 func statusOf(
 	t *testing.T, e *endpoints, child *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile,
 ) *v1beta1.CloudProfileSpec {

@@ -20,10 +20,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// secret is in every bad request, and must be in no log.
+// secret is in every bad request, and must not be logged.
 const secret = "sesame-open-9c1f"
 
-// kinds are the objects that the webhooks are about, right and with the secret in many places.
+// kinds returns a valid object of each kind that the webhooks check, with the secret in many places.
 func kinds(t testing.TB) map[string]string {
 	t.Helper()
 	documents := map[string]string{}
@@ -38,7 +38,7 @@ func kinds(t testing.TB) map[string]string {
 	return documents
 }
 
-// bodies returns bad requests about a kind, by name. In each the UID is 705ab4f5, if it has one that can be read.
+// bodies returns bad requests about a kind, by name. Their UID, if it can be read, is 705ab4f5.
 func bodies(t testing.TB, kind, document string) map[string]string {
 	t.Helper()
 	review := func(operation, more string) string {
@@ -103,7 +103,7 @@ func bodies(t testing.TB, kind, document string) map[string]string {
 	}
 }
 
-// understood are the bodies of which enough can be understood to judge the object.
+// understood names the bodies from which the object can still be judged.
 var understood = map[string]bool{
 	"not UTF-8": true, "half a surrogate": true, "null character": true, "duplicate key": true, "duplicate operation": true, "YAML": true,
 	"brackets": true, "braces": true, "huge number": true, "update without old": true, "update with null": true,
@@ -116,7 +116,7 @@ func TestBadRequests(t *testing.T) {
 		for name, body := range bodies(t, kind, document) {
 			for _, endpoint := range e.names {
 				if about := "-" + strings.ToLower(kind); len(body) > 1<<20 && !strings.Contains(endpoint, about) {
-					continue // large ones only where they belong, to save time
+					continue // to save time, only its own webhooks get a large one
 				}
 				what := fmt.Sprintf("%s at %s, about a %s", name, endpoint, kind)
 				response := e.bad(t, what, endpoint, []byte(body))
@@ -157,7 +157,7 @@ func TestOtherContentTypes(t *testing.T) {
 	}
 }
 
-// TestNobodyWaits has API servers hang up before a check begins: an object that would be refused is not looked at.
+// TestNobodyWaits cancels the request before the check begins. An object that would be refused is then not checked.
 func TestNobodyWaits(t *testing.T) {
 	e := newEndpoints(t)
 	ctx, hangUp := context.WithCancel(t.Context())

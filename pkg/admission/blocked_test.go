@@ -15,7 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/openstack"
 )
 
-// newer adds version 1877.6.0, without trusted launch, to the images of a profile.
+// newer adds version 1877.6.0, without trusted launch, to the images.
 func newer(images *[]v1beta1.MachineImage) {
 	version := v1beta1.MachineImageVersion{
 		ExpirableVersion:  v1beta1.ExpirableVersion{Version: "1877.6.0"},
@@ -31,8 +31,8 @@ func newer(images *[]v1beta1.MachineImage) {
 const newerConfig = `{"version": "1877.6.0", "capabilityFlavors": [
 	{"capabilities": {"architecture": ["amd64"]}, "regions": [{"name": "europe", "id": "a"}]}]}`
 
-// Whose maintenance is blocked by a version that an update adds is told to who adds it. What a NamespacedCloudProfile says of
-// the image may change what is chosen, so that nothing is said about its Shoots if the parent is updated.
+// The author of an update is told whose maintenance an added version blocks. A NamespacedCloudProfile's own entries for the image may
+// change the choice, so an update of the parent reports nothing about its Shoots.
 func TestWhoseMaintenanceIsBlocked(t *testing.T) {
 	profile, shoot := trusted(t)
 	shoot.Spec.Kubernetes.Version = "1.33.2"
@@ -87,11 +87,11 @@ func TestWhoseMaintenanceIsBlocked(t *testing.T) {
 	report, err := c.checkCloudProfile(t.Context(), updated, profile)
 	expect(report, err, "for worker pools of Shoots garden-demo/both, garden-demo/through-plain (3 pools), "+why,
 		"they stay on the versions that they have")
-	updated.ResourceVersion = "2" // it is stored, and the informers do not know it yet
+	updated.ResourceVersion = "2" // it is stored, but the informers do not have it yet
 	again := updated.DeepCopy()
 	again.Spec.MachineTypes[2].Usable = ptr.To(false)
 	report, err = c.checkCloudProfile(t.Context(), again, updated)
-	expect(report, err) // it was there before
+	expect(report, err) // the version was already there
 	c.corrects = false
 	report, err = c.checkCloudProfile(t.Context(), updated, profile)
 	expect(report, err, "the maintenance of these Shoots then fails as a whole")

@@ -13,7 +13,7 @@ import (
 	"github.com/capkit/capkit/pkg/local"
 )
 
-// A component beside the one of the extension shares no name with that, and does not differ otherwise.
+// A component beside the extension's own shares no name with it, and is otherwise the same.
 func TestCommandBeside(t *testing.T) {
 	names := func(cmd *cobra.Command) []string {
 		return []string{

@@ -27,8 +27,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// newSecret returns a Secret with credentials that are right but for what is given as keys and values; without a key
-// whose value is "-".
+// newSecret returns a Secret with valid credentials, changed by pairs of key and value. The value "-" removes the key.
 func newSecret(name string, more ...string) *corev1.Secret {
 	s := &corev1.Secret{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
@@ -64,8 +63,8 @@ func newSecretBinding(name string) *v1beta1.SecretBinding {
 	}
 }
 
-// expect asks about the creation or update of an object. It is refused at these fields, which says this, with
-// warnings about those.
+// expect sends the creation or update of an object. It wants a refusal at the fields in refused, with the text says, and warnings at the
+// fields in warned.
 func (e *endpoints) expect(t *testing.T, object, old client.Object, refused []string, says string, warned []string) {
 	t.Helper()
 	endpoint := "validate-" + strings.ToLower(object.GetObjectKind().GroupVersionKind().Kind)
@@ -114,7 +113,7 @@ func TestSecrets(t *testing.T) {
 	leaving.DeletionTimestamp = ptr.To(metav1.Now())
 	labelled := newSecret("labelled", "password", "a\n")
 	labelled.Labels = map[string]string{"provider.shoot.gardener.cloud/openstack": "true"}
-	anonymous := newSecret("", "password", "a\n") // what Gardener's own admission tries when a binding is created
+	anonymous := newSecret("", "password", "a\n") // sent by Gardener's admission when a binding is created
 	anonymous.GenerateName = "openstack"
 	for name, test := range map[string]struct {
 		object, old client.Object
@@ -193,7 +192,7 @@ func TestBindings(t *testing.T) {
 	}
 }
 
-// unreachable is a reader that cannot read some objects, nor list any.
+// unreachable is a reader that cannot get objects of what's type and cannot list.
 type unreachable struct {
 	client.Reader
 	what client.Object
@@ -221,15 +220,15 @@ func TestCredentialsThatCannotBeRead(t *testing.T) {
 			t.Errorf("%s: %v", endpoint, response.Result)
 		}
 	}
-	// The binding that is created is not read.
+	// The binding to be created is not read.
 	e = newEndpointsWith(t, unreachable{garden(t, sound()...), newBinding("")}, 1)
 	if response, _ := e.ask(t, "validate-credentialsbinding", newBinding("openstack"), nil); !response.Allowed {
 		t.Error(response.Result)
 	}
 }
 
-// TestNothingOfASecretIsShown sends Secrets of which anything may be wrong, and bindings and Shoots that use them.
-// Neither an answer nor the log, at its most talkative, has any value, as it is or in base64.
+// TestNothingOfASecretIsShown sends Secrets with arbitrary faults, and the bindings and Shoots that use them. Neither an answer nor the
+// log, at its most verbose, contains a value, plain or in base64.
 func TestNothingOfASecretIsShown(t *testing.T) {
 	const marker = "zq7kx2mv"
 	text := rapid.Custom(func(t *rapid.T) string {
@@ -290,7 +289,7 @@ func TestNothingOfASecretIsShown(t *testing.T) {
 	})
 }
 
-// Of the DNS services of a Shoot the extension looks after the primary one.
+// The extension uses only the primary DNS provider of a Shoot.
 func TestDNSServices(t *testing.T) {
 	c := componentFor(openstack.Provider{}, garden(t, newSecret("broken", "password", "a\n", "authURL", "https://keystone.example.com/v3")))
 	for name, test := range map[string]struct {
@@ -321,13 +320,13 @@ func TestDNSServices(t *testing.T) {
 	}
 }
 
-// dnsOnly is a provider that checks credentials for its DNS service, and no others.
+// dnsOnly is a provider that checks only the credentials of its DNS service.
 type dnsOnly struct {
 	provider.Provider[local.Image]
 	provider.DNSCredentialsValidator
 }
 
-// Secrets may be read if credentials for DNS are checked, though there are no webhooks for bindings.
+// The component may read Secrets if it checks DNS credentials, even without webhooks for bindings.
 func TestRightsForDNS(t *testing.T) {
 	var resources []string
 	for _, rule := range Rights(dnsOnly{Provider: local.Provider{}}) {
@@ -339,7 +338,7 @@ func TestRightsForDNS(t *testing.T) {
 	}
 }
 
-// The rules are the caller's: changing one of them changes no other.
+// The caller owns the rules: changing one does not change another.
 func TestRightsAreTheCallers(t *testing.T) {
 	rules := Rights(openstack.Provider{})
 	for i := range rules {

@@ -14,7 +14,7 @@ import (
 	"github.com/capkit/capkit/pkg/described"
 )
 
-// runDescribed runs the command for a cloud by description, and returns what it prints and its error, as text.
+// runDescribed runs the command for described clouds. It returns the output and the error's text.
 func runDescribed(t *testing.T, args ...string) (printed, failed string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -28,7 +28,7 @@ func runDescribed(t *testing.T, args ...string) (printed, failed string) {
 	return out.String(), failed
 }
 
-// The command ends, and says why, if its flags or the file name no cloud.
+// The command fails with a reason if neither its flags nor the file names a cloud.
 func TestWhichCloud(t *testing.T) {
 	t.Chdir(t.TempDir())
 	metal := described.Text("ironcore-metal")
@@ -49,7 +49,7 @@ func TestWhichCloud(t *testing.T) {
 		"--provider-file gone.yaml":                                   "--provider-file: open gone.yaml: no such file or directory",
 		"--provider-file=wrong.yaml":                                  `wrong.yaml:8:1: unknown key "sort"; there are apiVersion`,
 		"--provider-file taken.yaml":                                  "taken.yaml:7:7: the type aws is known already, and cannot be described again",
-		"--provider-file builtin.yaml --webhook-config-mode=wrong":    "completing the options: ", // it replaces the built-in description
+		"--provider-file builtin.yaml --webhook-config-mode=wrong":    "completing the options: ", // overrides the built-in description
 		"--provider-file acme.yaml --provider-type=acm":               "acme.yaml describes the type acme, and --provider-type is acm: correct one of the two",
 		"--provider-file acme.yaml --provider-type acme --log-levl x": "unknown flag: --log-levl",
 		"--provider-type stackit --webhook-config-mode=wrong":         "completing the options: ",
@@ -61,7 +61,7 @@ func TestWhichCloud(t *testing.T) {
 	}
 }
 
-// What the component owns is called after its cloud; without one, help says how to name it.
+// The component's names contain its cloud. Without a cloud, help says how to name one.
 func TestHelpOfDescribed(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "acme.yaml")
 	if err := os.WriteFile(file, []byte(strings.Replace(described.Text("stackit"), "type: stackit", "type: acme", 1)), 0o600); err != nil {

@@ -21,11 +21,11 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// ruled is a provider with rules of its own: Shoots of one domain only, whose purpose cannot be changed.
+// ruled is a provider with its own rules: a Shoot must be of one domain, and its purpose is immutable.
 type ruled struct {
 	openstack.Provider
 	domain string
-	// independent: the domain makes no difference after all.
+	// independent means that no Shoot needs the domain.
 	independent bool
 }
 
@@ -64,7 +64,7 @@ func (ruled) ValidateShootUpdate(shoot, old *v1beta1.Shoot) (report finding.Repo
 	return report
 }
 
-// judge judges the creation or update of a Shoot when these bindings and Secrets are there, which no informer knows.
+// judge checks the creation or update of a Shoot. The informers do not know these bindings and Secrets; the API server does.
 func (r ruled) judge(t *testing.T, object, old *v1beta1.Shoot, others ...client.Object) (errs, warnings []string) {
 	t.Helper()
 	c := componentFor(r, garden(t))
@@ -82,7 +82,7 @@ func (r ruled) judge(t *testing.T, object, old *v1beta1.Shoot, others ...client.
 	return errs, warnings
 }
 
-// bound returns the example Shoot with a CredentialsBinding; or with a SecretBinding.
+// bound returns the example Shoot, by default with a CredentialsBinding.
 func bound(t *testing.T, change ...func(*v1beta1.Shoot)) *v1beta1.Shoot {
 	t.Helper()
 	shoot := example[v1beta1.Shoot](t, "shoot.yaml")
@@ -141,7 +141,7 @@ func TestDomainOfAShoot(t *testing.T) {
 			if !slices.Equal(errs, test.errs) || !slices.Equal(warnings, test.warnings) {
 				t.Errorf("got %q and %q, want %q and %q", errs, warnings, test.errs, test.warnings)
 			}
-			// Whatever it is, it does not keep the Shoot from being hibernated, now that it exists.
+			// None of these prevents the existing Shoot from being hibernated.
 			hibernated := object.DeepCopy()
 			hibernated.Spec.Hibernation = &v1beta1.Hibernation{Enabled: ptr.To(true)}
 			errs, warnings = ruled{domain: "demo"}.judge(t, hibernated, object, test.others...)
@@ -155,7 +155,7 @@ func TestDomainOfAShoot(t *testing.T) {
 	}
 }
 
-// What makes no difference is not read.
+// Credentials without effect on the answer are not read.
 func TestCredentialsThatAreNotNeeded(t *testing.T) {
 	if errs, warnings := (ruled{independent: true}).judge(t, bound(t), nil); len(errs)+len(warnings) > 0 {
 		t.Errorf("got %q and %q", errs, warnings)
@@ -211,7 +211,7 @@ func TestShootWhoseCredentialsCannotBeRead(t *testing.T) {
 	}
 }
 
-// Moving on to a CredentialsBinding of the same Secret is not what is wrong with it.
+// Switching to a CredentialsBinding of the same Secret is allowed even if the Secret has faults.
 func TestAnotherBindingOfTheSameSecret(t *testing.T) {
 	objects := []client.Object{newBinding("openstack"), newSecretBinding("openstack"), newSecret("openstack", "password", "ends\n")}
 	for want, shoots := range map[string][2]*v1beta1.Shoot{

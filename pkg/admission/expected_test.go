@@ -18,8 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// What a CloudProfile was compiled to when it was admitted is used for Shoots as soon as the same is stored, and only
-// then.
+// A CloudProfile compiled at admission is reused for Shoots once the same profile is stored, and not before.
 func TestAdmittedProfilesAreCompiledOnce(t *testing.T) {
 	for name, test := range map[string]struct {
 		stored       func(*v1beta1.CloudProfile)
@@ -61,7 +60,7 @@ func TestAdmittedProfilesAreCompiledOnce(t *testing.T) {
 	}
 }
 
-// admit creates a CloudProfile, and returns the number of errors.
+// admit checks the creation of a CloudProfile, and returns the number of errors.
 func admit(t *testing.T, c *component, object *v1beta1.CloudProfile) int {
 	t.Helper()
 	report, err := c.checkCloudProfile(t.Context(), object, nil)
@@ -71,7 +70,7 @@ func admit(t *testing.T, c *component, object *v1beta1.CloudProfile) int {
 	return len(report.Errors)
 }
 
-// A request that is refused is not kept at all, and of others no more than a few.
+// Refused profiles are not kept; of the others, at most maxExpected are.
 func TestExpectedProfilesAreBounded(t *testing.T) {
 	c := componentFor(openstack.Provider{}, stored{})
 	admit(t, c, example[v1beta1.CloudProfile](t, "broken/provider-flavor-missing.yaml"))
@@ -92,7 +91,7 @@ func TestExpectedProfilesAreBounded(t *testing.T) {
 	}
 }
 
-// While the informers still have the version before, a Shoot that is judged by that does not use up what is expected.
+// While the informers still have the previous version, judging a Shoot by it does not consume the expected profile.
 func TestExpectedProfilesWait(t *testing.T) {
 	cloud := newCounting()
 	was := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
@@ -119,8 +118,7 @@ func TestExpectedProfilesWait(t *testing.T) {
 	}
 }
 
-// BenchmarkFirstShoot asks for a CloudProfile of 1 MiB, as the first Shoot does after it was stored: one that was
-// admitted here, and one that was admitted elsewhere.
+// BenchmarkFirstShoot looks up a CloudProfile of 1 MiB, as for the first Shoot after it was stored. It was admitted here or elsewhere.
 func BenchmarkFirstShoot(b *testing.B) {
 	profile := reread(b, &v1beta1.CloudProfile{Spec: *generate.OpenStack(1 << 20)})
 	profile.Name, profile.UID = "large", "a"

@@ -37,10 +37,10 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// stored is what a client.Reader finds.
+// stored is a client.Reader over a list of objects.
 type stored []client.Object
 
-// Get gives out the object itself, as informers do without deep copies.
+// Get returns the object itself, as informers without deep copies do.
 func (s stored) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
 	for _, object := range s {
 		if reflect.TypeOf(object) == reflect.TypeOf(into) && client.ObjectKeyFromObject(object) == key {
@@ -51,8 +51,8 @@ func (s stored) Get(_ context.Context, key client.ObjectKey, into client.Object,
 	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 }
 
-// List knows the indices and fields that the package uses. Without a limit it answers as the informers do: with everything, a
-// continue token that they do not take, and an error if they are given one.
+// List supports the indices and fields that the package uses. Without a limit it behaves like an informer: it returns everything, sets a
+// continue token, and rejects a request with such a token.
 func (s stored) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
 	asked := (&client.ListOptions{}).ApplyOptions(options)
 	if asked.Limit == 0 && asked.Continue != "" {
@@ -83,7 +83,7 @@ func (s stored) List(_ context.Context, list client.ObjectList, options ...clien
 	return nil
 }
 
-// fieldsOf returns the fields by which an API server selects Shoots.
+// fieldsOf returns the fields by which an API server can select Shoots.
 func fieldsOf(shoot *v1beta1.Shoot) fields.Set {
 	set := fields.Set{core.ShootCloudProfileName: ptr.Deref(shoot.Spec.CloudProfileName, "")}
 	if reference := shoot.Spec.CloudProfile; reference != nil {
@@ -92,7 +92,7 @@ func fieldsOf(shoot *v1beta1.Shoot) fields.Set {
 	return set
 }
 
-// componentFor returns the component for a provider that reads these objects, for a landscape with capkit's worker controller.
+// componentFor returns a component that reads these objects, in a landscape with capkit's worker controller.
 func componentFor[R any](cloud provider.Provider[R], reader client.Reader) *component {
 	c := newComponent(provider.Untyped(cloud))
 	c.cached, c.live, *c.worker = reader, reader, true
@@ -113,7 +113,7 @@ func example[T any](t testing.TB, name string) *T {
 	return object
 }
 
-// garden returns what is stored when the examples are, the CloudProfile first, and some others.
+// garden returns the stored examples, the CloudProfile first, and others.
 func garden(t testing.TB, others ...client.Object) stored {
 	t.Helper()
 	profile := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
@@ -124,14 +124,14 @@ func garden(t testing.TB, others ...client.Object) stored {
 	return append(objects, others...)
 }
 
-// sound are credentials and bindings to them, and a Secret that is not sound.
+// sound returns valid credentials with bindings to them, and an invalid Secret.
 func sound() []client.Object {
 	return []client.Object{
 		newSecret("openstack"), newSecret("broken", "password", secret+"\n"), newBinding("openstack"), newSecretBinding("openstack"),
 	}
 }
 
-// endpoints are the webhooks as they are served, with what they log at debug level.
+// endpoints are the served webhooks with their log at debug level.
 type endpoints struct {
 	names    []string
 	handlers map[string]http.Handler
@@ -142,7 +142,7 @@ type endpoints struct {
 
 func newEndpoints(t testing.TB) *endpoints {
 	t.Helper()
-	return newEndpointsWith(t, garden(t, sound()...), 1) // the flag --log-level=debug means 1
+	return newEndpointsWith(t, garden(t, sound()...), 1) // as --log-level=debug
 }
 
 func newEndpointsWith(t testing.TB, reader client.Reader, verbosity int) *endpoints {
@@ -165,7 +165,7 @@ func newEndpointsWith(t testing.TB, reader client.Reader, verbosity int) *endpoi
 	return e
 }
 
-// send returns the answer to a body, and what was logged meanwhile.
+// send returns the answer to a body, and the log of that request.
 func (e *endpoints) send(t testing.TB, name, contentType string, body []byte) (*admissionv1.AdmissionResponse, string) {
 	t.Helper()
 	request := httptest.NewRequest(http.MethodPost, "/webhooks/"+name, bytes.NewReader(body))
@@ -187,14 +187,13 @@ func (e *endpoints) send(t testing.TB, name, contentType string, body []byte) (*
 	return review.Response, logged
 }
 
-// ask sends the request about an object that is to be written; old is nil on creation.
+// ask sends a request to write an object; old is nil on creation.
 func (e *endpoints) ask(t testing.TB, name string, object, old any) (*admissionv1.AdmissionResponse, string) {
 	t.Helper()
 	return e.send(t, name, "application/json", reviewed(t, object, old))
 }
 
-// bad sends a bad request. Whatever it is, it is answered with little memory and in few words, without a panic, and
-// nothing of it is logged.
+// bad sends a bad request. The answer must be short and take little memory, without a panic, and nothing of the request may be logged.
 func (e *endpoints) bad(t *testing.T, what, name string, body []byte) *admissionv1.AdmissionResponse {
 	t.Helper()
 	var before, after goruntime.MemStats
@@ -216,7 +215,7 @@ func (e *endpoints) bad(t *testing.T, what, name string, body []byte) *admission
 	return response
 }
 
-// reviewed returns the request about an object that is to be written; old is nil on creation.
+// reviewed returns the AdmissionReview for writing an object; old is nil on creation.
 func reviewed(t testing.TB, object, old any) []byte {
 	t.Helper()
 	request := &admissionv1.AdmissionRequest{

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestWhatAForgedRequestTells asks as somebody would who is no API server, about Secrets that are not his: whether they
-// exist, and which keys are wrong, is what he learns. The values he does not. docs/operators/security.md says so.
+// TestWhatAForgedRequestTells sends requests without being an API server, about other users' Secrets. The answers reveal whether a Secret
+// exists and which keys are wrong, but no values, as docs/operators/security.md says.
 func TestWhatAForgedRequestTells(t *testing.T) {
 	e := newEndpoints(t)
 	for name, want := range map[string]string{
@@ -33,13 +33,13 @@ func TestWhatAForgedRequestTells(t *testing.T) {
 		if !strings.Contains(shown, want) {
 			t.Errorf("%s: it should be %q: %s", name, want, shown)
 		}
-		if strings.Contains(shown+logged, secret) { // the password in the second one
+		if strings.Contains(shown+logged, secret) { // the password of the second Secret
 			t.Errorf("%s: a value is shown: %s; the log is %s", name, shown, logged)
 		}
 	}
 }
 
-// TestWhatIsBeingDeletedIsNeverRefused breaks objects of all kinds, and adds when they were deleted.
+// TestWhatIsBeingDeletedIsNeverRefused breaks objects of all kinds, with and without a deletion timestamp.
 func TestWhatIsBeingDeletedIsNeverRefused(t *testing.T) {
 	e := newEndpoints(t)
 	broken := func(document string, leaving bool) map[string]any {

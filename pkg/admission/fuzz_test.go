@@ -26,9 +26,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// FuzzAdmissionReview sends any body to every webhook. Each answers, twice the same, with the UID of the request,
-// without a panic, and with nothing of the request in the log; a patch can be applied, and what comes out is an
-// object again.
+// FuzzAdmissionReview sends any body to every webhook. Each must answer without a panic, deterministically, with the request's UID, and
+// log nothing of the request. A patch must apply and result in an object.
 func FuzzAdmissionReview(f *testing.F) {
 	for _, body := range seeds(f) {
 		f.Add(body)
@@ -66,8 +65,7 @@ func FuzzAdmissionReview(f *testing.F) {
 	})
 }
 
-// seeds are requests about the examples, right and broken: their creation, and an update from the examples that are
-// right.
+// seeds returns requests about the examples, valid and broken: creations, and updates from the valid examples.
 func seeds(t testing.TB) [][]byte {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", "..", "example", "*", "*.yaml"))
@@ -100,7 +98,7 @@ func seeds(t testing.TB) [][]byte {
 	return slices.Concat(all, patchable(t), asked(t), credentialRequests(t))
 }
 
-// chained are requests to create objects, and to update each to the next.
+// chained returns requests to create each object, and to update it to the next.
 func chained[T any](t testing.TB, objects ...T) (all [][]byte) {
 	t.Helper()
 	for i, object := range objects {
@@ -112,7 +110,7 @@ func chained[T any](t testing.TB, objects ...T) (all [][]byte) {
 	return all
 }
 
-// credentialRequests are requests about Secrets and bindings, right and wrong.
+// credentialRequests returns requests about Secrets and bindings, valid and invalid.
 func credentialRequests(t testing.TB) [][]byte {
 	t.Helper()
 	identity := newBinding("openstack")
@@ -129,7 +127,7 @@ func credentialRequests(t testing.TB) [][]byte {
 			newSecret("openstack", "insecure", secret), &corev1.Secret{TypeMeta: newSecret("").TypeMeta}))
 }
 
-// patchable are requests that the mutating webhooks answer with a patch.
+// patchable returns requests that the mutating webhooks answer with a patch.
 func patchable(t testing.TB) [][]byte {
 	t.Helper()
 	profile := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
@@ -148,7 +146,7 @@ func patchable(t testing.TB) [][]byte {
 	return append(chained(t, before, child), reviewed(t, profile, nil))
 }
 
-// asked are requests about Shoots whose workers ask for something, in words that can be read and in others.
+// asked returns requests about Shoots with worker capabilities, in readable and unreadable configs.
 func asked(t testing.TB) [][]byte {
 	t.Helper()
 	var shoots []*v1beta1.Shoot
@@ -174,11 +172,10 @@ var reviews = func() serializer.CodecFactory {
 	return serializer.NewCodecFactory(scheme)
 }()
 
-// unversioned is a review of any version; the server decodes into one of these.
+// unversioned is a review of any version, as the server decodes it.
 type unversioned struct{ admissionv1.AdmissionReview }
 
-// requestOf returns the request that the server reads from a body; nil if it cannot be read, or if the body is too
-// large.
+// requestOf returns the request that the server reads from a body; nil if it cannot be read or is too large.
 func requestOf(body []byte) *admissionv1.AdmissionRequest {
 	const most = 7 << 20
 	review := unversioned{}
@@ -191,18 +188,17 @@ func requestOf(body []byte) *admissionv1.AdmissionRequest {
 	return request
 }
 
-// named reports whether a text is in what the log may show of a request.
+// named reports whether a text occurs in a part of the request that the log may show.
 func named(request *admissionv1.AdmissionRequest, text string) bool {
 	return request != nil && strings.Contains(strings.Join([]string{
 		request.Name, request.Namespace, request.Resource.Resource, request.SubResource, string(request.Operation), request.UserInfo.Username, string(request.UID),
 	}, "\n"), text)
 }
 
-// namedInSecret reports whether a text is in what an answer may show of a Secret: in its name, and in the keys of its
-// data.
+// namedInSecret reports whether a text occurs in a part of a Secret that an answer may show: its name or a key of its data.
 func namedInSecret(request *admissionv1.AdmissionRequest, text string) bool {
 	if request == nil {
-		return true // nothing of it could be decoded
+		return true // it could not be decoded
 	}
 	object := &corev1.Secret{}
 	if json.Unmarshal(request.Object.Raw, object) != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// TestFailuresAreLogged asks about objects that cannot be judged.
+// TestFailuresAreLogged sends objects that cannot be judged.
 func TestFailuresAreLogged(t *testing.T) {
 	e := newEndpoints(t)
 	profile := example[map[string]any](t, "cloudprofile.yaml")
@@ -40,7 +40,7 @@ func TestFailuresAreLogged(t *testing.T) {
 	}
 }
 
-// TestTheLogIsPrintable lets strangers choose the names in a request.
+// TestTheLogIsPrintable has a client choose the names in a request.
 func TestTheLogIsPrintable(t *testing.T) {
 	const hostile = "a\x1b[31m\n\u009b\u202e"
 	for _, format := range []zap.Opts{zap.JSONEncoder(), zap.ConsoleEncoder()} {

@@ -40,7 +40,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// families are the metrics of the component, each with at least one series.
+// families returns the component's metrics, each with at least one series.
 func families(t *testing.T) []*dto.MetricFamily {
 	t.Helper()
 	componentFor(openstack.Provider{}, nil).webhooks()[0].webhook("openstack")
@@ -53,7 +53,7 @@ func families(t *testing.T) []*dto.MetricFamily {
 	return slices.DeleteFunc(gathered, func(f *dto.MetricFamily) bool { return !strings.HasPrefix(f.GetName(), serving.MetricsPrefix+"_") })
 }
 
-// ofRules returns a finding of each of the rules.
+// ofRules returns one finding of each rule.
 func ofRules(names ...string) (list finding.List) {
 	for _, name := range names {
 		list = append(list, finding.New(name, field.ErrorTypeInvalid, nil, nil, ""))
@@ -61,7 +61,7 @@ func ofRules(names ...string) (list finding.List) {
 	return list
 }
 
-// TestMetricNames asks Prometheus' own linter.
+// TestMetricNames runs Prometheus' own linter.
 func TestMetricNames(t *testing.T) {
 	var names []string
 	for _, family := range families(t) {
@@ -73,7 +73,7 @@ func TestMetricNames(t *testing.T) {
 	}
 }
 
-// row is what docs/operators/metrics.md says about a metric.
+// row matches a metric's row in docs/operators/metrics.md.
 var row = regexp.MustCompile("(?m)^\\| `(capkit_admission_[a-z_]+)` \\| ([a-z]+) \\| ([^|]*) \\| [^|]+ \\|$")
 
 func TestDocumentedMetrics(t *testing.T) {
@@ -99,7 +99,7 @@ func TestDocumentedMetrics(t *testing.T) {
 	}
 }
 
-// growth returns by how much the series of a counter grow meanwhile, by their labels.
+// growth returns by how much each series of a counter grows meanwhile, by labels.
 func growth(t *testing.T, name string, meanwhile func()) map[string]float64 {
 	t.Helper()
 	read := func() map[string]float64 {
@@ -139,8 +139,8 @@ func expect(t *testing.T, what string, got, want map[string]float64) {
 	}
 }
 
-// TestResults has a webhook answer in each way that there is, a panic included. Series are there from the beginning,
-// so that the first of each is not missed.
+// TestResults has a webhook answer in every way, including a panic. The series exist from the start, so that the first increment is not
+// missed.
 func TestResults(t *testing.T) {
 	const name, series = "results-of-a-test", serving.MetricsPrefix + "_requests_total"
 	var response admission.Response
@@ -177,7 +177,6 @@ func TestResults(t *testing.T) {
 	expect(t, "durations", took, map[string]float64{name: 1})
 }
 
-// TestFindingsAreCounted sends objects to the webhooks as they are served.
 func TestFindingsAreCounted(t *testing.T) {
 	e := newEndpoints(t)
 	bad := example[map[string]any](t, "broken/provider-flavor-missing.yaml")
@@ -205,7 +204,7 @@ func TestFindingsAreCounted(t *testing.T) {
 	}
 }
 
-// TestLookupsAreCounted asks what cannot be read.
+// TestLookupsAreCounted looks up objects that cannot be read.
 func TestLookupsAreCounted(t *testing.T) {
 	namespaced := example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml")
 	orphaned := componentFor(openstack.Provider{}, unreachable{stored{namespaced}, &v1beta1.CloudProfile{}})
@@ -244,7 +243,7 @@ func TestCompilationsAreCounted(t *testing.T) {
 	}
 }
 
-// recorder is a manager that keeps what is added.
+// recorder is a manager that records added runnables.
 type recorder struct {
 	manager.Manager
 	added []manager.Runnable
@@ -257,13 +256,13 @@ func (r *recorder) Add(runnable manager.Runnable) error {
 
 func (r *recorder) GetLogger() logr.Logger { return logr.Discard() }
 
-// onceAsLeader is like what Gardener's packages add to register webhooks.
+// onceAsLeader resembles the runnable with which Gardener's packages register webhooks.
 type onceAsLeader func(ctx context.Context) error
 
 func (o onceAsLeader) NeedLeaderElection() bool        { return true }
 func (o onceAsLeader) Start(ctx context.Context) error { return o(ctx) }
 
-// added returns how a runnable ends that is added to register webhooks, when it is run.
+// added adds a runnable that registers webhooks, runs it, and returns its error.
 func added(ctx context.Context, runnable manager.Runnable) error {
 	r := &recorder{}
 	return errors.Join(registering{Manager: r}.Add(runnable), r.added[0].Start(ctx))
@@ -297,7 +296,7 @@ func TestRegistrationIsTriedAgain(t *testing.T) {
 	}
 }
 
-// TestFurtherWebhooksAreCounted adds a webhook that is not of this package.
+// TestFurtherWebhooksAreCounted adds a webhook from outside this package.
 func TestFurtherWebhooksAreCounted(t *testing.T) {
 	const name = "further-of-a-test"
 	further := measuredFurther([]webhookcmd.NameToFactory{

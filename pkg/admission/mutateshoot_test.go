@@ -25,7 +25,7 @@ import (
 	"github.com/capkit/capkit/pkg/openstack"
 )
 
-// toVersion is the update of a Shoot by which all its worker pools get a version.
+// toVersion returns the update of a Shoot that moves all its worker pools to a version.
 func toVersion(t *testing.T, who string, shoot *v1beta1.Shoot, version string) admission.Request {
 	t.Helper()
 	updated := shoot.DeepCopy()
@@ -38,7 +38,7 @@ func toVersion(t *testing.T, who string, shoot *v1beta1.Shoot, version string) a
 	}}
 }
 
-// mutatingShoots returns the webhook for Shoots, and where its Events go.
+// mutatingShoots returns the webhook for Shoots, and the channel of its Events.
 func mutatingShoots(t *testing.T, reader client.Reader) (admission.Handler, chan string) {
 	t.Helper()
 	c := componentFor(openstack.Provider{}, reader)
@@ -53,8 +53,7 @@ func mutatingShoots(t *testing.T, reader client.Reader) (admission.Handler, chan
 	return nil, nil
 }
 
-// The Shoot has a pool ledger, which asks for trusted launch, and a pool web. Version 2150.1.0 has no image for the
-// former.
+// The Shoot's pool ledger requires trusted launch, and pool web does not. Version 2150.1.0 has no image for ledger.
 func TestMaintenanceKeepsWhatBoots(t *testing.T) {
 	profile, shoot := trusted(t)
 	profile.Spec.MachineImages[0].Versions[2].Lifecycle = []v1beta1.LifecycleStage{{Classification: v1beta1.ClassificationSupported}}
@@ -73,7 +72,7 @@ func TestMaintenanceKeepsWhatBoots(t *testing.T) {
 			t.Error(response.Warnings)
 		}
 	}
-	if len(told) != 1 { // of the dry run none, of the other two, which are about one version of the Shoot, one
+	if len(told) != 1 { // none for the dry run, and one for the other two, which are about the same version of the Shoot
 		t.Fatalf("there are %d Events", len(told))
 	}
 	if event := <-told; !strings.Contains(event, says) {
@@ -86,8 +85,8 @@ func TestMaintenanceKeepsWhatBoots(t *testing.T) {
 	}
 }
 
-// Whoever reaches the port can send a request in the name of maintenance, about a Shoot that there is. An Event says of it
-// what it says of maintenance itself, or there is none.
+// Any client of the port can send a request in the name of maintenance, about an existing Shoot. The Event must be the one for a genuine
+// request, or there must be none.
 func TestAnEventHasNoWordsOfARequest(t *testing.T) {
 	profile, shoot := trusted(t)
 	profile.Spec.MachineImages[0].Versions[2].KubeletVersionConstraint = ptr.To("< 1.20")
@@ -161,7 +160,7 @@ func TestMaintenanceLeavesAlone(t *testing.T) {
 	}
 }
 
-// An image is the user's unless it can be told that it is not: by the fields of the request.
+// An image belongs to the user unless the metadata of the request shows otherwise.
 func TestWhoHasChosenAnImage(t *testing.T) {
 	_, shoot := trusted(t)
 	worker := &shoot.Spec.Provider.Workers[0]

@@ -17,8 +17,8 @@ import (
 	"github.com/capkit/capkit/pkg/openstack"
 )
 
-// A mutating webhook sees objects that nobody has validated yet. One that names no profile, or none that can be, is for Gardener's validation to
-// refuse, which says what is wrong. A client does not even ask an API server for an object of such a name.
+// A mutating webhook sees objects before validation. If one names no profile, or an invalid name, Gardener's validation refuses it and
+// says why. A client does not even send a request for an object of such a name.
 func TestObjectsWithoutAProfile(t *testing.T) {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(coreKind(kindCloudProfile), meta.RESTScopeRoot)

@@ -16,13 +16,12 @@ import (
 )
 
 const (
-	// inAsia moves a flavor to another region, and onlyOne takes its second region away. It is the first of the first version.
+	// inAsia moves the first version's first flavor to another region, and onlyOne removes its second region.
 	inAsia  = `[{"op": "replace", "path": "/machineImages/0/versions/0/capabilityFlavors/0/regions/0/name", "value": "asia"}]`
 	onlyOne = `[{"op": "remove", "path": "/machineImages/0/versions/0/capabilityFlavors/0/regions/1"}]`
 )
 
-// regional is a NamespacedCloudProfile and its parent, each with a version that has an image in Europe only, and a status
-// that says so.
+// regional returns a NamespacedCloudProfile and its parent. Each has a version with an image in Europe only, as the status says.
 func regional(t *testing.T) (*v1beta1.NamespacedCloudProfile, *v1beta1.CloudProfile) {
 	t.Helper()
 	child, parent := example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml"), example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
@@ -50,12 +49,12 @@ func TestAShootIsNotJudgedByAnOldStatus(t *testing.T) {
 	patchConfig(t, movedParent.Spec.ProviderConfig, inAsia)
 	movedChild.ResourceVersion, movedParent.ResourceVersion = "2", "2"
 	const own, inherited = "2000.1.0", "1877.5.0"
-	c := componentFor(openstack.Provider{}, nil) // one cache for all
+	c := componentFor(openstack.Provider{}, nil) // one cache for all cases
 	for _, garden := range []struct {
 		what           string
 		child          *v1beta1.NamespacedCloudProfile
 		parent         *v1beta1.CloudProfile
-		own, inherited string // the region where there are images
+		own, inherited string // the region with images
 	}{
 		{"as it was", child, parent, "europe", "europe"},
 		{"the spec has changed", movedChild, parent, "asia", "europe"},
@@ -89,7 +88,7 @@ func TestTheParentIsMissing(t *testing.T) {
 	}
 }
 
-// A config that cannot be read is not a reason to judge by anything else.
+// A config that cannot be read is no reason to judge by another one.
 func TestAConfigThatCannotBeMerged(t *testing.T) {
 	child, parent := regional(t)
 	child.Spec.ProviderConfig = config(`{"machineImages":"none"}`)

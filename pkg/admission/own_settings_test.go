@@ -15,7 +15,8 @@ import (
 	"github.com/capkit/capkit/pkg/openstack"
 )
 
-// Where another worker controller reconciles the Shoots, none gets a setting that this cannot read. One that has it may be updated.
+// If another worker controller reconciles the Shoots, no Shoot may get a setting that only capkit's reads. A Shoot that has one can still
+// be updated.
 func TestSettingsOfOurWorkerController(t *testing.T) {
 	_, bank := trusted(t)
 	objects := garden(t)
@@ -62,7 +63,7 @@ func TestSettingsOfOurWorkerController(t *testing.T) {
 	}
 }
 
-// The flag is there for those clouds that have something to tell with it.
+// Only clouds with such settings have the flag.
 func TestFlagOfTheWorkerController(t *testing.T) {
 	if flag := NewCommand(openstack.Provider{}).Flag("worker-controller"); flag == nil || flag.DefValue != "false" {
 		t.Errorf("%+v", flag)

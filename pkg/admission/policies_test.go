@@ -15,14 +15,14 @@ import (
 	"github.com/capkit/capkit/pkg/provider/policy"
 )
 
-// follower is OpenStack if its extension lets core follow the provider config.
+// follower is an OpenStack whose extension lets core follow the provider config.
 type follower struct{ openstack.Provider }
 
 func (follower) Policies() policy.Policies {
 	return policy.Policies{CoreFollows: true}
 }
 
-// An operator adds a flavor to the provider config alone. By default that is refused; where core follows, it gets the flavor.
+// A flavor is added to the provider config alone. By default this is refused; where core follows, core gets the flavor.
 func TestCoreFollowsTheProviderConfig(t *testing.T) {
 	was := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
 	object := was.DeepCopy()
@@ -58,7 +58,7 @@ func TestCoreFollowsTheProviderConfig(t *testing.T) {
 	}
 }
 
-// So does a NamespacedCloudProfile, in the versions that it defines itself.
+// Core also follows in a NamespacedCloudProfile, for the versions that it defines itself.
 func TestCoreOfANamespacedCloudProfileFollows(t *testing.T) {
 	parent := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
 	object := example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml")
@@ -80,7 +80,7 @@ func TestCoreOfANamespacedCloudProfileFollows(t *testing.T) {
 	}
 }
 
-// patched returns an object with the patch of a webhook.
+// patched returns an object with a webhook's patch applied.
 func patched[T any](t *testing.T, object *T, operations any) *T {
 	t.Helper()
 	written, err := json.Marshal(object)

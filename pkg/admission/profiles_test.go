@@ -24,7 +24,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// counting counts how often profiles are compiled: each compilation reads the provider config once.
+// counting counts how often profiles are compiled, because each compilation decodes the provider config once.
 type counting struct {
 	openstack.Provider
 	number *atomic.Int32
@@ -41,7 +41,7 @@ func (c counting) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Co
 
 func TestProfilesAreCompiledOnceForEachVersion(t *testing.T) {
 	cloud := newCounting()
-	cloud.delay = 10 * time.Millisecond // all ask before the first is done
+	cloud.delay = 10 * time.Millisecond // so that all ask before the first is done
 	kept := newProfiles(provider.Untyped(cloud))
 	stored := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
 	const versions, askers = 3, 20
@@ -50,7 +50,7 @@ func TestProfilesAreCompiledOnceForEachVersion(t *testing.T) {
 		var results [askers]*profile.Profile[any]
 		for i := range askers {
 			group.Go(func() {
-				profile := stored.DeepCopy() // each has a copy of its own
+				profile := stored.DeepCopy() // each caller has its own copy
 				profile.UID, profile.ResourceVersion = "a", fmt.Sprint(version)
 				results[i] = kept.get(profile)
 			})
@@ -83,7 +83,7 @@ func TestProfilesAreToldApart(t *testing.T) {
 	for _, test := range []struct {
 		child  *v1beta1.NamespacedCloudProfile
 		parent *v1beta1.CloudProfile
-		// decoded is how many CloudProfiles have been decoded by then: what results of a child that adds nothing is made of its parent's.
+		// decoded counts the CloudProfiles decoded so far: a child that adds nothing reuses its parent's.
 		decoded int
 	}{
 		{nil, stored, 1},

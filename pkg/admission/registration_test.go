@@ -20,8 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-// TestAuthoritiesAreKept creates a configuration as the leader does when it first starts: once with the authority and
-// once without, in either order, since the two do not wait for each other.
+// TestAuthoritiesAreKept creates a configuration as a new leader does: once with the authority and once without, in either order, because
+// the two writers do not wait for each other.
 func TestAuthoritiesAreKept(t *testing.T) {
 	configuration := func(bundle []byte) *admissionregistrationv1.ValidatingWebhookConfiguration {
 		return &admissionregistrationv1.ValidatingWebhookConfiguration{
@@ -54,8 +54,8 @@ func TestAuthoritiesAreKept(t *testing.T) {
 	}
 }
 
-// TestNewOwner deletes and creates the namespace that owns a configuration, and the configuration with it, as the garbage collector does.
-// The leader goes on with what it has in memory.
+// TestNewOwner recreates the namespace that owns a configuration, and the configuration with it, as the garbage collector does. The
+// leader continues with its copy in memory.
 func TestNewOwner(t *testing.T) {
 	component := applying{fake.NewClientBuilder().Build()}
 	for name, leaders := range map[string]client.Object{
@@ -122,14 +122,13 @@ func TestNewOwner(t *testing.T) {
 	}
 }
 
-// TestConfigurationsAreComplete creates a configuration and overwrites it, as the leader does, with what Gardener's packages know
-// of it.
+// TestConfigurationsAreComplete creates and overwrites a configuration, as the leader does, with the fields that Gardener's packages set.
 func TestConfigurationsAreComplete(t *testing.T) {
 	never, ifNeeded := admissionregistrationv1.NeverReinvocationPolicy, admissionregistrationv1.IfNeededReinvocationPolicy
 	none, onDryRun := admissionregistrationv1.SideEffectClassNone, admissionregistrationv1.SideEffectClassNoneOnDryRun
 	component := applying{fake.NewClientBuilder().Build()}
 	names := []string{mutateShoot + ".x", mutateStatus + ".x", "mutate-cloudprofile.x"}
-	for _, left := range [][]string{names, names, names[1:]} { // one of them is disabled
+	for _, left := range [][]string{names, names, names[1:]} { // the last one has a webhook disabled
 		write(t.Context(), t, component, left)
 		stored := &admissionregistrationv1.MutatingWebhookConfiguration{}
 		if err := component.Get(t.Context(), client.ObjectKey{Name: "a"}, stored); err != nil {
@@ -153,7 +152,7 @@ func TestConfigurationsAreComplete(t *testing.T) {
 	}
 }
 
-// write writes a configuration with webhooks of these names as Gardener's packages do.
+// write writes a configuration with these webhooks as Gardener's packages do.
 func write(ctx context.Context, t *testing.T, c client.Client, names []string) {
 	t.Helper()
 	never, none := admissionregistrationv1.NeverReinvocationPolicy, admissionregistrationv1.SideEffectClassNone

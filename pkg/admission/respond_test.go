@@ -22,7 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// findings returns so many findings, whose origins are those given in turn, and whose texts have about size bytes.
+// findings returns findings with these origins in turn, and texts of about size bytes.
 func findings(number, size int, origins ...string) field.ErrorList {
 	var list field.ErrorList
 	for i := range number {
@@ -34,7 +34,7 @@ func findings(number, size int, origins ...string) field.ErrorList {
 
 func reportOf(errs field.ErrorList) finding.Report { return finding.Report{Errors: finding.Of(errs)} }
 
-// However many errors there are, a hundred are named, and only these are formatted.
+// At most a hundred errors are named, and only these are formatted.
 func TestDenyNamesAHundred(t *testing.T) {
 	for _, n := range []int{100, 101, 50000} {
 		report := reportOf(findings(n, 20, "a"))
@@ -52,7 +52,7 @@ func TestDenyNamesAHundred(t *testing.T) {
 	}
 }
 
-// If the check has left errors out, the answer does not say how many there are.
+// If the check has omitted errors, the answer does not give their number.
 func TestDenySaysThatErrorsAreLeftOut(t *testing.T) {
 	report := reportOf(findings(finding.Most, 20, "a"))
 	report.ErrorsLeftOut = true
@@ -115,7 +115,7 @@ func TestDenyShortensWhatIsExtremelyLong(t *testing.T) {
 
 func TestWarn(t *testing.T) {
 	for _, test := range []struct{ number, size int }{{0, 1}, {1, 10}, {10, 100}, {1, 10000}, {3, 5000}, {200, 30}, {5000, 200}, {40, 99}, {41, 99}} {
-		for shift := range 4 { // so that cuts come at every byte of a character
+		for shift := range 4 { // so that cuts fall on every byte of a character
 			list := findings(test.number, test.size, "a", "b", "b")
 			for _, err := range list {
 				err.Detail = strings.Repeat("x", shift) + err.Detail
@@ -154,7 +154,7 @@ func TestWarnKeepsTheOrderOfAllThatFits(t *testing.T) {
 	}
 }
 
-// TestAnswersArePrintable writes what a terminal obeys into each text of an object, and into each name of a field.
+// TestAnswersArePrintable appends terminal control characters to each text and each field name of an object.
 func TestAnswersArePrintable(t *testing.T) {
 	const hostile = "\x1b[31m\n\u009b\u202e"
 	e := newEndpoints(t)
@@ -189,7 +189,7 @@ func TestAnswersArePrintable(t *testing.T) {
 	}
 }
 
-// each visits copies of a document in which words are appended to one text, or to the name of one field.
+// each visits copies of a document with a text appended to one string, or to one field name.
 func each(t *testing.T, document, hostile string, visit func(object any)) {
 	t.Helper()
 	var object any

@@ -22,8 +22,8 @@ import (
 	"github.com/capkit/capkit/pkg/openstack"
 )
 
-// inParts finds what stored does, and gives out one object at a time of a list without a namespace. After failing
-// lists it has an error; never, if that is negative.
+// inParts is a stored that lists one object at a time if there is no namespace. The list fails after failing calls; never if failing is
+// negative.
 type inParts struct {
 	stored
 	failing *int
@@ -49,7 +49,7 @@ func (p inParts) List(ctx context.Context, list client.ObjectList, options ...cl
 	return nil
 }
 
-// use returns a Shoot of a type that refers to a profile.
+// use returns a Shoot of a provider type that refers to a profile.
 func use(namespace, name, providerType string, reference *v1beta1.CloudProfileReference) *v1beta1.Shoot {
 	shoot := &v1beta1.Shoot{}
 	shoot.Namespace, shoot.Name = namespace, name
@@ -58,7 +58,7 @@ func use(namespace, name, providerType string, reference *v1beta1.CloudProfileRe
 	return shoot
 }
 
-// retyped returns a CloudProfile as it is, and with another type.
+// retyped returns a CloudProfile with another type, and the original.
 func retyped(t *testing.T, to string) (updated, old *v1beta1.CloudProfile) {
 	t.Helper()
 	old = example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
@@ -85,7 +85,7 @@ func TestWhoIsOfAnotherType(t *testing.T) {
 		use("garden-a", "direct", "openstack", direct("openstack")),
 		use("garden-a", "already", "local", direct("openstack")),
 		use("garden-a", "elsewhere", "openstack", direct("another")),
-		use("garden-a", "namesake", "openstack", through("openstack")), // of a NamespacedCloudProfile that has another parent
+		use("garden-a", "namesake", "openstack", through("openstack")), // its NamespacedCloudProfile has another parent
 		use("garden-b", "indirect", "openstack", through("used")),
 		use("garden-b", "indirect-already", "local", through("used-already")),
 		old,
@@ -104,7 +104,7 @@ func TestWhoIsOfAnotherType(t *testing.T) {
 	}
 }
 
-// Both components refuse a type that is in use, and neither says anything else.
+// Both components refuse to change a type in use, and report nothing else.
 func TestTypesInUseAreNotChanged(t *testing.T) {
 	updated, old := retyped(t, "local")
 	reader := stored{use("garden-a", "shop", "openstack", &v1beta1.CloudProfileReference{Name: old.Name})}
@@ -120,7 +120,7 @@ func TestTypesInUseAreNotChanged(t *testing.T) {
 	}
 }
 
-// checked returns the rules and fields of the errors of an update.
+// checked returns the rules and fields of an update's errors.
 func checked(t *testing.T, c *component, object, old *v1beta1.CloudProfile) (found []string) {
 	t.Helper()
 	report, err := c.checkCloudProfile(t.Context(), object, old)
@@ -133,12 +133,12 @@ func checked(t *testing.T, c *component, object, old *v1beta1.CloudProfile) (fou
 	return found
 }
 
-// If one of the lists cannot be had, nothing is written.
+// If a list fails, the check has an error.
 func TestUsersThatCannotBeListed(t *testing.T) {
 	updated, old := retyped(t, "local")
 	child := &v1beta1.NamespacedCloudProfile{}
 	child.Namespace, child.Name, child.Spec.Parent.Name = "garden-a", "child", old.Name
-	const lists = 4 // Shoots by two fields, NamespacedCloudProfiles, Shoots of one
+	const lists = 4 // Shoots by two fields, NamespacedCloudProfiles, and Shoots by one field
 	for failing := range lists {
 		c := componentFor(openstack.Provider{}, inParts{stored{child}, &failing})
 		if report, err := c.checkCloudProfile(t.Context(), updated, old); err == nil || len(report.Errors) > 0 {

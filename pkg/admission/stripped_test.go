@@ -23,8 +23,8 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// offered is a CloudProfile whose pools boot version 1.0.0, until it gets 2.0.0. Maintenance chooses that for pools with a machine
-// type, a container runtime and a kubelet that it is for, unless they are updated in place. It boots in asia alone.
+// offered is a CloudProfile with version 1.0.0, which gets 2.0.0 later. Maintenance chooses 2.0.0 for pools with a matching machine type,
+// container runtime and kubelet, unless they are updated in place. It boots in asia only.
 const offered = `
 metadata: {name: offered, uid: offered, resourceVersion: "1"}
 spec:
@@ -64,7 +64,7 @@ capabilityFlavors: [{architecture: [amd64]}]
 const furtherFlavors = `[{"op": "add", "path": "/machineImages/0/versions/-", "value": {"version": "2.0.0", "capabilityFlavors": [
 	{"capabilities": {"architecture": ["amd64"]}, "regions": [{"name": "asia", "id": "e"}]}]}}]`
 
-// offers returns the CloudProfile before and after it gets the further version.
+// offers returns the CloudProfile before and after it gets version 2.0.0.
 func offers(t *testing.T) (before, after *v1beta1.CloudProfile) {
 	t.Helper()
 	before = &v1beta1.CloudProfile{}
@@ -82,8 +82,7 @@ func offers(t *testing.T) (before, after *v1beta1.CloudProfile) {
 	return before, after
 }
 
-// fillShoots returns what fills Shoots that use the CloudProfile. It sets every field, those that decide an answer to values for
-// which that differs.
+// fillShoots returns a filler for Shoots of the CloudProfile. It sets every field, and varies the values of those that affect an answer.
 func fillShoots() *randfill.Filler {
 	oneOf := func(c randfill.Continue, texts ...string) string { return texts[c.Intn(len(texts))] }
 	return randfill.NewWithSeed(1).NilChance(0).NumElements(1, 2).Funcs(
@@ -149,14 +148,14 @@ func fillShoots() *randfill.Filler {
 	)
 }
 
-// answered is all that admission reads of a Shoot from its cache, and what it answers by that.
+// answered holds everything admission reads of a Shoot from its cache, and its answers.
 type answered struct {
 	Pools                   []provider.Pool
 	Index, Warnings, Events []string
 }
 
-// answersAbout returns what is answered about a Shoot, of which the cache has what seen makes of it: to the update of its profile,
-// and to its maintenance, which updates all its images, twice.
+// answersAbout returns the answers about a Shoot whose cached form seen returns: to an update of its profile, and to two runs of
+// maintenance that update all its images.
 func answersAbout(t *testing.T, shoot *v1beta1.Shoot, seen func(*v1beta1.Shoot) *v1beta1.Shoot) answered {
 	t.Helper()
 	before, after := offers(t)
@@ -186,8 +185,7 @@ func answersAbout(t *testing.T, shoot *v1beta1.Shoot, seen func(*v1beta1.Shoot) 
 	return all
 }
 
-// leaves calls visit with each field that is set, in a fixed order, and with those of workers. What is passed on as a whole is one
-// field.
+// leaves calls visit with each set field, in a fixed order, including workers' fields. A value that is passed on whole is one field.
 func leaves(v reflect.Value, at string, visit func(at string, field reflect.Value)) {
 	passedOn := []any{&v1beta1.Volume{}, &runtime.RawExtension{}, &v1beta1.MaintenanceAutoUpdate{}, &metav1.Time{}}
 	whole := slices.ContainsFunc(passedOn, func(p any) bool { return reflect.TypeOf(p) == v.Type() })
@@ -208,7 +206,7 @@ func leaves(v reflect.Value, at string, visit func(at string, field reflect.Valu
 	}
 }
 
-// without returns a Shoot as the cache has it without one of its leaves.
+// without returns a Shoot as cached, without one of its leaves.
 func without(t *testing.T, shoot *v1beta1.Shoot, leaf int) *v1beta1.Shoot {
 	t.Helper()
 	stripped, i := kept(t, shoot).DeepCopy(), 0
@@ -221,7 +219,7 @@ func without(t *testing.T, shoot *v1beta1.Shoot, leaf int) *v1beta1.Shoot {
 	return stripped
 }
 
-// noteSet notes which fields of a struct are set, and the names of the others.
+// noteSet records for each field of a struct whether it is set.
 func noteSet(v reflect.Value, set map[string]bool) {
 	for i := range v.NumField() {
 		if name, field := v.Type().Field(i).Name, v.Field(i); field.Kind() == reflect.Struct {
@@ -232,11 +230,11 @@ func noteSet(v reflect.Value, set map[string]bool) {
 	}
 }
 
-// TestStrippedShoots fills every field of Shoots. Admission answers by what its cache has of them as it would by all of them. That
-// this is no chance: each field that is kept decides an answer, and each field of a Pool is set.
+// TestStrippedShoots fills every field of Shoots. Admission must answer from its cache as it does from whole Shoots. To show that this is
+// no coincidence, each kept field affects an answer, and each field of a Pool is set.
 func TestStrippedShoots(t *testing.T) {
-	fill, set := fillShoots(), map[string]bool{"Order": true, "SecureBoot": true, "GPU": true} // in Gardener v1.150 a Shoot has none
-	// Informers select by the labels, and objects that they decode have no TypeMeta.
+	fill, set := fillShoots(), map[string]bool{"Order": true, "SecureBoot": true, "GPU": true} // not in the Shoots of Gardener v1.150
+	// Informers select by labels, and decoded objects have no TypeMeta.
 	decides := map[string]bool{".TypeMeta.Kind": true, ".TypeMeta.APIVersion": true, ".ObjectMeta.Labels": true}
 	for range 150 {
 		shoot := &v1beta1.Shoot{}

@@ -16,7 +16,7 @@ import (
 	"github.com/capkit/capkit/internal/testing/generate"
 )
 
-// The comparison comes to what Kubernetes' own comes to.
+// The comparison agrees with Kubernetes' semantic equality.
 func TestSameSpec(t *testing.T) {
 	for name, change := range map[string]struct {
 		change func(*v1beta1.CloudProfileSpec)
@@ -64,7 +64,7 @@ func TestSameSpec(t *testing.T) {
 	}
 }
 
-// BenchmarkSameSpec compares the spec of a CloudProfile of 1 MiB with its like, as it does and as Kubernetes does.
+// BenchmarkSameSpec compares the specs of two equal CloudProfiles of 1 MiB, as this package does and as Kubernetes does.
 func BenchmarkSameSpec(b *testing.B) {
 	profile := reread(b, &v1beta1.CloudProfile{Spec: *generate.OpenStack(1 << 20)})
 	other := reread(b, profile)
@@ -84,7 +84,7 @@ func BenchmarkSameSpec(b *testing.B) {
 	})
 }
 
-// reread returns an object as it is read from an API server.
+// reread returns an object as decoded from an API server.
 func reread[T any](t testing.TB, object *T) *T {
 	t.Helper()
 	read := new(T)

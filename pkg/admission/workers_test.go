@@ -26,7 +26,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// faulty is a provider whose worker capabilities are those of another.
+// faulty is a provider with worker capabilities that are not its own.
 type faulty struct{ openstack.Provider }
 
 func (faulty) Workers() provider.Workers {
@@ -36,7 +36,7 @@ func (faulty) Workers() provider.Workers {
 	})
 }
 
-// What is wrong with a provider is said when the component starts, before it connects to anything, in as many words.
+// The faults of a provider are reported when the component starts, before it connects to anything, in the words of provider.Check.
 func TestFaultyProvider(t *testing.T) {
 	want := provider.Check(faulty{})
 	if want == nil {
@@ -54,7 +54,7 @@ func TestFaultyProvider(t *testing.T) {
 		t.Errorf("there is no help: %v", err)
 	}
 	for _, s := range Switches(faulty{}) {
-		for range 2 { // nor does it work at the second try
+		for range 2 { // the second try fails, too
 			if webhook, err := s.Func(nil); webhook != nil || err == nil || err.Error() != want.Error() {
 				t.Errorf("webhook %s: %v, %v", s.Name, webhook, err)
 			}
@@ -64,7 +64,7 @@ func TestFaultyProvider(t *testing.T) {
 
 const head = `"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"WorkerConfig"`
 
-// asking is a WorkerConfig that asks for trusted launch.
+// asking is a WorkerConfig that requests trusted launch.
 const asking = `{` + head + `,"trustedLaunch":{"enabled":true}}`
 
 func config(text string) *runtime.RawExtension { return &runtime.RawExtension{Raw: []byte(text)} }
@@ -77,7 +77,7 @@ func trusted(t testing.TB) (*v1beta1.CloudProfile, *v1beta1.Shoot) {
 	return profile, shoot
 }
 
-// TestStripShoot wants in memory nothing private of a Shoot, and nothing large. See also TestStrippedShoots.
+// TestStripShoot wants nothing private or large of a Shoot in memory. See also TestStrippedShoots.
 func TestStripShoot(t *testing.T) {
 	_, shoot := trusted(t)
 	private := map[string]string{"password": secret}
@@ -118,7 +118,7 @@ func patchConfig(t testing.TB, config *runtime.RawExtension, changes string) {
 	}
 }
 
-// kept returns a Shoot as the informers keep it.
+// kept returns a Shoot as the informers store it.
 func kept(t testing.TB, shoot *v1beta1.Shoot) *v1beta1.Shoot {
 	t.Helper()
 	stripped, err := stripShoot(shoot)
@@ -128,7 +128,7 @@ func kept(t testing.TB, shoot *v1beta1.Shoot) *v1beta1.Shoot {
 	return stripped.(*v1beta1.Shoot)
 }
 
-// withPools returns the example Shoot under another name, with some of its pools.
+// withPools returns a renamed copy of the Shoot with some of its pools.
 func withPools(shoot *v1beta1.Shoot, name string, pools ...int) *v1beta1.Shoot {
 	other := shoot.DeepCopy()
 	other.Name, other.Spec.Provider.Workers = name, nil
@@ -138,8 +138,8 @@ func withPools(shoot *v1beta1.Shoot, name string, pools ...int) *v1beta1.Shoot {
 	return other
 }
 
-// TestWhoIsWarned: who removes what worker pools ask for is told which Shoots do, directly and through a
-// NamespacedCloudProfile. What such a profile defines itself its parent cannot take away.
+// TestWhoIsWarned removes parts of a profile that worker pools require. The warning names the affected Shoots, direct users and those of
+// a NamespacedCloudProfile. A parent cannot remove what a NamespacedCloudProfile defines itself.
 func TestWhoIsWarned(t *testing.T) {
 	profile, shoot := trusted(t)
 	child := example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml")
@@ -199,15 +199,15 @@ func TestWhoIsWarned(t *testing.T) {
 	}
 }
 
-// What an operator, or a newer version of the component, takes away from a worker pool is no reason to refuse updates
-// that leave the pool alone (semantics S10). Whatever is new is.
+// If an operator, or a newer version of the component, breaks a worker pool, updates that leave the pool alone still pass (semantics
+// S10). New errors are refused.
 func TestUpdatesOfShootsThatAsk(t *testing.T) {
 	profile, old := trusted(t)
 	patchConfig(t, profile.Spec.ProviderConfig, `[{"op": "remove", "path": "/machineImages/0/versions/0/capabilityFlavors/1"}]`)
 	versions := profile.Spec.MachineImages[0].Versions
 	versions[0].CapabilityFlavors, versions[2].InPlaceUpdates = versions[0].CapabilityFlavors[:1], nil
 	c := componentFor(openstack.Provider{}, stored{profile})
-	// The first pool asks for what is gone, the second one is right.
+	// The first pool requires the removed flavor; the second is valid.
 	for _, configured := range []string{`{"kind":"InfrastructureConfig"}`, `[` + asking + `]`, asking} {
 		worker := old.Spec.Provider.Workers[1].DeepCopy()
 		worker.Name, worker.ProviderConfig = fmt.Sprint("pool-", len(old.Spec.Provider.Workers)), config(configured)
@@ -219,7 +219,7 @@ func TestUpdatesOfShootsThatAsk(t *testing.T) {
 		t.Fatalf("of the Shoot as it is: %v, %v", report.Errors, err)
 	}
 	for name, test := range map[string]struct {
-		refused int // the pool that is
+		refused int // the pool that is refused
 		change  func(s *v1beta1.Shoot, pools []v1beta1.Worker)
 	}{
 		"hibernation": {none, func(s *v1beta1.Shoot, _ []v1beta1.Worker) {
@@ -259,7 +259,7 @@ func TestUpdatesOfShootsThatAsk(t *testing.T) {
 
 func setVersion(w *v1beta1.Worker, version string) { w.Machine.Image.Version = &version }
 
-// A WorkerConfig of any size and depth is answered for, soon, and nothing of it is logged.
+// A WorkerConfig of any size and depth gets an answer soon, and nothing of it is logged.
 func TestBadWorkerConfigs(t *testing.T) {
 	e := newEndpoints(t)
 	_, shoot := trusted(t)
@@ -302,7 +302,7 @@ func TestBadWorkerConfigs(t *testing.T) {
 	}
 }
 
-// manyFields returns that many fields that no config has.
+// manyFields returns n unknown fields.
 func manyFields(n int) string {
 	var fields strings.Builder
 	for i := range n {

@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// trusting is a client.Reader that finds webhook configurations with this bundle; none if it is nil.
+// trusting is a client.Reader of webhook configurations with this CA bundle; nil means there are none.
 type trusting struct {
 	client.Reader
 	bundle []byte
@@ -45,7 +45,7 @@ func (r *trusting) Get(_ context.Context, key client.ObjectKey, into client.Obje
 	return nil
 }
 
-// issue writes a certificate for the server into a folder, and returns its authority. Both are valid for some time.
+// issue writes a server certificate into a folder, and returns its authority. Both are valid for the given durations.
 func issue(t *testing.T, folder string, authority, server time.Duration) *secrets.Certificate {
 	t.Helper()
 	ca, err := (&secrets.CertificateSecretConfig{
@@ -124,7 +124,7 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-// TestCertificateExpiration has an authority that ends before what it has signed, as those of Gardener's packages do.
+// TestCertificateExpiration uses an authority that expires before its certificates, as Gardener's packages may create one.
 func TestCertificateExpiration(t *testing.T) {
 	reader := &trusting{}
 	c := &certificate{log: logr.Discard(), reader: reader, folder: t.TempDir()}

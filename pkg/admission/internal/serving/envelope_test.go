@@ -23,7 +23,7 @@ const (
 	jsonType   = "application/json"
 )
 
-// TestReviewsOnly sends what no API server sends.
+// TestReviewsOnly sends requests that no API server would send.
 func TestReviewsOnly(t *testing.T) {
 	aliases := "k: &a [x, x, x, x, x, x, x, x, x]\nl: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]\nm: [*b, *b, *b, *b, *b, *b]\n"
 	for _, row := range []struct {
@@ -67,12 +67,12 @@ func TestReviewsOnly(t *testing.T) {
 	}
 }
 
-// server returns a server with these limits in front of a handler, that is not started.
+// server returns a server, not started, with these limits in front of a handler.
 func (l *limits) server(t *testing.T, handler http.Handler) *server {
 	return &server{limits: l, hearing: newHearing(logr.Discard(), time.Minute), signalled: t.Context(), handler: handler}
 }
 
-// send returns the answer to a request whose connection takes any deadline.
+// send returns the answer to a request whose connection accepts any deadline.
 func send(handler http.Handler, method, media, body string) *httptest.ResponseRecorder {
 	request, answer := httptest.NewRequest(method, servedPath, strings.NewReader(body)), httptest.NewRecorder()
 	request.Header.Set("Content-Type", media)
@@ -85,10 +85,10 @@ type patientRecorder struct{ *httptest.ResponseRecorder }
 func (patientRecorder) SetReadDeadline(time.Time) error  { return nil }
 func (patientRecorder) SetWriteDeadline(time.Time) error { return nil }
 
-// answerOf sends a request through the limits to a handler that says how much is held, and returns the status and what the answer says.
+// answerOf sends a request through the limits to a handler that reports how many values are held. It returns status and text.
 func answerOf(t *testing.T, l *limits, method, media, body string) (int, string) {
 	served := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		values := int64(0) // are taken: the rest can be had
+		values := int64(0) // held: the rest can be acquired
 		for !l.light.TryAcquire(maxLightWeight - values) {
 			values++
 		}
@@ -103,11 +103,11 @@ func answerOf(t *testing.T, l *limits, method, media, body string) (int, string)
 	return answer.Code, answer.Body.String()
 }
 
-// TestManyValuesAtOnceAreRefused sends a review while others hold most of what there is room for.
+// TestManyValuesAtOnceAreRefused sends a review while most of the room is taken.
 func TestManyValuesAtOnceAreRefused(t *testing.T) {
 	l := newLimits(logr.Discard(), 10*time.Second)
 	review := "{" + reviewMeta + `,"x":["a","b","c"]}`
-	weight := 7 + int64(len(review))/bytesPerValue // as many as commas and opening brackets, and one; and its length
+	weight := 7 + int64(len(review))/bytesPerValue // commas and opening brackets, plus one, plus the length
 	if !l.light.TryAcquire(maxLightWeight - weight) {
 		t.Fatal("there is no room at the beginning")
 	}
@@ -124,8 +124,8 @@ func TestManyValuesAtOnceAreRefused(t *testing.T) {
 	}
 }
 
-// TestLargeRequestsWait sends four requests at the same time: updates that are as large as those of CloudProfiles get, or of few
-// values with as much text as there may be. They are served one after the other, and small ones meanwhile.
+// TestLargeRequestsWait sends four large requests at once: updates the size of the largest CloudProfiles, or few values with the most
+// text allowed. They are served one after the other, and small requests meanwhile.
 func TestLargeRequestsWait(t *testing.T) {
 	t.Run("many values", func(t *testing.T) { oneAfterTheOther(t, strings.Repeat(",0", 240_000)) })
 	t.Run("much text", func(t *testing.T) { oneAfterTheOther(t, `,"`+strings.Repeat("x", maxReceived-1000)+`"`) })
@@ -156,7 +156,7 @@ func oneAfterTheOther(t *testing.T, large string) {
 	}
 	<-begun
 	eventually(t, "all have arrived", func() bool { return arrived.Load() == 4 })
-	time.Sleep(200 * time.Millisecond) // for what may not happen
+	time.Sleep(200 * time.Millisecond) // time for a fault to show
 	if status := ask(",0"); status != http.StatusOK {
 		t.Errorf("a small one beside them is answered with %d", status)
 	}

@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// listener hears an API server that does what a test says, at a time that it says.
+// listener is a Hearing with a clock that the test sets.
 type listener struct {
 	*Hearing
 	clock time.Time
@@ -33,21 +33,21 @@ func newListener() *listener {
 	return l
 }
 
-// transport answers a request.
+// transport is a function as an http.RoundTripper.
 type transport func(*http.Request) (*http.Response, error)
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
 
 // opened is a watch of a listener.
 type opened struct {
-	// server is the other end of the connection.
+	// server is the API server's end of the connection.
 	server net.Conn
 	body   io.ReadCloser
-	// conn is the connection as TLS would read from it.
+	// conn is the connection from which TLS would read.
 	conn *heardConn
 }
 
-// watch opens a watch by a version of HTTP, and has it catch up.
+// watch opens a watch over an HTTP version, and lets it catch up.
 func (l *listener) watch(t *testing.T, major int, url string) *opened {
 	t.Helper()
 	ours, theirs := net.Pipe()
@@ -67,7 +67,7 @@ func (l *listener) watch(t *testing.T, major int, url string) *opened {
 	return o
 }
 
-// pong has something come on the connection.
+// pong receives a byte on the connection.
 func (o *opened) pong(t *testing.T) {
 	t.Helper()
 	go func() { _, _ = o.server.Write([]byte("x")) }()
@@ -76,7 +76,7 @@ func (o *opened) pong(t *testing.T) {
 	}
 }
 
-// expect lets time pass, and expects that the API server has been silent for so long, about a resource if that is too long.
+// expect advances the clock. It wants this age of the silence, and an error about the resource if the silence is too long.
 func (l *listener) expect(t *testing.T, passes, age time.Duration, about string) {
 	t.Helper()
 	l.clock = l.clock.Add(passes)
@@ -127,7 +127,7 @@ func TestHearing(t *testing.T) {
 		shoots.pong(t)
 		l.expect(t, 0, 41*time.Second, "cloudprofiles")
 		l.watch(t, 2, strings.Replace(watchedProfiles, "Version=1", "Version=2", 1))
-		l.expect(t, -time.Millisecond, 42*time.Second-time.Millisecond, "cloudprofiles") // it still catches up
+		l.expect(t, -time.Millisecond, 42*time.Second-time.Millisecond, "cloudprofiles") // still catching up
 		l.expect(t, time.Millisecond, catchingUp, "")
 	})
 
@@ -167,7 +167,7 @@ func TestHearing(t *testing.T) {
 	})
 }
 
-// TestNobodyIsAnsweredWhileItIsSilent is about requests, the log and the metric.
+// TestNobodyIsAnsweredWhileItIsSilent checks answers, log and metric.
 func TestNobodyIsAnsweredWhileItIsSilent(t *testing.T) {
 	l := newListener()
 	var log strings.Builder
@@ -207,10 +207,10 @@ func TestNobodyIsAnsweredWhileItIsSilent(t *testing.T) {
 	}
 }
 
-// TestPings has a client of an API server that sends nothing of a watch but its beginning.
+// TestPings watches an API server that sends nothing after the beginning of the watch.
 func TestPings(t *testing.T) {
 	for _, variable := range []string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS", "HTTP2_PING_TIMEOUT_SECONDS"} {
-		t.Setenv(variable, "") // until the test ends
+		t.Setenv(variable, "") // restores it when the test ends
 	}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.(http.Flusher).Flush()

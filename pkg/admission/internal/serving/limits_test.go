@@ -20,9 +20,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// eachProtocol runs a test with HTTP/1.1, which API servers speak with Services, and with HTTP/2, which they speak
-// with URLs. The server has room for 1 MiB, and is patient, since the machine may be busy, unless change says
-// otherwise.
+// eachProtocol runs a test with HTTP/1.1, which API servers use with Services, and with HTTP/2, which they use with URLs. The server has
+// room for 1 MiB. Its deadlines are long, because the machine may be busy, unless change sets others.
 func eachProtocol(
 	t *testing.T, handler http.HandlerFunc, change func(*limits), test func(t *testing.T, s *server, c *http.Client),
 ) {
@@ -50,7 +49,7 @@ func eventually(t *testing.T, what string, condition func() bool) {
 	}
 }
 
-// answerTo sends a body, and returns the status and the text of the answer.
+// answerTo sends a body, and returns the response with its text.
 func (s *server) answerTo(c *http.Client, body io.Reader) (*http.Response, string, error) {
 	response, err := c.Post(s.url(), "application/json", body)
 	if err != nil {
@@ -61,7 +60,7 @@ func (s *server) answerTo(c *http.Client, body io.Reader) (*http.Response, strin
 	return response, string(text), err
 }
 
-// expect tries again while the machine is too busy to send a body in time.
+// expect retries while the machine is too busy to send a body in time.
 func (s *server) expect(t *testing.T, c *http.Client, bytes, status int, text string) {
 	t.Helper()
 	var response *http.Response
@@ -76,13 +75,13 @@ func (s *server) expect(t *testing.T, c *http.Client, bytes, status int, text st
 	}
 }
 
-// echo answers with the number of bytes that it has read.
+// echo answers with the number of bytes read.
 func echo(w http.ResponseWriter, r *http.Request) {
 	n, err := io.Copy(io.Discard, r.Body)
 	_, _ = fmt.Fprint(w, n, " bytes, ", err)
 }
 
-// some returns a review that is so long.
+// some returns a review of this length.
 func some(bytes int) io.Reader {
 	if bytes == 0 {
 		return http.NoBody
@@ -157,7 +156,7 @@ func TestManyBytesAtOnceAreRefused(t *testing.T) {
 	})
 }
 
-// TestConnectionsOutliveDeadlines has an answer take longer than a request may take to arrive.
+// TestConnectionsOutliveDeadlines has a handler that takes longer than a request may take to arrive.
 func TestConnectionsOutliveDeadlines(t *testing.T) {
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(1200 * time.Millisecond)
@@ -205,7 +204,7 @@ func TestAnswersThatNobodyReadsEnd(t *testing.T) {
 	}
 	impatient := func(l *limits) { l.maxAnswering = 2 * time.Second }
 	eachProtocol(t, handler, impatient, func(t *testing.T, s *server, c *http.Client) {
-		if response, err := c.Post(s.url(), "application/json", some(100)); err == nil { // or the time is over already
+		if response, err := c.Post(s.url(), "application/json", some(100)); err == nil { // or the time is already over
 			defer func() { _ = response.Body.Close() }()
 		}
 		select {
@@ -216,7 +215,7 @@ func TestAnswersThatNobodyReadsEnd(t *testing.T) {
 	})
 }
 
-// TestAPIServersTryAgain asks as an API server does while there is no room.
+// TestAPIServersTryAgain sends a request as an API server does, first without room for it.
 func TestAPIServersTryAgain(t *testing.T) {
 	eachProtocol(t, echo, asItIs, func(t *testing.T, s *server, c *http.Client) {
 		refused := 0
@@ -249,7 +248,7 @@ func TestAPIServersTryAgain(t *testing.T) {
 	})
 }
 
-// TestAPIServersSayWhy asks as an API server does for more than there may be.
+// TestAPIServersSayWhy sends, as an API server does, more than is allowed.
 func TestAPIServersSayWhy(t *testing.T) {
 	eachProtocol(t, echo, func(l *limits) { l.maxHeld = 64 << 20 }, func(t *testing.T, s *server, c *http.Client) {
 		config := &rest.Config{Host: "https://" + s.address, Transport: c.Transport, ContentConfig: rest.ContentConfig{

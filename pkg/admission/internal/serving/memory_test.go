@@ -16,10 +16,10 @@ import (
 )
 
 func TestMemoryIsBound(t *testing.T) {
-	const limit = 1 << 40 // so much that nothing changes for the other tests
+	const limit = 1 << 40 // so high that it does not affect other tests
 	unlimited := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(unlimited)
-	t.Setenv("GOMEMLIMIT", "") // which puts it back in the end
+	t.Setenv("GOMEMLIMIT", "") // restores it in the end
 	if err := os.Unsetenv("GOMEMLIMIT"); err != nil {
 		t.Fatal(err)
 	}

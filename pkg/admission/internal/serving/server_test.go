@@ -28,8 +28,8 @@ import (
 
 const servedPath = "/webhooks/validate-shoot"
 
-// startServer starts the server of the component in front of a handler. It is patient, since the machine may be busy,
-// unless change says otherwise.
+// startServer starts the component's server in front of a handler. Its deadlines are long, because the machine may be busy, unless change
+// sets others.
 func startServer(t *testing.T, handler http.HandlerFunc, change func(*server)) *server {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -69,12 +69,12 @@ func startServer(t *testing.T, handler http.HandlerFunc, change func(*server)) *
 
 func patient(*server) {}
 
-// impatient has a server wait so long for requests, and for handshakes.
+// impatient sets how long a server waits for requests and handshakes.
 func impatient(maxReceiving time.Duration) func(*server) {
 	return func(s *server) { s.limits.maxReceiving, s.limits.maxAnswering = maxReceiving, 2*maxReceiving }
 }
 
-// pair is a certificate and its key, by file. To make one takes a while.
+// pair holds a certificate and its key, by file name. It is cached because it is slow to generate.
 var pair map[string][]byte
 
 // issued returns a folder with a certificate.
@@ -100,7 +100,7 @@ func issued(t *testing.T) string {
 	return folder
 }
 
-// dial connects to the server as a client would that speaks these versions and suites.
+// dial connects to the server as a client with these versions and cipher suites.
 func (s *server) dial(t *testing.T, config *tls.Config) (*tls.Conn, error) {
 	t.Helper()
 	config.InsecureSkipVerify = true
@@ -128,7 +128,7 @@ func TestTLSVersions(t *testing.T) {
 		minVersion string
 		suites     []string
 		client     *tls.Config
-		want       uint16 // version; 0 if there is to be no connection
+		want       uint16 // version; 0 if the connection must fail
 	}{
 		{"by default TLS 1.3", "VersionTLS13", nil, &tls.Config{}, tls.VersionTLS13},
 		{"by default no TLS 1.2", "VersionTLS13", nil, only(), 0},
@@ -179,8 +179,8 @@ func TestTLSOptionsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// TestConnectionsThatSayNothing opens connections that do not get as far as a request. A patient server serves others
-// meanwhile, an impatient one ends them.
+// TestConnectionsThatSayNothing opens connections that never complete a request. A patient server keeps serving others; an impatient one
+// closes them.
 func TestConnectionsThatSayNothing(t *testing.T) {
 	patient, impatient := startServer(t, echo, patient), startServer(t, echo, impatient(3*time.Second))
 	for name, connect := range map[string]func(t *testing.T, s *server) (net.Conn, error){
@@ -238,11 +238,11 @@ func TestLargeHeaders(t *testing.T) {
 	})
 }
 
-// TestLimitsHoldEverywhere sends slowly with another method, and to a path that there is not.
+// TestLimitsHoldEverywhere sends slowly with other methods, and to unknown paths.
 func TestLimitsHoldEverywhere(t *testing.T) {
 	s := startServer(t, echo, impatient(time.Second))
 	for _, target := range []string{"POST " + servedPath, "PUT " + servedPath, "POST /nonsense", "NONSENSE /"} {
-		eventually(t, "an answer to "+target, func() bool { // there is none if the machine is too busy for the header
+		eventually(t, "an answer to "+target, func() bool { // none if the machine is too busy for the header
 			conn, err := s.dial(t, &tls.Config{})
 			if err != nil {
 				return false
@@ -257,8 +257,8 @@ func TestLimitsHoldEverywhere(t *testing.T) {
 	}
 }
 
-// TestRequestsThatAreTakenBack begins requests and takes them back at once (CVE-2023-44487). The client makes a new
-// connection when the server closes one, or is late: what counts is how many are served of each.
+// TestRequestsThatAreTakenBack starts requests and resets them at once (CVE-2023-44487). The client reconnects when the server closes a
+// connection, or is late, so requests are counted per connection.
 func TestRequestsThatAreTakenBack(t *testing.T) {
 	var mu sync.Mutex
 	running, most := map[string]int{}, 0
@@ -306,7 +306,7 @@ func TestRequestsThatAreTakenBack(t *testing.T) {
 	eventually(t, "nothing is held any more", func() bool { return s.limits.held.Load() == 0 })
 }
 
-// TestWhatTheHTTPServerSaysIsPrintable lets strangers choose what is wrong with a connection.
+// TestWhatTheHTTPServerSaysIsPrintable logs an error whose text a client has chosen.
 func TestWhatTheHTTPServerSaysIsPrintable(t *testing.T) {
 	var log strings.Builder
 	logger := zap.New(zap.WriteTo(&log), zap.Level(zapcore.DebugLevel), zap.ConsoleEncoder())

@@ -31,7 +31,7 @@ type (
 	regional = imageselector.Regional[alicloud.Image]
 )
 
-// Whatever the legacy format can say flavors can say as well. The other way round a version is written as a whole, or not at all.
+// Flavors can express every legacy version. In the other direction a version is written as a whole or not at all.
 func TestEncode(t *testing.T) {
 	text := rapid.SampledFrom([]string{"", "a", "eu-central-1", "m-gw8a"})
 	values := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"amd64", "arm64"}), 0, 2, rapid.ID[string])
@@ -56,7 +56,7 @@ func TestEncode(t *testing.T) {
 	})
 }
 
-// What a format has no place for is an error, and not left out.
+// A version that the format cannot express is an error; nothing is dropped.
 func TestEncodeLeavesNothingOut(t *testing.T) {
 	amd64, arm64 := v1beta1.Capabilities{"architecture": {"amd64"}}, v1beta1.Capabilities{"architecture": {"arm64"}}
 	legacy := []provider.Format{provider.FormatLegacy}

@@ -54,7 +54,7 @@ func TestValidateReference(t *testing.T) {
 	}
 }
 
-// Worker pools have no WorkerConfig: whatever stands there is the extension's, and nothing is asked for.
+// Worker pools have no WorkerConfig: its content is the extension's, and requests nothing.
 func TestWorkers(t *testing.T) {
 	requirements, report := alicloud.Provider{}.Workers().Requirements(provider.Pool{
 		Path: field.NewPath("w"), Config: &runtime.RawExtension{Raw: []byte(`{"kind": "WorkerConfig"}`)},

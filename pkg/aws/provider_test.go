@@ -57,7 +57,7 @@ func TestValidateReference(t *testing.T) {
 
 func TestWorkers(t *testing.T) { wire.Workers(t, aws.Provider{}.Workers()) }
 
-// Whoever asks for nothing boots what it always did, and no profile has to register anything for those who ask.
+// Pools without settings boot the same images as before, and a profile need not register a capability for pools with settings.
 func TestNothingIsRefusedUntilItIsRegistered(t *testing.T) {
 	requirements, report := aws.Provider{}.Workers().Requirements(provider.Pool{Path: field.NewPath("w")})
 	if len(requirements)+len(report.Errors)+len(report.Warnings) > 0 {

@@ -25,8 +25,7 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// This file tests with the examples what decides in a profile: what legacy fields imply, what a machine type asks for, and what is
-// rendered.
+// This file tests choices in the examples: the capabilities that legacy fields imply, the requirements of machine types, and rendering.
 
 // example reads one of the examples.
 func example[T any](t *testing.T, name string) *T {
@@ -42,7 +41,7 @@ func example[T any](t *testing.T, name string) *T {
 	return object
 }
 
-// said returns the rules and places of findings.
+// said returns the rules and fields of findings.
 func said(found finding.List) []string {
 	var said []string
 	for _, f := range found {
@@ -51,7 +50,7 @@ func said(found finding.List) []string {
 	return said
 }
 
-// edit changes the provider config of a profile as text.
+// edit replaces text in a provider config.
 func edit(t *testing.T, config *runtime.RawExtension, replacements ...string) {
 	t.Helper()
 	changed := strings.NewReplacer(replacements...).Replace(string(config.Raw))
@@ -61,15 +60,15 @@ func edit(t *testing.T, config *runtime.RawExtension, replacements ...string) {
 	config.Raw = []byte(changed)
 }
 
-// boots returns the image that a machine type boots of a version; empty if there is none.
+// boots returns the image that a machine type boots from a version; zero if there is none.
 func boots(profile *profile.Profile[azure.Image], version, machineType string) azure.Image {
 	return resolve.Pool(profile, provider.Pool{
 		MachineType: machineType, Image: "gardenlinux", Version: version, Region: "westeurope",
 	}).Decision.Reference
 }
 
-// The legacy version of the mixed profile has two entries for amd64, of which one has accelerated networking. An image without
-// does not boot where there is nothing but accelerated networking.
+// The legacy version of the mixed profile has two entries for amd64, one of them with accelerated networking. An image without it does
+// not boot on a machine type that has only accelerated networking.
 func TestAcceleratedNetworkingOfLegacyEntries(t *testing.T) {
 	const fast, plain = "sap:gardenlinux:greatest:1592.9.0", "sap:gardenlinux:compatible:1592.9.0"
 	object := example[v1beta1.CloudProfile](t, "cloudprofile-mixed.yaml")
@@ -82,7 +81,7 @@ func TestAcceleratedNetworkingOfLegacyEntries(t *testing.T) {
 			t.Errorf("%s: %q, want %q", machineType, got, want)
 		}
 	}
-	// The entry with accelerated networking goes, and its core flavor with it.
+	// Remove the entry with accelerated networking, and its core flavor.
 	edit(t, object.Spec.ProviderConfig, `{"acceleratedNetworking":true,"urn":"`+fast+`","version":"1592.9.0"},`, "")
 	version := &object.Spec.MachineImages[0].Versions[1]
 	version.CapabilityFlavors = version.CapabilityFlavors[1:]
@@ -95,7 +94,7 @@ func TestAcceleratedNetworkingOfLegacyEntries(t *testing.T) {
 			t.Errorf("%s: %q, want %q", machineType, got, want)
 		}
 	}
-	// Core that claims what the image does not have is refused.
+	// A capability in core that the image lacks is refused.
 	version.CapabilityFlavors[0].Capabilities[azure.Networking] = v1beta1.CapabilityValues{"accelerated", "basic"}
 	_, report = check.CloudProfile(azure.Provider{}, object)
 	want := []string{
@@ -107,7 +106,7 @@ func TestAcceleratedNetworkingOfLegacyEntries(t *testing.T) {
 	}
 }
 
-// What legacy fields imply is filled in.
+// The implications of legacy fields are filled in.
 func TestCoreFlavorsAreFilledIn(t *testing.T) {
 	object := example[v1beta1.CloudProfile](t, "cloudprofile-mixed.yaml")
 	version := &object.Spec.MachineImages[0].Versions[1]
@@ -118,7 +117,7 @@ func TestCoreFlavorsAreFilledIn(t *testing.T) {
 	}
 }
 
-// In a profile without capabilities two entries that differ in accelerated networking only are no duplicates.
+// In a profile without capabilities, two entries that differ only in accelerated networking are not duplicates.
 func TestEntriesOfALegacyProfile(t *testing.T) {
 	object := example[v1beta1.CloudProfile](t, "cloudprofile-legacy.yaml")
 	profile, report := check.CloudProfile(azure.Provider{}, object)
@@ -136,7 +135,7 @@ func TestEntriesOfALegacyProfile(t *testing.T) {
 	}
 }
 
-// An image in both formats is there twice, whichever of the two is written first, and whether or not accelerated networking is registered.
+// An image in both formats is a duplicate, in either order, and whether or not accelerated networking is registered.
 func TestEntriesInBothFormats(t *testing.T) {
 	const fast, plain = "sap:gardenlinux:greatest:1592.9.0", "sap:gardenlinux:compatible:1592.9.0"
 	legacy := `{"urn":"` + plain + `","version":"1592.9.0"}`
@@ -165,7 +164,7 @@ func TestEntriesInBothFormats(t *testing.T) {
 	}
 }
 
-// Confidential machine types ask for an image that boots on them, where the profile registers the capability.
+// Confidential machine types require an image that supports them, if the profile registers the capability.
 func TestConfidentialVM(t *testing.T) {
 	const at = "spec.provider.workers[1].machine.type"
 	shoot := example[v1beta1.Shoot](t, "shoot.yaml")
@@ -187,7 +186,7 @@ func TestConfidentialVM(t *testing.T) {
 	if diff := cmp.Diff([]string{"worker-request-unmet " + at}, errors); diff != "" || image != (azure.Image{}) {
 		t.Error("not declared:", image, diff)
 	}
-	// Without the registration nobody is refused.
+	// Without the registration nothing is refused.
 	legacy := example[v1beta1.CloudProfile](t, "cloudprofile-legacy.yaml")
 	shoot.Spec.Provider.Workers = shoot.Spec.Provider.Workers[:2]
 	shoot.Spec.Provider.Workers[0].Machine.Image.Version = new("1592.9.0")
@@ -198,8 +197,7 @@ func TestConfidentialVM(t *testing.T) {
 	}
 }
 
-// What would work on another machine type is what a pool asks for there: a confidential one asks for an image that an ordinary one need
-// not have.
+// A suggested machine type must work with its own requirements: a confidential one requires an image that an ordinary one does not.
 func TestSuggestedMachineTypes(t *testing.T) {
 	object := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
 	p, report := profile.Compile(azure.Provider{}, &object.Spec, field.NewPath("spec"))
@@ -223,15 +221,15 @@ func TestSuggestedMachineTypes(t *testing.T) {
 	}
 }
 
-// asJSON compares text by what it says as JSON, in whatever order of keys.
+// asJSON compares JSON texts by value, regardless of key order.
 var asJSON = cmp.FilterValues(func(a, b string) bool { return json.Valid([]byte(a)) && json.Valid([]byte(b)) },
 	cmp.Comparer(func(a, b string) bool {
 		var x, y any
 		return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && cmp.Equal(x, y)
 	}))
 
-// The image and the machine type of the NamespacedCloudProfile are added to the parent's, in the parent's format, and nothing
-// that belongs to the image is lost.
+// The image and machine type of the NamespacedCloudProfile are added to the parent's, in the parent's format, without losing fields of
+// the image.
 func TestRender(t *testing.T) {
 	parent := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
 	profile := example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml")
@@ -250,7 +248,7 @@ func TestRender(t *testing.T) {
 	want := map[string]string{
 		"/machineImages/-": `{"name":"team-linux","versions":[{"version":"3.1.0","capabilityFlavors":[
 			{"capabilities":{"architecture":["amd64"],"azure-networking":["accelerated","basic"]},"urn":"team:linux:small:3.1.0","skipMarketplaceAgreement":true}]}]}`,
-		"/machineTypes": `[{"name":"Standard_D32s_v5","acceleratedNetworking":true}]`, // the parent has none
+		"/machineTypes": `[{"name":"Standard_D32s_v5","acceleratedNetworking":true}]`, // the parent has no machineTypes
 	}
 	if diff := cmp.Diff(want, got, asJSON); diff != "" {
 		t.Error(diff)

@@ -34,7 +34,7 @@ func configs(t testing.TB) []providertest.Config {
 
 func TestLaws(t *testing.T) { providertest.Laws(t, azure.Provider{}, configs(t)...) }
 
-// global makes up a reference: by one of the four fields, an empty one, or none.
+// global draws a reference in one of the four fields, possibly empty, or nil.
 func global(t *rapid.T) *imageselector.Global[azure.Image] {
 	name := rapid.OneOf(rapid.SampledFrom([]string{"a", "b:c:d:e", ""}), rapid.String()).Draw(t, "image")
 	skip := rapid.Bool().Draw(t, "without terms")
@@ -48,7 +48,7 @@ func global(t *rapid.T) *imageselector.Global[azure.Image] {
 	return &imageselector.Global[azure.Image]{Ref: ref}
 }
 
-// version makes up a version in one of the two formats, as that is read.
+// version draws a version in one of the two formats, as decoding would return it.
 func version(t *rapid.T) imageselector.Version[azure.Image] {
 	text := rapid.OneOf(rapid.SampledFrom([]string{"a", "amd64", "arm64"}), rapid.String())
 	made := imageselector.Version[azure.Image]{Version: text.Draw(t, "version"), Legacy: rapid.Bool().Draw(t, "legacy")}
@@ -68,8 +68,7 @@ func version(t *rapid.T) imageselector.Version[azure.Image] {
 	return made
 }
 
-// tryVersion writes a version that is made up in both formats. Its own one can say it, and flavors can say whatever the
-// legacy format says.
+// tryVersion writes a drawn version in both formats. Its own format can express it, and flavors can express every legacy version.
 func tryVersion(t *rapid.T) {
 	made := rapid.Custom(version).Draw(t, "version")
 	for _, format := range formats {
@@ -84,7 +83,7 @@ func TestEncode(t *testing.T) { rapid.Check(t, tryVersion) }
 
 func FuzzEncode(f *testing.F) { f.Fuzz(rapid.MakeFuzz(tryVersion)) }
 
-// FuzzDecodeAndEncode writes what was read of arbitrary configs.
+// FuzzDecodeAndEncode encodes the results of decoding arbitrary configs.
 func FuzzDecodeAndEncode(f *testing.F) {
 	for _, config := range configs(f) {
 		f.Add(config.JSON)
@@ -96,7 +95,7 @@ func FuzzDecodeAndEncode(f *testing.F) {
 	})
 }
 
-// What a format has no place for is an error, and not left out.
+// A version that the format cannot express is an error; nothing is dropped.
 func TestEncodeLeavesNothingOut(t *testing.T) {
 	type flavor = imageselector.Flavor[azure.Image]
 	named := func(ref azure.Image) *imageselector.Global[azure.Image] {

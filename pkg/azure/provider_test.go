@@ -24,7 +24,7 @@ import (
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
-// images converts the images of a config and renders the flavors one to a line, with what they imply and their reference.
+// images decodes a config. It returns one line for each flavor, with its implied capabilities and its reference.
 func images(t *testing.T, config []byte) (flavors []string, report finding.Report) {
 	images, report := azure.Provider{}.Decode(&runtime.RawExtension{Raw: config}, field.NewPath("config"))
 	vocabulary, _ := capability.Compile([]v1beta1.CapabilityDefinition{
@@ -57,7 +57,7 @@ func TestImages(t *testing.T) {
 	})
 }
 
-// A reference that does not have the form of its field is told which one it should have, or in which field it belongs.
+// The error about a malformed reference names the form of its field, or the field for this form.
 func TestValidateReference(t *testing.T) {
 	const (
 		urn       = "sap:gardenlinux:greatest:1877.5.0"
@@ -79,7 +79,7 @@ func TestValidateReference(t *testing.T) {
 	}
 	for _, c := range []struct {
 		field, value string
-		says         []string // of an error; none if the reference is sound
+		says         []string // in the error; none if the reference is valid
 	}{
 		{"urn", urn, nil},
 		{"urn", "RedHat:rhel-raw:9_4:9.4.2024", nil},
@@ -159,7 +159,7 @@ func TestConfigs(t *testing.T) {
 	})
 }
 
-// What is to be added for regions without domains depends on whether they lack one number or both.
+// The advice for regions without domains depends on whether they lack one count or both.
 func TestWhatToAddForRegions(t *testing.T) {
 	spec := v1beta1.CloudProfileSpec{Regions: []v1beta1.Region{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
 	for counts, want := range map[string]string{
@@ -205,7 +205,7 @@ func TestWorkers(t *testing.T) {
 	})
 }
 
-// Accelerated networking is an ordinary capability: no worker pool asks for it, and so it is not defined.
+// Accelerated networking is an ordinary capability: no worker pool requests it, so it is not defined.
 func TestDefinitions(t *testing.T) {
 	want := []capability.Definition{
 		{Name: azure.ConfidentialVM, Values: []string{"enabled", "disabled"}, Undeclared: "disabled", OnlyIfRegistered: true},

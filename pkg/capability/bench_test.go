@@ -12,7 +12,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 )
 
-// BenchmarkRequest compiles what worker pools ask for. An ordinary pool costs no allocation, another one costs one.
+// BenchmarkRequest compiles worker pools' requirements. An ordinary pool costs no allocation, any other costs one.
 func BenchmarkRequest(b *testing.B) {
 	v, errs := capability.Compile([]v1beta1.CapabilityDefinition{
 		amd64, {Name: "acme-trusted", Values: trusted.Values}, {Name: "hypervisor", Values: []string{"baremetal", "virtualized"}},
@@ -41,8 +41,8 @@ func BenchmarkRequest(b *testing.B) {
 	}
 }
 
-// BenchmarkFits compares the two ways of [capability.Set.Fits] with the same flavors, machine type and request: eight
-// capabilities at a time, which is possible if none has more than eight values, and one after the other.
+// BenchmarkFits compares the two implementations of [capability.Set.Fits] with the same flavors, machine type and request: eight
+// capabilities at a time, if none has more than eight values, and one after the other.
 func BenchmarkFits(b *testing.B) {
 	values := []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"}
 	for _, bc := range []struct {

@@ -21,13 +21,13 @@ type caps = v1beta1.Capabilities
 
 var amd64 = v1beta1.CapabilityDefinition{Name: "architecture", Values: []string{"amd64"}}
 
-// trusted is a worker capability of a provider, launch one without an undeclared value.
+// trusted and launch are worker capabilities of a provider; launch has no undeclared value.
 var (
 	trusted = capability.Definition{Name: "acme-trusted", Values: []string{"on", "off"}, Undeclared: "off"}
 	launch  = capability.Definition{Name: "acme-launch", Values: []string{"fast", "slow"}}
 )
 
-// compile compiles what is registered beside amd64, with the definitions above.
+// compile compiles amd64 and the registered capabilities with the definitions above.
 func compile(t *testing.T, registered ...v1beta1.CapabilityDefinition) *capability.Vocabulary {
 	t.Helper()
 	v, errs := capability.Compile(append([]v1beta1.CapabilityDefinition{amd64}, registered...), nil, trusted, launch)
@@ -79,7 +79,7 @@ func summary(errs finding.List) []string {
 	return lines
 }
 
-// What is wrong with declared capabilities, and the set of a machine type that declares them all the same.
+// The errors in declared capabilities, and the set of a machine type that declares them anyway.
 func TestSet(t *testing.T) {
 	const all = "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic]}"
 	v := storageAndNet(t)
@@ -242,7 +242,7 @@ func TestSetsOfOtherVocabularies(t *testing.T) {
 	}
 }
 
-// The cases of semantics S5 in which the two orders differ, and the steps of GEP-0033's.
+// The cases of semantics S5 in which the two orders differ, and the steps of GEP-0033's order.
 func TestCompare(t *testing.T) {
 	everything := caps{}
 	for name, tc := range map[string]struct {
@@ -338,7 +338,7 @@ func TestReserved(t *testing.T) {
 	}
 }
 
-// What a worker asks for, by the last column of the table of S3. Only the update strategy stands in a Shoot.
+// The requirements of a worker pool, from the last column of the table of S3. A Shoot has only the update strategy.
 func TestRequirements(t *testing.T) {
 	const (
 		boot    = "gardener-boot-type [standard]: no secure boot, implied true, at <nil>"

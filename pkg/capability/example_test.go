@@ -86,7 +86,7 @@ func ExampleWorker_Requirements() {
 	// GPU of type nvidia asks for gardener-gpuSupport [nvidia] <nil>
 }
 
-// What a flavor leaves out it supports in full, but for worker capabilities: of those it supports the undeclared value.
+// A flavor supports all values of a capability that it omits. Of an omitted worker capability it supports the undeclared value.
 func ExampleVocabulary_Flavor() {
 	v, _ := capability.Compile(hypervisors, nil)
 	plain, _ := v.Flavor(v1beta1.Capabilities{"architecture": {"amd64"}}, nil, nil)
@@ -103,7 +103,7 @@ func ExampleVocabulary_Flavor() {
 	// false true
 }
 
-// A worker capability of a provider can be asked for where it is registered.
+// A pool can request a provider's worker capability if it is registered.
 func ExampleVocabulary_Request() {
 	trusted := capability.Definition{Name: "acme-trusted", Values: []string{"on", "off"}, Undeclared: "off"}
 	asked := []capability.Requirement{{Capability: "acme-trusted", Values: []string{"on"}, Setting: "trusted: true"}}
@@ -122,7 +122,7 @@ func ExampleVocabulary_Request() {
 	// 0 acme-trusted [off] [on] worker
 }
 
-// A setting that pools had before there was a capability for it is ignored where the operator has not registered that.
+// A setting that is older than its capability is ignored if the operator has not registered the capability.
 func ExampleVocabulary_Ignores() {
 	snp := capability.Definition{Name: "acme-snp", Values: []string{"on", "off"}, Undeclared: "off", OnlyIfRegistered: true}
 	asked := capability.Requirement{Capability: "acme-snp", Values: []string{"on"}, Setting: "amdSevSnp: enabled"}
@@ -140,7 +140,7 @@ func ExampleVocabulary_Ignores() {
 	// 0 false false
 }
 
-// What is asked of machine types only need not be declared by any image; a machine type that cannot do it declares that.
+// No image needs to declare a capability that is required of machine types only. A machine type without support declares so.
 func ExampleVocabulary_MachineTypesOnly() {
 	volume := capability.Definition{Name: "acme-volume", Values: []string{"yes", "no"}, Undeclared: "yes", MachineTypesOnly: true}
 	asked := capability.Requirement{Capability: "acme-volume", Values: []string{"yes"}, Setting: "volume"}

@@ -14,7 +14,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 )
 
-// flavor compiles a side, machine and request a pool.
+// flavor, machine and request compile a side and a pool.
 func (w *world) flavor(f side) capability.Set {
 	s, _ := w.v.Flavor(f.declared, f.undeclared, nil)
 	return s
@@ -64,9 +64,9 @@ func TestFitsIsWhatFlavorMachineAndRequestShare(t *testing.T) {
 	}
 }
 
-// checkConflict compares what a conflict says with what there is.
+// checkConflict compares a conflict with the model.
 func (w *world) checkConflict(t *rapid.T, f side, p pool, c capability.Conflict) {
-	d, _ := w.definition(c.Capability) // a flavor may have values that are defined and not registered, which come last
+	d, _ := w.definition(c.Capability) // a flavor may have values that are defined but not registered; they come last
 	unregistered := slices.DeleteFunc(slices.Clone(d.Values), func(value string) bool {
 		return slices.Contains(w.values(d.Name), value)
 	})
@@ -200,7 +200,7 @@ func TestRequestsSayWhatCannotBeMet(t *testing.T) {
 	}
 }
 
-// Equal sets are those of flavors that support the same, and no pool tells them apart.
+// Two sets are equal if their flavors support the same; no pool distinguishes them.
 func TestFlavorsAreEqualIfTheySayTheSame(t *testing.T) {
 	equal := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -227,7 +227,7 @@ func TestFlavorsAreEqualIfTheySayTheSame(t *testing.T) {
 	}
 }
 
-// drawAlike rewrites what a flavor declares, and sometimes changes something.
+// drawAlike rewrites a flavor's declaration, and sometimes changes it.
 func (w *world) drawAlike(t *rapid.T, f side) side {
 	alike := side{caps{}, f.undeclared}
 	for name, values := range f.declared {
@@ -271,7 +271,7 @@ func TestWhatASetPrintsIsWhatItIs(t *testing.T) {
 	})
 }
 
-// Order and repetition mean nothing, nor does it to write out what a machine type leaves out.
+// Order, repetition, and writing out an omitted capability make no difference.
 func TestMachinesAreEqualIfTheySupportTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
@@ -326,14 +326,13 @@ func TestCompareFollowsTheText(t *testing.T) {
 	}
 }
 
-// signOf returns a preference with 1 or -1 in place of any other positive or negative sign.
+// signOf returns a preference with its sign reduced to 1, 0 or -1.
 func signOf(p capability.Preference) capability.Preference {
 	p.Sign = min(1, max(-1, p.Sign))
 	return p
 }
 
-// widened changes a pool so that flavors fit it, as far as their undeclared values let it: preference is a matter of
-// candidates.
+// widened changes a pool so that flavors fit it, if their undeclared values allow that: preference only applies to candidates.
 func (w *world) widened(p pool, flavors ...side) pool {
 	widened := pool{machine: caps{}}
 	for name, values := range p.machine {

@@ -19,11 +19,11 @@ import (
 	"github.com/capkit/capkit/pkg/capability/texts"
 )
 
-// triple is what has to match: a flavor, a machine type, and what a worker pool asks for.
+// triple holds the three sides of a match: flavor, machine type and the worker pool's request.
 type triple struct{ flavor, machine, request caps }
 
-// secondText is how the second text of GEP-0054 matches: for every capability that is registered, flavor, machine type and request have
-// a value in common. Who leaves it out has all values, the request included.
+// secondText matches by the second text of GEP-0054: flavor, machine type and request share a value of every registered capability. A
+// side that omits a capability, including the request, has all values.
 func secondText(registered []v1beta1.CapabilityDefinition, x triple) bool {
 	for _, c := range registered {
 		flavor, machine, request := orAll(x.flavor, c), orAll(x.machine, c), orAll(x.request, c)
@@ -34,8 +34,8 @@ func secondText(registered []v1beta1.CapabilityDefinition, x triple) bool {
 	return true
 }
 
-// firstText is how the first one does: what is registered is matched in the same way. In what is requested beyond that, a flavor that
-// leaves it out has the undeclared value.
+// firstText matches by the first text: registered capabilities match in the same way. For any other requested capability, a flavor that
+// omits it has the undeclared value.
 func firstText(registered []v1beta1.CapabilityDefinition, x triple) bool {
 	if !secondText(registered, x) {
 		return false
@@ -76,8 +76,7 @@ func intersection(a, b []string) (both []string) {
 	return both
 }
 
-// The proposal, as pseudo-code above, and the vocabulary agree about whatever a worker pool can be: with reserved capabilities that are
-// registered, and with such that are not.
+// The proposal, as implemented above, and the vocabulary agree for all worker pools, whether reserved capabilities are registered or not.
 func TestBothTextsOfTheProposal(t *testing.T) {
 	const triples = 100_000
 	random := rand.New(rand.NewPCG(54, 33))
@@ -148,7 +147,7 @@ func TestBothTextsOfTheProposal(t *testing.T) {
 	}
 }
 
-// inFirstText returns capabilities with the names and values of the first text.
+// inFirstText translates names and values into those of the first text.
 func inFirstText(c caps) caps {
 	renamed := maps.Clone(c)
 	for _, d := range capability.Reserved() {
@@ -163,7 +162,7 @@ func inFirstText(c caps) caps {
 	return renamed
 }
 
-// Whichever text a flavor or a machine type is written in, it means the same.
+// A flavor or machine type means the same in either text.
 func TestBothNamesMeanTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
@@ -189,7 +188,7 @@ func TestBothNamesMeanTheSame(t *testing.T) {
 	})
 }
 
-// A profile registers a capability by one name. What is returned has that name, and the other one is known all the same.
+// A profile registers a capability under one name. Results use that name, and the other one is still accepted.
 func TestTheRegisteredNameCounts(t *testing.T) {
 	v := compile(t, v1beta1.CapabilityDefinition{Name: "gardener-updateType", Values: []string{"inPlace", "rolling"}})
 	set, errs := v.Flavor(caps{"gardener-update-type": {"in-place"}, "gardener-bootType": {"secure"}}, nil, field.NewPath("at"))
@@ -209,7 +208,7 @@ func TestTheRegisteredNameCounts(t *testing.T) {
 	}
 }
 
-// A wrong spelling of either name, or of a value, says what to write.
+// The error about a misspelt name or value says what to write.
 func TestWrongSpellings(t *testing.T) {
 	v := compile(t, v1beta1.CapabilityDefinition{Name: "architecture", Values: []string{"amd64"}},
 		v1beta1.CapabilityDefinition{Name: "gardener-boot-type", Values: []string{"standard", "secure"}})
@@ -237,7 +236,7 @@ func TestWrongSpellings(t *testing.T) {
 	}
 }
 
-// A flavor serves worker pools with exactly those values for which it fits one that asks for it.
+// ValuesIfAsked returns exactly the values for which the flavor fits a worker pool that requests them.
 func TestValuesIfAsked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		registered := []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}

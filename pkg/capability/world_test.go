@@ -14,27 +14,27 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 )
 
-// world is a vocabulary with worker capabilities. Its methods are S2 to S5 and S22 of docs/semantics.md, written as they are
-// read: lists of names, and no code shared with what is tested.
+// world is a vocabulary with worker capabilities. Its methods transcribe S2 to S5 and S22 of docs/semantics.md: they use lists of names,
+// and share no code with the tested package.
 type world struct {
 	v          *capability.Vocabulary
 	registered []v1beta1.CapabilityDefinition
 	provider   []capability.Definition
-	// reserved are the definitions of Gardener, of either text of GEP-0054.
+	// reserved are Gardener's definitions, in either text of GEP-0054.
 	reserved []capability.Definition
 }
 
-// side is what one flavor declares, with what its version says about worker capabilities that it does not declare.
+// side holds a flavor's declaration, and its version's values for undeclared worker capabilities.
 type side struct{ declared, undeclared caps }
 
-// pool is a machine type and what the worker pool on it asks for.
+// pool is a machine type with the requirements of a worker pool.
 type pool struct {
 	machine caps
 	asked   []capability.Requirement
 }
 
-// drawWorld draws a few ordinary capabilities, with few values or with so many that they take more than a byte; and worker
-// capabilities of which some are registered, with some of their values in whatever order and at whatever place.
+// drawWorld draws a few ordinary capabilities, with few values or with more than fit a byte. It also draws worker capabilities: some are
+// registered, at any position, with some of their values in any order.
 func drawWorld(t *rapid.T) *world {
 	w := &world{}
 	most := rapid.SampledFrom([]int{3, 10}).Draw(t, "most values")
@@ -75,7 +75,7 @@ func drawWorld(t *rapid.T) *world {
 	return w
 }
 
-// drawValues names values against their order, so that no order by name can pass for the preference.
+// drawValues names values in descending order, so that an order by name cannot pass for the preference.
 func drawValues(t *rapid.T, most int) []string {
 	var values []string
 	for k := range rapid.IntRange(1, most).Draw(t, "values") {
@@ -88,8 +88,8 @@ func (w *world) definitions() []capability.Definition {
 	return slices.Concat(w.reserved, w.provider)
 }
 
-// silentHasAll reports whether a flavor that leaves a capability out has all of its values even if it is asked for: because it is
-// asked of machine types only, or because Gardener's own capability is registered as the second text wants it.
+// silentHasAll reports whether a flavor that omits a capability has all its values even if it is requested. This is true if the
+// capability applies to machine types only, or if Gardener's own capability is registered as in the second text.
 func (w *world) silentHasAll(name string) bool {
 	d, _ := w.definition(name)
 	return d.MachineTypesOnly || w.isRegistered(name) && slices.Contains([]string{"gardener-boot-type", "gardener-update-type"}, name)
@@ -107,7 +107,7 @@ func (w *world) isRegistered(name string) bool {
 	return slices.ContainsFunc(w.registered, func(d v1beta1.CapabilityDefinition) bool { return d.Name == name })
 }
 
-// names returns what a flavor or machine type may declare: what is registered, and then what is reserved.
+// names returns the capabilities that a flavor or machine type may declare: first the registered, then the reserved ones.
 func (w *world) names() []string {
 	var names []string
 	for _, def := range w.registered {
@@ -121,7 +121,7 @@ func (w *world) names() []string {
 	return names
 }
 
-// values returns those that a capability has, best first.
+// values returns a capability's values, best first.
 func (w *world) values(name string) []string {
 	for _, def := range w.registered {
 		if def.Name == name {
@@ -132,7 +132,7 @@ func (w *world) values(name string) []string {
 	return d.Values
 }
 
-// drawDeclared declares some capabilities, with values in any order and repeated, now and then with none.
+// drawDeclared declares some capabilities, with values in any order and repeated, and occasionally without values.
 func (w *world) drawDeclared(t *rapid.T) caps {
 	c := caps{}
 	for _, name := range w.names() {
@@ -146,7 +146,7 @@ func (w *world) drawDeclared(t *rapid.T) caps {
 	return c
 }
 
-// drawUndeclared says of some worker capabilities what a version supports that does not declare them.
+// drawUndeclared draws a version's values for some worker capabilities that it does not declare.
 func (w *world) drawUndeclared(t *rapid.T) caps {
 	if rapid.IntRange(0, 2).Draw(t, "special") > 0 {
 		return nil
@@ -160,8 +160,8 @@ func (w *world) drawUndeclared(t *rapid.T) caps {
 	return c
 }
 
-// drawPool asks for worker capabilities; now and then for a value that nobody knows, for nothing, or for a capability
-// that is none or an ordinary one.
+// drawPool draws requirements for worker capabilities. Occasionally they have an unknown value, no value, an unknown capability or an
+// ordinary one.
 func (w *world) drawPool(t *rapid.T) pool {
 	p := pool{machine: w.drawDeclared(t)}
 	for i := range rapid.IntRange(0, 8).Draw(t, "requirements") {
@@ -180,8 +180,8 @@ func (w *world) drawPool(t *rapid.T) pool {
 	return p
 }
 
-// meets reports whether a requirement can be met: the capability is registered, or reserved, and so is one of the
-// values; or no image can declare the capability, and what that means will do.
+// meets reports whether a requirement can be met. Either the capability is registered or reserved, with one of the values; or no image
+// can declare it, and its undeclared value is among the values.
 func (w *world) meets(q capability.Requirement) bool {
 	d, worker := w.definition(q.Capability)
 	if !slices.Contains(w.names(), q.Capability) {
@@ -192,20 +192,20 @@ func (w *world) meets(q capability.Requirement) bool {
 	})
 }
 
-// ignores reports whether a requirement that what is undeclared does not meet counts for nothing: its capability is not
-// registered, and counts only if it is.
+// ignores reports whether a requirement that the undeclared value does not meet is ignored, because it applies only if its capability is
+// registered.
 func (w *world) ignores(q capability.Requirement) bool {
 	d, _ := w.definition(q.Capability)
 	return !w.isRegistered(q.Capability) && !slices.Contains(q.Values, d.Undeclared) && (q.OnlyIfRegistered || d.OnlyIfRegistered)
 }
 
-// moot reports whether nothing can fail a requirement, of machine types only.
+// moot reports whether a requirement, for machine types only, cannot fail.
 func (w *world) moot(q capability.Requirement) bool {
 	d, _ := w.definition(q.Capability)
 	return d.MachineTypesOnly && !w.isRegistered(q.Capability) && slices.Contains(q.Values, d.Undeclared)
 }
 
-// asks returns the values of a capability that will do for all requirements that can be met, and whether there are any.
+// asks returns the values of a capability that satisfy all requirements that can be met, and whether there are such requirements.
 func (w *world) asks(p pool, name string) (values []string, asked bool) {
 	values = slices.Clone(w.values(name))
 	for _, q := range p.asked {
@@ -223,7 +223,7 @@ func (w *world) matters(p pool, name string) bool {
 	return asked || w.isRegistered(name)
 }
 
-// undeclared returns what a flavor has of a worker capability that it leaves out, if that is asked for.
+// undeclared returns a flavor's values of a worker capability that it omits and a pool requests.
 func (w *world) undeclared(f side, name string) []string {
 	if values, special := f.undeclared[name]; special {
 		return values
@@ -234,7 +234,7 @@ func (w *world) undeclared(f side, name string) []string {
 	return nil
 }
 
-// ofFlavor and ofMachine return what either has of a capability that matters.
+// ofFlavor and ofMachine return the values of a capability that matters.
 func (w *world) ofFlavor(f side, p pool, name string) []string {
 	values, declared := f.declared[name]
 	_, asked := w.asks(p, name)
@@ -254,7 +254,7 @@ func (w *world) ofMachine(p pool, name string) []string {
 	return w.values(name)
 }
 
-// effective returns what flavor, machine type and request have in common, best first.
+// effective returns the values that flavor, machine type and request share, best first.
 func (w *world) effective(f side, p pool, name string) []string {
 	if !w.matters(p, name) {
 		return nil
@@ -280,7 +280,7 @@ func (w *world) conflicts(f side, p pool) []string {
 	return names
 }
 
-// leavesOut reports whether a flavor leaves out a worker capability, or says no more about it than one that does.
+// leavesOut reports whether a flavor omits a worker capability, or declares exactly what omitting it means.
 func (w *world) leavesOut(f side, name string) bool {
 	if _, worker := w.definition(name); !worker || w.silentHasAll(name) {
 		return false
@@ -296,8 +296,8 @@ func same(a, b []string) bool {
 
 const left = "left out"
 
-// own returns what a flavor has of a capability by itself, best first. To leave a worker capability out is better than
-// any of its values, unless it then has all of them.
+// own returns a flavor's own values of a capability, best first. Omitting a worker capability is better than any of its values, unless
+// the flavor then has all of them.
 func (w *world) own(f side, name string) []string {
 	if w.leavesOut(f, name) {
 		return []string{left}
@@ -306,7 +306,7 @@ func (w *world) own(f side, name string) []string {
 	return slices.DeleteFunc(slices.Clone(w.values(name)), func(value string) bool { return declared && !slices.Contains(values, value) })
 }
 
-// better compares the first values of all capabilities, then the second ones, and so on.
+// better compares the first values of all capabilities, then the second values, and so on.
 func (w *world) better(values func(f side, name string) []string, a, b side) capability.Preference {
 	nth := func(values []string, n int) string { return append(values, make([]string, n+1)...)[n] }
 	for n := range 100 {
@@ -319,7 +319,7 @@ func (w *world) better(values func(f side, name string) []string, a, b side) cap
 	return capability.Preference{}
 }
 
-// preference is what follows from two values, each of them empty if there is none: the better one decides.
+// preference compares two values by rank; an empty one means that there is none.
 func (w *world) preference(name string, round int, x, y string) capability.Preference {
 	p := capability.Preference{Sign: 1, Capability: name, Round: round, First: x, Second: y}
 	ranking := slices.Concat([]string{left}, w.values(name), []string{""})
@@ -332,7 +332,7 @@ func (w *world) preference(name string, round int, x, y string) capability.Prefe
 	return p
 }
 
-// gep33 is S5 as it stands there.
+// gep33 is the order of S5.
 func (w *world) gep33(p pool, a, b side) capability.Preference {
 	effective := func(f side, name string) []string { return w.effective(f, p, name) }
 	if d := w.better(effective, a, b); d.Sign != 0 {
@@ -341,15 +341,15 @@ func (w *world) gep33(p pool, a, b side) capability.Preference {
 	return w.byOwn(a, b)
 }
 
-// byOwn compares what flavors have by themselves.
+// byOwn compares flavors by their own values.
 func (w *world) byOwn(a, b side) capability.Preference {
 	d := w.better(w.own, a, b)
 	d.Own = d.Sign != 0
 	return d
 }
 
-// gardener is the order of the library: the first value that only one of two flavors has decides. It fills in everything
-// that is registered. What that leaves open, to leave a worker capability out decides, in the order of the definitions.
+// gardener is the library's order: the first value that only one of two flavors has decides, with omitted registered capabilities filled
+// in. If they tie, omitting a worker capability decides, in the order of the definitions.
 func (w *world) gardener(a, b side) capability.Preference {
 	filled := func(f side, name string) []string {
 		if values, declared := f.declared[name]; declared {
@@ -373,7 +373,7 @@ func (w *world) gardener(a, b side) capability.Preference {
 	return capability.Preference{}
 }
 
-// first compares by the first value that only one of two lists has.
+// first compares two lists by the first value that only one of them has.
 func (w *world) first(name string, x, y []string) (p capability.Preference) {
 	for _, value := range append([]string{left}, w.values(name)...) {
 		switch has := slices.Contains(x, value); {

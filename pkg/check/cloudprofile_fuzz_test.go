@@ -23,8 +23,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// FuzzCheckCloudProfile starts from a sound spec, some with what can be wrong, one in legacy mode, and some that cannot
-// be read.
+// FuzzCheckCloudProfile starts from a valid spec, several with faults, one in legacy mode, and some that cannot be decoded.
 func FuzzCheckCloudProfile(f *testing.F) {
 	for _, spec := range given.Seeds(f, "testdata/seeds/specs.txtar") {
 		f.Add(spec)
@@ -39,7 +38,7 @@ func FuzzCheckCloudProfile(f *testing.F) {
 	})
 }
 
-// exercise checks a profile and asks about every machine type in it.
+// exercise checks a profile, and resolves pools for every machine type in it.
 func exercise[R any](t *testing.T, cloud provider.Provider[R], profile *v1beta1.CloudProfile) {
 	before := profile.DeepCopy()
 	p, report := check.CloudProfile(cloud, profile)
@@ -68,7 +67,7 @@ func exercise[R any](t *testing.T, cloud provider.Provider[R], profile *v1beta1.
 	}
 }
 
-// What fuzzing starts from must reach the checks, or it starts from nothing.
+// The seeds of the fuzz test must reach the checks.
 func TestSpecsReachTheChecks(t *testing.T) {
 	reached := map[string]bool{}
 	for i, spec := range given.Seeds(t, "testdata/seeds/specs.txtar") {

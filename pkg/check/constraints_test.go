@@ -25,8 +25,8 @@ import (
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
-// ruled is a provider with rules of its own: a config must name an endpoint, and a Shoot may only have the purposes
-// that the config lists, one of them for a single domain.
+// ruled is a provider with its own rules: a config must name an endpoint, and a Shoot may have only the purposes that the config lists. A
+// purpose may be limited to one domain.
 type ruled struct{ given.Cloud }
 
 type ruledConfig struct {

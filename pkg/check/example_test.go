@@ -18,7 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 )
 
-// exampleProfile has one image version in two flavors; its provider config has what is given.
+// exampleProfile has one image version with two flavors, and the given ones in its provider config.
 func exampleProfile(flavors string) *v1beta1.CloudProfile {
 	return &v1beta1.CloudProfile{Spec: v1beta1.CloudProfileSpec{
 		Type:    "local",
@@ -67,7 +67,7 @@ func ExampleCloudProfile() {
 	// warning: machine-type-without-image at spec.machineTypes[0]
 }
 
-// printError prints an error on lines that fit the page.
+// printError prints an error on several short lines.
 func printError(err finding.Finding) {
 	fmt.Println(err.Field)
 	fmt.Println(" ", strings.NewReplacer(": {", ":\n  {", "; ", ";\n  ").Replace(err.ErrorBody()))
@@ -88,7 +88,7 @@ func ExampleShoot() {
 	//   would work: machine type metal or small
 }
 
-// exampleChild has one image version of its own, in the legacy format.
+// exampleChild has its own image version, in the legacy format.
 func exampleChild() *v1beta1.NamespacedCloudProfile {
 	return &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{
 		Parent: v1beta1.CloudProfileReference{Kind: "CloudProfile", Name: "parent"},
@@ -122,7 +122,7 @@ func ExampleNamespacedCloudProfile() {
 	//   remove capabilityFlavors
 }
 
-// The update adds an image version without images. What was missing before is no reason to refuse it.
+// The update adds an image version without images. A mapping that was missing before is only a warning.
 func ExampleCloudProfileUpdate() {
 	old := exampleProfile(virtualized)
 	updated := old.DeepCopy()

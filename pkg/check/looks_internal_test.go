@@ -19,13 +19,13 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 )
 
-// A NamespacedCloudProfile of 1.5 MiB without an error may have thousands of kinds of machine types, and thousands of flavors. The
-// warnings about both do not look at their product. Once, that took eleven seconds.
+// A valid NamespacedCloudProfile of 1.5 MiB may have thousands of kinds of machine types and thousands of flavors. The warnings about
+// both must not look at their product, which once took eleven seconds.
 func TestLooksAreBounded(t *testing.T) {
 	const kinds, versions, flavors = 1000, 500, 10
 	expired := &metav1.Time{Time: time.Unix(0, 0)}
 	for name, tc := range map[string]struct {
-		// offered and asked are the values of the capability "half" of flavors and machine types.
+		// offered and asked are the values of capability "half" in flavors and machine types.
 		offered, asked string
 		expired        *metav1.Time
 		special        []string
@@ -77,13 +77,13 @@ func TestLooksAreBounded(t *testing.T) {
 		c := newChecker(p, reading, "spec.regions")
 		c.kinds = c.kindsOfMachines()
 		tc.check(c)
-		if c.looks < maxLooks || c.looks > maxLooks+2*versions*flavors { // the last kind is looked at as a whole
+		if c.looks < maxLooks || c.looks > maxLooks+2*versions*flavors { // the last kind is always completed
 			t.Errorf("%s: %d looks", name, c.looks)
 		}
 	}
 }
 
-// letters returns the first n.
+// letters returns the first n letters.
 func letters(n int) (all []string) {
 	for i := range n {
 		all = append(all, string(rune('a'+i)))
@@ -91,7 +91,7 @@ func letters(n int) (all []string) {
 	return all
 }
 
-// subset returns the i-th set of letters that is not empty, of 4095.
+// subset returns the i-th of the 4095 non-empty sets of letters.
 func subset(i int) (set []string) {
 	for bit, letter := range letters(12) {
 		if (i%4095+1)>>bit&1 == 1 {

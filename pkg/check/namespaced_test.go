@@ -28,7 +28,7 @@ import (
 	"github.com/capkit/capkit/pkg/render"
 )
 
-// verdict compiles a parent, which has to be sound, and checks a profile below it.
+// verdict compiles a valid parent, and checks a NamespacedCloudProfile below it.
 func verdict[R any](
 	t *testing.T, cloud provider.Provider[R], parent *v1beta1.CloudProfileSpec, object *v1beta1.NamespacedCloudProfile,
 ) finding.Report {
@@ -59,12 +59,12 @@ func TestNamespacedCloudProfile(t *testing.T) {
 	checkNamespacedProfiles(t, given.ImagesOnly{}, "testdata/namespaced.txtar")
 }
 
-// A container image serves every architecture, in either format; and one that cannot is said to.
+// A container image serves every architecture, in either format. One that does not is reported.
 func TestNamespacedCloudProfileOfTheLocalProvider(t *testing.T) {
 	checkNamespacedProfiles(t, local.Provider{}, "testdata/namespaced-local.txtar")
 }
 
-// Warnings are about what the profile itself defines; regions are the parent's.
+// Warnings are about the profile's own definitions; regions come from the parent.
 func TestWarningsOfANamespacedCloudProfile(t *testing.T) {
 	cases.Run(t, "testdata/namespaced-warnings.txtar", func(c *cases.Case) string {
 		above, ofParent := profile.Compile(given.ImagesOnly{}, given.SpecOf(c, "parent.yaml"), field.NewPath("spec"))
@@ -81,14 +81,14 @@ func TestWarningsOfANamespacedCloudProfile(t *testing.T) {
 	})
 }
 
-// The lifecycle that the profile gives to a version of its parent is the one that counts for it.
+// The lifecycle that the profile gives to a version of its parent takes precedence.
 func TestOverriddenLifecycleCounts(t *testing.T) {
 	cases.Run(t, "testdata/namespaced-lifecycle.txtar", func(c *cases.Case) string {
 		return cases.Fold(given.Plainly(verdict(c.T(), given.ImagesOnly{}, given.SpecOf(c, "parent.yaml"), given.NamespacedOf(c)).Warnings)...)
 	})
 }
 
-// A config without content is none, however it comes.
+// An empty config is the same as none, in all its forms.
 func TestProviderConfigWithoutContent(t *testing.T) {
 	above, _ := profile.Compile(given.ImagesOnly{}, profileNamed(t, "parent"), field.NewPath("spec"))
 	for _, config := range []*runtime.RawExtension{nil, {}, {Raw: []byte("null")}, {Raw: []byte(" null\n")}} {
@@ -105,7 +105,7 @@ func TestProviderConfigWithoutContent(t *testing.T) {
 	}
 }
 
-// profileNamed returns the spec in testdata/profiles that has a name.
+// profileNamed returns a spec of testdata/profiles.
 func profileNamed(t *testing.T, name string) *v1beta1.CloudProfileSpec {
 	t.Helper()
 	return given.File[v1beta1.CloudProfileSpec](t, "testdata/profiles/"+name+".yaml")
@@ -115,7 +115,7 @@ func TestWorkerCapabilitiesOfANamespacedCloudProfile(t *testing.T) {
 	checkNamespacedProfiles(t, given.ImagesOnly{}, "testdata/namespaced-worker-capabilities.txtar")
 }
 
-// A worker pool on a version that a NamespacedCloudProfile defines, as the update of that profile sees it.
+// A worker pool uses a version that a NamespacedCloudProfile defines, and that profile is updated.
 func TestAnUpdateOfANamespacedCloudProfileThatTakesAFeature(t *testing.T) {
 	above, _ := profile.Compile(given.ImagesOnly{}, profileNamed(t, "parent"), field.NewPath("spec"))
 	old, update := namespacedNamed(t, "namespaced-with-secure-boot"), namespacedNamed(t, "namespaced-without")
@@ -147,7 +147,7 @@ func namespacedNamed(t *testing.T, name string) *v1beta1.NamespacedCloudProfile 
 	return &v1beta1.NamespacedCloudProfile{Spec: *given.File[v1beta1.NamespacedCloudProfileSpec](t, "testdata/profiles/"+name+".yaml")}
 }
 
-// lockable has one machine type, and an image that fits all.
+// lockable has one machine type, and an image that fits every machine type.
 const lockable = `
 type: openstack
 machineCapabilities:
@@ -174,8 +174,8 @@ providerConfig:
         regions: [{name: europe, id: virt}]
 `
 
-// An update of a NamespacedCloudProfile that locks Shoots is called that, be it by its own machine type that is gone, or by one that no
-// core flavor fits any more (semantics S16).
+// An update of a NamespacedCloudProfile that locks Shoots is reported as such, whether its own machine type is removed or no core flavor
+// fits that any more (semantics S16).
 func TestANamespacedCloudProfileLocks(t *testing.T) {
 	parent := given.Sound(t, given.ImagesOnly{}, given.Decoded[v1beta1.CloudProfileSpec](t, lockable))
 	old := &v1beta1.NamespacedCloudProfile{}
@@ -196,7 +196,7 @@ func TestANamespacedCloudProfileLocks(t *testing.T) {
 	}
 }
 
-// A report that is full lists nothing more. Then nothing is excused, for nobody knows what is new (semantics S10).
+// A full report omits further findings. Then no error is excused, because new ones cannot be recognized (semantics S10).
 func TestErrorsBehindAFullReportAreNotExcused(t *testing.T) {
 	spec := given.Decoded[v1beta1.CloudProfileSpec](t, lockable)
 	inherited := spec.MachineImages[0].Versions[0]

@@ -26,12 +26,12 @@ import (
 	"github.com/capkit/capkit/pkg/ratchet"
 )
 
-// excused is what an update may keep of a report.
+// excused returns the report after the ratchet.
 func excused(report, before finding.Report, object, old any) finding.Report {
 	return ratchet.Excuse(ratchet.Judged{Object: object, Report: report}, ratchet.Judged{Object: old, Report: before})
 }
 
-// A flavor is exchanged for another one that the provider config lacks as well: the error is a new one.
+// A flavor is replaced by another one that the provider config also lacks: this is a new error.
 func TestRatchetOfAnExchangedFlavor(t *testing.T) {
 	ratchetProfiles(t, "testdata/ratchet-flavors.txtar")
 }
@@ -48,7 +48,7 @@ func ratchetProfiles(t *testing.T, archive string) {
 	})
 }
 
-// Reordering the vocabulary changes how flavors are quoted, and nothing about what is wrong with them.
+// Reordering the vocabulary changes how flavors are quoted, but not their errors.
 func TestRatchetOfAReorderedVocabulary(t *testing.T) {
 	reordered := profileNamed(t, "duplicates")
 	slices.Reverse(reordered.MachineCapabilities)
@@ -101,7 +101,7 @@ func TestRatchetKeepsEveryFinding(t *testing.T) {
 			told = slices.Delete(told, i, i+1)
 		}
 		silenced := all(report.Silenced)
-		for _, text := range told { // it was told because nothing else would have been refused
+		for _, text := range told { // silenced findings are reported if nothing else is refused
 			if !slices.Contains(silenced, text) {
 				t.Fatalf("%s was not there before", text)
 			}
@@ -118,7 +118,7 @@ func TestRatchetKeepsEveryFinding(t *testing.T) {
 	})
 }
 
-// Lists shift: in whatever order the new object is written, no error is new that was there before.
+// Lists shift: no error is new because of the order of the new object's lists.
 func TestOrderDoesNotMatterToRatchet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		old := writtenOut(t, given.DrawSpec(t))
@@ -132,7 +132,7 @@ func TestOrderDoesNotMatterToRatchet(t *testing.T) {
 	})
 }
 
-// convert writes a value as JSON and reads it into another one.
+// convert marshals a value to JSON and decodes it into another.
 func convert[T any](t *rapid.T, value any, into T) T {
 	raw, err := json.Marshal(value)
 	if err == nil && string(raw) != "null" {
@@ -144,7 +144,6 @@ func convert[T any](t *rapid.T, value any, into T) T {
 	return into
 }
 
-// shuffled shuffles all lists in a JSON value.
 func shuffled(t *rapid.T, value any) any {
 	switch v := value.(type) {
 	case *any:
@@ -164,8 +163,8 @@ func shuffled(t *rapid.T, value any) any {
 	return value
 }
 
-// writtenOut makes a profile such that of two equal flavors it does not matter which one comes first: they are written
-// with the same values, and each name is there once, as the API server demands.
+// writtenOut writes equal flavors with the same values, so that their order does not matter. It also removes repeated names, which the
+// API server refuses.
 func writtenOut(t *rapid.T, spec *v1beta1.CloudProfileSpec) *v1beta1.CloudProfileSpec {
 	full := func(c v1beta1.Capabilities) {
 		for _, def := range spec.MachineCapabilities {
@@ -184,7 +183,7 @@ func writtenOut(t *rapid.T, spec *v1beta1.CloudProfileSpec) *v1beta1.CloudProfil
 			flavors, _ := version.(given.Object)["capabilityFlavors"].(given.List)
 			name := fmt.Sprint(image.(given.Object)["name"], version.(given.Object)["version"])
 			if formerly, found := inFlavors[name]; found && formerly != (len(flavors) > 0) {
-				version.(given.Object)["version"] = "of another format" // a legacy flavor is never written as another one is
+				version.(given.Object)["version"] = "of another format" // legacy flavors are never written like others
 			} else {
 				inFlavors[name] = len(flavors) > 0
 			}
@@ -215,7 +214,7 @@ func writtenOut(t *rapid.T, spec *v1beta1.CloudProfileSpec) *v1beta1.CloudProfil
 	return spec
 }
 
-// An update must not bring an error along that nobody sees because of an old one.
+// An update must not add an error that an old one hides.
 func TestRatchetLetsNothingHide(t *testing.T) {
 	content, err := os.ReadFile("../../example/cloudprofile.yaml")
 	if err != nil {
@@ -249,7 +248,7 @@ func TestRatchetLetsNothingHide(t *testing.T) {
 			}
 		}
 	}
-	// What has nothing to do with the old error is none of its business.
+	// Changes unrelated to the old error are not affected.
 	for _, defect := range []string{"an unknown field", "a value"} {
 		before := strings.Replace(good, defects[defect][0], defects[defect][1], 1)
 		after := strings.Replace(before, old, old+"er", 1)

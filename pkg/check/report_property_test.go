@@ -21,7 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/openstack"
 )
 
-// text prints everything about a report that a reader may see.
+// text prints everything in a report that a reader may see.
 func text(r finding.Report) string {
 	var b strings.Builder
 	for _, list := range []finding.List{r.Errors, r.Warnings} {
@@ -51,5 +51,4 @@ func TestReportsAreTheSameOnEveryRunAndSorted(t *testing.T) {
 	})
 }
 
-// catalogue has all rules.
 var catalogue = given.CatalogueOf(check.Rules(), openstack.Provider{}.Rules())

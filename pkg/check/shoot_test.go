@@ -30,7 +30,7 @@ func TestCheckShoot(t *testing.T) {
 	checkShoots(t, "../resolve/testdata/pools.yaml", "testdata/shoots.txtar")
 }
 
-// checkShoots checks the Shoot of each case in the profile of a file.
+// checkShoots checks the Shoot of each case against the profile in a file.
 func checkShoots(t *testing.T, path, archive string) {
 	t.Helper()
 	p := given.Profile(t, path)
@@ -49,10 +49,10 @@ func checkShoots(t *testing.T, path, archive string) {
 	})
 }
 
-// A pool that did not change is not to blame for a profile that has moved on; one that did is.
+// An unchanged pool may keep errors that a profile update has caused; a changed pool may not.
 func TestRatchetOfShoots(t *testing.T) { ratchetShoots(t, "testdata/ratchet-shoots.txtar") }
 
-// ratchetShoots updates the Shoot of each case. One that has no update stays as it is.
+// ratchetShoots updates the Shoot of each case; without after.yaml it stays as it is.
 func ratchetShoots(t *testing.T, archive string) {
 	t.Helper()
 	p := given.Profile(t, "../resolve/testdata/pools.yaml")

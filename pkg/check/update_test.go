@@ -28,13 +28,13 @@ import (
 	"github.com/capkit/capkit/pkg/update"
 )
 
-// use is a Shoot that uses a profile.
+// use is a Shoot with its worker pools.
 type use struct {
 	Namespace, Name string
 	Pools           []provider.Pool
 }
 
-// effects returns what admission warns about an update, but for maintenance, which needs whole Shoots.
+// effects returns admission's warnings about an update, except those about maintenance, which needs whole Shoots.
 func effects[R any](before, after *profile.Profile[R], uses []use) finding.List {
 	users := make([]update.User, 0, len(uses))
 	for _, u := range uses {
@@ -48,7 +48,7 @@ func effects[R any](before, after *profile.Profile[R], uses []use) finding.List 
 	return slices.Clip(check.Effects(before, after, &changes, maintenance.Validates))
 }
 
-// updated compares two specs of CloudProfiles, and renders the warnings.
+// updated returns the warnings about an update from one CloudProfile spec to another.
 func updated(t *testing.T, old, update *v1beta1.CloudProfileSpec, shoots ...use) string {
 	t.Helper()
 	warnings := effects(given.Sound(t, given.ImagesOnly{}, old), given.Sound(t, given.ImagesOnly{}, update), shoots)
@@ -56,7 +56,7 @@ func updated(t *testing.T, old, update *v1beta1.CloudProfileSpec, shoots ...use)
 	return given.Explained(warnings)
 }
 
-// updateProfiles updates the CloudProfile of each case, which has Shoots.
+// updateProfiles updates the CloudProfile of each case, used by these Shoots.
 func updateProfiles(t *testing.T, archive string, shoots func(c *cases.Case) []use) {
 	t.Helper()
 	cases.Run(t, archive, func(c *cases.Case) string {
@@ -72,7 +72,7 @@ func TestChangedChoicesBetweenVocabularies(t *testing.T) {
 	updateProfiles(t, "testdata/changed-vocabularies.txtar", noShoots)
 }
 
-// usedBy is a Shoot with one pool for each machine type, of gl@1 in europe.
+// usedBy returns a Shoot with one pool on gl@1 in europe for each machine type.
 func usedBy(name string, types ...string) use {
 	u := use{Namespace: "garden-a", Name: name}
 	for _, t := range types {
@@ -92,7 +92,7 @@ func TestUsesThatBreak(t *testing.T) {
 	})
 }
 
-// What is said of pools for which nothing is left depends on what becomes of them, which is a policy of the provider.
+// The text about pools that are left without an image depends on the provider's policy for them.
 func TestUsesThatBreakByPolicy(t *testing.T) {
 	delisted, moved := choosy(t), choosy(t)
 	delisted.MachineImages = nil
@@ -121,7 +121,7 @@ func TestUsesThatBreakByPolicy(t *testing.T) {
 	}
 }
 
-// A pool that had no image, or leaves it to Gardener, loses none.
+// A pool that had no image, or leaves the choice to Gardener, does not lose one.
 func TestUsesThatWereBroken(t *testing.T) {
 	broken := usedBy("s", "any")
 	broken.Pools[0].Version = "9"
@@ -137,13 +137,13 @@ func TestUsesThatWereBroken(t *testing.T) {
 	}
 }
 
-// choosy has an image version with two flavors, of which most machine types boot either.
+// choosy has an image version with two flavors, and most machine types can boot both.
 func choosy(t *testing.T) *v1beta1.CloudProfileSpec {
 	t.Helper()
 	return given.File[v1beta1.CloudProfileSpec](t, "testdata/choosy.yaml")
 }
 
-// The same update says the same, in whatever order the Shoots come, which are not changed.
+// The warnings do not depend on the order of Shoots, and the Shoots are not modified.
 func TestOrderOfShootsDoesNotMatter(t *testing.T) {
 	var shoots []use
 	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {

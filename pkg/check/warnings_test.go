@@ -39,7 +39,7 @@ func warnings(t *testing.T, spec *v1beta1.CloudProfileSpec) []string {
 
 func TestWarnings(t *testing.T) { checkWarnings(t, "testdata/warnings.txtar") }
 
-// checkWarnings shows the warnings about the CloudProfile of each case, which has no errors.
+// checkWarnings returns the warnings about the valid CloudProfile of each case.
 func checkWarnings(t *testing.T, archive string) {
 	t.Helper()
 	cases.Run(t, archive, func(c *cases.Case) string {
@@ -47,7 +47,7 @@ func checkWarnings(t *testing.T, archive string) {
 	})
 }
 
-// What would be chosen is not worth a warning while the profile has errors.
+// A profile with errors gets no warnings about choices.
 func TestNoWarningsAboutChoiceInABrokenProfile(t *testing.T) {
 	s := profileNamed(t, "no-flavors")
 	_, report := check.CloudProfile(given.ImagesOnly{}, &v1beta1.CloudProfile{Spec: *s})
@@ -56,7 +56,7 @@ func TestNoWarningsAboutChoiceInABrokenProfile(t *testing.T) {
 	}
 }
 
-// The orders differ for ordinary worker pools. On machine type x, all ask for the one image that is trusted.
+// The two orders differ for ordinary worker pools. On machine type x, all pools request the only trusted image.
 func TestOrdersAreComparedByWhatPoolsOfTheTypeAskFor(t *testing.T) {
 	flavors := []v1beta1.Capabilities{
 		{"disk": {"fast", "slow"}, "net": {"slow"}, "given-trusted": {"off"}}, {"disk": {"fast"}, "net": {"fast"}, "given-trusted": {"off"}},
@@ -90,7 +90,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// Near the limit of what can be stored there is a warning, above it an error.
+// A size near the storage limit is a warning; above the limit it is an error.
 func TestSizeOfACloudProfile(t *testing.T) {
 	const limit = 3 << 19
 	for _, c := range []struct {

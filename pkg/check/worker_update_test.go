@@ -18,7 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// uses has one Shoot for each wish, which is its name, and one that asks for nothing.
+// uses returns a Shoot for each wish, named after it, and a plain one without requests.
 func uses(wishes ...string) []use {
 	shoots := []use{{Namespace: "garden-a", Name: "plain", Pools: []provider.Pool{given.Asking("m", "gl@1", "")}}}
 	for _, wish := range wishes {
@@ -27,7 +27,7 @@ func uses(wishes ...string) []use {
 	return shoots
 }
 
-// Who boots another flavor than before, or none, is told so, and nobody else.
+// Only pools that boot another flavor than before, or none, are reported.
 func TestUpdatesOfWorkerCapabilities(t *testing.T) {
 	updateProfiles(t, "testdata/worker-updates.txtar", func(c *cases.Case) []use {
 		if !c.Has("wishes") {
@@ -37,16 +37,16 @@ func TestUpdatesOfWorkerCapabilities(t *testing.T) {
 	})
 }
 
-// A changed preference among flavors with a feature is told as any other is, for pools that ask for nothing special.
+// A changed preference among flavors with a feature is reported for pools without requests, as any other is.
 func TestChangedChoicesAmongWorkerCapabilities(t *testing.T) {
 	updateProfiles(t, "testdata/worker-choices.txtar", noShoots)
 }
 
-// A pool that is refused for what it asks is not refused for an update that leaves it as it is.
+// A pool with a refused request is not refused in an update that leaves it unchanged.
 func TestRatchetOfPoolsThatAsk(t *testing.T) { ratchetShoots(t, "testdata/ratchet-pools.txtar") }
 
-// A pool with a volume on a machine type that supports none, which it may be since the profile changed, keeps it as long as it is
-// the same pool with the same volume.
+// After a profile change, a pool may have a volume on a machine type without support for it. It may keep the volume while pool and volume
+// stay the same.
 func TestRatchetOfRootVolumes(t *testing.T) {
 	p := given.Profile(t, "testdata/root-volumes.yaml")
 	pool := func(machineType, version, more string) *v1beta1.Shoot {
@@ -81,12 +81,12 @@ func TestRatchetOfRootVolumes(t *testing.T) {
 	}
 }
 
-// An error about a reserved capability keeps its version from being checked, so nothing may hide behind it.
+// A version with an error about a reserved capability is not checked, so its other errors must not be excused.
 func TestRatchetOfReservedCapabilities(t *testing.T) {
 	ratchetProfiles(t, "testdata/ratchet-reserved.txtar")
 }
 
-// Which of two keys counts is not known, so the pool has to be the same.
+// It is unknown which of two equal keys applies, so the pool must stay the same.
 func TestRatchetOfAKeyThatIsThereTwice(t *testing.T) {
 	p := given.Profile(t, "../resolve/testdata/pools.yaml")
 	pool := func(name, version string) *v1beta1.Shoot {
@@ -104,7 +104,7 @@ func TestRatchetOfAKeyThatIsThereTwice(t *testing.T) {
 	}
 }
 
-// The same image, of which more is said than before, is no other one.
+// An image that declares more than before is still the same image.
 func TestAnImageThatIsSaidToSupportMore(t *testing.T) {
 	updateProfiles(t, "testdata/image-that-supports-more.txtar", func(*cases.Case) []use { return uses("plain") })
 }

@@ -41,13 +41,12 @@ func TestHowWorkerCapabilitiesAreRegistered(t *testing.T) {
 	})
 }
 
-// An image version that boots only for those who ask is none that Gardener should choose for others.
+// Gardener should not choose an image version that boots only on request.
 func TestVersionsOnlyOnRequest(t *testing.T) {
 	checkWarnings(t, "testdata/only-on-request.txtar")
 }
 
-// An image that supports more than one that is there already, and is equal to it otherwise, changes nothing for those
-// who boot that one.
+// Adding an image that supports more than an existing one, and is otherwise equal, does not change what existing users boot.
 func TestOfferingAFeatureWarnsNobody(t *testing.T) {
 	offered := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -77,8 +76,8 @@ func TestOfferingAFeatureWarnsNobody(t *testing.T) {
 	}
 }
 
-// offer adds a flavor to the first version of the first image, on both sides: the first one, with values of a
-// capability that it leaves out.
+// offer adds a flavor to the first version of the first image, on both sides: a copy of the first flavor that also declares values of a
+// capability that the first omits.
 func offer(cloud given.Cloud, s *v1beta1.CloudProfileSpec, name string, values []string) (given.Cloud, *v1beta1.CloudProfileSpec) {
 	update := s.DeepCopy()
 	image := cloud.Images[0]
@@ -106,7 +105,7 @@ func offer(cloud given.Cloud, s *v1beta1.CloudProfileSpec, name string, values [
 	return offering, update
 }
 
-// The Shoot's own words: the update strategy and the providerConfig of a worker.
+// The requests are written as in a Shoot: the update strategy and the providerConfig of a worker.
 func TestShootsThatAsk(t *testing.T) {
 	checkShoots(t, "../resolve/testdata/worker-pools.yaml", "testdata/shoots-that-ask.txtar")
 }

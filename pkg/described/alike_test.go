@@ -31,12 +31,12 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// twin is a cloud in Go, and by description.
+// twin is a cloud implemented in Go and by description.
 type twin struct {
 	inGo, described provider.Provider[any]
-	// ids are references: sound ones, and one that is empty.
+	// ids are references: valid ones and an empty one.
 	ids []string
-	// regional has the field of a reference in a region, and global that of one for all regions; each is empty if there is none.
+	// regional is the field of a regional reference, and global that of a reference for all regions; each is empty if there is none.
 	regional, global string
 	// architectures says whether legacy entries have an architecture.
 	architectures bool
@@ -63,7 +63,7 @@ func twins(tb testing.TB) map[string]twin {
 	}
 }
 
-// profile makes a profile of a cloud of one of Gardener's local set-up that was drawn: with references as the cloud has them.
+// profile draws a profile of Gardener's local setup, and converts it to one of the cloud, with its references.
 func (w twin) profile(t *rapid.T) *v1beta1.CloudProfile {
 	spec := given.DrawSpec(t)
 	spec.Type = w.inGo.Type()
@@ -87,7 +87,7 @@ func (w twin) profile(t *rapid.T) *v1beta1.CloudProfile {
 	return &v1beta1.CloudProfile{Spec: *spec}
 }
 
-// refer gives an entry of a version references, and takes out what no description knows.
+// refer gives an entry of a version references, and removes fields that descriptions do not support.
 func (w twin) refer(t *rapid.T, entry map[string]any) {
 	delete(entry, "unknown")
 	delete(entry, "image")
@@ -128,8 +128,8 @@ func (w twin) place(t *rapid.T, into map[string]any, architectures bool) {
 	}
 }
 
-// answers are what a cloud says of a profile: what is wrong with it, apart from rules of the cloud alone, and what boots; and how each
-// version would be written.
+// answers returns a cloud's answers about a profile: the findings, except those of its own rules, the images that boot, and the encoding
+// of each version.
 func answers(t given.Fatal, cloud provider.Provider[any], object *v1beta1.CloudProfile, own map[string]bool) (all []string) {
 	compiled, report := check.CloudProfile(cloud, object)
 	for severity, list := range map[string]finding.List{"error": report.Errors, "warning": report.Warnings} {
@@ -163,7 +163,7 @@ func answers(t given.Fatal, cloud provider.Provider[any], object *v1beta1.CloudP
 	return all
 }
 
-// encoded are the two formats of a version, each decoded again, or that it cannot be written.
+// encoded returns both formats of a version, decoded again, or that it cannot be written.
 func encoded(t given.Fatal, cloud provider.Provider[any], version *imageselector.Version[any]) (all []string) {
 	for _, format := range []provider.Format{provider.FormatLegacy, provider.FormatFlavors} {
 		entries, err := cloud.Encode(*version, format)
@@ -201,7 +201,7 @@ func jsonOf(t given.Fatal, value any) string {
 	return string(raw)
 }
 
-// without leaves out empty text, which one of the two may write and the other leave out; and paths.
+// without removes paths, and empty text, which only one of the two may write.
 func without(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -218,7 +218,7 @@ func without(value any) any {
 	return value
 }
 
-// ownRules are those of a cloud alone.
+// ownRules returns the rules that only this cloud has.
 func ownRules(cloud provider.Provider[any]) map[string]bool {
 	own := map[string]bool{}
 	if describer, describes := provider.As[provider.RuleDescriber](cloud); describes {
@@ -229,7 +229,7 @@ func ownRules(cloud provider.Provider[any]) map[string]bool {
 	return own
 }
 
-// A cloud by description says the same as that in Go, of random profiles.
+// A cloud by description has the same answers about random profiles as its Go twin.
 func TestAlike(t *testing.T) {
 	for name, w := range twins(t) {
 		t.Run(name, func(t *testing.T) {
@@ -245,7 +245,7 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// A cloud by description has the answers of the vectors, but for what worker settings ask for.
+// A cloud by description has the answers of the vectors, except for requests of worker settings.
 func TestVectors(t *testing.T) {
 	files, err := filepath.Glob("../../docs/vectors/*.json")
 	if err != nil {
@@ -292,7 +292,7 @@ func TestVectors(t *testing.T) {
 	t.Log(compared)
 }
 
-// BenchmarkDecode compares how long a config takes by description with how long it takes in Go: times/go should be below 2.
+// BenchmarkDecode compares decoding by description with decoding in Go: times/go should be below 2.
 func BenchmarkDecode(b *testing.B) {
 	for name, w := range twins(b) {
 		raw := large(w)

@@ -28,7 +28,7 @@ import (
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
-// acme begins the description of a cloud that nobody has.
+// acme begins the description of a fictitious cloud.
 const acme = `apiVersion: capkit/v1
 kind: ProviderDescription
 type: acme
@@ -37,7 +37,7 @@ apiVersions: [acme.example.com/v1alpha1, acme.example.com/v1]
 
 const images = "images: {path: machineImages, name: name, versions: versions, version: version}\n"
 
-// cloud returns the provider of a description that has no faults.
+// cloud returns the provider of a valid description.
 func cloud(tb testing.TB, text string) provider.Provider[described.Reference] {
 	tb.Helper()
 	p, err := described.Read("acme.yaml", []byte(text))
@@ -50,7 +50,7 @@ func cloud(tb testing.TB, text string) provider.Provider[described.Reference] {
 	return p
 }
 
-// The clouds that are built in keep the laws, with their examples.
+// The built-in clouds obey the laws with their examples.
 func TestBuiltIn(t *testing.T) {
 	var types []string
 	for _, p := range described.BuiltIn() {
@@ -72,7 +72,7 @@ func TestBuiltIn(t *testing.T) {
 	}
 }
 
-// shapes are descriptions of all shapes.
+// shapes are descriptions of every shape.
 var shapes = map[string]string{
 	"global": images + "flavors: {path: capabilityFlavors, capabilities: capabilities}\n" +
 		"reference: [image]\narchitecture: {field: architecture, default: amd64}\n",
@@ -88,7 +88,7 @@ var shapes = map[string]string{
 	"nothing-mapped": "reference: [image]\nderived: {image: \"{image}-{version}\"}\n",
 }
 
-// What each shape reads, and that it keeps the laws.
+// Each shape decodes its configs, and obeys the laws.
 func TestShapes(t *testing.T) {
 	tried := map[string]bool{}
 	cases.Run(t, "testdata/shapes.txtar", func(c *cases.Case) string {
@@ -145,7 +145,7 @@ func TestNothingMapped(t *testing.T) {
 	}
 }
 
-// Only versions that need no entry are derived where there are images.
+// Where there are images, references are derived only for versions that need no entry.
 func TestUnmapped(t *testing.T) {
 	deriver, _ := provider.As[provider.ReferenceDeriver[described.Reference]](cloud(t, acme+shapes["derived"]))
 	for version, want := range map[string]bool{"2.1": true, "1.2": false} {
@@ -158,7 +158,7 @@ func TestUnmapped(t *testing.T) {
 	}
 }
 
-// Fields that are not known stay, unless they are within what is written anew.
+// Unknown fields are kept, unless they are inside rewritten parts.
 func TestIgnoredFields(t *testing.T) {
 	ignorer, _ := provider.As[providerconfig.FieldIgnorer](cloud(t, acme+shapes["two-fields"]))
 	fields, within := ignorer.IgnoredFields(map[string]any{
@@ -184,7 +184,7 @@ func TestReferenceForm(t *testing.T) {
 	}
 }
 
-// What is wrong with a description is said all at once, each with its line and column.
+// All errors in a description are reported at once, with line and column.
 func TestRead(t *testing.T) {
 	cases.Run(t, "testdata/read.txtar", func(c *cases.Case) string {
 		_, err := described.Read("acme.yaml", []byte(c.Text("acme.yaml")), "aws", "stackit")
@@ -195,7 +195,7 @@ func TestRead(t *testing.T) {
 	})
 }
 
-// Of a reference with several fields, a part may be missing.
+// A reference with several fields may lack one of them.
 func TestPartOfAReference(t *testing.T) {
 	for shape, want := range map[string]string{
 		"global":     "the image is missing; write it as image, or remove the entry",
@@ -208,7 +208,7 @@ func TestPartOfAReference(t *testing.T) {
 	}
 }
 
-// A cloud that knows the legacy format only is not told to use flavors.
+// A cloud with only the legacy format is not advised to use flavors.
 func TestNoFlavors(t *testing.T) {
 	profile := given.File[v1beta1.CloudProfile](t, "testdata/broken/ironcore.yaml")
 	for shape, want := range map[string]string{
@@ -226,7 +226,7 @@ func TestNoFlavors(t *testing.T) {
 	}
 }
 
-// What is wrong with a broken profile of each cloud that is built in.
+// The findings for a broken profile of each built-in cloud.
 func TestBroken(t *testing.T) {
 	var got strings.Builder
 	for _, p := range described.BuiltIn() {

@@ -15,7 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
-// Paths are ordered step by step, names as text and indices as numbers, a parent before what is below it.
+// Paths are ordered step by step: names as text, indices as numbers, and parents before children.
 func TestCompare(t *testing.T) {
 	type step struct {
 		name  string

@@ -26,7 +26,7 @@ func ExampleNew() {
 	// name-missing [{spec -1} {machineImages -1} { 2} {name -1}] [[{spec -1} {type -1}]]
 }
 
-// A finding about the whole document has no path, and does not print one.
+// A finding about the whole document has no path, and prints none.
 func TestAFindingAboutTheWholeDocument(t *testing.T) {
 	f := finding.New("not-an-object", field.ErrorTypeRequired, nil, nil, "write an object")
 	if got := f.String(); got != "Required value: write an object" || f.Field != "" || len(f.Place) > 0 {
@@ -83,7 +83,7 @@ func TestAbove(t *testing.T) {
 	}
 }
 
-// A report takes a thousand errors and a thousand warnings. A finding says that there were more, once.
+// A report accepts a thousand errors and a thousand warnings. One further finding says that there were more.
 func TestReportEnds(t *testing.T) {
 	at := field.NewPath("spec")
 	for severity, rule := range map[finding.Severity]finding.Rule{
@@ -92,7 +92,7 @@ func TestReportEnds(t *testing.T) {
 		for _, more := range []int{0, 1, 5000} {
 			var part, report finding.Report
 			for i := range finding.Most + more {
-				part.Found(rule, field.ErrorTypeInvalid, at.Index(i), nil, "wrong").Detail += ", too" // also of one that does not fit
+				part.Found(rule, field.ErrorTypeInvalid, at.Index(i), nil, "wrong").Detail += ", too" // also for a finding that does not fit
 			}
 			report.Add(part)
 			report.End(at)

@@ -20,7 +20,7 @@ var _ interface{ GetCapabilities() v1beta1.Capabilities } = v1alpha1.MachineImag
 
 func TestTypes(t *testing.T) { wire.Types(t, v1alpha1.GroupVersion, v1alpha1.Install) }
 
-// An entry of the legacy format is for amd64 unless it says something else. In one with flavors the architecture is a capability.
+// A legacy entry defaults to amd64. In a version with flavors the architecture is a capability.
 func TestDefaults(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.Install(scheme); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 )
 
-// The properties are about a shoot in europe of the domain demo, and about all names of up to four letters.
+// names holds all names of up to four letters. The properties are about these names and a Shoot in region europe and domain demo.
 var names = func() []string {
 	all := []string{""}
 	for i := 0; len(all[i]) < 4; i++ {
@@ -26,7 +26,7 @@ var names = func() []string {
 	return all
 }()
 
-// drawnPool is an entry whose name is one of those, or a pattern for some.
+// drawnPool draws an entry whose name is one of names, or a pattern that matches some.
 var drawnPool = rapid.Custom(func(t *rapid.T) v1alpha1.FloatingPool {
 	letters := rapid.StringMatching("[ab]{0,3}").Draw(t, "letters")
 	return v1alpha1.FloatingPool{
@@ -37,7 +37,7 @@ var drawnPool = rapid.Custom(func(t *rapid.T) v1alpha1.FloatingPool {
 	}
 })
 
-// oracle finds an entry by the text of the decision in lookup.go, sentence by sentence.
+// oracle finds an entry by following the text of the decision in lookup.go, sentence by sentence.
 type oracle []v1alpha1.FloatingPool
 
 func matches(pool *v1alpha1.FloatingPool, name string) bool {
@@ -53,7 +53,7 @@ func counts(pool *v1alpha1.FloatingPool) bool {
 	return (pool.Region == nil || *pool.Region == "europe") && (pool.Domain == nil || *pool.Domain == "demo")
 }
 
-// constraining returns the entries that count, constrain, and are for exactly this.
+// constraining returns the entries that apply, constrain, and set exactly these fields.
 func (o oracle) constraining(region, domain bool) oracle {
 	return slices.DeleteFunc(slices.Clone(o), func(p v1alpha1.FloatingPool) bool {
 		return !counts(&p) || !constrains(&p) || (p.Region != nil) != region || (p.Domain != nil) != domain
@@ -77,7 +77,7 @@ func (o oracle) ruledOut(pool *v1alpha1.FloatingPool, name string) bool {
 	return len(forRegion) > 0 && !forRegion.anyMatches(name) || len(forDomain) > 0 && !forDomain.anyMatches(name)
 }
 
-// rank is higher the better an entry is. It is for entries that match one name.
+// rank returns a higher number for a better entry. It is defined for entries that match one name.
 func rank(pool *v1alpha1.FloatingPool) int {
 	r := len(pool.Name) * 2
 	if !strings.HasPrefix(pool.Name, "*") || pool.Name == "*" {
@@ -107,7 +107,7 @@ func choose(t testing.TB, pools []v1alpha1.FloatingPool, name string) int {
 	return index(t, pools, lookup.FloatingPool(pools, name, "europe", "demo"))
 }
 
-// Property: the choice is that of the oracle, for every name; nothing is changed.
+// Property: the choice equals the oracle's for every name, and the entries are not modified.
 func TestFloatingPoolEqualsTheOracle(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		pools := rapid.SliceOfN(drawnPool, 0, 8).Draw(r, "pools")
@@ -123,8 +123,8 @@ func TestFloatingPoolEqualsTheOracle(t *testing.T) {
 	})
 }
 
-// Property: what is listed can be chosen, all of it; and what can be chosen is listed, unless it is only where a pattern
-// for the region and one for the domain overlap. The order of the entries decides nothing.
+// Property: every listed name can be chosen. Every name that can be chosen is listed, unless it matches only where a pattern for the
+// region overlaps one for the domain. The order of the entries does not matter.
 func TestFloatingPoolsListsTheChoices(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		pools := rapid.SliceOfN(drawnPool, 0, 8).Draw(r, "pools")
@@ -150,7 +150,7 @@ func TestFloatingPoolsListsTheChoices(t *testing.T) {
 	})
 }
 
-// overlap reports whether a name can be chosen by two patterns only, of which neither is the narrower one.
+// overlap reports whether a name can be chosen only by two patterns, neither of which is narrower.
 func overlap(o oracle, name string) bool {
 	match := func(list oracle) oracle {
 		return slices.DeleteFunc(slices.Clone(list), func(p v1alpha1.FloatingPool) bool { return !matches(&p, name) })
@@ -165,7 +165,7 @@ func overlap(o oracle, name string) bool {
 	return len(o.constraining(true, false)) > 0 && len(o.constraining(false, true)) > 0
 }
 
-// Property: the domains are those by which it matters what domain a shoot is of: all others have the same choices.
+// Property: Domains returns every domain that affects the choice. All other domains have the same choices.
 func TestDomainsAreThoseThatMatter(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		pools := rapid.SliceOfN(drawnPool, 0, 8).Draw(r, "pools")

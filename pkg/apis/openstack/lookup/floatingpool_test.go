@@ -15,7 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 )
 
-// index returns the index of an entry in the slice that it is of; -1 for nil.
+// index returns an entry's index in its slice; -1 for nil.
 func index(t testing.TB, pools []v1alpha1.FloatingPool, pool *v1alpha1.FloatingPool) int {
 	t.Helper()
 	if pool == nil {
@@ -33,12 +33,12 @@ func index(t testing.TB, pools []v1alpha1.FloatingPool, pool *v1alpha1.FloatingP
 
 const none = -1
 
-// choices are the entries, by index, that a shoot gets by the name of its pool.
+// choices maps the name of a Shoot's pool to the index of the entry that it gets.
 type choices map[string]int
 
 func TestFloatingPool(t *testing.T) {
 	for name, tc := range map[string]struct {
-		pools string // for a shoot in europe, of the domain demo
+		pools string // for a Shoot in region europe and domain demo
 		want  choices
 		lists []string
 	}{
@@ -110,7 +110,7 @@ func TestFloatingPool(t *testing.T) {
 	}
 }
 
-// The guide's example: three pools of europe, where a domain has one of its own instead, and another one more.
+// The guide's example has three pools in europe. One domain has a pool of its own instead, and another has an additional one.
 func TestFloatingPoolOfTheGuide(t *testing.T) {
 	pools := guide(t).Constraints.FloatingPools
 	for _, tc := range []struct {

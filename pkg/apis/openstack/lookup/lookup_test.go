@@ -16,7 +16,6 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 )
 
-// decode reads YAML.
 func decode[T any](t testing.TB, text string) (read T) {
 	t.Helper()
 	if err := yaml.UnmarshalStrict([]byte(text), &read); err != nil {
@@ -25,7 +24,7 @@ func decode[T any](t testing.TB, text string) (read T) {
 	return read
 }
 
-// guide is the example of the operator guide with all its settings.
+// guide returns the operator guide's example with all settings.
 func guide(t testing.TB) *v1alpha1.CloudProfileConfig {
 	t.Helper()
 	text, err := os.ReadFile("../v1alpha1/testdata/guide-old-format-options.yaml")

@@ -41,7 +41,7 @@ func TestDefaults(t *testing.T) {
 			); err != nil {
 				t.Fatal(err)
 			}
-			for range 2 { // defaulting twice changes no more
+			for range 2 { // defaulting is idempotent
 				newScheme(t).Default(&got)
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("(-want +got)\n%s", diff)

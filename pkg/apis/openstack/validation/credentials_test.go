@@ -26,7 +26,7 @@ var (
 	withEveryOption = with(withPassword, "authURL", "https://keystone.example.com:5000/v3/", "insecure", "false")
 )
 
-// with returns a copy with keys and values more, or without a key whose value is "-".
+// with returns a copy changed by pairs of key and value. The value "-" removes the key.
 func with(base map[string]string, more ...string) map[string]string {
 	copied := maps.Clone(base)
 	for i := 0; i < len(more); i += 2 {
@@ -38,7 +38,7 @@ func with(base map[string]string, more ...string) map[string]string {
 	return copied
 }
 
-// check checks credentials, which stand at data.
+// check checks credentials at the path data.
 func check(t *testing.T, data map[string]string) finding.List {
 	t.Helper()
 	encoded := map[string][]byte{}
@@ -153,7 +153,7 @@ func TestMisspeltKeys(t *testing.T) {
 	}
 }
 
-// No error shows a value, or depends on the order of keys; without errors there is exactly one way to authenticate.
+// No error shows a value or depends on the order of keys. Without errors there is exactly one way to authenticate.
 func TestCredentialsAreNotShown(t *testing.T) {
 	keys := append(slices.Collect(maps.Keys(with(withName, "password", "", "authURL", "", "caCert", "", "insecure", "", "applicationCredentialID", ""))),
 		"OS_DOMAIN_NAME", "userName", "token")
@@ -191,7 +191,7 @@ func TestCredentialsAreNotShown(t *testing.T) {
 	})
 }
 
-// A Secret for Designate may call its keys as OpenStack's own programs do; errors name the keys that are there.
+// A Secret for Designate may use the key names of OpenStack's own programs. Errors name the keys that are used.
 func TestDNSCredentials(t *testing.T) {
 	env := map[string]string{
 		"OS_AUTH_URL": "https://keystone.example.com:5000/v3/", "OS_DOMAIN_NAME": "demo", "OS_PROJECT_NAME": "shops",

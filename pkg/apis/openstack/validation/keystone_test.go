@@ -127,7 +127,7 @@ func TestCACertificates(t *testing.T) {
 	}
 }
 
-// What is said about a connection that is not protected says also that certificates are of no use then.
+// The warning about an insecure connection also says that certificates have no effect.
 func TestCertificatesWithoutUse(t *testing.T) {
 	certificate, _ := selfSigned(t)
 	general, regional := sound(t, "keystoneForceInsecure: true"), sound(t, "keystoneForceInsecure: true")

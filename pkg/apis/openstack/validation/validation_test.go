@@ -24,7 +24,7 @@ import (
 
 var at = field.NewPath("config")
 
-// TestObjects checks what is in the archives of testdata.
+// TestObjects runs the archives of testdata.
 func TestObjects(t *testing.T) {
 	for name, check := range map[string]func(c *cases.Case) finding.Report{
 		"sound": cloudProfile, "floating-pools": cloudProfile, "load-balancer-providers": cloudProfile,
@@ -88,7 +88,7 @@ func read[T any](c *cases.Case, file string) *T {
 	return into
 }
 
-// unchanged demands that a check changes nothing.
+// unchanged fails if a check modifies its config.
 func unchanged[C any, P interface {
 	*C
 	DeepCopy() *C
@@ -102,7 +102,7 @@ func unchanged[C any, P interface {
 	return found
 }
 
-// sound returns a config that has what each needs, and these settings instead.
+// sound returns a config with the required fields and these settings, which may override them.
 func sound(t *testing.T, settings string) *v1alpha1.CloudProfileConfig {
 	t.Helper()
 	config := &v1alpha1.CloudProfileConfig{}
@@ -117,7 +117,6 @@ func sound(t *testing.T, settings string) *v1alpha1.CloudProfileConfig {
 	return config
 }
 
-// expect compares the lines of a report.
 func expect(t *testing.T, found finding.Report, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(strings.Join(want, "\n"), cases.Report(t, found)); diff != "" {
@@ -125,7 +124,7 @@ func expect(t *testing.T, found finding.Report, want ...string) {
 	}
 }
 
-// A message asks whether another value was meant, if there is one that is similar.
+// A message suggests a similar valid value, if there is one.
 func TestWhatWasMeant(t *testing.T) {
 	for setting, meant := range map[string]string{
 		"{serverGroupPolicies: [affintity]}":                                       `mean "affinity"?`,
@@ -147,7 +146,7 @@ func TestWhatWasMeant(t *testing.T) {
 	}
 }
 
-// Of two load balancer classes with a purpose the message says what gives it to each.
+// The message about two load balancer classes with the same purpose says where each gets it.
 func TestAdviceAboutAPurpose(t *testing.T) {
 	const at = "config.constraints.floatingPools[0].loadBalancerClasses[0]"
 	for classes, want := range map[string]string{
@@ -197,7 +196,7 @@ storageClasses: [{name: A}, {reclaimPolicy: x}]
 	)
 }
 
-// The zero config lacks what each needs, and nothing else is said about it; a profile need not have regions.
+// An empty config lacks only the required fields; a profile need not have regions.
 func TestNothing(t *testing.T) {
 	expect(t, validation.CloudProfileConfig(&v1alpha1.CloudProfileConfig{}, nil, at),
 		"error FieldValueRequired config.constraints.floatingPools setting-missing",
@@ -236,7 +235,7 @@ func TestImageIDFormats(t *testing.T) {
 	}
 }
 
-// Names, labels and security groups may be as long as OpenStack takes them.
+// Names, labels and security groups may have the maximum length of OpenStack.
 func TestLengths(t *testing.T) {
 	full := strings.Repeat("ä", 255)
 	expect(t, validation.WorkerConfig(&v1alpha1.WorkerConfig{
@@ -249,7 +248,7 @@ func TestLengths(t *testing.T) {
 	)
 }
 
-// However much is wrong, a config is answered for.
+// The number of errors is limited.
 func TestNobodyReadsThatMuch(t *testing.T) {
 	config := &v1alpha1.WorkerConfig{
 		MachineLabels: make([]v1alpha1.MachineLabel, 1e5), AdditionalSecurityGroups: make([]string, 1e5),
@@ -259,7 +258,7 @@ func TestNobodyReadsThatMuch(t *testing.T) {
 	}
 }
 
-// However many warnings there are, what is wrong behind them is an error.
+// An error behind any number of warnings is still reported.
 func TestWarningsHideNoError(t *testing.T) {
 	config := &v1alpha1.WorkerConfig{}
 	for i := range finding.Most {

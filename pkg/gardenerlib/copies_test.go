@@ -25,19 +25,19 @@ var updating = flag.Lookup("update")
 
 const copiesFile = "testdata/copies.yaml"
 
-// copied is a function of Gardener of which we have copies.
+// copied is a function of Gardener that we copy.
 type copied struct {
-	// Copies are our functions, as PACKAGE.FUNCTION or PACKAGE.TYPE.METHOD, with the path of the package.
+	// Copies are our functions, as PACKAGE.FUNCTION or PACKAGE.TYPE.METHOD, where PACKAGE is a path.
 	Copies []string `json:"copies"`
-	// File is that of the function in module github.com/gardener/gardener.
+	// File is the function's file in module github.com/gardener/gardener.
 	File string `json:"file"`
 	// Symbol is FUNCTION or TYPE.METHOD.
 	Symbol string `json:"symbol"`
-	// SHA256 of its source, without the comment above it.
+	// SHA256 is the hash of its source, without its doc comment.
 	SHA256 string `json:"sha256"`
 }
 
-// The source of Gardener that the copies were written after is the one that is built with.
+// Gardener's source in this build is the source that the copies follow.
 func TestCopies(t *testing.T) {
 	copies, upstream, files := read(t), gardener(t), map[string]map[string]string{}
 	for i := range copies {
@@ -65,7 +65,6 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// The copies that are listed exist.
 func TestCopiesExist(t *testing.T) {
 	ours := map[string]map[string]string{}
 	for _, c := range read(t) {
@@ -91,7 +90,7 @@ func gardener(t *testing.T) string {
 	return strings.TrimSpace(string(out))
 }
 
-// functionsOf returns the source of the functions and methods of a package in a directory.
+// functionsOf returns the source of a package's functions and methods.
 func functionsOf(t *testing.T, directory string) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(directory, "*.go"))
@@ -105,7 +104,7 @@ func functionsOf(t *testing.T, directory string) map[string]string {
 	return all
 }
 
-// functions returns the source of the functions and methods of a file.
+// functions returns the source of a file's functions and methods.
 func functions(t *testing.T, file string) map[string]string {
 	t.Helper()
 	source, err := os.ReadFile(file)
@@ -127,7 +126,7 @@ func functions(t *testing.T, file string) map[string]string {
 	return found
 }
 
-// receiver returns the type of a method, with a dot.
+// receiver returns a method's type with a dot; empty for a function.
 func receiver(f *ast.FuncDecl) string {
 	if f.Recv == nil {
 		return ""

@@ -21,7 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/update"
 )
 
-// The update of a CloudProfile takes a machine type away, which a Shoot has.
+// The update of a CloudProfile removes a machine type that a Shoot uses.
 func ExampleLibrary() {
 	old := v1beta1.CloudProfileSpec{
 		Type:                "local",

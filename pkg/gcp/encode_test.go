@@ -35,7 +35,7 @@ func global(image string) *imageselector.Global[gcp.Image] {
 	return &imageselector.Global[gcp.Image]{Ref: gcp.Image{Image: image}}
 }
 
-// version makes up a version in one of the two formats, as that is read.
+// version draws a version in one of the two formats, as decoding would return it.
 func version(t *rapid.T) imageselector.Version[gcp.Image] {
 	text := rapid.OneOf(rapid.SampledFrom([]string{"a", "amd64", "arm64"}), rapid.String())
 	made := imageselector.Version[gcp.Image]{Version: text.Draw(t, "version"), Legacy: rapid.Bool().Draw(t, "legacy")}
@@ -54,8 +54,7 @@ func version(t *rapid.T) imageselector.Version[gcp.Image] {
 	return made
 }
 
-// tryVersion writes a version that is made up in both formats. Its own one can say it, and flavors can say whatever the
-// legacy format says.
+// tryVersion writes a drawn version in both formats. Its own format can express it, and flavors can express every legacy version.
 func tryVersion(t *rapid.T) {
 	made := rapid.Custom(version).Draw(t, "version")
 	for _, format := range formats {
@@ -70,7 +69,7 @@ func TestEncode(t *testing.T) { rapid.Check(t, tryVersion) }
 
 func FuzzEncode(f *testing.F) { f.Fuzz(rapid.MakeFuzz(tryVersion)) }
 
-// FuzzDecodeAndEncode writes what was read of arbitrary configs.
+// FuzzDecodeAndEncode encodes the results of decoding arbitrary configs.
 func FuzzDecodeAndEncode(f *testing.F) {
 	for _, config := range configs(f) {
 		f.Add(config.JSON)
@@ -82,7 +81,7 @@ func FuzzDecodeAndEncode(f *testing.F) {
 	})
 }
 
-// What a format has no place for is an error, and not left out.
+// A version that the format cannot express is an error; nothing is dropped.
 func TestEncodeLeavesNothingOut(t *testing.T) {
 	type flavor = imageselector.Flavor[gcp.Image]
 	amd64, arm64 := v1beta1.Capabilities{"architecture": {"amd64"}}, v1beta1.Capabilities{"architecture": {"arm64"}}

@@ -27,7 +27,7 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// images converts the images of a config and renders the flavors one to a line, with what they imply and their reference.
+// images decodes a config. It returns one line for each flavor, with its reference.
 func images(config []byte) (flavors []string, report finding.Report) {
 	images, report := gcp.Provider{}.Decode(&runtime.RawExtension{Raw: config}, field.NewPath("config"))
 	vocabulary, _ := capability.Compile([]v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64", "arm64"}}}, nil)
@@ -80,7 +80,6 @@ func TestValidateReference(t *testing.T) {
 	}
 }
 
-// Each rule that a reference can break is described.
 func TestRules(t *testing.T) {
 	rules := gcp.Provider{}.Rules()
 	if len(rules) != 1 || rules[0].Name != gcp.RuleImagePath || rules[0].Means == "" || rules[0].Repair == "" {
@@ -93,7 +92,7 @@ func TestWorkers(t *testing.T) { wire.Workers(t, gcp.Provider{}.Workers()) }
 const gpu = `{"apiVersion": "gcp.provider.extensions.gardener.cloud/v1alpha1", "kind": "WorkerConfig",
 	"gpu": {"acceleratorType": "nvidia-tesla-t4", "count": 1}}`
 
-// A GPU asks for an image with its driver where the operator offers one, and boots what it boots today elsewhere.
+// A pool with a GPU requires an image with its driver if the operator offers one. Otherwise it boots the same image as today.
 func TestGPU(t *testing.T) {
 	const (
 		plain  = "projects/p/global/images/plain"
@@ -175,7 +174,7 @@ func TestGPU(t *testing.T) {
 	}
 }
 
-// A NamespacedCloudProfile offers what its parent does, and what it declares itself.
+// A NamespacedCloudProfile offers what its parent offers and what it declares itself.
 func TestGPUInANamespacedCloudProfile(t *testing.T) {
 	const driver = `, "gardener-gpuSupport": ["nvidia"]`
 	for name, test := range map[string]struct{ parent, own, boots string }{

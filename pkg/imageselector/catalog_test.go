@@ -42,7 +42,7 @@ func machine(t testing.TB, v *capability.Vocabulary, c caps) capability.Set {
 	return s
 }
 
-// regional is a flavor with references in some regions: "eu", "image-1", "us", "image-2", …
+// regional returns a flavor with references in some regions: "eu", "image-1", "us", "image-2", …
 func regional(c caps, references ...string) imageselector.Flavor[string] {
 	f := imageselector.Flavor[string]{Capabilities: c}
 	for i := 0; i < len(references); i += 2 {
@@ -51,7 +51,7 @@ func regional(c caps, references ...string) imageselector.Flavor[string] {
 	return f
 }
 
-// global is a flavor with one reference for all regions.
+// global returns a flavor with one reference for all regions.
 func global(c caps, reference string) imageselector.Flavor[string] {
 	return imageselector.Flavor[string]{Capabilities: c, Global: &imageselector.Global[string]{Ref: reference}}
 }
@@ -61,7 +61,7 @@ func both(f imageselector.Flavor[string], reference string) imageselector.Flavor
 	return f
 }
 
-// linux is a catalog of the one image version linux@1.
+// linux returns a catalog with the single image version linux@1.
 func linux(v *capability.Vocabulary, f ...imageselector.Flavor[string]) *imageselector.Catalog[string] {
 	return imageselector.NewCatalog(v, []imageselector.Image[string]{{Name: "linux", Versions: versions{{Version: "1", Flavors: f}}}})
 }
@@ -74,7 +74,7 @@ func storageAndNet(t testing.TB) *capability.Vocabulary {
 	})
 }
 
-// decide asks for linux@1 in eu, and demands that all ways to ask agree. It returns the reference, empty for none.
+// decide chooses a flavor of linux@1 in eu, and requires that all methods agree.
 func decide(t *testing.T, c *imageselector.Catalog[string], m capability.Set, order capability.Order) imageselector.Decision[string] {
 	t.Helper()
 	return agree(t, c, imageselector.Request{Image: "linux", Version: "1", Region: "eu", Machine: m, Order: order})
@@ -174,7 +174,7 @@ func TestAMachineOfAnotherVocabularyFitsNothing(t *testing.T) {
 	}
 }
 
-// Semantics S7: several entries of one version, also of one image, are one version whose flavors add up.
+// Semantics S7: the flavors of all entries of a version are combined, also across entries of one image.
 func TestEntriesOfOneVersionAddUp(t *testing.T) {
 	v := storageAndNet(t)
 	c := imageselector.NewCatalog(v, []imageselector.Image[string]{
@@ -208,7 +208,7 @@ func TestEntriesOfOneImageAddUp(t *testing.T) {
 	}
 }
 
-// What an entry says of undeclared worker capabilities holds for its own flavors, not for those of another entry of the version.
+// An entry's undeclared worker capabilities apply to its own flavors, not to those of another entry of the version.
 func TestEntriesOfOneVersionKeepWhatIsUndeclared(t *testing.T) {
 	v := storageAndNet(t)
 	c := imageselector.NewCatalog(v, []imageselector.Image[string]{{Name: "linux", Versions: versions{
@@ -222,7 +222,7 @@ func TestEntriesOfOneVersionKeepWhatIsUndeclared(t *testing.T) {
 	}
 }
 
-// Semantics S5, step 4: of flavors that support the same the first wins, and the decision says so.
+// Semantics S5, step 4: of equivalent flavors the first wins, and the decision is marked as ambiguous.
 func TestAmbiguous(t *testing.T) {
 	nvme, same, scsi := caps{"storage": {"NVMe"}}, caps{"storage": {"NVMe", "NVMe"}}, caps{"storage": {"SCSI"}}
 	for name, tc := range map[string]struct {
@@ -250,8 +250,8 @@ func TestAmbiguous(t *testing.T) {
 	}
 }
 
-// Semantics S7: names and values that the vocabulary does not know count for nothing. What has no other value of a registered
-// capability fits nothing.
+// Semantics S7: names and values outside the vocabulary are ignored. A flavor without any other value of a registered capability fits
+// nothing.
 func TestFlavorsWithUnknownCapabilitiesAreTakenAsTheyAre(t *testing.T) {
 	v := storageAndNet(t)
 	c := linux(v,

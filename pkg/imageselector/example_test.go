@@ -14,7 +14,7 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
-// exampleCatalog has gardenlinux@1877.5.0 in two flavors. The one for bare metal has an image in eu-1 only.
+// exampleCatalog has two flavors of gardenlinux@1877.5.0. The flavor for bare metal has an image in eu-1 only.
 func exampleCatalog() (*capability.Vocabulary, *imageselector.Catalog[string]) {
 	v, _ := capability.Compile([]v1beta1.CapabilityDefinition{
 		{Name: "architecture", Values: []string{"amd64"}},

@@ -68,8 +68,8 @@ func TestSupportedDoesNotCopyIfThereIsNothingToAdd(t *testing.T) {
 	}
 }
 
-// Semantics S7, with Azure's legacy field acceleratedNetworking: where the capability is registered, an image that was built
-// without it does not boot on a machine type that has nothing else.
+// Semantics S7, with Azure's legacy field acceleratedNetworking: if the capability is registered, an image built without it does not boot
+// on a machine type that has only accelerated networking.
 func TestImpliedCapabilitiesCountWhereTheyAreRegistered(t *testing.T) {
 	slow := implying(global(caps{"architecture": {"amd64"}}, "slow"), caps{"net": {"basic"}})
 	fast := implying(global(caps{"architecture": {"amd64"}}, "fast"), caps{"net": {"accelerated", "basic"}})
@@ -95,7 +95,7 @@ func TestImpliedCapabilitiesCountWhereTheyAreRegistered(t *testing.T) {
 
 var unregistered = v1beta1.CapabilityDefinition{Name: "unregistered", Values: []string{"x", "y"}}
 
-// A flavor decides as one that declares what it supports. An empty list implies nothing.
+// An implied capability has the same effect as a declared one. An empty list implies nothing.
 func TestImpliedIsAsGoodAsDeclared(t *testing.T) {
 	added := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -17,13 +17,13 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
-// oracle is what S5 to S7 of docs/semantics.md say about one image version, written as it is read. What fits, and what
-// is preferred, it asks package capability, which is tested against a model of its own.
+// oracle transcribes S5 to S7 of docs/semantics.md for one image version. It uses package capability for fit and preference, which is
+// tested against its own model.
 type oracle struct {
 	v       *capability.Vocabulary
 	defs    defs
 	flavors flavors
-	// undeclared is what the version says about worker capabilities.
+	// undeclared are the version's values for undeclared worker capabilities.
 	undeclared caps
 	request    imageselector.Request
 }
@@ -53,7 +53,7 @@ func (o *oracle) reference(flavor int) (ref string, found bool) {
 	return ref, found
 }
 
-// verdict returns what becomes of a flavor.
+// verdict returns the verdict on a flavor.
 func (o *oracle) verdict(flavor int) imageselector.Verdict[string] {
 	v := imageselector.Verdict[string]{Flavor: &o.flavors[flavor], Set: o.set(flavor)}
 	_, found := o.reference(flavor)
@@ -68,7 +68,7 @@ func (o *oracle) verdict(flavor int) imageselector.Verdict[string] {
 	return v
 }
 
-// choose returns the first candidate to which no other is preferred, and whether another one is as good.
+// choose returns the first candidate with no better one, and whether another is as good.
 func (o *oracle) choose() (chosen int, ambiguous bool) {
 	var candidates, best []int
 	for i := range o.flavors {
@@ -87,7 +87,7 @@ func (o *oracle) choose() (chosen int, ambiguous bool) {
 	return best[0], len(best) > 1
 }
 
-// comparisons returns those of each candidate with the best one before it.
+// comparisons returns the comparison of each candidate with the best one before it.
 func (o *oracle) comparisons() []imageselector.Comparison {
 	var made []imageselector.Comparison
 	best := -1
@@ -155,7 +155,7 @@ func drawFlavor(t *rapid.T, d defs) imageselector.Flavor[string] {
 	return f
 }
 
-// drawCapabilities declares some capabilities, with values in any order and repeated, now and then with none.
+// drawCapabilities declares some capabilities, with values in any order and repeated, and occasionally without values.
 func drawCapabilities(t *rapid.T, d defs) caps {
 	c := caps{}
 	for _, def := range d {

@@ -27,7 +27,7 @@ func said(errs finding.List) (all []string) {
 	return all
 }
 
-// Everything that is wrong is said at once, each at its path.
+// All errors are reported at once, each at its path.
 func TestRead(t *testing.T) {
 	lists := "images, machineTypes, zones, volumeTypes, networks, loadBalancerProviders, serverGroupPolicies"
 	for name, tc := range map[string]struct {
@@ -131,7 +131,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// An inventory that is written by hand may have the names that clouds have for architectures.
+// A handwritten inventory may use the clouds' names for architectures.
 func TestReadArchitectures(t *testing.T) {
 	for written, want := range map[string]string{"x86_64": "amd64", "aarch64": "arm64", "ARM64": "arm64", "amd64": "amd64", "s390x": "s390x"} {
 		read, errs := inventory.Read([]byte(head +
@@ -146,7 +146,7 @@ func TestReadArchitectures(t *testing.T) {
 	}
 }
 
-// A list that could not be read is unknown, even if a part of it is there.
+// A list that is marked as unread is unknown, even if a part of it is present.
 func TestUnreadIsUnknown(t *testing.T) {
 	for _, list := range inventory.Lists() {
 		text := head + "regions: [{name: a, unread: [" + list + "], images: [{id: i}], machineTypes: [], zones: [{name: z}], volumeTypes: [{name: v}], " +
@@ -163,7 +163,7 @@ func TestUnreadIsUnknown(t *testing.T) {
 	}
 }
 
-// What is unread comes in the order of the lists, each once, however it is written.
+// The unread lists are in the order of the lists, without repetition.
 func TestOrderOfUnread(t *testing.T) {
 	read, errs := inventory.Read([]byte(head + "regions: [{name: a, unread: [networks, images, zones, images]}]\n"))
 	if len(errs) > 0 {
@@ -174,7 +174,7 @@ func TestOrderOfUnread(t *testing.T) {
 	}
 }
 
-// An absent list is unknown, and an empty one is empty.
+// An absent list is unknown; an empty one is known to be empty.
 func TestWhatIsKnown(t *testing.T) {
 	read, errs := inventory.Read([]byte(head + "regions: [{name: a, images: [], zones: [{name: z}]}]\n"))
 	if len(errs) > 0 {

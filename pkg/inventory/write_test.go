@@ -134,7 +134,7 @@ func read(format, text string) (i inventory.Inventory, err error) {
 	return i, err
 }
 
-// What is written is read again as it was, whatever names look like.
+// A written inventory is read back unchanged, for any names.
 func FuzzWrite(f *testing.F) {
 	for _, text := range []string{
 		"", "n", "No", "null", "~", "0x1f", "1e3", "1_000", "2026-11-23", "12:30:45", "a b", "a: b", "a #b", "- a", "[a", "{a}", "&a", "*a", "!a", "%a",
@@ -174,7 +174,7 @@ func TestWriteNothing(t *testing.T) {
 	}
 }
 
-// Each list has a name that a region may call unread, in the order of its fields.
+// Lists names every list of a region, in the order of the fields.
 func TestLists(t *testing.T) {
 	full := inventory.Region{
 		Images: []inventory.Image{}, MachineTypes: []inventory.MachineType{}, Zones: []inventory.Zone{}, VolumeTypes: []inventory.VolumeType{},

@@ -13,11 +13,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Regions that are read one by one are those that the whole text has, in its order.
+// Reading region by region returns the same regions as reading the whole text, in the same order.
 func TestByRegions(t *testing.T) {
 	for name, tc := range map[string]struct {
 		text  string
-		parts bool // whether it is read so
+		parts bool // whether it is read region by region
 	}{
 		"as it is printed": {text: "kind: Inventory\nregions:\n- name: a\n  images:\n  - id: b\n  - id: c\n- name: d\n", parts: true},
 		"indented":         {text: "regions: # all\n  # the first\n  - name: a\n    images: []\n  # the second\n  - {name: d}\nkind: Inventory\n"},
@@ -53,7 +53,7 @@ func decoded(t *testing.T, text []byte) (value any) {
 	return value
 }
 
-// What is wrong with a large inventory is said as of a small one.
+// A large inventory has the same errors as a small one.
 func TestLargeOnes(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("apiVersion: capkit/v1\nkind: Inventory\nprovider: openstack\nregions:\n")

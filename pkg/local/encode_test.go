@@ -23,7 +23,7 @@ func TestLaws(t *testing.T) {
 		"../../example", "../cli/testdata", "../check/testdata"), providertest.Config{JSON: []byte(config)})...)
 }
 
-// version makes up a version in one of the two formats, as that is read.
+// version draws a version in one of the two formats, as decoding would return it.
 func version(t *rapid.T) imageselector.Version[local.Image] {
 	text := rapid.OneOf(rapid.SampledFrom([]string{"a", "amd64", "arm64"}), rapid.String())
 	made := imageselector.Version[local.Image]{Version: text.Draw(t, "version"), Legacy: rapid.Bool().Draw(t, "legacy")}
@@ -60,7 +60,7 @@ func TestEncode(t *testing.T) {
 	})
 }
 
-// What a format has no place for is an error, and not left out.
+// A version that the format cannot express is an error; nothing is dropped.
 func TestEncodeLeavesNothingOut(t *testing.T) {
 	type flavor = imageselector.Flavor[local.Image]
 	image := func(name string) *imageselector.Global[local.Image] {
@@ -69,7 +69,7 @@ func TestEncodeLeavesNothingOut(t *testing.T) {
 	amd64, arm64 := v1beta1.Capabilities{"architecture": {"amd64"}}, v1beta1.Capabilities{"architecture": {"arm64"}}
 	for what, test := range map[string]struct {
 		flavors              []flavor
-		legacy, capabilities bool // whether each of the formats can say it
+		legacy, capabilities bool // whether each format can express it
 	}{
 		"nothing":                        {nil, true, true},
 		"one for all":                    {[]flavor{{Global: image("a")}}, true, true},

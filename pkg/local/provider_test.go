@@ -21,7 +21,7 @@ import (
 const config = `{"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig", "machineImages": [
 	{"name": "local", "versions": [{"version": "1.0.0", "image": "node:1.0.0"}, {"version": "2.0.0", "image": "node:2.0.0"}]}]}`
 
-// A legacy image serves every architecture that core lists, in profiles with capabilities and without.
+// A legacy image serves every architecture that core lists, in profiles with and without capabilities.
 func TestLegacyImageServesEveryArchitecture(t *testing.T) {
 	machineTypes := []v1beta1.MachineType{{Name: "amd"}, {Name: "arm", Architecture: new("arm64")}}
 	flavors := []v1beta1.MachineImageFlavor{
@@ -66,7 +66,7 @@ func TestLegacyImageServesEveryArchitecture(t *testing.T) {
 	}
 }
 
-// Beside a flavor of one of its architectures, a legacy image serves the others all the same: only the one is there twice.
+// Beside a flavor for one architecture, a legacy image still serves the others: only that architecture is a duplicate.
 func TestLegacyImageBesideAFlavor(t *testing.T) {
 	const legacy = `{"version": "1.0.0", "image": "node:1.0.0"}`
 	const flavor = `{"version": "1.0.0", "capabilityFlavors": [{"image": "node-arm64:1.0.0", "capabilities": {"architecture": ["arm64"]}}]}`
@@ -107,7 +107,7 @@ func TestValidateReference(t *testing.T) {
 	}
 }
 
-// Findings go by the paths: each has to lead to what was read there.
+// Findings use these paths, so each must lead to the field that was read.
 func TestPathsLeadToWhatWasRead(t *testing.T) {
 	config := `{"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
 		"machineImages": [{"name": "a"}, {"name": "b", "versions": [{"version": "1", "image": "node:1"},

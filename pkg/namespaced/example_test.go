@@ -16,7 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// shared is the spec of a CloudProfile, and own that of a NamespacedCloudProfile, which adds a version.
+// shared is the spec of a CloudProfile; own is the spec of a NamespacedCloudProfile that adds a version.
 const (
 	shared = `
 type: local

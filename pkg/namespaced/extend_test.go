@@ -28,14 +28,14 @@ import (
 	"github.com/capkit/capkit/pkg/profile/entries"
 )
 
-// child is a NamespacedCloudProfile of a generated parent, in the making.
+// child builds a NamespacedCloudProfile of a generated parent.
 type child struct {
 	parent *v1beta1.CloudProfile
 	spec   v1beta1.NamespacedCloudProfileSpec
 	config v1alpha1.CloudProfileConfig
 }
 
-// add lists an image version with the flavors of the parent's first one, and maps it.
+// add adds an image version with the flavors of the parent's first version, and maps it.
 func (c *child) add(image, version string) {
 	core := c.parent.Spec.MachineImages[0].Versions[0].DeepCopy()
 	core.Version = version
@@ -62,11 +62,11 @@ func (c *child) object() *v1beta1.NamespacedCloudProfile {
 	return object
 }
 
-// What results of a NamespacedCloudProfile and its compiled parent answers as what is rendered of the two, compiled.
+// Extending the compiled parent gives the same answers as compiling the rendered profile.
 func TestExtend(t *testing.T) {
 	for name, c := range map[string]struct {
 		make func(c *child)
-		// whole says that the resulting profile is compiled as a whole: from the parent it cannot be.
+		// whole means that the result is compiled as a whole, because the parent cannot be extended.
 		whole bool
 	}{
 		"nothing":                   {make: func(*child) {}},
@@ -149,7 +149,7 @@ func TestExtend(t *testing.T) {
 	}
 }
 
-// The same for random profiles, many of which are wrong, and some in the legacy format.
+// The same holds for random profiles, many of them invalid and some in the legacy format.
 func TestExtendRandomProfiles(t *testing.T) {
 	extended, whole := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -215,7 +215,7 @@ func texts(p *profile.Profile[openstack.Image]) []string {
 	return all
 }
 
-// chosen returns what a worker pool boots: the capabilities of the flavor and its image.
+// chosen returns the capabilities and the image of the flavor that a worker pool boots.
 func chosen(p *profile.Profile[openstack.Image], v entries.Version, machineType, region string) []any {
 	machine, _ := p.Machine(machineType)
 	request := imageselector.Request{Image: v.ID.Image, Version: v.ID.Version, Region: region, Machine: machine.Set, Worker: p.Ordinary()}

@@ -20,7 +20,7 @@ import (
 
 var configKind = schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
 
-// configs are those of examples and tests.
+// configs returns the provider configs of examples and tests.
 func configs(t testing.TB) []providertest.Config {
 	t.Helper()
 	return providertest.Configs(t, configKind, "../../example", "../../test/fixtures/manifests",
@@ -34,7 +34,7 @@ var (
 	architectures = []string{"amd64", "arm64"}
 )
 
-// regional makes up references by ID.
+// regional draws references by ID.
 func regional(t *rapid.T, least int) (references []imageselector.Regional[openstack.Image]) {
 	for range rapid.IntRange(least, 3).Draw(t, "regions") {
 		references = append(references, imageselector.Regional[openstack.Image]{
@@ -44,7 +44,7 @@ func regional(t *rapid.T, least int) (references []imageselector.Regional[openst
 	return references
 }
 
-// global makes up a reference by name, or none.
+// global draws a reference by name, or nil.
 func global(t *rapid.T) *imageselector.Global[openstack.Image] {
 	name := text.Draw(t, "image")
 	if name == "" || rapid.Bool().Draw(t, "without image") {
@@ -53,7 +53,7 @@ func global(t *rapid.T) *imageselector.Global[openstack.Image] {
 	return &imageselector.Global[openstack.Image]{Ref: openstack.Image{Name: name}, Fallback: true}
 }
 
-// flavored makes up a version with capabilityFlavors.
+// flavored draws a version with capabilityFlavors.
 func flavored(t *rapid.T) imageselector.Version[openstack.Image] {
 	version := imageselector.Version[openstack.Image]{Version: text.Draw(t, "version")}
 	for range rapid.IntRange(1, 4).Draw(t, "flavors") {
@@ -69,8 +69,8 @@ func flavored(t *rapid.T) imageselector.Version[openstack.Image] {
 	return version
 }
 
-// unflavored makes up a version in the legacy format, as that is read: a flavor for each architecture, of which amd64 alone
-// has an image name, and comes last if it has nothing else.
+// unflavored draws a legacy version as decoding would return it, with a flavor for each architecture. Only amd64 has an image name, and
+// it comes last if it has nothing else.
 func unflavored(t *rapid.T) imageselector.Version[openstack.Image] {
 	version := imageselector.Version[openstack.Image]{Version: text.Draw(t, "version"), Legacy: true}
 	name := global(t)
@@ -91,7 +91,7 @@ func unflavored(t *rapid.T) imageselector.Version[openstack.Image] {
 	return version
 }
 
-// tryVersion writes a version that is made up in both formats. Its own one can say it.
+// tryVersion writes a drawn version in both formats. Its own format can express it.
 func tryVersion(t *rapid.T) {
 	version := rapid.Custom(flavored).Draw(t, "flavors")
 	if rapid.Bool().Draw(t, "legacy") {
@@ -113,7 +113,7 @@ func TestEncode(t *testing.T) { rapid.Check(t, tryVersion) }
 
 func FuzzEncode(f *testing.F) { f.Fuzz(rapid.MakeFuzz(tryVersion)) }
 
-// FuzzDecodeAndEncode writes what was read of arbitrary configs.
+// FuzzDecodeAndEncode encodes the results of decoding arbitrary configs.
 func FuzzDecodeAndEncode(f *testing.F) {
 	for _, config := range configs(f) {
 		f.Add(config.JSON)
@@ -125,7 +125,7 @@ func FuzzDecodeAndEncode(f *testing.F) {
 	})
 }
 
-// What a format has no place for is an error, and not left out.
+// A version that the format cannot express is an error; nothing is dropped.
 func TestEncodeLeavesNothingOut(t *testing.T) {
 	type (
 		flavor = imageselector.Flavor[openstack.Image]

@@ -23,8 +23,8 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// images converts the images of a config and renders the flavors one to a line, with the references that each has in the
-// regions europe, asia and elsewhere; "-" stands for none.
+// images decodes a config. It returns one line for each flavor, with its references in regions europe, asia and elsewhere; "-" means
+// none.
 func images(config []byte) (flavors []string, report finding.Report) {
 	images, report := openstack.Provider{}.Decode(&runtime.RawExtension{Raw: config}, field.NewPath("config"))
 	vocabulary, _ := capability.Compile([]v1beta1.CapabilityDefinition{
@@ -63,7 +63,7 @@ func TestImagesRefusesAnotherObject(t *testing.T) {
 	}
 }
 
-// A config from before says what has become of its fields.
+// The errors about removed fields say what has replaced them.
 func TestFieldsOfBefore(t *testing.T) {
 	_, report := openstack.Provider{}.Decode(&runtime.RawExtension{Raw: []byte(`{
 		"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig", "useOctavia": true,
@@ -98,7 +98,7 @@ func TestValidateReference(t *testing.T) {
 	}
 }
 
-// Findings go by the paths: each has to lead to what was read there.
+// Findings use these paths, so each must lead to the field that was read.
 func TestPathsLeadToWhatWasRead(t *testing.T) {
 	config := `{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
 		"machineImages": [{"name": "a"}, {"name": "b", "versions": [
@@ -148,7 +148,7 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// A pool asks for a root volume if Cinder makes its root disk: the size decides, and neither the type nor data volumes do.
+// A pool needs a root volume if Cinder creates its root disk. This depends on the size alone, not on the type or on data volumes.
 func TestRootVolume(t *testing.T) {
 	for name, tc := range map[string]struct {
 		pool provider.Pool

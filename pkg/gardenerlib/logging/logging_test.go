@@ -23,11 +23,11 @@ import (
 	"github.com/capkit/capkit/pkg/gardenerlib/logging"
 )
 
-// logChild makes this test binary log, and end.
+// logChild makes this test binary log and exit.
 const logChild = "LOGGING_TEST_CHILD"
 
-// TestEverybodyLogsJSON logs by each of the ways that libraries know. It does so in a process of its own: who may set
-// controller-runtime's logger is decided once, and for a process that has not done so after half a minute.
+// TestEverybodyLogsJSON logs through each library's logger. It needs a process of its own: controller-runtime's logger can be set only
+// once, and after half a minute not at all.
 func TestEverybodyLogsJSON(t *testing.T) {
 	if os.Getenv(logChild) != "" {
 		base, err := logger.NewZapLogger(logger.InfoLevel, logger.FormatJSON, logzap.WriteTo(os.Stdout))
@@ -62,7 +62,7 @@ func TestEverybodyLogsJSON(t *testing.T) {
 	}
 }
 
-// What is running is said with the flags that are set, and no others.
+// The start message contains the flags that are set, and no others.
 func TestAnnounce(t *testing.T) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.String("set", "", "")

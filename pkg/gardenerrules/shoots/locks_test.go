@@ -53,7 +53,7 @@ func TestLock(t *testing.T) {
 		machineType, version string
 		want                 shoots.Lock
 	}{
-		{profile(), "metal", "1", shoots.NoLock}, // no flavors, the first of two
+		{profile(), "metal", "1", shoots.NoLock}, // the first of the two entries, without flavors
 		{profile(), "metal", "2", shoots.LockedByFlavors},
 		{profile(), "metal", "3", shoots.NoLock},
 		{profile(), "metal", "4", shoots.LockedByFlavors},
@@ -73,7 +73,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// Many worker pools, most of which are alike.
+// BenchmarkLock has many worker pools, most of them equal.
 func BenchmarkLock(b *testing.B) {
 	p := profile()
 	for i := range 2000 {

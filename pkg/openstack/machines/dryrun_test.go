@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-// rawOf returns an object as a Cluster has it.
+// rawOf returns an object as stored in a Cluster.
 func rawOf(t *testing.T, apiVersion, kind string, object any) runtime.RawExtension {
 	t.Helper()
 	raw, err := json.Marshal(object)
@@ -31,7 +31,7 @@ func rawOf(t *testing.T, apiVersion, kind string, object any) runtime.RawExtensi
 	return runtime.RawExtension{Raw: []byte(strings.Replace(string(raw), "{", `{"apiVersion":"`+apiVersion+`","kind":"`+kind+`",`, 1))}
 }
 
-// seedOf is a seed in which the Worker of a situation has been reconciled, and then something changes.
+// seedOf returns a seed in which the Worker of a situation has been reconciled, and then something changes.
 func seedOf(
 	t *testing.T, s *situation, change func(*situation, []*machinev1alpha1.MachineClass, []*machinev1alpha1.MachineDeployment), more ...client.Object,
 ) client.Client {
@@ -78,7 +78,7 @@ func seedOf(
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
 }
 
-// Before it takes over, it can be seen what the controller would do, and what going back would do.
+// Before the controller takes over, a dry run shows what it would do, and what going back would do.
 func TestDryRun(t *testing.T) {
 	type (
 		classes     = []*machinev1alpha1.MachineClass
@@ -88,7 +88,7 @@ func TestDryRun(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*situation, classes, deployments)
 		more   []client.Object
-		// says are in the lines, in order; stops says that the controller must not take over.
+		// says are parts of the lines, in order. stops means that the controller must not take over.
 		says  []string
 		stops bool
 	}{

@@ -22,7 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/openstack/machines/servergroups"
 )
 
-// delegateFor is a delegate for the situation, in a seed that has its Worker and some objects, and in an OpenStack.
+// delegateFor returns a delegate for the situation, with a seed that has its Worker and these objects.
 func delegateFor(t *testing.T, s *situation, o *fakenova.OpenStack, objects ...client.Object) *delegate {
 	t.Helper()
 	s.cluster.Shoot.UID = "be9f9c04-7053-4bb2-9883-e28ba6ace0ea"
@@ -42,8 +42,8 @@ func delegateFor(t *testing.T, s *situation, o *fakenova.OpenStack, objects ...c
 	return d
 }
 
-// A server group whose record is lost, and that has no members, is that to which the machine classes refer: with another one, the
-// machines would be replaced.
+// If the record of a server group is lost and the group has no members, the group that the machine classes refer to is used. Any other
+// one would replace the machines.
 func TestServerGroupOfTheMachineClasses(t *testing.T) {
 	s, o := situationOf(t, seven), fakenova.New(t, false)
 	id := o.Put(s.cluster.Shoot.Status.TechnicalID+"-group-0bQxV7PzKa", "soft-anti-affinity")
@@ -63,7 +63,7 @@ func TestServerGroupOfTheMachineClasses(t *testing.T) {
 	}
 }
 
-// Hooks can be called in any order, and alone.
+// Hooks can be called on their own, and in any order.
 func TestEachHookAlone(t *testing.T) {
 	for name, hook := range map[string]func(*delegate, context.Context) error{
 		"PreReconcileHook": (*delegate).PreReconcileHook, "PostReconcileHook": (*delegate).PostReconcileHook,
@@ -78,12 +78,12 @@ func TestEachHookAlone(t *testing.T) {
 	}
 }
 
-// A server group that was created just before the process died is not recorded. It is that of its pool when the pool is reconciled again;
-// and if nobody has asked for it since, it goes with the Worker, whose deletion does not depend on that.
+// If the process dies just after it creates a server group, the group is not recorded. The next reconciliation of the pool uses it. If
+// none follows, deleting the Worker removes it; the deletion does not depend on that.
 func TestServerGroupThatWasNotRecorded(t *testing.T) {
 	o := fakenova.New(t, false)
 	name := ""
-	for range 2 { // the second one has no record of what the first one has created
+	for range 2 { // the second one has no record of the group that the first one created
 		s := situationOf(t, seven)
 		s.worker.Status.ProviderStatus = nil
 		d := delegateFor(t, s, o)

@@ -27,10 +27,10 @@ import (
 	"github.com/capkit/capkit/pkg/worker"
 )
 
-// seven is a Worker of seven pools, and what provider-openstack made of it.
+// seven is a Worker of seven pools, with the result of provider-openstack.
 const seven = "testdata/seven"
 
-// load reads a JSON file of a folder.
+// load decodes a JSON file of a folder.
 func load[T any](t testing.TB, folder, name string) *T {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(folder, name+".json"))
@@ -44,7 +44,7 @@ func load[T any](t testing.TB, folder, name string) *T {
 	return into
 }
 
-// situationOf is the situation in a folder, without any machine class.
+// situationOf returns the situation in a folder, without machine classes.
 func situationOf(t testing.TB, folder string) *situation {
 	t.Helper()
 	w := load[extensionsv1alpha1.Worker](t, folder, "input-worker")
@@ -65,7 +65,7 @@ func situationOf(t testing.TB, folder string) *situation {
 	return s
 }
 
-// planned returns what a situation leads to.
+// planned returns a situation's plan.
 func planned(t testing.TB, s *situation) *plan {
 	t.Helper()
 	p, err := s.plan()
@@ -87,7 +87,7 @@ func hold(t interface{ Errorf(string, ...any) }, p *plan) {
 	}
 }
 
-// The machine controller that came with provider-openstack up to v1.52 refuses each machine class, which is why a seed with it is refused.
+// The machine controller of provider-openstack up to v1.52 refuses each machine class, so a seed with it is refused.
 func TestOldMachineControllersRefuseEachClass(t *testing.T) {
 	for _, pool := range planned(t, situationOf(t, seven)).pools {
 		for _, class := range pool.classes {
@@ -98,7 +98,7 @@ func TestOldMachineControllersRefuseEachClass(t *testing.T) {
 	}
 }
 
-// asJSON returns a value as JSON has it, without fields that an API server sets, and without those that say nothing.
+// asJSON returns a value as decoded JSON, without fields that an API server sets and without empty fields.
 func asJSON(t testing.TB, value any) any {
 	t.Helper()
 	raw, err := json.Marshal(value)
@@ -120,7 +120,7 @@ func onlyNames[T metav1.Object](objects []T) []T {
 	return objects
 }
 
-// What the pools get is what provider-openstack makes of them.
+// The objects of the pools equal those of provider-openstack.
 func TestSameAsProviderOpenStack(t *testing.T) {
 	p := planned(t, situationOf(t, seven))
 	var (
@@ -151,7 +151,7 @@ func TestSameAsProviderOpenStack(t *testing.T) {
 	}
 }
 
-// A pool with a percentage that Gardener takes, and that its library cannot read, is refused by name, and does not stop a deletion.
+// A pool with a percentage that Gardener accepts but its library cannot parse is refused by name. It does not block a deletion.
 func TestPercentagesThatAreTooLarge(t *testing.T) {
 	for share, refused := range map[string]bool{"99999999999999999999%": true, "%": true, "": true, "1": true, "200%": false} {
 		s := situationOf(t, seven)
@@ -165,7 +165,7 @@ func TestPercentagesThatAreTooLarge(t *testing.T) {
 	}
 }
 
-// What no machine can be made of is refused: with Gardener's code for what somebody has to repair, if it is a pool.
+// A situation from which no machine can be made is refused, for a pool with Gardener's code for configuration problems.
 func TestWhatNoMachineCanBeMadeOf(t *testing.T) {
 	for want, change := range map[string]func(s *situation){
 		"worker pool plain: a worker pool has machines in its zones": func(s *situation) { s.worker.Spec.Pools[0].Zones = nil },
@@ -195,7 +195,7 @@ func TestWhatNoMachineCanBeMadeOf(t *testing.T) {
 	}
 }
 
-// The names in a Worker are as somebody has written them. Errors, which become its status, are printable, and keep their codes.
+// Names in a Worker are arbitrary text. Errors, which appear in its status, are printable and keep their codes.
 func TestErrorsArePrintable(t *testing.T) {
 	const name, shown = "pool\x1b[31m\n\u202e", `pool\x1b[31m\n\u202e`
 	for want, change := range map[string]func(s *situation){

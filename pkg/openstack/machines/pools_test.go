@@ -23,13 +23,13 @@ import (
 	"github.com/capkit/capkit/pkg/worker"
 )
 
-// poolCase is a pool that differs from the pool plain of the seven, and how its objects differ from those that
-// provider-openstack made of plain. All are merge patches.
+// poolCase is a pool that differs from pool plain of the seven. It also says how its objects differ from those that provider-openstack
+// creates for plain. All are merge patches.
 type poolCase struct {
 	pool, profile, worker, shoot string
-	// class is of the first zone, and so is deployment.
+	// class and deployment are those of the first zone.
 	class, deployment string
-	// hashed is what decides about the name of the class beside the name of the node agent's secret, in order.
+	// hashed are the parts of the hash in the class name, in order, after the name of the node agent's secret.
 	hashed []string
 }
 
@@ -158,7 +158,7 @@ var poolCases = map[string]poolCase{
 	},
 }
 
-// patched returns an object with a merge patch in YAML.
+// patched returns an object after a merge patch in YAML.
 func patched[T any](t testing.TB, original any, patch string) *T {
 	t.Helper()
 	raw, err := json.Marshal(original)
@@ -181,7 +181,6 @@ func patched[T any](t testing.TB, original any, patch string) *T {
 	return into
 }
 
-// asYAML writes a patch.
 func asYAML(t testing.TB, patch any) string {
 	t.Helper()
 	raw, err := yaml.Marshal(patch)
@@ -191,7 +190,7 @@ func asYAML(t testing.TB, patch any) string {
 	return string(raw)
 }
 
-// withoutNull leaves out what says nothing: null, and objects without anything.
+// withoutNull removes null and empty objects.
 func withoutNull(value any) any {
 	object, is := value.(map[string]any)
 	if !is {
@@ -210,7 +209,7 @@ func withoutNull(value any) any {
 	return kept
 }
 
-// hash is how names of machine classes end.
+// hash returns the suffix of machine class names.
 func hash(parts ...string) string {
 	sum := func(s string) string { h := sha256.Sum256([]byte(s)); return hex.EncodeToString(h[:]) }
 	var all string
@@ -220,7 +219,7 @@ func hash(parts ...string) string {
 	return sum(all)[:5]
 }
 
-// situationWith is a situation with the pool of the case alone.
+// situationWith returns a situation with only the pool of the case.
 func (c poolCase) situationWith(t testing.TB) *situation {
 	t.Helper()
 	s := situationOf(t, seven)
@@ -231,7 +230,7 @@ func (c poolCase) situationWith(t testing.TB) *situation {
 	return s
 }
 
-// What a pool with a setting gets is what the setting makes of what provider-openstack makes of a pool without.
+// The objects of a pool with a setting are those of provider-openstack for the plain pool, changed by the setting.
 func TestPools(t *testing.T) {
 	plainClass := (*load[[]any](t, seven, "upstream-machineclasses"))[4]
 	plainDeployment := (*load[[]any](t, seven, "upstream-machinedeployments"))[0]
@@ -241,7 +240,7 @@ func TestPools(t *testing.T) {
 			pool := &s.worker.Spec.Pools[0]
 			p := planned(t, s)
 			hashed := hash(append([]string{*pool.NodeAgentSecretName}, tc.hashed...)...)
-			if pool.UpdateStrategy != nil { // the same pool, updated automatically, is one of the seven
+			if pool.UpdateStrategy != nil { // one of the seven is the same pool with automatic updates
 				hashed = "e1a64"
 			}
 			deployment := "shoot--h6--s4-" + pool.Name + "-z1"
@@ -264,7 +263,7 @@ func TestPools(t *testing.T) {
 	}
 }
 
-// What of a config renames machine classes, so that machines are replaced, is what the provider lists: of that, admission warns.
+// The settings that rename machine classes, so that machines are replaced, are those that the provider lists. Admission warns of them.
 func TestClassesAreRenamedForWhatTheProviderLists(t *testing.T) {
 	of := func(config string) (hash string, rolling []provider.Rolling) {
 		s := poolCase{pool: `{name: group, providerConfig: {` + workerConfig + config + `}}`}.situationWith(t)

@@ -34,7 +34,7 @@ var definitions = []v1beta1.CapabilityDefinition{
 	{Name: "net", Values: []string{"fast", "slow"}},
 }
 
-// someCapabilities draws an architecture, and some of the others.
+// someCapabilities draws an architecture and some other capabilities.
 func someCapabilities(t *rapid.T, label string) v1beta1.Capabilities {
 	c := v1beta1.Capabilities{}
 	for i, d := range definitions {
@@ -50,7 +50,7 @@ func someCapabilities(t *rapid.T, label string) v1beta1.Capabilities {
 	return c
 }
 
-// randomProfile draws a profile with or without capabilities, with IDs by region or names.
+// randomProfile draws a profile with or without capabilities, with image IDs by region or with names.
 func randomProfile(t *rapid.T) *v1beta1.CloudProfile {
 	profile := &v1beta1.CloudProfile{Spec: v1beta1.CloudProfileSpec{Type: "openstack"}}
 	spec, legacy := &profile.Spec, rapid.IntRange(0, 3).Draw(t, "legacy") == 0
@@ -104,7 +104,7 @@ func randomProfile(t *rapid.T) *v1beta1.CloudProfile {
 	return profile
 }
 
-// randomSituation draws a Worker of new pools.
+// randomSituation draws a Worker with new pools.
 func randomSituation(t *rapid.T, tb testing.TB) *situation {
 	s := situationOf(tb, seven)
 	s.status.MachineImages = nil
@@ -128,7 +128,7 @@ func randomSituation(t *rapid.T, tb testing.TB) *situation {
 	return s
 }
 
-// answers are what admission and the command say of the pools: the image, or why there is none.
+// answers returns the answers of admission and the command about the pools: the image, or the reason for none.
 func answers(s *situation) (images []openstack.Image, errs []string) {
 	profile, _ := profile.Compile(openstack.Provider{}, &s.cluster.CloudProfile.Spec, field.NewPath("spec"))
 	shoot := &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: s.worker.Spec.Region}}
@@ -152,8 +152,8 @@ func answers(s *situation) (images []openstack.Image, errs []string) {
 	return images, errs
 }
 
-// Machine classes have the images that admission and the command name, pools without an image are refused in the same
-// words, what is read is not changed, and all of it comes out the same again.
+// Machine classes have the images that admission and the command name, and pools without an image are refused with the same text. Inputs
+// are not modified, and the result is deterministic.
 func TestRandomProfiles(t *testing.T) {
 	pools, refused := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -196,7 +196,7 @@ func TestRandomProfiles(t *testing.T) {
 	}
 }
 
-// objects are the objects of a plan.
+// objects returns the objects of a plan.
 func objects(p *plan) []any {
 	var all []any
 	for _, pool := range p.pools {

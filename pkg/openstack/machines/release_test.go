@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// released are a namespace of provider-openstack, and its Deployment, whose image has a tag.
+// released returns a namespace of provider-openstack and its Deployment with this image.
 func released(namespace, name, container, image string) []client.Object {
 	labels := map[string]string{"controllerregistration.core.gardener.cloud/name": "provider-openstack"}
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
@@ -66,7 +66,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// A seed with an old release is refused, with the release that is needed. What is not known does not matter.
+// A seed with an old release is refused, and the error names the required one. Unknown releases are accepted.
 func TestCheckRelease(t *testing.T) {
 	const name = "gardener-extension-provider-openstack"
 	for release, tag := range images {
@@ -90,7 +90,7 @@ func TestCheckRelease(t *testing.T) {
 	}
 }
 
-// A driver that cannot read the machine classes gets none.
+// A driver that cannot read the machine classes does not get any.
 func TestOldDriver(t *testing.T) {
 	for tag, refused := range map[string]bool{"v0.24.1": true, "v0.27.0": true, "v0.27.1": false, "v0.28.0-dev": false, "latest": false} {
 		s := situationOf(t, seven)

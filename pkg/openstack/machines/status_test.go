@@ -19,7 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/worker"
 )
 
-// What provider-openstack has written is read and written again byte for byte.
+// A status of provider-openstack is decoded and encoded again byte for byte.
 func TestStatusBothWays(t *testing.T) {
 	for name, tc := range map[string]struct {
 		legacy bool
@@ -50,7 +50,7 @@ func TestStatusBothWays(t *testing.T) {
 	}
 }
 
-// Records of the other format are written in that of the profile, which is the only one that provider-openstack reads.
+// Records in the other format are written in the profile's format, the only one that provider-openstack reads.
 func TestMachineImagesInTheFormatOfTheProfile(t *testing.T) {
 	old := v1alpha1.MachineImage{Name: "gl", Version: "1", ID: ptr.To("a"), Architecture: ptr.To("arm64")}
 	capable := v1alpha1.MachineImage{
@@ -107,7 +107,7 @@ func TestInfrastructureThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// Gardener's error codes are found in what OpenStack says of machines.
+// Gardener's error codes are found in OpenStack's messages about machines.
 func TestKnownCodes(t *testing.T) {
 	for want, texts := range map[v1beta1.ErrorCode][]string{
 		v1beta1.ErrorInfraUnauthenticated: {
@@ -139,7 +139,7 @@ func TestKnownCodes(t *testing.T) {
 			"Security group with name or ID 'default' not found for project",
 			`Network "a b" could not be found`,
 		},
-		// These are not about what somebody has configured, and have to be tried again.
+		// These are not about configuration, and must be retried.
 		"": {
 			"machine creation timed out",
 			"Timeout while waiting for the network. Server 7a1d could not be found",

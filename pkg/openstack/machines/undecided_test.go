@@ -21,7 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/openstack"
 )
 
-// afterwards is what follows a plan: the seed has its machine classes.
+// afterwards moves a situation on after a plan: the seed has its machine classes.
 func (s *situation) afterwards(p *plan) {
 	s.written, s.classes = map[string]*machinev1alpha1.MachineClass{}, nil
 	for i := range p.pools {
@@ -32,7 +32,7 @@ func (s *situation) afterwards(p *plan) {
 	}
 }
 
-// Whatever becomes of the profile, or of the config of a pool, pools that run keep their machine classes, with the reference in them.
+// Running pools keep their machine classes, including the reference, after any change of the profile or of a pool's config.
 func TestPoolsThatRunGoOn(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, s *situation){
 		"no image in the region": func(_ *testing.T, s *situation) {
@@ -57,7 +57,7 @@ func TestPoolsThatRunGoOn(t *testing.T) {
 				}
 			}
 		},
-		// The labels do not decide about the name of the class. With what could be read of them it would lose some.
+		// Labels do not affect the class's name. The readable part of the config would lose some of them.
 		"a config that cannot be read": func(t *testing.T, s *situation) {
 			p := &s.worker.Spec.Pools[2]
 			var config map[string]any
@@ -77,7 +77,7 @@ func TestPoolsThatRunGoOn(t *testing.T) {
 			before := planned(t, s)
 			s.afterwards(before)
 			change(t, s)
-			for _, secretRef := range []string{s.worker.Spec.SecretRef.Name, "other"} { // these are followed all the same
+			for _, secretRef := range []string{s.worker.Spec.SecretRef.Name, "other"} { // a change of this name is still applied
 				s.worker.Spec.SecretRef.Name = secretRef
 				for i := range before.pools {
 					for _, class := range before.pools[i].classes {
@@ -98,7 +98,7 @@ func TestPoolsThatRunGoOn(t *testing.T) {
 					t.Error("no pool says that anything is wrong")
 				}
 			}
-			// A new pool is refused, and so is one whose machines would be replaced and for which there is no record.
+			// A new pool is refused. So is a pool whose machines would be replaced, if it has no record.
 			for _, change := range []func(*extensionsv1alpha1.WorkerPool){
 				func(p *extensionsv1alpha1.WorkerPool) { p.Name = "new" },
 				func(p *extensionsv1alpha1.WorkerPool) { *p.NodeAgentSecretName += "-again" },
@@ -116,8 +116,8 @@ func TestPoolsThatRunGoOn(t *testing.T) {
 	}
 }
 
-// The name of an image on a version in the legacy format is for amd64 alone (semantics S6). An arm64 pool that boots it all the same, as
-// releases of provider-openstack make it, goes on; a new one is refused.
+// An image name on a legacy version is for amd64 only (semantics S6). An arm64 pool that boots it anyway, as releases of
+// provider-openstack allow, carries on; a new one is refused.
 func TestPoolsThatBootAnImageByNameOnArm(t *testing.T) {
 	profile := func(s *situation, architecture string) {
 		spec := &s.cluster.CloudProfile.Spec
@@ -142,7 +142,7 @@ func TestPoolsThatBootAnImageByNameOnArm(t *testing.T) {
 	profile(s, "amd64")
 	before := planned(t, s)
 	s.afterwards(before)
-	profile(s, "arm64") // the same classes, as if they were for this architecture
+	profile(s, "arm64") // the same classes, as if for this architecture
 	after := planned(t, s)
 	for i := range after.pools {
 		image := after.pools[i].image
@@ -156,7 +156,7 @@ func TestPoolsThatBootAnImageByNameOnArm(t *testing.T) {
 	}
 }
 
-// Nothing that becomes of a profile stops a pool that runs. Where nothing is decided, its classes stay what they are.
+// No change of a profile stops a running pool. If the image is undecided, its classes stay the same.
 func TestPoolsThatRunGoOnInRandomProfiles(t *testing.T) {
 	undecided, decided := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {

@@ -32,7 +32,7 @@ func kindOf(name string) schema.GroupVersionKind {
 	return schema.GroupVersion(v1alpha1.GroupVersion).WithKind(name)
 }
 
-// configs are those of the API types, and some with much that is wrong.
+// configs returns the configs of the API types, and others with many faults.
 func configs(t testing.TB, kinds ...string) (all [][]byte) {
 	t.Helper()
 	for _, kind := range kinds {
@@ -43,9 +43,8 @@ func configs(t testing.TB, kinds ...string) (all [][]byte) {
 	return all
 }
 
-// FuzzShootConfigs checks Shoots with arbitrary configs, and their updates: that never panics, comes to the same
-// findings each time, each of a rule in the catalogue, and a config that can be read says the same after it was written
-// and read again.
+// FuzzShootConfigs checks Shoots with arbitrary configs, and their updates. The check never panics, and is deterministic; each finding
+// has a rule in the catalogue. A decodable config survives a round trip.
 func FuzzShootConfigs(f *testing.F) {
 	for _, seed := range []string{"", "null", "[]", "{", `"text"`} {
 		f.Add([]byte(seed), "1.33.2", "other")
@@ -90,7 +89,7 @@ func FuzzShootConfigs(f *testing.F) {
 	})
 }
 
-// FuzzCloudProfileConfig does the same with a CloudProfile.
+// FuzzCloudProfileConfig is the same for CloudProfiles.
 func FuzzCloudProfileConfig(f *testing.F) {
 	for _, config := range configs(f, "CloudProfileConfig", "WorkerConfig") {
 		f.Add(config)
@@ -118,7 +117,7 @@ func checked(config []byte) finding.Report {
 	return report
 }
 
-// What fuzzing starts from must reach the checks, or it starts from nothing.
+// The seeds of the fuzz tests must reach the checks.
 func TestConfigsReachTheChecks(t *testing.T) {
 	reached := map[string]bool{}
 	for _, config := range configs(t, "CloudProfileConfig") {
@@ -150,7 +149,7 @@ var severities = func() map[string]finding.Severity {
 	return known
 }()
 
-// wellFormed demands that each finding is of a rule, in order, and for a reader.
+// wellFormed requires that findings are sorted, and that each has a rule and a text.
 func wellFormed(t *testing.T, report finding.Report) {
 	t.Helper()
 	for severity, list := range map[finding.Severity]finding.List{
@@ -168,7 +167,7 @@ func wellFormed(t *testing.T, report finding.Report) {
 	}
 }
 
-// stable demands that a config which can be read says the same after it was written and read again.
+// stable requires that a decodable config survives a round trip.
 func stable[C any, P interface {
 	*C
 	schema.ObjectKind

@@ -48,14 +48,14 @@ func decode(t testing.TB, document []byte, into any) {
 	}
 }
 
-// subject is what a case is about.
+// subject is the subject of a case.
 type subject struct {
 	profile *profile.Profile[openstack.Image]
-	// shoot is that of testdata with the changes that the case makes to it, and updated is what an update makes of it.
+	// shoot is the Shoot of testdata with the case's changes, and updated is its update.
 	shoot, updated *v1beta1.Shoot
 }
 
-// subjectOf returns the subject of a case. The profile is that of testdata with the changes that the case makes to it.
+// subjectOf returns the subject of a case. Its profile is that of testdata with the case's changes.
 func subjectOf(c *cases.Case) subject {
 	c.T().Helper()
 	spec, shoot, updated := &v1beta1.CloudProfileSpec{}, &v1beta1.Shoot{}, &v1beta1.Shoot{}
@@ -67,7 +67,7 @@ func subjectOf(c *cases.Case) subject {
 	return subject{profile, shoot, updated}
 }
 
-// run checks each case of an archive in testdata. Paths begin below spec.provider. No judgement changes a Shoot.
+// run checks each case of an archive in testdata. Paths are relative to spec.provider. A check must not modify a Shoot.
 func run(t *testing.T, archive string, judge func(subject) finding.Report) {
 	t.Helper()
 	cases.Run(t, filepath.Join("testdata", archive+".txtar"), func(c *cases.Case) string {
@@ -89,7 +89,7 @@ func lines(t testing.TB, report finding.Report) string {
 	return strings.NewReplacer(" FieldValue", " ", " spec.provider.", " ").Replace(cases.Report(t, report))
 }
 
-// What a Shoot, whose domain is "other", may not have.
+// Settings that a Shoot of domain "other" may not have.
 func TestShoots(t *testing.T) {
 	for _, archive := range []string{
 		"configs", "region-without-keystone", "floating-pool", "load-balancer-provider", "load-balancer-classes", "zones",
@@ -107,7 +107,7 @@ func TestShootUpdate(t *testing.T) {
 	})
 }
 
-// An update is not blamed for what the profile has lost since, as long as it leaves that alone (semantics S10).
+// An update may keep an error that the profile has caused since, if it leaves the faulty part alone (semantics S10).
 func TestRatchetOfShoots(t *testing.T) {
 	run(t, "ratchet", func(s subject) finding.Report {
 		judged := func(shoot *v1beta1.Shoot) ratchet.Judged {
@@ -117,7 +117,7 @@ func TestRatchetOfShoots(t *testing.T) {
 	})
 }
 
-// What nobody knows the domain of is refused if no domain will do, and otherwise only warned about.
+// If the domain is unknown, a Shoot is refused if no domain would do. Otherwise there is only a warning.
 func TestDomains(t *testing.T) {
 	cases.Run(t, "testdata/domains.txtar", func(c *cases.Case) string {
 		s := subjectOf(c)
@@ -137,8 +137,7 @@ func TestDomains(t *testing.T) {
 	})
 }
 
-// What a profile does not have for a Shoot is told from what it has: what nobody can write is left out, a pattern is
-// named as one and never suggested. The choices stand at the end of the first error.
+// An error lists the valid choices at its end. It omits those that cannot be written, and marks patterns instead of suggesting them.
 func TestChoices(t *testing.T) {
 	cases.Run(t, "testdata/choices.txtar", func(c *cases.Case) string {
 		s := subjectOf(c)

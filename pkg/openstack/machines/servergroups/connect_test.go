@@ -32,7 +32,7 @@ import (
 	"github.com/capkit/capkit/pkg/openstack/machines/servergroups"
 )
 
-// wantCode checks which codes Gardener reads from an error, and that no secret is in it.
+// wantCode checks the codes that Gardener extracts from an error, and that it contains no secret.
 func wantCode(t testing.TB, err error, want ...v1beta1.ErrorCode) {
 	t.Helper()
 	if err == nil {
@@ -72,7 +72,7 @@ func wantWords(t testing.TB, err error, words ...string) {
 	}
 }
 
-// with returns a copy of the data of a Secret with other values; an empty one removes the key.
+// with returns a copy of a Secret's data with other values; an empty value removes the key.
 func with(data map[string][]byte, pairs ...string) map[string][]byte {
 	changed := map[string][]byte{}
 	for key, value := range data {
@@ -176,7 +176,7 @@ func TestCertificates(t *testing.T) {
 	wantWords(t, err, "CA certificates")
 }
 
-// TestCertificateNames is about a certificate whose names control a terminal: the error is in the status of the Worker.
+// TestCertificateNames has a certificate with terminal control characters in its names: the error appears in the Worker's status.
 func TestCertificateNames(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -198,7 +198,7 @@ func TestCertificateNames(t *testing.T) {
 	wantWords(t, err, `certificate is valid for \x1b[2Ja, not localhost`)
 }
 
-// TestProfileFirst takes the URL of the profile before that of the Secret.
+// TestProfileFirst prefers the profile's URL to the Secret's.
 func TestProfileFirst(t *testing.T) {
 	o := fakenova.New(t, false)
 	credentials := servergroups.Credentials{
@@ -253,7 +253,7 @@ func TestContext(t *testing.T) {
 	reached := make(chan struct{})
 	o.Break(func(int, string, string) *fakenova.Fault {
 		close(reached)
-		<-t.Context().Done() // there is no answer that the client could see before it sees that ctx has ended
+		<-t.Context().Done() // so that the client does not see an answer before it sees that ctx has ended
 		return &fakenova.Fault{Status: 503}
 	})
 	go func() {
@@ -276,10 +276,10 @@ func TestContext(t *testing.T) {
 	wantWords(t, err, "does not answer in time")
 }
 
-// retryable is the code of what Gardener tries again by itself.
+// retryable is the code of errors that Gardener retries by itself.
 var retryable = []v1beta1.ErrorCode{v1beta1.ErrorRetryableInfraDependencies}
 
-// TestAnswers is about answers of the compute service.
+// TestAnswers covers answers of the compute service.
 func TestAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault fakenova.Fault
@@ -322,7 +322,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestTokenAnswers is about answers of the identity service.
+// TestTokenAnswers covers answers of the identity service.
 func TestTokenAnswers(t *testing.T) {
 	status, body := http.StatusOK, ""
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -346,7 +346,7 @@ func TestTokenAnswers(t *testing.T) {
 		{404, `{}`, nil, "answers 404; check keystoneURL"},
 		{429, ``, []v1beta1.ErrorCode{v1beta1.ErrorInfraRateLimitsExceeded}, "answers 429"},
 		{503, ``, retryable, "answers 503"},
-		// An application credential that has been revoked, and a URL of something else.
+		// A revoked application credential, and a URL that is not Keystone's.
 		{404, `{"error": {"code": 404, "message": "Could not find Application Credential: 0b2d.", "title": "Not Found"}}`,
 			[]v1beta1.ErrorCode{v1beta1.ErrorInfraUnauthenticated}, "Could not find Application Credential: 0b2d; check the user, the password or the application"},
 		{404, `{"error": {"code": 404, "message": "(http://k/auth/tokens): The resource could not be found.", "title": "Not Found"}}`,
@@ -363,7 +363,7 @@ func TestTokenAnswers(t *testing.T) {
 	}
 }
 
-// TestRepeatedSecrets is about an identity service that repeats what it was sent: no part of a password is in the error.
+// TestRepeatedSecrets has an identity service that repeats its input: no part of a password is in the error.
 func TestRepeatedSecrets(t *testing.T) {
 	const password = "correct  horse\tbattery"
 	for name, message := range map[string]string{
@@ -389,7 +389,7 @@ func TestRepeatedSecrets(t *testing.T) {
 	}
 }
 
-// TestMicroversions has compute services of all ages.
+// TestMicroversions covers old and new compute services.
 func TestMicroversions(t *testing.T) {
 	for _, c := range []struct {
 		minor   int
@@ -417,7 +417,7 @@ func TestMicroversions(t *testing.T) {
 	}
 }
 
-// TestNoAnswer ends a connection that stays open without an answer with the context, not later.
+// TestNoAnswer has a connection that stays open without an answer: it ends with the context.
 func TestNoAnswer(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -428,7 +428,7 @@ func TestNoAnswer(t *testing.T) {
 	accepted := make(chan net.Conn, 1)
 	go func() {
 		if conn, err := listener.Accept(); err == nil {
-			accepted <- conn // it stays open
+			accepted <- conn // stays open
 		}
 		cancel()
 	}()

@@ -12,8 +12,8 @@ import (
 	"github.com/capkit/capkit/pkg/openstack/machines/servergroups"
 )
 
-// A worker controller ensures the groups before it writes machine classes, and cleans up when the machines are as they
-// should be. In between it keeps the record in the status of the Worker.
+// A worker controller ensures the groups before it writes machine classes, and cleans up once the machines are up to date. In between it
+// keeps the record in the Worker's status.
 func Example() {
 	openstack := fakenova.Start(false)
 	defer openstack.Close()

@@ -18,7 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/openstack/machines/servergroups"
 )
 
-// faults are what may become of one request.
+// faults are the possible faults of a request.
 var faults = map[string]fakenova.Fault{
 	"is answered in part":            {},
 	"is done and answered in part":   {Done: true},
@@ -30,7 +30,7 @@ var faults = map[string]fakenova.Fault{
 	"is forbidden":                   {Status: 403, Body: `{"forbidden": {"code": 403, "message": "Policy doesn't allow it."}}`},
 }
 
-// plan is a change of a Worker: which pools it had and has.
+// plan holds a Worker's pools before and after a change.
 type plan struct{ before, after []Pool }
 
 var plans = map[string]plan{
@@ -51,7 +51,7 @@ func manyPools(policy string) []Pool {
 	return pools
 }
 
-// reconcile ensures groups and cleans up, as a worker controller does. The record is what could be written at its end.
+// reconcile ensures groups and cleans up, as a worker controller does. It returns the record to be written at the end.
 func reconcile(t testing.TB, compute Compute, pools []Pool, have records) (records, error) {
 	_, record, err := servergroups.Ensure(t.Context(), compute, s1, pools, have)
 	if err != nil {
@@ -60,7 +60,7 @@ func reconcile(t testing.TB, compute Compute, pools []Pool, have records) (recor
 	return servergroups.CleanUp(t.Context(), compute, s1, pools, record)
 }
 
-// begin returns an OpenStack in which somebody else has groups and the first half of the plan is done.
+// begin returns an OpenStack with groups of other owners and the plan's first half done.
 func (p plan) begin(t testing.TB) (*fakenova.OpenStack, Compute, records) {
 	o := fakenova.New(t, false)
 	o.Put("shoot--p--s1-a-0123456789", hard)
@@ -75,9 +75,8 @@ func (p plan) begin(t testing.TB) (*fakenova.OpenStack, Compute, records) {
 	return o, compute, record
 }
 
-// TestInterrupted makes each single request of a change fail, in each way; the change is then repeated, once with the
-// record that there is after the error, and once with the one from before, as if the record could not be written. The
-// end is the same as without.
+// TestInterrupted lets each request of a change fail in each way. It repeats the change with the record returned by the failed attempt,
+// and with the previous one, as if the write had failed. The result must equal that without a fault.
 func TestInterrupted(t *testing.T) {
 	for name, plan := range plans {
 		o, compute, record := plan.begin(t)
@@ -130,13 +129,13 @@ func poolsOf(record records) []string {
 	return pools
 }
 
-// fatal is what testing and rapid have in common.
+// fatal is the common part of testing.TB and rapid.T.
 type fatal interface {
 	Helper()
 	Errorf(format string, args ...any)
 }
 
-// checkRecord checks that the groups of a record exist under their names.
+// checkRecord checks that a record's groups exist under their names.
 func checkRecord(t fatal, o *fakenova.OpenStack, record records) {
 	t.Helper()
 	names := map[string]string{}
@@ -150,14 +149,14 @@ func checkRecord(t fatal, o *fakenova.OpenStack, record records) {
 	}
 }
 
-// world is an OpenStack in which two Workers live whose Shoots have names that begin alike, and others.
+// world is an OpenStack with the groups of two Workers, whose Shoots' names have a common prefix, and groups of others.
 type world struct {
 	o       *fakenova.OpenStack
 	compute Compute
-	// foreign are the groups that belong to neither Worker.
+	// foreign are the groups of neither Worker.
 	foreign []string
 	workers [2]*workerState
-	// remaining counts the requests until one fails, in the way fault; negative: none does.
+	// remaining is the number of requests until one fails with fault; negative if none does.
 	remaining int
 	fault     fakenova.Fault
 }
@@ -167,15 +166,14 @@ type workerState struct {
 	pools  map[string]Pool
 	record records
 	ids    map[string]string
-	// servers are machines by the group that they are in.
+	// servers maps a group to its machines.
 	servers map[string][]string
 }
 
 func (w *workerState) wanted() []Pool { return slices.Collect(maps.Values(w.pools)) }
 
-// TestRandom changes two Workers at random, with faults, lost records, and machines that come and go. Groups of others
-// are never touched, those of a pool never replaced while nothing asks for that, and when both are deleted nothing is
-// left.
+// TestRandom changes two Workers at random, with faults, lost records, and changing machines. Foreign groups are never touched. A pool's
+// group is replaced only if the pool requires it, and deleting both Workers leaves nothing.
 func TestRandom(t *testing.T) {
 	server := fakenova.New(t, false)
 	compute := connect(t, server)
@@ -223,7 +221,7 @@ func TestRandom(t *testing.T) {
 	})
 }
 
-// hasOld reports whether there is a group that only the record says is the Worker's.
+// hasOld reports whether only the record shows that some group belongs to the Worker.
 func (w *workerState) hasOld() bool {
 	return slices.ContainsFunc(w.record, func(e v1alpha1.ServerGroupDependency) bool { return e.Name[:5] == "shoot" })
 }
@@ -232,7 +230,7 @@ func (w *world) draw(t *rapid.T) *workerState {
 	return w.workers[rapid.IntRange(0, 1).Draw(t, "worker")]
 }
 
-// next is called under the lock of the fake, and while one request runs.
+// next is called with the fake's lock held, during a request.
 func (w *world) next(int, string, string) *fakenova.Fault {
 	if w.remaining--; w.remaining == -1 {
 		return &w.fault
@@ -241,8 +239,7 @@ func (w *world) next(int, string, string) *fakenova.Fault {
 	return nil
 }
 
-// change adds a pool, removes it or changes its policy. A pool may come with a group that is recorded under an old
-// name.
+// change adds a pool, removes it or changes its policy. A new pool may have a group recorded under an old name.
 func (w *world) change(t *rapid.T) {
 	worker := w.draw(t)
 	name := rapid.SampledFrom([]string{"x", "test-x", "y"}).Draw(t, "pool")
@@ -259,7 +256,7 @@ func (w *world) change(t *rapid.T) {
 	worker.pools[name] = Pool{Name: name, Policy: policy}
 }
 
-// machines puts a machine into the group of a pool, or removes those of a group.
+// machines adds a machine to a pool's group, or removes the group's machines.
 func (w *world) machines(t *rapid.T) {
 	worker := w.draw(t)
 	if len(worker.ids) == 0 {
@@ -278,8 +275,8 @@ func (w *world) machines(t *rapid.T) {
 	delete(worker.servers, id)
 }
 
-// reconcile does what a worker controller does. Old machines are gone before it cleans up. The record may not be
-// written, unless there is a group in it that only the record knows.
+// reconcile acts like a worker controller. Old machines are gone before it cleans up. The record may be lost, unless only the record
+// knows one of its groups.
 func (w *world) reconcile(t *rapid.T, worker *workerState) {
 	pools := worker.wanted()
 	keep := w.kept(worker)
@@ -320,7 +317,7 @@ func (w *world) reconcile(t *rapid.T, worker *workerState) {
 	}
 }
 
-// kept returns the groups that pools have to keep: those of their first entries that exist and have the right policy.
+// kept returns the groups that pools must keep: those of their first recorded groups that exist and have the right policy.
 func (w *world) kept(worker *workerState) map[string]string {
 	keep := map[string]string{}
 	for _, entry := range slices.Backward(worker.record) {
@@ -333,7 +330,7 @@ func (w *world) kept(worker *workerState) map[string]string {
 	return keep
 }
 
-// check checks that the groups of others are there, and that those that are recorded are.
+// check checks that foreign and recorded groups exist.
 func (w *world) check(t *rapid.T) {
 	there := map[string]bool{}
 	for _, g := range w.o.Groups() {

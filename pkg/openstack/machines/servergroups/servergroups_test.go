@@ -65,7 +65,7 @@ func cleanUp(t testing.TB, compute Compute, pools []Pool, have records) records 
 	return record
 }
 
-// summary shows groups by what they are, without their IDs, sorted.
+// summary returns sorted lines about groups, without their IDs.
 func summary(groups []fakenova.Group) []string {
 	lines := make([]string, 0, len(groups))
 	for _, g := range groups {
@@ -113,7 +113,7 @@ func TestLife(t *testing.T) {
 	equal(t, "record after nothing to clean up", cleanUp(t, compute, pools, record), record)
 	equal(t, "groups after nothing to clean up", o.Groups(), first)
 
-	// Another policy: both groups are there until the machines have moved.
+	// Another policy: both groups exist until the machines have moved.
 	machine := o.Boot(server(s1))
 	o.Join(ids["group"], machine)
 	pools[1].Policy = soft
@@ -129,7 +129,7 @@ func TestLife(t *testing.T) {
 	left := cleanUp(t, compute, pools, both)
 	equal(t, "record without machine", left, records{both[0], both[1]})
 
-	// A pool that does not ask any more.
+	// A pool that no longer requests a group.
 	left = cleanUp(t, compute, pools[:1], left)
 	equal(t, "record without pool", left, records{both[0]})
 	equal(t, "groups without pool", len(o.Groups()), 1)
@@ -154,8 +154,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestRecorded is about groups that are in the record: they are kept whatever their names are like, and given up if
-// they are not what the pool asks for.
+// TestRecorded covers recorded groups: they are kept under any name, and given up if they do not match the pool.
 func TestRecorded(t *testing.T) {
 	pool := Pool{Name: "group", Policy: hard}
 	for name, c := range map[string]struct {
@@ -198,9 +197,9 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestAdoption is about groups that are not in the record.
+// TestAdoption covers groups that are not recorded.
 func TestAdoption(t *testing.T) {
-	const testX = "shoot--p--s1-test-x-0123456789" // of pool test-x of s1, or of pool x of s1-test
+	const testX = "shoot--p--s1-test-x-0123456789" // of s1's pool test-x, or of s1-test's pool x
 	for name, c := range map[string]struct {
 		pool    Pool
 		prepare func(o *fakenova.OpenStack) string
@@ -274,7 +273,7 @@ func TestAdoption(t *testing.T) {
 	}
 }
 
-// TestOldNames are those that provider-openstack gave, which made them with this function.
+// TestOldNames covers the names that provider-openstack generated with this function.
 func TestOldNames(t *testing.T) {
 	o := fakenova.New(t, false)
 	compute, machine := connect(t, o), o.Boot(server(s1))
@@ -291,8 +290,7 @@ func TestOldNames(t *testing.T) {
 	}
 }
 
-// TestReferredTo is about groups that are not recorded, but that the machine classes of a pool refer to: with another one its machines
-// would be replaced.
+// TestReferredTo covers groups that are not recorded, but that a pool's machine classes refer to: another one would replace its machines.
 func TestReferredTo(t *testing.T) {
 	for name, c := range map[string]struct {
 		group, policy string
@@ -309,7 +307,7 @@ func TestReferredTo(t *testing.T) {
 			if c.group != "" {
 				id = o.Put(c.group, c.policy)
 			}
-			o.Put("be9f9c04-7053-4bb2-fe22442c", hard) // that is left does not count then
+			o.Put("be9f9c04-7053-4bb2-fe22442c", hard) // a leftover, ignored if there is a group
 			pools := []Pool{{Name: "group", Policy: hard, Refers: []string{"98888888-0000-4000-8000-000000000000", id}}}
 			ids, record := ensure(t, compute, pools, nil)
 			if has := ids["group"] == id; has != c.has {
@@ -318,14 +316,14 @@ func TestReferredTo(t *testing.T) {
 			if len(record) != 1 || record[0].ID != ids["group"] {
 				t.Errorf("record: %v", record)
 			}
-			pools[0].Refers = nil // the machine classes are gone, and it is recorded
+			pools[0].Refers = nil // the machine classes are gone, but the group is recorded
 			again, _ := ensure(t, compute, pools, record)
 			equal(t, "IDs", again, ids)
 		})
 	}
 }
 
-// TestTaken gives no group to two pools, even if the record is wrong.
+// TestTaken assigns no group to two pools, even if the record is wrong.
 func TestTaken(t *testing.T) {
 	o := fakenova.New(t, false)
 	compute := connect(t, o)
@@ -341,7 +339,7 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-// TestNeighbours deletes a Worker beside another one whose Shoot has a name that begins like its own.
+// TestNeighbours deletes a Worker beside another one whose Shoot's name has the same prefix.
 func TestNeighbours(t *testing.T) {
 	o := fakenova.New(t, false)
 	compute := connect(t, o)
@@ -379,18 +377,18 @@ func TestNeighbours(t *testing.T) {
 	equal(t, "groups that are left", got, want)
 }
 
-// TestCleanUpUnrecorded removes what was created before the record was lost.
+// TestCleanUpUnrecorded removes groups that were created before the record was lost.
 func TestCleanUpUnrecorded(t *testing.T) {
 	o := fakenova.New(t, false)
 	compute := connect(t, o)
 	pool := Pool{Name: "group", Policy: hard}
 	_, record := ensure(t, compute, []Pool{pool}, nil)
 	o.Put("be9f9c04-7053-4bb2-00000000", soft)                       // left behind
-	o.Put("be9f9c04-7053-4bb2-fe22442c", hard)                       // the same once more
+	o.Put("be9f9c04-7053-4bb2-fe22442c", hard)                       // a duplicate
 	stays := o.Put("be9f9c04-7053-4bb2-11111111", soft, o.Boot(nil)) // has a member
-	foreign := o.Put("be9f9c04-7053-4bb2-0000000g", hard)            // not such a name
-	another := o.Put("be9f9c04-7053-4bb2-000000000", hard)           // nor this
-	old := o.Put("shoot--p--s1-group-0123456789", hard)              // nobody knows whose
+	foreign := o.Put("be9f9c04-7053-4bb2-0000000g", hard)            // not a valid name
+	another := o.Put("be9f9c04-7053-4bb2-000000000", hard)           // not valid either
+	old := o.Put("shoot--p--s1-group-0123456789", hard)              // of an unknown owner
 	equal(t, "record", cleanUp(t, compute, []Pool{pool}, record), record)
 	var got []string
 	for _, g := range o.Groups() {
@@ -403,7 +401,7 @@ func TestCleanUpUnrecorded(t *testing.T) {
 	equal(t, "groups after deletion", len(o.Groups()), 3)
 }
 
-// TestNameOfSomebodyElse does not touch what could be anybody's.
+// TestNameOfSomebodyElse does not touch groups without a certain owner.
 func TestNameOfSomebodyElse(t *testing.T) {
 	o := fakenova.New(t, false)
 	compute := connect(t, o)
@@ -432,8 +430,7 @@ func TestEmptyPolicy(t *testing.T) {
 	}
 }
 
-// TestManyPools has more pools than are asked for one by one, more groups than there are in a page, and groups that
-// others remove between two pages.
+// TestManyPools has more pools than are looked up one by one, more groups than a page holds, and groups that disappear between two pages.
 func TestManyPools(t *testing.T) {
 	o := fakenova.New(t, false)
 	o.Page = 7
@@ -451,7 +448,7 @@ func TestManyPools(t *testing.T) {
 	again, same := ensure(t, compute, pools, record)
 	equal(t, "IDs", again, ids)
 	equal(t, "record", same, record)
-	if requests := o.Requests(); len(requests) != 6 { // 30 groups are 5 pages, and there is an empty one
+	if requests := o.Requests(); len(requests) != 6 { // 30 groups are 5 pages, followed by an empty one
 		t.Errorf("requests: %v", requests)
 	}
 
@@ -468,7 +465,7 @@ func TestManyPools(t *testing.T) {
 	equal(t, "record after clean up while others remove groups", cleanUp(t, compute, pools, record), record)
 }
 
-// TestOrder has the same requests for the same question, in whatever order it is asked.
+// TestOrder sends the same requests in any order of pools and records.
 func TestOrder(t *testing.T) {
 	pools := []Pool{{Name: "c", Policy: hard}, {Name: "a", Policy: soft}, {Name: "b", Policy: hard}}
 	var want []string

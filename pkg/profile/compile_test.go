@@ -23,7 +23,7 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// The vocabularies that the table of machine types uses.
+// hypervisors and legacy are the vocabularies of TestMachineTypeArchitecture.
 const (
 	hypervisors = "machineCapabilities:\n- {name: architecture, values: [amd64, arm64]}\n- {name: hypervisor, values: [virtualized, baremetal]}\n"
 	legacy      = ""
@@ -41,7 +41,7 @@ func checkProfiles(t *testing.T, archive string) {
 	})
 }
 
-// Each fault has one repair, and its message says which.
+// Each error has one repair, and its message names it.
 func TestMessages(t *testing.T) {
 	cases.Run(t, "testdata/messages.txtar", func(c *cases.Case) string {
 		_, report := profile.Compile(given.ImagesOnly{}, given.SpecOf(c, "profile.yaml"), field.NewPath("spec"))
@@ -51,7 +51,7 @@ func TestMessages(t *testing.T) {
 
 func TestReferences(t *testing.T) { checkProfiles(t, "testdata/references.txtar") }
 
-// What could not be read is reported where it stands, and nothing that would follow from it.
+// An unreadable part is reported at its place, without errors that follow from it.
 func TestUnreadableParts(t *testing.T) { checkProfiles(t, "testdata/unreadable.txtar") }
 
 func TestMachineTypeArchitecture(t *testing.T) {
@@ -95,7 +95,7 @@ func TestMachineTypeArchitecture(t *testing.T) {
 	}
 }
 
-// The images that a provider hands over are its own.
+// The provider keeps ownership of its images.
 func TestCompileDoesNotChangeTheImages(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		defs := given.DrawDefinitions(t)
@@ -114,7 +114,7 @@ func TestCompileDoesNotChangeTheImages(t *testing.T) {
 	})
 }
 
-// A caller that leaves some errors out of the report changes nothing about the profile.
+// The caller may modify the report without changing the profile.
 func TestTheReportIsTheCallers(t *testing.T) {
 	flavor := v1beta1.Capabilities{"architecture": {"amd64"}}
 	defs := []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}
@@ -130,12 +130,12 @@ func TestOneToOneOfReservedCapabilities(t *testing.T) {
 	checkProfiles(t, "testdata/one-to-one-reserved.txtar")
 }
 
-// What is registered is compared like everything else, and leaving it out is something else than declaring it.
+// Registered worker capabilities are compared like others, except that omitting one differs from declaring it.
 func TestOneToOneOfRegisteredWorkerCapabilities(t *testing.T) {
 	checkProfiles(t, "testdata/one-to-one-registered.txtar")
 }
 
-// What legacy fields mean stands nowhere as a capability: an error about it is at the entry, and names all values.
+// The implications of legacy fields are not written as capabilities: the error about them is at the entry, and names all values.
 func TestImpliedValuesThatAreNotRegistered(t *testing.T) {
 	defs := []v1beta1.CapabilityDefinition{
 		{Name: "architecture", Values: []string{"amd64"}}, {Name: "network", Values: []string{"Fast", "Slow"}},
@@ -152,7 +152,7 @@ func TestImpliedValuesThatAreNotRegistered(t *testing.T) {
 	}
 }
 
-// What a provider has reported of a flavor is not said again as what follows from it, and hides nothing else.
+// A provider's error about a flavor suppresses its consequences, and nothing else.
 func TestAFlavorOfWhichNotEverythingIsKnown(t *testing.T) {
 	defs := []v1beta1.CapabilityDefinition{
 		{Name: "architecture", Values: []string{"amd64", "arm64"}}, {Name: "network", Values: []string{"fast", "slow"}},
@@ -170,7 +170,7 @@ func TestAFlavorOfWhichNotEverythingIsKnown(t *testing.T) {
 	}
 }
 
-// A version in the legacy format that has no reference is no image of the default architecture.
+// A legacy version without a reference is not an image of the default architecture.
 func TestAVersionWithoutAReference(t *testing.T) {
 	defs := []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64", "arm64"}}}
 	cloud := given.Linux(v1beta1.Capabilities{"architecture": {"amd64"}})

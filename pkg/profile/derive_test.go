@@ -22,7 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider/policy"
 )
 
-// deriving derives references for some architectures, and notes what it is asked.
+// deriving derives references for some architectures, and records each request.
 type deriving struct {
 	given.Cloud
 	architectures []string
@@ -36,7 +36,7 @@ func (d deriving) DeriveReference(v provider.ImageVersion, supported v1beta1.Cap
 		len(architectures) == 1 && slices.Contains(d.architectures, architectures[0])
 }
 
-// placed is one whose images are mapped elsewhere.
+// placed is a deriving whose images are mapped elsewhere.
 type placed struct{ deriving }
 
 func (placed) Policies() policy.Policies {
@@ -47,8 +47,8 @@ func of(architecture string) v1beta1.Capabilities {
 	return v1beta1.Capabilities{capability.Architecture: {architecture}}
 }
 
-// The reference of a flavor that is not mapped is derived, flavor by flavor, by what the flavor supports in full. Only what cannot be
-// derived either is missing.
+// References of unmapped flavors are derived one by one, from everything the flavor supports. Only a reference that cannot be derived is
+// missing.
 func TestDerive(t *testing.T) {
 	both := []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64", "arm64"}}, {Name: "network", Values: []string{"fast", "slow"}}}
 	regional := given.Linux(of("amd64"))
@@ -148,7 +148,7 @@ func TestDerive(t *testing.T) {
 	}
 }
 
-// Core's version that says nothing has all architectures, and in a profile without capabilities the one that is its default.
+// A version of core without architectures has all of them; in a profile without capabilities it has the default one.
 func TestDeriveForVersionsThatSayNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		defs []v1beta1.CapabilityDefinition

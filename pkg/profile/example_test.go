@@ -17,7 +17,7 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// spec is that of a CloudProfile with one image version in two flavors.
+// spec is the spec of a CloudProfile with one image version in two flavors.
 const spec = `
 type: local
 regions: [{name: local}]
@@ -43,7 +43,7 @@ providerConfig:
       - {image: "linux:metal", capabilities: {hypervisor: [baremetal]}}
 `
 
-// child is the spec of a NamespacedCloudProfile, in which core has no flavors yet.
+// child is the spec of a NamespacedCloudProfile without flavors in core.
 const child = `
 parent: {kind: CloudProfile, name: parent}
 machineImages:
@@ -60,7 +60,6 @@ providerConfig:
       - {image: "linux:metal", capabilities: {hypervisor: [baremetal]}}
 `
 
-// read reads a manifest.
 func read[T any](manifest string) (into T) {
 	if err := yaml.UnmarshalStrict([]byte(manifest), &into); err != nil {
 		panic(err)

@@ -26,7 +26,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider/policy"
 )
 
-// fillings renders what is filled in, one version to a line.
+// fillings renders the filled flavors, one line for each version.
 func fillings(registered []v1beta1.CapabilityDefinition, filled []profile.Filled) string {
 	v, _ := capability.Compile(registered, nil)
 	var lines []string
@@ -42,7 +42,7 @@ func fillings(registered []v1beta1.CapabilityDefinition, filled []profile.Filled
 
 func TestFillCloudProfile(t *testing.T) { fillProfiles(t, "testdata/fill.txtar", given.ImagesOnly{}) }
 
-// following are the policies by which core follows the provider config.
+// following are policies that let core follow the provider config.
 var following = policy.Policies{CoreFollows: true}
 
 func TestCoreFollows(t *testing.T) {
@@ -50,7 +50,7 @@ func TestCoreFollows(t *testing.T) {
 	fillNamespacedProfiles(t, "testdata/fill-following-namespaced.txtar", given.Deciding{Chosen: following})
 }
 
-// fillProfiles fills in the CloudProfile of each case.
+// fillProfiles fills the CloudProfile of each case.
 func fillProfiles(t *testing.T, archive string, cloud provider.Provider[openstack.Image]) {
 	t.Helper()
 	cases.Run(t, archive, func(c *cases.Case) string {
@@ -68,7 +68,7 @@ func TestFillNamespacedCloudProfile(t *testing.T) {
 	fillNamespacedProfiles(t, "testdata/fill-namespaced.txtar", given.ImagesOnly{})
 }
 
-// fillNamespacedProfiles fills in the NamespacedCloudProfile of each case.
+// fillNamespacedProfiles fills the NamespacedCloudProfile of each case.
 func fillNamespacedProfiles(t *testing.T, archive string, cloud provider.Provider[openstack.Image]) {
 	t.Helper()
 	cases.Run(t, archive, func(c *cases.Case) string {
@@ -82,7 +82,7 @@ func fillNamespacedProfiles(t *testing.T, archive string, cloud provider.Provide
 	})
 }
 
-// given hands out the very maps that it was given, as a provider may.
+// given.Cloud returns its own maps, as a provider may.
 func TestWhatIsFilledInIsTheCallers(t *testing.T) {
 	flavors := []v1beta1.Capabilities{{"architecture": {"amd64"}, "c0": {"x"}}}
 	s := given.CoreSpec([]v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}, {Name: "c0", Values: []string{"x", "y"}}}, nil)
@@ -98,13 +98,12 @@ func TestWhatIsFilledInIsTheCallers(t *testing.T) {
 	}
 }
 
-// onlyRepeats reports whether nothing is wrong but that the mapping has flavors twice.
+// onlyRepeats reports whether the only errors are duplicate flavors in the mapping.
 func onlyRepeats(report finding.Report) bool {
 	return len(report.Silenced) == 0 && !slices.ContainsFunc(report.Errors, func(f finding.Finding) bool { return f.Origin != "provider-flavor-duplicate" })
 }
 
-// What is filled in corresponds one to one, but for flavors that the mapping has twice. Nothing else than an error keeps a version from
-// being filled.
+// Filled flavors correspond one to one, except for duplicate flavors in the mapping. A version is left unfilled only if it has an error.
 func TestAProfileIsSoundWhereItIsFilled(t *testing.T) {
 	filledIn, left := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -154,12 +153,12 @@ func TestFillWorkerCapabilitiesOfANamespacedCloudProfile(t *testing.T) {
 	fillNamespacedProfiles(t, "testdata/fill-namespaced-worker-capabilities.txtar", given.ImagesOnly{})
 }
 
-// What is filled in is what core can carry.
+// Only capabilities that core can carry are filled in.
 func TestFillWorkerCapabilities(t *testing.T) {
 	fillProfiles(t, "testdata/fill-worker-capabilities.txtar", given.ImagesOnly{})
 }
 
-// What is filled in is what core can carry of a mapping, and corresponds to it.
+// The filled flavors are the part of the mapping that core can carry, and correspond to it.
 func TestAProfileWithWorkerCapabilitiesIsSoundWhereItIsFilled(t *testing.T) {
 	filledIn, dropped := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -204,13 +203,13 @@ func TestAProfileWithWorkerCapabilitiesIsSoundWhereItIsFilled(t *testing.T) {
 	}
 }
 
-// follower is a cloud whose core follows the provider config.
+// follower is a cloud with the policies following.
 type follower struct{ given.Cloud }
 
 func (follower) Policies() policy.Policies { return following }
 
-// Where core follows, what does not correspond is overwritten by what the mapping declares, and what corresponds is left; where core
-// has no flavors, it is filled in as by default. Each check looks at several profiles, of which not many can be filled in.
+// Where core follows, the mapping overwrites core flavors that do not correspond, and keeps the others. A version without core flavors is
+// filled as by default. Each check draws several profiles, because few of them can be filled.
 func TestCoreThatFollowsIsSound(t *testing.T) {
 	seen := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -225,7 +224,7 @@ func TestCoreThatFollowsIsSound(t *testing.T) {
 	}
 }
 
-// followed checks a profile with one image version, and returns what has become of its core flavors.
+// followed checks a profile with one image version, and returns the outcome for its core flavors.
 func followed(t *rapid.T) string {
 	defs := given.DrawDefinitions(t)
 	written := given.DrawFlavors(t, defs, "core")

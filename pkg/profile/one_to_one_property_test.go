@@ -21,7 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 )
 
-// drawWorkerDefinitions draws worker capabilities beside the others: one of the provider's, and a reserved one.
+// drawWorkerDefinitions draws definitions that include worker capabilities: one of the provider, and a reserved one.
 func drawWorkerDefinitions(t *rapid.T) []v1beta1.CapabilityDefinition {
 	defs := given.DrawDefinitions(t)
 	for _, def := range []v1beta1.CapabilityDefinition{
@@ -34,12 +34,12 @@ func drawWorkerDefinitions(t *rapid.T) []v1beta1.CapabilityDefinition {
 	return defs
 }
 
-// leftOutMeansAll reports whether a flavor that leaves a capability out is the same as one that declares all values.
+// leftOutMeansAll reports whether omitting a capability is the same as declaring all its values.
 func leftOutMeansAll(name string) bool {
 	return name != "given-trusted" && !strings.HasPrefix(name, capability.ReservedPrefix)
 }
 
-// rewritten declares the same, in another order, with repetitions, and sometimes with omissions written out.
+// rewritten returns equal flavors in another order, with repetitions, and sometimes with omissions written out.
 func rewritten(t *rapid.T, defs []v1beta1.CapabilityDefinition, flavors []v1beta1.Capabilities) []v1beta1.Capabilities {
 	again := make([]v1beta1.Capabilities, 0, len(flavors))
 	for _, c := range flavors {
@@ -58,9 +58,9 @@ func rewritten(t *rapid.T, defs []v1beta1.CapabilityDefinition, flavors []v1beta
 	return rapid.Permutation(again).Draw(t, "order")
 }
 
-// complaints sorts the findings about one image version into what each says about which flavor.
+// complaints holds the findings about one image version, by kind, as flavors.
 type complaints struct {
-	missing, unexpected            []string // the defaulted sets, as text
+	missing, unexpected            []string // defaulted sets as text
 	coreDuplicate, flavorDuplicate []int
 }
 
@@ -94,8 +94,8 @@ func checked(t *rapid.T, defs []v1beta1.CapabilityDefinition, core, cloud []v1be
 	return c
 }
 
-// Semantics S8 treats the two sides alike: what one lacks the other has too many, and the same flavor twice is a
-// duplicate on either side, whatever the other has.
+// Semantics S8 is symmetric: a flavor that one side lacks is unexpected on the other. A repeated flavor is a duplicate on either side,
+// regardless of the other side.
 func TestOneToOneFindsWhatComparingSetsFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		defs := drawWorkerDefinitions(t)
@@ -116,8 +116,8 @@ func TestOneToOneFindsWhatComparingSetsFinds(t *testing.T) {
 	})
 }
 
-// Reserved capabilities that are not registered change nothing: without them the mapping corresponds to the same
-// flavors of core, and only what differs in nothing else is several flavors instead of one.
+// Unregistered reserved capabilities do not affect the comparison. Without them the mapping corresponds to the same core flavors, and
+// flavors that differ only in them become one.
 func TestReservedCapabilitiesAreLeftOutOfTheComparison(t *testing.T) {
 	several := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -149,7 +149,7 @@ func TestReservedCapabilitiesAreLeftOutOfTheComparison(t *testing.T) {
 	}
 }
 
-// distinct returns the different defaulted sets as text, and the indices of those that came before.
+// distinct returns the distinct defaulted sets as text, and the indices of repeated ones.
 func distinct(defs []v1beta1.CapabilityDefinition, flavors []v1beta1.Capabilities) (sets map[string]bool, repeated []int) {
 	v, _ := capability.Compile(defs, nil, given.Definitions...)
 	sets = map[string]bool{}

@@ -25,7 +25,7 @@ type ordering struct {
 
 func (o ordering) Policies() policy.Policies { return policy.Policies{Order: o.order} }
 
-// Whoever asks a profile gets the order of its provider, or the one that the profile was given.
+// Every question to a profile uses its provider's order, or the order set with ByOrder.
 func TestEveryQuestionHasTheOrderOfTheProfile(t *testing.T) {
 	simple := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -18,9 +18,9 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 )
 
-// Whoever may write a NamespacedCloudProfile may write one of 1.5 MiB in which everything is wrong. The work of saying
-// so grows with the core flavors and mappings, not with their product, which once took minutes: for four times as many
-// there is less than eight times as much to allocate. With their product it would be sixteen times as much.
+// Users may write a NamespacedCloudProfile of 1.5 MiB in which everything is wrong. Reporting its errors must take work proportional to
+// core flavors plus mappings, not to their product, which once took minutes. Four times as many must allocate less than eight times as
+// much; the product would allocate sixteen times as much.
 func TestManyErrorsTakeWorkInProportion(t *testing.T) {
 	for name, tc := range map[string]struct {
 		flavors, errors int
@@ -67,7 +67,7 @@ func TestManyErrorsTakeWorkInProportion(t *testing.T) {
 	}
 }
 
-// hundred are the values of a capability.
+// hundred holds the values of a capability.
 var hundred = func() []string {
 	values := make([]string, 100)
 	for i := range values {
@@ -76,7 +76,7 @@ var hundred = func() []string {
 	return values
 }()
 
-// manyFlavors returns n flavors, which differ.
+// manyFlavors returns n distinct flavors.
 func manyFlavors(architecture string, n int) []v1beta1.MachineImageFlavor {
 	flavors := make([]v1beta1.MachineImageFlavor, 0, n)
 	for i := range n {

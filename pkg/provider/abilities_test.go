@@ -33,7 +33,7 @@ func (d deriving) DeriveReference(v provider.ImageVersion, supported v1beta1.Cap
 
 func (d deriving) SharesReferences() bool { return d.shares }
 
-// ValidateReference refuses those that begin with "bad".
+// ValidateReference refuses references that begin with "bad".
 func (deriving) ValidateReference(ref string, at *field.Path) field.ErrorList {
 	if strings.HasPrefix(ref, "bad") {
 		return field.ErrorList{field.Invalid(at, ref, "it is bad")}
@@ -41,14 +41,14 @@ func (deriving) ValidateReference(ref string, at *field.Path) field.ErrorList {
 	return nil
 }
 
-// misfit derives references of another type than those that it decodes.
+// misfit derives references of another type than it decodes.
 type misfit struct{ given.Cloud }
 
 func (misfit) DeriveReference(provider.ImageVersion, v1beta1.Capabilities) (int, bool) {
 	return 1, true
 }
 
-// formless says how references are written.
+// formless describes the form of references.
 type formless struct {
 	given.Cloud
 	form string
@@ -56,7 +56,7 @@ type formless struct {
 
 func (f formless) ReferenceForm() string { return f.form }
 
-// extending has further lists.
+// extending is a cloud with further lists.
 type extending struct {
 	given.Cloud
 	lists []provider.List
@@ -64,7 +64,7 @@ type extending struct {
 
 func (e extending) NamespacedLists() []provider.List { return e.lists }
 
-// What one ability says, and what two say together, is found at start, with the type and the method.
+// Faults of an ability, or of two together, are found at startup, and named by type and method.
 func TestAbilitiesThatDoNotFit(t *testing.T) {
 	named := func(v provider.ImageVersion, supported v1beta1.Capabilities) (string, bool) {
 		return v.String() + supported["architecture"][0], true
@@ -134,7 +134,7 @@ func TestAbilitiesThatDoNotFit(t *testing.T) {
 	}
 }
 
-// The ability of a provider whose references have a type is one of those without.
+// Untyped keeps the ability to derive references.
 func TestDeriveWithoutAType(t *testing.T) {
 	cloud := provider.Untyped(deriving{derive: func(v provider.ImageVersion, _ v1beta1.Capabilities) (string, bool) {
 		return v.Image, v.Version != "none"
@@ -157,7 +157,7 @@ func TestDeriveWithoutAType(t *testing.T) {
 	}
 }
 
-// A provider without its type decodes all that it decodes with it.
+// An untyped provider keeps every field that the typed one decodes.
 func TestUntypedKeepsEverything(t *testing.T) {
 	at, some := field.NewPath("x"), v1beta1.Capabilities{"a": {"b"}}
 	regional := imageselector.Regional[string]{Region: "north", Ref: "a", Path: at, NamedAt: at}

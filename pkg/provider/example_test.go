@@ -25,7 +25,7 @@ type exampleWorkerConfig struct {
 	Nested bool `json:"nested,omitempty"`
 }
 
-// One setting asks for a capability that the provider defines.
+// One setting requests a capability that the provider defines.
 func ExampleWorkersOf() {
 	workers := provider.WorkersOf(provider.WorkerConfig[exampleWorkerConfig]{
 		Kind: schema.GroupVersionKind{Group: "local.provider.extensions.gardener.cloud", Version: "v1alpha1", Kind: "WorkerConfig"},
@@ -56,7 +56,7 @@ func ExampleWorkersOf() {
 	// nested: true replaces machines when it changes
 }
 
-// nesting is the local provider with a worker capability that lacks the prefix, and a rule that asks for another value.
+// nesting is the local provider with a worker capability that lacks the prefix, and a request for an undefined value.
 type nesting struct{ local.Provider }
 
 func (nesting) Workers() provider.Workers {
@@ -70,7 +70,7 @@ func (nesting) Workers() provider.Workers {
 	})
 }
 
-// An extension asks when it starts.
+// An extension calls Check when it starts.
 func ExampleCheck() {
 	fmt.Println(provider.Check(local.Provider{}))
 	fmt.Println(provider.Check(nesting{}))

@@ -25,7 +25,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// raw makes a config of YAML.
+// raw converts YAML to a config.
 func raw(t *testing.T, text string) *runtime.RawExtension {
 	t.Helper()
 	converted, err := yaml.YAMLToJSON([]byte(text))
@@ -177,7 +177,7 @@ func TestRequirementsOfAConfig(t *testing.T) {
 	}
 }
 
-// What only the provider knows to be wrong in a config is found once the config could be read.
+// A config that can be decoded is also validated by the provider.
 func TestChecksOfAConfig(t *testing.T) {
 	workers := provider.WorkersOf(provider.WorkerConfig[given.WorkerConfig]{
 		Kind: given.WorkerKind, Capabilities: given.Definitions, Requests: given.Requests, Validate: func(c *given.WorkerConfig, at *field.Path) field.ErrorList {
@@ -200,8 +200,7 @@ func TestChecksOfAConfig(t *testing.T) {
 	}
 }
 
-// Fields of a config that belongs to another program may be newer than what is known. Everything else stays an error, and what
-// is known counts.
+// A config of another program may have fields newer than the known ones. Other errors remain errors, and the known fields apply.
 func TestUnknownFieldsOfAnother(t *testing.T) {
 	config := provider.WorkerConfig[given.WorkerConfig]{
 		Kind: given.WorkerKind, KnownUpTo: "provider-given v1.2", Capabilities: given.Definitions, Requests: given.Requests,
@@ -259,7 +258,7 @@ func TestUnknownFieldsOfAnother(t *testing.T) {
 	}
 }
 
-// What is not listed, of thousands of problems, may be anything. So it is no warning.
+// Beyond the limit of listed problems, an unlisted one may be an error, so the finding that says so is not a warning.
 func TestUnknownFieldsThatAreNotListed(t *testing.T) {
 	workers := provider.WorkersOf(provider.WorkerConfig[given.WorkerConfig]{Kind: given.WorkerKind, KnownUpTo: "provider-given v1.2"})
 	var b strings.Builder
@@ -310,7 +309,7 @@ func TestRolling(t *testing.T) {
 	}
 }
 
-// What the empty config asks for as well is implied, and so is nothing that follows from the pool itself.
+// A request is implied if an empty config makes it too, but not if it follows from the pool itself.
 func TestWhatIsImplied(t *testing.T) {
 	workers := given.WorkersWith([]capability.Definition{
 		{Name: "given-trusted", Values: []string{"on"}}, {Name: "given-disk", Values: []string{"fast", "slow"}},
@@ -367,7 +366,7 @@ func TestWhatIsImplied(t *testing.T) {
 	}
 }
 
-// Whatever decides the image of a pool decides its shape, and nothing else does.
+// A pool's shape depends on exactly those fields that decide its image.
 func TestShapeOf(t *testing.T) {
 	only := provider.WorkersOf(provider.WorkerConfig[metav1.TypeMeta]{})
 	looking := provider.WorkersOf(provider.WorkerConfig[metav1.TypeMeta]{
@@ -378,7 +377,7 @@ func TestShapeOf(t *testing.T) {
 	})
 	for name, tc := range map[string]struct {
 		change              func(*provider.Pool)
-		shape, shapeLooking bool // whether it is another one
+		shape, shapeLooking bool // whether the shape differs
 	}{
 		"nothing":      {func(*provider.Pool) {}, false, false},
 		"path":         {func(p *provider.Pool) { p.Path = field.NewPath("other") }, false, false},

@@ -16,7 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
-// The error about a field that was there once says what has become of it, wherever the config stands.
+// The error about a removed field says what replaced it, at any path.
 func TestWhatHasBecomeOfAField(t *testing.T) {
 	changes := []providerconfig.Change{
 		{Field: "old", Became: "removed in v1.2; leave it out"},

@@ -15,7 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
-// What is wrong is reported at its place, and everything else is read.
+// Errors are reported at their paths, and everything else is decoded.
 func ExampleDecode() {
 	var config struct {
 		metav1.TypeMeta `json:",inline"`
@@ -35,7 +35,7 @@ func ExampleDecode() {
 	// linux
 }
 
-// The legacy format has an architecture for each region, and amd64 if none is written.
+// The legacy format has an architecture for each region, by default amd64.
 func ExampleLegacyFlavors() {
 	type region struct{ name, id, architecture string }
 	written := []region{{"north", "1", ""}, {"north", "2", "arm64"}, {"south", "3", ""}}

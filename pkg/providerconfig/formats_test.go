@@ -14,7 +14,7 @@ import (
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
-// What all providers say in the same words.
+// The findings that all providers word alike.
 func TestReadyMadeFindings(t *testing.T) {
 	at := field.NewPath("x")
 	for got, want := range map[string]string{

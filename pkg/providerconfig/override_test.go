@@ -17,7 +17,7 @@ import (
 	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
-// imagesAt makes images of lines IMAGE VERSION REFERENCE ARCHITECTURE. A version with an architecture has flavors.
+// imagesAt returns images for lines IMAGE VERSION REFERENCE ARCHITECTURE. A version with an architecture has flavors.
 func imagesAt(at *field.Path, lines ...string) (images []imageselector.Image[string]) {
 	for i, line := range lines {
 		words := append(strings.Fields(line), "")

@@ -19,8 +19,8 @@ func errorAt(rule, path string) finding.Finding {
 	return finding.New(rule, field.ErrorTypeForbidden, field.NewPath(path), nil, "is wrong")
 }
 
-// Silence leaves out what follows from what could not be read, and nothing else that the report says: also that it leaves errors out.
-// What the list of silenced errors has room for is not written to.
+// Silence moves only findings that follow from unreadable parts, and keeps the marks for omitted findings. It does not write to the spare
+// capacity of the list of silenced errors.
 func TestSilence(t *testing.T) {
 	unread := providerconfig.UnreadIn(finding.List{errorAt(strictjson.OriginFieldType, "a")}, nil)
 	room := finding.List{errorAt("before", "z"), errorAt("other", "z")}
@@ -50,7 +50,7 @@ func rulesOf(lists ...finding.List) (rules []string) {
 	return rules
 }
 
-// The errors about fields of a later version stay as they are: the same are asked about again.
+// FieldsOfLater does not modify its input: a second call gives the same result.
 func TestFieldsOfLater(t *testing.T) {
 	errs := finding.List{errorAt(strictjson.OriginUnknownField, "new"), errorAt(strictjson.OriginFieldType, "a")}
 	for range 2 {

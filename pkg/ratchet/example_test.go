@@ -14,7 +14,7 @@ import (
 	"github.com/capkit/capkit/pkg/ratchet"
 )
 
-// An update may keep the error of one worker pool, and adds another one.
+// An update may keep the error of one worker pool, but adds another one.
 func ExampleExcuse() {
 	check := func(shoot *v1beta1.Shoot) (report finding.Report) { // as check.Shoot does
 		for i := range shoot.Spec.Provider.Workers {

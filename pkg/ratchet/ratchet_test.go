@@ -19,12 +19,12 @@ import (
 	"github.com/capkit/capkit/pkg/ratchet"
 )
 
-// excused is what an update may keep of a report.
+// excused returns the report after the ratchet.
 func excused(report, before finding.Report, object, old any) finding.Report {
 	return ratchet.Excuse(ratchet.Judged{Object: object, Report: report}, ratchet.Judged{Object: old, Report: before})
 }
 
-// anything reads an object that need not be of Gardener's.
+// anything decodes an arbitrary object.
 func anything(t *testing.T, text string) any {
 	t.Helper()
 	var object any
@@ -34,7 +34,7 @@ func anything(t *testing.T, text string) any {
 	return object
 }
 
-// reported makes errors of "type field value" or "type field".
+// reported returns errors from lines "type field value" or "type field".
 func reported(lines ...string) finding.Report {
 	var errs field.ErrorList
 	for _, line := range lines {
@@ -47,7 +47,7 @@ func reported(lines ...string) finding.Report {
 	}
 	list := finding.Of(errs)
 	for i := range list {
-		if pool, _, found := strings.Cut(list[i].Field, ".machine."); found { // what decides the image of a worker pool
+		if pool, _, found := strings.Cut(list[i].Field, ".machine."); found { // the fields that decide a pool's image
 			for _, part := range []string{".machine", ".providerConfig", ".updateStrategy"} {
 				list[i].Extent = append(list[i].Extent, fieldpath.Parse(pool+part))
 			}
@@ -56,7 +56,7 @@ func reported(lines ...string) finding.Report {
 	return finding.Report{Errors: list}
 }
 
-// A value that is not shown, because it is secret, counts all the same.
+// A change of a value is noticed even if the error omits the value as a secret.
 func TestRatchetLooksAtOmittedValues(t *testing.T) {
 	hidden := func(at string) finding.Report {
 		return finding.Failed(finding.New("rule", field.ErrorTypeInvalid, field.NewPath("data").Key(at), field.OmitValueType{}, "no"))
@@ -83,7 +83,7 @@ func TestRatchetLooksAtOmittedValues(t *testing.T) {
 
 func TestRatchetTellsErrorsApart(t *testing.T) {
 	cases.Run(t, "testdata/ratchet.txtar", func(c *cases.Case) string {
-		// What a case does not have is the same as before.
+		// A file that a case lacks is the same as before.
 		orElse := func(name, before string) string {
 			if c.Has(name) {
 				return name
@@ -99,7 +99,7 @@ func TestRatchetTellsErrorsApart(t *testing.T) {
 	})
 }
 
-// Each error of the old object excuses one of the new one.
+// Each old error excuses one new one.
 func TestRatchetCounts(t *testing.T) {
 	object := anything(t, "spec: {machineImages: [{name: a}, {name: a}, {name: a}, {name: b}]}")
 	one, two := "Duplicate spec.machineImages[1].name a", "Duplicate spec.machineImages[2].name a"
@@ -117,7 +117,7 @@ func TestRatchetCounts(t *testing.T) {
 	}
 }
 
-// What cannot be written as JSON tells nothing apart, and so excuses nothing that stands in a list elsewhere.
+// A value that cannot be marshaled to JSON distinguishes nothing, so it excuses no error inside a list.
 func TestRatchetOfWhatIsNoObject(t *testing.T) {
 	report := reported("Required spec.machineImages[0]", "Required spec.type")
 	for _, garbage := range []any{make(chan int), func() {}, nil, "text", 5} {
@@ -141,7 +141,7 @@ func TestRatchetDoesNotChangeReports(t *testing.T) {
 	}
 }
 
-// lines writes findings, one in a line.
+// lines returns one line for each finding.
 func lines(list finding.List) []string {
 	var lines []string
 	for _, f := range list {
@@ -150,7 +150,7 @@ func lines(list finding.List) []string {
 	return lines
 }
 
-// Of a report that leaves errors out nobody knows whether these are new.
+// If a report omits errors, it is unknown whether they are new.
 func TestNothingIsExcusedInAReportThatLeavesErrorsOut(t *testing.T) {
 	object := map[string]any{"spec": map[string]any{"name": "x"}}
 	report := finding.Failed(finding.New("rule", field.ErrorTypeInvalid, field.NewPath("spec", "name"), "x", "wrong"))

@@ -14,7 +14,7 @@ import (
 	"github.com/capkit/capkit/pkg/render"
 )
 
-// A version in the legacy format becomes one with flavors, as the parent has them.
+// A legacy version is converted to the parent's format, with flavors.
 func ExampleConfig() {
 	capabilities := []v1beta1.CapabilityDefinition{
 		{Name: "architecture", Values: []string{"amd64"}},

@@ -16,7 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/render"
 )
 
-// regional has images of single regions.
+// regional is a cloud that lists images by region.
 type regional struct{ given.Cloud }
 
 func (regional) NamespacedLists() []provider.List {
@@ -24,7 +24,7 @@ func (regional) NamespacedLists() []provider.List {
 	return []provider.List{{Field: "regions", Key: "name", Lists: []provider.List{images}}}
 }
 
-// What a region of the parent has stays, list within list, and a second rendering changes nothing.
+// The parent's entries are kept in nested lists, and rendering is idempotent.
 func TestListsWithinLists(t *testing.T) {
 	const (
 		own = `{"regions":[{"name":"a","images":[{"name":"x","versions":[{"version":"2","r":"own"},{"version":"1","r":"own"}]},{"name":"y","versions":[]}]},` +

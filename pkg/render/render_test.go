@@ -28,7 +28,7 @@ import (
 	"github.com/capkit/capkit/pkg/render"
 )
 
-// rendered renders a object, and returns the result as well. What is rendered is not changed by rendering it again.
+// rendered renders an object, and also returns the resulting config. Rendering must be idempotent.
 func rendered[R any](
 	t given.Fatal, cloud provider.Provider[R], capabilities []v1beta1.CapabilityDefinition,
 	object *v1beta1.NamespacedCloudProfile, base *runtime.RawExtension,
@@ -61,7 +61,7 @@ func rendered[R any](
 	return changes, result, nil
 }
 
-// lines renders changes one to a line.
+// lines returns one line for each change.
 func lines(changes []render.Change) []string {
 	var lines []string
 	for _, c := range changes {
@@ -70,7 +70,7 @@ func lines(changes []render.Change) []string {
 	return lines
 }
 
-// Merging looks at nothing but the names of images and versions.
+// Merging compares only the names of images and versions.
 func TestRenderConfig(t *testing.T) {
 	cases.Run(t, "testdata/render.txtar", func(c *cases.Case) string {
 		object := &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{
@@ -100,7 +100,7 @@ func TestRenderConfigRefuses(t *testing.T) {
 	})
 }
 
-// Changes of an entry do not fit a config that is not there.
+// A change of an entry cannot be applied to a missing config.
 func TestApplyToNothing(t *testing.T) {
 	changes := []render.Change{{Op: "add", Path: "/machineImages/-", Value: json.RawMessage("{}")}}
 	for _, config := range []*runtime.RawExtension{nil, {}, {Raw: []byte("null")}} {
@@ -110,12 +110,12 @@ func TestApplyToNothing(t *testing.T) {
 	}
 }
 
-// What the object does not define keeps its bytes, whatever is in it, and what it does define is written as it stands.
+// Entries that the object does not define keep their bytes, and those that it defines are copied verbatim.
 func TestRenderConfigKeepsBytes(t *testing.T) {
 	const kept = "{ \"version\":\"1\",\n  \"factor\": 1.50e0, \"big\": 12345678901234567890, \"text\": \"<&\\u00e9>\" }"
 	own := `{"machineImages":[{"name":"a","versions":[{"version":"2", "factor": 1.50e0, "text": "<&>"}]},{"name":"b", "unknown": [ ]}]}`
 	object := &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{ProviderConfig: &runtime.RawExtension{Raw: []byte(own)}}}
-	// Of the second version the parent has one entry too many, so that the list is written anew.
+	// The parent repeats the second version, so the list is rewritten.
 	base := &runtime.RawExtension{Raw: []byte(`{"more": [ 1 ], "machineImages":[{"name":"a","versions":[` + kept + `,{"version":"2"},{"version":"2"}]}]}`)}
 	changes, err := render.Config(local.Provider{}, nil, object, base)
 	want := []render.Change{
@@ -127,7 +127,7 @@ func TestRenderConfigKeepsBytes(t *testing.T) {
 	}
 }
 
-// renderProfiles shows what becomes of a version that stands in another format than that of the parent.
+// renderProfiles renders a version whose format differs from the parent's.
 func renderProfiles[R any](t *testing.T, cloud provider.Provider[R], archive string) {
 	t.Helper()
 	cases.Run(t, archive, func(c *cases.Case) string {
@@ -142,7 +142,7 @@ func renderProfiles[R any](t *testing.T, cloud provider.Provider[R], archive str
 		if err := json.Unmarshal(changes[0].Value, &images); err != nil || len(images) != 1 || len(images[0].Versions) != 1 {
 			c.T().Fatal(err, lines(changes))
 		}
-		// A line for each flavor, and one for its regions.
+		// One line for each flavor, and one for its regions.
 		return strings.NewReplacer(`{"capabilities":`, "\n  {\"capabilities\":", `},"regions":`, "},\n   \"regions\":").Replace(string(images[0].Versions[0]))
 	})
 }
@@ -155,7 +155,7 @@ func TestRenderConfigConvertsForTheLocalProvider(t *testing.T) {
 	renderProfiles(t, local.Provider{}, "testdata/render-converts-local.txtar")
 }
 
-// below draws a NamespacedCloudProfile of the local provider with what may stand in one.
+// below draws a NamespacedCloudProfile of the local provider.
 func below(t *rapid.T) *v1beta1.NamespacedCloudProfile {
 	spec := given.DrawSpec(t)
 	return &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{
@@ -163,8 +163,7 @@ func below(t *rapid.T) *v1beta1.NamespacedCloudProfile {
 	}}
 }
 
-// Rendering is done once: what is rendered does not change when it is rendered again, and the order of the images that
-// were there is kept.
+// Rendering is idempotent, and keeps the order of the parent's images.
 func TestRenderingTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		parent, object := given.DrawSpec(t), below(t)
@@ -204,7 +203,7 @@ func versionAt(t *rapid.T, config *runtime.RawExtension, image, version int) jso
 	return c.MachineImages[image].Versions[version]
 }
 
-// What passes the check makes a rendered object in which nothing is wrong.
+// Profiles without errors render to objects without errors.
 func TestRenderedProfilesAreSound(t *testing.T) {
 	sound, converted := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -245,8 +244,7 @@ func TestRenderedProfilesAreSound(t *testing.T) {
 	}
 }
 
-// drawOwnVersion draws a NamespacedCloudProfile with one image version, in core and the provider config in either
-// format.
+// drawOwnVersion draws a NamespacedCloudProfile with one image version, where core and provider config have independent formats.
 func drawOwnVersion(t *rapid.T) v1beta1.NamespacedCloudProfileSpec {
 	version := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: "1"}}
 	entry := given.Object{"version": "1"}
@@ -309,10 +307,10 @@ func imageNames(t *rapid.T, config *runtime.RawExtension) string {
 	return names.String()
 }
 
-// FuzzRenderConfig merges whatever bytes into whatever bytes. core is the spec of the object but for its provider
-// config, with the machine capabilities of its parent beside it.
+// FuzzRenderConfig merges arbitrary bytes into arbitrary bytes. core is the object's spec without its provider config, plus the machine
+// capabilities of its parent.
 func FuzzRenderConfig(f *testing.F) {
-	// Bytes that YAML does not keep.
+	// Bytes that YAML would not preserve.
 	own := [][]byte{[]byte(`{`), []byte(`{"machineImages":[{"name":"b","versions":[{"version":"1"},{"version":"1","x":[1.50,"\u003c"]}]}]}`)}
 	for _, core := range given.Seeds(f, "testdata/seeds/render-core.txtar") {
 		for _, own := range append(given.Seeds(f, "testdata/seeds/render-own.txtar"), own...) {
@@ -336,7 +334,7 @@ func FuzzRenderConfig(f *testing.F) {
 	})
 }
 
-// The legacy format has no place for worker capabilities, so what declares them is not written in it.
+// The legacy format cannot express worker capabilities, so a version with them is not converted to it.
 func TestRenderConfigWithWorkerCapabilities(t *testing.T) {
 	renderProfiles(t, given.ImagesOnly{}, "testdata/render-converts-worker-capabilities.txtar")
 }

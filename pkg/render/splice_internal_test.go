@@ -11,12 +11,12 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 )
 
-// A document with changes is what the library for patches makes of it, with the bytes of what is not changed.
+// Splicing gives the same result as the patch library, but preserves the bytes of unchanged parts.
 func TestSplice(t *testing.T) {
 	for _, c := range []struct {
 		document string
 		changes  []Change
-		// wanted is empty where the changes cannot be made in one go.
+		// wanted is empty if the changes cannot be made in one pass.
 		wanted string
 	}{
 		{`{"a": 1, "l": []}`, []Change{{"add", "/l", json.RawMessage(`[2]`)}}, `{"a": 1, "l": [2]}`},

@@ -18,7 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// virtualizedOnly is the spec of a CloudProfile whose one image does not fit one of the machine types.
+// virtualizedOnly is the spec of a CloudProfile whose only image does not fit one of the machine types.
 const virtualizedOnly = `
 type: local
 regions: [{name: local}]

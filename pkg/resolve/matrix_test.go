@@ -20,7 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// A matrix answers as the profile does to each question by itself, and machine types of a group get the same answers.
+// A matrix gives the same answers as the profile to each single question. Machine types of a group get the same answers.
 func TestMatrixAnswersAsTheProfile(t *testing.T) {
 	booted, refused, asked, grouped := 0, 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -50,7 +50,7 @@ func TestMatrixAnswersAsTheProfile(t *testing.T) {
 	}
 }
 
-// questions yields all that a matrix can be asked.
+// questions yields all questions to a matrix.
 func questions(m *resolve.Matrix[string]) iter.Seq2[resolve.Combination, int] {
 	return func(yield func(resolve.Combination, int) bool) {
 		for _, of := range m.Versions() {
@@ -67,7 +67,7 @@ func questions(m *resolve.Matrix[string]) iter.Seq2[resolve.Combination, int] {
 	}
 }
 
-// checkGroup checks that a machine type gets the answers of the first one of its group.
+// checkGroup checks that a machine type gets the answers of its group's first one.
 func checkGroup(t *rapid.T, m *resolve.Matrix[string], of resolve.Combination, name string, request int) {
 	first := of
 	first.MachineType = name
@@ -77,8 +77,8 @@ func checkGroup(t *rapid.T, m *resolve.Matrix[string], of resolve.Combination, n
 	}
 }
 
-// checkMatrix compares the answers to one question. One by a setting of a providerConfig, which the profile cannot be asked
-// without a config, has to agree with itself.
+// checkMatrix compares the answers to one question. A request by a providerConfig setting cannot be put to the profile without a config,
+// so those answers must only agree with each other.
 func checkMatrix(
 	t *rapid.T, m *resolve.Matrix[string], p *profile.Profile[string], of resolve.Combination, request int,
 ) {

@@ -24,8 +24,8 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// profileOfPools has something of everything: versions that are old, expired, or in one region only; two images;
-// machine types of both kinds, one that nobody may use, and one that nothing fits.
+// profileOfPools returns a profile with all kinds of entries: old, expired and single-region versions; two images; machine types of both
+// kinds, one of them unusable, and one without a fitting image.
 func profileOfPools(t *testing.T) *profile.Profile[openstack.Image] {
 	t.Helper()
 	return given.Profile(t, "testdata/pools.yaml")
@@ -66,7 +66,7 @@ func TestCheckRegion(t *testing.T) {
 	}
 }
 
-// A profile, and what worker pools boot: an image, or the error.
+// Each case is a profile, with the image or error of worker pools.
 func TestChoices(t *testing.T) {
 	cases.Run(t, "testdata/choices.txtar", func(c *cases.Case) string {
 		var spec *v1beta1.CloudProfileSpec
@@ -95,7 +95,7 @@ func TestChoices(t *testing.T) {
 	})
 }
 
-// A few machine types, image versions and regions in all combinations.
+// All combinations of some machine types, image versions and regions.
 func TestAnswers(t *testing.T) {
 	p := profileOfPools(t)
 	for _, machine := range []string{"virt", "bare", "arm", "either", "huge"} {
@@ -109,7 +109,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// FuzzResolvePool asks for an image with whatever bytes as the worker's providerConfig, and as its strategy and GPU.
+// FuzzResolvePool resolves pools with arbitrary bytes as providerConfig, update strategy and GPU.
 func FuzzResolvePool(f *testing.F) {
 	var legacy v1beta1.CloudProfileSpec
 	legacy.MachineTypes = []v1beta1.MachineType{{Name: "any"}}

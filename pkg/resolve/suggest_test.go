@@ -18,7 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// What others have found wrong in a profile is named where it may be why a worker pool gets no image, and is not suggested.
+// Faults found by others are named if they may be the reason why a worker pool gets no image, and faulty entries are not suggested.
 func TestFaultsOfOthers(t *testing.T) {
 	p := profileOfPools(t)
 	version, name := "spec.machineImages[0].versions[0]", "spec.machineTypes[2].name"
@@ -52,7 +52,7 @@ func TestFaultsOfOthers(t *testing.T) {
 	}
 }
 
-// A spec that nobody has written as it is, such as a rendered one, has no places to look at: what is wrong is said by its name.
+// A spec without a manifest, such as a rendered one, has no paths: faulty parts are named.
 func TestFaultsWithoutPlaces(t *testing.T) {
 	spec := given.File[v1beta1.CloudProfileSpec](t, "testdata/pools.yaml")
 	spec.MachineImages[0].Versions[0].CapabilityFlavors[0].Capabilities["hypervisor"] = []string{"baremetal"}
@@ -69,7 +69,7 @@ func TestFaultsWithoutPlaces(t *testing.T) {
 	}
 }
 
-// What is suggested is what Gardener lets the pool have: an image version may be for other kubelets, or without the container runtime.
+// Only versions that Gardener allows for the pool are suggested: others may lack its container runtime or exclude its kubelet.
 func TestSuggestionsSuitKubeletAndContainerRuntime(t *testing.T) {
 	spec := given.File[v1beta1.CloudProfileSpec](t, "testdata/pools.yaml")
 	containerd := []v1beta1.CRI{{Name: v1beta1.CRINameContainerD}}
@@ -88,7 +88,7 @@ func TestSuggestionsSuitKubeletAndContainerRuntime(t *testing.T) {
 		{"1.34.0", "10.0.0", "gvisor", "would work: version 9.0.0 or 8.0.0; or machine type virt"},
 		{"1.33.2", "10.0.0", "gvisor", "would work: version 8.0.0; or machine type virt or either"},
 		{"1.33.2", "10.0.0", "", "would work: version 8.0.0; or image ubuntu@24.4.0; or machine type virt"},
-		{"1.33.2", "10.0.0", "kata", ""}, // whatever its machine type
+		{"1.33.2", "10.0.0", "kata", ""}, // on any machine type
 	} {
 		pool := provider.Pool{
 			Name: "w", Image: "gl", Version: c.version, MachineType: "bare", Region: "asia", Kubelet: c.kubelet,
@@ -98,7 +98,7 @@ func TestSuggestionsSuitKubeletAndContainerRuntime(t *testing.T) {
 			pool.CRI.ContainerRuntimes = []v1beta1.ContainerRuntime{{Type: c.runtime}}
 		}
 		many := resolve.NewResolver(p)
-		for range 2 { // the second answer is from what has been found out
+		for range 2 { // the second answer is memoized
 			if r := many.Pool(pool); !strings.HasSuffix(r.Err.Detail, c.want) || strings.Contains(r.Err.Detail, "would work") != (c.want != "") {
 				t.Errorf("%+v: %v", c, r.Err)
 			}

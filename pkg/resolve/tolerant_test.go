@@ -19,7 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// implying has linux@1 in legacy entries with these fields.
+// implying returns a cloud with a legacy entry of linux@1 for each of these implied capabilities.
 func implying(fields ...v1beta1.Capabilities) given.Cloud {
 	cloud := given.Linux()
 	image := &cloud.Images[0]
@@ -36,7 +36,7 @@ func implying(fields ...v1beta1.Capabilities) given.Cloud {
 	return cloud
 }
 
-// Two images that differ in what a legacy field implies are two where that is registered, and no error where it is not.
+// Images that differ only in an implied capability are distinct if it is registered. Otherwise they are not an error.
 func TestLegacyFieldsThatImply(t *testing.T) {
 	fast, slow := v1beta1.Capabilities{"net": {"fast", "slow"}}, v1beta1.Capabilities{"net": {"slow"}}
 	net := v1beta1.CapabilityDefinition{Name: "net", Values: []string{"fast", "slow"}}

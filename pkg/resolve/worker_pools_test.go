@@ -23,14 +23,14 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// profileOfWorkerPools has versions that differ in worker capabilities: 10 has none, 9 trusted launch, 8 secure boot, 7
-// updates in place, as core says, 6 everything, but only in asia, and 5 everything but trusted launch.
+// profileOfWorkerPools has versions with different worker capabilities: 10 has none, 9 trusted launch, 8 secure boot, 7 in-place updates
+// as declared in core, 6 everything, but only in asia, and 5 everything except trusted launch.
 func profileOfWorkerPools(t *testing.T) *profile.Profile[openstack.Image] {
 	t.Helper()
 	return given.Sound(t, given.ImagesOnly{}, given.File[v1beta1.CloudProfileSpec](t, "testdata/worker-pools.yaml"))
 }
 
-// askingOf decodes what a pool asks for, in the words of asking.
+// askingOf decodes a pool, whose requests use the words of given.Asking.
 func askingOf(c *cases.Case) provider.Pool {
 	var pool struct{ MachineType, Image, Asks string }
 	c.Decode("pool.yaml", &pool)
@@ -51,8 +51,7 @@ func TestResolvePoolsThatAsk(t *testing.T) {
 	})
 }
 
-// What nobody registered no image can ever meet. That is said before anything else, and beside what is wrong with the
-// machine type.
+// No image can satisfy a request for an unregistered capability. This is reported first, beside errors about the machine type.
 func TestPoolsThatAskForWhatIsNotRegistered(t *testing.T) {
 	cases.Run(t, "testdata/not-registered.txtar", func(c *cases.Case) string {
 		s := given.File[v1beta1.CloudProfileSpec](c.T(), "testdata/pools.yaml")
@@ -71,7 +70,7 @@ func TestPoolsThatAskForWhatIsNotRegistered(t *testing.T) {
 	})
 }
 
-// An architecture that the machine type does not have counts first. Nothing is suggested that would not work.
+// A wrong architecture is reported first. Alternatives that would not work are not suggested.
 func TestAnotherArchitectureAndWhatIsNotRegistered(t *testing.T) {
 	pool := given.Asking("arm", "gl@10.0.0", "trusted amd64")
 	r := resolve.Pool(profileOfPools(t), pool)
@@ -83,7 +82,7 @@ func TestAnotherArchitectureAndWhatIsNotRegistered(t *testing.T) {
 	}
 }
 
-// What is wrong with the providerConfig itself is said beside the answer, and counts as far as it can be read.
+// Errors in the providerConfig are reported beside the answer, which uses its readable part.
 func TestPoolsWithAProviderConfigOfErrors(t *testing.T) {
 	p := profileOfWorkerPools(t)
 	cases.Run(t, "testdata/worker-configs.txtar", func(c *cases.Case) string {
@@ -94,7 +93,7 @@ func TestPoolsWithAProviderConfigOfErrors(t *testing.T) {
 	})
 }
 
-// A pool that stands in no manifest has paths of its own.
+// A pool without a manifest has relative paths.
 func TestPathsWithoutAManifest(t *testing.T) {
 	p := profileOfWorkerPools(t)
 	for wish, want := range map[string]string{"trusted": "trustedLaunch", "secure": "machine.type", "inPlace": "machine.type"} {
@@ -106,7 +105,7 @@ func TestPathsWithoutAManifest(t *testing.T) {
 	}
 }
 
-// The local provider has no worker capabilities, so nobody looks at its WorkerConfig.
+// The local provider has no worker capabilities, so its WorkerConfig is not read.
 func TestAProviderWithoutWorkerCapabilities(t *testing.T) {
 	s := given.CoreSpec([]v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}, []v1beta1.Capabilities{{}})
 	s.MachineTypes = []v1beta1.MachineType{{Name: "m"}}
@@ -117,7 +116,7 @@ func TestAProviderWithoutWorkerCapabilities(t *testing.T) {
 	}
 }
 
-// Two settings that ask for values of one capability have to be met by one value.
+// Two requests for the same capability must be satisfied by one value.
 func TestTwoSettingsOfOneCapability(t *testing.T) {
 	disk := func(values ...string) v1beta1.Capabilities { return v1beta1.Capabilities{"given-disk": values} }
 	flavors := []v1beta1.Capabilities{disk("slow"), disk("fast"), disk("fast", "slow")}
@@ -148,8 +147,7 @@ func TestTwoSettingsOfOneCapability(t *testing.T) {
 	}
 }
 
-// A feature that must stay off unless it is asked for has a rule for off, which a worker without a config follows as
-// well.
+// A feature that must be off unless requested has a request for off, which also applies to a worker without a config.
 func TestARuleForOff(t *testing.T) {
 	trustedOff := append([]provider.Request[given.WorkerConfig]{{
 		Setting: "no trusted: true", Field: "trusted", Capability: "given-trusted", Values: []string{"off"},
@@ -208,7 +206,7 @@ func TestARuleForOff(t *testing.T) {
 	}
 }
 
-// A request that counts only where it is registered, and is not, excludes nothing: an error does not name it.
+// An ignored request, whose capability is not registered, excludes nothing, so errors do not name it.
 func TestIgnoredRequestsAreNotNamed(t *testing.T) {
 	definitions := slices.Clone(given.Definitions)
 	definitions[1].OnlyIfRegistered = true // given-disk

@@ -23,7 +23,7 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// Whatever is suggested to a pool that asks for something works, and what the error is about is true.
+// Every suggestion to a pool with requests works, and its error names a true cause.
 func TestRefusalsOfPoolsThatAskAreTrue(t *testing.T) {
 	suggested, outcomes := 0, map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -77,8 +77,8 @@ func checkRefusal(t *rapid.T, p *profile.Profile[string], r resolve.Resolution[s
 	}
 }
 
-// culprit returns the setting that a refusal has to be about: the first without which the others are met, or else the
-// first; what the pool itself asks for goes before what is implied.
+// culprit returns the setting that a refusal must be about: the first whose removal lets the others be met, or else the first. The pool's
+// own requests precede implied ones.
 func culprit(p *profile.Profile[string], r resolve.Resolution[string]) string {
 	ordered := slices.SortedStableFunc(slices.Values(r.Requirements), func(a, b capability.Requirement) int {
 		rank := map[bool]int{false: 0, true: 1}
@@ -94,7 +94,7 @@ func culprit(p *profile.Profile[string], r resolve.Resolution[string]) string {
 	return ordered[0].Setting
 }
 
-// In a profile that mentions no worker capability, whoever asks for nothing special is answered as if nobody could ask.
+// In a profile without worker capabilities, a pool without requests gets the same answer as if there were none.
 func TestProfilesWithoutWorkerCapabilitiesAreAsBefore(t *testing.T) {
 	chosen, refused := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -22,16 +22,15 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// feature is a row of the table of semantics S3, with the OpenStack provider's own capability as a further one. It is
-// written down from the page: special is what a pool asks for that wants the feature, usual what an image has that does
-// not declare the capability.
+// feature is a row of the table of semantics S3, or OpenStack's own capability, transcribed from the page. special is the value that a
+// pool with the feature requests; usual is the value of an image without the declaration.
 type feature struct {
 	name, special, usual string
-	// always: a pool that does not want the feature asks for usual.
+	// always means that a pool without the feature requests usual.
 	always bool
-	// wish is what given.Ask knows the feature by.
+	// wish is the feature's name in given.Ask.
 	wish string
-	// second: registered, an image that does not declare it has all values, by the second text of GEP-0054.
+	// second means that, if registered, an image without the declaration has all values, as in the second text of GEP-0054.
 	second bool
 }
 
@@ -46,7 +45,7 @@ var features = []feature{
 
 func (f *feature) reserved() bool { return strings.HasPrefix(f.name, "gardener-") }
 
-// values are all of a feature's, best first.
+// values returns a feature's values, best first.
 func (f *feature) values() []string {
 	for _, d := range slices.Concat(capability.Reserved(), capability.FirstText()) {
 		if d.Name == f.name {
@@ -56,7 +55,7 @@ func (f *feature) values() []string {
 	return []string{f.special, f.usual}
 }
 
-// place says where a capability stands: registered, or declared in core without that, or on provider flavors only.
+// place is where a capability is declared.
 type place string
 
 const (
@@ -72,11 +71,11 @@ type row struct {
 	// flavor and machine are the declared values of the capability; nil leaves it out.
 	flavor, machine []string
 	requested       bool
-	// inPlace: core says that the version supports updates in place.
+	// inPlace means that core declares support for in-place updates.
 	inPlace bool
 }
 
-// profile makes a profile with one flavor and one machine type, which declare the values of the row.
+// profile returns a profile with one flavor and one machine type that declare the row's values.
 func (r *row) profile(t *testing.T) *profile.Profile[string] {
 	t.Helper()
 	declaring := func(values []string) v1beta1.Capabilities {
@@ -101,8 +100,8 @@ func (r *row) profile(t *testing.T) *profile.Profile[string] {
 	return given.Sound(t, cloud, s)
 }
 
-// table returns all of them. What core does not carry machine types cannot declare, and provider capabilities are
-// carried only where they are registered.
+// table returns all rows. Machine types cannot declare capabilities that core does not carry. Core carries provider capabilities only if
+// they are registered.
 func table() []row {
 	var rows []row
 	for i := range features {
@@ -126,7 +125,7 @@ func table() []row {
 	return rows
 }
 
-// want returns the rule of the error that S3 and S4 demand, empty if the pool gets its image.
+// want returns the rule of the error that S3 and S4 require; empty if the pool gets its image.
 func (r *row) want() string {
 	asked := r.f.values()
 	asks := r.requested || r.f.always
@@ -154,7 +153,7 @@ func (r *row) want() string {
 	}
 	matches := r.at != registered || slices.ContainsFunc(filledIn, func(value string) bool { return slices.Contains(machine, value) })
 	switch {
-	case !matches: // a matter of flavor and machine type alone
+	case !matches: // concerns only flavor and machine type
 		return "no-image-fits"
 	case asks && !share(supported):
 		return "worker-request-unmet"

@@ -20,7 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
-// config is like the provider config of a CloudProfile.
+// config resembles the provider config of a CloudProfile.
 type config struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -47,13 +47,13 @@ type configRegion struct {
 	ID   string `json:"id"`
 }
 
-// configWithQuantity is a config in which long exponents are looked for.
+// configWithQuantity is a config that is searched for long exponents.
 type configWithQuantity struct {
 	config
 	Size *resource.Quantity `json:"size,omitempty"`
 }
 
-// newConfig returns a config of about 1 MiB with random UUIDs, always the same ones.
+// newConfig returns a config of about 1 MiB with random but reproducible UUIDs.
 func newConfig() []byte {
 	random := rand.NewChaCha8([32]byte{'c'})
 	image := configImage{Name: "gardenlinux"}
@@ -83,7 +83,7 @@ func newConfig() []byte {
 	return data
 }
 
-// BenchmarkDecodeUUIDs lets Decode and encoding/json take turns, and compares the best turns.
+// BenchmarkDecodeUUIDs alternates between Decode and encoding/json, and compares the best runs.
 func BenchmarkDecodeUUIDs(b *testing.B) {
 	data := newConfig()
 	b.Run("plain", func(b *testing.B) { compare[config](b, data) })

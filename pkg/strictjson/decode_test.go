@@ -23,7 +23,7 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
-// sample has a field of every kind that the walk tells apart.
+// sample has a field of every kind that the walk distinguishes.
 type sample struct {
 	metav1.TypeMeta `json:",inline"`
 	Inner           `json:",inline"`
@@ -209,7 +209,7 @@ func TestDecodeNeedsPointer(t *testing.T) {
 	}
 }
 
-// hostile returns documents that are wrong in many places, or deep; their length is proportional to n.
+// hostile returns documents with many errors or deep nesting, with lengths proportional to n.
 func hostile(n int) map[string]string {
 	list := func(n int) string { return `[` + strings.TrimSuffix(strings.Repeat(`1,`, n), ",") + `]` }
 	below := func(open, inside string) string {
@@ -226,7 +226,7 @@ func hostile(n int) map[string]string {
 	}
 }
 
-// TestDecodeIsLinear decodes documents of up to 400 KiB. For four times the input quadratic work allocates 16 times as much.
+// TestDecodeIsLinear decodes documents of up to 400 KiB. Quadratic work would allocate 16 times as much for four times the input.
 func TestDecodeIsLinear(t *testing.T) {
 	smaller := hostile(10)
 	for name, larger := range hostile(40) {
@@ -246,7 +246,7 @@ func TestDecodeIsLinear(t *testing.T) {
 	}
 }
 
-// decoded decodes a document, and returns how many bytes that allocates in all.
+// decoded decodes a document, and returns the number of allocated bytes.
 func decoded(document string, into any) (bytes float64, errs finding.List) {
 	var before, after goruntime.MemStats
 	goruntime.ReadMemStats(&before)
@@ -255,7 +255,7 @@ func decoded(document string, into any) (bytes float64, errs finding.List) {
 	return float64(after.TotalAlloc - before.TotalAlloc), errs
 }
 
-// BenchmarkDecodeHostile has two sizes: work that is not linear, and allocates nothing, shows in MB/s.
+// BenchmarkDecodeHostile has two sizes: nonlinear work without allocations shows in MB/s.
 func BenchmarkDecodeHostile(b *testing.B) {
 	for _, n := range []int{10, 40} {
 		for name, document := range hostile(n) {
@@ -296,7 +296,7 @@ func ExampleDecode() {
 	// spec.regions field-type
 }
 
-// accepts is the oracle: the decoder of Kubernetes with strict field validation.
+// accepts is the oracle: Kubernetes' decoder with strict field validation.
 func accepts(data []byte, into any) bool {
 	strict, err := kjson.UnmarshalStrict(data, into)
 	return err == nil && len(strict) == 0
@@ -306,7 +306,7 @@ type hidden struct {
 	A int `json:"a"`
 }
 
-// Types may embed an unexported struct under a name. encoding/json sets what is in it, but no pointer to it.
+// Types may embed an unexported struct under a name. encoding/json sets its fields, but not a pointer to it.
 func TestUnexportedEmbeddedUnderAName(t *testing.T) {
 	type holder struct {
 		hidden `json:"h"`

@@ -15,7 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
-// sized has no interfaces, unlike sample: what is right in it is decoded fast.
+// sized has no interfaces, unlike sample, so valid values take the fast path.
 type sized struct {
 	Name  string              `json:"name"`
 	Text  string              `json:"text"`
@@ -30,13 +30,13 @@ func TestLongExponents(t *testing.T) {
 		`{"size": "1e2147483647"}`:                         "at.size",
 		`{"size":1e2147483647}`:                            "at.size",
 		`{"size": "-5E-2147483647"}`:                       "at.size",
-		`{"size": "1e-9999999"}`:                           "at.size", // 33 MiB of digits, and the ones above never end
+		`{"size": "1e-9999999"}`:                           "at.size", // 33 MiB of digits; the ones above would never end
 		`{"size": ".5e+0002147483647"}`:                    "at.size",
 		`{"size": "1\u0065\u0032147483647"}`:               "at.size",
 		`{"size": "\u0031E99999999"}`:                      "at.size",
 		`{"sizes": ["1", "1e1000", "2e99999"]}`:            "at.sizes[1] at.sizes[2]",
 		`{"self": {"size": "1e4000"}, "text": 5, "x": ""}`: "at.self.size at.text at.x",
-		`{"size": "e1000"}`:                                "at.size", // Kubernetes takes this for 0
+		`{"size": "e1000"}`:                                "at.size", // Kubernetes reads this as 0
 		`{"size": "1e999"}`:                                "",
 		`{"size": "1e0000009"}`:                            "",
 		`{"size": "1234567890"}`:                           "",
@@ -74,8 +74,7 @@ func TestLongExponents(t *testing.T) {
 	}
 }
 
-// Many UUIDs have a part like a number with a long exponent. The walk allocates for every value, the fast decoder does
-// not.
+// Many UUIDs contain what looks like a number with a long exponent. The walk allocates for every value; the fast decoder does not.
 func TestUUIDsDecodeFast(t *testing.T) {
 	data := newConfig()
 	if !regexp.MustCompile(`"[0-9]+e[0-9]{4}`).Match(data) {

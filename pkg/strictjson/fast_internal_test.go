@@ -12,7 +12,7 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// Whole numbers are integers wherever only the document knows the type of a value, and null is nothing there.
+// Where only the document determines the type, whole numbers are integers, and null is nil.
 func TestDecodeFastTakesAnything(t *testing.T) {
 	type recursive struct {
 		Self  []*recursive `json:"self"`

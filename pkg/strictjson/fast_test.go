@@ -54,7 +54,7 @@ func TestUnmarshalRefusesWhatIsNotJSON(t *testing.T) {
 	}
 }
 
-// What Decode has found in good order with shared values is the same as without.
+// Decoding with shared values gives the same result as without.
 func TestDecodeShared(t *testing.T) {
 	type document struct {
 		Flavors []v1beta1.Capabilities `json:"flavors"`
@@ -72,7 +72,7 @@ func TestDecodeShared(t *testing.T) {
 	}
 }
 
-// Types whose tags the fast decoder refuses are read by that of Kubernetes.
+// Types with tags that the fast decoder rejects are decoded by Kubernetes' decoder.
 func TestForeign(t *testing.T) {
 	const data = `{"spec":{"seedSelector":{"matchLabels":{"a":"b"},"providerTypes":["x"],"unknown":1}}}`
 	foreign := strictjson.Foreign[v1beta1.SeedSelector]()
@@ -97,7 +97,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// Types of authors that the fast decoder understands otherwise are decoded as Kubernetes does it.
+// Types that the fast decoder interprets differently are decoded as Kubernetes does.
 func TestTypesThatAreReadInTwoWays(t *testing.T) {
 	type document struct {
 		Number json.Number `json:"number"`

@@ -24,8 +24,8 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
-// FuzzDecode checks that arbitrary bytes are accepted exactly when the decoder of Kubernetes accepts them, and that the
-// errors are deterministic, complete in form and in Kubernetes' place.
+// FuzzDecode checks that arbitrary bytes are accepted exactly if Kubernetes' decoder accepts them. Errors must be deterministic, complete
+// in form and at Kubernetes' paths.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"spec":{"machineImages":[{"name":"a","versions":[{"version":"1","capabilityFlavors":[{"architecture":["amd64"]}]}]}]}}`,
@@ -40,7 +40,7 @@ func FuzzDecode(f *testing.F) {
 			into, oracle := reflect.New(typ).Interface(), reflect.New(typ).Interface()
 			errs := strictjson.Decode(data, into, field.NewPath("at"))
 			if slices.ContainsFunc(errs, func(f finding.Finding) bool { return strings.Contains(f.Detail, "the exponent") }) {
-				return // the decoder of Kubernetes would take hours
+				return // Kubernetes' decoder would take hours
 			}
 			if accepts(data, oracle) != (len(errs) == 0) {
 				t.Fatalf("%s: %q: %v", typ, data, errs)
@@ -61,7 +61,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// Property: what json.Marshal writes for a filled object decodes without errors, into the same object.
+// Property: the marshaled form of a filled object decodes without errors into an equal object.
 func TestDecodeAcceptsMarshalled(t *testing.T) {
 	inner := rapid.Custom(func(t *rapid.T) Inner {
 		return Inner{Name: rapid.String().Draw(t, "name"), Labels: rapid.MapOf(rapid.String(), rapid.String()).Draw(t, "labels")}

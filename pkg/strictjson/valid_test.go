@@ -16,7 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
-// One wrong value keeps no other from being read, wherever it stands, before or behind them.
+// A wrong value does not prevent the values before or after it from being decoded.
 func TestTheRestIsRead(t *testing.T) {
 	good := map[string]string{
 		"text": `"a"`, "flag": "true", "small": "1", "count": "2", "unsigned": "3", "ratio": "0.5", "bytes": `"AAEC"`, "texts": `["b", "c"]`,
@@ -44,7 +44,7 @@ func TestTheRestIsRead(t *testing.T) {
 			for _, order := range [][]string{names, backwards} {
 				got := &sample{}
 				if errs := strictjson.Decode(write(values, order), got, nil); len(errs) == 0 {
-					continue // good enough for this field
+					continue // valid for this field
 				}
 				if diff := cmp.Diff(without(t, want, name), without(t, got, name)); diff != "" {
 					t.Errorf("%s: %s\n%s", name, bad, diff)
@@ -54,7 +54,7 @@ func TestTheRestIsRead(t *testing.T) {
 	}
 }
 
-// without returns a value as JSON without one of its members.
+// without returns a value as decoded JSON, without one member.
 func without(t *testing.T, value any, name string) map[string]any {
 	t.Helper()
 	raw, err := json.Marshal(value)

@@ -26,7 +26,7 @@ import (
 	"github.com/capkit/capkit/pkg/update"
 )
 
-// relabelled returns a profile with two flavors, whose capabilities are given.
+// relabelled returns a profile with two flavors of these capabilities.
 func relabelled(t *testing.T, a, b string) *profile.Profile[openstack.Image] {
 	t.Helper()
 	return given.Sound(t, given.ImagesOnly{}, given.Decoded[v1beta1.CloudProfileSpec](t, `
@@ -59,17 +59,17 @@ providerConfig:
 `))
 }
 
-// used returns a view of an update of a profile that one Shoot uses, with pools.
+// used returns a view of an update of a profile, used by one Shoot with these pools.
 func used(before, after *profile.Profile[openstack.Image], pools ...provider.Pool) update.View[openstack.Image] {
 	shoot := &v1beta1.Shoot{}
 	shoot.Namespace, shoot.Name, shoot.Spec.Provider.Workers = "garden-a", "shoot", make([]v1beta1.Worker, len(pools))
 	return update.View[openstack.Image]{Before: before, After: after, Users: []update.User{{Shoot: shoot, Pools: pools}}}
 }
 
-// pool asks for nothing special.
+// pool has no requests.
 var pool = provider.Pool{Name: "w", MachineType: "any", Image: "gl", Version: "1", Region: "europe"}
 
-// factsOf returns what an update does to which worker pools, in short.
+// factsOf summarizes the facts about an update, with the affected pools.
 func factsOf(changes update.Changes[openstack.Image]) string {
 	var facts []string
 	add := func(fact string, pools []update.Pool) {
@@ -93,8 +93,8 @@ func factsOf(changes update.Changes[openstack.Image]) string {
 	return strings.Join(append(facts, fmt.Sprint(len(changes.Locked()), " locked")), "; ")
 }
 
-// What is said of two images is corrected, and another one is preferred now. The image IDs stay, so worker pools that exist keep
-// theirs (semantics S14), and nobody is told that it is removed. Two views of that are one fact.
+// The capabilities of two images are corrected, and now the other one is preferred. The image IDs stay, so existing worker pools keep
+// theirs (semantics S14), and no image is reported as removed. Two views report it as one fact.
 func TestARelabelledFlavorIsNotRemoved(t *testing.T) {
 	before, after := relabelled(t, "fast", "slow"), relabelled(t, "slow", "fast, slow")
 	view := used(before, after, pool)
@@ -111,9 +111,8 @@ func TestARelabelledFlavorIsNotRemoved(t *testing.T) {
 	}
 }
 
-// Only the vocabulary changes: what a machine type leaves out is less than before, and no core flavor fits it any more (semantics
-// S16). Without a vocabulary nothing locks: a machine type that is gone matters to pools that got machines, or leave their image to
-// Gardener.
+// Only the vocabulary changes: the default of an omitted capability has fewer values, so no core flavor fits the machine type (semantics
+// S16). Without a vocabulary nothing locks: removing a machine type matters to pools that got machines or leave their image to Gardener.
 func TestAVocabularyLocks(t *testing.T) {
 	compile := func(capabilities, types string) *profile.Profile[openstack.Image] {
 		compiled, _ := profile.Compile(given.ImagesOnly{}, given.Decoded[v1beta1.CloudProfileSpec](t, `
@@ -145,14 +144,14 @@ machineImages:
 	}
 }
 
-// In europe nothing is booted any more, and in asia nothing was before.
+// In europe no image is left, and in asia there was none before.
 func TestANewChoiceIsNoRedirect(t *testing.T) {
 	if redirects := update.Redirected(given.Regional(t, given.Fast), given.Regional(t, given.Slow)); len(redirects) > 0 {
 		t.Errorf("%+v", redirects)
 	}
 }
 
-// References of a described cloud are not comparable in Go. Behind an untyped provider, their type does not show that.
+// References of a described cloud are not comparable in Go, which the type of an untyped provider's references hides.
 func TestReferencesOfAnyTypeAreCompared(t *testing.T) {
 	for _, cloud := range described.BuiltIn() {
 		if cloud.Type() != "ironcore-metal" {
@@ -175,7 +174,7 @@ func TestReferencesOfAnyTypeAreCompared(t *testing.T) {
 	t.Error("the cloud is not there")
 }
 
-// Two machine types support the same, but pools on one of them ask for an image of their own: these boot the same as before.
+// Two machine types support the same, but pools on one of them request a special image, and boot the same as before.
 func TestARedirectIsOfWhatPoolsOfTheTypeAskFor(t *testing.T) {
 	flavors := []v1beta1.Capabilities{{"net": {"slow"}, "given-trusted": {"on"}}, {"net": {"fast"}, "given-trusted": {"off"}}}
 	cloud := given.Linux(flavors...).With(given.Definitions, []provider.Request[given.WorkerConfig]{{
@@ -197,8 +196,7 @@ func TestARedirectIsOfWhatPoolsOfTheTypeAskFor(t *testing.T) {
 	}
 }
 
-// gl@2.0.0 was gl@1.0.0, so that nothing is booted any more in europe. A pool that had gl@2.0.0 already, and booted nothing, does not
-// use what is lost there.
+// gl@2.0.0 was gl@1.0.0, so no image is left in europe. A pool that already had gl@2.0.0, and no image, does not use the lost one.
 func TestAPoolOfTheNewNameUsesNothingOfTheFormer(t *testing.T) {
 	unbootable := pool
 	unbootable.Version = "2.0.0"
@@ -210,7 +208,7 @@ func TestAPoolOfTheNewNameUsesNothingOfTheFormer(t *testing.T) {
 	}
 }
 
-// The providerConfig of a pool has a field that nobody knows: that is an error, and yet what the pool asks for is known.
+// A pool's providerConfig has an unknown field: this is an error, but the pool's requests are known.
 func TestAnErrorThatDoesNotDecideHidesNoChoice(t *testing.T) {
 	before, after := relabelled(t, "fast", "slow"), relabelled(t, "slow", "fast, slow")
 	choices := func(providerConfig string) (known, faulty int) {

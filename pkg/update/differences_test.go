@@ -22,7 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/update"
 )
 
-// filledProfile returns a CloudProfile in which each field that it can have says something.
+// filledProfile returns a CloudProfile with every field set.
 func filledProfile(seed int64) *v1beta1.CloudProfile {
 	const config = `{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"CloudProfileConfig",
 "constraints":{"floatingPools":[{"name":"a","region":"x"},{"name":"a","region":"y"},{"name":"b"}],"loadBalancerProviders":[{"name":"haproxy"}]},
@@ -47,14 +47,14 @@ func filledProfile(seed int64) *v1beta1.CloudProfile {
 	return profile
 }
 
-// lifecycle gives a version classifications that there are.
+// lifecycle gives a version valid classifications.
 func lifecycle(v *v1beta1.ExpirableVersion) {
 	v.Classification = new(v1beta1.ClassificationPreview)                       //nolint:staticcheck // as people write it
 	v.ExpirationDate = new(metav1.Unix(1_800_000_000+int64(len(v.Version)), 0)) //nolint:staticcheck // as people write it
 	v.Lifecycle = nil
 }
 
-// places calls visit for each value in JSON that is no object or list, with a function that gives it another value.
+// places calls visit for each JSON value except objects and lists, with a function that replaces it.
 func places(value any, at string, set func(any), visit func(at string, value any, set func(any))) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -82,7 +82,7 @@ func decoded(t *testing.T, value any) (tree map[string]any) {
 	return tree
 }
 
-// said returns what is said about the difference between two profiles. No facts cover any of it.
+// said returns the reported differences between two profiles, without facts that cover any of them.
 func said(t *testing.T, old, updated *v1beta1.CloudProfile) []string {
 	t.Helper()
 	offers, others, rewritten := update.Differences(openstack.Provider{}, old, updated, &update.Changes[openstack.Image]{})
@@ -92,7 +92,7 @@ func said(t *testing.T, old, updated *v1beta1.CloudProfile) []string {
 	return append(others, rewritten...)
 }
 
-// Whatever field of a profile is another one, by reflection, it is named: in the offer, or among the others.
+// Every changed field of a profile is reported, as part of an offer or among the other differences.
 func TestNoDifferenceIsForgotten(t *testing.T) {
 	old := filledProfile(1)
 	count := 0
@@ -126,7 +126,7 @@ func TestNoDifferenceIsForgotten(t *testing.T) {
 		}
 		updated := &v1beta1.CloudProfile{}
 		if err := json.Unmarshal(raw, updated); err != nil {
-			return // a quantity or a duration that this is none of
+			return // not a valid quantity or duration
 		}
 		count++
 		if len(said(t, old, updated)) == 0 {
@@ -138,7 +138,7 @@ func TestNoDifferenceIsForgotten(t *testing.T) {
 	}
 }
 
-// Equal profiles differ in nothing, in whatever order their lists are.
+// Equal profiles have no differences, regardless of the order of their lists.
 func TestOrderIsNoDifference(t *testing.T) {
 	for seed := range int64(20) {
 		old := filledProfile(seed)
@@ -166,13 +166,13 @@ func TestOrderIsNoDifference(t *testing.T) {
 	old := filledProfile(3)
 	old.Spec.MachineCapabilities = []v1beta1.CapabilityDefinition{{Name: "a", Values: []string{"x", "y"}}}
 	updated := old.DeepCopy()
-	slices.Reverse(updated.Spec.MachineCapabilities[0].Values) // they are in the order of preference
+	slices.Reverse(updated.Spec.MachineCapabilities[0].Values) // values are in the order of preference
 	if found := said(t, old, updated); !slices.Equal(found, []string{"spec.machineCapabilities[a].values"}) {
 		t.Error(found)
 	}
 }
 
-// The first capability decides first, and a worker pool that names no image gets the first one for its architecture.
+// The order of capabilities matters, and so does the order of images: a worker pool without one gets the first for its architecture.
 func TestOrderThatMeansSomething(t *testing.T) {
 	old := filledProfile(3)
 	old.Spec.MachineCapabilities = []v1beta1.CapabilityDefinition{{Name: "a", Values: []string{"x"}}, {Name: "b", Values: []string{"y"}}}
@@ -187,7 +187,7 @@ func TestOrderThatMeansSomething(t *testing.T) {
 			t.Errorf("%s: %v", at, found)
 		}
 	}
-	updated := old.DeepCopy() // what comes or goes is named, and what stays is in the same order
+	updated := old.DeepCopy() // added and removed elements are reported; the rest keeps its order
 	updated.Spec.MachineCapabilities = append([]v1beta1.CapabilityDefinition{{Name: "c", Values: []string{"z"}}}, old.Spec.MachineCapabilities[1:]...)
 	updated.Spec.MachineImages = append(old.Spec.MachineImages[:1:1], v1beta1.MachineImage{Name: "new"}, old.Spec.MachineImages[2])
 	want := []string{

@@ -26,7 +26,7 @@ import (
 	"github.com/capkit/capkit/pkg/update"
 )
 
-// registering returns a profile with a version, of which something may be registered besides; each flavor has an image of its own.
+// registering returns a profile with one version and optional further registrations; each flavor has its own image.
 func registering(t *testing.T, registered, ofCore string, flavors ...string) *profile.Profile[openstack.Image] {
 	t.Helper()
 	var mapped strings.Builder
@@ -56,7 +56,7 @@ providerConfig:
 	return compiled
 }
 
-// meaningsOf returns meanings in short.
+// meaningsOf summarizes meanings.
 func meaningsOf(all []*update.Meaning) string {
 	var texts []string
 	for _, m := range all {
@@ -72,7 +72,7 @@ func meaningsOf(all []*update.Meaning) string {
 	return strings.Join(texts, "; ")
 }
 
-// Who says nothing supports something else once a capability is registered, or no longer is: each capability by itself.
+// Registering or unregistering a capability changes what omitting it means, for each capability separately.
 func TestARegistrationGivesSilenceAMeaning(t *testing.T) {
 	const (
 		boot, bootFirst     = ", {name: gardener-boot-type, values: [standard, secure]}", ", {name: gardener-bootType, values: [secure, standard]}"
@@ -132,7 +132,7 @@ func TestARegistrationGivesSilenceAMeaning(t *testing.T) {
 	}
 }
 
-// A registration in the parent gives the flavors of a NamespacedCloudProfile another meaning, too. What it has from its parent is said once.
+// A registration in the parent also changes the meaning of a NamespacedCloudProfile's flavors. Inherited changes are reported once.
 func TestARegistrationInTheParent(t *testing.T) {
 	child := given.Decoded[v1beta1.NamespacedCloudProfile](t, `
 metadata: {namespace: garden-a, name: child}
@@ -165,7 +165,8 @@ spec:
 	}
 }
 
-// served returns the values of a capability for which a flavor fits a worker pool that asks for it, on a machine type that supports all.
+// served returns the values of a capability for which a flavor fits a pool that requests them, on a machine type that supports
+// everything.
 func served(p *profile.Profile[openstack.Image], id provider.ImageVersion, declared v1beta1.Capabilities, d capability.Definition) string {
 	var values []string
 	set, _ := p.Vocabulary().Flavor(declared, profile.Undeclared(p.Version(id)), nil)
@@ -181,7 +182,7 @@ func served(p *profile.Profile[openstack.Image], id provider.ImageVersion, decla
 	return strings.Join(values, " ")
 }
 
-// inSecondText returns values in the words of the second text, sorted.
+// inSecondText returns values in the terms of the second text, sorted.
 func inSecondText(name string, values []string) string {
 	var words []string
 	for _, value := range values {
@@ -194,7 +195,8 @@ func inSecondText(name string, values []string) string {
 	return strings.Join(words, " ")
 }
 
-// In random updates, by the names of both texts, the facts name exactly those flavors which stay, say nothing, and fit other worker pools.
+// In random updates with names of both texts, the facts name exactly the flavors that stay, omit the capability, and fit other worker
+// pools than before.
 func TestMeaningsAreWhatPoolsGet(t *testing.T) {
 	found := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -238,7 +240,7 @@ func TestMeaningsAreWhatPoolsGet(t *testing.T) {
 	}
 }
 
-// declaredIn returns capabilities as a text that is the same for both texts of GEP-0054.
+// declaredIn renders capabilities identically for both texts of GEP-0054.
 func declaredIn(c v1beta1.Capabilities) string {
 	var all []string
 	for name, values := range c {
@@ -248,7 +250,7 @@ func declaredIn(c v1beta1.Capabilities) string {
 	return strings.Join(all, "; ")
 }
 
-// Other names for the same are no difference, wherever they stand. Other values are one, and so is a name beside its other one.
+// Renaming a capability to its name in the other text is not a difference. Other values are, and so are both names together.
 func TestNamesOfTheOtherText(t *testing.T) {
 	written := func(name, value, other string) *v1beta1.CloudProfile {
 		p := &v1beta1.CloudProfile{ObjectMeta: metav1.ObjectMeta{Name: "p"}}

@@ -31,7 +31,7 @@ import (
 	"github.com/capkit/capkit/pkg/verify"
 )
 
-// clouds are those with inventories, each with the folder of its examples.
+// clouds holds the clouds with inventories, by the folder of their examples.
 var clouds = map[string]provider.Provider[any]{
 	"":         provider.Untyped(openstack.Provider{}),
 	"aws":      provider.Untyped(aws.Provider{}),
@@ -40,10 +40,10 @@ var clouds = map[string]provider.Provider[any]{
 	"alicloud": provider.Untyped(alicloud.Provider{}),
 }
 
-// described is an inventory of what a profile says, with the places of its images: what a cloud has of which the profile is true.
+// described is an inventory generated from a profile, with the paths of its images: the profile is true of it.
 type described struct {
 	*inventory.Inventory
-	// at are the places of the references to each image, by region and ID or name.
+	// at maps each image, by region and ID or name, to the paths of its references.
 	at map[[2]string][]string
 }
 
@@ -129,7 +129,7 @@ func (d *described) images(p *profile.Profile[any], r *inventory.Region) {
 	}
 }
 
-// eachExample calls a function with each CloudProfile among the examples of a cloud.
+// eachExample calls a function for each CloudProfile among a cloud's examples.
 func eachExample(t *testing.T, do func(t *testing.T, name string, cloud provider.Provider[any], p *profile.Profile[any])) {
 	t.Helper()
 	n := 0
@@ -164,8 +164,8 @@ func usesOf(cloud provider.Provider[any]) func(*v1beta1.CloudProfileSpec, *field
 	return describer.DescribeInventories().Uses
 }
 
-// A profile is true of the cloud that it describes, in all formats of all clouds. Without one of its images, it is said where that is
-// referred to, and nothing else.
+// A profile is true of the cloud that it describes, in all formats of all clouds. If an image is missing, exactly its references are
+// reported.
 func TestProfilesOfAllClouds(t *testing.T) {
 	eachExample(t, func(t *testing.T, _ string, cloud provider.Provider[any], p *profile.Profile[any]) {
 		d := describe(p, usesOf(cloud))
@@ -203,7 +203,7 @@ func TestProfilesOfAllClouds(t *testing.T) {
 	})
 }
 
-// Other words of the clouds for the same, and what their inventories do not have.
+// Synonyms in the clouds' terms, and gaps in their inventories.
 func TestWordsOfClouds(t *testing.T) {
 	const azureID = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/galleries/g/images/i/versions/"
 	for name, tc := range map[string]struct {
@@ -283,7 +283,7 @@ func TestWordsOfClouds(t *testing.T) {
 	}
 }
 
-// A cloud of which nobody has described inventories has machine types and zones all the same.
+// A cloud without a description of its inventories still has machine types and zones.
 func TestCloudsThatAreNotDescribed(t *testing.T) {
 	object := given.Decoded[v1beta1.CloudProfile](t, file(t, "profile.yaml"))
 	p, _ := profile.Compile(openstack.Provider{}, &object.Spec, field.NewPath("spec"))

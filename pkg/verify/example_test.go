@@ -16,7 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/verify"
 )
 
-// The cloud lacks a machine type, and nobody has read the region south.
+// The cloud lacks a machine type, and region south has no inventory.
 func ExampleCloudProfile() {
 	there, errs := inventory.Read([]byte(`
 apiVersion: capkit/v1

@@ -25,19 +25,20 @@ import (
 	"github.com/capkit/capkit/pkg/verify"
 )
 
-// now is before all that the test data have to come.
+// now is before all future dates in the test data.
 var now = time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC)
 
-// lie is one thing that is told to the profile or done to the cloud.
+// lie is one false statement in the profile, or one change of the cloud.
 type lie struct {
 	what string
-	// of is the text that is replaced: of the profile, or of the inventory if cloud is set. It is there once in the region, if that is given.
+	// of is the text that by replaces: in the inventory if cloud is set, otherwise in the profile. It occurs once, or once in the region if
+	// that is set.
 	cloud     bool
 	region    string
 	of, by    string
 	wants     []string // severity, rule and path
-	more      []lie    // what is done besides
-	unrelated string   // why nothing is found
+	more      []lie    // further changes
+	unrelated string   // why nothing is reported
 }
 
 const (
@@ -59,7 +60,7 @@ const (
 
 func image(of string) string { return "{id: 11111111-0000-4000-8000-0000000000" + of }
 
-// lies are those that a landscape has heard.
+// lies holds typical mistakes of landscapes.
 var lies = []lie{
 	// Images.
 	{what: "the image was deleted", cloud: true, region: "europe", of: image("01"), by: image("99"), wants: []string{"error cloud-image-missing " + first}},
@@ -229,7 +230,7 @@ var lies = []lie{
 	{what: "the profile forgets that a zone lacks the type", of: ", unavailableMachineTypes: [gpu_8_32]", by: "",
 		wants: []string{"warning cloud-zone-machine-type spec.regions[0].zones[1].unavailableMachineTypes"}},
 
-	// All else.
+	// Others.
 	{what: "the volume type was removed", cloud: true, region: "europe",
 		of:    "{name: default}",
 		by:    "{name: standard}",
@@ -281,7 +282,7 @@ var lies = []lie{
 		by:    "affinity, afinity]",
 		wants: []string{"error cloud-policy-missing spec.providerConfig.serverGroupPolicies[1]"}},
 
-	// What is not asked about, or not known.
+	// Parts that are not checked, or not known.
 	{what: "the image is only for an expired version",
 		of:        `expirationDate: "2026-01-01T00:00:00Z"`,
 		by:        `expirationDate: "2026-11-01T00:00:00Z"`,
@@ -339,7 +340,7 @@ var lies = []lie{
 	{what: "a flavor that nobody may use is gone", of: `{name: old_1_1, cpu: "1"`, by: `{name: old_1_1, cpu: "7"`, unrelated: "it is not usable"},
 }
 
-// texts returns the texts of profile and inventory with lies.
+// texts returns the changed texts of profile and inventory.
 func (l *lie) texts(t *testing.T, profile, cloud string) (string, string) {
 	t.Helper()
 	text := &profile
@@ -359,7 +360,7 @@ func (l *lie) texts(t *testing.T, profile, cloud string) (string, string) {
 		t.Fatalf("%s: %q is there %d times", l.what, l.of, strings.Count(*text, l.of))
 	}
 	changed := strings.Replace(*text, l.of, l.by, 1)
-	if i := strings.Index(changed, "\n  old:\n"); i >= 0 { // the list goes
+	if i := strings.Index(changed, "\n  old:\n"); i >= 0 { // remove the list
 		rest := changed[i+len("\n  old:\n"):]
 		for strings.HasPrefix(rest, "  - ") {
 			_, rest, _ = strings.Cut(rest, "\n")
@@ -391,7 +392,7 @@ func file(t testing.TB, name string) string {
 	return string(text)
 }
 
-// judged returns what is found in a profile of OpenStack.
+// judged returns the findings about a profile of OpenStack.
 func judged(t testing.TB, profileText, cloud string, options verify.Options) (finding.Report, []verify.Unread) {
 	t.Helper()
 	object := given.Decoded[v1beta1.CloudProfile](t, profileText)
@@ -402,7 +403,7 @@ func judged(t testing.TB, profileText, cloud string, options verify.Options) (fi
 	return verify.CloudProfile(p, verify.NewCloud(openstack.Provider{}, nil, readInventory(t, cloud)), options)
 }
 
-// lines returns what a report has: severity, rule, path and, if wanted, message of each finding.
+// lines returns the severity, rule, path and optionally message of each finding.
 func lines(report finding.Report, messages bool) (lines []string) {
 	add := func(severity finding.Severity, list finding.List) {
 		for _, f := range list {
@@ -425,7 +426,7 @@ func TestTheTruth(t *testing.T) {
 	}
 }
 
-// Each lie is found by its rule at its place, and nothing else is. The messages are in a golden file.
+// Each lie is reported by its rule at its path, without other findings. The messages are in a golden file.
 func TestLies(t *testing.T) {
 	var messages strings.Builder
 	rules, told := map[string]bool{}, 0
@@ -479,13 +480,13 @@ func golden(t *testing.T, name, text string) {
 	}
 }
 
-// What two regions have in common is said once, in whatever order they and their lists come.
+// A finding that two regions share is reported once, regardless of the order of regions and their lists.
 func TestOrderOfRegions(t *testing.T) {
 	cloud := readInventory(t, strings.ReplaceAll(file(t, "inventory.yaml"), "cpu: 4", "cpu: 3"))
 	for i := range cloud.Regions {
 		images := &cloud.Regions[i].Images
 		k := slices.IndexFunc(*images, func(image inventory.Image) bool { return image.Name == "gl-1877.5" })
-		upper := inventory.Image{ID: strings.ToUpper((*images)[k].ID), Name: "another"} // for Glance it is the same
+		upper := inventory.Image{ID: strings.ToUpper((*images)[k].ID), Name: "another"} // Glance ignores case
 		if (*images)[k].Status = "queued"; upper.ID != (*images)[k].ID {
 			*images = append(*images, upper)
 		}

@@ -23,7 +23,7 @@ import (
 	"github.com/capkit/capkit/pkg/verify"
 )
 
-// What is not known is a fact, and with Strict an error where the region is written.
+// Unknown parts are returned as facts; with Strict they are errors at the region.
 func TestUnread(t *testing.T) {
 	cloud := strings.Replace(file(t, "inventory.yaml"), "  volumeTypes: [{name: default}, {name: premium}]\n  networks: [{name: fp-pool-1, external: true}]\n",
 		"  unread: [volumeTypes, networks]\n", 1)
@@ -40,7 +40,7 @@ func TestUnread(t *testing.T) {
 		report, unread := judged(t, file(t, "profile.yaml"), cloud, verify.Options{At: now, Strict: strict})
 		var said []string
 		for _, line := range lines(report, true) {
-			if !strings.Contains(line, "bare_8_16") { // which only europe has
+			if !strings.Contains(line, "bare_8_16") { // only europe has it
 				said = append(said, line)
 			}
 		}
@@ -50,7 +50,7 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// What is returned is the caller's: a cloud that is asked again says the same.
+// The caller owns the result: asking the cloud again gives the same answer.
 func TestUnreadIsTheCallers(t *testing.T) {
 	cloud := strings.Replace(file(t, "inventory.yaml"), "  networks: [{name: fp-pool-1, external: true}]\n", "  unread: [networks]\n", 1)
 	p := given.Sound(t, openstack.Provider{}, &given.Decoded[v1beta1.CloudProfile](t, file(t, "profile.yaml")).Spec)
@@ -106,8 +106,8 @@ spec:
           - {name: europe, id: 22222222-0000-4000-8000-000000000009}
 `
 
-// A NamespacedCloudProfile is judged by what it has of its own, at the places where that is written; and by the versions of its parent that
-// have expired there, and not here.
+// A NamespacedCloudProfile is checked for its own entries, at their paths. It is also checked for versions that have expired in its
+// parent, but not here.
 func TestNamespaced(t *testing.T) {
 	object := given.Decoded[v1beta1.CloudProfile](t, file(t, "profile.yaml"))
 	parent, _ := profile.Compile(openstack.Provider{}, &object.Spec, field.NewPath("spec"))
@@ -154,7 +154,7 @@ func TestNamespaced(t *testing.T) {
 	}
 }
 
-// An operator's table takes the place of the provider's.
+// An operator's table replaces the provider's.
 func TestPropertiesOfAnOperator(t *testing.T) {
 	object := given.Decoded[v1beta1.CloudProfile](t, file(t, "profile.yaml"))
 	p, _ := profile.Compile(openstack.Provider{}, &object.Spec, field.NewPath("spec"))
@@ -232,7 +232,7 @@ func TestUnused(t *testing.T) {
 	}
 }
 
-// wide returns a profile with versions whose images are in each of some regions, and an inventory of them which lacks every tenth.
+// wide returns a profile whose versions have images in each region, and an inventory that lacks every tenth of them.
 func wide(t testing.TB, regions, images int) (*profile.Profile[openstack.Image], *inventory.Inventory) {
 	t.Helper()
 	object := given.Decoded[v1beta1.CloudProfile](t, file(t, "profile.yaml"))
@@ -276,7 +276,7 @@ func wide(t testing.TB, regions, images int) (*profile.Profile[openstack.Image],
 	return p, i
 }
 
-// The work grows with what is written and with what there is, not with their product: allocations are counted, for four times the images.
+// The work grows with profile plus inventory, not with their product: this counts allocations for four times the images.
 func TestWorkGrowsLinearly(t *testing.T) {
 	work := func(regions, images int) float64 {
 		p, i := wide(t, regions, images)

@@ -15,7 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/versions"
 )
 
-// now lies between all dates of the tests.
+// now divides the dates in the tests.
 var now = time.Date(2060, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func TestStages(t *testing.T) {
@@ -29,7 +29,7 @@ func TestStages(t *testing.T) {
 		`{lifecycle: [{classification: supported}, {classification: expired}]}`: "[expired]",
 		`{expirationDate: "2065-01-01T00:00:00Z", lifecycle: [{classification: preview, startTime: "2050-01-01T00:00:00Z"},
 			{classification: supported, startTime: "2070-01-01T00:00:00Z"}]}`: "[unavailable preview on 2050-01-01 supported on 2070-01-01]",
-		// A stage that begins when the next one does is none.
+		// A stage that begins when the next one does is omitted.
 		`{lifecycle: [{classification: supported}, {classification: deprecated, startTime: "2070-01-01T00:00:00Z"},
 			{classification: expired, startTime: "2070-01-01T00:00:00Z"}]}`: "[supported expired on 2070-01-01]",
 	} {
@@ -39,7 +39,7 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// What has been does not matter for what is to come.
+// Past stages do not affect future ones.
 func TestStagesFromNowOn(t *testing.T) {
 	type answers struct {
 		since, ahead, available string
@@ -67,7 +67,7 @@ func TestStagesFromNowOn(t *testing.T) {
 	}
 }
 
-// A day on which a version expires begins when it expires, as for maintenance --at.
+// A version is expired from the moment of its expiration, as for maintenance --at.
 func TestExpiredAt(t *testing.T) {
 	for _, text := range []string{
 		`{expirationDate: "2060-01-01T00:00:00Z"}`,

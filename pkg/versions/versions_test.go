@@ -16,7 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/versions"
 )
 
-// A date is the same in whatever way it is written.
+// The date is the same in every notation.
 func TestExpiryOf(t *testing.T) {
 	want := time.Date(2037, 1, 1, 0, 0, 0, 0, time.UTC)
 	for text, want := range map[string]*time.Time{
@@ -34,7 +34,7 @@ func TestExpiryOf(t *testing.T) {
 	}
 }
 
-// Somebody who needs another version is advised to take one that lasts (semantics S13).
+// The suggested version is one that lasts (semantics S13).
 func TestChoices(t *testing.T) {
 	choices := versions.NewChoices(*given.Decoded[[]v1beta1.ExpirableVersion](t, `
 - {version: 9.0.0, classification: preview}

@@ -12,7 +12,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Of two names that are equally near neither is suggested.
+// If two names are equally close, neither is suggested.
 func TestClosest(t *testing.T) {
 	for _, c := range []struct{ name, known, want string }{
 		{"europe-1c", "europe-1a europe-1b", ""},
@@ -28,7 +28,7 @@ func TestClosest(t *testing.T) {
 	}
 }
 
-// Names that are often alike are suggested for slips only.
+// For names that are often similar, only a slip is corrected.
 func TestSlip(t *testing.T) {
 	for _, c := range []struct {
 		name, known, want string
@@ -57,7 +57,7 @@ func TestSlip(t *testing.T) {
 	}
 }
 
-// A name is replaced by another one only if nothing else can be meant.
+// A name is replaced only if nothing else can be meant.
 func TestCertain(t *testing.T) {
 	for _, c := range []struct {
 		name, known, want string
@@ -83,7 +83,7 @@ func TestCertain(t *testing.T) {
 	}
 }
 
-// A speller answers as Slip does, for the first names that it is asked about.
+// A speller answers as Slip does for the first names that it is asked about.
 func TestSpeller(t *testing.T) {
 	speller := words.NewSpeller([]string{"europe", "asia"})
 	for range 2 {
@@ -104,7 +104,7 @@ func TestSpeller(t *testing.T) {
 	}
 }
 
-// A speller that nobody has made knows no name.
+// The zero Speller knows no names.
 func TestZeroSpeller(t *testing.T) {
 	var speller words.Speller
 	if got := speller.Slip("europe") + speller.Certain("europe") + speller.Closest("europe"); got != "" {

@@ -69,7 +69,7 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
-// It is what strconv.Quote writes between the quotation marks, but for these and the backslash.
+// Except for the double quote and the backslash, Printable equals strconv.Quote without the quotation marks.
 func FuzzPrintable(f *testing.F) {
 	f.Add("a\x1b\xff\u202e図\n")
 	f.Fuzz(func(t *testing.T, text string) {

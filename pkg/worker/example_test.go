@@ -17,7 +17,7 @@ import (
 	"github.com/capkit/capkit/pkg/worker"
 )
 
-// twoFlavors is the spec of a CloudProfile whose image has two flavors, of which the second is preferred.
+// twoFlavors is the spec of a CloudProfile whose image has two flavors, the second of which is preferred.
 const twoFlavors = `
 type: local
 regions: [{name: local}]
@@ -34,7 +34,7 @@ providerConfig:
       capabilityFlavors: [{image: "linux:scsi", capabilities: {disk: [scsi]}}, {image: "linux:nvme", capabilities: {disk: [nvme]}}]
 `
 
-// A new pool boots the best flavor. One that keeps its machine class keeps its flavor.
+// A new pool boots the best flavor. A pool that keeps its machine class keeps its flavor.
 func ExampleImages_Of() {
 	var spec v1beta1.CloudProfileSpec
 	if err := yaml.UnmarshalStrict([]byte(twoFlavors), &spec); err != nil {

@@ -28,8 +28,8 @@ type (
 	class  = worker.Class[openstack.Image]
 )
 
-// capabilities and legacy are profiles in the two formats, with an image version for both architectures, in which a line
-// can be added to the flavors of the first, and to what the version has in the second.
+// capabilities and legacy are profiles in the two formats, each with one image version for both architectures. Tests can insert a line
+// into the flavors of the first, and into the version of the second.
 const (
 	capabilities = `
 type: openstack
@@ -87,7 +87,7 @@ providerConfig:
 `
 )
 
-// profileOf compiles a profile, with texts replaced: old, new, old, new.
+// profileOf compiles a profile after replacing texts: old, new, old, new.
 func profileOf(t testing.TB, spec string, replace ...string) *profile.Profile[openstack.Image] {
 	t.Helper()
 	var s v1beta1.CloudProfileSpec
@@ -109,14 +109,14 @@ func poolOn(machineType string) provider.Pool {
 	}
 }
 
-// named is a class of a pool on gl@1; it is updated in place if its name is class.
+// named returns a class of a pool on gl@1. The pool keeps its class if name is class.
 func named(name string, ref openstack.Image) []class {
 	return []class{{Name: name, Image: "gl", Version: "1", Reference: ref}}
 }
 
 const delisted = `version: "1"`
 
-// ofARM makes all of the first profile for arm64, with one flavor, which says nothing of itself.
+// ofARM turns the first profile into one for arm64, with a single flavor that declares nothing.
 var ofARM = []string{
 	"[amd64, arm64]", "[arm64]", "- {name: amd, capabilities: {architecture: [amd64]}}\n", "",
 	"    - {architecture: [arm64]}\n    - {architecture: [amd64], hypervisor: [virtualized]}\n    - {architecture: [amd64], hypervisor: [baremetal]}\n",
@@ -126,7 +126,7 @@ var ofARM = []string{
 	"      - {capabilities: {architecture: [amd64], hypervisor: [baremetal]}, regions: [{name: europe, id: bare-1}]}\n", "",
 }
 
-// TestOf goes through what may happen to a pool between two reconciliations.
+// TestOf covers the possible changes of a pool between two reconciliations.
 func TestOf(t *testing.T) {
 	of := func(arch, id string) record {
 		return record{Image: "gl", Version: "1", Architecture: arch, Reference: openstack.Image{ID: id}}
@@ -198,7 +198,7 @@ func TestOf(t *testing.T) {
 			}, "amd", named("class", id("virt-0")), id("virt-1"), with(virtualized, id("virt-1")), "",
 		},
 
-		// Of a version that the profile does not list, a pool gets what it has.
+		// A pool on a delisted version keeps its image.
 		"delisted": {
 			profileOf(t, capabilities, delisted, `version: "2"`), both, "amd", named("class", id("bare-1")),
 			id("bare-1"), with(baremetal, id("bare-1")), "",
@@ -234,7 +234,7 @@ func TestOf(t *testing.T) {
 			id("amd-0"), of("amd64", "amd-0"), "",
 		},
 
-		// A record that says nothing is of an image for all machines, if none is for amd64.
+		// A record that declares nothing is of an image for all machines, unless there is one for amd64.
 		"of the only architecture, and another ID": {
 			profileOf(t, capabilities, append(ofARM, "id: arm-1", "id: arm-2")...), []record{of("", "arm-1")}, "arm", named("class", id("arm-1")),
 			id("arm-2"), of("", "arm-2"), "",
@@ -246,7 +246,7 @@ func TestOf(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			records, classes := tc.records, tc.classes
-			for range 2 { // what was decided is what there is the next time
+			for range 2 { // the result is the input of the next round
 				q := worker.Question[openstack.Image]{Pool: poolOn(tc.machine), Classes: classes, Names: []string{"class"}}
 				got, err := worker.NewImages(tc.profile, records).Of(q)
 				if err != nil {
@@ -269,8 +269,8 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// Machines that are updated in place stay when the class of their pool gets another name, for another Kubernetes for example: so does their
-// flavor, as long as the image version is the same.
+// Machines that are updated in place survive when the pool's class is renamed, for example for another Kubernetes version. They keep
+// their flavor while the image version stays the same.
 func TestImagesOfPoolsThatAreUpdatedInPlace(t *testing.T) {
 	const core = "  - version: \"1\"\n    capabilityFlavors"
 	inPlace := []string{core, strings.Replace(core, "capab", "inPlaceUpdates: {supported: true}\n    capab", 1)}
@@ -308,8 +308,8 @@ func TestImagesOfPoolsThatAreUpdatedInPlace(t *testing.T) {
 	}
 }
 
-// If the process dies while it writes the classes of a pool, one zone may have an ID that neither profile nor status know by now: then
-// the other zone says which flavor the pool has.
+// If the process dies while it writes a pool's classes, one zone may have an ID that neither profile nor status knows any more. Then the
+// other zone tells the pool's flavor.
 func TestOneZoneHasAnUnknownImage(t *testing.T) {
 	q := worker.Question[openstack.Image]{
 		Pool: poolOn("amd"), Classes: append(named("class-z1", id("bare-0")), named("class-z2", id("bare-1"))...),
@@ -371,7 +371,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Errors and Events are printable, whatever a pool says.
+// Errors and Events are printable, regardless of the pool's fields.
 func TestTextsArePrintable(t *testing.T) {
 	const hostile = "pool\x1b[31m\n\u202e"
 	of := func(machineType, name string) (worker.Image[openstack.Image], error) {
@@ -398,7 +398,7 @@ func TestTextsArePrintable(t *testing.T) {
 	}
 }
 
-// What is wrong with a config, but does not say what the pool asks for, keeps no pool from its image.
+// An error in a config that does not concern requests does not prevent the pool from getting its image.
 func TestFaults(t *testing.T) {
 	pool := poolOn("amd")
 	pool.Config = &runtime.RawExtension{Raw: []byte(
@@ -412,7 +412,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// Pools that boot the same have one record.
+// Pools with the same image share one record.
 func TestRecords(t *testing.T) {
 	a := record{Image: "gl", Version: "1", Architecture: "amd64", Reference: id("a")}
 	b := record{Image: "gl", Version: "1", Architecture: "arm64", Reference: id("b")}

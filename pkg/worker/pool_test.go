@@ -20,7 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/worker"
 )
 
-// The pools of a Worker ask the same as those of the Shoot that it was made of.
+// The pools of a Worker ask the same question as those of its Shoot.
 func TestPoolsOf(t *testing.T) {
 	config := &runtime.RawExtension{Raw: []byte(`{"kind":"WorkerConfig"}`)}
 	shoot := &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: "europe", Provider: v1beta1.Provider{Workers: []v1beta1.Worker{
@@ -60,7 +60,7 @@ func TestPoolsOf(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	first := reflect.ValueOf(want[0]) // what a Worker knows, and a Shoot too
+	first := reflect.ValueOf(want[0]) // fields that both a Worker and a Shoot have
 	for i := range first.NumField() {
 		switch name := first.Type().Field(i).Name; name {
 		case "Path", "CRI":

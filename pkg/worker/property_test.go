@@ -37,7 +37,7 @@ var (
 
 const trusting = `{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"WorkerConfig","trustedLaunch":{"enabled":true}}`
 
-// some draws some capabilities: an architecture, and some of the others.
+// some draws an architecture and some other capabilities.
 func some(t *rapid.T, label string) v1beta1.Capabilities {
 	c := v1beta1.Capabilities{}
 	for i, d := range vocabulary {
@@ -54,11 +54,11 @@ func some(t *rapid.T, label string) v1beta1.Capabilities {
 	return c
 }
 
-// world is a profile as it is drawn: flavors of one image version, by what tells them apart.
+// world is a drawn profile with distinct flavors of one image version.
 type world struct {
 	spec    v1beta1.CloudProfileSpec
 	flavors []v1alpha1.MachineImageFlavor
-	// uploaded is what the IDs have got at their ends since.
+	// uploaded is the suffix of IDs that were uploaded again.
 	uploaded string
 }
 
@@ -76,7 +76,7 @@ func drawWorld(t *rapid.T) *world {
 	return w
 }
 
-// add adds flavors, of which no two support the same.
+// add adds flavors, all distinct.
 func (w *world) add(t *rapid.T, n int) {
 	for range n {
 		declared := some(t, "flavor")
@@ -96,7 +96,7 @@ func (w *world) add(t *rapid.T, n int) {
 	}
 }
 
-// inFull returns capabilities with what they leave out, but for the last, which is a worker capability.
+// inFull returns capabilities with omissions written out, except for the last one, a worker capability.
 func inFull(declared v1beta1.Capabilities) v1beta1.Capabilities {
 	full := maps.Clone(declared)
 	for _, d := range vocabulary[:3] {
@@ -107,7 +107,7 @@ func inFull(declared v1beta1.Capabilities) v1beta1.Capabilities {
 	return full
 }
 
-// compile compiles the profile, with the image version or without.
+// compile compiles the profile, with or without the image version.
 func (w *world) compile(t *rapid.T, listed bool) *profile.Profile[openstack.Image] {
 	spec := w.spec.DeepCopy()
 	config := v1alpha1.CloudProfileConfig{}
@@ -130,7 +130,7 @@ func (w *world) compile(t *rapid.T, listed bool) *profile.Profile[openstack.Imag
 	return p
 }
 
-// pools are all that may be asked of the profile.
+// pools returns all kinds of pools for the profile.
 func (w *world) pools() []provider.Pool {
 	var pools []provider.Pool
 	for _, machineType := range w.spec.MachineTypes {
@@ -148,15 +148,15 @@ func (w *world) pools() []provider.Pool {
 	return pools
 }
 
-// ask asks about a pool that is going to have a class of this name.
+// ask asks about a pool whose next class has this name.
 func ask(
 	p *profile.Profile[openstack.Image], records []record, pool provider.Pool, classes []class, name string,
 ) (worker.Image[openstack.Image], error) {
 	return worker.NewImages(p, records).Of(worker.Question[openstack.Image]{Pool: pool, Classes: classes, Names: []string{name}})
 }
 
-// A new pool gets what the command and admission say; a pool keeps its flavor as long as there is one, whatever is added,
-// reordered or uploaded again; and it goes on where the version is delisted.
+// A new pool gets the same image as in the command and admission. A pool keeps its flavor while it exists, after additions, reordering or
+// new uploads. It carries on if the version is delisted.
 func TestImagesOfRandomPools(t *testing.T) {
 	pools, booted, otherwise := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -187,7 +187,7 @@ func TestImagesOfRandomPools(t *testing.T) {
 					}
 				}
 			}
-			for _, pool := range w.pools() { // new ones get what others have, if it fits
+			for _, pool := range w.pools() { // new pools get an image of the others if it fits
 				got, err := ask(gone, records, pool, nil, "class")
 				if want := resolve.Pool(p, pool); want.Err == nil && err != nil {
 					t.Fatalf("%+v booted %v, and gets nothing: %v", pool, want.Reference, err)
@@ -204,7 +204,7 @@ func TestImagesOfRandomPools(t *testing.T) {
 	}
 }
 
-// drawLater draws what becomes of a profile, in which each image may be uploaded again.
+// drawLater draws a later state of a profile, in which the images may have been uploaded again.
 func drawLater(t *rapid.T, w *world) *world {
 	later := &world{spec: w.spec, flavors: slices.Clone(w.flavors)}
 	later.add(t, rapid.IntRange(0, 3).Draw(t, "further flavors"))
@@ -222,7 +222,7 @@ func drawLater(t *rapid.T, w *world) *world {
 	return later
 }
 
-// goesOn asks about a pool that has booted an image, and reports whether it would get another one with another class.
+// goesOn asks about a pool that has booted an image, and reports whether another class would change its image.
 func (w *world) goesOn(
 	t *rapid.T, p *profile.Profile[openstack.Image], pool provider.Pool, had worker.Image[openstack.Image],
 ) bool {

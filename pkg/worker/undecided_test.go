@@ -24,7 +24,7 @@ import (
 	"github.com/capkit/capkit/pkg/worker"
 )
 
-// wrongly compiles a profile that may have errors, with texts replaced, by a policy.
+// wrongly compiles a profile, possibly with errors, after replacing texts, with a policy.
 func wrongly(t testing.TB, chosen policy.Undecided, spec string, replace ...string) *profile.Profile[openstack.Image] {
 	t.Helper()
 	replaced := strings.NewReplacer(replace...).Replace(spec)
@@ -44,16 +44,16 @@ func config(text string) func(*provider.Pool) {
 	return func(p *provider.Pool) { p.Config = &runtime.RawExtension{Raw: []byte(text)} }
 }
 
-// mistakes are ways in which the image of a pool on amd cannot be decided, which boots virt-1.
+// mistakes are reasons why the image of a pool on amd, which boots virt-1, cannot be decided.
 var mistakes = map[string]struct {
 	spec    string
 	replace []string
 	change  func(*provider.Pool)
 	// says is a part of the reason.
 	says string
-	// stays says that nothing else is known either of which a machine class is made.
+	// stays means that the other parts of a machine class are unknown, too.
 	stays bool
-	// unknown says that it is not known, or not true of any record, what the pool asks for.
+	// unknown means that the pool's requests are unknown, or match no record.
 	unknown bool
 }{
 	"no image in the region": {
@@ -95,7 +95,7 @@ var mistakes = map[string]struct {
 	},
 }
 
-// records1 are what the status has of gl@1.
+// records1 returns the status's records of gl@1.
 func records1() []record {
 	return []record{
 		{Image: "gl", Version: "1", Capabilities: v1beta1.Capabilities{"architecture": {"arm64"}}, Reference: id("arm-1")},
@@ -104,7 +104,7 @@ func records1() []record {
 	}
 }
 
-// A pool that runs goes on with what its class boots, whatever is wrong, and an Event says so. A new pool is refused.
+// A running pool keeps the image of its class despite any error, with an Event. A new pool is refused.
 func TestUndecided(t *testing.T) {
 	for name, m := range mistakes {
 		t.Run(name, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestUndecided(t *testing.T) {
 					t.Errorf("got %+v, %v", got, err)
 				}
 			}
-			listed := !strings.Contains(m.says, "core lists it") // else the version counts as delisted
+			listed := !strings.Contains(m.says, "core lists it") // otherwise the version is treated as delisted
 			for _, chosen := range []policy.Undecided{policy.GoesOn, policy.Recalls} {
 				got, err := of(chosen, named("class", id("virt-1")), records1())
 				goesOn(got, err, "virt-1", m.stays)
@@ -157,7 +157,7 @@ func TestUndecided(t *testing.T) {
 				got, err = of(chosen, nil, records1())
 				if m.unknown || listed && chosen == policy.GoesOn {
 					refused(got, err)
-				} else { // its machines have booted nothing yet
+				} else { // its machines have not booted yet
 					boots(got, err, "virt-1", false, "an image that machines of the Shoot have booted")
 				}
 			}
@@ -168,7 +168,7 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// A record is for machine types that it fits, and for pools that ask for what it has.
+// A record applies to machine types that it fits, and to pools whose requests it meets.
 func TestRecordsFit(t *testing.T) {
 	const metal = "- {name: amd, capabilities: {architecture: [amd64]}}"
 	delistedMetal := []string{delisted, `version: "2"`, metal, metal + "\n- {name: metal, capabilities: {architecture: [amd64], hypervisor: [baremetal]}}"}
@@ -228,7 +228,7 @@ func TestRecordsFit(t *testing.T) {
 	}
 }
 
-// An API server takes no more than 1,024 bytes of an Event.
+// An API server accepts at most 1,024 bytes in an Event.
 func TestTextsFitIntoEvents(t *testing.T) {
 	q := worker.Question[openstack.Image]{Pool: poolOn("amd"), Classes: named("class", id("virt-1")), Names: []string{"class"}}
 	q.Pool.Name = strings.Repeat("ä", 900)

@@ -11,7 +11,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider/providertest"
 )
 
-// A test of an author tries the provider with all provider configs below a folder.
+// An extension's test checks the provider with all provider configs below a folder.
 func ExampleLaws() {
 	_ = func(t *testing.T) { // func TestLaws
 		providertest.Laws(t, local.Provider{}, providertest.Configs(t, local.ConfigKind, "testdata")...)

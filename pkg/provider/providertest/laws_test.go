@@ -34,7 +34,7 @@ const config = `{"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha
 
 type version = imageselector.Version[local.Image]
 
-// changed is a provider that does something else before it encodes a version, or to what it has encoded.
+// changed is a provider that changes a version before encoding it, or the result.
 type changed struct {
 	local.Provider
 	before func(v version, format provider.Format) version
@@ -60,7 +60,7 @@ func clone(v version) version {
 	return v
 }
 
-// Each of these breaks one law.
+// Each case breaks one law.
 func TestLawsFindFaults(t *testing.T) {
 	var calls atomic.Int32
 	for want, cloud := range map[string]changed{
@@ -142,7 +142,7 @@ func TestLawsFindFaults(t *testing.T) {
 	}
 }
 
-// fickle is a provider that reads a config in two ways.
+// fickle is a provider that decodes a config in two ways.
 type fickle struct {
 	local.Provider
 	calls *atomic.Int32
@@ -162,7 +162,7 @@ func TestDecodeTwice(t *testing.T) {
 	}
 }
 
-// misplacing is a provider that returns other paths than it has read from.
+// misplacing is a provider that returns wrong paths.
 type misplacing struct {
 	local.Provider
 	change func(image *imageselector.Image[local.Image])
@@ -170,7 +170,7 @@ type misplacing struct {
 
 func (m misplacing) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[local.Image], finding.Report) {
 	read, report := m.Provider.Decode(raw, at)
-	if at.String() == "config" { // else it is what Encode has written
+	if at.String() == "config" { // other paths are those of encoded versions
 		m.change(&read.Images[0])
 	}
 	return read, report
@@ -200,7 +200,7 @@ func TestLawsFindWrongPaths(t *testing.T) {
 	}
 }
 
-// strict refuses what it has read, or warns of it, and describes one rule.
+// strict refuses every reference, adds an error or a warning when it decodes, and describes one rule.
 type strict struct {
 	local.Provider
 	errors, warnings string
@@ -237,7 +237,7 @@ func TestLawsFindRulesThatAreNotAsDescribed(t *testing.T) {
 	}
 }
 
-// elsewhere is a provider that adds images to those of each config.
+// elsewhere is a provider whose images are mapped outside the config.
 type elsewhere struct{ misplacing }
 
 func (elsewhere) Policies() policy.Policies { return policy.Policies{MappedIn: "a table"} }
@@ -249,7 +249,7 @@ func TestLawsAskForNoPathsOfImagesMappedElsewhere(t *testing.T) {
 	}
 }
 
-// forgetful is a provider whose references lose something as JSON.
+// forgetful is a provider whose references do not survive JSON.
 type forgetful struct{ local.Provider }
 
 type forgotten struct {
@@ -285,7 +285,7 @@ func TestLawsFindReferencesThatAreForgotten(t *testing.T) {
 	}
 }
 
-// A provider without its type keeps the laws that it keeps with it. There an empty reference is nil.
+// An untyped provider obeys the same laws as the typed one. Its empty reference is nil.
 func TestLawsOfAnUntypedProvider(t *testing.T) {
 	for _, config := range []string{config, strings.Replace(config, "node:2", "", 1)} {
 		if err := providertest.Check(provider.Untyped(local.Provider{}), []byte(config)); err != nil {
@@ -330,22 +330,22 @@ func TestConfigs(t *testing.T) {
 	providertest.Laws(t, local.Provider{}, found...)
 }
 
-// limited reads an image of one region, which stands elsewhere.
+// limited decodes an image for one region, whose name comes from elsewhere.
 type limited struct{ changed }
 
-// Decode reads it.
+// Decode adds a regional reference to the first flavor.
 func (l limited) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[local.Image], finding.Report) {
 	read, report := l.Provider.Decode(raw, at)
 	if at.String() == "config" {
 		f := &read.Images[0].Versions[0].Flavors[0]
 		f.Regional = []imageselector.Regional[local.Image]{{
-			Region: "a", Ref: local.Image{Image: "other"}, Path: f.Path, NamedAt: read.Images[0].Path.Child("name"), // which is a as well
+			Region: "a", Ref: local.Image{Image: "other"}, Path: f.Path, NamedAt: read.Images[0].Path.Child("name"), // its value is a as well
 		}}
 	}
 	return read, report
 }
 
-// Encode must refuse what it is said to refuse, and only that.
+// Encode must refuse the versions that it is expected to refuse, and no others.
 func TestLawsFindLimits(t *testing.T) {
 	refuse := func(why string) func([]any, error) ([]any, error) {
 		return func([]any, error) ([]any, error) { return nil, errors.New(why) }

@@ -19,7 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/worker/kit"
 )
 
-// The labels that a class gets say what ClassOf reads.
+// ClassOf reads the labels that ClassLabels writes.
 func TestLabelsBothWays(t *testing.T) {
 	for _, image := range []extensionsv1alpha1.MachineImage{
 		{Name: "gl", Version: "1.2.3"}, {Name: "gl", Version: "1.2.3-rc.1+build.5"}, {},
@@ -43,7 +43,7 @@ func TestLabelsBothWays(t *testing.T) {
 	}
 }
 
-// What is there counts before what is remembered, and is in the order of the names.
+// Existing classes take precedence over remembered ones, and are sorted by name.
 func TestClasses(t *testing.T) {
 	there := map[string]*machinev1alpha1.MachineClass{
 		"b": classNamed("b", "new", nil), "a": classNamed("a", "t-1", nil), "c": {},
@@ -59,11 +59,11 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// A pool gets its own classes, whatever other pools and shoots are called.
+// A pool gets exactly its own classes, regardless of the names of other pools and Shoots.
 func TestClassesOf(t *testing.T) {
 	var classes []worker.Class[template]
 	for _, name := range []string{
-		"shoot--p--s-web-z1-0a1b2", "shoot--p--s-web-z12-fffff", "shoot--p--s-web-z1-0a1b3", // of the pool
+		"shoot--p--s-web-z1-0a1b2", "shoot--p--s-web-z12-fffff", "shoot--p--s-web-z1-0a1b3", // the pool's own
 		"shoot--p--s-web-z1-0a1b2-z1-0a1b2", "shoot--p--s-web-2-z1-0a1b2", "shoot--p--s2-web-z1-0a1b2", "shoot--p--s-we-z1-0a1b2",
 		"shoot--p--s-web-z1-0a1b", "shoot--p--s-web-z1-0a1b2c", "shoot--p--s-web-z1-0A1B2", "shoot--p--s-web-0a1b2", "web-z1-0a1b2", "",
 	} {
@@ -89,7 +89,7 @@ func TestSecretOf(t *testing.T) {
 	}
 }
 
-// Whatever is distributed over zones adds up, and labels can be added.
+// Numbers that are distributed over zones add up, and labels can be added.
 func TestDeploymentOf(t *testing.T) {
 	pool := &extensionsv1alpha1.WorkerPool{
 		Name: "web", Minimum: 4, Maximum: 8, MaxSurge: intstr.FromInt32(2), MaxUnavailable: intstr.FromInt32(1),

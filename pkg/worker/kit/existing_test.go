@@ -39,7 +39,7 @@ func read(t *testing.T, s *seed) *kit.Existing {
 	return existing
 }
 
-// Only what is not as it should be is written, and what others have added stays.
+// Only differences are written, and additions of others are kept.
 func TestDeploy(t *testing.T) {
 	foreign := classNamed("foreign", "t-0", nil)
 	foreign.Namespace = "elsewhere"
@@ -88,7 +88,7 @@ func TestDeploy(t *testing.T) {
 	}
 }
 
-// In a deletion, classes that cannot be made any more get the credentials of today, and else stay as they are.
+// In a deletion, classes that can no longer be built get the current credentials, and otherwise stay the same.
 func TestPrepareDeletion(t *testing.T) {
 	s := seedWith(t, wanted("a", "t-1", "x").Class, wanted("b", "t-1", "x").Class, wanted("c", "t-1", "x").Class)
 	today := corev1.SecretReference{Name: "today", Namespace: namespace}
@@ -107,7 +107,7 @@ func TestPrepareDeletion(t *testing.T) {
 	s.expectWrites(t, 0, "again")
 }
 
-// refusing is a client whose API server repeats what it refuses.
+// refusing is a client whose API server repeats the refused object.
 type refusing struct{ client.Client }
 
 func (r refusing) Create(_ context.Context, obj client.Object, _ ...client.CreateOption) error {
@@ -138,7 +138,7 @@ func TestDeployErrors(t *testing.T) {
 	}
 }
 
-// generic is a generic actuator that only says that it has been called.
+// generic is a generic actuator that only records calls.
 type generic struct {
 	extensionsworker.Actuator
 
@@ -150,7 +150,7 @@ func (g generic) Delete(context.Context, logr.Logger, *extensionsv1alpha1.Worker
 	return nil
 }
 
-// factory makes delegates of which only the last hook may be called.
+// factory creates delegates on which only the last hook may be called.
 type factory struct{ called *[]string }
 
 type delegate struct {
@@ -170,7 +170,7 @@ func (d delegate) PostDeleteHook(context.Context) error {
 	return nil
 }
 
-// The generic actuator deletes whatever there is of machines. Where there is nothing, it would wait for ever.
+// The generic actuator deletes all machine objects. Without any, it would wait forever.
 func TestDelete(t *testing.T) {
 	named := metav1.ObjectMeta{Name: "x", Namespace: namespace}
 	elsewhere := metav1.ObjectMeta{Name: "x", Namespace: "elsewhere"}
@@ -221,7 +221,8 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// What is wanted stays as it is, also if the API server answers with more than that: with user data that somebody else has just added.
+// The wanted objects are not modified, even if the API server's answer contains additions, such as user data that another client has just
+// added.
 func TestDeployChangesNothingThatIsWanted(t *testing.T) {
 	all := []kit.Wanted{wanted("a", "t-1", "x")}
 	s := seedWith(t, all[0].Class.DeepCopy(), all[0].Secret.DeepCopy())
@@ -234,7 +235,7 @@ func TestDeployChangesNothingThatIsWanted(t *testing.T) {
 	}
 }
 
-// adding is a client whose answers have what somebody else has added, in the maps that are there, as decoders of JSON fill them in.
+// adding is a client whose answers contain additions of others, decoded into the existing maps, as JSON decoders do.
 type adding struct{ client.Client }
 
 func (a adding) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {

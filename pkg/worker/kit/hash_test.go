@@ -21,7 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/worker/kit"
 )
 
-// workerConfig is the providerConfig of the pools of the cloud that is made up.
+// workerConfig is the providerConfig of the synthetic cloud's pools.
 type workerConfig struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -43,13 +43,13 @@ var workers = provider.WorkersOf(provider.WorkerConfig[workerConfig]{
 	},
 })
 
-// rolling is what replaces machines in a pool with these fields in its providerConfig.
+// rolling returns the values that replace machines, for a pool with these fields in its providerConfig.
 func rolling(fields string) []provider.Rolling {
 	raw := `{"apiVersion": "made.up/v1", "kind": "WorkerConfig"` + fields + `}`
 	return workers.Rolling(provider.Pool{Config: &runtime.RawExtension{Raw: []byte(raw)}, Path: field.NewPath("pool")})
 }
 
-// hashOf is how the names of machine classes end for such a pool.
+// hashOf returns the suffix of the machine class names of such a pool.
 func hashOf(t *testing.T, fields string) string {
 	t.Helper()
 	data, err := kit.HashData(rolling(fields), nil)
@@ -59,8 +59,8 @@ func hashOf(t *testing.T, fields string) string {
 	return hash
 }
 
-// A setting that the provider lists replaces machines when it is switched on later, and again when it is switched off; one that it
-// does not list, or that the pool does not have, does not.
+// A setting that the provider lists replaces machines when it is switched on or off. A setting that is not listed, or not in the pool,
+// does not.
 func TestASettingReplacesMachines(t *testing.T) {
 	before, err := extensionsworker.WorkerPoolHash(extensionsv1alpha1.WorkerPool{NodeAgentSecretName: ptr.To("agent")}, nil, nil, nil)
 	check(t, err)

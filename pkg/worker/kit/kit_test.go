@@ -21,12 +21,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// template is the reference of a cloud that is made up, in the providerSpec of its machine classes, too.
+// template is the synthetic cloud's reference, which its machine classes have as providerSpec.
 type template struct {
 	ID string `json:"id"`
 }
 
-// workerStatus is the WorkerStatus of that cloud.
+// workerStatus is its WorkerStatus.
 type workerStatus struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -35,7 +35,7 @@ type workerStatus struct {
 
 var statusKind = schema.GroupVersionKind{Group: "made.up", Version: "v1", Kind: "WorkerStatus"}
 
-// templateOf reads a machine class of that cloud.
+// templateOf decodes the reference of its machine class.
 func templateOf(class *machinev1alpha1.MachineClass) template {
 	var t template
 	if json.Unmarshal(class.ProviderSpec.Raw, &t) != nil {
@@ -64,12 +64,12 @@ func aWorker(last v1beta1.LastOperationType) *extensionsv1alpha1.Worker {
 	return w
 }
 
-// seed is what answers instead of a seed, and counts what is written.
+// seed is a fake seed that counts writes.
 type seed struct {
 	client.Client
 
 	writes int
-	// refuses is the answer to patches of a status, unless it is nil.
+	// refuses is the error of patches of a status, if not nil.
 	refuses error
 }
 
@@ -102,7 +102,7 @@ func seedWith(t testing.TB, objects ...client.Object) *seed {
 	return s
 }
 
-// expectWrites checks how much has been written since the last time.
+// expectWrites checks the number of writes since the last call.
 func (s *seed) expectWrites(t testing.TB, want int, what string) {
 	t.Helper()
 	if s.writes != want {

@@ -26,7 +26,7 @@ func memoryFor(s *seed, w *extensionsv1alpha1.Worker) *kit.Memory[template, work
 	return kit.NewMemory[template, workerStatus](s, s, w)
 }
 
-// What one seed has remembered another one recalls, which gets no more than what status.resources refers to.
+// One seed recalls what another has remembered, using only the references in status.resources.
 func TestMemoryInAnotherSeed(t *testing.T) {
 	w := aWorker(v1beta1.LastOperationTypeReconcile)
 	s := seedWith(t, w)
@@ -60,7 +60,7 @@ func TestMemoryInAnotherSeed(t *testing.T) {
 	}
 }
 
-// A controller recalls what an earlier release has written.
+// The controller can recall the memory of an earlier release.
 func TestMemoryKeepsItsFormat(t *testing.T) {
 	const written = `{"status":{"kind":"WorkerStatus","apiVersion":"made.up/v1","templates":[{"id":"t-1"}]},` +
 		`"machineClasses":[{"name":"c","image":"gl","version":"1+2","reference":{"id":"t-1"}},{"name":"d","reference":{"id":""}}]}`
@@ -78,7 +78,7 @@ func TestMemoryKeepsItsFormat(t *testing.T) {
 	}
 }
 
-// What changes is written; a reference of another extension stays, an old one of ours does not.
+// Changes are written. References of other extensions are kept; an old one of ours is replaced.
 func TestMemoryChanges(t *testing.T) {
 	w := aWorker("")
 	foreign := v1beta1.NamedResourceReference{Name: "foreign"}
@@ -100,7 +100,7 @@ func TestMemoryChanges(t *testing.T) {
 	}
 }
 
-// Nothing, and what cannot be read, count as nothing, and are written over; but an API server that does not answer is an error.
+// Missing or unreadable memory is treated as empty, and overwritten. An API server without an answer is an error.
 func TestMemoryThatCannotBeRead(t *testing.T) {
 	for name, data := range map[string]map[string]string{
 		"no key": nil, "no JSON": {"memory.json": "{"}, "another type": {"memory.json": `{"status": {"templates": 1}, "machineClasses": [{}]}`},

@@ -14,7 +14,7 @@ import (
 	"github.com/capkit/capkit/pkg/worker/kit"
 )
 
-// managerOf is a manager that has a client, and nothing else.
+// managerOf is a manager with a client only.
 type managerOf struct {
 	manager.Manager
 
@@ -45,7 +45,7 @@ func TestWithoutEmptyPatches(t *testing.T) {
 	if class.Provider != "other" || len(worker.Status.MachineDeployments) != 1 {
 		t.Errorf("%+v, %+v", class, worker.Status)
 	}
-	// A patch that is to fail if anything has changed says more than nothing.
+	// A patch with an optimistic lock is not empty: it must fail if the object has changed.
 	check(t, c.Patch(t.Context(), class, client.MergeFromWithOptions(class.DeepCopy(), client.MergeFromWithOptimisticLock{})))
 	s.expectWrites(t, 1, "with an optimistic lock")
 }

@@ -67,7 +67,7 @@ func TestReadStatus(t *testing.T) {
 	check(t, kit.ReadStatus(nil, statusKind, &workerStatus{}))
 }
 
-// Only what is new is written, and nothing else of the status.
+// Only a changed provider status is written, and no other part of the status.
 func TestPatchStatus(t *testing.T) {
 	w := aWorker("")
 	s := seedWith(t, w)

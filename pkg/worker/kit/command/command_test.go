@@ -23,10 +23,10 @@ import (
 	"github.com/capkit/capkit/pkg/worker/kit/command"
 )
 
-// errAdded is what the controller of these tests answers when it is added.
+// errAdded is the error of adding the controller in these tests.
 var errAdded = errors.New("added")
 
-// acme is a controller that is never run; added is what it was added with.
+// acme is a controller that is never run; added receives its options.
 func acme(added *command.Options) command.Controller {
 	return command.Controller{
 		Program: "gardener-extension-provider-acme", Component: "provider-acme-worker", Type: "acme",
@@ -37,7 +37,7 @@ func acme(added *command.Options) command.Controller {
 	}
 }
 
-// kubeconfig writes one for a server that nobody asks.
+// kubeconfig writes a kubeconfig for an unused server.
 func kubeconfig(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
@@ -58,7 +58,7 @@ func environment(t *testing.T, namespace, garden string) {
 	t.Setenv("HOME", t.TempDir())
 }
 
-// run runs the command, which ends before it asks a server anything.
+// run runs the command, which ends before it contacts a server.
 func run(t *testing.T, added *command.Options, args ...string) error {
 	t.Helper()
 	cmd := command.New(acme(added))
@@ -86,7 +86,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A controller that must not run in the seed is not added, and nothing is started; one that is disabled is not asked about.
+// If the seed check refuses, the controller is not added, and nothing starts. A disabled controller is not checked.
 func TestACheckRefuses(t *testing.T) {
 	environment(t, "extension-acme", "")
 	refused, added := errors.New("refused"), command.Options{}
@@ -106,7 +106,7 @@ func TestACheckRefuses(t *testing.T) {
 	}
 }
 
-// A dry run needs to know the seed, and nothing else.
+// A dry run needs only the seed.
 func TestDryRun(t *testing.T) {
 	environment(t, "", "")
 	added, controller := command.Options{}, acme(&command.Options{})
@@ -132,7 +132,7 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// Everything that is wrong is said at once, and what would be right.
+// All errors are reported at once, with valid values.
 func TestAllErrorsAtOnce(t *testing.T) {
 	environment(t, "", "nowhere")
 	added := command.Options{}
@@ -198,12 +198,12 @@ func TestOptionsOfTheController(t *testing.T) {
 	}
 }
 
-// A controller that is disabled is not added.
+// A disabled controller is not added.
 func TestDisabledControllers(t *testing.T) {
 	environment(t, "extension-acme", "")
 	added := command.Options{}
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // there is nobody who could elect a leader
+	cancel() // there is no server for leader election
 	cmd := command.New(acme(&added))
 	cmd.SetArgs([]string{
 		"--kubeconfig=" + kubeconfig(t), "--metrics-bind-address=0", "--health-bind-address=0", "--leader-election=false", "--disable-controllers=worker,heartbeat",

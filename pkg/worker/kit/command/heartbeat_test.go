@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// The heartbeat is as late as that of the extension which writes the conditions.
+// The heartbeat is as old as that of the extension, which writes the conditions.
 func TestHeart(t *testing.T) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: "extension-provider-acme-x", Labels: map[string]string{"controllerregistration.core.gardener.cloud/name": "provider-acme"},

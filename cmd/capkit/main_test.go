@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// What packages log while they are initialized is kept from users: package quiet comes before the one that is known to.
+// Log output of packages' init functions is hidden from users: package quiet is initialized before the package known to log.
 func TestStartsQuietly(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "capkit")
 	if said, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-o", program, ".").CombinedOutput(); err != nil {

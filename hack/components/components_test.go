@@ -35,7 +35,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// One program is the component of all clouds by description, which have names of their own otherwise.
+// One program serves all described clouds; the other names contain the cloud.
 func TestNamesOfDescribed(t *testing.T) {
 	c, found := components.Of("ironcore-metal")
 	if got := fmt.Sprintf("%t, %s, %s, %s, the %s", found, c.Program(), c.Name(), c.Release(), c.Short()); got !=
@@ -45,7 +45,7 @@ func TestNamesOfDescribed(t *testing.T) {
 	}
 }
 
-// Nothing that a seed has only one of is called like something of provider-openstack.
+// Names that must be unique in a seed differ from provider-openstack's.
 func TestNamesOfControllers(t *testing.T) {
 	c := components.Component{Type: "acme", Title: "Acme", Worker: true}
 	if got := fmt.Sprintf("%s, %s, %s, the %s", c.Program(), c.Release(), c.Name(), c.Short()); got !=
@@ -54,7 +54,7 @@ func TestNamesOfControllers(t *testing.T) {
 	}
 }
 
-// Each component has a command, and each command of a component is one of them.
+// Components and their commands correspond one to one.
 func TestCommands(t *testing.T) {
 	folders, err := filepath.Glob("../../cmd/gardener-extension-*")
 	if err != nil {

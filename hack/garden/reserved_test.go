@@ -10,13 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	// What the demo runs as a program, so that go test runs the test again after a change of it.
+	// The demo runs these as a program; the imports make go test rerun the test after changes.
 	_ "github.com/capkit/capkit/internal/cli/clouds"
 	_ "github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/test/garden/extension"
 )
 
-// The demo of the Gardener that accepts its own capabilities goes as it should. The others are run by continuous integration.
+// The demo for a Gardener that accepts its own capabilities succeeds. CI runs the others.
 func TestDemoReserved(t *testing.T) {
 	t.Chdir("../..")
 	for _, s := range slices.Concat(launch, inPlace) {
@@ -25,7 +25,7 @@ func TestDemoReserved(t *testing.T) {
 			if !strings.HasSuffix(file, ".yaml") {
 				continue
 			}
-			if _, err := os.Stat(file); err != nil { // by which go test knows that the result depends on it, too
+			if _, err := os.Stat(file); err != nil { // tells go test that the result depends on the file
 				t.Error(err)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// All paths are those of the repository.
+// All paths are relative to the repository's root.
 func TestMain(m *testing.M) {
 	if err := os.Chdir("../.."); err != nil {
 		panic(err)
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// The pictures are what the examples and the command say today, and XML.
+// The stored pictures match the examples and the command, and are well-formed XML.
 func TestUpToDate(t *testing.T) {
 	for name, draw := range pictures {
 		picture := draw()
@@ -48,7 +48,7 @@ func TestUpToDate(t *testing.T) {
 	}
 }
 
-// around reports whether a box has another one within it.
+// around reports whether a box contains another.
 func (b box) around(o box) bool {
 	return b.x <= o.x && b.y <= o.y && o.x+o.w <= b.x+b.w && o.y+o.h <= b.y+b.h
 }
@@ -57,7 +57,7 @@ func (b box) overlaps(o box) bool {
 	return b.x < o.x+o.w && o.x < b.x+b.w && b.y < o.y+o.h && o.y < b.y+b.h
 }
 
-// taken is the room that a text takes, about, in the widest of the fonts that the style sheet names.
+// taken returns the approximate space of a text, in the widest font of the style sheet.
 func taken(text box) box {
 	size, ems := 14.0, 0.0
 	for _, r := range text.text {
@@ -80,7 +80,7 @@ func taken(text box) box {
 	return box{text: text.text, x: text.x, y: text.y - 0.8*size, w: ems * size, h: size}
 }
 
-// No text lies on another one, leaves the picture, or leaves the rectangle that it begins in.
+// No text overlaps another, or leaves the picture or the rectangle in which it begins.
 func TestTexts(t *testing.T) {
 	for name, draw := range pictures {
 		c := draw()
@@ -105,7 +105,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// Each class that a picture uses has a colour for light and for dark pages.
+// Each class of the pictures has a colour for light and for dark pages.
 func TestStyle(t *testing.T) {
 	light, dark, found := strings.Cut(style, "@media (prefers-color-scheme: dark)")
 	if !found {

@@ -47,13 +47,13 @@ func TestFiles(t *testing.T) {
 	}
 	is("LICENSE", "docs/a b.md", "docs/c/d.md")
 
-	// A source archive has no git, and nothing that is not packed.
+	// A source archive has no git, and contains only packed files.
 	if err := os.RemoveAll(filepath.Join(root, ".git")); err != nil {
 		t.Fatal(err)
 	}
 	is("LICENSE", "docs/.a.swp", "docs/a b.md", "docs/c/d.md", "docs/new.md")
 
-	// Where git does not answer, nothing is known.
+	// If git fails, the files are unknown.
 	if err := os.WriteFile(filepath.Join(root, ".git"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

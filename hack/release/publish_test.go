@@ -21,7 +21,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/random"
 )
 
-// github stands in for the command gh, which would need GitHub: a release is a folder with its assets beside the work tree.
+// github replaces the command gh, which would need GitHub: a release is a folder beside the work tree, with its assets.
 const github = `#!/usr/bin/env bash
 set -euo pipefail
 assets=../github/$3
@@ -40,7 +40,7 @@ case "$1 $2" in
 esac
 `
 
-// publication is a release with an image and two files, and all that it is published to: a repository, a registry, and a folder.
+// publication is a release with an image and two files, together with its targets: a repository, a registry and a folder.
 type publication struct {
 	t                         *testing.T
 	tree, registry, home, bin string
@@ -94,7 +94,7 @@ func (p publication) write(path, content string) {
 
 // try runs a command in a folder.
 func (p publication) try(folder string, env []string, args ...string) (string, error) {
-	command := exec.CommandContext(p.t.Context(), "env", args...) // it looks for commands where we say
+	command := exec.CommandContext(p.t.Context(), "env", args...) // env looks commands up in this PATH
 	command.Dir, command.Env = folder, append([]string{
 		"PATH=" + p.bin + ":" + os.Getenv("PATH"), "HOME=" + p.home, "GIT_CONFIG_GLOBAL=/dev/null",
 		"GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x", "GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x",
@@ -112,14 +112,14 @@ func (p publication) run(folder string, args ...string) string {
 	return said
 }
 
-// commits makes a commit in the work tree.
+// commits creates a commit in the work tree.
 func (p publication) commits() string {
 	p.t.Helper()
 	p.run(p.tree, "git", "commit", "--quiet", "--allow-empty", "-m", "A commit")
 	return p.run(p.tree, "git", "rev-parse", "HEAD")
 }
 
-// image makes one that nobody has seen before, in the folder that is pushed.
+// image creates a random image in the folder to be pushed.
 func (p publication) image() pushed {
 	p.t.Helper()
 	made := []pushed{{Folder: filepath.Join(p.tree, "image"), Reference: p.registry + "/capkit:v1.2.3"}}
@@ -143,7 +143,7 @@ func (p publication) image() pushed {
 	return made[0]
 }
 
-// pack writes what is left to do.
+// pack writes the remaining steps.
 func (p publication) pack() {
 	p.t.Helper()
 	data := map[string]any{
@@ -155,7 +155,7 @@ func (p publication) pack() {
 	}
 }
 
-// publish runs it, and compares what it says, if anything, with what it should.
+// publish runs the script. It wants success if want is empty, otherwise an error with this text.
 func (p publication) publish(want string, env ...string) {
 	p.t.Helper()
 	said, err := p.try(p.tree, env, "bash", "release/publish.sh")
@@ -164,7 +164,7 @@ func (p publication) publish(want string, env ...string) {
 	}
 }
 
-// Whoever is interrupted, or lacks a right, runs the script again: it goes on where it has stopped.
+// After an interruption or a missing right, running the script again continues where it stopped.
 func TestPublishingGoesOn(t *testing.T) {
 	p := newPublication(t)
 	asset := func(name string) string { return filepath.Join(p.tree, "..", "github", "v1.2.3", name) }
@@ -179,7 +179,7 @@ func TestPublishingGoesOn(t *testing.T) {
 		t.Errorf("pushed is %s, not %s", got, p.artifact.Digest)
 	}
 
-	// Nothing is left to do, although others have gone on.
+	// Nothing is left to do, although others have committed since.
 	other := filepath.Join(t.TempDir(), "other")
 	p.run(p.tree, "git", "clone", "--quiet", "../origin", other)
 	p.run(other, "git", "commit", "--quiet", "--allow-empty", "-m", "Later")
@@ -192,7 +192,7 @@ func TestPublishingGoesOn(t *testing.T) {
 		t.Errorf("it is signed again: %v", err)
 	}
 
-	// One file is not there yet; others see nothing until it is.
+	// One file is missing; the release is not visible until it is there.
 	for _, file := range []string{asset("a.txt"), published} {
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
@@ -215,7 +215,7 @@ func TestPublishingGoesOn(t *testing.T) {
 	p.publish("a.txt of release v1.2.3 is there with other bytes than release/files/a.txt")
 }
 
-// What others have got once is not replaced.
+// Published artifacts are never replaced.
 func TestPublishingReplacesNothing(t *testing.T) {
 	p := newPublication(t)
 	p.run(p.tree, "git", "tag", "cmd/v1.2.3")
@@ -238,7 +238,7 @@ func TestPublishingReplacesNothing(t *testing.T) {
 	}
 }
 
-// A registry that does not answer may have the image: 404 is a port of it here, and no answer.
+// A registry that does not answer may have the image. The 404 in this error is part of a port, not a status.
 func TestPublishingIsSureOfWhatIsThere(t *testing.T) {
 	p := newPublication(t)
 	crane := filepath.Join(p.bin, "crane")

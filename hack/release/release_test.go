@@ -44,7 +44,7 @@ func TestChangelog(t *testing.T) {
 	}
 }
 
-// message is that of an error; empty if there is none.
+// message returns an error's text; empty for nil.
 func message(err error) string {
 	if err == nil {
 		return ""
@@ -114,7 +114,7 @@ replace (
 	}
 }
 
-// Notes are read where there are no files.
+// Links in release notes are absolute, because the notes are read outside the repository.
 func TestAbsolute(t *testing.T) {
 	got := absolute("[a](docs/a.md#b), [c](https://example.com/c), (d)\n", "1.2.3")
 	if want := "[a](https://github.com/capkit/capkit/blob/v1.2.3/docs/a.md#b), [c](https://example.com/c), (d)\n"; got != want {
@@ -122,7 +122,7 @@ func TestAbsolute(t *testing.T) {
 	}
 }
 
-// Lines stand where go mod tidy puts them.
+// Lines are sorted as by go mod tidy.
 func TestSums(t *testing.T) {
 	got := summed("github.com/a/a v1.0.0 h1:a\ngithub.com/capkit/capkitten v1.0.0 h1:b\n", []string{
 		"github.com/capkit/capkit/pkg/cli v1.2.3 h1:c", "github.com/capkit/capkit v1.2.3 h1:d", "github.com/capkit/capkit v1.2.3/go.mod h1:e",
@@ -134,7 +134,7 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// A candidate leads to its release, and a fix for an earlier version does not wait for a later one that another branch has.
+// A candidate precedes its release, and a fix for an earlier version ignores a later one on another branch.
 func TestVersions(t *testing.T) {
 	t.Chdir(t.TempDir())
 	git := func(args ...string) {

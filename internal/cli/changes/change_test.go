@@ -13,7 +13,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/changes"
 )
 
-// The order does not depend on the one in which the changes come, whatever their versions look like.
+// The order of versions does not depend on the input order, for versions of any form.
 func TestOrderOfVersions(t *testing.T) {
 	want := []string{"", "1.2", "1.2.0", "1.2.0+build", "v1.2.0", "1.10.0-alpha", "1.10.0", "1.1x", "latest"}
 	rapid.Check(t, func(t *rapid.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/gardenerrules/releases"
 )
 
-// Each kind of use has its words. That the uses are right is a test of package gardenerrules.
+// Each kind of use has its own text. Package gardenerrules tests whether the uses are right.
 func TestInUse(t *testing.T) {
 	image := func(name string, versions ...string) v1beta1.MachineImage {
 		image := v1beta1.MachineImage{Name: name}

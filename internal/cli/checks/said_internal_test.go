@@ -15,8 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// Paths of other worker pools are not taken apart: for four times as many pools there are four times as many allocations, and not sixteen
-// times.
+// Paths of other worker pools are not parsed: four times as many pools cause four times as many allocations, not sixteen times.
 func TestWithoutSaidTakesWorkInProportion(t *testing.T) {
 	allocations := map[int]float64{}
 	for _, pools := range []int{50, 200} {

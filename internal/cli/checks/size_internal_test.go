@@ -14,7 +14,7 @@ import (
 	"github.com/capkit/capkit/pkg/openstack"
 )
 
-// A CloudProfile that etcd does not store is an error of lint, and a warning of admission; one that comes near is a warning.
+// A CloudProfile too large for etcd is an error in lint and a warning in admission; a size near the limit is a warning.
 func TestSizeOfCloudProfile(t *testing.T) {
 	for name, c := range map[string]struct{ size, errors, warnings int }{
 		"small": {check.SizeLimit / 2, 0, 0},

@@ -15,7 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/cli"
 )
 
-// The Shoots of Gardener's own documentation name no image, and each gets the one that Gardener fills in.
+// The Shoots in Gardener's documentation name no image, and each gets the one that Gardener would fill in.
 func TestShootsOfGardenersDocumentation(t *testing.T) {
 	listed, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/gardener/gardener").Output()
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/cluster/fakegarden"
 )
 
-// meta is that of an object as an API server has it.
+// meta returns the metadata of an object as stored by an API server.
 func meta(namespace, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Namespace: namespace, Name: name, Annotations: map[string]string{"kubectl.kubernetes.io/last-applied-configuration": "{}", "a": "b"},
@@ -67,10 +67,10 @@ func open(t *testing.T, o cluster.Options) *cluster.Reader {
 	return r
 }
 
-// everything is wanted of all namespaces.
+// everything requests the objects of all namespaces.
 var everything = cluster.Wanted{NamespacedCloudProfiles: []string{metav1.NamespaceAll}, Shoots: []string{metav1.NamespaceAll}}
 
-// names returns those of what was read, with what is there beside the spec.
+// names returns the names of the objects read, and whether they have more than the spec.
 func names(o *cluster.Objects) (names []string) {
 	add := func(kind string, meta *metav1.ObjectMeta, status bool) {
 		name := kind + " " + meta.Namespace + "/" + meta.Name
@@ -148,7 +148,7 @@ func TestNamespaceThatIsMeant(t *testing.T) {
 	}
 }
 
-// refused returns what Read says if the API server refuses requests to a path; with a token only, if it has one.
+// refused returns the error of Read if the API server refuses requests to a path, with a continue token if there is one.
 func refused(t *testing.T, refuse func(path, token string) *apierrors.StatusError) (a *fakegarden.API, message string) {
 	t.Helper()
 	a = filled()
@@ -168,7 +168,7 @@ func TestSaysWhyNot(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		refuse   func(path, token string) *apierrors.StatusError
-		want     []string // each a line
+		want     []string // one for each line
 		requests int
 	}{
 		"no right at all": {
@@ -186,7 +186,7 @@ func TestSaysWhyNot(t *testing.T) {
 				return nil
 			}, []string{`ask for it, or name one namespace (shoots.core.gardener.cloud is forbidden: User "me" may not)`}, 3,
 		},
-		"no right for CloudProfiles": { // of Shoots, one page shows that there is nothing else
+		"no right for CloudProfiles": { // one page of Shoots is read, to find out whether other errors occur
 			func(path, _ string) *apierrors.StatusError {
 				if strings.HasSuffix(path, "/cloudprofiles") {
 					return forbidden(path)
@@ -240,7 +240,7 @@ func TestSaysWhyNot(t *testing.T) {
 	}
 }
 
-// A list whose next page is gone is read from the beginning, and nothing is there twice.
+// If the next page has expired, the list is read again from the beginning, without duplicates.
 func TestBeginsAgain(t *testing.T) {
 	a := filled()
 	expired := 2
@@ -269,7 +269,7 @@ func TestBeginsAgain(t *testing.T) {
 	}
 }
 
-// A server whose pages lead in a circle is not asked for ever.
+// A server whose pages form a cycle does not cause an endless loop.
 func TestEndsWithoutAnEnd(t *testing.T) {
 	a := filled()
 	a.Endless = true
@@ -282,7 +282,7 @@ func TestEndsWithoutAnEnd(t *testing.T) {
 	}
 }
 
-// The mutating webhooks of all configurations are listed, each with the objects that it is asked about.
+// The mutating webhooks of all configurations are listed, each with its object selectors.
 func TestMutating(t *testing.T) {
 	type webhook = admissionregistrationv1.MutatingWebhook
 	asks := func(group, resource string) []admissionregistrationv1.RuleWithOperations {
@@ -330,7 +330,7 @@ func TestMutating(t *testing.T) {
 	}
 }
 
-// A list that is refused is an error that names the right, or what the API server says.
+// If the list is refused, the error names the missing right, or contains the API server's message.
 func TestMutatingThatIsRefused(t *testing.T) {
 	const resource = "mutatingwebhookconfigurations"
 	for want, refusal := range map[string]*apierrors.StatusError{
@@ -412,7 +412,7 @@ func TestKubeconfigs(t *testing.T) {
 	}
 }
 
-// A password in an address is in no message.
+// No message contains a password from an address.
 func TestPasswordInAddress(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "config")
 	text := "contexts: [{name: a, context: {cluster: c}}, {name: b, context: {cluster: d}}]\nclusters: [{name: c, cluster: {server: \"https://me:" +
@@ -433,7 +433,7 @@ func TestPasswordInAddress(t *testing.T) {
 	}
 }
 
-// The version of Gardener is read from a ConfigMap that everybody may read.
+// Gardener's version is read from a ConfigMap that every user may read.
 func TestGardenerVersion(t *testing.T) {
 	a := &fakegarden.API{GardenerInfo: "version: v1.146.0\nworkloadIdentityIssuerURL: https://issuer.example.com\n"}
 	version, err := open(t, cluster.Options{Kubeconfig: a.Start(t)}).GardenerVersion(t.Context())

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// What answers at an address may be no API server at all. The message says so, and where to look.
+// The server at an address may not be an API server. The message says so, and where to look.
 func TestAnswersOfOtherServers(t *testing.T) {
 	answer := func(mediaType, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// screen is a terminal that ticks when the test says so.
+// screen is a terminal whose ticks the test controls.
 type screen struct {
 	sync.Mutex
 	bytes.Buffer
@@ -28,7 +28,7 @@ func (s *screen) Write(p []byte) (int, error) {
 	n, err := s.Buffer.Write(p)
 	select {
 	case s.drawn <- struct{}{}:
-	default: // the line is cleared, for which nobody waits
+	default: // the line is cleared, and no test waits for that
 	}
 	return n, err
 }
@@ -79,7 +79,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// Programs that read the output see nothing of it.
+// Programs that read the output get no progress.
 func TestProgressIsForTerminals(t *testing.T) {
 	file, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {

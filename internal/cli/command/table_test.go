@@ -12,7 +12,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/command"
 )
 
-// A spreadsheet takes no cell of CSV for a formula, whatever an image is called. A table is for people, who read what there is.
+// A spreadsheet does not interpret a CSV cell as a formula, for any image name. A table for people is not escaped.
 func TestFormulas(t *testing.T) {
 	rows := [][]string{{"=1+1", "+1", "-1", "@a", "\tb"}, {"", "a=1", "1-1", "'c", "d\r\n::e"}}
 	for format, want := range map[string]string{

@@ -19,7 +19,7 @@ func TestVersionOfAProgramThatIsInstalledAsAModule(t *testing.T) {
 		{debug.Module{Path: module, Version: "v0.1.1-pre+dirty"}, "0123456789abcdef", "0.1.1-pre+dirty", "0123456789ab-dirty"},
 		{debug.Module{Path: module, Version: "(devel)"}, "", Unversioned, ""},
 		{debug.Module{Path: module}, "", Unversioned, ""},
-		{debug.Module{Path: "example.com/extension", Version: "v7.0.0"}, "", Unversioned, ""}, // a command of its own, with its own cli.Version
+		{debug.Module{Path: "example.com/extension", Version: "v7.0.0"}, "", Unversioned, ""}, // a command that sets its own cli.Version
 	} {
 		info := &debug.BuildInfo{Main: tc.main}
 		if tc.revision != "" {

@@ -35,7 +35,7 @@ func TestMeant(t *testing.T) {
 	if _, errs := decoding.Object[v1beta1.CloudProfile](memory, o); len(errs) == 0 {
 		t.Fatal("there are no errors")
 	}
-	// What a misspelt key holds has not been looked at: with errors of its own, nothing is known.
+	// The value of a misspelt key has not been checked: if it has errors itself, its meaning is unknown.
 	if meant, _ := decoding.Meant[v1beta1.CloudProfile](memory, o); meant != nil {
 		t.Errorf("it is %+v", meant.Spec)
 	}
@@ -43,7 +43,7 @@ func TestMeant(t *testing.T) {
   machineTypes: [{name: small, memory: 8 GB, cpu: "4 cores", gpu: some, architectur: arm64, useable: false, next: {year: 1}}]
   machineImages: [{name: gl, versions: [{version: 1.0.0, expirationDate: "2090-01-31", capabilityFlavors: [{capabilities: {architecture: [amd64]}}]}]}]
 `)
-	for range 2 { // the second time it is remembered
+	for range 2 { // the second result is memoized
 		meant, as := decoding.Meant[v1beta1.CloudProfile](memory, o)
 		if meant == nil {
 			t.Fatal("nobody knows what it means")
@@ -112,7 +112,7 @@ func TestMeantConfig(t *testing.T) {
 		}
 		return strictjson.Decode(raw, &into, at)
 	}
-	for range 2 { // the second time it is remembered
+	for range 2 { // the second result is memoized
 		meant := memory.Config(o, raw, at.String(), decode)
 		if string(meant.Raw) != `{"keystoneURL":"u","keystoneURLs":[{"region":"r"}]}` || len(meant.Taken) != 2 {
 			t.Fatalf("it is %s, after %v", meant.Raw, meant.Taken)

@@ -48,7 +48,7 @@ f: x#none
 	}
 }
 
-// Whatever the text is, a comment stands where it is said to stand.
+// In any text, a comment is at the reported position.
 func FuzzComments(f *testing.F) {
 	for _, text := range []string{"a: b # c\n", "a: |\n # c\n# d", "[a, #b\n]", "'\n#'", "# é\r\n--- #x\n...\n", "\ufeff# a\nb: 1", "&w??+ ?"} {
 		f.Add(text)

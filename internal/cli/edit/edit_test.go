@@ -21,7 +21,7 @@ import (
 
 var before = between.Before{"machineCapabilities": {"machineTypes", "machineImages"}}
 
-// apply changes a text that is one object so that it says what another text says.
+// apply edits a text with one object until it has the content of another text.
 func apply(t *testing.T, text, want string) (string, error) {
 	t.Helper()
 	to, err := yaml.YAMLToJSON([]byte(want))
@@ -277,7 +277,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// One document does not depend on what stands in others, and several objects can be changed at once.
+// Documents are independent of each other, and several objects can be edited at once.
 func TestSeveralObjects(t *testing.T) {
 	const text = "a: 1\n--- # first\n# about k\nk: 1 # one\n...\n# no marker\nk: 1\n---\nitems:\n- k: 1\n- {k: 1}\n- k: 1 # last\n--- \n\tno YAML\n"
 	ops := []edit.Op{edit.Replace(fieldpath.Parse("k"), 2), edit.Insert(fieldpath.Parse("l"), "on")}
@@ -316,7 +316,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A large file is looked at in parts: what is done for each value must not take up all of it.
+// A large file is processed in parts: an edit of one value must not process the whole file.
 func TestLargeFiles(t *testing.T) {
 	const n = 3000
 	items := strings.TrimSuffix(strings.Repeat("    - {name: \"a\", values: [b, c]}\n    - name: d\n      values: [e]\n", n), "\n")
@@ -345,7 +345,7 @@ func TestLargeFiles(t *testing.T) {
 	}
 }
 
-// JSON in one line is looked at in parts as well: each of many values is found from where the one before it was.
+// JSON on a single line is processed in parts, too: each value is located starting from the previous one.
 func TestManyChangesInOneLine(t *testing.T) {
 	const n, old, is = 10000, `{"name": "ü", "values": ["e"]}`, `{"name": "ü", "more": true}`
 	list := func(item string) string {

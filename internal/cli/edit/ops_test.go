@@ -30,7 +30,7 @@ type layout struct {
 
 func (l *layout) one(of int, label string) bool { return rapid.IntRange(1, of).Draw(l.t, label) == 1 }
 
-// comment returns a comment that no other one is the same as; empty at times.
+// comment returns a unique comment, or none.
 func (l *layout) comment(before string) string {
 	if !l.one(4, "comment") {
 		return ""
@@ -39,7 +39,7 @@ func (l *layout) comment(before string) string {
 	return fmt.Sprintf("%s# %d: it's [", before, l.comments)
 }
 
-// line writes a line, with what may stand around it.
+// line writes a line, with random comments and blank lines around it.
 func (l *layout) line(indent int, text string) {
 	if c := l.comment(strings.Repeat(" ", indent)); c != "" {
 		l.b.WriteString(c + "\n")
@@ -56,7 +56,7 @@ func (l *layout) line(indent int, text string) {
 
 var scalars = []string{"a", "~", "'b b'", `"c"`, "1", "d e", "true", "'1'", `"#"`, "x#y"}
 
-// inline returns a value that stands in one line.
+// inline returns a value on one line.
 func (l *layout) inline(depth int) string {
 	kind := rapid.IntRange(0, 5).Draw(l.t, "inline")
 	var entries []string
@@ -76,7 +76,7 @@ func (l *layout) inline(depth int) string {
 	return rapid.SampledFrom(scalars).Draw(l.t, "scalar")
 }
 
-// block writes the members of a mapping, or the items of a list, in a column; the first line begins with what is given.
+// block writes the members of a mapping, or the items of a list, at a column; first is the beginning of its first line.
 func (l *layout) block(first string, column, depth int) {
 	list := rapid.Bool().Draw(l.t, "list") && column > 0 && first == strings.Repeat(" ", column)
 	for i := range rapid.IntRange(1, 3).Draw(l.t, "members") {
@@ -104,7 +104,7 @@ func (l *layout) block(first string, column, depth int) {
 	}
 }
 
-// everyPath returns the paths of all values in a value.
+// everyPath returns the paths of all values.
 func everyPath(value any, at fieldpath.Path) (paths []fieldpath.Path) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -124,7 +124,7 @@ func everyPath(value any, at fieldpath.Path) (paths []fieldpath.Path) {
 	return paths
 }
 
-// meaning returns what a text says.
+// meaning returns a text's decoded content.
 func meaning(t interface{ Fatalf(string, ...any) }, text string) (value any) {
 	raw, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
@@ -138,7 +138,7 @@ func meaning(t interface{ Fatalf(string, ...any) }, text string) (value any) {
 	return value
 }
 
-// commentsIn returns the texts of the comments, sorted.
+// commentsIn returns the sorted texts of the comments.
 func commentsIn(text string) (comments []string) {
 	for _, c := range edit.Comments(text) {
 		comments = append(comments, strings.TrimSpace(c.Text))
@@ -147,7 +147,7 @@ func commentsIn(text string) (comments []string) {
 	return comments
 }
 
-// within reports whether lines stand in other lines, in their order, those that are not needed left out.
+// within reports whether lines occur in others, in order, except lines that are not needed.
 func within(lines, others []string, needed func(string) bool) bool {
 	for _, line := range lines {
 		i := slices.Index(others, line)
@@ -159,7 +159,7 @@ func within(lines, others []string, needed func(string) bool) bool {
 	return true
 }
 
-// Whatever is done to whatever text, the result says what it should, no comment is lost, and no other line changes.
+// Any operation on any text gives the expected content, loses no comment and changes no other line.
 func TestOperations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := &layout{t: t}
@@ -223,7 +223,7 @@ func TestOperations(t *testing.T) {
 	})
 }
 
-// What stands in brackets over several lines, in quotes, beside a dash, or has no value is changed as it is written.
+// Values in brackets over several lines, in quotes, beside a dash or missing are changed in their own style.
 func TestOperationsByHand(t *testing.T) {
 	at := fieldpath.Parse
 	for name, c := range map[string]struct {
@@ -281,7 +281,7 @@ func TestOperationsByHand(t *testing.T) {
 	}
 }
 
-// What would change more than it should is refused where that stands, and nothing changes.
+// An operation that would change too much is refused at that place, and nothing changes.
 func TestOperationsRefused(t *testing.T) {
 	at := fieldpath.Parse
 	for name, c := range map[string]struct {

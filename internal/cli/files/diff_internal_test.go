@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// git applies diffs of random changes, finds each hunk at the line that it names, and makes of each file what it was to become.
+// git applies diffs of random changes, finds each hunk at its line, and produces the intended files.
 func TestDiffs(t *testing.T) {
 	folder, r := t.TempDir(), rand.New(rand.NewPCG(18, 9))
 	becomes := map[string]string{}
@@ -42,7 +42,7 @@ func TestDiffs(t *testing.T) {
 	}
 }
 
-// However much changes, a line that stays is no change.
+// In a large change, unchanged lines are still recognized.
 func TestLongDiff(t *testing.T) {
 	var before, after strings.Builder
 	for i := range 500 {
@@ -55,7 +55,7 @@ func TestLongDiff(t *testing.T) {
 	}
 }
 
-// A diff has the names of files as git writes them.
+// A diff quotes file names as git does.
 func TestNamesInDiffs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"a.yaml", "a b.yaml", "a b\x01.yaml"} {
@@ -66,14 +66,14 @@ func TestNamesInDiffs(t *testing.T) {
 		}
 		git := exec.CommandContext(t.Context(), "git", "diff", "--no-index", "--no-prefix", filepath.Join("a", name), filepath.Join("b", name))
 		git.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
-		said, _ := git.Output() // with the status that they differ
+		said, _ := git.Output() // the exit status says that they differ
 		if diff := Diff(name, name, "1\n", "2\n"); !strings.Contains(string(said), diff) {
 			t.Errorf("%q, not as in %q", diff, said)
 		}
 	}
 }
 
-// randomChange returns two texts of lines of which some occur several times, the second with lines added, left out and replaced.
+// randomChange returns two texts with repeated lines. The second has lines added, removed and replaced.
 func randomChange(r *rand.Rand) (before, after string) {
 	line := func() string { return fmt.Sprintf("- %d%s", r.IntN(40), []string{"\n", "\n", "\r\n"}[r.IntN(3)]) }
 	for range 1 + r.IntN(120) {

@@ -17,7 +17,7 @@ import (
 	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
-// What somebody else has written since a file was read stays, and so do all other files.
+// If another program has changed a file since it was read, neither it nor any other file is written.
 func TestFilesThatChangeMeanwhile(t *testing.T) {
 	folder := t.TempDir()
 	var changed []files.Changed
@@ -54,7 +54,7 @@ func TestFilesThatChangeMeanwhile(t *testing.T) {
 	look("is", "is")
 }
 
-// What was found out about an object is not done to another one, which is in its place by now.
+// An edit is not applied to another object that is now in the same place.
 func TestObjectsThatChangeMeanwhile(t *testing.T) {
 	const was = "apiVersion: v1\nkind: A\nmetadata: {name: a}\nspec: [{name: x, value: 1}]\n"
 	objects := manifest.Parse("a.yaml", was, nil).Objects

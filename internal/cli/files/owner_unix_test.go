@@ -15,7 +15,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/files"
 )
 
-// What is written in place of a file, and what is to be written in place of it later, belongs to whom the file belongs.
+// A file keeps its owner when it is replaced, and so does the temporary file for it.
 func TestOwnersAreKept(t *testing.T) {
 	user, group := os.Geteuid(), os.Getegid()
 	if user == 0 {

@@ -37,7 +37,7 @@ func example[T any](t *testing.T, file string) *T {
 	return object
 }
 
-// judged returns what is said of a Shoot with the profile of the examples.
+// judged returns the errors of a Shoot with the profile of the examples.
 func judged(t *testing.T, server *gardener.Server, shoot *v1beta1.Shoot, beside gardener.Beside) field.ErrorList {
 	t.Helper()
 	profile := gardener.SyncArchitectures(example[v1beta1.CloudProfile](t, "cloudprofile.yaml"))
@@ -45,7 +45,7 @@ func judged(t *testing.T, server *gardener.Server, shoot *v1beta1.Shoot, beside 
 	return server.ValidateShoot(shoot, &profile.Spec, beside)
 }
 
-// What the inputs do not have beside a Shoot is made up, and never the cause of an error. What they have counts.
+// Objects that are missing in the inputs are synthesized, and never cause an error. Given objects are used.
 func TestBeside(t *testing.T) {
 	project := func(name string) *v1beta1.Project {
 		return &v1beta1.Project{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1beta1.ProjectSpec{Namespace: ptr.To("garden-demo")}}
@@ -80,7 +80,7 @@ func TestBeside(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*v1beta1.Shoot)
 		beside gardener.Beside
-		want   string // the beginning of the only error; empty for none
+		want   string // the beginning of the only error; empty if there is none
 	}{
 		"nothing":   {},
 		"a project": {beside: gardener.Beside{Project: project("demo")}},
@@ -151,7 +151,7 @@ func must(t *testing.T, object any) string {
 	return string(text)
 }
 
-// A Shoot that exists may keep what it has. Gardener's plugin panics about one whose machine type is gone, which is told.
+// An existing Shoot may keep its settings. Gardener's plugin panics if its machine type is removed, which is reported.
 func TestShootsThatExist(t *testing.T) {
 	shoot := example[v1beta1.Shoot](t, "shoot.yaml")
 	shoot.Spec.Region = "mars"
@@ -171,13 +171,13 @@ func TestShootsThatExist(t *testing.T) {
 		!strings.Contains(errs[0].Detail, "answers every update of this Shoot with 503") {
 		t.Errorf("without its machine type: %v", errs)
 	}
-	// Others are judged as before.
+	// Other Shoots are judged as before.
 	if errs := judged(t, &gardener.Server{}, example[v1beta1.Shoot](t, "shoot.yaml"), gardener.Beside{}); len(errs) > 0 {
 		t.Error(errs)
 	}
 }
 
-// A Shoot that exists is judged as by an update that changes nothing of it: it may keep what new ones cannot have, and its Seed may be in
+// An existing Shoot is judged by an update without changes: it may keep settings that new Shoots cannot have, and its Seed may be in
 // deletion.
 func TestShootsMayKeepWhatTheyHave(t *testing.T) {
 	shoot := example[v1beta1.Shoot](t, "shoot.yaml")
@@ -200,7 +200,7 @@ func TestShootsMayKeepWhatTheyHave(t *testing.T) {
 	}
 }
 
-// Whether an operation may begin or end is in the status, which is not read of a Shoot that exists. A new one has none.
+// Whether an operation may start or complete depends on the status, which is not read for an existing Shoot. A new one has none.
 func TestOperationsOfShoots(t *testing.T) {
 	for _, annotation := range []string{"gardener.cloud/operation", "maintenance.gardener.cloud/operation"} {
 		for operation, exists := range map[string]int{
@@ -221,7 +221,7 @@ func TestOperationsOfShoots(t *testing.T) {
 	}
 }
 
-// No Shoot is created to be deleted by force.
+// A new Shoot cannot be created with force deletion.
 func TestForceDeletionOfANewShoot(t *testing.T) {
 	shoot := example[v1beta1.Shoot](t, "shoot.yaml")
 	shoot.Annotations = map[string]string{"confirmation.gardener.cloud/force-deletion": "true"}
@@ -235,7 +235,7 @@ func TestForceDeletionOfANewShoot(t *testing.T) {
 	}
 }
 
-// Servers of several releases can be asked at the same time.
+// Servers of several releases can be used concurrently.
 func TestServersAreIndependent(t *testing.T) {
 	inPlace := example[v1beta1.Shoot](t, "shoot-in-place.yaml")
 	profile := gardener.SyncArchitectures(example[v1beta1.CloudProfile](t, "cloudprofile-trusted-launch.yaml"))

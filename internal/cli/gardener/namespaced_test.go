@@ -15,11 +15,11 @@ import (
 	"github.com/capkit/capkit/internal/cli/gardener"
 )
 
-// A NamespacedCloudProfile keeps versions that have expired in it, whether or not the manifest of before has the status that Gardener's
-// controller has written. It gets no date that is past.
+// A NamespacedCloudProfile may keep versions that it expires, whether or not the old manifest has the status written by Gardener's
+// controller. A new date must not be in the past.
 func TestNamespacedKeepsWhatHasExpired(t *testing.T) {
 	parent := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
-	const version = "1.30.1" // which is not the latest
+	const version = "1.30.1" // not the latest
 	parent.Spec.Kubernetes.Versions = append(parent.Spec.Kubernetes.Versions, v1beta1.ExpirableVersion{Version: version})
 	gardener.SetDefaults(parent)
 	past := metav1.NewTime(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))

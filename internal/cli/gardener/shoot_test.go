@@ -37,7 +37,7 @@ func TestValidateShootIn(t *testing.T) {
 	})
 }
 
-// A version that a Shoot has is warned about before it expires, and never advised instead of itself.
+// A Shoot's version gets a warning before it expires, and is never suggested as its own replacement.
 func TestVersionsThatExpireSoon(t *testing.T) {
 	in := func(days int) *metav1.Time {
 		return &metav1.Time{Time: time.Now().Add(time.Duration(days) * 24 * time.Hour)}
@@ -71,7 +71,7 @@ func TestVersionsThatExpireSoon(t *testing.T) {
 	}
 }
 
-// Only what would work is advised, for each worker pool.
+// The advice for each worker pool contains only versions that work.
 func TestAdviceWorks(t *testing.T) {
 	expired := &metav1.Time{Time: time.Now().Add(-time.Hour)}
 	version := func(v string, at *metav1.Time) v1beta1.MachineImageVersion {
@@ -104,8 +104,8 @@ func TestAdviceWorks(t *testing.T) {
 	}
 }
 
-// A Shoot that exists is advised the versions of Kubernetes to which Gardener lets it be updated: none that is older, and no minor version
-// is skipped, except by a worker pool.
+// An existing Shoot is advised only Kubernetes versions to which Gardener allows an update: none is older, and no minor version is
+// skipped, except for a worker pool.
 func TestAdvisedKubernetesFollows(t *testing.T) {
 	profile := given.Decoded[v1beta1.CloudProfileSpec](t, `
 kubernetes:

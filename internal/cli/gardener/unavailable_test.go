@@ -35,7 +35,7 @@ func drawStages(t *rapid.T, version string) v1beta1.ExpirableVersion {
 		}
 	}
 	slices.SortStableFunc(v.Lifecycle, func(a, b v1beta1.LifecycleStage) int { return a.StartTime.Compare(b.StartTime.Time) })
-	for i := range v.Lifecycle { // as Gardener demands
+	for i := range v.Lifecycle { // as Gardener requires
 		v.Lifecycle[i].Classification = []v1beta1.VersionClassification{"preview", "supported", "deprecated", "expired"}[4-len(v.Lifecycle)+i]
 	}
 	return v
@@ -45,7 +45,7 @@ func isUnavailable(v v1beta1.ExpirableVersion) bool {
 	return v1beta1helper.CurrentLifecycleClassification(v) == v1beta1.ClassificationUnavailable
 }
 
-// Those are warned about which Gardener's own code chooses for somebody who has an active version.
+// The versions warned about are those that Gardener's own code would choose for a user of an active version.
 func TestUnavailableIsWhatMaintenanceChooses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec := &v1beta1.CloudProfileSpec{

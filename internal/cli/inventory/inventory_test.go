@@ -25,7 +25,6 @@ import (
 	format "github.com/capkit/capkit/pkg/inventory"
 )
 
-// run runs the command.
 func run(t testing.TB, stdin string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -39,7 +38,7 @@ func run(t testing.TB, stdin string, args ...string) (stdout, stderr string, err
 	return out.String(), errs.String(), err
 }
 
-// environment makes a cloud that of OS_*.
+// environment sets OS_* for a cloud.
 func environment(t testing.TB, cloud *fakecloud.Cloud) {
 	t.Helper()
 	t.Cleanup(cloud.Close)
@@ -53,7 +52,7 @@ func environment(t testing.TB, cloud *fakecloud.Cloud) {
 	}
 }
 
-// The form of output does not change what is said, and the same cloud gives the same inventory.
+// The output format does not affect the messages, and the same cloud gives the same inventory.
 func TestOpenStack(t *testing.T) {
 	cloud := fakecloud.Start("europe", "asia", "africa")
 	cloud.Without = []string{"africa/compute", "africa/lb"}
@@ -118,7 +117,7 @@ func TestOpenStackFails(t *testing.T) {
 	}
 }
 
-// An inventory without anything is none.
+// An inventory without any data is an error.
 func TestNothingCouldBeRead(t *testing.T) {
 	cloud := fakecloud.Start("europe")
 	environment(t, cloud)
@@ -151,7 +150,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// Names are read again as they were, whatever the terminal or a runner of CI would make of them.
+// Names survive a round trip, even if a terminal or a CI runner would interpret them.
 func TestNamesThatAreHarmful(t *testing.T) {
 	for _, name := range []string{"##[group]x", "::error::x", "\x1b[31mred", "\u202egnp", "a\u00a0b", "\U000e0001", "a\nb", "\u200b", "\ufeff", "é"} {
 		file, err := json.Marshal([]map[string]string{{"Zone Name": name, "Zone Status": "available"}})

@@ -25,27 +25,27 @@ import (
 	"github.com/capkit/capkit/pkg/cli"
 )
 
-// patience ends what hangs. Nothing waits that long if all is well.
+// patience is a timeout for hangs. Nothing takes that long otherwise.
 const patience = 5 * time.Minute
 
-// editor is an editor whose hand a test leads. The server is the command, in this process.
+// editor is an editor controlled by a test. The server is the command, in this process.
 type editor struct {
 	t      testing.TB
 	folder string
 	client *jrpc2.Client
-	// status gets the exit status of the command.
+	// status receives the command's exit status.
 	status chan int
 	stderr *buffer
-	// close closes what the command reads.
+	// close closes the command's input.
 	close func()
 
 	mutex sync.Mutex
-	// told are the last diagnostics of each file, by its name in the folder, and news is closed when there are some.
+	// told are the latest diagnostics of each file, by its name in the folder. news is closed when new ones arrive.
 	told map[string]diagnostics
 	news chan struct{}
-	// asked are the methods that the server has called.
+	// asked are the methods called by the server.
 	asked []string
-	// answer is the result of initialize, and versions count the changes.
+	// answer is the result of initialize, and versions holds the current version of each document.
 	answer   map[string]any
 	versions map[string]int
 }
@@ -97,7 +97,7 @@ type item struct {
 	TextEdit                            edit
 }
 
-// buffer is what the command writes for people.
+// buffer receives the command's error output.
 type buffer struct {
 	mutex sync.Mutex
 	bytes.Buffer
@@ -115,7 +115,7 @@ func (b *buffer) String() string {
 	return b.Buffer.String()
 }
 
-// start starts the command with pipes, and returns the other ends.
+// start starts the command, and returns the other ends of its pipes.
 func start(t testing.TB) (in *io.PipeWriter, out *io.PipeReader, status chan int, stderr *buffer) {
 	t.Helper()
 	stdin, in := io.Pipe()
@@ -129,13 +129,13 @@ func start(t testing.TB) (in *io.PipeWriter, out *io.PipeReader, status chan int
 	return in, out, status, stderr
 }
 
-// begin starts a server for a folder with some files.
+// begin starts a server for a folder with these files.
 func begin(t testing.TB, files map[string]string) *editor {
 	t.Helper()
 	return beginWith(t, files, map[string]any{})
 }
 
-// beginWith does so for an editor with capabilities.
+// beginWith starts a server for an editor with these capabilities.
 func beginWith(t testing.TB, files map[string]string, capabilities map[string]any) *editor {
 	t.Helper()
 	folder, err := filepath.EvalSymlinks(t.TempDir())
@@ -167,7 +167,7 @@ func beginWith(t testing.TB, files map[string]string, capabilities map[string]an
 	return e
 }
 
-// note takes note of what the server says.
+// note records a notification of the server.
 func (e *editor) note(r *jrpc2.Request) {
 	var d diagnostics
 	if r.Method() != "textDocument/publishDiagnostics" || r.UnmarshalParams(&d) != nil {
@@ -181,7 +181,7 @@ func (e *editor) note(r *jrpc2.Request) {
 	e.news = make(chan struct{})
 }
 
-// until waits until something holds of what the server has said.
+// until waits until a condition holds for the server's notifications.
 func (e *editor) until(what string, holds func() bool) {
 	e.t.Helper()
 	end := time.After(patience)
@@ -202,7 +202,7 @@ func (e *editor) until(what string, holds func() bool) {
 	}
 }
 
-// codes waits until the last version of a file has findings of these rules and no others.
+// codes waits until the latest version of a file has findings of exactly these rules.
 func (e *editor) codes(name string, want ...string) []diagnostic {
 	e.t.Helper()
 	var list []diagnostic
@@ -225,7 +225,7 @@ func (e *editor) context() context.Context {
 	return ctx
 }
 
-// ask sends a request, whose answer must be no error.
+// ask sends a request, which must not fail.
 func (e *editor) ask(method string, params, answer any) {
 	e.t.Helper()
 	response, err := e.client.Call(e.context(), method, params)
@@ -237,7 +237,7 @@ func (e *editor) ask(method string, params, answer any) {
 	}
 }
 
-// refused returns the code of the error that a request is answered with.
+// refused returns the error code of a request.
 func (e *editor) refused(method string, params any) jrpc2.Code {
 	e.t.Helper()
 	_, err := e.client.Call(e.context(), method, params)
@@ -277,7 +277,7 @@ func (e *editor) open(name, text string) {
 	})
 }
 
-// change makes changes of a document: texts, or maps with a range and a text.
+// change sends changes of a document: texts, or maps with a range and a text.
 func (e *editor) change(name string, changes ...any) {
 	e.t.Helper()
 	e.mutex.Lock()
@@ -302,12 +302,12 @@ func (e *editor) closeFile(name string) {
 	e.tell("textDocument/didClose", map[string]any{"textDocument": map[string]any{"uri": e.uri(name)}})
 }
 
-// at are the parameters of a request about a place.
+// at returns the parameters of a request about a position.
 func (e *editor) at(name string, p position) map[string]any {
 	return map[string]any{"textDocument": map[string]any{"uri": e.uri(name)}, "position": p}
 }
 
-// hover returns what is shown at a place.
+// hover returns the hover text at a position.
 func (e *editor) hover(name string, p position) string {
 	e.t.Helper()
 	var h struct{ Contents struct{ Value string } }
@@ -315,7 +315,7 @@ func (e *editor) hover(name string, p position) string {
 	return h.Contents.Value
 }
 
-// complete returns what can be written at a place.
+// complete returns the completions at a position.
 func (e *editor) complete(name string, p position) []item {
 	e.t.Helper()
 	var list struct{ Items []item }
@@ -331,7 +331,7 @@ func labels(items []item) []string {
 	return names
 }
 
-// actions returns the code actions at a line.
+// actions returns the code actions on a line.
 func (e *editor) actions(name string, line int) []action {
 	e.t.Helper()
 	return e.actionsIn(name, span{position{line, 0}, position{line, 0}})
@@ -347,7 +347,7 @@ func (e *editor) actionsIn(name string, within span) []action {
 	return all
 }
 
-// leads returns where a place leads: FILE:LINE, from 0.
+// leads returns the definitions for a position, as FILE:LINE, from 0.
 func (e *editor) leads(name string, p position) []string {
 	e.t.Helper()
 	var all []struct {
@@ -367,7 +367,7 @@ func number(n int) string {
 	return string(text)
 }
 
-// end ends the conversation in order, and returns the exit status.
+// end ends the session in order, and returns the exit status.
 func (e *editor) end() int {
 	e.t.Helper()
 	e.ask("shutdown", nil, nil)
@@ -386,7 +386,7 @@ func (e *editor) exited() int {
 	}
 }
 
-// where returns the position of a mark in a text, in UTF-16, and the text without it.
+// where returns the UTF-16 position of a mark in a text, and the text without it.
 func where(t testing.TB, text string) (position, string) {
 	t.Helper()
 	const mark = "‸"
@@ -398,7 +398,7 @@ func where(t testing.TB, text string) (position, string) {
 	return position{strings.Count(before, "\n"), len(utf16.Encode([]rune(line)))}, before + after
 }
 
-// of returns the position at the n-th occurrence of a word, from 0, behind its first character.
+// of returns the position after the first character of the n-th occurrence of a word, from 0.
 func of(t testing.TB, text, word string, n int) position {
 	t.Helper()
 	at := -1
@@ -413,7 +413,7 @@ func of(t testing.TB, text, word string, n int) position {
 	return position{strings.Count(text[:at], "\n"), len(utf16.Encode([]rune(line))) + 1}
 }
 
-// applied returns a text with edits. Their positions count in UTF-16.
+// applied returns a text with edits, whose positions are in UTF-16.
 func applied(t testing.TB, text string, edits []edit) string {
 	t.Helper()
 	lines := strings.SplitAfter(text, "\n")

@@ -15,7 +15,7 @@ import (
 
 const broken = "broken/region-unknown.yaml"
 
-// What is reported is what lint reports, at the place as the editor counts it; it is gone when it is repaired.
+// The diagnostics equal the findings of lint, at positions in the editor's units, and disappear when the text is repaired.
 func TestDiagnosticsFollowTheText(t *testing.T) {
 	text := example(t, broken)
 	e := begin(t, map[string]string{"profile.yaml": text})
@@ -40,7 +40,7 @@ func TestDiagnosticsFollowTheText(t *testing.T) {
 	}
 }
 
-// Objects see each other across files, whether these are open or not, and as they are in the editor.
+// Objects see each other across files, open or not, with the editor's current text.
 func TestFilesOfTheWorkspaceSeeEachOther(t *testing.T) {
 	profile, shoot := example(t, "cloudprofile.yaml"), example(t, "shoot.yaml")
 	e := begin(t, map[string]string{"profiles/profile.yaml": profile, "shoots/shoot.yaml": shoot, "other.yaml": "a: [\n"})
@@ -57,13 +57,13 @@ func TestFilesOfTheWorkspaceSeeEachOther(t *testing.T) {
 	e.closeFile("profiles/profile.yaml")
 	e.open("shoots/shoot.yaml", shoot)
 	e.codes("shoots/shoot.yaml")
-	// The file changes beside the editor.
+	// The file changes outside the editor.
 	e.write("profiles/profile.yaml", strings.ReplaceAll(profile, "\n  name: ", "\n  name: other-"))
 	e.tell("workspace/didChangeWatchedFiles", map[string]any{"changes": []any{}})
 	e.codes("shoots/shoot.yaml", "profile-missing")
 }
 
-// An object that is described twice is told where the other one is.
+// The diagnostic for a duplicate object links to the other one.
 func TestDuplicatesAreRelated(t *testing.T) {
 	profile := example(t, "cloudprofile.yaml")
 	e := begin(t, map[string]string{"a.yaml": profile, "b.yaml": profile})
@@ -76,7 +76,7 @@ func TestDuplicatesAreRelated(t *testing.T) {
 	e.until("nothing is open, and nothing reported", func() bool { return len(e.told["b.yaml"].List) == 0 })
 }
 
-// The settings of a folder count for what is in it, and what is wrong with them is said there.
+// A folder's settings apply to its files, and errors in the settings are reported there.
 func TestSettingsCount(t *testing.T) {
 	text := example(t, broken)
 	settings := "disable:\n- rule: region-unknown\n  reason: it opens in May\n"
@@ -94,7 +94,7 @@ func TestSettingsCount(t *testing.T) {
 	})
 }
 
-// What is wrong with a description is said where settings name it, and at its place in the description, until it is repaired.
+// Errors in a description are reported where settings name it, and at their place in the description, until they are repaired.
 func TestSettingsNameADescription(t *testing.T) {
 	text := example(t, "cloudprofile.yaml")
 	e := begin(t, map[string]string{
@@ -114,7 +114,7 @@ func TestSettingsNameADescription(t *testing.T) {
 	found(".capkit.yaml", 2, 27, 36, "providerFiles: open none.yaml: ")
 	found("acme.yaml", 1, 0, 10, "unknown key")
 	e.open("acme.yaml", "typo: ac")
-	found("acme.yaml", 0, 8, 8, "unknown key") // as it was saved, at a place that the text has
+	found("acme.yaml", 0, 8, 8, "unknown key") // as saved, at a position that exists in the text
 	e.open("live/p.yaml", text)
 	found("live/.capkit.yaml", 1, 2, 14, e.folder+"/acme.yaml:2:1: unknown key")
 	found("acme.yaml", 0, 8, 8, "unknown key")
@@ -127,7 +127,7 @@ func TestSettingsNameADescription(t *testing.T) {
 	})
 }
 
-// What was found in a file that is not open stays when other settings count for it, unless these say otherwise.
+// Findings in a closed file remain when its settings change, unless the new settings silence them.
 func TestSettingsComeAndGo(t *testing.T) {
 	text := example(t, broken)
 	e := begin(t, map[string]string{"a.yaml": example(t, "cloudprofile.yaml"), "b.yaml": text})
@@ -137,14 +137,14 @@ func TestSettingsComeAndGo(t *testing.T) {
 		t.Helper()
 		e.write(".capkit.yaml", settings)
 		e.tell("workspace/didChangeWatchedFiles", map[string]any{"changes": []any{}})
-		_ = e.actions("a.yaml", 0) // which waits for the check
+		_ = e.actions("a.yaml", 0) // waits for the check
 		e.codes("b.yaml", want...)
 	}
 	again("webhook: true\n", "region-unknown")
 	again("disable:\n- rule: region-unknown\n  reason: it opens in May\n")
 }
 
-// The settings of a home count for a file that is in no workspace, and do not make anybody read all of the home.
+// A home's settings apply to a file outside any workspace, but do not make the server read the whole home.
 func TestSettingsOfAHome(t *testing.T) {
 	text := example(t, broken)
 	e := begin(t, nil)
@@ -153,12 +153,11 @@ func TestSettingsOfAHome(t *testing.T) {
 	e.write("../other/p.yaml", strings.Replace(text, "spec:", "sepc:", 1))
 	e.open("../p.yaml", text)
 	e.codes("../p.yaml")
-	_ = e.actions("../p.yaml", 0) // which waits for all that is told
+	_ = e.actions("../p.yaml", 0) // waits for all notifications
 	e.until("nothing else is told", func() bool { return len(e.told) == 1 })
 }
 
-// The inputs that settings name are read wherever they are, as they are in the editor. What is found in them is told by the landscape that
-// they are in.
+// Inputs named by settings are read from anywhere, with the editor's current text. Their findings are reported by their own landscape.
 func TestInputsElsewhere(t *testing.T) {
 	profile, shoot := example(t, "cloudprofile.yaml"), example(t, "shoot.yaml")
 	e := begin(t, map[string]string{
@@ -173,7 +172,7 @@ func TestInputsElsewhere(t *testing.T) {
 	e.codes("live/shoot.yaml")
 }
 
-// What is half written, or no YAML at all, is reported and stops nothing.
+// Incomplete or invalid YAML is reported, and does not stop the server.
 func TestWhatCannotBeRead(t *testing.T) {
 	text := example(t, broken)
 	for name, tc := range map[string]struct {
@@ -212,7 +211,7 @@ func TestWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-// Positions count what the editor counts.
+// Positions are in the encoding that the editor has chosen.
 func TestPositionsAreThoseOfTheEditor(t *testing.T) {
 	text := strings.Replace(example(t, broken), "- name: eurpoe #", "- {id: \"𝄞ä\", name: eurpoe} #", 1)
 	text = strings.Replace(text, "left over\n            id: 1234-amd64-virt\n", "left over\n", 1)
@@ -233,7 +232,7 @@ func TestPositionsAreThoseOfTheEditor(t *testing.T) {
 	}
 }
 
-// An editor that can is asked to watch files.
+// The server asks an editor to watch files, if it supports that.
 func TestFilesAreWatched(t *testing.T) {
 	e := beginWith(t, map[string]string{}, map[string]any{
 		"workspace": map[string]any{"didChangeWatchedFiles": map[string]any{"dynamicRegistration": true}},
@@ -241,7 +240,7 @@ func TestFilesAreWatched(t *testing.T) {
 	e.until("the server asks", func() bool { return len(e.asked) == 1 && e.asked[0] == "client/registerCapability" })
 }
 
-// Settings of a stranger cannot have a home folder read.
+// Foreign settings cannot make the server read a home folder.
 func TestInputsOfAllThatThereIs(t *testing.T) {
 	home, profile := t.TempDir(), example(t, "cloudprofile.yaml")
 	t.Setenv("HOME", home)
@@ -252,7 +251,7 @@ func TestInputsOfAllThatThereIs(t *testing.T) {
 		}
 		e.write(".capkit.yaml", "inputs: ["+inputs+"]\n")
 		e.open("p.yaml", profile)
-		e.codes("p.yaml") // no profile of the same name
+		e.codes("p.yaml") // no other profile of this name is found
 		e.until("the settings have an error", func() bool {
 			d := e.told[".capkit.yaml"].List
 			return len(d) == 1 && strings.HasSuffix(d[0].Message, "is not read: it is a home folder, or above one")
@@ -260,7 +259,7 @@ func TestInputsOfAllThatThereIs(t *testing.T) {
 	}
 }
 
-// An input that is not there is an error of the settings, until it is there.
+// A missing input is an error in the settings until it exists.
 func TestMissingInput(t *testing.T) {
 	profile := example(t, "cloudprofile.yaml")
 	e := begin(t, map[string]string{"p.yaml": profile, ".capkit.yaml": "# ours\ninputs:\n- p.yaml\n- gone.yaml\n"})

@@ -20,7 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/cli"
 )
 
-// The quick fix of a finding repairs it, and all repairs of a file make of it what lint --fix makes of it.
+// A finding's quick fix repairs it, and all repairs of a file together give the same text as lint --fix.
 func TestQuickFixesAreThoseOfLint(t *testing.T) {
 	for name, repairable := range map[string]bool{
 		"core-flavor-wrapped": true, "field-type": true, "object-kind": true, "unknown-field": true, "reserved-capability-first-text": true,
@@ -67,7 +67,7 @@ func TestQuickFixesAreThoseOfLint(t *testing.T) {
 	}
 }
 
-// lintFixed returns what lint --fix makes of a file.
+// lintFixed returns the text after lint --fix.
 func lintFixed(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "p.yaml")
@@ -82,13 +82,13 @@ func lintFixed(t *testing.T, text string) string {
 	return string(after)
 }
 
-// Each case is an example in which a part is replaced by what somebody has typed so far, with the place of the cursor.
+// Each case is an example in which a part is replaced by an incomplete input with a mark at the cursor.
 func TestCompletion(t *testing.T) {
 	const profile, shoot, namespaced = "cloudprofile.yaml", "shoot.yaml", "namespacedcloudprofile.yaml"
 	for name, tc := range map[string]struct {
 		file, old, typed string
 		want             []string
-		// written is what the first completion makes of the line.
+		// written is the line after accepting the first completion.
 		written string
 	}{
 		"a capability of a machine type": {
@@ -276,7 +276,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// In JSON all names are quoted, and what is typed of one begins with a quote.
+// In JSON all names are quoted, and an incomplete name begins with a quote.
 func TestCompletionInJSON(t *testing.T) {
 	inJSON := func(name string) string {
 		compact, err := yaml.YAMLToJSON([]byte(example(t, name)))
@@ -318,7 +318,7 @@ func TestCompletionInJSON(t *testing.T) {
 	}
 }
 
-// Versions are offered with what is to be known of them.
+// Completions of versions show their stage.
 func TestVersionsAreOfferedWithTheirStage(t *testing.T) {
 	const deprecated = "classification: deprecated"
 	profile := strings.Replace(example(t, "cloudprofile.yaml"), deprecated, deprecated+"\n      expirationDate: \"2037-12-31T00:00:00Z\"", 1)
@@ -332,7 +332,7 @@ func TestVersionsAreOfferedWithTheirStage(t *testing.T) {
 	}
 }
 
-// Rules are completed where a comment silences them: those first that are found.
+// Rules are completed in comments that silence them, starting with those that have findings.
 func TestRulesAreCompleted(t *testing.T) {
 	text := example(t, broken)
 	e := begin(t, map[string]string{})
@@ -353,7 +353,7 @@ func TestRulesAreCompleted(t *testing.T) {
 	}
 }
 
-// What is shown is what explain and explain-rule say.
+// A hover shows the same as explain and explain-rule.
 func TestHover(t *testing.T) {
 	profile, shoot := example(t, "cloudprofile.yaml"), example(t, "shoot.yaml")
 	e := begin(t, map[string]string{"shoot.yaml": shoot})
@@ -394,13 +394,13 @@ func TestHover(t *testing.T) {
 	}
 }
 
-// What is said at the dash of a flavor is about the dash.
+// The hover at a flavor's dash has the range of the dash.
 func TestHoverOverADash(t *testing.T) {
 	text := example(t, "cloudprofile.yaml")
 	e := begin(t, nil)
 	e.open("p.yaml", text)
 	at := of(t, text, "- architecture: [amd64]", 0)
-	at.Character-- // before the dash
+	at.Character-- // at the dash
 	var answer struct{ Range span }
 	e.ask("textDocument/hover", e.at("p.yaml", at), &answer)
 	if want := (span{at, position{at.Line, at.Character + 1}}); answer.Range != want {
@@ -408,7 +408,7 @@ func TestHoverOverADash(t *testing.T) {
 	}
 }
 
-// Of a provider that is unknown a hover says no more than core does, and says so.
+// For an unknown provider, a hover is based on core alone, and says so.
 func TestHoverByCoreAlone(t *testing.T) {
 	profile := strings.Replace(example(t, "cloudprofile.yaml"), "type: openstack", "type: nimbus", 1)
 	e := begin(t, nil)
@@ -418,7 +418,7 @@ func TestHoverByCoreAlone(t *testing.T) {
 	}
 }
 
-// A worker pool of a Shoot that Gardener refuses for its type boots nothing.
+// A worker pool of a Shoot that Gardener refuses for its type has no image.
 func TestHoverOverAShootOfAnotherCloud(t *testing.T) {
 	shoot := strings.Replace(example(t, "shoot.yaml"), "    type: openstack\n", "    type: aws\n", 1)
 	e := begin(t, map[string]string{"cloudprofile.yaml": example(t, "cloudprofile.yaml")})
@@ -428,7 +428,7 @@ func TestHoverOverAShootOfAnotherCloud(t *testing.T) {
 	}
 }
 
-// However many machine types a profile has, all are asked about.
+// All machine types of a profile are considered, even very many.
 func TestHoverKnowsAllMachineTypes(t *testing.T) {
 	const others = "  - {name: arm-%d, cpu: \"4\", gpu: \"0\", memory: 8Gi, capabilities: {architecture: [arm64], hypervisor: [virtualized]}}\n"
 	types := "  machineTypes:\n"
@@ -446,7 +446,7 @@ func TestHoverKnowsAllMachineTypes(t *testing.T) {
 	}
 }
 
-// Names are texts in Markdown, too: an editor that draws HTML must not find any.
+// Names are escaped in Markdown: an editor that renders HTML must not find any.
 func TestHoverHasNoMarkupOfNames(t *testing.T) {
 	const region, want = "x<img src=x>*a*&lt;![b](c)", `x\<img src=x>\*a\*\&lt;![b]\(c)`
 	profile := strings.ReplaceAll(example(t, "cloudprofile.yaml"), "name: asia\n", "name: '"+region+"'\n")
@@ -460,7 +460,7 @@ func TestHoverHasNoMarkupOfNames(t *testing.T) {
 	}
 }
 
-// A word leads to what it names; a flavor or a version to the other half.
+// A word leads to the definition of its name; a flavor or version leads to its counterpart in the other half.
 func TestDefinition(t *testing.T) {
 	profile, shoot, namespaced := example(t, "cloudprofile.yaml"), example(t, "shoot.yaml"), example(t, "namespacedcloudprofile.yaml")
 	team := strings.NewReplacer(
@@ -507,7 +507,7 @@ func TestDefinition(t *testing.T) {
 	}
 }
 
-// What stands in the wrong place leads somewhere, or nowhere, and does not end in a mistake.
+// Misplaced fields lead to a definition or to none, without an error.
 func TestDefinitionOfWhatIsInTheWrongPlace(t *testing.T) {
 	const odd = `apiVersion: core.gardener.cloud/v1beta1
 kind: CloudProfile
@@ -533,7 +533,7 @@ spec:
 	}
 }
 
-// What has only the beginning of a name is known by where it stands.
+// Objects with only generateName are identified by their position.
 func TestHoverWithoutName(t *testing.T) {
 	profile := strings.Replace(example(t, "cloudprofile.yaml"), "  name: openstack\n", "  generateName: openstack-\n", 1)
 	shoot := strings.Replace(example(t, "shoot.yaml"), "  name: shop\n", "  generateName: shop-\n", 1)
@@ -552,7 +552,7 @@ func TestHoverWithoutName(t *testing.T) {
 	}
 }
 
-// What a profile did not have when it was checked, or what is of another file with a profile of the same name, has no hover.
+// There is no hover for parts added since the last check, or known only from another file's profile of the same name.
 func TestHoverOfWhatIsNotKnownYet(t *testing.T) {
 	profile := example(t, "cloudprofile.yaml")
 	other := strings.NewReplacer("medium_4_8", "another", "1592.9.0", "9.9.9").Replace(profile)
@@ -565,7 +565,7 @@ func TestHoverOfWhatIsNotKnownYet(t *testing.T) {
 	}
 }
 
-// Of very many findings in a range the first are repaired one by one, since everything is checked again for each.
+// Of very many findings in a range, only the first get quick fixes of their own, because each one needs a new check.
 func TestQuickFixesAreFew(t *testing.T) {
 	const others = "  - {name: m-%d, cpu: \"4\", gpu: \"0\", memory: 8Gi, Usable: true, capabilities: {architecture: [arm64], hypervisor: [virtualized]}}\n"
 	types := "  machineTypes:\n"
@@ -584,7 +584,7 @@ func TestQuickFixesAreFew(t *testing.T) {
 	}
 }
 
-// All repairs are offered where none of the first findings can be repaired.
+// All repairs together are offered even if none of the first findings can be repaired.
 func TestFixAllBehindManyOthers(t *testing.T) {
 	fields := ""
 	for i := range 40 {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// FuzzMessages sends what may be no message, between a greeting and a farewell: the server ends by itself, and without a mistake of its own.
+// FuzzMessages sends arbitrary text, possibly not a message, between initialize and exit. The server must exit without an internal error.
 func FuzzMessages(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"untitled:a","version":1,"text":"kind: Shoot\nspec:\n  region: "}}}`,
@@ -26,7 +26,7 @@ func FuzzMessages(f *testing.F) {
 	}
 	frame := func(body string) string { return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body) }
 	f.Fuzz(func(t *testing.T, message string) {
-		if strings.Contains(message, "file:") { // of this machine
+		if strings.Contains(message, "file:") { // would refer to this machine
 			return
 		}
 		in, out, status, stderr := start(t)

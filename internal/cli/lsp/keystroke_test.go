@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// large returns a profile of about 1 MiB: an image with so many versions, whose images have names of the length of UUIDs.
+// large returns a profile of about 1 MiB: an image with many versions, whose images have IDs as long as UUIDs.
 func large() string {
 	const count, regions = 310, 8
 	var core, config strings.Builder
@@ -70,7 +70,7 @@ spec:
 ` + config.String()
 }
 
-// spent is the processor time of this process.
+// spent returns the processor time of this process.
 func spent(b *testing.B) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage
@@ -80,7 +80,7 @@ func spent(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// measured reports the processor time of each round, and the memory that remains in use.
+// measured reports the processor time of each round, and the memory still in use.
 func measured(b *testing.B, round func(i int)) {
 	b.Helper()
 	before, i := spent(b), 0
@@ -95,8 +95,8 @@ func measured(b *testing.B, round func(i int)) {
 	b.ReportMetric(float64(m.HeapAlloc)/(1<<20), "live-MiB")
 }
 
-// BenchmarkKeystroke is a change of a profile of 1 MiB, until it is checked; and a completion right after a change, which does not wait for
-// that.
+// BenchmarkKeystroke measures a change of a profile of 1 MiB until it is checked, and a completion right after a change, which does not
+// wait for the check.
 func BenchmarkKeystroke(b *testing.B) {
 	text := large()
 	e := begin(b, map[string]string{})
@@ -113,7 +113,7 @@ func BenchmarkKeystroke(b *testing.B) {
 			e.codes("p.yaml")
 		})
 	})
-	b.Run("key", func(b *testing.B) { // that is misspelt each second time
+	b.Run("key", func(b *testing.B) { // misspelt every second time
 		end := of(b, text, "memory: 8Gi", 0)
 		end.Character += len("memory") - 2 // the last letter
 		measured(b, func(i int) {
@@ -136,7 +136,7 @@ func BenchmarkKeystroke(b *testing.B) {
 	})
 }
 
-// BenchmarkQuickFix is what an editor asks for when the cursor is in a line of a profile of 1 MiB that can be repaired, right after a change.
+// BenchmarkQuickFix requests code actions for a repairable line of a profile of 1 MiB, right after a change.
 func BenchmarkQuickFix(b *testing.B) {
 	text := strings.Replace(large(), "keystoneURL", "keyStoneURL", 1)
 	e := begin(b, map[string]string{})
@@ -151,8 +151,7 @@ func BenchmarkQuickFix(b *testing.B) {
 	})
 }
 
-// BenchmarkMinified is a change of a profile in one line of JSON, with an error in each of 1,240 flavors: 1,000 are told, and how many
-// there are.
+// BenchmarkMinified changes a profile on one line of JSON, with an error in each of 1,240 flavors. 1,000 are reported, and their number.
 func BenchmarkMinified(b *testing.B) {
 	minified, err := yaml.YAMLToJSON([]byte(strings.ReplaceAll(large(), "- name: region-3\n            id", "- name: region-3\n            idd")))
 	if err != nil {

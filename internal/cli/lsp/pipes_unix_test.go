@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// Nobody may ever write to a pipe that settings name, so the server does not wait for it: when it starts, and when a description becomes one.
+// If settings name a pipe, the server does not wait for a writer: neither at startup, nor when a description becomes a pipe.
 func TestSettingsNameAPipe(t *testing.T) {
 	text := example(t, "cloudprofile.yaml")
 	pipe := func(e *editor) {

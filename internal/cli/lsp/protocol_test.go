@@ -16,12 +16,12 @@ import (
 	"github.com/creachadair/jrpc2/channel"
 )
 
-// What an editor must not do is refused, and stops nothing.
+// Violations of the protocol are refused, and do not stop the server.
 func TestConversation(t *testing.T) {
 	in, out, status, stderr := start(t)
 	e := &editor{t: t, status: status, stderr: stderr}
 	e.client = jrpc2.NewClient(channel.LSP(out, in), nil)
-	e.tell("textDocument/didOpen", map[string]any{}) // before initialize: dropped
+	e.tell("textDocument/didOpen", map[string]any{}) // dropped before initialize
 	if code := e.refused("textDocument/hover", map[string]any{}); code != -32002 {
 		t.Errorf("before initialize: %d", code)
 	}
@@ -67,7 +67,7 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// The exit statuses are those of the protocol; without an exit the server ends with the connection.
+// The exit statuses follow the protocol. Without an exit notification the server ends with the connection.
 func TestEnds(t *testing.T) {
 	e := begin(t, map[string]string{})
 	e.tell("exit", nil)
@@ -87,7 +87,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// next returns the next message, without its frame. It fails for what is none.
+// next returns the next message without its header. It fails on anything else.
 func next(t testing.TB, r *bufio.Reader) string {
 	t.Helper()
 	length := 0
@@ -105,13 +105,13 @@ func next(t testing.TB, r *bufio.Reader) string {
 	return string(body)
 }
 
-// What is no message ends the conversation if nobody can know where the next one begins; all else is answered.
+// Invalid input ends the session if the beginning of the next message is unknown; otherwise it is answered.
 func TestWhatIsNoMessage(t *testing.T) {
 	frame := func(body string) string { return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body) }
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}`
 	for name, tc := range map[string]struct {
 		sent, answered string
-		// last ends the conversation.
+		// last ends the session.
 		last   string
 		status int
 	}{
@@ -156,7 +156,7 @@ func TestWhatIsNoMessage(t *testing.T) {
 	}
 }
 
-// A request that is cancelled is answered as the protocol says, whether it has begun or not.
+// A cancelled request is answered as the protocol requires, whether it has started or not.
 func TestCancelled(t *testing.T) {
 	in, out, _, _ := start(t)
 	w, r := channel.LSP(strings.NewReader(""), in), bufio.NewReader(out)
@@ -183,7 +183,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// Standard output has messages alone.
+// Standard output contains only messages.
 func TestOutputIsMessagesAlone(t *testing.T) {
 	in, out, status, _ := start(t)
 	w, r := channel.LSP(strings.NewReader(""), in), bufio.NewReader(out)

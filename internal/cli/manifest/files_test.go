@@ -17,7 +17,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest"
 )
 
-// write creates files below a new directory and makes that the working directory.
+// write creates files in a new directory, and makes it the working directory.
 func write(t *testing.T, files map[string]string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -93,7 +93,7 @@ func TestLoadFollowsLinksToFilesOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for args, want := range map[[2]string][]string{ // what is read by one path is not read again by another
+	for args, want := range map[[2]string][]string{ // a file is not read again by a second path
 		{"d", "link"}: {"d/a.yaml", "d/c.yaml"}, {"link", "d"}: {"link/a.yaml", "link/c.yaml"}, {"other", "d"}: {"other/b.yaml", "d/a.yaml"},
 	} {
 		if got, problems, err := load(t, args[:]...); err != nil || problems != nil || !reflect.DeepEqual(got, want) {
@@ -110,8 +110,8 @@ func TestIgnoreFile(t *testing.T) {
 	})
 	for arg, want := range map[string][]string{
 		"d":               {"d/a.yaml", "d/broken/kept.yaml", "d/team/e.yaml"},
-		"d/broken/deep":   {"d/broken/deep/c.yaml"}, // an ignore file above the directory that is given does not count
-		"d/broken/b.yaml": {"d/broken/b.yaml"},      // a file that is named is read
+		"d/broken/deep":   {"d/broken/deep/c.yaml"}, // an ignore file above the given directory is not used
+		"d/broken/b.yaml": {"d/broken/b.yaml"},      // a file named on the command line is read
 	} {
 		if got, problems, err := load(t, arg); err != nil || problems != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %q, %v, %v; want %q", arg, got, problems, err, want)
@@ -129,7 +129,7 @@ func TestIgnoreFileThatIsWrong(t *testing.T) {
 	}
 }
 
-// A link that a folder has may lead nowhere: to what git has not checked out, for instance. Nobody has asked for that file.
+// A link in a folder may be broken, for example because git has not checked out its target. Only a named file must exist.
 func TestLinksToNothing(t *testing.T) {
 	write(t, map[string]string{"d/a.yaml": doc("a")})
 	for link, target := range map[string]string{

@@ -17,7 +17,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest"
 )
 
-// scalars in many spellings; whatever kubectl makes of them, so must we.
+// scalars in many spellings: the results must equal kubectl's.
 var scalars = strings.Split(`~|null|Null|NULL|nULL|true|True|TRUE|tRUE|false|yes|Yes|YES|yEs|no|No|NO|on|On|ON|off|Off|OFF|y|Y|n|N|oN|
 0|1|-1|+1|007|0777|08|09|0o17|0O17|-0o17|0x1F|0XfF|-0x10|0b101|0B1|-0b11|+0b1|0b2|0x|1_000|1__0|_1|1_|0_1|0x_1|0b_1|-0b_1|12_34.5_6|
 9223372036854775807|9223372036854775808|18446744073709551615|18446744073709551616|-9223372036854775808|-9223372036854775809|
@@ -57,7 +57,7 @@ func TestDocumentsAreThoseOfKubectl(t *testing.T) {
 	}
 }
 
-// compare checks that a document with the content text has the JSON that sigs.k8s.io/yaml gives it, or that both refuse.
+// compare checks that a document with this content has the JSON of sigs.k8s.io/yaml, or that both refuse it.
 func compare(t *testing.T, text string) {
 	t.Helper()
 	text = "apiVersion: v1\nkind: A\n" + text
@@ -97,7 +97,7 @@ func TestJSONKeepsTheOrderOfKeys(t *testing.T) {
 	}
 }
 
-// BenchmarkLoadManyErrors has two sizes: work that is not linear, and allocates nothing, shows in MB/s.
+// BenchmarkLoadManyErrors has two sizes: nonlinear work without allocations shows in MB/s.
 func BenchmarkLoadManyErrors(b *testing.B) {
 	for _, n := range []int{10_000, 40_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -15,7 +15,6 @@ import (
 	"github.com/capkit/capkit/internal/testing/cases"
 )
 
-// read loads text as standard input.
 func read(t *testing.T, text string) ([]*manifest.Object, []manifest.Problem) {
 	t.Helper()
 	objects, problems, err := manifest.Load([]string{"-"}, strings.NewReader(text))
@@ -25,7 +24,7 @@ func read(t *testing.T, text string) ([]*manifest.Object, []manifest.Problem) {
 	return objects, problems
 }
 
-// outcome summarises what Load found: objects as kind/name, problems as line:column rule.
+// outcome summarizes the result of Load: objects as kind/name, problems as line:column rule.
 func outcome(objects []*manifest.Object, problems []manifest.Problem) []string {
 	var all []string
 	for _, o := range objects {
@@ -102,7 +101,7 @@ func TestLoadMessages(t *testing.T) {
 		"apiVersion: v1\nkind: A\nx: 1\napiVersion: v1\nkind: B\nx: 1\n": "a second object begins here; write --- into a line of its own above it",
 		"apiVersion: v1\nkind: A\nx:\n- a: 1\n  b: 1\n  a: 2\n  b: 2\n": "not valid YAML: a second item of the list begins here without its dash; " +
 			"write - a: with the dash below that of the item above",
-		"apiVersion: v1\nkind: A\nx: [{a: 1, b: 1, a: 2, b: 2}]\n": "", // two problems: there are no dashes
+		"apiVersion: v1\nkind: A\nx: [{a: 1, b: 1, a: 2, b: 2}]\n": "", // two problems, because there are no dashes
 		"apiVersion: v1\nkind: A\nx:\n- a: 1\n  b: 1\n  b: 2\n":    `the key "b" is already given in line 5; remove one of the two`,
 		"apiVersion: v1\nkind: A\nx:\n\u00a0 a: 1\n  b: 1\n": "not valid YAML: the line is indented by the character U+00A0, " +
 			"which only looks like a space; write spaces",
@@ -188,7 +187,7 @@ func TestLoadLimits(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			_, problems := read(t, text)
 			runtime.ReadMemStats(&after)
-			// Quadratic work on 100 kB is 10 GB, and what grows exponentially is more than that.
+			// Quadratic work on 100 kB allocates 10 GB; exponential work allocates more.
 			most := 256<<20 + 2000*uint64(len(text))
 			if allocated := after.TotalAlloc - before.TotalAlloc; len(problems) == 0 || allocated > most {
 				t.Errorf("%d problems, and %d bytes allocated instead of %d at most", len(problems), allocated, most)
@@ -197,7 +196,7 @@ func TestLoadLimits(t *testing.T) {
 	}
 }
 
-// indented is a mapping nested n deep in block style.
+// indented returns a mapping nested n deep in block style.
 func indented(n int) string {
 	var text strings.Builder
 	for i := range n {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// remembered reads a text with a memory, as a file of a folder if there is a group. It also returns how many items were known.
+// remembered reads a text with a memory, as a file of a folder if group is set. It also returns the number of known items.
 func remembered(text, group string, m *Memory) (found []string, known int) {
 	f := Found{group: group, folder: group != ""}
 	drop := func(Identity) [][]string { return [][]string{{"status"}, {"metadata", "managedFields"}} }
@@ -33,7 +33,7 @@ func remembered(text, group string, m *Memory) (found []string, known int) {
 	return append((&source{Input: in}).found(), fmt.Sprint(err)), known
 }
 
-// listed is an object with so many items, the one of the index with another value.
+// listed returns an object with count items; the item at index other has another value.
 func listed(count, other int, value string) string {
 	var b strings.Builder
 	b.WriteString("apiVersion: v1\nkind: A\nspec:\n  images:\n  - name: a\n    versions:\n")
@@ -47,14 +47,14 @@ func listed(count, other int, value string) string {
 	return b.String() + "  - name: b\n    versions: [{version: 1}]\n  regions:\n  - name: r\n"
 }
 
-// What changes in a file is seen, wherever it is, and what does not change is not parsed again.
+// Every change of a file is noticed, and unchanged items are not parsed again.
 func TestMemory(t *testing.T) {
 	text := listed(200, -1, "")
 	lines := strings.SplitAfter(text, "\n")
 	m := new(Memory)
 	for i, step := range []struct {
 		text string
-		// known is how many of 202 items are as they were.
+		// known is the number of unchanged items, of 202.
 		known int
 	}{
 		{text, 0},
@@ -62,18 +62,18 @@ func TestMemory(t *testing.T) {
 		{listed(200, 100, "y"), 201},
 		{listed(200, 100, "z"), 201},
 		{"# moved\n\n" + listed(200, 100, "z"), 202},
-		{listed(200, 100, "z\n        text: again"), 202}, // a key that is given twice
-		{listed(200, 100, "["), 202},                      // half written
-		{text, 201},                                       // little is forgotten over that
-		{strings.ReplaceAll(text, "\n  ", "\n   "), 0},    // other spaces
+		{listed(200, 100, "z\n        text: again"), 202}, // a duplicate key
+		{listed(200, 100, "["), 202},                      // incomplete
+		{text, 201},                                       // little is forgotten because of that
+		{strings.ReplaceAll(text, "\n  ", "\n   "), 0},    // other indentation
 		{text, 0},
 		{strings.Replace(text, "spec:", "spec:\n y:", 1), 0}, // deeper
 		{text, 0},
-		{strings.Join(lines[:9], "") + strings.Join(lines[13:], ""), 201}, // a line less, and items that move up
+		{strings.Join(lines[:9], "") + strings.Join(lines[13:], ""), 201}, // a line less, so items move up
 		{strings.Replace(text, "text: x", "text: &a x", 1), 201},          // an anchor
 		{strings.Replace(strings.Replace(text, "text: x", "text: &a x", 1), "name: r", "name: *a", 1), 202},
 		{strings.Replace(text, "name: r", "name: s", 1), 201},
-		{strings.Replace(text, "name: r", "name: r\n  x: |\n  - name: a\n", 1), 202}, // no item,
+		{strings.Replace(text, "name: r", "name: r\n  x: |\n  - name: a\n", 1), 202}, // not an item
 	} {
 		want, _ := remembered(step.text, "", nil)
 		got, known := remembered(step.text, "", m)
@@ -83,7 +83,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// FuzzMemory checks that a text and an edit of it are read with a memory as they are without one.
+// FuzzMemory checks that reading a text and an edited version gives the same results with and without a memory.
 func FuzzMemory(f *testing.F) {
 	for _, text := range []string{
 		positionedItems,
@@ -106,7 +106,7 @@ func FuzzMemory(f *testing.F) {
 		m := new(Memory)
 		for _, text := range []string{text, text[:at] + with + text[at:], "\n" + text} {
 			if comment := "#" + strings.Repeat("x", mostItem) + "\n"; strings.HasSuffix(text, "\n") {
-				text += "          " + comment // large, as is its last item
+				text += "          " + comment // large, and so is its last item
 			} else {
 				text = comment + text
 			}

@@ -117,7 +117,7 @@ func TestDuplicateKey(t *testing.T) {
 	}
 }
 
-// keys returns the members of a mapping with n keys.
+// keys returns n members of a mapping.
 func keys(n int) string {
 	all := make([]string, n)
 	for i := range all {
@@ -126,7 +126,7 @@ func keys(n int) string {
 	return strings.Join(all, ", ")
 }
 
-// What is kept of a file is its JSON, and a few bytes for each position.
+// Only the JSON of a file is kept, and a few bytes for each position.
 func TestObjectsKeepLittle(t *testing.T) {
 	text := doc("a") + "x:\n" + strings.Repeat("- {name: gardenlinux, version: 1.2.3, architectures: [amd64, arm64]}\n", 10_000)
 	var before, after runtime.MemStats
@@ -169,7 +169,7 @@ func TestPositionInSeveralObjects(t *testing.T) {
 	}
 }
 
-// FuzzLoad checks, for arbitrary bytes, that objects are valid JSON objects and that everything found is in the file.
+// FuzzLoad checks for arbitrary bytes that objects are valid JSON objects, and that every reported position is in the file.
 func FuzzLoad(f *testing.F) {
 	for _, seed := range []string{
 		positioned, "a: b\n---\n" + doc("a"), "{\"apiVersion\":\"v1\",\"kind\":\"A\",\"x\":[1,{}]}\n[",
@@ -204,11 +204,11 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// checkPlace fails unless the line exists and the column is at most just behind its end.
+// checkPlace fails unless the line exists, with the column at most just after its end.
 func checkPlace(t *testing.T, data []byte, line, column int) {
 	t.Helper()
 	text := strings.ReplaceAll(string(data), "\r\n", "\n")
-	const broken = ".\n." // no line is empty
+	const broken = ".\n." // so that no line is empty
 	breaks := strings.NewReplacer("\n", broken, "\r", broken, "\u0085", broken, "\u2028", broken, "\u2029", broken)
 	lines := strings.Split("."+breaks.Replace(text)+".", "\n")
 	if line < 1 || line > len(lines) || column < 1 || column > utf8.RuneCountInString(lines[line-1])-1 {

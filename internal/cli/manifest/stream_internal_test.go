@@ -14,7 +14,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest/cut"
 )
 
-// found is everything that was found in an input.
+// found returns everything that was found in an input.
 func (s *source) found() (found []string) {
 	for _, o := range s.Objects {
 		found = append(found, fmt.Sprintf("%v %s %v", o.Identity, o.JSON, o.written.places))
@@ -28,7 +28,7 @@ func (s *source) found() (found []string) {
 	return append(found, fmt.Sprint(s.Skipped, s.Foreign))
 }
 
-// Comments stand in what a List says of itself, too, above its first item for instance.
+// Comments are also found in the other parts of a List, for example above its first item.
 func TestMarkedItemByItem(t *testing.T) {
 	const text = "# capkit:ignore a: b\napiVersion: v1\nitems:\n# Capkit-Ignore\n- apiVersion: v1\n  kind: A\n# none\n- apiVersion: v1\n" +
 		"  kind: B # capkit ignore\nkind: List # capkit:ignore a: b\n"
@@ -46,14 +46,14 @@ func TestMarkedItemByItem(t *testing.T) {
 	}
 }
 
-// A large input is read item by item if that finds what reading it at once finds.
+// A large input is read item by item only if the result equals that of reading it at once.
 func FuzzItemByItem(f *testing.F) {
 	const two = "items:\n- apiVersion: v1\n  kind: A\n  x: |\n    - b\n    c\n# two\n- kind: B\n  apiVersion: v1\n"
 	for _, text := range []string{
 		"apiVersion: v1\n" + two + "kind: List\nmetadata:\n  resourceVersion: \"\"\n",
 		two + "kind: List\n",                     // no apiVersion
-		"apiVersion: v1\n" + two + "kind: AB\n",  // no List
-		"apiVersion: v1\n" + two + "kind: [\n",   // a mistake behind the items
+		"apiVersion: v1\n" + two + "kind: AB\n",  // not a List
+		"apiVersion: v1\n" + two + "kind: [\n",   // an error after the items
 		"apiVersion: v1\n" + two + "o\n- x: 1\n", // likewise
 		"apiVersion: v1\n" + two + "{kind: List}\n",
 		"apiVersion: v1\n" + two + " kind: List\n",
@@ -64,7 +64,7 @@ func FuzzItemByItem(f *testing.F) {
 		"apiVersion: x\nkind: List\nitems:\n- metadata: {}\nspec: {}\n",
 		"apiVersion:items: v1\nkind: List\n" + two,
 		"apiVersion: v1\nkind: \"List\n" + two + "\"\n",
-		"apiVersion: v1\nkind: List\nitems:\n-\n- {apiVersion: v1, kind: A}\n", // an item without anything
+		"apiVersion: v1\nkind: List\nitems:\n-\n- {apiVersion: v1, kind: A}\n", // an empty item
 		"apiVersion: v1\nkind: List\nmetadata: &a {}\nitems:\n- {apiVersion: v1, kind: A, metadata: *a}\n",
 		"# capkit:ignore a: b\napiVersion: v1\nkind: List\n# capkit:ignore a: b\n" + two,
 		"apiVersion: v1\nkind: AList\nitems:\n  - metadata: {name: a}\n  - metadata: {name: b}\n---\napiVersion: v1\nkind: B\n",
@@ -80,7 +80,7 @@ func FuzzItemByItem(f *testing.F) {
 		f.Add(text, true)
 	}
 	f.Fuzz(func(t *testing.T, text string, inFolder bool) {
-		large := text + strings.Repeat(" ", 1<<10) // at least
+		large := text + strings.Repeat(" ", 1<<10) // at least this large
 		if strings.HasSuffix(text, "\n") {
 			large = text + strings.Repeat("\n", 1<<10)
 		}

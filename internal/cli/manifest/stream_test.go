@@ -15,13 +15,12 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest"
 )
 
-// dump returns some objects of about 1 MiB each, with what is before, between and behind them. Each has its number as its
-// name.
+// dump returns n objects of about 1 MiB each, named by their numbers, with text before, between and after them.
 func dump(before, object, between, after string, n int) string {
 	return dumpOf(1<<20, before, object, between, after, n)
 }
 
-// dumpOf does so with objects of a size.
+// dumpOf is dump for objects of another size.
 func dumpOf(size int, before, object, between, after string, n int) string {
 	var text strings.Builder
 	text.Grow(len(before) + n*(len(between)+len(object)+size) + len(after))
@@ -37,7 +36,7 @@ func dumpOf(size int, before, object, between, after string, n int) string {
 	return text.String()
 }
 
-// What is too large to be read at once is read like what is smaller: the same objects at the same places.
+// Input that is too large to be read at once gives the same objects at the same positions as small input.
 func TestDumps(t *testing.T) {
 	const (
 		plain   = "apiVersion: v1\nkind: A\nmetadata:\n  name: o%d\ndata: %s\n"
@@ -70,7 +69,7 @@ func TestDumps(t *testing.T) {
 				for _, o := range objects {
 					line, column := o.Position("metadata.name")
 					if len(lines) > 0 && line == lines[0] {
-						column = 0 // behind the data of another one
+						column = 0 // after the data of another object
 					}
 					places = append(places, fmt.Sprintf("%s %s %s %d:%d", o.APIVersion, o.Kind, o.Name, line, column))
 					lines = append(lines, line)
@@ -98,7 +97,7 @@ func TestDumps(t *testing.T) {
 	}
 }
 
-// What no List is, or more than one, is read as a whole, however large: with the same objects, problems and places.
+// Input that is not a single List is read as a whole, at any size, with the same objects, problems and positions.
 func TestLargeDocuments(t *testing.T) {
 	const (
 		item = "- apiVersion: v1\n  kind: A\n  metadata: {name: o%d}\n  data: %s\n"
@@ -136,7 +135,7 @@ func TestLargeDocuments(t *testing.T) {
 	}
 }
 
-// A List has any number of lines, as long as none of its items has too many.
+// A List may have any number of lines, if none of its items has too many.
 func TestDumpOfManyLines(t *testing.T) {
 	item := "- apiVersion: v1\n  kind: A\n  x: |\n    a" + strings.Repeat("\n", 2_100_000) + "    b\n"
 	if objects, problems := read(t, "apiVersion: v1\nkind: List\nitems:\n"+item+item); len(objects) != 2 || len(problems) > 0 {
@@ -144,7 +143,7 @@ func TestDumpOfManyLines(t *testing.T) {
 	}
 }
 
-// A mistake in a dump is one in its document alone; what is too large, or no JSON, ends it.
+// An error in a dump affects only its own document. A document that is too large, or invalid JSON, ends the input.
 func TestDumpsWithMistakes(t *testing.T) {
 	const item = "- apiVersion: v1\n  kind: A\n  metadata: {name: o%d}\n  data: %s\n"
 	long := strings.Repeat("y", 34<<20)
@@ -174,7 +173,7 @@ func TestDumpsWithMistakes(t *testing.T) {
 	}
 }
 
-// JSON in one line is read with the places in that line, and each item is looked at once.
+// JSON on a single line keeps its positions in that line, and each item is read once.
 func TestJSONInOneLine(t *testing.T) {
 	for name, parts := range map[string][2]string{"List": {`{"apiVersion":"v1","kind":"List","items":[`, "]}"}, "documents": {"", ""}} {
 		t.Run(name, func(t *testing.T) {
@@ -195,7 +194,7 @@ func TestJSONInOneLine(t *testing.T) {
 					t.Fatalf("object %d is at %d:%d", i, line, column)
 				}
 			}
-			// To read the line anew for each item would be hundreds of times its size.
+			// Reading the line again for each item would allocate hundreds of times its size.
 			if allocated, most := after.TotalAlloc-before.TotalAlloc, uint64(100*len(text)); allocated > most {
 				t.Errorf("%d bytes allocated, instead of %d at most", allocated, most)
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest"
 )
 
-// statusOf says that nobody asks for the status and the managed fields of some kind.
+// statusOf omits the status and the managed fields of a kind.
 func statusOf(kind string) manifest.Unread {
 	return func(o manifest.Identity) [][]string {
 		if o.Kind != kind {
@@ -25,7 +25,7 @@ func statusOf(kind string) manifest.Unread {
 	}
 }
 
-// What is unread is gone. Everything else is where it was, and so is what is wrong.
+// Unread parts are dropped. Everything else keeps its position, and so do the problems.
 func TestUnread(t *testing.T) {
 	const (
 		object = "apiVersion: v1\nkind: A\nmetadata:\n  managedFields: [{a: b}]\n  name: \"a\\u0062\"\n  labels: {a: b, a: c}\n" +
@@ -72,7 +72,7 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// samePlaces compares an object with what it would be whole.
+// samePlaces compares an object's positions with those of the whole object.
 func samePlaces(t *testing.T, o, whole *manifest.Object) {
 	t.Helper()
 	for _, path := range []string{
@@ -93,7 +93,7 @@ func samePlaces(t *testing.T, o, whole *manifest.Object) {
 	}
 }
 
-// What is unread takes no memory, in whatever it comes, and neither does a List of which the items are kept.
+// Unread parts take no memory in any format, and neither does a List whose items are kept.
 func TestUnreadTakesNoMemory(t *testing.T) {
 	const n, size = 40, 50_000
 	status := strings.Repeat("  - {a: b, c: 1}\n", size/17)
@@ -122,10 +122,10 @@ func TestUnreadTakesNoMemory(t *testing.T) {
 	}
 }
 
-// inUse returns how much memory is used by what can still be reached.
+// inUse returns the memory used by reachable objects.
 func inUse() uint64 {
 	runtime.GC()
-	runtime.GC() // what was released by finalizers in between
+	runtime.GC() // for memory released by finalizers
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return stats.HeapAlloc

@@ -22,9 +22,9 @@ import (
 	"github.com/capkit/capkit/internal/cli/release/source"
 )
 
-// Whatever a source or a map says, what is wrong is said at its place; and what profiles get of the rest, they have then.
+// For any source or map, errors are reported at their places, and importing the rest again changes nothing.
 
-// examples are profiles without images, one for each cloud, and sources.
+// examples holds sources, and profiles without images, one for each cloud.
 const examples = "../../../docs/examples/import"
 
 const inventory = `apiVersion: capkit/v1
@@ -47,13 +47,13 @@ func text(tb testing.TB, file string) string {
 	return string(content)
 }
 
-// profiles are the examples.
+// profiles returns the examples.
 func profiles(tb testing.TB) (all []release.Profile) {
 	tb.Helper()
 	for _, cloud := range clouds.All() {
 		file := filepath.Join(examples, cloud.Type()+".yaml")
 		if _, err := os.Stat(file); err != nil {
-			continue // a cloud whose images no release has
+			continue // a cloud whose images are in no release
 		}
 		raw, err := yaml.YAMLToJSON([]byte(text(tb, file)))
 		if err != nil {
@@ -67,7 +67,7 @@ func profiles(tb testing.TB) (all []release.Profile) {
 	return all
 }
 
-// profileOf reads the spec of a profile.
+// profileOf decodes the spec of a profile.
 func profileOf(tb testing.TB, p release.Profile) release.Profile {
 	tb.Helper()
 	var object v1beta1.CloudProfile
@@ -78,7 +78,7 @@ func profileOf(tb testing.TB, p release.Profile) release.Profile {
 	return p
 }
 
-// fuzzing writes inputs into a file, and has them read.
+// fuzzing writes inputs to a file and reads them.
 type fuzzing struct {
 	*testing.F
 	file     string
@@ -106,7 +106,7 @@ func (f *fuzzing) write(t *testing.T, input string) {
 	}
 }
 
-// placed checks where faults are.
+// placed checks the positions of faults.
 func placed(t *testing.T, input string, faults []source.Fault) {
 	for _, fault := range faults {
 		if fault.Rule != source.RuleSource || fault.Message == "" || fault.Type == "" || fault.Line < 1 || fault.Column < 1 ||
@@ -144,7 +144,7 @@ func (f *fuzzing) reads(kind string) {
 	})
 }
 
-// imports imports into all profiles, and once more into what they become.
+// imports imports into all profiles, and again into the results.
 func (f *fuzzing) imports(t *testing.T, contents *source.Contents, options release.Options) {
 	for _, p := range f.profiles {
 		result := release.Import(p, contents, options)
@@ -171,7 +171,7 @@ func (f *fuzzing) imports(t *testing.T, contents *source.Contents, options relea
 func FuzzGardenLinux(f *testing.F) {
 	of := newFuzzing(f)
 	of.addAll(examples + "/metadata/*.yaml")
-	of.addAll(examples + "/a*.yaml") // no metadata
+	of.addAll(examples + "/a*.yaml") // not metadata
 	of.reads(source.GardenLinux)
 }
 

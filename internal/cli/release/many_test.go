@@ -21,7 +21,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/release/source"
 )
 
-// several is a profile with some versions, and a source with as many as wanted between them, in no order.
+// several returns a profile with some versions, and an unordered source with count versions around them.
 func several(t *testing.T, there []int, count int) (release.Profile, *source.Contents) {
 	t.Helper()
 	version := func(i int) string { return fmt.Sprintf("%d.0.0", i) }
@@ -32,7 +32,7 @@ func several(t *testing.T, there []int, count int) (release.Profile, *source.Con
 	}
 	list.WriteString("apiVersion: capkit/v1\nkind: ImageList\nimages:\n")
 	for i := range count {
-		n := 1 + (i*7)%count // each once, unless the count is a multiple of 7
+		n := 1 + (i*7)%count // each once, unless count is a multiple of 7
 		if !slices.Contains(there, n) {
 			fmt.Fprintf(&list, "- name: gardenlinux\n  version: %s\n  flavors:\n  - capabilities: {architecture: [amd64]}\n"+
 				"    regions:\n    - {name: europe, id: 6dd80000-0000-4000-8000-%012d}\n", version(n), n)
@@ -76,7 +76,7 @@ spec:
 	return release.Profile{}, nil
 }
 
-// Versions get the order of those that are there, and an import of many takes no longer for each of them than one of a few.
+// New versions follow the order of the existing ones, and the work for each version does not grow with their number.
 func TestManyVersionsAreImportedInOrder(t *testing.T) {
 	for order, there := range map[string][]int{"newest first": {90, 50, 10}, "oldest first": {10, 50, 90}} {
 		t.Run(order, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// Colours are for terminals that have them, unless somebody wants none.
+// Colours are used only on terminals that support them, unless NO_COLOR is set.
 func TestNoColoursOnDumbTerminals(t *testing.T) {
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -44,7 +44,7 @@ func TestNoColoursOnDumbTerminals(t *testing.T) {
 	}
 }
 
-// What a Writer writes does not depend on the pieces that it gets.
+// The output of a Writer does not depend on how its input is split.
 func TestWriter(t *testing.T) {
 	const text = "grün: ##x [y] a::b\r\n" + "\t::a\n ::b##[c] ###[d]\n##vso[e]\x1b\xe2\x80\n\u202e::f"
 	const want = "grün: ##x [y] a::b\r\n" + "\t\\x3a:a\n \\x3a:b\\x23#[c] #\\x23#[d]\n\\x23#vso[e]\\x1b\\xe2\\x80\n\\u202e::f"
@@ -80,7 +80,7 @@ func TestWriterFails(t *testing.T) {
 	}
 }
 
-// On a terminal severities are in colour, and nothing else is.
+// On a terminal, only severities are coloured.
 func TestColours(t *testing.T) {
 	var out bytes.Buffer
 	w := &Writer{out: &out, colours: colours}
@@ -96,7 +96,7 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// Documents have the texts that they are made of, and need nothing of a Writer.
+// Documents preserve their texts, and a Writer does not need to escape them.
 func FuzzDocuments(f *testing.F) {
 	for _, text := range []string{
 		"", "::a", "a\n::b\n", " ::c\n", "##[d]", "#", "##", "\x1b\x7f\u0085\u009b\u00a0\u2028\u202e\ufeff\ufffe\U000e0001🚀", "a: b", "- a\n\tb ",
@@ -105,8 +105,8 @@ func FuzzDocuments(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		text = strings.ToValidUTF8(text, "")                      // as JSON is
-		key := strings.ToValidUTF8(text[:min(len(text), 80)], "") // YAML takes keys of 1024 characters, with the escape sequences
+		text = strings.ToValidUTF8(text, "")                      // as in JSON
+		key := strings.ToValidUTF8(text[:min(len(text), 80)], "") // YAML keys have at most 1024 characters, including escape sequences
 		value := map[string]any{"k" + key: []any{text, "a", map[string]any{"b": text}}, "c": "d"}
 		for name, format := range map[string]struct {
 			write func(io.Writer, any) error

@@ -18,7 +18,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/report"
 )
 
-// reports have findings of all severities, without and with a namespace and a field, and none.
+// reports returns reports with findings of all severities, with and without namespace and field, and an empty one.
 func reports(t *testing.T) map[string]*report.Report {
 	t.Helper()
 	text, err := os.ReadFile("../../../pkg/cli/testdata/golden/lint.json")

@@ -18,7 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// found returns a warning in a line.
+// found returns a warning at a line.
 func found(rule, message string, line int) report.Finding {
 	return report.Finding{
 		Severity: finding.SeverityWarning, Rule: rule, Message: message, Field: fmt.Sprintf("spec.x[%d]", line),
@@ -75,9 +75,9 @@ func TestRulesAreCounted(t *testing.T) {
 	}
 }
 
-// Nothing that a manifest says ends a workflow command or begins another one.
+// No text in a manifest ends a workflow command or begins another one.
 func TestWorkflowCommandsAreEscaped(t *testing.T) {
-	t.Chdir(t.TempDir()) // in no repository
+	t.Chdir(t.TempDir()) // not a repository
 	f := found("gardener-core", "100%\r\n::error::x,y:z", 7)
 	f.File, f.Field = "a,b:c%.yaml", "spec.a[x\n::warning::]"
 	r := report.New([]report.Finding{f}, report.Summary{})
@@ -88,7 +88,7 @@ func TestWorkflowCommandsAreEscaped(t *testing.T) {
 	}
 }
 
-// A finding that is suppressed does not count, and every format that has a place for it says so.
+// A suppressed finding is not counted, and is marked as suppressed in every format that supports it.
 func TestSuppressed(t *testing.T) {
 	f := found("region-unknown", "no such region", 7)
 	f.Suppressions = []report.Suppression{{Kind: report.InSource, Justification: "it opens in May"}, {Kind: report.External}}
@@ -119,7 +119,7 @@ func TestSuppressed(t *testing.T) {
 	}
 }
 
-// contains reports each of some texts that is not in another one.
+// contains reports the texts in want that are missing.
 func contains(t *testing.T, text string, want ...string) {
 	t.Helper()
 	for _, part := range want {
@@ -129,7 +129,7 @@ func contains(t *testing.T, text string, want ...string) {
 	}
 }
 
-// Findings that say the same are told as one, about all of whom they say it. With All, each is told.
+// Equal findings about several objects are printed as one. With All, each is printed.
 func TestWhatIsSaidOfManyIsToldOnce(t *testing.T) {
 	var findings []report.Finding
 	for i, message := range []string{

@@ -18,7 +18,6 @@ import (
 	"github.com/capkit/capkit/internal/cli/schema"
 )
 
-// run runs the command.
 func run(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -60,7 +59,7 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// What --all writes is what the command prints, and a directory that was there keeps its other files.
+// --all writes the same schemas as the command prints, and an existing directory keeps its other files.
 func TestAll(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "a", "b")
 	for range 2 {

@@ -31,20 +31,19 @@ import (
 	"github.com/capkit/capkit/pkg/update"
 )
 
-// object is a mapping of a manifest.
 type object = map[string]any
 
-// drawn draws manifests whose flavors declare reserved capabilities.
+// drawn draws manifests with flavors that declare reserved capabilities.
 type drawn struct {
 	*rand.Rand
-	// first has names and values of the first text of GEP-0054.
+	// first means the names and values of the first text of GEP-0054.
 	first        bool
 	vocabulary   []v1beta1.CapabilityDefinition
 	declarable   []v1beta1.CapabilityDefinition
 	architecture []string
 }
 
-// name and values are those of the text of which the profile is.
+// named returns a definition with the names and values of the profile's text.
 func (d *drawn) named(name string, values ...string) v1beta1.CapabilityDefinition {
 	if d.first {
 		for i := range values {
@@ -55,7 +54,7 @@ func (d *drawn) named(name string, values ...string) v1beta1.CapabilityDefinitio
 	return v1beta1.CapabilityDefinition{Name: name, Values: values}
 }
 
-// some returns some of the values, in a random order.
+// some returns some of the values, in random order.
 func (d *drawn) some(values []string) []string {
 	values = slices.Clone(values)
 	d.Shuffle(len(values), func(i, k int) { values[i], values[k] = values[k], values[i] })
@@ -64,7 +63,7 @@ func (d *drawn) some(values []string) []string {
 
 func (d *drawn) one(values ...string) string { return values[d.IntN(len(values))] }
 
-// profiles draws a CloudProfile, and at times a NamespacedCloudProfile of it.
+// profiles draws a CloudProfile, and sometimes a NamespacedCloudProfile of it.
 func (d *drawn) profiles() (parent, child object) {
 	d.first, d.architecture = d.IntN(3) == 0, [][]string{{"amd64"}, {"amd64", "arm64"}}[d.IntN(2)]
 	legacy := d.IntN(8) == 0
@@ -122,7 +121,7 @@ func (d *drawn) profiles() (parent, child object) {
 	return parent, child
 }
 
-// images draws the versions of an image, and gives them to a spec with a provider config, which it returns.
+// images draws the versions of an image, adds them to a spec, and returns its provider config.
 func (d *drawn) images(spec object, name string, legacy bool) (config object) {
 	var core, mapped []any
 	for i := range 1 + d.IntN(2) {
@@ -137,7 +136,7 @@ func (d *drawn) images(spec object, name string, legacy bool) (config object) {
 	return config
 }
 
-// regions draws where an image is.
+// regions draws the regions of an image.
 func (d *drawn) regions(id string) []any {
 	var regions []any
 	for _, region := range [][]string{{"eu"}, {"us"}, {"eu", "us"}, {"eu", "us"}}[d.IntN(4)] {
@@ -146,7 +145,7 @@ func (d *drawn) regions(id string) []any {
 	return regions
 }
 
-// version draws an image version, on whose flavors both halves agree.
+// version draws an image version with the same flavors on both sides.
 func (d *drawn) version(name string, legacy bool) (core, mapped object) {
 	core, mapped = object{"version": name}, object{"version": name}
 	inPlace := d.IntN(3) == 0
@@ -189,18 +188,18 @@ func (d *drawn) version(name string, legacy bool) (core, mapped object) {
 		listed = []any{object{"architecture": []any{"amd64"}}}
 	}
 	mapped["capabilityFlavors"] = flavors
-	if d.IntN(2) == 0 { // else admission fills them in
+	if d.IntN(2) == 0 { // otherwise admission fills them in
 		core["capabilityFlavors"] = listed
 	}
 	return core, mapped
 }
 
-// manifests are a CloudProfile and a NamespacedCloudProfile of it, which is nil if there is none.
+// manifests is a CloudProfile with an optional NamespacedCloudProfile; child may be nil.
 type manifests struct{ parent, child json.RawMessage }
 
 func (m manifests) String() string { return fmt.Sprintf("%s\n%s", m.parent, m.child) }
 
-// spec returns that of the CloudProfile.
+// spec returns the CloudProfile's spec.
 func (m manifests) spec(t *testing.T) *v1beta1.CloudProfileSpec {
 	t.Helper()
 	var p v1beta1.CloudProfile
@@ -210,7 +209,7 @@ func (m manifests) spec(t *testing.T) *v1beta1.CloudProfileSpec {
 	return &p.Spec
 }
 
-// uses returns the reserved capabilities that they use.
+// uses returns the reserved capabilities in use.
 func (m manifests) uses(t *testing.T) []string {
 	t.Helper()
 	uses := transform.Uses(openStack, transform.Input{Raw: m.parent})
@@ -221,7 +220,7 @@ func (m manifests) uses(t *testing.T) []string {
 	return slices.Compact(uses)
 }
 
-// register registers the reserved capabilities that they use.
+// register registers the reserved capabilities in use.
 func (m manifests) register(t *testing.T) (is manifests, errs field.ErrorList) {
 	t.Helper()
 	was, uses := m.spec(t), m.uses(t)
@@ -237,7 +236,7 @@ func (m manifests) register(t *testing.T) (is manifests, errs field.ErrorList) {
 	return is, errs
 }
 
-// unregister takes that back.
+// unregister reverts register.
 func (m manifests) unregister(t *testing.T) (is manifests, errs field.ErrorList) {
 	t.Helper()
 	r, errs, err := transform.Unregister(openStack, transform.Input{Raw: m.parent})
@@ -252,15 +251,15 @@ func (m manifests) unregister(t *testing.T) (is manifests, errs field.ErrorList)
 	return is, errs
 }
 
-// answers are what every worker pool boots that there could be, by what it is, and the profiles that say so.
+// answers holds the images of all possible worker pools, by pool, and the compiled profiles.
 type answers struct {
 	of    map[string]any
 	views []*profile.Profile[any]
-	// twice is set if there are flavors that are the same, which lint refuses.
+	// twice means that there are duplicate flavors, which lint refuses.
 	twice bool
 }
 
-// ask asks manifests about every worker pool.
+// ask resolves every possible worker pool.
 func ask(t *testing.T, m manifests) answers {
 	t.Helper()
 	parent := v1beta1.CloudProfile{Spec: *m.spec(t)}
@@ -288,7 +287,7 @@ func ask(t *testing.T, m manifests) answers {
 	return a
 }
 
-// ask asks a profile, and keeps the answers.
+// ask adds the answers of one profile.
 func (a *answers) ask(t *testing.T, m manifests, spec *v1beta1.CloudProfileSpec) {
 	t.Helper()
 	compiled, report := profile.Compile(openStack, spec, field.NewPath("spec"))
@@ -316,7 +315,7 @@ func (a *answers) ask(t *testing.T, m manifests, spec *v1beta1.CloudProfileSpec)
 	a.views = append(a.views, compiled)
 }
 
-// planned returns how many changes the proof of a migration finds.
+// planned returns the number of changes that the proof of a migration finds.
 func planned(was, is answers) int {
 	var views []update.View[any]
 	for i := range was.views {
@@ -328,13 +327,13 @@ func planned(was, is answers) int {
 	return len(changes.Choices)
 }
 
-// randomProfiles is how many profiles the law is tried with; make test-migration tries more.
+// randomProfiles is the number of random profiles; make test-migration tries more.
 var randomProfiles = flag.Uint64("profiles", 1500, "how many random profiles register reserved capabilities")
 
-// Registering the reserved capabilities, and the way back, change no answer to any worker pool; or the plan of the update, by which they
-// are proved, says so.
+// Registering the reserved capabilities, or reverting that, changes no answer to any worker pool, unless the plan that proves the update
+// reports it.
 func TestRegisteringChangesNoAnswer(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // or most of the time is spent on what is thrown away
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // otherwise garbage collection would take most of the time
 	const parts = 4
 	counts := make([]map[string]int, parts)
 	t.Run("profiles", func(t *testing.T) {
@@ -362,7 +361,7 @@ func TestRegisteringChangesNoAnswer(t *testing.T) {
 	}
 }
 
-// thereAndBack registers the reserved capabilities in profiles that are drawn, and takes that back.
+// thereAndBack registers the reserved capabilities in drawn profiles, and reverts that.
 func thereAndBack(t *testing.T, seed uint64, count map[string]int) {
 	t.Helper()
 	d := &drawn{Rand: rand.New(rand.NewPCG(seed, 54))}
@@ -395,7 +394,7 @@ func thereAndBack(t *testing.T, seed uint64, count map[string]int) {
 		t.Fatalf("seed %d: once more\n%s\nbecomes\n%s", seed, are, again)
 	}
 	back, errs := are.unregister(t)
-	if len(errs) > 0 { // of machine types
+	if len(errs) > 0 { // about machine types
 		count["no way back"]++
 		return
 	}
@@ -405,7 +404,7 @@ func thereAndBack(t *testing.T, seed uint64, count map[string]int) {
 		return
 	}
 	count[fmt.Sprintf("unregistered, the same: %t", sameAs(t, seed, registered, unregistered, are, back))]++
-	if !strings.Contains(were.String(), `"name":"gardener-`) && !reflect.DeepEqual(before.of, unregistered.of) { // whatever changed on the way
+	if !strings.Contains(were.String(), `"name":"gardener-`) && !reflect.DeepEqual(before.of, unregistered.of) { // regardless of changes on the way
 		t.Fatalf("seed %d, there and back:\n%s\nis\n%s", seed, were, back)
 	}
 	if strings.Contains(back.String(), `"name":"gardener-`) {
@@ -422,7 +421,7 @@ func encoded(t *testing.T, value any) json.RawMessage {
 	return raw
 }
 
-// sameAs reports whether all answers are the same, and demands that the plan says the same.
+// sameAs reports whether all answers are equal, and requires that the plan agrees.
 func sameAs(t *testing.T, seed uint64, was, is answers, before, after manifests) bool {
 	t.Helper()
 	same := reflect.DeepEqual(was.of, is.of)

@@ -30,7 +30,7 @@ import (
 
 var openStack = provider.Untyped(openstack.Provider{})
 
-// raw returns a manifest as JSON, and tree what it says.
+// raw returns a manifest as JSON, and tree decodes it.
 func raw(t *testing.T, text string) json.RawMessage {
 	t.Helper()
 	converted, err := yaml.YAMLToJSON([]byte(text))
@@ -58,7 +58,7 @@ func read(t *testing.T, file string) json.RawMessage {
 	return raw(t, first)
 }
 
-// Registering is done once, says nothing but the architecture, and can be taken back; so can flavors. No argument is changed.
+// Registering is idempotent, adds only the architecture, and can be reverted; so can flavors. Arguments are not modified.
 func TestForwardAndBack(t *testing.T) {
 	for file, cloud := range map[string]provider.Provider[any]{
 		"example/cloudprofile-legacy.yaml":          openStack,
@@ -107,8 +107,7 @@ func TestForwardAndBack(t *testing.T) {
 	}
 }
 
-// An image that does not say for which architecture it is has flavors, of core as well, where there are several; and none where
-// there is one.
+// An image without an architecture gets flavors, also in core, if there are several architectures, and none if there is one.
 func TestArchitecturesThatImagesDoNotSay(t *testing.T) {
 	const profile = `{spec: {type: local, regions: [{name: local}], machineTypes: [{name: a}, {name: b, architecture: arm64}], machineImages: [
 		{name: linux, versions: [{version: 1.0.0, architectures: [arm64, amd64]}]}], providerConfig: {
@@ -145,7 +144,7 @@ func TestArchitecturesThatImagesDoNotSay(t *testing.T) {
 
 var fold = &transform.Fold{Suffix: "-baremetal", Capability: "hypervisor", Value: "baremetal", Plain: "virtualized"}
 
-// Versions that are used are kept, with the path that they have; others are gone.
+// Versions in use are kept with their path; others are removed.
 func TestFold(t *testing.T) {
 	input := transform.Input{Raw: read(t, "docs/examples/suffixes.yaml"), Used: func(image, version string) []string {
 		if image == "gardenlinux" && version == "1592.9.0-baremetal" {
@@ -209,7 +208,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// What cannot be migrated is an error at its path.
+// Parts that cannot be migrated are errors at their paths.
 func TestErrors(t *testing.T) {
 	suffixes, flavors := read(t, "docs/examples/suffixes.yaml"), read(t, "example/cloudprofile.yaml")
 	folded, _, err := transform.Forward(openStack, transform.Input{Raw: suffixes, Used: func(string, string) []string { return []string{"Shoot a/b"} }},

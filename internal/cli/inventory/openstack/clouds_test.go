@@ -19,7 +19,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/inventory/openstack/fakecloud"
 )
 
-// asked connects to a cloud and returns what Keystone is asked for, as JSON, and the error.
+// asked connects to a cloud, and returns the request to Keystone as JSON, and the error.
 func asked(t *testing.T, name string, cloud *fakecloud.Cloud, getenv func(string) string) (string, error) {
 	t.Helper()
 	var request struct{ Auth json.RawMessage }
@@ -43,7 +43,7 @@ func asked(t *testing.T, name string, cloud *fakecloud.Cloud, getenv func(string
 	return string(request.Auth), nil
 }
 
-// settings writes files into a home folder, and returns an environment with it. $URL in them is that of the cloud.
+// settings writes files into a home folder, and returns its environment. $URL in the files is replaced by the cloud's.
 func settings(t *testing.T, cloud *fakecloud.Cloud, files, variables map[string]string) func(string) string {
 	t.Helper()
 	home := t.TempDir()
@@ -74,7 +74,7 @@ func domains(user, project string) string {
 	return strings.NewReplacer("%d", user, "%p", project).Replace(password)
 }
 
-// Credentials are found where other clients find them, and mean what they mean there.
+// Credentials are found where other clients find them, with the same meaning.
 func TestFind(t *testing.T) {
 	def := `{"id":"default"}`
 	for name, tc := range map[string]struct {
@@ -167,7 +167,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// All that is wrong is said at once, where it is, and without secrets.
+// All errors are reported at once, with their places and without secrets.
 func TestFindFails(t *testing.T) {
 	for name, tc := range map[string]struct {
 		files, env map[string]string
@@ -294,7 +294,8 @@ func TestServiceWithoutTLS(t *testing.T) {
 	}
 }
 
-// Only a clear no leaves certificates unverified: not what is misspelt, nor the path of a certificate, which openstacksdk takes there as well.
+// Only a clear no disables the verification of certificates: neither a misspelt value nor the path of a certificate, which openstacksdk
+// also accepts, does.
 func TestVerify(t *testing.T) {
 	cloud := fakecloud.StartTLS("europe")
 	defer cloud.Close()
@@ -314,7 +315,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// A folder of somebody else may have a link to a device without an end in place of clouds.yaml.
+// A foreign folder may have a link to an infinite device as its clouds.yaml.
 func TestCloudsWithoutAnEnd(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.Symlink("/dev/zero", "clouds.yaml"); err != nil {
@@ -325,7 +326,7 @@ func TestCloudsWithoutAnEnd(t *testing.T) {
 	}
 }
 
-// Services behind something that ends TLS often redirect to http. Whoever listens there would learn the password, or the token.
+// Services behind a TLS terminator often redirect to http, where an attacker could read the password or token.
 func TestRedirectWithoutTLS(t *testing.T) {
 	cloud := fakecloud.StartTLS("europe")
 	defer cloud.Close()

@@ -23,7 +23,7 @@ import (
 	"github.com/capkit/capkit/pkg/inventory"
 )
 
-// waits records for how long a client waits, and does not wait.
+// waits records a client's waiting times instead of waiting.
 type waits struct {
 	sync.Mutex
 	all []time.Duration
@@ -74,7 +74,7 @@ func read(t testing.TB, session *openstack.Session) (results []openstack.Result)
 	return results
 }
 
-// notes returns what could not be read, in words.
+// notes describes the unread lists.
 func notes(results ...openstack.Result) (all []string) {
 	for _, r := range results {
 		for _, u := range r.Unread {
@@ -127,9 +127,8 @@ func TestReadsAllThatThereIs(t *testing.T) {
 	}
 }
 
-// What fails is unread, with its reason, and everything else is read all the same.
-// Lists leave out what boots all the same, unless they are asked for it: images that are hidden, of the community or both, and what is not
-// public if somebody asks who may see all projects.
+// Lists omit bootable resources unless they are requested: hidden images, community images, those that are both, and private resources
+// for a user who may see all projects.
 func TestReadsWhatListsLeaveOut(t *testing.T) {
 	cloud := fakecloud.Start("europe")
 	cloud.Fault = func(w http.ResponseWriter, r *http.Request) bool {
@@ -158,6 +157,7 @@ func TestReadsWhatListsLeaveOut(t *testing.T) {
 	}
 }
 
+// A failing list is marked as unread, with its reason, and the others are still read.
 func TestFaults(t *testing.T) {
 	answer := func(path string, status int, header ...string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {
@@ -301,7 +301,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// lengthOf returns how many items a list of a region has.
+// lengthOf returns the length of a region's list.
 func lengthOf(r inventory.Region, list string) int {
 	return map[string]int{
 		"images": len(r.Images), "machineTypes": len(r.MachineTypes), "zones": len(r.Zones), "volumeTypes": len(r.VolumeTypes),
@@ -309,7 +309,7 @@ func lengthOf(r inventory.Region, list string) int {
 	}[list]
 }
 
-// Why something could not be read is said of several regions at the same time: for the race detector.
+// The reasons of several regions are recorded concurrently: for the race detector.
 func TestNothingCanBeRead(t *testing.T) {
 	cloud := fakecloud.Start("africa", "asia", "europe")
 	cloud.Fault = func(w http.ResponseWriter, r *http.Request) bool {
@@ -341,7 +341,7 @@ func TestServiceThatIsDown(t *testing.T) {
 	}
 }
 
-// A service that does not answer is asked three times, each time for as long as the client waits.
+// A service that does not answer is asked three times, each time until the client's timeout.
 func TestSlowService(t *testing.T) {
 	t.Parallel()
 	cloud := fakecloud.Start("europe")
@@ -374,7 +374,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// Half of a list would look like all of it.
+// Part of a list would look like all of it.
 func TestPageThatIsMissing(t *testing.T) {
 	cloud := fakecloud.Start("europe")
 	cloud.Images, cloud.Page = 3000, 1000
@@ -400,7 +400,7 @@ func TestRegionWithoutCinder(t *testing.T) {
 	}
 }
 
-// A token that expires on the way is replaced, once for all who meet that.
+// A token that expires during the reading is replaced once for all requests.
 func TestTokenExpires(t *testing.T) {
 	cloud := fakecloud.Start("a", "b", "c", "d", "e", "f")
 	cloud.Images, cloud.Page = 50, 10
@@ -515,7 +515,7 @@ func TestBothArchitectures(t *testing.T) {
 	}
 }
 
-// A command draws how many regions are done until it has the last one.
+// A command shows the number of finished regions until it gets the last one.
 func TestDoneBeforeItIsReturned(t *testing.T) {
 	session := connect(t, fakecloud.Start("africa", "asia", "europe"), openstack.Options{})
 	var done atomic.Int64
@@ -543,7 +543,7 @@ func TestRegions(t *testing.T) {
 	}
 }
 
-// Who does not want to wait any longer gets no half of an inventory.
+// If the context ends, no partial inventory is returned.
 func TestContextEnds(t *testing.T) {
 	cloud := fakecloud.Start("a", "b", "c", "d", "e", "f")
 	session := connect(t, cloud, openstack.Options{})

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// An answer that is too long is as long if it is asked for again.
+// An answer that is too long is not requested again.
 func TestAnswerThatIsTooLong(t *testing.T) {
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -19,7 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/inventory"
 )
 
-// Each case says in its file "run" what is read: the cloud, the region, and the files, which it has. "-" is its file stdin.
+// The file "run" of each case names the cloud, the region, and its files to read. "-" is its file stdin.
 func TestRead(t *testing.T) {
 	archives, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(archives) < 4 {
@@ -69,7 +69,7 @@ func text(t *testing.T, region inventory.Region) string {
 	return list
 }
 
-// PowerShell writes what a command prints as UTF-16.
+// PowerShell writes a command's output as UTF-16.
 func TestUTF16(t *testing.T) {
 	text := []byte("\xff\xfe")
 	for _, unit := range utf16.Encode([]rune(`[{"Zone Name": "é", "Zone Status": "available"}]` + "\r\n")) {
@@ -81,7 +81,7 @@ func TestUTF16(t *testing.T) {
 	}
 }
 
-// Of very many errors the first are listed: each takes time in proportion to the file.
+// Only the first of very many errors are listed, because each one takes time proportional to the file.
 func TestManyErrors(t *testing.T) {
 	text := `{"Images": [` + strings.TrimSuffix(strings.Repeat("{},", 50_000), ",") + "]}"
 	_, err := printed.Read("aws", "r", []string{"-"}, strings.NewReader(text))
@@ -91,7 +91,7 @@ func TestManyErrors(t *testing.T) {
 	}
 }
 
-// Nothing that a file may have makes the command crash, and what is read can be written.
+// No file crashes the command, and everything it reads can be written.
 func FuzzRead(f *testing.F) {
 	archives, _ := filepath.Glob("testdata/*.txtar")
 	for _, archive := range archives {

@@ -55,7 +55,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// outline prints the nodes of a text, one to a line.
+// outline prints one line for each node of a text.
 func outline(o *text.Outline) string {
 	var b strings.Builder
 	var walk func(n *text.Node, depth int)
@@ -130,7 +130,7 @@ func TestAt(t *testing.T) {
 	}
 }
 
-// Depth and size of what is written make nothing slow, nor fail.
+// Deep and large input is neither slow nor fails.
 func TestDeepBrackets(t *testing.T) {
 	o := text.Read(text.New("a: " + strings.Repeat("[", 100_000) + "\nb: c\n"))
 	if o.Documents[0].Child("a") == nil {
@@ -138,7 +138,7 @@ func TestDeepBrackets(t *testing.T) {
 	}
 }
 
-// A position far behind the end of its line is at that end, however far it is.
+// A position beyond the end of its line, however far, is at the end.
 func TestPositionsFarAway(t *testing.T) {
 	for _, s := range []string{"a\nb", "ä\nb"} {
 		x := text.New(s)
@@ -156,12 +156,12 @@ func TestPositionsFarAway(t *testing.T) {
 func FuzzAt(f *testing.F) {
 	for _, seed := range []string{"a: {b: [c, d]}\n- e: 'f' # g\n", "\ufeff{\"a\": \"𝄞\"}\r\n", "a: |\n  b\n---\n\tc: [\n", "- - a:\n - b"} {
 		f.Add(seed, 3)
-		f.Add(seed, 12) // within a character of the second one, and within the end of its line
+		f.Add(seed, 12) // inside a character of the second text, and inside its line ending
 		f.Add(seed, 17)
 	}
 	f.Fuzz(func(t *testing.T, s string, at int) {
 		x := text.New(s)
-		counted := text.New(s + " ä") // also if x has nothing to count
+		counted := text.New(s + " ä") // also if x contains only ASCII
 		o := text.Read(x)
 		spot := o.At(at)
 		if spot.Parent == nil || spot.Start < 0 || spot.Start > spot.End || spot.End > len(s) {

@@ -18,7 +18,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/report"
 )
 
-// A part that is not listed would be missing from each page, and nobody told.
+// A part that is not listed would silently be missing from each page.
 func TestPartsOfTheScript(t *testing.T) {
 	entries, err := files.ReadDir("script")
 	if err != nil {
@@ -33,7 +33,7 @@ func TestPartsOfTheScript(t *testing.T) {
 	}
 }
 
-// Names on a page are printable: in its title, and in what somebody copies from it. Only texts of several lines have several.
+// Names on a page are printable, in its title and in copied text. Only multi-line texts contain line breaks.
 func TestNamesArePrintable(t *testing.T) {
 	data := func(text string, lines Lines) string {
 		var page strings.Builder
@@ -64,7 +64,7 @@ func TestNamesArePrintable(t *testing.T) {
 	}
 }
 
-// The policy of the page allows the style and the script that it has, and no others.
+// The page's policy allows exactly its own style and script.
 func TestPolicyAllowsWhatIsThere(t *testing.T) {
 	var page strings.Builder
 	if err := Write(&page, &Report{Notes: []string{"</script>"}}); err != nil {
@@ -73,7 +73,7 @@ func TestPolicyAllowsWhatIsThere(t *testing.T) {
 	for _, element := range []string{"style", "script"} {
 		_, content, _ := strings.Cut(page.String(), "\n<"+element+">")
 		content, _, found := strings.Cut(content, "</"+element+">\n")
-		// html/template writes a plus sign in an attribute as a reference.
+		// html/template escapes a plus sign in an attribute.
 		allowed := strings.NewReplacer("+", "&#43;", "'", "&#39;").Replace(element + "-src " + source(content))
 		if !found || content == "" || !strings.Contains(page.String(), allowed) {
 			t.Errorf("%s is not in %.600s", allowed, page.String())

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Of two members of a flavor that cannot be read, it is always the same one that is reported.
+// If two members of a flavor cannot be read, the reported one is always the same.
 func TestListSaysTheSameEachTime(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "images.yaml")
 	text := "apiVersion: capkit/v1\nkind: ImageList\nimages:\n- name: a\n  version: 1.2.3\n  flavors:\n  - {regions: 7, capabilities: 5}\n"

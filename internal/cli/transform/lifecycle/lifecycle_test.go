@@ -25,10 +25,10 @@ import (
 	"github.com/capkit/capkit/pkg/versions"
 )
 
-// now lies between the dates of the tests.
+// now divides the dates in the tests.
 var now = time.Date(2060, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// drawVersions writes a list of versions in some layout, each with the members that draw returns, and counts the comments in it.
+// drawVersions draws a list of versions in some layout, with the members that draw returns, and counts its comments.
 func drawVersions(t *rapid.T, indent string, comments *int, draw func(*rapid.T) [][2]string) string {
 	var b strings.Builder
 	comment := func() string {
@@ -74,7 +74,7 @@ func drawProfile(t *rapid.T, draw func(*rapid.T) [][2]string) (text string, comm
 	return text, comments
 }
 
-// drawLegacy draws what says what a version is, without a lifecycle.
+// drawLegacy draws the classification of a version without a lifecycle.
 func drawLegacy(t *rapid.T) (members [][2]string) {
 	quote := rapid.SampledFrom([]string{"", "'", `"`}).Draw(t, "quote")
 	if rapid.Bool().Draw(t, "classified") {
@@ -88,7 +88,7 @@ func drawLegacy(t *rapid.T) (members [][2]string) {
 	return members
 }
 
-// versionsOf returns the versions that a manifest has, and what else it says.
+// versionsOf returns the versions of a manifest, and the rest of it.
 func versionsOf(t *rapid.T, manifest any) (all []v1beta1.ExpirableVersion, rest any) {
 	decode := func(into any) {
 		text, err := json.Marshal(manifest)
@@ -112,7 +112,7 @@ func versionsOf(t *rapid.T, manifest any) (all []v1beta1.ExpirableVersion, rest 
 	return all, rest
 }
 
-// without removes what says what versions are.
+// without removes the fields that classify versions.
 func without(value any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -129,7 +129,7 @@ func without(value any) {
 	}
 }
 
-// migrated returns a text after a migration, which is to say what the result says, and to keep all comments.
+// migrated returns a text after a migration, which must have the content of the result and keep all comments.
 func migrated(t *rapid.T, text string, comments int, back bool) string {
 	before := rawOf(t, text)
 	result, errs, err := lifecycle.Rewrite(transform.Input{Raw: before}, back, now)
@@ -173,7 +173,7 @@ func rawOf(t rapid.TB, text string) json.RawMessage {
 	return converted
 }
 
-// Each version is what it was at every moment, there and back, and nothing else changes.
+// After migrating there and back, each version has the same stage at every moment, and nothing else changes.
 func TestLifecyclesAndBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, comments := drawProfile(t, drawLegacy)
@@ -182,7 +182,7 @@ func TestLifecyclesAndBack(t *testing.T) {
 	})
 }
 
-// Whatever a lifecycle says, either the fields say the same from now on, or it is named what they cannot say.
+// For any lifecycle, either the fields express the same from now on, or the error names what they cannot express.
 func TestWhatNoFieldsCanSay(t *testing.T) {
 	for said, want := range map[string]string{
 		`[{classification: preview}]`: "classification: preview",
@@ -221,7 +221,8 @@ func TestWhatNoFieldsCanSay(t *testing.T) {
 	}
 }
 
-// Gardener lets no NamespacedCloudProfile override a lifecycle, and only one supported version of a minor version of Kubernetes say so.
+// Gardener does not allow a NamespacedCloudProfile to override a lifecycle, and allows only one explicitly supported patch version of
+// each Kubernetes minor version.
 func TestLifecyclesThatStay(t *testing.T) {
 	profile := rawOf(t, `{spec: {kubernetes: {versions: [{version: 1.33.2, expirationDate: "2070-01-01T00:00:00Z"}]},
 		machineImages: [{name: gl, versions: [{version: 2.0.0, classification: preview}, {version: 1.0.0, classification: preview}]}]}}`)

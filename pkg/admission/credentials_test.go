@@ -192,7 +192,7 @@ func TestBindings(t *testing.T) {
 	}
 }
 
-// unreachable is a reader that cannot get objects of what's type and cannot list.
+// unreachable is a reader that cannot get objects of the type of what, and cannot list.
 type unreachable struct {
 	client.Reader
 	what client.Object

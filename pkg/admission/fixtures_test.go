@@ -52,7 +52,7 @@ func (s stored) Get(_ context.Context, key client.ObjectKey, into client.Object,
 }
 
 // List supports the indices and fields that the package uses. Without a limit it behaves like an informer: it returns everything, sets a
-// continue token, and rejects a request with such a token.
+// continue token, and rejects a request with a token.
 func (s stored) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
 	asked := (&client.ListOptions{}).ApplyOptions(options)
 	if asked.Limit == 0 && asked.Continue != "" {

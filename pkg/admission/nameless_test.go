@@ -18,7 +18,7 @@ import (
 )
 
 // A mutating webhook sees objects before validation. If one names no profile, or an invalid name, Gardener's validation refuses it and
-// says why. A client does not even send a request for an object of such a name.
+// says why. A client does not even send a request for an invalid name.
 func TestObjectsWithoutAProfile(t *testing.T) {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(coreKind(kindCloudProfile), meta.RESTScopeRoot)

@@ -63,7 +63,7 @@ func TestSettingsOfOurWorkerController(t *testing.T) {
 	}
 }
 
-// Only clouds with such settings have the flag.
+// Only clouds with their own settings have the flag.
 func TestFlagOfTheWorkerController(t *testing.T) {
 	if flag := NewCommand(openstack.Provider{}).Flag("worker-controller"); flag == nil || flag.DefValue != "false" {
 		t.Errorf("%+v", flag)

@@ -24,7 +24,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// counting counts how often profiles are compiled, because each compilation decodes the provider config once.
+// counting records how often profiles are compiled, because each compilation decodes the provider config once.
 type counting struct {
 	openstack.Provider
 	number *atomic.Int32
@@ -83,7 +83,7 @@ func TestProfilesAreToldApart(t *testing.T) {
 	for _, test := range []struct {
 		child  *v1beta1.NamespacedCloudProfile
 		parent *v1beta1.CloudProfile
-		// decoded counts the CloudProfiles decoded so far: a child that adds nothing reuses its parent's.
+		// decoded is the number of CloudProfiles decoded so far: a child that adds nothing reuses its parent's.
 		decoded int
 	}{
 		{nil, stored, 1},

@@ -20,8 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-// TestAuthoritiesAreKept creates a configuration as a new leader does: once with the authority and once without, in either order, because
-// the two writers do not wait for each other.
+// TestAuthoritiesAreKept creates a configuration as a new leader does: once with the authority and once without. The order varies,
+// because the two writers do not wait for each other.
 func TestAuthoritiesAreKept(t *testing.T) {
 	configuration := func(bundle []byte) *admissionregistrationv1.ValidatingWebhookConfiguration {
 		return &admissionregistrationv1.ValidatingWebhookConfiguration{

@@ -82,7 +82,7 @@ func offers(t *testing.T) (before, after *v1beta1.CloudProfile) {
 	return before, after
 }
 
-// fillShoots returns a filler for Shoots of the CloudProfile. It sets every field, and varies the values of those that affect an answer.
+// fillShoots returns a filler for Shoots of the CloudProfile. It sets every field, and varies the fields that affect an answer.
 func fillShoots() *randfill.Filler {
 	oneOf := func(c randfill.Continue, texts ...string) string { return texts[c.Intn(len(texts))] }
 	return randfill.NewWithSeed(1).NilChance(0).NumElements(1, 2).Funcs(
@@ -154,8 +154,8 @@ type answered struct {
 	Index, Warnings, Events []string
 }
 
-// answersAbout returns the answers about a Shoot whose cached form seen returns: to an update of its profile, and to two runs of
-// maintenance that update all its images.
+// answersAbout returns the answers about a Shoot, whose cached form seen returns. The questions are an update of its profile, and two
+// runs of maintenance that update all its images.
 func answersAbout(t *testing.T, shoot *v1beta1.Shoot, seen func(*v1beta1.Shoot) *v1beta1.Shoot) answered {
 	t.Helper()
 	before, after := offers(t)

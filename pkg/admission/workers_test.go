@@ -138,8 +138,8 @@ func withPools(shoot *v1beta1.Shoot, name string, pools ...int) *v1beta1.Shoot {
 	return other
 }
 
-// TestWhoIsWarned removes parts of a profile that worker pools require. The warning names the affected Shoots, direct users and those of
-// a NamespacedCloudProfile. A parent cannot remove what a NamespacedCloudProfile defines itself.
+// TestWhoIsWarned removes parts of a profile that worker pools require. The warning names the affected Shoots, with and without a
+// NamespacedCloudProfile. A parent cannot remove a NamespacedCloudProfile's own definitions.
 func TestWhoIsWarned(t *testing.T) {
 	profile, shoot := trusted(t)
 	child := example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml")

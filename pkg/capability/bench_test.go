@@ -41,8 +41,8 @@ func BenchmarkRequest(b *testing.B) {
 	}
 }
 
-// BenchmarkFits compares the two implementations of [capability.Set.Fits] with the same flavors, machine type and request: eight
-// capabilities at a time, if none has more than eight values, and one after the other.
+// BenchmarkFits compares the two implementations of [capability.Set.Fits] with the same flavors, machine type and request. One handles
+// eight capabilities at a time, if none has more than eight values; the other handles one after the other.
 func BenchmarkFits(b *testing.B) {
 	values := []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"}
 	for _, bc := range []struct {

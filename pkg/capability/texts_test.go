@@ -147,7 +147,7 @@ func TestBothTextsOfTheProposal(t *testing.T) {
 	}
 }
 
-// inFirstText translates names and values into those of the first text.
+// inFirstText translates names and values into the first text.
 func inFirstText(c caps) caps {
 	renamed := maps.Clone(c)
 	for _, d := range capability.Reserved() {

@@ -205,7 +205,7 @@ func (w *world) moot(q capability.Requirement) bool {
 	return d.MachineTypesOnly && !w.isRegistered(q.Capability) && slices.Contains(q.Values, d.Undeclared)
 }
 
-// asks returns the values of a capability that satisfy all requirements that can be met, and whether there are such requirements.
+// asks returns the values of a capability that satisfy all requirements that can be met, and whether there are any requirements.
 func (w *world) asks(p pool, name string) (values []string, asked bool) {
 	values = slices.Clone(w.values(name))
 	for _, q := range p.asked {

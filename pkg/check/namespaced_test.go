@@ -174,8 +174,8 @@ providerConfig:
         regions: [{name: europe, id: virt}]
 `
 
-// An update of a NamespacedCloudProfile that locks Shoots is reported as such, whether its own machine type is removed or no core flavor
-// fits that any more (semantics S16).
+// An update of a NamespacedCloudProfile that locks Shoots is reported as a lock. This applies if its own machine type is removed, and if
+// no core flavor fits the type any more (semantics S16).
 func TestANamespacedCloudProfileLocks(t *testing.T) {
 	parent := given.Sound(t, given.ImagesOnly{}, given.Decoded[v1beta1.CloudProfileSpec](t, lockable))
 	old := &v1beta1.NamespacedCloudProfile{}

@@ -34,7 +34,7 @@ type use struct {
 	Pools           []provider.Pool
 }
 
-// effects returns admission's warnings about an update, except those about maintenance, which needs whole Shoots.
+// effects returns admission's warnings about an update, except for maintenance, which needs whole Shoots.
 func effects[R any](before, after *profile.Profile[R], uses []use) finding.List {
 	users := make([]update.User, 0, len(uses))
 	for _, u := range uses {

@@ -46,7 +46,7 @@ func TestVersionsOnlyOnRequest(t *testing.T) {
 	checkWarnings(t, "testdata/only-on-request.txtar")
 }
 
-// Adding an image that supports more than an existing one, and is otherwise equal, does not change what existing users boot.
+// A new image that supports more than an existing one, and is otherwise equal, does not change the image of existing users.
 func TestOfferingAFeatureWarnsNobody(t *testing.T) {
 	offered := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -76,8 +76,8 @@ func TestOfferingAFeatureWarnsNobody(t *testing.T) {
 	}
 }
 
-// offer adds a flavor to the first version of the first image, on both sides: a copy of the first flavor that also declares values of a
-// capability that the first omits.
+// offer adds a flavor to the first version of the first image, on both sides. It is a copy of the first flavor that also declares values
+// of a capability, unless that is declared already.
 func offer(cloud given.Cloud, s *v1beta1.CloudProfileSpec, name string, values []string) (given.Cloud, *v1beta1.CloudProfileSpec) {
 	update := s.DeepCopy()
 	image := cloud.Images[0]

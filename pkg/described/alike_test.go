@@ -128,8 +128,8 @@ func (w twin) place(t *rapid.T, into map[string]any, architectures bool) {
 	}
 }
 
-// answers returns a cloud's answers about a profile: the findings, except those of its own rules, the images that boot, and the encoding
-// of each version.
+// answers returns a cloud's answers about a profile: the findings, except for its own rules, the images that boot, and the encoding of
+// each version.
 func answers(t given.Fatal, cloud provider.Provider[any], object *v1beta1.CloudProfile, own map[string]bool) (all []string) {
 	compiled, report := check.CloudProfile(cloud, object)
 	for severity, list := range map[string]finding.List{"error": report.Errors, "warning": report.Warnings} {

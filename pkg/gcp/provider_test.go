@@ -174,7 +174,7 @@ func TestGPU(t *testing.T) {
 	}
 }
 
-// A NamespacedCloudProfile offers what its parent offers and what it declares itself.
+// A NamespacedCloudProfile offers its parent's capabilities and its own.
 func TestGPUInANamespacedCloudProfile(t *testing.T) {
 	const driver = `, "gardener-gpuSupport": ["nvidia"]`
 	for name, test := range map[string]struct{ parent, own, boots string }{

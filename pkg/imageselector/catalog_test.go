@@ -208,7 +208,7 @@ func TestEntriesOfOneImageAddUp(t *testing.T) {
 	}
 }
 
-// An entry's undeclared worker capabilities apply to its own flavors, not to those of another entry of the version.
+// An entry's undeclared worker capabilities apply to its own flavors only, not to other entries of the version.
 func TestEntriesOfOneVersionKeepWhatIsUndeclared(t *testing.T) {
 	v := storageAndNet(t)
 	c := imageselector.NewCatalog(v, []imageselector.Image[string]{{Name: "linux", Versions: versions{

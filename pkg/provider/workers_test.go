@@ -258,7 +258,7 @@ func TestUnknownFieldsOfAnother(t *testing.T) {
 	}
 }
 
-// Beyond the limit of listed problems, an unlisted one may be an error, so the finding that says so is not a warning.
+// Beyond the limit of listed problems, an unlisted one may be an error, so the finding about the limit is not a warning.
 func TestUnknownFieldsThatAreNotListed(t *testing.T) {
 	workers := provider.WorkersOf(provider.WorkerConfig[given.WorkerConfig]{Kind: given.WorkerKind, KnownUpTo: "provider-given v1.2"})
 	var b strings.Builder
@@ -366,7 +366,7 @@ func TestWhatIsImplied(t *testing.T) {
 	}
 }
 
-// A pool's shape depends on exactly those fields that decide its image.
+// A pool's shape depends on exactly the fields that decide its image.
 func TestShapeOf(t *testing.T) {
 	only := provider.WorkersOf(provider.WorkerConfig[metav1.TypeMeta]{})
 	looking := provider.WorkersOf(provider.WorkerConfig[metav1.TypeMeta]{

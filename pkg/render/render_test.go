@@ -110,7 +110,7 @@ func TestApplyToNothing(t *testing.T) {
 	}
 }
 
-// Entries that the object does not define keep their bytes, and those that it defines are copied verbatim.
+// Entries that the object does not define keep their bytes, and its own entries are copied verbatim.
 func TestRenderConfigKeepsBytes(t *testing.T) {
 	const kept = "{ \"version\":\"1\",\n  \"factor\": 1.50e0, \"big\": 12345678901234567890, \"text\": \"<&\\u00e9>\" }"
 	own := `{"machineImages":[{"name":"a","versions":[{"version":"2", "factor": 1.50e0, "text": "<&>"}]},{"name":"b", "unknown": [ ]}]}`

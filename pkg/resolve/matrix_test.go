@@ -78,7 +78,7 @@ func checkGroup(t *rapid.T, m *resolve.Matrix[string], of resolve.Combination, n
 }
 
 // checkMatrix compares the answers to one question. A request by a providerConfig setting cannot be put to the profile without a config,
-// so those answers must only agree with each other.
+// so then the matrix is only compared with itself.
 func checkMatrix(
 	t *rapid.T, m *resolve.Matrix[string], p *profile.Profile[string], of resolve.Combination, request int,
 ) {

@@ -24,8 +24,8 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// profileOfPools returns a profile with all kinds of entries: old, expired and single-region versions; two images; machine types of both
-// kinds, one of them unusable, and one without a fitting image.
+// profileOfPools returns a profile with all kinds of entries: old, expired and single-region versions, and two images. It has machine
+// types of both kinds, one of them unusable, and one without a fitting image.
 func profileOfPools(t *testing.T) *profile.Profile[openstack.Image] {
 	t.Helper()
 	return given.Profile(t, "testdata/pools.yaml")

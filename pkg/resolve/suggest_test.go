@@ -52,7 +52,7 @@ func TestFaultsOfOthers(t *testing.T) {
 	}
 }
 
-// A spec without a manifest, such as a rendered one, has no paths: faulty parts are named.
+// A spec without a manifest, for example a rendered one, has no paths: faulty parts are named.
 func TestFaultsWithoutPlaces(t *testing.T) {
 	spec := given.File[v1beta1.CloudProfileSpec](t, "testdata/pools.yaml")
 	spec.MachineImages[0].Versions[0].CapabilityFlavors[0].Capabilities["hypervisor"] = []string{"baremetal"}

@@ -72,7 +72,7 @@ func meaningsOf(all []*update.Meaning) string {
 	return strings.Join(texts, "; ")
 }
 
-// Registering or unregistering a capability changes what omitting it means, for each capability separately.
+// Registering or unregistering a capability changes the meaning of omitting it, for each capability separately.
 func TestARegistrationGivesSilenceAMeaning(t *testing.T) {
 	const (
 		boot, bootFirst     = ", {name: gardener-boot-type, values: [standard, secure]}", ", {name: gardener-bootType, values: [secure, standard]}"

@@ -276,7 +276,7 @@ func wide(t testing.TB, regions, images int) (*profile.Profile[openstack.Image],
 	return p, i
 }
 
-// The work grows with profile plus inventory, not with their product: this counts allocations for four times the images.
+// The work grows with profile plus inventory, not with their product. It is measured in allocations, for four times the images.
 func TestWorkGrowsLinearly(t *testing.T) {
 	work := func(regions, images int) float64 {
 		p, i := wide(t, regions, images)

@@ -20,7 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/worker"
 )
 
-// The pools of a Worker ask the same question as those of its Shoot.
+// The pools of a Worker ask the same question as the pools of its Shoot.
 func TestPoolsOf(t *testing.T) {
 	config := &runtime.RawExtension{Raw: []byte(`{"kind":"WorkerConfig"}`)}
 	shoot := &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: "europe", Provider: v1beta1.Provider{Workers: []v1beta1.Worker{

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// The server at an address may not be an API server. The message says so, and where to look.
+// The server at an address may not be an API server. The message names this cause, and where to look.
 func TestAnswersOfOtherServers(t *testing.T) {
 	answer := func(mediaType, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {

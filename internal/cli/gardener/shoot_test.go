@@ -104,8 +104,8 @@ func TestAdviceWorks(t *testing.T) {
 	}
 }
 
-// An existing Shoot is advised only Kubernetes versions to which Gardener allows an update: none is older, and no minor version is
-// skipped, except for a worker pool.
+// The advice for an existing Shoot contains only Kubernetes versions to which Gardener allows an update. None is older, and no minor
+// version is skipped, except for a worker pool.
 func TestAdvisedKubernetesFollows(t *testing.T) {
 	profile := given.Decoded[v1beta1.CloudProfileSpec](t, `
 kubernetes:

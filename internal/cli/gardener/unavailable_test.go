@@ -45,7 +45,7 @@ func isUnavailable(v v1beta1.ExpirableVersion) bool {
 	return v1beta1helper.CurrentLifecycleClassification(v) == v1beta1.ClassificationUnavailable
 }
 
-// The versions warned about are those that Gardener's own code would choose for a user of an active version.
+// There is a warning exactly for the versions that Gardener's own code would choose for a user of an active version.
 func TestUnavailableIsWhatMaintenanceChooses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec := &v1beta1.CloudProfileSpec{

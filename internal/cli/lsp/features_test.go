@@ -332,7 +332,7 @@ func TestVersionsAreOfferedWithTheirStage(t *testing.T) {
 	}
 }
 
-// Rules are completed in comments that silence them, starting with those that have findings.
+// Rules are completed in comments that silence them, starting with the rules that have findings.
 func TestRulesAreCompleted(t *testing.T) {
 	text := example(t, broken)
 	e := begin(t, map[string]string{})
@@ -408,7 +408,7 @@ func TestHoverOverADash(t *testing.T) {
 	}
 }
 
-// For an unknown provider, a hover is based on core alone, and says so.
+// For an unknown provider, a hover is based on core alone, and contains a note about it.
 func TestHoverByCoreAlone(t *testing.T) {
 	profile := strings.Replace(example(t, "cloudprofile.yaml"), "type: openstack", "type: nimbus", 1)
 	e := begin(t, nil)

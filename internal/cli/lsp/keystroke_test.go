@@ -95,8 +95,8 @@ func measured(b *testing.B, round func(i int)) {
 	b.ReportMetric(float64(m.HeapAlloc)/(1<<20), "live-MiB")
 }
 
-// BenchmarkKeystroke measures a change of a profile of 1 MiB until it is checked, and a completion right after a change, which does not
-// wait for the check.
+// BenchmarkKeystroke measures a change of a profile of 1 MiB until it is checked. It also measures a completion right after a change,
+// which does not wait for the check.
 func BenchmarkKeystroke(b *testing.B) {
 	text := large()
 	e := begin(b, map[string]string{})

@@ -54,7 +54,7 @@ func FuzzItemByItem(f *testing.F) {
 		two + "kind: List\n",                     // no apiVersion
 		"apiVersion: v1\n" + two + "kind: AB\n",  // not a List
 		"apiVersion: v1\n" + two + "kind: [\n",   // an error after the items
-		"apiVersion: v1\n" + two + "o\n- x: 1\n", // likewise
+		"apiVersion: v1\n" + two + "o\n- x: 1\n", // another one
 		"apiVersion: v1\n" + two + "{kind: List}\n",
 		"apiVersion: v1\n" + two + " kind: List\n",
 		"apiVersion: v1\nkind: List\n" + two + "-' a: b\n",

@@ -72,7 +72,7 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// samePlaces compares an object's positions with those of the whole object.
+// samePlaces compares the positions in an object and in the whole object.
 func samePlaces(t *testing.T, o, whole *manifest.Object) {
 	t.Helper()
 	for _, path := range []string{

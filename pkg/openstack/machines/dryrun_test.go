@@ -78,7 +78,7 @@ func seedOf(
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
 }
 
-// Before the controller takes over, a dry run shows what it would do, and what going back would do.
+// Before the controller takes over, a dry run shows its effects, and the effects of going back.
 func TestDryRun(t *testing.T) {
 	type (
 		classes     = []*machinev1alpha1.MachineClass

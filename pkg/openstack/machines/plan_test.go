@@ -120,7 +120,7 @@ func onlyNames[T metav1.Object](objects []T) []T {
 	return objects
 }
 
-// The objects of the pools equal those of provider-openstack.
+// The objects of the pools are the same as with provider-openstack.
 func TestSameAsProviderOpenStack(t *testing.T) {
 	p := planned(t, situationOf(t, seven))
 	var (

@@ -23,11 +23,11 @@ import (
 	"github.com/capkit/capkit/pkg/worker"
 )
 
-// poolCase is a pool that differs from pool plain of the seven. It also says how its objects differ from those that provider-openstack
-// creates for plain. All are merge patches.
+// poolCase is a pool that differs from pool plain of the seven, with the differences from provider-openstack's objects for plain. All are
+// merge patches.
 type poolCase struct {
 	pool, profile, worker, shoot string
-	// class and deployment are those of the first zone.
+	// class and deployment are for the first zone.
 	class, deployment string
 	// hashed are the parts of the hash in the class name, in order, after the name of the node agent's secret.
 	hashed []string
@@ -230,7 +230,7 @@ func (c poolCase) situationWith(t testing.TB) *situation {
 	return s
 }
 
-// The objects of a pool with a setting are those of provider-openstack for the plain pool, changed by the setting.
+// A pool with a setting gets provider-openstack's objects for the plain pool, changed by the setting.
 func TestPools(t *testing.T) {
 	plainClass := (*load[[]any](t, seven, "upstream-machineclasses"))[4]
 	plainDeployment := (*load[[]any](t, seven, "upstream-machinedeployments"))[0]
@@ -263,7 +263,7 @@ func TestPools(t *testing.T) {
 	}
 }
 
-// The settings that rename machine classes, so that machines are replaced, are those that the provider lists. Admission warns of them.
+// Exactly the settings that the provider lists rename machine classes, so that machines are replaced. Admission warns of them.
 func TestClassesAreRenamedForWhatTheProviderLists(t *testing.T) {
 	of := func(config string) (hash string, rolling []provider.Rolling) {
 		s := poolCase{pool: `{name: group, providerConfig: {` + workerConfig + config + `}}`}.situationWith(t)

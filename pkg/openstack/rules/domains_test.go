@@ -20,8 +20,8 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Property: the findings for an unknown domain follow from those for each domain. An error applies to all domains; a warning means that
-// they differ.
+// Property: the findings for an unknown domain follow from the findings for each domain. An error applies to all domains; a warning means
+// that they differ.
 func TestUnknownDomainIsAnyDomain(t *testing.T) {
 	names, domains := []string{"a", "ab", "a*", "*b", "*"}, []string{"x", "y", "z"}
 	rapid.Check(t, func(t *rapid.T) {

@@ -137,7 +137,7 @@ func TestDomains(t *testing.T) {
 	})
 }
 
-// An error lists the valid choices at its end. It omits those that cannot be written, and marks patterns instead of suggesting them.
+// An error lists the valid choices at its end. It omits choices that cannot be written, and marks patterns instead of suggesting them.
 func TestChoices(t *testing.T) {
 	cases.Run(t, "testdata/choices.txtar", func(c *cases.Case) string {
 		s := subjectOf(c)

@@ -170,7 +170,7 @@ type misplacing struct {
 
 func (m misplacing) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[local.Image], finding.Report) {
 	read, report := m.Provider.Decode(raw, at)
-	if at.String() == "config" { // other paths are those of encoded versions
+	if at.String() == "config" { // other paths are for encoded versions
 		m.change(&read.Images[0])
 	}
 	return read, report

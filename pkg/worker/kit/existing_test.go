@@ -221,8 +221,8 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// The wanted objects are not modified, even if the API server's answer contains additions, such as user data that another client has just
-// added.
+// The wanted objects are not modified, even if the API server's answer contains additions, for example user data that another client has
+// just added.
 func TestDeployChangesNothingThatIsWanted(t *testing.T) {
 	all := []kit.Wanted{wanted("a", "t-1", "x")}
 	s := seedWith(t, all[0].Class.DeepCopy(), all[0].Secret.DeepCopy())

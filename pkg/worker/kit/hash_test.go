@@ -49,7 +49,7 @@ func rolling(fields string) []provider.Rolling {
 	return workers.Rolling(provider.Pool{Config: &runtime.RawExtension{Raw: []byte(raw)}, Path: field.NewPath("pool")})
 }
 
-// hashOf returns the suffix of the machine class names of such a pool.
+// hashOf returns the suffix of the machine class names, for a pool with these fields.
 func hashOf(t *testing.T, fields string) string {
 	t.Helper()
 	data, err := kit.HashData(rolling(fields), nil)

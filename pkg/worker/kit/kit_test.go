@@ -64,7 +64,7 @@ func aWorker(last v1beta1.LastOperationType) *extensionsv1alpha1.Worker {
 	return w
 }
 
-// seed is a fake seed that counts writes.
+// seed is a fake seed that records the number of writes.
 type seed struct {
 	client.Client
 

@@ -26,7 +26,7 @@ func memoryFor(s *seed, w *extensionsv1alpha1.Worker) *kit.Memory[template, work
 	return kit.NewMemory[template, workerStatus](s, s, w)
 }
 
-// One seed recalls what another has remembered, using only the references in status.resources.
+// One seed recalls the memory of another, using only the references in status.resources.
 func TestMemoryInAnotherSeed(t *testing.T) {
 	w := aWorker(v1beta1.LastOperationTypeReconcile)
 	s := seedWith(t, w)

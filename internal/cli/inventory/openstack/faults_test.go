@@ -127,8 +127,8 @@ func TestReadsAllThatThereIs(t *testing.T) {
 	}
 }
 
-// Lists omit bootable resources unless they are requested: hidden images, community images, those that are both, and private resources
-// for a user who may see all projects.
+// Lists omit some bootable resources unless they are requested. These are hidden images, community images, hidden community images, and
+// private resources for a user who may see all projects.
 func TestReadsWhatListsLeaveOut(t *testing.T) {
 	cloud := fakecloud.Start("europe")
 	cloud.Fault = func(w http.ResponseWriter, r *http.Request) bool {

@@ -182,7 +182,7 @@ func TestLifecyclesAndBack(t *testing.T) {
 	})
 }
 
-// For any lifecycle, either the fields express the same from now on, or the error names what they cannot express.
+// For any lifecycle, either the fields express the same from now on, or the error names the stages that they cannot express.
 func TestWhatNoFieldsCanSay(t *testing.T) {
 	for said, want := range map[string]string{
 		`[{classification: preview}]`: "classification: preview",

@@ -317,7 +317,7 @@ func (w *world) reconcile(t *rapid.T, worker *workerState) {
 	}
 }
 
-// kept returns the groups that pools must keep: those of their first recorded groups that exist and have the right policy.
+// kept returns the groups that pools must keep: for each pool the first recorded group that exists and has the right policy.
 func (w *world) kept(worker *workerState) map[string]string {
 	keep := map[string]string{}
 	for _, entry := range slices.Backward(worker.record) {

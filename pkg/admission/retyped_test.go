@@ -22,8 +22,8 @@ import (
 	"github.com/capkit/capkit/pkg/openstack"
 )
 
-// inParts is a stored that lists one object at a time if there is no namespace. The list fails after failing calls; never if failing is
-// negative.
+// inParts is a stored that lists one object at a time if there is no namespace. After failing successful calls, one call fails; none does
+// if failing is negative.
 type inParts struct {
 	stored
 	failing *int

@@ -81,7 +81,7 @@ func TestRatchetOfRootVolumes(t *testing.T) {
 	}
 }
 
-// A version with an error about a reserved capability is not checked, so its other errors must not be excused.
+// A version with an error about a reserved capability is not checked, so an update must not hide a new error behind it.
 func TestRatchetOfReservedCapabilities(t *testing.T) {
 	ratchetProfiles(t, "testdata/ratchet-reserved.txtar")
 }

@@ -282,7 +282,7 @@ func TestEndsWithoutAnEnd(t *testing.T) {
 	}
 }
 
-// The mutating webhooks of all configurations are listed, each with its object selectors.
+// The mutating webhooks of all configurations are listed, each with its provider and whether it handles CloudProfiles.
 func TestMutating(t *testing.T) {
 	type webhook = admissionregistrationv1.MutatingWebhook
 	asks := func(group, resource string) []admissionregistrationv1.RuleWithOperations {

@@ -15,7 +15,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/gardener"
 )
 
-// A NamespacedCloudProfile may keep versions that it expires, whether or not the old manifest has the status written by Gardener's
+// A NamespacedCloudProfile may keep versions that have expired in it, whether or not the old manifest has the status written by Gardener's
 // controller. A new date must not be in the past.
 func TestNamespacedKeepsWhatHasExpired(t *testing.T) {
 	parent := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")

@@ -124,7 +124,7 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-// TestCertificateExpiration uses an authority that expires before its certificates, as Gardener's packages may create one.
+// TestCertificateExpiration uses an authority that expires before its certificates, as in Gardener's packages.
 func TestCertificateExpiration(t *testing.T) {
 	reader := &trusting{}
 	c := &certificate{log: logr.Discard(), reader: reader, folder: t.TempDir()}

@@ -15,7 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/alicloud/v1alpha1"
 )
 
-// The gardener library takes flavors as values with this method (its worker.CapabilitiesAccessor).
+// Gardener's library requires this method of flavors passed by value (worker.CapabilitiesAccessor).
 var _ interface{ GetCapabilities() v1beta1.Capabilities } = v1alpha1.MachineImageFlavor{}
 
 func TestTypes(t *testing.T) { wire.Types(t, v1alpha1.GroupVersion, v1alpha1.Install) }

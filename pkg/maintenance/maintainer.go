@@ -306,8 +306,7 @@ func (m *Maintainer) Rejections(old, shoot *v1beta1.Shoot, boots func(worker int
 	return reasons
 }
 
-// refusesKubernetes says why Gardener refuses a Shoot because of the version of Kubernetes that a worker pool has of its own; empty if it
-// does not. The control plane has the other version.
+// refusesKubernetes returns why Gardener refuses a Shoot because of a worker pool's own Kubernetes version; empty if it does not.
 func (m *Maintainer) refusesKubernetes(before, after *v1beta1.Worker, controlPlane string) string {
 	if kubeletOf(after) == "" {
 		return ""

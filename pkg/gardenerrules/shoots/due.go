@@ -52,10 +52,9 @@ func KubeletAtMost(chosen, controlPlane string) string {
 	return chosen
 }
 
-// KubeletTooOld reports whether Gardener refuses a Shoot because the version of Kubernetes of a worker pool is too far behind that of the
-// control plane.
+// KubeletTooOld reports whether Gardener refuses a Shoot because a worker pool's Kubernetes version is too far behind the control plane's.
 //
-// It is the rule of validateWorkerGroupAndControlPlaneKubernetesVersion (pkg/api/core/validation) about versions that are behind.
+// It copies the lower bound of validateWorkerGroupAndControlPlaneKubernetesVersion (pkg/api/core/validation).
 func KubeletTooOld(kubelet, controlPlane string) bool {
 	version, err := semver.NewVersion(kubelet)
 	limit, limitErr := semver.NewVersion(controlPlane)

@@ -64,7 +64,7 @@ func TestWhoseMaintenanceIsBlocked(t *testing.T) {
 	newer(&updated.Spec.MachineImages)
 	patchConfig(t, updated.Spec.ProviderConfig, `[{"op": "add", "path": "/machineImages/0/versions/-", "value": `+newerConfig+`}]`)
 
-	const why = "which do not boot it: worker pool ledger: trustedLaunch.enabled: true asks for openstack-trustedLaunch [enabled], " +
+	const why = "but they cannot boot it: worker pool ledger: trustedLaunch.enabled: true asks for openstack-trustedLaunch [enabled], " +
 		"and no flavor of gardenlinux@1877.6.0 for machine type medium_4_8"
 	expect := func(report finding.Report, err error, wants ...string) {
 		t.Helper()

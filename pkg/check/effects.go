@@ -187,7 +187,7 @@ func (e *effects[R]) maintenance(by maintenance.Admission) {
 			then = "they stay on the versions that they have"
 		}
 		e.report.Found(ruleMaintenanceBlocked, field.ErrorTypeForbidden, e.at.Child("machineImages"), b.ImageVersion.String(),
-			"%s: Gardener's maintenance is going to choose it for worker pools of %s, which do not boot it: %s; %s; give the version "+
+			"%s: Gardener's maintenance would choose it for worker pools of %s, but they cannot boot it: %s; %s; give the version "+
 				"what they need, or classify it as preview",
 			b.ImageVersion, shootsOf(b.Pools), resolve.Pool(e.after, b.Example).Message, then)
 	}

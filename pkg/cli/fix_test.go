@@ -162,7 +162,7 @@ func TestFixEnds(t *testing.T) {
 		"quiet":             {missing, "-q", 1, ""},
 		"a silenced error": {
 			missing, "-q --disable=provider-flavor-missing", 0,
-			"note: silenced, and refused by admission all the same: provider-flavor-missing 1\n",
+			"note: silenced, but still refused by admission: provider-flavor-missing 1\n",
 		},
 		"a repair that is disabled": {
 			strings.Replace(clean, "- name: europe\n            id", "- name: eurpoe\n            id", 1), "--disable=region-unknown", 0,

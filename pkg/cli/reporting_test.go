@@ -310,7 +310,7 @@ func TestReportEndsAsLint(t *testing.T) {
 			if last := lastLine(linted.stderr); last != lastLine(r.stderr) {
 				t.Errorf("%s: lint says %q, report %q", args, last, lastLine(r.stderr))
 			}
-			if note := "refused by admission all the same"; strings.Contains(linted.stderr, note) != strings.Contains(r.stderr, note) {
+			if note := "still refused by admission"; strings.Contains(linted.stderr, note) != strings.Contains(r.stderr, note) {
 				t.Errorf("%s: lint says %s, report %s", args, linted.stderr, r.stderr)
 			}
 		}

@@ -318,8 +318,8 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 		create(ctx, s)
 		DeferCleanup(destroy, s)
 		Eventually(announce).WithContext(ctx).Should(ContainElement(And( // once the component knows the Shoot
-			ContainSubstring("kept@1.2.0: Gardener's maintenance is going to choose it for worker pools of Shoot garden-demo/kept-foretold (1 pool), "+
-				"which do not boot it: worker pool kept: no image fits machine type medium_4_8 with kept@1.2.0 in region europe"),
+			ContainSubstring("kept@1.2.0: Gardener's maintenance would choose it for worker pools of Shoot garden-demo/kept-foretold (1 pool), "+
+				"but they cannot boot it: worker pool kept: no image fits machine type medium_4_8 with kept@1.2.0 in region europe"),
 			ContainSubstring("; they are updated to 1.1.0 instead;"))))
 		Expect(change(ctx, s, ofPool(0, setVersion("1.1.0")))).To(Succeed())
 		Eventually(announce).WithContext(ctx).Should(ContainElement(ContainSubstring("; they stay on the versions that they have;")))
@@ -358,7 +358,7 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 		Expect(process.Stop(ctx)).To(Succeed())
 		serve(ctx, "--disable-webhooks=mutate-shoot")
 		Eventually(announce).WithContext(ctx).Should(ContainElement(And(
-			ContainSubstring("kept-later (1 pool), which do not boot it"),
+			ContainSubstring("kept-later (1 pool), but they cannot boot it"),
 			ContainSubstring("; the maintenance of these Shoots then fails as a whole;"))))
 		last := suite.Maintain(ctx, u, s)
 		Expect(*last.FailureReason).To(ContainSubstring("no image fits machine type medium_4_8 with kept@1.2.0 in region europe"))

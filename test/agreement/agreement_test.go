@@ -229,7 +229,7 @@ func warned(tb testing.TB, warnings []string) consequences {
 		}
 		what := ""
 		for _, by := range []struct{ words, what string }{
-			{"confirmation of their deletion", locked}, {"Gardener's maintenance is going to choose", blocked},
+			{"confirmation of their deletion", locked}, {"Gardener's maintenance would choose", blocked},
 			{"keep booting", goOn}, {"keep their machine classes", goOn}, {"boot another one", otherImage},
 		} {
 			if what == "" && strings.Contains(warning, by.words) {

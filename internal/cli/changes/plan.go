@@ -49,7 +49,7 @@ func inWords[R any](compares bool, facts *update.Changes[R], views []update.View
 	for _, f := range facts.Failing {
 		w.add(Change{
 			Kind: Maintenance, Image: f.Image, Version: f.Version,
-			Message: fmt.Sprintf("Gardener's maintenance is going to choose it for these worker pools, and the maintenance of their Shoots then "+
+			Message: fmt.Sprintf("Gardener's maintenance would choose it for these worker pools, and the maintenance of their Shoots then "+
 				"fails as a whole: %s; classify it as preview until they can have it", f.Why),
 		}, f.Pools)
 	}
@@ -128,7 +128,7 @@ func (w *writer[R]) add(c Change, pools []update.Pool) {
 
 // afterMaintenance says what comes of a choice of maintenance that pools do not boot.
 var afterMaintenance = map[maintenance.Admission]string{
-	maintenance.GardenerAlone: "; they are moved to it all the same, and can no longer create machines",
+	maintenance.GardenerAlone: "; they are moved to it anyway, and can then create no machines",
 	maintenance.Validates:     "; the maintenance of their Shoots then fails as a whole",
 }
 
@@ -143,7 +143,7 @@ func (w *writer[R]) blocked(all []*update.Blocked) {
 		view := &w.views[all[0].Pools[0].View]
 		w.add(Change{
 			Kind: Maintenance, Image: id.Image, Version: id.Version,
-			Message: fmt.Sprintf("Gardener's maintenance is going to choose it for these worker pools, which do not boot it: %s%s; "+
+			Message: fmt.Sprintf("Gardener's maintenance would choose it for these worker pools, but they cannot boot it: %s%s; "+
 				"give the version what they need, or classify it as preview",
 				resolve.WhyNot(view.After, all[0].Example), afterMaintenance[view.Admission]),
 		}, pools)

@@ -42,7 +42,7 @@ func PrintSilenced(c *command.Call, found report.Report) {
 		return slices.ContainsFunc(rules, func(r finding.Rule) bool { return r.Name == count.Rule && r.Command != "" })
 	})
 	if len(errs) > 0 {
-		report.Printf(c.Stderr, "note: silenced, and refused by admission all the same: %s\n", countsOf(errs))
+		report.Printf(c.Stderr, "note: silenced, but still refused by admission: %s\n", countsOf(errs))
 	}
 }
 

@@ -29,7 +29,7 @@ func Unavailable(spec *v1beta1.CloudProfileSpec, corrected bool) (warnings field
 	for _, i := range chosenUnavailable(spec.Kubernetes.Versions, v1beta1.UpdateStrategyPatch) {
 		v := spec.Kubernetes.Versions[i]
 		warnings = append(warnings, unavailable(at.Index(i), "Kubernetes version "+v.Version, v,
-			"Gardener's maintenance updates Shoots that have another patch version to it all the same; "+preview))
+			"Gardener's maintenance updates Shoots with another patch version to it anyway; "+preview))
 	}
 	for i := range spec.MachineImages {
 		image := &spec.MachineImages[i]
@@ -37,7 +37,7 @@ func Unavailable(spec *v1beta1.CloudProfileSpec, corrected bool) (warnings field
 		for _, k := range chosenUnavailable(all, ptr.Deref(image.UpdateStrategy, v1beta1.UpdateStrategyMajor)) {
 			if !corrected {
 				warnings = append(warnings, unavailable(field.NewPath("spec", "machineImages").Index(i).Child("versions").Index(k), image.Name+"@"+all[k].Version,
-					all[k], "Gardener's maintenance chooses it for worker pools that have an older one all the same, and fails, since Gardener refuses it; "+preview))
+					all[k], "Gardener's maintenance chooses it anyway for worker pools with an older one, and fails, since Gardener refuses it; "+preview))
 			}
 		}
 	}

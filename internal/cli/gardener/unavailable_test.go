@@ -115,7 +115,7 @@ kubernetes:
 		got = append(got, warning.Field+": "+warning.Detail)
 	}
 	kubernetes := "spec.kubernetes.versions[1].lifecycle: Kubernetes version 1.33.3 is unavailable, and becomes supported on 2090-01-31: " +
-		"Gardener's maintenance updates Shoots that have another patch version to it all the same; let it begin as preview, in a first stage without startTime"
+		"Gardener's maintenance updates Shoots with another patch version to it anyway; let it begin as preview, in a first stage without startTime"
 	want := []string{
 		kubernetes,
 		"spec.machineImages[0].versions[0].lifecycle: gl@2.0.0 is unavailable, and becomes preview on 2090-01-31: Gardener's maintenance chooses it for " +

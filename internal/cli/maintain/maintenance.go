@@ -70,7 +70,7 @@ Shoots that are being deleted are left out.`,
 	flags.AllowEmptyFlag(cmd)
 	flags.PreparedBySettings(cmd)
 	cmd.Flags().StringVar(&flags.at, "at", "",
-		"`TIME` of the maintenance, by which versions may have expired: 2027-01-31, 2027-01-31T22:00:00Z or +7d (default now)")
+		"`TIME` of the maintenance, which decides which versions have expired: 2027-01-31, 2027-01-31T22:00:00Z or +7d (default now)")
 	cmd.Flags().StringVar(&flags.until, "until", "", "list the changes of each day up to this `DATE`, in the same formats")
 	for _, name := range []string{"at", "until"} {
 		command.Complete(cmd, name, nil) // a time, and no file

@@ -280,7 +280,7 @@ func refuseToMigrate(c *command.Call, m *migration, output string) error {
 	input.PrintSkipped(c, m.Given)
 	instead := ""
 	if m.changes > 0 && m.changes == len(m.Findings) {
-		instead = "; --accept-changes writes it all the same"
+		instead = "; --accept-changes writes it anyway"
 	}
 	report.Printf(c.Stderr, "nothing is changed%s\n", instead)
 	refused := migrated{Files: []files.Changed{}, Kept: []keptVersion{}, Steps: []migratedStep{}, Findings: m.Findings}

@@ -61,7 +61,7 @@ func ParseFold(text string) (*Fold, error) {
 	case value == standard:
 		return nil, fmt.Errorf("%q: the two values must differ", text)
 	case name == capability.Architecture:
-		return nil, fmt.Errorf("%q: versions are told apart by another capability than the architecture", text)
+		return nil, fmt.Errorf("%q: versions are distinguished by another capability than the architecture", text)
 	}
 	return f, nil
 }

@@ -211,7 +211,7 @@ func (p *document) undeclared(version *imageselector.Version[any]) []imageselect
 		for _, name := range slices.Sorted(maps.Keys(f.Capabilities)) {
 			if name != capability.Architecture {
 				p.fail(f.Path.Child("capabilities", name).String(),
-					"the legacy format has no place for %s; remove it first, if the flavor is still told apart", name)
+					"the legacy format has no place for %s; remove it first, if the flavor is still distinct without it", name)
 			}
 		}
 		f.Capabilities = v1beta1.Capabilities{capability.Architecture: p.architecturesNamed(f.Capabilities)[:1]}

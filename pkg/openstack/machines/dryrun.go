@@ -203,8 +203,8 @@ func (d *delegate) effectsOf(pool *poolPlan, deployments []machinev1alpha1.Machi
 			continue
 		}
 		if differing := differencesOf(d.existing.Classes[wanted.ClassName], pool.classes[i]); len(differing) > 0 {
-			effects = append(effects, effect{fmt.Sprintf("worker pool %s: machine class %s would say something else, of which existing machines notice "+
-				"nothing: %s", wanted.PoolName, wanted.ClassName, strings.Join(differing, ", ")), false})
+			effects = append(effects, effect{fmt.Sprintf("worker pool %s: machine class %s would change, without effect on existing machines: %s",
+				wanted.PoolName, wanted.ClassName, strings.Join(differing, ", ")), false})
 		}
 	}
 	return effects

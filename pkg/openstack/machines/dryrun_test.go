@@ -99,11 +99,11 @@ func TestDryRun(t *testing.T) {
 				"their machine class is other, and would be shoot--h6--s4-plain-z1-",
 				"1 Worker checked, 0 without findings"}, stops: true,
 		},
-		"a class would say something else": {
+		"a class would change": {
 			change: func(_ *situation, c classes, _ deployments) {
 				c[0].ProviderSpec.Raw = []byte(strings.Replace(string(c[0].ProviderSpec.Raw), `"subnetIDs":`, `"subnetID":`, 1))
 			},
-			says: []string{"existing machines notice nothing: providerSpec.spec.subnetID, providerSpec.spec.subnetIDs\n"},
+			says: []string{"would change, without effect on existing machines: providerSpec.spec.subnetID, providerSpec.spec.subnetIDs\n"},
 		},
 		"the mapping is wrong": {
 			change: func(s *situation, _ classes, _ deployments) { s.cluster.CloudProfile.Spec.MachineTypes = nil },

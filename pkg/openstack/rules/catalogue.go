@@ -43,7 +43,7 @@ var (
 		"A worker pool asks for volumes of a type that the profile does not have. Gardener's admission refuses such a Shoot.",
 		"Use one of the volume types that the message lists.")
 	ruleServerGroup = finding.Denies("server-group-not-allowed",
-		"A worker pool asks for a server group with a policy that is not among the `serverGroupPolicies` of the profile; or with the policy `affinity`, by which all machines are on one host, in several zones.",
+		"A worker pool asks for a server group with a policy that is not among the `serverGroupPolicies` of the profile; or with the policy `affinity`, which puts all machines on one host, in several zones.",
 		"Use one of the policies that the message lists, or remove `serverGroup`. With `affinity`, keep one zone.")
 	ruleMachinesReplaced = finding.Warns("machines-replaced",
 		"An update changes a part of a worker's `providerConfig` that applies only when machines are created: the server group, the "+

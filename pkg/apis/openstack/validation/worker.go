@@ -139,7 +139,7 @@ func (f *findings) reserved(name string, at *field.Path) {
 		becomes = " becomes " + quote(key) + " in OpenStack, and"
 	}
 	f.Found(ruleMachineLabelReserved, field.ErrorTypeForbidden, at, name,
-		"label %s%s has %s in it, by which Gardener finds its machines; choose another name", quote(name), becomes, reserved[i])
+		"label %s%s contains %s, which Gardener uses to find its machines; choose another name", quote(name), becomes, reserved[i])
 }
 
 // securityGroups checks the names, or IDs, of security groups.

@@ -452,6 +452,14 @@ func TestMigrateRefuses(t *testing.T) {
 			replaced(read(t, suffixes), "    - version: 1592.9.0\n", "    - version: 1592.9.0\n      classification: preview\n"), foldSuffixes,
 			`they differ in classification (1592.9.0-baremetal: "supported", 1592.9.0: "preview")`,
 		},
+		"a version with the suffix twice": {
+			replaced(replaced(read(t, suffixes),
+				"    - version: 1877.5.0-baremetal\n", "    - version: 1877.5.0-baremetal\n    - version: 1877.5.0-baremetal-baremetal\n"),
+				"of the new hosts\n", "of the new hosts\n      - version: 1877.5.0-baremetal-baremetal\n        regions: [{name: europe, id: other}]\n"),
+			foldSuffixes,
+			":23:7: error: gardenlinux@1877.5.0-baremetal-baremetal cannot become a flavor of 1877.5.0-baremetal, which becomes one of 1877.5.0: " +
+				"remove one of the three versions first [migration]",
+		},
 		"images that cannot be read": {
 			unreadable, "", ":76:5: error: expected a list of objects, got a string [field-type]",
 		},

@@ -250,6 +250,11 @@ func (p *document) isPaired(id provider.ImageVersion) bool {
 	return slices.ContainsFunc(p.pairs, func(pair pair) bool { return pair.suffixed.ID == id || pair.plain.ID == id })
 }
 
+// isFolded reports whether an image version is one that is folded.
+func (p *document) isFolded(id provider.ImageVersion) bool {
+	return slices.ContainsFunc(p.pairs, func(pair pair) bool { return pair.suffixed.ID == id })
+}
+
 // fold joins versions, and returns those that are kept. The capability is registered, unless it is one of Gardener's.
 func (p *document) fold(f *Fold) []Kept {
 	p.refuseFirstText(f)
@@ -257,6 +262,11 @@ func (p *document) fold(f *Fold) []Kept {
 	var kept []Kept
 	for _, pair := range p.pairs {
 		plain, suffixed := pair.plain.ID, pair.suffixed.ID
+		if next, _ := f.Folds(plain.Version); p.isFolded(plain) {
+			p.fail(pathOf(pair.suffixed), "%s cannot become a flavor of %s, which becomes one of %s: remove one of the three versions first",
+				suffixed, plain.Version, next)
+			continue
+		}
 		p.rewrite(provider.FormatFlavors, func(id provider.ImageVersion) bool { return id == plain })
 		p.checkPair(f, pair)
 		p.foldFlavors(f, pair)

@@ -96,6 +96,7 @@ func (e *editor) upTo(it *item, end int) string {
 
 // replaced returns an item with another value in the place of one in block style, or of none. Comments in that move above it.
 func (e *editor) replaced(it *item) string {
+	e.refuseExplicit(it)
 	end := it.line + 1
 	if inBlocks(it.value) {
 		end = e.endOf(it, it.column+1)

@@ -44,7 +44,7 @@ func Apply(text string, changes []Change) (changed string, err error) {
 	body, marked := strings.CutPrefix(text, byteOrderMark)
 	ended := strings.HasSuffix(body, "\n") || strings.HasSuffix(body, "\r")
 	if !ended {
-		body += "\n"
+		body += lineBreakOf(body)
 	}
 	if body, err = apply(body, changes); err != nil {
 		return text, err

@@ -39,6 +39,13 @@ func (e *editor) refuseShared(n *yaml.Node) {
 	}
 }
 
+// refuseTagged refuses to put something else in the place of a value in block style that has a tag.
+func refuseTagged(n *yaml.Node) {
+	if inBlocks(n) && n.Style&yaml.TaggedStyle != 0 {
+		refuse(n, "a value with a tag ("+n.Tag+") has to become another one; remove the tag")
+	}
+}
+
 // refuseAnchors refuses to remove aliases, and what they stand for, in a value, but for what moves.
 func (e *editor) refuseAnchors(it *item) {
 	if it.kept {

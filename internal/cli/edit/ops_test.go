@@ -252,6 +252,18 @@ func TestOperationsByHand(t *testing.T) {
 		"before others": {
 			"a: 1\n\n# two\nb: 2\n", "a: 1\nc: 3\n\n# two\nb: 2\n", []edit.Op{edit.Insert(at("c"), 3, "b")},
 		},
+		"a line break for the last line": {
+			"a: 1\r\nb: 2", "a: 1\r\nb: 2\r\nc: 3", []edit.Op{edit.Insert(at("c"), 3)},
+		},
+		"a list in a list with an anchor": {
+			"a: &a\n# one\n-\n  - b: 1\n- 2\n", "a: &a\n# one\n-\n  - b: x\n- 2\n", []edit.Op{edit.Replace(at("a[0][0].b"), "x")},
+		},
+		"a comment below text": {
+			"a:\n- &a1 |\n    b\n  # one\n- |2\n     c\n   # d\n- 3\n", "a:\n# one\n- |2\n     c\n   # d\n- 3\n", []edit.Op{edit.Delete(at("a[0]"))},
+		},
+		"a question mark below an anchor": {
+			"a: &a\n  ? b\n  : 1\n", "a: &a\n  ? c\n  : 1\n", []edit.Op{edit.Rename(at("a.b"), "c")},
+		},
 		"unwrapped": {
 			"l:\n# one\n- k: # two\n    # three\n    a: [x]\n    b: # four\n      c: d\n- k: {a: [y], b: z} # five\n- {k: {a: w}}\nm: {l: [1]}\n",
 			"l:\n# one\n# two\n# three\n- a: [x]\n  b: # four\n    c: d\n- a: [y]\n  b: z # five\n- {a: w}\nm: [1]\n",
@@ -289,15 +301,19 @@ func TestOperationsRefused(t *testing.T) {
 		op   edit.Op
 		at   [2]int
 	}{
-		"what an alias stands for": {"a: &a {x: 1}\nb: *a\n", edit.Replace(at("b.x"), 2), [2]int{2, 4}},
-		"an alias":                 {"a: &a 1\nb: *a\n", edit.Replace(at("b"), 2), [2]int{2, 4}},
-		"an anchor that is used":   {"a: &a {x: 1}\nb: *a\n", edit.Delete(at("a.x")), [2]int{1, 4}},
-		"an anchor in what goes":   {"a: {x: &a 1}\nb: *a\n", edit.Delete(at("a")), [2]int{1, 8}},
-		"a merge key":              {"a: &a\n  x: 1\nb:\n  <<: *a\n  y: 2\n", edit.Replace(at("b.x"), 2), [2]int{4, 3}},
-		"a comment":                {"a: [1,\n  # two\n  2]\n", edit.Replace(at("a"), 1), [2]int{2, 3}},
-		"several lines":            {"a: |\n  b\n  c\n", edit.Replace(at("a"), 1), [2]int{1, 4}},
-		"what is not there":        {"a: b\n", edit.Delete(at("x")), [2]int{1, 1}},
-		"no list":                  {"a: b\n", edit.Delete(at("a[0]")), [2]int{1, 4}},
+		"what an alias stands for":       {"a: &a {x: 1}\nb: *a\n", edit.Replace(at("b.x"), 2), [2]int{2, 4}},
+		"an alias":                       {"a: &a 1\nb: *a\n", edit.Replace(at("b"), 2), [2]int{2, 4}},
+		"an anchor that is used":         {"a: &a {x: 1}\nb: *a\n", edit.Delete(at("a.x")), [2]int{1, 4}},
+		"an anchor in what goes":         {"a: {x: &a 1}\nb: *a\n", edit.Delete(at("a")), [2]int{1, 8}},
+		"a merge key":                    {"a: &a\n  x: 1\nb:\n  <<: *a\n  y: 2\n", edit.Replace(at("b.x"), 2), [2]int{4, 3}},
+		"a comment":                      {"a: [1,\n  # two\n  2]\n", edit.Replace(at("a"), 1), [2]int{2, 3}},
+		"a list below a question mark":   {"? a\n:\n- 1\n", edit.Delete(at("a[0]")), [2]int{1, 3}},
+		"unwrapped from a question mark": {"a:\n  ? b # one\n  : 1\n", edit.Unwrap(at("a.b")), [2]int{2, 5}},
+		"a tag":                          {"a: !!seq\n- 1\n", edit.Replace(at("a"), 1), [2]int{1, 4}},
+		"a tag around what is unwrapped": {"a: !!map\n  b: 1\n", edit.Unwrap(at("a.b")), [2]int{1, 4}},
+		"several lines":                  {"a: |\n  b\n  c\n", edit.Replace(at("a"), 1), [2]int{1, 4}},
+		"what is not there":              {"a: b\n", edit.Delete(at("x")), [2]int{1, 1}},
+		"no list":                        {"a: b\n", edit.Delete(at("a[0]")), [2]int{1, 4}},
 	} {
 		var fault *edit.Fault
 		got, err := edit.Apply(c.text, []edit.Change{{Line: 1, Column: 1, Ops: []edit.Op{c.op}}})

@@ -49,6 +49,8 @@ func (e *editor) prepare(object *item, op Op) {
 		in := it.parent
 		e.refuseShared(in.value)
 		e.refuseShared(it.value)
+		e.refuseExplicit(it)
+		refuseTagged(in.value)
 		if len(in.inner) > 1 {
 			refuse(in.value, "there is more in this mapping than what is to take its place")
 		}
@@ -65,6 +67,7 @@ func (e *editor) prepareReplace(it *item, value any, order []string) {
 	n := it.value
 	e.refuseShared(n)
 	e.refuseAnchors(it)
+	refuseTagged(n)
 	switch {
 	case slices.ContainsFunc(it.inner, func(child *item) bool { return child.touched }):
 		refuse(n, twice)

@@ -38,17 +38,22 @@ var (
 
 // newFile takes a text without byte order mark. What its comments are is found by look.
 func newFile(text string) *file {
-	f := &file{text: text, begins: []int{0}, eol: "\n", comments: map[int]int{}, opaque: map[int]bool{}, aliased: map[*yaml.Node]bool{}}
+	f := &file{text: text, begins: []int{0}, eol: lineBreakOf(text), comments: map[int]int{}, opaque: map[int]bool{}, aliased: map[*yaml.Node]bool{}}
 	for _, at := range lineBreak.FindAllStringIndex(text, -1) {
 		f.begins = append(f.begins, at[1])
 	}
 	if end := len(f.begins) - 1; f.begins[end] < len(text) {
 		f.begins = append(f.begins, len(text))
 	}
-	if len(f.begins) > 1 && strings.HasSuffix(f.line(0), "\r\n") {
-		f.eol = "\r\n"
-	}
 	return f
+}
+
+// lineBreakOf returns the line break of lines that are added to a text: that of its first line.
+func lineBreakOf(text string) string {
+	if first, _, ends := strings.Cut(text, "\n"); ends && strings.HasSuffix(first, "\r") {
+		return "\r\n"
+	}
+	return "\n"
 }
 
 func (f *file) line(i int) string { return f.text[f.begins[i]:f.begins[i+1]] }
@@ -161,10 +166,17 @@ func (f *file) begin(n *yaml.Node) (line, column int) {
 	case !inBlocks(n) || n.Anchor == "" && n.Style&yaml.TaggedStyle == 0:
 		return n.Line - 1, n.Column - 1
 	case n.Kind == yaml.MappingNode:
-		return f.begin(n.Content[0])
+		line, column = f.begin(n.Content[0])
+		if indent := f.indent(line); strings.HasPrefix(f.line(line)[indent:], "? ") {
+			column = indent
+		}
+		return line, column
 	}
-	for line, _ = f.begin(n.Content[0]); line > 0 && !f.hasDash(line, f.indent(line)); line-- {
-		continue
+	first := n.Content[0]
+	line, column = f.begin(first)
+	nested := first.Kind == yaml.SequenceNode && inBlocks(first) // which has dashes of its own
+	for line > 0 && (!f.hasDash(line, f.indent(line)) || nested && f.indent(line) >= column) {
+		line--
 	}
 	return line, f.indent(line)
 }
@@ -187,21 +199,31 @@ func (f *file) look(n *yaml.Node, column int) {
 			f.look(child, column)
 		}
 	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
-		header := f.text[f.start(n):f.begins[n.Line]]
-		keeps := strings.Contains(header[:strings.IndexAny(header+" ", " \t\r\n")], "+") // the blank lines at its end
-		end := n.Line
-		for i := end; i < len(f.begins)-1 && (f.blank(i) || f.indent(i) > column); i++ {
-			if keeps || !f.blank(i) {
-				end = i + 1
-			}
-		}
-		f.goPast(n.Line, f.begins[n.Line], f.begins[end])
+		f.goPast(n.Line, f.begins[n.Line], f.begins[f.endOfText(n, column)])
 	default:
 		f.goPast(n.Line, f.start(n), f.end(n))
 		if n.Kind == yaml.AliasNode {
 			f.aliased[n.Alias] = true
 		}
 	}
+}
+
+// endOfText returns the line that ends text in block style, which is in a mapping or list that stands in a column.
+func (f *file) endOfText(n *yaml.Node, column int) int {
+	header := f.text[f.start(n):f.begins[n.Line]]
+	header = header[len(properties.FindString(header)):]
+	header = header[:strings.IndexAny(header+" ", " \t\r\n")]
+	keeps := strings.Contains(header, "+") // the blank lines at its end
+	end, least := n.Line, column+1
+	for i := end; i < len(f.begins)-1 && (f.blank(i) || f.indent(i) >= least); i++ {
+		if end == n.Line && !f.blank(i) && !strings.ContainsAny(header, "123456789") {
+			least = f.indent(i) // that of its first line, unless the header says it
+		}
+		if keeps || !f.blank(i) {
+			end = i + 1
+		}
+	}
+	return end
 }
 
 // goPast finds the comments up to a value, and goes on behind it. Lines of the value from a given one on are opaque.

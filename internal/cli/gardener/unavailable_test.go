@@ -118,8 +118,8 @@ kubernetes:
 		"Gardener's maintenance updates Shoots with another patch version to it anyway; let it begin as preview, in a first stage without startTime"
 	want := []string{
 		kubernetes,
-		"spec.machineImages[0].versions[0].lifecycle: gl@2.0.0 is unavailable, and becomes preview on 2090-01-31: Gardener's maintenance chooses it for " +
-			"worker pools that have an older one all the same, and fails, since Gardener refuses it; let it begin as preview, in a first stage without startTime",
+		"spec.machineImages[0].versions[0].lifecycle: gl@2.0.0 is unavailable, and becomes preview on 2090-01-31: Gardener's maintenance chooses it anyway for " +
+			"worker pools with an older one, and fails, since Gardener refuses it; let it begin as preview, in a first stage without startTime",
 		kubernetes,
 		"spec.machineImages[0].versions[0].lifecycle: gl@2.0.0 is unavailable, and becomes preview on 2090-01-31: Gardener leaves it out of a " +
 			"NamespacedCloudProfile that does not have it yet; let it begin as preview, in a first stage without startTime, or add it then",

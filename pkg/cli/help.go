@@ -215,7 +215,7 @@ A negative result depends on the command:
                  date, or removes something in use from the offer; with --fail-on=change any change
   select         a worker pool has no image
   explain        a worker pool has no image
-  maintenance    a worker pool or a version of Kubernetes is stuck, the maintenance of a Shoot fails, or a worker pool
+  maintenance    a worker pool or a Kubernetes version is stuck, the maintenance of a Shoot fails, or a worker pool
                  is moved to a version that it cannot boot
   report         as lint; the report is also written with this status, unless no profile can be read
   import         the images cannot be imported, or lint would find an error in the result; no file was changed

@@ -43,7 +43,7 @@ var irreparable = map[string]string{
 	"reserved-capability-incomplete": "Gardener v1.150 refuses the registration; test/reserved has one that does not",
 	"reserved-capability-silent":     "Gardener v1.150 refuses the registration; test/reserved has one that does not",
 
-	"version-unavailable":     "Gardener drops such a version of Kubernetes where the CloudProfile is created",
+	"version-unavailable":     "Gardener drops such a Kubernetes version where the CloudProfile is created",
 	"version-expired":         "Gardener drops such a version where the CloudProfile is created",
 	"region-without-keystone": "the profile is warned about for the same reason, wherever the Shoot goes",
 	"floating-pool-domain":    "a garden knows the domain",

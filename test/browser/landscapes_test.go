@@ -79,7 +79,7 @@ func TestLandscapes(t *testing.T) {
 		t.Errorf("%s, want %s", versions, want)
 	}
 	for _, text := range []string{
-		"Image versions: 2 of 2 differ", "The same in all: Versions of Kubernetes (1), Machine types (3), Regions (2), Capabilities (2).",
+		"Image versions: 2 of 2 differ", "The same in all: Kubernetes versions (1), Machine types (3), Regions (2), Capabilities (2).",
 		"Profile openstack-fullOnly live & more has a profile of this name.",
 	} {
 		if said := value[string](p, compared); !strings.Contains(said, text) {

@@ -166,8 +166,8 @@ var manifestRules = []finding.Rule{
 		Repair: "Follow the message, at its line, and run the command again: for example, replace an alias with its value, or assign " +
 			"machine types with `--machine-types`."},
 	{Name: gardener.RuleNoLongerOffered, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,
-		Means: "A Shoot uses something that its profile does not offer to new Shoots, or will soon not offer: a version of Kubernetes " +
-			"or of an image that has expired, expires within 30 days, or is not available yet; a machine type with `usable: false`; or, " +
+		Means: "A Shoot uses something that its profile does not offer to new Shoots, or will soon not offer: a Kubernetes version " +
+			"or image version that has expired, expires within 30 days, or is not available yet; a machine type with `usable: false`; or, " +
 			"in an existing Shoot, a machine type or volume type that is unavailable in a zone of its worker pool. Gardener refuses " +
 			"expired versions in a new Shoot; an existing one may keep them for now.",
 		Repair: "Use what the message names, or another machine type. For an existing Shoot, plan the change."},
@@ -181,19 +181,19 @@ var manifestRules = []finding.Rule{
 			"profiles.",
 		Repair: "Remove `cloudProfileName`. If it is the right one, write it into `cloudProfile`."},
 	{Name: gardener.RuleKubernetesUnsupported, Severity: finding.SeverityWarning, Object: finding.ObjectCloudProfile,
-		Means: "A profile lists a version of Kubernetes that the Gardener of the landscape does not run. Its API server accepts the profile and " +
+		Means: "A profile lists a Kubernetes version that the Gardener of the landscape does not run. Its API server accepts the profile and " +
 			"Shoots with that version; its gardenlet does not reconcile them.",
 		Repair: "Remove the version, or upgrade Gardener first. If another Gardener runs there, name its version with `--gardener-version` or in `.capkit.yaml`."},
 	{Name: gardener.RuleVersionExpired, Severity: finding.SeverityWarning, Object: finding.ObjectCloudProfile,
-		Means: "A profile lists a version of an image or of Kubernetes that has expired, whatever its classification is. Gardener " +
+		Means: "A profile lists an image version or Kubernetes version that has expired, whatever its classification is. Gardener " +
 			"drops it when a CloudProfile is created, a new Shoot cannot have it, and maintenance updates existing ones by force.",
 		Repair: "Give it a later date, or remove it; an image version also from the provider config. Gardener refuses to remove a " +
 			"version in use: silence the warning until no Shoot uses it."},
 	{Name: gardener.RuleVersionUnavailable, Severity: finding.SeverityWarning, Object: finding.ObjectCloudProfile,
-		Means: "A version of an image or of Kubernetes is unavailable until its lifecycle begins, but Gardener may use it before. Its " +
+		Means: "An image version or Kubernetes version is unavailable until its lifecycle begins, but Gardener may use it before. Its " +
 			"maintenance skips previews, but not unavailable versions: it chooses such an image, which Gardener then refuses, so that " +
-			"the maintenance of the Shoot fails; and it updates Shoots to such a version of Kubernetes. Gardener drops unavailable " +
-			"versions of Kubernetes when a CloudProfile is created, and unavailable images when they are added to a " +
+			"the maintenance of the Shoot fails; and it updates Shoots to such a Kubernetes version. Gardener drops unavailable " +
+			"Kubernetes versions when a CloudProfile is created, and unavailable images when they are added to a " +
 			"NamespacedCloudProfile.",
 		Repair: "Let the version begin as `preview`, in a first stage without `startTime`; or add it only when it becomes available."},
 	{Name: input.RulePoolNotChecked, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,

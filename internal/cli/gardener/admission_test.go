@@ -196,7 +196,7 @@ func TestShootsMayKeepWhatTheyHave(t *testing.T) {
 	}
 	shoot.Spec.Kubernetes.Version = ""
 	if errs := judged(t, &gardener.Server{}, shoot, gardener.Beside{}); len(errs) > 0 {
-		t.Errorf("one that exists, without a version of Kubernetes: %v", errs)
+		t.Errorf("one that exists, without a Kubernetes version: %v", errs)
 	}
 }
 

@@ -133,7 +133,7 @@ func admitted(object, old runtime.Object, parent *v1beta1.CloudProfile) (errs fi
 		return nil, false
 	case strings.HasPrefix(err.Error(), aboutResult):
 		return nil, true
-	case !errors.As(err, &several): // of the versions of Kubernetes the plugin says no more than this
+	case !errors.As(err, &several): // of the Kubernetes versions the plugin says no more than this
 		return field.ErrorList{field.Invalid(field.NewPath("spec", "kubernetes", "versions"), field.OmitValueType{}, err.Error())}, false
 	}
 	for _, err := range several.Errors() {

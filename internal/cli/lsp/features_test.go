@@ -191,10 +191,10 @@ func TestCompletion(t *testing.T) {
 			[]string{"1877.5.0", "1592.9.0"},
 			"",
 		},
-		"a profile":               {shoot, "    name: openstack\n", "    name: ‸\n", []string{"openstack"}, ""},
-		"a kind of profile":       {shoot, "    kind: CloudProfile\n", "    kind: ‸\n", []string{"CloudProfile", "NamespacedCloudProfile"}, ""},
-		"a version of Kubernetes": {shoot, "version: 1.33.2", "version: ‸", []string{"1.33.2"}, ""},
-		"a parent":                {namespaced, "    name: openstack", "    name: ‸", []string{"openstack"}, ""},
+		"a profile":            {shoot, "    name: openstack\n", "    name: ‸\n", []string{"openstack"}, ""},
+		"a kind of profile":    {shoot, "    kind: CloudProfile\n", "    kind: ‸\n", []string{"CloudProfile", "NamespacedCloudProfile"}, ""},
+		"a Kubernetes version": {shoot, "version: 1.33.2", "version: ‸", []string{"1.33.2"}, ""},
+		"a parent":             {namespaced, "    name: openstack", "    name: ‸", []string{"openstack"}, ""},
 		"a capability of the parent": {
 			namespaced,
 			"      architecture: [amd64]\n      hypervisor: [virtualized]\n  providerConfig",
@@ -208,7 +208,7 @@ func TestCompletion(t *testing.T) {
 		"a version of the parent": {
 			namespaced, "    - version: 2000.1.0\n      cri", "    - version: ‸\n      cri", []string{"1877.5.0", "1592.9.0"}, "    - version: 1877.5.0",
 		},
-		"a version of Kubernetes of the parent": {
+		"a Kubernetes version of the parent": {
 			namespaced, "  machineTypes:", "  kubernetes: {versions: [{version: ‸}]}\n  machineTypes:", []string{"1.33.2"}, "",
 		},
 		"no version of its own":       {profile, "    - version: 1.33.2", "    - version: ‸", []string{}, ""},

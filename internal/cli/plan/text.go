@@ -28,7 +28,7 @@ var meanings = map[changes.Kind]string{
 	changes.Kept:        "worker pools keep an image that the profile no longer has for them, and new ones are refused",
 	changes.Maintenance: "maintenance would pick a version that these pools cannot boot or have",
 	changes.Expires:     "the expiration date of an image version changes",
-	changes.Kubernetes:  "versions of Kubernetes",
+	changes.Kubernetes:  "Kubernetes versions",
 	changes.WillUpdate:  "the next maintenance moves worker pools to another version than it would have",
 	changes.OtherImage:  "another image is booted",
 	changes.Meaning:     "the values of flavors that leave out a reserved capability",
@@ -40,7 +40,7 @@ var meanings = map[changes.Kind]string{
 // compared say what the kinds mean where nothing is an update: OLD and NEW are two profiles.
 var compared = map[changes.Kind]string{
 	changes.Expires:    "image versions expire on another date in NEW",
-	changes.Kubernetes: "versions of Kubernetes in NEW",
+	changes.Kubernetes: "Kubernetes versions in NEW",
 	changes.OtherImage: "another image is booted in NEW",
 	changes.Meaning:    "the values in NEW of flavors that leave out a reserved capability",
 	changes.Offer:      "what owners of Shoots can choose in NEW",

@@ -135,7 +135,7 @@ var (
 			"pods and services get none.",
 		"Write `[IPv4, IPv6]` in `spec.networking.ipFamilies`, or remove `networks.ipv6`.")
 	ruleFeatureGate = finding.Denies("feature-gate",
-		"A feature gate of the cloud controller manager does not exist in the Shoot's version of Kubernetes, or is locked to another "+
+		"A feature gate of the cloud controller manager does not exist in the Shoot's Kubernetes version, or is locked to another "+
 			"value there. The cloud controller manager would not start.",
 		"Correct the name, or remove the feature gate.")
 	ruleShareNetworkMissing = finding.Denies("share-network-missing",

@@ -58,7 +58,7 @@ has no name itself, the name of the file tells its kind: images.json, flavors.js
 	return cmd
 }
 
-// importArgs returns what the arguments name, or all that is wrong with them.
+// importArgs returns the cloud and the files that the arguments name. The error lists everything that is wrong with them.
 func importArgs(args, clouds []string, region string) (cloud string, files []string, err error) {
 	var errs []error
 	switch {

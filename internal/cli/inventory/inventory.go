@@ -2,9 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package inventory has the command inventory: it reads what a cloud has, or what the cloud's own command has printed about that, and
-// prints it in the format of pkg/inventory. What reads an OpenStack is in openstack below this folder, what reads the output of
-// other commands in printed.
+// Package inventory has the command inventory. It reads the contents of a cloud, or the output of the cloud's own command, and prints them
+// in the format of pkg/inventory. Subpackage openstack reads an OpenStack, subpackage printed reads the output of other commands.
 package inventory
 
 import (
@@ -39,11 +38,11 @@ of the commands of AWS, Azure, GCP and OpenStack. Neither changes anything in a 
 	return cmd
 }
 
-// formats are the forms of output by the names of the flag -o. An inventory as text is YAML.
+// formats maps the values of the flag -o to output formats. An inventory as text is YAML.
 var formats = map[string]string{"text": "yaml", "yaml": "yaml", "json": "json"}
 
-// write prints an inventory when all of it is there, so that nobody takes a part for the whole. It is in a file until then, since it
-// may be large.
+// write prints an inventory once it is complete, so that nobody mistakes a part for the whole. It collects the inventory in a file, because
+// that may be large.
 func write(c *command.Call, format, provider string, taken time.Time, regions iter.Seq2[inventory.Region, error]) (err error) {
 	file, err := os.CreateTemp("", "capkit-inventory-*")
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// settings are those of a cloud: a member of clouds in clouds.yaml, with the names that openstacksdk has for them. All of them are
-// texts, since a password may look like a number.
+// settings are the settings of one cloud, a member of clouds in clouds.yaml, named as in openstacksdk. All of them are strings, because a
+// password may look like a number.
 type settings struct {
 	Profile string `yaml:"profile"`
 	Cloud   string `yaml:"cloud"` // the older name of profile
@@ -39,7 +39,7 @@ type settings struct {
 	Key      string `yaml:"key"`
 }
 
-// auth is who asks, and for which project.
+// auth has the credentials of a user, and the project that the token is for.
 type auth struct {
 	AuthURL string `yaml:"auth_url"`
 
@@ -54,7 +54,7 @@ type auth struct {
 
 	ProjectName string `yaml:"project_name"`
 	ProjectID   string `yaml:"project_id"`
-	TenantName  string `yaml:"tenant_name"` // the older names of these two
+	TenantName  string `yaml:"tenant_name"` // the older names of project_name and project_id
 	TenantID    string `yaml:"tenant_id"`
 
 	UserDomainName    string `yaml:"user_domain_name"`
@@ -69,8 +69,8 @@ type auth struct {
 	SystemScope string `yaml:"system_scope"`
 }
 
-// Find returns how a cloud is reached: the one of this name in clouds.yaml. Without a name it is that which OS_CLOUD names, or else the
-// one that OS_* describe, or else the only one in clouds.yaml. getenv is that of the process.
+// Find returns the named cloud of clouds.yaml. If the name is empty, it returns the cloud that OS_CLOUD names, else the cloud that OS_*
+// describe, else the only cloud of clouds.yaml. getenv reads the environment of the process.
 func Find(name string, getenv func(string) string) (*Cloud, error) {
 	env := environment(getenv)
 	if name = cmp.Or(name, getenv("OS_CLOUD")); name == "" && env.Auth.AuthURL != "" {
@@ -84,8 +84,8 @@ func Find(name string, getenv func(string) string) (*Cloud, error) {
 	return found.cloud(from, "", strings.ToLower)
 }
 
-// override lets the environment count for what has nothing to do with who asks, as other clients do; and a password, which many do
-// not want in a file.
+// override applies environment variables that do not identify the user, as other clients do; they win over the file. It also takes the
+// password from the environment if the file has none, because many people keep it out of files.
 func (s *settings) override(env *settings) {
 	s.Interface = cmp.Or(env.Interface, s.Interface)
 	s.CACert, s.Cert, s.Key = cmp.Or(env.CACert, s.CACert), cmp.Or(env.Cert, s.Cert), cmp.Or(env.Key, s.Key)
@@ -93,14 +93,14 @@ func (s *settings) override(env *settings) {
 	s.Auth.Password = cmp.Or(s.Auth.Password, env.Auth.Password)
 }
 
-// file is one with clouds.
+// file is a file that describes clouds.
 type file struct {
 	name   string
 	clouds map[string]yaml.Node
 }
 
-// named returns the settings of a cloud, and how messages call it: what clouds.yaml says, over what its profile in clouds-public.yaml
-// says, and under what secure.yaml says.
+// named returns the settings of a cloud, and its name in messages. clouds.yaml overrides the cloud's profile in clouds-public.yaml, and
+// secure.yaml overrides both.
 func named(name string, getenv func(string) string) (s *settings, from string, err error) {
 	clouds, err := find(getenv, "OS_CLIENT_CONFIG_FILE", "clouds", "clouds")
 	if err != nil {
@@ -141,7 +141,7 @@ func named(name string, getenv func(string) string) (s *settings, from string, e
 	return s, from, secure.read(name, s)
 }
 
-// choose returns the name of the cloud that is meant.
+// choose returns the name of the requested cloud, or of the only one if the name is empty.
 func (f *file) choose(name string) (string, error) {
 	names := slices.Sorted(maps.Keys(f.clouds))
 	switch _, found := f.clouds[name]; {
@@ -157,21 +157,21 @@ func (f *file) choose(name string) (string, error) {
 	return "", fmt.Errorf("%s has no cloud %s, but %s%s", f.name, words.Quoted(name), strings.Join(names, ", "), words.DidYouMean(words.Choice(name, names)))
 }
 
-// read puts what the file says of a cloud over what is there.
+// read overwrites settings with those that the file has for a cloud.
 func (f *file) read(name string, into *settings) error {
 	node, found := f.clouds[name]
 	if !found {
 		return nil
 	}
-	// Older files have who asks beside auth, which counts for less.
+	// Older files have the credentials beside auth. If a file has both, auth wins.
 	if err := node.Decode(&into.Auth); err != nil {
 		return unreadable(f.name, err)
 	}
 	return unreadable(f.name, node.Decode(into))
 }
 
-// find reads the first file of a name: the one that a variable names, or else the one in the working directory, in the folder of
-// settings of the user, or in that of the machine. It is nothing if there is none. Its clouds are the member key.
+// find reads the first file of a name that exists: the file that the variable names, else a file in the working directory, in the user's
+// settings folder, or in /etc/openstack. It returns an empty file if there is none. Its clouds are in the member key.
 func find(getenv func(string) string, variable, name, key string) (*file, error) {
 	if path := getenv(variable); path != "" {
 		text, err := folder.ReadFile(path)
@@ -210,10 +210,11 @@ func parse(path string, text []byte, key string) (*file, error) {
 	return f, nil
 }
 
-// values matches what errors of the YAML decoder quote from a file: perhaps a part of a password. One that begins with * is an alias to it.
+// values matches the parts of a YAML decoder's error that quote the file, because they may contain a part of a password. A value that
+// begins with * is quoted as an alias.
 var values = regexp.MustCompile(" ?`[^`]*`|( anchor) '[^']*'")
 
-// unreadable returns an error about a file, without what it says.
+// unreadable returns an error about a file that does not quote its content; nil if err is nil.
 func unreadable(path string, err error) error {
 	if err == nil {
 		return nil

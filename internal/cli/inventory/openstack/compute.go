@@ -17,7 +17,7 @@ import (
 	"github.com/capkit/capkit/pkg/inventory"
 )
 
-// flavor is one as Nova describes it.
+// flavor is a flavor in Nova's API.
 type flavor struct {
 	Name       string
 	VCPUs      *int64
@@ -28,15 +28,15 @@ type flavor struct {
 	ExtraSpecs map[string]string `json:"extra_specs"`
 }
 
-// withExtraSpecs asks for flavors with their extra specs.
+// withExtraSpecs requests flavors with their extra specs.
 var withExtraSpecs = map[string]string{"X-OpenStack-Nova-API-Version": "2.61", "OpenStack-API-Version": "compute 2.61"}
 
 func (s *Session) machineTypes(ctx context.Context, address string, into *inventory.Region) (err error) {
-	// Without is_public, who may see all flavors sees those that are public only.
+	// Without is_public, Nova lists only public flavors to users who may see all.
 	query := url.Values{"limit": {pageSize}, "is_public": {"None"}}
 	for _, header := range []map[string]string{withExtraSpecs, nil} {
 		into.MachineTypes, err = all(ctx, s, address+"/flavors/detail", "flavors", query, header, machineTypeOf)
-		if statusOf(err) != http.StatusNotAcceptable { // as a Nova that does not know them yet answers
+		if statusOf(err) != http.StatusNotAcceptable { // a Nova too old for these headers answers with it
 			return err
 		}
 	}
@@ -51,7 +51,7 @@ func machineTypeOf(f *flavor) (inventory.MachineType, bool) {
 	return m, !f.Disabled
 }
 
-// Complete sets what the extra specs of a flavor, its properties, say of GPUs and the architecture.
+// Complete sets GPU and Architecture from a flavor's extra specs, which are its properties. It does nothing if Properties is nil.
 func Complete(m *inventory.MachineType) {
 	if m.Properties == nil {
 		return
@@ -61,14 +61,14 @@ func Complete(m *inventory.MachineType) {
 }
 
 var (
-	// resource matches extra specs that ask for resources, numbered or not.
+	// resource matches extra specs that request resources, numbered or not.
 	resource = regexp.MustCompile(`^resources[^:]*:(.+)$`)
-	// gpu matches names that operators give to GPUs.
+	// gpu matches the usual names of GPUs.
 	gpu = regexp.MustCompile(`(?i)gpu|nvidia|tesla|\b[ahlvtb]\d{1,3}\b`)
 )
 
-// gpus returns how many GPUs extra specs ask for; nil if they ask for devices of which it is not known what they are, or for a whole
-// machine.
+// gpus returns the number of GPUs that extra specs request. It is nil if they request devices of an unknown kind, or a whole machine, or if
+// a count is not a number.
 func gpus(specs map[string]string) *int64 {
 	var sum int64
 	for name, value := range specs {
@@ -96,7 +96,7 @@ func gpus(specs map[string]string) *int64 {
 	return &sum
 }
 
-// aliases returns how many GPUs aliases of PCI devices name, as in "a100:2,t4:1", and whether all of them are GPUs by their names.
+// aliases returns the number of GPUs in a list of PCI device aliases such as "a100:2,t4:1". known is false if a name is not that of a GPU.
 func aliases(value string) (sum int64, known bool) {
 	for alias := range strings.SplitSeq(value, ",") {
 		name, count, _ := strings.Cut(strings.TrimSpace(alias), ":")
@@ -109,7 +109,8 @@ func aliases(value string) (sum int64, known bool) {
 	return sum, true
 }
 
-// flavorArchitecture returns the architecture that extra specs name, perhaps behind an operator as in "s== aarch64".
+// flavorArchitecture returns the architecture that extra specs name, which may follow an operator as in "s== aarch64"; empty if there is
+// none.
 func flavorArchitecture(specs map[string]string) string {
 	switch "required" {
 	case specs["trait:HW_ARCH_X86_64"]:
@@ -125,7 +126,7 @@ func flavorArchitecture(specs map[string]string) string {
 	return ""
 }
 
-// zone is one as Nova describes it.
+// zone is an availability zone in Nova's API.
 type zone struct {
 	Name  string `json:"zoneName"`
 	State *struct {
@@ -144,10 +145,10 @@ func (s *Session) zones(ctx context.Context, address string, into *inventory.Reg
 	return err
 }
 
-// project matches the end of the URL of Nova that some catalogues have the project in.
+// project matches the end of a Nova URL that includes the project, as in some catalogues.
 var project = regexp.MustCompile(`(/v\d+(?:\.\d+)?)/[^/]+$`)
 
-// policies finds out which policies server groups can have. Nova has no list of them, but each version of its API has its own.
+// policies determines the policies that server groups can have. Nova does not list them, so they follow from its API version.
 func (s *Session) policies(ctx context.Context, address string, into *inventory.Region) error {
 	body, err := s.get(ctx, project.ReplaceAllString(address, "$1")+"/", nil)
 	if err != nil {

@@ -18,19 +18,19 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Cloud is how a cloud is reached, and by whom.
+// Cloud has the URL and the credentials of a cloud.
 type Cloud struct {
 	auth      gophercloud.AuthOptions
-	endpoints string // whose: public, internal or admin
+	endpoints string // the interface: public, internal or admin
 	tls       *tls.Config
-	from      string   // what messages call it
-	secrets   []string // what no message may have
+	from      string   // its name in messages
+	secrets   []string // never shown in messages
 }
 
-// String says where the cloud is described.
+// String returns the name of the cloud's description: a cloud in a file, or the environment.
 func (c *Cloud) String() string { return c.from }
 
-// environment returns what OS_* say.
+// environment returns the settings of the environment variables OS_*.
 func environment(getenv func(string) string) settings {
 	os := func(name string) string { return getenv("OS_" + name) }
 	return settings{
@@ -50,8 +50,8 @@ func environment(getenv func(string) string) settings {
 	}
 }
 
-// cloud returns the cloud that the settings describe, or all that is wrong with them. from is what messages call it; a setting has the
-// prefix, and the case of its letters, that it has there.
+// cloud returns the cloud that the settings describe, or an error that lists everything wrong with them. from is its name in messages,
+// which write the name of a setting with this prefix and letter case.
 func (s *settings) cloud(from, prefix string, letters func(string) string) (*Cloud, error) {
 	var errs []error
 	wrong := func(format string, args ...any) {
@@ -85,21 +85,21 @@ func (s *settings) cloud(from, prefix string, letters func(string) string) (*Clo
 	return c, errors.Join(errs...)
 }
 
-// setting is the name of one, which is written in another way in the environment.
+// setting is the name of a setting in clouds.yaml. The environment spells it differently.
 type setting string
 
 var interfaces = map[string]string{
 	"": "public", "public": "public", "publicURL": "public", "internal": "internal", "internalURL": "internal", "admin": "admin", "adminURL": "admin",
 }
 
-// The ways to authenticate, by their names in auth_type.
+// The authentication methods, by their names in auth_type.
 var (
 	byPassword   = []string{"password", "v3password"}
 	byToken      = []string{"token", "v3token"}
 	byCredential = []string{"v3applicationcredential"}
 )
 
-// who returns who asks, and for which project.
+// who returns the credentials, and the project that the token is for.
 func (s *settings) who(wrong func(string, ...any)) gophercloud.AuthOptions {
 	a := &s.Auth
 	options := gophercloud.AuthOptions{IdentityEndpoint: a.AuthURL, AllowReauth: true}
@@ -119,7 +119,7 @@ func (s *settings) who(wrong func(string, ...any)) gophercloud.AuthOptions {
 	return options
 }
 
-// byCredential authenticates by an application credential, which is for the project that it was made in.
+// byCredential authenticates by an application credential. It belongs to one project, so it needs no scope.
 func (s *settings) byCredential(options *gophercloud.AuthOptions, wrong func(string, ...any)) {
 	a := &s.Auth
 	options.ApplicationCredentialID, options.ApplicationCredentialName = a.CredentialID, a.CredentialName
@@ -151,7 +151,7 @@ func (s *settings) byPassword(options *gophercloud.AuthOptions, wrong func(strin
 	}
 }
 
-// user says who it is. A name is one in a domain.
+// user sets the user, by ID or else by name and domain.
 func (s *settings) user(options *gophercloud.AuthOptions) {
 	a := &s.Auth
 	if options.UserID = a.UserID; a.UserID == "" {
@@ -162,7 +162,7 @@ func (s *settings) user(options *gophercloud.AuthOptions) {
 	}
 }
 
-// scope returns what a token is to be for; nil if nothing is said of it.
+// scope returns the scope of the token; nil if the settings name none.
 func (a *auth) scope() *gophercloud.AuthScope {
 	id, name := cmp.Or(a.ProjectID, a.TenantID), cmp.Or(a.ProjectName, a.TenantName)
 	switch {
@@ -186,7 +186,8 @@ func (a *auth) scope() *gophercloud.AuthScope {
 	return nil
 }
 
-// domain returns the first domain of some that is said, by its ID or else by its name. Without any it is the one that each cloud has.
+// domain returns the first non-empty domain of pairs of ID and name, by its ID or else by its name. If all are empty, it is "default", the
+// domain of every cloud.
 func domain(said ...[2]string) (id, name string) {
 	for _, d := range said {
 		if d[0] != "" {
@@ -199,7 +200,7 @@ func domain(said ...[2]string) (id, name string) {
 	return "default", ""
 }
 
-// on and off report whether a setting says yes, and whether it says no. Anything else is neither.
+// on and off report whether a setting is true, and whether it is false. Other values are neither.
 func on(value string) bool {
 	return slices.Contains([]string{"1", "true", "yes", "on", "t", "y"}, strings.ToLower(value))
 }

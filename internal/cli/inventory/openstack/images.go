@@ -17,8 +17,8 @@ import (
 	"github.com/capkit/capkit/pkg/inventory"
 )
 
-// listings are which images are asked for: those that the project may boot and those that the community may, of both also those that lists
-// leave out, but that boot all the same. Services that do not know the latter are older than them, and have none.
+// listings are the queries for images: images that the project may boot, community images, and the hidden images of both, because hidden
+// images boot, too. A service that does not know the last three queries has no such images.
 var listings = []url.Values{
 	{"limit": {pageSize}, "member_status": {"all"}},
 	{"limit": {pageSize}, "visibility": {"community"}},
@@ -44,11 +44,11 @@ func (s *Session) images(ctx context.Context, address string, into *inventory.Re
 	return nil
 }
 
-// ofGlance are the members of an image that are Glance's own. All others that are texts are properties.
+// ofGlance are an image's members that belong to Glance. All other members with string values are properties.
 var ofGlance = map[string]bool{
 	"id": true, "name": true, "status": true, "visibility": true, "checksum": true, "os_hash_algo": true, "os_hash_value": true, "os_hidden": true,
 	"created_at": true, "updated_at": true, "disk_format": true, "container_format": true, "owner": true, "file": true, "schema": true, "self": true,
-	"locations": true, "direct_url": true, // which may have credentials of a store
+	"locations": true, "direct_url": true, // may contain credentials of a store
 	"stores": true, "min_disk": true, "min_ram": true, "size": true, "virtual_size": true, "protected": true, "tags": true,
 }
 
@@ -69,7 +69,8 @@ func imageOf(written map[string]any) inventory.Image {
 	return image
 }
 
-// Checksum returns that of an image with its algorithm: of two, the stronger one.
+// Checksum returns an image's checksum with its algorithm, as in "sha512:...". It prefers the hash to MD5, and is empty if there is
+// neither.
 func Checksum(algorithm, value, md5 string) string {
 	switch {
 	case algorithm != "" && value != "":
@@ -80,19 +81,20 @@ func Checksum(algorithm, value, md5 string) string {
 	return ""
 }
 
-// MinDisk returns the size of the smallest disk that an image of some bytes fits on, as Nova computes it.
+// MinDisk returns the smallest disk size in GiB for an image of the given size in bytes, computed as in Nova.
 func MinDisk(minDiskGiB, bytes int64) *int64 {
 	const gib = 1 << 30
 	size := max(minDiskGiB, (bytes+gib-1)/gib)
 	return &size
 }
 
-// ImageArchitecture returns the architecture that the properties of an image name.
+// ImageArchitecture returns the architecture in an image's properties; empty if they have none.
 func ImageArchitecture(properties map[string]string) string {
 	return inventory.Architecture(cmp.Or(properties["hw_architecture"], properties["architecture"]))
 }
 
-// message returns what a service says in an answer that is an error: the first text called message, or faultstring, by the names above it.
+// message returns the error text of a service's answer: the first string named message or faultstring, in depth-first order of the sorted
+// members; empty if there is none.
 func message(body []byte) string {
 	var content any
 	if json.Unmarshal(body, &content) != nil {

@@ -17,13 +17,14 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 )
 
-// pageSize is how many things are asked for at once. Services give less if they have a limit of their own.
+// pageSize is the page size of requests. Services with a lower limit return smaller pages.
 const pageSize = "1000"
 
-// mostPages is how many pages a list has at the most: more is one without an end. Together they are no longer than one answer may be.
+// mostPages is the largest number of pages of a list, against endless lists. Together the pages must not exceed the size limit of one
+// answer.
 const mostPages = 1000
 
-// get returns what a service answers.
+// get returns the body of a service's answer.
 func (s *Session) get(ctx context.Context, address string, header map[string]string) ([]byte, error) {
 	response, err := s.client.Request(ctx, http.MethodGet, address, &gophercloud.RequestOpts{
 		MoreHeaders: header, OkCodes: []int{http.StatusOK}, KeepResponseBody: true,
@@ -35,7 +36,7 @@ func (s *Session) get(ctx context.Context, address string, header map[string]str
 	return body, errors.Join(err, response.Body.Close())
 }
 
-// each calls take with each item of a list, page by page. The list is the member key of each page; query may be nil.
+// each calls take for each item of a list, page by page. The list is the member key of each page. query may be nil.
 func each[T any](ctx context.Context, s *Session, address, key string, query url.Values, header map[string]string, take func(*T)) error {
 	seen, size := map[string]bool{}, 0
 	for page := query.Encode(); !seen[page]; {
@@ -69,12 +70,13 @@ func each[T any](ctx context.Context, s *Session, address, key string, query url
 		if err != nil {
 			return errors.New("answers with a link to the next page that is not a URL")
 		}
-		page = link.RawQuery // the rest is what the service calls itself, behind whatever stands before it
+		page = link.RawQuery // ignore the rest: a service behind a proxy may not know its own address
 	}
 	return errors.New("answers with the same page again and again")
 }
 
-// nextPage returns the link of a page to the next one: Glance's is the member next, others have it among their links.
+// nextPage returns a page's link to the next page; empty on the last page. Glance has it in the member next, other services among their
+// links.
 func nextPage(members map[string]json.RawMessage) string {
 	var next string
 	if json.Unmarshal(members["next"], &next) == nil && next != "" {

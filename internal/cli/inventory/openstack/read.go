@@ -17,30 +17,31 @@ import (
 	"github.com/capkit/capkit/pkg/inventory"
 )
 
-// Unread are lists of a region that could not be read, and why.
+// Unread has lists of a region that could not be read, and the reason.
 type Unread struct {
 	Region string
 	Lists  []string
-	// Why is in words, as in "Cinder answers 403: ...".
+	// Why is the reason in words, as in "Cinder answers 403: ...".
 	Why string
 }
 
-// Result is what was read of a region. What could not be read is in the order of the lists, but for those of one reason.
+// Result is the content of a region. Unread is in the order of the lists, with lists of the same reason together.
 type Result struct {
 	Region inventory.Region
 	Unread []Unread
 }
 
-// atOnce is how many regions are read at the same time, and how many wait at the most for those before them.
+// atOnce is the maximum number of regions that are being read, or wait until earlier regions have been yielded.
 const atOnce = 4
 
-// Read reads regions, several at once, and returns them in their order. The others are no longer waited for if the loop ends before.
-// done is called for each region as soon as it is read, and before it is returned. It returns an error, and nothing after it, only if the context ends.
+// Read reads regions, several concurrently, and yields them in the given order. If the loop ends early, Read cancels the remaining
+// requests. It calls done for each region as soon as that is read, before it is yielded; done must be safe for concurrent use. It yields an
+// error only if the context ends, and then stops.
 func (s *Session) Read(ctx context.Context, regions []string, done func()) iter.Seq2[Result, error] {
 	return func(yield func(Result, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		results := make(chan chan Result, atOnce-1) // as many as are read, but for the one that is waited for
+		results := make(chan chan Result, atOnce-1) // atOnce, less the one that the loop waits for
 		go func() {
 			defer close(results)
 			for _, region := range regions {
@@ -70,14 +71,14 @@ func (s *Session) Read(ctx context.Context, regions []string, done func()) iter.
 	}
 }
 
-// list is one of a region: of which service it is, and what reads it.
+// list is a list of a region, with its service and the function that reads it.
 type list struct {
 	name    string
 	service service
 	read    func(s *Session, ctx context.Context, url string, into *inventory.Region) error
 }
 
-// lists are in the order of [inventory.Lists]. Each reads into a field of its own.
+// lists are in the order of [inventory.Lists]. Each sets a different field, so that they can be read concurrently.
 var lists = []list{
 	{"images", images, (*Session).images},
 	{"machineTypes", compute, (*Session).machineTypes},
@@ -88,7 +89,7 @@ var lists = []list{
 	{"serverGroupPolicies", compute, (*Session).policies},
 }
 
-// region reads one.
+// region reads one region.
 func (s *Session) region(ctx context.Context, name string) Result {
 	result := Result{Region: inventory.Region{Name: name}}
 	errs := make([]error, len(lists))
@@ -102,7 +103,7 @@ func (s *Session) region(ctx context.Context, name string) Result {
 		all.Go(func() { errs[i] = l.read(s, ctx, address, &result.Region) })
 	}
 	all.Wait()
-	result.Region.Sort() // what is there twice is no fault
+	result.Region.Sort() // duplicates are removed, not reported
 	for _, f := range result.Region.Check() {
 		i := slices.IndexFunc(lists, func(l list) bool { return strings.HasPrefix(f.Field, l.name+"[") })
 		errs[i] = cmp.Or(errs[i], fmt.Errorf("answers with what no inventory can have: %s: %s", f.Field, f.Detail))
@@ -116,7 +117,7 @@ func (s *Session) region(ctx context.Context, name string) Result {
 	return result
 }
 
-// unread says why a list could not be read.
+// unread records the reason why a list could not be read.
 func (r *Result) unread(list, why string) {
 	same := slices.IndexFunc(r.Unread, func(u Unread) bool { return u.Why == why })
 	if same < 0 {
@@ -126,7 +127,7 @@ func (r *Result) unread(list, why string) {
 	r.Unread[same].Lists = append(r.Unread[same].Lists, list)
 }
 
-// all returns what a list has, each item converted. It is empty, not nil, if there is nothing.
+// all returns the converted items of a list that convert wants. If there are none, it returns an empty slice, not nil.
 func all[T, I any](
 	ctx context.Context, s *Session, address, key string, query url.Values, header map[string]string, convert func(*T) (I, bool),
 ) ([]I, error) {
@@ -137,13 +138,13 @@ func all[T, I any](
 		}
 	})
 	if err != nil {
-		return nil, err // some of it would look like all
+		return nil, err // a part would look like the whole list
 	}
 	return items, nil
 }
 
 func (s *Session) volumeTypes(ctx context.Context, address string, into *inventory.Region) (err error) {
-	// As of flavors, who may see all volume types sees those that are public only, without is_public.
+	// As for flavors: without is_public, Cinder lists only public volume types to users who may see all.
 	into.VolumeTypes, err = all(ctx, s, address+"/types", "volume_types", url.Values{"limit": {pageSize}, "is_public": {"None"}}, nil,
 		func(t *struct{ Name string }) (inventory.VolumeType, bool) {
 			return inventory.VolumeType{Name: t.Name}, true
@@ -159,7 +160,7 @@ func (s *Session) loadBalancerProviders(ctx context.Context, address string, int
 	return err
 }
 
-// network is one as Neutron describes it.
+// network is a network in Neutron's API.
 type network struct {
 	Name     string
 	Shared   *bool

@@ -24,26 +24,26 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Options are how a cloud is read. The zero value is ready for use.
+// Options are the options of [Connect]. The zero value is ready for use.
 type Options struct {
-	// Timeout is how long an answer may take; 0 is [Timeout].
+	// Timeout is the timeout of each request; 0 means [Timeout].
 	Timeout time.Duration
-	// Sleep waits before a request is made again; nil waits for as long as it is told. It returns an error if the context ends.
+	// Sleep waits before a request is repeated; nil waits on the real clock. It returns an error if the context ends.
 	Sleep func(context.Context, time.Duration) error
 }
 
-// Timeout is how long an answer may take if nothing else is said.
+// Timeout is the default timeout of a request.
 const Timeout = 30 * time.Second
 
-// Session is a cloud that has given a token. Its methods may be called at the same time.
+// Session is an authenticated connection to a cloud. Its methods are safe for concurrent use.
 type Session struct {
 	cloud  *Cloud
 	client *gophercloud.ProviderClient
-	// urls are where the services are, by region and by the name that a service has in messages.
+	// urls are the URLs of the services, by region and by the service's name in messages.
 	urls map[string]map[string]string
 }
 
-// Connect asks a cloud for a token. The error says why there is none, and has no secrets.
+// Connect requests a token from a cloud. The error has the reason if that fails, and contains no secrets.
 func Connect(ctx context.Context, cloud *Cloud, options Options) (*Session, error) {
 	client, err := openstack.NewClient(cloud.auth.IdentityEndpoint)
 	if err != nil {
@@ -83,12 +83,12 @@ func httpClient(cloud *Cloud, options Options) http.Client {
 	}
 	return http.Client{
 		Transport: &transport{RoundTripper: base, timeout: cmp.Or(options.Timeout, Timeout), largest: largest, sleep: wait},
-		// The token is for the services of the catalogue, and for nobody that they know.
+		// Send the token only to the services of the catalogue, not to other hosts that they redirect to.
 		CheckRedirect: func(request *http.Request, before []*http.Request) error {
 			switch first := before[0].URL; {
 			case request.URL.Host != first.Host:
 				return fmt.Errorf("it sends the token to another host, %s", request.URL.Host)
-			case first.Scheme == "https" && request.URL.Scheme != first.Scheme: // where anybody could read it
+			case first.Scheme == "https" && request.URL.Scheme != first.Scheme: // would expose the token
 				return fmt.Errorf("it redirects from https to %s", request.URL.Scheme)
 			case len(before) > 3:
 				return errors.New("it redirects again and again")
@@ -98,12 +98,12 @@ func httpClient(cloud *Cloud, options Options) http.Client {
 	}
 }
 
-// service is one that an inventory is about.
+// service is a service that an inventory covers.
 type service struct {
 	name string
-	// types are what catalogues call it: the first that is there counts.
+	// types are the service's types in catalogues. The first one that exists wins.
 	types []string
-	// version is that of its API, as URLs have it, where the catalogue does not say it.
+	// version is the API version in the URL, used if the catalogue's URL has none.
 	version string
 }
 
@@ -117,10 +117,10 @@ var (
 	services = []service{images, compute, networking, volumes, loadBalancers}
 )
 
-// versioned matches the URL of an API that has a version, perhaps with a project behind it.
+// versioned matches the URL of an API with a version, and perhaps a project after it.
 var versioned = regexp.MustCompile(`/v\d+(\.\d+)?(/[^/]+)?/?$`)
 
-// url returns the URL of an API, with its version.
+// url returns the URL of an API with its version.
 func (s *service) url(endpoint string) string {
 	endpoint = strings.TrimSuffix(endpoint, "/")
 	if !versioned.MatchString(endpoint) {
@@ -129,7 +129,7 @@ func (s *service) url(endpoint string) string {
 	return endpoint
 }
 
-// locate returns the URLs of services by their regions and names.
+// locate returns the URLs of the services by region and service name.
 func locate(catalog *tokens.ServiceCatalog, whose string) map[string]map[string]string {
 	urls := map[string]map[string]string{}
 	for _, s := range services {
@@ -147,7 +147,7 @@ func locate(catalog *tokens.ServiceCatalog, whose string) map[string]map[string]
 	return urls
 }
 
-// endpoints yields the endpoints of services of a type, with their regions, in the order of the catalogue.
+// endpoints yields the regions and URLs of the endpoints of a service type, in the order of the catalogue.
 func endpoints(catalog *tokens.ServiceCatalog, kind, whose string) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for _, entry := range catalog.Entries {
@@ -161,8 +161,8 @@ func endpoints(catalog *tokens.ServiceCatalog, kind, whose string) iter.Seq2[str
 	}
 }
 
-// Regions returns the regions of the cloud, in the order of the alphabet: all that have one of the services, or those of some names.
-// The error has each name that no region has.
+// Regions returns the cloud's regions in alphabetical order: all that have one of the services, or only the given ones. The error lists
+// each name that is not a region.
 func (s *Session) Regions(only []string) ([]string, error) {
 	all := slices.Sorted(maps.Keys(s.urls))
 	if len(only) == 0 {

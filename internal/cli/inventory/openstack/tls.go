@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// tls returns whom the client trusts, and its own certificate.
+// tls returns the client's TLS configuration: the trusted certificates and its own certificate.
 func (s *settings) tls() (*tls.Config, error) {
 	config := &tls.Config{InsecureSkipVerify: on(s.Insecure) || off(s.Verify)}
 	if s.CACert != "" {
@@ -43,7 +43,7 @@ func (s *settings) tls() (*tls.Config, error) {
 	return config, nil
 }
 
-// home returns a path, with the user's folder for a tilde.
+// home returns a path with a leading ~/ expanded to the user's home folder.
 func home(path string) string {
 	rest, found := strings.CutPrefix(path, "~/")
 	folder, err := os.UserHomeDir()

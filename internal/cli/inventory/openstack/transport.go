@@ -19,26 +19,26 @@ import (
 )
 
 const (
-	// attempts is how often a request is made at the most.
+	// attempts is the maximum number of attempts of a request.
 	attempts = 3
-	// firstWait is how long it waits before the second one; before the third one, twice as long.
+	// firstWait is the wait before the second attempt. It doubles before the third.
 	firstWait = 500 * time.Millisecond
-	// longestWait is how long it waits if the service says how long. What is to wait for longer is not read.
+	// longestWait is the longest wait that a service may ask for. If it asks for more, the request fails.
 	longestWait = time.Minute
-	// largest is how long an answer may be.
+	// largest is the maximum size of an answer, in bytes.
 	largest = 256 << 20
 )
 
-// transport makes requests that change nothing, and makes them again if the service is busy, fails, or does not answer in time.
+// transport sends read-only requests, and repeats them if the service is busy, fails, or does not answer in time.
 type transport struct {
 	http.RoundTripper
 	timeout time.Duration
-	// largest is how long an answer may be, in bytes.
+	// largest is the maximum size of an answer, in bytes.
 	largest int64
 	sleep   func(context.Context, time.Duration) error
 }
 
-// sleep waits, unless the context ends before.
+// sleep waits for a duration. It returns early with the cause if the context ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -50,7 +50,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// reads reports whether a request changes nothing: it reads, or asks for a token.
+// reads reports whether a request changes nothing: it reads, or it requests a token.
 func reads(request *http.Request) bool {
 	switch request.Method {
 	case http.MethodGet, http.MethodHead:
@@ -61,7 +61,7 @@ func reads(request *http.Request) bool {
 	return false
 }
 
-// RoundTrip returns an answer whose body has been read.
+// RoundTrip returns an answer whose body is already in memory. It refuses requests that may change something.
 func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if !reads(request) {
 		return nil, fmt.Errorf("%s %s is not sent, because an inventory only reads", request.Method, request.URL.Path)
@@ -78,7 +78,7 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 }
 
-// once makes the request for the i-th time.
+// once sends a request, as its i-th attempt.
 func (t *transport) once(request *http.Request, i int) (*http.Response, error) {
 	ctx, cancel := context.WithTimeoutCause(request.Context(), t.timeout, slowError{t.timeout, i})
 	defer cancel()
@@ -105,14 +105,15 @@ func (t *transport) once(request *http.Request, i int) (*http.Response, error) {
 	return response, nil
 }
 
-// longError says that an answer is longer than so many bytes. It would not be a shorter one the next time.
+// longError is the error of an answer that exceeds a number of bytes. The request is not repeated, because the next answer would be as
+// long.
 type longError int64
 
 func (e longError) Error() string {
 	return fmt.Sprintf("the answer is longer than %d MiB", int64(e)>>20)
 }
 
-// slowError says that there was no answer in time.
+// slowError is the error of a request without an answer in time.
 type slowError struct {
 	timeout time.Duration
 	times   int
@@ -126,7 +127,7 @@ func (e slowError) Error() string {
 	return text
 }
 
-// late returns the error of a request, or that it took too long.
+// late returns the context's cause if it has ended, which is often the timeout, and otherwise the error itself.
 func late(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -134,7 +135,7 @@ func late(ctx context.Context, err error) error {
 	return err
 }
 
-// again reports whether a request is to be made again after its i-th answer, and when.
+// again reports whether to repeat a request after its i-th attempt, and the wait before that.
 func (t *transport) again(response *http.Response, err error, i int) (wait time.Duration, again bool) {
 	wait = firstWait << (i - 1)
 	switch {
@@ -151,11 +152,11 @@ func (t *transport) again(response *http.Response, err error, i int) (wait time.
 	return wait, response.StatusCode >= http.StatusInternalServerError && response.StatusCode != http.StatusNotImplemented
 }
 
-// retryAfter returns how long a service asks to wait: seconds, or until a time.
+// retryAfter returns the wait in the header Retry-After, which has seconds or a time; false if there is none.
 func retryAfter(header http.Header) (time.Duration, bool) {
 	value := header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(value); err == nil && seconds >= 0 {
-		return min(time.Duration(seconds), math.MaxInt32) * time.Second, true // more is no Duration
+		return min(time.Duration(seconds), math.MaxInt32) * time.Second, true // a Duration cannot hold more
 	}
 	if at, err := http.ParseTime(value); err == nil {
 		return max(0, time.Until(at)), true
@@ -163,7 +164,7 @@ func retryAfter(header http.Header) (time.Duration, bool) {
 	return 0, false
 }
 
-// untrusted reports whether it is for its certificate that a service cannot be asked: it will not have another one.
+// untrusted reports whether the connection failed because of the service's certificate or TLS. A second attempt would fail, too.
 func untrusted(err error) bool {
 	var certificate *tls.CertificateVerificationError
 	var record tls.RecordHeaderError

@@ -20,11 +20,10 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// why says why something could not be read, as what follows the name of a service, and without secrets.
+// why returns the reason of an error in words that follow a service's name. It contains no secrets.
 func (s *Session) why(err error) string { return words.Printable(s.hidden(s.reason(err))) }
 
-// hidden returns a text with something else in place of secrets. It finds them as they are only, so it has to come before anything that
-// shortens the text, or changes the spaces in it.
+// hidden replaces the secrets in a text. It only finds them unchanged, so call it before shortening the text or changing its spaces.
 func (s *Session) hidden(text string) string {
 	for _, secret := range slices.Concat(s.cloud.secrets, []string{s.client.Token()}) {
 		if secret != "" {
@@ -64,7 +63,7 @@ func (s *Session) reason(err error) string {
 	return err.Error()
 }
 
-// inner returns what a request with a new token has met: gophercloud has an error around it that errors.As does not look into.
+// inner returns the original error of a request that was repeated with a new token. gophercloud wraps it in an error without Unwrap.
 func inner(err error) error {
 	var again *gophercloud.ErrErrorAfterReauthentication
 	if errors.As(err, &again) {
@@ -81,7 +80,7 @@ func root(err error) error {
 	return err
 }
 
-// statuses say what some answers mean.
+// statuses explains HTTP statuses in words.
 var statuses = map[int]string{
 	http.StatusUnauthorized:    ", so it does not accept who asks",
 	http.StatusForbidden:       ", so the role may not read it",
@@ -89,7 +88,7 @@ var statuses = map[int]string{
 	http.StatusTooManyRequests: ", so it is asked too often",
 }
 
-// answered says what a service has answered, and what it says about that.
+// answered returns the status of a service's answer, and the service's own message.
 func (s *Session) answered(err error) string {
 	var response gophercloud.ErrUnexpectedResponseCode
 	errors.As(err, &response)
@@ -107,7 +106,7 @@ func (s *Session) answered(err error) string {
 	return text
 }
 
-// statusOf returns the status that an error is about; 0 if it is about none.
+// statusOf returns the HTTP status of an error; 0 if it has none.
 func statusOf(err error) int {
 	var response gophercloud.ErrUnexpectedResponseCode
 	if errors.As(err, &response) {

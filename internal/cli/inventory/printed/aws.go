@@ -27,7 +27,7 @@ var aws = cloud{
 	},
 }
 
-// active is the status of an image that can be booted, whatever the cloud calls it.
+// active is an inventory's status of an image that can be booted.
 const active = "active"
 
 func awsImage(r *reading, i *item) {
@@ -69,7 +69,7 @@ func awsImage(r *reading, i *item) {
 func awsType(r *reading, i *item) {
 	var machine struct {
 		InstanceType string
-		VCPUInfo     struct { // as AWS writes it
+		VCPUInfo     struct { // spelt as in AWS
 			DefaultVCPUs *int64 `json:"DefaultVCpus"`
 		} `json:"VCpuInfo"`
 		MemoryInfo struct{ SizeInMiB *int64 }                //nolint:tagliatelle // as AWS calls it
@@ -117,7 +117,7 @@ func awsOffering(r *reading, i *item) {
 	}
 }
 
-// zoneID begins what is the ID of a zone, and not its name.
+// zoneID is the prefix of zone IDs in a list of zone names.
 const zoneID = "\x00"
 
 func otherRegion(is, want string) string {
@@ -138,7 +138,7 @@ func awsZone(r *reading, i *item) {
 	r.zones.add(i, inventory.Zone{Name: zone.ZoneName, Available: &available})
 }
 
-// finishAWS gives zones their names, and machine types their zones.
+// finishAWS replaces zone IDs by zone names, and sets the zones of machine types.
 func finishAWS(r *reading) {
 	missing := map[string]bool{}
 	for _, zones := range r.typeZones {

@@ -27,7 +27,7 @@ var azure = cloud{
 	},
 }
 
-// definition is that of an image in a gallery.
+// definition is an image definition in a gallery.
 type definition struct {
 	Architecture string
 	Generation   string `json:"hyperVGeneration"`
@@ -38,7 +38,7 @@ type definition struct {
 	UniqueID     string `json:"uniqueId"`
 }
 
-// versionOf matches the end of the ID of a version, behind that of its definition.
+// versionOf matches the last parts of an image version's ID, after the ID of its definition.
 var versionOf = regexp.MustCompile(`(?i)/versions/[^/]+$`)
 
 func azureDefinition(r *reading, i *item) {
@@ -53,18 +53,18 @@ func azureDefinition(r *reading, i *item) {
 	}
 }
 
-// azureDisk is the disk of an image.
+// azureDisk is an image's disk.
 type azureDisk struct {
 	Image struct {
 		SizeGB     *int64 `json:"sizeInGB"`
-		DiskSizeGB *int64 `json:"diskSizeGb"` // in galleries of others
+		DiskSizeGB *int64 `json:"diskSizeGb"` // in shared galleries
 	} `json:"osDiskImage"`
 	Disk struct {
 		SizeGB *int64 `json:"diskSizeGB"`
 	} `json:"osDisk"`
 }
 
-// azureStatus returns the status of an image: Azure says Succeeded of one that is ready.
+// azureStatus returns an image's status. Azure's Succeeded is [active].
 func azureStatus(state string) string {
 	if strings.EqualFold(state, "Succeeded") {
 		return active
@@ -89,14 +89,14 @@ func azureVersion(r *reading, i *item) {
 		regions = append(regions, target.Name)
 	}
 	if !slices.ContainsFunc(regions, func(name string) bool { return same(name, r.region) }) {
-		return // it is in other regions
+		return // not replicated to this region
 	}
 	r.images.add(i, inventory.Image{
 		ID: version.ID, Name: nameIn(version.ID), Status: azureStatus(version.ProvisioningState), MinDiskGiB: version.StorageProfile.Image.SizeGB,
 	})
 }
 
-// nameIn returns the name and the version of an image in a gallery.
+// nameIn returns the name and version of an image in a gallery, as NAME/VERSION, from its ID; empty if the ID is too short.
 func nameIn(id string) string {
 	parts := strings.Split(id, "/")
 	if len(parts) < 4 {
@@ -115,7 +115,7 @@ func azureShared(r *reading, i *item) {
 		return
 	}
 	if !versionOf.MatchString(version.UniqueID) {
-		azureDefinition(r, i) // of an image
+		azureDefinition(r, i) // an image, not a version
 		return
 	}
 	if version.Location != "" && !same(version.Location, r.region) {
@@ -154,7 +154,7 @@ func azureManaged(r *reading, i *item) {
 	}
 }
 
-// sku is a size of machines, or a type of disks.
+// sku is a VM size or a disk type.
 type sku struct {
 	Name         string
 	ResourceType string
@@ -176,7 +176,7 @@ func azureSKU(r *reading, i *item) {
 		return
 	}
 	kind := strings.ToLower(s.ResourceType)
-	switch kind { // the command prints those of one kind, if it is told to
+	switch kind { // the command may print only one kind
 	case "virtualmachines":
 		r.machineTypes.begin()
 		r.zones.begin()
@@ -225,14 +225,14 @@ func (s *sku) machine(r *reading, i *item) {
 			wrong(c.Name, c.Value)
 		}
 	}
-	if n, err := strconv.ParseInt(available, 10, 64); err == nil { // fewer than the machine that it is a part of has
+	if n, err := strconv.ParseInt(available, 10, 64); err == nil { // a size with constrained vCPUs has fewer
 		m.CPU = &n
 	}
 	r.machineTypes.add(i, m)
 	r.zoned(s.Name, s.zones(r, i))
 }
 
-// zones returns the zones in which the subscription can have machines of the size.
+// zones returns the zones in which the subscription may have VMs of the size. It also adds the size's zones to the inventory.
 func (s *sku) zones(r *reading, i *item) []string {
 	zones := []string{}
 	for _, info := range s.LocationInfo {
@@ -252,7 +252,7 @@ func (s *sku) zones(r *reading, i *item) []string {
 	return zones
 }
 
-// finishAzure gives images of galleries what their definitions say, and machine types their zones.
+// finishAzure adds the properties of image definitions to gallery images, and sets the zones of machine types.
 func finishAzure(r *reading) {
 	r.settleZones()
 	r.noneOf(r.machineTypes.known && len(r.machineTypes.items) == 0, "sizes of machines")

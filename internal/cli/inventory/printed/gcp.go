@@ -26,13 +26,13 @@ var gcp = cloud{
 	},
 }
 
-// imagePath matches the path of an image in its link.
+// imagePath matches an image's path in its link.
 var imagePath = regexp.MustCompile(`projects/[^/]+/global/images/[^/]+$`)
 
-// deprecation is what is said of something that is not to be used any more.
+// deprecation is the deprecation status of a resource.
 type deprecation struct{ State string }
 
-// status returns that of something that was ready: what is deprecated still works.
+// status returns the resource's status, or ready if it can be used. Deprecated resources still work.
 func (d deprecation) status(ready string) string {
 	if d.State == "OBSOLETE" || d.State == "DELETED" {
 		return strings.ToLower(d.State)
@@ -40,7 +40,7 @@ func (d deprecation) status(ready string) string {
 	return ready
 }
 
-// gcpArchitecture returns Gardener's name of an architecture; empty if it is unspecified.
+// gcpArchitecture returns Gardener's name of an architecture; empty if GCP does not specify one.
 func gcpArchitecture(name string) string {
 	if name == "ARCHITECTURE_UNSPECIFIED" {
 		return ""
@@ -92,10 +92,10 @@ func gcpImage(r *reading, i *item) {
 	r.images.add(i, converted)
 }
 
-// last returns the last part of a link, which is what it links to.
+// last returns the last part of a link, which is the resource's name.
 func last(link string) string { return link[strings.LastIndexByte(link, '/')+1:] }
 
-// here reports whether a zone is in the region.
+// here reports whether a zone is in the region. It records other regions.
 func (r *reading) here(zone string) bool {
 	region := zone[:max(0, strings.LastIndexByte(zone, '-'))]
 	if region != r.region {
@@ -136,7 +136,7 @@ func gcpDisk(r *reading, i *item) {
 		Name, Zone string
 		Deprecated deprecation
 	}
-	if _, regional := i.members["region"]; regional { // no machine boots from disks in two zones
+	if _, regional := i.members["region"]; regional { // machines do not boot from disks in two zones
 		r.regionalDisks = true
 		return
 	}
@@ -158,10 +158,10 @@ func gcpZone(r *reading, i *item) {
 	r.zones.add(i, inventory.Zone{Name: zone.Name, Available: &available})
 }
 
-// finishGCP gives machine types their zones.
+// finishGCP sets the zones of machine types. It reports lists that only have resources of other regions.
 func finishGCP(r *reading) {
 	r.settleZones()
-	if r.regionalDisks && !r.zonalDisks { // such a list says nothing about the others, for example one that is filtered by region
+	if r.regionalDisks && !r.zonalDisks { // the list, perhaps filtered by region, says nothing about zonal disks
 		r.volumeTypes.known = false
 	}
 	r.noneOf(r.machineTypes.known && len(r.machineTypes.items) == 0, "machine types")
@@ -169,7 +169,7 @@ func finishGCP(r *reading) {
 	r.noneOf(r.volumeTypes.known && len(r.volumeTypes.items) == 0, "types of disks")
 }
 
-// noneOf reports files that have nothing of the region, but of others: its name is probably another one.
+// noneOf reports files with resources of other regions only. Probably the name of the region is wrong.
 func (r *reading) noneOf(none bool, what string) {
 	if others := slices.Sorted(maps.Keys(r.others)); none && len(others) > 0 {
 		r.errs = append(r.errs, fmt.Errorf("there are no %s of region %s, but of %s%s", what, words.Quoted(r.region), words.Few(others),

@@ -14,20 +14,20 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// merged is a list that files add to.
+// merged is a list that several files contribute to.
 type merged[T any] struct {
 	what string
-	// key says which items are the same thing; nil if all are different ones.
+	// key returns an item's identity; nil if all items are distinct.
 	key   func(*T) string
 	items []T
 	index map[string]int
-	// known says that a file is about it.
+	// known reports whether a file has the list, even if it is empty.
 	known bool
 }
 
 func (m *merged[T]) begin() { m.known = true }
 
-// add adds an item, or what it says of one that is there. It returns what both say differently.
+// add adds an item, or merges it into the earlier item with its key. It reports an error if both have different values.
 func (m *merged[T]) add(i *item, value T) {
 	m.known = true
 	if m.key == nil {
@@ -53,7 +53,7 @@ func (m *merged[T]) add(i *item, value T) {
 	m.items[at] = both
 }
 
-// all returns the items: nil if no file is about them.
+// all returns the items: nil if no file has the list, and otherwise not nil.
 func (m *merged[T]) all() []T {
 	if m.known && m.items == nil {
 		return []T{}
@@ -61,11 +61,11 @@ func (m *merged[T]) all() []T {
 	return m.items
 }
 
-// combine returns what two values say together, and the field that they have different values in.
+// combine merges two values. If both set a field differently, it returns the field's path.
 func combine[T any](a, b T) (both T, conflict string) {
 	var fields [2]map[string]any
 	for i, value := range []T{a, b} {
-		text, _ := json.Marshal(value) // what is in an inventory always can be
+		text, _ := json.Marshal(value) // cannot fail for inventories
 		_ = json.Unmarshal(text, &fields[i])
 	}
 	conflict = fill(fields[0], fields[1])
@@ -74,7 +74,7 @@ func combine[T any](a, b T) (both T, conflict string) {
 	return both, conflict
 }
 
-// fill adds to an object what another one has besides, and returns the path of the first member that differs.
+// fill adds the members of an object that another one lacks, and returns the path of the first member that differs; empty if none does.
 func fill(to, from map[string]any) string {
 	for _, name := range slices.Sorted(maps.Keys(from)) {
 		has, found := to[name]
@@ -94,12 +94,12 @@ func fill(to, from map[string]any) string {
 	return ""
 }
 
-// zoned says in which zones a machine type is, if that is known of it.
+// zoned adds zones of a machine type.
 func (r *reading) zoned(name string, zones []string) {
 	r.typeZones[name] = append(r.typeZones[name], zones...)
 }
 
-// settleZones gives machine types the zones that they are in. Of a type that no file says that of it stays unknown.
+// settleZones sets the zones of machine types. They stay unknown for types that no file mentions with zones.
 func (r *reading) settleZones() {
 	for i := range r.machineTypes.items {
 		m := &r.machineTypes.items[i]
@@ -109,7 +109,7 @@ func (r *reading) settleZones() {
 	}
 }
 
-// same reports whether two names of a region are the same: Azure has West Europe for westeurope.
+// same reports whether two names mean the same region: Azure also writes West Europe for westeurope.
 func same(a, b string) bool { return plainRegion(a) == plainRegion(b) }
 
 func plainRegion(name string) string { return strings.ToLower(strings.ReplaceAll(name, " ", "")) }

@@ -45,7 +45,7 @@ func osImage(r *reading, i *item) {
 	})
 }
 
-// finishOpenStack gives images the checksum of their list that have no better one.
+// finishOpenStack sets the checksums of images that have none to the MD5 checksum of the list.
 func finishOpenStack(r *reading) {
 	for i := range r.images.items {
 		if image := &r.images.items[i]; image.Checksum == "" {
@@ -54,14 +54,14 @@ func finishOpenStack(r *reading) {
 	}
 }
 
-// ofImages are properties that are about how an image is stored.
+// ofImages are properties that concern the storage of an image.
 var ofImages = []string{"os_hash_algo", "os_hash_value", "os_hidden", "stores", "locations", "direct_url", "self"}
 
 func osShown(r *reading, i *item) {
 	var image struct {
 		ID, Name, Status, Visibility, Checksum string
 		MinDisk                                int64  `json:"min_disk"`
-		Size                                   *int64 // nil while there is no content
+		Size                                   *int64 // nil before the upload
 		VirtualSize                            *int64 `json:"virtual_size"`
 		Properties                             properties
 	}
@@ -110,7 +110,7 @@ func osZone(r *reading, i *item) {
 		Resource *string `json:"Zone Resource"`
 	}
 	if !i.into(&zone, "Zone Name") || zone.Resource != nil && *zone.Resource != "" || zone.Name == "internal" {
-		return // those of networks and routers are others, and one is Nova's own
+		return // skip zones of networks and routers, and Nova's internal zone
 	}
 	available := zone.Status == "available"
 	for n, has := range r.zones.items { // zones for volumes often have the same names
@@ -126,7 +126,7 @@ func osNetwork(r *reading, i *item) {
 	var network struct {
 		Name   string
 		Shared *bool
-		Router any `json:"Router Type"` // true or false as JSON, a word in tables
+		Router any `json:"Router Type"` // true or false in JSON, a word in tables
 	}
 	if !i.into(&network) || network.Name == "" {
 		return
@@ -149,14 +149,14 @@ func osProvider(r *reading, i *item) {
 	}
 }
 
-// properties are those of an image or a flavor: an object, or in older versions of the command a text like a='b', c='d'. What is no text
-// is not read.
+// properties are the properties of an image or a flavor. Older versions of the command print a string like a='b', c='d' instead of an
+// object. Members that are objects, lists, null, true or false are ignored.
 type properties map[string]string
 
-// pair matches one of such a text.
+// pair matches one property in a string.
 var pair = regexp.MustCompile(`([^=,\s][^=,]*)='([^']*)'`)
 
-// UnmarshalJSON reads both.
+// UnmarshalJSON reads an object, a string, or null, which sets nil.
 func (p *properties) UnmarshalJSON(raw []byte) error {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

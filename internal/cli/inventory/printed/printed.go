@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package printed reads what the commands of clouds print as JSON into an inventory of one region. Start at [Read]. Each cloud has a
-// file of its own, with a table of what its command prints; reading.go goes through the files, merge.go puts together what several say.
+// Package printed converts the JSON output of the clouds' own commands to an inventory of one region. Start at [Read]. Each cloud has a
+// file with a table of its commands. reading.go reads the files, merge.go merges their contents.
 package printed
 
 import (
@@ -18,38 +18,38 @@ import (
 	"github.com/capkit/capkit/pkg/inventory"
 )
 
-// cloud is one whose command is known.
+// cloud is a cloud whose command is supported.
 type cloud struct {
-	// asJSON is what makes its command print JSON.
+	// asJSON is the command's option for JSON output.
 	asJSON string
-	// wrapped says that a list is a member of an object, which has the name of its kind, as AWS has it.
+	// wrapped reports whether lists are members of an object, named after their kind, as in AWS.
 	wrapped bool
 	kinds   []kind
-	// finish puts together what is in several files.
+	// finish combines the contents of several files.
 	finish func(*reading)
 }
 
-// kind is something that a command prints a list of.
+// kind is a kind of list that a command prints.
 type kind struct {
-	// command prints it.
+	// command prints the list.
 	command string
-	// has are members that all items of this kind have, and that tell them from others; for a cloud that wraps its lists, the member
-	// that is the list.
+	// has are members that all items of this kind have, and that distinguish them from other kinds. If the cloud wraps its lists, it is the
+	// member with the list.
 	has []string
-	// hint is what the name of a file has that is an empty list of it.
+	// hint is a part of the name of files with an empty list of this kind.
 	hint string
-	// begin says that there is a list of it, perhaps an empty one; nil if that says nothing by itself.
+	// begin records that a list of this kind exists, even if it is empty; nil if the list's existence has no meaning.
 	begin func(*reading)
-	// take reads one item.
+	// take converts one item.
 	take func(*reading, *item)
 }
 
 var known = map[string]cloud{"aws": aws, "azure": azure, "gcp": gcp, "openstack": openStack}
 
-// Clouds returns the types of the clouds whose commands are known, sorted.
+// Clouds returns the types of the supported clouds, sorted.
 func Clouds() []string { return slices.Sorted(maps.Keys(known)) }
 
-// Help returns a text, line by line, of what is read of each cloud.
+// Help returns the supported commands of each cloud, one per line.
 func Help() string {
 	var b strings.Builder
 	for _, name := range Clouds() {
@@ -61,7 +61,7 @@ func Help() string {
 	return b.String()
 }
 
-// Read reads files of a region of one of the [Clouds]; "-" is stdin. The error has all that is wrong, each with its file and line.
+// Read reads the files of a region of one of the [Clouds]; "-" is stdin. The error lists everything that is wrong, with file and line.
 func Read(name, region string, files []string, stdin io.Reader) (inventory.Region, error) {
 	c := known[name]
 	r := newReading(name, &c, region)
@@ -84,7 +84,7 @@ func Read(name, region string, files []string, stdin io.Reader) (inventory.Regio
 	return r.result, errors.Join(r.errs...)
 }
 
-// kindOf returns the kind that members are of; nil if it is none.
+// kindOf returns the kind of an object with these members; nil if it is unknown.
 func (c *cloud) kindOf(members map[string]json.RawMessage) *kind {
 	for i, k := range c.kinds {
 		if !slices.ContainsFunc(k.has, func(name string) bool { _, found := members[name]; return !found }) {
@@ -94,7 +94,7 @@ func (c *cloud) kindOf(members map[string]json.RawMessage) *kind {
 	return nil
 }
 
-// expected says what would be read.
+// expected describes the supported input.
 func (c *cloud) expected() string {
 	var commands []string
 	for _, k := range c.kinds {
@@ -103,7 +103,7 @@ func (c *cloud) expected() string {
 	return "what one of these prints, " + c.asJSON + ": " + strings.Join(commands, ", ")
 }
 
-// elsewhere says of something that is not known of which other cloud it is, if it is of one.
+// elsewhere explains an unknown object. It names another cloud if the object is known there.
 func elsewhere(name string, members map[string]json.RawMessage) string {
 	for _, other := range Clouds() {
 		c := known[other]

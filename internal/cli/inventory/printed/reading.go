@@ -21,7 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// reading is what has been read so far.
+// reading is the state of a call of [Read].
 type reading struct {
 	name   string
 	cloud  *cloud
@@ -36,17 +36,17 @@ type reading struct {
 	networks              merged[inventory.Network]
 	loadBalancerProviders merged[inventory.LoadBalancerProvider]
 
-	// typeZones are the zones of machine types, by their names.
+	// typeZones are the zones of machine types, by name.
 	typeZones map[string][]string
-	// zoneIDs are the names of zones by their IDs, for AWS.
+	// zoneIDs are the names of AWS zones, by ID.
 	zoneIDs map[string]string
-	// definitions are those of images in galleries, by their IDs in lower case, for Azure.
+	// definitions are image definitions in Azure's galleries, by ID in lower case.
 	definitions map[string]*definition
-	// md5 are checksums of images, by their IDs, that count if there is no better one, for OpenStack.
+	// md5 are the checksums in OpenStack's list of images, by image ID. They are used for images without a better checksum.
 	md5 map[string]string
-	// others are regions that files are about, and that are not read, with what they have.
+	// others are regions in the files that are not read.
 	others map[string]bool
-	// regionalDisks and zonalDisks say which types of disks of GCP lists have.
+	// regionalDisks and zonalDisks report whether GCP's lists have disk types of these kinds.
 	regionalDisks, zonalDisks bool
 }
 
@@ -65,10 +65,10 @@ func newReading(name string, c *cloud, region string) *reading {
 	}
 }
 
-// stdinName is what messages call standard input.
+// stdinName is the name of standard input in messages.
 const stdinName = "<stdin>"
 
-// file reads one.
+// file reads a file, or standard input if path is "-".
 func (r *reading) file(path string, stdin io.Reader) {
 	name := path
 	var text []byte
@@ -88,7 +88,7 @@ func (r *reading) file(path string, stdin io.Reader) {
 	}
 	f := &source{reading: r, name: name, text: inUTF8(text)}
 	decoder := json.NewDecoder(bytes.NewReader(f.text))
-	for some := false; ; some = true { // a loop of commands writes one after the other
+	for some := false; ; some = true { // a file may have several values, for example from a loop of commands
 		var value json.RawMessage
 		if err := decoder.Decode(&value); errors.Is(err, io.EOF) && some {
 			return
@@ -100,7 +100,7 @@ func (r *reading) file(path string, stdin io.Reader) {
 	}
 }
 
-// inUTF8 returns what is in a file without its byte order mark. PowerShell writes UTF-16.
+// inUTF8 returns a file's content in UTF-8 without byte order mark. PowerShell writes UTF-16.
 func inUTF8(text []byte) []byte {
 	utf16le, found := bytes.CutPrefix(text, []byte("\xff\xfe"))
 	if !found {
@@ -113,7 +113,7 @@ func inUTF8(text []byte) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// value reads what one command has written.
+// value reads the output of one command.
 func (f *source) value(raw json.RawMessage, offset int) {
 	switch {
 	case raw[0] == '[':
@@ -134,10 +134,10 @@ type source struct {
 	text []byte
 }
 
-// mostErrors is how many errors are listed. To find the line of one takes time in proportion to the file.
+// mostErrors is the maximum number of reported errors, because finding an error's line takes time proportional to the file.
 const mostErrors = 100
 
-// wrong reports what is wrong at an offset of the file.
+// wrong reports an error at an offset of the file.
 func (f *source) wrong(offset int, message string) {
 	switch {
 	case len(f.errs) > mostErrors:
@@ -168,7 +168,7 @@ func (f *source) notJSON(err error) {
 	f.wrong(offset, fmt.Sprintf("is not JSON, %v: print it %s", err, f.cloud.asJSON))
 }
 
-// item is one of a list: an object.
+// item is an object in a list.
 type item struct {
 	*source
 	raw     json.RawMessage
@@ -176,7 +176,7 @@ type item struct {
 	offset  int
 }
 
-// itemAt returns the object that is at an offset of the file, or nil if something else is there, which is reported.
+// itemAt returns the object at an offset of the file. If the value is not an object, it reports an error and returns nil.
 func (f *source) itemAt(raw json.RawMessage, offset int) *item {
 	i := &item{source: f, raw: raw, offset: offset}
 	if json.Unmarshal(raw, &i.members) != nil || i.members == nil {
@@ -186,7 +186,7 @@ func (f *source) itemAt(raw json.RawMessage, offset int) *item {
 	return i
 }
 
-// list reads a list, whose items are of a kind, or else say themselves what they are.
+// list reads a list. If of is nil, each item determines its own kind.
 func (f *source) list(raw json.RawMessage, offset int, of *kind) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	if token, err := decoder.Token(); err != nil || token != json.Delim('[') {
@@ -202,7 +202,7 @@ func (f *source) list(raw json.RawMessage, offset int, of *kind) {
 	}
 	for decoder.More() {
 		var element json.RawMessage
-		if err := decoder.Decode(&element); err != nil { // it is JSON
+		if err := decoder.Decode(&element); err != nil { // cannot happen: the list is valid JSON
 			f.wrong(offset, err.Error())
 			return
 		}
@@ -210,7 +210,7 @@ func (f *source) list(raw json.RawMessage, offset int, of *kind) {
 	}
 }
 
-// item takes one, whose kind is known or is to be seen from what it has.
+// item converts an item. If of is nil, the item's members determine its kind.
 func (f *source) item(i *item, of *kind) {
 	if i == nil {
 		return
@@ -227,7 +227,7 @@ func (f *source) item(i *item, of *kind) {
 	of.take(f.reading, i)
 }
 
-// empty takes an empty list, of which only the name of the file can say what it would have.
+// empty handles an empty list, whose kind can only be guessed from the file's name.
 func (f *source) empty(offset int) {
 	base := strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(filepath.Base(f.name)))
 	var hints []string
@@ -248,7 +248,7 @@ func (f *source) empty(offset int) {
 	f.wrong(offset, "is an empty list, which does not say of what: "+instead)
 }
 
-// wrapped reads an object of which a member is a list.
+// wrapped reads an object that has a list as a member.
 func (f *source) wrapped(raw json.RawMessage, offset int) {
 	top := f.itemAt(raw, offset)
 	if top == nil {
@@ -267,7 +267,7 @@ func (f *source) wrapped(raw json.RawMessage, offset int) {
 	f.list(top.members[of.has[0]], top.at(of.has[0]), of)
 }
 
-// at returns the offset of the value of a member, in any case of letters; without it that of the item.
+// at returns the offset of a member's value, or of the item if it has no such member. It ignores letter case.
 func (i *item) at(member string) int {
 	decoder := json.NewDecoder(bytes.NewReader(i.raw))
 	if _, err := decoder.Token(); err != nil {
@@ -286,12 +286,13 @@ func (i *item) at(member string) int {
 	return i.offset
 }
 
-// wrong reports what is wrong with a member of the item, or with the whole of it if the member is not there.
+// wrong reports an error at a member of the item, or at the item if it has no such member.
 func (i *item) wrong(member, message string) {
 	i.source.wrong(i.at(member), message)
 }
 
-// into decodes the item. It reports what has another type than it should, and what is required and missing or empty.
+// into decodes the item into value, and reports whether that succeeds. It reports values of a wrong type, and required members that are
+// missing or empty.
 func (i *item) into(value any, required ...string) bool {
 	if err := json.Unmarshal(i.raw, value); err != nil {
 		var wrong *json.UnmarshalTypeError
@@ -313,7 +314,7 @@ func (i *item) into(value any, required ...string) bool {
 	return good
 }
 
-// kindName returns what JSON calls the type that a value should have.
+// kindName returns the JSON name of the type that a value should have.
 func kindName(err *json.UnmarshalTypeError) string {
 	switch kind := err.Type.Kind().String(); {
 	case strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"), strings.HasPrefix(kind, "float"):
@@ -327,7 +328,7 @@ func kindName(err *json.UnmarshalTypeError) string {
 	}
 }
 
-// properties returns the members of the item that are texts, numbers, or true or false, by their names, without some of them.
+// properties returns the item's members that are strings, numbers or booleans, by name, except the given ones.
 func (i *item) properties(without ...string) map[string]string {
 	found := map[string]string{}
 	for name, raw := range i.members {
@@ -341,7 +342,7 @@ func (i *item) properties(without ...string) map[string]string {
 	return found
 }
 
-// scalar returns a JSON value as a text, and whether it is one that has no parts. Null is none.
+// scalar returns a JSON string, number or boolean as text; false for objects, lists and null.
 func scalar(raw json.RawMessage) (string, bool) {
 	text := strings.TrimSpace(string(raw))
 	var value string

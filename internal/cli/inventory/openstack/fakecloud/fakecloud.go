@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fakecloud is a server for tests that answers as the APIs of OpenStack do, for as many regions as a test wants, and that
-// fails when it is told to. The real services are in test/openstack.
+// Package fakecloud is a test server with the APIs of OpenStack, for any number of regions. It fails on request. Tests with the real
+// services are in test/openstack.
 package fakecloud
 
 import (
@@ -19,15 +19,15 @@ import (
 	"sync"
 )
 
-// Cloud is one that runs. Its fields are set before the first request.
+// Cloud is a running fake cloud. Set its fields before the first request.
 type Cloud struct {
 	*httptest.Server
-	// Regions are the names of its regions. All have all services but for those in Without, "REGION/volume" for example.
+	// Regions are the names of its regions. Each has all services, except for the entries of Without, for example "REGION/volume".
 	Regions []string
 	Without []string
-	// Images is how many images each region has, and Page how many it gives at once.
+	// Images is the number of images in each region, and Page the number of images per page.
 	Images, Page int
-	// Fault may answer a request instead of the cloud, and says whether it has.
+	// Fault may answer a request instead of the cloud, and reports whether it did.
 	Fault func(w http.ResponseWriter, r *http.Request) bool
 
 	mutex    sync.Mutex
@@ -36,14 +36,14 @@ type Cloud struct {
 	valid    string
 }
 
-// Start starts a cloud, which is to be closed.
+// Start starts a cloud. The caller closes it.
 func Start(regions ...string) *Cloud {
 	c := &Cloud{Regions: regions, Images: 2, Page: 1000}
 	c.Server = httptest.NewServer(c)
 	return c
 }
 
-// StartTLS starts one that is reached by HTTPS, whose certificate nobody has signed.
+// StartTLS starts a cloud with HTTPS and an untrusted certificate. The caller closes it.
 func StartTLS(regions ...string) *Cloud {
 	c := &Cloud{Regions: regions, Images: 2, Page: 1000}
 	c.Server = httptest.NewUnstartedServer(c)
@@ -52,14 +52,14 @@ func StartTLS(regions ...string) *Cloud {
 	return c
 }
 
-// The credentials of the only user, who has a project.
+// The credentials of the only user, and the user's project.
 const (
 	User     = "reader"
-	Password = "correct horse" //nolint:gosec // of a cloud that is none
+	Password = "correct horse" //nolint:gosec // of a fake cloud
 	Project  = "gardener"
 )
 
-// Environment returns the value of a variable that names the cloud and its user, as OS_* do.
+// Environment returns the value of an OS_* variable for this cloud and its user; empty for other variables.
 func (c *Cloud) Environment(name string) string {
 	return map[string]string{
 		"OS_AUTH_URL": c.URL + "/v3", "OS_USERNAME": User, "OS_PASSWORD": Password, "OS_PROJECT_NAME": Project,
@@ -67,14 +67,14 @@ func (c *Cloud) Environment(name string) string {
 	}[name]
 }
 
-// Requests returns the requests that there were, as "GET /path", sorted.
+// Requests returns all requests so far as "GET /path", sorted.
 func (c *Cloud) Requests() []string {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	return slices.Sorted(slices.Values(c.requests))
 }
 
-// Expire makes the token that was given last one that counts no more.
+// Expire invalidates the latest token.
 func (c *Cloud) Expire() {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -111,14 +111,14 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Fail answers with an error, as services do.
+// Fail writes an error in the format of OpenStack's services.
 func Fail(w http.ResponseWriter, status int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"code": status, "message": message}})
 }
 
-// answers are what services answer, by the path below the region.
+// answers are the answers of the services, by the path below the region.
 var answers = map[string]string{
 	"compute/v2.1/": `{"version": {"id": "v2.1", "status": "CURRENT", "version": "2.93", "min_version": "2.1"}}`,
 	"compute/v2.1/flavors/detail": `{"flavors": [
@@ -133,10 +133,10 @@ var answers = map[string]string{
 	"lb/v2.0/lbaas/providers": `{"providers": [{"name": "amphora", "description": ""}]}`,
 }
 
-// places are where services are below a region, by their types in the catalogue.
+// places are the paths of the services below a region, by their types in the catalogue.
 var places = map[string]string{"compute": "compute/v2.1", "image": "image", "network": "network", "volumev3": "volume/v3", "load-balancer": "lb"}
 
-// token gives one if the password is the right one.
+// token issues a token if the password is correct.
 func (c *Cloud) token(w http.ResponseWriter, r *http.Request) {
 	var request struct {
 		Auth struct {
@@ -172,7 +172,7 @@ func (c *Cloud) token(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"token": map[string]any{"catalog": catalog, "expires_at": "2100-01-01T00:00:00.000000Z"}})
 }
 
-// images answers with a page of images. None of them is hidden, or of the community.
+// images writes a page of images. None of them is hidden, or a community image.
 func (c *Cloud) images(w http.ResponseWriter, r *http.Request, region string) {
 	query := r.URL.Query()
 	first, _ := strconv.Atoi(query.Get("marker")) // the ID of an image is its number, and they begin with 1

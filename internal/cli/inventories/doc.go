@@ -2,6 +2,6 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package inventories reads the inventories that a command was given, and judges the profiles among its inputs by them: for verify, and for
-// lint with --inventory. Start reading at [Flags].
+// Package inventories reads the inventories of a command, and verifies the profiles among its inputs against them: for verify, and for lint
+// with --inventory. Start reading at [Flags].
 package inventories

@@ -16,12 +16,12 @@ import (
 	"github.com/capkit/capkit/pkg/verify"
 )
 
-// Flags are those of a command that judges profiles by inventories.
+// Flags are the flags of a command that verifies profiles against inventories.
 type Flags struct {
 	files, properties []string
 	strict            bool
 	at                string
-	// now is the moment that counts: that of the flag or, without one, when the command runs.
+	// now is the time for expiration dates and ages: the value of --at, or else the time at which the command runs.
 	now time.Time
 }
 
@@ -35,16 +35,16 @@ func (flags *Flags) Add(cmd *cobra.Command) {
 		"use the table of image properties in this `FILE` instead of the cloud's; may be repeated, for several clouds")
 }
 
-// AddAt adds the flag for the moment that counts.
+// AddAt adds the flag --at.
 func (flags *Flags) AddAt(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&flags.at, "at", "", "`TIME` for expiration dates and the ages of inventories (default: now)")
 	command.Complete(cmd, "at", nil)
 }
 
-// Given reports whether there is an inventory.
+// Given reports whether an inventory was given.
 func (flags *Flags) Given() bool { return len(flags.files) > 0 }
 
-// Prepare returns what is wrong with the flags beside the FILE arguments.
+// Prepare parses --at, and returns an error that lists everything wrong with the flags. files are the FILE arguments.
 func (flags *Flags) Prepare(files []string) (err error) {
 	flags.now = time.Now()
 	if flags.at != "" {
@@ -63,8 +63,8 @@ func (flags *Flags) Prepare(files []string) (err error) {
 	return err
 }
 
-// stdin is what names standard input.
+// stdin is the argument that stands for standard input.
 const stdin = "-"
 
-// Finds reports whether verify finds what a rule is about.
+// Finds reports whether verify checks a rule.
 func Finds(r *finding.Rule) bool { return r.Command == verify.Command }

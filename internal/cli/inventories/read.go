@@ -21,14 +21,15 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// files are the inventories by provider type, in the order in which they were given, each with the name of its file.
+// files has the parsed files: the inventories and tables of properties by provider type, and the inventories' file names. Inventories are
+// in the given order.
 type files struct {
 	inventories map[string][]*inventory.Inventory
 	names       map[*inventory.Inventory]string
 	properties  map[string][]inventory.Property
 }
 
-// read reads the files that the flags name. The error names everything that is wrong with each of them.
+// read reads the files of the flags. The error lists everything that is wrong with each of them.
 func (flags *Flags) read(c *command.Call) (*files, error) {
 	read := &files{map[string][]*inventory.Inventory{}, map[*inventory.Inventory]string{}, map[string][]inventory.Property{}}
 	var errs []error
@@ -64,7 +65,7 @@ func nameOf(file string) string {
 	return file
 }
 
-// readFile reads a file. The error has everything that is wrong with it, with lines.
+// readFile reads a file. The error lists everything that is wrong with it, with lines.
 func readFile[T any](c *command.Call, file string, read func([]byte) (*T, finding.List)) (*T, error) {
 	var text []byte
 	var err error
@@ -114,7 +115,7 @@ func (f *files) twice() (errs []error) {
 	return errs
 }
 
-// unneeded returns an error for each inventory, and table, of another provider than those of the profiles.
+// unneeded returns an error for each inventory or table whose provider has no profile.
 func (f *files) unneeded(profiles map[string]bool, known map[string]command.Provider) (errs []error) {
 	types := slices.Sorted(maps.Keys(profiles))
 	meant := slices.DeleteFunc(slices.Clone(types), func(of string) bool { return known[of] == nil })
@@ -136,7 +137,7 @@ func (f *files) unneeded(profiles map[string]bool, known map[string]command.Prov
 	return errs
 }
 
-// age notes of old inventories how old they are.
+// age returns notes about inventories without a date, older than a year, or, without --at, from the future.
 func (flags *Flags) age(f *files) (notes []string) {
 	for _, of := range slices.Sorted(maps.Keys(f.inventories)) {
 		for _, i := range f.inventories[of] {
@@ -161,7 +162,7 @@ func (f *files) haveImages(of string) bool {
 	})
 }
 
-// withoutTable returns an error for each table of a provider whose images nobody knows.
+// withoutTable returns an error for each table of a provider without an [inventory.Describer], whose images are not verified.
 func (f *files) withoutTable(providers map[string]command.Provider) (errs []error) {
 	var known []string
 	for _, p := range command.ByType(providers) {

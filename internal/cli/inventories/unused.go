@@ -12,7 +12,8 @@ import (
 	"github.com/capkit/capkit/internal/cli/report"
 )
 
-// Unused returns what none of the profiles uses, by provider, region and name. It notes if some could not be asked.
+// Unused returns the images and machine types that no profile uses, by provider, region and name. If some inputs could not be read, it adds
+// a note, so call it before [Verified.PrintNotes].
 func (v *Verified) Unused() *report.Unused {
 	if v.incomplete {
 		v.Notes = append(v.Notes, "--unused: inputs that could not be read may use what is listed")
@@ -31,7 +32,7 @@ func (v *Verified) Unused() *report.Unused {
 	return all
 }
 
-// PrintNotes writes what is not known, and how old the inventories are.
+// PrintNotes prints the notes to standard error.
 func (v *Verified) PrintNotes(c *command.Call) {
 	for _, note := range v.Notes {
 		report.Printf(c.Stderr, "note: %s\n", note)

@@ -21,7 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Verified is what was found out about the profiles of a command.
+// Verified is the result of verifying the profiles of a command.
 type Verified struct {
 	flags  *Flags
 	given  *input.Given
@@ -29,19 +29,19 @@ type Verified struct {
 	files  *files
 	clouds map[string]*verify.Cloud
 	usages map[string]*verify.Usage
-	// gaps are what inventories do not have, by region, and regions are those in the order in which something was missed.
+	// gaps are the lists and images that inventories lack, by region. regions are these regions in the order in which gaps were found.
 	gaps    map[string][]string
 	regions []string
-	// absent are the regions that there are no inventories of, unless another name is meant.
+	// absent are the regions without an inventory, except those whose name looks misspelt.
 	absent []string
-	// incomplete says that there are inputs that could not be judged.
+	// incomplete reports whether some inputs could not be verified.
 	incomplete bool
-	// Notes are about what is not known, and about the inventories.
+	// Notes are about unknown contents, and about the inventories.
 	Notes []string
 }
 
-// Verify judges the profiles among the inputs, and adds what is found to the findings; of profiles that cannot be judged the reason, if it is
-// alone. Otherwise lint says that, and has notes of its own. The error says that an inventory cannot be used.
+// Verify verifies the profiles among the inputs, and adds the findings. If alone, it also reports why a profile cannot be verified.
+// Otherwise lint does that, and has notes of its own. The error is about unusable inventories.
 func (flags *Flags) Verify(c *command.Call, g *input.Given, alone bool, work *command.Work) (*Verified, error) {
 	read, err := flags.read(c)
 	if err != nil {
@@ -73,7 +73,7 @@ func (flags *Flags) Verify(c *command.Call, g *input.Given, alone bool, work *co
 	return v, nil
 }
 
-// types returns the provider types of the profiles that are judged.
+// types returns the provider types of the verified profiles.
 func (v *Verified) types() map[string]bool {
 	types := map[string]bool{}
 	for _, s := range v.given.Profiles.All {
@@ -93,7 +93,7 @@ func (v *Verified) types() map[string]bool {
 	return types
 }
 
-// asked reports whether an object can be judged, and is to be. What is being deleted need not be right.
+// asked reports whether to verify an object: it could be read, is not only there for references, and is not being deleted.
 func asked[T any, P interface {
 	*T
 	metav1.Object
@@ -163,17 +163,18 @@ func (v *Verified) namespaced(s *input.Source[v1beta1.NamespacedCloudProfile]) {
 	v.cannot(s.Manifest, fault)
 }
 
-// cannot adds the reason why an object cannot be judged, unless lint says it.
+// cannot reports the reason why an object cannot be verified, unless lint does.
 func (v *Verified) cannot(object *manifest.Object, fault *field.Error) {
 	if v.incomplete = true; v.alone {
 		v.given.AddErrors(object, fault)
 	}
 }
 
-// nothing ends notes about what is not known.
+// nothing is the end of notes about unknown contents.
 const nothing = ": nothing is concluded about that"
 
-// note notes what is not known, once for all profiles. With --strict it is found, but for gaps, which nobody may be able to fill.
+// note collects notes about unknown contents, once for all profiles. With --strict they are findings, except gaps, which may be impossible
+// to fill.
 func (v *Verified) note(unread []verify.Unread) {
 	for _, u := range unread {
 		note := u.String() + nothing
@@ -193,7 +194,7 @@ func (v *Verified) note(unread []verify.Unread) {
 	}
 }
 
-// noteGaps notes which regions have no inventories, and what inventories do not have, once for the regions that have the same gaps.
+// noteGaps adds notes about regions without an inventory, and one note about the gaps of all regions that have the same ones.
 func (v *Verified) noteGaps() {
 	switch len(v.absent) {
 	case 0:

@@ -2,5 +2,5 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package verify is the command verify: whether profiles describe their clouds, by inventories.
+// Package verify has the command verify, which compares profiles with inventories of their clouds.
 package verify

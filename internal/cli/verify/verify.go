@@ -29,7 +29,7 @@ type verifyFlags struct {
 	all, quiet, unused bool
 }
 
-// Command returns the command.
+// Command returns the command verify.
 func Command(c *command.Call) *cobra.Command {
 	flags := &verifyFlags{}
 	cmd := &cobra.Command{
@@ -55,7 +55,7 @@ Findings look like those of lint, and are silenced in the same way. lint --inven
 	flags.AllowEmptyFlag(cmd)
 	command.OutputFlag(cmd, &flags.output, report.Formats())
 	flags.Options.Add(cmd, checks.Catalogue(c))
-	// These are about Shoots, or about the Gardener of the landscape. verify looks at neither; settings give them to all commands.
+	// These concern Shoots or the landscape's Gardener, which verify ignores. They exist because the settings set them for all commands.
 	for _, name := range []string{"domain", "reserved-in-core", "gardener-version", "feature-gates", "webhook"} {
 		_ = cmd.Flags().MarkHidden(name)
 	}
@@ -69,7 +69,7 @@ Findings look like those of lint, and are silenced in the same way. lint --inven
 	return cmd
 }
 
-// withUnused are the formats that have a place for what is not used.
+// withUnused are the output formats that can list unused images and machine types.
 var withUnused = []string{"text", "json", "yaml"}
 
 func (flags *verifyFlags) prepare(files []string, rules []finding.Rule) error {
@@ -131,13 +131,13 @@ func runVerify(ctx context.Context, c *command.Call, args []string, flags *verif
 	return nil
 }
 
-// withoutShoots counts Shoots among what is passed over.
+// withoutShoots counts Shoots as skipped objects.
 func withoutShoots(g *input.Given) {
 	shoots := len(g.Shoots.All)
 	g.Summary.Objects, g.Summary.Skipped = g.Summary.Objects-shoots, g.Summary.Skipped+shoots
 }
 
-// printUnused lists what no profile uses for people, by region.
+// printUnused lists the unused images and machine types as text, by region.
 func printUnused(w io.Writer, unused *report.Unused) {
 	last := ""
 	printHeading := func(what, provider, region, unlike string) {

@@ -37,11 +37,11 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// RuleAdmission is the origin of what Gardener's admission plugins say about a Shoot.
+// RuleAdmission is the origin of errors that Gardener's admission plugins report for Shoots.
 const RuleAdmission = "gardener-admission"
 
-// Beside are the objects of a landscape that the admission of a Shoot looks at besides its profile, as far as they are known. What is
-// nil is made up, in a way that cannot be refused: a Shoot without its Seed and its binding is asked about as if it named none.
+// Beside has the objects, besides the profile, that the admission of a Shoot reads. A nil Project is replaced by a synthetic one that is
+// always accepted. If a Seed or binding is nil, the Shoot is checked as if it named none.
 type Beside struct {
 	Project            *v1beta1.Project
 	Seed               *v1beta1.Seed
@@ -49,8 +49,8 @@ type Beside struct {
 	CredentialsBinding *securityv1alpha1.CredentialsBinding
 }
 
-// plugins are the admission plugins ShootMutator and ShootValidator of Gardener's API server, in the process. They look up what they
-// need in informers, where it is put for the time of a question; so only one is asked at a time, which [Server.run] takes care of.
+// plugins are the admission plugins ShootMutator and ShootValidator of Gardener's API server, in this process. They read objects from
+// informers, which hold the objects of one request at a time. [Server.run] serializes the requests.
 type plugins struct {
 	mutate   *mutator.MutateShoot
 	validate *validator.ValidateShoot
@@ -58,11 +58,11 @@ type plugins struct {
 	profiles, namespaced, projects, seeds, secretBindings, credentialsBindings, secrets cache.Indexer
 }
 
-// shootPlugins returns the plugins, which are made when they are asked for first. Everybody has all rights, and the landscape offers
+// shootPlugins returns the plugins, which it creates on the first call. Their authorizer allows everything, and their landscape offers
 // managed issuers.
 var shootPlugins = sync.OnceValue(func() *plugins {
 	p := &plugins{}
-	p.mutate, _ = mutator.New() // which have no errors to return
+	p.mutate, _ = mutator.New() // never returns an error
 	p.validate, _ = validator.New()
 	coreInformers := externalversions.NewSharedInformerFactory(nil, 0)
 	security := securityinformers.NewSharedInformerFactory(nil, 0)
@@ -84,26 +84,27 @@ var shootPlugins = sync.OnceValue(func() *plugins {
 	return p
 })
 
-// question is what the plugins are asked about a Shoot.
+// question is an admission request for a Shoot.
 type question struct {
 	shoot, old *core.Shoot
 	beside     []stored
 }
 
-// stored is an object where a plugin looks it up.
+// stored is an object, and the index in which a plugin looks it up.
 type stored struct {
 	in     cache.Indexer
 	object any
 }
 
-// admit runs the mutating plugin on a Shoot, then lets others judge it as it is then, and runs the validating plugin, as an API server
-// does on creation, or on an update of the metadata of a Shoot that exists. The Shoot is changed. The errors of the plugins have fields.
+// admit runs the mutating plugin on a Shoot, then judge on the result, and then the validating plugin unless the mutating one has errors.
+// An existing Shoot gets an update of its metadata, any other Shoot is created. admit modifies the Shoot. It returns the errors of the
+// plugins, with fields, and those of judge.
 func (p *plugins) admit(
 	shoot *core.Shoot, profile *v1beta1.CloudProfileSpec, beside Beside, judge func() field.ErrorList,
 ) (said, judged field.ErrorList) {
 	q := p.ask(shoot, profile, beside)
 	for _, s := range q.beside {
-		_ = s.in.Add(s.object) // it has a name
+		_ = s.in.Add(s.object) // cannot fail: it has a name
 	}
 	defer func() {
 		for _, s := range q.beside {
@@ -124,12 +125,12 @@ func (p *plugins) admit(
 	return said, judged
 }
 
-// ask returns the question about a Shoot, with what it refers to.
+// ask returns the admission request for a Shoot, with the objects that it refers to.
 func (p *plugins) ask(shoot *core.Shoot, profile *v1beta1.CloudProfileSpec, beside Beside) *question {
 	asked := *shoot
 	q := &question{shoot: &asked}
 	put := func(in cache.Indexer, object any) { q.beside = append(q.beside, stored{in, object}) }
-	// keep returns the name of an object if that is known, and puts it where it is looked up.
+	// keep adds an object to the request and returns its name, or nil if the object is unknown.
 	keep := func(name *string, in cache.Indexer, object any, known bool) *string {
 		if name == nil || !known {
 			return nil
@@ -170,7 +171,7 @@ func (p *plugins) ask(shoot *core.Shoot, profile *v1beta1.CloudProfileSpec, besi
 			}
 		}
 	}
-	if exists(shoot) { // then whoever changes anything is asked about; annotations are not to be changed on a Seed that is being deleted
+	if exists(shoot) { // an update must change something: a label, because annotations must not change while a Seed is being deleted
 		before := asked
 		before.Labels = map[string]string{"before": "an update"}
 		q.old = &before
@@ -178,7 +179,7 @@ func (p *plugins) ask(shoot *core.Shoot, profile *v1beta1.CloudProfileSpec, besi
 	return q
 }
 
-// exists reports whether a Shoot has been created: it comes from an API server.
+// exists reports whether a Shoot has been created: it was read from an API server.
 func exists(shoot metav1.Object) bool { return shoot.GetUID() != "" }
 
 func (q *question) attributes() admission.Attributes {
@@ -191,9 +192,8 @@ func (q *question) attributes() admission.Attributes {
 		core.SchemeGroupVersion.WithResource("shoots"), "", operation, options, false, &user.DefaultInfo{})
 }
 
-// verdict returns what a plugin says, as errors with fields. One that panics has no verdict: an API server answers with an error that
-// is not about the Shoot, and does so to whoever tries again. If that is because of a profile that an API server does not have,
-// nothing is said.
+// verdict returns the errors of a plugin, with fields. A panic becomes an error, because the API server answers every request for the Shoot
+// with 503. If no API server would store the profile, verdict ignores the panic.
 func verdict(plugin string, shoot *core.Shoot, profile *v1beta1.CloudProfileSpec, ask func() error) (errs field.ErrorList) {
 	defer func() {
 		problem := recover()
@@ -215,25 +215,25 @@ func verdict(plugin string, shoot *core.Shoot, profile *v1beta1.CloudProfileSpec
 	return inFields(ask())
 }
 
-// refusal matches how the error of a plugin begins.
+// refusal matches the prefix of a plugin's error.
 var refusal = regexp.MustCompile(`^\S+ "[^"]*" is (?:forbidden|invalid): `)
 
-// inError matches where an error with a field begins in a text with several.
+// inError matches the beginning of an error with a field, in a text with several errors.
 var inError = regexp.MustCompile(`(?:^|, )((?:spec|metadata|status|name)(?:[.\[][^\s:]*)?): ` +
 	`(Invalid value|Unsupported value|Forbidden|Required value|Duplicate value|Not found|Internal error|Too long|Too many)\b`)
 
-// errorTypes are the types of errors by how their texts begin.
+// errorTypes maps the beginnings of errors to their types.
 var errorTypes = map[string]field.ErrorType{
 	"Invalid value": field.ErrorTypeInvalid, "Unsupported value": field.ErrorTypeNotSupported, "Forbidden": field.ErrorTypeForbidden,
 	"Required value": field.ErrorTypeRequired, "Duplicate value": field.ErrorTypeDuplicate, "Not found": field.ErrorTypeNotFound,
 	"Internal error": field.ErrorTypeInternal, "Too long": field.ErrorTypeTooLong, "Too many": field.ErrorTypeTooMany,
 }
 
-// aboutProfile is what the mutating plugin says without a field.
+// aboutProfile is an error of the mutating plugin that names no field.
 const aboutProfile = "new shoot can only specify either cloudProfileName or cloudProfile reference"
 
-// inFields takes the error of a plugin apart, which has become text on its way: into errors with fields, whose details are all that is
-// said. What names no field is about the spec.
+// inFields splits a plugin's error, which is only text, into errors with fields. The details keep the whole text. An error without a field
+// is about the spec.
 func inFields(err error) field.ErrorList {
 	if err == nil {
 		return nil
@@ -272,17 +272,17 @@ func inFields(err error) field.ErrorList {
 }
 
 var (
-	// noProject matches what a message says about a Project that is not known.
+	// noProject matches an unknown Project in a message.
 	noProject = regexp.MustCompile(`\(project: ; `)
 	// goList matches a list at the end of a message, as Go prints it.
 	goList = regexp.MustCompile(`(?: are:?|values:) \[([^\[\]]*)\]$`)
 	// goStruct matches an object in a message, as Go prints it.
 	goStruct = regexp.MustCompile(`^(Invalid value): \{[^}]*\}: `)
-	// noneSupported matches a message about a value in place of which there is no other one.
+	// noneSupported matches a message about an unsupported value for which there are no supported ones.
 	noneSupported = regexp.MustCompile(`^Unsupported value: "(?:[^"\\]|\\.)*"$`)
 )
 
-// inShort leaves out of a message what is made up, shortens lists and objects that Go has printed, and says of an empty list that it is.
+// inShort removes synthetic objects from a message, shortens lists and objects that Go has printed, and writes none for empty lists.
 func inShort(text string) string {
 	text = noProject.ReplaceAllString(SortLists(text), "(")
 	text = goStruct.ReplaceAllString(text, "$1: ")

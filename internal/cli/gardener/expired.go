@@ -15,10 +15,10 @@ import (
 	"github.com/capkit/capkit/pkg/versions"
 )
 
-// RuleVersionExpired is the origin of warnings about versions of a profile that have expired.
+// RuleVersionExpired is the origin of warnings about expired versions in a profile.
 const RuleVersionExpired = "version-expired"
 
-// Expired warns about the versions of a profile, images and Kubernetes, that have expired. kubernetes may be nil.
+// Expired warns about the expired image versions and Kubernetes versions of a profile. kubernetes may be nil.
 func Expired(images []v1beta1.MachineImage, kubernetes *v1beta1.KubernetesSettings) field.ErrorList {
 	var warnings field.ErrorList
 	warn := func(v v1beta1.ExpirableVersion, at *field.Path, what, where string) {

@@ -2,13 +2,14 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gardener runs Gardener's own code on manifests: its defaults, its validation, and admission plugins of its
-// API server. The version of that code is the one in cmd/go.mod; a [Server] of another version differs by what package gardenerrules knows.
+// Package gardener runs Gardener's own code on manifests: its defaults, its validation, and admission plugins of its API server. cmd/go.mod
+// has the version of that code. A [Server] of another version differs by the rules of package gardenerrules.
 //
-// It is the only package of the command with Gardener's API server among its imports, which is most of the program. All
-// functions take and return objects of version v1beta1, change none of them, and may be called concurrently.
+// It is the command's only package that imports Gardener's API server, which is most of the program. All functions use v1beta1 objects, and
+// are safe for concurrent use. Only [SetDefaults] modifies its argument.
 //
-// Start reading at [Server]; namespaced.go is about NamespacedCloudProfiles and their parents, admission.go about Shoots and their profiles.
+// Start reading at [Server]. namespaced.go checks NamespacedCloudProfiles with their parents, admission.go checks Shoots with their
+// profiles.
 package gardener
 
 import (
@@ -40,29 +41,28 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// RuleCore is the origin of everything that Gardener's validation says.
+// RuleCore is the origin of all errors of Gardener's validation.
 const RuleCore = "gardener-core"
 
-// The validation of Gardener's API server consults its feature gates and panics if they are not registered.
+// The validation of Gardener's API server reads its feature gates, and panics if they are not registered.
 var registerFeatureGates = sync.OnceFunc(features.RegisterFeatureGates)
 
-// Validate runs Gardener's own validation on a CloudProfile, NamespacedCloudProfile or Shoot, as its API server would
-// on creation; about other objects it says nothing. What a manifest may leave to others to fill in may be missing, and what is
-// no version of Kubernetes in a Shoot is for [ValidateShootIn]. The errors come in a stable order, with a stable text, each once,
-// and have [RuleCore] as their origin.
+// Validate runs Gardener's own validation on a CloudProfile, NamespacedCloudProfile or Shoot, as its API server would on creation. An
+// existing Shoot gets an update of its metadata. For Gardener's other kinds, there are no errors. Fields that clients or Gardener's
+// admission fill in may be missing, and malformed Kubernetes versions of a Shoot are left to [ValidateShootIn]. The errors have a stable
+// order and text, no duplicates, and the origin [RuleCore].
 func (s *Server) Validate(object runtime.Object) field.ErrorList {
 	return s.run(func() field.ErrorList { return s.validate(object) })
 }
 
-// validate is [Server.Validate] with the feature gates as they are.
+// validate is [Server.Validate] with the current feature gates.
 func (s *Server) validate(object runtime.Object) field.ErrorList {
 	is, _, errs := converted(object, nil)
 	return append(errs, s.asOf(object.(metav1.Object), validated(is, nil))...)
 }
 
-// ValidateUpdate runs Gardener's own validation on an update of a CloudProfile, as its API server would. What its admission
-// says about those who use what the update takes away is not in it; package update has that. The metadata of old is ignored.
-// The errors are as those of [Server.Validate].
+// ValidateUpdate runs Gardener's own validation on an update of a CloudProfile, as its API server would. It ignores the metadata of old. It
+// does not run the admission, which protects parts in use: see package update. The errors have the form of [Server.Validate].
 func (s *Server) ValidateUpdate(updated, old *v1beta1.CloudProfile) field.ErrorList {
 	return s.run(func() field.ErrorList {
 		is, was, errs := converted(updated, old)
@@ -70,8 +70,8 @@ func (s *Server) ValidateUpdate(updated, old *v1beta1.CloudProfile) field.ErrorL
 	})
 }
 
-// converted returns an object, and the one before an update unless that is nil, as Gardener's validation takes them: copies with
-// its defaults. Both have the same metadata, because manifests may have been read at different times.
+// converted returns an object, and the old one unless that is nil, as copies in the form that Gardener's validation expects, with defaults.
+// Both get the same metadata, because manifests may have been read at different times.
 func converted(object, old runtime.Object) (is, was runtime.Object, errs field.ErrorList) {
 	convert := func(o runtime.Object) runtime.Object {
 		o = o.DeepCopyObject()
@@ -106,7 +106,7 @@ func metaOf(object runtime.Object) *metav1.ObjectMeta {
 	return object.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta)
 }
 
-// validated returns what Gardener's validation says about the creation of an object or, unless was is nil, about its update.
+// validated returns the errors of Gardener's validation on creation or, unless was is nil, on an update.
 func validated(is, was runtime.Object) (errs field.ErrorList) {
 	switch o := is.(type) {
 	case *core.CloudProfile:
@@ -127,8 +127,8 @@ func validated(is, was runtime.Object) (errs field.ErrorList) {
 	return byCore(slices.DeleteFunc(errs, filledIn))
 }
 
-// validatedShoot is validated for a Shoot, which is an update of its metadata if it exists. Before, it is made what the API server makes
-// of it. One that exists has a version of Kubernetes, unless what it has could not be read.
+// validatedShoot validates the creation of a Shoot, or an update of the metadata of an existing one. First it synchronizes fields as the
+// API server does. An existing Shoot without a Kubernetes version had an unreadable one.
 func validatedShoot(shoot *core.Shoot) field.ErrorList {
 	syncDNSProviderCredentials(shoot)
 	if exists(shoot) && shoot.Spec.Kubernetes.Version != "" {
@@ -136,7 +136,7 @@ func validatedShoot(shoot *core.Shoot) field.ErrorList {
 		before := shoot.DeepCopy()
 		gardenerutils.SyncCloudProfileFields(before, shoot)
 		errs := validation.ValidateShootUpdate(shoot, before)
-		if shoot.Status.LastOperation == nil { // then its status has not been read
+		if shoot.Status.LastOperation == nil { // its status has not been read
 			errs = slices.DeleteFunc(errs, byStatus)
 		}
 		return errs
@@ -154,15 +154,15 @@ func validatedShoot(shoot *core.Shoot) field.ErrorList {
 	return errs
 }
 
-// ofStatus matches what is said of an operation that the status of a Shoot does not let begin or end.
+// ofStatus matches errors about operations that the status of a Shoot does not let begin or end.
 var ofStatus = regexp.MustCompile(`^cannot (start|complete) |\.status\.|encryption configuration change is currently being rolled out`)
 
-// byStatus reports whether an error is about an operation that an annotation asks for, and about the status.
+// byStatus reports whether an error is about an operation, requested by an annotation, that depends on the status.
 func byStatus(err *field.Error) bool {
 	return err.Type == field.ErrorTypeForbidden && strings.HasPrefix(err.Field, "metadata.annotations[") && ofStatus.MatchString(err.Detail)
 }
 
-// syncDNSProviderCredentials writes the older field for the Secret of a DNS provider from the newer one, or the other way round.
+// syncDNSProviderCredentials copies a DNS provider's Secret from the older field to the newer one, or vice versa.
 //
 // It is the rule of SyncDNSProviderCredentials (pkg/apiserver/registry/core/shoot), which only programs with a storage can link.
 func syncDNSProviderCredentials(shoot *core.Shoot) {
@@ -181,12 +181,12 @@ func syncDNSProviderCredentials(shoot *core.Shoot) {
 	}
 }
 
-// ValidateShoot runs on a Shoot what Gardener's API server runs when it is created with a profile or, if it has been, when its metadata
-// are updated: the admission plugin ShootMutator, the validation, and the plugin ShootValidator. The plugins are run even if the
-// validation has found something, so that all is said at once. What the plugins say has [RuleAdmission] as its origin, everything else
-// is as [Server.Validate] has it. A profile that is nil is not known: then there is the validation alone.
+// ValidateShoot runs the checks of Gardener's API server on the creation of a Shoot with a profile or, if it exists, on an update of its
+// metadata: the admission plugin ShootMutator, the validation, and the plugin ShootValidator. To report everything at once, it runs the
+// plugins even if the validation finds errors. Errors of the plugins have the origin [RuleAdmission], the others have the form of
+// [Server.Validate]. If profile is nil, ValidateShoot runs the validation alone.
 //
-// Quotas, names and domains that others have, and rights are not looked at.
+// It does not check quotas, permissions, or conflicts with the names and domains of other Shoots.
 func (s *Server) ValidateShoot(shoot *v1beta1.Shoot, profile *v1beta1.CloudProfileSpec, beside Beside) field.ErrorList {
 	return s.run(func() field.ErrorList {
 		is, _, errs := converted(s.WithArchitecture(shoot), nil)
@@ -198,9 +198,9 @@ func (s *Server) ValidateShoot(shoot *v1beta1.Shoot, profile *v1beta1.CloudProfi
 	})
 }
 
-// labelOf refuses a type of a CloudProfile of which Gardener cannot make a label, as its admission plugin ExtensionLabels does.
+// labelOf refuses a CloudProfile's type if Gardener cannot make a label of it, like the admission plugin ExtensionLabels.
 func labelOf(provider string) field.ErrorList {
-	if provider == "" { // which has an error already
+	if provider == "" { // has an error already
 		return nil
 	}
 	var errs field.ErrorList
@@ -210,7 +210,7 @@ func labelOf(provider string) field.ErrorList {
 	return errs
 }
 
-// withoutTaken leaves out errors about architectures that a Shoot does not name: they are those of its machine types, whose profile is wrong.
+// withoutTaken removes errors about architectures that the Shoot does not set. They come from its machine types, so the profile is wrong.
 func withoutTaken(shoot *v1beta1.Shoot, errs field.ErrorList) field.ErrorList {
 	workers := field.NewPath("spec", "provider", "workers")
 	return slices.DeleteFunc(errs, func(err *field.Error) bool {
@@ -223,8 +223,8 @@ func withoutTaken(shoot *v1beta1.Shoot, errs field.ErrorList) field.ErrorList {
 	})
 }
 
-// byCore makes what Gardener says ready to be reported: with a stable text, with the rule as its origin, and once. It leaves out
-// what only makes it long: whole objects as Go has them, and regular expressions behind the words that say the same.
+// byCore prepares Gardener's errors for a report, in place: it sets a stable text and the origin, and removes duplicates. It shortens whole
+// objects, and drops regular expressions that the message also explains in words.
 func byCore(errs field.ErrorList) field.ErrorList {
 	errs = withoutLatest(errs)
 	for _, err := range errs {
@@ -241,7 +241,7 @@ func byCore(errs field.ErrorList) field.ErrorList {
 	})
 }
 
-// shown returns what a message shows of a value: of an object its version or name, if it has one.
+// shown returns the value for a message: of a struct its version or name, if it has one.
 func shown(value any) any {
 	object := reflect.Indirect(reflect.ValueOf(value))
 	if object.Kind() != reflect.Struct {
@@ -255,10 +255,10 @@ func shown(value any) any {
 	return field.OmitValueType{}
 }
 
-// gated matches the name of a feature gate where a message says that it is disabled.
+// gated matches the name of a feature gate in a message that it is disabled.
 var gated = regexp.MustCompile("(?:`(\\w+)` feature gate is disabled|disabled (\\w+) feature gate|[\"'](\\w+)[\"'] feature gate is disabled)")
 
-// withGate adds to a message that refuses something because of a feature gate what to do about it.
+// withGate appends the remedy to a message about a disabled feature gate.
 func withGate(detail string) string {
 	found := gated.FindStringSubmatch(detail)
 	if found == nil {
@@ -268,8 +268,8 @@ func withGate(detail string) string {
 		strings.TrimSuffix(detail, "."), cmp.Or(found[1:]...))
 }
 
-// withNearest adds to a message that names all supported values which of them is meant, if the value that there is looks like one. The
-// values of capabilities, and a profile's architectures, are for those who know what it registers.
+// withNearest appends a suggestion to a message that lists the supported values, if the given value resembles one. Values of capabilities
+// and a profile's architectures are left to callers, which know the registered ones.
 func withNearest(err *field.Error, detail string) string {
 	list := supportedValues.FindStringSubmatch(detail)
 	if err.Type != field.ErrorTypeNotSupported || list == nil || strings.Contains(strings.ToLower(err.Field), "capabilit") ||
@@ -286,11 +286,10 @@ func withNearest(err *field.Error, detail string) string {
 	return detail
 }
 
-// expression matches the end of a message of Kubernetes that has said already in words what the expression does.
+// expression matches a regular expression at the end of a Kubernetes message that also explains it in words.
 var expression = regexp.MustCompile(`, regex used for validation is '[^']*'`)
 
-// withoutLatest leaves out that the latest version of Kubernetes cannot be found, where the versions have errors of their own, or
-// there are none.
+// withoutLatest removes the error that there is no latest Kubernetes version, if the versions have errors of their own or are missing.
 func withoutLatest(errs field.ErrorList) field.ErrorList {
 	if !slices.ContainsFunc(errs, func(err *field.Error) bool {
 		return strings.HasPrefix(err.Field, "spec.kubernetes.versions[") || err.Type == field.ErrorTypeRequired && err.Field == "spec.kubernetes.versions"
@@ -302,7 +301,7 @@ func withoutLatest(errs field.ErrorList) field.ErrorList {
 	})
 }
 
-// SetDefaults fills Gardener's defaults into an object, as everyone sees it who reads it from the API server.
+// SetDefaults sets Gardener's defaults in an object, as clients read it from the API server.
 func SetDefaults(object runtime.Object) { api.Scheme.Default(object) }
 
 // Recognizes reports whether Gardener's API has a kind in an API version, as GROUP/VERSION.
@@ -311,22 +310,22 @@ func Recognizes(apiVersion, kind string) bool {
 	return err == nil && api.Scheme.Recognizes(gv.WithKind(kind))
 }
 
-// optional matches what a manifest may leave to others: the namespace to the client that applies it, and fields of a
-// Shoot to Gardener's admission, which fills them in before the validation sees it.
+// optional matches the fields that may be missing in a manifest: clients set the namespace, and Gardener's admission sets fields of a Shoot
+// before the validation sees them.
 var optional = regexp.MustCompile(`^(metadata\.namespace|spec\.kubernetes\.version|spec\.provider\.workers\[\d+\]\.machine\.image(\.version)?)$`)
 
-// filledIn reports whether an error is about a field that is missing in a manifest only.
+// filledIn reports whether an error is about a field that is missing only in the manifest.
 func filledIn(err *field.Error) bool {
 	return err.Type == field.ErrorTypeRequired && optional.MatchString(err.Field)
 }
 
-// Gardener's validation ranges over maps, and so prints some lists in an order that changes from run to run.
+// Gardener's validation ranges over maps, so some lists in its messages have a random order.
 var (
 	supportedValues = regexp.MustCompile(`^supported values: (".*")$`)
 	listAtEnd       = regexp.MustCompile(`\(([^()]*,[^()]*)\)$`)
 )
 
-// SortLists sorts the lists in a message of Gardener's whose order means nothing.
+// SortLists sorts the lists in a Gardener message whose order has no meaning.
 func SortLists(detail string) string {
 	if m := supportedValues.FindStringSubmatch(detail); m != nil {
 		return "supported values: " + sortList(m[1], ", ")
@@ -342,8 +341,8 @@ func sortList(list, separator string) string {
 	return strings.Join(items, separator)
 }
 
-// Version returns the version of Gardener whose code this package runs, like v1.150.0, as the program's build
-// information has it. It is empty if that names no modules, as in tests.
+// Version returns the version of the Gardener code in this program, like v1.150.0, from the build information. It is empty if that has no
+// modules, as in tests.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -352,8 +351,8 @@ func Version() string {
 	return versionIn(info.Deps)
 }
 
-// versionIn returns the version of Gardener among the modules of a program; of one that is replaced it is the
-// replacement's, or its path if that is a folder.
+// versionIn returns Gardener's version among a program's modules. For a replaced module, it is the replacement's version, or its path if
+// that is a folder.
 func versionIn(modules []*debug.Module) string {
 	for _, m := range modules {
 		if m.Path != "github.com/gardener/gardener" {

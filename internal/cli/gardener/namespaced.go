@@ -31,11 +31,11 @@ import (
 	"github.com/capkit/capkit/pkg/namespaced"
 )
 
-// ValidateNamespaced runs what Gardener's API server runs on a NamespacedCloudProfile on creation or, unless old is nil, on an update
-// of old, whose metadata is ignored: the validation of the object, its own admission with a look at the parent, and the validation of
-// what the two result in. As there, each is only run if the one before found nothing, and the last one only for a parent that is right
-// itself. Of what admission and the last one say, errors for which ignore is true are left out; nil ignores none. Paths are those of
-// the object. The errors are as those of [Server.Validate].
+// ValidateNamespaced runs the checks of Gardener's API server on the creation of a NamespacedCloudProfile or, unless old is nil, on an
+// update of old, whose metadata is ignored. If the validation of the object finds no errors, the admission follows, which compares it with
+// the parent and validates the merged profile. Errors of the merged profile are only reported if the parent is valid, and for lists without
+// other errors. ignore drops errors of the admission; nil drops none. Paths are those of the object. The errors have the form of
+// [Server.Validate].
 func (s *Server) ValidateNamespaced(
 	object, old *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, ignore func(*field.Error) bool,
 ) field.ErrorList {
@@ -47,7 +47,7 @@ func (s *Server) validateNamespaced(
 ) field.ErrorList {
 	var before runtime.Object
 	if old != nil {
-		if old.Status.CloudProfileSpec.Type == "" { // of a manifest, which may have no status
+		if old.Status.CloudProfileSpec.Type == "" { // a manifest may have no status
 			old = old.DeepCopy()
 			old.Status.CloudProfileSpec = *namespaced.Merge(old, SyncArchitectures(parent))
 		}
@@ -74,7 +74,7 @@ func (s *Server) validateNamespaced(
 	return byCore(kept(errs))
 }
 
-// beside leaves out errors about lists of a spec of which others have errors already.
+// beside removes errors about lists of the spec that have errors in said.
 func beside(said, errs field.ErrorList) field.ErrorList {
 	list := func(err *field.Error) string {
 		name, _, _ := strings.Cut(strings.TrimPrefix(err.Field, "spec."), "[")
@@ -85,8 +85,8 @@ func beside(said, errs field.ErrorList) field.ErrorList {
 	})
 }
 
-// withoutDropped leaves out errors about images that a NamespacedCloudProfile loses when it is created, because they say nothing. It is the
-// rule of dropInactiveMachineImageVersions (pkg/apiserver/registry/core/namespacedcloudprofile).
+// withoutDropped removes errors about images without content, which Gardener drops when it creates a NamespacedCloudProfile. It is the rule
+// of dropInactiveMachineImageVersions (pkg/apiserver/registry/core/namespacedcloudprofile).
 func withoutDropped(object *v1beta1.NamespacedCloudProfile, errs field.ErrorList) field.ErrorList {
 	return slices.DeleteFunc(errs, func(err *field.Error) bool {
 		for i := range object.Spec.MachineImages {
@@ -100,10 +100,10 @@ func withoutDropped(object *v1beta1.NamespacedCloudProfile, errs field.ErrorList
 	})
 }
 
-// admit returns the admission plugin of Gardener's API server for NamespacedCloudProfiles, which looks up parents in an
-// informer: what it says about the creation of an object or, unless old is nil, about an update of old. It may change both.
+// admit returns a function that runs the admission plugin of Gardener's API server for NamespacedCloudProfiles. It checks the creation of
+// an object or, unless old is nil, an update of old, and may modify both. The plugin looks up the parent in an informer.
 var admit = sync.OnceValue(func() func(object, old runtime.Object, parent *v1beta1.CloudProfile) error {
-	plugin, _ := validator.New() // which has no error to return
+	plugin, _ := validator.New() // never returns an error
 	informers := externalversions.NewSharedInformerFactory(nil, 0)
 	plugin.SetCoreInformerFactory(informers)
 	plugin.AssignReadyFunc(func() bool { return true })
@@ -120,11 +120,11 @@ var admit = sync.OnceValue(func() func(object, old runtime.Object, parent *v1bet
 	}
 })
 
-// aboutResult begins the text of an error that validateResult gives piece by piece.
+// aboutResult is the beginning of an error that validateResult replaces with separate ones.
 const aboutResult = "error while validating merged NamespacedCloudProfile"
 
-// admitted returns what admit says, as errors with fields: what the object must not change in its parent. If there is none, the other result
-// is whether what both result in is refused, of which nothing is said yet.
+// admitted returns the errors of the admission about the object and its parent, with fields. If there are none, result reports whether the
+// admission refuses the merged profile; [validateResult] has these errors.
 func admitted(object, old runtime.Object, parent *v1beta1.CloudProfile) (errs field.ErrorList, result bool) {
 	err := admit()(object, old, parent)
 	var several utilerrors.Aggregate
@@ -133,7 +133,7 @@ func admitted(object, old runtime.Object, parent *v1beta1.CloudProfile) (errs fi
 		return nil, false
 	case strings.HasPrefix(err.Error(), aboutResult):
 		return nil, true
-	case !errors.As(err, &several): // of the Kubernetes versions the plugin says no more than this
+	case !errors.As(err, &several): // an error about Kubernetes versions has no field
 		return field.ErrorList{field.Invalid(field.NewPath("spec", "kubernetes", "versions"), field.OmitValueType{}, err.Error())}, false
 	}
 	for _, err := range several.Errors() {
@@ -162,21 +162,21 @@ func validateResult(object *v1beta1.NamespacedCloudProfile, rendered *v1beta1.Cl
 	return errs
 }
 
-// besideLifecycle ends what Gardener says about a version with both a lifecycle and the fields that it replaces. In the result of a
-// NamespacedCloudProfile and a parent that are right, the one is the parent's, and the other the NamespacedCloudProfile's.
+// besideLifecycle is the end of Gardener's error about a version with both a lifecycle and the fields that it replaces. In the merged
+// profile of valid objects, the lifecycle is the parent's, and the fields are the NamespacedCloudProfile's.
 const besideLifecycle = "in combination with `lifecycle`"
 
-// renderedItem matches the path of a list item that a NamespacedCloudProfile can define, below the spec.
+// renderedItem matches the path, below the spec, of a list item that a NamespacedCloudProfile can define.
 var renderedItem = regexp.MustCompile(`^(machineImages|machineTypes|volumeTypes|kubernetes\.versions)\[(\d+)\](\.versions\[(\d+)\])?`)
 
-// inManifest turns the path of something in a rendered spec into its path in the manifest: at the item of the same
-// name, or at the list if there is none.
+// inManifest converts a path in the merged spec to the path in the manifest: of the item with the same name, or of the list if there is
+// none.
 func inManifest(path string, object *v1beta1.NamespacedCloudProfile, rendered *v1beta1.CloudProfileSpec) string {
 	m := renderedItem.FindStringSubmatch(path)
 	if m == nil {
 		return "spec." + path
 	}
-	i, _ := strconv.Atoi(m[2]) // which the expression has made sure of
+	i, _ := strconv.Atoi(m[2]) // digits, because of the expression
 	own, at := &object.Spec, -1
 	switch m[1] {
 	case "machineImages":
@@ -206,8 +206,8 @@ func inManifest(path string, object *v1beta1.NamespacedCloudProfile, rendered *v
 	return fmt.Sprintf("%s.versions[%d]%s", item, k, rest)
 }
 
-// SyncArchitectures returns a copy of a CloudProfile in which the deprecated fields for architectures agree with the
-// capabilities, as the API server has it that writes the one from the other.
+// SyncArchitectures returns a copy of a CloudProfile whose deprecated architecture fields agree with the capabilities, as the API server
+// synchronizes them.
 func SyncArchitectures(object *v1beta1.CloudProfile) *v1beta1.CloudProfile {
 	object = object.DeepCopy()
 	var spec core.CloudProfileSpec
@@ -215,6 +215,6 @@ func SyncArchitectures(object *v1beta1.CloudProfile) *v1beta1.CloudProfile {
 		return object
 	}
 	gardenerutils.SyncArchitectureCapabilityFields(spec, core.CloudProfileSpec{})
-	_ = api.Scheme.Convert(&spec, &object.Spec, nil) // as it went one way, it goes the other
+	_ = api.Scheme.Convert(&spec, &object.Spec, nil) // the reverse of a successful conversion
 	return object
 }

@@ -12,16 +12,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The origins of warnings about what Gardener accepts and nobody means.
+// The origins of findings about probable mistakes that Gardener accepts, if only in existing objects.
 const (
 	// RuleMemory is about machine types with almost no memory.
 	RuleMemory = "machine-type-memory"
-	// RuleProfileNameIgnored is about the name of a profile that does not count.
+	// RuleProfileNameIgnored is about a profile name that Gardener ignores.
 	RuleProfileNameIgnored = "cloudprofile-name-ignored"
 )
 
-// leastMemory is less than any machine has, in bytes. A smaller number that is at least leastMebibytes probably counts mebibytes, as Nova
-// does, and one that is smaller still gibibytes.
+// leastMemory is less than any machine's memory, in bytes. A smaller number without a unit probably means mebibytes, as in Nova, if it is
+// at least leastMebibytes, and otherwise gibibytes.
 const (
 	leastMemory    = 1 << 20
 	leastMebibytes = 1 << 10
@@ -30,7 +30,7 @@ const (
 // number matches a quantity without a unit.
 var number = regexp.MustCompile(`^[1-9]\d*$`)
 
-// TinyMemory warns about machine types whose memory is a few bytes, because the unit is missing. They stand in spec.machineTypes.
+// TinyMemory warns about machine types in spec.machineTypes with less than a mebibyte of memory, which probably lack the unit.
 func TinyMemory(types []v1beta1.MachineType) field.ErrorList {
 	var warnings field.ErrorList
 	for i := range types {
@@ -55,8 +55,8 @@ func TinyMemory(types []v1beta1.MachineType) field.ErrorList {
 	return warnings
 }
 
-// ProfileNameIgnored finds the old field for the name of a profile beside the new one, which counts. Gardener takes no new Shoot with
-// both; in one that exists they may name the same profile.
+// ProfileNameIgnored reports the deprecated field cloudProfileName beside cloudProfile, which wins. Gardener refuses a new Shoot with both.
+// In an existing one, they may name the same profile.
 func ProfileNameIgnored(shoot *v1beta1.Shoot) field.ErrorList {
 	name, profile := shoot.Spec.CloudProfileName, shoot.Spec.CloudProfile
 	if name == nil || *name == "" || profile == nil {

@@ -26,17 +26,17 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Server is the API server of a Gardener, as far as rules depend on it. The zero value is the one that is compiled in, with its feature
-// gates as they are by default. It may be used concurrently, but not changed then.
+// Server has the properties of a Gardener API server on which rules depend. The zero value is the compiled-in version with the default
+// feature gates. It is safe for concurrent use, but must not be modified meanwhile.
 type Server struct {
 	// Release is the minor version.
 	Release releases.Release
-	// gates are the feature gates that are not as those of the one that is compiled in.
+	// gates are the feature gates that differ from the defaults of the compiled-in version.
 	gates map[string]bool
 }
 
-// NewServer returns the API server of a release with feature gates, of which those that are not named are as they are by default. The
-// error is about names that there are not.
+// NewServer returns the API server of a release. Feature gates that are not named have the release's defaults. The error lists unknown
+// names.
 func NewServer(release releases.Release, gates map[string]bool) (Server, error) {
 	known := release.FeatureGates()
 	var errs []error
@@ -52,7 +52,7 @@ func NewServer(release releases.Release, gates map[string]bool) (Server, error) 
 	return Server{Release: release, gates: known}, nil
 }
 
-// UnknownGate returns an error unless a name is that of a feature gate of gardener-apiserver on which a rule depends.
+// UnknownGate returns an error unless name is a feature gate of gardener-apiserver on which a rule depends.
 func UnknownGate(name string) error {
 	names := slices.Sorted(maps.Keys(releases.Newest.FeatureGates()))
 	if slices.Contains(names, name) {
@@ -64,7 +64,7 @@ func UnknownGate(name string) error {
 	return fmt.Errorf("unknown feature gate %s: gardener-apiserver has %s", words.Quoted(name), strings.Join(names, ", "))
 }
 
-// Enabled reports whether a feature gate is on, which [UnknownGate] knows.
+// Enabled reports whether a feature gate is on. [UnknownGate] must know it.
 func (s *Server) Enabled(gate string) bool {
 	if enabled, differs := s.gates[gate]; differs {
 		return enabled
@@ -72,20 +72,20 @@ func (s *Server) Enabled(gate string) bool {
 	return releases.Newest.FeatureGates()[gate]
 }
 
-// With returns the server with a feature gate on, which [UnknownGate] knows.
+// With returns the server with a feature gate on. [UnknownGate] must know it.
 func (s *Server) With(gate string) Server {
 	gates := s.Release.FeatureGates()
 	for name := range gates {
 		gates[name] = name == gate || s.Enabled(name)
 	}
-	with, _ := NewServer(s.Release, gates) // all of which are known
+	with, _ := NewServer(s.Release, gates) // cannot fail: all are known
 	return with
 }
 
-// gatesLock is held while the feature gates of the process, which its validation and its plugins consult, are those of a [Server].
+// gatesLock is held while the feature gates of the process are those of a [Server]. The validation and the plugins read them.
 var gatesLock sync.Mutex
 
-// run calls a function with the feature gates of the server.
+// run calls a function with the server's feature gates.
 func (s *Server) run(f func() field.ErrorList) field.ErrorList {
 	registerFeatureGates()
 	gatesLock.Lock()
@@ -98,13 +98,13 @@ func (s *Server) run(f func() field.ErrorList) field.ErrorList {
 		}
 	}
 	if len(before) > 0 {
-		defer func() { _ = gate.SetFromMap(before) }() // they are known, and none is locked
+		defer func() { _ = gate.SetFromMap(before) }() // cannot fail: they are known, and none is locked
 		_ = gate.SetFromMap(s.gates)
 	}
 	return f()
 }
 
-// asOf makes what the newest release says about an object what the server's says.
+// asOf converts the newest release's errors about an object to those of the server's release.
 func (s *Server) asOf(object metav1.Object, errs field.ErrorList) field.ErrorList {
 	unknown := s.tooNew(object)
 	errs = slices.DeleteFunc(errs, func(err *field.Error) bool {
@@ -123,13 +123,13 @@ func (s *Server) asOf(object metav1.Object, errs field.ErrorList) field.ErrorLis
 	return append(unknown, errs...)
 }
 
-// tooNew returns errors about fields of an object that the release does not have.
+// tooNew returns errors about fields of an object that the release lacks.
 func (s *Server) tooNew(object metav1.Object) (errs field.ErrorList) {
 	kind := "CloudProfile"
 	switch object.(type) {
 	case *v1beta1.Shoot:
 		kind = "Shoot"
-	case *v1beta1.NamespacedCloudProfile: // of which all releases have the same fields
+	case *v1beta1.NamespacedCloudProfile: // has the same fields in all releases
 		return nil
 	}
 	missing := s.Release.Fields()
@@ -146,7 +146,7 @@ func (s *Server) tooNew(object metav1.Object) (errs field.ErrorList) {
 	return errs
 }
 
-// present returns the paths, with indices, at which a value has a field. An empty list counts, although JSON leaves it out.
+// present returns the paths, with indices, at which a value has a field. An empty list is present, although JSON omits it.
 func present(value reflect.Value, path []string, at string) (found []string) {
 	for value.Kind() == reflect.Pointer && !value.IsNil() {
 		value = value.Elem()
@@ -170,7 +170,7 @@ func present(value reflect.Value, path []string, at string) (found []string) {
 	return nil
 }
 
-// parentTypes refuses machine types of a NamespacedCloudProfile that its parent has, as old releases do.
+// parentTypes refuses machine types of a NamespacedCloudProfile that its parent also has, as old releases do.
 func (s *Server) parentTypes(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) (errs field.ErrorList) {
 	if s.Release.Has(releases.ChangeParentTypes) {
 		return nil
@@ -184,8 +184,8 @@ func (s *Server) parentTypes(object *v1beta1.NamespacedCloudProfile, parent *v1b
 	return errs
 }
 
-// WithArchitecture returns a Shoot in which worker pools that name no architecture have the one that this Gardener gives them, if it does
-// not take that of their machine types: before v1.149. The Shoot is not changed; it is returned itself if nothing is filled in.
+// WithArchitecture returns a Shoot whose worker pools without architecture have this Gardener's default. Since v1.149 there is none,
+// because Gardener uses the machine type's architecture. The Shoot is not modified; it is returned itself if there is nothing to set.
 func (s *Server) WithArchitecture(shoot *v1beta1.Shoot) *v1beta1.Shoot {
 	without := func(w v1beta1.Worker) bool { return w.Machine.Architecture == nil }
 	if s.Release.Has(releases.ChangeArchitecture) || !slices.ContainsFunc(shoot.Spec.Provider.Workers, without) {
@@ -200,11 +200,11 @@ func (s *Server) WithArchitecture(shoot *v1beta1.Shoot) *v1beta1.Shoot {
 	return shoot
 }
 
-// RuleKubernetesUnsupported is the origin of warnings about versions of Kubernetes that the Gardener of the landscape does not run.
+// RuleKubernetesUnsupported is the origin of warnings about Kubernetes versions that the landscape's Gardener does not run.
 const RuleKubernetesUnsupported = "kubernetes-unsupported"
 
-// Unsupported warns about versions of Kubernetes in a profile that this Gardener does not run: its API server does not refuse them, and
-// its gardenlet does. [Expired] is about those that have expired.
+// Unsupported warns about a profile's Kubernetes versions that this Gardener does not run: its API server accepts them, but its gardenlet
+// refuses them. Expired versions are left to [Expired].
 func (s *Server) Unsupported(settings v1beta1.KubernetesSettings) (warnings field.ErrorList) {
 	for i, v := range settings.Versions {
 		if !s.Release.RunsKubernetes(v.Version) && !v1beta1helper.VersionIsExpired(v) {
@@ -219,7 +219,7 @@ func (s *Server) Unsupported(settings v1beta1.KubernetesSettings) (warnings fiel
 	return warnings
 }
 
-// KubernetesRange returns the minor versions of Kubernetes that this Gardener runs, like "1.32 to 1.36".
+// KubernetesRange returns the range of Kubernetes minor versions that this Gardener runs, like "1.32 to 1.36".
 func (s *Server) KubernetesRange() string {
 	all := s.Release.Kubernetes()
 	return all[0] + " to " + all[len(all)-1]

@@ -26,14 +26,15 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// RuleNoLongerOffered is the origin of warnings about what a profile does not offer to new Shoots any more.
+// RuleNoLongerOffered is the origin of warnings about versions and types that a profile no longer offers to new Shoots.
 const RuleNoLongerOffered = "no-longer-offered"
 
-// ValidateShootIn returns what Gardener's admission, its plugin ShootValidator, says about a Shoot and its profile besides
-// regions, machine types and images, as if the Shoot were created. What a Shoot that exists may keep is a warning: versions
-// that have expired, and what is not usable any more. A profile that is not known is empty: then only what no profile has is an
-// error. works returns, for the index of a worker pool, what reports whether it could have another image version or machine type; only such
-// ones are advised. It may be nil, as may be what it returns: then everything that the profile has is advised.
+// ValidateShootIn returns errors of Gardener's admission plugin ShootValidator for the creation of a Shoot with a profile, except about
+// regions and unknown machine types and images. Expired versions and unusable machine types are warnings, because an existing Shoot may
+// keep them. An empty profile is an unknown one: then only values that no profile can have are errors.
+//
+// For the index of a worker pool, works returns a function that reports whether the pool could have another image version or machine type.
+// Only these are suggested. If works or its result is nil, everything in the profile is suggested.
 func ValidateShootIn(
 	shoot *v1beta1.Shoot, profile *v1beta1.CloudProfileSpec, works func(worker int) Works,
 ) (errs, warnings field.ErrorList) {
@@ -53,10 +54,10 @@ func ValidateShootIn(
 	return c.errs, c.warnings
 }
 
-// Works reports whether a worker pool could have a version of an image on a machine type, instead of its own. Nil: nobody knows.
+// Works reports whether a worker pool could have an image version on a machine type, instead of its own. Nil means unknown.
 type Works func(machineType, image, version string) bool
 
-// worksFor returns what works says of a worker pool, and else what takes everything for possible.
+// worksFor returns the result of works for a worker pool, or a function that accepts everything.
 func worksFor(works func(worker int) Works, worker int) Works {
 	if works != nil {
 		if of := works(worker); of != nil {
@@ -70,9 +71,9 @@ func worksFor(works func(worker int) Works, worker int) Works {
 type offer struct {
 	profile        *v1beta1.CloudProfileSpec
 	errs, warnings field.ErrorList
-	// exists is set for a Shoot that has been created, and may keep what it has.
+	// exists reports whether the Shoot has been created, and so may keep its values.
 	exists bool
-	// works is for the worker pool that is looked at.
+	// works is for the current worker pool.
 	works func() Works
 }
 
@@ -83,11 +84,10 @@ func (c *offer) warn(at *field.Path, value, format string, args ...any) {
 	})
 }
 
-// soon is how long before its expiration date a version is warned about that a Shoot has.
+// soon is the time before a version's expiration in which its Shoots get a warning.
 const soon = 30 * 24 * time.Hour
 
-// expirable warns that a version is not active, or not for long, and names those that are and that would work: first what lasts
-// (semantics S13).
+// expirable warns that a version is inactive or expires soon. It suggests active versions that work, longest-lasting first (semantics S13).
 func (c *offer) expirable(
 	at *field.Path, v v1beta1.ExpirableVersion, what string, all []v1beta1.ExpirableVersion, works func(version string) bool,
 ) {
@@ -119,14 +119,14 @@ func (c *offer) expirable(
 }
 
 var (
-	// wellFormed matches the versions of Kubernetes that a profile may have.
+	// wellFormed matches Kubernetes versions that a profile may have.
 	wellFormed = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
-	// partial matches what Gardener takes for the beginning of one.
+	// partial matches prefixes of versions that Gardener tries to complete.
 	partial = regexp.MustCompile(`^(\d+(\.\d*)?)?$`)
 )
 
-// ValidateKubernetesIn returns errors about versions of Kubernetes in a Shoot that stand for none: they are not written in full,
-// and Gardener cannot complete them. A full version need not be in the profile. See [ValidateShootIn].
+// ValidateKubernetesIn returns errors about a Shoot's Kubernetes versions that are not full versions, and that Gardener cannot complete. It
+// does not check whether the profile has a full version; [ValidateShootIn] does.
 func ValidateKubernetesIn(shoot *v1beta1.Shoot, profile *v1beta1.CloudProfileSpec) field.ErrorList {
 	var errs field.ErrorList
 	for at, version := range kubernetesOf(shoot) {
@@ -137,7 +137,7 @@ func ValidateKubernetesIn(shoot *v1beta1.Shoot, profile *v1beta1.CloudProfileSpe
 	return errs
 }
 
-// kubernetesOf ranges over the versions of Kubernetes in a Shoot: that of the control plane, and those of worker pools.
+// kubernetesOf yields a Shoot's Kubernetes versions with their paths: the control plane's version, and the versions that worker pools set.
 func kubernetesOf(shoot *v1beta1.Shoot) iter.Seq2[*field.Path, string] {
 	return func(yield func(*field.Path, string) bool) {
 		spec := field.NewPath("spec")
@@ -153,9 +153,9 @@ func kubernetesOf(shoot *v1beta1.Shoot) iter.Seq2[*field.Path, string] {
 	}
 }
 
-// goesWith returns what reports whether a version of Kubernetes can stand at a path of [kubernetesOf] instead of another one: in a worker
-// pool it is at most that of the control plane, and at most three minor versions behind, the rule of
-// validateWorkerGroupAndControlPlaneKubernetesVersion. In a Shoot that exists, Gardener has to accept the update as well.
+// goesWith returns a function that reports whether a Kubernetes version can replace the old one at a path of [kubernetesOf]. A worker
+// pool's version is at most the control plane's, and at most three minor versions older: the rule of
+// validateWorkerGroupAndControlPlaneKubernetesVersion. In an existing Shoot, Gardener must also accept the update.
 func goesWith(shoot *v1beta1.Shoot, at *field.Path, old string) func(version string) bool {
 	return func(version string) bool {
 		controlPlane := shoot.Spec.Kubernetes.Version
@@ -172,8 +172,8 @@ func goesWith(shoot *v1beta1.Shoot, at *field.Path, old string) func(version str
 	}
 }
 
-// completed reports whether Gardener makes a full version of Kubernetes of a part of one. Without any a profile is refused, or not
-// known.
+// completed reports whether Gardener completes a partial Kubernetes version. A profile without versions is refused or unknown, so it is
+// true for all partial versions.
 func completed(version string, profile *v1beta1.CloudProfileSpec) bool {
 	if !partial.MatchString(version) {
 		return false
@@ -182,7 +182,7 @@ func completed(version string, profile *v1beta1.CloudProfileSpec) bool {
 	return err == nil || len(profile.Kubernetes.Versions) == 0
 }
 
-// unsupported is the error about a version of Kubernetes that the profile does not offer. It names those that could stand there.
+// unsupported returns the error about a Kubernetes version that the profile does not offer. It lists the possible replacements.
 func unsupported(at *field.Path, version string, profile *v1beta1.CloudProfileSpec, could func(version string) bool) *field.Error {
 	if len(profile.Kubernetes.Versions) == 0 {
 		return field.Invalid(at, version, "write a full version such as 1.33.2").WithOrigin(RuleCore)
@@ -198,7 +198,7 @@ func unsupported(at *field.Path, version string, profile *v1beta1.CloudProfileSp
 	return err
 }
 
-// offered returns the names of a list, and those of them that a new Shoot can have.
+// offered returns the names of a list's items, and the names that a new Shoot can have.
 func offered[T any](list []T, entry func(T) (name string, active bool)) (all, active []string) {
 	for _, item := range list {
 		name, isActive := entry(item)
@@ -216,12 +216,12 @@ func offeredKubernetes(profile *v1beta1.CloudProfileSpec) (all, active []string)
 	})
 }
 
-// readable returns the versions of Kubernetes that are written as they have to be.
+// readable returns the well-formed Kubernetes versions.
 func readable(all []v1beta1.ExpirableVersion) []v1beta1.ExpirableVersion {
 	return slices.DeleteFunc(slices.Clone(all), func(v v1beta1.ExpirableVersion) bool { return !wellFormed.MatchString(v.Version) })
 }
 
-// kubernetes compares a full version with those of the profile. Without any the profile is refused, or not known.
+// kubernetes compares a full version with the profile's versions. A profile without versions is refused or unknown.
 func (c *offer) kubernetes(version string, at *field.Path, could func(version string) bool) {
 	all := c.profile.Kubernetes.Versions
 	if !wellFormed.MatchString(version) || len(all) == 0 {
@@ -235,8 +235,8 @@ func (c *offer) kubernetes(version string, at *field.Path, could func(version st
 	c.expirable(at, all[i], "Kubernetes version "+version, readable(all), could)
 }
 
-// withoutUnreadable removes the versions of Kubernetes from a Shoot that Gardener's validation cannot read: it reports them as
-// internal errors elsewhere, and of a worker pool it panics. [ValidateKubernetesIn] is about them.
+// withoutUnreadable removes Kubernetes versions from a Shoot that Gardener's validation cannot parse. It would report them as internal
+// errors elsewhere, and panic for those of worker pools. [ValidateKubernetesIn] reports them.
 func withoutUnreadable(shoot *v1beta1.Shoot) {
 	isReadable := func(version string) bool {
 		_, err := semver.NewVersion(version)
@@ -292,7 +292,7 @@ func (c *offer) image(worker *v1beta1.Worker, at *field.Path) {
 	}
 }
 
-// volume demands the size that the profile has as a minimum.
+// volume enforces the profile's minimum volume size.
 func (c *offer) volume(worker *v1beta1.Worker, at *field.Path) {
 	if minimum := gardenerrules.VolumeTooSmall(c.profile, worker); minimum != nil {
 		c.errs = append(c.errs, field.Invalid(at.Child("size"), worker.Volume.VolumeSize,
@@ -300,7 +300,7 @@ func (c *offer) volume(worker *v1beta1.Worker, at *field.Path) {
 	}
 }
 
-// zones refuses a worker pool in zones that do not have its machine type or volume type. One that exists may keep them: for it that is a
+// zones refuses a worker pool in zones without its machine type or volume type. For an existing Shoot, which may keep it, that is a
 // warning.
 func (c *offer) zones(worker *v1beta1.Worker, lacks gardenerrules.Unavailability, at *field.Path) {
 	say := func(what, name string, without []string, at *field.Path, instead func([]string) string) {
@@ -343,7 +343,7 @@ func (c *offer) zones(worker *v1beta1.Worker, lacks gardenerrules.Unavailability
 	}
 }
 
-// oneOf says to write or take one of the versions or machine types that there still are; none is said where there are none.
+// oneOf returns the suggestion to write or take one of the names, or none if there are no names.
 func oneOf(do, none string, names []string) string {
 	switch len(names) {
 	case 0:

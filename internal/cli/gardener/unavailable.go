@@ -18,12 +18,11 @@ import (
 	"github.com/capkit/capkit/pkg/versions"
 )
 
-// RuleVersionUnavailable is the origin of warnings about versions of a profile that are unavailable, of which Gardener makes something
-// else than nothing.
+// RuleVersionUnavailable is the origin of warnings about unavailable versions in a profile that Gardener mishandles.
 const RuleVersionUnavailable = "version-unavailable"
 
-// Unavailable warns about the versions of a CloudProfile that are unavailable, and that Gardener's maintenance chooses all the same: it
-// leaves out previews and what has expired. corrected says that mutate-shoot replaces its choice of an image (semantics S15).
+// Unavailable warns about unavailable versions of a CloudProfile that Gardener's maintenance would choose, because it only skips previews
+// and expired versions. If corrected, mutate-shoot replaces its choice of an image (semantics S15), so there are no warnings about images.
 func Unavailable(spec *v1beta1.CloudProfileSpec, corrected bool) (warnings field.ErrorList) {
 	at := field.NewPath("spec", "kubernetes", "versions")
 	for _, i := range chosenUnavailable(spec.Kubernetes.Versions, v1beta1.UpdateStrategyPatch) {
@@ -44,7 +43,7 @@ func Unavailable(spec *v1beta1.CloudProfileSpec, corrected bool) (warnings field
 	return warnings
 }
 
-// UnavailableOwn warns about the versions of a NamespacedCloudProfile that are unavailable: Gardener leaves them out.
+// UnavailableOwn warns about unavailable image versions of a NamespacedCloudProfile, because Gardener drops them.
 func UnavailableOwn(images []v1beta1.MachineImage) (warnings field.ErrorList) {
 	for i := range images {
 		for k, v := range stagesOf(&images[i]) {
@@ -75,14 +74,14 @@ func stagesOf(image *v1beta1.MachineImage) []v1beta1.ExpirableVersion {
 	return all
 }
 
-// chosenUnavailable returns the indices of unavailable versions that maintenance chooses, by an update strategy, for who has one of the
-// active versions. Architectures, container runtimes and kubelets are not looked at.
+// chosenUnavailable returns the indices of unavailable versions that maintenance with an update strategy chooses, starting from any active
+// version. It ignores architectures, container runtimes and kubelets.
 func chosenUnavailable(all []v1beta1.ExpirableVersion, strategy v1beta1.MachineImageUpdateStrategy) (chosen []int) {
 	unavailable := map[string]int{}
 	var plain []v1beta1.ExpirableVersion
 	for i, v := range all {
 		if _, err := semver.NewVersion(v.Version); err != nil {
-			continue // which Gardener refuses
+			continue // refused by Gardener
 		}
 		plain = append(plain, v)
 		if _, later := versions.Available(v, time.Now()); later {
@@ -103,7 +102,7 @@ func chosenUnavailable(all []v1beta1.ExpirableVersion, strategy v1beta1.MachineI
 		if !v1beta1helper.VersionIsActive(from) {
 			continue
 		}
-		_, to, _ := next(plain, from.Version) // all of which can be read
+		_, to, _ := next(plain, from.Version) // cannot fail: all versions can be parsed
 		if i, is := unavailable[to]; is && !slices.Contains(chosen, i) {
 			chosen = append(chosen, i)
 		}

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package checks finds what is wrong with the inputs of a command, by the rules of Gardener and of the engine, and says what of it
-// counts: by flags, by comments in manifests, and by the settings in .capkit.yaml. Start reading at [Run].
+// Package checks applies Gardener's rules and the engine's to the inputs of a command. Then it suppresses findings by flags, by comments in
+// manifests, and by the settings in .capkit.yaml. Start reading at [Run].
 package checks
 
 import (
@@ -34,8 +34,8 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// PrintSilenced names the rules of errors that do not count: admission does not know that somebody has silenced them. It does not
-// look at the rules of a single command, like those that need an inventory.
+// PrintSilenced prints the rules of silenced errors, because admission still refuses these. It skips rules of a single command, for example
+// those that need an inventory.
 func PrintSilenced(c *command.Call, found report.Report) {
 	rules := Catalogue(c)
 	errs := slices.DeleteFunc(found.SilencedErrors(), func(count report.RuleCount) bool {
@@ -46,7 +46,7 @@ func PrintSilenced(c *command.Call, found report.Report) {
 	}
 }
 
-// countsOf prints how many findings rules have.
+// countsOf formats the number of findings of each rule.
 func countsOf(counts []report.RuleCount) string {
 	all := make([]string, 0, len(counts))
 	for _, r := range counts {
@@ -55,12 +55,12 @@ func countsOf(counts []report.RuleCount) string {
 	return strings.Join(all, ", ")
 }
 
-// All checks all inputs, and drops what is not needed any more. Each object is a step of the work.
+// All checks all inputs, and releases objects that are no longer needed. Each object is one step of the work.
 func All(g *input.Given, checking *command.Work) report.Report {
 	for _, s := range g.Profiles.All {
 		checking.Steps(1)
 		Profile(g, s)
-		if len(g.Namespaced.All)+len(g.Shoots.All) == 0 { // nobody else asks for it
+		if len(g.Namespaced.All)+len(g.Shoots.All) == 0 { // nothing refers to it
 			*s = input.Source[v1beta1.CloudProfile]{}
 		}
 	}
@@ -76,7 +76,7 @@ func All(g *input.Given, checking *command.Work) report.Report {
 	return report.New(g.Findings, g.Summary)
 }
 
-// Profile checks a CloudProfile. What is being deleted need not be right.
+// Profile checks a CloudProfile. It skips one that is being deleted.
 func Profile(g *input.Given, s *input.Source[v1beta1.CloudProfile]) {
 	if s.Object == nil || s.Aside || s.Object.DeletionTimestamp != nil {
 		return
@@ -104,9 +104,9 @@ func Profile(g *input.Given, s *input.Source[v1beta1.CloudProfile]) {
 	g.AddWarnings(s.Manifest, withoutArchitecture(&s.Object.Spec)...)
 	g.AddWarnings(s.Manifest, gardener.TinyMemory(object.Spec.MachineTypes)...)
 	g.AddReport(s.Manifest, found)
-	if provider == nil && object.Spec.Type != "" { // core reports that one
+	if provider == nil && object.Spec.Type != "" { // core reports an empty type
 		fault := g.UnknownProvider(object.Spec.Type, "spec.type")
-		if g.MeantProvider(object.Spec.Type) != "" { // else nothing would be checked, and nobody would see it
+		if g.MeantProvider(object.Spec.Type) != "" { // otherwise nothing is checked, and only a warning says that
 			g.AddErrors(s.Manifest, fault)
 			return
 		}
@@ -114,8 +114,8 @@ func Profile(g *input.Given, s *input.Source[v1beta1.CloudProfile]) {
 	}
 }
 
-// withoutArchitecture warns about the machine type of a profile without capabilities that alone, of three or more, does not name its
-// architecture. Gardener fills it in, so that only the manifest shows it.
+// withoutArchitecture warns about the only one of three or more usable machine types that does not name its architecture, in a profile
+// without capabilities. Gardener sets a default, so it needs the manifest.
 func withoutArchitecture(spec *v1beta1.CloudProfileSpec) field.ErrorList {
 	var without []int
 	types := 0
@@ -138,8 +138,8 @@ func withoutArchitecture(spec *v1beta1.CloudProfileSpec) field.ErrorList {
 	}}
 }
 
-// withoutRepetitions leaves out what only follows from errors of Gardener: that no image fits a machine type which has one, and that a
-// core flavor which has one is not mapped.
+// withoutRepetitions removes findings that follow from errors of Gardener: that no image fits a machine type with an error, and that a core
+// flavor with an error is not mapped.
 func withoutRepetitions(report finding.Report, errs field.ErrorList) finding.Report {
 	follows := func(f finding.Finding) bool {
 		return slices.ContainsFunc(errs, func(err *field.Error) bool {
@@ -152,11 +152,11 @@ func withoutRepetitions(report finding.Report, errs field.ErrorList) finding.Rep
 	return report
 }
 
-// withoutConsequences leaves out what only follows from errors of Gardener: that something names no architecture where a capability stands
-// by whose name that is meant, and that architectures do not agree with others where one of them is none. That a capability has more values
-// than it may have does not follow from what these are. The profile is the one that registers the capabilities.
+// withoutConsequences removes errors that follow from other errors of Gardener: an architecture is missing because its capability is
+// misspelt, or architectures disagree because one of them does not exist. It keeps errors about too many values of a capability. profile
+// registers the capabilities.
 func withoutConsequences(profile *v1beta1.CloudProfile, errs field.ErrorList, report finding.Report) (field.ErrorList, finding.Report) {
-	meant, wrong := map[string]bool{}, map[string]bool{} // where the architecture would stand, and what has such a value
+	meant, wrong := map[string]bool{}, map[string]bool{} // paths of missing architectures, and paths with unsupported values
 	for _, err := range errs {
 		if err.Type != field.ErrorTypeNotSupported {
 			continue
@@ -181,8 +181,8 @@ func withoutConsequences(profile *v1beta1.CloudProfile, errs field.ErrorList, re
 	return errs, report
 }
 
-// withSize makes an error of the warning that a CloudProfile is too large to be stored: the API server would refuse it, unless the
-// limit of its etcd was raised.
+// withSize turns the warning that a CloudProfile is too large into an error: the API server would refuse it, unless the limit of its etcd
+// was raised.
 func withSize(report finding.Report, object *v1beta1.CloudProfile) finding.Report {
 	if object.Size() <= check.SizeLimit {
 		return report
@@ -194,7 +194,7 @@ func withSize(report finding.Report, object *v1beta1.CloudProfile) finding.Repor
 	return report
 }
 
-// Namespaced checks a NamespacedCloudProfile, and what it becomes together with its parent.
+// Namespaced checks a NamespacedCloudProfile, and the merged profile if its parent is known. It skips one that is being deleted.
 func Namespaced(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile]) {
 	if s.Object == nil || s.Aside || s.Object.DeletionTimestamp != nil {
 		return
@@ -204,7 +204,7 @@ func Namespaced(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile])
 	g.AddWarnings(s.Manifest, gardener.TinyMemory(s.Object.Spec.MachineTypes)...)
 	parent, reference := g.ParentOf(s), s.Object.Spec.Parent
 	if parent == nil && reference.Kind == "CloudProfile" && reference.Name != "" {
-		if missing := g.Missing("CloudProfile", reference.Name, "spec.parent.name"); missing.Type != field.ErrorTypeRequired { // else it is said already
+		if missing := g.Missing("CloudProfile", reference.Name, "spec.parent.name"); missing.Type != field.ErrorTypeRequired { // otherwise reported already
 			g.AddErrors(s.Manifest, missing)
 		}
 	}
@@ -226,7 +226,7 @@ func Namespaced(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile])
 	g.AddReport(s.Manifest, withoutRepetitions(report, errs))
 }
 
-// validate returns what Gardener's API server says about a CloudProfile, or a NamespacedCloudProfile by itself.
+// validate returns the errors of Gardener's API server for a CloudProfile, or for a NamespacedCloudProfile without its parent, with hints.
 func validate(g *input.Given, object runtime.Object) field.ErrorList {
 	if g.ReservedInCore {
 		return withoutSynced(withRepairs(object, reserved.Validate(&g.Server, object)))
@@ -242,8 +242,8 @@ func validate(g *input.Given, object runtime.Object) field.ErrorList {
 	return errs
 }
 
-// withoutSynced leaves out errors about the architecture of a machine type which has been taken from its capabilities, where the same
-// is said; or where the architecture is registered, which Gardener does not have.
+// withoutSynced removes errors about a machine type's architecture that was copied from its capabilities, if there is the same error about
+// the capabilities, or about the registration of the architecture.
 func withoutSynced(errs field.ErrorList) field.ErrorList {
 	said, nowhere := map[string]bool{}, map[string]bool{}
 	for _, err := range errs {
@@ -263,8 +263,8 @@ func withoutSynced(errs field.ErrorList) field.ErrorList {
 	})
 }
 
-// validateNamespaced returns what validation finds in a NamespacedCloudProfile and its parent. own is what our rules say
-// about the object; what says the same is left out.
+// validateNamespaced returns the errors of Gardener's API server for a NamespacedCloudProfile with its parent, with hints. own are the
+// errors of our rules; errors that repeat them are left out.
 func validateNamespaced(g *input.Given,
 	object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, own field.ErrorList,
 ) field.ErrorList {
@@ -292,11 +292,10 @@ func validateNamespaced(g *input.Given,
 	return withoutSynced(errs)
 }
 
-// inList matches the path of what is within an image version or a machine type.
+// inList matches a path in an image version or a machine type.
 var inList = regexp.MustCompile(`^spec\.(machineImages|machineTypes)\[(\d+)\](?:\.versions\[(\d+)\])?(.*)$`)
 
-// asRendered returns those of the errors of a NamespacedCloudProfile that are about an image version or a machine type, at their paths
-// in what it results in.
+// asRendered returns a NamespacedCloudProfile's errors about image versions and machine types, at their paths in the merged spec.
 func asRendered(object *v1beta1.NamespacedCloudProfile, rendered *v1beta1.CloudProfileSpec, errs field.ErrorList) finding.List {
 	var there finding.List
 	for _, err := range errs {
@@ -327,7 +326,7 @@ func asRendered(object *v1beta1.NamespacedCloudProfile, rendered *v1beta1.CloudP
 	return there
 }
 
-// repeats reports whether an error of Gardener's says about an inherited version what one of ours says.
+// repeats reports whether an error of Gardener about an inherited version repeats an error of ours.
 func repeats(err *field.Error, own field.ErrorList) bool {
 	version, overridden := strings.CutSuffix(err.Field, ".capabilityFlavors")
 	if !overridden {
@@ -338,7 +337,7 @@ func repeats(err *field.Error, own field.ErrorList) bool {
 	})
 }
 
-// withRepairs adds to errors of core about the capabilities of a CloudProfile how to repair them.
+// withRepairs appends repairs to core's errors about the capabilities of a CloudProfile.
 func withRepairs(object runtime.Object, errs field.ErrorList) field.ErrorList {
 	if profile, _ := object.(*v1beta1.CloudProfile); profile != nil {
 		for _, err := range errs {
@@ -349,7 +348,7 @@ func withRepairs(object runtime.Object, errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// withHints adds to errors of core how to repair them. Where core refuses one of Gardener's own capabilities, it adds where to declare it.
+// withHints appends repairs to core's errors. If core refuses one of Gardener's own capabilities, the hint says where to declare it.
 func withHints(object runtime.Object, errs field.ErrorList) field.ErrorList {
 	profile, _ := object.(*v1beta1.CloudProfile)
 	for _, err := range errs {
@@ -373,8 +372,7 @@ func withHints(object runtime.Object, errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// capabilityHint says how to repair what core says about the capabilities in a CloudProfile, to be put behind that. It is empty
-// for everything else.
+// capabilityHint returns the repair for a core error in a CloudProfile, to be appended to the message; empty if none is known.
 func capabilityHint(profile *v1beta1.CloudProfile, err *field.Error) string {
 	value, _ := err.BadValue.(string)
 	switch {
@@ -394,7 +392,7 @@ func capabilityHint(profile *v1beta1.CloudProfile, err *field.Error) string {
 		known := capabilities(profile)
 		values := ""
 		for _, d := range capability.Reserved() {
-			if d.Name == value { // of which Gardener says the values
+			if d.Name == value { // Gardener defines its values
 				values = fmt.Sprintf(" with the values [%s]", strings.Join(d.Values, ", "))
 			}
 		}
@@ -405,7 +403,7 @@ func capabilityHint(profile *v1beta1.CloudProfile, err *field.Error) string {
 	return ""
 }
 
-// capabilities returns the names that a profile registers.
+// capabilities returns the names of the capabilities that a profile registers.
 func capabilities(profile *v1beta1.CloudProfile) []string {
 	names := make([]string, 0, len(profile.Spec.MachineCapabilities))
 	for _, c := range profile.Spec.MachineCapabilities {
@@ -414,7 +412,7 @@ func capabilities(profile *v1beta1.CloudProfile) []string {
 	return names
 }
 
-// valueHint says which value of a capability is meant by one that is not registered, or where to register it.
+// valueHint returns the repair for an unregistered value of a capability: the value that it resembles, or where to register it.
 func valueHint(profile *v1beta1.CloudProfile, err *field.Error, value string) string {
 	name := valueOf.FindStringSubmatch(err.Field)[1]
 	meant := capability.MeantValue(strings.TrimSuffix(name, "s"), value, registered(profile, name))
@@ -432,23 +430,22 @@ func valueHint(profile *v1beta1.CloudProfile, err *field.Error, value string) st
 	return words.DidYouMean(meant)
 }
 
-// namesCapabilities reports whether core says at a path that a capability is not registered. Errors about its
-// values have a path below that.
+// namesCapabilities reports whether core's errors at a path are about unregistered capabilities. Errors about values have a longer path.
 func namesCapabilities(path string) bool {
 	inType := strings.HasPrefix(path, "spec.machineTypes[") && strings.HasSuffix(path, "].capabilities")
 	of, flavor, inFlavor := strings.Cut(path, "].capabilityFlavors[")
 	return inType || inFlavor && strings.HasPrefix(of, "spec.machineImages[") && !strings.Contains(flavor, ".")
 }
 
-// versionOfImage matches the path of an image version, lastIndex the index at the end of a path, and valueOf the path of a value of a
-// capability, or of an architecture.
+// versionOfImage matches the path of an image version, lastIndex the index at the end of a path, and valueOf the path of an architecture or
+// of a capability's value.
 var (
 	versionOfImage = regexp.MustCompile(`^spec\.machineImages\[(\d+)\]\.versions\[(\d+)\]$`)
 	lastIndex      = regexp.MustCompile(`\[\d+\]$`)
 	valueOf        = regexp.MustCompile(`^spec\.machine(?:Types|Images)\[\d+\].*\.([^.\[\]]+)(?:\[\d+\])?$`)
 )
 
-// listedAlready says where an image version stands already that is listed again at a path.
+// listedAlready returns a hint to the first entry of an image version that is listed twice; empty if that is in another entry of the image.
 func listedAlready(profile *v1beta1.CloudProfile, path string) string {
 	at := versionOfImage.FindStringSubmatch(path)
 	i, _ := strconv.Atoi(at[1])
@@ -462,8 +459,8 @@ func listedAlready(profile *v1beta1.CloudProfile, path string) string {
 		"remove one of the two, or correct its version", image.Name, image.Versions[again].Version, i, first)
 }
 
-// registered returns the values that a profile registers for a capability, and for the deprecated architectures of an image version;
-// without capabilities, all architectures.
+// registered returns the values that a profile registers for a capability. The architectures of image versions are values of the capability
+// architecture. In a profile without that, they are all architectures.
 func registered(profile *v1beta1.CloudProfile, name string) []string {
 	isArchitecture := strings.TrimSuffix(name, "s") == capability.Architecture
 	for _, def := range profile.Spec.MachineCapabilities {

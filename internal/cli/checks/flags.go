@@ -22,18 +22,18 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Options are those of the commands that lint: what is checked, and which findings count. Settings complete them.
+// Options are the options of commands that lint: how to check, and which findings to report. Settings complete them.
 type Options struct {
 	*input.Flags
 	FailOn, domain string
 	reservedInCore bool
 
-	// disable has lists of rules, with commas between them. Disabled are the rules that the settings and the flags disable.
+	// disable has comma-separated lists of rules. Disabled are the rules that the settings and the flags disable.
 	disable  []string
 	Disabled map[string]report.Suppression
 }
 
-// Add adds the flags to a command that has those of its inputs. The rules are those that can be disabled, and others.
+// Add adds the flags to a command that already has the flags for its inputs. Completion offers those of the rules that can be disabled.
 func (flags *Options) Add(cmd *cobra.Command, rules []finding.Rule) {
 	f := cmd.Flags()
 	command.ChoiceFlag(cmd, &flags.FailOn, "fail-on", "error", "exit with 1 on findings of this `SEVERITY` or higher, or if anything was skipped", report.Severities())
@@ -45,7 +45,8 @@ func (flags *Options) Add(cmd *cobra.Command, rules []finding.Rule) {
 	flags.SettingsFlags(cmd)
 }
 
-// Prepare reads the settings, completes the flags by them, and returns what is wrong with either, and with the FILE arguments.
+// Prepare reads the settings and completes the flags with them. The error lists everything wrong with the flags and the FILE arguments;
+// errors in the settings come alone.
 func (flags *Options) Prepare(files []string, rules []finding.Rule) error {
 	if err := flags.ReadSettings(func(rule string) string { return cannotDisable(rule, rules) }); err != nil {
 		return err
@@ -53,8 +54,9 @@ func (flags *Options) Prepare(files []string, rules []finding.Rule) error {
 	return errors.Join(flags.Check(flags.Files(files)), flags.Complete("fail-on", "domain", "reserved-in-core"), flags.merge(rules))
 }
 
-// Settings returns a function that reads the settings in a file or, without a name, those that count in the working directory, as lint does:
-// it returns their path, empty if there are none or they are not to be read, and everything that is wrong with them.
+// Settings returns a function that reads a settings file or, if file is empty, the settings for the working directory, as lint does. The
+// function returns the path, and an error with everything wrong with the settings. The path is empty if there are none, or if they cannot
+// be read.
 func Settings(c *command.Call) func(file string) (path string, err error) {
 	return func(file string) (string, error) {
 		if file == "" {
@@ -73,7 +75,7 @@ func Settings(c *command.Call) func(file string) (path string, err error) {
 	}
 }
 
-// merge adds up what settings and flags disable, and returns what is wrong with the flags.
+// merge combines the rules that settings and flags disable. The error lists everything wrong with the flags.
 func (flags *Options) merge(rules []finding.Rule) error {
 	flags.Disabled = map[string]report.Suppression{}
 	for rule, reason := range flags.Settings.Disabled {
@@ -95,7 +97,7 @@ func (flags *Options) merge(rules []finding.Rule) error {
 	return errors.Join(errs...)
 }
 
-// disableRule disables a rule that the flag names. If settings disable it, too, the reason that they give stays.
+// disableRule disables a rule for the flag. If settings disable it, too, their reason is kept.
 func (flags *Options) disableRule(name string, rules []finding.Rule) error {
 	if name == "" {
 		return errors.New("--disable has an empty name: name a rule, or leave the flag out")
@@ -109,7 +111,7 @@ func (flags *Options) disableRule(name string, rules []finding.Rule) error {
 	return nil
 }
 
-// Counting says which findings count.
+// Counting returns the report options with the severity that fails the command.
 func (flags *Options) Counting() report.Options {
 	return report.Options{FailOn: finding.Severity(flags.FailOn)}
 }
@@ -120,13 +122,13 @@ func Load(ctx context.Context, c *command.Call, args []string, flags *Options) (
 	return flags.apply(g, err)
 }
 
-// Empty returns inputs without any object, as [input.Flags.Empty] does.
+// Empty returns inputs without any object, like [input.Flags.Empty].
 func (flags *Options) Empty(c *command.Call) (*input.Given, error) {
 	g, err := flags.Flags.Empty(c)
 	return flags.apply(g, err)
 }
 
-// apply says in inputs what the flags do, unless there is an error.
+// apply sets the flags in the inputs. If err is not nil, it returns that instead.
 func (flags *Options) apply(g *input.Given, err error) (*input.Given, error) {
 	if err != nil {
 		return nil, err
@@ -138,26 +140,26 @@ func (flags *Options) apply(g *input.Given, err error) (*input.Given, error) {
 	return g, nil
 }
 
-// Run is [All] without what is silenced.
+// Run runs [All] and suppresses silenced findings.
 func Run(c *command.Call, g *input.Given, flags *Options, checking *command.Work) report.Report {
 	return Counted(c, g, flags, All(g, checking), (*finding.Rule).InManifests)
 }
 
-// Counted returns a report without what is silenced. ran reports whether a rule was looked for.
+// Counted returns a report with silenced findings suppressed. ran reports whether a rule was checked.
 func Counted(c *command.Call, g *input.Given, flags *Options, found report.Report, ran func(*finding.Rule) bool) report.Report {
 	Silence(g, &found, flags.Disabled, Catalogue(c), ran)
 	g.NameStdin(found.Findings)
 	return found
 }
 
-// ReservedFlag adds the flag of the commands that run Gardener's own validation.
+// ReservedFlag adds the flag --reserved-in-core, for commands that run Gardener's own validation.
 func ReservedFlag(cmd *cobra.Command, reservedInCore *bool) {
 	cmd.Flags().BoolVar(reservedInCore, "reserved-in-core", false,
 		"check for a Gardener that accepts the reserved gardener- capabilities of GEP-0054 in machineCapabilities, "+
 			"machine types and core flavors; v1.150 refuses them")
 }
 
-// PrintRules says for people how many findings each rule has, and where there is more about it.
+// PrintRules prints the number of findings of each rule, and the command that explains rules, if the output is for people.
 func PrintRules(c *command.Call, found report.Report, format string) {
 	counts := found.ByRule()
 	switch {

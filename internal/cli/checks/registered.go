@@ -22,27 +22,28 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// What is written wrong in spec.machineCapabilities makes errors wherever it is written right. They are told as one, where the mistake is.
+// A misspelt word in spec.machineCapabilities causes errors wherever it is written correctly. This file replaces them with one error at the
+// mistake.
 
-// word is a name of a capability, or a value of one, that a profile uses without having registered it. A name has no capability.
+// word is a capability's name, or one of its values. For a name, capability is empty.
 type word struct{ capability, text string }
 
-// registration looks for words in the vocabulary of a profile that are written wrong.
+// registration finds misspelt words in a profile's vocabulary.
 type registration struct {
 	profile *v1beta1.CloudProfile
 	errs    field.ErrorList
 	report  finding.Report
-	// uses has the errors about each word that is used, and is not registered.
+	// uses are the errors about unregistered words, by word.
 	uses map[word]finding.List
-	// used are the names and values that machine types and core flavors have.
+	// used are the words in machine types and core flavors.
 	used map[word]bool
 	// wrong are the findings about the vocabulary.
 	wrong finding.List
 }
 
-// WithoutMisregistered puts findings about the vocabulary of a profile in the place of those errors which follow from them: of core's,
-// and of those of a report. A registered word is taken to be wrong if nothing has it, and if things have one that is almost the same and
-// is not registered: two or more of them. Who silences such a finding is told the others.
+// WithoutMisregistered replaces errors that follow from a misspelt word in a profile's vocabulary with one finding about the word. It takes
+// the errors of core, and a report. A registered word is misspelt if nothing uses it, and if at least two places use an unregistered word
+// that is almost the same. If the finding is silenced, the replaced errors are reported.
 func WithoutMisregistered(
 	profile *v1beta1.CloudProfile, errs field.ErrorList, report finding.Report,
 ) (wrong finding.List, rest field.ErrorList, restOfReport finding.Report) {
@@ -62,7 +63,7 @@ func WithoutMisregistered(
 	return r.wrong, r.errs, r.report
 }
 
-// look reports a registered word, which stands at a path, if another one is meant.
+// look reports the registered word at a path if another word is meant.
 func (r *registration) look(rule string, registered word, at *field.Path, format string, args ...any) {
 	meant := r.meantBy(registered)
 	uses := r.uses[word{registered.capability, meant}]
@@ -77,9 +78,9 @@ func (r *registration) look(rule string, registered word, at *field.Path, format
 	for _, use := range uses {
 		places[place{use.Origin, use.Field}] = true
 	}
-	required := field.NewPath("spec", "machineCapabilities").Child(meant).String() // where core says that architecture is
+	required := field.NewPath("spec", "machineCapabilities").Child(meant).String() // where core reports a missing architecture
 	follows := func(f finding.Finding) bool {
-		return places[place{f.Origin, f.Field}] || f.Field == wrong.Field || // whatever else is wrong with the word
+		return places[place{f.Origin, f.Field}] || f.Field == wrong.Field || // other errors about the word
 			registered.capability == "" && f.Field == required
 	}
 	wrong.Implied = r.take(follows)
@@ -87,7 +88,7 @@ func (r *registration) look(rule string, registered word, at *field.Path, format
 	r.wrong = append(r.wrong, wrong)
 }
 
-// take removes the findings that follow from another one, and returns the errors among them.
+// take removes the findings for which follows is true, and returns the errors among them.
 func (r *registration) take(follows func(finding.Finding) bool) finding.List {
 	var taken finding.List
 	keep := func(list finding.List) finding.List {
@@ -108,8 +109,8 @@ func (r *registration) take(follows func(finding.Finding) bool) finding.List {
 	return errs
 }
 
-// meantBy returns what is meant by a registered word that nothing has; empty if something has it, or if nobody can tell. An architecture
-// of Gardener is meant as it is: arm64 is near amd64.
+// meantBy returns the word that is meant by an unused registered word. It is empty if the word is used or unlike all others. Gardener's
+// architectures are meant as written: arm64 is similar to amd64.
 func (r *registration) meantBy(registered word) string {
 	raw := r.profile.Spec.ProviderConfig
 	isArchitecture := registered.capability == capability.Architecture && slices.Contains(v1beta1constants.ValidArchitectures, registered.text)
@@ -126,7 +127,7 @@ func (r *registration) meantBy(registered word) string {
 	return capability.MeantValue(registered.capability, registered.text, others)
 }
 
-// usesIn returns the errors about words that are not registered, by these.
+// usesIn returns the errors about unregistered words, by word.
 func usesIn(errs field.ErrorList, report finding.Report) map[word]finding.List {
 	uses := map[word]finding.List{}
 	add := func(f finding.Finding, isName, isValue bool) {
@@ -149,10 +150,10 @@ func usesIn(errs field.ErrorList, report finding.Report) map[word]finding.List {
 	return uses
 }
 
-// ofCapability matches the path of a value of a capability.
+// ofCapability matches the path of a capability's value.
 var ofCapability = regexp.MustCompile(`\.([^.\[\]]+)(?:\[\d+\])?$`)
 
-// usedIn returns what the machine types and the core flavors of a profile have.
+// usedIn returns the words in the machine types and core flavors of a profile.
 func usedIn(spec *v1beta1.CloudProfileSpec) map[word]bool {
 	used := map[word]bool{}
 	for declared := range entries.Declarations[any](spec, nil) {
@@ -166,8 +167,7 @@ func usedIn(spec *v1beta1.CloudProfileSpec) map[word]bool {
 	return used
 }
 
-// misregisteredArchitecture puts the error of core about an architecture that Gardener does not have to where that is registered, and
-// says which one is meant.
+// misregisteredArchitecture moves core's error about an architecture unknown to Gardener to its registration, and suggests the right name.
 func misregisteredArchitecture(profile *v1beta1.CloudProfile, err *field.Error) {
 	value, isText := err.BadValue.(string)
 	if err.Type != field.ErrorTypeInvalid || err.Field != "spec.machineCapabilities.architecture" || !isText {

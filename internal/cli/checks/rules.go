@@ -29,10 +29,10 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Catalogue returns the [Rules] of the providers that the command knows.
+// Catalogue returns the [Rules] of the command's providers.
 func Catalogue(c *command.Call) []finding.Rule { return Rules(command.ByType(c.Providers)...) }
 
-// FirstSentence returns what a text begins with, up to the first full stop or colon behind a word, without that.
+// FirstSentence returns a text up to the first full stop or colon at the end of a word, which it leaves out.
 func FirstSentence(text string) string {
 	for i := range text {
 		if rest := text[i:]; rest == "." || strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ": ") {
@@ -42,7 +42,7 @@ func FirstSentence(text string) string {
 	return text
 }
 
-// Completions returns rules as a shell completes them, each with what it means, but for those that are left out.
+// Completions returns the shell completions of rules with their meanings, except rules for which leftOut is true.
 func Completions(rules []finding.Rule, leftOut func(finding.Rule) bool) (completions []string) {
 	for _, r := range rules {
 		if !leftOut(r) {
@@ -60,10 +60,10 @@ func ruleNames(rules []finding.Rule) []string {
 	return names
 }
 
-// mostMeant is how many rules a message names that may be meant.
+// mostMeant is the largest number of rules that a message suggests.
 const mostMeant = 8
 
-// NoRule says that there is no rule of a name, and which one may be meant.
+// NoRule returns the message that a rule does not exist, with suggestions.
 func NoRule(name string, rules []finding.Rule) string {
 	names := ruleNames(rules)
 	message := fmt.Sprintf("there is no rule %s", words.Quoted(name))
@@ -79,10 +79,9 @@ func NoRule(name string, rules []finding.Rule) string {
 	return message + words.DidYouMean(words.Or(alike))
 }
 
-// Rules returns the catalogue of all rules that lint, verify and admission can report about objects of these providers, sorted
-// by name: those that hold for every provider, and those of providers that are a [provider.RuleDescriber]. Each name is
-// there once; of two rules with one name that counts which holds for every provider, or else that of the first
-// provider. What none of the providers can be the cause of is left out. The caller owns the slice.
+// Rules returns the catalogue of all rules that a command or admission can report about objects of these providers, sorted by name. It has
+// the rules for every provider, and those of each [provider.RuleDescriber]. Each name occurs once: a rule for every provider wins, else the
+// rule of the first provider. Rules that cannot apply to any of the providers are left out. The caller owns the slice.
 func Rules(providers ...command.Provider) []finding.Rule {
 	rules := append(check.Rules(), manifestRules...)
 	var own []finding.Rule

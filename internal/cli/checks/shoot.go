@@ -26,9 +26,9 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// What is wrong with a Shoot: what Gardener says of it, and what the engine says.
+// This file checks Shoots with Gardener's code and with the engine.
 
-// Shoot checks a Shoot, with its profile if that is among the inputs. What is being deleted need not be right.
+// Shoot checks a Shoot, with its profile if that is among the inputs. It skips one that is being deleted.
 func Shoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 	if s.Object == nil || s.Aside || s.Object.DeletionTimestamp != nil {
 		return
@@ -37,7 +37,7 @@ func Shoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 	g.AddErrors(s.Manifest, gardener.ProfileNameIgnored(s.Object)...)
 	p, fault := g.ProfileOf(s.Object)
 	spec, known := &v1beta1.CloudProfileSpec{}, (*v1beta1.CloudProfileSpec)(nil)
-	shoot, fillings := s.Object, []input.Filling(nil) // as a webhook may have corrected it
+	shoot, fillings := s.Object, []input.Filling(nil) // as a webhook may correct it
 	var works func(worker int) gardener.Works
 	if fault == nil {
 		spec, known = p.Spec(), g.SpecForAdmission(p)
@@ -52,14 +52,14 @@ func Shoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 	switch {
 	case fault == nil:
 		report := check.Shoot(p, shoot, g.Domain)
-		report.Errors = slices.DeleteFunc(report.Errors, func(f finding.Finding) bool { // no machine type has what no architecture is
+		report.Errors = slices.DeleteFunc(report.Errors, func(f finding.Finding) bool { // follows from an unknown architecture
 			return f.Origin == "pool-architecture-mismatch" && slices.ContainsFunc(invalid, func(err *field.Error) bool { return err.Field == f.Field })
 		})
-		if shoot.Spec.Provider.Type == p.Spec().Type { // or its worker pools are not looked at
+		if shoot.Spec.Provider.Type == p.Spec().Type { // otherwise its worker pools are not checked
 			g.AddErrors(s.Manifest, sayFilledIn(p, shoot, fillings, report.Errors)...)
 		}
 		g.AddReport(s.Manifest, report)
-	case fault.Origin == input.RuleProviderUnknown, fault.Type == field.ErrorTypeRequired: // which has been said already
+	case fault.Origin == input.RuleProviderUnknown, fault.Type == field.ErrorTypeRequired: // reported already
 	case fault.Origin == check.RuleProfileMissing:
 		g.AddErrors(s.Manifest, fault)
 	default:
@@ -72,7 +72,7 @@ func Shoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
 	g.AddErrors(s.Manifest, invalid...)
 }
 
-// withCauses says in what Gardener's admission refuses about the machine type of a worker pool that the profile has an error about that.
+// withCauses appends the profile's error about a machine type to admission's errors about worker pools with that type.
 func withCauses(p input.AnyProfile, shoot *v1beta1.Shoot, errs field.ErrorList) {
 	types := map[string]string{}
 	for i, w := range shoot.Spec.Provider.Workers {
@@ -89,9 +89,8 @@ func withCauses(p input.AnyProfile, shoot *v1beta1.Shoot, errs field.ErrorList) 
 	}
 }
 
-// withoutSaid leaves out what Gardener's admission says about a Shoot and what has been found already, in other words: in the same place,
-// or about the machines of a worker pool that have an error. The same goes for what its validation says itself, of which it leaves out that
-// a field is missing of which that has been said.
+// withoutSaid removes errors of Gardener's admission that repeat a finding, or an error of Gardener's validation: at the same place, about
+// the machines of a worker pool with an error, or about zones of a region with one. It also removes missing fields that have been reported.
 func withoutSaid(errs field.ErrorList, found []report.Finding) field.ErrorList {
 	all := slices.Clone(errs)
 	return slices.DeleteFunc(errs, func(err *field.Error) bool {
@@ -113,13 +112,13 @@ func withoutSaid(errs field.ErrorList, found []report.Finding) field.ErrorList {
 }
 
 var (
-	// inPool matches the path of a worker pool, and of something in one: what it is, in the first group.
+	// inPool matches the path of a worker pool, or of a part of it, whose name is the first group.
 	inPool = regexp.MustCompile(`^spec\.provider\.workers\[\d+\](?:\.(\w+))?`)
 	// zone matches the path of a zone of a worker pool.
 	zone = regexp.MustCompile(`^spec\.provider\.workers\[\d+\]\.zones\[\d+\]$`)
 )
 
-// samePlace reports whether two paths are the same or, in a worker pool, one of them is of a part of what the other is of.
+// samePlace reports whether two paths are equal or, within a worker pool, one contains the other.
 func samePlace(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -131,9 +130,9 @@ func samePlace(a, b string) bool {
 	return len(in) > 1 && in[1] != ""
 }
 
-// sameMachine reports whether two paths are of the machines of one worker pool. Gardener says of the pool itself that it has no image.
+// sameMachine reports whether two paths concern the machines of the same worker pool. Gardener reports a missing image at the pool itself.
 func sameMachine(byGardener, found string) bool {
-	if pool, _, _ := strings.Cut(byGardener, "]"); !strings.HasPrefix(found, pool) { // mostly it is another one
+	if pool, _, _ := strings.Cut(byGardener, "]"); !strings.HasPrefix(found, pool) { // a fast check: usually it is another pool
 		return false
 	}
 	a, b := inPool.FindStringSubmatch(byGardener), inPool.FindStringSubmatch(found)
@@ -143,19 +142,19 @@ func sameMachine(byGardener, found string) bool {
 	return strings.TrimSuffix(a[0], ".machine") == strings.TrimSuffix(b[0], ".machine")
 }
 
-// clock matches a time of day in Gardener's message about one that it cannot read, timeOfDay one that is written.
+// clock matches a time of day that Gardener's message calls unreadable, timeOfDay one in a Shoot.
 var (
 	clock     = regexp.MustCompile(`parsing time "([01]\d|2[0-3]):([0-5]\d)"`)
 	timeOfDay = regexp.MustCompile(`^([01]\d|2[0-3]):([0-5]\d)$`)
 )
 
-// withTimes says in errors about maintenance windows how a time of day is written.
+// withTimes appends the right notation of a time of day to errors about maintenance windows.
 func withTimes(shoot *v1beta1.Shoot, errs field.ErrorList) field.ErrorList {
 	for _, err := range errs {
 		if at := clock.FindStringSubmatch(err.Detail); at != nil && strings.HasPrefix(err.Field, "spec.maintenance.timeWindow") {
 			written := fmt.Sprintf("; write %s%s00+0000 for %s:%s UTC", at[1], at[2], at[1], at[2])
 			if end := timeOfDay.FindStringSubmatch(shoot.Spec.Maintenance.TimeWindow.End); end != nil && strings.Contains(err.Detail, "begin") {
-				written += fmt.Sprintf(", and %s%s00+0000 for %s:%s", end[1], end[2], end[1], end[2]) // Gardener says nothing of it yet
+				written += fmt.Sprintf(", and %s%s00+0000 for %s:%s", end[1], end[2], end[1], end[2]) // Gardener does not report this one yet
 			}
 			err.Detail += written
 		}
@@ -163,7 +162,7 @@ func withTimes(shoot *v1beta1.Shoot, errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// withArchitectures says in errors about architectures of worker pools which one is meant.
+// withArchitectures appends the probable architecture to errors about architectures of worker pools.
 func withArchitectures(errs field.ErrorList) field.ErrorList {
 	for _, err := range errs {
 		if value, _ := err.BadValue.(string); strings.HasSuffix(err.Field, ".machine.architecture") {
@@ -173,8 +172,8 @@ func withArchitectures(errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// sayFilledIn says in the errors about images where these come from, and returns errors about pools for which Gardener
-// finds none to fill in, as far as they have no error yet.
+// sayFilledIn appends the origin of filled-in images to the errors about them. It returns errors about pools for which Gardener finds no
+// image to fill in, if they have no error yet.
 func sayFilledIn(p input.AnyProfile, shoot *v1beta1.Shoot, fillings []input.Filling, errs finding.List) field.ErrorList {
 	var none field.ErrorList
 	for i, pool := range provider.PoolsOf(shoot) {

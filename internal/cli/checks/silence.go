@@ -32,24 +32,24 @@ const (
 	ruleIgnoreUnused  = "ignore-unused"
 )
 
-// NotRead are the rules because of which something is not checked: whoever silenced them would be told that all is well where
-// nobody has looked.
+// NotRead are the rules after which something remains unchecked. They cannot be silenced, because the result would look clean.
 var NotRead = map[string]bool{
 	strictjson.OriginSyntax: true, strictjson.OriginDuplicateKey: true, strictjson.OriginUnknownField: true,
 	strictjson.OriginFieldType: true, manifest.RuleTooLarge: true, manifest.RuleNotAnObject: true, input.RuleObjectKind: true,
 	input.RuleObjectDuplicate: true, input.RuleFlavorWrapped: true, providerconfig.RuleConfigKind: true,
 }
 
-// HalfChecked are further rules because of which less is found out about an object.
+// HalfChecked are further rules after which an object is checked only in part.
 var HalfChecked = map[string]bool{
 	check.RuleProfileMissing: true, input.RuleProfileUnreadable: true, input.RuleProviderUnknown: true, input.RulePoolNotChecked: true,
 	"reserved-capability-incomplete": true, // about what ordinary worker pools boot
 }
 
-// byCommand reports whether lint or verify find what a rule is about.
+// byCommand reports whether lint or verify checks a rule.
 func byCommand(r *finding.Rule) bool { return r.InManifests() || r.Command == verify.Command }
 
-// cannotSilence says why a rule cannot be silenced; empty if it can. elsewhere continues what is said of one that lint does not find.
+// cannotSilence returns the reason why a rule cannot be silenced; empty if it can. elsewhere ends the message about a rule that neither
+// lint nor verify checks.
 func cannotSilence(name string, rules []finding.Rule, elsewhere string) string {
 	i := slices.IndexFunc(rules, func(r finding.Rule) bool { return r.Name == name })
 	switch {
@@ -63,12 +63,12 @@ func cannotSilence(name string, rules []finding.Rule, elsewhere string) string {
 	return ""
 }
 
-// Unsilenceable reports of a rule whether no comment can silence it.
+// Unsilenceable returns a function that reports whether no comment can silence a rule.
 func Unsilenceable(rules []finding.Rule) func(finding.Rule) bool {
 	return func(r finding.Rule) bool { return cannotSilence(r.Name, rules, "") != "" }
 }
 
-// cannotDisable says why a rule cannot be disabled as a whole; empty if it can.
+// cannotDisable returns the reason why a rule cannot be disabled as a whole; empty if it can.
 func cannotDisable(name string, rules []finding.Rule) string {
 	if name == gardener.RuleCore {
 		return name + " cannot be disabled: it stands for all that Gardener's API server checks; silence one finding, in a comment with the reason"
@@ -80,33 +80,33 @@ func cannotDisable(name string, rules []finding.Rule) string {
 type ignore struct {
 	file         string
 	line, column int
-	// of is the line that is silenced, 0 if nothing follows. If whole is true all of the object is silenced.
+	// of is the silenced line; 0 if nothing follows. If whole is true, the whole object is silenced.
 	of     int
 	whole  bool
 	rules  []string
 	reason string
 	used   map[string]bool
-	// in is the object that the comment stands in, or above; nil if there is none.
+	// in is the object that has the comment, or that follows it; nil if there is none.
 	in *input.Began
 }
 
 var (
-	// ownMark matches a comment of the command's own, and what it begins with.
+	// ownMark matches a comment with capkit's mark, which is the first group.
 	ownMark = regexp.MustCompile(`^#+\s*(` + manifest.Mark + `(?:\s*ignore\b\S*|\S+))`)
-	// ignoreComment matches one that silences: its rules, and the reason.
+	// ignoreComment matches a silencing comment: its rules, and the reason.
 	ignoreComment = regexp.MustCompile(`^#+\s*` + manifest.Mark + `\s*ignore(?:\s([^:]*))?(?::(.*))?$`)
-	// wordLike matches what may be the name of a rule, and no dash before a reason.
+	// wordLike matches a possible rule name, as opposed to a dash before a reason.
 	wordLike = regexp.MustCompile(`^\w`)
-	// nearlyMark matches a comment with what is written instead: that, what joins its words, and the word behind it.
+	// nearlyMark matches a comment with a similar mark: the mark, the separator of its words, and the word after it.
 	nearlyMark = regexp.MustCompile(`^#+\s*((?i:capkit([\s:_-]*)ignore))\b[\s:]*([\w-]*)`)
-	// lateMark matches a comment that begins with something else: that, and the first rule.
+	// lateMark matches a comment with the mark after other text: the text, and the first rule.
 	lateMark = regexp.MustCompile(`^#(.*[\s#.,;(])` + manifest.Mark + `\s*ignore\s+([\w-]+)`)
-	// commentedOut matches what such a comment begins with if it is a line of a manifest that somebody has put behind a #.
+	// commentedOut matches the text before a late mark if the comment is a disabled line of a manifest.
 	commentedOut = regexp.MustCompile(`^[\s#]*($|-\s|[^\s:]+:\s)`)
 )
 
-// notOwn says what is wrong with a comment that is not the command's own, but seems to be meant to be; empty if it does not. Text
-// in which people write about such comments does not, unless it names a rule.
+// notOwn returns the mistake in a comment without capkit's mark that looks like a silencing one; empty for other comments. Prose about
+// silencing only looks like that if it names a rule.
 func notOwn(c edit.Comment, rules []finding.Rule) string {
 	ruleMeant := func(word string) bool { return words.Closest(word, ruleNames(rules)) != "" }
 	if near := nearlyMark.FindStringSubmatch(c.Text); len(near) > 0 && (strings.ContainsAny(near[2], ":_-") || ruleMeant(near[3])) {
@@ -119,9 +119,9 @@ func notOwn(c edit.Comment, rules []finding.Rule) string {
 	return "the comment silences nothing, because it does not begin with capkit:ignore; write that first, or in a comment of its own in the line above"
 }
 
-// Silence suppresses the findings of rules that are disabled, or that comments in the manifests name, and adds warnings about
-// those comments. What follows from a finding that is suppressed is added: nobody has silenced that. ran reports whether a rule was looked
-// for: a comment that silences another one may be of use elsewhere.
+// Silence suppresses the findings of disabled rules, and findings that comments in the manifests silence. It adds warnings about faulty and
+// unused comments. It also adds the findings that a suppressed one implies, because nobody has silenced them. ran reports whether a rule
+// was checked: comments about other rules are not unused.
 func Silence(
 	g *input.Given, found *report.Report, disabled map[string]report.Suppression, rules []finding.Rule, ran func(*finding.Rule) bool,
 ) {
@@ -133,7 +133,7 @@ func Silence(
 		}
 	}
 	at := bySilenced(ignores)
-	for i := 0; i < len(found.Findings); i++ { // which become more
+	for i := 0; i < len(found.Findings); i++ { // grows in the loop
 		f := &found.Findings[i]
 		partly[f.Object] = partly[f.Object] || NotRead[f.Rule] || HalfChecked[f.Rule]
 		for _, ig := range slices.Concat(at[silenced{file: f.File, object: f.Object}], at[silenced{file: f.File, line: f.Line}]) {
@@ -163,14 +163,14 @@ func Silence(
 	found.Count()
 }
 
-// silenced is what a comment silences in a file: a line, or an object.
+// silenced is the scope of a comment in a file: a line, or an object.
 type silenced struct {
 	file   string
 	line   int
 	object report.Object
 }
 
-// bySilenced returns the comments by what they silence. Those that nothing follows silence nothing.
+// bySilenced returns the comments by scope. Comments that nothing follows have none.
 func bySilenced(ignores []*ignore) map[silenced][]*ignore {
 	by := map[silenced][]*ignore{}
 	for _, ig := range ignores {
@@ -190,7 +190,7 @@ func (ig *ignore) covers(f *report.Finding) bool {
 	return slices.Contains(ig.rules, f.Rule) && (!ig.whole || f.Line >= ig.in.Line)
 }
 
-// unused returns a warning for each rule of the comment that was looked for and has found nothing to silence.
+// unused returns a warning for each of the comment's rules that was checked and has not been used.
 func (ig *ignore) unused(looked map[string]bool) (warnings []report.Finding) {
 	for _, rule := range ig.rules {
 		if !ig.used[rule] && looked[rule] {
@@ -200,7 +200,7 @@ func (ig *ignore) unused(looked map[string]bool) (warnings []report.Finding) {
 	return warnings
 }
 
-// where says where the comment looks for findings, and what to do if there are none.
+// where describes the scope of an unused comment, and the remedy.
 func (ig *ignore) where() string {
 	switch {
 	case ig.of == 0 && !ig.whole:
@@ -226,8 +226,8 @@ func (ig *ignore) warning(rule, message string) report.Finding {
 	return w
 }
 
-// ignores returns the comments that silence; and what is wrong with others. In objects that are not checked, only comments count
-// that begin as the command's own do.
+// ignores returns the silencing comments, and warnings about faulty ones. In objects that are not checked, it only considers comments with
+// capkit's mark.
 func ignores(g *input.Given, rules []finding.Rule) (ignores []*ignore, wrong []report.Finding) {
 	objects := objectsByFile(g)
 	for _, text := range g.Marked {
@@ -256,7 +256,7 @@ func ignores(g *input.Given, rules []finding.Rule) (ignores []*ignore, wrong []r
 	return ignores, wrong
 }
 
-// objectsByFile returns where the objects of each file begin, by line.
+// objectsByFile returns the positions of the objects in each file, by line.
 func objectsByFile(g *input.Given) map[string][]*input.Began {
 	objects := map[string][]*input.Began{}
 	for i := range g.Began {
@@ -269,8 +269,8 @@ func objectsByFile(g *input.Given) map[string][]*input.Began {
 	return objects
 }
 
-// newIgnore returns what is known of a comment in a document before it is read. It belongs to one of the objects in its file, which come
-// by line: to the one that it stands above, or the one that it is in.
+// newIgnore returns an unparsed comment with its scope. objects are the file's objects, by line. The comment belongs to the object directly
+// below it, else to the object around it.
 func newIgnore(c edit.Comment, text manifest.Text, objects []*input.Began) *ignore {
 	ig := &ignore{file: text.File, line: text.Line + c.Line, column: c.Column, used: map[string]bool{}}
 	if c.Of > 0 {
@@ -288,7 +288,7 @@ func newIgnore(c edit.Comment, text manifest.Text, objects []*input.Began) *igno
 	return ig
 }
 
-// isLost reports whether something in a document could not be read, so that the document is no object.
+// isLost reports whether a part of a document could not be read, so that it yields no object.
 func isLost(g *input.Given, text manifest.Text) bool {
 	end := text.Line + strings.Count(text.Text, "\n") + 1
 	return slices.ContainsFunc(g.Lost, func(p manifest.Problem) bool {
@@ -298,7 +298,7 @@ func isLost(g *input.Given, text manifest.Text) bool {
 
 const ignoreForm = "write # capkit:ignore RULE: reason"
 
-// parse reads the comment, and returns what is wrong with it. The rules are those that it silences: none if anything is wrong.
+// parse parses the comment, and returns its faults. It sets the rules only if there are none.
 func (ig *ignore) parse(text string, rules []finding.Rule) (faults []string) {
 	parts := ignoreComment.FindStringSubmatch(text)
 	if parts == nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// formats are the writers by the names of their formats.
+// formats maps the names of formats to their writers.
 var formats = map[string]func(io.Writer, *Report, *Options) error{
 	"text":   textReport,
 	"json":   func(w io.Writer, r *Report, _ *Options) error { return JSON(w, r) },
@@ -44,7 +44,7 @@ func (r *Report) Write(w io.Writer, format string, options Options) error {
 	return write(w, r, &options)
 }
 
-// JSON writes a value as indented JSON, in which what is not printable is an escape sequence of JSON.
+// JSON writes a value as indented JSON. Unprintable characters become JSON escape sequences.
 func JSON(w io.Writer, value any) error {
 	text, err := IndentedJSON(value, "")
 	if err != nil {
@@ -54,7 +54,7 @@ func JSON(w io.Writer, value any) error {
 	return err
 }
 
-// IndentedJSON returns it without the end of its last line. All lines but the first begin with a prefix of blanks.
+// IndentedJSON returns the text of [JSON] without the final newline. prefix, which consists of blanks, begins all lines except the first.
 func IndentedJSON(value any, prefix string) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -66,13 +66,13 @@ func IndentedJSON(value any, prefix string) ([]byte, error) {
 	return escapedJSON(bytes.TrimSuffix(text.Bytes(), []byte("\n"))), nil
 }
 
-// YAML writes a value as YAML, with the names that it has in JSON. What is not printable is an escape sequence of YAML.
+// YAML writes a value as YAML, with its JSON names. Unprintable characters become YAML escape sequences.
 func YAML(w io.Writer, value any) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	// What reads this JSON is a parser of YAML, which takes no control characters.
+	// JSONToYAML uses a YAML parser, which refuses control characters.
 	text, err := yaml.JSONToYAML([]byte(escaped(string(raw), inYAML)))
 	if err == nil && !Harmless(string(text)) {
 		text, err = escapedYAML(text)
@@ -84,7 +84,7 @@ func YAML(w io.Writer, value any) error {
 	return err
 }
 
-// escapedYAML returns the same YAML, in which a scalar that is not harmless has double quotes: in others there are no escape sequences.
+// escapedYAML puts scalars that are not [Harmless] in double quotes, because other styles have no escape sequences, and escapes them.
 func escapedYAML(text []byte) ([]byte, error) {
 	var document goyaml.Node
 	if err := goyaml.Unmarshal(text, &document); err != nil {
@@ -110,7 +110,7 @@ func quote(n *goyaml.Node) {
 	}
 }
 
-// String is what lint says to people when it is done: a line, without its end.
+// String returns the line that lint prints at the end, without a newline.
 func (s Summary) String() string {
 	line := fmt.Sprintf("%s checked: %s, %s",
 		Count(s.Objects, "object"), Count(s.Errors, "error"), Count(s.Warnings, "warning"))
@@ -129,7 +129,7 @@ func (s Summary) String() string {
 	return line
 }
 
-// Count writes a number with its noun, which gets an s as its plural: no errors, 1 error, 2 errors.
+// Count formats a number with its noun, whose plural has an s: no errors, 1 error, 2 errors.
 func Count(n int, noun string) string {
 	if n == 0 {
 		return "no " + noun + "s"
@@ -137,9 +137,8 @@ func Count(n int, noun string) string {
 	return words.Count(n, noun)
 }
 
-// junitReport writes a JUnit report: a suite for each file with findings, and in it a failed case for each finding that
-// makes the command fail, a skipped one for each that is suppressed, and a passed one with its text for each other. Without
-// findings there is one passed case.
+// junitReport writes a JUnit report with a suite for each file that has findings. A finding that makes the command fail is a failed case, a
+// suppressed one a skipped case, and any other a passed case with its text. Without findings, there is one passed case.
 func junitReport(w io.Writer, r *Report, options *Options) error {
 	suites := junit.Testsuites{Name: "capkit " + options.Command}
 	for rest := r.Findings; len(rest) > 0; {
@@ -158,10 +157,10 @@ func junitReport(w io.Writer, r *Report, options *Options) error {
 	return suites.WriteXML(NewWriter(w))
 }
 
-// noTime is how many seconds a suite has taken: the same whenever it is run.
+// noTime is the duration of each suite in seconds. It is constant, so that reports are reproducible.
 const noTime = "0"
 
-// suite holds the findings of one file, of which there is at least one.
+// suite returns the suite of one file's findings, of which there is at least one.
 func suite(findings []Finding, options *Options) junit.Testsuite {
 	file := words.Printable(findings[0].File)
 	s := junit.Testsuite{Name: file, File: file, Time: noTime}
@@ -182,15 +181,14 @@ func suite(findings []Finding, options *Options) junit.Testsuite {
 	return s
 }
 
-// What ends a value in a workflow command of GitHub is written as a percent encoding: in its text, and in a property, which
-// a comma or a colon would end as well.
+// commandText and commandProperty encode characters that end the text or a property of a GitHub workflow command.
 var (
 	commandText     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	commandProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// workflowCommands writes the findings that count as the workflow commands by which GitHub Actions show them beside the
-// lines of a change. Those without a place in a file belong to none.
+// workflowCommands writes the findings that are not suppressed as workflow commands. GitHub Actions shows them beside the lines of a
+// change, or without a place if they are in no file.
 func workflowCommands(out io.Writer, r *Report, _ *Options) error {
 	var text bytes.Buffer
 	places := newPlaces()
@@ -200,7 +198,7 @@ func workflowCommands(out io.Writer, r *Report, _ *Options) error {
 			continue
 		}
 		properties := []string{"title=" + commandProperty.Replace(f.Rule)}
-		if f.Line > 0 && !strings.HasPrefix(f.File, "<") { // as standard input is
+		if f.Line > 0 && !strings.HasPrefix(f.File, "<") { // not standard input
 			properties = append(properties, "file="+commandProperty.Replace(words.Printable(places.of(f.File))),
 				fmt.Sprintf("line=%d", f.Line), fmt.Sprintf("col=%d", f.Column))
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// issue is a finding in a Code Quality report of GitLab, of whose fields it has those that GitLab reads.
+// issue is a finding in a Code Quality report of GitLab, with the fields that GitLab reads.
 type issue struct {
 	Description string `json:"description"`
 	CheckName   string `json:"check_name"`
@@ -31,8 +31,8 @@ type lines struct {
 	Begin int `json:"begin"`
 }
 
-// codeQuality writes a Code Quality report of GitLab, with the findings that are not suppressed. GitLab compares reports by
-// fingerprints, and wants each to be there once.
+// codeQuality writes a Code Quality report of GitLab with the findings that are not suppressed. GitLab compares reports by fingerprints,
+// which must be unique.
 func codeQuality(w io.Writer, r *Report, _ *Options) error {
 	places, issues, seen := newPlaces(), []issue{}, map[string]int{}
 	for i := range r.Findings {

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// places are the paths of files as programs want them that show findings beside the lines of a repository: relative to its root, with
-// slashes. The working directory need not be that.
+// places converts file names for programs that show findings beside the lines of a repository: to paths relative to its root, with slashes.
+// The working directory may be elsewhere.
 type places struct {
 	here string
-	// roots are the roots of the repositories that folders are in; empty for none.
+	// roots memoizes the repository roots of folders; empty for none.
 	roots map[string]string
 }
 
@@ -23,7 +23,7 @@ func newPlaces() places {
 	return places{here, map[string]string{}}
 }
 
-// of returns the path of a file. It stays as it is if the file is in no repository, or is none, as standard input.
+// of returns the path of a file. It is unchanged if it is in no repository, or stands for standard input.
 func (p places) of(file string) string {
 	path := file
 	if !filepath.IsAbs(path) {
@@ -40,7 +40,7 @@ func (p places) of(file string) string {
 	return filepath.ToSlash(relative)
 }
 
-// root returns the root of the repository that a folder is in; empty if it is in none.
+// root returns the root of a folder's repository; empty if there is none.
 func (p places) root(dir string) string {
 	root, known := p.roots[dir]
 	if known {

@@ -24,12 +24,12 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// What is printed can come from a stranger: names and values of a pull request, names of files. None of it may give orders to the
-// terminal, or to the program that runs a job and reads its log. So texts say [Printf] where they name something, documents use their
-// own escape sequences, see [JSON] and [YAML], and all output goes through a [Writer], which does nothing to what is harmless.
+// Output may contain text of strangers: names and values in a pull request, and file names. None of it may control the terminal, or a
+// program that runs a job and reads its log. So messages insert names with [Printf], documents use their own escape sequences, see [JSON]
+// and [YAML], and all output goes through a [Writer], which leaves harmless text unchanged.
 
-// Printf writes a text for people, as fmt.Fprintf does. Its arguments, of which numbers are ints, become printable, see
-// [words.Printable]: only the format ends lines. What cannot be written is lost, see [Writer.Flush].
+// Printf writes a text for people, like fmt.Fprintf. It makes all arguments except ints printable, see [words.Printable], so that only the
+// format ends lines. It ignores write errors, see [Writer.Flush].
 func Printf(w io.Writer, format string, args ...any) {
 	printable := make([]any, 0, len(args))
 	for _, arg := range args {
@@ -41,15 +41,14 @@ func Printf(w io.Writer, format string, args ...any) {
 	fmt.Fprintf(w, format, printable...)
 }
 
-// Programs that run jobs look for commands in their logs: GitHub's runner at the begin of a line, after blanks, for two colons, and
-// anywhere for ##[; others look for ##vso[ and ##teamcity[.
+// Programs that run jobs look for commands in their logs. GitHub's runner looks for two colons at the beginning of a line, after blanks,
+// and for ##[ anywhere. Others look for ##vso[ and ##teamcity[.
 var (
 	commandAtBegin  = regexp.MustCompile(`(?m)^([ \t]*)::`)
 	commandAnywhere = regexp.MustCompile(`##([[:alpha:]]*\[)`)
 )
 
-// harmless returns lines in which all is printable and nothing a command, unless commands says that lines may begin with one: the first
-// character of a command becomes an escape sequence.
+// harmless escapes unprintable characters in lines, and the first character of each command. If commands is true, lines may begin with one.
 func harmless(lines string, commands bool) string {
 	lines = unmarked(words.PrintableLines(lines), `\x23`)
 	if commands || !strings.Contains(lines, "::") {
@@ -58,10 +57,10 @@ func harmless(lines string, commands bool) string {
 	return commandAtBegin.ReplaceAllString(lines, `$1\x3a:`)
 }
 
-// Harmless reports whether a [Writer] leaves whole lines as they are.
+// Harmless reports whether a [Writer] leaves whole lines unchanged.
 func Harmless(lines string) bool { return harmless(lines, false) == lines }
 
-// unmarked returns a text without what is a command anywhere in a line: its first character, a number sign, is an escape sequence.
+// unmarked escapes the first number sign of each command that can be anywhere in a line. numberSign is the escape sequence.
 func unmarked(text, numberSign string) string {
 	if !strings.Contains(text, "##") {
 		return text
@@ -69,23 +68,22 @@ func unmarked(text, numberSign string) string {
 	return commandAnywhere.ReplaceAllString(text, numberSign+"#$1")
 }
 
-// Writer writes text that does nothing to the terminal or the program that reads it. What is not printable becomes an escape
-// sequence, see [words.PrintableLines], and so does the first character of what would be a command to a program that runs jobs.
-// Colours of severities stay where the text goes to a terminal. It writes whole lines: what follows the last one waits for its end,
-// or for [Writer.Flush]. It is not safe for concurrent use.
+// Writer writes text that cannot control the terminal or the program that reads it. It escapes unprintable characters, see
+// [words.PrintableLines], and the first character of commands to programs that run jobs. On a terminal, severities keep their colours. It
+// writes whole lines: an unfinished line waits for its end, or for [Writer.Flush]. It is not safe for concurrent use.
 type Writer struct {
 	out io.Writer
-	// waiting is the begin of a line.
+	// waiting is an unfinished line.
 	waiting []byte
-	// colours brings back those of severities; nil where there are none.
+	// colours restores the colours of severities; nil if there are none.
 	colours *strings.Replacer
-	// commands says that lines may begin with a command.
+	// commands allows lines to begin with a command.
 	commands bool
-	// failed is the first error of the other one.
+	// failed is the first write error.
 	failed error
 }
 
-// NewWriter returns a Writer to another one: that one itself if it is a Writer.
+// NewWriter returns a Writer to out, or out itself if that is a Writer.
 func NewWriter(out io.Writer) *Writer {
 	if w, isWriter := out.(*Writer); isWriter {
 		return w
@@ -99,7 +97,7 @@ func NewWriter(out io.Writer) *Writer {
 	return w
 }
 
-// Write implements [io.Writer]. The error is that of the other one.
+// Write implements [io.Writer]. It returns the errors of the underlying writer.
 func (w *Writer) Write(text []byte) (int, error) {
 	end := bytes.LastIndexByte(text, '\n') + 1
 	if end > 0 {
@@ -113,8 +111,7 @@ func (w *Writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Flush writes what waits for the end of its line. The error is the first one since the Writer was made: who writes for people need not look
-// for it before.
+// Flush writes the unfinished line. It returns the first write error since the Writer was made, so callers may ignore earlier ones.
 func (w *Writer) Flush() error {
 	rest := w.waiting
 	w.waiting = nil
@@ -131,7 +128,7 @@ func (w *Writer) write(text []byte) error {
 	return err
 }
 
-// painted are the severities in colour.
+// painted has the severities in colour.
 var painted = map[finding.Severity]string{
 	finding.SeverityError:   paint(color.FgRed, finding.SeverityError),
 	finding.SeverityWarning: paint(color.FgYellow, finding.SeverityWarning),
@@ -143,13 +140,13 @@ func paint(hue color.Attribute, severity finding.Severity) string {
 	return c.Sprint(severity)
 }
 
-// colours brings back severities in colour, from what the quoting has made of them.
+// colours restores coloured severities from their escaped form.
 var colours = strings.NewReplacer(
 	words.Printable(painted[finding.SeverityError]), painted[finding.SeverityError],
 	words.Printable(painted[finding.SeverityWarning]), painted[finding.SeverityWarning],
 )
 
-// severity returns a severity as it is written to w: in colour, if there are colours.
+// severity returns the text of a severity, in colour if w has colours.
 func (w *Writer) severity(s finding.Severity) string {
 	if w.colours == nil {
 		return string(s)
@@ -157,8 +154,8 @@ func (w *Writer) severity(s finding.Severity) string {
 	return painted[s]
 }
 
-// escaped returns a document in which each character that is not printable, and would be in a string, is the escape sequence that
-// sequence returns; so is the first character of a command. What is not UTF-8 becomes U+FFFD. Ends of lines stay.
+// escaped replaces each unprintable character in a document, which must be part of a string, with the escape sequence that sequence
+// returns. It also escapes the first character of commands. Invalid UTF-8 becomes U+FFFD. Newlines stay.
 func escaped(document string, sequence func(r rune) string) string {
 	hidden := func(r rune) bool { return r != '\n' && !strconv.IsPrint(r) }
 	document = unmarked(strings.ToValidUTF8(document, "\ufffd"), `\u0023`)
@@ -174,7 +171,7 @@ func escaped(document string, sequence func(r rune) string) string {
 	}
 }
 
-// inJSON and inYAML return the escape sequence of a character.
+// inJSON and inYAML return a character's escape sequence.
 func inJSON(r rune) string {
 	text := ""
 	for _, unit := range utf16.Encode([]rune{r}) {
@@ -190,10 +187,10 @@ func inYAML(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// escapedJSON returns JSON that has the same values and is harmless, see [Harmless], for JSON without tabs between its tokens.
+// escapedJSON returns equivalent JSON that is [Harmless]. There must be no tabs between its tokens.
 func escapedJSON(document []byte) []byte {
 	return []byte(escaped(string(document), inJSON))
 }
 
-// Code returns text as code in Markdown.
+// Code formats text as code in Markdown.
 func Code(text string) string { return "`" + strings.ReplaceAll(words.Printable(text), "`", "'") + "`" }

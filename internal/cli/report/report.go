@@ -2,12 +2,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package report is what the lint command prints: its findings, and the formats that they are written in.
+// Package report has the findings of the lint command, and their output formats.
 //
-// Start reading at [Report], whose JSON is documented, and [Report.Write] in formats.go, where [JSON] and [YAML] are,
-// too, in which other commands print their answers. Whatever the command prints goes through a [Writer], in printable.go.
+// Start reading at [Report], whose JSON is documented, and at [Report.Write] in formats.go. There are also [JSON] and [YAML], the formats
+// of other commands' answers. All output of the command goes through a [Writer], in printable.go.
 //
-// Nothing is checked here, and nothing is known here of manifests: who makes a [Finding] says where it is.
+// This package checks nothing, and knows nothing about manifests: the creator of a [Finding] sets its position.
 package report
 
 import (
@@ -22,17 +22,16 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// Report is what lint prints. Its JSON, with that of all types in it, is an interface: a field once published keeps its
-// name and meaning.
+// Report is the result of lint. Its JSON, including that of its parts, is an interface: a published field keeps its name and meaning.
 type Report struct {
-	// Findings as [Sort] orders them. Empty rather than nil: in JSON it is a list.
+	// Findings are in the order of [Sort]. Empty rather than nil, so that the JSON has a list.
 	Findings []Finding `json:"findings"`
 	Summary  Summary   `json:"summary"`
-	// Unused is what no profile uses of the clouds; nil if nobody asks. Without it, the JSON does not have the field.
+	// Unused has the unused contents of the clouds; nil, and omitted in JSON, unless requested.
 	Unused *Unused `json:"unused,omitempty"`
 }
 
-// Unused is what clouds have and no profile uses, by provider and region. The lists are empty rather than nil.
+// Unused has the contents of clouds that no profile uses, by provider and region. The lists are empty rather than nil.
 type Unused struct {
 	Images       []UnusedImage       `json:"images"`
 	MachineTypes []UnusedMachineType `json:"machineTypes"`
@@ -53,14 +52,14 @@ type UnusedMachineType struct {
 	Name     string `json:"name"`
 }
 
-// Finding is one thing that lint found.
+// Finding is an error or a warning of lint.
 type Finding struct {
 	Severity finding.Severity `json:"severity"`
 	// Rule is the stable name of the rule, with a section in docs/rules.md.
 	Rule string `json:"rule"`
 	// Type is the Kubernetes field error type.
 	Type field.ErrorType `json:"type"`
-	// Field is the path within the object, empty if the finding is about the object as a whole.
+	// Field is the path within the object; empty if the finding is about the whole object.
 	Field   string `json:"field"`
 	Message string `json:"message"`
 	Object  Object `json:"object"`
@@ -71,18 +70,17 @@ type Finding struct {
 	// Subject and Suggestion are those of [finding.Finding].
 	Subject    finding.Subject     `json:"-"`
 	Suggestion *finding.Suggestion `json:"-"`
-	// Suppressions say why the finding does not count. There are none for one that does.
+	// Suppressions are the reasons why the finding is suppressed; empty if it is not.
 	Suppressions []Suppression `json:"suppressions,omitempty"`
-	// Implied are findings that the report leaves out, because they follow from this one. Suppressing this one adds them
-	// to the report. Mostly none.
+	// Implied are findings that follow from this one, and are left out of the report. Suppressing this one adds them. Usually none.
 	Implied []Finding `json:"-"`
 }
 
-// Suppression is a reason why a finding does not count, as SARIF has it.
+// Suppression is a reason why a finding is suppressed, as in SARIF.
 type Suppression struct {
-	// Kind is one of the constants.
+	// Kind is [InSource] or [External].
 	Kind string `json:"kind"`
-	// Justification is what somebody has written for a reason; for a flag, which has none, its name.
+	// Justification is the user's reason, or the name of the flag that suppresses the finding.
 	Justification string `json:"justification,omitempty"`
 }
 
@@ -94,7 +92,7 @@ const (
 
 func (f *Finding) suppressed() bool { return len(f.Suppressions) > 0 }
 
-// place is where the finding is, as compilers write it.
+// place returns the finding's position in the notation of compilers.
 func (f *Finding) place() string {
 	if f.Line == 0 {
 		return f.File
@@ -102,7 +100,7 @@ func (f *Finding) place() string {
 	return fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
 }
 
-// Object identifies the object that a finding is about. Its fields are empty where the manifest could not be read.
+// Object identifies the object of a finding. Its fields are empty if the manifest could not be read.
 type Object struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -110,7 +108,7 @@ type Object struct {
 	Name       string `json:"name"`
 }
 
-// String is KIND [NAMESPACE/]NAME.
+// String returns KIND [NAMESPACE/]NAME.
 func (o Object) String() string {
 	if o.Namespace == "" {
 		return fmt.Sprintf("%s %s", o.Kind, o.Name)
@@ -118,7 +116,7 @@ func (o Object) String() string {
 	return fmt.Sprintf("%s %s/%s", o.Kind, o.Namespace, o.Name)
 }
 
-// where returns the object and the field in it; the field alone if what is wrong is no object: the metadata of a release, for example.
+// where returns the object and the field in it; only the field if there is no object, as for the metadata of a release.
 func (f *Finding) where() string {
 	if object := strings.TrimSpace(f.Object.String()); object != "" {
 		return object + ": " + f.Field
@@ -126,25 +124,25 @@ func (f *Finding) where() string {
 	return f.Field
 }
 
-// Summary counts what lint did.
+// Summary has the totals of a lint run.
 type Summary struct {
-	// Objects were checked, Skipped are manifests of other kinds.
+	// Objects is the number of checked objects, Skipped that of manifests of other kinds.
 	Objects  int `json:"objects"`
 	Skipped  int `json:"skipped"`
 	Errors   int `json:"errors"`
 	Warnings int `json:"warnings"`
-	// Suppressed findings are neither among Errors nor among Warnings. Without any, the JSON does not have the field.
+	// Suppressed is the number of suppressed findings. They are not in Errors and Warnings. JSON omits 0.
 	Suppressed int `json:"suppressed,omitempty"`
-	// Passed are what folders have that was not read. Some of it is among Skipped as well.
+	// Passed is the number of folders, files and documents in folders that were not read. Skipped includes some of them.
 	Passed int `json:"-"`
-	// Unread objects are those of Objects that could not be decoded, so that nothing else was checked about them.
+	// Unread is the number of Objects that could not be decoded, so that nothing else was checked about them.
 	Unread int `json:"-"`
-	// AsMeant are those of Objects with errors about the manifest itself of which all else was checked, as they were probably meant.
+	// AsMeant is the number of Objects with errors in the manifest itself that were checked as they were probably meant.
 	AsMeant int `json:"-"`
 }
 
-// New returns a report of findings, which are copied. Of the summary it takes the objects, and counts the findings
-// itself.
+// New returns a report with a sorted copy of the findings. Its summary has the numbers of objects from the given one, and counts the
+// findings.
 func New(findings []Finding, objects Summary) Report {
 	r := Report{Findings: append([]Finding{}, findings...), Summary: objects}
 	Sort(r.Findings)
@@ -152,7 +150,7 @@ func New(findings []Finding, objects Summary) Report {
 	return r
 }
 
-// Count counts the findings anew, for the summary.
+// Count updates the numbers of findings in the summary.
 func (r *Report) Count() {
 	r.Summary.Errors, r.Summary.Warnings, r.Summary.Suppressed = 0, 0, 0
 	for i := range r.Findings {
@@ -167,7 +165,7 @@ func (r *Report) Count() {
 	}
 }
 
-// Sort orders findings by the names of their files, and within a file by line, column, field, rule and message.
+// Sort orders findings by file name, line, column, field, rule and message. It is stable.
 func Sort(findings []Finding) {
 	slices.SortStableFunc(findings, func(a, b Finding) int {
 		return cmp.Or(
@@ -177,41 +175,39 @@ func Sort(findings []Finding) {
 	})
 }
 
-// Options are what writing a report depends on besides its findings. The zero value fails on errors, and describes no rules.
+// Options control how a report is written. The zero value fails on errors, and describes no rules.
 type Options struct {
-	// FailOn is the lowest severity that makes the command fail; empty is error. With [Skipped] it fails as well if anything was skipped.
+	// FailOn is the lowest severity that makes the command fail; empty means error. With [Skipped], it also fails if anything was skipped.
 	FailOn finding.Severity
-	// Rules are the catalogue that describes the rules of the findings. One that is missing stays without a
-	// description.
+	// Rules describe the rules of the findings. A rule that is missing here has no description.
 	Rules []finding.Rule
-	// All makes the text name each finding, where it would tell once what is the same in many places. Other formats always
-	// have each.
+	// All makes the text format print each finding, instead of groups. Other formats always do.
 	All bool
-	// Command is the one that reports, as lint.
+	// Command is the reporting command, for example lint.
 	Command string
-	// Version of capkit, as its command version prints it.
+	// Version is the version of capkit, as its command version prints it.
 	Version string
 }
 
-// fails reports whether a finding of a severity makes the command fail.
+// fails reports whether findings of a severity make the command fail.
 func (o *Options) fails(severity finding.Severity) bool {
 	return severity == finding.SeverityError || o.FailOn == finding.SeverityWarning || o.FailOn == Skipped
 }
 
-// Failing returns the findings that make the command fail: those of such a severity that are not suppressed.
+// Failing returns the findings that make the command fail. Suppressed ones do not.
 func (r *Report) Failing(options Options) []Finding {
 	return slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.suppressed() || !options.fails(f.Severity) })
 }
 
-// Fails reports whether there are any, or anything was skipped that must not be.
+// Fails reports whether there are failing findings, or FailOn is [Skipped] and anything was skipped.
 func (r *Report) Fails(options Options) bool {
 	return len(r.Failing(options)) > 0 || options.FailOn == Skipped && r.Summary.Skipped+r.Summary.Passed > 0
 }
 
-// Skipped is below all severities.
+// Skipped is a value of FailOn below all severities.
 const Skipped finding.Severity = "skipped"
 
-// Severities are the values of FailOn.
+// Severities returns the values of FailOn, highest first.
 func Severities() []string {
 	return []string{string(finding.SeverityError), string(finding.SeverityWarning), string(Skipped)}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// sarifLog writes the findings as a SARIF 2.1.0 log, for code scanning. Of the rules it lists those with findings.
+// sarifLog writes all findings as a SARIF 2.1.0 log, for code scanning. It lists only rules with findings.
 func sarifLog(w io.Writer, r *Report, options *Options) error {
 	catalogue := map[string]finding.Rule{}
 	for _, rule := range options.Rules {
@@ -61,7 +61,7 @@ func sarifLog(w io.Writer, r *Report, options *Options) error {
 	return err
 }
 
-// HelpURI is where the documentation has the section of a rule of the catalogue.
+// HelpURI returns the URL of a rule's section in the documentation.
 func HelpURI(rule string) string {
 	return "https://github.com/capkit/capkit/blob/main/docs/rules.md#" + rule
 }
@@ -81,7 +81,7 @@ func location(f Finding, file string) *sarif.Location {
 	})
 }
 
-// fingerprint identifies a finding across versions of a file: by what it says and about what, not by its line.
+// fingerprint identifies a finding across versions of a file: by its rule, object, field and message, not by its line.
 func fingerprint(f Finding) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{f.Rule, f.Object.String(), f.Field, f.Message}, "\x00")))
 	return hex.EncodeToString(sum[:16])

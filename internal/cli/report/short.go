@@ -10,14 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// longest is how many characters a message has of a value, and aroundValue how many more a word may have because of the quotation
-// marks and brackets around one.
+// longest is the maximum length of a value in a message, in characters. aroundValue is the additional length of a word, for quotation marks
+// and brackets around a value.
 const (
 	longest     = 200
 	aroundValue = 20
 )
 
-// Shortened returns a value as messages have it: of a long one the beginning, and how long it is.
+// Shortened returns a value for a message. A long one is cut, and its length is added.
 func Shortened(value string) string {
 	if len(value) <= longest {
 		return value
@@ -29,7 +29,7 @@ func Shortened(value string) string {
 	return fmt.Sprintf("%s… (%d characters)", string(characters[:longest]), len(characters))
 }
 
-// ShortWords returns a message in which words that are too long are shortened.
+// ShortWords returns a message with long words shortened.
 func ShortWords(message string) string {
 	if len(message) <= longest {
 		return message

@@ -19,19 +19,19 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Text writes findings for people, one to a line as compilers do, with the field below it, as a [Writer] does. What is said of many is
-// written once, as [Groups] has it. Severities are in colour if that is one to a terminal and the environment has no NO_COLOR, and no TERM=dumb.
+// Text writes findings for people in the notation of compilers, with the field on a second line. Similar findings are written once, see
+// [Groups]. A [Writer] shows severities in colour on a terminal, unless the environment has NO_COLOR or TERM=dumb.
 func Text(w io.Writer, findings []Finding) error {
 	return writeGroups(w, Groups(pointers(findings)), "")
 }
 
-// repeated is how many findings that say the same are written one by one, and first how many places are named of more.
+// repeated is the largest number of similar findings that are written one by one. first is the number of other places that a group names.
 const (
 	repeated = 3
 	first    = 3
 )
 
-// textReport writes the findings that count: those that say the same as one, unless all are wanted.
+// textReport writes the findings that are not suppressed, in groups unless options.All is set.
 func textReport(w io.Writer, r *Report, options *Options) error {
 	findings := slices.DeleteFunc(pointers(r.Findings), (*Finding).suppressed)
 	if !options.All {
@@ -52,10 +52,10 @@ func pointers(findings []Finding) []*Finding {
 	return all
 }
 
-// Group is findings that say the same, of the same or of others: at least one.
+// Group is one finding, or several with the same message about the same or different subjects.
 type Group []*Finding
 
-// Groups returns findings in groups, in the order of the first of each. Those that say the same are together if they are more than a few.
+// Groups returns findings in groups, ordered by the first finding of each. A few similar ones stay separate.
 func Groups(findings []*Finding) []Group {
 	type said struct {
 		severity            finding.Severity
@@ -81,22 +81,23 @@ func Groups(findings []*Finding) []Group {
 	return groups
 }
 
-// value matches how a message begins that is about a value: as those of Gardener and Kubernetes do.
+// value matches the beginning of a message about a value, in the notation of Gardener and Kubernetes.
 var value = regexp.MustCompile(`^[A-Z][a-z]+ value: ("(?:[^"\\]|\\.)*"): `)
 
-// split returns who or which value a finding is about, and what its message says before and after that; all is after if that is not known.
+// split returns a finding's subject, a name or value, and its message before and after that. If the subject is unknown, after is the whole
+// message.
 func (f *Finding) split() (before, who, after string) {
 	if m := value.FindStringSubmatchIndex(f.Message); m != nil {
 		return f.Message[:m[2]], f.Message[m[2]:m[3]], f.Message[m[3]:]
 	}
 	who, _, found := strings.Cut(f.Message, ": ")
-	if !found || strings.ContainsAny(who, "{(,;") || strings.HasSuffix(who, " value") { // which is a clause
+	if !found || strings.ContainsAny(who, "{(,;") || strings.HasSuffix(who, " value") { // a clause
 		return "", "", f.Message
 	}
 	return "", who, f.Message[len(who):]
 }
 
-// Message returns what the findings say: about who they are, as far as that is not the same either.
+// Message returns the common message of the findings, with all subjects.
 func (g Group) Message() string {
 	before, who, after := g[0].split()
 	var all []string
@@ -110,7 +111,7 @@ func (g Group) Message() string {
 	if len(all) < 2 {
 		return g[0].Message
 	}
-	noun := who[:strings.LastIndexByte(who, ' ')+1] // that all begin with, as in "machine type a"
+	noun := who[:strings.LastIndexByte(who, ' ')+1] // perhaps the noun of all subjects, as in "machine type a"
 	if noun == "" || slices.ContainsFunc(all, func(other string) bool { return !strings.HasPrefix(other, noun) }) {
 		return before + words.Few(all) + after
 	}
@@ -120,7 +121,7 @@ func (g Group) Message() string {
 	return before + strings.TrimSuffix(noun, " ") + "s " + words.Few(all) + after
 }
 
-// Others says how many more there are than the first one, and where some are; nothing if it is the only one.
+// Others returns a text with the number of findings after the first one, and some of their places; empty if there are none.
 func (g Group) Others(place func(*Finding) string) string {
 	more := g[1:]
 	if len(more) == 0 {
@@ -133,7 +134,7 @@ func (g Group) Others(place func(*Finding) string) string {
 	return fmt.Sprintf("the same %d times more: %s", len(more), words.JoinFirst(len(more), places, ", "))
 }
 
-// writeGroups writes the findings of a group as one. Of more, a hint says how each is shown.
+// writeGroups writes each group as one finding. For larger groups, hint says how to print each finding.
 func writeGroups(out io.Writer, groups []Group, hint string) error {
 	w := NewWriter(out)
 	var text bytes.Buffer
@@ -153,7 +154,7 @@ func writeGroups(out io.Writer, groups []Group, hint string) error {
 	return err
 }
 
-// inGroup is where one of several findings is: an object of the cluster has no place but its name.
+// inGroup returns the place of a finding in a group. For an object of the cluster, that is its name.
 func (f *Finding) inGroup() string {
 	if f.Line == 0 {
 		return f.Object.String()
@@ -161,18 +162,18 @@ func (f *Finding) inGroup() string {
 	return f.place()
 }
 
-// RuleCount is how many findings a rule has.
+// RuleCount is the number of findings of a rule.
 type RuleCount struct {
 	Rule     string
 	Findings int
 }
 
-// ByRule returns how many findings that count each rule has, of those that have any: most first, then by name.
+// ByRule returns the number of findings that are not suppressed, for each rule with any: most first, then by name.
 func (r *Report) ByRule() []RuleCount {
 	return r.count(func(f *Finding) bool { return !f.suppressed() })
 }
 
-// SilencedErrors returns how many errors of each rule are suppressed, in the same order.
+// SilencedErrors returns the number of suppressed errors, for each rule with any, in the order of [Report.ByRule].
 func (r *Report) SilencedErrors() []RuleCount {
 	return r.count(func(f *Finding) bool { return f.suppressed() && f.Severity == finding.SeverityError })
 }
@@ -194,10 +195,10 @@ func (r *Report) count(of func(*Finding) bool) []RuleCount {
 	return all
 }
 
-// Reference prints a reference as its fields and their values: id 1234-amd64.
+// Reference formats a reference as its fields and their values: id 1234-amd64.
 func Reference(reference any) string {
-	raw, _ := json.Marshal(reference)               // a reference is made to be printed
-	if text, isText := reference.(string); isText { // which stands for one
+	raw, _ := json.Marshal(reference)               // references can be marshalled
+	if text, isText := reference.(string); isText { // a text in place of a reference
 		return text
 	}
 	var fields map[string]any

@@ -27,13 +27,13 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest/folder"
 )
 
-// refusal is an error about one list, beside which there may be others.
+// refusal is an error about one list. Other lists may have other errors.
 type refusal struct{ message string }
 
 func (r *refusal) Error() string { return r.message }
 
-// explain says why a list cannot be read, of a resource in a namespace, which may be empty. It is a *refusal if the other
-// lists may be read, or refused for other reasons.
+// explain returns an error with the reason why a list of a resource cannot be read. namespace may be empty. It is a *refusal if other lists
+// may be readable, or refused for other reasons.
 func (r *Reader) explain(err error, resource, namespace string) error {
 	where := "in all namespaces"
 	switch {
@@ -62,7 +62,7 @@ func (r *Reader) explain(err error, resource, namespace string) error {
 		return fmt.Errorf("%s never ends the list of %s, as it leads to the same page again: %s", r, name, lookAtAddress)
 	case errors.As(err, new(apierrors.APIStatus)):
 		return fmt.Errorf("%s cannot be read from %s: %w", name, r, err)
-	case errors.Is(err, context.DeadlineExceeded) && !errors.As(err, new(*net.OpError)): // which says that nobody is there
+	case errors.Is(err, context.DeadlineExceeded) && !errors.As(err, new(*net.OpError)): // that means that the server is unreachable
 		return fmt.Errorf("%s did not answer within %g seconds: try again later; if it never answers, %s",
 			r, r.timeout.Seconds(), lookAtAddress)
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -73,16 +73,16 @@ func (r *Reader) explain(err error, resource, namespace string) error {
 	return fmt.Errorf("%s is not a Kubernetes API server%s: %s", r, answered(err), lookAtAddress)
 }
 
-// lookAtAddress says what to do about a server that may be another one than is meant.
+// lookAtAddress is the remedy if the server is probably the wrong one.
 const lookAtAddress = "look at the server's address in the kubeconfig, and at the proxy if there is one"
 
-// redirected reports whether a server sends its clients in circles, as login pages do.
+// redirected reports whether a server redirects its clients in circles, as login pages do.
 func redirected(err *url.Error) bool { return strings.HasPrefix(err.Err.Error(), "stopped after ") }
 
-// otherMedia matches what client-go says of an answer that is of no media type of API servers.
+// otherMedia matches client-go's error about an answer with a media type that API servers do not use.
 var otherMedia = regexp.MustCompile(`^serializer for ([^\s;]+).* doesn't exist$`)
 
-// answered says how a server has answered that is no API server, as far as that can be said in a few words.
+// answered describes the answer of a server that is not an API server, in a few words.
 func answered(err error) string {
 	var sent *url.Error
 	if errors.As(err, &sent) {
@@ -94,7 +94,7 @@ func answered(err error) string {
 	return ", because its answer is not a list of objects"
 }
 
-// instead says what to do without a right.
+// instead returns the alternative to a missing right; empty if there is none.
 func instead(resource, namespace string) string {
 	if resource != "cloudprofiles" && namespace == "" {
 		return ", or name one namespace"
@@ -102,13 +102,13 @@ func instead(resource, namespace string) string {
 	return ""
 }
 
-// status is what an API server says.
+// status returns the message of an API server.
 func status(err error) string { return strings.TrimSuffix(strings.TrimSpace(err.Error()), ".") }
 
-// lineOf matches where a file cannot be read. What else the parser says may quote a secret.
+// lineOf matches the line in a parser's error. The rest of the error may quote a secret.
 var lineOf = regexp.MustCompile(`\bline \d+\b`)
 
-// filesOf returns the files that are read.
+// filesOf returns the kubeconfig files.
 func filesOf(loading *clientcmd.ClientConfigLoadingRules) []string {
 	if loading.ExplicitPath != "" {
 		return []string{loading.ExplicitPath}
@@ -116,7 +116,7 @@ func filesOf(loading *clientcmd.ClientConfigLoadingRules) []string {
 	return loading.GetLoadingPrecedence()
 }
 
-// tooLarge returns an error if one of the files is too large to be read.
+// tooLarge returns an error if one of the kubeconfig files is too large.
 func tooLarge(loading *clientcmd.ClientConfigLoadingRules) error {
 	for _, file := range filesOf(loading) {
 		if text, err := folder.ReadFile(file); err != nil && len(text) > 0 {
@@ -126,7 +126,7 @@ func tooLarge(loading *clientcmd.ClientConfigLoadingRules) error {
 	return nil
 }
 
-// kubeconfigError is about files that cannot be read.
+// kubeconfigError returns the errors of kubeconfig files that cannot be read.
 func kubeconfigError(loading *clientcmd.ClientConfigLoadingRules) error {
 	var errs []error
 	for _, file := range filesOf(loading) {
@@ -152,7 +152,7 @@ func kubeconfigError(loading *clientcmd.ClientConfigLoadingRules) error {
 	return errors.Join(errs...)
 }
 
-// nothingIn is about files in which there is neither a context nor a cluster.
+// nothingIn returns the error for kubeconfig files without contexts and clusters.
 func nothingIn(loading *clientcmd.ClientConfigLoadingRules) error {
 	var all []string
 	for _, file := range filesOf(loading) {
@@ -171,7 +171,7 @@ func nothingIn(loading *clientcmd.ClientConfigLoadingRules) error {
 	return fmt.Errorf("kubeconfig: %s: name another with --kubeconfig, or in KUBECONFIG", strings.Join(all, ", "))
 }
 
-// noContext is about a context that does not exist.
+// noContext returns the error for a context that does not exist.
 func noContext(name string, raw *clientcmdapi.Config, loading *clientcmd.ClientConfigLoadingRules) error {
 	names := slices.Sorted(maps.Keys(raw.Contexts))
 	if len(names) == 0 {
@@ -180,8 +180,7 @@ func noContext(name string, raw *clientcmdapi.Config, loading *clientcmd.ClientC
 	return fmt.Errorf("context %s is not in the kubeconfig, which has %s", name, strings.Join(names, ", "))
 }
 
-// configError is about a kubeconfig that is read, and does not lead to a cluster. name is that of the context; it may be
-// empty.
+// configError returns the error for a readable kubeconfig that does not lead to a cluster. name is the context's name; it may be empty.
 func configError(name string, raw *clientcmdapi.Config, loading *clientcmd.ClientConfigLoadingRules, err error) error {
 	context := raw.Contexts[name]
 	switch {
@@ -194,7 +193,7 @@ func configError(name string, raw *clientcmdapi.Config, loading *clientcmd.Clien
 	case raw.Clusters[context.Cluster] == nil:
 		return fmt.Errorf("context %s is of cluster %q, which is not in the kubeconfig", name, context.Cluster)
 	}
-	if proxy := raw.Clusters[context.Cluster].ProxyURL; proxy != "" && strings.Contains(err.Error(), proxy) { // which may have a password
+	if proxy := raw.Clusters[context.Cluster].ProxyURL; proxy != "" && strings.Contains(err.Error(), proxy) { // may have a password
 		err = fmt.Errorf("the proxy-url of cluster %q is not a URL of a proxy: write one that begins with http://, https:// or socks5://", context.Cluster)
 	}
 	return fmt.Errorf("context %s does not lead to a cluster: %w", name, err)

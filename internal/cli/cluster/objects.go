@@ -15,38 +15,36 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// How many objects are asked for at once. A profile may have more than a megabyte, and a NamespacedCloudProfile has a
-// second one in its status.
+// The page sizes. A profile may have more than a megabyte, and a NamespacedCloudProfile has another one in its status.
 const (
 	profilesPerPage = 20
 	shootsPerPage   = 500
 )
 
-// errEndless says that a page leads to one that has been read already.
+// errEndless is the error of a page that leads to one that has been read already.
 var errEndless = errors.New("the list does not end")
 
-// attempts is how often a list is begun whose next page the API server does not have any more.
+// attempts is the maximum number of attempts to read a list whose next page has expired.
 const attempts = 4
 
-// Wanted says what is read, besides all CloudProfiles.
+// Wanted selects the objects to read, besides all CloudProfiles.
 type Wanted struct {
-	// NamespacedCloudProfiles and Shoots are read of these namespaces, each of which is there once; [metav1.NamespaceAll]
-	// stands for all, and is alone then. Nothing is read for none.
+	// NamespacedCloudProfiles and Shoots are the namespaces to read them from, without duplicates. [metav1.NamespaceAll] stands for all, and
+	// must be alone. Empty means none.
 	NamespacedCloudProfiles, Shoots []string
 }
 
-// Objects are what a cluster has, in the order of its API server: by namespace and name, within each namespace that was
-// wanted. They have no managed fields and not the annotation that kubectl apply leaves; Shoots and CloudProfiles have no
-// status, and neither have NamespacedCloudProfiles whose parent is among the CloudProfiles. The caller owns them.
+// Objects are the objects of a cluster in the order of its API server: by namespace and name, within each wanted namespace. They have no
+// managed fields, and no annotation of kubectl apply. Shoots and CloudProfiles have no status. NamespacedCloudProfiles have one only if
+// their parent is not among the CloudProfiles. The caller owns them.
 type Objects struct {
 	CloudProfiles           []*v1beta1.CloudProfile
 	NamespacedCloudProfiles []*v1beta1.NamespacedCloudProfile
 	Shoots                  []*v1beta1.Shoot
 }
 
-// Read reads what is wanted. The error joins all reasons why it cannot: kinds that the cluster does not serve, and rights
-// that are missing; or it is the one reason why nothing can be read, like credentials that have expired. There are no
-// objects then.
+// Read reads the wanted objects. The error joins all reasons why lists cannot be read: kinds that the cluster does not serve, and missing
+// rights. It ends with the first reason that prevents all reading, like expired credentials. With an error, the objects are nil.
 func (r *Reader) Read(ctx context.Context, wanted Wanted) (*Objects, error) {
 	read := &Objects{}
 	parents := map[string]bool{}
@@ -87,12 +85,11 @@ func (r *Reader) Read(ctx context.Context, wanted Wanted) (*Objects, error) {
 	return read, nil
 }
 
-// page asks for a page of a list in a namespace, and returns the token of the next one; it is empty for the last.
+// page requests a page of a list in a namespace, and returns the token of the next one; empty for the last.
 type page[T any] func(ctx context.Context, namespace string, o metav1.ListOptions) (items []T, next string, err error)
 
-// each reads the lists of a resource in some namespaces, each item made slim. errs are what is wrong already: with any,
-// it only finds out whether it may read, and with a reason that holds for everything it does nothing. The result is
-// errs and what else is wrong.
+// each reads a resource's lists in some namespaces, and slims each item. errs are earlier errors. If there are any, it only checks whether
+// it may list, and if the last one is not a refusal, it does nothing. It returns errs and its own errors.
 func each[T any](
 	ctx context.Context, r *Reader, errs []error, resource string, namespaces []string, limit int64, into *[]*T,
 	ask page[T], slim func(*T),
@@ -114,15 +111,15 @@ func each[T any](
 	return errs
 }
 
-// reads tells whoever wants to know that so many more objects have been read.
+// reads reports the progress by a number of objects.
 func (r *Reader) reads(objects int) {
 	if r.progress != nil {
 		r.progress(objects)
 	}
 }
 
-// list reads all pages of a list; or, to find out whether it may, the first one. If the API server does not have the next
-// page any more, because the list took too long, it begins again.
+// list reads all pages of a list, or only the first one, to check whether it may. If the next page has expired because the list took too
+// long, it starts again.
 func list[T any](
 	ctx context.Context, namespace string, limit int64, firstOnly bool, ask page[T], slim func(*T), progress func(objects int),
 ) (items []*T, err error) {
@@ -154,7 +151,7 @@ func list[T any](
 	return nil, err
 }
 
-// slim drops what is about writing the object.
+// slim removes the metadata about how the object was written.
 func slim(meta *metav1.ObjectMeta) {
 	meta.ManagedFields = nil
 	maps.DeleteFunc(meta.Annotations, func(name, _ string) bool { return name == corev1.LastAppliedConfigAnnotation })

@@ -16,22 +16,21 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// requestTimeout is how long a page may take. One of the largest takes a second.
+// requestTimeout is the timeout of each request. One of the largest pages takes a second.
 const requestTimeout = 2 * time.Minute
 
-// Options say which cluster is read. The zero value means what kubectl means without flags: the current context of the
-// files in $KUBECONFIG or of ~/.kube/config, or the cluster that the program runs in.
+// Options select the cluster. The zero value means the same cluster as for kubectl without flags: the current context of the files in
+// $KUBECONFIG or of ~/.kube/config, or the cluster that the program runs in.
 type Options struct {
-	// Kubeconfig is the path of the only file to read; empty for those above.
+	// Kubeconfig is the path of the only file to read; empty for the files above.
 	Kubeconfig string
-	// Context is the name of one in it; empty for the current one.
+	// Context is the name of a context; empty for the current one.
 	Context string
-	// Namespace to use in place of that of the context; empty for that.
+	// Namespace overrides the context's namespace; empty for that.
 	Namespace string
-	// UserAgent is how the program calls itself to the API server, whose audit log has it.
+	// UserAgent identifies the program to the API server, which records it in its audit log.
 	UserAgent string
-	// Progress is told after each page of a list how many objects were in it, those of a list that is begun again included.
-	// Nil if nobody wants to know.
+	// Progress is called after each page with its number of objects. If a list is read again, its objects are reported again. It may be nil.
 	Progress func(objects int)
 }
 
@@ -46,8 +45,8 @@ type Reader struct {
 	progress  func(objects int)
 }
 
-// Open finds the cluster, without a request to it. The error says what is wrong with the kubeconfig, of whose content
-// it has the names of contexts, clusters and files at the most.
+// Open finds the cluster, without a request to it. The error says what is wrong with the kubeconfig. Of its content, it quotes only names
+// of contexts, clusters and files.
 func Open(o Options) (*Reader, error) {
 	loading := clientcmd.NewDefaultClientConfigLoadingRules()
 	loading.ExplicitPath = o.Kubeconfig
@@ -65,7 +64,7 @@ func Open(o Options) (*Reader, error) {
 	} else if raw.Contexts[o.Context] == nil {
 		return nil, noContext(o.Context, raw, loading)
 	}
-	// This one looks whether the program runs in a cluster.
+	// This config also detects whether the program runs in a cluster.
 	lazy := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(loading, overrides)
 	config, err := lazy.ClientConfig()
 	if err != nil {
@@ -90,7 +89,7 @@ func Open(o Options) (*Reader, error) {
 	return r, nil
 }
 
-// addressOf returns the address of a cluster, without user and password. The error does not quote it.
+// addressOf returns a cluster's address, without user and password. The error does not quote it.
 func addressOf(config *rest.Config) (string, error) {
 	address, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
@@ -105,7 +104,7 @@ func newReader(config *rest.Config, name, userAgent string, timeout time.Duratio
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	config.UserAgent = userAgent
-	config.QPS = -1 // one request after the other, and the API server has priorities of its own
+	config.QPS = -1 // requests are sequential, and the API server has its own priorities
 	config.Timeout = timeout
 	config.WarningHandler = rest.NoWarnings{}
 	client, err := v1beta1.NewForConfig(config)
@@ -123,8 +122,8 @@ func newReader(config *rest.Config, name, userAgent string, timeout time.Duratio
 	return &Reader{client: client, admission: admission, core: core, name: name, timeout: timeout}, nil
 }
 
-// String is how messages call the cluster: by its context and its address.
+// String returns the cluster's name in messages: its context and its address.
 func (r *Reader) String() string { return r.name }
 
-// Namespace is the one that is meant where none is named: that of the options, of the context, or "default".
+// Namespace returns the default namespace: that of the options, of the context, or "default".
 func (r *Reader) Namespace() string { return r.namespace }

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// GardenerVersion returns the version of Gardener's API server, like v1.150.0, as gardener-operator writes it into a ConfigMap that all users
-// may read. The error says why it is not known; a garden that is installed in another way need not have it.
+// GardenerVersion returns the version of Gardener's API server, like v1.150.0. It reads a ConfigMap that gardener-operator writes, and that
+// all users may read. The error says why the version is unknown; a garden that is installed in another way may lack the ConfigMap.
 func (r *Reader) GardenerVersion(ctx context.Context) (string, error) {
 	const namespace, name = v1beta1.GardenerSystemPublicNamespace, v1beta1constants.ConfigMapNameGardenerInfo
 	info, err := r.core.ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})

@@ -17,16 +17,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Webhook is a mutating webhook that is registered.
+// Webhook is a registered mutating webhook.
 type Webhook struct {
 	Name string
-	// Provider is the type of the provider of whose objects the webhook is asked about; empty for all, and for objects by other labels.
+	// Provider is the provider type whose objects the webhook receives; empty for all, and for selection by other labels.
 	Provider string
-	// CloudProfiles says that it is asked about CloudProfiles.
+	// CloudProfiles reports whether it receives CloudProfiles.
 	CloudProfiles bool
 }
 
-// Mutating returns the mutating webhooks that are registered, in the order of the API server. The error says why they cannot be read.
+// Mutating returns the registered mutating webhooks, in the order of the API server. The error says why they cannot be read.
 func (r *Reader) Mutating(ctx context.Context) ([]Webhook, error) {
 	list, err := r.admission.MutatingWebhookConfigurations().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -45,7 +45,7 @@ func (r *Reader) Mutating(ctx context.Context) ([]Webhook, error) {
 	return found, nil
 }
 
-// providerOf returns the provider that a selector is about; empty if it is about none.
+// providerOf returns the provider type in a selector; empty if it has none.
 func providerOf(selector *metav1.LabelSelector) string {
 	if selector == nil {
 		return ""

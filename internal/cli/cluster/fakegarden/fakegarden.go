@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fakegarden is the API server of a garden as far as the command reads from one: it lists CloudProfiles,
+// Package fakegarden is a test server with the parts of a garden's API that the command reads. It lists CloudProfiles,
 // NamespacedCloudProfiles and Shoots in pages, as protobuf, and can refuse to.
 package fakegarden
 
@@ -32,24 +32,24 @@ import (
 	kubernetes "k8s.io/client-go/kubernetes/scheme"
 )
 
-// Secret is the token in kubeconfigs. The command must show it to nobody.
+// Secret is the token in kubeconfigs. The command must never show it.
 const Secret = "swordfish"
 
-// API is an API server. Its fields are not to be changed once it has started; its methods may be called concurrently.
+// API is a fake API server. Set its fields before Start. Its methods are safe for concurrent use.
 type API struct {
 	// The objects, in the order in which they are listed.
 	CloudProfiles           []v1beta1.CloudProfile
 	NamespacedCloudProfiles []v1beta1.NamespacedCloudProfile
 	Shoots                  []v1beta1.Shoot
 	Mutating                []admissionregistrationv1.MutatingWebhookConfiguration
-	// GardenerInfo is what the ConfigMap gardener-info says of gardener-apiserver; empty for one of v1.150.0.
+	// GardenerInfo is the entry for gardener-apiserver in the ConfigMap gardener-info; empty for v1.150.0.
 	GardenerInfo string
-	// Page is the most that it gives at once; 0 for as many as are asked for.
+	// Page is the maximum page size; 0 for no maximum.
 	Page int
 	// Endless makes each page of a list lead to the same one.
 	Endless bool
-	// Refuse returns the error about a request to a path with the token of a page, which is empty for the first one. It
-	// returns nil for none, and may be nil.
+	// Refuse returns the error for a request, by its path and page token, which is empty for the first page. It returns nil for no error, and
+	// may be nil.
 	Refuse func(path, token string) *apierrors.StatusError
 
 	t        testing.TB
@@ -57,11 +57,11 @@ type API struct {
 	requests []string
 }
 
-// Start starts the API server, for as long as the test runs, and returns the path of a kubeconfig for it: see Kubeconfig.
+// Start starts the API server, for as long as the test runs, and returns the path of a kubeconfig for it: see [Kubeconfig].
 func (a *API) Start(t testing.TB) (kubeconfig string) {
 	t.Helper()
 	a.t = t
-	server := httptest.NewTLSServer(a) // no credentials are sent without TLS
+	server := httptest.NewTLSServer(a) // clients send credentials only with TLS
 	t.Cleanup(server.Close)
 	return Kubeconfig(t, server)
 }
@@ -118,7 +118,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.write(w, r, http.StatusOK, answer)
 }
 
-// list returns the page of objects that is asked for.
+// list returns the requested page of objects.
 func (a *API) list(r *http.Request, token string) runtime.Object {
 	namespace, kind := "", r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
 	if _, rest, found := strings.Cut(r.URL.Path, "/namespaces/"); found {

@@ -18,8 +18,8 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Diff returns a unified diff of a file, which git and patch take from the folder that the name is relative to.
-// It becomes another file in further steps.
+// Diff returns a unified diff of a file for git and patch, which apply it in the folder that name is relative to. In further steps, becomes
+// is another file.
 func Diff(name, becomes, before, after string) string {
 	if name == manifest.Stdin {
 		return unified(name, becomes, before, after)
@@ -30,8 +30,8 @@ func Diff(name, becomes, before, after string) string {
 	return unified(relative("a/", name), relative("b/", becomes), before, after)
 }
 
-// quotedName returns the name of a file as git writes it in a diff, and patch reads it: one that is not printable in quotes, with
-// its bytes as octal numbers, and a tab behind one with a space.
+// quotedName returns a file name as git writes it in a diff, and patch reads it. An unprintable one is quoted, with its bytes as octal
+// numbers. A tab follows a name with a space.
 func quotedName(name string) string {
 	end := ""
 	if strings.Contains(name, " ") {
@@ -51,8 +51,8 @@ func quotedName(name string) string {
 	return `"` + quoted.String() + `"` + end
 }
 
-// PrintDiffs writes diffs for people, and for git and patch. One that has to be quoted would change a file into something else: it
-// becomes a comment, and so does each one of a later step.
+// PrintDiffs prints diffs for people, git and patch. A diff that must be escaped would give another text, so it becomes a comment. So do
+// all diffs of a later step.
 func PrintDiffs(w io.Writer, files []Changed, later bool) {
 	for _, f := range files {
 		if !later && f.exact() {
@@ -65,10 +65,10 @@ func PrintDiffs(w io.Writer, files []Changed, later bool) {
 	}
 }
 
-// exact reports whether the diff is printed as it is.
+// exact reports whether the diff is printed unchanged.
 func (f *Changed) exact() bool { return report.Harmless(f.Diff) }
 
-// NoteComments says which diffs are comments because they are not printable.
+// NoteComments prints a note for each diff that is a comment because it is not printable.
 func NoteComments(c *command.Call, files []Changed) {
 	for _, f := range files {
 		if !f.exact() {
@@ -78,10 +78,10 @@ func NoteComments(c *command.Call, files []Changed) {
 	}
 }
 
-// unified returns a unified diff of two texts. udiff counts where a hunk begins in the text afterwards without the lines that stay
-// between two changes of an earlier hunk, so this counts anew.
+// unified returns a unified diff of two texts. udiff computes a hunk's line in the new text without the unchanged lines between two changes
+// of an earlier hunk, so unified computes it again.
 func unified(name, becomes, before, after string) string {
-	d, _ := udiff.ToUnifiedDiff(name, becomes, before, edits(before, after), udiff.DefaultContextLines) // no edits overlap
+	d, _ := udiff.ToUnifiedDiff(name, becomes, before, edits(before, after), udiff.DefaultContextLines) // cannot fail: no edits overlap
 	more := 0
 	for _, h := range d.Hunks {
 		h.ToLine = h.FromLine + more
@@ -97,8 +97,8 @@ func unified(name, becomes, before, after string) string {
 	return d.String()
 }
 
-// edits returns the edits between two texts. udiff gives up after the first and the last 50 lines that differ, and replaces all between
-// them, so this goes on there.
+// edits returns the edits between two texts. udiff compares only the first and the last 50 different lines, and replaces all lines between
+// them, so edits compares these again.
 func edits(before, after string) []udiff.Edit {
 	var all []udiff.Edit
 	for _, e := range udiff.Lines(before, after) {

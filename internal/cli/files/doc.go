@@ -2,5 +2,5 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package files is what commands make of files that they change: diffs, or files that are all written or none.
+// Package files presents files that commands change: as diffs, or written all together or not at all. Start reading at [Changed].
 package files

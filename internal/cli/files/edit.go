@@ -14,25 +14,25 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest"
 )
 
-// Place is where an object begins in its file: line and column, counted from 1.
+// Place is the position of an object in its file: line and column, counted from 1.
 type Place [2]int
 
-// PlaceOf returns that of an object.
+// PlaceOf returns an object's position.
 func PlaceOf(o *manifest.Object) Place {
 	line, column := o.Position("")
 	return Place{line, column}
 }
 
-// Edit is what changes of an object.
+// Edit is the change of an object.
 type Edit struct {
 	Ops []edit.Op
-	// Says is what the object says then, as JSON; nil for what the operations make of it.
+	// Says is the object's new content as JSON; nil for the result of the operations.
 	Says json.RawMessage
 }
 
-// Edited changes objects of a file, and returns its text and what is in it then. It is an [edit.Fault] if the text does not have one of these
-// objects, since the file has changed after they were read. The text is read again: it is an error, and no Fault, if an object does not say
-// then what it should, or if any other one says anything else than before. The memory is that of the file; it may be nil.
+// Edited changes objects of a file, and returns the new text with its objects. The error is an [edit.Fault] if the text lacks one of the
+// objects, because the file has changed since they were read. Edited parses the new text, and returns another error if an object does not
+// have its new content, or if any other object has changed. m is the file's memory; it may be nil.
 func Edited(name, text string, m *manifest.Memory, edits map[*manifest.Object]Edit) (changed string, now manifest.Input, err error) {
 	if m == nil { // the text is read twice, with little between
 		m = new(manifest.Memory)
@@ -70,7 +70,7 @@ func Edited(name, text string, m *manifest.Memory, edits map[*manifest.Object]Ed
 	}
 	now = manifest.Parse(name, changed, m)
 	good := slices.EqualFunc(says, now.Objects, func(says json.RawMessage, o *manifest.Object) bool { return manifest.SameJSON(says, o.JSON) })
-	if !good || len(now.Problems) > len(was.Problems) { // in a folder there may be what is no object
+	if !good || len(now.Problems) > len(was.Problems) { // the files of a folder may have problems before
 		return text, manifest.Input{}, errors.New("the text would mean something other than it should")
 	}
 	return changed, now, nil

@@ -22,16 +22,16 @@ import (
 // Changed is a file that a command changes. Its JSON is an interface.
 type Changed struct {
 	File string `json:"file"`
-	// Of is the file that it takes the place of, in a further step.
+	// Of is the file that this one replaces in a further step.
 	Of string `json:"of,omitempty"`
-	// Diff is a unified diff; in a further step, from what the step before makes of the file.
+	// Diff is a unified diff; in a further step, from the result of the previous step.
 	Diff string `json:"diff"`
-	// Before is what the file says, and Text what it becomes.
+	// Before is the current text, and Text the new one.
 	Before, Text string `json:"-"`
 }
 
-// TextOf returns a function that returns what is in files that were read before, and in the standard input of a command, which it remembers
-// from now on. It is an error if there is nothing to read a second time, as in a pipe.
+// TextOf returns a function that returns the text of files that were read before, and of the command's standard input, which is recorded
+// from now on. The function fails for files that cannot be read twice, like pipes.
 func TextOf(c *command.Call) func(name string) (string, error) {
 	var stdin strings.Builder
 	if c.Stdin != nil {
@@ -49,9 +49,9 @@ func TextOf(c *command.Call) func(name string) (string, error) {
 	}
 }
 
-// Write writes all files. Each is written beside the one that it replaces, or is to replace later, before any is replaced: one
-// that cannot be written leaves all as they are. So does one that somebody else has changed meanwhile, and one of a further step whose
-// name something else has.
+// Write writes all files. It writes each beside the file that it replaces, or that it is to replace later, before it replaces any. So
+// nothing changes if one cannot be written, if a file has changed meanwhile, or if the file of a further step exists with another text.
+// Only a failing rename can leave some files replaced.
 func Write(files []Changed) error {
 	var written [][2]string
 	fail := func(err error) error {
@@ -90,7 +90,8 @@ func Write(files []Changed) error {
 	return nil
 }
 
-// targetOf returns where a file is written that is, or will be, in the place of another one. The error says why nothing must be.
+// targetOf returns the path to write a file to. like is the file that it replaces, now or in a further step. The error says why nothing
+// must be written.
 func targetOf(f *Changed, like string) (string, error) {
 	if f.Of == "" {
 		if now, err := os.ReadFile(like); err != nil || string(now) != f.Before {
@@ -108,8 +109,8 @@ func targetOf(f *Changed, like string) (string, error) {
 	}
 }
 
-// writeBeside writes a new file into the folder of its target, with the rights and, as far as the user may give it away, the owner and the
-// group of another file, and returns its name; empty if there is none.
+// writeBeside writes a new file into the folder of target, and returns its name; empty if there is none. The file has the mode of like and,
+// if permitted, its owner and group.
 func writeBeside(like, target, text string) (string, error) {
 	info, err := os.Stat(like)
 	if err != nil {
@@ -120,19 +121,19 @@ func writeBeside(like, target, text string) (string, error) {
 		return "", notWritten(target, fmt.Errorf("no new file can be made in its folder: %w", causeOf(err)))
 	}
 	_, err = strings.NewReader(text).WriteTo(f)
-	keepOwner(f, info) // before the rights, of which it takes some
+	keepOwner(f, info) // before the mode, because it clears some of its bits
 	if err = errors.Join(err, f.Chmod(info.Mode().Perm()), f.Close()); err != nil {
 		return f.Name(), notWritten(target, err)
 	}
 	return f.Name(), nil
 }
 
-// notWritten says why a file cannot be written, without the name of the one that was to replace it.
+// notWritten returns the error that a file cannot be written. It does not name the temporary file.
 func notWritten(target string, err error) error {
 	return fmt.Errorf("%s cannot be written: %w", target, causeOf(err))
 }
 
-// causeOf returns why something could not be done with a file, without its name, which the user may not know.
+// causeOf returns the cause of a file error without the file's name, which the user may not know.
 func causeOf(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError

@@ -11,5 +11,5 @@ import (
 	"os"
 )
 
-// keepOwner does nothing: files have no owners and groups that are numbers.
+// keepOwner does nothing, because files have no numeric owners and groups here.
 func keepOwner(*os.File, fs.FileInfo) {}

@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// keepOwner gives a file to the owner and the group of another one, as far as that is allowed: root may write files of others, and is not
-// to take them away.
+// keepOwner gives a file the owner and group of another one, if permitted: root may write the files of other users, but must not take them
+// away.
 func keepOwner(f *os.File, like fs.FileInfo) {
 	if of, known := like.Sys().(*syscall.Stat_t); known {
 		_, _ = f.Chown(-1, int(of.Gid)), f.Chown(int(of.Uid), -1)

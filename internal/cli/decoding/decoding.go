@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package decoding makes objects of Gardener's API of manifests, as the API server does with strict field validation, and says what is
-// wrong with them in words for those who wrote them. Start reading at [Object].
+// Package decoding decodes manifests into objects of Gardener's API, like the API server with strict field validation. It explains errors
+// in words for the author of the manifest. Start reading at [Object].
 package decoding
 
 import (
@@ -25,16 +25,16 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// APIGroups is what the names of Gardener's API groups have in common.
+// APIGroups is the common suffix of the names of Gardener's API groups.
 const APIGroups = "gardener.cloud"
 
-// The stable names of the rules that are about how a manifest is written.
+// The stable names of the rules about the notation of a manifest.
 const (
 	RuleObjectKind    = "object-kind"
 	RuleFlavorWrapped = "core-flavor-wrapped"
 )
 
-// Problem returns an error of a rule at a path, with a detail that is formatted as by [fmt.Sprintf].
+// Problem returns an error of a rule at a path, with a detail that is formatted like [fmt.Sprintf].
 func Problem(rule string, kind field.ErrorType, at string, value any, format string, args ...any) *field.Error {
 	return &field.Error{Type: kind, Field: at, BadValue: value, Origin: rule, Detail: fmt.Sprintf(format, args...)}
 }
@@ -42,21 +42,21 @@ func Problem(rule string, kind field.ErrorType, at string, value any, format str
 // GardenKinds are the kinds of objects that the command understands.
 var GardenKinds = []string{"CloudProfile", "NamespacedCloudProfile", "Shoot"}
 
-// Memory keeps what manifests were decoded to, for a process that reads the same ones again. Nil keeps nothing.
+// Memory memoizes decoded manifests, for a process that reads the same ones again. Nil memoizes nothing.
 type Memory map[*manifest.Object]decoded
 
 type decoded struct {
 	object any
 	errs   finding.List
-	// meant and manifest are what [Meant] returns; nil until somebody asks for it.
+	// meant and manifest are the results of [Meant]; nil until it is called.
 	meant    any
 	manifest *manifest.Object
-	// config is what [Memory.Config] returns; nil until somebody asks for it.
+	// config is the result of [Memory.Config]; nil until it is called.
 	config *Config
 }
 
-// Object returns the object that a manifest describes, and what is wrong with it. The object must not be changed, since it is returned
-// again for the same manifest, of which the type is always the same.
+// Object returns the object that a manifest describes, and the errors in the manifest. Do not modify the object: it is returned again for
+// the same manifest, which must always be decoded as the same type.
 func Object[T any](m Memory, o *manifest.Object) (*T, finding.List) {
 	if known, found := m[o]; found {
 		return known.object.(*T), known.errs
@@ -69,8 +69,8 @@ func Object[T any](m Memory, o *manifest.Object) (*T, finding.List) {
 	return object, errs
 }
 
-// into decodes a manifest into an object, in the namespace in which it would be applied, and returns what is wrong with it. Equal
-// flavors may share their capabilities, so these must not be changed.
+// into decodes a manifest into an object with the namespace in which it would be applied, and returns the errors. Equal flavors may share
+// their capabilities, so these must not be modified.
 func into(o *manifest.Object, object any) finding.List {
 	errs := strictjson.Decode(o.JSON, object, nil,
 		strictjson.Shared[v1beta1.MachineImageFlavor](), strictjson.Shared[v1beta1.Capabilities](), strictjson.Foreign[v1beta1.SeedSelector]())
@@ -86,7 +86,7 @@ func into(o *manifest.Object, object any) finding.List {
 		}
 	}
 	if meta, isObject := object.(metav1.Object); isObject {
-		meta.SetName(cmp.Or(o.Name, meta.GetName())) // which one of the two may not have, see Named and Meant
+		meta.SetName(cmp.Or(o.Name, meta.GetName())) // either may lack it, see Named and Meant
 		if o.Kind != "CloudProfile" {
 			meta.SetNamespace(cmp.Or(meta.GetNamespace(), o.Namespace))
 		}
@@ -94,19 +94,19 @@ func into(o *manifest.Object, object any) finding.List {
 	return errs
 }
 
-// inStatus reports whether an error of the decoder is about something in a status that nobody reads: a field that this
-// version of Gardener does not have or, but for NamespacedCloudProfiles, anything. What can be read of the object is there.
+// inStatus reports whether a decoder's error is about an unused part of a status: a field that this version of Gardener does not have or,
+// except in NamespacedCloudProfiles, any wrong type. The rest of the object has been decoded.
 func inStatus(o *manifest.Object, err *field.Error) bool {
 	below := strings.HasPrefix(err.Field, "status.") || err.Field == "status" && err.Origin == strictjson.OriginFieldType
 	return below && (err.Origin == strictjson.OriginUnknownField ||
 		err.Origin == strictjson.OriginFieldType && o.Kind != "NamespacedCloudProfile")
 }
 
-// coreFlavor matches the path of a core flavor, and of what is in it.
+// coreFlavor matches the path of a core flavor, and of its contents.
 var coreFlavor = regexp.MustCompile(`^spec\.machineImages\[\d+\]\.versions\[\d+\]\.capabilityFlavors\[\d+\]`)
 
-// wrappedFlavor replaces the decoder's error about a core flavor that wraps its capabilities into a key, a form that
-// only provider configs have. It returns nil for any other error.
+// wrappedFlavor returns a better error for a core flavor that wraps its capabilities in a key, a form that only provider configs have; nil
+// for other errors.
 func wrappedFlavor(o *manifest.Object, err *field.Error) *field.Error {
 	flavor := coreFlavor.FindString(err.Field)
 	if flavor == "" || err.Origin != strictjson.OriginFieldType {
@@ -114,7 +114,7 @@ func wrappedFlavor(o *manifest.Object, err *field.Error) *field.Error {
 	}
 	at := flavor + ".capabilities"
 	var capabilities map[string]any
-	if _ = json.Unmarshal(o.Value(at), &capabilities); capabilities == nil { // it is not there, or no map
+	if _ = json.Unmarshal(o.Value(at), &capabilities); capabilities == nil { // missing, or not a map
 		return nil
 	}
 	return Problem(RuleFlavorWrapped, field.ErrorTypeInvalid, at, nil,
@@ -122,8 +122,7 @@ func wrappedFlavor(o *manifest.Object, err *field.Error) *field.Error {
 			`which only flavors under spec.providerConfig have; write: - %s`, flowStyle(capabilities))
 }
 
-// misshapen puts what the decoder says about capabilities of the wrong shape into the words of CloudProfiles. It is nil for any other
-// error.
+// misshapen returns a decoder's error about the type of capabilities in the terms of CloudProfiles; nil for other errors.
 func misshapen(err *field.Error) *field.Error {
 	said := *err
 	value, _ := err.BadValue.(string)
@@ -143,7 +142,7 @@ func misshapen(err *field.Error) *field.Error {
 	return &said
 }
 
-// flowStyle prints a map of lists in YAML's flow style, in the order of names.
+// flowStyle formats a map of lists in YAML's flow style, sorted by name.
 func flowStyle(capabilities map[string]any) string {
 	entries := make([]string, 0, len(capabilities))
 	for _, name := range slices.Sorted(maps.Keys(capabilities)) {

@@ -18,14 +18,14 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// specs are those of our kinds, in the order of gardenKinds.
+// specs are the specs of [GardenKinds], in the same order.
 var specs = []any{v1beta1.CloudProfileSpec{}, v1beta1.NamespacedCloudProfileSpec{}, v1beta1.ShootSpec{}}
 
 // inSpec matches the path of a field of a spec.
 var inSpec = regexp.MustCompile(`^spec\.(\w+)$`)
 
-// otherKind says that an object has the spec of another kind, instead of each field that the decoder does not know because of that.
-// It is nil unless several fields say so, and none is unknown there, too.
+// otherKind returns one error for an object that has the spec of another kind, in place of the errors about unknown fields. It is nil
+// unless several fields are unknown, and the other kind has all of them.
 func otherKind(o *manifest.Object, errs finding.List) *field.Error {
 	var unknown []string
 	for _, err := range errs {
@@ -45,7 +45,7 @@ func otherKind(o *manifest.Object, errs finding.List) *field.Error {
 	return nil
 }
 
-// hasFields reports whether a spec has all fields of these names.
+// hasFields reports whether a spec has all fields with these names.
 func hasFields(spec any, names []string) bool {
 	known := map[string]bool{}
 	for _, f := range reflect.VisibleFields(reflect.TypeOf(spec)) {

@@ -22,13 +22,13 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
-// maxGuesses bounds the places of a manifest that are guessed: finding each of them takes a pass over the whole text.
+// maxGuesses limits the guesses in a manifest, because each of them takes a pass over the whole text.
 const maxGuesses = 64
 
-// Meant returns the object that a manifest with errors was probably meant to describe, so that the rest of it can be checked, too. It takes
-// the keys and values that the errors suggest, unwraps core flavors, and leaves out keys that no part of the type has, which may be of a
-// newer Gardener. It is nil if there are other errors: a key in the wrong place, for example. The object must not be changed. The other
-// result is its manifest, in which the paths of the object lead to what is written.
+// Meant returns the object that a manifest with errors was probably meant to describe, so that the rest of it can be checked. It applies
+// the keys and values that the errors suggest, unwraps core flavors, and leaves out keys that the type has nowhere: they may be of a newer
+// Gardener. The object is nil if there are other errors, for example a key in the wrong place. Do not modify it. In the returned manifest,
+// the object's paths lead to the written text.
 func Meant[T any](m Memory, o *manifest.Object) (*T, *manifest.Object) {
 	known := m[o]
 	if known.meant != nil {
@@ -58,15 +58,15 @@ func Meant[T any](m Memory, o *manifest.Object) (*T, *manifest.Object) {
 
 // Config is a provider config as it was probably meant.
 type Config struct {
-	// Raw is nil if the config has no errors that say what was meant.
+	// Raw is nil unless the config has errors, all of which suggest the intention.
 	Raw []byte
-	// Taken are the errors that are taken so, and Manifest the manifest, in which the paths of Raw lead to what is written.
+	// Taken are the errors that were corrected. In Manifest, the paths of Raw lead to the written text.
 	Taken    finding.List
 	Manifest *manifest.Object
 }
 
-// Config returns the provider config of a manifest, which stands at a path, as it was probably meant: by those errors of its decoder that
-// suggest a key or a value. The function decodes it.
+// Config returns the provider config at a path of a manifest as it was probably meant, by the suggestions of the decoder's errors. decode
+// returns these errors.
 func (m Memory) Config(o *manifest.Object, config []byte, at string, decode func() finding.List) Config {
 	known, found := m[o]
 	if known.config != nil {
@@ -91,15 +91,15 @@ func meantConfig(o *manifest.Object, config []byte, at string, errs finding.List
 	return Config{g.spliced(), errs, o.Renamed(g.renamed)}
 }
 
-// guess is what the JSON of a manifest or a part of it, for an object of a type, was probably meant to be.
+// guess is the probable intention of a manifest's JSON, or of a part of it, for an object of type t.
 type guess struct {
 	t       reflect.Type
 	text    []byte
-	above   int // how much of the paths is above the text
+	above   int // number of path segments above the text
 	splices []splice
-	// renamed has where something is written, by the path that it has in the object that was probably meant.
+	// renamed maps paths in the intended object to the paths of the written text.
 	renamed map[string]string
-	// names are those of the fields of the type; nil until somebody asks for them.
+	// names are the names of the type's fields; nil until needed.
 	names map[string]bool
 }
 
@@ -109,10 +109,10 @@ type splice struct {
 	with []byte
 }
 
-// span is a part of a text, from its first byte to the one behind its last.
+// span is a part of a text. It includes start, but not end.
 type span struct{ start, end int }
 
-// take takes errors for what was probably meant. It returns false if one of them does not say what that is.
+// take collects the corrections for errors. It returns false if one of the errors has none.
 func (g *guess) take(errs finding.List) bool {
 	for i := range errs {
 		f := &errs[i]
@@ -143,7 +143,8 @@ func (g *guess) take(errs finding.List) bool {
 	return true
 }
 
-// suggested takes what is at the path of an error for what its suggestion says. It returns false if that is there as well.
+// suggested collects the correction that an error at a path suggests. It returns false if the suggested key exists, or if the path does
+// not.
 func (g *guess) suggested(f *finding.Finding, path fieldpath.Path) bool {
 	key, value := g.find(path)
 	meant := f.Suggestion
@@ -170,7 +171,7 @@ func (g *guess) suggested(f *finding.Finding, path fieldpath.Path) bool {
 
 func (g *guess) splice(at span, with []byte) { g.splices = append(g.splices, splice{at, with}) }
 
-// spliced returns the text that was probably meant.
+// spliced returns the intended text.
 func (g *guess) spliced() []byte {
 	var text []byte
 	from := 0
@@ -181,7 +182,7 @@ func (g *guess) spliced() []byte {
 	return append(text, g.text[from:]...)
 }
 
-// find returns where the value at a path is, and its key if it has one; zero spans if it is not there.
+// find returns the value at a path, and its key if it has one. Both are zero if the path does not exist.
 func (g *guess) find(path fieldpath.Path) (key, value span) {
 	d := jsontext.NewDecoder(bytes.NewBuffer(g.text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	read := func() span {
@@ -212,8 +213,8 @@ func (g *guess) find(path fieldpath.Path) (key, value span) {
 	return key, read()
 }
 
-// ignorable reports whether an error is about something without which an object is still the same one: a key that no part of the type has,
-// or a number or switch that cannot be read, of which nobody knows what was meant.
+// ignorable reports whether the object can be checked without the part that an error is about: a key that the type has nowhere, or a number
+// or switch without a readable value.
 func (g *guess) ignorable(f *finding.Finding) bool {
 	path := fieldpath.Parse(f.Field)
 	if f.Suggestion != nil || len(path) == 0 {
@@ -231,12 +232,12 @@ func (g *guess) ignorable(f *finding.Finding) bool {
 	return false
 }
 
-// isAmount reports whether the values of a type are numbers or switches, without which an object is still the same one.
+// isAmount reports whether the values of a type are numbers or switches, which can be ignored.
 func isAmount(t reflect.Type) bool {
 	return t != nil && (t == reflect.TypeFor[resource.Quantity]() || t.Kind() <= reflect.Float64)
 }
 
-// typeAt returns the type of what is at a path of a type, without its pointer; nil if there is nothing, or in a map.
+// typeAt returns the type at a path in a type, without its pointer; nil if the path does not exist, or leads into a map.
 func typeAt(t reflect.Type, path fieldpath.Path) reflect.Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -264,7 +265,7 @@ func typeAt(t reflect.Type, path fieldpath.Path) reflect.Type {
 	return nil
 }
 
-// namesIn returns the JSON names of the fields of a type, and of all that it consists of.
+// namesIn adds the JSON names of a type's fields and of their types' fields to names, and returns names.
 func namesIn(t reflect.Type, seen map[reflect.Type]bool, names map[string]bool) map[string]bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:

@@ -13,24 +13,25 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest"
 )
 
-// Names are those of objects which have only the beginning of one, in generateName: the API server adds five characters. Here these are a
-// number. The zero Names is that of inputs of which nothing has been read.
+// Names generates names for objects that only have generateName. The API server appends five characters; here they are a number. The zero
+// value is for inputs of which nothing has been read.
 type Names struct {
 	numbers map[nameless]int
 	// read counts the objects without a name, by file.
 	read map[string]int
 }
 
-// nameless is an object without a name: its file, and how many others there are before it.
+// nameless identifies an object without a name by its file, and by the number of other ones before it.
 type nameless struct {
 	file   string
 	before int
 }
 
-// Again returns the names for inputs that are read again, in which each object keeps its number.
+// Again returns the names for reading the same inputs again. Each object keeps its number.
 func (n *Names) Again() Names { return Names{numbers: n.numbers} }
 
-// Named returns an object with a name. The number is for one that has none yet.
+// Named returns a manifest and its object. If they only have generateName, it returns copies with a name. number is used for an object that
+// has none yet.
 func Named[T any](names *Names, o *manifest.Object, object *T, number int) (*manifest.Object, *T) {
 	if o.Name == "" {
 		number = names.numberOf(o.File, number)
@@ -45,7 +46,7 @@ func Named[T any](names *Names, o *manifest.Object, object *T, number int) (*man
 	return &applied, &created
 }
 
-// numberOf returns the number of the next object without a name in a file: the one that it had when it was read before, or another one.
+// numberOf returns the number of a file's next object without a name: the number from an earlier reading, or else other.
 func (n *Names) numberOf(file string, other int) int {
 	if n.numbers == nil {
 		n.numbers = map[nameless]int{}

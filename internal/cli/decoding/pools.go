@@ -15,16 +15,15 @@ import (
 )
 
 var (
-	// poolVolume matches the paths of the sizes of a worker pool's volumes.
+	// poolVolume matches the paths of the volume sizes of a worker pool.
 	poolVolume = regexp.MustCompile(`^spec\.provider\.workers\[\d+\]\.(volume|dataVolumes\[\d+\])\.size$`)
-	// poolMachine matches the paths of what belongs to a worker pool's machine, where it is given beside that.
+	// poolMachine matches the paths of fields that belong under a worker pool's machine, but are written beside it.
 	poolMachine = regexp.MustCompile(`^spec\.provider\.workers\[\d+\]\.(image|type|architecture)$`)
-	// gibibytes matches numbers that are sizes of volumes if the unit is missing.
+	// gibibytes matches numbers that are volume sizes if the unit is missing.
 	gibibytes = regexp.MustCompile(`^[1-9]\d{0,4}$`)
 )
 
-// inPool puts what the decoder says about a worker pool into the words of Shoots, and says what was probably meant. It is nil if it has no
-// better words.
+// inPool returns a decoder's error about a worker pool in the terms of Shoots, and the probable intention. better is nil for other errors.
 func inPool(err *field.Error) (better *field.Error, meant *finding.Suggestion) {
 	said := *err
 	value, _ := err.BadValue.(string)

@@ -13,10 +13,10 @@ import (
 	"github.com/capkit/capkit/internal/cli/command"
 )
 
-// apiVersion is that of all kinds.
+// apiVersion is the API version of all kinds.
 const apiVersion = "core.gardener.cloud/v1beta1"
 
-// draft is the version of JSON Schema: the newest that editors know in full.
+// draft is the version of JSON Schema: the newest that editors fully support.
 const draft = "http://json-schema.org/draft-07/schema#"
 
 const refPrefix = "#/definitions/"
@@ -24,21 +24,21 @@ const refPrefix = "#/definitions/"
 //go:embed definitions.json
 var definitions []byte
 
-// object is an object of JSON.
+// object is a JSON object.
 type object = map[string]any
 
-// assembly puts schemas together: those of all clouds, or of one.
+// assembly assembles the schemas for all clouds, or for one.
 type assembly struct {
-	// definitions are those of all types by their names: "Shoot", "openstack.WorkerConfig".
+	// definitions are the definitions of all types by name: "Shoot", "openstack.WorkerConfig".
 	definitions map[string]object
-	// clouds are the types of the providers, and one is set if they are one that was asked for.
+	// clouds are provider types. one is set if a single one was requested.
 	clouds []string
 	one    bool
-	// apiVersions of the CloudProfileConfig, by cloud. A cloud whose types are not known has none.
+	// apiVersions are the API versions of the CloudProfileConfig, by cloud. A cloud with unknown types has none.
 	apiVersions map[string][]any
 }
 
-// assemble returns the definitions for a cloud, for all of them if it is "".
+// assemble returns the definitions for a cloud, or for all of them if it is "".
 func assemble(providers []command.Provider, cloud string) *assembly {
 	a := &assembly{clouds: types(providers), apiVersions: map[string][]any{}}
 	if err := json.Unmarshal(definitions, &a.definitions); err != nil {
@@ -61,13 +61,13 @@ func assemble(providers []command.Provider, cloud string) *assembly {
 	return a
 }
 
-// profileConfig is the kind of the provider config of CloudProfiles.
+// profileConfig is the kind of the provider config in CloudProfiles.
 const profileConfig = "CloudProfileConfig"
 
-// workers is the field of a Shoot whose entries have a provider config each.
+// workers is the field of a Shoot whose entries each have a provider config.
 const workers = "workers"
 
-// placeByType puts the configs of each cloud into an object that names its type: fields maps the fields to the kinds of their configs.
+// placeByType adds the configs of each cloud to an object with a provider type. fields maps the fields to the kinds of their configs.
 func (a *assembly) placeByType(definition string, fields map[string]string) {
 	into := a.definitions[definition]
 	kind := member(into, "properties", "type")
@@ -102,7 +102,7 @@ func (a *assembly) placeByType(definition string, fields map[string]string) {
 	}
 }
 
-// placeInNamespaced puts the configs into NamespacedCloudProfiles. These do not say of which type they are: the config itself does.
+// placeInNamespaced adds the configs to NamespacedCloudProfiles. They do not name a provider type, so the config's API version decides.
 func (a *assembly) placeInNamespaced() {
 	config := member(a.definitions["NamespacedCloudProfileSpec"], "properties", "providerConfig")
 	var cases, all []any
@@ -120,7 +120,7 @@ func (a *assembly) placeInNamespaced() {
 	case a.one:
 		config["$ref"] = a.ref(a.clouds[0], profileConfig)["$ref"]
 	default:
-		delete(config, "$ref") // beside which nothing counts
+		delete(config, "$ref") // keywords beside it are ignored
 		text := []any{"string", "null"}
 		config["properties"] = object{
 			"apiVersion": object{"type": text, "examples": all}, "kind": object{"type": text, "examples": []any{profileConfig}},
@@ -129,7 +129,7 @@ func (a *assembly) placeInNamespaced() {
 	}
 }
 
-// ref refers to a type of a cloud; nil if it is not known.
+// ref returns a reference to a cloud's type; nil if it is unknown.
 func (a *assembly) ref(cloud, kind string) object {
 	if name := cloud + "." + kind; a.definitions[name] != nil {
 		return object{"$ref": refPrefix + name}
@@ -137,7 +137,7 @@ func (a *assembly) ref(cloud, kind string) object {
 	return nil
 }
 
-// schema returns that of a kind, or of all of them.
+// schema returns the schema of a kind, or of all kinds if it is "".
 func (a *assembly) schema(kind string) object {
 	made, needed := object{}, map[string]object{}
 	if kind != "" {
@@ -158,7 +158,7 @@ func (a *assembly) schema(kind string) object {
 	return made
 }
 
-// byKind is a schema for objects of all kinds. Others are left alone.
+// byKind returns a schema for objects of all kinds. It accepts objects of other kinds.
 func byKind() object {
 	cases, kinds := []any{}, []any{}
 	for _, kind := range Kinds() {
@@ -175,7 +175,7 @@ func byKind() object {
 	}
 }
 
-// need adds the definitions that a part of a schema refers to.
+// need adds the definitions to which a part of a schema refers.
 func (a *assembly) need(part any, needed map[string]object) {
 	switch part := part.(type) {
 	case []any:
@@ -195,7 +195,7 @@ func (a *assembly) need(part any, needed map[string]object) {
 	}
 }
 
-// member returns what stands in an object below some keys.
+// member returns the object below some keys of another one; nil if there is none.
 func member(of object, keys ...string) object {
 	for _, key := range keys {
 		of, _ = of[key].(object)

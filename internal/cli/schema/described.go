@@ -11,14 +11,14 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// configTyper is a provider by description, which knows a part of its config.
+// configTyper is a provider by description, which describes a part of its config.
 type configTyper interface {
-	// ConfigType is a struct with the fields that are known; ConfigVersions are the API versions.
+	// ConfigType returns a struct with the known fields; ConfigVersions returns the API versions.
 	ConfigType() reflect.Type
 	ConfigVersions() []string
 }
 
-// describe adds the config of a provider by description. Fields that the description does not name may be there.
+// describe adds the config of a provider by description. It allows fields that the description does not name.
 func (a *assembly) describe(p command.Provider) {
 	cloud, is := provider.As[configTyper](p)
 	if !is {
@@ -37,7 +37,7 @@ func (a *assembly) describe(p command.Provider) {
 	a.definitions[p.Type()+"."+profileConfig] = config
 }
 
-// ofType returns the schema of a type that is made of structs, lists, maps and text.
+// ofType returns the schema of a type that consists of structs, lists, maps and strings.
 func ofType(t reflect.Type) object {
 	switch t.Kind() {
 	case reflect.Pointer:

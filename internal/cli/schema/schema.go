@@ -2,11 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package schema is the command schema: JSON Schemas of CloudProfiles, NamespacedCloudProfiles and Shoots, for editors and whatever else
-// reads such schemas. Start reading at [Of]. The types of Gardener and of the clouds are definitions.json, which hack/schemas makes of their
-// Go types; assemble.go puts them together, described.go makes those of providers by description.
+// Package schema has the command schema, which prints JSON Schemas of CloudProfiles, NamespacedCloudProfiles and Shoots, for editors and
+// validators. Start reading at [Of]. hack/schemas makes definitions.json from the Go types of Gardener and the clouds. assemble.go combines
+// these definitions, described.go makes the definitions for providers by description.
 //
-// A schema refuses nothing that lint accepts. It knows keys, types and lists of values, and no rule that compares two places.
+// A schema refuses nothing that lint accepts. It covers keys, types and lists of values, but no rule that compares two places.
 package schema
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Kinds are those that have a schema.
+// Kinds returns the kinds that have a schema.
 func Kinds() []string { return []string{"CloudProfile", "NamespacedCloudProfile", "Shoot"} }
 
 // Command returns the command schema.
@@ -82,7 +82,7 @@ func types(providers []command.Provider) (types []string) {
 	return types
 }
 
-// kindOf returns the kind that the arguments name in any case, "" for all of them.
+// kindOf returns the kind that the arguments name, in any letter case; "" for all kinds.
 func kindOf(args []string) string {
 	for _, kind := range Kinds() {
 		if len(args) > 0 && strings.EqualFold(args[0], kind) {
@@ -92,7 +92,7 @@ func kindOf(args []string) string {
 	return ""
 }
 
-// check returns all that is wrong with arguments and flags.
+// check returns an error that lists everything wrong with arguments and flags.
 func check(c *command.Call, args []string, cloud, folder string, given func(flag string) bool) error {
 	var errs []error
 	switch {
@@ -127,7 +127,7 @@ func checkFolder(folder string) error {
 	return nil
 }
 
-// fileOf returns the name of the file of a schema below the directory of --all, with slashes.
+// fileOf returns the path of a schema's file below the directory of --all, with slashes.
 func fileOf(cloud, kind string) string {
 	name := "all.json"
 	if kind != "" {
@@ -137,7 +137,7 @@ func fileOf(cloud, kind string) string {
 	return path.Join(cloud, name)
 }
 
-// Files returns all schemas for providers, by the names of their files, with slashes: what --all writes.
+// Files returns all schemas that --all writes for providers, by file path, with slashes.
 func Files(providers []command.Provider) map[string][]byte {
 	files := map[string][]byte{}
 	for _, cloud := range append([]string{""}, types(providers)...) {
@@ -148,7 +148,7 @@ func Files(providers []command.Provider) map[string][]byte {
 	return files
 }
 
-// writeAll writes the schemas into a folder, and says how an editor uses them.
+// writeAll writes the schemas into a folder, and prints how an editor uses them.
 func writeAll(c *command.Call, folder string) error {
 	files := Files(command.ByType(c.Providers))
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -165,13 +165,13 @@ func writeAll(c *command.Call, folder string) error {
 	return nil
 }
 
-// Of returns a schema, as text that ends with a line: that of a kind of objects, of all [Kinds] if it is "", for a provider, for all of them if it is
-// "". providers are those that there are, in the order of their types. Of a provider whose types are not known the schema leaves the configs open.
-// The same arguments give the same bytes.
+// Of returns the schema of a kind for a provider type, as text with a final newline. If kind is "", it is for all [Kinds], and if cloud is
+// "", for all providers. providers are all known providers, in the order of their types. If a provider's types are unknown, the schema
+// allows any config. The same arguments give the same bytes.
 func Of(providers []command.Provider, cloud, kind string) []byte {
 	text, err := report.IndentedJSON(assemble(providers, cloud).schema(kind), "")
 	if err != nil {
-		panic(err) // it consists of maps, lists and text
+		panic(err) // cannot fail: it consists of maps, lists and strings
 	}
 	return append(text, '\n')
 }

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package settings reads .capkit.yaml, the file with what a repository or a landscape says in place of flags.
+// Package settings reads .capkit.yaml, the file in which a repository or a landscape sets flags. Start reading at [Read].
 package settings
 
 import (
@@ -27,11 +27,11 @@ import (
 // File is the name of the file.
 const File = ".capkit.yaml"
 
-// otherFile is a name that people give that file instead.
+// otherFile is a frequent wrong name of the file.
 const otherFile = ".capkit.yml"
 
-// instead says what to write in place of keys that look like settings: of flags whose setting has another form. A setting that a release
-// renames or removes belongs here, with what takes its place.
+// instead has the corrections of keys that look like settings: of flags whose setting has another form. Add the settings that a release
+// renames or removes.
 var instead = map[string]string{
 	"gardener-version": "write version below gardener",
 	"gardenerVersion":  "write version below gardener",
@@ -43,26 +43,26 @@ var instead = map[string]string{
 	"providerFile":     "write providerFiles, which is a list",
 }
 
-// Webhooks are the values of webhook.
+// Webhooks are the values of the setting webhook.
 var Webhooks = []string{"true", "validating", "false"}
 
-// Settings are what a file says in place of flags. The zero value is what an empty one says.
+// Settings are the settings of a file. The zero value stands for an empty file.
 type Settings struct {
-	// File is the path, empty if there is none.
+	// File is the path; empty if there is no file.
 	File string
-	// Inputs are what is read if no FILE and no cluster is given, relative to the working directory.
+	// Inputs are the inputs, relative to the working directory, if no FILE and no cluster is given.
 	Inputs []string
 	// ProviderFiles are descriptions of providers, relative to the working directory.
 	ProviderFiles []string
-	// Disabled are the rules whose findings do not count, with the reasons.
+	// Disabled maps disabled rules to the reasons.
 	Disabled map[string]string
-	// Flags are the values of flags that are not given, by their names. Not every command has all of them.
+	// Flags has the values of flags that are not given, by name. Not every command has all of them.
 	Flags map[string]string
 }
 
-// Find returns the path of the settings for a folder, if it has any, or else those for the working directory: the file in it or in the
-// nearest folder above, up to the root of the repository if there is one. It is empty if there is none, and may be no file
-// that can be read: then reading it returns the error. Without a name, it is not asked for those of a folder.
+// Find returns the path of the settings in a folder. If it has none, or folder is "", it returns the path of the settings for the working
+// directory: the file in it, or in the nearest folder above, up to the root of the repository if there is one. The path is empty if there
+// are none. The file may be unreadable; then reading it returns the error.
 func Find(folder string) (string, error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -87,7 +87,7 @@ func Find(folder string) (string, error) {
 	}
 }
 
-// in returns the path of the settings in a folder, which messages show by another path; empty if there are none.
+// in returns the path of the settings in a folder; empty if there are none. The path begins with shown, the folder's path in messages.
 func in(folder, shown string) (string, error) {
 	for _, name := range []string{otherFile, File} {
 		switch _, err := os.Lstat(filepath.Join(folder, name)); {
@@ -105,8 +105,8 @@ func in(folder, shown string) (string, error) {
 	return "", nil
 }
 
-// Read reads settings. cannotDisable says why a rule cannot be disabled, and is empty if it can; nil: nobody asks. The error names
-// everything that is wrong, each with its place.
+// Read reads settings. cannotDisable returns the reason why a rule cannot be disabled, empty if it can; nil skips this check. The error
+// lists everything that is wrong, with its position.
 func Read(file string, cannotDisable func(rule string) string) (*Settings, error) {
 	text, err := manifests.ReadFile(file)
 	switch {
@@ -120,7 +120,7 @@ func Read(file string, cannotDisable func(rule string) string) (*Settings, error
 	return s, r.Read(text, "write all settings into one", r.read)
 }
 
-// reader reads nodes into settings.
+// reader reads YAML nodes into settings.
 type reader struct {
 	strictyaml.Reader
 	*Settings
@@ -140,7 +140,7 @@ func (r *reader) read(n *yaml.Node) {
 	})
 }
 
-// optional reads a mapping that may be left out, as may each of its keys.
+// optional reads a mapping that may be missing, like each of its keys.
 func (r *reader) optional(n *yaml.Node, fields map[string]func(*yaml.Node)) {
 	if strictyaml.Null(n) {
 		return
@@ -152,7 +152,7 @@ func (r *reader) optional(n *yaml.Node, fields map[string]func(*yaml.Node)) {
 	r.Mapping(n, keys)
 }
 
-// gardener reads which Gardener runs in the landscape, into the flags that say so.
+// gardener reads the landscape's Gardener version and feature gates into the flags.
 func (r *reader) gardener(n *yaml.Node) {
 	r.optional(n, map[string]func(*yaml.Node){
 		"version": func(n *yaml.Node) {
@@ -190,7 +190,7 @@ func (r *reader) gardener(n *yaml.Node) {
 	})
 }
 
-// choice reads the value of a flag that is one of some.
+// choice reads the value of a flag, which must be one of the choices.
 func (r *reader) choice(n *yaml.Node, flag string, choices []string) {
 	r.Flags[flag] = r.Choice(n, choices...)
 }
@@ -206,7 +206,7 @@ func (r *reader) items(n *yaml.Node, what string, read func(*yaml.Node)) {
 	}
 }
 
-// paths reads a list of paths, which are relative to the settings.
+// paths reads a list of paths relative to the settings.
 func (r *reader) paths(n *yaml.Node, of, each string) (paths []string) {
 	r.items(n, of, func(n *yaml.Node) {
 		path := r.Text(n, each)

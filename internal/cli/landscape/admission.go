@@ -12,18 +12,20 @@ import (
 	"github.com/capkit/capkit/pkg/maintenance"
 )
 
-// Admission says what is installed. The zero value is what is taken for granted without a word: nothing of capkit's, and somebody who
-// fills in core flavors, as the admission components of Gardener's extensions do as well.
+// Admission says which admission components are installed. The zero value is the default: none of capkit's, and another component that
+// fills in core flavors, as the admission components of Gardener's extensions do.
 type Admission struct {
-	// Said is set if a flag or the settings say it: all, for every provider. Core flavors are filled in then if anything is installed.
+	// Said is set if a flag or the settings determine it. Then all applies to every provider, and core flavors are filled in if anything is
+	// installed.
 	Said bool
 	all  maintenance.Admission
-	// found is what the cluster has, by the type of the provider, and fills who fills in core flavors; nil if it was not read.
+	// found is the content of the cluster by provider type, and fills reports whether it fills in core flavors; both are nil if it was not
+	// read.
 	found map[string]maintenance.Admission
 	fills func(provider string) bool
 }
 
-// Of returns what is installed for the objects of a provider.
+// Of returns the parts that are installed for a provider.
 func (a *Admission) Of(provider string) maintenance.Admission {
 	if found, known := a.found[provider]; known {
 		return found
@@ -31,7 +33,7 @@ func (a *Admission) Of(provider string) maintenance.Admission {
 	return a.all
 }
 
-// Fills reports whether somebody fills in the core flavors of the profiles of a provider.
+// Fills reports whether a component fills in the core flavors of a provider's profiles.
 func (a *Admission) Fills(provider string) bool {
 	switch {
 	case a.Said:
@@ -42,18 +44,18 @@ func (a *Admission) Fills(provider string) bool {
 	return true
 }
 
-// Corrects reports whether mutate-shoot is installed for a cloud.
+// Corrects reports whether mutate-shoot is installed for a provider.
 func (a *Admission) Corrects(provider string) bool { return a.Of(provider) == maintenance.Corrects }
 
-// Known reports whether it is known what is installed: because somebody says so, or the cluster was read.
+// Known reports whether a flag, the settings or the cluster determine what is installed.
 func (a *Admission) Known() bool { return a.Said || a.found != nil }
 
-// What the names of capkit's mutating webhooks begin with: of the one that corrects Shoots, and of the others.
+// The prefixes of the names of capkit's mutating webhooks: the one that corrects Shoots, and the others.
 const mutatesShoots = "mutate-shoot."
 
 var mutatesProfiles = []string{"mutate-cloudprofile.", "mutate-namespacedcloudprofile."}
 
-// installed is what a cluster has, by its webhooks.
+// installed returns what a cluster with these webhooks has.
 func installed(webhooks []cluster.Webhook) Admission {
 	a := Admission{found: map[string]maintenance.Admission{}}
 	a.fills = func(provider string) bool {

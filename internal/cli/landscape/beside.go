@@ -15,8 +15,8 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest"
 )
 
-// Beside are the objects among the inputs that are not checked, but that Gardener's admission of Shoots looks at. All have names as
-// [NAMESPACE/]NAME, but Projects: the namespaces that are theirs.
+// Beside has the inputs that are not checked, but that Gardener's admission of Shoots reads. Keys are [NAMESPACE/]NAME; for Projects, they
+// are the Projects' namespaces. The zero value is empty.
 type Beside struct {
 	projects            map[string]*v1beta1.Project
 	seeds               map[string]*v1beta1.Seed
@@ -24,7 +24,7 @@ type Beside struct {
 	credentialsBindings map[string]*securityv1alpha1.CredentialsBinding
 }
 
-// Keep remembers an object if it is of one of these kinds, and can be read. Of two with a name the first counts. The zero value is empty.
+// Keep stores an object of one of these kinds, if it can be read. Of several with the same name, the first wins.
 func (b *Beside) Keep(o *manifest.Object) {
 	name := o.Namespace + "/" + o.Name
 	switch o.APIVersion + " " + o.Kind {
@@ -41,7 +41,7 @@ func (b *Beside) Keep(o *manifest.Object) {
 	}
 }
 
-// read returns the object of a manifest; nil if it is not of the form of its kind.
+// read returns the object of a manifest; nil if it cannot be decoded.
 func read[T any](o *manifest.Object) *T {
 	object := new(T)
 	if json.Unmarshal(o.JSON, object) != nil {
@@ -60,7 +60,7 @@ func remember[T any](all *map[string]*T, name string, object *T) {
 	(*all)[name] = object
 }
 
-// Of returns what there is of the objects that Gardener's admission looks at besides a Shoot and its profile.
+// Of returns the objects that Gardener's admission reads for a Shoot, besides its profile. Missing ones are nil.
 func (b *Beside) Of(shoot *v1beta1.Shoot) gardener.Beside {
 	namespace := shoot.Namespace + "/"
 	return gardener.Beside{

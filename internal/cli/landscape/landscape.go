@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package landscape knows what runs in the landscape that the inputs of a command are of, as far as answers depend on it: which Gardener, with
-// which feature gates, and which admission components of capkit's. Flags say it, or settings, or the cluster; what nobody says is
-// assumed. It also keeps the objects beside those that are checked. Start reading at [Landscape].
+// Package landscape determines properties of the inputs' landscape on which answers depend: the version and feature gates of Gardener, and
+// the admission components of capkit. They come from flags, settings or the cluster, or have defaults. It also keeps objects that only
+// Gardener's admission reads. Start reading at [Landscape].
 package landscape
 
 import (
@@ -28,15 +28,15 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// Landscape is what runs in a landscape. The zero value is what is assumed without a word.
+// Landscape describes a landscape. The zero value has the defaults.
 type Landscape struct {
-	// Server is the API server of its Gardener.
+	// Server is Gardener's API server.
 	Server gardener.Server
-	// Admission is what of capkit's is installed.
+	// Admission has the installed admission components.
 	Admission Admission
 }
 
-// Flags say what runs in a landscape. The zero value is that of a command without these flags, on whose answer nothing depends.
+// Flags are the flags that describe a landscape. The zero value is for commands without them, whose answers do not depend on it.
 type Flags struct {
 	set       *pflag.FlagSet
 	webhook   string
@@ -45,7 +45,7 @@ type Flags struct {
 	gates     []string // each as GATE=true
 }
 
-// names are those of the flags that settings complete.
+// names are the flags that settings complete.
 var names = []string{"webhook", "gardener-version", "feature-gates"}
 
 // Add adds the flags to a command.
@@ -55,7 +55,7 @@ func (flags *Flags) Add(cmd *cobra.Command) {
 	flags.AddGardener(cmd)
 }
 
-// AddGardener adds the flags that are about Gardener itself to a command to which it does not matter what else is installed.
+// AddGardener adds only the flags about Gardener itself, for a command that does not depend on other components.
 func (flags *Flags) AddGardener(cmd *cobra.Command) {
 	f := cmd.Flags()
 	flags.set = f
@@ -67,16 +67,16 @@ func (flags *Flags) AddGardener(cmd *cobra.Command) {
 	command.CompleteList(cmd, "feature-gates", gateCompletions())
 }
 
-// AddNoWebhook adds another name for --webhook=validating.
+// AddNoWebhook adds --no-webhook, another name for --webhook=validating.
 func (flags *Flags) AddNoWebhook(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&flags.noWebhook, "no-webhook", false, "the same as --webhook=validating")
 }
 
-// given reports whether a flag is there.
+// given reports whether a flag was given.
 func (flags *Flags) given(name string) bool { return flags.set != nil && flags.set.Changed(name) }
 
-// Complete gives the flags that were not given, and others, the values that settings have for them. The error is about the values of the
-// former.
+// Complete sets the flags that were not given, and others, to their values in the settings. The error is about values of the flags of a
+// landscape.
 func (flags *Flags) Complete(from map[string]string, others ...string) error {
 	var errs []error
 	switch {
@@ -103,7 +103,7 @@ func (flags *Flags) Complete(from map[string]string, others ...string) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// Said returns what the flags say of a landscape. The notes are remarks for the user. The error is about values of flags.
+// Said returns the landscape that the flags describe, with notes for the user. The error is about values of flags.
 func (flags *Flags) Said() (l Landscape, notes []string, err error) { return flags.withVersion("") }
 
 func (flags *Flags) withVersion(found string) (l Landscape, notes []string, err error) {
@@ -114,8 +114,8 @@ func (flags *Flags) withVersion(found string) (l Landscape, notes []string, err 
 	return Landscape{server, flags.admission()}, notes, err
 }
 
-// Find returns what the flags say of a landscape and, where they say nothing, what its cluster has. What cannot be found is assumed, and a
-// note. The error is about values of flags.
+// Find returns the landscape that the flags describe, completed by the cluster. If something cannot be found, it assumes the default, and
+// adds a note. The error is about values of flags.
 func (flags *Flags) Find(ctx context.Context, reader *cluster.Reader) (l Landscape, notes []string, err error) {
 	if flags.set == nil {
 		return Landscape{}, nil, nil
@@ -143,8 +143,8 @@ func (flags *Flags) Find(ctx context.Context, reader *cluster.Reader) (l Landsca
 	return l, notes, err
 }
 
-// SeenOn takes a feature gate to be on in a landscape because an object of the cluster shows it, unless flags say something of it. The note
-// says so; it is empty if nothing changes.
+// SeenOn enables a feature gate of a landscape that an object of the cluster shows to be on, unless a flag sets it. It returns a note about
+// that; empty if nothing changes.
 func (flags *Flags) SeenOn(l *Landscape, gate, because string) (note string) {
 	said := slices.ContainsFunc(flags.gates, func(entry string) bool { return strings.HasPrefix(entry, gate+"=") })
 	if flags.set == nil || said || l.Server.Enabled(gate) {
@@ -154,8 +154,8 @@ func (flags *Flags) SeenOn(l *Landscape, gate, because string) (note string) {
 	return fmt.Sprintf("Gardener's feature gate %s is assumed to be on, because %s; if it is not, use --feature-gates %s=false", gate, because, gate)
 }
 
-// server returns the API server of the version in a flag or else, unless it is empty, of the version found. If the rules of that version are
-// not known, the note says which ones apply instead; it is empty otherwise.
+// server returns the API server of the flag's version, else of the found version, else of the newest one. If the rules of the version are
+// unknown, note names the release whose rules apply; otherwise it is empty.
 func (flags *Flags) server(found string) (server gardener.Server, note string, err error) {
 	gates, err := flags.featureGates()
 	release, version := releases.Newest, cmp.Or(flags.version, found)
@@ -181,7 +181,7 @@ func (flags *Flags) server(found string) (server gardener.Server, note string, e
 	return server, note, err
 }
 
-// featureGates returns the feature gates that the flag names.
+// featureGates returns the feature gates of the flag.
 func (flags *Flags) featureGates() (map[string]bool, error) {
 	gates := map[string]bool{}
 	for _, entry := range flags.gates {
@@ -194,7 +194,7 @@ func (flags *Flags) featureGates() (map[string]bool, error) {
 	return gates, nil
 }
 
-// gateCompletions are what a shell completes behind --feature-gates.
+// gateCompletions returns the shell completions of --feature-gates.
 func gateCompletions() (completions []string) {
 	for _, name := range slices.Sorted(maps.Keys(releases.Newest.FeatureGates())) {
 		completions = append(completions, name+"=true", name+"=false")
@@ -202,7 +202,7 @@ func gateCompletions() (completions []string) {
 	return completions
 }
 
-// admission is what the flags say is installed.
+// admission returns the admission components that the flags describe.
 func (flags *Flags) admission() Admission {
 	if !flags.given("webhook") {
 		return Admission{}

@@ -2,5 +2,5 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package render is the command render.
+// Package render has the command render.
 package render

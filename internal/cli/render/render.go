@@ -53,13 +53,13 @@ parent may have received it later, and the definition of the NamespacedCloudProf
 				return failed
 			case rendered == nil:
 				return command.ErrWrong
-			case output == "text": // which is YAML: a manifest
+			case output == "text": // a manifest, in YAML
 				output = "yaml"
 			}
 			if err := command.PrintAs(c.Stdout, output, rendered, nil); err != nil || len(g.Findings) == 0 {
 				return err
 			}
-			return command.ErrWrong // with other inputs
+			return command.ErrWrong // other inputs have errors
 		},
 	}
 	cmd.Flags().StringVar(&profile, "profile", "",
@@ -71,18 +71,18 @@ parent may have received it later, and the definition of the NamespacedCloudProf
 	return cmd
 }
 
-// renderedProfile is what render prints: a CloudProfile with the name of the NamespacedCloudProfile.
+// renderedProfile is the output of render: a CloudProfile with the name of the NamespacedCloudProfile.
 type renderedProfile struct {
 	metav1.TypeMeta `json:",inline"`
 	Metadata        metav1.ObjectMeta        `json:"metadata"`
 	Spec            v1beta1.CloudProfileSpec `json:"spec"`
 }
 
-// renderNamed renders the NamespacedCloudProfile of a name, which may be empty if there is only one. Whatever is wrong
-// with it or with its parent becomes findings, and then there is no result.
+// renderNamed renders the NamespacedCloudProfile of a name, which may be empty if there is only one. Errors in it or in its parent become
+// findings, and the result is nil.
 func renderNamed(g *input.Given, name string) (*renderedProfile, error) {
 	s, err := g.NamespacedNamed(name)
-	if err != nil || s.Object == nil { // about which there are findings
+	if err != nil || s.Object == nil { // which has findings
 		return nil, err
 	}
 	parent := g.ParentOf(s)
@@ -104,7 +104,7 @@ func renderNamed(g *input.Given, name string) (*renderedProfile, error) {
 	switch {
 	case wrong:
 		return nil, nil
-	case parent == nil: // of an object that is being deleted, about which lint is silent
+	case parent == nil: // lint ignores an object that is being deleted
 		g.AddErrors(s.Manifest, g.Missing("CloudProfile", s.Object.Spec.Parent.Name, "spec.parent.name"))
 		return nil, nil
 	case g.Providers[parent.Object.Spec.Type] == nil:
@@ -112,7 +112,7 @@ func renderNamed(g *input.Given, name string) (*renderedProfile, error) {
 		return nil, nil
 	}
 	spec, err := g.RenderSpec(s)
-	if err != nil { // of one that is being deleted, too
+	if err != nil { // only for an object that is being deleted
 		return nil, fmt.Errorf("NamespacedCloudProfile %s cannot be rendered: %w", s.Name, err)
 	}
 	return &renderedProfile{
@@ -121,8 +121,8 @@ func renderNamed(g *input.Given, name string) (*renderedProfile, error) {
 	}, nil
 }
 
-// forgetGained leaves out what is found about image versions that a NamespacedCloudProfile defines and maps itself, and its parent
-// has, too. Admission would refuse to create it, but the parent may have got them later (semantics S11).
+// forgetGained removes findings about image versions that a NamespacedCloudProfile defines and maps itself, and that its parent has as
+// well. Admission would refuse to create it, but the parent may have received them later (semantics S11).
 func forgetGained(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile], parent *input.Source[v1beta1.CloudProfile]) {
 	for i, image := range s.Object.Spec.MachineImages {
 		for k, version := range image.Versions {

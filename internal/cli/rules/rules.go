@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rules is the commands rules and explain-rule.
+// Package rules has the commands rules and explain-rule.
 package rules
 
 import (
@@ -26,13 +26,12 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// catalogue is what the commands rules and explain-rule print. Its JSON is an interface: a field once published keeps its
-// name and meaning.
+// catalogue is the output of the commands rules and explain-rule. Its JSON is an interface: a published field keeps its name and meaning.
 type catalogue struct {
 	Rules []ruleEntry `json:"rules"`
 }
 
-// ruleEntry is a rule, with its example for explain-rule where there is one.
+// ruleEntry is a rule. For explain-rule, it has an example if there is one.
 type ruleEntry struct {
 	finding.Rule
 	Example *ruleExample `json:"example,omitempty"`
@@ -41,7 +40,7 @@ type ruleEntry struct {
 // ruleExample is a manifest that breaks a rule.
 type ruleExample struct {
 	File string `json:"file"`
-	// Excerpt are the lines around that of the finding, without the indentation that they share.
+	// Excerpt has the lines around the finding, without common indentation.
 	Excerpt string         `json:"excerpt"`
 	Finding report.Finding `json:"finding"`
 }
@@ -75,10 +74,10 @@ func (a catalogue) print(w io.Writer) {
 	for _, r := range a.Rules {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", r.Name, r.kind(), cmp.Or(r.Object, "-"), checks.FirstSentence(r.Means))
 	}
-	_ = table.Flush() // as with all answers, nobody is told that a pipe is closed
+	_ = table.Flush() // as with all answers, a closed pipe is not reported
 }
 
-// kind are the severities, with a mark if admission alone finds what the rule is about, or a command other than lint.
+// kind returns the severities, with a mark for rules that only admission or a command other than lint checks.
 func (r *ruleEntry) kind() string {
 	mark := r.Command
 	if r.Online {
@@ -118,7 +117,7 @@ with the name of its rule, in brackets.`,
 	return cmd
 }
 
-// explainRules returns some rules, in the order of their names given. The error names all that do not exist.
+// explainRules returns the named rules, in the given order. The error lists unknown names.
 func explainRules(c *command.Call, names []string) (catalogue, error) {
 	rules := checks.Catalogue(c)
 	explained := catalogue{Rules: []ruleEntry{}}
@@ -134,7 +133,7 @@ func explainRules(c *command.Call, names []string) (catalogue, error) {
 	return explained, errors.Join(unknown...)
 }
 
-// exampleOf returns the example of a rule; nil if there is none, or if it needs a provider that the command has not.
+// exampleOf returns a rule's example; nil if there is none, or if it needs a provider that the command lacks.
 func exampleOf(rule string, providers map[string]command.Provider) *ruleExample {
 	file := "broken/" + rule + ".yaml"
 	text, err := example.Broken.ReadFile(file)
@@ -154,10 +153,10 @@ func exampleOf(rule string, providers map[string]command.Provider) *ruleExample 
 	return nil
 }
 
-// around is how many lines of an example stand above and below that of the finding.
+// around is the number of lines that an excerpt has above and below the finding.
 const around = 2
 
-// excerpt returns the lines of a text around one that counts from 1, without the indentation that they share.
+// excerpt returns the lines around a line, which counts from 1, without common indentation.
 func excerpt(text string, line int) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	lines = lines[max(0, line-1-around):min(len(lines), line+around)]
@@ -198,8 +197,8 @@ func (r *ruleEntry) print(w io.Writer) {
 	fmt.Fprintf(w, "\nRepair:\n\n%s\n", command.Wrapped(r.Repair))
 }
 
-// contentLine matches the begin of a line that is not blank.
+// contentLine matches the beginning of a line that is not blank.
 var contentLine = regexp.MustCompile(`(?m)^[ \t]*[^ \t\n]`)
 
-// indented returns a text whose lines with content begin four columns further to the right.
+// indented indents the lines of a text by four columns, except blank ones.
 func indented(text string) string { return contentLine.ReplaceAllString(text, "    $0") }

@@ -2,13 +2,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reserved validates objects as a Gardener would that accepts the capabilities which GEP-0054 reserves for it,
-// those with the prefix gardener-, in the vocabulary of a CloudProfile, on machine types and in core flavors.
+// Package reserved validates objects like a future Gardener that accepts the capabilities which GEP-0054 reserves: names with the prefix
+// gardener-, in the vocabulary of a CloudProfile, on machine types and in core flavors.
 //
-// There is no such Gardener yet: v1.150 refuses the prefix in all three, and so a profile that is written for the one
-// to come cannot be checked with it. This package runs the validation of today on a copy of the object in which the
-// prefix is replaced, and puts the names back into what it says. The names of the second text of the proposal have to be registered, as it
-// says; those of the first are known without that, as in it. Once Gardener accepts them, the package goes, and so does the flag
+// v1.150 refuses the prefix in all three, so it cannot check a profile for the future Gardener. This package runs today's validation on a
+// copy of the object with another prefix, and restores the names in the errors. Names of the second text of the proposal must be
+// registered. Names of the first text are known without registration. Once Gardener accepts the names, remove this package and the flag
 // --reserved-in-core.
 package reserved
 
@@ -33,8 +32,8 @@ func Validate(server *gardener.Server, object runtime.Object) field.ErrorList {
 	return d.reveal(server.Validate(disguised(d, object)))
 }
 
-// ValidateNamespaced is [gardener.Server.ValidateNamespaced], on creation, of a Gardener that accepts the reserved capabilities. Where an
-// error that ignore is asked about has one of their names, it is still the replaced one.
+// ValidateNamespaced is [gardener.Server.ValidateNamespaced], on creation, of a Gardener that accepts the reserved capabilities. In the
+// errors that ignore receives, their names are still replaced.
 func ValidateNamespaced(
 	server *gardener.Server, object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, ignore func(*field.Error) bool,
 ) field.ErrorList {
@@ -42,8 +41,8 @@ func ValidateNamespaced(
 	return d.reveal(server.ValidateNamespaced(disguised(d, object), nil, disguised(d, parent), ignore))
 }
 
-// Values returns what that Gardener says of the values with which a CloudProfile registers reserved capabilities: they have to be some of
-// Gardener's. Where the provider is known, the check of the profile says the same, as rule reserved-capability-value.
+// Values returns this Gardener's errors about values with which a CloudProfile registers reserved capabilities: it must use Gardener's
+// values. If the provider is known, rule reserved-capability-value reports the same.
 func Values(profile *v1beta1.CloudProfile) field.ErrorList {
 	var errs field.ErrorList
 	for i, registered := range profile.Spec.MachineCapabilities {
@@ -61,7 +60,7 @@ func Values(profile *v1beta1.CloudProfile) field.ErrorList {
 	return errs
 }
 
-// Is reports whether a name is that of a reserved capability, in either text of the proposal.
+// Is reports whether a name is a reserved capability in either text of the proposal.
 func Is(name string) bool {
 	return slices.ContainsFunc(all(), func(d capability.Definition) bool { return d.Name == name })
 }
@@ -71,15 +70,14 @@ func all() []capability.Definition {
 	return slices.Concat(capability.Reserved(), capability.FirstText())
 }
 
-// ofFirstText returns those that the first text has, and the second has not.
+// ofFirstText returns the capabilities that only the first text has.
 func ofFirstText() []capability.Definition {
 	return slices.DeleteFunc(all(), func(d capability.Definition) bool {
 		return d.Name == capability.BootType || d.Name == capability.UpdateType
 	})
 }
 
-// disguise is what the prefix of the reserved capabilities is replaced with, so that validation which refuses the
-// prefix lets them pass. Other names with the prefix keep it.
+// disguise replaces the prefix of the reserved capabilities, so that validation accepts them. Other names with the prefix keep it.
 type disguise string
 
 // disguiseFor returns a disguise that occurs in none of the objects.
@@ -92,9 +90,9 @@ func disguiseFor(objects ...runtime.Object) disguise {
 	}
 }
 
-// disguised returns a copy of an object in which the names of the reserved capabilities are replaced, as keys and as
-// values. To a CloudProfile that registers capabilities those of the first text are appended that it does not: they are
-// known all the same. No index of what is written changes by that.
+// disguised returns a copy of an object in which the names of the reserved capabilities are replaced, as keys and as values. To a
+// CloudProfile that registers capabilities, it appends missing ones of the first text, because they are known without that. The indices of
+// written entries stay.
 func disguised[T runtime.Object](d disguise, object T) T {
 	text, _ := json.Marshal(object)
 	var names []string // and what replaces them
@@ -117,12 +115,12 @@ func disguised[T runtime.Object](d disguise, object T) T {
 	return result
 }
 
-// name returns the name of a reserved capability in disguise.
+// name returns the disguised name of a reserved capability.
 func (d disguise) name(reserved capability.Definition) string {
 	return string(d) + strings.TrimPrefix(reserved.Name, capability.ReservedPrefix)
 }
 
-// reveal puts the names back into what the validation says.
+// reveal restores the names in the errors of the validation, in place.
 func (d disguise) reveal(errs field.ErrorList) field.ErrorList {
 	back := func(text string) string { return strings.ReplaceAll(text, string(d), capability.ReservedPrefix) }
 	for _, err := range errs {

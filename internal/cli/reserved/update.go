@@ -17,8 +17,8 @@ func ValidateUpdate(server *gardener.Server, updated, old *v1beta1.CloudProfile)
 	return d.reveal(server.ValidateUpdate(disguised(d, updated), disguised(d, old)))
 }
 
-// ValidateNamespacedUpdate is [gardener.Server.ValidateNamespaced], on update, of a Gardener that accepts the reserved capabilities. Where
-// an error that ignore is asked about has one of their names, it is still the replaced one.
+// ValidateNamespacedUpdate is [gardener.Server.ValidateNamespaced], on update, of a Gardener that accepts the reserved capabilities. In the
+// errors that ignore receives, their names are still replaced.
 func ValidateNamespacedUpdate(
 	server *gardener.Server, updated, old *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, ignore func(*field.Error) bool,
 ) field.ErrorList {

@@ -2,5 +2,5 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lint is the command lint.
+// Package lint has the command lint.
 package lint

@@ -18,7 +18,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/report"
 )
 
-// fix prints what --fix changes, or changes it. What it prints ends the command with the status of what is found then.
+// fix prints the changes of --fix or, with -w, makes them. Without -w, it returns the status of the remaining findings.
 func fix(c *command.Call, g *input.Given, flags *lintFlags, text func(file string) (string, error)) error {
 	x := &repair.Run{Given: g, Read: text, Disabled: flags.Disabled}
 	repairing := c.Terminal.Begin("repairing", 0)
@@ -60,7 +60,7 @@ func fix(c *command.Call, g *input.Given, flags *lintFlags, text func(file strin
 	return nil
 }
 
-// previewed says what --fix would do without -w, and what it would leave.
+// previewed describes what --fix would do with -w, and what would remain.
 func previewed(done []repair.Repair, changed []files.Changed, left report.Summary) string {
 	remain := fmt.Sprintf("remaining: %s, %s", report.Count(left.Errors, "error"), report.Count(left.Warnings, "warning"))
 	if len(done) == 0 {

@@ -75,7 +75,7 @@ the files and then lints them. With and without -w, the exit status is that of t
 	return cmd
 }
 
-// prepare returns what is wrong with the flags, the settings and the FILE arguments.
+// prepare returns the errors in the flags, the settings and the FILE arguments.
 func (flags *lintFlags) prepare(files []string, rules []finding.Rule) error {
 	switch {
 	case flags.write && !flags.fix:
@@ -151,7 +151,7 @@ func runLint(ctx context.Context, c *command.Call, args []string, flags *lintFla
 	return command.ErrWrong
 }
 
-// check looks for what is wrong. With inventories it verifies the profiles first; verified is nil without.
+// check checks the inputs. With inventories, it verifies the profiles first; otherwise verified is nil.
 func (flags *lintFlags) check(c *command.Call, g *input.Given) (found report.Report, verified *inventories.Verified, err error) {
 	objects := len(g.Profiles.All) + len(g.Namespaced.All) + len(g.Shoots.All)
 	if flags.inventories.Given() {

@@ -22,8 +22,8 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// Files returns the files that change if manifests become something else, and the inputs as they are then. A file that cannot be changed stays
-// as it is, which is a finding of the inputs, of a rule. What is in files is read by text.
+// Files returns the files that change with edits of manifests, and the inputs afterwards. A file that cannot be changed stays, and becomes
+// a finding of g with the given rule. text returns the content of files.
 func Files(
 	g *input.Given, rule string, becomes map[*manifest.Object]files.Edit, text func(name string) (string, error),
 ) (changed []files.Changed, after *input.Given, err error) {
@@ -58,7 +58,7 @@ func Files(
 	return changed, after, nil
 }
 
-// cannotChange makes a finding of the reason why a file, whose manifests are given, cannot be changed.
+// cannotChange adds a finding with the reason why a file cannot be changed. edits are the edits of its manifests.
 func cannotChange(g *input.Given, rule string, edits map[*manifest.Object]files.Edit, err error) {
 	first := slices.MinFunc(slices.Collect(maps.Keys(edits)), func(a, b *manifest.Object) int {
 		return files.PlaceOf(a)[0] - files.PlaceOf(b)[0]
@@ -77,7 +77,7 @@ func cannotChange(g *input.Given, rule string, edits map[*manifest.Object]files.
 		"the file is written in a way that cannot be changed without changing more than has to; write what is to change in plain block style, without aliases"))
 }
 
-// pathOf returns the text of a path.
+// pathOf formats a path.
 func pathOf(at fieldpath.Path) string {
 	path := ""
 	for _, step := range at {

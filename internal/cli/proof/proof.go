@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package proof is how commands that change profiles prove what they made: they read the changed files as inputs, and apply one update after
-// the other to copies of their inputs.
+// Package proof has common parts of commands that change profiles and prove the result: they read the changed files as inputs, see [Files],
+// and apply one update after the other to copies of their inputs, see [CopyOf].
 package proof
 
 import (
@@ -20,12 +20,13 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 )
 
-// empty returns inputs without objects, in the landscape of others.
+// empty returns inputs without objects, in the landscape of g.
 func empty(g *input.Given) *input.Given {
 	return &input.Given{Providers: g.Providers, Landscape: landscape.Landscape{Server: g.Server}, Namespace: g.Namespace, Names: g.Names.Again()}
 }
 
-// CopyOf returns a copy of inputs without their findings, for a Gardener that accepts reserved capabilities in core or not.
+// CopyOf returns a copy of inputs without their findings. reservedInCore makes it for a Gardener that accepts reserved capabilities in
+// core.
 func CopyOf(g *input.Given, reservedInCore bool) *input.Given {
 	copied := empty(g)
 	copied.ReservedInCore = reservedInCore
@@ -33,8 +34,8 @@ func CopyOf(g *input.Given, reservedInCore bool) *input.Given {
 	return copied
 }
 
-// ForLater reports whether a CloudProfile among the inputs registers a capability that Gardener reserves, so that it is for a Gardener which
-// accepts that.
+// ForLater reports whether a CloudProfile among the inputs registers a capability that Gardener reserves, so that it needs a later
+// Gardener.
 func ForLater(g *input.Given) bool {
 	return slices.ContainsFunc(g.Profiles.All, func(s *input.Source[v1beta1.CloudProfile]) bool {
 		return s.Object != nil && slices.ContainsFunc(s.Object.Spec.MachineCapabilities, func(c v1beta1.CapabilityDefinition) bool {
@@ -43,7 +44,7 @@ func ForLater(g *input.Given) bool {
 	})
 }
 
-// Linted returns what lint finds about the profiles among inputs.
+// Linted returns lint's findings about the profiles among the inputs.
 func Linted(g *input.Given) []report.Finding {
 	for _, s := range g.Profiles.All {
 		checks.Profile(g, s)
@@ -54,7 +55,7 @@ func Linted(g *input.Given) []report.Finding {
 	return g.Findings
 }
 
-// After returns a copy of what [CopyOf] returns, in which profiles can be replaced.
+// After returns a copy of inputs from [CopyOf], in which profiles can be replaced.
 func After(now *input.Given) *input.Given {
 	after := empty(now)
 	after.ReservedInCore, after.Shoots = now.ReservedInCore, now.Shoots
@@ -62,14 +63,14 @@ func After(now *input.Given) *input.Given {
 	return after
 }
 
-// OfProfile returns the update of a CloudProfile, and puts what it becomes into the inputs after the update.
+// OfProfile returns the update of a CloudProfile, and replaces it in the inputs after the update.
 func OfProfile(now, after *input.Given, becomes *input.Source[v1beta1.CloudProfile]) *changes.Update {
 	return &changes.Update{
 		Kind: "CloudProfile", Name: becomes.Name, Profile: replace(&now.Profiles, &after.Profiles, becomes), Before: now, After: after,
 	}
 }
 
-// OfNamespaced is as [OfProfile] for a NamespacedCloudProfile.
+// OfNamespaced is [OfProfile] for a NamespacedCloudProfile.
 func OfNamespaced(now, after *input.Given, becomes *input.Source[v1beta1.NamespacedCloudProfile]) *changes.Update {
 	return &changes.Update{
 		Kind: "NamespacedCloudProfile", Name: becomes.Name, Namespaced: replace(&now.Namespaced, &after.Namespaced, becomes), Before: now, After: after,

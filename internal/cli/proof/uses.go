@@ -13,20 +13,20 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Use is the key of an image version of a profile, KIND [NAMESPACE/]NAME, in [Uses].
+// Use returns the key of an image version in [Uses]. profile is KIND [NAMESPACE/]NAME.
 func Use(profile, image, version string) string { return profile + " " + image + "@" + version }
 
-// Uses says who uses which image version of which profile, by what [Use] returns.
+// Uses maps image versions of profiles, by [Use], to their users.
 type Uses map[string][]string
 
-// Add adds a user of a version, once.
+// Add adds a user of a version, unless it is there.
 func (u Uses) Add(key, by string) {
 	if !slices.Contains(u[key], by) {
 		u[key] = append(u[key], by)
 	}
 }
 
-// AddShoots adds the Shoots among inputs, in their order.
+// AddShoots adds the Shoots among the inputs as users, in their order.
 func (u Uses) AddShoots(g *input.Given) {
 	for _, s := range g.Shoots.All {
 		for _, pool := range provider.PoolsOf(Completed(g, s.Object)) {
@@ -37,12 +37,12 @@ func (u Uses) AddShoots(g *input.Given) {
 	}
 }
 
-// In returns what says who uses an image version of a profile.
+// In returns a function that returns the users of an image version in a profile.
 func (u Uses) In(profile string) func(image, version string) []string {
 	return func(image, version string) []string { return u[Use(profile, image, version)] }
 }
 
-// Completed returns a Shoot with the images that it leaves to Gardener.
+// Completed returns a Shoot with the images that Gardener fills in.
 func Completed(g *input.Given, shoot *v1beta1.Shoot) *v1beta1.Shoot {
 	if p, _ := g.ProfileOf(shoot); p != nil {
 		shoot, _ = g.FilledIn(p, shoot)
@@ -50,7 +50,7 @@ func Completed(g *input.Given, shoot *v1beta1.Shoot) *v1beta1.Shoot {
 	return shoot
 }
 
-// ProfilesOf returns the profile of a Shoot, KIND [NAMESPACE/]NAME, and the parent of that.
+// ProfilesOf returns a Shoot's profile as KIND [NAMESPACE/]NAME, and the profile's parent if it has one.
 func ProfilesOf(g *input.Given, shoot *v1beta1.Shoot) []string {
 	kind, name, _ := input.ProfileNameOf(shoot)
 	if kind != "NamespacedCloudProfile" {

@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clouds is the table of the providers of this module: the one place that names them all, but for those by description, which
-// package described has. The command, the generators and the tests that hold for every cloud go by it. A new provider is added here, and to
-// nothing else outside of its own folders.
+// Package clouds is the table of this module's providers, and the only place that names them all; providers by description are in package
+// described. The command, the generators, and the tests of laws for every cloud use it. A new provider is added here, and otherwise only in
+// its own folders.
 package clouds
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// All returns the providers, in the order of their types. The caller owns the slice.
+// All returns the providers, sorted by type. The caller owns the slice.
 func All() []provider.Provider[any] {
 	all := []provider.Provider[any]{
 		provider.Untyped(alicloud.Provider{}),

@@ -81,7 +81,7 @@ func Checksum(algorithm, value, md5 string) string {
 	return ""
 }
 
-// MinDisk returns the smallest disk size in GiB for an image of the given size in bytes, computed as in Nova.
+// MinDisk returns the smallest disk size in GiB for an image with a minimum disk and a size in bytes, as Nova computes it.
 func MinDisk(minDiskGiB, bytes int64) *int64 {
 	const gib = 1 << 30
 	size := max(minDiskGiB, (bytes+gib-1)/gib)

@@ -27,7 +27,7 @@ var aws = cloud{
 	},
 }
 
-// active is an inventory's status of an image that can be booted.
+// active is the inventory status of an image that can be booted.
 const active = "active"
 
 func awsImage(r *reading, i *item) {

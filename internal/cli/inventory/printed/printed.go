@@ -61,7 +61,8 @@ func Help() string {
 	return b.String()
 }
 
-// Read reads the files of a region of one of the [Clouds]; "-" is stdin. The error lists everything that is wrong, with file and line.
+// Read reads the files of a region of one of the [Clouds]; "-" is stdin. The error lists everything that is wrong, but only the first 100
+// mistakes in files, with file and line.
 func Read(name, region string, files []string, stdin io.Reader) (inventory.Region, error) {
 	c := known[name]
 	r := newReading(name, &c, region)

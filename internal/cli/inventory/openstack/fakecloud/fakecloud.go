@@ -55,7 +55,7 @@ func StartTLS(regions ...string) *Cloud {
 // The credentials of the only user, and the user's project.
 const (
 	User     = "reader"
-	Password = "correct horse" //nolint:gosec // of a fake cloud
+	Password = "correct horse" //nolint:gosec // of a cloud that is none
 	Project  = "gardener"
 )
 

@@ -168,6 +168,12 @@ func TestFixEnds(t *testing.T) {
 			strings.Replace(clean, "- name: europe\n            id", "- name: eurpoe\n            id", 1), "--disable=region-unknown", 0,
 			"nothing to repair; remaining: no errors, 1 warning\n",
 		},
+		"a notation that prevents a repair": {
+			strings.Replace(clean, "  type: openstack\n", "  type: |-\n    OPENSTACK\n", 1), "", 1,
+			"cannot repair: a.yaml:8: a value of several lines would have to become another one; write it anew [provider-unknown]\n" +
+				"nothing to repair; remaining: 1 error, no warnings\n",
+		},
+		"and is not said quietly": {strings.Replace(clean, "  type: openstack\n", "  type: |-\n    OPENSTACK\n", 1), "-q", 1, ""},
 	} {
 		inFolder(t, map[string]string{"a.yaml": tc.text})
 		preview := run(t, "", append([]string{"lint", "--fix", "a.yaml"}, strings.Fields(tc.args)...)...)

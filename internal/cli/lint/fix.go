@@ -43,6 +43,10 @@ func fix(c *command.Call, g *input.Given, flags *lintFlags, text func(file strin
 			r.Finding.File = g.NameOf(r.Finding.File)
 			report.Printf(c.Stderr, "%s: %s\n", said, r)
 		}
+		for _, r := range x.Refused {
+			r.Finding.File = g.NameOf(r.Finding.File)
+			report.Printf(c.Stderr, "cannot repair: %s\n", r)
+		}
 	}
 	if flags.write {
 		return nil

@@ -8,6 +8,8 @@
 package repair
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,6 +33,8 @@ type Run struct {
 	Disabled map[string]report.Suppression
 	// Done are the repairs that were made, in the order in which that happened.
 	Done []Repair
+	// Refused are the repairs that the notation of the file prevents, in the order of the attempts.
+	Refused []Refusal
 
 	// texts are those of the files that were looked at, and before what they were.
 	texts, before map[string]string
@@ -46,6 +50,18 @@ type Run struct {
 type Repair struct {
 	Finding report.Finding
 	patch
+}
+
+// Refusal is a repair that was not made.
+type Refusal struct {
+	Finding report.Finding
+	// Fault is the reason, with the place in the text so far.
+	Fault *edit.Fault
+}
+
+// String returns the reason as a line for people, with the place of the obstacle.
+func (r Refusal) String() string {
+	return fmt.Sprintf("%s:%d: %s [%s]", r.Finding.File, r.Fault.Line, r.Fault.Message, r.Finding.Rule)
 }
 
 // What says in words what was done.
@@ -81,7 +97,7 @@ func (x *Run) All() (changed []files.Changed, found report.Report, err error) {
 }
 
 func (x *Run) begin() {
-	x.texts, x.before, x.left, x.Done, x.tries = map[string]string{}, map[string]string{}, map[string]bool{}, nil, 0
+	x.texts, x.before, x.left, x.Done, x.Refused, x.tries = map[string]string{}, map[string]string{}, map[string]bool{}, nil, nil, 0
 }
 
 // memory returns that of a file, which is read with repairs and without them.
@@ -102,7 +118,7 @@ func (x *Run) One(before []report.Finding, f report.Finding) (text string, r Rep
 	if f.Line == 0 || !Known(f.Rule) {
 		return "", r, false, nil
 	}
-	changed, done, err := x.repaired([]report.Finding{f})
+	changed, done, _, err := x.repaired([]report.Finding{f})
 	if err != nil || len(done) == 0 || len(changed) == 0 {
 		return "", r, false, err
 	}
@@ -141,7 +157,7 @@ func revealing(f report.Finding) bool { return checks.NotRead[f.Rule] || checks.
 // which of them it is. What cannot be repaired is not tried again. It returns what is found then, and whether anything is repaired.
 func (x *Run) try(found report.Report, some []report.Finding) (after report.Report, made bool, err error) {
 	x.tries++
-	changed, done, err := x.repaired(some)
+	changed, done, refused, err := x.repaired(some)
 	if err != nil {
 		return found, false, err
 	}
@@ -156,6 +172,9 @@ func (x *Run) try(found report.Report, some []report.Finding) (after report.Repo
 	if len(done) < 2 {
 		for _, f := range some {
 			x.left[keyOf(f)] = true
+		}
+		if fault := new(edit.Fault); errors.As(refused, &fault) {
+			x.Refused = append(x.Refused, Refusal{done[0].Finding, fault})
 		}
 		return found, false, nil
 	}
@@ -244,34 +263,34 @@ func better(before, after []report.Finding, repaired []Repair) bool {
 
 // repaired returns the texts of files in which the causes of some findings are repaired, and the repairs: those of the findings that
 // can be repaired. There are no texts if there are none, or if more would change than should.
-func (x *Run) repaired(some []report.Finding) (changed map[string]string, done []Repair, err error) {
+// refused is the reason why a text cannot be changed.
+func (x *Run) repaired(some []report.Finding) (changed map[string]string, done []Repair, refused, err error) {
 	changed = map[string]string{}
 	inFiles := map[string][]report.Finding{}
 	for _, f := range some {
 		inFiles[f.File] = append(inFiles[f.File], f)
 	}
-	good := true
 	for _, file := range slices.Sorted(maps.Keys(inFiles)) {
 		if _, known := x.texts[file]; !known {
 			text, err := x.Read(file)
 			if err != nil {
-				return nil, nil, err
+				return nil, nil, nil, err
 			}
 			x.texts[file], x.before[file] = text, text
 		}
-		text, made, says := x.repairedFile(file, inFiles[file])
+		text, made, err := x.repairedFile(file, inFiles[file])
 		if done = append(done, made...); len(made) > 0 {
-			changed[file], good = text, good && says
+			changed[file], refused = text, cmp.Or(refused, err)
 		}
 	}
-	if !good {
-		return nil, done, nil
+	if refused != nil {
+		return nil, done, refused, nil
 	}
-	return changed, done, nil
+	return changed, done, nil, nil
 }
 
-// repairedFile repairs one file, and reports whether its text has the expected content.
-func (x *Run) repairedFile(file string, some []report.Finding) (changed string, done []Repair, good bool) {
+// repairedFile repairs one file, and returns the new text. The error is that of [files.Edited].
+func (x *Run) repairedFile(file string, some []report.Finding) (changed string, done []Repair, err error) {
 	text := x.texts[file]
 	objects := manifest.Parse(file, text, x.memory(file)).Objects
 	edits := map[*manifest.Object]files.Edit{}
@@ -287,8 +306,8 @@ func (x *Run) repairedFile(file string, some []report.Finding) (changed string, 
 			edits[o] = e
 		}
 	}
-	changed, _, err := files.Edited(file, text, x.memory(file), edits)
-	return changed, done, err == nil
+	changed, _, err = files.Edited(file, text, x.memory(file), edits)
+	return changed, done, err
 }
 
 // overlap reports whether some operations change what others change: what a repair has repaired already.

@@ -58,7 +58,7 @@ func Meant[T any](m Memory, o *manifest.Object) (*T, *manifest.Object) {
 
 // Config is a provider config as it was probably meant.
 type Config struct {
-	// Raw is nil unless the config has errors, all of which suggest the intention.
+	// Raw is nil if no error of the config suggests the intention, or if a suggestion cannot be applied.
 	Raw []byte
 	// Taken are the errors that were corrected. In Manifest, the paths of Raw lead to the written text.
 	Taken    finding.List
@@ -143,8 +143,7 @@ func (g *guess) take(errs finding.List) bool {
 	return true
 }
 
-// suggested collects the correction that an error at a path suggests. It returns false if the suggested key exists, or if the path does
-// not.
+// suggested collects the correction that an error at a path suggests. It returns false if the suggested key exists, or the path does not.
 func (g *guess) suggested(f *finding.Finding, path fieldpath.Path) bool {
 	key, value := g.find(path)
 	meant := f.Suggestion

@@ -82,7 +82,7 @@ type renderedProfile struct {
 // findings, and the result is nil.
 func renderNamed(g *input.Given, name string) (*renderedProfile, error) {
 	s, err := g.NamespacedNamed(name)
-	if err != nil || s.Object == nil { // which has findings
+	if err != nil || s.Object == nil { // an unreadable object has findings
 		return nil, err
 	}
 	parent := g.ParentOf(s)

@@ -22,7 +22,7 @@ var _ = Describe("A CloudProfile", func() {
 		versions[0].CapabilityFlavors = nil
 		expectAccepted(u.Create(ctx, profile))
 		stored := profile.DeepCopy().Spec.MachineImages[0].Versions
-		for i := range stored { // which Gardener itself adds, for old clients
+		for i := range stored { // Gardener itself adds these, for old clients
 			stored[i].Architectures, stored[i].CRI = nil, nil
 		}
 		Expect(json.Marshal(stored)).To(MatchJSON(want))
@@ -39,7 +39,7 @@ var _ = Describe("A CloudProfile", func() {
 		profile.Name = "before"
 		expectAccepted(change(ctx, profile, func(p *v1beta1.CloudProfile) { p.Annotations = map[string]string{"a": "b"} }))
 
-		// An entry before the one with the error moves it, and is none of its business.
+		// An entry before the faulty one moves the old error, which stays tolerated.
 		expectAccepted(change(ctx, profile, func(p *v1beta1.CloudProfile) {
 			images := openstack("").Spec.MachineImages
 			images[0].Name = "another"
@@ -50,7 +50,7 @@ var _ = Describe("A CloudProfile", func() {
 			edit(p.Spec.ProviderConfig, add("/machineImages/0", config.MachineImages[0]))
 		}), "spec.machineImages[1].versions[0].capabilityFlavors[2]: older than this update: gardenlinux@1877.5.0: no provider image for")
 
-		// One error more is the fault of this update. Only that is in the way.
+		// The update adds one error, and only that one is refused.
 		Expect(change(ctx, profile, func(p *v1beta1.CloudProfile) {
 			edit(p.Spec.ProviderConfig,
 				replace(flavorAt(0, 1)+"/regions/0/id", ""),

@@ -22,13 +22,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// password is in the Secrets here, and nobody must show it.
+// password is the password in all Secrets of these specs. It must never be shown.
 const password = "zq7kx2mv"
 
-// shootProvider is the label of Secrets that Shoots of OpenStack use.
+// shootProvider labels the Secrets that OpenStack Shoots use.
 const shootProvider = "provider.shoot.gardener.cloud/openstack"
 
-// secret returns a Secret with credentials of a domain, without the label that Gardener gives it.
+// secret returns a Secret with credentials of a domain, without the label that Gardener adds.
 func secret(name, domain string) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "garden-demo"},
@@ -36,7 +36,6 @@ func secret(name, domain string) *corev1.Secret {
 	}
 }
 
-// binding returns a CredentialsBinding to the Secret of the same name.
 func binding(name string) *securityv1alpha1.CredentialsBinding {
 	return &securityv1alpha1.CredentialsBinding{
 		ObjectMeta:     metav1.ObjectMeta{Name: name, Namespace: "garden-demo"},
@@ -45,7 +44,6 @@ func binding(name string) *securityv1alpha1.CredentialsBinding {
 	}
 }
 
-// secretBinding returns a SecretBinding to the Secret of the same name.
 func secretBinding(name string) *v1beta1.SecretBinding {
 	return &v1beta1.SecretBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "garden-demo"},
@@ -54,7 +52,7 @@ func secretBinding(name string) *v1beta1.SecretBinding {
 	}
 }
 
-// bind creates credentials of a domain, and a CredentialsBinding and a SecretBinding to them, all of one name.
+// bind creates credentials of a domain, with a CredentialsBinding and a SecretBinding of the same name.
 func bind(ctx context.Context, name, domain string) {
 	GinkgoHelper()
 	create(ctx, secret(name, domain))
@@ -67,7 +65,7 @@ func set(key, value string) func(*corev1.Secret) {
 	return func(s *corev1.Secret) { s.Data[key] = []byte(value) }
 }
 
-// beDiscreet matches a refusal that does not show the password.
+// beDiscreet matches an error that does not show the password.
 func beDiscreet() types.GomegaMatcher {
 	return WithTransform(func(err error) string {
 		status, _ := json.Marshal(err)
@@ -75,7 +73,7 @@ func beDiscreet() types.GomegaMatcher {
 	}, Not(ContainSubstring(password)))
 }
 
-// expectNoPasswordInLogs looks at what the component and the API servers have logged so far.
+// expectNoPasswordInLogs searches the current logs of the component and the API servers for the password.
 func expectNoPasswordInLogs() {
 	GinkgoHelper()
 	logs, err := filepath.Glob(filepath.Join(g.Logs(), "*.log"))

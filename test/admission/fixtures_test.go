@@ -25,8 +25,8 @@ import (
 	"github.com/capkit/capkit/test/suite"
 )
 
-// writer sends manifests to the API as they are written, and demands strict validation of their fields. What it has
-// created goes away with its spec, so that another fixture may have objects of the same names.
+// writer sends manifests to the API unchanged, with strict field validation. It deletes the objects that it created at the
+// end of the spec, so that other fixtures can reuse their names.
 type writer struct {
 	suite.Hearing
 	client  rest.Interface
@@ -45,7 +45,7 @@ func newWriter() *writer {
 	return w
 }
 
-// path returns where objects of a kind are, and where the one of a manifest is.
+// path returns the API path of all objects of the document's kind, and of its own object.
 func path(d *fixtures.Document) (all, one string) {
 	all = "/apis/" + d.APIVersion
 	if d.Namespace != "" {
@@ -55,11 +55,11 @@ func path(d *fixtures.Document) (all, one string) {
 	return all, all + "/" + d.Name
 }
 
-// write is a way to write the object of a manifest: create or update. If dry is set, nothing is stored.
+// write creates or updates the object of a manifest. If dry is set, nothing is stored.
 type write func(ctx context.Context, d *fixtures.Document, dry bool) *fixtures.Answer
 
-// create creates the object of a manifest. It waits until Gardener has rendered a NamespacedCloudProfile, for without
-// that there can be no Shoot.
+// create creates the object of a manifest. It waits until Gardener has rendered a NamespacedCloudProfile, because Shoots
+// need its status.
 func (w *writer) create(ctx context.Context, d *fixtures.Document, dry bool) *fixtures.Answer {
 	GinkgoHelper()
 	all, one := path(d)
@@ -79,7 +79,7 @@ func (w *writer) create(ctx context.Context, d *fixtures.Document, dry bool) *fi
 	return answer
 }
 
-// update replaces the object of a manifest. It does so again if somebody else was faster.
+// update replaces the object of a manifest, and retries on conflicts.
 func (w *writer) update(ctx context.Context, d *fixtures.Document, dry bool) *fixtures.Answer {
 	GinkgoHelper()
 	_, one := path(d)
@@ -124,7 +124,7 @@ func (w *writer) get(ctx context.Context, path string) *unstructured.Unstructure
 	return object
 }
 
-// clean deletes what was created, and waits until each is gone.
+// clean deletes the created objects, and waits until they are gone.
 func (w *writer) clean(ctx context.Context) {
 	for _, path := range slices.Backward(w.created) {
 		if strings.Contains(path, "/shoots/") {
@@ -137,25 +137,24 @@ func (w *writer) clean(ctx context.Context) {
 	}
 }
 
-// must demands that an object is accepted without a warning.
+// must writes an object that has to be accepted without a warning.
 func (w *writer) must(ctx context.Context, write write, d *fixtures.Document) {
 	GinkgoHelper()
-	// The servers may have to see what was written before: an object of that name, perhaps, in a spec that has ended.
+	// The servers may not have seen earlier writes yet, such as an object of the same name from a spec that has ended.
 	Eventually(ctx, func() string { return write(ctx, d, true).String() }).Should(Equal("accepted"), d.Object())
 	Expect(write(ctx, d, false).String()).To(Equal("accepted"), d.Object())
 }
 
-// expect writes an object, and demands that the answer is what findings about it amount to.
+// expect writes an object, and requires the answer that the findings imply.
 func (w *writer) expect(ctx context.Context, write write, d *fixtures.Document, findings []fixtures.Finding) *fixtures.Answer {
 	GinkgoHelper()
-	// Nothing is stored until the servers have seen what was written before.
+	// Nothing is stored until the servers have seen earlier writes.
 	Eventually(ctx, func() error { return write(ctx, d, true).Agrees(findings) }).Should(Succeed(), d.Object())
 	answer := write(ctx, d, false)
 	Expect(answer.Agrees(findings)).To(Succeed(), d.Object())
 	return answer
 }
 
-// allFixtures returns all fixtures, of which specs are made.
 func allFixtures() []fixtures.Fixture {
 	all, err := fixtures.All(root)
 	if err != nil {
@@ -179,7 +178,7 @@ var _ = Describe("Whoever writes a fixture to the API is told what the command s
 	}
 })
 
-// servedHere reports whether the component of this suite answers for a fixture, or none does.
+// servedHere reports whether this suite's component validates a fixture, or no component does.
 func servedHere(f *fixtures.Fixture) bool {
 	return f.Cloud == components.OpenStack.Type || !slices.Contains(components.Types(), f.Cloud)
 }
@@ -202,15 +201,15 @@ func compare(ctx context.Context, f *fixtures.Fixture) {
 	for i := range documents {
 		d, write := &documents[i], w.create
 		if d.Kind == "" {
-			continue // there is no address to send it to
+			continue // it has no API path
 		}
 		if k := slices.IndexFunc(before, func(b fixtures.Document) bool { return b.Object() == d.Object() }); k >= 0 {
 			if sameYAML(before[k].Text, d.Text) {
-				continue // an update that changes nothing is told nothing
+				continue // an update without a change gets no warnings
 			}
 			write = w.update
 		}
-		// What refers to a profile that was refused cannot be there either.
+		// Objects that refer to a refused profile cannot exist either.
 		if len(refused) > 0 && slices.ContainsFunc(refused, write(ctx, d, true).NotFound) {
 			continue
 		}

@@ -11,15 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Updates in place are behind a feature gate of Gardener v1.150, which is on in the garden of these specs.
+// In-place updates need a feature gate of Gardener v1.150, which is enabled in the garden of these specs.
 
-// What an error about an update in place looks like.
+// Path and message of an error about an in-place update.
 const (
 	inPlaceAt   = "spec.provider.workers[0].updateStrategy"
 	asksInPlace = "update strategy AutoInPlaceUpdate asks for gardener-update-type [in-place], and no flavor of "
 )
 
-// inPlace returns the example Shoot that is updated in place, under another name.
+// inPlace returns the example Shoot with in-place updates, under another name.
 func inPlace(name, profile string) *v1beta1.Shoot {
 	GinkgoHelper()
 	return shootOf(root+"/example/shoot-in-place.yaml", name, profile)
@@ -39,7 +39,7 @@ var _ = Describe("A worker pool that is updated in place", func() {
 			return u.Heard()
 		}).Should(ContainElement(ContainSubstring("worker pools of Shoot garden-demo/in-place")))
 		hibernated := false
-		Eventually(ctx, func(g Gomega) []string { // once the component has seen the profile as it is now
+		Eventually(ctx, func(g Gomega) []string { // once the component has seen the current profile
 			hibernated = !hibernated
 			g.Expect(change(ctx, s, func(s *v1beta1.Shoot) { s.Spec.Hibernation = &v1beta1.Hibernation{Enabled: &hibernated} })).To(Succeed())
 			return u.Heard()
@@ -49,7 +49,7 @@ var _ = Describe("A worker pool that is updated in place", func() {
 		destroy(ctx, s)
 	})
 
-	// Gardener itself looks at inPlaceUpdates when a Shoot is created. What it does not know is what a flavor declares.
+	// Gardener itself validates inPlaceUpdates when a Shoot is created, but does not read what a flavor declares.
 	It("is refused if the flavors declare that they cannot be", func(ctx SpecContext) {
 		profile := launching("in-place-declared")
 		edit(profile.Spec.ProviderConfig,

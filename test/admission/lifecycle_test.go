@@ -18,10 +18,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Lifecycles are behind a feature gate of Gardener, which is on in the garden of these specs.
+// Lifecycles need a feature gate of Gardener, which is enabled in the garden of these specs.
 
 var _ = Describe("A version with a lifecycle", func() {
-	// The command warns about it (version-unavailable): Gardener's maintenance leaves out previews, and no unavailable versions.
+	// The command warns about it (version-unavailable): Gardener's maintenance skips previews, but not unavailable
+	// versions.
 	It("of Kubernetes is what maintenance updates to before it is available", func(ctx SpecContext) {
 		profile := openstack("lifecycle-early")
 		profile.Spec.Kubernetes.Versions = []v1beta1.ExpirableVersion{{Version: "1.33.2"}}

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Each of these warnings is shown to be true: what it says will be refused is tried.
+// For each warning, the specs try the updates that it says will be refused.
 var _ = Describe("An update of a CloudProfile that locks Shoots", func() {
 	confirm := func(s *v1beta1.Shoot) {
 		metav1.SetMetaDataAnnotation(&s.ObjectMeta, "confirmation.gardener.cloud/deletion", "true")
@@ -22,7 +22,7 @@ var _ = Describe("An update of a CloudProfile that locks Shoots", func() {
 	for _, lock := range []struct {
 		what, name, warning string
 		update, undo        func(*v1beta1.CloudProfile)
-		// refused is how Gardener refuses the Shoot's updates.
+		// refused matches Gardener's answer to updates of the Shoot.
 		refused func(error) bool
 	}{
 		{

@@ -23,17 +23,18 @@ import (
 	"github.com/capkit/capkit/test/suite"
 )
 
-// release is an image version of a profile. It has an image in both regions, with and without trusted launch.
+// release is an image version of a profile. By default it has images in both regions, with and without trusted launch.
 type release struct {
 	version string
-	// only is the one region with an image; empty for both.
+	// only names the only region with an image. If it is empty, both have one.
 	only string
-	// untrusted says that it has none for trusted launch.
+	// untrusted omits the flavor for trusted launch.
 	untrusted bool
 	change    func(*v1beta1.MachineImageVersion)
 }
 
-// image is one of a profile, with the worker pool that uses it, which is of its name, and what becomes of that.
+// image is a machine image, used by the worker pool of the same name. want is the version that maintenance must leave the
+// pool on.
 type image struct {
 	strategy v1beta1.MachineImageUpdateStrategy
 	releases []release
@@ -47,7 +48,7 @@ func classified(as v1beta1.VersionClassification) func(*v1beta1.MachineImageVers
 	}
 }
 
-// expireFirst returns the change of a profile by which the first versions of images expire.
+// expireFirst returns a change that expires the first version of the images.
 func expireFirst(images ...string) func(*v1beta1.CloudProfile) {
 	return func(p *v1beta1.CloudProfile) {
 		for _, image := range p.Spec.MachineImages {
@@ -77,8 +78,8 @@ func asksForLaunch(w *v1beta1.Worker) {
 	w.ProviderConfig = trusting("", "").Spec.Provider.Workers[0].ProviderConfig
 }
 
-// poolImages are named after what they are about. In each, Gardener would choose a version that the worker pool cannot boot:
-// it has an image in asia only, or none for trusted launch.
+// poolImages returns images, each named after the reason it tests. In each, Gardener would choose a version that the worker
+// pool cannot boot, because it has an image in asia only, or none for trusted launch.
 func poolImages() map[string]image {
 	const patch, minor, major = v1beta1.UpdateStrategyPatch, v1beta1.UpdateStrategyMinor, v1beta1.UpdateStrategyMajor
 	gap := func(version string) release { return release{version: version, only: "asia"} }
@@ -118,8 +119,8 @@ func poolImages() map[string]image {
 
 func unchangedWorker(*v1beta1.Worker) {}
 
-// offering returns a CloudProfile with images, in which each version of an image has a flavor for trusted launch and one
-// without.
+// offering returns a CloudProfile with the images. Each image version has a flavor without trusted launch, and one for it
+// unless untrusted is set.
 func offering(name string, images map[string]image) *v1beta1.CloudProfile {
 	GinkgoHelper()
 	profile := launching(name)
@@ -143,7 +144,7 @@ func offering(name string, images map[string]image) *v1beta1.CloudProfile {
 	return profile
 }
 
-// describe returns a release in core and in the provider config.
+// describe returns the release's entries in core and in the provider config.
 func (r release) describe() (v1beta1.MachineImageVersion, map[string]any) {
 	flavors := []v1beta1.Capabilities{{"architecture": {"amd64"}}, {"architecture": {"amd64"}, "openstack-trustedLaunch": {"enabled"}}}
 	if r.untrusted {
@@ -168,7 +169,7 @@ func (r release) describe() (v1beta1.MachineImageVersion, map[string]any) {
 	return version, map[string]any{"version": r.version, "capabilityFlavors": configs}
 }
 
-// using returns a Shoot with a worker pool for each image, on its first version.
+// using returns a Shoot with a worker pool for each image, which boots the image's first version.
 func using(name, profile string, images map[string]image) *v1beta1.Shoot {
 	GinkgoHelper()
 	s := shootOf(root+"/example/shoot-trusted-launch.yaml", name, profile)
@@ -185,7 +186,7 @@ func using(name, profile string, images map[string]image) *v1beta1.Shoot {
 	return s
 }
 
-// versionsOf returns the image version of each worker pool, and that of Kubernetes.
+// versionsOf returns the image version of each worker pool, and the Kubernetes version under the key kubernetes.
 func versionsOf(s *v1beta1.Shoot) map[string]string {
 	versions := map[string]string{"kubernetes": s.Spec.Kubernetes.Version}
 	for _, w := range s.Spec.Provider.Workers {
@@ -194,7 +195,7 @@ func versionsOf(s *v1beta1.Shoot) map[string]string {
 	return versions
 }
 
-// registerTypes registers the images' operating systems, and further resources.
+// registerTypes registers the operating systems of the images, and further resources.
 func registerTypes(ctx context.Context, name string, images map[string]image, further ...v1beta1.ControllerResource) {
 	GinkgoHelper()
 	registration := &v1beta1.ControllerRegistration{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -206,7 +207,7 @@ func registerTypes(ctx context.Context, name string, images map[string]image, fu
 	create(ctx, registration)
 }
 
-// notesAbout returns the Events of this component on a Shoot.
+// notesAbout returns the component's Events for a Shoot.
 func notesAbout(ctx context.Context, s *v1beta1.Shoot) []string {
 	GinkgoHelper()
 	list := &eventsv1.EventList{}
@@ -263,7 +264,7 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 		create(ctx, profile)
 	})
 
-	// maintained has a Shoot created and maintained, and returns it.
+	// maintained creates a Shoot, triggers its maintenance, and returns it.
 	maintained := func(ctx SpecContext, name string, change func(*v1beta1.Shoot)) *v1beta1.Shoot {
 		GinkgoHelper()
 		s := using(name, "kept", offered)
@@ -301,7 +302,7 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 		}).Should(Succeed())
 	})
 
-	// announce has the newest version announced as a preview, and then for all.
+	// announce makes the newest version a preview, and then a supported one.
 	announce := func(ctx SpecContext) []string {
 		GinkgoHelper()
 		newest := func(p *v1beta1.CloudProfile) *v1beta1.MachineImageVersion {
@@ -371,14 +372,14 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 		Expect(u.Update(ctx, broken)).To(MatchError(ContainSubstring("failed calling webhook")))
 		By("starting it again, with the webhook")
 		serve(ctx)
-		Eventually(ctx, func(g Gomega) { // once the API server asks it again
+		Eventually(ctx, func(g Gomega) { // once the API server calls the webhook again
 			suite.Maintain(ctx, u, s)
 			g.Expect(versionsOf(s)).To(Equal(map[string]string{"kept": "1.1.0", "kubernetes": "1.33.3"}))
 		}).Should(Succeed())
 	})
 })
 
-// A profile without capabilities lets such a Shoot be updated; one with them locks it, see lock_test.go.
+// Without capabilities such a Shoot can still be updated. With capabilities the profile locks it, see lock_test.go.
 var _ = Describe("Maintenance of a Shoot with a machine type that is gone", func() {
 	It("ends at that worker pool, and goes on where it ended once the machine type is back", func(ctx SpecContext) {
 		offered := map[string]image{"gone": {v1beta1.UpdateStrategyMinor, []release{
@@ -419,7 +420,7 @@ var _ = Describe("Maintenance of a Shoot with a machine type that is gone", func
 	})
 })
 
-// withoutCapabilities makes a profile of one image one from before there were capabilities.
+// withoutCapabilities turns a profile with one image into the legacy format.
 func withoutCapabilities(profile *v1beta1.CloudProfile) {
 	GinkgoHelper()
 	spec := &profile.Spec
@@ -446,7 +447,7 @@ var _ = Describe("An image that is left to Gardener", Ordered, ContinueOnFailure
 		create(ctx, offering("left", offered))
 	})
 
-	// leaving returns a Shoot with one worker pool that says this of its image.
+	// leaving returns a Shoot with one worker pool that specifies this image.
 	leaving := func(name string, image *v1beta1.ShootMachineImage) *v1beta1.Shoot {
 		s := using(name, "left", offered)
 		s.Spec.Provider.Workers[0].Machine.Image = image
@@ -519,7 +520,8 @@ var _ = Describe("An image that is left to Gardener", Ordered, ContinueOnFailure
 		Expect(imageOf(s, 0)).To(Equal("left@1.0.0"))
 	})
 
-	// The API server writes down that the request has a version, and not which. What it leaves out it writes as an empty one.
+	// The API server records that the request has a version, but not which one. It records an omitted version as an empty
+	// one.
 	DescribeTable("is not touched if that cannot be told from what the user names",
 		func(ctx SpecContext, version *string, write func(context.Context, *v1beta1.Shoot) error) {
 			s := leaving("left-explicit", &v1beta1.ShootMachineImage{Name: "left", Version: version})

@@ -22,7 +22,7 @@ import (
 	cloud "github.com/capkit/capkit/pkg/openstack"
 )
 
-// migrate changes a file with the command, and returns what it says besides.
+// migrate rewrites a file with the command, and returns the command's stderr.
 func migrate(args ...string) string {
 	GinkgoHelper()
 	var stdout, stderr bytes.Buffer
@@ -31,7 +31,7 @@ func migrate(args ...string) string {
 	return stderr.String()
 }
 
-// hosting returns a Shoot that boots a version on a machine type.
+// hosting returns a Shoot with one worker pool, on this machine type and image version.
 func hosting(name, profile, machineType, version string) *v1beta1.Shoot {
 	GinkgoHelper()
 	s := shoot(name, profile)
@@ -41,7 +41,7 @@ func hosting(name, profile, machineType, version string) *v1beta1.Shoot {
 }
 
 var _ = Describe("capkit migrate", func() {
-	// replaces stores what is in the file in place of what is there, as kubectl replace does.
+	// replaces stores the file's objects in place of the existing ones, like kubectl replace.
 	replaces := func(ctx context.Context, file string) error {
 		_, err := g.Kubectl(ctx, "replace", "--filename="+file)
 		return err
@@ -116,7 +116,7 @@ var _ = Describe("capkit migrate", func() {
 		}
 	})
 
-	// In each of these ways, what the files do not say is filled in, in every update, and goes with the vocabulary.
+	// With each of these, every update fills in what the files omit, and removes it together with the vocabulary.
 	DescribeTable("changes files that are applied", func(ctx SpecContext, name string, create, update []string) {
 		text, err := os.ReadFile(root + "/example/cloudprofile-legacy.yaml")
 		Expect(err).NotTo(HaveOccurred())

@@ -18,8 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// preview returns the NamespacedCloudProfile of the demo, which has the version 2000.0.0 of its own, under another
-// name.
+// preview returns the NamespacedCloudProfile of the demo, which adds version 2000.0.0, under another name.
 func preview(name, parent string) *v1beta1.NamespacedCloudProfile {
 	GinkgoHelper()
 	profile := read[v1beta1.NamespacedCloudProfile](root + "/hack/garden/demo/namespacedcloudprofile.yaml")
@@ -27,8 +26,8 @@ func preview(name, parent string) *v1beta1.NamespacedCloudProfile {
 	return profile
 }
 
-// images returns the versions of the first image in a provider config, in their order, each with the image ID of its
-// first flavor in the first region.
+// images returns the versions of the first image in a provider config, in order, each with the image ID of its first flavor
+// in the first region.
 func images(spec *v1beta1.CloudProfileSpec) ([]string, error) {
 	if spec.ProviderConfig == nil {
 		return nil, nil
@@ -76,7 +75,7 @@ var _ = Describe("A NamespacedCloudProfile", func() {
 			HaveField("Capabilities", HaveKeyWithValue("hypervisor", v1beta1.CapabilityValues{"virtualized"}))))
 		rendered(ctx, profile, "1877.5.0=1234-amd64-virt", "1592.9.0=1234-amd64-old", "2000.0.0=2000-amd64-virt")
 
-		// Gardener's controller writes the status again and again, each time with the provider config of the parent.
+		// Gardener's controller keeps writing the status, each time with the parent's provider config.
 		before := profile.DeepCopy()
 		var owner client.FieldOwner
 		for _, entry := range profile.ManagedFields {
@@ -112,7 +111,7 @@ var _ = Describe("A NamespacedCloudProfile", func() {
 
 		// The definition of the NamespacedCloudProfile wins, and the profile can still be updated.
 		expires := metav1.Unix(1<<31, 0)
-		Eventually(ctx, func(g Gomega) []string { // once the component has seen the parent as it is now
+		Eventually(ctx, func(g Gomega) []string { // once the component has seen the current parent
 			g.Expect(change(ctx, profile, func(p *v1beta1.NamespacedCloudProfile) {
 				expires = metav1.NewTime(expires.AddDate(0, 0, 1))
 				p.Spec.MachineImages[0].Versions[0].ExpirationDate = &expires //nolint:staticcheck // as people write it

@@ -17,11 +17,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// heldBack marks NamespacedCloudProfiles whose status nobody can write.
+// heldBack labels NamespacedCloudProfiles whose status cannot be written.
 const heldBack = "admission.capkit.example/held-back"
 
-// holdBack keeps everybody from writing the status of a NamespacedCloudProfile, as if gardener-controller-manager were
-// down: the API server asks a webhook that is not there.
+// holdBack blocks all status updates of a NamespacedCloudProfile, as if gardener-controller-manager were down: the API
+// server calls a webhook that does not exist.
 func holdBack(ctx context.Context, profile *v1beta1.NamespacedCloudProfile) {
 	GinkgoHelper()
 	nobody, none := "https://127.0.0.1:1/", admissionregistrationv1.SideEffectClassNone
@@ -48,7 +48,7 @@ func holdBack(ctx context.Context, profile *v1beta1.NamespacedCloudProfile) {
 	}).Should(MatchError(apierrors.IsInternalError, "an internal error"))
 }
 
-// shootIn returns a Shoot with one pool that boots a version by a NamespacedCloudProfile, in a region.
+// shootIn returns a Shoot in a region, with one pool that boots a version of a NamespacedCloudProfile.
 func shootIn(region, version string, profile *v1beta1.NamespacedCloudProfile) *v1beta1.Shoot {
 	GinkgoHelper()
 	s := shoot("in-"+region, profile.Name)
@@ -64,7 +64,7 @@ func judged(ctx context.Context, profile *v1beta1.NamespacedCloudProfile, versio
 	creation := func(region string) func() error {
 		return func() error { return u.Create(ctx, shootIn(region, version, profile), client.DryRunAll) }
 	}
-	// The component may not know yet what was written last.
+	// The component may not have seen the last writes yet.
 	Eventually(ctx, creation(admitted)).Should(Succeed())
 	Eventually(ctx, creation(refused)).Should(beRefusedAt("spec.provider.workers[0].machine.type"))
 }

@@ -32,12 +32,11 @@ const (
 	otherNetwork = "4f9e5e0a-6d0a-4d5b-9d0c-1f0b6f5b8a04"
 )
 
-// shootChange is a change of a Shoot.
 type shootChange func(*v1beta1.Shoot)
 
-// constrained returns the example CloudProfile under another name, with more that constrains Shoots: in europe the
-// domain demo has a floating pool of its own and no other one, and the domain dev one more than all have. In asia
-// there are other load balancer providers.
+// constrained returns the example CloudProfile under another name, with more constraints for Shoots. In europe, domain demo
+// has a floating pool of its own and no other, and domain dev has one besides the common ones. In asia the load balancer
+// providers differ.
 func constrained(name string) *v1beta1.CloudProfile {
 	GinkgoHelper()
 	profile := openstack(name)
@@ -55,7 +54,7 @@ func constrained(name string) *v1beta1.CloudProfile {
 	return profile
 }
 
-// reshape changes a config that is sound.
+// reshape changes a valid config.
 func reshape[C any](raw *runtime.RawExtension, change func(*C)) {
 	GinkgoHelper()
 	config := new(C)
@@ -66,8 +65,8 @@ func reshape[C any](raw *runtime.RawExtension, change func(*C)) {
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// infrastructure, networks and controlPlane change a config of a Shoot, and workerConfig that of its first worker
-// pool, which need not have one yet.
+// infrastructure, networks and controlPlane change a config of a Shoot. workerConfig changes the config of its first worker
+// pool, or adds one.
 func infrastructure(change func(*v1alpha1.InfrastructureConfig)) shootChange {
 	return func(s *v1beta1.Shoot) { reshape(s.Spec.Provider.InfrastructureConfig, change) }
 }

@@ -33,13 +33,13 @@ import (
 	"github.com/capkit/capkit/test/garden"
 )
 
-// registering are the rights of an extension that registers webhooks itself, whatever they are.
+// registering are the rights of an extension that registers arbitrary webhooks itself.
 var registering = rbacv1.PolicyRule{
 	APIGroups: []string{"admissionregistration.k8s.io"}, Verbs: []string{"get", "list", "watch", "create", "update", "patch"},
 	Resources: []string{"mutatingwebhookconfigurations", "validatingwebhookconfigurations"},
 }
 
-// somebody returns the configuration of a user who has these rights and no others.
+// somebody returns the client configuration of a new user with exactly these rights.
 func somebody(ctx context.Context, name string, rules []rbacv1.PolicyRule) *rest.Config {
 	GinkgoHelper()
 	meta := metav1.ObjectMeta{Name: name}
@@ -54,7 +54,7 @@ func somebody(ctx context.Context, name string, rules []rbacv1.PolicyRule) *rest
 	return as
 }
 
-// ownManager returns a manager as an extension has it that has an admission command already. It serves the webhooks for acme.
+// ownManager returns a manager like that of an existing admission command. It serves the webhooks for acme.
 func ownManager(as *rest.Config) manager.Manager {
 	GinkgoHelper()
 	address, err := garden.FreeAddress()
@@ -75,13 +75,13 @@ func ownManager(as *rest.Config) manager.Manager {
 	return mgr
 }
 
-// ofAcme reads a sample of acme.
+// ofAcme reads a sample manifest of acme.
 func ofAcme[T any](file string) *T {
 	GinkgoHelper()
 	return read[T](root + "/test/authors/acme/" + file)
 }
 
-// credentialsOfAcme are those of its Shoot.
+// credentialsOfAcme returns the credentials of acme's Shoot.
 func credentialsOfAcme(token string) []client.Object {
 	meta := metav1.ObjectMeta{Name: "acme", Namespace: "garden-demo"}
 	return []client.Object{
@@ -158,7 +158,7 @@ var _ = Describe("A manager that an extension has already, with the switches, th
 		Expect(u.Create(ctx, unused)).To(Succeed())
 		Expect(u.Heard()).To(ContainElement(ContainSubstring("is not listed in spec.machineImages")))
 
-		// It is the Shoot in the cache that the warning is about.
+		// The warning is about the Shoot in the cache.
 		profile := &v1beta1.CloudProfile{}
 		Expect(u.Get(ctx, client.ObjectKey{Name: "acme"}, profile)).To(Succeed())
 		profile.Spec.MachineTypes = profile.Spec.MachineTypes[1:]

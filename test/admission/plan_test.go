@@ -27,13 +27,13 @@ import (
 	"github.com/capkit/capkit/test/suite"
 )
 
-// said is what a run of the command left behind.
+// said is the exit status and output of a run of the command.
 type said struct {
 	status         int
 	stdout, stderr string
 }
 
-// capkit runs the command on the garden.
+// capkit runs the command against the garden.
 func capkit(args ...string) said {
 	var stdout, stderr bytes.Buffer
 	args = append([]string{"capkit", args[0], "--kubeconfig", g.Kubeconfig(), "-o", "json"}, args[1:]...)
@@ -41,7 +41,7 @@ func capkit(args ...string) said {
 	return said{status, stdout.String(), stderr.String()}
 }
 
-// planned returns what the command says of an update of a CloudProfile, compared with what the garden has.
+// planned returns the changes that the command predicts for an update of a CloudProfile in the garden.
 func planned(
 	ctx context.Context, profile *v1beta1.CloudProfile, update func(*v1beta1.CloudProfile),
 ) (found []changes.Change, status int) {
@@ -62,12 +62,12 @@ func planned(
 	return answered.Changes, answer.status
 }
 
-// aboutPools matches changes of a kind which concern some worker pools.
+// aboutPools matches a change of a kind that affects exactly these worker pools.
 func aboutPools(kind changes.Kind, pools ...changes.Pool) OmegaMatcher {
 	return ContainElement(And(HaveField("Kind", kind), HaveField("Pools", pools)))
 }
 
-// boots returns what the command says that the worker pools of the garden boot.
+// boots returns what each worker pool of a Shoot boots, according to the command.
 func boots(shoot string) map[string]any {
 	GinkgoHelper()
 	var answer struct {
@@ -87,16 +87,16 @@ func boots(shoot string) map[string]any {
 	return found
 }
 
-// withoutFlavor takes the first flavor of the first version from both sides.
+// withoutFlavor removes the first flavor of the first version on both sides.
 func withoutFlavor(p *v1beta1.CloudProfile) {
 	version := &p.Spec.MachineImages[0].Versions[0]
 	version.CapabilityFlavors = slices.Delete(version.CapabilityFlavors, 0, 1)
 	edit(p.Spec.ProviderConfig, remove(flavorAt(0, 0)))
 }
 
-// What a plan says is seen to happen.
+// The specs carry out what a plan predicts.
 var _ = Describe("A plan", func() {
-	// used returns a profile with a Shoot that uses it, of the same name, and the worker pool of that.
+	// used returns a profile, a Shoot of the same name that uses it, and the Shoot's worker pool.
 	used := func(ctx context.Context, name string) (*v1beta1.CloudProfile, *v1beta1.Shoot, changes.Pool) {
 		GinkgoHelper()
 		profile, s := openstack(name), shoot(name, name)
@@ -105,7 +105,7 @@ var _ = Describe("A plan", func() {
 		return profile, s, changes.Pool{Shoot: "garden-demo/" + name, Name: s.Spec.Provider.Workers[0].Name}
 	}
 	undo := func(p *v1beta1.CloudProfile) { p.Spec = openstack("").Spec }
-	// another tries to create a Shoot like the one that there is.
+	// another tries to create a Shoot like the existing one.
 	another := func(ctx context.Context, profile string, change func(*v1beta1.Shoot)) error {
 		GinkgoHelper()
 		s := shoot(profile+"-more", profile)
@@ -179,7 +179,7 @@ var _ = Describe("A plan", func() {
 		Expect(status).To(Equal(1))
 		Expect(another(ctx, profile.Name, unchanged)).To(Succeed())
 		Expect(change(ctx, profile, none)).To(Succeed())
-		Expect(change(ctx, s, label)).To(Succeed()) // which is not locked
+		Expect(change(ctx, s, label)).To(Succeed()) // it is not locked
 		Eventually(ctx, func() error { return another(ctx, profile.Name, unchanged) }).Should(MatchError(ContainSubstring("no image fits")))
 
 		By("new")
@@ -219,7 +219,7 @@ var _ = Describe("A plan", func() {
 			And(HaveField("Kind", changes.Gone), europe, HaveField("Count", 0), Not(usedHere)),
 			And(HaveField("Kind", changes.Offer), HaveField("Path", "spec.regions["+s.Spec.Region+"]"), HaveField("Used", ConsistOf(s.Namespace+"/"+s.Name))),
 		)))
-		Expect(status).To(Equal(1)) // what is used is no longer offered
+		Expect(status).To(Equal(1)) // the update removes something in use
 		image := boots(s.Name)[pool.Name]
 		Expect(change(ctx, profile, removed)).To(Succeed())
 		Eventually(ctx, another).Should(MatchError(ContainSubstring("spec.region: Unsupported value")))

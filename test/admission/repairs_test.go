@@ -21,11 +21,10 @@ import (
 	"github.com/capkit/capkit/test/rules"
 )
 
-// The repairs are in the archives of package test/rules: what the entry of a rule in the catalogue says, done to the last object of
-// its broken example.
+// The repairs are in the archives of package test/rules: each applies the rule's advice in the catalogue to the last object
+// of its broken example.
 
-// irreparable lists the rules whose examples cannot be repaired in an object that is written to an API, with the
-// reason.
+// irreparable lists the rules whose examples cannot be repaired in an object that is written to an API, with the reasons.
 var irreparable = map[string]string{
 	strictjson.OriginSyntax:       "there is no object yet that a patch could change",
 	strictjson.OriginDuplicateKey: "a patch cannot tell one of the two keys from the other",
@@ -58,7 +57,7 @@ var irreparable = map[string]string{
 	"setting-of-capkit":       "the specs have a worker controller that reads it; one of them has not",
 }
 
-// updates are the rules about updates of a CloudProfile, with what is said about the first case of each.
+// updates lists the rules about updates of a CloudProfile, with the warning about the first case of each.
 var updates = map[string]string{
 	"image-choice-changed": "gardenlinux@1877.5.0: new machines of machine type either_4_8 boot another flavor than the existing ones",
 	"machine-type-in-use":  "machine type bare_8_16 is removed and still used by Shoot garden-demo/updates",
@@ -66,13 +65,13 @@ var updates = map[string]string{
 	"maintenance-blocked":  "gardenlinux@1877.6.0: Gardener's maintenance would choose it for worker pools of Shoot garden-demo/updates (1 pool)",
 }
 
-// allRules are those of the command and of the provider.
+// allRules returns the rules of the command and of the provider.
 func allRules() []finding.Rule { return cli.Rules(cli.For(cloud.Provider{})) }
 
 var _ = Describe("What the catalogue says about a rule repairs its example:", func() {
 	all := allFixtures()
 	for _, rule := range allRules() {
-		if irreparable[rule.Name] != "" || slices.Contains([]string{verify.Command, "import"}, rule.Command) { // which judge by a cloud, or a release
+		if irreparable[rule.Name] != "" || slices.Contains([]string{verify.Command, "import"}, rule.Command) { // these compare with a cloud or a release
 			continue
 		}
 		It(rule.Name, func(ctx SpecContext) {
@@ -114,7 +113,7 @@ func repair(ctx context.Context, rule string, broken *fixtures.Fixture) {
 	lint(documents)
 }
 
-// repairUpdate proposes an update that is worth a warning, repairs it, and carries it out.
+// repairUpdate tries an update that causes a warning, repairs it, and stores it.
 func repairUpdate(ctx context.Context, rule, said string) {
 	GinkgoHelper()
 	archive := archiveOf(rule)
@@ -128,7 +127,6 @@ func repairUpdate(ctx context.Context, rule, said string) {
 	w.must(ctx, w.update, &repaired[0])
 }
 
-// archiveOf returns the archive of a rule.
 func archiveOf(rule string) *rules.Archive {
 	GinkgoHelper()
 	archive, err := rules.Read(root, rule)
@@ -136,7 +134,6 @@ func archiveOf(rule string) *rules.Archive {
 	return archive
 }
 
-// parsed returns the documents of a text.
 func parsed(text string, err error) []fixtures.Document {
 	GinkgoHelper()
 	Expect(err).NotTo(HaveOccurred())
@@ -145,7 +142,7 @@ func parsed(text string, err error) []fixtures.Document {
 	return documents
 }
 
-// lint demands that the command has nothing to say about manifests either.
+// lint requires that the command reports nothing about the manifests either.
 func lint(documents []fixtures.Document) {
 	GinkgoHelper()
 	var texts [][]byte

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// retype gives a CloudProfile another type, or tries to, and returns what is said to that. In the garden of these specs
-// there is no component but that of openstack.
+// retype tries to change the type of a CloudProfile, and returns the answer. The garden of these specs runs no component
+// but that of openstack.
 func retype(ctx context.Context, profile *v1beta1.CloudProfile, to string, options ...client.UpdateOption) error {
 	GinkgoHelper()
 	for {
@@ -29,7 +29,7 @@ func retype(ctx context.Context, profile *v1beta1.CloudProfile, to string, optio
 	}
 }
 
-// expectRetypeRefused demands that a CloudProfile cannot get another type, because of who uses it, and keeps its own.
+// expectRetypeRefused requires that the type of a CloudProfile cannot be changed because of its users, and does not change.
 func expectRetypeRefused(ctx context.Context, profile *v1beta1.CloudProfile, from, to, users string) {
 	GinkgoHelper()
 	refused := beRefusedFor(cause{field.ErrorTypeForbidden, "spec.type", "the type cannot be changed from " + from + " to " + to +
@@ -40,7 +40,7 @@ func expectRetypeRefused(ctx context.Context, profile *v1beta1.CloudProfile, fro
 	Expect(profile.Spec.Type).To(Equal(from))
 }
 
-// of returns a Shoot without worker pools, of a type.
+// of returns a Shoot of a type, without worker pools.
 func of(providerType, name, profile string) *v1beta1.Shoot {
 	GinkgoHelper()
 	s := shoot(name, profile)
@@ -129,7 +129,7 @@ var _ = Describe("The type of a CloudProfile", func() {
 	})
 })
 
-// retypeBefore creates a CloudProfile with a Shoot, and gives it another type, which only works without the component.
+// retypeBefore creates a CloudProfile with a Shoot, and changes its type, which is possible only without the component.
 func retypeBefore(ctx context.Context) {
 	GinkgoHelper()
 	profile := openstack("retyped-before")

@@ -19,7 +19,7 @@ func gap(name string) *v1beta1.CloudProfile {
 	return profile
 }
 
-// bare returns the Shoot of the demo, whose worker pool is of bare metal in asia.
+// bare returns the Shoot of the demo, which has a bare metal worker pool in asia.
 func bare(name, profile string) *v1beta1.Shoot {
 	GinkgoHelper()
 	return shootOf(root+"/hack/garden/demo/shoot-bare.yaml", name, profile)
@@ -67,7 +67,7 @@ var _ = Describe("A Shoot", func() {
 			g.Expect(rename("elsewhere")).To(Succeed())
 			return u.Heard()
 		}).Should(ContainElement(ContainSubstring("no image is left for worker pools of Shoot garden-demo/impossible")))
-		Eventually(ctx, func(g Gomega) []string { // once the component has seen the profile as it is now
+		Eventually(ctx, func(g Gomega) []string { // once the component has seen the current profile
 			g.Expect(change(ctx, s, scale)).To(Succeed())
 			return u.Heard()
 		}).Should(ContainElement(ContainSubstring("no image fits machine type bare_8_16")))

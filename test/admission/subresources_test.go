@@ -21,17 +21,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// fate is what becomes of a spec that is written through a subresource.
+// fate is the effect of writing a spec through a subresource.
 type fate string
 
 const (
-	// kept is a spec that stays as it is, whatever is written.
+	// kept means that the spec never changes.
 	kept fate = "kept"
-	// checked is one that changes, unless the component refuses that.
+	// checked means that the spec changes unless the component refuses it.
 	checked fate = "checked"
 )
 
-// subresources has those that Gardener v1.150 serves, with the verbs that write. All of them are in docs/operators/security.md.
+// subresources lists the subresources that Gardener v1.150 serves, with their writing verbs. docs/operators/security.md has
+// all of them.
 var subresources = map[string]struct {
 	verbs []string
 	fate
@@ -65,7 +66,7 @@ func served() map[string]metav1.APIResource {
 	return found
 }
 
-// spoil makes a spec wrong in a way that the component refuses.
+// spoil makes a spec invalid in a way that the component refuses.
 func spoil(object client.Object) {
 	GinkgoHelper()
 	switch object := object.(type) {
@@ -78,7 +79,7 @@ func spoil(object client.Object) {
 	}
 }
 
-// spec returns that of an object, in JSON.
+// spec returns an object's spec as JSON.
 func spec(object client.Object) string {
 	GinkgoHelper()
 	encoded, err := json.Marshal(object)
@@ -88,8 +89,8 @@ func spec(object client.Object) string {
 	return string(parts.Spec)
 }
 
-// through writes an object, as it is after a change, through a subresource, as an object of the kind that this takes.
-// It does so again if somebody else was faster.
+// through writes a changed object through a subresource, as an object of the kind that the subresource takes. It retries on
+// conflicts.
 func through(
 	ctx context.Context, object client.Object, subresource metav1.APIResource, verb string, change func(client.Object),
 ) error {
@@ -100,7 +101,7 @@ func through(
 		Expect(u.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
 		written := object.DeepCopyObject().(client.Object)
 		change(written)
-		if name == "binding" { // which has no other use
+		if name == "binding" { // it serves no other purpose
 			written.(*v1beta1.Shoot).Spec.SeedName = ptr.To("nowhere")
 		}
 		var err error
@@ -136,7 +137,7 @@ var _ = Describe("A subresource of profiles and Shoots", Ordered, func() {
 		child := preview("subresources", "subresources")
 		create(ctx, child)
 		s := shoot("subresources", "subresources")
-		pods, services := "100.96.0.0/11", "100.64.0.0/13" // without which it cannot be scheduled
+		pods, services := "100.96.0.0/11", "100.64.0.0/13" // required for scheduling
 		s.Spec.Networking.Pods, s.Spec.Networking.Services = &pods, &services
 		create(ctx, s)
 		registration := &v1beta1.ControllerRegistration{ObjectMeta: metav1.ObjectMeta{Name: "nowhere"}}
@@ -189,7 +190,7 @@ var _ = Describe("A subresource of profiles and Shoots", Ordered, func() {
 				case known.fate == checked: // once Gardener knows the seed; the pool is not there, and cannot be changed
 					at := inInfrastructure + "floatingPoolName"
 					Eventually(ctx, write).Should(beRefusedAt(at, at), verb)
-				case verb == "create": // what is created is no part of the object, and may not be possible
+				case verb == "create": // the created object is not part of this one, and the request may be impossible
 					_ = write()
 				default:
 					Expect(write()).To(Succeed(), verb)

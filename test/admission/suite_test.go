@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package admission tests the admission component on a real Gardener API: its binary runs beside a garden, and
-// everything goes through the API server.
+// Package admission tests the admission component on a real Gardener API. Its binary runs beside a garden, and all requests
+// go through the API server.
 package admission
 
 import (
@@ -18,15 +18,15 @@ import (
 	"github.com/capkit/capkit/test/suite"
 )
 
-// root is that of the repository.
+// root is the root of the repository.
 const root = "../.."
 
 var (
-	// g is the garden of all specs. Each uses objects with names of its own, in the project demo.
+	// g is the garden of all specs. Each spec uses its own object names, in project demo.
 	g *garden.Garden
-	// u is who writes to it in a spec.
+	// u writes to the garden for the specs.
 	u *user
-	// component is the admission component, which is running as process.
+	// component is the admission component, and process its running process.
 	component extension.Replica
 	process   *garden.Process
 )
@@ -38,8 +38,8 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(err).NotTo(HaveOccurred())
 	g = suite.StartGarden(ctx, garden.Options{FeatureGates: map[string]bool{"InPlaceNodeUpdates": true, "VersionClassificationLifecycle": true}})
 
-	// What is there before the component is installed: a project that can have Shoots, and objects that the component
-	// would refuse.
+	// The state before the component is installed: a project that can have Shoots, and objects that the component would
+	// refuse.
 	_, err = g.NewProject(ctx, "demo")
 	Expect(err).NotTo(HaveOccurred())
 	Expect(g.NewRegistration(ctx, "openstack", "openstack", "cilium", "gardenlinux")).To(Succeed())
@@ -53,7 +53,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	serve(ctx)
 })
 
-// serve starts the component with further flags, and waits until the API server asks it.
+// serve starts the component with additional flags, and waits until the API server calls it.
 func serve(ctx context.Context, args ...string) {
 	GinkgoHelper()
 	component.Args = args
@@ -65,7 +65,7 @@ func serve(ctx context.Context, args ...string) {
 
 var _ = BeforeEach(func() { u = newUser() })
 
-// Whatever the specs have done, nothing of a Secret is logged.
+// Whatever the specs did, no Secret's contents are logged.
 var _ = AfterSuite(func() {
 	if g != nil {
 		expectNoPasswordInLogs()

@@ -28,7 +28,7 @@ import (
 	"github.com/capkit/capkit/test/suite"
 )
 
-// user writes objects as one with every right does.
+// user writes objects with all rights, and collects the warnings.
 type user struct {
 	client.Client
 	suite.Hearing
@@ -45,7 +45,7 @@ func newUser() *user {
 	return u
 }
 
-// read decodes the first object of a manifest.
+// read decodes the first document of a manifest.
 func read[T any](file string) *T {
 	GinkgoHelper()
 	content, err := os.ReadFile(file)
@@ -64,8 +64,8 @@ func openstack(name string) *v1beta1.CloudProfile {
 	return profile
 }
 
-// shootOf returns the Shoot of a manifest under another name, with the first of its worker pools, for a CloudProfile. Gardener
-// maintains it only when asked.
+// shootOf returns the Shoot of a manifest under another name, for a CloudProfile, with only its first worker pool. Gardener
+// maintains it only on request.
 func shootOf(file, name, profile string) *v1beta1.Shoot {
 	GinkgoHelper()
 	s := read[v1beta1.Shoot](file)
@@ -75,13 +75,13 @@ func shootOf(file, name, profile string) *v1beta1.Shoot {
 	return s
 }
 
-// shoot returns the example Shoot, as shootOf does.
+// shoot returns the example Shoot in the same form as shootOf.
 func shoot(name, profile string) *v1beta1.Shoot {
 	GinkgoHelper()
 	return shootOf(root+"/example/shoot.yaml", name, profile)
 }
 
-// operation is one of a JSON patch.
+// operation is a JSON patch operation.
 type operation struct {
 	Op    string `json:"op"`
 	From  string `json:"from,omitempty"`
@@ -95,14 +95,14 @@ func replace(path string, value any) operation {
 func add(path string, value any) operation { return operation{Op: "add", Path: path, Value: value} }
 func remove(path string) operation         { return operation{Op: "remove", Path: path} }
 
-// flavorAt is where a flavor is in the provider config of a profile that has one image.
+// flavorAt returns the path of a flavor in the provider config of a profile with one image.
 func flavorAt(version, flavor int) string {
 	return fmt.Sprintf("%s/capabilityFlavors/%d", versionAt(version), flavor)
 }
 
 func versionAt(version int) string { return fmt.Sprintf("/machineImages/0/versions/%d", version) }
 
-// edit changes a config as it is written, which need not be sound.
+// edit applies a JSON patch to a raw config, which need not be valid.
 func edit(raw *runtime.RawExtension, operations ...operation) {
 	GinkgoHelper()
 	encoded, err := json.Marshal(operations)
@@ -113,14 +113,14 @@ func edit(raw *runtime.RawExtension, operations ...operation) {
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// create creates an object, which has to be accepted.
+// create creates an object that has to be accepted.
 func create(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	Expect(u.Create(ctx, object)).To(Succeed())
 	u.Heard()
 }
 
-// change reads an object, changes it and writes it. It does so again if somebody else was faster.
+// change reads an object, changes it and writes it, and retries on conflicts.
 func change[P client.Object](ctx context.Context, object P, change func(P)) error {
 	GinkgoHelper()
 	for {
@@ -133,8 +133,7 @@ func change[P client.Object](ctx context.Context, object P, change func(P)) erro
 	}
 }
 
-// destroy deletes an object as its owner does. There is nothing to be destroyed, so it is for the spec to remove
-// finalizers.
+// destroy deletes an object like its owner. No infrastructure exists, so the spec itself removes the finalizers.
 func destroy(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	if s, ok := object.(*v1beta1.Shoot); ok {
@@ -153,7 +152,7 @@ func destroy(ctx context.Context, object client.Object) {
 	}).Should(MatchError(apierrors.IsNotFound, "IsNotFound"))
 }
 
-// causes returns what a denial names. The error is about anything that is none.
+// causes returns the causes of a denial. It returns an error if err is not the denial of an object.
 func causes(err error) ([]metav1.StatusCause, error) {
 	var status apierrors.APIStatus
 	if !apierrors.IsInvalid(err) || !errors.As(err, &status) {
@@ -162,7 +161,7 @@ func causes(err error) ([]metav1.StatusCause, error) {
 	return status.Status().Details.Causes, nil
 }
 
-// beRefusedAt matches the denial of an object, at the fields given and in that order.
+// beRefusedAt matches the denial of an object for these fields, in this order.
 func beRefusedAt(fields ...string) types.GomegaMatcher {
 	return WithTransform(func(err error) ([]string, error) {
 		var at []string
@@ -174,13 +173,13 @@ func beRefusedAt(fields ...string) types.GomegaMatcher {
 	}, Equal(fields))
 }
 
-// cause is one reason for a denial: its type, its place, and a part of what it says.
+// cause is a reason for a denial: its type, its field, and a part of its message.
 type cause struct {
 	kind        field.ErrorType
 	field, says string
 }
 
-// beRefusedFor matches the denial of an object by the component, for these reasons in this order.
+// beRefusedFor matches a denial by the component for these reasons, in this order.
 func beRefusedFor(want ...cause) types.GomegaMatcher {
 	each := make([]any, 0, len(want))
 	for _, w := range want {
@@ -189,7 +188,7 @@ func beRefusedFor(want ...cause) types.GomegaMatcher {
 	return And(MatchError(ContainSubstring(".admission-openstack.")), WithTransform(causes, HaveExactElements(each...)))
 }
 
-// expectAccepted demands that there was no error, and that each of the texts is in one of the warnings.
+// expectAccepted requires that err is nil, and that each text occurs in one of the warnings.
 func expectAccepted(err error, warnings ...string) {
 	GinkgoHelper()
 	Expect(err).NotTo(HaveOccurred())

@@ -18,14 +18,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// askingAt is where the first worker pool asks for trusted launch.
+// askingAt is the path of the first worker pool's request for trusted launch.
 const askingAt = "spec.provider.workers[0].providerConfig.trustedLaunch"
 
-// trustedLaunch is the path of this setting in a worker's providerConfig.
+// trustedLaunch is the path of this setting within a worker's providerConfig.
 const trustedLaunch = "/trustedLaunch"
 
-// launching returns the example CloudProfile whose gardenlinux 1877.5.0 has a flavor for trusted launch, under
-// another name.
+// launching returns the example CloudProfile under another name. Its gardenlinux 1877.5.0 has a flavor for trusted launch.
 func launching(name string) *v1beta1.CloudProfile {
 	GinkgoHelper()
 	profile := read[v1beta1.CloudProfile](root + "/example/cloudprofile-trusted-launch.yaml")
@@ -33,13 +32,13 @@ func launching(name string) *v1beta1.CloudProfile {
 	return profile
 }
 
-// trusting returns a Shoot with one worker pool, which asks for trusted launch.
+// trusting returns a Shoot with one worker pool, which requests trusted launch.
 func trusting(name, profile string) *v1beta1.Shoot {
 	GinkgoHelper()
 	return shootOf(root+"/example/shoot-trusted-launch.yaml", name, profile)
 }
 
-// setType and setVersion return changes of a worker pool, and editWorker one of its providerConfig.
+// setType and setVersion return changes of a worker pool, and editWorker a change of its providerConfig.
 func setType(name string) func(*v1beta1.Worker) {
 	return func(w *v1beta1.Worker) { w.Machine.Type = name }
 }
@@ -52,7 +51,7 @@ func editWorker(operations ...operation) func(*v1beta1.Worker) {
 	return func(w *v1beta1.Worker) { edit(w.ProviderConfig, operations...) }
 }
 
-// ofPool returns the change of a Shoot that changes one of its worker pools.
+// ofPool returns a Shoot change that applies a change to one worker pool.
 func ofPool(i int, change func(*v1beta1.Worker)) func(*v1beta1.Shoot) {
 	return func(s *v1beta1.Shoot) { change(&s.Spec.Provider.Workers[i]) }
 }
@@ -91,8 +90,7 @@ var _ = Describe("A worker pool that asks for trusted launch", func() {
 		destroy(ctx, later)
 	})
 
-	// Nobody is locked out by what an operator takes away: updates of Shoots that leave the pool in question alone are
-	// admitted.
+	// A removal by an operator locks nobody out: updates that leave the affected worker pool alone are admitted.
 	It("is left in peace if the operator takes it away", func(ctx SpecContext) {
 		profile := launching("taken-away")
 		create(ctx, profile)
@@ -106,7 +104,7 @@ var _ = Describe("A worker pool that asks for trusted launch", func() {
 			p.Spec.MachineImages, p.Spec.ProviderConfig = launching("").Spec.MachineImages, launching("").Spec.ProviderConfig
 		}
 		Eventually(ctx, func(g Gomega) []string { // once the component knows that the Shoot uses the flavor
-			expectAccepted(change(ctx, profile, again)) // nobody who boots another flavor is affected, so there is nothing to warn about
+			expectAccepted(change(ctx, profile, again)) // no pool boots another flavor than before, so there is nothing to warn about
 			g.Expect(change(ctx, profile, without)).To(Succeed())
 			return u.Heard()
 		}).Should(ContainElement(ContainSubstring("spec.providerConfig.machineImages: gardenlinux@1877.5.0: " +
@@ -154,7 +152,7 @@ var _ = Describe("A worker pool that asks for trusted launch", func() {
 		s := trusting("launch-child", profile.Name)
 		s.Spec.CloudProfile.Kind = "NamespacedCloudProfile"
 		setVersion("1592.9.0")(&s.Spec.Provider.Workers[0])
-		// Once the component has seen it rendered.
+		// Once the component has seen the rendered profile.
 		Eventually(ctx, func() error { return u.Create(ctx, s, client.DryRunAll) }).
 			Should(beRefusedFor(cause{field.ErrorTypeInvalid, askingAt, "would work: version 1877.5.0"}))
 		setVersion("2000.0.0")(&s.Spec.Provider.Workers[0])
@@ -163,10 +161,10 @@ var _ = Describe("A worker pool that asks for trusted launch", func() {
 	})
 })
 
-// leftAlone scales and hibernates a Shoot, with a warning about the worker pool that asks for trusted launch.
+// leftAlone scales and hibernates a Shoot, which causes a warning about the pool that requests trusted launch.
 func leftAlone(ctx context.Context, s *v1beta1.Shoot, warning string) {
 	GinkgoHelper()
-	Eventually(ctx, func(g Gomega) []string { // once the component has seen the profile as it is now
+	Eventually(ctx, func(g Gomega) []string { // once the component has seen the current profile
 		g.Expect(change(ctx, s, scale)).To(Succeed())
 		return u.Heard()
 	}).Should(ContainElement(ContainSubstring(warning)))
@@ -213,7 +211,7 @@ var _ = Describe("A worker pool whose config was wrong before", func() {
 
 var _ = Describe("Worker capabilities of a CloudProfile", func() {
 	It("are not filled in where core has no place for them", func(ctx SpecContext) {
-		// Several flavors of the provider config, which differ in reserved capabilities only, belong to one flavor of core.
+		// Several flavors of the provider config that differ only in reserved capabilities belong to one core flavor.
 		profile, want := launching("reserved"), launching("").Spec.MachineImages[0].Versions
 		for i := range want {
 			profile.Spec.MachineImages[0].Versions[i].CapabilityFlavors = nil
@@ -232,7 +230,7 @@ var _ = Describe("Worker capabilities of a CloudProfile", func() {
 	})
 })
 
-// haveCapabilities matches core flavors with these capabilities, in this order.
+// haveCapabilities matches core flavors with exactly these capabilities, in this order.
 func haveCapabilities(want ...v1beta1.Capabilities) types.GomegaMatcher {
 	return WithTransform(func(flavors []v1beta1.MachineImageFlavor) []v1beta1.Capabilities {
 		var got []v1beta1.Capabilities

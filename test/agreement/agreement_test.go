@@ -2,7 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package agreement compares what admission warns about an update of a profile with what capkit plan says of the same update.
+// Package agreement compares the admission warnings about a profile update with the output of capkit plan for the same
+// update.
 package agreement
 
 import (
@@ -33,7 +34,7 @@ import (
 	"github.com/capkit/capkit/test/webhooks"
 )
 
-// The consequences that an update has for a Shoot, whose only worker pool they are about.
+// Consequences of an update for a Shoot, which has only one worker pool.
 const (
 	locked     = "locked"
 	goOn       = "go on"
@@ -41,7 +42,7 @@ const (
 	blocked    = "maintenance"
 )
 
-// consequences are those of an update, by Shoots. Each may have several.
+// consequences holds the consequences of an update by Shoot. A Shoot may have several.
 type consequences map[string][]string
 
 func (c consequences) add(shoot, what string) {
@@ -51,11 +52,11 @@ func (c consequences) add(shoot, what string) {
 	}
 }
 
-// update is one of a profile.
+// update is an update of a profile.
 type update struct {
 	kind         string
 	old, updated client.Object
-	// profile is the CloudProfile as it is stored, and child the NamespacedCloudProfile; nil if there is none.
+	// profile is the stored CloudProfile. child is the NamespacedCloudProfile, or nil if there is none.
 	profile *v1beta1.CloudProfile
 	child   *v1beta1.NamespacedCloudProfile
 	shoots  []*v1beta1.Shoot
@@ -75,8 +76,8 @@ func childProfile(w *worlds.World) *v1beta1.NamespacedCloudProfile {
 	return child
 }
 
-// drawShoots draws Shoots with one worker pool each, which use a profile of a kind. As the API server has them, they name the
-// architectures that their machine types have so far.
+// drawShoots draws Shoots with one worker pool each that use a profile of a kind. As in the API server, each pool names the
+// architecture that its machine type has before the update.
 func drawShoots(t *rapid.T, kind, name string, of ...*worlds.World) []*v1beta1.Shoot {
 	var names []worlds.Names
 	architectures := map[string]string{}
@@ -86,7 +87,7 @@ func drawShoots(t *rapid.T, kind, name string, of ...*worlds.World) []*v1beta1.S
 			architectures[machineType] = capabilities["architecture"][0]
 		}
 	}
-	shoots := worlds.Shoots(t, 2, 1, names...) // of more than five a warning names only some
+	shoots := worlds.Shoots(t, 2, 1, names...) // of more than five, a warning names only some
 	for _, s := range shoots {
 		s.APIVersion, s.Kind = "core.gardener.cloud/v1beta1", "Shoot"
 		s.Name = strings.ToLower(kind[:1]) + s.Name
@@ -104,14 +105,15 @@ func drawShoots(t *rapid.T, kind, name string, of ...*worlds.World) []*v1beta1.S
 	return shoots
 }
 
-// reserve has flavors of some worlds declare reserved capabilities, and some of these registered.
+// reserve may add reserved capabilities to flavors of a world, and may register some of them.
 func reserve(t *rapid.T, w *worlds.World) {
 	if rapid.Bool().Draw(t, "reserved") {
 		w.Reserve(t)
 	}
 }
 
-// changed draws an update of a world, which may register reserved capabilities, or not any more, by the names of either text.
+// changed draws an update of a world, which may change the registered reserved capabilities, under the names of either
+// text.
 func changed(t *rapid.T, w *worlds.World) *worlds.World {
 	is := w.Changed(t)
 	if rapid.IntRange(0, 2).Draw(t, "registers") == 0 {
@@ -139,8 +141,8 @@ func ofChild(t *rapid.T) update {
 	return update{"NamespacedCloudProfile", was, is, cloudProfile(parent), was, shoots}
 }
 
-// ofParent draws an update of a CloudProfile that is used directly, and through a NamespacedCloudProfile by Shoots that use nothing
-// which that defines itself. Of other worker pools admission knows only what is the CloudProfile's.
+// ofParent draws an update of a CloudProfile that Shoots use directly, and through a NamespacedCloudProfile whose own
+// definitions they do not use. Admission knows only worker pools that use the CloudProfile's definitions.
 func ofParent(t *rapid.T) update {
 	parent := worlds.Draw(t)
 	reserve(t, parent)
@@ -151,7 +153,7 @@ func ofParent(t *rapid.T) update {
 	return update{"CloudProfile", was, cloudProfile(updated), was, childProfile(child), shoots}
 }
 
-// warnings returns what admission warns about the update.
+// warnings returns the admission warnings about the update.
 func (u *update) warnings(tb testing.TB) []string {
 	g := webhooks.New(u.profile)
 	g.Child = u.child
@@ -162,7 +164,7 @@ func (u *update) warnings(tb testing.TB) []string {
 	return handler.Handle(tb.Context(), webhooks.Request(tb, u.kind, u.updated, u.old)).Warnings
 }
 
-// change is what capkit plan prints of one, as far as this test looks at it.
+// change holds the fields of a change in capkit plan's output that this test needs.
 type change struct {
 	Kind, When, Version, Region, Profile, Capability string
 
@@ -170,7 +172,7 @@ type change struct {
 	Pools    []struct{ Shoot string }
 }
 
-// plan returns what capkit plan says of the update. A note names the Shoots that are being deleted and locked.
+// plan returns the output of capkit plan for the update. A note names the Shoots that are being deleted and are locked.
 func (u *update) plan(tb testing.TB, folder string) []change {
 	write := func(name string, objects ...client.Object) string {
 		file := filepath.Join(folder, name)
@@ -219,7 +221,7 @@ var (
 	deleting   = regexp.MustCompile("note: the update of .* locks Shoots that are being deleted.*")
 )
 
-// warned returns the consequences that warnings name.
+// warned returns the consequences that the warnings name.
 func warned(tb testing.TB, warnings []string) consequences {
 	found := consequences{}
 	for _, warning := range warnings {
@@ -246,8 +248,8 @@ func warned(tb testing.TB, warnings []string) consequences {
 	return found
 }
 
-// planned returns the consequences that changes are. Of a Shoot that is locked admission says no more. Of another image it says something
-// if the flavor so far is gone, for which nobody can be warned while its reference is there.
+// planned returns the consequences of the changes. Admission does not warn about other images of a locked Shoot. It need
+// not warn about another image, and cannot while the profile still has the old reference.
 func (u *update) planned(changes []change, warned consequences) consequences {
 	found := consequences{}
 	for _, kind := range []string{locked, goOn, blocked, otherImage} {
@@ -269,7 +271,7 @@ func (u *update) planned(changes []change, warned consequences) consequences {
 
 var claiming = regexp.MustCompile(`(\S+): flavors that say nothing about it have (\S+) from now on`)
 
-// claimsWarned returns the features that silent flavors claim from now on, as warnings name them: by capability and value.
+// claimsWarned returns the features that silent flavors newly claim according to the warnings, as capability and value.
 func claimsWarned(warnings []string) []string {
 	var claims []string
 	for _, warning := range warnings {
@@ -281,7 +283,8 @@ func claimsWarned(warnings []string) []string {
 	return claims
 }
 
-// claimsPlanned returns the same, as changes of the profile itself name them: what every image has is no feature, nor is what core says.
+// claimsPlanned returns the same features according to the profile's own changes. It excludes values that all images have,
+// and in-place updates that core declares.
 func (u *update) claimsPlanned(tb testing.TB, changes []change) []string {
 	var claims []string
 	for i := range changes {
@@ -304,7 +307,7 @@ func (u *update) claimsPlanned(tb testing.TB, changes []change) []string {
 	return slices.Compact(claims)
 }
 
-// inPlace reports whether core says that a version can be updated in place.
+// inPlace reports whether core declares that a version can be updated in place.
 func (u *update) inPlace(version string) bool {
 	var images []v1beta1.MachineImage
 	switch updated := u.updated.(type) {
@@ -335,10 +338,10 @@ func consequenceOf(c *change) string {
 	return ""
 }
 
-// has reports whether the updated profile still has the reference that a change is from, for the same version and region.
+// has reports whether the updated profile still has the old reference of a change, for the same version and region.
 func (u *update) has(c *change) bool {
 	var from struct{ ID string }
-	_ = json.Unmarshal(c.From, &from) // it is a reference
+	_ = json.Unmarshal(c.From, &from) // every reference is an object
 	of := u.profile
 	if updated, is := u.updated.(*v1beta1.CloudProfile); is {
 		of = updated
@@ -371,7 +374,7 @@ func (u *update) has(c *change) bool {
 	return false
 }
 
-// Admission and capkit plan name the same Shoots with the same consequences, and the same features that silent flavors come to claim.
+// Admission and capkit plan name the same Shoots, consequences and newly claimed features of silent flavors.
 func TestAdmissionAndPlanAgree(t *testing.T) {
 	seen := map[string]int{}
 	for name, draw := range map[string]func(*rapid.T) update{

@@ -22,7 +22,7 @@ import (
 	"github.com/capkit/capkit/hack/components"
 )
 
-// story is one of testdata/stories.yaml, which says what the fields are.
+// story is an entry of testdata/stories.yaml, which documents the fields.
 type story struct {
 	What    string
 	Series  string
@@ -44,7 +44,7 @@ var _ = Describe("Alerts", func() {
 				It(verb+s.What, func(ctx SpecContext) {
 					Expect(firing(ctx, name, s)).To(ConsistOf(s.Fires))
 				})
-				if len(s.Fires) == 0 || strings.HasSuffix(name, "Down") { // which has a story of its own about this
+				if len(s.Fires) == 0 || strings.HasSuffix(name, "Down") { // it has its own story about this
 					continue
 				}
 				It("is quiet in the component of another provider: "+s.What, func(ctx SpecContext) {
@@ -72,7 +72,7 @@ var _ = Describe("Alerts", func() {
 			Expect(runbook).To(ContainSubstring("\n### " + alert.Alert + "\n"))
 			Expect(alert.Labels).To(HaveKeyWithValue("severity", BeElementOf("critical", "warning", "info")), alert.Alert)
 			Expect(alert.Annotations).To(And(
-				HaveKeyWithValue("summary", Or( // components of several clouds may be there
+				HaveKeyWithValue("summary", Or( // several clouds' components may be running
 					ContainSubstring(components.OpenStack.Title), ContainSubstring(controller.Release()),
 				)),
 				HaveKeyWithValue("description", Not(BeEmpty())),
@@ -99,11 +99,11 @@ var _ = Describe("Alerts", func() {
 	})
 })
 
-// ofAnother makes the series of a component, in a story, those of another provider's.
+// ofAnother turns a component's series in a story into those of another provider's component.
 var ofAnother = strings.NewReplacer(`provider_type="openstack"`, `provider_type="acme"`, `job="provider-openstack-worker"`, `job="provider-acme-worker"`)
 
-// firing evaluates an alert every minute over the series of a story, and returns the labels of what fires in the end, without
-// those of the alert itself.
+// firing evaluates an alert every minute over the series of a story, and returns the labels of the alerts that fire in the
+// end, without the alert's own labels.
 func firing(ctx SpecContext, name string, s story) []map[string]string {
 	GinkgoHelper()
 	all := alerts()

@@ -15,7 +15,7 @@ import (
 	"github.com/capkit/capkit/hack/components"
 )
 
-// dashboard is what is used here of Grafana's format.
+// dashboard is the part of Grafana's format that the dashboard uses.
 type dashboard struct {
 	Title      string `json:"title"`
 	UID        string `json:"uid"`
@@ -38,14 +38,14 @@ type dashboard struct {
 	} `json:"panels"`
 }
 
-// variable is what people choose at the top of a dashboard.
+// variable is a choice at the top of a dashboard.
 type variable struct {
 	Name  string `json:"name"`
 	Type  string `json:"type"`
 	Query string `json:"query"`
 }
 
-// The dashboard as Prometheus and Grafana read it.
+// These specs read the dashboard like Prometheus and Grafana.
 var _ = Describe("The dashboard", func() {
 	var board dashboard
 
@@ -115,7 +115,7 @@ var _ = Describe("The dashboard", func() {
 
 var providerType = regexp.MustCompile(`provider_type=\\?"([^"\\]*)\\?"`)
 
-// providerTypes returns those that queries ask for.
+// providerTypes returns the provider types that queries select.
 func providerTypes(text string) []string {
 	var types []string
 	for _, match := range providerType.FindAllStringSubmatch(text, -1) {

@@ -11,7 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// Rows of the tables of docs/operators/metrics.md.
+// Table rows in docs/operators/metrics.md.
 var (
 	metricOfLibrary = regexp.MustCompile("`((?:controller_runtime|leader_election|rest_client|process|workqueue)_[a-z_]+)`")
 	query           = regexp.MustCompile("(?m)^\\| [^|]*\\? \\| `([^`]*)` \\|$")

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package alerts tests the alerts of admission component and worker controller, and the dashboard of the former: Prometheus evaluates
-// the alerts over series that were made up, and every metric that either uses is one that the component has.
+// Package alerts tests the alerts of the admission component and the worker controller, and the dashboard of the former.
+// Prometheus evaluates the alerts over synthetic series, and the component must have every metric that they use.
 package alerts
 
 import (
@@ -25,7 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/capkit/capkit/hack/components"
-	// Registers the metrics. test/seed/program asks a worker controller that runs.
+	// Registers the metrics. test/seed/program queries a running worker controller.
 	_ "github.com/capkit/capkit/pkg/admission"
 	"github.com/capkit/capkit/test/garden/charts"
 	"github.com/capkit/capkit/test/suite"
@@ -44,7 +44,7 @@ func parse(expression string) parser.Expr {
 	return parsed
 }
 
-// installed returns what the chart of a component registers: a field of an object of a kind.
+// installed returns a field of the only object of a kind in a component's chart.
 func installed(c components.Component, kind, field string) any {
 	GinkgoHelper()
 	which := charts.Runtime
@@ -58,7 +58,7 @@ func installed(c components.Component, kind, field string) any {
 	return object.Object[field]
 }
 
-// alertsIn returns the alerts as text.
+// alertsIn returns the alerts of a component as text.
 func alertsIn(c components.Component) []byte {
 	GinkgoHelper()
 	text, err := yaml.Marshal(installed(c, "PrometheusRule", "spec"))
@@ -66,7 +66,7 @@ func alertsIn(c components.Component) []byte {
 	return text
 }
 
-// dashboardIn returns the dashboard as text.
+// dashboardIn returns the dashboard of a component as text.
 func dashboardIn(c components.Component) []byte {
 	GinkgoHelper()
 	var text string
@@ -77,13 +77,13 @@ func dashboardIn(c components.Component) []byte {
 // controller is the worker controller.
 var controller = components.Controllers()[0]
 
-// alerts returns the rules of the components for OpenStack.
+// alerts returns the alerting rules of OpenStack's components.
 func alerts() []rulefmt.Rule {
 	GinkgoHelper()
 	return slices.Concat(alertsOf(components.OpenStack), alertsOf(controller))
 }
 
-// alertsOf returns the rules of a component, which are all in one group.
+// alertsOf returns the alerting rules of a component, which are all in one group.
 func alertsOf(c components.Component) []rulefmt.Rule {
 	GinkgoHelper()
 	groups, errs := rulefmt.Parse(alertsIn(c), false, model.UTF8Validation, expressions, slog.New(slog.DiscardHandler))
@@ -92,7 +92,6 @@ func alertsOf(c components.Component) []rulefmt.Rule {
 	return groups.Groups[0].Rules
 }
 
-// read returns what is in a file.
 func read(path string) string {
 	GinkgoHelper()
 	content, err := os.ReadFile(path)
@@ -102,7 +101,7 @@ func read(path string) string {
 
 var fullName = regexp.MustCompile(`fqName: "([^"]*)"`)
 
-// registered are the names of all metrics of the component.
+// registered returns the names of all metrics of the component.
 func registered() map[string]bool {
 	GinkgoHelper()
 	registry, ok := metrics.Registry.(prometheus.Collector)
@@ -119,7 +118,7 @@ func registered() map[string]bool {
 	return names
 }
 
-// unknown returns the metrics that an expression uses and the component does not have.
+// unknown returns the metrics in an expression that the component does not have.
 func unknown(expression string) []string {
 	GinkgoHelper()
 	names := registered()

@@ -25,21 +25,21 @@ import (
 	"github.com/capkit/capkit/test/webhooks"
 )
 
-// sizes of CloudProfiles, as JSON.
+// sizes lists the sizes of CloudProfiles as JSON.
 var sizes = []struct {
 	name  string
 	bytes int
 }{{"25KiB", 25 << 10}, {"250KiB", 250 << 10}, {"1MiB", 1 << 20}}
 
-// landscape is a garden with a CloudProfile of some size, and the requests that are measured.
+// landscape is a garden with a CloudProfile of some size, and the measured requests.
 type landscape struct {
 	garden  *webhooks.Garden
 	profile *v1beta1.CloudProfile
 	create  admission.Request
-	// update changes one image, metadata an annotation.
+	// update changes one image, and metadata an annotation.
 	update, metadata admission.Request
 	shoot, status    admission.Request
-	// namespaced is about a Shoot with a NamespacedCloudProfile.
+	// namespaced is for a Shoot with a NamespacedCloudProfile.
 	namespaced admission.Request
 }
 
@@ -66,7 +66,7 @@ func newLandscape(tb testing.TB, size int) *landscape {
 	}
 }
 
-// changeImage gives one flavor another image.
+// changeImage changes the image of one flavor.
 func changeImage(tb testing.TB, spec *v1beta1.CloudProfileSpec) {
 	tb.Helper()
 	config := configOf(tb, spec)
@@ -92,7 +92,7 @@ func write(tb testing.TB, into *runtime.RawExtension, config *local.CloudProfile
 	into.Raw = raw
 }
 
-// shootOf returns a Shoot with three worker pools, each of which gets an image: there is one for every machine type.
+// shootOf returns a Shoot with three worker pools, each of which gets an image because there is one for every machine type.
 func shootOf(profile *v1beta1.CloudProfile) *v1beta1.Shoot {
 	shoot := &v1beta1.Shoot{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "Shoot"},
@@ -113,7 +113,7 @@ func shootOf(profile *v1beta1.CloudProfile) *v1beta1.Shoot {
 	return shoot
 }
 
-// childOf returns a NamespacedCloudProfile with an image of its own, as Gardener writes it before its provider config is
+// childOf returns a NamespacedCloudProfile with an image of its own, as Gardener writes it before the provider config is
 // rendered.
 func childOf(tb testing.TB, parent *v1beta1.CloudProfile) *v1beta1.NamespacedCloudProfile {
 	tb.Helper()
@@ -138,7 +138,7 @@ func childOf(tb testing.TB, parent *v1beta1.CloudProfile) *v1beta1.NamespacedClo
 	return child
 }
 
-// asking returns the work of sending a request to handlers, all of which admit it.
+// asking returns the work of sending a request to handlers that all admit it.
 func asking(b *testing.B, req admission.Request, handlers ...admission.Handler) func() {
 	b.Helper()
 	return func() {
@@ -162,16 +162,16 @@ func childMutator(builder *extensionswebhook.HandlerBuilder, _ manager.Manager) 
 	builder.WithMutator(annotating{}, extensionswebhook.Type{Obj: &v1beta1.NamespacedCloudProfile{}})
 }
 
-// BenchmarkAdmission compares the handlers with those of Gardener's extension library, for provider local. It reports how much of their
-// processor time and of their bytes ours take. What stands in for another component has it in the unit: what is called provider-local
-// is the validator of that provider, which checks less than ours; what is called stand-in is a mutator that was written for this
-// comparison, since provider-local has none, and sets one field. Neither says how a component for a cloud compares, which is no
-// dependency of this module: for what a request costs by itself, see BenchmarkDecoding.
+// BenchmarkAdmission compares the handlers with those of Gardener's extension library, for provider local. It reports the
+// ratios of processor time and bytes. The unit names the handler on the other side. provider-local is the validator of that
+// provider, which checks less than ours. stand-in is a mutator written for this comparison, because provider-local has
+// none; it sets one field. Neither shows how a component for a cloud compares, because this module depends on none. For the
+// cost of a request by itself, see BenchmarkDecoding.
 func BenchmarkAdmission(b *testing.B) {
 	for _, size := range sizes {
 		l := newLandscape(b, size.bytes)
 		handlers := ours(b, l.garden)
-		fresh := ours(b, newGarden(b))["validate-cloudprofile"] // its informers do not know the profile yet
+		fresh := ours(b, newGarden(b))["validate-cloudprofile"] // its informers have not seen the profile yet
 		for _, row := range []struct {
 			name     string
 			request  admission.Request
@@ -196,8 +196,8 @@ func BenchmarkAdmission(b *testing.B) {
 	}
 }
 
-// What is measured does what it says: both sides admit the requests, and of ours only the status of a NamespacedCloudProfile has
-// something to be patched. BenchmarkAdmission stops if a request is refused.
+// Both sides admit all measured requests. Ours patch only the status of a NamespacedCloudProfile. BenchmarkAdmission stops
+// if a request is refused.
 func TestWhatAdmissionDoes(t *testing.T) {
 	l := newLandscape(t, 25<<10)
 	handlers := ours(t, l.garden)

@@ -2,14 +2,14 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bench measures selection against the gardener library, the one-to-one check against merely decoding the same
-// config, and the admission handlers against decoding and against those of Gardener's extension library, in one run and on the same
-// profiles:
+// Package bench compares, in one run and on the same profiles, selection with the gardener library, the one-to-one check
+// with merely decoding the same config, and the admission handlers with decoding and with those of Gardener's extension
+// library:
 //
 //	go test -run '^$' -bench . -benchmem ./test/bench
 //	go test -run '^$' -bench Admission ./test/bench
 //
-// Nothing here fails for being slow.
+// No benchmark fails for being slow.
 package bench
 
 import (
@@ -35,15 +35,15 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// generated is a profile, in all the forms that the benchmarks start from.
+// generated is a profile in all forms that the benchmarks start from.
 type generated struct {
 	name    string
 	spec    *v1beta1.CloudProfileSpec
 	catalog *imageselector.Catalog[openstack.Image]
-	// compiled is what catalog is of.
+	// compiled is the profile that catalog belongs to.
 	compiled *profile.Profile[openstack.Image]
 	decoded  decoded
-	// requests, pools and questions ask the same: the catalog, the compiled profile, and the library.
+	// requests, pools and questions are the same questions to the catalog, the compiled profile and the library.
 	requests  []imageselector.Request
 	pools     []provider.Pool
 	questions []question
@@ -54,7 +54,7 @@ type question struct {
 	machine v1beta1.Capabilities
 }
 
-// decoded is a provider that has decoded the images before.
+// decoded is a provider with the images decoded in advance.
 type decoded struct {
 	openstack.Provider
 	images []imageselector.Image[openstack.Image]
@@ -87,7 +87,7 @@ func newProfile(name string, size int) *generated {
 		set, _ := compiled.Vocabulary().Set(machine, nil)
 		request := imageselector.Request{Image: image.Name, Version: version.Version, Machine: set, Worker: worker,
 			Region: p.spec.Regions[r.IntN(len(p.spec.Regions))].Name}
-		if p.catalog.Choose(request) >= 0 { // ask for what exists, as a worker controller does
+		if p.catalog.Choose(request) >= 0 { // only requests with an answer, like those of a worker controller
 			p.requests = append(p.requests, request)
 			p.questions = append(p.questions, question{version.CapabilityFlavors, machine})
 			p.pools = append(p.pools, provider.Pool{
@@ -98,7 +98,7 @@ func newProfile(name string, size int) *generated {
 	return p
 }
 
-// withRuntimes gives the versions of images containerd, without which Gardener's maintenance takes none of them.
+// withRuntimes adds containerd to all image versions. Without it Gardener's maintenance chooses none of them.
 func withRuntimes(spec *v1beta1.CloudProfileSpec) {
 	for i := range spec.MachineImages {
 		for k := range spec.MachineImages[i].Versions {
@@ -107,9 +107,9 @@ func withRuntimes(spec *v1beta1.CloudProfileSpec) {
 	}
 }
 
-// withWorkerCapabilities lets every fourth flavor of a provider config support secure boot and updates in place as well. It
-// returns the config. The library does not see that, since neither is registered, and worker pools that ask for neither boot
-// what they did.
+// withWorkerCapabilities adds secure boot and in-place updates to every fourth flavor of a provider config, and returns the
+// config. It does not affect the library, because neither is registered, and pools that request neither boot the same
+// images as before.
 func withWorkerCapabilities(spec *v1beta1.CloudProfileSpec) *v1alpha1.CloudProfileConfig {
 	config, flavors := &v1alpha1.CloudProfileConfig{}, 0
 	if err := json.Unmarshal(spec.ProviderConfig.Raw, config); err != nil {
@@ -135,12 +135,12 @@ func withWorkerCapabilities(spec *v1beta1.CloudProfileSpec) *v1alpha1.CloudProfi
 }
 
 func TestMain(m *testing.M) {
-	log.SetLogger(logr.Discard()) // admission would log what it refuses
+	log.SetLogger(logr.Discard()) // admission would log its refusals
 	profiles = []*generated{newProfile("25KiB", 25<<10), newProfile("250KiB", 250<<10), newProfile("1MiB", 1<<20)}
 	m.Run()
 }
 
-// The numbers are about sound profiles, requests that ask for something, and flavors of which some declare it.
+// The profiles have no errors, the requests contain capabilities, and some flavors declare them.
 func TestWhatIsMeasured(t *testing.T) {
 	for _, p := range profiles {
 		if _, report := profile.Compile(openstack.Provider{}, p.spec, spec); len(report.Errors) > 0 {
@@ -164,7 +164,7 @@ func TestWhatIsMeasured(t *testing.T) {
 	}
 }
 
-// Both sides must be asked the same, or comparing them means nothing.
+// Comparisons are only meaningful if both sides get the same questions.
 func TestBothSidesAnswerTheSame(t *testing.T) {
 	for _, p := range profiles {
 		for i, request := range p.requests {

@@ -27,18 +27,18 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// ofCloud is a generated profile of OpenStack, as another cloud has it: with the same versions and flavors, and references that
-// are those of the cloud's example.
+// ofCloud is a generated OpenStack profile converted to another cloud. It has the same versions and flavors, with
+// references from the cloud's example.
 type ofCloud struct {
 	cloud  provider.Provider[any]
 	spec   *v1beta1.CloudProfileSpec
 	images []imageselector.Image[any]
-	// catalog answers the requests, which are those of the profile.
+	// catalog answers requests, which are those of the generated profile.
 	catalog  *imageselector.Catalog[any]
 	requests []imageselector.Request
 }
 
-// decodedBefore is a provider that has decoded the images before.
+// decodedBefore is a provider with the images decoded in advance.
 type decodedBefore struct {
 	provider.Provider[any]
 	images []imageselector.Image[any]
@@ -62,7 +62,7 @@ func exampleOf(tb testing.TB, cloud cli.Provider) *v1beta1.CloudProfile {
 	return profile
 }
 
-// newOfCloud makes a profile that a cloud has; of OpenStack it is the generated one itself.
+// newOfCloud converts a profile to a cloud. For OpenStack it keeps the generated one.
 func newOfCloud(tb testing.TB, cloud cli.Provider, p *generated) *ofCloud {
 	tb.Helper()
 	o := &ofCloud{cloud: cloud, spec: p.spec}
@@ -91,7 +91,7 @@ func newOfCloud(tb testing.TB, cloud cli.Provider, p *generated) *ofCloud {
 	return o
 }
 
-// written returns a config like the one of an example, with the images of a profile.
+// written returns a config like an example's, with the images of a profile.
 func written(tb testing.TB, cloud provider.Provider[any], example *runtime.RawExtension, p *generated) []byte {
 	tb.Helper()
 	read, report := cloud.Decode(example, nil)
@@ -133,7 +133,7 @@ func written(tb testing.TB, cloud provider.Provider[any], example *runtime.RawEx
 	return raw
 }
 
-// inTurn returns the work of selecting for the requests, one after the other.
+// inTurn returns the work of selecting for one request after the other.
 func (o *ofCloud) inTurn() func() {
 	next := 0
 	return func() {
@@ -142,8 +142,8 @@ func (o *ofCloud) inTurn() func() {
 	}
 }
 
-// ofClouds calls a function for each cloud with its profile. That of Gardener's local set-up has no vocabulary like that, and two have
-// no flavors in their configs.
+// ofClouds calls do for each cloud with its profile, except three: local has no such vocabulary, and two have no flavors in
+// their configs.
 func ofClouds(tb testing.TB, p *generated, do func(name string, o *ofCloud)) {
 	tb.Helper()
 	for _, cloud := range clouds.All() {
@@ -153,7 +153,7 @@ func ofClouds(tb testing.TB, p *generated, do func(name string, o *ofCloud)) {
 	}
 }
 
-// Every request that is measured has an answer: to find none would be faster.
+// Every measured request has an answer, because finding none would be faster.
 func TestWhatIsMeasuredOfClouds(t *testing.T) {
 	ofClouds(t, profiles[0], func(name string, o *ofCloud) {
 		for i, request := range o.requests {
@@ -164,7 +164,7 @@ func TestWhatIsMeasuredOfClouds(t *testing.T) {
 	})
 }
 
-// BenchmarkClouds compares each cloud with OpenStack: how long it takes to check the flavors of a CloudProfile, alone and with
+// BenchmarkClouds compares each cloud with OpenStack: the time to check the flavors of a CloudProfile, with and without
 // decoding, and to select one.
 func BenchmarkClouds(b *testing.B) {
 	var reference *ofCloud

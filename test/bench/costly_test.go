@@ -24,20 +24,20 @@ import (
 	"github.com/capkit/capkit/test/webhooks"
 )
 
-// faults is how many errors the objects have that are made to cost much.
+// faults is the number of errors in the objects that are made to be expensive.
 const faults = 1000
 
-// costly is an object that is made to cost much, and how large its sound like is, as JSON of its provider config.
+// costly is an object made to be expensive. size is the size of the valid provider config that it is made from, as JSON.
 type costly struct {
 	name string
 	size int
-	// spoil changes a sound CloudProfile and its provider config, both about the same size before.
+	// spoil changes a valid CloudProfile and its provider config, which are about the same size.
 	spoil func(spec *v1beta1.CloudProfileSpec, config *v1alpha1.CloudProfileConfig)
-	// rewrite changes the JSON of the provider config, for what no Go type can say.
+	// rewrite changes the JSON of the provider config, for mistakes that the Go types cannot express.
 	rewrite func(config map[string]any)
 }
 
-// eachFlavor calls visit for the first flavors of a config, as many as there are to be faults.
+// eachFlavor calls visit for the first flavors of a config, up to the number of faults.
 func eachFlavor(config map[string]any, visit func(i int, flavor map[string]any)) {
 	n := 0
 	for _, image := range config["machineImages"].([]any) {
@@ -176,8 +176,7 @@ func (c *costly) profile(tb testing.TB) *v1beta1.CloudProfile {
 	}
 }
 
-// BenchmarkCostly prints what requests take that are made to cost much: the update of a machine type that has nothing to do
-// with what is wrong.
+// BenchmarkCostly prints the cost of expensive requests: updates of a machine type that is unrelated to the errors.
 func BenchmarkCostly(b *testing.B) {
 	for _, c := range costlyProfiles {
 		profile := c.profile(b)
@@ -205,7 +204,7 @@ func BenchmarkCostly(b *testing.B) {
 	}
 }
 
-// cost reports what a request of some size takes, by itself and with cold caches.
+// cost reports the cost of a request of some size, by itself and with cold caches.
 func cost(b *testing.B, size int, work func()) {
 	b.Helper()
 	s := &side{work: work, times: 1}

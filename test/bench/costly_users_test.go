@@ -26,7 +26,7 @@ import (
 	"github.com/capkit/capkit/test/webhooks"
 )
 
-// manyVersions returns a CloudProfile with so many image versions, of which some have a field in a flavor that is unknown.
+// manyVersions returns a CloudProfile with this many image versions, some of which have a flavor with an unknown field.
 func manyVersions(tb testing.TB, versions, wrong int) *v1beta1.CloudProfile {
 	tb.Helper()
 	profile := sound()
@@ -67,7 +67,7 @@ func sound() *v1beta1.CloudProfile {
 	}
 }
 
-// failingPools returns a Shoot with so many worker pools whose image does not exist.
+// failingPools returns a Shoot with this many worker pools, whose image does not exist.
 func failingPools(pools int) *v1beta1.Shoot {
 	profile := sound()
 	shoot := shootOf(profile)
@@ -82,7 +82,7 @@ func failingPools(pools int) *v1beta1.Shoot {
 	return shoot
 }
 
-// unmapped returns a NamespacedCloudProfile with so many image versions whose flavors its provider config does not have.
+// unmapped returns a NamespacedCloudProfile with this many image versions, whose flavors its provider config lacks.
 func unmapped(versions int) *v1beta1.NamespacedCloudProfile {
 	own, provided := v1beta1.MachineImage{Name: "own"}, []string{}
 	for i := range versions {
@@ -107,8 +107,8 @@ func unmapped(versions int) *v1beta1.NamespacedCloudProfile {
 	}
 }
 
-// BenchmarkCostlyUsers prints what requests take that are made to cost much, each in two sizes, one twice the other: the
-// update of something that has nothing to do with what is wrong, and the creation.
+// BenchmarkCostlyUsers prints the cost of expensive requests: the creation of an object, and an update that is unrelated to
+// its errors. Each is measured in two sizes, one twice the other.
 func BenchmarkCostlyUsers(b *testing.B) {
 	for _, half := range []int{2, 1} {
 		for _, row := range []struct {
@@ -148,8 +148,8 @@ func BenchmarkCostlyUsers(b *testing.B) {
 	}
 }
 
-// BenchmarkCostlyMutations prints what it takes to give many worker pools another image than one that does not exist: as
-// maintenance has chosen it, and as Gardener has filled it in. Each is there in two sizes, one twice the other.
+// BenchmarkCostlyMutations prints the cost of replacing a missing image in many worker pools, as chosen by maintenance, and
+// as filled in by Gardener. Each is measured in two sizes, one twice the other.
 func BenchmarkCostlyMutations(b *testing.B) {
 	for _, pools := range []int{2000, 4000} {
 		chosen := failingPools(pools)

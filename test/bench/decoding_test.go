@@ -25,10 +25,9 @@ import (
 	"github.com/capkit/capkit/test/webhooks"
 )
 
-// configKind is the kind of OpenStack's provider configs.
 var configKind = schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
 
-// decodeConfigs returns the work of decoding provider configs strictly, as the webhooks do, and nothing more.
+// decodeConfigs returns the work of only decoding provider configs, as strictly as the webhooks do.
 func decodeConfigs(b *testing.B, configs ...*runtime.RawExtension) func() {
 	b.Helper()
 	return func() {
@@ -40,8 +39,8 @@ func decodeConfigs(b *testing.B, configs ...*runtime.RawExtension) func() {
 	}
 }
 
-// cloud is a garden with a CloudProfile for OpenStack, with a NamespacedCloudProfile of it that defines an image version, and with
-// requests about them, by what benchmarks call them.
+// cloud is a garden with a CloudProfile for OpenStack, a NamespacedCloudProfile of it that defines an image version, and
+// requests about them by the names that the benchmarks use.
 type cloud struct {
 	garden   *webhooks.Garden
 	profile  *v1beta1.CloudProfile
@@ -49,7 +48,7 @@ type cloud struct {
 	requests map[string]admission.Request
 }
 
-// newCloud returns a garden whose CloudProfile has about so many bytes as JSON.
+// newCloud returns a garden whose CloudProfile has about this many bytes as JSON.
 func newCloud(tb testing.TB, size int) *cloud {
 	tb.Helper()
 	c := &cloud{profile: generate.Complete(size)}
@@ -60,7 +59,7 @@ func newCloud(tb testing.TB, size int) *cloud {
 	changed, annotated, another := c.profile.DeepCopy(), c.profile.DeepCopy(), c.child.DeepCopy()
 	rewrite(tb, changed.Spec.ProviderConfig, changeID)
 	created := c.child.DeepCopy()
-	created.Status = v1beta1.NamespacedCloudProfileStatus{} // which the API server empties
+	created.Status = v1beta1.NamespacedCloudProfileStatus{} // the API server empties it
 	annotated.Annotations = map[string]string{"changed": "yes"}
 	rewrite(tb, another.Spec.ProviderConfig, changeID)
 	shoot := openstackShoot(c.profile)
@@ -97,7 +96,8 @@ func openstackShoot(profile *v1beta1.CloudProfile) *v1beta1.Shoot {
 	return shoot
 }
 
-// ownImage returns a NamespacedCloudProfile with an image of its own, as Gardener writes it before its provider config is rendered.
+// ownImage returns a NamespacedCloudProfile with an image of its own, as Gardener writes it before the provider config is
+// rendered.
 func ownImage(tb testing.TB, parent *v1beta1.CloudProfile) *v1beta1.NamespacedCloudProfile {
 	tb.Helper()
 	own := parent.Spec.MachineImages[0].DeepCopy()
@@ -127,7 +127,7 @@ func ownImage(tb testing.TB, parent *v1beta1.CloudProfile) *v1beta1.NamespacedCl
 	return child
 }
 
-// changeID gives one flavor another image in one region.
+// changeID changes the image of one flavor in one region.
 func changeID(config *v1alpha1.CloudProfileConfig) {
 	config.MachineImages[0].Versions[0].CapabilityFlavors[0].Regions[0].ID = "6e361230-0000-4000-a000-000000000000"
 }
@@ -149,11 +149,11 @@ func rewrite(tb testing.TB, raw *runtime.RawExtension, change func(*v1alpha1.Clo
 // decodingRow is a kind of request whose cost is compared with decoding.
 type decodingRow struct {
 	name, request string
-	// webhooks that a request goes through.
+	// webhooks are those that the request passes.
 	webhooks []string
-	// cold says that nothing is compiled, as after the start of the component.
+	// cold means that nothing is compiled yet, as after a start of the component.
 	cold bool
-	// configs are those that decoding is about.
+	// configs returns the provider configs to decode for comparison.
 	configs func(c *cloud) []*runtime.RawExtension
 }
 
@@ -187,7 +187,6 @@ var decodingRows = []decodingRow{
 	{"namespaced-shoot-cold", "namespaced-shoot", ofShoots, true, ofProfile},
 }
 
-// work returns the work of answering the request of a row.
 func (r *decodingRow) work(b *testing.B, c *cloud) func() {
 	b.Helper()
 	all, chosen := webhooks.Handlers(b, openstack.Provider{}, c.garden), []admission.Handler{}
@@ -197,7 +196,7 @@ func (r *decodingRow) work(b *testing.B, c *cloud) func() {
 	ask, version := asking(b, c.requests[r.request], chosen...), 1
 	return func() {
 		if version++; r.cold {
-			c.profile.ResourceVersion = strconv.Itoa(version) // of which nothing is compiled
+			c.profile.ResourceVersion = strconv.Itoa(version) // nothing of this version is compiled
 		} else {
 			c.profile.ResourceVersion = "1"
 		}
@@ -205,9 +204,9 @@ func (r *decodingRow) work(b *testing.B, c *cloud) func() {
 	}
 }
 
-// BenchmarkDecoding compares each kind of request with merely decoding the provider configs that it is about, by the decoder of the
-// webhooks themselves, and reports the processor time, bytes and allocations of answering it. Everybody can run it, and everything
-// in it is what is used; the first row says how that decoder compares with encoding/json.
+// BenchmarkDecoding compares each kind of request with merely decoding its provider configs by the webhooks' own decoder,
+// and reports the processor time, bytes and allocations of a response. It needs nothing but this repository's own code. The
+// first row compares that decoder with encoding/json.
 func BenchmarkDecoding(b *testing.B) {
 	for _, size := range sizes {
 		c := newCloud(b, size.bytes)
@@ -223,7 +222,7 @@ func BenchmarkDecoding(b *testing.B) {
 				compare(b, "decode", row.work(b, c), decodeConfigs(b, row.configs(c)...))
 			})
 		}
-		// Most writes of Shoots concern neither maintenance nor a new worker pool.
+		// Most writes of Shoots involve neither maintenance nor a new worker pool.
 		b.Run(size.name+"/shoot-mutate", func(b *testing.B) {
 			handlers, write := webhooks.Handlers(b, openstack.Provider{}, c.garden), c.requests["shoot"]
 			write.Operation, write.OldObject = admissionv1.Update, write.Object
@@ -232,8 +231,7 @@ func BenchmarkDecoding(b *testing.B) {
 	}
 }
 
-// What is measured is what it is called: every request is admitted, nothing is said about it, and only the status of a
-// NamespacedCloudProfile has something to be patched.
+// Every measured request is admitted without a warning, and only the status of a NamespacedCloudProfile is patched.
 func TestWhatDecodingIsComparedWith(t *testing.T) {
 	c := newCloud(t, 250<<10)
 	handlers := webhooks.Handlers(t, openstack.Provider{}, c.garden)

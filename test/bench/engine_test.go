@@ -27,7 +27,7 @@ import (
 	"github.com/capkit/capkit/pkg/update"
 )
 
-// inTurn returns the work of asking the questions of a profile, one after the other.
+// inTurn returns the work of asking one question of a profile after the other.
 func (p *generated) inTurn(ask func(i int) error) func() {
 	next := 0
 	return func() {
@@ -38,7 +38,7 @@ func (p *generated) inTurn(ask func(i int) error) func() {
 	}
 }
 
-// library returns the work of asking the gardener library.
+// library returns the work of asking the gardener library the same questions.
 func (p *generated) library() func() {
 	return p.inTurn(func(i int) error {
 		q := &p.questions[i]
@@ -47,7 +47,7 @@ func (p *generated) library() func() {
 	})
 }
 
-// BenchmarkSelect compares the choice of a flavor with that of the gardener library.
+// BenchmarkSelect compares the selection of a flavor with the gardener library's.
 func BenchmarkSelect(b *testing.B) {
 	for _, p := range profiles {
 		for _, order := range []capability.Order{capability.Gardener, capability.GEP33} {
@@ -63,7 +63,7 @@ func BenchmarkSelect(b *testing.B) {
 	}
 }
 
-// BenchmarkResolvePool compares what worker controllers ask with what the gardener library finds for them.
+// BenchmarkResolvePool compares the call of worker controllers with the gardener library's selection.
 func BenchmarkResolvePool(b *testing.B) {
 	for _, p := range profiles {
 		b.Run(p.name, func(b *testing.B) {
@@ -77,8 +77,8 @@ func BenchmarkResolvePool(b *testing.B) {
 	}
 }
 
-// BenchmarkCheck compares checks of a CloudProfile with merely decoding its provider config: of the images alone, which are
-// decoded before; with decoding; and with all that admission says.
+// BenchmarkCheck compares checks of a CloudProfile with merely decoding its provider config: of images decoded in advance,
+// with decoding, and with all admission warnings.
 func BenchmarkCheck(b *testing.B) {
 	for _, p := range profiles {
 		for name, check := range map[string]func(){
@@ -99,8 +99,8 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// BenchmarkCompare compares what an update of a CloudProfile says to 20,000 Shoots, with three worker pools each, with asking the
-// gardener library once for each of these pools.
+// BenchmarkCompare compares evaluating an update of a CloudProfile for 20,000 Shoots, with three worker pools each, with
+// calling the gardener library once for each of these pools.
 func BenchmarkCompare(b *testing.B) {
 	const shoots, poolsOfEach = 20_000, 3
 	for _, p := range profiles {
@@ -128,8 +128,8 @@ func BenchmarkCompare(b *testing.B) {
 	}
 }
 
-// BenchmarkForecast compares what maintenance is going to choose for the worker pools of 20,000 Shoots, with three of them
-// each, with asking the gardener library once for each of these pools.
+// BenchmarkForecast compares predicting maintenance's choices for 20,000 Shoots, with three worker pools each, with calling
+// the gardener library once for each of these pools.
 func BenchmarkForecast(b *testing.B) {
 	const count, poolsOfEach = 20_000, 3
 	for _, p := range profiles {

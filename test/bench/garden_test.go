@@ -22,7 +22,7 @@ import (
 	"github.com/capkit/capkit/test/webhooks"
 )
 
-// newGarden returns a garden with CloudProfiles, for Gardener's own webhooks besides ours.
+// newGarden returns a garden with CloudProfiles that serves Gardener's own webhooks and ours.
 func newGarden(tb testing.TB, profiles ...*v1beta1.CloudProfile) *webhooks.Garden {
 	tb.Helper()
 	g := webhooks.New(profiles...)
@@ -32,7 +32,7 @@ func newGarden(tb testing.TB, profiles ...*v1beta1.CloudProfile) *webhooks.Garde
 	return g
 }
 
-// ours returns the webhooks of the admission component for provider local, by name. Nothing is compiled yet.
+// ours returns the webhooks of the admission component for provider local by name. Nothing is compiled yet.
 func ours(tb testing.TB, g *webhooks.Garden) map[string]admission.Handler {
 	tb.Helper()
 	return webhooks.Handlers(tb, local.Provider{}, g)

@@ -26,8 +26,8 @@ import (
 	"github.com/capkit/capkit/pkg/update"
 )
 
-// updated returns a profile as it is after a change of about one in so many flavors: some have another image in one region,
-// others are gone from it.
+// updated returns a copy of a profile in which about one flavor in n is changed: some get another image in one region, and
+// others lose the region.
 func updated(spec *v1beta1.CloudProfileSpec, one int) *v1beta1.CloudProfileSpec {
 	spec = spec.DeepCopy()
 	config, r := &v1alpha1.CloudProfileConfig{}, rand.New(rand.NewPCG(3, 4))
@@ -55,7 +55,7 @@ func updated(spec *v1beta1.CloudProfileSpec, one int) *v1beta1.CloudProfileSpec 
 	return spec
 }
 
-// planOf returns the work of planning an update for so many Shoots with three pools each, and what it finds.
+// planOf returns the work of planning an update for this many Shoots with three pools each. The work returns the changes.
 func planOf(p *generated, after *v1beta1.CloudProfileSpec, shoots int) func() []changes.Change {
 	users := usersOf(p, shoots)
 	return func() []changes.Change {
@@ -66,7 +66,7 @@ func planOf(p *generated, after *v1beta1.CloudProfileSpec, shoots int) func() []
 	}
 }
 
-// usersOf returns so many Shoots with three pools each, for which maintenance has something to choose.
+// usersOf returns this many Shoots with three pools each, for which maintenance can choose an update.
 func usersOf(p *generated, shoots int) []*v1beta1.Shoot {
 	r, users := rand.New(rand.NewPCG(5, 6)), make([]*v1beta1.Shoot, 0, shoots)
 	for i := range shoots {
@@ -85,8 +85,8 @@ func usersOf(p *generated, shoots int) []*v1beta1.Shoot {
 	return users
 }
 
-// BenchmarkPlan prints what plans cost, the compilation of both profiles included, with 2,000 Shoots and with 20,000, of three
-// worker pools each: for an update that changes one flavor in twenty, and for one that changes every other.
+// BenchmarkPlan prints the cost of plans, including the compilation of both profiles, for 2,000 and for 20,000 Shoots with
+// three worker pools each. One update changes one flavor in twenty, the other every second one.
 func BenchmarkPlan(b *testing.B) {
 	for _, p := range profiles {
 		for _, one := range []int{20, 2} {
@@ -99,7 +99,7 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// Plans are about something: each of the kinds that such updates have is there.
+// The plans include each kind of change that such updates cause.
 func TestWhatPlansMeasure(t *testing.T) {
 	p := profiles[0]
 	summary := changes.Summarize(planOf(p, updated(p.spec, 2), 200)())

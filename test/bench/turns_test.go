@@ -14,27 +14,26 @@ import (
 	"time"
 )
 
-// side is one of two that are compared: what it takes of the processors, and what it allocates.
+// side is one side of a comparison, with its processor time and its allocated memory.
 type side struct {
 	work func()
-	// times is how often it works in a turn, so that a turn is long enough to be measured; 0 before the first turn.
-	times int
-	cpu   []time.Duration
-	bytes []uint64
-	// allocations is their number.
+	// times is the number of repetitions in a turn, which make it long enough to measure. It is 0 before the first turn.
+	times       int
+	cpu         []time.Duration
+	bytes       []uint64
 	allocations []uint64
 }
 
-// least is how much of a processor a turn takes at least.
+// least is the minimum processor time of a turn.
 const least = 100 * time.Millisecond
 
-// turns is how many there are at least: one alone may have been disturbed.
+// turns is the minimum number of turns, because a single one may have been disturbed.
 const turns = 5
 
-// turn lets the side work. Whatever else the machine has to do does not count, and collecting the garbage of this process does.
+// turn runs the side's work. It excludes the load of other processes, and includes this process's garbage collection.
 func (s *side) turn() {
 	if s.times == 0 {
-		s.times = 1 // the first time nothing is in any cache
+		s.times = 1 // the first run meets cold caches
 		s.measure()
 		took := max(s.measure(), 1)
 		s.times = max(1, int(least/took))
@@ -44,7 +43,7 @@ func (s *side) turn() {
 }
 
 func (s *side) measure() time.Duration {
-	runtime.GC() // the garbage of the other side is none of ours
+	runtime.GC() // do not charge the other side's garbage
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	start := used()
@@ -59,7 +58,7 @@ func (s *side) measure() time.Duration {
 	return took
 }
 
-// used is how long the processors have worked for this process, for itself and in the kernel.
+// used returns the processor time of this process, in user and kernel mode.
 func used() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
@@ -68,8 +67,8 @@ func used() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// compare lets both take turns, so that they meet the same conditions, and reports the ratios of their medians: how much of
-// the other side's processor time and bytes the first one takes.
+// compare runs both sides in alternating turns under the same conditions, and reports the ratios of their medians: the
+// processor time and bytes of the first side, relative to the other's.
 func compare(b *testing.B, other string, ours, theirs func()) {
 	b.Helper()
 	a, z := &side{work: ours}, &side{work: theirs}
@@ -79,7 +78,7 @@ func compare(b *testing.B, other string, ours, theirs func()) {
 			z.turn()
 		}
 	}
-	b.ReportMetric(0, "ns/op") // a turn of both is nothing that anyone wants to know
+	b.ReportMetric(0, "ns/op") // the duration of both turns together has no meaning
 	b.ReportMetric(float64(median(a.cpu))/float64(max(1, median(z.cpu))), "cpu/"+other)
 	b.ReportMetric(float64(median(a.bytes))/float64(max(1, median(z.bytes))), "bytes/"+other)
 	b.ReportMetric(float64(median(a.cpu))/float64(time.Microsecond), "cpu-µs")

@@ -30,13 +30,12 @@ import (
 
 const workerPools = 100
 
-// counting counts requests, and those among them that write.
+// counting counts all requests, and the writing ones.
 type counting struct {
 	http.RoundTripper
 	all, writes *atomic.Int64
 }
 
-// RoundTrip counts the request and does it.
 func (c counting) RoundTrip(r *http.Request) (*http.Response, error) {
 	c.all.Add(1)
 	if r.Method != http.MethodGet {
@@ -45,8 +44,8 @@ func (c counting) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.RoundTripper.RoundTrip(r)
 }
 
-// BenchmarkWorkerDelegate measures what the delegate for OpenStack does in a reconciliation of 100 pools in 3 zones, on a
-// real API server: the first time, when it writes 300 machine classes and their secrets, and when nothing has changed.
+// BenchmarkWorkerDelegate measures the delegate for OpenStack in a reconciliation of 100 pools in 3 zones, on a real API
+// server: the first one, which writes 300 machine classes and their secrets, and one without a change.
 func BenchmarkWorkerDelegate(b *testing.B) {
 	s, err := seed.Start(b.Context(), seed.Options{Progress: os.Stderr})
 	if err != nil {
@@ -81,7 +80,7 @@ func BenchmarkWorkerDelegate(b *testing.B) {
 	}
 }
 
-// manyPools creates a Worker of many pools, with the profile of the takeover tests.
+// manyPools creates a Worker with many pools and the profile of the takeover tests.
 func manyPools(b *testing.B, s *seed.Seed, name string) (*extensionscontroller.Cluster, *extensionsv1alpha1.Worker) {
 	b.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "..", "pkg", "openstack", "machines", "testdata", "seven", "input-cloudprofile.json"))
@@ -116,7 +115,7 @@ func manyPools(b *testing.B, s *seed.Seed, name string) (*extensionscontroller.C
 	return cluster, worker
 }
 
-// reconcile does what a reconciliation asks of the delegate.
+// reconcile calls the delegate like a reconciliation.
 func reconcile(
 	b *testing.B, factory genericactuator.DelegateFactory, cluster *extensionscontroller.Cluster, worker *extensionsv1alpha1.Worker,
 ) {

@@ -25,7 +25,7 @@ import (
 	"github.com/capkit/capkit/test/authors/acme"
 )
 
-// object reads a sample.
+// object reads a sample manifest.
 func object[T any](t *testing.T, file string) *T {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -43,7 +43,7 @@ func cloudProfile(t *testing.T, file string) *v1beta1.CloudProfile {
 	return object[v1beta1.CloudProfile](t, file)
 }
 
-// shootOf is a Shoot in the region north.
+// shootOf returns a Shoot in region north.
 func shootOf(workers ...v1beta1.Worker) *v1beta1.Shoot {
 	return &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: "north", Provider: v1beta1.Provider{Workers: workers}}}
 }

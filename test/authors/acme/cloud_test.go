@@ -26,10 +26,10 @@ import (
 	"github.com/capkit/capkit/test/authors/acme"
 )
 
-// This file tests what acme has in common with some clouds only: attributes of references, legacy fields that say more than an
-// architecture, machine types that ask for a capability, and further lists in NamespacedCloudProfiles.
+// This file tests features that only some clouds have: attributes of references, legacy fields that imply more than an
+// architecture, machine types that request a capability, and further lists in NamespacedCloudProfiles.
 
-// configOf returns the provider config of a profile, for a test to change; write puts it back.
+// configOf returns the provider config of a profile for a test to change. write stores it again.
 func configOf(t *testing.T, raw *runtime.RawExtension) (config *acme.CloudProfileConfig, write func()) {
 	t.Helper()
 	config = &acme.CloudProfileConfig{}
@@ -50,7 +50,7 @@ func namespacedProfile(t *testing.T) *v1beta1.NamespacedCloudProfile {
 	return object[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml")
 }
 
-// said returns the rules and places of findings.
+// said returns the rule and field of each finding.
 func said(found finding.List) []string {
 	var said []string
 	for _, f := range found {
@@ -59,7 +59,7 @@ func said(found finding.List) []string {
 	return said
 }
 
-// The version of the sample is legacy, and its parent has capabilities.
+// The sample's version is legacy, and its parent has capabilities.
 func TestRenderIntoFlavors(t *testing.T) {
 	parent, profile := cloudProfile(t, "cloudprofile.yaml"), namespacedProfile(t)
 	compiled, _ := check.CloudProfile(acme.Provider{}, parent)
@@ -78,7 +78,7 @@ func TestRenderIntoFlavors(t *testing.T) {
 	}
 }
 
-// The other way round: the version has flavors, and its parent has no capabilities.
+// The version has flavors, and its parent has no capabilities.
 func TestRenderIntoLegacy(t *testing.T) {
 	profile := namespacedProfile(t)
 	version := &profile.Spec.MachineImages[0].Versions[0]
@@ -105,21 +105,21 @@ func TestRenderIntoLegacy(t *testing.T) {
 	}
 }
 
-// boots returns the template that a machine type boots in the region north.
+// boots returns the template that a machine type boots in region north.
 func boots(profile *profile.Profile[acme.Template], machineType string) string {
 	return resolve.Pool(profile, provider.Pool{
 		MachineType: machineType, Image: "gardenlinux", Version: "1592.9.0", Region: "north",
 	}).Decision.Reference.ID
 }
 
-// asJSON compares text by what it says as JSON, in whatever order of keys.
+// asJSON compares texts as JSON values.
 var asJSON = cmp.FilterValues(func(a, b string) bool { return json.Valid([]byte(a)) && json.Valid([]byte(b)) },
 	cmp.Comparer(func(a, b string) bool {
 		var x, y any
 		return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && cmp.Equal(x, y)
 	}))
 
-// rendered returns the values of the changes, by path.
+// rendered returns the changed values by path.
 func rendered(
 	t *testing.T, capabilities []v1beta1.CapabilityDefinition, profile *v1beta1.NamespacedCloudProfile, base *runtime.RawExtension,
 ) map[string]string {
@@ -135,8 +135,8 @@ func rendered(
 	return values
 }
 
-// What the legacy field implies counts as if it were declared: core has to list it, and it decides which machine types boot
-// the image.
+// What the legacy field implies is treated as if it were declared: core has to list it, and it decides which machine types
+// boot the image.
 func TestFastNetwork(t *testing.T) {
 	const at = "spec.machineImages[0].versions[1].capabilityFlavors[0]"
 	const entry = "spec.providerConfig.machineImages[0].versions[1].regions[0]"
@@ -146,7 +146,7 @@ func TestFastNetwork(t *testing.T) {
 		fast   bool
 		core   v1beta1.CapabilityValues
 		errors []string
-		basic  string // what m.small, without accelerated networking, boots
+		basic  string // what m.small boots, which has no accelerated networking
 	}{
 		{"neither", false, v1beta1.CapabilityValues{"basic"}, nil, "tpl-01d00001"},
 		{"both", true, v1beta1.CapabilityValues{"accelerated", "basic"}, nil, "tpl-01d00001"},
@@ -179,8 +179,8 @@ func TestFastNetwork(t *testing.T) {
 	}
 }
 
-// Two images of one architecture are two flavors if only one of them has the fast network. Where both fit, the one that can
-// do more is preferred (semantics S5), also by a machine type that has no use for it.
+// Two images of one architecture are two flavors if only one has the fast network. Where both fit, the more capable one is
+// preferred (semantics S5), even by a machine type that cannot use it.
 func TestFastAndOrdinaryNetwork(t *testing.T) {
 	object := cloudProfile(t, "cloudprofile.yaml")
 	version := &object.Spec.MachineImages[0].Versions[1]
@@ -206,7 +206,7 @@ func TestFastAndOrdinaryNetwork(t *testing.T) {
 	}
 }
 
-// In a profile that does not register it, what the field implies says nothing.
+// In a profile that does not register the capability, the field implies nothing.
 func TestFastNetworkNotRegistered(t *testing.T) {
 	object := cloudProfile(t, "cloudprofile.yaml")
 	object.Spec.MachineCapabilities = object.Spec.MachineCapabilities[:1]
@@ -225,7 +225,7 @@ func TestFastNetworkNotRegistered(t *testing.T) {
 	}
 }
 
-// Core flavors that are left out follow from what the field implies.
+// Omitted core flavors are filled in from what the field implies.
 func TestFastNetworkIsFilledIn(t *testing.T) {
 	object := cloudProfile(t, "cloudprofile.yaml")
 	object.Spec.MachineImages[0].Versions[1].CapabilityFlavors = nil
@@ -238,7 +238,7 @@ func TestFastNetworkIsFilledIn(t *testing.T) {
 	}
 }
 
-// Machine types x.* ask for the enclave. The capability came after them, so it counts only where it is registered.
+// Machine types x.* request the enclave. The capability is newer than they are, so it applies only where it is registered.
 func TestEnclave(t *testing.T) {
 	const rule, at = "worker-request-unmet", "spec.provider.workers[0].machine.type"
 	for _, c := range []struct {
@@ -285,7 +285,7 @@ func TestEnclave(t *testing.T) {
 	}
 }
 
-// Data volumes are asked of the machine type only, and only where that is registered: no image declares anything.
+// Data volumes are requested of the machine type only, and only where the capability is registered: no image declares it.
 func TestDataDisks(t *testing.T) {
 	for _, c := range []struct {
 		name                 string
@@ -339,7 +339,7 @@ func TestMachineTypes(t *testing.T) {
 	}
 }
 
-// Of the provider config a NamespacedCloudProfile has images and the lists that are merged, and nothing else.
+// In a NamespacedCloudProfile, the provider config has images and the merged lists, and nothing else.
 func TestNamespacedLists(t *testing.T) {
 	parent := compiled(t)
 	profile := namespacedProfile(t)
@@ -365,7 +365,7 @@ func TestNamespacedLists(t *testing.T) {
 	}
 }
 
-// Of an entry that is there twice, which the check refuses, the first is rendered, and rendering again changes nothing.
+// Of a duplicate entry, which the check refuses, the first is rendered, and rendering again changes nothing.
 func TestNamespacedListsWithAnEntryTwice(t *testing.T) {
 	profile := namespacedProfile(t)
 	config, write := configOf(t, profile.Spec.ProviderConfig)
@@ -397,7 +397,7 @@ func TestFieldOfTheOtherFormat(t *testing.T) {
 	}
 }
 
-// What Encode writes, Decode reads as it was, in both formats.
+// Decode reads what Encode writes without a difference, in both formats.
 func TestLaws(t *testing.T) {
 	kind := schema.GroupVersionKind{Group: "acme.provider.extensions.gardener.cloud", Version: "v1alpha1", Kind: "CloudProfileConfig"}
 	providertest.Laws(t, acme.Provider{}, providertest.Configs(t, kind, ".")...)

@@ -27,7 +27,7 @@ import (
 	"github.com/capkit/capkit/test/authors/acme"
 )
 
-// Of the two flavors GEP-0033 prefers the second, and the gardener library the first.
+// GEP-0033 prefers the second of the two flavors, and the gardener library the first.
 const orders = `
 apiVersion: core.gardener.cloud/v1beta1
 kind: CloudProfile
@@ -71,7 +71,7 @@ func parsed(t *testing.T, text string) *v1beta1.CloudProfile {
 	return object
 }
 
-// Command, worker controller and warnings follow the preference order of the provider, which only a flag of the command overrides.
+// Command, worker controller and warnings follow the provider's preference order. Only a flag of the command overrides it.
 func TestTheOrderIsThatOfTheProvider(t *testing.T) {
 	for name, c := range map[string]struct {
 		cloud       provider.Provider[acme.Template]
@@ -107,7 +107,7 @@ func TestTheOrderIsThatOfTheProvider(t *testing.T) {
 				t.Errorf("the worker controller boots %v, %v", image, err)
 			}
 
-			// The second flavor is added: only by GEP-0033 do pools on the first one boot another image.
+			// The update adds the second flavor: only under GEP-0033 do pools on the first one boot another image.
 			alone, _ := profile.Compile(c.cloud, &withoutTheSecond(t).Spec, field.NewPath("spec"))
 			if redirects := len(update.Redirected(alone, compiled)) > 0; redirects != c.redirects {
 				t.Errorf("new machines boot another flavor: %t", redirects)
@@ -116,7 +116,7 @@ func TestTheOrderIsThatOfTheProvider(t *testing.T) {
 	}
 }
 
-// Core has one flavor of two. Where it follows the provider config, as the webhook sees to, the command finds nothing wrong.
+// Core has one of two flavors. If core follows the provider config, as the webhook ensures, the command reports nothing.
 func TestCoreFollowsByThePolicyOfTheProvider(t *testing.T) {
 	const both = "      - {architecture: [amd64], storage: [NVMe], network: [accelerated]}\n"
 	text := strings.Replace(orders, both, "", 1)
@@ -141,7 +141,7 @@ func TestCoreFollowsByThePolicyOfTheProvider(t *testing.T) {
 	}
 }
 
-// So do plan and report.
+// Plan and report follow the provider's preference order.
 func TestPlanAndReportFollowTheOrderOfTheProvider(t *testing.T) {
 	before := filepath.Join(t.TempDir(), "before.yaml")
 	object := withoutTheSecond(t)
@@ -173,7 +173,7 @@ func TestPlanAndReportFollowTheOrderOfTheProvider(t *testing.T) {
 	}
 }
 
-// texts returns what findings say.
+// texts returns the messages of findings.
 func texts(found finding.List) (all string) {
 	for _, f := range found {
 		all += f.Detail + "\n"
@@ -181,7 +181,7 @@ func texts(found finding.List) (all string) {
 	return all
 }
 
-// withoutTheSecond is the CloudProfile before it has the second flavor.
+// withoutTheSecond returns the CloudProfile without its second flavor.
 func withoutTheSecond(t *testing.T) *v1beta1.CloudProfile {
 	t.Helper()
 	var kept strings.Builder
@@ -206,7 +206,7 @@ func selected(t *testing.T, cloud provider.Provider[acme.Template], flags ...str
 	return out
 }
 
-// run runs a command about a profile, and returns its exit status and what it writes.
+// run runs a command on a profile, and returns its exit status and output.
 func run(t *testing.T, cloud provider.Provider[acme.Template], text, command string, flags ...string) (status int, out string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "profile.yaml")

@@ -29,7 +29,7 @@ func TestCatalogue(t *testing.T) {
 }
 
 func TestMaxMachines(t *testing.T) {
-	profile := compiled(t) // with a maximum of 20
+	profile := compiled(t) // its maximum is 20
 	for maximum, want := range map[int32]string{10: "", 11: acme.RuleMachines} {
 		shoot := shootOf(
 			v1beta1.Worker{Name: "web", Maximum: 10, Machine: machine("m.large", "1877.5.0")},

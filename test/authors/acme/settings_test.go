@@ -62,7 +62,7 @@ func TestWorkerRequests(t *testing.T) {
 	for _, c := range []struct {
 		name, machineType, version, settings string
 		profile                              *profile.Profile[acme.Template]
-		rule, at                             string // nothing: it is admitted
+		rule, at                             string // empty if it is admitted
 	}{
 		{"offered", "m.large", "1877.5.0", "confidential: {enabled: true}", offered, "", ""},
 		{"not asked for", "m.small", "1592.9.0", "confidential: {enabled: false}", offered, "", ""},
@@ -84,7 +84,7 @@ func TestWorkerRequests(t *testing.T) {
 	}
 }
 
-// The webhook answers as the checks do.
+// The webhook gives the same answers as the checks.
 func TestShoot(t *testing.T) {
 	if warnings, err := acme.ValidateShoot(object[v1beta1.Shoot](t, "shoot.yaml"), compiled(t)); len(warnings) > 0 || err != nil {
 		t.Error(warnings, err)

@@ -46,7 +46,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// seed is what a delegate works on: the seed, and what Gardener says of the shoot.
+// seed is what a delegate works on: the seed, and the Cluster of the shoot.
 type seed struct {
 	client.Client
 
@@ -55,7 +55,7 @@ type seed struct {
 	events  *events.FakeRecorder
 }
 
-// newSeed is a seed with a Worker whose pools have these machine types and versions, and nothing else.
+// newSeed returns a seed with only a Worker, whose pools have these machine types and versions.
 func newSeed(t *testing.T, region string, pools ...extensionsv1alpha1.WorkerPool) *seed {
 	t.Helper()
 	worker := &extensionsv1alpha1.Worker{ObjectMeta: metav1.ObjectMeta{Name: "s", Namespace: namespace, UID: "1"}}
@@ -94,7 +94,7 @@ func (s *seed) delegate(t *testing.T) genericactuator.WorkerDelegate {
 	return delegate
 }
 
-// reconcile calls a delegate as genericactuator does.
+// reconcile calls a delegate like genericactuator.
 func (s *seed) reconcile(t *testing.T) error {
 	t.Helper()
 	d := s.delegate(t)
@@ -114,7 +114,7 @@ func (s *seed) reconcile(t *testing.T) error {
 	return nil
 }
 
-// templates returns what the machine classes boot.
+// templates returns the template of each machine class.
 func (s *seed) templates(t *testing.T) map[string]string {
 	t.Helper()
 	classes := &machinev1alpha1.MachineClassList{}
@@ -128,7 +128,7 @@ func (s *seed) templates(t *testing.T) map[string]string {
 	return templates
 }
 
-// expect checks that there are that many machine classes, and that all boot the template.
+// expect checks the number of machine classes, and that each boots the template.
 func (s *seed) expect(t *testing.T, number int, template string) {
 	t.Helper()
 	templates := s.templates(t)
@@ -142,7 +142,7 @@ func (s *seed) expect(t *testing.T, number int, template string) {
 	}
 }
 
-// A new pool gets what capkit select says, or an error that names it, and nothing is written.
+// A new pool gets the image that capkit select prints, or an error that names the pool, and nothing is written.
 func TestNewPools(t *testing.T) {
 	for _, c := range []struct{ machineType, version, region, want string }{
 		{"m.large", "1877.5.0", "south", "tpl-0a11ce02"}, {"m.small", "1877.5.0", "south", "tpl-0ba51c02"},
@@ -163,7 +163,7 @@ func TestNewPools(t *testing.T) {
 	}
 }
 
-// What the webhook lets in is found. A setting that is switched on later replaces the machines.
+// The controller finds an image for each pool that the webhook admits. Enabling a setting later replaces the machines.
 func TestASettingIsSwitchedOn(t *testing.T) {
 	vault := object[v1beta1.Shoot](t, "shoot.yaml").Spec.Provider.Workers[0]
 	s := newSeed(t, "north", poolOf(vault.Name, vault.Machine.Type, *vault.Machine.Image.Version))
@@ -187,7 +187,7 @@ func TestASettingIsSwitchedOn(t *testing.T) {
 	}
 }
 
-// A pool goes on with an image version that the profile does not list any more: beside its classes, for a pool that is added, and in
+// A pool keeps an image version that the profile no longer lists: with its existing classes, for an added pool, and in
 // another seed.
 func TestDelisted(t *testing.T) {
 	s := newSeed(t, "south", poolOf("web", "m.large", "1877.5.0"))
@@ -211,8 +211,8 @@ func TestDelisted(t *testing.T) {
 	}
 }
 
-// What a record of the legacy format implies still counts once the profile has capabilities: a machine type gets no image for which it has
-// no network.
+// What a legacy record implies still applies once the profile has capabilities: a machine type gets no image whose network
+// it lacks.
 func TestImplied(t *testing.T) {
 	s := newSeed(t, "south", poolOf("web", "m.large", "1592.9.0"))
 	capabilities, legacy := s.cluster.CloudProfile, s.cluster.CloudProfile.DeepCopy()
@@ -235,7 +235,7 @@ func TestImplied(t *testing.T) {
 	}
 }
 
-// A Worker is deleted, with the credentials of today, whatever there is in the profile.
+// A Worker is deleted with the current credentials, whatever the profile contains.
 func TestDeletion(t *testing.T) {
 	s := newSeed(t, "south", poolOf("web", "m.large", "1877.5.0"))
 	check(t, s.reconcile(t))
@@ -257,7 +257,7 @@ func TestDeletion(t *testing.T) {
 	}
 }
 
-// An Event says that a pool cannot keep its flavor.
+// An Event reports that a pool cannot keep its flavor.
 func TestReplaced(t *testing.T) {
 	s := newSeed(t, "south", poolOf("web", "m.large", "1877.5.0"))
 	check(t, s.reconcile(t))

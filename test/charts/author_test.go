@@ -26,10 +26,10 @@ import (
 	"github.com/capkit/capkit/test/garden/charts"
 )
 
-// acmeNamespace is where the components of acme are, of a Gardener that has nothing of capkit itself.
+// acmeNamespace is the namespace of acme's components. They belong to an extension without capkit's own components.
 const acmeNamespace = "acme"
 
-// edited copies a chart and replaces lines of its files, as the author of an extension does with an editor.
+// edited copies a chart and replaces lines of its files, like an extension author with an editor.
 func edited(source string, files map[string][]string) string {
 	GinkgoHelper()
 	copied := filepath.Join(GinkgoT().TempDir(), "copied")
@@ -45,7 +45,7 @@ func edited(source string, files map[string][]string) string {
 	return copied
 }
 
-// renderCopy renders a copy of a chart, which has nothing of the cloud that it was of.
+// renderCopy renders a copy of a chart, and requires that it contains nothing of the original cloud.
 func renderCopy(copied, release string, values map[string]any) []*unstructured.Unstructured {
 	GinkgoHelper()
 	rendered, err := charts.RenderFolder(copied, release, acmeNamespace, values)

@@ -50,19 +50,19 @@ import (
 	"github.com/capkit/capkit/test/garden/charts"
 )
 
-// worker is the worker controller that specs are about.
+// worker is the worker controller under test.
 var worker = components.Controllers()[0]
 
-// controllerNamespace is where gardenlet installs it.
+// controllerNamespace is the namespace in which gardenlet installs the worker controller.
 const controllerNamespace = "extension-provider-openstack-worker-x7k2p"
 
-// renderWorker renders the chart as Helm does.
+// renderWorker renders the chart like Helm.
 func renderWorker(values map[string]any) []*unstructured.Unstructured {
 	GinkgoHelper()
 	return renderFor(worker, charts.Worker, controllerNamespace, values)
 }
 
-// workerCommand is the command of the worker controller, but that it does nothing.
+// workerCommand returns the worker controller's command without its controllers.
 func workerCommand() *cobra.Command {
 	return command.New(command.Controller{
 		Program: worker.Program(), Component: worker.Release(), Type: worker.Type,
@@ -70,7 +70,7 @@ func workerCommand() *cobra.Command {
 	})
 }
 
-// workerRegistration is what example/worker-TYPE/controller-registration.yaml has.
+// workerRegistration returns the objects of example/worker-TYPE/controller-registration.yaml.
 func workerRegistration() (*gardencorev1.ControllerDeployment, *v1beta1.ControllerRegistration) {
 	GinkgoHelper()
 	manifest := objects(read(root, "example", chart.ManifestFolder(worker), "controller-registration.yaml"))
@@ -126,7 +126,7 @@ var _ = Describe("The chart of the worker controller", func() {
 			Expect(container.Ports).To(ContainElement(HaveField("Name", name), &port))
 			Expect(cmd.Flag(flag).Value.String()).To(Equal(fmt.Sprintf(":%d", port.ContainerPort)))
 		}
-		// A manager gives what is running 30 seconds.
+		// A manager gives running work 30 seconds to end.
 		Expect(pod.TerminationGracePeriodSeconds).To(HaveValue(BeNumerically(">", 30)))
 	},
 		Entry("by default", "default"),

@@ -14,7 +14,7 @@ import (
 	"github.com/capkit/capkit/test/garden/charts"
 )
 
-// metal is the component whose charts docs/operators/operations.md has people take for a cloud of their own.
+// metal is the component whose charts docs/operators/operations.md adapts to a cloud of one's own.
 var metal = func() components.Component {
 	c, _ := components.Of("ironcore-metal")
 	return c

@@ -21,7 +21,7 @@ import (
 
 var argument = regexp.MustCompile("^--([a-z-]+)")
 
-// fixed are the flags that the charts of all programs leave alone, and why.
+// fixed lists the flags that no chart sets, with the reasons.
 var fixed = map[string]string{
 	"extension-classes":  "the components are for Shoots alone",
 	"kubeconfig":         "it is in the environment of the pod",
@@ -31,7 +31,7 @@ var fixed = map[string]string{
 	"version":            "it ends the program",
 }
 
-// A flag is set by a value of the chart, or is listed with the reason why nobody wants to.
+// Each flag is set by a value of the chart, or is listed with the reason why it is not.
 var _ = DescribeTable("Each flag can be set by values of the chart", func(
 	c components.Component, cmd *cobra.Command, kind chart.Kind, of []string, also map[string]string,
 ) {

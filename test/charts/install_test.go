@@ -59,7 +59,7 @@ var _ = Describe("An API server", func() {
 		Expect(find(rendered, "Service").GetName()).To(Equal(extension.Name))
 		_, container := podOf(rendered)
 		Expect(container.Args).To(ContainElements(args))
-		// Certificates are kept where the pod is, which is another cluster only with a virtual garden.
+		// Certificates are stored in the pod's own cluster, which differs from the garden only with a virtual garden.
 		source := ContainElement(corev1.EnvVar{Name: "SOURCE_CLUSTER", Value: "enabled"})
 		if !separate {
 			source = Not(source)
@@ -76,7 +76,7 @@ var _ = Describe("The pod", func() {
 	DescribeTable("has no more rights on its node than it needs", func(ctx SpecContext, name string) {
 		pod, container := podOf(render(charts.Runtime, runtimeNamespace, values(name)))
 		Expect(container.SecurityContext.ReadOnlyRootFilesystem).To(HaveValue(BeTrue()))
-		// The API server judges the rest, in a namespace that takes nothing but restricted pods: user, capabilities, seccomp,
+		// The API server checks the rest, in a namespace that accepts only restricted pods: user, capabilities, seccomp,
 		// volumes, namespaces.
 		pod.PriorityClassName = ""
 		object := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "restricted", Namespace: restrictedNamespace}, Spec: pod}
@@ -89,7 +89,7 @@ var _ = Describe("The pod", func() {
 	)
 
 	It("is not killed before it has answered what it has taken", func() {
-		// When it has gone on serving for a while, requests are given another 30 seconds.
+		// After the shutdown delay, running requests get another 30 seconds.
 		pod, container := podOf(render(charts.Runtime, runtimeNamespace, values("full")))
 		flags := admission.NewCommand(provider.Provider{}).Flags()
 		Expect(flags.Parse(container.Args)).To(Succeed())
@@ -151,7 +151,7 @@ var _ = Describe("Gardener", func() {
 		Expect(deployment.GetAnnotations()).To(HaveKeyWithValue(resourcesv1alpha1.HighAvailabilityConfigReplicas, "5"))
 	})
 
-	// In the namespace garden, the Prometheus of a seed asks over HTTPS unless it is told otherwise; elsewhere it always takes HTTP.
+	// In namespace garden, the Prometheus of a seed uses HTTPS by default. In other namespaces it always uses HTTP.
 	DescribeTable("has the Prometheus of a seed scrape the pods over HTTP", func(namespace string) {
 		annotations, _, err := unstructured.NestedStringMap(
 			find(render(charts.Runtime, namespace, nil), "Deployment").Object, "spec", "template", "metadata", "annotations")
@@ -164,7 +164,7 @@ var _ = Describe("Gardener", func() {
 		Entry("in which gardenlet has installed them", seedNamespace),
 	)
 
-	// Pods and Services have the labels and annotations that Gardener gives to its own.
+	// Pods and Services have the same labels and annotations as Gardener's own.
 	It("has a NetworkPolicy that opens the ports of the webhooks and the metrics, and the way to API servers", func() {
 		rendered := render(charts.Runtime, runtimeNamespace, values("full"))
 		policy := &networkingv1.NetworkPolicy{}
@@ -223,7 +223,7 @@ var _ = Describe("Gardener", func() {
 			}
 		})
 
-		// There the Service says, too, which namespace the others are in, and by what name they know this one.
+		// In a seed, the Service also names the namespace of its clients, and the alias that they use for its own.
 		It("in a seed", func() {
 			others := metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: runtimeNamespace}}
 			Expect(gardenerutils.InjectNetworkPolicyNamespaceSelectors(service, others)).To(Succeed())

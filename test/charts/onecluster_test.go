@@ -51,8 +51,9 @@ var _ = Describe("In a garden that is no virtual cluster", func() {
 	})
 })
 
-// start starts the component with the arguments of its Deployment and the rights of its ServiceAccount, and returns the address
-// of its webhooks. When the spec ends it removes them: nobody could reach them then.
+// start starts the component with the arguments of its Deployment and the rights of its ServiceAccount, and returns the
+// address of its webhooks. It removes the webhooks at the end of the spec, because the API server could not reach them
+// then.
 func start(ctx context.Context, args []string) (address string) {
 	GinkgoHelper()
 	program, err := extension.OpenStack.Build(ctx)
@@ -61,14 +62,14 @@ func start(ctx context.Context, args []string) (address string) {
 	Expect(err).NotTo(HaveOccurred())
 	_, port, _ := net.SplitHostPort(address)
 
-	// The API server has heard of the rights.
+	// Wait until the API server has seen the rights.
 	user := "--as=system:serviceaccount:" + runtimeNamespace + ":" + extension.Name
 	for _, right := range []string{"list shoots.core.gardener.cloud", "create leases.coordination.k8s.io"} {
 		args := append([]string{"auth", "can-i", user, "--namespace=" + runtimeNamespace}, strings.Fields(right)...)
 		Eventually(ctx, func() (string, error) { return g.Kubectl(ctx, args...) }).Should(HaveSuffix("yes\n"))
 	}
 
-	// Of two flags of a name the last one counts.
+	// If a flag is given twice, the last value wins.
 	process, err := g.StartProcess(context.WithoutCancel(ctx), garden.ProcessOptions{
 		Path: program, LogFile: filepath.Join(g.Logs(), "one-cluster.log"), Env: []string{"KUBECONFIG=" + kubeconfig(ctx)},
 		Args: append(args, "--webhook-config-server-host=127.0.0.1", "--webhook-config-server-port="+port,
@@ -87,7 +88,7 @@ func start(ctx context.Context, args []string) (address string) {
 	return address
 }
 
-// trusts returns nil if an API server that is to call the Service accepts the certificate at an address.
+// trusts returns nil if the certificate at an address is valid for an API server that calls the Service.
 func trusts(authority []byte, address string) error {
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(authority) {
@@ -100,7 +101,7 @@ func trusts(authority []byte, address string) error {
 	return connection.Close()
 }
 
-// kubeconfig writes a kubeconfig for the ServiceAccount of the component, and returns its path.
+// kubeconfig writes a kubeconfig for the component's ServiceAccount, and returns its path.
 func kubeconfig(ctx context.Context) string {
 	GinkgoHelper()
 	request := &authenticationv1.TokenRequest{}

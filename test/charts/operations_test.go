@@ -29,7 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// The other extension, as it is before anybody takes anything over.
+// The other extension before a takeover.
 const other = `
 apiVersion: operator.gardener.cloud/v1alpha1
 kind: Extension
@@ -53,7 +53,7 @@ spec:
   - {kind: Worker, type: openstack}
 `
 
-// allCommands returns the blocks of commands of docs/operators/operations.md below a heading, in their order.
+// allCommands returns the command blocks below a heading of docs/operators/operations.md, in order.
 func allCommands(heading string) []string {
 	GinkgoHelper()
 	_, section, found := strings.Cut(string(read(root, "docs", "operators", "operations.md")), "\n### "+heading+"\n")
@@ -66,7 +66,7 @@ func allCommands(heading string) []string {
 	return blocks
 }
 
-// commands returns those that are for the runtime cluster or the garden.
+// commands returns the blocks for the runtime cluster or the garden.
 func commands(heading string) []string {
 	GinkgoHelper()
 	return slices.DeleteFunc(allCommands(heading), func(block string) bool {
@@ -74,7 +74,7 @@ func commands(heading string) []string {
 	})
 }
 
-// follow runs commands as they stand in the document, and returns what they print.
+// follow runs the commands exactly as the document shows them, and returns their output.
 func follow(ctx context.Context, block string) string {
 	GinkgoHelper()
 	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", block)
@@ -86,15 +86,15 @@ func follow(ctx context.Context, block string) string {
 	return string(output)
 }
 
-// again follows commands twice, as somebody does who is not certain that they were done.
+// again runs commands twice, like an operator who is not sure whether they were run.
 func again(ctx context.Context, block string) {
 	GinkgoHelper()
 	follow(ctx, block)
 	follow(ctx, block)
 }
 
-// operate does for Extensions what gardener-operator does in a garden, until ctx ends: it registers them, by its own code, and says
-// so. What the API server refuses is tried again.
+// operate acts as gardener-operator for Extensions until ctx ends: it registers them with gardener-operator's own code, and
+// reports that. It retries writes that the API server refuses.
 func operate(ctx context.Context, runtimeCluster, virtualGarden client.Client) {
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		for _, name := range []string{"provider-openstack", worker.Release()} {
@@ -112,7 +112,7 @@ func operate(ctx context.Context, runtimeCluster, virtualGarden client.Client) {
 			}
 			_, err := controllerutil.CreateOrUpdate(ctx, virtualGarden, registration, func() error {
 				registration.Spec = wanted.Spec
-				// No Shoot is there which would need it.
+				// There is no Shoot that would need it.
 				registration.Spec.Deployment.Policy = ptr.To(v1beta1.ControllerDeploymentPolicyAlways)
 				return nil
 			})
@@ -135,7 +135,7 @@ func clusters() (runtimeCluster, virtualGarden client.Client) {
 	return clientSet(operatorclient.RuntimeScheme).Client(), clientSet(kubernetes.GardenScheme).Client()
 }
 
-// operated makes a garden, for this spec, in which provider-openstack is installed and nothing of the worker controller.
+// operated creates a garden for this spec with provider-openstack, and without the worker controller.
 func operated(ctx context.Context) {
 	GinkgoHelper()
 	runtimeCluster, virtualGarden := clusters()
@@ -154,7 +154,7 @@ func operated(ctx context.Context) {
 	}).Should(Succeed())
 }
 
-// during does something until the spec ends.
+// during runs do until the spec ends.
 func during(do func(context.Context)) {
 	ctx, stop := context.WithCancel(context.Background())
 	stopped := make(chan struct{})
@@ -172,7 +172,7 @@ var _ = Describe("The operations of the worker controller", func() {
 	It("are done by the commands of the document", func(ctx SpecContext) {
 		runtimeCluster, _ := clusters()
 		operated(ctx)
-		// responsible are those that are registered for Workers.
+		// responsible returns the registrations for Workers.
 		responsible := func() string { return follow(ctx, commands("Taking over")[2]) }
 		state := func() (kinds []string, values map[string]any) {
 			GinkgoHelper()
@@ -215,7 +215,7 @@ var _ = Describe("The operations of the worker controller", func() {
 		Expect(kinds).To(Equal(before))
 		Expect(values).To(HaveKeyWithValue("disableControllers", []any{"worker"}))
 		Eventually(func() string {
-			// While nobody is responsible there is nothing to print.
+			// While nothing is registered, there is nothing to print.
 			output, _ := g.Kubectl(ctx, "get", "controllerregistrations", "provider-openstack", "-o", "jsonpath={.spec.resources[*].kind}")
 			return output
 		}).Should(ContainSubstring("Worker"))

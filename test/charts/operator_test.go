@@ -45,7 +45,7 @@ import (
 	"github.com/capkit/capkit/hack/components"
 )
 
-// gardener-operator's own code installs the charts from a registry, by the Extension of example/extension.yaml.
+// gardener-operator's own code installs the charts from a registry, as example/extension.yaml's Extension requests.
 var _ = Describe("gardener-operator", func() {
 	DescribeTable("installs the charts from a registry, and removes all of it again", func(ctx SpecContext, component components.Component) {
 		extension := pushed(ctx, component)
@@ -72,7 +72,7 @@ var _ = Describe("gardener-operator", func() {
 		_, container := podOf(inRuntime)
 		Expect(container.Image).To(HaveSuffix("/capkit/%s:v1.2.3", component.Program()))
 		isMounted(container)
-		// Who the component is in the virtual garden, which namespace owns its webhooks, and what the charts say about both.
+		// The component's identity in the virtual garden, the owner of its webhooks, and the same in the charts.
 		access := &corev1.Secret{}
 		key := client.ObjectKey{Namespace: runtimeNamespace, Name: "shoot-access-extension-admission-" + extension.Name}
 		Expect(c.Get(ctx, key, access)).To(Succeed())
@@ -98,8 +98,8 @@ var _ = Describe("gardener-operator", func() {
 	}, each())
 })
 
-// pushed copies the charts, as make charts leaves them in a folder, to a registry on this machine, and returns the Extension
-// that make charts writes for it.
+// pushed copies the chart packages of make charts to a registry on this machine, and returns the Extension that make charts
+// writes for them.
 func pushed(ctx context.Context, c components.Component) *operatorv1alpha1.Extension {
 	GinkgoHelper()
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
@@ -133,7 +133,7 @@ func push(ctx context.Context, folder, to string) {
 	Expect(remote.Write(reference, artifact, remote.WithContext(ctx))).To(Succeed())
 }
 
-// clientSet is how gardener-operator talks to a cluster.
+// clientSet returns clients like those of gardener-operator for a cluster.
 func clientSet(scheme *runtime.Scheme) kubernetes.Interface {
 	GinkgoHelper()
 	set, err := kubernetes.NewWithConfig(kubernetes.WithRESTConfig(g.RESTConfig()), kubernetes.WithDisabledCachedClient(),
@@ -142,7 +142,7 @@ func clientSet(scheme *runtime.Scheme) kubernetes.Interface {
 	return set
 }
 
-// healthy says of every ManagedResource that it is, as gardener-resource-manager does once it has applied it, until ctx ends.
+// healthy marks every ManagedResource as healthy until ctx ends, like gardener-resource-manager once it has applied one.
 func healthy(ctx context.Context, c client.Client) {
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		list := &resourcesv1alpha1.ManagedResourceList{}
@@ -162,7 +162,7 @@ func healthy(ctx context.Context, c client.Client) {
 				condition(resourcesv1alpha1.ResourcesHealthy, gardencorev1beta1.ConditionTrue),
 				condition(resourcesv1alpha1.ResourcesProgressing, gardencorev1beta1.ConditionFalse),
 			}
-			// What fails is tried again.
+			// It is retried.
 			_ = c.Status().Update(ctx, &resource)
 		}
 	}, 50*time.Millisecond)

@@ -20,7 +20,7 @@ import (
 )
 
 var _ = Describe("The rights that an extension with a manager of its own gives to the webhooks", func() {
-	// The rest of what the chart grants is for whoever registers webhooks, with or without these.
+	// The chart's other rights are for registering webhooks of any kind.
 	DescribeTable("are those of the chart", func(name string, exported []rbacv1.PolicyRule) {
 		component, found := components.Of(name)
 		Expect(found).To(BeTrue())

@@ -37,25 +37,25 @@ import (
 	"github.com/capkit/capkit/test/suite"
 )
 
-// root is that of the repository.
+// root is the root of the repository.
 const root = "../.."
 
-// The namespaces that charts are installed in: by gardener-operator, in the virtual garden, and by gardenlet.
+// The namespaces that the charts are installed in: by gardener-operator, in the virtual garden, and by gardenlet.
 const (
 	runtimeNamespace   = "garden"
 	extensionNamespace = "extension-admission-openstack"
 	seedNamespace      = "extension-admission-openstack-x7k2p"
-	// restrictedNamespace takes only pods that keep to the strictest of Kubernetes' standards.
+	// restrictedNamespace accepts only pods that meet the strictest of Kubernetes' pod security standards.
 	restrictedNamespace = "restricted"
 )
 
-// g is the garden of all specs: runtime cluster and virtual garden in one. They apply the same objects again and again, and
-// none minds what another one has left.
+// g is the garden of all specs, runtime cluster and virtual garden in one. The specs apply the same objects repeatedly, and
+// do not depend on leftovers of others.
 var g *garden.Garden
 
 func TestCharts(t *testing.T) { suite.Run(t, "test/charts", "garden") }
 
-// There is what a runtime cluster has: the kinds that are not built in, as Gardener has them, and namespaces.
+// The garden gets the contents of a runtime cluster: Gardener's versions of kinds that are not built in, and namespaces.
 var _ = BeforeSuite(func(ctx SpecContext) {
 	slog.SetDefault(slog.New(slog.NewTextHandler(GinkgoWriter, nil)))
 	g = suite.StartGarden(ctx, garden.Options{})
@@ -82,8 +82,8 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	}
 })
 
-// apply applies objects as Helm does, and fails if the API server finds anything in them that it does not know: what is applied
-// on the server side is always validated strictly.
+// apply applies objects like Helm, and fails if the API server finds an unknown field: server-side apply always validates
+// strictly.
 func apply(ctx context.Context, objects []*unstructured.Unstructured) {
 	GinkgoHelper()
 	Expect(objects).NotTo(BeEmpty())
@@ -94,16 +94,16 @@ func apply(ctx context.Context, objects []*unstructured.Unstructured) {
 	}
 }
 
-// openstack is the component that specs are about unless they name another.
+// openstack is the component under test, unless a spec names another.
 var openstack = components.OpenStack
 
-// render renders a chart of the component for OpenStack as Helm does.
+// render renders a chart of the OpenStack component like Helm.
 func render(kind chart.Kind, namespace string, values map[string]any) []*unstructured.Unstructured {
 	GinkgoHelper()
 	return renderFor(openstack, kind, namespace, values)
 }
 
-// renderFor renders a chart of a component as Helm does.
+// renderFor renders a chart of a component like Helm.
 func renderFor(c components.Component, kind chart.Kind, namespace string, values map[string]any) []*unstructured.Unstructured {
 	GinkgoHelper()
 	objects, err := charts.Render(c, kind, namespace, values)
@@ -111,7 +111,7 @@ func renderFor(c components.Component, kind chart.Kind, namespace string, values
 	return objects
 }
 
-// each are the rows of tables about every component.
+// each returns a table entry for every component.
 func each() []TableEntry {
 	var rows []TableEntry
 	for _, c := range components.All() {
@@ -120,7 +120,7 @@ func each() []TableEntry {
 	return rows
 }
 
-// values returns those of this name in testdata/values.txtar.
+// values returns the values of this name in testdata/values.txtar.
 func values(name string) map[string]any {
 	GinkgoHelper()
 	archive, err := txtar.ParseFile("testdata/values.txtar")
@@ -130,7 +130,6 @@ func values(name string) map[string]any {
 	return decode[map[string]any](archive.Files[i].Data)
 }
 
-// read returns what is in a file.
 func read(path ...string) []byte {
 	GinkgoHelper()
 	content, err := os.ReadFile(filepath.Join(path...))
@@ -144,7 +143,7 @@ func decode[T any](manifest []byte) (object T) {
 	return object
 }
 
-// objects returns those in YAML documents.
+// objects returns the objects in YAML documents.
 func objects(documents []byte) []*unstructured.Unstructured {
 	GinkgoHelper()
 	decoded, err := charts.Decode(string(documents))
@@ -172,7 +171,7 @@ func podOf(objects []*unstructured.Unstructured) (corev1.PodSpec, corev1.Contain
 	return pod, pod.Containers[0]
 }
 
-// isMounted checks that the container has the kubeconfig that was injected.
+// isMounted checks that the container has the injected kubeconfig.
 func isMounted(container corev1.Container) {
 	GinkgoHelper()
 	var variable corev1.EnvVar

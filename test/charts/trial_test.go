@@ -52,7 +52,7 @@ spec:
         - --config-file=/etc/config.yaml
 `
 
-// seedOf is a Seed that an API server takes.
+// seedOf is a valid Seed with a placeholder for its name.
 const seedOf = `
 apiVersion: core.gardener.cloud/v1beta1
 kind: Seed
@@ -120,7 +120,7 @@ var _ = Describe("A trial of the worker controller", func() {
 		again(ctx, interrupted)
 		again(ctx, steps[0])
 		Expect(command()).To(Equal(off))
-		install(ctx, seed, &installation, strings.ReplaceAll(otherDeployment, "v1.57.0", "v1.57.1")) // gardenlet does this from time to time
+		install(ctx, seed, &installation, strings.ReplaceAll(otherDeployment, "v1.57.0", "v1.57.1")) // gardenlet does this regularly
 		Consistently(command, "2s").Should(Equal(off))
 
 		By("installing this one in the seed, and in no other")
@@ -145,7 +145,7 @@ var _ = Describe("A trial of the worker controller", func() {
 		Eventually(command).Should(Equal(on))
 		gone := seed.Get(ctx, client.ObjectKey{Name: worker.Release()}, &operatorv1alpha1.Extension{})
 		Expect(gone).To(HaveOccurred())
-		Eventually(func() error { // for which gardener-operator would have waited before the Extension was gone
+		Eventually(func() error { // gardener-operator would have waited for this before deleting the Extension
 			return virtualGarden.Get(ctx, client.ObjectKey{Name: worker.Release()}, &v1beta1.ControllerRegistration{})
 		}).Should(MatchError(apierrors.IsNotFound, "nobody is registered"))
 
@@ -165,8 +165,8 @@ func installations(ctx context.Context, virtualGarden client.Client) []v1beta1.C
 	return list.Items
 }
 
-// installControllers does for Seeds what gardener-controller-manager does, by its own code, until ctx ends: it decides which
-// registrations are installed in which of them.
+// installControllers acts as gardener-controller-manager for Seeds until ctx ends: it decides with that component's own
+// code which registrations are installed in which Seed.
 func installControllers(ctx context.Context, virtualGarden client.Client) {
 	r := &controllerinstallation.Reconciler{
 		APIReader: virtualGarden, Client: virtualGarden, Kind: controllerinstallation.SeedKind,
@@ -174,14 +174,14 @@ func installControllers(ctx context.Context, virtualGarden client.Client) {
 	}
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		for _, name := range []string{"first", "second"} {
-			if _, err := r.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKey{Name: name}}); err != nil { // it is tried again
+			if _, err := r.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKey{Name: name}}); err != nil { // it is retried
 				GinkgoWriter.Printf("installing controllers in %s: %v\n", name, err)
 			}
 		}
 	}, 100*time.Millisecond)
 }
 
-// install does what gardenlet does with the objects of a ControllerInstallation, by the same library.
+// install applies the objects of a ControllerInstallation with the same library as gardenlet.
 func install(ctx context.Context, seed client.Client, installation *v1beta1.ControllerInstallation, manifest string) {
 	GinkgoHelper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
@@ -197,7 +197,7 @@ func install(ctx context.Context, seed client.Client, installation *v1beta1.Cont
 	Expect(managedresources.Create(ctx, seed, "garden", name, nil, false, "seed", map[string][]byte{"deployment.json": data}, nil, nil, nil)).To(Succeed())
 }
 
-// manageResources does for ManagedResources what gardener-resource-manager does, by its own controller, until ctx ends.
+// manageResources acts as gardener-resource-manager for ManagedResources, with its own controller, until ctx ends.
 func manageResources(ctx context.Context) {
 	mgr, err := manager.New(g.RESTConfig(), manager.Options{
 		Scheme: kubernetes.SeedScheme, Metrics: metricsserver.Options{BindAddress: "0"},

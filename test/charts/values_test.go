@@ -30,7 +30,7 @@ import (
 	"github.com/capkit/capkit/test/garden/charts"
 )
 
-// folder writes a chart of a component into a folder, as Helm's linter reads it.
+// folder writes a chart of a component into a folder, for Helm's linter.
 func folder(c components.Component, kind chart.Kind) string {
 	GinkgoHelper()
 	files, err := charts.Files(c, kind)
@@ -44,7 +44,7 @@ func folder(c components.Component, kind chart.Kind) string {
 	return top
 }
 
-// properties returns those that the schema of a chart has.
+// properties returns the properties in the schema of a chart.
 func properties(c components.Component, kind chart.Kind) map[string]any {
 	GinkgoHelper()
 	return decode[map[string]any](read(folder(c, kind), "values.schema.json"))["properties"].(map[string]any)
@@ -99,7 +99,7 @@ var _ = Describe("The values of", func() {
 			}
 			return found
 		}
-		// Which ones there are depends on one thing only.
+		// Only component.credentials decides which webhooks there are.
 		all, without := names(admission.Switches(provider.Provider{})), names(admission.Switches(local.Provider{}))
 		Expect(known).To(Equal(sets.List(all)))
 		for name := range all {
@@ -133,11 +133,11 @@ var _ = Describe("The values of", func() {
 
 	It("the runtime chart each change what is rendered", func() {
 		full := values("full")
-		// testdata/values.txtar has them all. One of the two ways to reach the garden is left out in full.yaml.
+		// testdata/values.txtar has all of them, but full.yaml omits one of the two ways to reach the garden.
 		missing := slices.DeleteFunc(lacks(full, decode[map[string]any](read(folder(openstack, charts.Runtime), "values.yaml")), ""),
 			func(path string) bool { return path == ".kubeconfig" })
 		Expect(missing).To(BeEmpty())
-		// What others depend on is always set.
+		// Values that others depend on are always set.
 		rendered := func(path []string, value any) []*unstructured.Unstructured {
 			base := values("virtual-garden")
 			set(base, path, value)
@@ -169,12 +169,13 @@ var _ = Describe("The values of", func() {
 		for key, value := range map[string]any{"type": "acme", "title": "Acme", "beside": true, "described": true} {
 			Expect(reflect.DeepEqual(component("type", "openstack"), component(key, value))).To(BeFalse(), "component.%s changes nothing", key)
 		}
-		// test/charts/described_test.go has component.description. component.credentials decides what can be disabled, and the rights
-		// in the other chart, component.workerSettings whether workerController may be set.
+		// test/charts/described_test.go tests component.description. component.credentials decides which webhooks can be
+		// disabled, and the rights in the other chart. component.workerSettings decides whether workerController may be
+		// set.
 	})
 })
 
-// unexplained returns the values in a mapping that neither have a comment nor are in one that has.
+// unexplained returns the values in a mapping that have no comment, neither their own nor one of a parent.
 func unexplained(mapping *yamlv3.Node, path string) (found []string) {
 	for i := 0; i < len(mapping.Content); i += 2 {
 		key, value := mapping.Content[i], mapping.Content[i+1]
@@ -189,7 +190,7 @@ func unexplained(mapping *yamlv3.Node, path string) (found []string) {
 	return found
 }
 
-// lacks returns what is in values and not in full.
+// lacks returns the paths in values that are missing in full.
 func lacks(full, values map[string]any, path string) (found []string) {
 	for key, value := range values {
 		at := path + "." + key
@@ -205,7 +206,7 @@ func lacks(full, values map[string]any, path string) (found []string) {
 	return found
 }
 
-// leaves visits the values that are no mappings.
+// leaves visits the values that are not mappings.
 func leaves(values map[string]any, path []string, visit func(path []string, value any)) {
 	for key, value := range values {
 		at := append(slices.Clone(path), key)

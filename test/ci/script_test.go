@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ci tests what continuous integration makes of a run of the tests.
+// Package ci tests how continuous integration treats the results of tests.
 package ci
 
 import (
@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// Packages of a module that the tests write. The one that is flaky fails unless it has been run before.
+// Test sources of a scratch module. The flaky one fails only on its first run.
 const (
 	passes = "func Test(t *testing.T) {}\n"
 	fails  = "func Test(t *testing.T) { t.Error(\"never right\") }\n"
@@ -31,7 +31,7 @@ const (
 	uncompiled = "func Test(t *testing.T) { undefined() }\n"
 )
 
-// module writes packages of these names with these tests as a module into a folder.
+// module writes a module into a folder, with a package of tests for each name.
 func module(t *testing.T, folder string, packages map[string]string) {
 	t.Helper()
 	write(t, filepath.Join(folder, "go.mod"), "module example.com/scratch\n\ngo 1.26.0\n")
@@ -54,7 +54,7 @@ func write(t *testing.T, file, content string) {
 	}
 }
 
-// script runs hack/test.sh in the folder of a module, and returns what it prints, and whether all is well.
+// script runs hack/test.sh in the folder of a module, and returns its output and whether it succeeded.
 func script(t *testing.T, folder string) (output string, well bool) {
 	t.Helper()
 	test, err := filepath.Abs("../../hack/test.sh")
@@ -67,7 +67,7 @@ func script(t *testing.T, folder string) (output string, well bool) {
 	return string(content), err == nil
 }
 
-// What go test remembers of a package is not repeated once a file outside its module has changed.
+// Cached results of go test are not reused after a change of a file outside the module.
 func TestRemembered(t *testing.T) {
 	repository := t.TempDir()
 	folder := filepath.Join(repository, "inside")
@@ -89,7 +89,7 @@ func TestRemembered(t *testing.T) {
 	if cached(); !cached() {
 		t.Error("a result is not repeated, and nothing has changed")
 	}
-	// What an earlier run of this test has left in the cache of go must not be found.
+	// Random text avoids hits in the cache from an earlier run of this test.
 	write(t, filepath.Join(repository, "outside.txt"), rand.Text())
 	if cached() {
 		t.Error("a result is repeated, and a file is new")
@@ -104,7 +104,7 @@ func TestFlaky(t *testing.T) {
 	for name, tc := range map[string]struct {
 		packages map[string]string
 		well     bool
-		// printed are lines, or beginnings of them, and absent are not.
+		// printed are lines of the output, or their beginnings. The lines in absent must not occur.
 		printed, absent []string
 	}{
 		"all pass": {

@@ -22,8 +22,8 @@ import (
 	"github.com/capkit/capkit/test/garden/samples"
 )
 
-// The component of an extension fills in core flavors, too, and merges NamespacedCloudProfiles. API servers ask mutating webhooks in
-// the order of the names of their configurations, so that it can be the first or the last.
+// The component of an extension also fills in core flavors and merges NamespacedCloudProfiles. API servers call mutating
+// webhooks in the order of their configurations' names, so it can be the first or the last.
 var _ = Describe("Beside the component of the extension", func() {
 	DescribeTable("core flavors and rendered images are what they are without it", func(ctx SpecContext, c extension.Component) {
 		s := all[c.Type]
@@ -41,18 +41,18 @@ var _ = Describe("Beside the component of the extension", func() {
 	}, each())
 })
 
-// result is what has become of a profile and of the child of another one.
+// result is the stored state of a profile, and of a child of another profile.
 type result struct {
-	// flavors and childFlavors are how many core flavors their image versions have. The validating webhook has compared them with
-	// those of the provider config, one to one.
+	// flavors and childFlavors are the numbers of core flavors by image version. The validating webhook has compared the
+	// flavors with the provider config, one to one.
 	flavors, childFlavors map[string]int
-	// images are the entries of image versions in the provider config that the child results in, as JSON and sorted, without
-	// capabilities of which they have all values: who does not declare a capability has all of them, too.
+	// images are the entries of image versions in the child's merged provider config, as sorted JSON. They omit
+	// capabilities with all values, because an undeclared capability has all values, too.
 	images []string
 }
 
-// write writes the mixed profile of a cloud and the child of its full one, both without core flavors, under names that end in a
-// suffix, and returns what has become of them.
+// write writes the mixed profile of a cloud and the child of its full one under names with a suffix, both without core
+// flavors, and returns the stored state.
 func write(ctx context.Context, s *samples.Samples, suffix string) result {
 	GinkgoHelper()
 	u, profile, child := newUser(), mixed(s, suffix), s.Namespaced.DeepCopy()
@@ -81,7 +81,7 @@ func write(ctx context.Context, s *samples.Samples, suffix string) result {
 	return found
 }
 
-// mixed returns cloudprofile-mixed.yaml of a cloud, without core flavors and under a name that ends in a suffix.
+// mixed returns a cloud's cloudprofile-mixed.yaml without core flavors, under a name with a suffix.
 func mixed(s *samples.Samples, suffix string) *unstructured.Unstructured {
 	GinkgoHelper()
 	content, err := os.ReadFile(filepath.Join(root, s.Folder, "cloudprofile-mixed.yaml"))
@@ -93,8 +93,8 @@ func mixed(s *samples.Samples, suffix string) *unstructured.Unstructured {
 	return profile
 }
 
-// contents returns the entries of image versions in a provider config, each with the name of its image, and without capabilities
-// of which they have all values.
+// contents returns the entries of image versions in a provider config, each with its image's name and without capabilities
+// that have all values.
 func contents(raw []byte, capabilities []v1beta1.CapabilityDefinition) []string {
 	GinkgoHelper()
 	var config imageConfig
@@ -120,7 +120,7 @@ func contents(raw []byte, capabilities []v1beta1.CapabilityDefinition) []string 
 	return all
 }
 
-// What docs/operators/operations.md says about reserved capabilities.
+// docs/operators/operations.md describes this behavior for reserved capabilities.
 var _ = Describe("The component of the extension", func() {
 	It("copies reserved capabilities into core, which refuses them", func(ctx SpecContext) {
 		for _, c := range extension.All() {

@@ -61,7 +61,7 @@ var _ = Describe("The admission component of each cloud", func() {
 	DescribeTable("lets an update pass that leaves an old error as it is, with a warning", func(ctx SpecContext, c extension.Component) {
 		warned, old := newUser(), &v1beta1.CloudProfile{}
 		Expect(g.Client().Get(ctx, client.ObjectKey{Name: all[c.Type].Ahead("old").GetName()}, old)).To(Succeed())
-		// A patch, since Gardener's controllers write it, too.
+		// A patch, because Gardener's controllers also write the profile.
 		before := client.MergeFrom(old.DeepCopy())
 		old.Spec.Kubernetes.Versions = append(old.Spec.Kubernetes.Versions, v1beta1.ExpirableVersion{Version: "1.33.3"})
 		Expect(warned.client.Patch(ctx, old, before)).To(Succeed())
@@ -118,7 +118,7 @@ func flavors(ctx context.Context, name string) map[string][]v1beta1.MachineImage
 	return found
 }
 
-// provided returns the image versions that an object has in its provider config: IMAGE@VERSION.
+// provided returns the image versions in the provider config of an object, as IMAGE@VERSION.
 func provided(object *unstructured.Unstructured) []string {
 	GinkgoHelper()
 	config, _, err := unstructured.NestedMap(object.Object, "spec", "providerConfig")
@@ -128,7 +128,7 @@ func provided(object *unstructured.Unstructured) []string {
 	return versionsIn(raw)
 }
 
-// rendered returns those that the status of a NamespacedCloudProfile has.
+// rendered returns the image versions in the status of a NamespacedCloudProfile.
 func rendered(ctx context.Context, namespace, name string) ([]string, error) {
 	profile := &v1beta1.NamespacedCloudProfile{}
 	err := g.Client().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, profile)
@@ -151,7 +151,7 @@ func versionsIn(raw []byte) []string {
 	return found
 }
 
-// ofCredentials are the webhooks that only a component has that checks credentials.
+// ofCredentials are the webhooks that only components with credentials checks have.
 var ofCredentials = sets.New("validate-credentialsbinding", "validate-secret", "validate-secretbinding")
 
 // switches returns the names of the webhooks that the chart lets operators disable.
@@ -176,7 +176,7 @@ func switches(c extension.Component) []string {
 	return nil
 }
 
-// user is a client that keeps the warnings that it gets.
+// user is a client that collects the warnings that it receives.
 type user struct {
 	client   client.Client
 	warnings []string
@@ -193,7 +193,6 @@ func newUser() *user {
 	return u
 }
 
-// HandleWarningHeaderWithContext notes a warning.
 func (u *user) HandleWarningHeaderWithContext(_ context.Context, _ int, _, text string) {
 	u.warnings = append(u.warnings, text)
 }

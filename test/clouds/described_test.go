@@ -18,10 +18,10 @@ import (
 	"github.com/capkit/capkit/test/garden/samples"
 )
 
-// metal is the cloud that a description of one's own is made of.
+// metal is the built-in cloud whose description the specs modify.
 const metal = "ironcore-metal"
 
-// ownCloud is the component for a type that nothing built in knows, by the description of metal with some text replaced.
+// ownCloud returns a component for a type that is not built in, described like metal with some text replaced.
 func ownCloud(providerType string, replaced ...string) extension.Component {
 	return extension.Component{
 		Component:   components.Component{Type: providerType, Title: "Acme", Beside: true, Described: true},

@@ -25,7 +25,7 @@ import (
 	"github.com/capkit/capkit/test/garden/extension"
 )
 
-// imageConfig is what the provider configs of all clouds have in common.
+// imageConfig is the common part of all clouds' provider configs.
 type imageConfig struct {
 	MachineImages []imageEntry `json:"machineImages"`
 }
@@ -35,9 +35,9 @@ type imageEntry struct {
 	Versions []map[string]any `json:"versions"`
 }
 
-// standIn is a mutating webhook that does to profiles what the component of an extension does: it overwrites core flavors with
-// those that are written in the provider config, and puts the versions of a NamespacedCloudProfile into its status, in the format
-// in which they are written there. The order of what it writes is another one each time in reality, and the reverse here.
+// standIn is a mutating webhook that changes profiles like the component of an extension. It overwrites core flavors with
+// those in the provider config, and copies the versions of a NamespacedCloudProfile into its status without converting
+// their format. The real order of its output is random; here it is reversed.
 type standIn struct {
 	extension.Component
 
@@ -45,7 +45,7 @@ type standIn struct {
 	seen []string
 }
 
-// newStandIn registers one under a name, for objects whose names end in a suffix, until the spec ends.
+// newStandIn registers a standIn under a name until the spec ends, for objects whose names end in a suffix.
 func newStandIn(ctx context.Context, c extension.Component, name, suffix string) *standIn {
 	GinkgoHelper()
 	s := &standIn{Component: c}
@@ -85,21 +85,20 @@ func newStandIn(ctx context.Context, c extension.Component, name, suffix string)
 	return s
 }
 
-// count returns how many requests it has answered.
+// count returns the number of requests.
 func (s *standIn) count() int {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	return len(s.seen)
 }
 
-// changed returns the kinds of objects that it has changed, each once.
+// changed returns the kinds of the changed objects, without duplicates.
 func (s *standIn) changed() []string {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	return slices.Compact(slices.Sorted(slices.Values(s.seen)))
 }
 
-// ServeHTTP answers an AdmissionReview.
 func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer GinkgoRecover()
 	review := &admissionv1.AdmissionReview{}
@@ -123,7 +122,7 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	Expect(json.NewEncoder(w).Encode(review)).To(Succeed())
 }
 
-// operation is one of a JSON patch.
+// operation is a JSON patch operation.
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
@@ -156,7 +155,7 @@ func (s *standIn) mutate(kind string, raw []byte) []operation {
 	return s.merge(profile.Spec.ProviderConfig.Raw, status.Raw)
 }
 
-// overwrite replaces the core flavors of images by those of a provider config.
+// overwrite replaces the core flavors of images with those of a provider config.
 func (s *standIn) overwrite(images []v1beta1.MachineImage, raw []byte) []operation {
 	var config imageConfig
 	Expect(json.Unmarshal(raw, &config)).To(Succeed())
@@ -181,7 +180,7 @@ func (s *standIn) overwrite(images []v1beta1.MachineImage, raw []byte) []operati
 	return []operation{{"replace", "/spec/machineImages", images}}
 }
 
-// flavors returns the core flavors for an entry: what is written, or one for each architecture.
+// flavors returns the core flavors for an entry: its own, or one for each architecture.
 func (s *standIn) flavors(entry map[string]any) []v1beta1.MachineImageFlavor {
 	var flavors []v1beta1.MachineImageFlavor
 	add := func(capabilities v1beta1.Capabilities) {
@@ -222,8 +221,8 @@ func (s *standIn) flavors(entry map[string]any) []v1beta1.MachineImageFlavor {
 	return flavors
 }
 
-// merge puts the versions of a provider config into that of a status. On clouds where a version may have several entries they
-// come after what is there, even if it is the same.
+// merge copies the versions of a provider config into that of a status. On clouds where a version may have several entries
+// it appends them, even if they are duplicates.
 func (s *standIn) merge(spec, status []byte) []operation {
 	var own, merged imageConfig
 	Expect(json.Unmarshal(spec, &own)).To(Succeed())

@@ -4,9 +4,9 @@
 
 // Package clouds tests the admission components of all clouds on one real Gardener API, with the examples of each.
 //
-//   - clouds_test.go: what each of them does, once
-//   - beside_test.go: that it gets along with the component of the extension
-//   - standin_test.go: a stand-in for that
+//   - clouds_test.go: the behavior of each component
+//   - beside_test.go: each component beside the component of the extension
+//   - standin_test.go: a stand-in for the latter
 package clouds
 
 import (
@@ -21,16 +21,16 @@ import (
 	"github.com/capkit/capkit/test/suite"
 )
 
-// root is that of the repository.
+// root is the root of the repository.
 const root = "../.."
 
 var (
 	g *garden.Garden
-	// all are the clouds with a component, by provider type. Their components run.
+	// all has the clouds with a component, by provider type. Their components are running.
 	all = map[string]*samples.Samples{}
 )
 
-// each are the rows of tables about every cloud.
+// each returns a table entry for every cloud.
 func each() []TableEntry {
 	var rows []TableEntry
 	for _, c := range extension.All() {
@@ -58,14 +58,14 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(samples.Register(ctx, g, known...)).To(Succeed())
 	for _, s := range known {
 		Expect(samples.Apply(ctx, g.Client(), s.Credentials()...)).To(Succeed())
-		// What is there before the component is.
+		// Objects that exist before the component is installed.
 		Expect(samples.Apply(ctx, g.Client(), s.Ahead("old"))).To(Succeed(), s.Component.Type)
 	}
 	for _, c := range extension.All() {
 		_, err := c.Run(ctx, g, programs[c.Type])
 		Expect(err).NotTo(HaveOccurred())
 	}
-	// Other specs need them, and the specs run in any order.
+	// Specs need these profiles, and run in any order.
 	for _, s := range known {
 		Expect(samples.Apply(ctx, g.Client(), s.Profile)).To(Succeed(), s.Component.Type)
 	}

@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// action is action.yml, as far as a runner needs it.
+// action is the part of action.yml that a runner needs.
 type action struct {
 	Inputs  map[string]struct{ Description, Default string }
 	Outputs map[string]struct{ Description, Value string }
@@ -37,7 +37,7 @@ type action struct {
 	}
 }
 
-// readAction decodes strictly: what is not known here, the test would not do.
+// readAction decodes action.yml strictly, because the test would ignore unknown fields.
 func readAction(t *testing.T) (a action) {
 	t.Helper()
 	var all map[string]any
@@ -60,19 +60,19 @@ func readAction(t *testing.T) (a action) {
 	return a
 }
 
-// expression matches what a runner replaces in a value: an input, or an output of a step.
+// expression matches the references that a runner replaces in a value: to an input, or to an output of a step.
 var expression = regexp.MustCompile(`\$\{\{ (inputs|steps)\.([a-z0-9-]+)(?:\.outputs\.([a-z-]+))? \}\}`)
 
-// runner does what GitHub's does with the steps of a composite action.
+// runner runs the steps of a composite action like GitHub's runner.
 type runner struct {
-	// inputs are those of the workflow, folder is its checkout, and home that of the action.
+	// inputs are the inputs of the workflow, folder is its checkout, and home the action's checkout.
 	inputs       map[string]string
 	folder, home string
 	// system and machine are RUNNER_OS and RUNNER_ARCH.
 	system, machine string
 }
 
-// run runs all steps up to one that fails, and returns what they print, and the outputs of the action.
+// run runs the steps until one fails, and returns their output, and the outputs of the action.
 func (r runner) run(t *testing.T) (log string, outputs map[string]string, err error) {
 	t.Helper()
 	a := readAction(t)
@@ -144,7 +144,7 @@ func (r runner) run(t *testing.T) (log string, outputs map[string]string, err er
 	return all.String(), outputs, err
 }
 
-// workflow returns a runner of a workflow whose checkout has the examples, and a release that a server has.
+// workflow returns the runner of a workflow whose checkout has the examples, and whose release is on a test server.
 func workflow(t *testing.T, inputs map[string]string) runner {
 	t.Helper()
 	server := httptest.NewServer(http.StripPrefix("/v1.2.3/", http.FileServer(http.Dir(packed))))
@@ -201,7 +201,7 @@ func TestAction(t *testing.T) {
 	}
 }
 
-// An archive that is not what the release says is not unpacked, and whoever writes a workflow is told what would work.
+// An archive with a wrong checksum is not unpacked, and the error tells the workflow's author what would work.
 func TestActionInstallsNothingElse(t *testing.T) {
 	sum := strings.Repeat("0", 64)
 	for name, tc := range map[string]struct {
@@ -236,7 +236,7 @@ func TestActionInstallsNothingElse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := workflow(t, nil)
-			r.machine = "X64" // of which there is an archive, or a checksum
+			r.machine = "X64" // it has an archive, or a checksum
 			if runtime.GOARCH == "arm64" {
 				r.machine = "ARM64"
 			}

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dist checks the archives that make dist packs: what is in them, that they are always the same, and that a machine
-// without Go runs the examples of README.md with nothing but what is in one. Only the archive for this machine is packed.
+// Package dist checks the archives of make dist: their contents, that builds are reproducible, and that the examples of
+// README.md run on a machine without Go from an archive alone. Only the archive for this machine is packed.
 package dist
 
 import (
@@ -42,7 +42,8 @@ var (
 	release = archive.Release{
 		Version: "1.2.3+0123456789ab", Created: time.Unix(1700000000, 0), Base: "https://downloads.example.com/capkit/",
 	}
-	// programs is the folder of the compiled program, packed that of the files of the release, and unpacked that of the archive.
+	// programs is the folder of the compiled program, packed the folder of the release's files, and unpacked the folder of
+	// the archive.
 	programs, packed, unpacked string
 )
 
@@ -69,7 +70,6 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// read returns a file of the release.
 func read(t *testing.T, names ...string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(names...))
@@ -79,8 +79,8 @@ func read(t *testing.T, names ...string) []byte {
 	return content
 }
 
-// capkit runs the program of the archive in its folder, under a name, without any environment, and returns what it prints and
-// its exit status.
+// capkit runs the archive's program in its folder, under a name and without an environment, and returns its output and exit
+// status.
 func capkit(t *testing.T, name string, args ...string) (output string, status int) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), filepath.Join(unpacked, "capkit"), args...)
@@ -190,16 +190,16 @@ func TestVersion(t *testing.T) {
 		!strings.Contains(output, "\n  commit:   0123456789ab\n") {
 		t.Errorf("status %d: %s", status, output)
 	}
-	// krew links the program under this name into a folder where kubectl finds it.
+	// krew links the program under this name into a folder on kubectl's search path.
 	if output, _ := capkit(t, "/home/me/.krew/bin/kubectl-capkit", "--version"); !strings.HasPrefix(output, "kubectl capkit version 1.2.3+") {
 		t.Error(output)
 	}
 }
 
-// console matches what README.md shows of a terminal.
+// console matches the terminal sessions in README.md.
 var console = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
 
-// link matches the target of a link or picture in README.md, without what is behind a number sign.
+// link matches the target of a link or picture in README.md, without its fragment.
 var link = regexp.MustCompile(`\]\(([^)#]+)`)
 
 func TestLinksOfReadme(t *testing.T) {
@@ -217,7 +217,7 @@ func TestLinksOfReadme(t *testing.T) {
 	}
 }
 
-// What README.md shows is what somebody sees who has unpacked the archive. Lines with […] are left out there.
+// The unpacked archive prints the outputs in README.md, where […] replaces omitted lines.
 func TestExamplesOfReadmeWithoutGo(t *testing.T) {
 	ran, status, output := 0, 0, ""
 	for _, block := range console.FindAllStringSubmatch(string(read(t, unpacked, "README.md")), -1) {
@@ -277,7 +277,7 @@ func TestMaterials(t *testing.T) {
 	}
 }
 
-// What an editor or a system leaves in a clone is not packed, and neither is a file that nobody has committed.
+// Files that an editor or a system leaves in a clone are not packed, and neither are uncommitted files.
 func TestOnlyWhatIsTrackedIsPacked(t *testing.T) {
 	clone, folder := filepath.Join(t.TempDir(), "capkit"), t.TempDir()
 	if output, err := exec.CommandContext(t.Context(), "git", "clone", "--quiet", "--shared", root, clone).CombinedOutput(); err != nil {

@@ -53,13 +53,13 @@ func TestManPages(t *testing.T) {
 	}
 }
 
-// macros are those of man(7) that pages use.
+// macros are the man(7) macros in the pages.
 var macros = []string{".TH", ".SH", ".PP", ".TP", ".B", ".BR", ".nf", ".fi"}
 
-// escape matches what roff reads after a backslash, as far as pages use it.
+// escape matches the roff escapes in the pages, after a backslash.
 var escape = regexp.MustCompile(`\\(f[BIR]|[-e&])`)
 
-// checkRoff reports lines that roff would read as something else than text or a macro.
+// checkRoff reports lines that roff would read neither as text nor as a macro.
 func checkRoff(t *testing.T, name, text string) {
 	t.Helper()
 	fixed := false
@@ -82,10 +82,10 @@ func checkRoff(t *testing.T, name, text string) {
 	}
 }
 
-// complete returns what bash would offer after some words, the last of which is not complete.
+// complete returns bash's completions after some words, the last of which is incomplete.
 func complete(t *testing.T, words ...string) string {
 	t.Helper()
-	// What the package bash-completion has, and a machine may not.
+	// A replacement for the package bash-completion, which may be missing.
 	const script = `
 _get_comp_words_by_ref() { cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD; }
 __ltrim_colon_completions() { :; }
@@ -124,10 +124,10 @@ func TestCompletions(t *testing.T) {
 	}
 }
 
-// kubectl completes a plugin by a program of this name, which is given what cobra wants.
+// kubectl completes a plugin through a program of this name, and passes it the arguments that cobra needs.
 func TestCompletionOfPlugin(t *testing.T) {
 	folder := t.TempDir()
-	// Stands for kubectl, which runs a plugin by the name of its first argument.
+	// A stand-in for kubectl, which finds a plugin by its first argument.
 	const kubectl = "#!/bin/sh\nplugin=kubectl-$1\nshift\nexec \"$plugin\" \"$@\"\n"
 	if err := os.WriteFile(filepath.Join(folder, "kubectl"), []byte(kubectl), 0o700); err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func TestCompletionOfPlugin(t *testing.T) {
 	}
 }
 
-// manifest is what krew reads, as far as it has rules.
+// manifest has the fields of a krew manifest that krew validates.
 type manifest struct {
 	APIVersion, Kind string
 	Metadata         struct{ Name string }

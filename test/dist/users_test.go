@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// tool returns a command of hack/usertools, in a folder and without any environment but a home of its own.
+// tool returns a command of hack/usertools in a folder, without an environment except HOME.
 func tool(t *testing.T, folder, home, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	find := exec.CommandContext(t.Context(), "go", "tool", "-n", "-modfile=hack/usertools/go.mod", name)
@@ -26,7 +26,7 @@ func tool(t *testing.T, folder, home, name string, args ...string) *exec.Cmd {
 	return command
 }
 
-// krew itself installs the archive by the manifest, and nothing but this archive.
+// krew itself installs the archive from the manifest, and refuses any other archive.
 func TestKrewInstalls(t *testing.T) {
 	home, archive := t.TempDir(), release.Name(here)+".tar.gz"
 	changed := filepath.Join(t.TempDir(), archive)
@@ -46,7 +46,7 @@ func TestKrewInstalls(t *testing.T) {
 	}
 }
 
-// The commands by which checksums are signed and checked are those of the documents: docs/releasing.md and docs/install.md.
+// The commands that sign and verify checksums are those in docs/releasing.md and docs/install.md.
 func TestSignedChecksums(t *testing.T) {
 	const sign, verify = "minisign -Sm SHA256SUMS", "minisign -Vm SHA256SUMS -P "
 	for document, command := range map[string]string{"docs/releasing.md": sign, "docs/install.md": verify} {
@@ -64,7 +64,7 @@ func TestSignedChecksums(t *testing.T) {
 		t.Logf("%q: %s", args, output)
 		return err
 	}
-	if err := run("minisign", "-G", "-W"); err != nil { // where it looks for the key then
+	if err := run("minisign", "-G", "-W"); err != nil { // it looks for the key there
 		t.Fatal(err)
 	}
 	_, key, _ := strings.Cut(strings.TrimSpace(string(read(t, folder, "minisign.pub"))), "\n")

@@ -27,7 +27,7 @@ const (
 	stability = "docs/authors/stability.md"
 )
 
-// row returns the row of a table whose first cell begins with a name; empty if there is none, or several.
+// row returns the table row whose first cell begins with a name, or the empty string if there is not exactly one.
 func row(t *testing.T, document, name string) string {
 	t.Helper()
 	rows := regexp.MustCompile("(?m)^\\| `"+name+"`.*$").FindAllString(read(t, document), -1)
@@ -38,7 +38,7 @@ func row(t *testing.T, document, name string) string {
 	return rows[0]
 }
 
-// typesOf returns the exported types that a package declares, by their names, as they are written.
+// typesOf returns the exported types that a package declares, by name.
 func typesOf(t *testing.T, folder string) map[string]ast.Expr {
 	t.Helper()
 	files, err := filepath.Glob(folder + "/*.go")
@@ -64,7 +64,7 @@ func typesOf(t *testing.T, folder string) map[string]ast.Expr {
 	return types
 }
 
-// Each ability is in the tables, with the signature of each method, and each policy.
+// The tables have each ability with the signatures of its methods, and each policy.
 func TestAbilities(t *testing.T) {
 	found := 0
 	all := typesOf(t, "pkg/provider")
@@ -78,7 +78,7 @@ func TestAbilities(t *testing.T) {
 		text := strings.ReplaceAll(row(t, abilities, name), "provider.", "")
 		for _, method := range of.Methods.List {
 			if len(method.Names) == 0 {
-				continue // one that is embedded
+				continue // an embedded interface
 			}
 			var b strings.Builder
 			if err := printer.Fprint(&b, token.NewFileSet(), method.Type); err != nil {
@@ -98,7 +98,7 @@ func TestAbilities(t *testing.T) {
 	}
 }
 
-// packages returns the folders of packages that others can import.
+// packages returns the folders of the importable packages.
 func packages(t *testing.T) []string {
 	t.Helper()
 	var found []string
@@ -118,7 +118,7 @@ func packages(t *testing.T) []string {
 	return slices.Compact(found)
 }
 
-// moduleOf returns the folder of the module that a package is of, as stability.md has it.
+// moduleOf returns the folder of a package's module, in the format of stability.md.
 func moduleOf(folder string) string {
 	for ; folder != "."; folder = filepath.Dir(folder) {
 		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
@@ -128,7 +128,7 @@ func moduleOf(folder string) string {
 	return "the root"
 }
 
-// stability.md says of each public package whether it is stable, once, in the row of its module, and of no other.
+// stability.md lists each public package once, stable or not, in the row of its own module.
 func TestPackagesThatAreStable(t *testing.T) {
 	_, table, found := strings.Cut(read(t, stability), "\n## Packages\n")
 	if !found {
@@ -161,7 +161,7 @@ func TestPackagesThatAreStable(t *testing.T) {
 	}
 }
 
-// The rules, metrics and targets that the pages about stability name exist.
+// The rules, metrics and targets on the pages about stability exist.
 func TestNamesThatAreStable(t *testing.T) {
 	rules, metrics := map[string]bool{}, read(t, "docs/operators/metrics.md")
 	for _, rule := range cli.Rules(clouds.All()...) {
@@ -186,8 +186,8 @@ func TestNamesThatAreStable(t *testing.T) {
 	}
 }
 
-// The first section of the changelog is what is not released yet or, in the commit of a release, that version; and each section has the form
-// of Keep a Changelog.
+// The changelog's first section is Unreleased, or the current version in the commit of a release. Each section has the
+// format of Keep a Changelog.
 func TestChangelog(t *testing.T) {
 	headings := regexp.MustCompile(`(?m)^##+ .*$`).FindAllString(read(t, "CHANGELOG.md"), -1)
 	first := "## [Unreleased]"

@@ -24,7 +24,7 @@ var (
 	inText  = regexp.MustCompile("`(?:kubectl )?capkit ([a-z-][^`|>]*)`")
 )
 
-// commandLines returns the arguments of capkit wherever a document calls it: in blocks and in the text.
+// commandLines returns the arguments of each capkit call in a document: in blocks and in the text.
 func commandLines(text string) (lines [][]string) {
 	add := func(pattern *regexp.Regexp, text string) {
 		for _, match := range pattern.FindAllStringSubmatch(text, -1) {
@@ -32,7 +32,7 @@ func commandLines(text string) (lines [][]string) {
 		}
 	}
 	for _, block := range fence.FindAllStringSubmatch(text, -1) {
-		if block[1] != "console" && block[1] != "go" { // those are run, or compiled
+		if block[1] != "console" && block[1] != "go" { // other tests run or compile these
 			add(inBlock, block[2])
 		}
 	}
@@ -40,7 +40,7 @@ func commandLines(text string) (lines [][]string) {
 	return lines
 }
 
-// Each command that a document names exists, with the flags that it is given there.
+// Each command in a document exists, with its flags.
 func TestCommandLines(t *testing.T) {
 	calls := 0
 	for _, document := range documents {
@@ -64,8 +64,7 @@ func checkCommand(t *testing.T, document string, line []string) {
 	}
 }
 
-// listings are the places where all commands are listed, with the parts of documents where they are. A command that belongs to
-// none of them has to be named here.
+// listings are the places that list all commands, with the text around each list. but names the commands that a list omits.
 var listings = map[string]struct {
 	from, to string
 	but      []string
@@ -75,7 +74,6 @@ var listings = map[string]struct {
 	"docs/authors/README.md":  {"\n- the command, ", "\n- ", nil},
 }
 
-// Where commands are listed, all of them are.
 func TestListings(t *testing.T) {
 	for document, listing := range listings {
 		_, text, found := strings.Cut(read(t, document), listing.from)
@@ -93,7 +91,7 @@ func TestListings(t *testing.T) {
 	}
 }
 
-// Commands that read a cluster are those that the overview names.
+// The overview names exactly the commands that read a cluster.
 func TestClusterCommands(t *testing.T) {
 	_, text, _ := strings.Cut(read(t, "docs/commands/README.md"), "\n## From a cluster\n")
 	sentence, _, _ := strings.Cut(text, " also take objects from a garden")
@@ -105,10 +103,10 @@ func TestClusterCommands(t *testing.T) {
 	}
 }
 
-// tagged matches a version that a release may have.
+// tagged matches the tag of a release.
 const tagged = `^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9a-z.]+)?$`
 
-// The configuration for pre-commit asks for a hook that there is, of a release.
+// The configuration for pre-commit uses an existing hook, at a release.
 func TestPreCommit(t *testing.T) {
 	var config struct {
 		Repos []struct {
@@ -141,7 +139,7 @@ func TestPreCommit(t *testing.T) {
 	}
 }
 
-// The workflows for GitHub get capkit by its action of a release, with inputs that it has, and call it.
+// The workflows for GitHub install capkit with its action at a release, with valid inputs, and run it.
 func TestWorkflows(t *testing.T) {
 	for name, want := range map[string][]string{
 		"github-workflow":           {"action lint"},
@@ -176,7 +174,7 @@ type workflowStep struct {
 	With      map[string]any
 }
 
-// does checks a step, and returns what it does; nothing if it only prepares something.
+// does checks a step and returns its purpose, or the empty string if it only prepares something.
 func (step workflowStep) does(t *testing.T) string {
 	t.Helper()
 	action, version, _ := strings.Cut(step.Uses, "@")
@@ -188,7 +186,7 @@ func (step workflowStep) does(t *testing.T) string {
 		return "action " + actionCommand(t, step.With)
 	case strings.HasPrefix(action, "actions/upload-") || strings.HasSuffix(action, "/upload-sarif"):
 		return "upload"
-	case len(words) > 1: // TestCommandLines parses the flags of what documents quote
+	case len(words) > 1: // TestCommandLines parses the flags of quoted commands
 		return words[0] + " " + words[1]
 	case action != "actions/checkout":
 		t.Errorf("what is this? %+v", step)
@@ -196,7 +194,7 @@ func (step workflowStep) does(t *testing.T) string {
 	return ""
 }
 
-// actionCommand checks the inputs of the action, and returns the command that it runs.
+// actionCommand checks the inputs of the action, and returns the command that the action runs.
 func actionCommand(t *testing.T, with map[string]any) string {
 	t.Helper()
 	var action struct {
@@ -218,7 +216,7 @@ func actionCommand(t *testing.T, with map[string]any) string {
 	return command
 }
 
-// The page about the action has a row for each of its inputs.
+// The page about the action has a row for each input.
 func TestInputsOfTheAction(t *testing.T) {
 	var action struct{ Inputs map[string]any }
 	decode(t, "action.yml", &action)
@@ -234,7 +232,7 @@ func TestInputsOfTheAction(t *testing.T) {
 	}
 }
 
-// The names of archives in install.md match those that make dist writes, of a release and between releases.
+// The archive names in install.md match those of make dist, for releases and for builds between them.
 func TestArchiveNames(t *testing.T) {
 	text := read(t, "docs/install.md")
 	found := regexp.MustCompile(`capkit_\*[a-z0-9_]*`).FindAllString(text, -1)
@@ -254,7 +252,7 @@ func TestArchiveNames(t *testing.T) {
 	}
 }
 
-// module is the path of this module, which is where its repository is.
+// module returns the path of this module, which is also the address of its repository.
 func module(t *testing.T) string {
 	t.Helper()
 	line, _, _ := strings.Cut(read(t, "go.mod"), "\n")

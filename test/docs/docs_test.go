@@ -2,13 +2,13 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package docs checks that the documentation is true: commands print what it quotes, and code and manifests that it shows
-// exist. The blocks that are checked are these:
+// Package docs checks that the documentation is true: commands print the quoted output, and the quoted code and manifests
+// exist. It checks these blocks:
 //
-//   - console: lines beginning with "$ " are run, and what follows each is all that it prints, standard error last;
-//     "$ echo $?" prints the exit status of the command before it. A line "[…]" stands for lines that are left out.
-//   - go: stands, as it is, in a file of the examples for extension authors.
-//   - yaml: stands, apart from indentation, in a manifest of an example folder, or in the cases of a rule.
+//   - console: lines that begin with "$ " are run. The lines after each are its whole output, with standard error last.
+//     "$ echo $?" prints the exit status of the previous command. A line "[…]" stands for omitted lines.
+//   - go: occurs, without changes, in a file of the examples for extension authors.
+//   - yaml: occurs, apart from indentation, in a manifest of an example folder, or in the cases of a rule.
 package docs
 
 import (
@@ -32,17 +32,17 @@ import (
 
 var writes = flag.Bool("update", false, "rewrite the output that the documents quote")
 
-// documents are what the tests read: these, and all pages below docs, which TestMain adds.
+// documents lists the documents that the tests read: these, and all pages below docs, which TestMain adds.
 var documents = []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "MAINTAINERS.md"}
 
-// programs are the commands that documents may run, by how they call them.
+// programs maps the commands that documents may run to their providers.
 var programs = map[string][]cli.Provider{
 	"capkit":                                 clouds.All(),
 	"go run ./cmd/capkit":                    clouds.All(),
 	"go run ./test/authors/acme/capkit-acme": {cli.For(acme.Provider{})},
 }
 
-// fence matches a fenced block: its language and its text.
+// fence matches a fenced block, with its language and text.
 var fence = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
 
 // blocks returns the text of the blocks in a language.
@@ -66,7 +66,7 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// All paths are those of the repository.
+// All paths are relative to the root of the repository.
 func TestMain(m *testing.M) {
 	if err := os.Chdir("../.."); err != nil {
 		panic(err)
@@ -99,7 +99,7 @@ func TestConsole(t *testing.T) {
 	}
 }
 
-// replay runs the commands of a block and returns the block as it should be.
+// replay runs the commands of a block, and returns the block with their actual output.
 func replay(t *testing.T, document, block string) string {
 	t.Helper()
 	var b strings.Builder
@@ -123,13 +123,13 @@ func replay(t *testing.T, document, block string) string {
 
 const leftOut = "[…]\n"
 
-// shortens reports whether a quotation is an output without some of its lines, in the places of which it has leftOut.
+// shortens reports whether a quotation is the output with some of its lines replaced by leftOut.
 func shortens(quoted, output string) bool {
 	pattern := strings.ReplaceAll(regexp.QuoteMeta(quoted), regexp.QuoteMeta(leftOut), `(?:.*\n)+`)
 	return strings.Contains(quoted, leftOut) && quoted != leftOut && regexp.MustCompile("^"+pattern+"$").MatchString(output)
 }
 
-// run runs a command and returns what it prints, and its exit status.
+// run runs a command, and returns its output and exit status.
 func run(t *testing.T, document, command string) (output string, status int) {
 	t.Helper()
 	for name, providers := range programs {
@@ -141,7 +141,7 @@ func run(t *testing.T, document, command string) (output string, status int) {
 		status = cli.Run(append([]string{"capkit"}, strings.Fields(args)...), strings.NewReader(""), &stdout, &stderr, providers...)
 		output = stdout.String() + stderr.String()
 		if strings.HasPrefix(name, "go run ") && status != 0 {
-			output += fmt.Sprintf("exit status %d\n", status) // as go run says
+			output += fmt.Sprintf("exit status %d\n", status) // as go run prints it
 		}
 		return output, status
 	}
@@ -149,8 +149,8 @@ func run(t *testing.T, document, command string) (output string, status int) {
 	return "", 0
 }
 
-// What a reader does first exists, and the command says what the README promises. The demo itself has to succeed wherever
-// the tests run; continuous integration runs it.
+// A reader's first commands exist, and the command prints what the README promises. The demo must succeed wherever the
+// tests run; continuous integration runs it.
 func TestSetUp(t *testing.T) {
 	commands := blocks(t, "README.md", "sh")
 	if !slices.Contains(commands, "make demo\nmake test\n") {
@@ -178,7 +178,7 @@ func TestSetUp(t *testing.T) {
 	}
 }
 
-// The README is short, and begins with what the command does: who opens it sees an output before scrolling.
+// The README is short, and shows an output of the command on its first screen.
 func TestReadmeIsShort(t *testing.T) {
 	text := read(t, "README.md")
 	if words := len(strings.Fields(text)); words > 900 {
@@ -225,7 +225,7 @@ func flush(text string) string {
 	return strings.Join(lines, "")
 }
 
-// contains reports whether a text is part of one of the texts, beginning and ending at line ends.
+// contains reports whether a text is part of one of the texts, and begins and ends at line ends.
 func contains(texts []string, part string) bool {
 	for _, text := range texts {
 		if strings.Contains("\n"+text, "\n"+part) {
@@ -235,7 +235,7 @@ func contains(texts []string, part string) bool {
 	return false
 }
 
-// contents returns the texts of the files with a suffix below directories.
+// contents returns the contents of the files below directories that have a suffix.
 func contents(t *testing.T, suffix string, directories ...string) []string {
 	t.Helper()
 	var texts []string
@@ -265,7 +265,7 @@ var (
 	notInName = regexp.MustCompile(`[^a-z0-9 _-]`)
 )
 
-// Relative links lead to files, and to headings that exist.
+// Relative links lead to existing files and headings.
 func TestLinks(t *testing.T) {
 	for _, document := range documents {
 		for _, match := range link.FindAllStringSubmatch(fence.ReplaceAllString(read(t, document), ""), -1) {
@@ -283,7 +283,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// anchors returns the names under which the headings of a document can be reached.
+// anchors returns the anchors of a document's headings.
 func anchors(t *testing.T, document string) map[string]bool {
 	t.Helper()
 	names := map[string]bool{}

@@ -17,7 +17,7 @@ var (
 	sentence = regexp.MustCompile(`[.?!:;]\s`)
 )
 
-// Sentences are short enough to be read at once. What is generated is not looked at, nor are tables and blocks.
+// Sentences are short enough to read at once. Generated pages, tables and blocks are excluded.
 func TestSentencesAreShort(t *testing.T) {
 	const most = 40
 	for _, document := range documents {

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Each state of the migration that capabilities.md shows is clean, and has the same name. The second one is what capkit migrate
-// makes of the first.
+// Each state of the migration in capabilities.md passes lint, under the same name. capkit migrate turns the first state
+// into the second.
 func TestMigration(t *testing.T) {
 	const before, during, after = "docs/examples/migration/before.yaml", "docs/examples/migration/during.yaml", "example/cloudprofile.yaml"
 	for _, file := range []string{before, during, after} {
@@ -32,15 +32,16 @@ func TestMigration(t *testing.T) {
 	if output, status := run(t, before, "capkit migrate -w --provider-config "+file); status != 0 {
 		t.Fatal(output)
 	}
-	_, want, _ := strings.Cut(read(t, file), "\n") // without the comment that says what the file is
+	_, want, _ := strings.Cut(read(t, file), "\n") // without the comment that describes the file
 	_, got, _ := strings.Cut(read(t, during), "\n")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s is not what capkit migrate makes of %s: %s", during, before, diff)
 	}
 }
 
-// Two versions of an image become one with flavors, and its capability is registered, by the two commands that migrate.md shows. At every
-// step each worker pool boots what it booted before, and the profile is clean, at the end for a later Gardener.
+// The two commands in migrate.md merge two versions of an image into one with flavors, and register its capability. At
+// every step each worker pool boots the same image as before, and the profile passes lint, in the end also for a later
+// Gardener.
 func TestMigrationOfUpdatesInPlace(t *testing.T) {
 	const folder = "docs/examples/in-place/"
 	file := filepath.Join(t.TempDir(), "profile.yaml")
@@ -61,7 +62,7 @@ func TestMigrationOfUpdatesInPlace(t *testing.T) {
 			!strings.HasSuffix(boots[0], " boots id 2150-amd64") || !strings.HasSuffix(boots[1], " boots id 2150-amd64-inplace") {
 			t.Errorf("%s: %s", name, output)
 		}
-		_, want, _ := strings.Cut(read(t, folder+name), "\napiVersion:") // without the comment that says what the file is
+		_, want, _ := strings.Cut(read(t, folder+name), "\napiVersion:") // without the comment that describes the file
 		_, got, _ := strings.Cut(read(t, file), "\napiVersion:")
 		if diff := cmp.Diff(want, got); diff != "" && name != "before.yaml" {
 			t.Errorf("%s is not what capkit migrate makes: %s", name, diff)

@@ -32,7 +32,7 @@ func config(t *testing.T, file string) *v1alpha1.CloudProfileConfig {
 	return config
 }
 
-// rows returns the cells of the rows of the table with a heading.
+// rows returns the cells of the table below a heading, by row.
 func rows(t *testing.T, document, heading string) [][]string {
 	t.Helper()
 	_, table, found := strings.Cut(read(t, document), "\n"+heading+"\n")
@@ -51,12 +51,12 @@ func rows(t *testing.T, document, heading string) [][]string {
 		}
 		rows = append(rows, row)
 	}
-	return rows[1:] // without the line of dashes
+	return rows[1:] // without the separator line
 }
 
 var code = regexp.MustCompile("`([^`]*)`")
 
-// quotedIn returns what is written as code.
+// quotedIn returns the code spans of a text.
 func quotedIn(text string) []string {
 	var words []string
 	for _, match := range code.FindAllStringSubmatch(text, -1) {
@@ -65,7 +65,7 @@ func quotedIn(text string) []string {
 	return words
 }
 
-// Shoots may choose what openstack.md says in its worked example, and get the entries that it says.
+// In the worked example of openstack.md, Shoots have the documented choices, and get the documented entries.
 func TestFloatingPools(t *testing.T) {
 	pools := config(t, "docs/examples/floating-pools.yaml").Constraints.FloatingPools
 	table := rows(t, "docs/clouds/openstack.md", "| region | domain | Shoots may choose | because |")
@@ -89,11 +89,11 @@ func TestFloatingPools(t *testing.T) {
 			t.Errorf("load balancer providers in %s: %s", region, diff)
 		}
 	}
-	slices.Reverse(pools) // their order decides nothing
+	slices.Reverse(pools) // the order does not matter
 	check()
 }
 
-// The warnings about the guide's example are those that openstack.md explains, and there are no others.
+// openstack.md explains exactly the warnings about the guide's example.
 func TestWarningsAboutTheGuide(t *testing.T) {
 	output, status := run(t, "docs/clouds/openstack.md", "capkit lint example/cloudprofile-guide.yaml")
 	var got, want []string
@@ -110,7 +110,7 @@ func TestWarningsAboutTheGuide(t *testing.T) {
 	}
 }
 
-// The rules that openstack.md names exist.
+// The rules in openstack.md exist.
 func TestRulesOfOpenStack(t *testing.T) {
 	for heading, column := range map[string]int{"| field | must be | else |": 2, "| refused | rule | why |": 1} {
 		for _, row := range rows(t, "docs/clouds/openstack.md", heading) {
@@ -123,7 +123,7 @@ func TestRulesOfOpenStack(t *testing.T) {
 	}
 }
 
-// The Secrets that admission.md shows can work, and its binding is to one of them.
+// The Secrets in admission.md are valid, and its binding refers to one of them.
 func TestCredentials(t *testing.T) {
 	names := map[string]bool{}
 	for document := range strings.SplitSeq(read(t, "docs/examples/credentials.yaml"), "\n---\n") {
@@ -160,7 +160,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// Each field in the API reference says what it is and, if it may be left out, what that means.
+// Each field in the API reference has a description, and each optional one a meaning of its absence.
 func TestReference(t *testing.T) {
 	fields := 0
 	for line := range strings.Lines(read(t, "docs/api/openstack.md")) {

@@ -30,7 +30,6 @@ import (
 	"github.com/capkit/capkit/pkg/update"
 )
 
-// object reads a manifest.
 func object[T any](t *testing.T, file string) *T {
 	t.Helper()
 	o := new(T)
@@ -40,7 +39,7 @@ func object[T any](t *testing.T, file string) *T {
 	return o
 }
 
-// trustedLaunch returns the example that worker-capabilities.md goes through, compiled after a change.
+// trustedLaunch returns the example of worker-capabilities.md, compiled after a change.
 func trustedLaunch(t *testing.T, change func(*v1beta1.CloudProfileSpec)) *profile.Profile[openstack.Image] {
 	t.Helper()
 	spec := object[v1beta1.CloudProfile](t, "example/cloudprofile-trusted-launch.yaml").Spec
@@ -52,7 +51,7 @@ func trustedLaunch(t *testing.T, change func(*v1beta1.CloudProfileSpec)) *profil
 	return profile
 }
 
-// withdraw removes the flavors with trusted launch on both sides.
+// withdraw returns a change that removes the flavors with trusted launch on both sides.
 func withdraw(t *testing.T) func(*v1beta1.CloudProfileSpec) {
 	t.Helper()
 	return func(spec *v1beta1.CloudProfileSpec) {
@@ -84,7 +83,7 @@ func editProvided(t *testing.T, spec *v1beta1.CloudProfileSpec, edit func([]any)
 	spec.ProviderConfig.Raw = raw
 }
 
-// unregister removes the registration as well, and what machine types declare.
+// unregister returns a change that also removes the registration and the machine types' declarations.
 func unregister(t *testing.T) func(*v1beta1.CloudProfileSpec) {
 	t.Helper()
 	return func(spec *v1beta1.CloudProfileSpec) {
@@ -98,7 +97,7 @@ func unregister(t *testing.T) func(*v1beta1.CloudProfileSpec) {
 	}
 }
 
-// What worker-capabilities.md says about the withdrawal of a feature is so: the warning, and what becomes of Shoots.
+// Withdrawing a feature has the effects in worker-capabilities.md: the warning, and the effects on Shoots.
 func TestWithdrawal(t *testing.T) {
 	offered := trustedLaunch(t, func(*v1beta1.CloudProfileSpec) {})
 	shoot := object[v1beta1.Shoot](t, "example/shoot-trusted-launch.yaml")
@@ -134,7 +133,7 @@ func TestWithdrawal(t *testing.T) {
 	}
 }
 
-// The order of the steps in worker-capabilities.md does not matter to those who do not ask: they boot the plain image.
+// The order of the steps in worker-capabilities.md does not matter to pools without a request: they boot the plain image.
 func TestThoseWhoDoNotAsk(t *testing.T) {
 	for name, change := range map[string]func(*v1beta1.CloudProfileSpec){"offered": func(*v1beta1.CloudProfileSpec) {}, "not offered": unregister(t)} {
 		for _, machineType := range []string{"medium_4_8", "trusted_4_8", "old_8_16"} {
@@ -150,15 +149,15 @@ func TestThoseWhoDoNotAsk(t *testing.T) {
 	}
 }
 
-// What worker-capabilities.md says about other declarations of trusted launch is so: one image that boots either way, and
-// machine types for which it is a matter of hardware.
+// Other declarations of trusted launch have the effects in worker-capabilities.md: one image that boots either way, and
+// machine types whose hardware decides.
 func TestOtherDeclarations(t *testing.T) {
 	const either, hardware = "enabled,disabled", "medium_4_8=disabled trusted_4_8=enabled old_8_16=disabled"
 	asking := object[v1beta1.Shoot](t, "example/shoot-trusted-launch.yaml").Spec.Provider.Workers[0].ProviderConfig
 	for name, c := range map[string]struct {
-		flavors      []string // what each declares, empty if it leaves it out
+		flavors      []string // the declaration of each, empty if it has none
 		machineTypes string
-		plain, asks  []int // the flavor that a pool boots on each machine type: one that does not ask, one that asks; -1: none
+		plain, asks  []int // the flavor that a pool boots on each machine type, without and with a request; -1: none
 	}{
 		"one image":                   {[]string{either}, "", []int{0, 0, 0}, []int{0, 0, -1}},
 		"one beside the plain one":    {[]string{"", either}, "", []int{0, 0, 0}, []int{1, 1, -1}},
@@ -204,16 +203,16 @@ func redeclare(t *testing.T, spec *v1beta1.CloudProfileSpec, flavors []string) {
 	editProvided(t, spec, func([]any) []any { return provided })
 }
 
-// A refusal that admission.md quotes is what the API server says.
+// admission.md quotes the refusal of the API server.
 func TestRefusal(t *testing.T) {
 	shoot := object[v1beta1.Shoot](t, "docs/examples/shoot-old-hosts.yaml")
 	report := check.Shoot(trustedLaunch(t, func(*v1beta1.CloudProfileSpec) {}), shoot, nil)
 	kind := v1beta1.SchemeGroupVersion.WithKind("Shoot").GroupKind()
-	refusal := apierrors.NewInvalid(kind, shoot.Name, report.Errors.Errors()).Error() // kubectl leaves out the group
+	refusal := apierrors.NewInvalid(kind, shoot.Name, report.Errors.Errors()).Error() // kubectl omits the group
 	quoted(t, "docs/operators/admission.md", "The "+strings.Replace(refusal, kind.String(), kind.Kind, 1))
 }
 
-// So is the refusal that README begins with. It is broken into lines there, and shortened.
+// README begins with such a refusal, shortened and broken into lines.
 func TestRefusalInReadme(t *testing.T) {
 	const command = "\n$ kubectl apply -f hack/garden/demo/shoot-bare.yaml\n"
 	_, block, found := strings.Cut(read(t, "README.md"), command)
@@ -224,7 +223,7 @@ func TestRefusalInReadme(t *testing.T) {
 	spec := object[v1beta1.CloudProfile](t, "hack/garden/demo/cloudprofile-gap.yaml").Spec
 	profile, _ := profile.Compile(openstack.Provider{}, &spec, field.NewPath("spec"))
 	shoot := object[v1beta1.Shoot](t, "hack/garden/demo/shoot-bare.yaml")
-	shoot.Spec.Provider.Workers[0].Machine.Architecture = ptr.To(v1beta1constants.ArchitectureAMD64) // Gardener has filled that in
+	shoot.Spec.Provider.Workers[0].Machine.Architecture = ptr.To(v1beta1constants.ArchitectureAMD64) // Gardener has filled this in
 	kind := v1beta1.SchemeGroupVersion.WithKind("Shoot").GroupKind()
 	rest := apierrors.NewInvalid(kind, shoot.Name, check.Shoot(profile, shoot, nil).Errors.Errors()).Error()
 	rest = "The " + strings.Replace(rest, kind.String(), kind.Kind, 1)
@@ -238,7 +237,7 @@ func TestRefusalInReadme(t *testing.T) {
 	}
 }
 
-// So is the one about a type that is in use.
+// The refusal of a type change while the profile is in use is quoted.
 func TestRefusalOfAType(t *testing.T) {
 	old := object[v1beta1.CloudProfile](t, "example/cloudprofile.yaml")
 	updated := old.DeepCopy()
@@ -248,7 +247,7 @@ func TestRefusalOfAType(t *testing.T) {
 	quoted(t, "docs/operators/admission.md", `The CloudProfile "openstack" is invalid: `+refusal.Error.Error())
 }
 
-// quoted checks that a document has a block with this text and no other.
+// quoted checks that a document has a block with exactly this text.
 func quoted(t *testing.T, document, text string) {
 	t.Helper()
 	if !strings.Contains(read(t, document), "\n```\n"+text+"\n```\n") {

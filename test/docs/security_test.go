@@ -13,19 +13,19 @@ import (
 )
 
 var (
-	// cited matches a link to a test: its name, and the file that has it.
+	// cited matches a link to a test, with its name and its file.
 	cited = regexp.MustCompile("\\[`([^`]+)`\\]\\(([^)]+_test\\.go)\\)")
-	// function matches the name of a test that is a function, and text that of a spec, or a part of it.
+	// function matches the name of a test function, and text the text of a spec or of a part.
 	function = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\((?:t|f|b) \*testing\.`)
 	text     = regexp.MustCompile(`\b(?:Describe|DescribeTable|Context|It|Entry)\("([^"]+)"`)
 )
 
-// Whatever page names a test, and its file, there is one. The page about GEP-0054 names one for whatever it says.
+// Each test that a page names exists in its file. The page about GEP-0054 names a test for each claim.
 func TestTestsThatAreNamed(t *testing.T) {
 	count := map[string]int{}
 	for _, document := range documents {
 		for _, test := range cited.FindAllStringSubmatch(read(t, document), -1) {
-			if strings.Contains(test[1], "/") || strings.HasSuffix(test[1], ".go") { // the file itself, or its package
+			if strings.Contains(test[1], "/") || strings.HasSuffix(test[1], ".go") { // a link to a file or package
 				continue
 			}
 			count[document]++
@@ -39,10 +39,10 @@ func TestTestsThatAreNamed(t *testing.T) {
 	}
 }
 
-// sized matches a file with the number of lines that a page says it has.
+// sized matches a file with its number of lines on a page.
 var sized = regexp.MustCompile(`(?m)^\| \[[^\]]+\]\(([^)]+\.go)\)[^|]*\| (\d+) \|$`)
 
-// A page that says how many lines files have is right by a tenth.
+// The numbers of lines on a page are right within a tenth.
 func TestNumbersOfLines(t *testing.T) {
 	const document = "docs/concepts/gep-0054.md"
 	all := sized.FindAllStringSubmatch(read(t, document), -1)
@@ -61,7 +61,7 @@ func TestNumbersOfLines(t *testing.T) {
 	}
 }
 
-// Each claim about a defence has tests that exist.
+// Each claim about a defence names tests, and they exist.
 func TestSecurity(t *testing.T) {
 	const document = "docs/operators/security.md"
 	table := ""
@@ -101,7 +101,7 @@ func TestSecurity(t *testing.T) {
 	}
 }
 
-// has reports whether a Go file has a test of this name. That of a spec begins with the texts around it.
+// has reports whether a Go file has a test of this name. The name of a spec begins with the texts around it.
 func has(file, name string) bool {
 	for _, match := range function.FindAllStringSubmatch(file, -1) {
 		if match[1] == name {

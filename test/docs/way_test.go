@@ -14,7 +14,7 @@ import (
 	"github.com/capkit/capkit/pkg/cli"
 )
 
-// Whoever opens docs/README.md reaches each page below docs within two links.
+// Each page below docs is at most two links away from docs/README.md.
 func TestWayIn(t *testing.T) {
 	const way = "docs/README.md"
 	steps := map[string]int{way: 0}
@@ -46,7 +46,7 @@ func TestWayIn(t *testing.T) {
 	}
 }
 
-// Each rule has a section in rules.md, at the address that SARIF names, and a line in the table.
+// Each rule has a section in rules.md, with the anchor that SARIF output links to, and a row in the table.
 func TestRules(t *testing.T) {
 	sections, text := anchors(t, "docs/rules.md"), read(t, "docs/rules.md")
 	for _, rule := range cli.Rules(clouds.All()...) {
@@ -59,7 +59,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// Each picture is on some page, or a link leads to it. Those on pages have a text for those who do not see them.
+// Each picture is on a page or linked from one. Pictures on pages have an alternative text.
 func TestPictures(t *testing.T) {
 	files, err := filepath.Glob("docs/pictures/*")
 	if err != nil || len(files) < 6 {

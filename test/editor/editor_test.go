@@ -21,10 +21,10 @@ import (
 	"github.com/capkit/capkit/test/debian"
 )
 
-// patience ends what hangs.
+// patience limits the duration of the test.
 const patience = 10 * time.Minute
 
-// seen is what the script in testdata has seen in Neovim.
+// seen is what the script in testdata recorded in Neovim.
 type seen struct {
 	Diagnostics []struct {
 		Line, Column int
@@ -39,18 +39,18 @@ type seen struct {
 	Error      string
 }
 
-// frame is what the screen shows at some time.
+// frame is the content of the screen at some time.
 type frame struct {
 	Title string   `json:"title"`
 	Lines []string `json:"lines"`
 }
 
-// frames has those that docs/pictures/editor.svg is drawn of.
+// frames is the file that docs/pictures/editor.svg is drawn from.
 const frames = "../../hack/pictures/editor.json"
 
 var update = flag.Bool("update", false, "write the frames of the picture")
 
-// neovim returns the program and what it needs in its environment: of Debian's packages in the cache.
+// neovim returns the program and its environment, from Debian packages in the cache.
 func neovim(ctx context.Context, t *testing.T) (program string, environment []string) {
 	t.Helper()
 	root, err := debian.Cached(ctx, "neovim", []string{"neovim"}, func(what string) { t.Log(what) })
@@ -62,7 +62,7 @@ func neovim(ctx context.Context, t *testing.T) (program string, environment []st
 	}
 }
 
-// Neovim opens a file with a mistake, is told of it, takes the repair, and saves the file, which is right then.
+// Neovim opens a file with a mistake, shows the diagnostic, applies the repair, and saves the repaired file.
 func TestNeovim(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -130,7 +130,7 @@ func TestNeovim(t *testing.T) {
 	}
 }
 
-// line returns the line, from 0, that begins with or has a text for the first time.
+// line returns the zero-based number of the first line that contains a text.
 func line(text, part string) int {
 	before, _, _ := strings.Cut(text, part)
 	return strings.Count(before, "\n") + strings.Count(part, "\n")

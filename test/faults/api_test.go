@@ -20,9 +20,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// apiAccess is a way to the API server for a replica alone, which a spec can close.
+// apiAccess is one replica's proxy to the API server, which a spec can block.
 type apiAccess struct {
-	// kubeconfig is the path of one that leads here.
+	// kubeconfig is the path of a kubeconfig for this proxy.
 	kubeconfig string
 
 	mu      sync.Mutex
@@ -31,7 +31,7 @@ type apiAccess struct {
 	open    map[*http.Request]context.CancelFunc
 }
 
-// newAPIAccess returns a way to the API server of the virtual garden. Whoever uses it is the component there.
+// newAPIAccess returns a proxy to the API server of the virtual garden, with the component's identity.
 func newAPIAccess() *apiAccess {
 	GinkgoHelper()
 	config, err := clientcmd.BuildConfigFromFlags("", installation.GardenKubeconfig)
@@ -44,7 +44,7 @@ func newAPIAccess() *apiAccess {
 	proxy := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     transport,
-		FlushInterval: -1, // watches
+		FlushInterval: -1, // for watches
 		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -69,7 +69,7 @@ func newAPIAccess() *apiAccess {
 	return a
 }
 
-// begin returns the context of a request, which is done already if the request is refused, and what is to be called at
+// begin returns the context of a request, which is already cancelled if the request is refused, and a function to call at
 // its end.
 func (a *apiAccess) begin(r *http.Request) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(r.Context())
@@ -89,7 +89,7 @@ func (a *apiAccess) begin(r *http.Request) (context.Context, func()) {
 	}
 }
 
-// newReplica returns a replica that goes this way, and is not running yet.
+// newReplica returns a replica that uses this proxy, and is not running yet.
 func (a *apiAccess) newReplica(args ...string) *replica {
 	GinkgoHelper()
 	r := newReplica(args...)
@@ -97,7 +97,7 @@ func (a *apiAccess) newReplica(args ...string) *replica {
 	return r
 }
 
-// refuse answers requests of one sort with status 500, and breaks off those that are running; nil refuses none.
+// refuse answers matching requests with status 500, and cancels running ones. nil refuses none.
 func (a *apiAccess) refuse(which func(*http.Request) bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -109,7 +109,7 @@ func (a *apiAccess) refuse(which func(*http.Request) bool) {
 	}
 }
 
-// refusals is how many requests have been refused since refuse was called.
+// refusals returns the number of requests refused since the last call of refuse.
 func (a *apiAccess) refusals() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()

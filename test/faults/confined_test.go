@@ -15,16 +15,16 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// memoryLimit is the least limit that docs/operators/operations.md advises, and mostMemory how much of it a replica uses at
-// most in a garden with few objects, whatever it is asked.
+// memoryLimit is the smallest limit that docs/operators/operations.md recommends. mostMemory is the most of it that a
+// replica may use in a garden with few objects, whatever the requests.
 const (
 	memoryLimit = 1 << 30
 	mostMemory  = memoryLimit / 5 * 4
 )
 
-// confine gives a replica the memory limit of a container, beyond which the kernel kills it: with cgroups v1 or v2. For that the
-// tests must be allowed to make control groups, as root mostly is. Elsewhere the replica only gets the goal that it would set
-// itself.
+// confine gives a replica the memory limit of a container, beyond which the kernel kills it, with cgroups v1 or v2. The
+// tests must be allowed to create control groups, as root usually is. Otherwise the replica only gets the soft limit that
+// it would set itself.
 func confine(r *replica) {
 	GinkgoHelper()
 	for root, file := range map[string]string{"/sys/fs/cgroup/memory": "memory.limit_in_bytes", "/sys/fs/cgroup": "memory.max"} {
@@ -32,7 +32,7 @@ func confine(r *replica) {
 		if err != nil {
 			continue
 		}
-		DeferCleanup(func() { Eventually(os.Remove).WithArguments(group).Should(Succeed()) }) // once nothing runs in it
+		DeferCleanup(func() { Eventually(os.Remove).WithArguments(group).Should(Succeed()) }) // once no process runs in it
 		if !overwritten(filepath.Join(group, file), memoryLimit) {
 			continue
 		}
@@ -45,7 +45,8 @@ func confine(r *replica) {
 	r.Env = append(r.Env, fmt.Sprint("GOMEMLIMIT=", memoryLimit/10*7))
 }
 
-// overwritten reports whether a file that exists could be overwritten with a number. Below /sys/fs/cgroup there need not be one.
+// overwritten writes a number to an existing file, and reports whether that succeeded. The file may be missing below
+// /sys/fs/cgroup.
 func overwritten(path string, number int) bool {
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {

@@ -23,8 +23,9 @@ import (
 	"github.com/capkit/capkit/test/garden/extension"
 )
 
-// directClient asks the component itself, as the API server does in a cluster: with HTTP/1.1 if oneAtATime, which it
-// uses for Services, and with connections that are used again. It trusts what the webhook configurations trust now.
+// directClient returns a client that calls the component itself, like the API server in a cluster. If oneAtATime is set, it
+// uses HTTP/1.1, like the API server for Services. It reuses connections, and trusts the current authorities of the webhook
+// configurations.
 func directClient(ctx context.Context, oneAtATime bool) *http.Client {
 	GinkgoHelper()
 	validating, _ := configurations(ctx)
@@ -36,7 +37,7 @@ func directClient(ctx context.Context, oneAtATime bool) *http.Client {
 	}}
 }
 
-// review returns the request of the API server about an object that is to be created.
+// review returns the API server's request for the creation of an object.
 func review(object any) []byte {
 	GinkgoHelper()
 	raw, err := json.Marshal(object)
@@ -46,7 +47,7 @@ func review(object any) []byte {
 	return body
 }
 
-// ask sends a body to a webhook and returns the answer.
+// ask sends a body to a webhook and returns the response.
 func ask(client *http.Client, address, webhook string, body io.Reader) (*admissionv1.AdmissionResponse, error) {
 	response, err := client.Post("https://"+address+"/webhooks/"+webhook, "application/json", body)
 	if err != nil {
@@ -66,7 +67,7 @@ func ask(client *http.Client, address, webhook string, body io.Reader) (*admissi
 	return answer.Response, nil
 }
 
-// repeated is what goes on all the time while a spec does something else.
+// repeated is an action that repeats in the background of a spec.
 type repeated struct {
 	cancel     context.CancelFunc
 	goroutines sync.WaitGroup
@@ -76,7 +77,7 @@ type repeated struct {
 	problems []string
 }
 
-// repeat does something again and again, with pauses, in so many goroutines, until the spec ends.
+// repeat repeats do, with pauses, in this many goroutines until the spec ends.
 func repeat(goroutines int, pause time.Duration, do func() error) *repeated {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &repeated{cancel: cancel}
@@ -107,7 +108,7 @@ func (r *repeated) stop() {
 	r.goroutines.Wait()
 }
 
-// expectNoProblems ends it, and expects that it was done without an error, at least once.
+// expectNoProblems stops the repetition, and expects at least one run and no errors.
 func (r *repeated) expectNoProblems() {
 	GinkgoHelper()
 	r.stop()
@@ -115,7 +116,7 @@ func (r *repeated) expectNoProblems() {
 	Expect(r.problems).To(BeEmpty())
 }
 
-// askDirectly has clients ask the component over HTTP/1.1 all the time, who try nothing again.
+// askDirectly sends continuous requests to the component over HTTP/1.1, without retries.
 func askDirectly(ctx context.Context) *repeated {
 	GinkgoHelper()
 	client, body := directClient(ctx, true), review(profiles.fresh("direct"))

@@ -23,11 +23,10 @@ import (
 	"github.com/capkit/capkit/test/garden/extension"
 )
 
-// root is that of the repository.
+// root is the root of the repository.
 const root = "../.."
 
-// follow runs the commands of the only block of docs/operators/operations.md in which there is a text, as somebody would who
-// follows it.
+// follow runs the commands of the only block of docs/operators/operations.md that contains a text, like an operator.
 func follow(ctx context.Context, text string) error {
 	document, err := os.ReadFile(filepath.Join(root, "docs/operators/operations.md"))
 	Expect(err).NotTo(HaveOccurred())
@@ -47,7 +46,7 @@ func follow(ctx context.Context, text string) error {
 	return nil
 }
 
-// try returns what would become of the creation of an object.
+// try returns the result of creating an object, as a dry run.
 func try(ctx context.Context, object client.Object) error {
 	return writing.Create(ctx, object.DeepCopyObject().(client.Object), client.DryRunAll)
 }
@@ -60,7 +59,7 @@ var _ = Describe("In an emergency", func() {
 		Eventually(r.log).Should(And(ContainSubstring("Registered the webhooks"), MatchRegexp("(?s)(Updated source webhook config.*){2}")))
 		exempted := &v1beta1.CloudProfile{ObjectMeta: metav1.ObjectMeta{Name: "provider-flavor-missing"}}
 		DeferCleanup(func(ctx SpecContext) { Expect(client.IgnoreNotFound(g.Client().Delete(ctx, exempted))).To(Succeed()) })
-		// More than once, since a machine that is busy may take longer than it waits.
+		// Repeated, because a busy machine may take longer than the commands wait.
 		Eventually(follow).WithContext(ctx).WithArguments("matchConditions").Should(Succeed())
 		Expect(g.Client().Get(ctx, client.ObjectKeyFromObject(exempted), exempted)).To(Succeed())
 		Expect(try(ctx, profiles.spoilt("other"))).To(MatchError(apierrors.IsInvalid, "invalid"))
@@ -91,7 +90,7 @@ var _ = Describe("In an emergency", func() {
 		Expect(extension.OpenStack.WaitUntilInstalled(ctx, g)).To(Succeed())
 	})
 
-	// What is registered stays so, and everything passes nevertheless.
+	// The webhooks stay registered, but admit everything.
 	It("all webhooks can be disabled", func(ctx SpecContext) {
 		r, without := newReplica(), newReplica("--disable-webhooks=*")
 		serve(ctx, r)

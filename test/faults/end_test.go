@@ -17,7 +17,7 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 )
 
-// slow is a body whose second half comes when it is let go.
+// slow is a request body that withholds its second half until goOn is closed.
 type slow struct {
 	first, second io.Reader
 	begun, goOn   chan struct{}
@@ -41,7 +41,7 @@ func (s *slow) Read(into []byte) (int, error) {
 	return s.second.Read(into)
 }
 
-// invited sends a body once the server has begun to read it.
+// invited sends a body only after the server has begun to read it.
 type invited struct{ http.RoundTripper }
 
 func (i invited) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -54,7 +54,7 @@ var _ = DescribeTable("A replica that is asked to end answers a request that it 
 	r := newReplica("--shutdown-delay-duration=0s")
 	serve(ctx, r)
 	shoot := shoots.fresh("slow").(*v1beta1.Shoot)
-	shoot.Spec.CloudProfile.Name = "nobody-has-it" // for which the component asks the API server in turn
+	shoot.Spec.CloudProfile.Name = "nobody-has-it" // the component then asks the API server for it
 	body, client := newSlow(review(shoot)), directClient(ctx, oneAtATime)
 	client.Transport = invited{client.Transport}
 	responses := make(chan *admissionv1.AdmissionResponse, 1)
@@ -87,7 +87,7 @@ func reachable(r *replica) bool {
 	return true
 }
 
-// dial connects to the replica, whatever its certificate is.
+// dial connects to the replica without verifying its certificate.
 func (r *replica) dial() (*tls.Conn, error) {
 	return tls.Dial("tcp", r.Address, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})
 }

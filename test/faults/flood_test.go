@@ -28,14 +28,14 @@ import (
 )
 
 const (
-	// largestRequest is how many bytes of a request the component takes, and mostValues how many JSON values.
+	// largestRequest is the component's limit for a request in bytes, and mostValues its limit in JSON values.
 	largestRequest, mostValues = 7<<20 - 1, 300_000
-	// largestProfile is a CloudProfile of nearly as many bytes as etcd stores, as the JSON of its provider config.
+	// largestProfile is the size of a provider config in JSON, whose CloudProfile almost reaches etcd's limit.
 	largestProfile = 1200 << 10
 )
 
-// much repeats a part of JSON with commas between, as often as the limits of a request allow. A part may have one verb, for
-// its number.
+// much repeats a part of JSON, separated by commas, as often as the limits of a request allow. A part may contain one verb
+// for its index.
 func much(part string) string {
 	var b strings.Builder
 	values := 1 + strings.Count(part, ",") + strings.Count(part, "{") + strings.Count(part, "[")
@@ -55,7 +55,7 @@ func much(part string) string {
 	return b.String()
 }
 
-// ordinary returns the update of a CloudProfile that is as large as they get.
+// ordinary returns the update of a CloudProfile of the largest ordinary size.
 func ordinary() []byte {
 	GinkgoHelper()
 	profile := &v1beta1.CloudProfile{
@@ -74,7 +74,6 @@ type flood struct {
 	body    func() []byte
 }
 
-// request returns the request of a flood.
 func (f flood) request() request { return request{f.webhook, f.body()} }
 
 // request is a request to a webhook.
@@ -83,7 +82,7 @@ type request struct {
 	body    []byte
 }
 
-// inProfile and inShoot put something into an object that is right, in place of what it has there.
+// inProfile and inShoot replace a text in a valid object.
 func inProfile(old, with string) flood {
 	return flood{"validate-cloudprofile", func() []byte { return replaced(review(profiles.fresh("flood")), old, with) }}
 }
@@ -98,14 +97,14 @@ func replaced(body []byte, old, with string) []byte {
 	return bytes.Replace(body, []byte(old), []byte(with), 1)
 }
 
-// inEnvelope is a request with something beside its object, if it has one.
+// inEnvelope returns a request without an object, but with further fields.
 func inEnvelope(with string) flood {
 	return flood{"validate-cloudprofile", func() []byte {
 		return []byte(`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"operation":"CREATE",` + with + `}}`)
 	}}
 }
 
-// floods are the requests of the floods.
+// floods returns all floods by name.
 func floods() map[string]flood {
 	long, half := strings.Repeat("x", largestRequest-20_000), largestRequest/2-20_000
 	const types, images, workers = `"machineTypes":[`, `"machineImages":[`, `"workers":[`
@@ -148,13 +147,13 @@ func floods() map[string]flood {
 	}
 }
 
-// allFloods says to pour each flood by itself, too.
+// allFloods measures each flood by itself, too.
 var allFloods = flag.Bool("floods", false, "measure the memory in each flood, not only in the worst one and in the worst together")
 
-// worst are the floods that take most memory, the one that takes most of all first.
+// worst are the floods that take most memory, in descending order.
 var worst = []string{"empty workers", "workers without a name", "machine types with names", "a long identifier"}
 
-// together are the floods that take memory side by side: heavy requests that are judged, light ones, and others that wait.
+// together are the floods that run side by side: heavy requests in validation, light requests, and waiting ones.
 var together = append([]string{"empty flavors", "light requests", "light requests", "long strings", "two long objects"}, worst...)
 
 var _ = Describe("A replica in a flood", Label("slow"), func() {
@@ -173,8 +172,8 @@ var _ = Describe("A replica in a flood", Label("slow"), func() {
 	})
 })
 
-// keepsItsMemory pours floods at the same time, and expects that the replica takes no more memory than it may, and serves others
-// afterwards.
+// keepsItsMemory runs floods at the same time, and expects that the replica stays within its memory limit, and serves other
+// requests afterwards.
 func keepsItsMemory(ctx context.Context, name string, floods ...flood) {
 	GinkgoHelper()
 	r := newReplica()
@@ -195,9 +194,9 @@ func keepsItsMemory(ctx context.Context, name string, floods ...flood) {
 	}).Should(HaveField("Allowed", BeTrue()))
 }
 
-// pour has 20 clients send requests in turns to a replica, until it has judged some or has refused many, and returns how often
-// it answered with which status. It is 0 if the connection was closed: the server has not read to the end. On a busy machine most
-// requests are refused because others take too long: then the replica is as full as can be.
+// pour sends requests in turns from 20 clients, until a replica has answered some or refused many, and returns the number
+// of responses by status. Status 0 means that the server closed the connection before it had read everything. On a busy
+// machine most requests are refused because others take too long; the replica is then completely full.
 func pour(ctx context.Context, r *replica, requests []request) map[int]int {
 	GinkgoHelper()
 	var mu sync.Mutex

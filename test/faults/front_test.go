@@ -16,12 +16,11 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// probePeriod is how often the front asks replicas whether they are ready.
+// probePeriod is the interval of the front's readiness probes.
 const probePeriod = 50 * time.Millisecond
 
-// front leads connections to the replicas of the component, as the Service of a cluster does: to those that were
-// ready when they were last asked, in turns. It looks at each connection once, when it is made. Without a replica
-// that is ready it closes connections.
+// front forwards connections to the replicas of the component, like the Service of a cluster: in turns to those whose last
+// probe was successful. It chooses once per connection. If no replica is ready, it closes connections.
 type front struct {
 	proxy    tcpproxy.Proxy
 	listener net.Listener
@@ -33,7 +32,7 @@ type front struct {
 	turn     int
 }
 
-// newFront returns a front that is closed when the suite ends.
+// newFront returns a front that is closed at the end of the suite.
 func newFront() *front {
 	GinkgoHelper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -49,24 +48,23 @@ func newFront() *front {
 
 func (f *front) address() string { return f.listener.Addr().String() }
 
-// lead leads new connections to these replicas.
+// lead sets the replicas for new connections.
 func (f *front) lead(replicas ...*replica) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.replicas = replicas
 }
 
-// leads reports whether connections are led to a replica, or may be.
+// leads reports whether a replica has connections, or may get some.
 func (f *front) leads(r *replica) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.ready[r] || f.open[r] > 0
 }
 
-// HandleConn serves a connection.
 func (f *front) HandleConn(conn net.Conn) {
 	r := f.choose()
-	if r == nil { // none was ready when it was last asked
+	if r == nil { // none was ready at the last probe
 		f.probe()
 		r = f.choose()
 	}
@@ -81,7 +79,7 @@ func (f *front) HandleConn(conn net.Conn) {
 	f.open[r]--
 }
 
-// choose returns a replica that is ready, and counts a connection to it; nil if there is none.
+// choose returns a ready replica and counts a connection to it, or returns nil if none is ready.
 func (f *front) choose() *replica {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -95,7 +93,7 @@ func (f *front) choose() *replica {
 	return nil
 }
 
-// probe asks all replicas whether they are ready.
+// probe updates the readiness of all replicas.
 func (f *front) probe() {
 	f.mu.Lock()
 	replicas := slices.Clone(f.replicas)

@@ -21,8 +21,8 @@ import (
 	"github.com/capkit/capkit/test/garden/extension"
 )
 
-// shakeHands makes connections all the time, each as somebody who trusts what the webhook configurations trust at that
-// moment. An API server would keep its connections, and only now and then make a new one.
+// shakeHands makes connections continuously, each with the authorities that the webhook configurations trust at that
+// moment. An API server would keep its connections, and rarely make a new one.
 func shakeHands(replicas ...*replica) *repeated {
 	return repeat(1, 5*time.Millisecond, func() error {
 		for _, r := range replicas {
@@ -34,7 +34,7 @@ func shakeHands(replicas ...*replica) *repeated {
 	})
 }
 
-// shakeHandsInTime forgives who takes longer than replicas wait for those who learn late.
+// shakeHandsInTime ignores failures after the time that replicas allow for learning a new authority.
 func shakeHandsInTime(r *replica) error {
 	late, cancel := context.WithTimeout(context.Background(), settling)
 	defer cancel()
@@ -45,7 +45,7 @@ func shakeHandsInTime(r *replica) error {
 }
 
 func shakeHandsOnce(r *replica) error {
-	// In the order in which they are written: the second one is the last to trust a new authority.
+	// In the order of their updates: the second one is the last to trust a new authority.
 	mutating, validating := &admissionregistrationv1.MutatingWebhookConfiguration{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	for _, object := range []client.Object{validating, mutating} {
 		if err := g.Client().Get(context.Background(), client.ObjectKey{Name: extension.Name}, object); err != nil {
@@ -64,7 +64,7 @@ func shakeHandsOnce(r *replica) error {
 	return nil
 }
 
-// serves reports whether the certificate in a secret is what a replica shows now.
+// serves reports whether a replica currently serves with the certificate in a secret.
 func serves(r *replica, secret *corev1.Secret) bool {
 	conn, err := r.dial()
 	if err != nil {
@@ -75,7 +75,7 @@ func serves(r *replica, secret *corev1.Secret) bool {
 	return block != nil && bytes.Equal(conn.ConnectionState().PeerCertificates[0].Raw, block.Bytes)
 }
 
-// contains reports whether all certificates of a part are in a bundle.
+// contains reports whether a bundle has all certificates of part.
 func contains(bundle string, part []byte) bool {
 	for block, rest := pem.Decode(part); block != nil; block, rest = pem.Decode(rest) {
 		if !bytes.Contains([]byte(bundle), bytes.TrimSpace(pem.EncodeToMemory(block))) {

@@ -51,14 +51,14 @@ var _ = Describe("A replica", func() {
 		Expect(text).To(Equal("internal server error: the process was asked to stop\n"))
 		Expect(r.failing("healthz")).To(BeEmpty())
 		Expect(reachable(r)).To(BeTrue())
-		Expect(r.process.Kill()).To(Succeed()) // it would go on for an hour
+		Expect(r.process.Kill()).To(Succeed()) // otherwise it would run for another hour
 	})
 })
 
-// patient is a client that gets an answer also from a machine that is busy.
+// patient is a client that waits for busy machines.
 var patient = &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 
-// probe returns what a health check says; nothing if nobody answers.
+// probe returns the result of a health check, or zeros if there is no response.
 func (r *replica) probe(path string) (status int, text string) {
 	response, err := patient.Get("http://" + r.HealthAddress + "/" + path)
 	if err != nil {
@@ -72,7 +72,7 @@ func (r *replica) probe(path string) (status int, text string) {
 	return response.StatusCode, string(content)
 }
 
-// failing returns the checks that fail.
+// failing returns the failing checks.
 func (r *replica) failing(path string) []string {
 	status, text := r.probe(path)
 	if status == 0 {

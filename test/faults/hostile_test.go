@@ -25,17 +25,17 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// hostile is the name of what somebody writes to do harm.
+// hostile is the name of all malicious objects.
 const hostile = "hostile"
 
-// hostility is an object that is wrong, and much work to judge.
+// hostility is an invalid object that is expensive to validate.
 type hostility struct {
 	name   string
 	object client.Object
 }
 
-// hostilities returns objects that a member of a project can write, and CloudProfiles that an operator can. Some are small; the
-// largest is nearly as large as the API server takes, which is 3 MiB.
+// hostilities returns objects that a project member can write, and CloudProfiles that an operator can write. Some are
+// small; the largest almost reaches the API server's limit of 3 MiB.
 func hostilities() []hostility {
 	GinkgoHelper()
 	versions := func(of string) string { return `{"name":"gardenlinux","versions":[` + of + `]}` }
@@ -71,7 +71,7 @@ func hostilities() []hostility {
 	}
 }
 
-// many joins n elements of a JSON list, each of which may have a verb for its number.
+// many joins n elements of a JSON list. An element may contain a verb for its index.
 func many(n int, element string) string {
 	elements := make([]string, n)
 	for i := range elements {
@@ -80,7 +80,7 @@ func many(n int, element string) string {
 	return strings.Join(elements, ",")
 }
 
-// image returns an image of Gardener's, as anybody may define it.
+// image returns an image in core, as any project member may define it.
 func image(name, version string) v1beta1.MachineImage {
 	listed := v1beta1.MachineImageVersion{CRI: []v1beta1.CRI{{Name: v1beta1.CRINameContainerD}}}
 	listed.Version = version
@@ -91,7 +91,7 @@ func image(name, version string) v1beta1.MachineImage {
 		Name: name, UpdateStrategy: ptr.To(v1beta1.UpdateStrategyMajor), Versions: []v1beta1.MachineImageVersion{listed}}
 }
 
-// namespacedOf returns a NamespacedCloudProfile with images of its own in the provider config, and of Gardener.
+// namespacedOf returns a NamespacedCloudProfile with these images in the provider config and in core.
 func namespacedOf(inConfig string, ofGardener ...v1beta1.MachineImage) client.Object {
 	profile := read[v1beta1.NamespacedCloudProfile]("namespaced.yaml")
 	profile.Name, profile.Spec.MachineImages = hostile, ofGardener
@@ -100,7 +100,7 @@ func namespacedOf(inConfig string, ofGardener ...v1beta1.MachineImage) client.Ob
 	return profile
 }
 
-// profileOf returns a CloudProfile with further images in the provider config, and of Gardener.
+// profileOf returns a CloudProfile with additional images in the provider config and in core.
 func profileOf(inConfig string, ofGardener ...v1beta1.MachineImage) client.Object {
 	GinkgoHelper()
 	profile := profiles.fresh(hostile).(*v1beta1.CloudProfile)
@@ -110,7 +110,7 @@ func profileOf(inConfig string, ofGardener ...v1beta1.MachineImage) client.Objec
 	return profile
 }
 
-// pools returns a Shoot with worker pools of machine types that there are not.
+// pools returns a Shoot with n more worker pools, whose machine types do not exist.
 func pools(n int) client.Object {
 	shoot := shoots.fresh(hostile).(*v1beta1.Shoot)
 	for i := range n {
@@ -121,7 +121,7 @@ func pools(n int) client.Object {
 	return shoot
 }
 
-// attack writes an object as somebody does who wants to do harm, or tries whether he could, and takes down the answer.
+// attack writes a malicious object, or tries to as a dry run, and records the answer.
 func (s *soak) attack(h hostility, dryRun bool) {
 	var options []client.CreateOption
 	if dryRun {
@@ -134,7 +134,7 @@ func (s *soak) attack(h hostility, dryRun bool) {
 	case wrong && isUnavailable(err) && s.mayBeDown(began):
 		answer, wrong = "none: the replica was down", false
 	case wrong && err != nil && strings.Contains(err.Error(), context.DeadlineExceeded.Error()):
-		// On a busy machine it takes longer than the API server waits. That each is answered some time is looked at in the end.
+		// A busy machine takes longer than the API server waits. The end of the soak checks that each attack got an answer.
 		answer, wrong = "none: the API server has waited too long", false
 	}
 	if wrong {
@@ -145,8 +145,8 @@ func (s *soak) attack(h hostility, dryRun bool) {
 	s.attacks[h.name+" | "+answer]++
 }
 
-// answerTo says in short what the answer to something wrong is, and whether it should be another one: a refusal that says why,
-// in characters that are printable. An API server that has waited too long answers with status 500 or 504.
+// answerTo summarizes the answer to an invalid object, and reports whether it is wrong. It must be a refusal with a
+// printable reason. An API server that has waited too long answers with status 500 or 504.
 func answerTo(err error) (answer string, wrong bool) {
 	var refusal apierrors.APIStatus
 	switch {
@@ -156,14 +156,14 @@ func answerTo(err error) (answer string, wrong bool) {
 		return "none", true
 	case words.Printable(err.Error()) != err.Error():
 		return "not printable", true
-	case strings.Contains(err.Error(), "JSON values"): // of the component, that does not look at it
+	case strings.Contains(err.Error(), "JSON values"): // the component refuses it without validating it
 		return "refused for its size", false
 	}
 	code := refusal.Status().Code
 	return fmt.Sprintf("refused with %d, %s", code, refusal.Status().Reason), code < 400 || code >= 500
 }
 
-// attacked reports whether each hostility was answered, while a replica was up.
+// attacked reports whether each hostility was answered while a replica was up.
 func (s *soak) attacked(all []hostility) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -37,7 +37,7 @@ var _ = Describe("A replica that is killed", func() {
 		Expect(l.problemsAtTheEnd(ctx)).To(BeEmpty())
 	})
 
-	// The requests that it was serving end with it.
+	// The replica's running requests end with it.
 	It("leaves what is written next to the other one", Label("slow"), func(ctx SpecContext) {
 		replicas := []*replica{newReplica(), newReplica()}
 		serve(ctx, replicas...)
@@ -63,14 +63,14 @@ var _ = Describe("A replica that is killed", func() {
 	})
 })
 
-// The API server fails open, as it must not: what the writers then report is what the other specs would report.
+// The API server wrongly fails open. The writers must report that, as they would in the other specs.
 var _ = It("Writers notice what an API server lets pass", func(ctx SpecContext) {
 	r := newReplica()
 	serve(ctx, r)
 	Expect(r.process.Kill()).To(Succeed())
 	DeferCleanup(func(ctx SpecContext) {
 		setFailurePolicy(ctx, admissionregistrationv1.Fail)
-		for _, k := range kinds { // the next spec must not meet an API server that has not learnt yet that it fails closed again
+		for _, k := range kinds { // the next spec must not start before the API server fails closed again
 			Eventually(try).WithContext(ctx).WithArguments(k.fresh("closed")).Should(MatchError(isUnavailable, "unavailable"))
 		}
 	})
@@ -91,7 +91,7 @@ var _ = It("Writers notice what an API server lets pass", func(ctx SpecContext) 
 	}
 })
 
-// isUnavailable reports whether the API server could not ask the component, and hence refused.
+// isUnavailable reports whether the API server refused because it could not call the component.
 func isUnavailable(err error) bool {
 	return apierrors.IsInternalError(err) && strings.Contains(err.Error(), "failed calling webhook")
 }

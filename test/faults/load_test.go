@@ -24,50 +24,51 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// hidden is in the credentials that are stored or sent in the soak, and must be in no log and no answer.
+// hidden is part of the credentials that the soak stores or sends, and must not occur in a log or response.
 const hidden = "hidden-7d1e-4c02"
 
-// outcome is what became of a write.
+// outcome is the result of a write.
 type outcome string
 
 const (
 	accepted outcome = "accepted"
-	// denied: the component was asked, and refused.
+	// denied means that the component refused the write.
 	denied outcome = "denied"
-	// unavailable: the API server could not ask the component, and refused.
+	// unavailable means that the API server could not call the component, and refused.
 	unavailable outcome = "unavailable"
 )
 
-// enough is how many writes of each sort there are in each phase of a spec, at least.
+// enough is the minimum number of writes of each sort in each phase of a spec.
 const enough = 2
 
-// counter says what is counted: writes that began and ended in one phase of a spec.
+// counter is the key of a count of writes that began and ended in one phase of a spec.
 type counter struct {
 	phase, kind, action string
 	bad                 bool
 	outcome             outcome
 }
 
-// load is a number of writers that create and update objects which are right and objects which are not, without an end.
+// load is a number of writers that continuously create and update valid and invalid objects.
 type load struct {
 	name    string
 	writers sync.WaitGroup
 	cancel  context.CancelFunc
-	// tidy says that writers remove what they create beside their first object, so that there is not more and more.
+	// tidy makes writers delete all created objects except their first, which bounds the number of objects.
 	tidy atomic.Bool
 
 	mu       sync.Mutex
-	phases   []string // the present one last
+	phases   []string // the current one last
 	counts   map[counter]int
 	problems []string
-	// failed are the kinds and names of objects whose creation the API server refused because it could not ask.
+	// failed has the kinds and names of objects whose creation the API server refused because it could not call the
+	// component.
 	failed map[string]bool
 }
 
-// loads counts the loads, so that each has objects of its own. The names of Shoots must be short.
+// loads counts the loads, to give each its own object names. The names of Shoots must be short.
 var loads atomic.Int32
 
-// startLoad starts writers: so many for each kind.
+// startLoad starts this many writers for each kind.
 func startLoad(ofProfiles, ofShoots int) *load {
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &load{name: fmt.Sprintf("w%d", loads.Add(1)), cancel: cancel, counts: map[counter]int{}, failed: map[string]bool{}}
@@ -89,7 +90,7 @@ func (l *load) stop() {
 	l.writers.Wait()
 }
 
-// write is what one writer does: in turns it creates and updates, something right and something wrong.
+// write is the loop of one writer: in turns it creates and updates valid and invalid objects.
 func (l *load) write(ctx context.Context, k *kind, name string) {
 	var stored client.Object
 	for n := 0; ctx.Err() == nil; n++ {
@@ -104,11 +105,11 @@ func (l *load) write(ctx context.Context, k *kind, name string) {
 			k.spoil(object)
 			object.SetLabels(map[string]string{badLabel: "true"})
 		}
-		if errs := k.errors(object); bad == (len(errs) == 0) { // since what was stored before should not have been
+		if errs := k.errors(object); bad == (len(errs) == 0) { // the stored object may already be invalid
 			l.note(fmt.Sprintf("%s of %s %s (bad: %t): the object is not what it should be: %v", action, k.name, object.GetName(), bad, errs))
 			return
 		}
-		// No write is broken off, which would leave open what became of it.
+		// Writes are never cancelled, because their outcome would be unknown.
 		began := l.current()
 		err := perform(action, object)
 		if apierrors.IsConflict(err) { // Gardener has added its finalizer
@@ -129,7 +130,7 @@ func (l *load) write(ctx context.Context, k *kind, name string) {
 	}
 }
 
-// remove deletes an object, with the finalizers that nobody here would remove.
+// remove deletes an object together with its finalizers, which no controller removes here.
 func (l *load) remove(k *kind, object client.Object) {
 	ctx, patch := context.Background(), `{"metadata":{"annotations":{"confirmation.gardener.cloud/deletion":"true"}}}`
 	err := writing.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(patch)))
@@ -152,14 +153,14 @@ func perform(action string, object client.Object) error {
 	return writing.Update(context.Background(), object)
 }
 
-// note takes down a problem.
+// note records a problem.
 func (l *load) note(problem string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.problems = append(l.problems, problem)
 }
 
-// count counts a write that has ended. It began in the phase of this number.
+// count counts a finished write. began is the number of the phase in which it began.
 func (l *load) count(c counter, began int, name string, err error) {
 	switch {
 	case err == nil:
@@ -198,14 +199,14 @@ func (l *load) count(c counter, began int, name string, err error) {
 	}
 }
 
-// current is the number of the present phase.
+// current returns the number of the current phase.
 func (l *load) current() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.phases) - 1
 }
 
-// mayBeDown reports whether the component may have been unavailable since the phase of this number.
+// mayBeDown reports whether the component may have been unavailable at some time since this phase.
 func (l *load) mayBeDown(began int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -216,14 +217,14 @@ func down(phases []string) bool {
 	return slices.ContainsFunc(phases, func(phase string) bool { return strings.HasPrefix(phase, "down") })
 }
 
-// enter begins a phase, whose name is new. In one whose name begins with "down" the component may be unavailable.
+// enter begins a phase with a new name. In phases whose names begin with "down" the component may be unavailable.
 func (l *load) enter(phase string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.phases = append(l.phases, phase)
 }
 
-// await waits until there were enough writes of each sort in the present phase: creations and updates, right and wrong.
+// await waits until the current phase has enough writes of each sort: creations and updates, valid and invalid.
 func (l *load) await(ctx context.Context) {
 	GinkgoHelper()
 	phase := l.phases[l.current()]
@@ -238,7 +239,7 @@ func (l *load) await(ctx context.Context) {
 	}
 }
 
-// number is how many writes are of some sort.
+// number returns the number of matching writes.
 func (l *load) number(which func(counter) bool) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -267,8 +268,8 @@ func (l *load) summary() string {
 	return strings.Join(lines, "\n")
 }
 
-// problemsAtTheEnd stops the writers and returns everything that went wrong: writes that should have ended in another
-// way, and stored objects that should not be there.
+// problemsAtTheEnd stops the writers and returns all problems: writes with a wrong outcome, and stored objects that must
+// not exist.
 func (l *load) problemsAtTheEnd(ctx context.Context) []string {
 	GinkgoHelper()
 	l.stop()

@@ -24,7 +24,7 @@ import (
 	"github.com/capkit/capkit/test/garden"
 )
 
-// get returns what a metrics server has at a path, and with which status.
+// get returns the status and body of a metrics server's response.
 func get(ctx context.Context, address, path string) (int, string) {
 	GinkgoHelper()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+path, http.NoBody)
@@ -37,7 +37,7 @@ func get(ctx context.Context, address, path string) (int, string) {
 	return response.StatusCode, string(content)
 }
 
-// scraped are the metrics of a replica, by their names, as Prometheus reads them.
+// scraped holds the metrics of a replica by name, as Prometheus reads them.
 type scraped map[string]*dto.MetricFamily
 
 func scrape(ctx context.Context, address string) scraped {
@@ -50,8 +50,8 @@ func scrape(ctx context.Context, address string) scraped {
 	return families
 }
 
-// value returns the value of the series of a metric of the component that has these values of labels: those of a
-// histogram are numbers of observations. A series that is not there counts as 0.
+// value returns the value of the component's metric for these label values. For a histogram it is the number of
+// observations. A missing series counts as 0.
 func (s scraped) value(name string, labels ...string) float64 {
 	for _, series := range s["capkit_admission_"+name].GetMetric() {
 		has := map[string]bool{}
@@ -98,7 +98,7 @@ var _ = Describe("A replica", func() {
 		} {
 			Expect(after.value(series[0], series[1:]...)-before.value(series[0], series[1:]...)).To(Equal(1.0), "%v", series)
 		}
-		// It was compiled when it was admitted. Gardener adds a finalizer, which makes another version of it.
+		// It was compiled on admission. Gardener then adds a finalizer, which creates another version.
 		const compiled = "profile_compilation_duration_seconds"
 		Expect(after.value(compiled, "clean") - before.value(compiled, "clean")).To(BeElementOf(0.0, 1.0))
 		Expect(after.value("build_info", "openstack")).To(Equal(1.0))
@@ -109,7 +109,7 @@ var _ = Describe("A replica", func() {
 			now := scrape(ctx, address)
 			expect.Expect(now.value("registrations_total", "success")).To(Equal(1.0))
 			expect.Expect(now.value("last_registration_timestamp_seconds")).To(BeNumerically(">", time.Now().Add(-time.Hour).Unix()))
-			// The authority ends after 30 days, the certificate that it signs in ten years.
+			// The authority expires after 30 days, and the certificate that it signs after ten years.
 			left := now.value("certificate_expiration_timestamp_seconds") - float64(time.Now().Unix())
 			expect.Expect(left).To(And(BeNumerically(">", (29*24*time.Hour).Seconds()), BeNumerically("<", (31*24*time.Hour).Seconds())))
 		}).Should(Succeed())
@@ -126,7 +126,7 @@ var _ = Describe("A replica", func() {
 		}
 	})
 
-	// When it starts, about good, bad and broken requests and connections, and when it is stopped.
+	// At start, for valid, invalid and malformed requests and connections, and at shutdown.
 	It("logs lines of JSON, with nothing of an object", func(ctx SpecContext) {
 		r := newReplica()
 		serve(ctx, r)
@@ -137,7 +137,7 @@ var _ = Describe("A replica", func() {
 		_, err := ask(directClient(ctx, false), r.Address, "validate-shoot", strings.NewReader(secret))
 		Expect(err).To(MatchError(HavePrefix("415")))
 		_, err = tls.Dial("tcp", r.Address, &tls.Config{MinVersion: tls.VersionTLS12})
-		Expect(err).To(HaveOccurred()) // it does not know the authority
+		Expect(err).To(HaveOccurred()) // the client does not know the authority
 		Eventually(r.log).Should(ContainSubstring("TLS handshake error"))
 		r.stop(ctx)
 

@@ -27,10 +27,10 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 )
 
-// badLabel marks what only the component refuses.
+// badLabel labels objects that only the component refuses.
 const badLabel = "faults.capkit.example/bad"
 
-// prepareObjects creates what Shoots need. Nothing is registered with the API server yet that would check it.
+// prepareObjects creates the objects that Shoots need, before any webhook that checks them is registered.
 func prepareObjects(ctx context.Context) {
 	GinkgoHelper()
 	_, err := g.NewProject(ctx, "orchard")
@@ -49,28 +49,28 @@ func read[T any](name string) *T {
 	return object
 }
 
-// kind is a kind of object that is written under load.
+// kind is a kind of object that the load writes.
 type kind struct {
 	name string
-	// fresh returns a new object that is right.
+	// fresh returns a new valid object.
 	fresh func(name string) client.Object
-	// vary changes the spec of an object that is right, n times differently, so that it still is right.
+	// vary makes the n-th change of a valid object's spec, which stays valid.
 	vary func(object client.Object, n int)
-	// spoil makes an object wrong in a way that only the component finds.
+	// spoil makes an object invalid in a way that only the component detects.
 	spoil func(object client.Object)
-	// errors returns what is wrong with an object.
+	// errors returns the errors of an object.
 	errors func(object client.Object) field.ErrorList
 	list   func() client.ObjectList
 }
 
-// spoilt returns a new object that is wrong.
+// spoilt returns a new invalid object.
 func (k *kind) spoilt(name string) client.Object {
 	object := k.fresh(name)
 	k.spoil(object)
 	return object
 }
 
-// kinds are those that writers write.
+// kinds are the kinds that the writers write.
 var kinds = []*kind{&profiles, &shoots}
 
 var profiles = kind{

@@ -22,13 +22,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// secret is in every bad request, and must be in no log.
+// secret is in every malformed request, and must not be in a log.
 const secret = "sesame-open-9c1f"
 
-// largest is how much an API server takes as an object.
+// largest is the API server's limit for an object in bytes.
 const largest = 3 << 20
 
-// expectAllowed sends a body to the webhook for CloudProfiles of a replica.
+// expectAllowed expects that a replica's webhook for CloudProfiles admits the request in a body.
 func expectAllowed(client *http.Client, r *replica, body []byte) {
 	GinkgoHelper()
 	Expect(ask(client, r.Address, "validate-cloudprofile", bytes.NewReader(body))).To(HaveField("Allowed", BeTrue()))
@@ -42,7 +42,7 @@ var _ = Describe("A replica", func() {
 		profile.SetAnnotations(map[string]string{"password": secret})
 		good := review(profile)
 		client := directClient(ctx, false)
-		for name, body := range map[string]string{ // "right" are those that can be understood nevertheless
+		for name, body := range map[string]string{ // "right" are those that are readable nevertheless
 			"415, empty":            "",
 			"415, text":             secret,
 			"another kind":          strings.ReplaceAll(string(good), "CloudProfile", secret),
@@ -91,8 +91,8 @@ var _ = Describe("A replica", func() {
 		Entry("with HTTP/2", false),
 	)
 
-	// Many send the largest requests all the time. Each of them is answered, or refused for want of room; others are
-	// served meanwhile, and the memory that is used has bounds.
+	// Many clients continuously send requests of the largest size. Each gets an answer or is refused for lack of capacity.
+	// Others are served meanwhile, and memory stays within its limit.
 	It("serves others in a flood of the largest requests", Label("slow"), func(ctx SpecContext) {
 		r := newReplica()
 		serve(ctx, r)
@@ -103,7 +103,7 @@ var _ = Describe("A replica", func() {
 		statuses := map[int]int{}
 		attacker, friend := directClient(ctx, true), directClient(ctx, false)
 		flood := repeat(40, 0, func() error {
-			status := 0 // the connection is closed: the server has not read to the end
+			status := 0 // the server closed the connection before it had read everything
 			response, err := attacker.Post("https://"+r.Address+"/webhooks/validate-cloudprofile", "application/json", bytes.NewReader(large))
 			if err == nil {
 				status = response.StatusCode
@@ -133,14 +133,14 @@ var _ = Describe("A replica", func() {
 	})
 })
 
-// update returns the request of the API server about an object that is to be changed.
+// update returns the API server's request for the update of an object.
 func update(object client.Object, stored []byte) []byte {
 	GinkgoHelper()
 	updating := []byte(`"operation":"UPDATE","oldObject":` + string(stored))
 	return bytes.Replace(review(object), []byte(`"operation":"CREATE"`), updating, 1)
 }
 
-// memory returns how many bytes of memory a replica has used at most.
+// memory returns the peak memory of a replica in bytes.
 func memory(r *replica) int {
 	GinkgoHelper()
 	most, err := statusOf(r.process.Pid(), "VmHWM")
@@ -148,14 +148,14 @@ func memory(r *replica) int {
 	return most
 }
 
-// statusOf returns a number of bytes from the status of a process, as the kernel knows it.
+// statusOf returns a number of bytes from the kernel's status of a process.
 func statusOf(pid int, name string) (int, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err
 	}
 	_, rest, found := strings.Cut(string(status), "\n"+name+":")
-	if !found { // of a process that has just ended
+	if !found { // the process has just ended
 		return 0, fmt.Errorf("process %d has no %s", pid, name)
 	}
 	kib, err := strconv.Atoi(strings.Fields(rest)[0])

@@ -11,8 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// patiently has a replica go on serving until nobody is led to it any more, also if the front is on a machine that is
-// busy.
+// patiently makes a replica keep serving until it gets no more connections, even if the front is on a busy machine.
 const patiently = "--shutdown-delay-duration=5s"
 
 var _ = Describe("Writes go on", Label("slow"), func() {
@@ -34,7 +33,7 @@ var _ = Describe("Writes go on", Label("slow"), func() {
 		Expect(l.problemsAtTheEnd(ctx)).To(BeEmpty())
 	})
 
-	// As a Deployment does it: a new one begins before an old one ends.
+	// As in a Deployment, new replicas start before old ones end.
 	It("while new replicas take the place of old ones", func(ctx SpecContext) {
 		running := []*replica{newReplica(patiently), newReplica(patiently)}
 		serve(ctx, running...)

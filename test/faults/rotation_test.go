@@ -24,15 +24,14 @@ import (
 	"github.com/capkit/capkit/test/garden/extension"
 )
 
-// The names by which Gardener's secrets manager knows the certificates.
+// The names of the certificates in Gardener's secrets manager.
 const (
 	authorityName = "ca-admission-openstack-webhook"
 	serverName    = "admission-openstack-webhook-server"
 )
 
-// settling is how long replicas wait before they serve with a certificate that has just become trusted: as long as
-// they wait between two looks at their certificates. It must be enough for an API server on a machine that is busy to
-// learn of it.
+// settling is the time that replicas wait before they serve with a newly trusted certificate, and the interval of their
+// certificate checks. It must be long enough for an API server on a busy machine to learn of it.
 const settling = 3 * time.Second
 
 var often = "--webhook-certificate-sync-period=" + settling.String()
@@ -66,8 +65,8 @@ var _ = Describe("A new certificate", Label("slow"), func() {
 		Expect(l.problemsAtTheEnd(ctx)).To(BeEmpty())
 	})
 
-	// The component cannot tell the API server about a new authority, as if it had been stopped at that point: nobody
-	// would trust the certificate that is signed by it.
+	// The component cannot publish a new authority, as if it had been stopped at that point. No client would trust a
+	// certificate signed by it.
 	It("is served once it is trusted", func(ctx SpecContext) {
 		access := newAPIAccess()
 		r := access.newReplica(often)
@@ -94,18 +93,18 @@ var _ = Describe("A new certificate", Label("slow"), func() {
 	})
 })
 
-// renew makes the secrets manager renew a certificate: it looks at labels which say how long it is valid.
+// renew makes the secrets manager renew a certificate, by changing the labels with its validity.
 func renew(ctx context.Context, name string) {
 	GinkgoHelper()
 	before := newest(ctx, name)
-	// It tells secrets apart by when they were created, in seconds.
+	// The secrets manager orders secrets by their creation time in seconds.
 	Eventually(time.Now).Should(BeTemporally(">=", before.CreationTimestamp.Add(time.Second)))
 	Eventually(func(expect Gomega) {
 		now := newest(ctx, name)
 		if now.Name != before.Name {
 			return
 		}
-		// It may just be writing the labels as they should be, so that this has to be done more than once.
+		// The secrets manager may overwrite the labels, so this is repeated.
 		old := now.DeepCopy()
 		now.Labels[manager.LabelKeyIssuedAtTime] = strconv.FormatInt(time.Now().Add(-30*24*time.Hour).Unix(), 10)
 		now.Labels[manager.LabelKeyValidUntilTime] = strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10)
@@ -114,7 +113,7 @@ func renew(ctx context.Context, name string) {
 	}).Should(Succeed())
 }
 
-// newest returns the secret of this name that was created last.
+// newest returns the latest secret of this name.
 func newest(ctx context.Context, name string) *corev1.Secret {
 	GinkgoHelper()
 	list := &corev1.SecretList{}
@@ -129,7 +128,7 @@ func newest(ctx context.Context, name string) *corev1.Secret {
 	return found
 }
 
-// bundle returns the authorities that both webhook configurations trust; nothing if they differ.
+// bundle returns the authorities that both webhook configurations trust, or the empty string if they differ.
 func bundle(ctx context.Context) string {
 	GinkgoHelper()
 	validating, mutating := configurations(ctx)

@@ -25,16 +25,16 @@ import (
 	"github.com/capkit/capkit/test/garden"
 )
 
-// line is a way to the API server of the virtual garden that may carry nothing for a while: neither on the connections
-// that there are, which stay open, nor on new ones, which are accepted. Nothing gets lost.
+// line is a proxy to the API server of the virtual garden that can be silenced. It then keeps existing connections open,
+// accepts new ones, and delivers nothing, but loses no data.31: kubeconfig is the path of a kubeconfig for this line.
 type line struct {
 	// kubeconfig is the path of one that leads here.
 	kubeconfig string
-	// valve is locked while the line carries nothing.
+	// valve is locked while the line is silent.
 	valve sync.RWMutex
 }
 
-// newLine returns a line that carries everything, and does so again when the spec ends.
+// newLine returns an open line. It is open again at the end of the spec.
 func newLine() *line {
 	GinkgoHelper()
 	kubeconfig, err := clientcmd.LoadFromFile(installation.GardenKubeconfig)
@@ -61,7 +61,7 @@ func newLine() *line {
 	return l
 }
 
-// cut lets the line carry nothing, until the function that it returns is called, or the spec ends.
+// cut silences the line until mend is called, or the spec ends.
 func (l *line) cut() (mend func()) {
 	l.valve.Lock()
 	mend = sync.OnceFunc(l.valve.Unlock)
@@ -69,7 +69,7 @@ func (l *line) cut() (mend func()) {
 	return mend
 }
 
-// valved is a connection that carries nothing while its valve is locked.
+// valved is a connection that delivers nothing while its valve is locked.
 type valved struct {
 	net.Conn
 	valve *sync.RWMutex

@@ -36,15 +36,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// soakTime is how long the soak goes on. It ends with a round, and has one at least.
+// soakTime is the minimum duration of the soak, which ends after a whole round.
 var soakTime = flag.Duration("soak", 0, "how long the soak goes on, of which there is one round at least")
 
-// raced is the name of a CloudProfile that several write at the same time.
+// raced is the name of a CloudProfile that several clients write concurrently.
 const raced = "soak-raced"
 
-// soak is everything that can go wrong, at the same time, for as long as one likes: objects right and wrong are written,
-// also by several at once; somebody writes what is as much work as can be; others ask the replicas themselves, with what they have
-// made up; replicas are killed, and certificates renewed.
+// soak combines all faults for any length of time. Clients write valid and invalid objects, some of them concurrently; an
+// attacker writes objects that are expensive to validate; others send forged requests to the replicas; replicas are killed,
+// and certificates renewed.
 type soak struct {
 	*load
 	replicas []*replica
@@ -53,13 +53,13 @@ type soak struct {
 	harms    []hostility
 
 	mu      sync.Mutex
-	answers map[string]int // of forged requests
-	attacks map[string]int // with what is much work, by answer
-	judged  int            // versions of objects that were stored
+	answers map[string]int // to forged requests
+	attacks map[string]int // by answer
+	judged  int            // versions of stored objects
 	sizes   []size
 }
 
-// size is how much memory a process of a replica had at some time, and at most until then.
+// size is the memory of a replica's process at some time, and its peak until then.
 type size struct {
 	at           time.Duration
 	replica, pid int
@@ -72,7 +72,7 @@ var _ = Describe("Replicas that are killed, renewed and attacked", Label("slow")
 		serve(ctx, replicas...)
 		s := startSoak(ctx, replicas)
 		for i := 0; i == 0 || time.Now().Before(s.begin.Add(*soakTime)); i++ {
-			victim := replicas[0] // the other one lives on in the second half: its memory is judged
+			victim := replicas[0] // the other one survives the second half, so its memory can be judged
 			if time.Now().Before(s.begin.Add(*soakTime / 2)) {
 				victim = replicas[i%2]
 			}
@@ -97,15 +97,15 @@ var _ = Describe("Replicas that are killed, renewed and attacked", Label("slow")
 	})
 })
 
-// startSoak begins: four clients write objects of their own, two the same CloudProfile, one Secrets, one what is much work; one
-// asks the replicas themselves.
+// startSoak starts the clients: four write objects of their own, two the same CloudProfile, one Secrets, one expensive
+// objects. Another sends requests to the replicas themselves.
 func startSoak(ctx context.Context, replicas []*replica) *soak {
 	GinkgoHelper()
 	Expect(g.Client().Create(ctx, credentials("soak", ""))).To(Or(Succeed(), MatchError(apierrors.IsAlreadyExists, "exists")))
 	Expect(g.Client().Create(ctx, profiles.fresh(raced))).To(Succeed())
 	s := &soak{
 		load: startLoad(2, 2), replicas: replicas, begin: time.Now(), answers: map[string]int{}, attacks: map[string]int{}, harms: hostilities(),
-		forger: &http.Client{Timeout: time.Minute, Transport: &http.Transport{ // whom it talks to it does not mind
+		forger: &http.Client{Timeout: time.Minute, Transport: &http.Transport{ // it accepts any server certificate
 			TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12},
 		}},
 	}
@@ -124,8 +124,7 @@ func startSoak(ctx context.Context, replicas []*replica) *soak {
 	return s
 }
 
-// repeatCounting does something again and again with short pauses, until the spec ends, and says how often it was done
-// before.
+// repeatCounting repeats do with short pauses until the spec ends, and passes it the number of earlier runs.
 func repeatCounting(do func(n int)) {
 	n := 0
 	repeat(1, 5*time.Millisecond, func() error {
@@ -135,7 +134,7 @@ func repeatCounting(do func(n int)) {
 	})
 }
 
-// round kills a replica and starts it again, and renews a certificate.
+// round kills and restarts a replica, and renews a certificate.
 func (s *soak) round(ctx context.Context, i int, victim *replica) {
 	GinkgoHelper()
 	s.enter(fmt.Sprintf("%d: both up", i))
@@ -160,7 +159,7 @@ func (s *soak) round(ctx context.Context, i int, victim *replica) {
 	s.await(ctx)
 }
 
-// race changes a CloudProfile that others change, too. The API server applies the patch to what is there.
+// race changes a CloudProfile that others also change. The API server applies the patch to the stored version.
 func (s *soak) race(n int) {
 	profile, bad := profiles.fresh(raced), n%4 >= 2
 	profiles.vary(profile, n)
@@ -172,12 +171,12 @@ func (s *soak) race(n int) {
 	Expect(err).NotTo(HaveOccurred())
 	began := s.current()
 	err = writing.Patch(context.Background(), profile, client.RawPatch(types.MergePatchType, patch))
-	if !apierrors.IsConflict(err) { // others were faster, again and again
+	if !apierrors.IsConflict(err) { // concurrent writes can win repeatedly
 		s.count(counter{"", "CloudProfile of several", "patch", bad, ""}, began, profile.GetName(), err)
 	}
 }
 
-// credentials returns a Secret whose password ends with something.
+// credentials returns a Secret whose password ends with end.
 func credentials(name, end string) *corev1.Secret {
 	secret := &corev1.Secret{StringData: map[string]string{
 		"domainName": "example", "tenantName": "orchard", "username": "gardener", "password": hidden + end,
@@ -187,7 +186,7 @@ func credentials(name, end string) *corev1.Secret {
 	return secret
 }
 
-// writeSecret changes a Secret; each second time its password ends with a line break.
+// writeSecret changes a Secret. Every second password ends with a line break.
 func (s *soak) writeSecret(n int) {
 	bad := n%2 == 1
 	secret := credentials("soak", fmt.Sprint(n))
@@ -199,14 +198,14 @@ func (s *soak) writeSecret(n int) {
 	s.count(counter{"", "Secret", "update", bad, ""}, began, secret.Name, err)
 }
 
-// forgery is a request that somebody made up.
+// forgery is a forged request.
 type forgery struct {
 	name, webhook string
 	body          []byte
 	want          string // a part of the answer
 }
 
-// forged returns requests that somebody made up who is no API server.
+// forged returns requests that do not come from an API server.
 func (s *soak) forged() []forgery {
 	GinkgoHelper()
 	binding := &securityv1alpha1.CredentialsBinding{CredentialsRef: corev1.ObjectReference{
@@ -232,7 +231,6 @@ func (s *soak) forged() []forgery {
 	}
 }
 
-// forge sends a forged request.
 func (s *soak) forge(r *replica, f forgery) {
 	outcome := "as it should be"
 	response, err := s.forger.Post("https://"+r.Address+"/webhooks/"+f.webhook, "application/json", bytes.NewReader(f.body))
@@ -256,7 +254,7 @@ func (s *soak) forge(r *replica, f forgery) {
 	s.answers[f.name+" | "+outcome]++
 }
 
-// judge looks at every version of the objects of a kind that is stored, also of those that are changed a moment later.
+// judge checks every stored version of the objects of a kind, including short-lived ones.
 func (s *soak) judge(k *kind) {
 	GinkgoHelper()
 	watcher, err := client.NewWithWatch(g.RESTConfig(), client.Options{Scheme: g.Client().Scheme()})
@@ -273,7 +271,7 @@ func (s *soak) judge(k *kind) {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	repeat(1, probePeriod, func() error { // a server ends watches after some time
+	repeat(1, probePeriod, func() error { // servers end watches after some time
 		list := k.list()
 		if err := watcher.List(ctx, list); err != nil {
 			return err
@@ -291,17 +289,17 @@ func (s *soak) judge(k *kind) {
 		}
 		return nil
 	})
-	DeferCleanup(cancel) // before the repetition is waited for
+	DeferCleanup(cancel) // before waiting for the repetition
 }
 
-// measure takes down how much memory the replicas have.
+// measure records the memory of the replicas.
 func (s *soak) measure() {
 	for i, r := range s.replicas {
 		pid := r.pid.Load()
 		bytes, err := statusOf(int(pid), "VmRSS")
 		most, alsoErr := statusOf(int(pid), "VmHWM")
 		if err != nil || alsoErr != nil {
-			continue // it is dead
+			continue // it has ended
 		}
 		s.mu.Lock()
 		s.sizes = append(s.sizes, size{time.Duration(time.Now().UnixNano() - s.begin.UnixNano()), i, int(pid), bytes, most})
@@ -309,16 +307,16 @@ func (s *soak) measure() {
 	}
 }
 
-// enoughSizes is how many sizes of a process can be judged: those of some minutes.
+// enoughSizes is the minimum number of sizes to judge a process by: some minutes' worth.
 const enoughSizes = 120
 
-// mostGrowth is how much a replica may grow by without a leak. One that the API server does not talk to yet, because its connections
-// are to the other one, has 80 MiB; under load it has 110, and up to 190 with garbage.
+// mostGrowth is the growth of a replica that is not a leak. A replica takes 80 MiB before the API server connects to it,
+// because all connections go to the other one. Under load it takes 110 MiB, and up to 190 MiB with garbage.
 const mostGrowth = 64 << 20
 
-// growth returns what is wrong with the memory of replicas. They may use no more than in floods. Of each process that lived long
-// enough the sizes after the first quarter of its life are split in two. The median of the later half may be a fifth larger than that
-// of the earlier one, or larger by mostGrowth.
+// growth returns problems with the memory of replicas. They may not use more than in floods. For each process that lived
+// long enough, it splits the sizes after the first quarter in two halves. The later half's median may exceed the earlier
+// one's by a fifth, or by mostGrowth.
 func (s *soak) growth() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -345,13 +343,12 @@ func (s *soak) growth() []string {
 	return problems
 }
 
-// middle returns the median.
 func middle(of []int) int {
 	sorted := slices.Sorted(slices.Values(of))
 	return sorted[len(sorted)/2]
 }
 
-// report says what happened.
+// report summarizes the soak.
 func (s *soak) report(problems []string) string {
 	s.load.mu.Lock()
 	writes := map[string]int{}

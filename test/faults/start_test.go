@@ -16,7 +16,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// expectRefusal starts the component in a way in which it cannot run: it ends, and says why in one line.
+// expectRefusal starts the component with an invalid configuration, and expects it to end with a reason in one line.
 func expectRefusal(ctx context.Context, reason string, env []string, args ...string) {
 	GinkgoHelper()
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
@@ -28,7 +28,7 @@ func expectRefusal(ctx context.Context, reason string, env []string, args ...str
 	Expect(err).To(HaveField("ExitCode()", 1), string(output))
 	var lines []string
 	for line := range strings.Lines(string(output)) {
-		if !strings.HasPrefix(line, "{") { // JSON: a log
+		if !strings.HasPrefix(line, "{") { // JSON lines are logs
 			lines = append(lines, line)
 		}
 	}

@@ -2,13 +2,13 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package faults tests what the admission component does when something goes wrong: when it is killed, restarted,
-// given new certificates or bad requests, and when it cannot reach what it needs. It runs beside a real garden, and
-// mostly while others write: what is to be refused must never pass, and what can be kept from failing must not fail.
+// Package faults tests the admission component under faults: when it is killed, restarted, given new certificates or
+// malformed requests, and when it cannot reach other servers. It runs beside a real garden, mostly under concurrent writes.
+// Invalid objects must never pass, and avoidable failures must not occur.
 //
-//   - front_test.go: the address that the API server knows, before the replicas
-//   - load_test.go: writers, and what became of each write
-//   - objects_test.go: what they write
+//   - front_test.go: the address for the API server, in front of the replicas
+//   - load_test.go: writers, and the outcome of each write
+//   - objects_test.go: the objects that they write
 //   - direct_test.go: clients of the component itself
 //   - confined_test.go: the memory limit of the replicas
 package faults
@@ -37,11 +37,11 @@ var (
 	g *garden.Garden
 	// program is the path of the component.
 	program string
-	// installation is what the charts have made in the garden.
+	// installation is what the charts created in the garden.
 	installation *extension.Installation
-	// entrance is where the API server sends its requests to.
+	// entrance is the address for the API server's requests.
 	entrance *front
-	// writing is the client of the writers, who do not read warnings.
+	// writing is the client of the writers, which ignores warnings.
 	writing client.Client
 )
 
@@ -62,24 +62,24 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	prepareObjects(ctx)
 })
 
-// A replica that was killed in the spec before may hold the lease for some time.
+// A replica killed in an earlier spec may still hold the lease.
 var _ = BeforeEach(func(ctx SpecContext) {
 	lease := &coordinationv1.Lease{}
 	lease.Namespace, lease.Name = extension.Namespace, extension.Name+"-leader-election"
 	Expect(client.IgnoreNotFound(g.Client().Delete(ctx, lease))).To(Succeed())
 })
 
-// replica is a process of the component, behind the entrance.
+// replica is a process of the component behind the entrance.
 type replica struct {
 	extension.Replica
 	process *garden.Process
-	pid     atomic.Int64 // of the process
-	// confined says that the kernel kills it beyond the memory limit.
+	pid     atomic.Int64
+	// confined means that the kernel kills the process beyond the memory limit.
 	confined bool
 }
 
-// newReplica returns a replica that is not running yet, with the least memory limit that the documents advise. It is stopped
-// when the spec ends.
+// newReplica returns a replica that is not running yet, with the smallest memory limit in the documents. It is stopped at
+// the end of the spec.
 func newReplica(args ...string) *replica {
 	GinkgoHelper()
 	configured, err := installation.New(program)
@@ -87,7 +87,7 @@ func newReplica(args ...string) *replica {
 	configured.RegisteredAddress = entrance.address()
 	configured.CertificateFolder = GinkgoT().TempDir()
 	configured.Args = append([]string{"--log-level=debug"}, args...)
-	Expect(os.RemoveAll(extension.LogFile(g, configured))).To(Succeed()) // of a replica that had this port before
+	Expect(os.RemoveAll(extension.LogFile(g, configured))).To(Succeed()) // left by a replica that had this port before
 	r := &replica{Replica: configured}
 	confine(r)
 	DeferCleanup(func(ctx SpecContext) {
@@ -98,7 +98,7 @@ func newReplica(args ...string) *replica {
 	return r
 }
 
-// start starts the replica, again if it has run before, and waits until it is ready.
+// start starts or restarts the replica, and waits until it is ready.
 func (r *replica) start(ctx context.Context) {
 	GinkgoHelper()
 	process, err := extension.Start(ctx, g, r.Replica)
@@ -107,14 +107,14 @@ func (r *replica) start(ctx context.Context) {
 	r.pid.Store(int64(process.Pid()))
 }
 
-// stop asks the replica to end, and insists that it does so well.
+// stop stops the replica, and expects it to end without an error.
 func (r *replica) stop(ctx context.Context) {
 	GinkgoHelper()
 	Expect(r.process.Stop(ctx)).To(Succeed())
 	Expect(r.process.Wait()).To(Succeed())
 }
 
-// log is what the replica has written to standard output and standard error.
+// log returns the replica's standard output and standard error.
 func (r *replica) log() string {
 	GinkgoHelper()
 	content, err := os.ReadFile(extension.LogFile(g, r.Replica))
@@ -122,7 +122,7 @@ func (r *replica) log() string {
 	return string(content)
 }
 
-// serve starts replicas, and waits until the API server asks them.
+// serve starts replicas, and waits until the API server calls them.
 func serve(ctx context.Context, replicas ...*replica) {
 	GinkgoHelper()
 	entrance.lead(replicas...)
@@ -132,7 +132,7 @@ func serve(ctx context.Context, replicas ...*replica) {
 	Expect(extension.OpenStack.WaitUntilInstalled(ctx, g)).To(Succeed())
 }
 
-// configurations returns the webhook configurations as they are stored.
+// configurations returns the stored webhook configurations.
 func configurations(ctx context.Context) (*admissionregistrationv1.ValidatingWebhookConfiguration, *admissionregistrationv1.MutatingWebhookConfiguration) {
 	GinkgoHelper()
 	validating, mutating := &admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.MutatingWebhookConfiguration{}

@@ -37,7 +37,7 @@ var _ = Describe("A write is refused with an internal error", func() {
 		giveBack := take(ctx, profiles.fresh("orchard"), "cloudprofiles")
 		access.refuse(about)
 		access.refuse(nil)
-		create(ctx, namespaced("remembered", "orchard")) // what it knew still counts
+		create(ctx, namespaced("remembered", "orchard")) // cached objects still apply
 		create(ctx, profiles.fresh("unreadable"))
 		const reason = `CloudProfile unreadable could not be read, so nothing was checked: cloudprofiles.core.gardener.cloud "unreadable" is forbidden`
 		expectError(ctx, namespaced("forbidden", "unreadable"), reason)
@@ -74,13 +74,13 @@ var _ = Describe("A write is refused with an internal error", func() {
 		expectError(ctx, shootOf("nobody", "domains"), "CredentialsBinding garden-orchard/openstack could not be read, so nothing was checked: "+
 			`credentialsbindings.security.gardener.cloud "openstack" is forbidden`)
 		expectError(ctx, secretBinding("unreadable"), `Secret garden-orchard/openstack could not be read, so nothing was checked: secrets "openstack" is forbidden`)
-		create(ctx, shootOf("any-domain", "orchard")) // the domain makes no difference here
+		create(ctx, shootOf("any-domain", "orchard")) // the domain does not matter here
 		Expect(r.log()).NotTo(ContainSubstring("not-a-password"))
 	})
 })
 
-// take takes all rights to resources from the component, until the function that it returns is called, or the spec
-// ends. It waits until the API server knows that, for which it reads an object of one of them.
+// take revokes all of the component's rights to resources, until giveBack is called or the spec ends. It waits until the
+// API server has seen that, by reading an example object.
 func take(ctx context.Context, example client.Object, resources ...string) (giveBack func(context.Context)) {
 	GinkgoHelper()
 	role := &rbacv1.ClusterRole{}
@@ -101,7 +101,7 @@ func take(ctx context.Context, example client.Object, resources ...string) (give
 	return giveBack
 }
 
-// readAsComponent reads an object with the rights of the component.
+// readAsComponent reads an object with the component's rights.
 func readAsComponent(ctx context.Context, object client.Object) error {
 	config, err := clientcmd.BuildConfigFromFlags("", installation.GardenKubeconfig)
 	Expect(err).NotTo(HaveOccurred())
@@ -110,13 +110,12 @@ func readAsComponent(ctx context.Context, object client.Object) error {
 	return c.Get(ctx, client.ObjectKeyFromObject(object), object)
 }
 
-// create creates an object.
 func create(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	Expect(writing.Create(ctx, object)).To(Succeed(), object.GetName())
 }
 
-// expectError expects that an object cannot be created, with an internal error for this reason.
+// expectError expects that creating an object fails with an internal error for this reason.
 func expectError(ctx context.Context, object client.Object, reason string) {
 	GinkgoHelper()
 	err := writing.Create(ctx, object)
@@ -125,7 +124,7 @@ func expectError(ctx context.Context, object client.Object, reason string) {
 	Expect(g.Client().Get(ctx, client.ObjectKeyFromObject(object), object)).To(MatchError(apierrors.IsNotFound, "not found"), object.GetName())
 }
 
-// secretBinding returns a SecretBinding that is right.
+// secretBinding returns a valid SecretBinding.
 func secretBinding(name string) *v1beta1.SecretBinding {
 	GinkgoHelper()
 	object := read[v1beta1.SecretBinding]("secretbinding.yaml")
@@ -133,14 +132,14 @@ func secretBinding(name string) *v1beta1.SecretBinding {
 	return object
 }
 
-// namespaced returns a NamespacedCloudProfile that is right.
+// namespaced returns a valid NamespacedCloudProfile.
 func namespaced(name, parent string) *v1beta1.NamespacedCloudProfile {
 	object := read[v1beta1.NamespacedCloudProfile]("namespaced.yaml")
 	object.Name, object.Spec.Parent.Name = name, parent
 	return object
 }
 
-// shootOf returns a Shoot that is right. Gardener maintains it only when asked.
+// shootOf returns a valid Shoot. Gardener maintains it only on request.
 func shootOf(name, profile string) *v1beta1.Shoot {
 	shoot := read[v1beta1.Shoot]("shoot.yaml")
 	shoot.Name, shoot.Spec.CloudProfile.Name = name, profile

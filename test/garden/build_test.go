@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// A program is compiled again unless it is the one that was compiled from the same sources.
+// A program is compiled again unless it was compiled from the same sources.
 func TestCompile(t *testing.T) {
 	var path string
-	// kept compiles the program, which was last written at a time, and reports whether it is still from then.
+	// kept compiles the program, which was last written at a given time, and reports whether it was kept.
 	kept := func(sources string, written time.Time) bool {
 		t.Helper()
 		t.Setenv("CAPKIT_SOURCES", sources)

@@ -70,7 +70,7 @@ func TestWhenTheServerIsKilled(t *testing.T) {
 	}
 	waitUntilNone(t, folder)
 
-	// Another one can start in its place, and stops when the folder is removed.
+	// Another garden can start in its folder, and stops when the folder is removed.
 	again, err := Start(t.Context(), Options{Folder: folder})
 	if err != nil {
 		t.Fatal(err)
@@ -146,11 +146,11 @@ func TestStartThatIsInterrupted(t *testing.T) {
 	}
 }
 
-// found is a process that has to do with a folder.
+// found is a process that uses a folder.
 type found struct{ pid, name string }
 
-// processes returns all processes but this one that have a file open in a folder, or name it in their arguments. It
-// asks the kernel, not what it is to test.
+// processes returns all other processes that have a file open in a folder, or name it in their arguments. It asks the
+// kernel instead of the code under test.
 func processes(t *testing.T, folder string) []found {
 	t.Helper()
 	pids, err := filepath.Glob("/proc/[0-9]*")
@@ -187,7 +187,7 @@ func names(processes []found) (names []string) {
 func waitUntilNone(t *testing.T, folder string) {
 	t.Helper()
 	waitFor(t, "all processes end", func() bool { return len(processes(t, folder)) == 0 })
-	// The lock says the same. It may come later, since a process gives its files back after it has forgotten them.
+	// The lock is released, too. It may take longer, because a process closes its files after it has disappeared.
 	if file, err := os.Open(filepath.Join(folder, protocol.Alive)); err == nil {
 		defer file.Close()
 		if err := waitUntilGone(file); err != nil {

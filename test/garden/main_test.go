@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	// childEnv makes this test binary start a garden in the folder childFolderEnv and end in the way that it names.
+	// childEnv makes this test binary start a garden in folder childFolderEnv, and end in the way that it names.
 	childEnv       = "GARDEN_TEST_CHILD"
 	childFolderEnv = "GARDEN_TEST_FOLDER"
 )
 
-// child is a program that uses a garden and does not stop it.
+// child is a program that uses a garden without stopping it.
 func child(how string) {
 	ctx, folder := context.Background(), os.Getenv(childFolderEnv)
 	if how == "killed while starting" {
@@ -29,7 +29,7 @@ func child(how string) {
 	}
 	g, err := Start(ctx, Options{Folder: folder})
 	if err == nil {
-		// Something beside the garden that has no reason to end by itself.
+		// A process beside the garden that does not end by itself.
 		_, err = g.StartProcess(ctx, ProcessOptions{Path: "sleep", Args: []string{"1000"}, LogFile: filepath.Join(folder, "sleep.log")})
 	}
 	if err != nil {
@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// start starts a garden for a test, in a folder that goes away with the test.
+// start starts a garden for a test, in a temporary folder.
 func start(t *testing.T) *Garden {
 	t.Helper()
 	g, err := Start(t.Context(), Options{Folder: t.TempDir()})
@@ -65,7 +65,7 @@ func start(t *testing.T) *Garden {
 	return g
 }
 
-// waitFor waits for two minutes at most.
+// waitFor waits for at most two minutes.
 func waitFor(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 2*time.Minute, true, func(context.Context) (bool, error) {

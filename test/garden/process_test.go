@@ -14,7 +14,7 @@ import (
 )
 
 func TestProcess(t *testing.T) {
-	g := &Garden{folder: t.TempDir()} // it need not run for that
+	g := &Garden{folder: t.TempDir()} // it need not be running
 	log := filepath.Join(t.TempDir(), "log")
 	script := `trap "echo asked; exit 3" TERM; echo started; while :; do sleep 0.01; done`
 	p, err := g.StartProcess(t.Context(), ProcessOptions{Path: "sh", Args: []string{"-c", script}, LogFile: log})

@@ -54,7 +54,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// A server sees the profile that is there at the third try.
+// A server sees the profile on the third try.
 func TestWritesWaitUntilSeen(t *testing.T) {
 	var tries, others atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

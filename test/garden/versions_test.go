@@ -15,7 +15,7 @@ import (
 	"github.com/capkit/capkit/test/garden/internal/repository"
 )
 
-// requirements returns the version of each module in the go.mod of a folder.
+// requirements returns the version of each required module in a folder's go.mod.
 func requirements(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "mod", "edit", "-json")
@@ -37,8 +37,7 @@ func requirements(t *testing.T, folder string) map[string]string {
 	return versions
 }
 
-// With equal versions, the control plane takes from the build cache what the main module has compiled already, which is
-// the greater part of it.
+// With equal versions, the control plane reuses the main module's compiled packages, which are most of it.
 func TestTheControlPlaneHasTheVersionsOfTheMainModule(t *testing.T) {
 	root, err := repository.Root()
 	if err != nil {
@@ -60,7 +59,7 @@ func TestTheControlPlaneHasTheVersionsOfTheMainModule(t *testing.T) {
 	}
 }
 
-// There is a module for each version that a garden can have, which requires both modules of Gardener in that version.
+// Each version that a garden can have has a module, which requires both modules of Gardener in that version.
 func TestTheModulesOfAPIServers(t *testing.T) {
 	root, err := repository.Root()
 	if err != nil {
@@ -85,7 +84,7 @@ func TestTheModulesOfAPIServers(t *testing.T) {
 	}
 }
 
-// Of other versions there is only the API server as it is.
+// Other versions have only the unmodified API server.
 func TestReservedCapabilitiesAreAcceptedByTheVersionOfTheMainModule(t *testing.T) {
 	_, err := apiServer(t.Context(), Options{Version: APIServers[0], AcceptsReserved: true})
 	if err == nil || !strings.Contains(err.Error(), "that accepts reserved capabilities") {

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gardener compares the order named gardener with the function that it stands for, in the gardener library.
+// Package gardener compares the order named gardener with the function in the gardener library that it reimplements.
 package gardener
 
 import (
@@ -23,7 +23,7 @@ type (
 	defs = []v1beta1.CapabilityDefinition
 )
 
-// flavor is what the library is asked about.
+// flavor is a flavor in a question to the library.
 type flavor struct {
 	name         string
 	capabilities caps
@@ -31,15 +31,15 @@ type flavor struct {
 
 func (f flavor) GetCapabilities() v1beta1.Capabilities { return f.capabilities }
 
-// question is one image version and one machine type.
+// question consists of one image version's flavors and one machine type.
 type question struct {
 	defs    defs
 	flavors []flavor
 	machine caps
 }
 
-// random makes a question of up to six capabilities with up to five values and up to twelve flavors. Names are given
-// against the order of preference, so that no order by name can pass for it.
+// random returns a question with up to six capabilities of up to five values, and up to twelve flavors. The names run
+// against the order of preference, so that an order by name cannot pass for it.
 func random(r *rand.Rand) question {
 	var q question
 	for i := range min(1+r.IntN(8), 6) {
@@ -49,7 +49,7 @@ func random(r *rand.Rand) question {
 		}
 		q.defs = append(q.defs, def)
 	}
-	// Many values make many flavors fit, few make them distinct: have questions of both kinds.
+	// Many values make many flavors fit, and few make them distinct. Have questions of both kinds.
 	omitted, narrow := r.Float64()/2, r.Float64()
 	for i := range r.IntN(13) {
 		q.flavors = append(q.flavors, flavor{fmt.Sprintf("flavor-%d", i), declare(r, q.defs, omitted, narrow)})
@@ -58,7 +58,7 @@ func random(r *rand.Rand) question {
 	return q
 }
 
-// declare declares values of the capabilities in any order and with repetitions, and leaves some capabilities out.
+// declare declares values of the capabilities in random order and with repetitions, and omits some capabilities.
 func declare(r *rand.Rand, d defs, omitted, narrow float64) caps {
 	c := caps{}
 	for _, def := range d {
@@ -96,8 +96,8 @@ func ours(t *testing.T, q question, workers ...capability.Definition) imageselec
 	return catalog.Decide(imageselector.Request{Image: "linux", Version: "1", Machine: machine, Order: capability.Gardener})
 }
 
-// The library has two errors. Which of them it is can be read off the question only: none of the flavors fits, or the
-// best are the same.
+// theirs answers a question with the library. Only the question distinguishes the library's two errors: no flavor fits, or
+// the best ones are equal.
 func theirs(q question) (name string, nothingFits, tie bool) {
 	best, err := worker.FindBestImageFlavor(q.flavors, q.machine, q.defs)
 	if err == nil {
@@ -110,7 +110,7 @@ func theirs(q question) (name string, nothingFits, tie bool) {
 	return "", nothingFits, !nothingFits
 }
 
-// questions is how many are compared. They are the same on every run.
+// questions is the number of compared questions. They are the same on every run.
 const questions = 100_000
 
 func TestChoosesWhatTheLibraryChooses(t *testing.T) {

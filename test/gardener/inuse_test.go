@@ -35,12 +35,12 @@ var (
 	numbers = []string{"1.0.0", "1.1.0", "1.2.0"}
 )
 
-// inUse is a profile before and after an update, with those who use it.
+// inUse is a profile before and after an update, with its users.
 type inUse struct {
 	old, updated       *v1beta1.CloudProfile
 	child, childBefore *v1beta1.NamespacedCloudProfile
 	shoots             []*v1beta1.Shoot
-	// ofChild are the indices of those Shoots that use the child.
+	// ofChild has the indices of the Shoots that use the child.
 	ofChild []int
 }
 
@@ -71,7 +71,7 @@ func drawInUse(t *rapid.T) *inUse {
 
 func drawName(t *rapid.T) string { return rapid.SampledFrom([]string{"gl", "other"}).Draw(t, "image") }
 
-// drawSome draws numbers, some of which have expired.
+// drawSome draws versions, some of which have expired.
 func drawSome(t *rapid.T) []v1beta1.ExpirableVersion {
 	var some []v1beta1.ExpirableVersion
 	for _, v := range rapid.SliceOfNDistinct(rapid.SampledFrom(numbers), 0, 3, rapid.ID[string]).Draw(t, "numbers") {
@@ -136,7 +136,7 @@ func drawChild(t *rapid.T) *v1beta1.NamespacedCloudProfile {
 	return child
 }
 
-// gardener returns what Gardener's admission plugin says about an update, in a few words each.
+// gardener returns the objections of Gardener's admission plugin to an update, in keywords.
 func (u *inUse) gardener(t *rapid.T, updated, old, internal, internalOld runtime.Object, kind, resource string) []string {
 	for _, o := range [][2]runtime.Object{{updated, internal}, {old, internalOld}} {
 		if err := api.Scheme.Convert(o[0].DeepCopyObject(), o[1], nil); err != nil {
@@ -178,7 +178,7 @@ func (u *inUse) gardener(t *rapid.T, updated, old, internal, internalOld runtime
 	return said
 }
 
-// sentences are what the plugin says.
+// sentences are the messages of the plugin.
 var sentences = []struct {
 	words   string
 	pattern *regexp.Regexp
@@ -203,7 +203,7 @@ func shortened(t *rapid.T, line string) string {
 	return ""
 }
 
-// inFewWords returns what uses say in the same words.
+// inFewWords returns uses in the same keywords.
 func inFewWords(uses []inuse.Use, shoots []*v1beta1.Shoot) []string {
 	var said []string
 	for _, use := range uses {
@@ -241,8 +241,8 @@ func inFewWords(uses []inuse.Use, shoots []*v1beta1.Shoot) []string {
 
 func nameOf(shoot *v1beta1.Shoot) string { return shoot.Namespace + "/" + shoot.Name }
 
-// What is refused because it is in use is what Gardener's own plugin refuses, which runs beside. Some of it is rare, so that each
-// check looks at several updates.
+// The refused updates are those that Gardener's own plugin refuses. Each check looks at several updates, because some cases
+// are rare.
 func TestInUseIsWhatGardenerRefuses(t *testing.T) {
 	seen := map[string]bool{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -283,7 +283,7 @@ func TestInUseOfNamespacedIsWhatGardenerRefuses(t *testing.T) {
 	}
 }
 
-// sameWords notes what both say something about.
+// sameWords requires equal keywords on both sides, and records them.
 func sameWords(t *rapid.T, want, got []string, seen map[string]bool) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("-Gardener +ours: %s", diff)

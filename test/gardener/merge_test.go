@@ -19,7 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/gardenerrules"
 )
 
-// Gardener's own controller merges the same.
+// Gardener's own controller merges to the same result.
 func TestMergeIsThatOfGardener(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for range 20 {
@@ -64,12 +64,12 @@ func drawCloudProfile(t *rapid.T) v1beta1.CloudProfileSpec {
 	return spec
 }
 
-// list draws a list that may be nil, empty, or have several items of one name.
+// list draws a list that may be nil or empty, or have several items of one name.
 func list[T any](t *rapid.T, name string, draw func(*rapid.T) T) []T {
 	return rapid.OneOf(rapid.Just[[]T](nil), rapid.SliceOfN(rapid.Custom(draw), 0, 3)).Draw(t, name)
 }
 
-// maybe draws a pointer, which may be nil, to one of some values.
+// maybe draws nil, or a pointer to one of the values.
 func maybe[T any](t *rapid.T, name string, values ...T) *T {
 	return rapid.Ptr(rapid.SampledFrom(values), true).Draw(t, name)
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/gardenerrules/releases"
 )
 
-// What is written down about the newest release is what the Gardener of go.mod has.
+// The data of the newest release match the Gardener in go.mod.
 func TestNewestRelease(t *testing.T) {
 	if got := releases.Newest.Kubernetes(); !slices.Equal(got, kubernetesversion.SupportedVersions) {
 		t.Errorf("Kubernetes %v, Gardener has %v", got, kubernetesversion.SupportedVersions)
@@ -70,7 +70,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// The table of the differences is the one in the documents, and those name the versions, the feature gates and Kubernetes.
+// The documents have the table of differences, the versions, the feature gates and the Kubernetes versions.
 func TestChangesAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/operators/versions.md")
 	if err != nil {

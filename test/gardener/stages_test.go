@@ -16,7 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/versions"
 )
 
-// The stages are what Gardener says, whatever is written: also what its validation would refuse.
+// The stages match Gardener's, even for values that its validation would refuse.
 func TestStagesAreThoseOfGardener(t *testing.T) {
 	start := rapid.Ptr(rapid.Custom(func(t *rapid.T) metav1.Time {
 		return metav1.NewTime(time.Now().Add(time.Duration(rapid.IntRange(-3, 3).Draw(t, "days")) * 24 * time.Hour).Add(time.Hour))

@@ -15,7 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
-// workers makes worker capabilities of some that a question registers.
+// workers turns some of the registered capabilities into worker capabilities.
 func workers(r *rand.Rand, d defs) []capability.Definition {
 	var definitions []capability.Definition
 	for _, def := range d {
@@ -31,8 +31,8 @@ func workers(r *rand.Rand, d defs) []capability.Definition {
 	return definitions
 }
 
-// Semantics S3: while nobody asks for a worker capability that is registered, it is matched like any other. Of the flavors
-// among which the library cannot choose, capkit may take one that leaves such a capability out.
+// Semantics S3: without a request, a registered worker capability is matched like any other. Where the library finds a tie,
+// capkit may choose a flavor without that capability.
 func TestRegisteredWorkerCapabilitiesThatNobodyAsksFor(t *testing.T) {
 	r := rand.New(rand.NewPCG(54, 33))
 	found, none, ties, chosen := 0, 0, 0, 0
@@ -68,7 +68,7 @@ func TestRegisteredWorkerCapabilitiesThatNobodyAsksFor(t *testing.T) {
 	}
 }
 
-// tied returns our choice if the library would make it, too, were there none of those that it takes for the same.
+// tied returns our choice if the library would make it, too, once the flavors that it treats as equal are removed.
 func tied(q question, d imageselector.Decision[string]) string {
 	filled := func(i int) caps { return v1beta1.GetCapabilitiesWithAppliedDefaults(q.flavors[i].capabilities, q.defs) }
 	alone := q

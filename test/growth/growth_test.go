@@ -17,31 +17,31 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	// What is measured, so that go test does not take the result of other code from its cache.
+	// Imported so that go test does not reuse cached results for other code.
 	_ "github.com/capkit/capkit/internal/cli/clouds"
 	_ "github.com/capkit/capkit/test/webhooks"
 )
 
-// limits returns how many blocks may be run, and bytes allocated, for each pair of elements. If each pair is looked at, that is a block
-// at least; less is sorting. Lists and maps that double waste less than the bytes.
+// limits returns the limits for executed blocks and allocated bytes per pair of elements. Comparing each pair takes at
+// least one block; sorting takes less. Lists and maps that double waste less than the limit in bytes.
 func limits(row *Row) (blocks, bytes float64) {
 	switch together := row.Lists > 1; {
 	case together && strings.Contains(row.What, "machineCapabilities"):
-		return 150, 3000 // a flavor supports each capability or not; and only operators register them
+		return 150, 3000 // a flavor supports each capability or not, and only operators register them
 	case together && strings.Contains(row.What, "mutate-shoot"):
 		return 5, 600 // Gardener's choice looks at all image versions for a worker pool; maxSuspects bounds the product
 	}
 	return 0.5, 600
 }
 
-// clouds are the types of those that are measured, in a process for each list. long_test.go adds the others.
+// clouds lists the measured provider types, one process for each list. long_test.go adds the others.
 var clouds = [][]string{{"openstack"}}
 
-// atLeast is how many places and modes there have to be in a process.
+// atLeast is the minimum number of places and modes in a process.
 const atLeast = 4000
 
-// The work of every webhook grows with what is written, whatever is written: lists of empty, equal, different and wrong elements, names
-// that are near each other, unknown members, and lists that grow together.
+// The work of every webhook grows with its input, but not with its square: lists of empty, equal, different and invalid
+// elements, similar names, unknown fields, and lists that grow together.
 func TestWorkGrowsWithWhatIsWritten(t *testing.T) {
 	program := build(t)
 	outputs := make([][]byte, len(clouds))
@@ -50,7 +50,7 @@ func TestWorkGrowsWithWhatIsWritten(t *testing.T) {
 		group.Go(func() (err error) {
 			measure := exec.CommandContext(t.Context(), program, types...)
 			measure.Dir, measure.Stderr = "measure", os.Stderr
-			measure.Env = append(os.Environ(), "GOCOVERDIR="+t.TempDir(), "GOGC=800") // it allocates much, and keeps little
+			measure.Env = append(os.Environ(), "GOCOVERDIR="+t.TempDir(), "GOGC=800") // it allocates much and keeps little
 			outputs[i], err = measure.Output()
 			return err
 		})
@@ -75,7 +75,7 @@ func TestWorkGrowsWithWhatIsWritten(t *testing.T) {
 	}
 }
 
-// read reads files that the program consists of or reads, so that go test knows them.
+// read reads files that the program uses, so that go test records them as inputs.
 func read(t *testing.T, patterns ...string) {
 	t.Helper()
 	for _, pattern := range patterns {
@@ -91,8 +91,8 @@ func read(t *testing.T, patterns ...string) {
 	}
 }
 
-// build compiles the program with counters in our packages. Others count nothing, but whoever calls them in a loop is counted. The
-// same is true of packages finding and fieldpath: what they do for each letter of a path would hide the rest.
+// build compiles the program with counters in our packages. Other packages are not counted, but a loop that calls them is.
+// Packages finding and fieldpath are excluded, too: their work for each letter of a path would hide the rest.
 func build(t *testing.T) (program string) {
 	t.Helper()
 	const module = "github.com/capkit/capkit/"

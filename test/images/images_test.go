@@ -27,7 +27,7 @@ import (
 	"github.com/capkit/capkit/hack/program"
 )
 
-// annotations are what an image says of itself in three places.
+// annotations returns the annotations of an image, which occur in three places.
 func (m *made) annotations() map[string]string {
 	return map[string]string{
 		"org.opencontainers.image.created":     "2023-11-14T22:13:20Z",

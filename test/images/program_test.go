@@ -53,7 +53,7 @@ var _ = Describe("The program in an image", func() {
 	)
 
 	It("is the same whatever a user has set for other builds, or is not made", func(ctx SpecContext) {
-		settings := filepath.Join(GinkgoT().TempDir(), "env") // what go env -w writes
+		settings := filepath.Join(GinkgoT().TempDir(), "env") // the file of go env -w
 		GinkgoT().Setenv("GOENV", settings)
 		set := func(text string) string {
 			Expect(os.WriteFile(settings, []byte(text), 0o600)).To(Succeed())
@@ -78,7 +78,7 @@ var _ = Describe("The program in an image", func() {
 
 		It("knows its version", func(ctx SpecContext) {
 			command := exec.CommandContext(ctx, program, "--version")
-			command.Env = []string{} // as an image has none
+			command.Env = []string{} // like in an image
 			output, err := command.CombinedOutput()
 			Expect(err).NotTo(HaveOccurred(), string(output))
 			Expect(strings.TrimSpace(string(output))).To(HaveSuffix(" v1.2.3+0123456789ab"))
@@ -101,7 +101,7 @@ var _ = Describe("The program in an image", func() {
 			"select shoot.yaml cloudprofile.yaml": "garden-demo/shop, worker pool web: ",
 		} {
 			capkit := exec.CommandContext(ctx, name, strings.Fields(args)...)
-			capkit.Dir, capkit.Env = folder, []string{} // as an image has none
+			capkit.Dir, capkit.Env = folder, []string{} // like in an image
 			output, err := capkit.CombinedOutput()
 			Expect(err).NotTo(HaveOccurred(), string(output))
 			Expect(string(output)).To(ContainSubstring(want))

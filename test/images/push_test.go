@@ -21,7 +21,7 @@ import (
 	"github.com/capkit/capkit/hack/program"
 )
 
-// Who pushes the index to a registry has pushed bills of materials and provenance, and finds each by the image that it is of. A
+// Pushing the index also pushes the bills of materials and the provenance, which a registry lists for their image. A
 // machine gets the image for its platform.
 var _ = DescribeTable("A registry has the image, and what it consists of", func(ctx SpecContext, m *made, platform v1.Platform) {
 	server := httptest.NewServer(registry.New(registry.WithReferrersSupport(true), registry.Logger(log.New(io.Discard, "", 0))))

@@ -26,7 +26,7 @@ import (
 	"github.com/capkit/capkit/hack/program"
 )
 
-// attached returns the only artifact of a type that refers to an image, and the manifest that has it.
+// attached returns the only artifact of a type that refers to an image, and its manifest.
 func (m *made) attached(subject v1.Image, artifactType string) ([]byte, *v1.Manifest) {
 	GinkgoHelper()
 	want, err := partial.Descriptor(subject)
@@ -84,7 +84,7 @@ var _ = Describe("The bill of materials of an image", func() {
 		Expect(bom.Metadata.Component.PackageURL).To(Equal(
 			"pkg:oci/" + m.Name + "@sha256%3A" + digest.Hex + "?arch=" + platform.Architecture + "&tag=v1.2.3",
 		))
-		// With a time or a serial number no other build could be the same.
+		// A time or serial number would prevent reproducible builds.
 		Expect(bom.Metadata.Timestamp).To(BeEmpty())
 		Expect(bom.SerialNumber).To(BeEmpty())
 	}, each)

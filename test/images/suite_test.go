@@ -2,14 +2,14 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package images tests container images: what make images writes is read back, and what is in the image of the admission
-// component runs beside a real Gardener API. The component is compiled for the platform of this machine alone; what concerns
-// several platforms is tested with a tiny program.
+// Package images tests container images: it reads back the output of make images, and runs the image contents of the
+// admission component beside a real Gardener API. The component is compiled only for the platform of this machine. A tiny
+// program tests several platforms.
 //
 //   - images_test.go: the images
 //   - program_test.go: the programs in them
-//   - sbom_test.go: what an image says it consists of
-//   - push_test.go: what a registry makes of it
+//   - sbom_test.go: the bills of materials
+//   - push_test.go: the images in a registry
 package images
 
 import (
@@ -35,24 +35,26 @@ import (
 
 const (
 	root = "../.."
-	// ldflags is how the Makefile tells the programs their version.
+	// ldflags are the Makefile's flags that set the version of the programs.
 	ldflags = "-X k8s.io/component-base/version.gitVersion=v1.2.3+0123456789ab -X github.com/capkit/capkit/pkg/cli.Version=1.2.3+0123456789ab"
 )
 
-// made is an image that the suite makes.
+// made is an image that the suite builds.
 type made struct {
 	image.Description
-	// root is that of the module which has the command, and sources are what it is compiled of there.
+	// root is the root of the module with the command, and sources are the paths below it that the command is compiled
+	// from.
 	root      string
 	sources   []string
 	platforms []v1.Platform
-	// programs is the folder of the programs, and folder that of the layout.
+	// programs is the folder of the programs, and folder the folder of the layout.
 	programs, folder string
-	// digest is that of the index.
+	// digest is the digest of the index.
 	digest v1.Hash
 }
 
-// sources are what the workspace is compiled of: of modules with nothing of a program in it, Go wants to see the go.mod.
+// sources are the paths that the workspace is compiled from. Go needs the go.mod even of modules that a program does not
+// use.
 var sources = []string{"cmd", "hack", "internal", "pkg", "test", "go.mod", "go.sum", "go.work", "go.work.sum"}
 
 var (
@@ -72,7 +74,7 @@ var (
 	}
 )
 
-// each are the rows of tables about the image for a platform.
+// each has a table entry for every image and platform.
 var each = []TableEntry{
 	Entry("(component, this machine)", component, here),
 	Entry("(command, this machine)", command, here),
@@ -99,17 +101,17 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	}
 })
 
-// compile compiles the program of the sources in a folder into another folder.
+// compile compiles the program from the sources in a folder.
 func (m *made) compile(ctx context.Context, root string, platform v1.Platform, programs string) error {
 	return program.Compile(ctx, root, ldflags, programs, platform, m.Name)
 }
 
-// assemble makes the image of programs in a folder.
+// assemble builds the image from the programs in a folder.
 func (m *made) assemble(ctx context.Context, programs, folder string, platforms ...v1.Platform) (v1.Hash, error) {
 	return image.Assemble(ctx, root, programs, folder, m.Description, platforms)
 }
 
-// index reads the index of the image, and its manifest.
+// index reads the index of the image and its manifest.
 func (m *made) index() (v1.ImageIndex, *v1.IndexManifest) {
 	GinkgoHelper()
 	top, err := layout.ImageIndexFromPath(filepath.Join(m.folder, m.Name))
@@ -136,7 +138,7 @@ func (m *made) read(platform v1.Platform) v1.Image {
 	return nil
 }
 
-// walk calls a function for each entry of the layers, from below.
+// walk visits the entries of all layers, from the bottom up.
 func walk(img v1.Image, visit func(*tar.Header, io.Reader)) {
 	GinkgoHelper()
 	layers, err := img.Layers()
@@ -156,7 +158,7 @@ func walk(img v1.Image, visit func(*tar.Header, io.Reader)) {
 	}
 }
 
-// file returns the content of a file of the image; its path is without the first slash.
+// file returns the content of a file in the image. The path has no leading slash.
 func file(img v1.Image, path string) []byte {
 	GinkgoHelper()
 	var content []byte

@@ -23,7 +23,7 @@ func page(t *testing.T, name string) string {
 	return string(content)
 }
 
-// What the entry for authors says of modules is so: what they require of Gardener and of Go, and how many others.
+// docs/authors/README.md states the modules' requirements correctly: Gardener, Go, and the number of other modules.
 func TestWhatAuthorsAreToldOfModules(t *testing.T) {
 	text := page(t, "README.md")
 	for list, own := range map[string]string{
@@ -56,8 +56,8 @@ func TestWhatAuthorsAreToldOfModules(t *testing.T) {
 	}
 }
 
-// An author who does what the pages say, in an empty folder beside a clone, has a command that works, an admission component, and a
-// worker controller whose tests pass.
+// The documented steps work in an empty folder beside a clone: they result in a working command, an admission component,
+// and a worker controller whose tests pass.
 func TestWhatAuthorsAreToldToRun(t *testing.T) {
 	readDirectories(t)
 	clone, err := filepath.Abs(root)

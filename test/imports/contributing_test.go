@@ -14,7 +14,7 @@ import (
 
 var quoted = regexp.MustCompile("`([a-z/]+)`")
 
-// namesIn returns the packages that a text quotes, without the folder pkg.
+// namesIn returns the packages that a text quotes, without the prefix pkg/.
 func namesIn(text string) []string {
 	var names []string
 	for _, match := range quoted.FindAllStringSubmatch(text, -1) {
@@ -23,7 +23,7 @@ func namesIn(text string) []string {
 	return names
 }
 
-// What CONTRIBUTING.md says of imports is what the table of this package allows.
+// The import rules in CONTRIBUTING.md match the table of this package.
 func TestContributing(t *testing.T) {
 	content, err := os.ReadFile(root + "/CONTRIBUTING.md")
 	if err != nil {
@@ -57,7 +57,7 @@ func TestContributing(t *testing.T) {
 	}
 }
 
-// checkChain checks that of the links of a chain none may import one before it, and each but the first the next one.
+// checkChain checks that each package of a chain may import the next one, and none may import an earlier one.
 func checkChain(t *testing.T, chain string) {
 	t.Helper()
 	var before []string
@@ -86,7 +86,8 @@ func checkChain(t *testing.T, chain string) {
 	}
 }
 
-// checkExceptions checks what is said of packages that import few others: "`x` only `y`, `z` and `u` only `v` and these two".
+// checkExceptions checks the sentence about packages that import few others: "`x` only `y`, `z` and `u` only `v` and these
+// two".
 func checkExceptions(t *testing.T, text string, none []string) {
 	t.Helper()
 	known := slices.Clone(none)

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package imports checks in which direction the packages of this module may import each other.
+// Package imports checks the import directions between the packages of this module.
 package imports
 
 import (
@@ -25,9 +25,9 @@ const (
 	anything = "..."
 )
 
-// mayImport says which packages of this module a package may import, outside of its tests. An entry that ends in /...
-// is for everything below it; the longest entry that fits counts. The packages of clouds, below, need none. Another package
-// without an entry must not exist: think about what it may import, and add it.
+// mayImport lists the packages of this module that a package may import outside of its tests. An entry that ends in /...
+// covers everything below it; the longest match applies. The packages of clouds, below, need no entry. For any other new
+// package, decide on its imports and add an entry.
 var mayImport = map[string][]string{
 	"pkg/words":            {},
 	"pkg/versions":         {},
@@ -94,7 +94,7 @@ var mayImport = map[string][]string{
 	"pkg/gardenerrules/shoots":   {"pkg/versions", "pkg/gardenerrules", "pkg/memo"},
 	"pkg/maintenance":            {"pkg/versions", "pkg/gardenerrules/shoots", "pkg/provider", "pkg/gardenerrules", "pkg/memo"},
 	"pkg/memo":                   {},
-	// Tests of provider authors import it.
+	// The tests of extension authors import it.
 	"pkg/provider/providertest": {"pkg/provider", "pkg/finding", "pkg/capability", "pkg/imageselector", "pkg/fieldpath"},
 
 	"pkg/apis/...":                  {},
@@ -127,7 +127,7 @@ var mayImport = map[string][]string{
 
 	"pkg/cli": {"internal/cli/...", "pkg/finding", "pkg/provider", "pkg/words"},
 
-	// What the families of commands share.
+	// Common parts of the command families.
 	"internal/cli/command": {
 		"internal/cli/manifest/folder", "internal/cli/report", "internal/cli/gardener", "pkg/described", "pkg/gardenerrules/releases",
 		"pkg/provider", "pkg/words",
@@ -199,7 +199,8 @@ var mayImport = map[string][]string{
 		"pkg/words",
 	},
 
-	// The families, none of which imports another, but that the page and the language server show answers, and import what plan says.
+	// The command families do not import each other, except that the page and the language server show answers, and import
+	// the facts of plan.
 	"internal/cli/verify": {
 		"internal/cli/checks", "internal/cli/input", "internal/cli/inventories", "internal/cli/command", "internal/cli/report", "pkg/finding",
 	},
@@ -271,7 +272,7 @@ var mayImport = map[string][]string{
 	"test/...":             {anything},
 }
 
-// clouds returns the clouds whose wire types are in this module. Each may have packages of its own, which ofCloud covers.
+// clouds returns the clouds whose wire types are in this module. Each may have its own packages, which ofCloud covers.
 func clouds(t *testing.T) []string {
 	t.Helper()
 	folders, err := filepath.Glob(root + "/pkg/apis/*/v1alpha1")
@@ -285,7 +286,7 @@ func clouds(t *testing.T) []string {
 	return names
 }
 
-// ofCloud returns what the packages of a cloud may import, if the package is one of them.
+// ofCloud returns the permitted imports of a cloud's package, if the package is one.
 func ofCloud(cloud, name string) (imports []string, found bool) {
 	if !within("pkg/"+cloud, name) && !within("pkg/"+cloud+"/...", name) {
 		return nil, false
@@ -296,7 +297,7 @@ func ofCloud(cloud, name string) (imports []string, found bool) {
 	}, true
 }
 
-// pure lists packages whose dependencies, all of them, must not include what forbidden lists.
+// pure lists packages whose transitive dependencies must not include a forbidden one.
 var (
 	pure = []string{ // and the package of each cloud
 		"pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/fieldpath", "pkg/finding", "pkg/providerconfig", "pkg/provider", "pkg/ratchet", "pkg/profile",
@@ -307,8 +308,8 @@ var (
 	forbidden = []string{"sigs.k8s.io/controller-runtime", "k8s.io/client-go"}
 )
 
-// heavy are the packages of Gardener that make the programs the size that they have. What is in mayImportHeavy may import
-// them, of the packages for others to use.
+// heavy lists the packages of Gardener that make up most of a program's size. Of the public packages, only those in
+// mayImportHeavy may import them.
 var heavy = []string{
 	"github.com/gardener/gardener/pkg/api", "github.com/gardener/gardener/pkg/api/core/validation", "github.com/gardener/gardener/pkg/apis/core",
 	"github.com/gardener/gardener/pkg/controllermanager/...", "github.com/gardener/gardener/pkg/utils/gardener", "github.com/gardener/gardener/plugin/...",
@@ -346,8 +347,8 @@ func list(t *testing.T) []goPackage {
 	}
 }
 
-// readDirectories looks at all directories. That is how go test learns what this test depends on, and that it must not
-// repeat an old result after a source file has changed.
+// readDirectories reads all directories. go test then records them as inputs, and does not reuse a cached result after a
+// source change.
 func readDirectories(t *testing.T) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(_ string, entry fs.DirEntry, err error) error {
@@ -416,7 +417,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// checkPurity checks all that a package depends on.
+// checkPurity checks all dependencies of a package.
 func checkPurity(t *testing.T, p goPackage) {
 	t.Helper()
 	for _, dep := range p.Deps {

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write the lists of modules")
 
-// goIn runs the go command in a folder, without the workspace of this repository, and returns the lines of what it prints, sorted.
+// goIn runs the go command in a folder outside of this workspace, and returns its sorted output lines.
 func goIn(t *testing.T, folder string, args ...string) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", args...)
@@ -38,7 +38,7 @@ func goIn(t *testing.T, folder string, args ...string) []string {
 	return slices.Compact(lines)
 }
 
-// moduleFile is what go mod edit -json prints.
+// moduleFile is the output of go mod edit -json.
 type moduleFile struct {
 	Go      string
 	Require []struct {
@@ -66,11 +66,11 @@ func unsorted(t *testing.T, folder string) []string {
 	return strings.Split(string(out), "\n")
 }
 
-// modules are those of this repository that others embed, by the folders they are in.
+// modules lists the folders of the modules that others embed.
 var modules = []string{".", "pkg/gardenerlib", "pkg/admission", "pkg/worker/kit", "internal/cli", "pkg/cli"}
 
-// Extensions that embed something of capkit, each a module of its own, with what it imports. testdata/module-*.txt has what their
-// go.mod requires then. None of it is a tool, or a test of ours.
+// Each case is an extension that embeds packages of capkit, as a module of its own. testdata/module-*.txt has the resulting
+// requirements, which contain no tools, and no test dependencies of ours.
 func TestModulesOfAuthors(t *testing.T) {
 	readDirectories(t)
 	for name, imports := range map[string][]string{
@@ -95,7 +95,7 @@ func TestModulesOfAuthors(t *testing.T) {
 	}
 }
 
-// embed makes a module with a program that imports packages of capkit, and returns its go.mod.
+// embed creates a module with a program that imports packages of capkit, and returns its go.mod.
 func embed(t *testing.T, imports []string) moduleFile {
 	t.Helper()
 	folder := t.TempDir()
@@ -143,7 +143,7 @@ func compare(t *testing.T, name string, got []string) {
 	}
 }
 
-// What decides is for the oldest Gardener that capkit supports, and demands no patch release of Go.
+// The root module supports the oldest Gardener that capkit supports, and requires no particular patch release of Go.
 func TestTheRootModule(t *testing.T) {
 	readDirectories(t)
 	file := fileOf(t, root)
@@ -157,8 +157,8 @@ func TestTheRootModule(t *testing.T) {
 	}
 }
 
-// Programs are the same whether they are built in the workspace, as tests, archives and images do, or by module cmd alone, as go install
-// does.
+// Programs have the same dependencies in the workspace, where tests, archives and images build them, and in module cmd
+// alone, as with go install.
 func TestTheWorkspaceChangesNoVersion(t *testing.T) {
 	readDirectories(t)
 	args := []string{"list", "-deps", "-f", "{{with .Module}}{{.Path}}@{{.Version}}{{end}}", "./..."}
@@ -172,7 +172,7 @@ func TestTheWorkspaceChangesNoVersion(t *testing.T) {
 	}
 	together := strings.Split(strings.TrimSpace(string(out)), "\n")
 	slices.Sort(together)
-	// Alone, the modules of this repository have the version that stands for none.
+	// In module cmd alone, the modules of this repository have a placeholder version.
 	without := func(lines []string) []string {
 		return slices.DeleteFunc(slices.Compact(lines), func(line string) bool { return strings.HasPrefix(line, "github.com/capkit/") })
 	}

@@ -17,14 +17,14 @@ import (
 	"testing"
 )
 
-// providerLines is how much code a provider may take that reads and writes its config: the promise to those who write one.
-// cloudLines is how much of it the file has that does so, where rules of the cloud's own and worker settings are in others.
+// providerLines is the number of code lines that a provider may take to read and write its config, as promised to extension
+// authors. cloudLines is the limit for that file alone, if the cloud's own rules and worker settings are in other files.
 const (
 	providerLines = 190
 	cloudLines    = 150
 )
 
-// codeLines counts the lines of Go source that hold more than white space and comments.
+// codeLines counts the lines of Go source except blank lines and comments.
 func codeLines(source []byte) int {
 	var s scanner.Scanner
 	files := token.NewFileSet()
@@ -37,7 +37,7 @@ func codeLines(source []byte) int {
 			return len(lines)
 		}
 		if tok == token.SEMICOLON && literal == "\n" {
-			continue // not written
+			continue // an automatic semicolon
 		}
 		for line := range strings.Count(literal, "\n") + 1 {
 			lines[file.Line(pos)+line] = true
@@ -45,11 +45,11 @@ func codeLines(source []byte) int {
 	}
 }
 
-// How many names a package may export, and how many lines it may have in all, for a reader to find the way.
+// The maximum numbers of exported names and of lines in a package, to keep it readable.
 const (
 	roomNames = 35
 	roomLines = 3000
-	// cliLines is how many lines a room of the command may have.
+	// cliLines is the maximum number of lines in a package of the command.
 	cliLines = 2000
 )
 
@@ -96,7 +96,7 @@ func TestRoomsAreSmall(t *testing.T) {
 	}
 }
 
-// exported counts the exported names of a file; methods do not count.
+// exported counts the exported names in a file, without methods.
 func exported(file *ast.File) int {
 	var names []*ast.Ident
 	for _, declared := range file.Decls {
@@ -145,7 +145,7 @@ func TestProvidersAreSmall(t *testing.T) {
 
 func TestProvidersOfCloudsAreSmaller(t *testing.T) {
 	for _, cloud := range clouds(t) {
-		if cloud == "openstack" { // which is the extension itself, and has all in one file
+		if cloud == "openstack" { // it is the extension itself, with everything in one file
 			continue
 		}
 		source, err := os.ReadFile(filepath.Join(root, "pkg", cloud, "provider.go"))

@@ -2,7 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package laws tests what holds for every cloud, with the examples of each: a cloud that is added to the table is tested here, too.
+// Package laws tests laws that hold for every cloud, with the examples of each. A cloud that is added to the table is
+// tested, too.
 package laws
 
 import (
@@ -35,14 +36,14 @@ import (
 
 const root = "../.."
 
-// each runs a test for every cloud of the table.
+// each runs a test for every cloud in the table.
 func each(t *testing.T, test func(t *testing.T, cloud cli.Provider)) {
 	for _, cloud := range clouds.All() {
 		t.Run(cloud.Type(), func(t *testing.T) { test(t, cloud) })
 	}
 }
 
-// configKind is that of a cloud's CloudProfileConfig.
+// configKind returns the kind of a cloud's CloudProfileConfig.
 func configKind(cloud cli.Provider) schema.GroupVersionKind {
 	group := cloud.Type() + ".provider.extensions.gardener.cloud"
 	if cloud.Type() == "gdch" {
@@ -51,7 +52,7 @@ func configKind(cloud cli.Provider) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: group, Version: "v1alpha1", Kind: "CloudProfileConfig"}
 }
 
-// What is written in either format is read as it was: of all examples, and of configs in which every field is set.
+// All examples, and configs with every field set, survive a round trip in either format.
 func TestRoundTrips(t *testing.T) {
 	each(t, func(t *testing.T, cloud cli.Provider) {
 		folders := []string{root + "/example"}
@@ -67,7 +68,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// The reference of another cloud is an error, and no panic.
+// A reference of another cloud is an error, not a panic.
 func TestForeignReferences(t *testing.T) {
 	each(t, func(t *testing.T, cloud cli.Provider) {
 		foreign := struct{ Name string }{"another"}
@@ -87,7 +88,7 @@ func TestForeignReferences(t *testing.T) {
 	})
 }
 
-// profiles returns the CloudProfiles in the examples, sound and broken, that are of a cloud.
+// profiles returns a cloud's example CloudProfiles, valid and broken.
 func profiles(t *testing.T, cloud cli.Provider) map[string][]byte {
 	t.Helper()
 	found := map[string][]byte{}
@@ -110,14 +111,14 @@ func profiles(t *testing.T, cloud cli.Provider) map[string][]byte {
 			}
 		}
 	}
-	if len(found) < 3 && cloud.Type() != "local" { // the local set-up has one example
+	if len(found) < 3 && cloud.Type() != "local" { // local has only one example
 		t.Errorf("%d CloudProfiles", len(found))
 	}
 	return found
 }
 
-// The order of lists counts for nothing, but in the vocabulary, where it is the order of preference, and where nothing else tells
-// two flavors apart: the same worker pools boot the same images, or none, and the same rules are broken.
+// The order of lists does not matter, except in the vocabulary, where it is the order of preference, and between otherwise
+// equal flavors. The same worker pools boot the same images, or none, and the same rules are broken.
 func TestOrderCountsForNothing(t *testing.T) {
 	each(t, func(t *testing.T, cloud cli.Provider) {
 		for name, raw := range profiles(t, cloud) {
@@ -135,8 +136,8 @@ func TestOrderCountsForNothing(t *testing.T) {
 	})
 }
 
-// resolved returns what each image version boots on each machine type in each region of a profile, by all of these, and how often
-// each rule is broken.
+// resolved returns the image for each combination of image version, machine type and region in a profile, and the number of
+// findings by rule.
 func resolved(t *testing.T, cloud cli.Provider, raw []byte) (answers map[string]string, broken map[string]int) {
 	t.Helper()
 	object := &v1beta1.CloudProfile{}
@@ -148,7 +149,7 @@ func resolved(t *testing.T, cloud cli.Provider, raw []byte) (answers map[string]
 	for _, f := range slices.Concat(report.Errors, report.Warnings) {
 		broken[f.Origin]++
 	}
-	if len(report.Errors) > 0 { // of two entries for one thing, the last one may count
+	if len(report.Errors) > 0 { // of two entries for the same key, the last one may win
 		return nil, broken
 	}
 	for _, image := range object.Spec.MachineImages {
@@ -172,10 +173,10 @@ func resolved(t *testing.T, cloud cli.Provider, raw []byte) (answers map[string]
 	return answers, broken
 }
 
-// ordered are the lists whose order is one of preference.
+// ordered are the lists whose order expresses a preference.
 var ordered = []string{"machineCapabilities", "values"}
 
-// shuffle returns a manifest with its lists of objects in another order.
+// shuffle returns a manifest with its lists of objects in random order.
 func shuffle(t *testing.T, raw []byte, r *rand.Rand) []byte {
 	t.Helper()
 	var object map[string]any
@@ -206,7 +207,7 @@ func shuffle(t *testing.T, raw []byte, r *rand.Rand) []byte {
 	return shuffled
 }
 
-// Nothing panics and everything is said with a place, whatever is missing in the config of an example.
+// Whatever is missing in an example's config, nothing panics, and every finding has a path.
 func TestPartsOfConfigs(t *testing.T) {
 	each(t, func(t *testing.T, cloud cli.Provider) {
 		for name, raw := range profiles(t, cloud) {
@@ -230,12 +231,12 @@ func TestPartsOfConfigs(t *testing.T) {
 	})
 }
 
-// without calls a function with a document that lacks one of its members, for each of them, and with null in its place.
+// without calls do with copies of a document in which one member is missing or null, for each member.
 func without(t *testing.T, raw []byte, do func([]byte)) {
 	t.Helper()
 	var root any
 	if err := json.Unmarshal(raw, &root); err != nil {
-		return // some broken examples are no JSON
+		return // some broken examples are not JSON
 	}
 	try := func() {
 		changed, err := json.Marshal(root)
@@ -268,14 +269,14 @@ func without(t *testing.T, raw []byte, do func([]byte)) {
 	walk(root)
 }
 
-// A NamespacedCloudProfile is rendered with all images that it and its parent have, and nothing is wrong with what comes out.
+// A NamespacedCloudProfile is rendered with all images of its own and its parent's, and the result has no findings.
 func TestRendering(t *testing.T) {
 	each(t, func(t *testing.T, cloud cli.Provider) {
 		folder := filepath.Join(root, "example", cloud.Type())
 		switch {
-		case cloud.Type() == "openstack": // was there before there were folders
+		case cloud.Type() == "openstack": // older than the folders
 			folder = filepath.Join(root, "example")
-		case cloud.Type() == "local": // has no such example; pkg/cli renders one
+		case cloud.Type() == "local": // it has no such example; pkg/cli renders one
 			return
 		}
 		parent, child := read(t, filepath.Join(folder, "cloudprofile.yaml")), read(t, filepath.Join(folder, "namespacedcloudprofile.yaml"))
@@ -298,7 +299,7 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// run returns what a command prints that has to succeed.
+// run returns the output of a command that has to succeed.
 func run(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	var stdout, stderr strings.Builder
@@ -308,7 +309,7 @@ func run(t *testing.T, stdin string, args ...string) string {
 	return stdout.String()
 }
 
-// references returns the image versions of a profile with what they refer to, in whichever format that is written.
+// references returns the image versions of a profile with their references, in either format.
 func references(t *testing.T, cloud cli.Provider, manifest string) []string {
 	t.Helper()
 	var object struct {

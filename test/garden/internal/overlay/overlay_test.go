@@ -37,7 +37,7 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// The Gardener of this repository has the rule, and differs in nothing else.
+// This repository's Gardener has the rule, and no other difference.
 func TestWrite(t *testing.T) {
 	t.Parallel()
 	root, err := repository.Root()

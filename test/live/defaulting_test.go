@@ -20,13 +20,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// anchor is an image of which every worker pool boots version 1.0.0. 0.9.0 expires.
+// anchor is an image whose version 1.0.0 boots on every worker pool, and whose version 0.9.0 expires.
 const anchor = "gardenlinux"
 
-// pick returns one of some values.
+// pick returns a random one of the values.
 func pick[T any](r *rand.Rand, values ...T) T { return values[r.IntN(len(values))] }
 
-// drawOffer draws what a profile has. Some versions are not for each region, machine type, kubelet and container runtime.
+// drawOffer draws an offer in which some versions do not fit every region, machine type, kubelet and container runtime.
 func drawOffer(r *rand.Rand) offer {
 	o := offer{kubernetes: "1.33.2 1.33.3 1.34.1", legacy: r.IntN(4) == 0}
 	for _, name := range []string{"alpha", "beta"} {
@@ -51,7 +51,7 @@ func drawOffer(r *rand.Rand) offer {
 	return o
 }
 
-// drawPool draws what a worker pool asks for. It leaves something of its image to Gardener, but for one in ten.
+// drawPool draws a worker pool's requirements. Nine in ten leave a part of their image to Gardener.
 func drawPool(r *rand.Rand, worker *v1beta1.Worker) {
 	worker.Machine.Type = pick(r, "medium_4_8", "medium_4_8", "medium_4_8_arm", "bare_8_16")
 	if r.IntN(10) == 0 {
@@ -74,7 +74,7 @@ func drawPool(r *rand.Rand, worker *v1beta1.Worker) {
 	}
 }
 
-// drawShoot draws a Shoot of one to three worker pools for one of some profiles.
+// drawShoot draws a Shoot with one to three worker pools for one of the profiles.
 func drawShoot(r *rand.Rand, name string, profiles []*v1beta1.CloudProfile) *v1beta1.Shoot {
 	GinkgoHelper()
 	s := shootOf(name, pick(r, profiles...).Name)
@@ -92,13 +92,13 @@ func drawShoot(r *rand.Rand, name string, profiles []*v1beta1.CloudProfile) *v1b
 	return s
 }
 
-// selected is what select says of a worker pool, as far as it is compared.
+// selected has the compared fields of a worker pool in the output of select.
 type selected struct {
 	Shoot, Image, Version, Defaulted, Error string
 	Reference                               any
 }
 
-// selections returns what select says of the worker pools of each Shoot in a file, in their order.
+// selections returns the output of select for the worker pools of each Shoot in the files, in order.
 func selections(files ...string) map[string][]selected {
 	GinkgoHelper()
 	a := capkit(append([]string{"select", "-o", "json"}, files...), "openstack")
@@ -113,7 +113,7 @@ func selections(files ...string) map[string][]selected {
 
 var ofPool = regexp.MustCompile(`spec\.provider\.workers\[(\d+)\]`)
 
-// leaves reports whether a worker pool leaves something of its image to Gardener.
+// leaves reports whether a worker pool leaves a part of its image to Gardener.
 func leaves(w v1beta1.Worker) bool {
 	return w.Machine.Image == nil || strings.Count(ptr.Deref(w.Machine.Image.Version, ""), ".") < 2
 }
@@ -125,7 +125,7 @@ var _ = Describe("Without capkit's webhooks", func() {
 		var files []string
 		for i := range 8 {
 			name, drawn := fmt.Sprint("drawn-", i), drawOffer(r)
-			profile := offering(name, drawn, time.Now().Add(time.Hour)) // what has expired would be left out when it is created
+			profile := offering(name, drawn, time.Now().Add(time.Hour)) // expired versions would be left out on creation
 			create(ctx, profile)
 			expired := offering(name, drawn, time.Now().Add(-time.Hour))
 			Expect(change(ctx, profile, func(p *v1beta1.CloudProfile) { p.Spec = expired.Spec })).To(Succeed())

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// manifest writes an object into a file of its own and returns its path.
+// manifest writes an object into its own file, and returns the file's path.
 func manifest(object *unstructured.Unstructured) string {
 	GinkgoHelper()
 	text, err := yaml.Marshal(object.Object)
@@ -32,8 +32,8 @@ func manifest(object *unstructured.Unstructured) string {
 	return path
 }
 
-// virtual returns the profile of OpenStack without the second flavor of its first image version, which is that of bare
-// metal: in core and in the provider config.
+// virtual returns OpenStack's profile without the bare metal flavor of its first image version, in core and in the provider
+// config.
 func virtual() (changed *unstructured.Unstructured) {
 	GinkgoHelper()
 	for _, s := range all {
@@ -53,19 +53,19 @@ func virtual() (changed *unstructured.Unstructured) {
 	return changed
 }
 
-// HaveText matches what has a text somewhere when it is printed.
+// HaveText matches values whose printed form contains a text.
 func HaveText(text string) OmegaMatcher {
 	return WithTransform(func(v any) string { return fmt.Sprint(v) }, ContainSubstring(text))
 }
 
-// pageData is the data of a page of report, as far as it is compared.
+// pageData has the compared data of a report page.
 type pageData struct {
 	Profiles    []struct{ Name string }
 	Findings    []any
 	Maintenance []struct{ Count int }
 }
 
-// dataOf returns the data of a page.
+// dataOf returns the data embedded in a page.
 func dataOf(page string) (data pageData) {
 	GinkgoHelper()
 	_, text, found := strings.Cut(page, `id="data">`)
@@ -149,7 +149,7 @@ var _ = Describe("On a garden", func() {
 		Expect(json.Unmarshal([]byte(cells.stdout), &answer)).To(Succeed())
 		Expect(answer.Profiles).To(HaveLen(2 * len(all)))
 		Expect(page.Profiles).To(HaveLen(2 * len(all)))
-		without := 0 // the cells of the file's profile that boot nothing
+		without := 0 // the cells of the file's profile without an image
 		for i, p := range answer.Profiles {
 			Expect(p.Name).To(Equal(page.Profiles[i].Name))
 			for _, c := range p.Cells {
@@ -246,10 +246,10 @@ var _ = Describe("The rights that the docs list", func() {
 	})
 })
 
-// everything is set once a spec has had all read.
+// everything is set once a spec has made the command read all resources.
 var everything bool
 
-// What the command has asked for, as kube-apiserver has it: nothing but lists.
+// According to the audit log of kube-apiserver, the command only lists objects.
 var _ = AfterSuite(func() {
 	if g == nil {
 		return
@@ -273,7 +273,7 @@ var _ = AfterSuite(func() {
 		}
 	}
 	Expect(lines.Err()).NotTo(HaveOccurred())
-	if everything { // else it depends on the specs that were asked for
+	if everything { // otherwise it depends on the selected specs
 		Expect(verbs).To(HaveLen(5))
 	}
 	for _, resource := range []string{"cloudprofiles", "namespacedcloudprofiles", "shoots"} {

@@ -19,9 +19,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// What import makes of files by what a garden has: who uses a version, and the parents of NamespacedCloudProfiles.
+// The effects of a garden on import: the users of a version, and the parents of NamespacedCloudProfiles.
 
-// listOf writes an ImageList with one version of gardenlinux in both regions, whose IDs end with a mark, and returns --from for it.
+// listOf writes an ImageList with one version of gardenlinux in both regions, whose IDs end with a mark. It returns the
+// value of --from.
 func listOf(version, mark string) string {
 	GinkgoHelper()
 	text := "apiVersion: capkit/v1\nkind: ImageList\nimages:\n- name: gardenlinux\n  version: " + version +
@@ -34,7 +35,8 @@ func listOf(version, mark string) string {
 	return "--from=list:" + path
 }
 
-// classified returns the versions of the first image that a file has, each as VERSION CLASSIFICATION, with the day on which it expires.
+// classified returns the versions of the first image in a file as VERSION CLASSIFICATION, followed by the expiration date
+// if there is one.
 func classified(file string) (all []string) {
 	GinkgoHelper()
 	object := &v1beta1.CloudProfile{}
@@ -56,7 +58,7 @@ func readFile(file string, into any) {
 	Expect(yaml.Unmarshal(text, into)).To(Succeed())
 }
 
-// using returns a Shoot that uses a version of gardenlinux of a profile.
+// using creates a Shoot that uses a version of a profile's gardenlinux.
 func using(ctx context.Context, name, kind, profile, version string) {
 	GinkgoHelper()
 	s := shootOf(name, profile)
@@ -75,7 +77,7 @@ var _ = Describe("import, with a garden,", Ordered, func() {
 		ofProfile, ofChild string // files
 	)
 
-	// Objects and their files last as long as the specs, which are in order.
+	// The specs are ordered, and share objects and files.
 	BeforeAll(func(ctx SpecContext) {
 		profile = offering("importing", offer{kubernetes: "1.33.2", images: []offeredImage{{
 			name: "gardenlinux", strategy: v1beta1.UpdateStrategyMinor, versions: "1877.5.2:supported 1877.5.1:preview 1877.5.0:preview",

@@ -38,14 +38,14 @@ import (
 )
 
 const (
-	// shoots and pools are those of a landscape, and memory is what a command may take of it, in KiB.
+	// shoots and pools are the size of a landscape, and memory is the limit for a command on it in KiB.
 	shoots = 20_000
 	pools  = 3
 	memory = 500 << 10
 )
 
-// landscape returns an API server with a profile whose provider config has a megabyte, and with Shoots as a garden has
-// them: with managed fields and a status, three worker pools each, all of which boot something.
+// landscape returns an API server with a profile whose provider config has a megabyte, and with realistic Shoots: with
+// managed fields, a status, and three worker pools each, all of which boot.
 func landscape() *fakegarden.API {
 	GinkgoHelper()
 	r := rand.New(rand.NewPCG(18, shoots))
@@ -86,7 +86,7 @@ func landscape() *fakegarden.API {
 	return api
 }
 
-// largeSpec returns the spec of the landscape's profile, whose versions Gardener's maintenance takes.
+// largeSpec returns the spec of the landscape's profile, whose versions Gardener's maintenance can choose.
 func largeSpec() *v1beta1.CloudProfileSpec {
 	spec := generate.OpenStack(1 << 20)
 	spec.Kubernetes.Versions = []v1beta1.ExpirableVersion{{Version: "1.33.2"}, {Version: "1.33.3"}}
@@ -98,7 +98,7 @@ func largeSpec() *v1beta1.CloudProfileSpec {
 	return spec
 }
 
-// changedProfile returns a file with the landscape's profile in which every hundredth image ID is another one.
+// changedProfile returns a file with the landscape's profile in which every hundredth image ID is changed.
 func changedProfile() string {
 	GinkgoHelper()
 	spec, n := largeSpec(), 0
@@ -118,7 +118,7 @@ func changedProfile() string {
 	return path
 }
 
-// choose gives a worker an image and a machine type that boots it.
+// choose gives a worker a random image and machine type that fit together.
 func choose(
 	r *rand.Rand, spec *v1beta1.CloudProfileSpec, p *profile.Profile[openstack.Image], region string, worker *v1beta1.Worker,
 ) {
@@ -134,16 +134,16 @@ func choose(
 	}
 }
 
-// measured is what a run of the command has taken.
+// measured is the resource usage of a run of the command.
 type measured struct {
 	CPU    time.Duration
 	Memory int64 // KiB
 	Status int
 }
 
-// measuring is set in the environment of a process of this test that only runs another program and says what it has taken
-// as JSON on standard error. The kernel counts what the parent has at the start as the child's, and the parent of the command
-// must not be as large as this test.
+// measuring in the environment makes a process of this test run another program, and print its usage as JSON on standard
+// error. The kernel charges a child for the memory of its parent at the start, so the command's parent must be smaller than
+// this test.
 const measuring = "CAPKIT_MEASURE"
 
 func TestMain(m *testing.M) {
@@ -159,7 +159,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// measure runs the command on a cluster, and returns what it has printed, too.
+// measure runs the command on a cluster, and returns its usage and its output.
 func measure(ctx context.Context, capkit, kubeconfig string, args ...string) (m measured, output []byte) {
 	GinkgoHelper()
 	self, err := os.Executable()
@@ -183,7 +183,7 @@ var _ = Describe("A landscape", Label("slow"), func() {
 			{"select", "-o", "json"}, {"lint", "-o", "json"}, {"maintenance", "-o", "json"}, {"plan", "-o", "json", changedProfile()}, {"report"},
 		} {
 			all, output := measure(ctx, capkit, api, args...)
-			for range 2 { // where others keep the processors busy, garbage is collected later than it could be
+			for range 2 { // on a busy machine, garbage is collected later
 				if all.Memory >= memory {
 					all, output = measure(ctx, capkit, api, args...)
 				}

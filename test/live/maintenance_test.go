@@ -22,28 +22,29 @@ import (
 	"github.com/capkit/capkit/test/suite"
 )
 
-// scenario is an update of a profile, and what the next maintenance of a Shoot makes of it then.
+// scenario is an update of a profile, and its effect on the next maintenance of a Shoot.
 type scenario struct {
-	// strategy is that of the image; minor, if it is empty.
+	// strategy is the image's update strategy. The default is minor.
 	strategy v1beta1.MachineImageUpdateStrategy
-	// images are the versions of the image before the update and after it, and kubernetes those of Kubernetes, see releases. Without
-	// those after the update they stay; without any, the image has 1.0.0 and Kubernetes 1.33.2.
+	// images and kubernetes are the versions of the image and of Kubernetes before and after the update, in the format of
+	// releases. Versions stay if there are none after the update. The defaults are image version 1.0.0 and Kubernetes
+	// 1.33.2.
 	images, kubernetes [2]string
-	// pools are the worker pools of the Shoot, which are named web, db and so on: IMAGE VERSION, or that and /VERSION of Kubernetes.
-	// Without any there is one with 1.0.0.
+	// pools are the worker pools of the Shoot as IMAGE VERSION or IMAGE VERSION/KUBERNETES VERSION. They are named web, db
+	// and so on. The default is one pool with 1.0.0.
 	pools []string
-	// controlPlane is the version of Kubernetes of the Shoot; 1.33.2, if it is empty.
+	// controlPlane is the Kubernetes version of the Shoot. The default is 1.33.2.
 	controlPlane string
 	// change changes the Shoot before it is created.
 	change func(*v1beta1.Shoot)
-	// want is what becomes of the Shoot: WHAT ACTION [VERSION] for each version that does not stay, with commas between them. WHAT is
-	// a worker pool, for its image; kubernetes; or both with a slash, for the Kubernetes of a worker pool.
+	// want lists the changes of the Shoot as WHAT ACTION [VERSION], separated by commas. WHAT is a worker pool for its
+	// image, kubernetes for the control plane, or POOL/kubernetes for a worker pool's Kubernetes version.
 	want string
 }
 
 var poolNames = []string{"web", "db", "batch"}
 
-// fates are what becomes of versions, by what they are of: ACTION [VERSION].
+// fates maps the owners of versions, as in scenario.want, to ACTION [VERSION].
 type fates map[string]string
 
 func (s *scenario) fates() fates {
@@ -66,10 +67,10 @@ func (f fates) add(of string, action maintenance.Action, to string) {
 	}
 }
 
-// onKubernetes is what a version of Kubernetes is of: the control plane or, if there is one, a worker pool.
+// onKubernetes returns the key of the Kubernetes version of a worker pool, or of the control plane if pool is empty.
 func onKubernetes(pool string) string { return strings.TrimPrefix(pool+"/kubernetes", "/") }
 
-// versions returns those that a Shoot has then, if it has some now.
+// versions returns the versions of a Shoot after the changes.
 func (f fates) versions(now map[string]string) map[string]string {
 	then := map[string]string{}
 	for of, version := range now {
@@ -81,7 +82,7 @@ func (f fates) versions(now map[string]string) map[string]string {
 	return then
 }
 
-// failing reports whether anything is stuck or fails.
+// failing reports whether any version is stuck or fails.
 func (f fates) failing() bool {
 	for _, fate := range f {
 		if !strings.Contains(fate, " ") {
@@ -91,7 +92,7 @@ func (f fates) failing() bool {
 	return false
 }
 
-// versionsOf returns those that a Shoot has.
+// versionsOf returns the versions of a Shoot by owner.
 func versionsOf(s *v1beta1.Shoot) map[string]string {
 	versions := map[string]string{"kubernetes": s.Spec.Kubernetes.Version}
 	for _, w := range s.Spec.Provider.Workers {
@@ -103,11 +104,11 @@ func versionsOf(s *v1beta1.Shoot) map[string]string {
 	return versions
 }
 
-// beacon is an image of which the update of a profile adds a version. What it becomes of a Shoot that uses it shows that
-// Gardener has seen the update.
+// beacon is an image to which the profile's update adds a version. Its effect on a Shoot shows that Gardener has seen the
+// update.
 const beacon = "beta"
 
-// profile returns the profile before or after the update. Its versions expire at a time.
+// profile returns the profile before or after the update. Its expiring versions expire at the given time.
 func (s *scenario) profile(name string, updated bool, at time.Time) *v1beta1.CloudProfile {
 	GinkgoHelper()
 	i, seen := 0, "1.0.0"
@@ -131,7 +132,7 @@ func (s *scenario) profile(name string, updated bool, at time.Time) *v1beta1.Clo
 	}}, at)
 }
 
-// shoot returns the Shoot as it is before the update.
+// shoot returns the Shoot before the update.
 func (s *scenario) shoot(name string) *v1beta1.Shoot {
 	GinkgoHelper()
 	shoot := shootOf(name, name)
@@ -159,7 +160,7 @@ func (s *scenario) shoot(name string) *v1beta1.Shoot {
 	return shoot
 }
 
-// foretold returns what capkit maintenance says of a Shoot.
+// foretold returns the predictions of capkit maintenance for a Shoot.
 func foretold(shoot string, args ...string) fates {
 	GinkgoHelper()
 	a := capkit(append([]string{"maintenance", "--webhook=false", "-o", "json"}, args...), "openstack")
@@ -184,15 +185,15 @@ func foretold(shoot string, args ...string) fates {
 	return found
 }
 
-// plan is what capkit plan says of a Shoot.
+// plan has the predictions of capkit plan for a Shoot.
 type plan struct {
-	// then is what becomes of it.
+	// then has the fates of its versions.
 	then fates
-	// moves are the versions that worker pools have after the next maintenance, if they were others without the update.
+	// moves has the versions of worker pools after the next maintenance that would differ without the update.
 	moves map[string]string
 }
 
-// planned returns what capkit plan says of a Shoot and the update of its profile.
+// planned returns the predictions of capkit plan for a Shoot and an update of its profile.
 func planned(shoot string, updated *v1beta1.CloudProfile) plan {
 	GinkgoHelper()
 	a := capkit([]string{"plan", "--webhook=false", "-o", "json", "-A", "--kubeconfig", g.Kubeconfig(), written(updated)}, "openstack")
@@ -220,8 +221,8 @@ func planned(shoot string, updated *v1beta1.CloudProfile) plan {
 	return found
 }
 
-// agrees demands that a plan says what becomes of a Shoot, as far as that differs from what becomes of it without the update. A plan
-// may be silent about what would be moved without the update, and is not with it; and about images where the maintenance fails.
+// agrees requires that a plan predicts the Shoot's changes, as far as they differ from those without the update. A plan may
+// omit versions that only stay because of the update, and images if the maintenance fails.
 func (p plan) agrees(want, without fates, now map[string]string) {
 	GinkgoHelper()
 	then := want.versions(now)
@@ -244,7 +245,7 @@ func (p plan) agrees(want, without fates, now map[string]string) {
 	}
 }
 
-// dated returns what becomes of those versions of a Shoot that get an expiration date.
+// dated returns the fates of the versions that get an expiration date.
 func (s *scenario) dated(want fates, now map[string]string) fates {
 	found := fates{}
 	for of, version := range now {
@@ -261,7 +262,7 @@ func (s *scenario) dated(want fates, now map[string]string) fates {
 
 func images(before, after string) [2]string { return [2]string{before, after} }
 
-// autoUpdates returns the change of a Shoot by which its versions are updated automatically, or not.
+// autoUpdates returns a Shoot change that sets the automatic updates of images and Kubernetes.
 func autoUpdates(images, kubernetes bool) func(*v1beta1.Shoot) {
 	return func(s *v1beta1.Shoot) {
 		s.Spec.Maintenance.AutoUpdate = &v1beta1.MaintenanceAutoUpdate{MachineImageVersion: &images, KubernetesVersion: kubernetes}
@@ -274,7 +275,7 @@ func withGVisor(s *v1beta1.Shoot) {
 	}
 }
 
-// The garden has no webhook of capkit's, so that everything is Gardener's own.
+// This garden has no webhook of capkit, so everything is Gardener's own behavior.
 var _ = Describe("What becomes of versions is what maintenance and plan say:", func() {
 	const patch, major = v1beta1.UpdateStrategyPatch, v1beta1.UpdateStrategyMajor
 	number := 0
@@ -318,7 +319,7 @@ var _ = Describe("What becomes of versions is what maintenance and plan say:", f
 		}
 		By("comparing what was said")
 		mentioned := maps.Clone(want)
-		maps.DeleteFunc(mentioned, func(of, fate string) bool { // maintenance says of the worker pools that it fails
+		maps.DeleteFunc(mentioned, func(of, fate string) bool { // maintenance reports the failure with the worker pools
 			return strings.HasSuffix(of, "kubernetes") && fate == "fails"
 		})
 		Expect(then).To(Equal(mentioned), "maintenance")

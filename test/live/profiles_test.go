@@ -24,22 +24,22 @@ import (
 	"github.com/capkit/capkit/test/garden"
 )
 
-// Profiles whose versions are written as texts, and Shoots that use them.
+// Profiles whose versions are written as text, and Shoots that use them.
 
-// release is a version of an image or of Kubernetes, written as VERSION or VERSION:MARK,MARK.
+// release is an image version or Kubernetes version, written as VERSION or VERSION:MARK,MARK.
 type release struct {
 	version string
 	marks   []string
 }
 
-// releases reads versions, with blanks between them. The marks are
+// releases parses versions separated by blanks. The marks are
 //
 //   - preview, supported, deprecated: its classification
 //   - expired: it has an expiration date
 //   - asia: it has images in asia only
-//   - amd, arm, bare: its flavors, which are for amd64, arm64 and bare metal; without any it has that of amd
+//   - amd, arm, bare: its flavors for amd64, arm64 and bare metal; the default is amd
 //   - gvisor: it has this container runtime
-//   - kubelet...: what stands behind it is the constraint on kubelets
+//   - kubelet...: the rest of the mark is its kubelet constraint
 func releases(text string) (all []release) {
 	for _, word := range strings.Fields(text) {
 		version, marks, _ := strings.Cut(word, ":")
@@ -50,7 +50,7 @@ func releases(text string) (all []release) {
 
 func (r release) is(mark string) bool { return slices.Contains(r.marks, mark) }
 
-// expirable returns the version with its classification and, if it has one, the expiration date at.
+// expirable returns the version with its classification, and with the expiration date at if it is marked as expired.
 func (r release) expirable(at time.Time) v1beta1.ExpirableVersion {
 	v := v1beta1.ExpirableVersion{Version: r.version}
 	for _, c := range []v1beta1.VersionClassification{"preview", "supported", "deprecated"} {
@@ -64,7 +64,7 @@ func (r release) expirable(at time.Time) v1beta1.ExpirableVersion {
 	return v
 }
 
-// flavors are those of an image version.
+// flavors returns the flavors of an image version.
 func (r release) flavors() (all []v1beta1.Capabilities) {
 	for _, flavor := range []struct {
 		mark         string
@@ -84,7 +84,8 @@ func (r release) flavors() (all []v1beta1.Capabilities) {
 	return all
 }
 
-// image returns an image version in core and in the provider config; in the format without capabilities, if legacy is set.
+// image returns an image version in core and in the provider config. If legacy is set, it is in the format without
+// capabilities.
 func (r release) image(at time.Time, legacy bool) (v1beta1.MachineImageVersion, map[string]any) {
 	cri := v1beta1.CRI{Name: v1beta1.CRINameContainerD}
 	if r.is("gvisor") {
@@ -125,11 +126,11 @@ func (r release) image(at time.Time, legacy bool) (v1beta1.MachineImageVersion, 
 	return core, map[string]any{"version": r.version, "capabilityFlavors": flavors}
 }
 
-// offer is what a profile has, in its order.
+// offer is the contents of a profile, in order.
 type offer struct {
 	kubernetes string
 	images     []offeredImage
-	// legacy is set for the format without capabilities.
+	// legacy selects the format without capabilities.
 	legacy bool
 }
 
@@ -139,7 +140,8 @@ type offeredImage struct {
 	versions string
 }
 
-// offering returns the example CloudProfile under another name, with what it is to offer. Versions that expire do so at a time.
+// offering returns the example CloudProfile with an offer, under another name. Its expiring versions expire at the given
+// time.
 func offering(name string, o offer, at time.Time) *v1beta1.CloudProfile {
 	GinkgoHelper()
 	profile := &v1beta1.CloudProfile{}
@@ -176,7 +178,7 @@ func offering(name string, o offer, at time.Time) *v1beta1.CloudProfile {
 	return profile
 }
 
-// readExample decodes the first object of an example.
+// readExample decodes the first document of an example.
 func readExample(file string, into any) {
 	GinkgoHelper()
 	text, err := os.ReadFile(root + "/example/" + file)
@@ -184,8 +186,8 @@ func readExample(file string, into any) {
 	Expect(yaml.UnmarshalStrict(text, into)).To(Succeed())
 }
 
-// shootOf returns the example Shoot under another name, for a profile, with the first of its worker pools. Gardener maintains it only
-// when asked.
+// shootOf returns the example Shoot under another name, for a profile, with only its first worker pool. Gardener maintains
+// it only on request.
 func shootOf(name, profile string) *v1beta1.Shoot {
 	GinkgoHelper()
 	s := &v1beta1.Shoot{}
@@ -196,7 +198,7 @@ func shootOf(name, profile string) *v1beta1.Shoot {
 	return s
 }
 
-// written writes objects into a file as people have them, and returns its path.
+// written writes objects into a manifest without the server's fields, and returns its path.
 func written(objects ...client.Object) string {
 	GinkgoHelper()
 	var texts []string
@@ -215,14 +217,14 @@ func written(objects ...client.Object) string {
 	return path
 }
 
-// create creates an object, which goes away with the spec.
+// create creates an object that is deleted at the end of the spec.
 func create(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	Expect(g.Client().Create(ctx, object)).To(Succeed())
 	DeferCleanup(destroy, object)
 }
 
-// change reads an object, changes it and writes it. It does so again if somebody else was faster.
+// change reads an object, changes it and writes it, and retries on conflicts.
 func change[P client.Object](ctx context.Context, object P, change func(P)) error {
 	GinkgoHelper()
 	for {
@@ -234,7 +236,7 @@ func change[P client.Object](ctx context.Context, object P, change func(P)) erro
 	}
 }
 
-// destroy deletes an object as its owner does. Of a Shoot there is nothing to be destroyed, so its finalizers are removed here.
+// destroy deletes an object like its owner. A Shoot has no infrastructure, so its finalizers are removed.
 func destroy(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	s, isShoot := object.(*v1beta1.Shoot)

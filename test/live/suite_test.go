@@ -4,10 +4,10 @@
 
 // Package live tests the command on clusters.
 //
-//   - garden_test.go: what it says of a real garden, and which rights it needs
-//   - defaulting_test.go, maintenance_test.go: that it foretells what Gardener does where capkit's webhooks are not installed
-//   - verdict_test.go: that lint says of thousands of changed objects what the API server says
-//   - landscape_test.go: what a landscape of 20,000 Shoots takes
+//   - garden_test.go: answers about a real garden, and the rights that the command needs
+//   - defaulting_test.go, maintenance_test.go: predictions of Gardener's behavior without capkit's webhooks
+//   - verdict_test.go: lint agrees with the API server on thousands of changed objects
+//   - landscape_test.go: resource usage in a landscape of 20,000 Shoots
 package live
 
 import (
@@ -36,12 +36,12 @@ import (
 	"github.com/capkit/capkit/test/suite"
 )
 
-// root is that of the repository.
+// root is the root of the repository.
 const root = "../.."
 
 var (
 	g *garden.Garden
-	// all are the samples of the clouds, of which the garden has profiles and Shoots.
+	// all has the samples of all clouds. The garden has their profiles and Shoots.
 	all []*samples.Samples
 )
 
@@ -67,13 +67,13 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	}
 })
 
-// answer is what a run of the command leaves behind.
+// answer is the exit status and output of a run of the command.
 type answer struct {
 	status         int
 	stdout, stderr string
 }
 
-// capkit runs the command in this process, for the providers of some types, or of all.
+// capkit runs the command in this process, for the providers of these types, or for all providers.
 func capkit(args []string, types ...string) answer {
 	var providers []cli.Provider
 	for _, p := range clouds.All() {
@@ -86,13 +86,13 @@ func capkit(args []string, types ...string) answer {
 	return answer{status, stdout.String(), stderr.String()}
 }
 
-// admin runs it with all rights.
+// admin runs the command with all rights.
 func admin(args ...string) answer {
 	return capkit(append(args, "--kubeconfig", g.Kubeconfig()))
 }
 
-// account creates a service account, which has the rights that the rules give it, in all namespaces or in one. It returns
-// the path of its kubeconfig.
+// account creates a service account with the rights in the rules, in all namespaces or in one. It returns the path of its
+// kubeconfig.
 func account(ctx context.Context, name, namespace string, rules ...rbacv1.PolicyRule) string {
 	GinkgoHelper()
 	meta := metav1.ObjectMeta{Name: name, Namespace: "garden-demo"}
@@ -116,8 +116,8 @@ func account(ctx context.Context, name, namespace string, rules ...rbacv1.Policy
 	return kubeconfig(request.Status.Token)
 }
 
-// waitForRights waits until the API server has heard that a service account has the rights to list, in all namespaces or in
-// one.
+// waitForRights waits until the API server knows that a service account may list the resources in the rules, in all
+// namespaces or in one.
 func waitForRights(ctx context.Context, name, namespace string, rules ...rbacv1.PolicyRule) {
 	GinkgoHelper()
 	for _, rule := range rules {

@@ -31,10 +31,10 @@ import (
 	"github.com/capkit/capkit/test/fixtures"
 )
 
-// tree is an object as JSON has it.
+// tree is an object in JSON's types.
 type tree = map[string]any
 
-// treeOf reads an object of the examples.
+// treeOf reads an example object.
 func treeOf(file string) tree {
 	GinkgoHelper()
 	text, err := os.ReadFile(filepath.Join(root, "example", file))
@@ -54,16 +54,16 @@ func copied(value any) any {
 	return again
 }
 
-// place is where something stands in a tree: what it is called, and how it is replaced or removed.
+// place is a value in a tree, with its path and the functions to replace or remove it.
 type place struct {
 	path   string
 	value  any
 	put    func(any)
 	remove func()
-	again  func() // nil unless it is an item of a list
+	again  func() // always nil
 }
 
-// places returns all places below the spec and the metadata of an object, in a stable order, but for those of which nothing can be known
+// places returns all values below the spec and metadata of an object in a stable order, except those that lint cannot know
 // without a garden.
 func places(object tree) (all []place) {
 	var walk func(path string, value any)
@@ -91,11 +91,11 @@ func places(object tree) (all []place) {
 	return slices.DeleteFunc(all, func(p place) bool { return notKnown.MatchString(p.path) })
 }
 
-// notKnown matches what nothing can be known about without a garden, or is for others to judge.
+// notKnown matches paths that lint cannot know without a garden, or that others validate.
 var notKnown = regexp.MustCompile(`^spec\.(credentialsBindingName|secretBindingName|seedName|exposureClassName|resources|tolerations|networking\.type|` +
 	`provider\.(infrastructureConfig|controlPlaneConfig)|provider\.workers\[\d+\]\.providerConfig|providerConfig)\b`)
 
-// mutate changes one thing somewhere in an object, and says what.
+// mutate changes one value in an object, and returns a description.
 func mutate(r *rand.Rand, object tree) string {
 	all := places(object)
 	p := all[r.IntN(len(all))]
@@ -131,7 +131,7 @@ func mutate(r *rand.Rand, object tree) string {
 	return fmt.Sprintf("%s: %v", p.path, value)
 }
 
-// verdicts compares what the API server says of objects with what lint finds. The name of an object is its number.
+// verdicts compares the API server's answers with lint's findings. The name of an object is its number.
 type verdicts struct {
 	accepted, refused int
 	silent, alone     []string // refused without a finding, found without a refusal
@@ -139,16 +139,16 @@ type verdicts struct {
 	unknown           map[string]int
 }
 
-// others matches refusals because of what is in the garden, and not in the inputs.
+// others matches refusals that depend on the garden instead of the inputs.
 var others = regexp.MustCompile(`already exists|not found|uses non-registered|not supported in this Gardener installation`)
 
-// mentioned matches paths in a message.
+// mentioned matches the paths in a message.
 var mentioned = regexp.MustCompile(`(?:spec|metadata|status)(?:\.[A-Za-z]\w*|\[[^\]]*\])+`)
 
-// index matches an index, or a key, in a path.
+// index matches an index or key in a path.
 var index = regexp.MustCompile(`\[[^\]]*\]`)
 
-// machine matches what is said of the machines of a worker pool: its type, its architecture and its image do not fit together.
+// machine matches the paths of a worker pool's machine type, architecture and image, which must fit together.
 var machine = regexp.MustCompile(`^(spec\.provider\.workers\[\d+\]\.machine)\..*`)
 
 func (v *verdicts) compare(what string, err error, found []fixtures.Finding) {
@@ -166,7 +166,7 @@ func (v *verdicts) compare(what string, err error, found []fixtures.Finding) {
 		Expect(err).NotTo(HaveOccurred())
 	}
 	v.refused++
-	if found = append(found, ours...); len(found) == 0 { // what capkit says better
+	if found = append(found, ours...); len(found) == 0 { // capkit's own findings are more precise
 		if others.MatchString(err.Error()) {
 			v.unknown[others.FindString(err.Error())]++
 			return
@@ -175,13 +175,13 @@ func (v *verdicts) compare(what string, err error, found []fixtures.Finding) {
 		return
 	}
 	said := mentioned.FindAllString(err.Error(), -1)
-	if strings.Contains(err.Error(), "operatingsystemconfig.extensions.gardener.cloud/") { // the label that a plugin makes of an image
+	if strings.Contains(err.Error(), "operatingsystemconfig.extensions.gardener.cloud/") { // a label that a plugin derives from an image
 		said = append(said, "spec.provider.workers")
 	}
-	if strings.Contains(err.Error(), "invalid semantic version") { // of which nothing else is said
+	if strings.Contains(err.Error(), "invalid semantic version") { // the message has no path
 		said = append(said, "spec.kubernetes.version")
 	}
-	if strings.Contains(err.Error(), "provider.extensions.gardener.cloud/") { // and of the type of a profile
+	if strings.Contains(err.Error(), "provider.extensions.gardener.cloud/") { // a label derived from the type of a profile
 		said = append(said, "spec.type")
 	}
 	if details := status.ErrStatus.Details; details != nil {
@@ -192,12 +192,12 @@ func (v *verdicts) compare(what string, err error, found []fixtures.Finding) {
 	related := func(f fixtures.Finding) bool {
 		at := index.ReplaceAllString(f.Field, "")
 		if strings.HasPrefix(at, "spec.machineCapabilities") && strings.Contains(err.Error(), "apabilit") {
-			return true // a slip in the vocabulary is told there, and not at all that follows from it
+			return true // the API server reports only consequences of a mistake in the vocabulary
 		}
 		return slices.ContainsFunc(said, func(s string) bool { return strings.HasPrefix(s, at) || strings.HasPrefix(at, s) })
 	}
 	for i := range said {
-		said[i] = strings.Replace(said[i], "status.cloudProfileSpec.", "spec.", 1) // what a NamespacedCloudProfile results in
+		said[i] = strings.Replace(said[i], "status.cloudProfileSpec.", "spec.", 1) // the result of a NamespacedCloudProfile
 	}
 	for i := range said { // errors of the decoder have no indices
 		said[i] = index.ReplaceAllString(machine.ReplaceAllString(said[i], "$1"), "")
@@ -207,7 +207,7 @@ func (v *verdicts) compare(what string, err error, found []fixtures.Finding) {
 	}
 }
 
-// lintOf returns the findings of lint about each of some objects, by their numbers, which are in an annotation.
+// lintOf returns lint's findings about each object by number, which is in an annotation.
 func lintOf(objects []tree, beside ...string) map[int][]fixtures.Finding {
 	GinkgoHelper()
 	path := filepath.Join(GinkgoT().TempDir(), "objects.yaml")
@@ -217,7 +217,7 @@ func lintOf(objects []tree, beside ...string) map[int][]fixtures.Finding {
 		Expect(err).NotTo(HaveOccurred())
 		texts = append(texts, string(text))
 	}
-	starts := make([]int, 0, len(texts)) // the line at which each begins
+	starts := make([]int, 0, len(texts)) // the first line of each object
 	line := 1
 	for _, text := range texts {
 		starts = append(starts, line)
@@ -241,7 +241,7 @@ func lintOf(objects []tree, beside ...string) map[int][]fixtures.Finding {
 	return found
 }
 
-// judged creates objects without effect, and compares.
+// judged creates objects as a dry run, and compares the answers with lint.
 func judged(ctx SpecContext, objects []tree, what []string, beside ...string) *verdicts {
 	GinkgoHelper()
 	v := &verdicts{unknown: map[string]int{}}
@@ -271,7 +271,7 @@ func (v *verdicts) expectNone() {
 	}
 }
 
-// drawnShoot changes a Shoot in one of the ways that its profile, or Gardener's admission, has an opinion about, and says how.
+// drawnShoot makes a random change of a Shoot that its profile or Gardener's admission checks, and returns a description.
 func drawnShoot(r *rand.Rand, shoot tree) string {
 	spec := shoot["spec"].(tree)
 	workers := spec["provider"].(tree)["workers"].([]any)
@@ -351,7 +351,8 @@ func drawnShoot(r *rand.Rand, shoot tree) string {
 	)()
 }
 
-// offersMore gives a profile what Gardener's admission of Shoots has an opinion about. What has expired does so at a time.
+// offersMore adds entries to a profile that Gardener's admission of Shoots checks. Expired entries expire at the given
+// time.
 func offersMore(profile tree, at time.Time) {
 	spec, expires := profile["spec"].(tree), at.UTC().Format(time.RFC3339)
 	machineType := func(name string, more tree) {
@@ -394,7 +395,7 @@ func offersMore(profile tree, at time.Time) {
 	version("1800.1.0", tree{"inPlaceUpdates": tree{"supported": true, "minVersionForUpdate": "1700.1.0"}})
 }
 
-// file writes an object into a file of its own, without what only the API server knows, and returns its path.
+// file writes an object into its own file without the server's fields, and returns the file's path.
 func file(object *unstructured.Unstructured) string {
 	GinkgoHelper()
 	object = object.DeepCopy()
@@ -411,7 +412,7 @@ var _ = Describe("Without capkit's webhooks", func() {
 		r := rand.New(rand.NewPCG(31, 1))
 		profile := &unstructured.Unstructured{Object: treeOf("cloudprofile-full.yaml")}
 		profile.SetName("verdict")
-		offersMore(profile.Object, time.Now().Add(time.Hour)) // what has expired would be left out when it is created
+		offersMore(profile.Object, time.Now().Add(time.Hour)) // expired versions would be left out on creation
 		create(ctx, profile)
 		expired := &unstructured.Unstructured{Object: treeOf("cloudprofile-full.yaml")}
 		offersMore(expired.Object, time.Now().Add(-time.Hour))
@@ -439,7 +440,7 @@ var _ = Describe("Without capkit's webhooks", func() {
 			names[fmt.Sprint(metadata["name"])] = true
 			objects, what = append(objects, shoot), append(what, strings.Join(done, "; "))
 		}
-		Eventually(ctx, func() error { // once the API server has seen what has expired
+		Eventually(ctx, func() error { // once the API server has seen the expirations
 			shoot := copied(base).(tree)
 			shoot["spec"].(tree)["kubernetes"].(tree)["version"] = "1.33.1"
 			return g.Client().Create(ctx, &unstructured.Unstructured{Object: shoot}, client.DryRunAll)

@@ -40,7 +40,7 @@ import (
 
 var architectures = []string{"amd64", "arm64"}
 
-// drawProfile draws a CloudProfile as the API server keeps it, whose versions nothing but their names may tell apart.
+// drawProfile draws a CloudProfile with an API server's defaults. Its versions may differ only in their names.
 func drawProfile(t *rapid.T) *v1beta1.CloudProfile {
 	profile := &v1beta1.CloudProfile{ObjectMeta: metav1.ObjectMeta{Name: "profile"}}
 	spec := &profile.Spec
@@ -152,7 +152,7 @@ func shootOf(worker v1beta1.Worker, autoUpdate bool) *v1beta1.Shoot {
 	return shoot
 }
 
-// drawFilter draws which versions boot; nil that all do.
+// drawFilter draws a filter for the versions that boot, or nil if all do.
 func drawFilter(t *rapid.T, profile *v1beta1.CloudProfile) ours.Filter {
 	if rapid.Bool().Draw(t, "all boot") {
 		return nil
@@ -166,7 +166,7 @@ func drawFilter(t *rapid.T, profile *v1beta1.CloudProfile) ours.Filter {
 	return func(image, version string) bool { return bootable[ours.Image{Name: image, Version: version}] }
 }
 
-// withOnly returns a profile with those versions alone that a filter admits.
+// withOnly returns a profile with only the versions that a filter admits.
 func withOnly(profile *v1beta1.CloudProfile, boots ours.Filter) *v1beta1.CloudProfile {
 	left := profile.DeepCopy()
 	for i := range left.Spec.MachineImages {
@@ -182,7 +182,7 @@ func withOnly(profile *v1beta1.CloudProfile, boots ours.Filter) *v1beta1.CloudPr
 	return left
 }
 
-// TestDefaultAgreesWithGardener asks the admission plugin of Gardener's API server what it fills in.
+// TestDefaultAgreesWithGardener compares with the admission plugin of Gardener's API server.
 func TestDefaultAgreesWithGardener(t *testing.T) {
 	found, none := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -211,7 +211,7 @@ func TestDefaultAgreesWithGardener(t *testing.T) {
 	}
 }
 
-// filledIn returns which image Gardener's plugin fills in on creation.
+// filledIn returns the image that Gardener's plugin fills in on creation.
 func filledIn(t *rapid.T, profile *v1beta1.CloudProfile, worker v1beta1.Worker) (ours.Image, error) {
 	shoot, err := admitted(t, profile, shootOf(worker, true))
 	if err != nil {
@@ -221,7 +221,7 @@ func filledIn(t *rapid.T, profile *v1beta1.CloudProfile, worker v1beta1.Worker) 
 	return ours.Image{Name: image.Name, Version: image.Version}, nil
 }
 
-// admitted returns what Gardener's plugin makes of a Shoot on creation.
+// admitted returns a Shoot after Gardener's plugin has changed it on creation.
 func admitted(t *rapid.T, profile *v1beta1.CloudProfile, written *v1beta1.Shoot) (*core.Shoot, error) {
 	plugin, err := mutator.New()
 	if err != nil {
@@ -242,7 +242,7 @@ func admitted(t *rapid.T, profile *v1beta1.CloudProfile, written *v1beta1.Shoot)
 		&metav1.CreateOptions{}, false, &user.DefaultInfo{}), nil)
 }
 
-// TestNextAgreesWithGardener asks the maintenance controller of Gardener's controller manager what it updates to.
+// TestNextAgreesWithGardener compares with the maintenance controller of Gardener's controller manager.
 func TestNextAgreesWithGardener(t *testing.T) {
 	features.RegisterFeatureGates()
 	ctrllog.SetLogger(logr.Discard())
@@ -277,8 +277,8 @@ func TestNextAgreesWithGardener(t *testing.T) {
 	}
 }
 
-// maintained returns the version that Gardener's controller updates a Shoot's only worker to, empty if it does not, and
-// whether it says that it has failed.
+// maintained returns the version that Gardener's controller updates a Shoot's only worker pool to, or the empty string, and
+// whether it reports a failure.
 func maintained(t *rapid.T, profile *v1beta1.CloudProfile, shoot *v1beta1.Shoot) (string, bool) {
 	after := reconciled(t, profile, shoot)
 	before, now := *shoot.Spec.Provider.Workers[0].Machine.Image.Version, *after.Spec.Provider.Workers[0].Machine.Image.Version
@@ -290,7 +290,7 @@ func maintained(t *rapid.T, profile *v1beta1.CloudProfile, shoot *v1beta1.Shoot)
 	return now, failed
 }
 
-// reconciled returns a Shoot as Gardener's controller has maintained it.
+// reconciled returns a Shoot after maintenance by Gardener's controller.
 func reconciled(t *rapid.T, profile *v1beta1.CloudProfile, shoot *v1beta1.Shoot) *v1beta1.Shoot {
 	c := fake.NewClientBuilder().WithScheme(kubernetes.GardenScheme).WithStatusSubresource(shoot).
 		WithObjects(profile, shoot).Build()

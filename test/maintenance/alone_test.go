@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package maintenance compares what is said of maintenance with Gardener's own code.
+// Package maintenance compares the predictions of maintenance with Gardener's own code.
 package maintenance_test
 
 import (
@@ -20,9 +20,10 @@ import (
 	ours "github.com/capkit/capkit/pkg/maintenance"
 )
 
-// What tests compare a Maintainer with: the same rules, asked about one worker pool, with all versions and no tables.
+// Reference implementations for a Maintainer: the same rules for one worker pool, with all versions and no tables.
 
-// next returns what the next maintenance does to the image of a worker pool if there are only the versions that the filter admits.
+// next returns the effect of the next maintenance on a worker pool's image, if only the versions that the filter admits
+// exist.
 func next(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernetes string, autoUpdate bool, boots ours.Filter) ours.Outcome {
 	if worker.Machine.Image == nil || worker.Machine.Image.Version == nil {
 		return ours.Outcome{}
@@ -43,7 +44,7 @@ func next(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernetes 
 	return ours.Outcome{Version: version, Forced: forced}
 }
 
-// allowed returns the image of a worker pool with the versions that the pool can have.
+// allowed returns the image of a worker pool with the versions that are valid for the pool.
 func allowed(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernetes string) (*v1beta1.MachineImage, error) {
 	machineType := v1beta1helper.FindMachineTypeByName(profile.MachineTypes, worker.Machine.Type)
 	if machineType == nil {
@@ -53,7 +54,7 @@ func allowed(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernet
 	if err != nil {
 		return nil, fmt.Errorf("the profile has no image %q", worker.Machine.Image.Name)
 	}
-	if image.UpdateStrategy == nil { // in a manifest that no API server has seen
+	if image.UpdateStrategy == nil { // in a manifest without an API server's defaults
 		image.UpdateStrategy = ptr.To(v1beta1.UpdateStrategyMajor)
 	}
 	kubelet, err := gardenerrules.KubeletVersion(kubernetes, worker)
@@ -69,7 +70,7 @@ func allowed(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernet
 	return helper.FilterMachineImageVersions(&image, complete, kubelet, machineType, profile.MachineCapabilities), nil
 }
 
-// works returns a filter that admits the versions which boot for a worker pool and pass Gardener's validation.
+// works returns a filter for the versions that boot for a worker pool and pass Gardener's validation.
 func works(profile *v1beta1.CloudProfileSpec, worker, before *v1beta1.Worker, kubernetes string, boots ours.Filter) ours.Filter {
 	versions := gardenerrules.ImageVersions(profile)
 	return func(image, version string) bool {
@@ -78,7 +79,7 @@ func works(profile *v1beta1.CloudProfileSpec, worker, before *v1beta1.Worker, ku
 	}
 }
 
-// replace returns what [ours.Maintainer.Replace] does.
+// replace is the reference implementation of [ours.Maintainer.Replace].
 func replace(
 	profile *v1beta1.CloudProfileSpec, old, shoot *v1beta1.Shoot, before, after *v1beta1.Worker, boots ours.Filter,
 ) (ours.Outcome, bool) {

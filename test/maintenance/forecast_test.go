@@ -19,7 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// TestForecast compares what is foreseen for many Shoots with what maintenance makes of each.
+// TestForecast compares the forecast for many Shoots with the maintenance of each.
 func TestForecast(t *testing.T) {
 	blocked := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -34,7 +34,7 @@ func TestForecast(t *testing.T) {
 		first, versions := shoot, profile.Spec.Kubernetes.Versions
 		for i := range 20 {
 			if i == 19 {
-				shoot = first // once more
+				shoot = first // the first one again
 			} else if i > 0 {
 				shoot = drawShoot(t, profile)
 				profile.Spec.Kubernetes.Versions = versions
@@ -67,7 +67,7 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-// A pool that does not boot what maintenance chooses for it gets another version, or keeps the one that it has.
+// A pool that cannot boot the version that maintenance chooses gets another version, or keeps its own.
 func TestBlocked(t *testing.T) {
 	profile := &v1beta1.CloudProfile{}
 	profile.Spec.MachineTypes = []v1beta1.MachineType{{Name: "type"}}

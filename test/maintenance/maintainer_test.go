@@ -18,7 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// TestMaintainer compares what is said of many Shoots together with what is said of each worker pool alone.
+// TestMaintainer compares the answers for many Shoots together with the answers for each worker pool alone.
 func TestMaintainer(t *testing.T) {
 	updated, failed, replaced, rejected := 0, 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -40,7 +40,7 @@ func TestMaintainer(t *testing.T) {
 				drawOddities(t, &shoots[i].Spec.Provider.Workers[k])
 			}
 		}
-		shoots[8] = shoots[0] // once more
+		shoots[8] = shoots[0] // the first one again
 		together := ours.NewMaintainer(gardenerlib.Library{}, &profile.Spec, provider.Workers{})
 		for _, shoot := range shoots {
 			got := together.Maintain(shoot)
@@ -82,7 +82,7 @@ func TestMaintainer(t *testing.T) {
 	}
 }
 
-// drawOddities changes a worker to what is rare.
+// drawOddities makes rare changes of a worker pool.
 func drawOddities(t *rapid.T, worker *v1beta1.Worker) {
 	switch rapid.IntRange(0, 9).Draw(t, "oddity") {
 	case 0:
@@ -98,7 +98,7 @@ func drawOddities(t *rapid.T, worker *v1beta1.Worker) {
 	}
 }
 
-// alone returns what is made of the images of a Shoot, if each worker pool is asked about alone.
+// alone returns the outcomes for a Shoot's images if each worker pool is evaluated alone.
 func alone(profile *v1beta1.CloudProfileSpec, shoot *v1beta1.Shoot) []ours.Outcome {
 	outcomes := make([]ours.Outcome, len(shoot.Spec.Provider.Workers))
 	for i := range outcomes {

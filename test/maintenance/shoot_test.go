@@ -27,11 +27,11 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// kubernetesVersions are those that a profile may have, and a Shoot too.
+// kubernetesVersions are the possible Kubernetes versions of profiles and Shoots.
 var kubernetesVersions = []string{"1.32.1", "1.33.1", "1.33.2", "1.33.4", "1.34.0", "1.34.3", "1.36.1"}
 
-// drawShoot draws a Shoot with some worker pools, each of which has an image of the profile, and draws which versions
-// of Kubernetes the profile has.
+// drawShoot draws a Shoot with some worker pools, each with an image of the profile, and draws the profile's Kubernetes
+// versions.
 func drawShoot(t *rapid.T, profile *v1beta1.CloudProfile) *v1beta1.Shoot {
 	number := rapid.SampledFrom(kubernetesVersions)
 	profile.Spec.Kubernetes.Versions = nil
@@ -70,12 +70,13 @@ func drawShoot(t *rapid.T, profile *v1beta1.CloudProfile) *v1beta1.Shoot {
 	return shoot
 }
 
-// maintain asks about one Shoot alone.
+// maintain predicts the maintenance of one Shoot with a new Maintainer.
 func maintain(profile *v1beta1.CloudProfileSpec, shoot *v1beta1.Shoot) ours.Maintained {
 	return ours.NewMaintainer(gardenerlib.Library{}, profile, provider.Workers{}).Maintain(shoot)
 }
 
-// versions of a Shoot: of Kubernetes, and of the image and Kubernetes of each worker pool.
+// versions returns the versions of a Shoot: the Kubernetes version, and each worker pool's image version and Kubernetes
+// version.
 func versions(shoot *v1beta1.Shoot) []string {
 	all := []string{shoot.Spec.Kubernetes.Version}
 	for _, w := range shoot.Spec.Provider.Workers {
@@ -87,8 +88,7 @@ func versions(shoot *v1beta1.Shoot) []string {
 	return all
 }
 
-// TestMaintainAgreesWithGardener asks the maintenance controller of Gardener's controller manager what it makes of
-// whole Shoots.
+// TestMaintainAgreesWithGardener compares whole Shoots with the maintenance controller of Gardener's controller manager.
 func TestMaintainAgreesWithGardener(t *testing.T) {
 	features.RegisterFeatureGates()
 	ctrllog.SetLogger(logr.Discard())
@@ -117,7 +117,7 @@ func TestMaintainAgreesWithGardener(t *testing.T) {
 	}
 }
 
-// replaced does with a Shoot what maintenance and mutate-shoot do together.
+// replaced returns the common effect of maintenance and mutate-shoot on a Shoot.
 func replaced(profile *v1beta1.CloudProfile, shoot *v1beta1.Shoot, boots ours.Filter) (ours.Maintained, *v1beta1.Shoot) {
 	m := maintain(&profile.Spec, shoot)
 	after := m.Shoot.DeepCopy()
@@ -140,7 +140,7 @@ func replaced(profile *v1beta1.CloudProfile, shoot *v1beta1.Shoot, boots ours.Fi
 	return m, after
 }
 
-// without returns a filter that does not admit what maintenance would update the first worker pool to.
+// without returns a filter that excludes the version that maintenance would update the first worker pool to.
 func without(boots ours.Filter, m ours.Maintained) ours.Filter {
 	first := m.Shoot.Spec.Provider.Workers[0].Machine.Image
 	return func(image, version string) bool {
@@ -148,8 +148,8 @@ func without(boots ours.Filter, m ours.Maintained) ours.Filter {
 	}
 }
 
-// What maintenance and the webhook make of a Shoot works for its pools, however often, and comes to an end: Gardener
-// goes from version to version where updates are by force or in place, or have patches on the way.
+// Maintenance and the webhook give a Shoot's pools working versions, in every run, and come to an end. Gardener proceeds
+// from version to version if updates are forced or in place, or if there are patches on the way.
 func TestReplaceWorks(t *testing.T) {
 	changed := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -203,7 +203,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// settles checks that maintenance gives worker pools versions that work until it changes nothing more.
+// settles checks that maintenance chooses only working versions, and finally changes nothing.
 func settles(t *rapid.T, profile *v1beta1.CloudProfile, shoot *v1beta1.Shoot, boots ours.Filter) {
 	for range 30 {
 		_, after := replaced(profile, shoot, boots)
@@ -290,7 +290,7 @@ func TestAt(t *testing.T) {
 	}
 }
 
-// TestFilled fills in what Gardener does where that works, and otherwise what it would from those that do.
+// TestFilled requires Gardener's choice if it works, and otherwise Gardener's choice among the working images.
 func TestFilled(t *testing.T) {
 	kept, other, named := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -325,7 +325,8 @@ func TestFilled(t *testing.T) {
 	}
 }
 
-// A version that boots, but does not support updates in place, is no reason to fill in its image: Gardener refuses it for a new pool.
+// A version that boots, but does not support in-place updates, does not qualify its image: Gardener refuses it for a new
+// pool.
 func TestFilledForUpdatesInPlace(t *testing.T) {
 	amd64 := []string{"amd64"}
 	version := func(number string, inPlace bool) v1beta1.MachineImageVersion {
@@ -356,7 +357,7 @@ func TestFilledForUpdatesInPlace(t *testing.T) {
 	}
 }
 
-// TestRefusedNew says why there is nothing that a new worker pool can have of what does not work, whatever boots.
+// TestRefusedNew requires a reason exactly if a new worker pool cannot have a version, even if everything boots.
 func TestRefusedNew(t *testing.T) {
 	refused, taken := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -383,7 +384,7 @@ func TestRefusedNew(t *testing.T) {
 	}
 }
 
-// TestDefaultKubernetesAgreesWithGardener asks the admission plugin of Gardener's API server what it fills in.
+// TestDefaultKubernetesAgreesWithGardener compares with the admission plugin of Gardener's API server.
 func TestDefaultKubernetesAgreesWithGardener(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		profile := drawProfile(t)

@@ -59,7 +59,7 @@ providerConfig:
     - {version: 2.0.0, capabilityFlavors: [{capabilities: {architecture: [amd64]}, regions: [{name: europe, id: %s}]}]}
 `
 
-// infrastructure is the status that the infrastructure controller would leave. %s: network and subnet.
+// infrastructure is the status that the infrastructure controller would write. %s: network and subnet.
 const infrastructure = `{
 	"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "InfrastructureStatus",
 	"networks": {
@@ -70,10 +70,10 @@ const infrastructure = `{
 	"securityGroups": [{"id": "g", "name": "` + openstack.SecurityGroup + `", "purpose": "nodes"}]
 }`
 
-// patience is how long servers may take to become as they should be, on a machine that is busy.
+// patience is the time limit for changes of servers on a busy machine.
 const patience = 10 * time.Minute
 
-// grouped asks for a server group.
+// grouped requests a server group.
 func grouped(policy string) func(*extensionsv1alpha1.WorkerPool) {
 	return func(p *extensionsv1alpha1.WorkerPool) {
 		p.Zones, p.Volume = []string{openstack.Zone}, nil
@@ -91,7 +91,7 @@ var _ = Describe("The worker controller on OpenStack", Serial, Ordered, func() {
 		stop  func()
 	)
 
-	// start starts the controller, and stop ends it: what a restart is.
+	// start starts the controller, and stop ends it. Together they are a restart.
 	start := func(ctx context.Context) {
 		GinkgoHelper()
 		mgr, err := manager.New(s.RESTConfig(), manager.Options{
@@ -110,8 +110,8 @@ var _ = Describe("The worker controller on OpenStack", Serial, Ordered, func() {
 		}
 	}
 
-	// expectServers waits until the servers of the Shoot boot one image, none of the old ones is left, and all of them are
-	// members of the same server group. It returns the IDs of the servers and of the group.
+	// expectServers waits until all servers of the Shoot boot this image, no old server is left, and all are members of one
+	// server group. It returns the IDs of the servers and the group.
 	expectServers := func(ctx context.Context, count int, image string, old ...string) (ids []string, group string) {
 		GinkgoHelper()
 		Eventually(ctx, func(g Gomega) {
@@ -146,7 +146,7 @@ var _ = Describe("The worker controller on OpenStack", Serial, Ordered, func() {
 		return ids, group
 	}
 
-	// expectOneGroup waits until there is one server group, which is recorded and in the machine class.
+	// expectOneGroup waits until there is one server group, which the state and the machine class refer to.
 	expectOneGroup := func(ctx context.Context, id string) {
 		GinkgoHelper()
 		Eventually(ctx, func(g Gomega) {
@@ -167,7 +167,7 @@ var _ = Describe("The worker controller on OpenStack", Serial, Ordered, func() {
 		}).WithTimeout(patience).Should(Succeed())
 	}
 
-	// change changes the pool and asks for a reconciliation.
+	// change changes the pool and requests a reconciliation.
 	change := func(ctx context.Context, change func(*extensionsv1alpha1.WorkerPool)) {
 		GinkgoHelper()
 		Expect(shoot.Ask(ctx, v1beta1constants.GardenerOperationReconcile, func(w *extensionsv1alpha1.Worker) {
@@ -175,7 +175,7 @@ var _ = Describe("The worker controller on OpenStack", Serial, Ordered, func() {
 		})).To(Succeed())
 	}
 
-	// expectError waits until the Worker has an error with these texts.
+	// expectError waits until the Worker has an error that contains these texts.
 	expectError := func(ctx context.Context, texts ...string) (worker *extensionsv1alpha1.Worker) {
 		GinkgoHelper()
 		Eventually(ctx, func(g Gomega) {
@@ -198,8 +198,8 @@ var _ = Describe("The worker controller on OpenStack", Serial, Ordered, func() {
 		Expect(s.Client().Update(ctx, secret)).To(Succeed())
 	}
 
-	// restart ends a reconciliation that waits: after a roll the library waits for something that
-	// machine-controller-manager may have removed already.
+	// restart ends a waiting reconciliation: after a roll the library may wait for an object that
+	// machine-controller-manager has already removed.
 	restart := func(ctx context.Context) {
 		GinkgoHelper()
 		stop()

@@ -35,7 +35,7 @@ import (
 	"github.com/capkit/capkit/test/openstack"
 )
 
-// recorder passes requests on to services, by the port that begins their paths, and records them.
+// recorder forwards requests to the services by the port at the start of the path, and records them.
 type recorder struct {
 	sync.Mutex
 	requests []string
@@ -54,7 +54,7 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	proxy.ServeHTTP(w, request)
 }
 
-// through makes the admin endpoints of the catalogue those of the recorder, and returns the URL of Keystone there.
+// through points the catalogue's admin endpoints to the recorder, and returns the recorder's URL for Keystone.
 func (r *recorder) through(ctx context.Context, server string) string {
 	GinkgoHelper()
 	identity, err := gopher.NewIdentityV3(admin(ctx), gophercloud.EndpointOpts{})
@@ -67,14 +67,14 @@ func (r *recorder) through(ctx context.Context, server string) string {
 	recorded := func(address string) string { return strings.Replace(address, "http://127.0.0.1:", server+"/", 1) }
 	for _, e := range all {
 		if strings.Contains(e.URL, "/v3") && strings.Contains(e.URL, fmt.Sprint(o.Ports.Keystone)) {
-			continue // which services use themselves
+			continue // the services themselves use it
 		}
 		Expect(endpoints.Update(ctx, identity, e.ID, endpoints.UpdateOpts{URL: recorded(e.URL)}).Err).NotTo(HaveOccurred())
 	}
 	return recorded(o.Keystone())
 }
 
-// run runs the command, which must end with a status, and returns what it prints.
+// run runs the command, which must end with this status, and returns its output.
 func run(status int, args ...string) (stdout, stderr string) {
 	GinkgoHelper()
 	var out, err bytes.Buffer
@@ -83,7 +83,7 @@ func run(status int, args ...string) (stdout, stderr string) {
 	return out.String(), err.String()
 }
 
-// taken reads the cloud.
+// taken returns an inventory of the cloud, its text, and the notes on standard error.
 func taken(args ...string) (inventory.Inventory, string, string) {
 	GinkgoHelper()
 	text, notes := run(0, append([]string{"inventory", "openstack"}, args...)...)
@@ -92,7 +92,7 @@ func taken(args ...string) (inventory.Inventory, string, string) {
 	return i, text, notes
 }
 
-// asAdmin sets the environment of the administrator, whose requests the recorder has.
+// asAdmin sets the administrator's environment, whose requests go through the recorder.
 func asAdmin(keystone string) {
 	for name, value := range map[string]string{
 		"OS_AUTH_URL": keystone, "OS_USERNAME": "admin", "OS_PASSWORD": openstack.AdminPassword, "OS_PROJECT_NAME": "admin", "OS_INTERFACE": "admin",
@@ -102,7 +102,7 @@ func asAdmin(keystone string) {
 	}
 }
 
-// found is a finding without its message: severity, rule and the text that it points to.
+// found returns the findings without their messages: severity, rule and the text that they point to.
 func found(profile, inventoryFile string) (all []string) {
 	GinkgoHelper()
 	var out, errs bytes.Buffer

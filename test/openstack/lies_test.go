@@ -27,7 +27,7 @@ import (
 	"github.com/capkit/capkit/test/openstack"
 )
 
-// admin returns a client of the administrator.
+// admin returns a client with the administrator's rights.
 func admin(ctx context.Context) *gophercloud.ProviderClient {
 	GinkgoHelper()
 	client, err := o.Admin(ctx)
@@ -35,7 +35,7 @@ func admin(ctx context.Context) *gophercloud.ProviderClient {
 	return client
 }
 
-// world is what there is in the cloud for the profile.
+// world has the objects in the cloud that the profile refers to.
 type world struct {
 	glance                 map[string]*gophercloud.ServiceClient // by region
 	nova, neutron, cinder  *gophercloud.ServiceClient
@@ -43,7 +43,7 @@ type world struct {
 	flavors, nets, volumes map[string]string // IDs by names
 }
 
-// image is one that there is to be.
+// image describes an image to create.
 type image struct {
 	content, visibility string
 	minDisk             int
@@ -51,7 +51,7 @@ type image struct {
 	hidden              bool
 }
 
-// truth are the images that the profile refers to, and some more.
+// truth has the images that the profile refers to, and some more.
 var truth = map[string]image{
 	"europe/virtual":   {content: "virtual", properties: map[string]string{"hw_architecture": "x86_64"}},
 	"asia/virtual":     {content: "virtual", properties: map[string]string{"hw_architecture": "x86_64"}},
@@ -64,7 +64,7 @@ var truth = map[string]image{
 	"europe/hidden":    {content: "hidden", hidden: true},
 }
 
-// flavor is one that there is to be.
+// flavor describes a flavor to create.
 type flavor struct {
 	cpu, memory, disk int
 	private           bool
@@ -112,7 +112,7 @@ func newWorld(ctx context.Context) *world {
 	return w
 }
 
-// remove leaves the cloud as it was.
+// remove deletes everything that was created in the cloud.
 func (w *world) remove(ctx context.Context) {
 	GinkgoHelper()
 	for name := range w.images {
@@ -134,7 +134,7 @@ func (w *world) id(region, name string) string { return w.images[region+"/"+name
 func (w *world) createImage(ctx context.Context, name string, i image) {
 	GinkgoHelper()
 	region, called, _ := strings.Cut(name, "/")
-	called, _, _ = strings.Cut(called, "#") // what tells images of one name apart
+	called, _, _ = strings.Cut(called, "#") // the rest distinguishes images of the same name
 	if i.visibility == "" {
 		i.visibility = "public"
 	}
@@ -200,10 +200,10 @@ func (w *world) deleteVolumeType(ctx context.Context, name string) {
 	delete(w.volumes, name)
 }
 
-// done is what is done to the cloud, and returns what undoes it.
+// done changes the cloud, and returns a function that reverts the change.
 type done func(ctx context.Context, w *world) (undo func(context.Context))
 
-// instead replaces an image by another one of its name.
+// instead replaces an image by another one of the same name.
 func instead(name string, change func(*image)) done {
 	return func(ctx context.Context, w *world) func(context.Context) {
 		other := truth[name]
@@ -232,7 +232,6 @@ func withoutID(name string) done {
 	}
 }
 
-// besides adds an image.
 func besides(name string, i image) done {
 	return func(ctx context.Context, w *world) func(context.Context) {
 		w.createImage(ctx, name, i)
@@ -240,7 +239,7 @@ func besides(name string, i image) done {
 	}
 }
 
-// deactivated makes Glance give an image to nobody.
+// deactivated deactivates an image in Glance, so that it cannot be downloaded.
 func deactivated(name string) done {
 	return func(ctx context.Context, w *world) func(context.Context) {
 		region, _, _ := strings.Cut(name, "/")
@@ -256,7 +255,7 @@ func deactivated(name string) done {
 	}
 }
 
-// seen changes who sees an image.
+// seen changes the visibility of an image.
 func seen(name, visibility string) done {
 	return func(ctx context.Context, w *world) func(context.Context) {
 		region, _, _ := strings.Cut(name, "/")
@@ -289,7 +288,7 @@ func resized(name string, change func(*flavor)) done {
 	}
 }
 
-// disabled disables the only machine of the zone.
+// disabled disables the only compute host of the zone.
 func disabled(ctx context.Context, w *world) func(context.Context) {
 	w.nova.Microversion = "2.53"
 	pages, err := services.List(w.nova, services.ListOpts{Binary: "nova-compute"}).AllPages(ctx)
@@ -306,7 +305,7 @@ func disabled(ctx context.Context, w *world) func(context.Context) {
 	return func(ctx context.Context) { set(ctx, services.ServiceEnabled) }
 }
 
-// internal makes a network one that has no floating IPs.
+// internal makes a network internal, so that it has no floating IPs.
 func internal(name string) done {
 	return func(ctx context.Context, w *world) func(context.Context) {
 		set := func(ctx context.Context, isExternal bool) {
@@ -334,10 +333,10 @@ func withoutVolumeType(name string) done {
 	}
 }
 
-// profile is true.
+// profile returns the correct profile.
 func (w *world) profile() string { return w.fill(profileText) }
 
-// fill puts in the IDs of images for REGION/NAME in brackets.
+// fill replaces <REGION/NAME> by the IDs of images.
 func (w *world) fill(text string) string {
 	for name, id := range w.images {
 		text = strings.ReplaceAll(text, "<"+name+">", id)
@@ -416,7 +415,7 @@ spec:
           image: named
 `
 
-// Where findings are.
+// The paths of findings.
 const (
 	flavorsPath = "spec.providerConfig.machineImages[0].versions[0].capabilityFlavors"
 	virtual     = flavorsPath + "[0].regions[0].id"
@@ -429,7 +428,7 @@ const (
 	constraints = "spec.providerConfig.constraints"
 )
 
-// toTheProfile are lies that the profile tells.
+// toTheProfile lists wrong entries in the profile.
 var toTheProfile = []struct {
 	what, of, by string
 	wants        []string
@@ -476,7 +475,7 @@ var toTheProfile = []struct {
 		[]string{"error cloud-policy-missing spec.providerConfig.serverGroupPolicies[1]"}},
 }
 
-// toTheCloud are lies that are told by what is done to the cloud.
+// toTheCloud lists changes of the cloud that make the profile wrong.
 var toTheCloud = []struct {
 	what  string
 	do    done

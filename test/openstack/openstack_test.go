@@ -45,7 +45,7 @@ func connect(ctx context.Context) servergroups.Compute {
 	return compute
 }
 
-// groups returns the server groups that there are, by name, with the number of their members.
+// groups returns the existing server groups by name, with the number of their members.
 func groups(ctx context.Context) map[string]int {
 	GinkgoHelper()
 	all, err := o.Groups(ctx)
@@ -57,7 +57,7 @@ func groups(ctx context.Context) map[string]int {
 	return members
 }
 
-// boot creates a server in a group that is one of a Shoot, and waits until it runs.
+// boot creates a server in a Shoot's group, and waits until it runs.
 func boot(ctx context.Context, name, group, technicalID string) string {
 	GinkgoHelper()
 	id, err := o.Boot(ctx, name, group, map[string]string{"kubernetes.io-cluster-" + technicalID: "1", "kubernetes.io-role-node": "1"})
@@ -93,7 +93,7 @@ func put(ctx context.Context, name, policy string) string {
 	return group.ID
 }
 
-// Specs share the project, and Nova, which one of them stops.
+// The specs share the project, and Nova, which one of them stops.
 var _ = Describe("Server groups in OpenStack", Serial, func() {
 	s1 := servergroups.Names{TechnicalID: "shoot--p--s1", UID: "be9f9c04-7053-4bb2-9883-e28ba6ace0ea"}
 

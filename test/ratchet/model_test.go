@@ -2,7 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ratchet compares what updates of profiles may keep with a model that knows which faults it has put where.
+// Package ratchet compares the errors that profile updates may keep with a model that records which faults it has put
+// where.
 package ratchet
 
 import (
@@ -21,43 +22,43 @@ import (
 	"github.com/capkit/capkit/pkg/openstack"
 )
 
-// landscape is a CloudProfile with faults. Everything in it has a name, so that no order counts.
+// landscape is a CloudProfile with faults. Everything in it has a name, so that order does not matter.
 type landscape struct {
-	// reduced: the vocabulary lacks the value baremetal.
+	// reduced means that the vocabulary lacks the value baremetal.
 	reduced bool
-	// versions are by their images and versions, of the form name@version.
+	// versions has the image versions by name@version.
 	versions map[string]*version
-	// unknown are the fields of the provider config that it does not have.
+	// unknown are the unknown fields in the provider config.
 	unknown map[string]bool
-	// machineTypes have nothing to do with any of it.
+	// machineTypes is a number of machine types without any faults.
 	machineTypes int
 }
 
 // version is an image version.
 type version struct {
-	// core has the flavors of core.
+	// core has the flavors in core.
 	core map[string]bool
-	// mapped: the provider config has an entry for the version.
+	// mapped means that the provider config has an entry for the version.
 	mapped bool
-	// flavors are those of the provider config.
+	// flavors has the flavors in the provider config.
 	flavors map[string]*flavor
-	// unknown are the fields that the entry does not have.
+	// unknown are the unknown fields in the entry.
 	unknown map[string]bool
 }
 
 // flavor is a flavor of the provider config.
 type flavor struct {
-	// image is the ID in a region; empty: a fault.
+	// image has the image IDs by region. An empty ID is a fault.
 	image map[string]string
-	// twice: the second region stands there twice.
+	// twice means that the second region is listed twice.
 	twice bool
-	// again: the flavor stands there twice.
+	// again means that the flavor is listed twice.
 	again bool
-	// unknown are the fields that it does not have.
+	// unknown are the unknown fields in the flavor.
 	unknown map[string]bool
-	// garbled is what stands in the place of its regions; empty if it has regions.
+	// garbled replaces the list of regions, unless it is empty.
 	garbled string
-	// unregistered are names in its capabilities that the vocabulary lacks.
+	// unregistered are capabilities that the vocabulary lacks.
 	unregistered map[string]bool
 }
 
@@ -73,7 +74,7 @@ func split(id string) (string, string) {
 	return first, second
 }
 
-// some draws a subset.
+// some draws a subset. Each item is chosen with a probability of likely in ten.
 func some(t *rapid.T, of []string, label string, likely int) map[string]bool {
 	chosen := map[string]bool{}
 	for _, name := range of {
@@ -121,8 +122,8 @@ func drawFlavor(t *rapid.T, at string) *flavor {
 	return f
 }
 
-// faults returns what is wrong with a landscape, by text, and how often. What is said of versions that are not mapped, or
-// whose entry cannot be read, is what would be said if everything else were right.
+// faults returns the faults of a landscape, with their numbers. Versions that are not mapped, or whose entries are
+// unreadable, have the faults that they would have if everything else were right.
 func (l *landscape) faults() map[string]int {
 	found := map[string]int{}
 	for name := range l.unknown {
@@ -186,7 +187,7 @@ func (f *flavor) faults(at string, inCore bool) map[string]int {
 	return found
 }
 
-// profile writes the landscape as Gardener does.
+// profile converts the landscape to a CloudProfile in Gardener's format.
 func (l *landscape) profile(t *rapid.T) *v1beta1.CloudProfile {
 	hypervisors := []string{"virtualized", "baremetal"}
 	if l.reduced {
@@ -322,7 +323,7 @@ func (f *flavor) clone() *flavor {
 	return &c
 }
 
-// change changes one thing, for the better or the worse.
+// change makes one random change, for better or worse.
 func (l *landscape) change(t *rapid.T) {
 	toggle := func(set map[string]bool, name string) {
 		if set[name] {
@@ -370,7 +371,7 @@ func (l *landscape) change(t *rapid.T) {
 	}
 }
 
-// An update passes if, and only if, nothing is wrong with the new object that was not wrong with the old one.
+// An update passes exactly if the new object has no fault that the old one did not have.
 func TestUpdatesOfCloudProfiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		old := drawLandscape(t)

@@ -21,11 +21,11 @@ import (
 
 const module = "github.com/capkit/capkit"
 
-// modules are those that others can require, as folders.
+// modules lists the folders of the modules that others can require.
 var modules = []string{".", "cmd", "internal/cli", "pkg/admission", "pkg/cli", "pkg/gardenerlib", "pkg/openstack/machines", "pkg/worker/kit"}
 
-// published runs what the script has left to do, and returns the environment in which Go and git take what was pushed for the repository.
-// What would leave this machine is only written down: crane and gh are scripts that do so.
+// published runs the remaining steps of the release, and returns an environment in which Go and git use the pushed
+// repository. Scripts in place of crane, gh and minisign only record their arguments, so that nothing leaves this machine.
 func published(t *testing.T) (env []string) {
 	t.Helper()
 	programs, home := t.TempDir(), t.TempDir()
@@ -66,8 +66,8 @@ func published(t *testing.T) (env []string) {
 		"GOPRIVATE="+module, "GONOSUMDB=*", "GOVCS=*:git", "GOWORK=off", "CGO_ENABLED=0")
 }
 
-// moduleCache returns the environment of a module cache that has what the user's has, but not capkit: what is not published must not get
-// there. Other modules are links to theirs.
+// moduleCache returns the environment of a module cache with links to the user's modules, except capkit, whose unpublished
+// versions must not get into the user's cache.
 func moduleCache(t *testing.T) []string {
 	t.Helper()
 	cache := in(t, root, "go", "env", "GOMODCACHE")
@@ -98,7 +98,8 @@ func moduleCache(t *testing.T) []string {
 	return []string{"GOMODCACHE=" + folder, "GOFLAGS=-trimpath -buildvcs=false -modcacherw"}
 }
 
-// Go installs the command of the version, with the same modules as in the archive, and authors of extensions require the others.
+// Go installs the command at the version, with the same modules as in the archive. Extension authors can require the other
+// modules.
 func TestModules(t *testing.T) {
 	env := published(t)
 	bin := t.TempDir()
@@ -113,14 +114,14 @@ func TestModules(t *testing.T) {
 		t.Errorf("go install links other modules than the archive has: %s", diff)
 	}
 
-	// The module of the programs is complete by itself, with the sums of the others as they were tagged.
+	// The module of the programs is complete, with the checksums of the other modules as tagged.
 	checkout := filepath.Join(t.TempDir(), "capkit")
 	in(t, root, "git", "clone", "--quiet", "--branch", "cmd/v"+version, origin, checkout)
 	if _, err := run(filepath.Join(checkout, "cmd"), env, "go", "list", "-deps", "./..."); err != nil {
 		t.Error(err)
 	}
 
-	// An extension with a command of its own, which is built, and with the other parts.
+	// An extension that builds a command of its own, and uses the other modules.
 	folder := t.TempDir()
 	for name, content := range map[string]string{
 		"go.mod": "module example.com/extension\n\ngo 1.26.5\n\n" + exclusion(t) + "\n",
@@ -172,7 +173,7 @@ import (
 	}
 }
 
-// exclusion is the line that authors are told to write into their go.mod.
+// exclusion returns the exclude directive that authors must add to their go.mod.
 func exclusion(t *testing.T) string {
 	t.Helper()
 	line := regexp.MustCompile("(?m)^exclude .*$").FindString(read(t, root, "docs/authors/README.md"))
@@ -182,7 +183,7 @@ func exclusion(t *testing.T) string {
 	return line
 }
 
-// unpack unpacks the archive, and returns the folder.
+// unpack unpacks the archive, and returns its folder.
 func unpack(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -190,7 +191,7 @@ func unpack(t *testing.T) string {
 	return folder
 }
 
-// linked returns the modules of others that are linked into a program, with their versions and sums.
+// linked returns the modules of others in a program, with their versions and checksums.
 func linked(t *testing.T, program string) (modules []string) {
 	t.Helper()
 	info, err := buildinfo.Read(bytes.NewReader([]byte(read(t, program))))

@@ -22,13 +22,13 @@ import (
 
 const (
 	root = "../.."
-	// version is one that no release has before there is a version 2, for which paths of modules change.
+	// version is unused by releases: version 2 comes earlier, and changes the paths of the modules.
 	version  = "1.99.99"
 	registry = "registry.example.org/mirror"
 )
 
-// origin is a repository, and is pushed to. clones are clones of it: in released, the first of them, the script has run and said what it
-// printed.
+// origin is a repository that the release is pushed to. clones are clones of it. The script has run in released, the first
+// clone, and printed said.
 var (
 	origin         string
 	clones         [2]string
@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// release makes origin and the clones below a folder, and releases in the first of them.
+// release creates origin and the clones below a folder, and makes a release in the first one.
 func release(folder string) error {
 	origin = filepath.Join(folder, "origin")
 	source := filepath.Join(folder, "source")
@@ -72,7 +72,7 @@ func release(folder string) error {
 	return err
 }
 
-// script runs the script in a clone, and returns what it prints.
+// script runs the release script in a clone, and returns its output.
 func script(clone string) (string, error) {
 	output, err := run(clone, nil, "make", "release", "RELEASE="+version, "NEXT=2.0.0-dev",
 		"REGISTRY="+registry, "PLATFORMS=linux/"+runtime.GOARCH, "DIST_PLATFORMS=linux/"+runtime.GOARCH)
@@ -85,11 +85,11 @@ func script(clone string) (string, error) {
 	return output, nil
 }
 
-// run runs a command as somebody who releases at a certain time, and returns what it prints. The error has that, too.
+// run runs a command with a fixed release identity and time, and returns its output. The error includes the output, too.
 func run(folder string, env []string, name string, args ...string) (string, error) {
 	command := exec.CommandContext(context.Background(), name, args...)
 	command.Dir = folder
-	// make gives its variables to what it runs, such as these tests.
+	// make passes its variables on to its children, including these tests.
 	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return strings.HasPrefix(variable, "MAKE") || strings.HasPrefix(variable, "MFLAGS") || strings.HasPrefix(variable, "GOWORK=")
 	})
@@ -102,7 +102,8 @@ func run(folder string, env []string, name string, args ...string) (string, erro
 	return string(output), err
 }
 
-// workTree makes a repository with one commit, of the files of this work tree, changes included. Something in it is unreleased.
+// workTree creates a repository with one commit of this work tree, including uncommitted changes. Its changelog has an
+// unreleased entry.
 func workTree(folder string) error {
 	listed, err := run(root, nil, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {
@@ -147,7 +148,7 @@ func workTree(folder string) error {
 	return nil
 }
 
-// in runs a command in a clone, and returns what it prints.
+// in runs a command in a clone, and returns its output.
 func in(t *testing.T, folder, name string, args ...string) string {
 	t.Helper()
 	output, err := run(folder, nil, name, args...)
@@ -166,14 +167,14 @@ func read(t *testing.T, names ...string) string {
 	return string(content)
 }
 
-// changed returns what a commit changes in files, as lines that begin with a plus or a minus.
+// changed returns a commit's changed lines in files, each beginning with a plus or minus.
 func changed(t *testing.T, commit string, files ...string) string {
 	t.Helper()
 	return in(t, released, "git", append([]string{"show", "--format=", "--unified=0", commit, "--"}, files...)...)
 }
 
-// The commit of the release says its version everywhere; the one after it takes back what is for this commit alone. What is left to do is
-// printed.
+// The commit of the release has its version everywhere. The next commit reverts the changes that are for the release only.
+// The remaining steps are printed.
 func TestCommits(t *testing.T) {
 	if said == "" || !strings.HasSuffix(said, read(t, released, "bin/release/publish.sh")) {
 		t.Errorf("what is left to do is not what was printed last: %s", said)
@@ -207,7 +208,7 @@ func TestCommits(t *testing.T) {
 	}
 }
 
-// Whoever makes mistakes learns of all at once, and has the repository as it was.
+// The script reports all mistakes at once, and leaves the repository unchanged.
 func TestMistakes(t *testing.T) {
 	clone := filepath.Join(t.TempDir(), "capkit")
 	in(t, root, "git", "clone", "--quiet", "--no-tags", released, clone)

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// built returns the content of all files below bin, but of what made them.
+// built returns the contents of all files below bin, except the release tool.
 func built(t *testing.T, clone string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -30,7 +30,7 @@ func built(t *testing.T, clone string) map[string]string {
 	return files
 }
 
-// The same commit is the same release, byte by byte.
+// Two releases of the same commit are identical, byte by byte.
 func TestTwiceTheSame(t *testing.T) {
 	if _, err := script(clones[1]); err != nil {
 		t.Fatal(err)

@@ -28,10 +28,10 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 )
 
-// assets is the folder of the files of the release.
+// assets returns the folder with the files of the release.
 func assets() string { return filepath.Join(released, "bin", "release", "files") }
 
-// statement reads a statement as verifiers do, strictly, and holds it against what in-toto and SLSA demand.
+// statement parses a statement as strictly as verifiers, and checks it against the requirements of in-toto and SLSA.
 func statement(t *testing.T, content string) *attestation.Statement {
 	t.Helper()
 	read := &attestation.Statement{}
@@ -62,7 +62,7 @@ func statement(t *testing.T, content string) *attestation.Statement {
 	return read
 }
 
-// Every file has its checksum and, but for what says so, its provenance.
+// Every file has a checksum and, except the files that contain these, provenance.
 func TestFiles(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(assets(), "*"))
 	if err != nil {
@@ -102,7 +102,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// Bills of materials are what the schema of CycloneDX demands.
+// Bills of materials match the CycloneDX schema.
 func TestMaterials(t *testing.T) {
 	schemas := filepath.Join(in(t, root, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go"), "schema")
 	compiler := jsonschema.NewCompiler()
@@ -137,7 +137,7 @@ func TestMaterials(t *testing.T) {
 	}
 }
 
-// capkit runs a program in a folder without any environment, and returns what it prints.
+// capkit runs a program in a folder without an environment, and returns its output.
 func capkit(t *testing.T, program, folder string, args ...string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), program, args...)
@@ -149,7 +149,7 @@ func capkit(t *testing.T, program, folder string, args ...string) string {
 	return string(output)
 }
 
-// wantVersion is what the command says of itself.
+// wantVersion returns the expected output of the command's version flag.
 func wantVersion(t *testing.T) string {
 	t.Helper()
 	return "capkit version " + version + "+" + in(t, released, "git", "rev-parse", "--short=12", "HEAD~1") + " (with the rules of Gardener "
@@ -193,7 +193,7 @@ func image(t *testing.T, folder string) (found v1.Image, statements []string) {
 		}
 		if descriptor.Platform.OS == "linux" {
 			found = content
-		} else if of := descriptor.Annotations["vnd.docker.reference.digest"]; of != "" { // as buildx finds it
+		} else if of := descriptor.Annotations["vnd.docker.reference.digest"]; of != "" { // buildx finds it this way
 			if digest, err := found.Digest(); err != nil || digest.String() != of || descriptor.Annotations["vnd.docker.reference.type"] != "attestation-manifest" {
 				t.Errorf("it is of %s: %v", of, descriptor.Annotations)
 			}
@@ -229,7 +229,7 @@ func attached(t *testing.T, artifact v1.Image) string {
 	return string(content)
 }
 
-// The image is unpacked as a container runtime does, and what it runs is run.
+// The image is unpacked like in a container runtime, and its program is run.
 func TestImage(t *testing.T) {
 	image, statements := image(t, filepath.Join(released, "bin", "images", "capkit"))
 	if len(statements) != 1 {

@@ -25,7 +25,7 @@ var _ = Describe("capkit migrate", func() {
 			GinkgoHelper()
 			Expect(os.WriteFile(name, []byte(text), 0o600)).To(Succeed())
 		}
-		// split writes the CloudProfile and the Shoots of what is in a file into files of their own.
+		// split writes the CloudProfile and the Shoots of a file into separate files.
 		split := func(name string) {
 			GinkgoHelper()
 			text, err := os.ReadFile(name)
@@ -55,7 +55,7 @@ var _ = Describe("capkit migrate", func() {
 		split(file)
 		kubectl("replace", profile)
 		split(file + ".step-2")
-		kubectl("apply", shoots) // the one that is updated in place moves to the version without the suffix
+		kubectl("apply", shoots) // the in-place pool moves to the version without the suffix
 		kubectl("replace", profile)
 
 		migrate("--reserved")

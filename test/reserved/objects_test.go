@@ -24,7 +24,7 @@ import (
 	"github.com/capkit/capkit/test/suite"
 )
 
-// The capabilities of Gardener that operators register by the second text of GEP-0054.
+// Gardener's own capabilities that operators register under the second text of GEP-0054.
 const (
 	updateType = "gardener-update-type"
 	bootType   = "gardener-boot-type"
@@ -39,11 +39,10 @@ var (
 	boots   = v1beta1.CapabilityDefinition{Name: bootType, Values: []string{"standard", "secure"}}
 )
 
-// flavor is one of an image for amd64: what it declares of the update type, with blanks between the values. The empty one declares
-// nothing.
+// flavor is a flavor for amd64: its values of the update type, separated by blanks. The empty flavor does not declare the capability.
 type flavor string
 
-// What flavors declare.
+// The declarations of flavors.
 const (
 	silent  flavor = ""
 	rolling flavor = "rolling"
@@ -59,13 +58,13 @@ func (f flavor) capabilities() v1beta1.Capabilities {
 	return c
 }
 
-// release is an image version. Core says that it supports updates in place, from any other.
+// release is an image version that supports in-place updates from any other version, according to core.
 type release struct {
 	version string
 	flavors []flavor
 }
 
-// offer is what a profile registers besides the architecture, and which versions of the image it has.
+// offer is a profile's vocabulary besides the architecture, and its versions of the image.
 type offer struct {
 	registers []v1beta1.CapabilityDefinition
 	releases  []release
@@ -75,7 +74,7 @@ func (o offer) registersUpdates() bool {
 	return slices.ContainsFunc(o.registers, func(d v1beta1.CapabilityDefinition) bool { return d.Name == updateType })
 }
 
-// versions returns the versions in core and in the provider config. What is not registered is declared in the latter alone.
+// versions returns the versions in core and in the provider config. Unregistered capabilities are declared only in the provider config.
 func (o offer) versions() (core []v1beta1.MachineImageVersion, config []any) {
 	registered := o.registersUpdates()
 	for _, r := range o.releases {
@@ -100,7 +99,7 @@ func (o offer) versions() (core []v1beta1.MachineImageVersion, config []any) {
 	return core, config
 }
 
-// write has a profile offer this, and nothing else.
+// write makes the offer the only content of a profile.
 func (o offer) write(profile *v1beta1.CloudProfile) {
 	GinkgoHelper()
 	core, config := o.versions()
@@ -112,10 +111,10 @@ func (o offer) write(profile *v1beta1.CloudProfile) {
 	})
 }
 
-// oldType is a machine type that cannot be updated in place, of profiles which register that.
+// oldType is a machine type that cannot be updated in place, in profiles that register the update type.
 const oldType = "old_8_16"
 
-// profileOf returns a CloudProfile with an offer. Its first machine type says nothing of how it boots and is updated.
+// profileOf returns a CloudProfile with an offer. Its first machine type declares neither the boot type nor the update type.
 func profileOf(name string, o offer) *v1beta1.CloudProfile {
 	GinkgoHelper()
 	profile := read[v1beta1.CloudProfile]("example/cloudprofile-trusted-launch.yaml")
@@ -131,7 +130,7 @@ func profileOf(name string, o offer) *v1beta1.CloudProfile {
 	return profile
 }
 
-// childOf returns a NamespacedCloudProfile of that name and parent, with versions of the image. It has no core flavors.
+// childOf returns a NamespacedCloudProfile with versions of the image, whose parent has the same name. It has no core flavors.
 func childOf(name string, o offer) *v1beta1.NamespacedCloudProfile {
 	GinkgoHelper()
 	child := read[v1beta1.NamespacedCloudProfile]("example/namespacedcloudprofile.yaml")
@@ -155,7 +154,7 @@ func edited(raw *runtime.RawExtension, change func(map[string]any)) *runtime.Raw
 	return &runtime.RawExtension{Raw: text}
 }
 
-// configured returns what each flavor of the image declares in a provider config, by its version.
+// configured returns the capabilities of the image's flavors in a provider config, by version.
 func configured(raw *runtime.RawExtension) map[string][]v1beta1.Capabilities {
 	GinkgoHelper()
 	var config struct {
@@ -176,7 +175,7 @@ func configured(raw *runtime.RawExtension) map[string][]v1beta1.Capabilities {
 	return found
 }
 
-// inCore returns what each flavor of the image declares in core, by its version.
+// inCore returns the capabilities of the image's flavors in core, by version.
 func inCore(images []v1beta1.MachineImage) map[string][]v1beta1.Capabilities {
 	found := map[string][]v1beta1.Capabilities{}
 	for _, v := range images[0].Versions {
@@ -187,8 +186,8 @@ func inCore(images []v1beta1.MachineImage) map[string][]v1beta1.Capabilities {
 	return found
 }
 
-// pool is a worker pool: its name, how it is updated, the version of its image, which is empty if Gardener is to choose, and its machine
-// type, if it is another than the first.
+// pool is a worker pool: its name, its update strategy, its image version, which is empty if Gardener is to choose, and its machine type,
+// if it is not the first.
 type pool struct {
 	name        string
 	strategy    v1beta1.MachineUpdateStrategy
@@ -196,14 +195,14 @@ type pool struct {
 	machineType string
 }
 
-// How worker pools are updated.
+// The update strategies of worker pools.
 const (
 	auto    = v1beta1.AutoInPlaceUpdate
 	manual  = v1beta1.ManualInPlaceUpdate
 	replace = v1beta1.AutoRollingUpdate
 )
 
-// shootOf returns a Shoot with worker pools, for a profile of its own name. Gardener maintains it only when asked.
+// shootOf returns a Shoot with worker pools, for the profile of the same name. Gardener maintains it only on request.
 func shootOf(name string, pools ...pool) *v1beta1.Shoot {
 	GinkgoHelper()
 	s := read[v1beta1.Shoot]("example/shoot-in-place.yaml")
@@ -234,7 +233,7 @@ func versionsOf(s *v1beta1.Shoot) map[string]string {
 	return versions
 }
 
-// read decodes the first object of a manifest below the root of the repository.
+// read decodes the first document of a manifest below the root of the repository.
 func read[T any](file string) *T {
 	GinkgoHelper()
 	content, err := os.ReadFile(root + "/" + file)
@@ -244,7 +243,7 @@ func read[T any](file string) *T {
 	return object
 }
 
-// user writes objects as one with every right does, and notes what the API server warns about.
+// user writes objects with all rights, and records the API server's warnings.
 type user struct {
 	client.Client
 	suite.Hearing
@@ -261,7 +260,7 @@ func newUser() *user {
 	return u
 }
 
-// create creates an object, which has to be accepted with as many warnings as there are texts, each of which has the text.
+// create creates an object, which must be accepted with exactly one warning for each text.
 func create(ctx context.Context, object client.Object, warnings ...string) {
 	GinkgoHelper()
 	u.Heard()
@@ -269,7 +268,7 @@ func create(ctx context.Context, object client.Object, warnings ...string) {
 	expectWarnings(warnings...)
 }
 
-// expectWarnings demands that there was a warning with each text since the last call, and no other.
+// expectWarnings requires exactly one warning for each text since the last call.
 func expectWarnings(texts ...string) {
 	GinkgoHelper()
 	heard := u.Heard()
@@ -279,7 +278,7 @@ func expectWarnings(texts ...string) {
 	}
 }
 
-// change reads an object, changes it and writes it. It does so again if somebody else was faster.
+// change reads an object, changes it and writes it, and retries on conflicts.
 func change[P client.Object](ctx context.Context, object P, change func(P)) error {
 	GinkgoHelper()
 	for {

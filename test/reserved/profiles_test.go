@@ -14,17 +14,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// registering returns the definition of a capability, with blanks between the values.
+// registering returns the definition of a capability. The values are separated by blanks.
 func registering(name, values string) v1beta1.CapabilityDefinition {
 	return v1beta1.CapabilityDefinition{Name: name, Values: strings.Fields(values)}
 }
 
-// refusedByGardener matches a refusal that is Gardener's own, and says this.
+// refusedByGardener matches Gardener's own refusals with this text.
 func refusedByGardener(text string) types.GomegaMatcher {
 	return MatchError(And(ContainSubstring(text), Not(ContainSubstring("admission webhook"))))
 }
 
-// refused matches a refusal of the component that says these texts.
+// refused matches refusals by the component with these texts.
 func refused(texts ...string) types.GomegaMatcher {
 	matchers := []types.GomegaMatcher{ContainSubstring("admission webhook")}
 	for _, text := range texts {
@@ -83,7 +83,7 @@ var _ = Describe("A CloudProfile", func() {
 	})
 })
 
-// declareBoots writes what each flavor of a profile declares of the boot type, in core and in the provider config.
+// declareBoots sets the boot type of each flavor in a profile, in core and in the provider config.
 func declareBoots(profile *v1beta1.CloudProfile, values ...string) {
 	GinkgoHelper()
 	i := 0

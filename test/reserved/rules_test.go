@@ -19,7 +19,7 @@ import (
 	"github.com/capkit/capkit/test/rules"
 )
 
-// write creates the object of a manifest, or replaces it if it is there, and returns what the API says of that.
+// write creates or replaces the object of a manifest, and returns the API's answer.
 func write(ctx context.Context, d *fixtures.Document) *fixtures.Answer {
 	GinkgoHelper()
 	object, stored := &unstructured.Unstructured{}, &unstructured.Unstructured{}
@@ -46,7 +46,7 @@ func write(ctx context.Context, d *fixtures.Document) *fixtures.Answer {
 	return answer
 }
 
-// The suite of the admission component has all other fixtures.
+// The suite of the admission component has the other fixtures.
 var _ = Describe("Whoever writes a fixture for this Gardener is told what the command says, and its repair is accepted:", func() {
 	all, err := fixtures.All(root)
 	if err != nil {

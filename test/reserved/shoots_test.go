@@ -17,7 +17,7 @@ import (
 	"github.com/capkit/capkit/test/suite"
 )
 
-// foretold returns the version of each worker pool of a Shoot that capkit maintenance says it gets.
+// foretold returns the versions that capkit maintenance predicts for the worker pools of a Shoot.
 func foretold(shoot string) map[string]string {
 	GinkgoHelper()
 	var stdout, stderr bytes.Buffer
@@ -36,15 +36,15 @@ func foretold(shoot string) map[string]string {
 	return versions
 }
 
-// mixed are versions of which some have a flavor for updates in place, and the newest has not, though core says that it supports them.
-// The newest but one has no other.
+// mixed returns versions of which some have a flavor for in-place updates. The newest has none, although core declares its support. The
+// newest but one has only such a flavor.
 func mixed() offer {
 	return offer{[]v1beta1.CapabilityDefinition{updates}, []release{
 		{"1.0.0", []flavor{rolling, inPlace}}, {"1.1.0", []flavor{both}}, {"1.2.0", []flavor{inPlace}}, {"1.3.0", []flavor{rolling}},
 	}}
 }
 
-// oneSided is what the component says of the version that has no other.
+// oneSided is the component's warning about a version that has only flavors for in-place updates.
 const oneSided = "gardenlinux@1.2.0: only worker pools that ask for gardener-update-type [in-place] can boot it"
 
 var _ = Describe("A worker pool", func() {
@@ -93,7 +93,7 @@ var _ = Describe("A worker pool", func() {
 
 var _ = Describe("Registering in a profile that is in use", func() {
 	It("passes if the flavors declare what they had before, and warns of the worker pools that lose their image", func(ctx SpecContext) {
-		// The flavor of 1.0.0 is silent, which is both, since core says that the version supports updates in place.
+		// The flavor of 1.0.0 is silent. That means both values, because core declares support of in-place updates.
 		before := offer{nil, []release{{"1.0.0", []flavor{silent}}, {"1.1.0", []flavor{rolling, inPlace}}}}
 		same := offer{[]v1beta1.CapabilityDefinition{updates}, []release{{"1.0.0", []flavor{both}}, {"1.1.0", []flavor{rolling, inPlace}}}}
 		less := offer{[]v1beta1.CapabilityDefinition{updates}, []release{{"1.0.0", []flavor{rolling}}, {"1.1.0", []flavor{rolling, inPlace}}}}

@@ -2,17 +2,16 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reserved tests the admission component on a Gardener that accepts its own capabilities in the vocabulary of a CloudProfile, as
-// the second text of GEP-0054 has it: operators register gardener-update-type and gardener-boot-type. garden.Options says what that
-// Gardener is.
+// Package reserved tests the admission component on a Gardener that accepts its own capabilities in a CloudProfile's vocabulary, as in
+// the second text of GEP-0054: operators register gardener-update-type and gardener-boot-type. garden.Options describes that Gardener.
 //
 //   - profiles_test.go: CloudProfiles and NamespacedCloudProfiles that register and declare them
-//   - shoots_test.go: what worker pools boot that are updated in place, and what becomes of them in maintenance
-//   - migrate_test.go: what capkit migrate makes of files
-//   - rules_test.go: the examples of rules that only hold here, and their repairs
+//   - shoots_test.go: the images of worker pools that are updated in place, and their maintenance
+//   - migrate_test.go: files that capkit migrate rewrites
+//   - rules_test.go: the examples of rules that apply only here, and their repairs
 //   - objects_test.go: the objects
 //
-// That lint says of thousands of objects what this Gardener says is tested in test/versions.
+// test/versions compares lint with this Gardener on thousands of objects.
 package reserved
 
 import (
@@ -26,13 +25,13 @@ import (
 	"github.com/capkit/capkit/test/suite"
 )
 
-// root is that of the repository.
+// root is the root of the repository.
 const root = "../.."
 
 var (
-	// g is the garden of all specs. Each uses objects with names of its own, in the project demo.
+	// g is the garden of all specs. Each spec uses its own object names, in project demo.
 	g *garden.Garden
-	// u is who writes to it in a spec.
+	// u writes to the garden for the specs.
 	u *user
 )
 

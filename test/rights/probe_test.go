@@ -39,15 +39,15 @@ import (
 	"github.com/capkit/capkit/test/garden/extension"
 )
 
-// probe is a process of the component that meets everything it needs a right for.
+// probe is a process of the component that needs every one of its rights.
 type probe struct {
 	*subject
 	extension.Replica
-	// answers are what it said to the questions, once it could be asked.
+	// answers are its responses to the requests of ask, once it is ready.
 	answers string
 }
 
-// newProbe starts a probe, which is killed when the spec ends.
+// newProbe starts a probe that is killed at the end of the spec.
 func (s *subject) newProbe(ctx context.Context) *probe {
 	GinkgoHelper()
 	s.tidyUp(ctx)
@@ -63,12 +63,12 @@ func (s *subject) newProbe(ctx context.Context) *probe {
 	return &probe{subject: s, Replica: replica}
 }
 
-// lease is the name of that of the leader.
+// lease returns the name of the leader election's lease.
 func (s *subject) lease() string { return s.Name() + "-leader-election" }
 
-// tidyUp removes the lease of the probe before, so that the next one leads at once, and its webhook configurations.
-// Of its certificates it leaves the authority, with a label too many, and one that nobody needs any more: the
-// component makes a new certificate, corrects the authority and deletes the other.
+// tidyUp removes the previous probe's lease, so that the next one leads at once, and its webhook configurations. Of its certificates it
+// keeps the authority, with a superfluous label, and adds an unneeded one. The component then creates a certificate, corrects the
+// authority, and deletes the unneeded one.
 func (s *subject) tidyUp(ctx context.Context) {
 	GinkgoHelper()
 	c := g.Client()
@@ -98,13 +98,13 @@ func (s *subject) tidyUp(ctx context.Context) {
 	unneeded := authorities[0].DeepCopy()
 	unneeded.Name, unneeded.ResourceVersion = "unneeded-"+s.Type, ""
 	unneeded.Labels[manager.LabelKeyName] = "unneeded"
-	Expect(c.Create(ctx, unneeded)).To(Succeed()) // the one of the probe before is gone by now
+	Expect(c.Create(ctx, unneeded)).To(Succeed()) // the previous probe has deleted its own
 	before := authorities[0].DeepCopy()
 	authorities[0].Labels["unneeded"] = "true"
 	Expect(c.Patch(ctx, &authorities[0], client.MergeFrom(before))).To(Succeed())
 }
 
-// says returns what the component has said so far, in its log and in its answers.
+// says returns the component's log and responses so far.
 func (p *probe) says(ctx context.Context) (string, error) {
 	log, err := os.ReadFile(extension.LogFile(g, p.Replica))
 	if err != nil {
@@ -116,7 +116,7 @@ func (p *probe) says(ctx context.Context) (string, error) {
 	return strings.ReplaceAll(string(log)+p.answers, `\"`, `"`), nil
 }
 
-// ask asks all questions, unless the component cannot be asked yet.
+// ask sends all requests, unless the component is not ready yet.
 func (p *probe) ask(ctx context.Context) {
 	GinkgoHelper()
 	if _, err := send(ctx, http.DefaultClient, http.MethodGet, "http://"+p.HealthAddress+"/readyz", nil); err != nil {
@@ -144,7 +144,7 @@ func (p *probe) ask(ctx context.Context) {
 	p.answers += p.answer(ctx, browser, "mutate-shoot", p.maintenance(ctx)) + "\n"
 }
 
-// answer returns what a webhook answers.
+// answer returns the response of a webhook.
 func (p *probe) answer(ctx context.Context, browser *http.Client, webhook string, body []byte) string {
 	GinkgoHelper()
 	answer, err := send(ctx, browser, http.MethodPost, "https://"+p.Address+"/webhooks/"+webhook, body)
@@ -175,7 +175,7 @@ func (s *subject) maintenance(ctx context.Context) []byte {
 	return body
 }
 
-// send sends a request and returns the body of the answer, whose status has to be 200.
+// send sends a request and returns the body of the response, whose status must be 200.
 func send(ctx context.Context, browser *http.Client, method, url string, body []byte) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {

@@ -25,13 +25,13 @@ import (
 	"github.com/capkit/capkit/test/garden/extension"
 )
 
-// The clusters that the component has rights in, each by a role in which all of them are.
+// The clusters in which the component has rights. One role in each grants all of them.
 const (
 	inGarden  = "in the garden"
 	inRuntime = "in the runtime cluster"
 )
 
-// Groups of the API.
+// API groups.
 const (
 	core          = ""
 	gardener      = "core.gardener.cloud"
@@ -41,21 +41,21 @@ const (
 	events        = "events.k8s.io"
 )
 
-// reading is the verbs list and watch, which informers need together: they ask for a watch that begins with a list,
-// and API servers that do not know that for a list and a watch. Which of the two fails first depends on the server.
+// reading is the verbs list and watch, which informers need together: they request a watch that begins with a list, or a list and a watch
+// if the API server does not support that. The server decides which of the two fails first.
 const reading = "list and watch"
 
-// right is a verb on a resource, perhaps of one name only, which a role grants.
+// right is a verb on a resource, or on one object of it, that a role grants.
 type right struct{ cluster, verb, group, resource, name string }
 
-// What stands in the table of rights for names that each component has of its own.
+// Placeholders in the table of rights for names that depend on the component.
 const (
 	itself    = "(the component's own)"
 	itsLease  = "(its lease)"
 	itsGarden = "(its namespace in the garden)"
 )
 
-// of returns the right as a component has it.
+// of returns the right with the names of a component.
 func (r right) of(s *subject) right {
 	switch r.name {
 	case itself:
@@ -72,7 +72,7 @@ func (r right) String() string {
 	return strings.TrimSuffix(fmt.Sprintf("%s %s.%s", r.verb, r.resource, r.group), ".") + " " + r.cluster
 }
 
-// verbs are those that are meant.
+// verbs returns the individual verbs.
 func (r right) verbs() []string { return strings.Split(r.verb, " and ") }
 
 // needed are the rights that every component has.
@@ -101,7 +101,7 @@ var needed = []right{
 	{inRuntime, "create", core, "events", ""},
 }
 
-// neededForCredentials are those that a component has besides if it checks credentials.
+// neededForCredentials are the additional rights of a component that checks credentials.
 var neededForCredentials = []right{
 	{inGarden, "get", gardener, "secretbindings", ""},
 	{inGarden, "get", gardener, "internalsecrets", ""},
@@ -109,7 +109,7 @@ var neededForCredentials = []right{
 	{inGarden, "get", core, "secrets", ""},
 }
 
-// needed are the rights of a component.
+// needed returns the rights of a component.
 func (s *subject) needed() []right {
 	var own []right
 	for _, r := range needed {
@@ -135,7 +135,7 @@ var _ = Describe("The admission component", func() {
 		}
 	})
 
-	// Whoever may create any webhook configuration may read and change every write in the garden.
+	// A right to create any webhook configuration would allow reading and changing every write in the garden.
 	It("cannot create webhook configurations of another name, in either way", func(ctx SpecContext) {
 		for _, s := range subjects {
 			config, err := clientcmd.BuildConfigFromFlags("", s.GardenKubeconfig)
@@ -153,7 +153,7 @@ var _ = Describe("The admission component", func() {
 		}
 	})
 
-	// All that are tried at the same time, which takes hardly longer than one on a machine with many processors.
+	// All components are tested in parallel, which takes hardly longer than testing one if there are many processors.
 	for _, r := range slices.Concat(needed, neededForCredentials) {
 		It("does not do without the right to "+r.String(), func(ctx SpecContext) {
 			var losing []*subject
@@ -175,8 +175,8 @@ var _ = Describe("The admission component", func() {
 	}
 })
 
-// tried are the components that lose their rights: the one that has most, since it checks credentials. They differ in nothing else; in
-// make test-long all are tried.
+// tried returns the components that lose their rights: the ones that check credentials, and so have most rights. The components differ in
+// nothing else. make test-long tries all of them.
 var tried = func() []*subject {
 	return slices.DeleteFunc(slices.Clone(subjects), func(s *subject) bool { return !s.Credentials })
 }
@@ -191,7 +191,7 @@ func probes(ctx context.Context, of []*subject) []*probe {
 	return started
 }
 
-// roleIn returns the role in which all rights in a cluster are, and its rules.
+// roleIn returns the role that grants all rights in a cluster, and its rules.
 func (s *subject) roleIn(ctx context.Context, cluster string) (client.Object, *[]rbacv1.PolicyRule) {
 	GinkgoHelper()
 	var role client.Object
@@ -209,7 +209,7 @@ func (s *subject) roleIn(ctx context.Context, cluster string) (client.Object, *[
 	return role, rules
 }
 
-// granted returns the rights in a cluster, one by one.
+// granted returns the individual rights in a cluster.
 func (s *subject) granted(ctx context.Context, cluster string) []right {
 	GinkgoHelper()
 	var rights []right
@@ -226,7 +226,7 @@ func (s *subject) granted(ctx context.Context, cluster string) []right {
 	return rights
 }
 
-// without returns rules that grant the same but for one right.
+// without returns rules that grant the same rights except one.
 func without(rules []rbacv1.PolicyRule, r right) []rbacv1.PolicyRule {
 	var rest []rbacv1.PolicyRule
 	for _, rule := range rules {
@@ -246,7 +246,7 @@ func without(rules []rbacv1.PolicyRule, r right) []rbacv1.PolicyRule {
 	return rest
 }
 
-// take takes a right from the component until the spec ends, and waits until the API server has noticed.
+// take revokes a right of the component until the end of the spec, and waits until the API server has seen that.
 func (s *subject) take(ctx context.Context, r right) {
 	GinkgoHelper()
 	role, rules := s.roleIn(ctx, r.cluster)
@@ -261,7 +261,7 @@ func (s *subject) take(ctx context.Context, r right) {
 	Eventually(ctx, s.allowed).WithArguments(r).Should(HaveEach(false))
 }
 
-// allowed returns what the API server says to the component when it asks whether it has a right, for each of the verbs.
+// allowed returns, for each verb, whether the component has a right according to the API server.
 func (s *subject) allowed(ctx context.Context, r right) ([]bool, error) {
 	kubeconfig, namespace := s.GardenKubeconfig, ""
 	if r.cluster == inRuntime {

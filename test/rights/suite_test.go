@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rights tests that the charts grant no admission component anything that it does not need. That they grant all it
-// needs is what every other test with a garden shows: components have no other rights there.
+// Package rights tests that the charts grant the admission components no unneeded rights. Every other test with a garden shows that they
+// grant all that are needed, because the components have no other rights there.
 package rights
 
 import (
@@ -20,14 +20,14 @@ import (
 	"github.com/capkit/capkit/test/suite"
 )
 
-// root is that of the repository.
+// root is the root of the repository.
 const root = "../.."
 
 // subject is a component whose rights are tested.
 type subject struct {
 	*extension.Installation
 	program string
-	// shoot is one that maintenance would update to the version newer of its image, which it does not boot.
+	// shoot is a Shoot that maintenance would update to the image version newer, which it cannot boot.
 	shoot client.ObjectKey
 	newer string
 }
@@ -57,7 +57,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	}
 })
 
-// createObjects creates what the components are asked about, before there is one.
+// createObjects creates the objects for the components' requests, before a component runs.
 func createObjects(ctx context.Context) {
 	GinkgoHelper()
 	var all []*samples.Samples
@@ -73,11 +73,11 @@ func createObjects(ctx context.Context) {
 		Expect(samples.Apply(ctx, g.Client(), append(made.Credentials(), profile, shoot)...)).To(Succeed())
 		subjects[i].shoot, subjects[i].newer = client.ObjectKeyFromObject(shoot), samples.Newer
 	}
-	// What only a component needs that checks credentials.
+	// Objects for components that check credentials.
 	Expect(g.Apply(ctx, "testdata/objects.yaml")).To(Succeed())
 }
 
-// install installs the component and lets it run once: then there is an authority.
+// install installs the component and runs it once, which creates an authority.
 func (s *subject) install(ctx context.Context) {
 	GinkgoHelper()
 	var err error

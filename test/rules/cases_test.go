@@ -38,7 +38,7 @@ import (
 
 const root = "../.."
 
-// The kinds of cases: what the name of a case begins with. The example of a rule is refused, or warned about.
+// The kinds of cases, with which the names of cases begin. The example of a rule is refused, or causes a warning.
 const (
 	example   = "example"
 	refused   = "refused"
@@ -47,7 +47,7 @@ const (
 	ratcheted = "ratcheted"
 )
 
-// elsewhere are the rules that neither lint nor the engine finds, with who does and has the test.
+// elsewhere lists the rules that neither lint nor the engine reports, with the component that reports and tests them.
 var elsewhere = map[string]string{
 	"migration":             "capkit migrate",
 	"import-ambiguous":      "capkit import",
@@ -61,7 +61,7 @@ var elsewhere = map[string]string{
 	"maintenance-blocked":   "admission, which asks Gardener's maintenance; test/admission runs the archive",
 }
 
-// unratcheted are the rules whose errors no update may keep, with the reason.
+// unratcheted lists the rules whose errors no update may keep, with the reasons.
 var unratcheted = map[string]string{
 	"core-flavor-wrapped": unread, "duplicate-key": unread, "field-type": unread, "not-an-object": unread, "object-kind": unread,
 	"syntax": unread, "too-large": unread,
@@ -75,7 +75,7 @@ var unratcheted = map[string]string{
 
 const unread = "the API server does not read it; a provider config, which it does not look into, may keep it: see unknown-field"
 
-// TestRules runs the cases of every rule: lint judges manifests, and the engine judges updates.
+// TestRules runs the cases of every rule: lint checks manifests, and the engine checks updates.
 func TestRules(t *testing.T) {
 	for _, rule := range catalogue() {
 		if elsewhere[rule.Name] != "" {
@@ -105,7 +105,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestNames finds archives and exceptions that no rule has.
+// TestNames rejects archives and exceptions that belong to no rule.
 func TestNames(t *testing.T) {
 	archives, err := filepath.Glob(filepath.Join(rules.Dir(root), "*.txtar"))
 	if err != nil {
@@ -122,10 +122,9 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// catalogue returns all rules.
 func catalogue() []finding.Rule { return cli.Rules(clouds.All()...) }
 
-// must returns what fails the test if there is an error in place of a text.
+// must returns a function that returns the text, or fails the test if there is an error.
 func must(t *testing.T) func(string, error) string {
 	return func(text string, err error) string {
 		t.Helper()
@@ -136,7 +135,7 @@ func must(t *testing.T) func(string, error) string {
 	}
 }
 
-// answer returns what is found in manifests, or in the update to them.
+// answer returns the findings about manifests, or about an update to them.
 func answer(t *testing.T, rule *finding.Rule, archive *rules.Archive, kind, base, changed string) []fixtures.Finding {
 	t.Helper()
 	if archive.Example() == "" || kind == ratcheted {
@@ -156,7 +155,7 @@ func answer(t *testing.T, rule *finding.Rule, archive *rules.Archive, kind, base
 	return found
 }
 
-// demand fails the test if what is found is not what a case of the kind has.
+// demand fails the test unless the findings match the kind of the case.
 func demand(t *testing.T, rule *finding.Rule, kind string, found []fixtures.Finding) {
 	t.Helper()
 	has := func(severity finding.Severity, rule string) bool {
@@ -180,7 +179,7 @@ func demand(t *testing.T, rule *finding.Rule, kind string, found []fixtures.Find
 	}
 }
 
-// demandKinds fails the test if cases are missing.
+// demandKinds fails the test if a rule lacks a kind of case.
 func demandKinds(t *testing.T, rule *finding.Rule, seen map[string]bool) {
 	t.Helper()
 	if !seen[example] && !seen[refused] && !seen[warned] {
@@ -203,7 +202,7 @@ func lines(found []fixtures.Finding) []string {
 	return lines
 }
 
-// updated returns what the engine finds in an update of manifests: in the object that changes.
+// updated returns the engine's findings about the object that an update of manifests changes.
 func updated(t *testing.T, before, after string) []fixtures.Finding {
 	t.Helper()
 	if before == after {
@@ -225,7 +224,7 @@ func updated(t *testing.T, before, after string) []fixtures.Finding {
 	return found
 }
 
-// garden has the objects of manifests: not more than one of each kind.
+// garden has the objects of manifests, at most one of each kind.
 type garden struct {
 	profile *v1beta1.CloudProfile
 	child   *v1beta1.NamespacedCloudProfile
@@ -260,7 +259,7 @@ func read(t *testing.T, text string) *garden {
 			t.Fatalf("%s: %v", head.Kind, err)
 		}
 	}
-	if g.secret != nil { // as the API server does
+	if g.secret != nil { // like the API server
 		for key, value := range g.secret.StringData {
 			g.secret.Data[key] = []byte(value)
 		}
@@ -268,7 +267,7 @@ func read(t *testing.T, text string) *garden {
 	return g
 }
 
-// judge returns the object that an update changes, the first one, with what the engine says about it. Nothing else here asks the engine.
+// judge returns the first object that an update changes, with the engine's report about it. All calls of the engine are here.
 func judge(old, updated *garden) (client.Object, finding.Report) {
 	by := cloudOf(old)
 	cloud, at := by, field.NewPath("spec")
@@ -313,7 +312,7 @@ func judge(old, updated *garden) (client.Object, finding.Report) {
 
 func changed[T any](old, updated *T) bool { return !reflect.DeepEqual(old, updated) }
 
-// cloudOf returns the provider of the CloudProfile; that of OpenStack if there is none.
+// cloudOf returns the provider of the CloudProfile, or OpenStack's if there is none.
 func cloudOf(g *garden) cli.Provider {
 	name := "openstack"
 	if g.profile != nil {

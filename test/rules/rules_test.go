@@ -16,10 +16,10 @@ func TestChanged(t *testing.T) {
 		"# A remark.\n-b: 2\n+b: 3\n":      "a: 1\nb: 3\nc:\n  a: 1\n",
 		" c:\n+  b: 2\n":                   "a: 1\nb: 2\nc:\n  b: 2\n  a: 1\n",
 		"-a: 1\n\n b: 2\n+d: 4\n":          "b: 2\nd: 4\nc:\n  a: 1\n", // two places
-		"-a: 1\n+x: 1\n\n-x: 1\n+y: 1\n":   "y: 1\nb: 2\nc:\n  a: 1\n", // the second one is in what the first one makes
+		"-a: 1\n+x: 1\n\n-x: 1\n+y: 1\n":   "y: 1\nb: 2\nc:\n  a: 1\n", // the second change applies to the result of the first
 		"":                                 "",                         // these change nothing
 		"+d: 4\n":                          "",
-		"-: 1\n":                           "", // no whole line
+		"-: 1\n":                           "", // not a whole line
 		"-d: 4\n":                          "",
 		"b: 2\n":                           "",
 		"-  a: 1\n+  b: 1\n\n-  a: 1\n+\n": "",

@@ -29,7 +29,7 @@ import (
 	"github.com/capkit/capkit/test/npm"
 )
 
-// server is a yaml-language-server, spoken to as an editor does.
+// server is a connection to a yaml-language-server, as in an editor.
 type server struct {
 	t      *testing.T
 	in     io.Writer
@@ -39,7 +39,7 @@ type server struct {
 	folder string
 }
 
-// message is one of the protocol: a request has a method and an ID, an answer an ID, a notification a method.
+// message is a protocol message: a request has a method and an ID, a response an ID, and a notification a method.
 type message struct {
 	JSONRPC string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id,omitempty"`
@@ -66,7 +66,7 @@ type diagnostic struct {
 	Message string `json:"message"`
 }
 
-// start starts a server, which ends with the test.
+// start starts a server that ends with the test.
 func start(t *testing.T) *server {
 	t.Helper()
 	installed, err := npm.Install(t.Context(), "editor", "yaml-language-server", func(what string) { t.Log(what) })
@@ -119,7 +119,7 @@ func (s *server) send(m message) {
 	}
 }
 
-// receive returns the next message that is no request. Requests for settings are answered.
+// receive returns the next message that is not a request. It answers requests for settings itself.
 func (s *server) receive() received {
 	s.t.Helper()
 	for {
@@ -146,7 +146,7 @@ func (s *server) receive() received {
 	}
 }
 
-// answer returns what an editor answers a request: the settings that docs/commands/schema.md recommends, one for each item that is asked for.
+// answer returns an editor's response to a request: the settings that docs/commands/schema.md recommends, once for each requested item.
 func answer(request received) any {
 	if request.Method != "workspace/configuration" {
 		return map[string]any{}
@@ -181,7 +181,7 @@ func (s *server) ask(method string, params any) json.RawMessage {
 	}
 }
 
-// open opens a manifest, as a file that begins with the line that --all prints.
+// open opens a manifest that begins with the line that --all prints, and returns its URI.
 func (s *server) open(text string) (uri string) {
 	s.t.Helper()
 	s.sent++
@@ -193,7 +193,7 @@ func (s *server) open(text string) (uri string) {
 	return uri
 }
 
-// said returns what the server says of files that are open.
+// said returns the server's diagnostics for open files.
 func (s *server) said(uris ...string) map[string][]diagnostic {
 	s.t.Helper()
 	found := map[string][]diagnostic{}
@@ -216,11 +216,12 @@ func (s *server) said(uris ...string) map[string][]diagnostic {
 	return found
 }
 
-// The server finds what the library finds that the other tests use: in the examples, and of a mistake of each kind in each of the kinds.
+// The server has the same findings as the library in the other tests: for the examples, and for a mistake of each kind in each kind of
+// object.
 func TestEditor(t *testing.T) {
 	s, all := start(t), compiled(t, "", "")
 	examples := manifests(t, "example", "docs/examples")
-	// The server waits a while before it looks at a file, so several are open at once.
+	// The server delays its diagnostics, so several files are open at once.
 	type opened struct {
 		name string
 		manifest
@@ -273,7 +274,7 @@ func TestEditor(t *testing.T) {
 	}
 }
 
-// What an editor shows of mistakes is readable, and stands where they are.
+// The diagnostics of mistakes are readable, and are at the right place.
 func TestEditorWords(t *testing.T) {
 	s := start(t)
 	profile := `apiVersion: core.gardener.cloud/v1beta1
@@ -307,7 +308,7 @@ spec:
 	}
 }
 
-// An editor completes keys and values, in provider configs, too, and explains a key.
+// An editor completes keys and values, even in provider configs, and explains a key.
 func TestEditorHelp(t *testing.T) {
 	s := start(t)
 	text := "apiVersion: core.gardener.cloud/v1beta1\nkind: CloudProfile\nspec:\n  type: openstack\n  providerConfig:\n" +

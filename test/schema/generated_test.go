@@ -16,8 +16,7 @@ import (
 	"github.com/capkit/capkit/internal/testing/worlds"
 )
 
-// A thousand profiles that are made up: 500 CloudProfiles, each with a NamespacedCloudProfile of it. The schema has no error where lint has
-// none.
+// In a thousand generated profiles, 500 CloudProfiles with a NamespacedCloudProfile each, the schema has no error unless lint has one.
 func TestGenerated(t *testing.T) {
 	all, world := compiled(t, "", ""), rapid.Custom(worlds.Draw)
 	for seed := range 500 {
@@ -32,7 +31,7 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// written returns an object as a manifest has it.
+// written returns an object as a manifest.
 func written(t *testing.T, object any) (m manifest) {
 	t.Helper()
 	text, err := json.Marshal(object)

@@ -17,7 +17,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/schema"
 )
 
-// place is a value in a manifest: it can be replaced, or removed.
+// place is a value in a manifest that can be replaced or removed.
 type place struct {
 	path  string
 	value any
@@ -25,7 +25,7 @@ type place struct {
 	unset func() // nil for entries of lists
 }
 
-// places returns all values of a manifest, each before those in it.
+// places returns all values of a manifest, each before its members.
 func places(m manifest) (found []place) {
 	var walk func(path string, value any)
 	walk = func(path string, value any) {
@@ -59,10 +59,10 @@ func clone(m manifest) (cloned manifest) {
 	return cloned
 }
 
-// freely are places in which any key may stand, and any text: what is written there is nobody's mistake.
+// freely matches places where any key and any text is valid.
 var freely = regexp.MustCompile(`^(status|metadata\.(labels|annotations|managedFields|name|namespace))`)
 
-// mutations are mistakes by their names: what is done to a value. done is false if it is none there.
+// mutations maps the names of mistakes to functions that change a value. done is false if the mistake does not apply there.
 var mutations = map[string]func(p place) (done bool){
 	"misspelt": func(p place) bool {
 		object, is := p.value.(map[string]any)
@@ -124,8 +124,8 @@ var mutations = map[string]func(p place) (done bool){
 
 var index = regexp.MustCompile(`\.\d+`)
 
-// Every mistake in every field of the examples. What the schema finds lint finds, and of unknown keys and wrong types the other way round. Of
-// each demand of the schema there is a mistake that breaks it.
+// Every mistake is made in every field of the examples. lint reports whatever the schema reports. The schema reports the unknown keys and
+// wrong types that lint reports. Each demand of the schema is broken by some mistake.
 func TestMistakes(t *testing.T) {
 	all := compiled(t, "", "")
 	done, found, agreed := map[string]bool{}, map[string]int{}, map[string]bool{}
@@ -159,14 +159,14 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 	for _, demand := range demands(t) {
-		// An object without them is none, and lint passes it over.
+		// lint skips documents that are not an object because these fields are missing.
 		if !agreed[demand] && !strings.HasSuffix(demand, "requires apiVersion") && !strings.HasSuffix(demand, "requires kind") {
 			t.Errorf("no mistake shows that lint agrees: %s", demand)
 		}
 	}
 }
 
-// demands returns what the definitions of a schema demand besides keys and types: "Worker requires name", "CRIName has an enum",
+// demands returns the demands in a schema's definitions besides keys and types: "Worker requires name", "CRIName has an enum",
 // "Machine/properties/architecture has an enum".
 func demands(t *testing.T) (all []string) {
 	t.Helper()
@@ -195,7 +195,7 @@ func demands(t *testing.T) (all []string) {
 		for field, property := range definition.Properties {
 			at := name + "/properties/" + field
 			switch {
-			case field == "apiVersion", field == "kind" && slices.Contains(definition.Required, field): // another kind of object
+			case field == "apiVersion", field == "kind" && slices.Contains(definition.Required, field): // it would be another kind of object
 			case property.Enum != nil:
 				all = append(all, at+" has an enum")
 			case property.Items.Enum != nil:
@@ -207,7 +207,7 @@ func demands(t *testing.T) (all []string) {
 	return all
 }
 
-// ofCloud returns the provider type of an object, if what stands at a path depends on it.
+// ofCloud returns the provider type of an object, if the value at a path depends on it.
 func ofCloud(m manifest, path string) string {
 	if !strings.Contains(path, "Config") {
 		return ""

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package schema tests the JSON Schemas of capkit schema: they find what lint finds of misspelt keys, wrong types and wrong values, and
-// nothing where lint has no error.
+// Package schema tests the JSON Schemas of capkit schema: they find the misspelt keys, wrong types and wrong values that lint finds, and
+// have no error where lint has none.
 package schema
 
 import (
@@ -30,10 +30,10 @@ import (
 
 const root = "../.."
 
-// manifest is an object, as JSON has it.
+// manifest is an object in JSON's types.
 type manifest = map[string]any
 
-// compiled returns a schema, ready to be used: that of a kind for a cloud, "" for all of them.
+// compiled returns the schema of a kind for a cloud. Empty strings stand for all clouds and all kinds.
 func compiled(t testing.TB, cloud, kind string) *jsonschema.Schema {
 	t.Helper()
 	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema.Of(clouds.All(), cloud, kind)))
@@ -52,11 +52,11 @@ func compiled(t testing.TB, cloud, kind string) *jsonschema.Schema {
 	return ready
 }
 
-// wrong is what is wrong with a manifest: texts by the path of the field, as [pathOf] writes it. Those of a schema begin with the demand in
-// the schema, as [demands] lists them.
+// wrong has the mistakes in a manifest by field path, in the format of [pathOf]. The texts of a schema begin with its demand, in the
+// format of [demands].
 type wrong map[string]string
 
-// judged returns what a schema says.
+// judged returns the errors of a schema.
 func judged(t testing.TB, by *jsonschema.Schema, m manifest) wrong {
 	t.Helper()
 	text, err := json.Marshal(m)
@@ -100,14 +100,14 @@ func (w wrong) collect(err *jsonschema.ValidationError) {
 	}
 }
 
-// pathOf returns a path as lint writes it, but for brackets: keys and indices with dots between them.
+// pathOf returns a path in lint's format without brackets: keys and indices separated by dots.
 func pathOf(segments []string) string { return strings.Join(segments, ".") }
 
-// brackets are around indices and keys of maps where lint writes them.
+// brackets removes the brackets that lint writes around indices and map keys.
 var brackets = strings.NewReplacer("[", ".", "]", "")
 
-// linted returns the errors that lint has in a manifest, which it gets with the profiles that it refers to, and which of the errors are
-// about the form: unknown fields and wrong types.
+// linted returns lint's errors in a manifest, which is checked together with the profiles that it refers to. form has the errors about
+// the format: unknown fields and wrong types.
 func linted(t testing.TB, m manifest, profiles []manifest) (errs, form wrong) {
 	t.Helper()
 	var text, stdout, stderr bytes.Buffer
@@ -127,7 +127,7 @@ func linted(t testing.TB, m manifest, profiles []manifest) (errs, form wrong) {
 	}
 	errs, form = wrong{}, wrong{}
 	for _, f := range found.Findings {
-		if f.Severity != "error" || f.Line > 2 { // another one's
+		if f.Severity != "error" || f.Line > 2 { // it is about another object
 			continue
 		}
 		field := brackets.Replace(strings.ReplaceAll(f.Field, "[]", ""))
@@ -139,7 +139,7 @@ func linted(t testing.TB, m manifest, profiles []manifest) (errs, form wrong) {
 	return errs, form
 }
 
-// near reports whether something is wrong at a path, in what it is part of, or in a part of it.
+// near reports whether there is a mistake at a path, at a parent or at a child.
 func (w wrong) near(path string) bool {
 	for at := range w {
 		if at == path || within(path, at) || within(at, path) {
@@ -149,7 +149,8 @@ func (w wrong) near(path string) bool {
 	return false
 }
 
-// ofConfig reports whether a path is in a provider config of the wrong kind: then lint says this, and the schema what follows, too.
+// ofConfig reports whether a path is in a provider config of the wrong kind. lint then reports only the kind, and the schema also what
+// follows.
 func (w wrong) ofConfig(path string) bool {
 	const end = "Config."
 	i := strings.LastIndex(path, end)
@@ -162,7 +163,7 @@ func within(path, above string) bool {
 	return is && (above == "" || strings.HasPrefix(rest, "."))
 }
 
-// manifests returns the objects in the files of folders that have a schema, by file and position.
+// manifests returns the objects with a schema in the files of folders, by file and position.
 func manifests(t testing.TB, folders ...string) map[string]manifest {
 	t.Helper()
 	found := map[string]manifest{}
@@ -204,7 +205,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// profilesOf returns the profiles that a manifest refers to, those in its file first.
+// profilesOf returns the profiles that a manifest refers to, those in its own file first.
 func profilesOf(all map[string]manifest, name string) (profiles []manifest) {
 	m := all[name]
 	for range 2 { // a NamespacedCloudProfile, and its parent
@@ -235,7 +236,7 @@ func profilesOf(all map[string]manifest, name string) (profiles []manifest) {
 	return profiles
 }
 
-// member returns what stands in an object below some keys, nil if there is nothing.
+// member returns the value below some keys of an object, or nil.
 func member(of any, keys ...string) any {
 	for _, key := range keys {
 		object, _ := of.(map[string]any)
@@ -244,8 +245,8 @@ func member(of any, keys ...string) any {
 	return of
 }
 
-// compare reports what a schema finds in a manifest where lint has no error, and unknown fields and wrong types that it does not find. It
-// returns the texts of what the schema finds.
+// compare reports schema errors in a manifest where lint has none, and unknown fields and wrong types that the schema misses. It returns
+// the texts of the schema's errors.
 func compare(t testing.TB, name string, by *jsonschema.Schema, m manifest, profiles []manifest) (agreed []string) {
 	t.Helper()
 	judged := judged(t, by, m)

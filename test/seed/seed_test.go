@@ -36,7 +36,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	suite.Share(s.Garden)
 })
 
-// classOf returns a machine class of a shoot that boots an image, and its Secret, whose name is the same.
+// classOf returns a shoot's machine class that boots an image, and its Secret, which has the same name.
 func classOf(shoot *seed.Shoot, name, image string) []client.Object {
 	GinkgoHelper()
 	raw, err := json.Marshal(map[string]any{
@@ -81,7 +81,7 @@ func deploymentOf(shoot *seed.Shoot, class string, replicas int32) *machinev1alp
 	}
 }
 
-// pooled returns a shoot with a machine deployment.
+// pooled creates a shoot with a machine deployment.
 func pooled(ctx context.Context, name string, replicas int32) (*seed.Shoot, *machinev1alpha1.MachineDeployment) {
 	GinkgoHelper()
 	shoot, err := s.NewShoot(ctx, name, seed.ShootOptions{Profile: &v1beta1.CloudProfile{}})
@@ -99,7 +99,7 @@ func create(ctx context.Context, objects ...client.Object) {
 	}
 }
 
-// expectImages waits until the machines of a shoot, all of which run, boot these images.
+// expectImages waits until all machines of a shoot run, and boot these images.
 func expectImages(ctx context.Context, shoot *seed.Shoot, images ...string) {
 	GinkgoHelper()
 	Eventually(ctx, func(g Gomega) []string {
@@ -189,7 +189,7 @@ var _ = Describe("A seed", func() {
 		shoot, deployment := pooled(ctx, "shoot--seed--off", 1)
 		expectImages(ctx, shoot, "image-1")
 		Expect(shoot.ScaleManager(ctx, 0)).To(Succeed())
-		other, second := pooled(ctx, "shoot--seed--on", 1) // once this has machines, the first had the time as well
+		other, second := pooled(ctx, "shoot--seed--on", 1) // by the time this one has machines, the first could have had some, too
 		set(ctx, deployment, func() { deployment.Spec.Replicas = 3 })
 		expectImages(ctx, other, "image-1")
 		set(ctx, second, func() { second.Spec.Replicas = 2 })

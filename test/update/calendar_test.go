@@ -22,8 +22,8 @@ import (
 	"github.com/capkit/capkit/pkg/update"
 )
 
-// versioned returns a profile with a machine type for each of two architectures. Its versions of images, with the architecture of each,
-// and of Kubernetes are YAML.
+// versioned returns a profile with a machine type for each of two architectures. The arguments are its Kubernetes versions in YAML, and
+// its image versions with their architectures.
 func versioned(t *testing.T, kubernetes string, images ...string) *profile.Profile[openstack.Image] {
 	t.Helper()
 	core, mapped := "", ""
@@ -55,7 +55,7 @@ machineImages:
 `+mapped))
 }
 
-// shootOn returns a Shoot with a worker pool on each of some machine types. It is updated automatically, or not.
+// shootOn returns a Shoot with a worker pool on each of the machine types, with or without automatic updates.
 func shootOn(t *testing.T, automatically bool, kubernetes, version string, types ...string) update.User {
 	t.Helper()
 	workers := ""
@@ -77,7 +77,7 @@ spec:
 	return update.User{Shoot: shoot, Pools: provider.PoolsOf(shoot)}
 }
 
-// calendarOf returns what an update does to dates and versions, in short.
+// calendarOf summarizes the effects of an update on dates and versions.
 func calendarOf(changes *update.Changes[openstack.Image]) string {
 	var facts []string
 	fates := func(then []update.Fate) (text string) {
@@ -101,8 +101,8 @@ func calendarOf(changes *update.Changes[openstack.Image]) string {
 	return strings.Join(facts, "; ")
 }
 
-// What an update of dates, classifications and versions does to a Shoot. A pool has the name of its architecture, the control plane
-// none; an exclamation mark says that the update alone is the cause.
+// The effects of updates of dates, classifications and versions on a Shoot. A pool has the name of its architecture, and the control
+// plane an empty name. An exclamation mark means that the update is the only cause.
 func TestCalendar(t *testing.T) {
 	const (
 		past, future = `, expirationDate: "2020-01-01T00:00:00Z"`, `, expirationDate: "2037-01-01T00:00:00Z"`
@@ -225,7 +225,7 @@ func TestCalendar(t *testing.T) {
 	}
 }
 
-// Admission warns of a date on which worker pools get stuck that would not have, and of no other one.
+// Admission warns about a date exactly if worker pools get stuck on it that otherwise would not.
 func TestADateWarns(t *testing.T) {
 	at := func(date string) *profile.Profile[openstack.Image] {
 		return versioned(t, "{version: 1.33.1}", "1.0.0 amd64 "+date)
@@ -245,7 +245,7 @@ func TestADateWarns(t *testing.T) {
 	}
 }
 
-// An update may give all versions another date, each its own. What becomes of worker pools on one of them takes no copy of the profile.
+// An update may give each version a different date. Predicting the effects on worker pools must not copy the profile for each date.
 func TestManyDates(t *testing.T) {
 	const dates = 30
 	var before, after []string

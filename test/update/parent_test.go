@@ -17,7 +17,7 @@ import (
 	"github.com/capkit/capkit/pkg/update"
 )
 
-// maintained returns what an update does to which worker pools, in short.
+// maintained summarizes the effects of an update on worker pools.
 func maintained(changes update.Changes[openstack.Image]) string {
 	var facts []string
 	add := func(fact string, pools []update.Pool) {
@@ -37,9 +37,9 @@ func maintained(changes update.Changes[openstack.Image]) string {
 	return strings.Join(facts, " ")
 }
 
-// A Shoot uses a profile through a NamespacedCloudProfile, with pools on a machine type of its own and on any, whose maintenance
-// chooses gl@2.0.0, even where they do not boot it (semantics S15). What that defines itself is not its parent's to take away, nor
-// is the choice among versions of which it changes any.
+// A Shoot uses a profile through a NamespacedCloudProfile, with pools on a machine type of that and on the parent's. Maintenance chooses
+// gl@2.0.0 for both, even if they cannot boot it (semantics S15). The parent can take away neither the child's own definitions, nor the
+// choice among versions of which the child changes any.
 func TestAParentChanges(t *testing.T) {
 	shoot := given.Decoded[v1beta1.Shoot](t, `
 metadata: {namespace: garden-a, name: shoot}
@@ -57,7 +57,7 @@ spec:
 	for _, test := range []struct{ child, before, after, want string }{
 		{own, given.Either, given.Slow, "blocked w"},
 		{own, given.Either, given.Fast, ""},
-		{own, given.Slow, given.AlsoSlow, ""}, // as before
+		{own, given.Slow, given.AlsoSlow, ""}, // no change
 		{own + "\nmachineImages: [{name: gl, versions: [{version: 2.0.0}]}]", given.Either, given.Slow, ""},
 		{"machineTypes: [{name: any}]", given.Either, "", ""},
 		{"machineImages: [{name: gl, versions: [{version: 1.0.0}]}]", given.Either, "", "choice w gone w"},

@@ -39,7 +39,7 @@ func viewOf(was, is *v1beta1.CloudProfileSpec, users []update.User) update.View[
 	return update.View[openstack.Image]{Before: compile(was), After: compile(is), Users: users, All: true}
 }
 
-// viewBy is viewOf with a policy for pools for which nothing is decided.
+// viewBy is viewOf with a policy for undecided pools.
 func viewBy(chosen policy.Undecided, was, is *v1beta1.CloudProfileSpec, users []update.User) update.View[openstack.Image] {
 	v, cloud := viewOf(was, is, users), given.Deciding{Chosen: policy.Policies{Undecided: chosen}}
 	v.Before, _ = profile.Compile(cloud, was, field.NewPath("spec"))
@@ -47,7 +47,7 @@ func viewBy(chosen policy.Undecided, was, is *v1beta1.CloudProfileSpec, users []
 	return v
 }
 
-// drawOrder draws the order of preference for a view.
+// drawOrder draws the preference order of a view.
 func drawOrder(t *rapid.T, v update.View[openstack.Image]) update.View[openstack.Image] {
 	order := given.DrawOrder(t)
 	v.Before, v.After = v.Before.ByOrder(order), v.After.ByOrder(order)
@@ -67,7 +67,7 @@ func drawShoots(t *rapid.T) []update.User {
 	return users
 }
 
-// entry is a change without what is only text.
+// entry is a change without its texts.
 type entry struct {
 	kind                                   changes.Kind
 	when                                   changes.When
@@ -97,8 +97,8 @@ func text(value any) string {
 	return string(raw)
 }
 
-// naive finds out what changes by asking package resolve twice about every pool that there is or could be, and the worker
-// controller about pools that exist. A region that a profile lacks counts for those that there could be.
+// naive determines the changes by calling package resolve twice for every existing and possible pool, and the worker controller for
+// existing ones. For possible pools, a region that a profile lacks is an obstacle.
 func naive(t *rapid.T, v update.View[openstack.Image]) []entry {
 	cells, users := map[string]provider.Pool{}, map[string][]changes.Pool{}
 	add := func(pool provider.Pool) string {
@@ -109,7 +109,7 @@ func naive(t *rapid.T, v update.View[openstack.Image]) []entry {
 		}
 		return key
 	}
-	coming := map[string]bool{} // what boots as soon as there is the region
+	coming := map[string]bool{} // possible pools that boot only once the region is added
 	for _, pool := range possible(v) {
 		key := add(pool)
 		_, had := bootsOf(v.Before, pool, false)
@@ -157,14 +157,14 @@ func naive(t *rapid.T, v update.View[openstack.Image]) []entry {
 	return found
 }
 
-// bootsOf returns what a pool boots, and whether it boots anything: nothing if it has yet to be created, in a region that the
+// bootsOf returns the image of a pool, and whether there is one. A pool that does not exist yet boots nothing in a region that the
 // profile lacks.
 func bootsOf(p *profile.Profile[openstack.Image], pool provider.Pool, exists bool) (openstack.Image, bool) {
 	r := resolve.Pool(p, pool)
 	return r.Reference, r.Err == nil && (exists || resolve.Region(p, pool.Region, nil) == nil)
 }
 
-// possible are the pools that there could be, asking for nothing or for one thing that is offered.
+// possible returns the pools that could exist, each with no request or a single available one.
 func possible(v update.View[openstack.Image]) []provider.Pool {
 	asks := []provider.Pool{{}}
 	registered := len(v.Before.Spec().MachineCapabilities)+len(v.After.Spec().MachineCapabilities) > 0
@@ -195,12 +195,12 @@ func possible(v update.View[openstack.Image]) []provider.Pool {
 	return pools
 }
 
-// says reports whether a profile has a name that begins like this.
+// says reports whether a profile contains a name with this prefix.
 func says(spec *v1beta1.CloudProfileSpec, name string) bool {
 	return strings.Contains(text(spec), name)
 }
 
-// otherImages returns what a worker controller does for a pool that exists, and for one whose machines are replaced.
+// otherImages returns the worker controller's choice for an existing pool, and for a pool whose machines are replaced.
 func otherImages(t *rapid.T, v update.View[openstack.Image], pool provider.Pool, e entry) []entry {
 	pool.Name = "w"
 	before, err := worker.NewImages(v.Before, nil).Of(worker.Question[openstack.Image]{Pool: pool, Names: []string{"class"}})
@@ -226,7 +226,7 @@ func otherImages(t *rapid.T, v update.View[openstack.Image], pool provider.Pool,
 	return found
 }
 
-// goesOn returns what a plan says of a pool that runs, and for which nothing is decided any more, by what a worker controller does.
+// goesOn returns the kind of change for a running pool without a decision, according to the worker controller.
 func goesOn(t *rapid.T, v update.View[openstack.Image], pool provider.Pool) changes.Kind {
 	pool.Name = "w"
 	before, err := worker.NewImages(v.Before, nil).Of(worker.Question[openstack.Image]{Pool: pool, Names: []string{"class"}})
@@ -246,9 +246,8 @@ func goesOn(t *rapid.T, v update.View[openstack.Image], pool provider.Pool) chan
 	return changes.Kept
 }
 
-// A plan says what two runs of select over everything say, and what the worker controller does, also where an update registers reserved
-// capabilities, or no longer does. Some kinds are rare, so that
-// each check looks at several profiles.
+// A plan equals the difference of two runs of select over everything, and agrees with the worker controller, even if an update registers
+// or unregisters reserved capabilities. Each check looks at several profiles, because some kinds of changes are rare.
 func TestPlanIsTwoRunsOfSelect(t *testing.T) {
 	seen := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -272,7 +271,7 @@ func TestPlanIsTwoRunsOfSelect(t *testing.T) {
 	}
 }
 
-// compareWithSelect counts the kinds that it has seen.
+// compareWithSelect compares a plan with naive, and counts the kinds in seen.
 func compareWithSelect(t *rapid.T, v update.View[openstack.Image], seen map[string]int) {
 	var got []entry
 	for _, c := range planOf(v) {
@@ -293,7 +292,7 @@ func compareWithSelect(t *rapid.T, v update.View[openstack.Image], seen map[stri
 	}
 }
 
-// What is merely ordered in another way changes nothing.
+// A different order is not a change.
 func TestOrderIsNoChange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := worlds.Draw(t)

@@ -8,7 +8,7 @@ package versions
 
 import . "github.com/onsi/ginkgo/v2"
 
-// One between the oldest and the newest: an API server of its own is compiled for it.
+// A version between the oldest and the newest, which needs a separately compiled API server.
 var _ = DescribeTable(claim, saysTheSame,
 	Entry("v1.149.3", gardener{version: "v1.149.3", objects: 1000}),
 	Entry("v1.149.3 with other feature gates", gardener{version: "v1.149.3", objects: 500, gates: map[string]bool{

@@ -28,8 +28,8 @@ func readFile(name string, into any) {
 	Expect(yaml.UnmarshalStrict(text, into)).To(Succeed(), name)
 }
 
-// profileOf returns the CloudProfile of the example with what testdata/profile.yaml has instead. legacy is the format without
-// capabilities. What has expired did so at a time.
+// profileOf returns the example CloudProfile with the replacements in testdata/profile.yaml. legacy selects the format without
+// capabilities. Expired entries expired at the given time.
 func profileOf(legacy bool, expired time.Time) *unstructured.Unstructured {
 	GinkgoHelper()
 	profile, instead := &unstructured.Unstructured{}, map[string]any{}
@@ -69,7 +69,7 @@ func profileOf(legacy bool, expired time.Time) *unstructured.Unstructured {
 	return profile
 }
 
-// childOf returns the NamespacedCloudProfile of the example, in the format of its parent.
+// childOf returns the example NamespacedCloudProfile in the format of its parent.
 func childOf(legacy bool) *unstructured.Unstructured {
 	GinkgoHelper()
 	child := &unstructured.Unstructured{}
@@ -83,14 +83,14 @@ func childOf(legacy bool) *unstructured.Unstructured {
 	return child
 }
 
-// change is what is changed in an object: At is a path, To are values one of which is written there, and Remove removes it.
+// change is a change of an object at path At: to one of the values in To, or its removal if Remove is set.
 type change struct {
 	At     string
 	To     []any
 	Remove bool
 }
 
-// drawn is an object with changes, in words.
+// drawn is an object with descriptions of its changes.
 type drawn struct {
 	object  *unstructured.Unstructured
 	changes []string
@@ -100,7 +100,7 @@ func (d *drawn) String() string {
 	return fmt.Sprintf("%s %s: %s", d.object.GetKind(), d.object.GetName(), strings.Join(d.changes, "; "))
 }
 
-// apply makes a change, with one of its values.
+// apply makes a change with one of its values.
 func (d *drawn) apply(c change, value any) {
 	if c.At == "metadata.name" {
 		value = d.object.GetName() + value.(string)
@@ -113,7 +113,8 @@ func (d *drawn) apply(c change, value any) {
 	d.changes = append(d.changes, c.At+"="+strings.TrimSpace(string(text)))
 }
 
-// set writes a value at a path, or removes what is there if it is nil. What stands between is made; an item that is not there is none.
+// set writes a value at a path, or removes it if value is nil. It creates missing maps, but not missing list items. A final + appends to
+// a list.
 func set(in any, path string, value any) {
 	key, rest, more := strings.Cut(path, ".")
 	switch in := in.(type) {
@@ -146,8 +147,7 @@ func set(in any, path string, value any) {
 	}
 }
 
-// register writes into a CloudProfile of the example what Gardener defines by GEP-0054: into its vocabulary, on a machine type and in
-// flavors.
+// register adds Gardener's capabilities of GEP-0054 to the example CloudProfile: to its vocabulary, to a machine type and to flavors.
 func register(profile *unstructured.Unstructured) {
 	for _, c := range []struct {
 		at    string
@@ -164,9 +164,8 @@ func register(profile *unstructured.Unstructured) {
 	}
 }
 
-// draw returns objects of a kind: each change with each value alone, and then pairs of changes that are drawn at random, until there are
-// as many as wanted. Each has a name of its own. With a prefix, the changes are those in the file of that prefix, and the second of a pair
-// may also be one of those without.
+// draw returns wanted objects of a kind: one for each value of each change, followed by random pairs of changes. Each has its own name.
+// With a prefix, the changes are from the file with that prefix, and the second of a pair may also be one without.
 func draw(r *rand.Rand, base *unstructured.Unstructured, prefix string, wanted int) (all []*drawn) {
 	GinkgoHelper()
 	var changes, usual []change

@@ -2,12 +2,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package versions compares what the command says of objects, told which Gardener runs, with what the API server of that Gardener
-// says when they are created. The API servers are built from the modules in hack/apiservers.
+// Package versions compares the command's findings for a version of Gardener with the answers of that version's API server to the
+// creation of the same objects. The API servers are built from the modules in hack/apiservers.
 //
 //   - versions_test.go: the comparison
-//   - objects_test.go: the objects, which are examples that were changed in one or two places
-//   - testdata: what is changed in them, for each kind; profile.yaml is what Shoots choose from
+//   - objects_test.go: the objects, which are examples with one or two changes
+//   - testdata: the changes for each kind; profile.yaml has the entries that Shoots choose from
 package versions
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/capkit/capkit/test/suite"
 )
 
-// root is that of the repository.
+// root is the root of the repository.
 const root = "../.."
 
 func TestVersions(t *testing.T) { suite.Run(t, "test/versions", "garden") }

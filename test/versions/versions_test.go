@@ -34,22 +34,22 @@ import (
 	"github.com/capkit/capkit/test/suite"
 )
 
-// gardener is a Gardener that is asked.
+// gardener is a version of Gardener in the comparison.
 type gardener struct {
 	version string
 	gates   map[string]bool
 	objects int
-	// reserved is set for the one that accepts the capabilities which Gardener defines by GEP-0054. Its profiles register them.
+	// reserved selects the Gardener that accepts its own capabilities of GEP-0054. Its profiles register them.
 	reserved bool
 }
 
-// world is a garden, and what is stored in it.
+// world is a garden with its stored objects.
 type world struct {
 	gardener
 	garden *garden.Garden
-	// client sends what it is given once: what objects refer to is there for long, or never.
+	// client does not retry: the objects that a request refers to have existed for long, or never will.
 	client client.Client
-	// profile and child are what Shoots choose from, as people have them.
+	// profile and child are the profiles that Shoots use, as manifests.
 	profile, child *unstructured.Unstructured
 	folder         string
 }
@@ -60,7 +60,7 @@ func (a *gardener) legacy() bool {
 	return said && !enabled
 }
 
-// profile returns the CloudProfile of the example as it is for this Gardener. What has expired did so at a time.
+// profile returns the example CloudProfile for this Gardener. Expired entries expired at the given time.
 func (a *gardener) profile(expired time.Time) *unstructured.Unstructured {
 	GinkgoHelper()
 	profile := profileOf(a.legacy(), expired)
@@ -74,7 +74,7 @@ func (a *gardener) start(ctx context.Context) *world {
 	GinkgoHelper()
 	w := &world{gardener: *a, folder: GinkgoT().TempDir()}
 	o := garden.Options{FeatureGates: a.gates, Version: a.version}
-	if a.version == "v1.150.0" { // which is that of go.mod
+	if a.version == "v1.150.0" { // the version in go.mod
 		o.Version = ""
 	}
 	o.AcceptsReserved = a.reserved
@@ -94,7 +94,7 @@ func (a *gardener) start(ctx context.Context) *world {
 	Expect(err).NotTo(HaveOccurred())
 	Expect(samples.Apply(ctx, w.garden.Client(), made.Credentials()...)).To(Succeed())
 
-	// What has expired is left out of a profile that is created.
+	// Expired versions would be left out on creation, so the dates follow in an update.
 	w.profile, w.child = a.profile(time.Now().Add(-time.Hour)), childOf(a.legacy())
 	Expect(samples.Apply(ctx, w.garden.Client(), a.profile(time.Now().Add(time.Hour)), w.child)).To(Succeed())
 	Expect(samples.Apply(ctx, w.garden.Client(), w.profile)).To(Succeed())
@@ -110,7 +110,6 @@ func (a *gardener) start(ctx context.Context) *world {
 	return w
 }
 
-// shootOf returns the Shoot of the example.
 func shootOf() *unstructured.Unstructured {
 	GinkgoHelper()
 	shoot := &unstructured.Unstructured{}
@@ -118,7 +117,7 @@ func shootOf() *unstructured.Unstructured {
 	return shoot
 }
 
-// projectOf returns the Project of the Shoots, as far as it counts.
+// projectOf returns the relevant part of the Shoots' Project.
 func projectOf() *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "core.gardener.cloud/v1beta1", "kind": "Project", "metadata": map[string]any{"name": "demo"},
@@ -126,7 +125,7 @@ func projectOf() *unstructured.Unstructured {
 	}}
 }
 
-// create asks the API server to create an object, and to keep nothing.
+// create creates an object as a dry run.
 func (w *world) create(ctx context.Context, object *unstructured.Unstructured) error {
 	return w.client.Create(ctx, object.DeepCopy(), client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))
 }
@@ -134,19 +133,19 @@ func (w *world) create(ctx context.Context, object *unstructured.Unstructured) e
 // path matches the paths of fields in a message.
 var path = regexp.MustCompile(`\b(?:spec|metadata)(?:\.[\w/]+(?:-[\w/]+)*|\[\d+\])*`)
 
-// instead has what Gardener calls a field, and what it is.
+// instead replaces Gardener's other names for fields by their paths.
 var instead = strings.NewReplacer(
 	"is invalid: name: ", "is invalid: metadata.name: ",
 	`"operatingsystemconfig.extensions.gardener.cloud/"`, "spec.provider.workers", // a label, with the name of an image
 )
 
-// fieldsOf returns the fields that an error of the API server names.
+// fieldsOf returns the fields in an error of the API server.
 func fieldsOf(err error) []string { return path.FindAllString(instead.Replace(err.Error()), -1) }
 
-// indices matches those in a path.
+// indices matches the indices in a path.
 var indices = regexp.MustCompile(`\[\d+\]`)
 
-// within reports whether two paths are the same, or one is of a part of what the other is of.
+// within reports whether two paths are equal, or one is a parent of the other.
 func within(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -154,14 +153,13 @@ func within(a, b string) bool {
 	return strings.HasPrefix(b, a) && (len(a) == len(b) || strings.ContainsRune(".[", rune(b[len(a)])))
 }
 
-// found is one of the findings of lint.
+// found is a finding of lint.
 type found struct{ Severity, Rule, Field, Message, File string }
 
-// refuses reports whether a finding says that the object cannot be created.
+// refuses reports whether a finding means that the object cannot be created.
 func (f found) refuses() bool { return f.Severity == "error" || f.Rule == "no-longer-offered" }
 
-// lint returns the findings about objects, by their numbers. The provider is not known to the command, so that Gardener's rules are
-// all that is said.
+// lint returns the findings about objects by number. The command does not know the provider, so that only Gardener's rules apply.
 func (w *world) lint(all []*drawn) map[int][]found {
 	GinkgoHelper()
 	args, numbers := []string{"capkit", "lint", "-o", "json", "--webhook", "false", "--gardener-version", w.version}, map[string]int{}
@@ -201,7 +199,7 @@ func (w *world) lint(all []*drawn) map[int][]found {
 	return findings
 }
 
-// differs says how the findings differ from the answer of the API server; it is empty if they do not.
+// differs describes the difference between the findings and the API server's answer. It returns an empty string if they agree.
 func differs(findings []found, answer error) string {
 	refusals := slices.DeleteFunc(slices.Clone(findings), func(f found) bool { return !f.refuses() })
 	switch {
@@ -216,11 +214,11 @@ func differs(findings []found, answer error) string {
 	if len(fields) == 0 || slices.ContainsFunc(refusals, func(f found) bool {
 		at := f.Field
 		switch {
-		case strings.Contains(answer.Error(), ": json: "): // what cannot be decoded is at a path without indices
+		case strings.Contains(answer.Error(), ": json: "): // decoding errors have paths without indices
 			at = indices.ReplaceAllString(at, "")
-		case f.Rule == "pool-architecture-mismatch": // of the two that do not fit together, Gardener names the other one
+		case f.Rule == "pool-architecture-mismatch": // Gardener reports the other one of the two fields that do not match
 			at = strings.TrimSuffix(at, ".architecture")
-		case strings.HasPrefix(at, "spec.machineCapabilities["): // Gardener names the capability, and lint where it is written
+		case strings.HasPrefix(at, "spec.machineCapabilities["): // Gardener names the capability, and lint its place
 			at = "spec.machineCapabilities"
 		}
 		return slices.ContainsFunc(fields, func(field string) bool { return within(field, at) })
@@ -265,7 +263,7 @@ func saysTheSame(ctx SpecContext, a gardener) {
 	Expect(min(refused, len(all)-refused)).To(BeNumerically(">", len(all)/8))
 }
 
-// The oldest that the checks are for, and the newest. The others are in long_test.go.
+// The oldest version that the checks support, and the newest. The others are in long_test.go.
 var _ = DescribeTable(claim, saysTheSame,
 	Entry("v1.146.0", gardener{version: "v1.146.0", objects: 1000}),
 	Entry("v1.150.0", gardener{version: "v1.150.0", objects: 1000}),

@@ -21,7 +21,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/clouds"
 )
 
-// Whoever changes a type, or finds that the extension has, changes the list too, and its version.
+// A change of a type, here or in the extension, requires a change of the list and its version.
 func TestFields(t *testing.T) {
 	lists, err := filepath.Glob("../../pkg/apis/*/v1alpha1")
 	if err != nil || len(lists) == 0 {
@@ -37,7 +37,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// A warning about an unknown field says up to which version the fields are known: that of the list.
+// A warning about an unknown field names the version up to which the fields are known, which is the version of the list.
 func TestKnownUpTo(t *testing.T) {
 	checked := 0
 	for _, cloud := range clouds.All() {
@@ -55,7 +55,7 @@ func TestKnownUpTo(t *testing.T) {
 	}
 }
 
-// upstream reads a list: the extension with its version, and the fields, sorted.
+// upstream reads a list: the extension's version, and its sorted fields.
 func upstream(t *testing.T, folder string) (version string, fields []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(folder, "testdata", "upstream.txt"))
@@ -74,7 +74,7 @@ func upstream(t *testing.T, folder string) (version string, fields []string) {
 	return version, fields
 }
 
-// types are those of a package, by name. They are read from its source, because no list of the packages is here.
+// types has the types of a package by name, parsed from its source, because there is no list of the packages.
 type types map[string]ast.Expr
 
 func typesIn(t *testing.T, folder string) types {
@@ -102,7 +102,7 @@ func typesIn(t *testing.T, folder string) types {
 	return found
 }
 
-// fields returns the paths of all fields from the kinds on, each with its type, sorted. A kind is what has a TypeMeta.
+// fields returns the sorted paths of all fields, starting from kinds, with their types. A kind is a struct with a TypeMeta.
 func (all types) fields() []string {
 	var fields []string
 	for name, definition := range all {
@@ -119,7 +119,7 @@ func isTypeMeta(f *ast.Field) bool {
 	return ok && len(f.Names) == 0 && selector.Sel.Name == "TypeMeta"
 }
 
-// walk appends what is at a path and below it. Pointers count for nothing.
+// walk appends the fields at a path and below. It ignores pointers.
 func (all types) walk(path string, at ast.Expr, fields *[]string) {
 	switch at := at.(type) {
 	case *ast.StarExpr:
@@ -153,7 +153,7 @@ func (all types) walk(path string, at ast.Expr, fields *[]string) {
 	}
 }
 
-// jsonName returns the name of a field as JSON has it; empty for one whose fields stand in its place.
+// jsonName returns the JSON name of a field, or the empty string if it is inlined.
 func jsonName(field *ast.Field) string {
 	if field.Tag == nil {
 		return "(no JSON tag)"

@@ -18,7 +18,7 @@ import (
 	"github.com/capkit/capkit/internal/testing/fakenova"
 )
 
-// line is the connection of a controller to the API server, which can be cut.
+// line is a controller's connection to the API server that can be cut.
 type line struct {
 	server   string
 	listener net.Listener
@@ -26,11 +26,11 @@ type line struct {
 	mu   sync.Mutex
 	cut  bool
 	open map[net.Conn]bool
-	// refused is how many connections were begun while the line was cut.
+	// refused is the number of connection attempts while the line was cut.
 	refused int
 }
 
-// newLine returns a line to the address of an API server. It ends with the test.
+// newLine returns a line to the address of an API server. It is closed at the end of the test.
 func newLine(t testing.TB, server string) *line {
 	t.Helper()
 	target, err := url.Parse(server)
@@ -51,7 +51,7 @@ func newLine(t testing.TB, server string) *line {
 	return l
 }
 
-// lead copies what comes from either side, until one of them ends or the line is cut.
+// lead copies data in both directions until one side closes or the line is cut.
 func (l *line) lead(conn net.Conn) {
 	far, err := net.Dial("tcp", l.server)
 	if err != nil || !l.add(conn, far) {
@@ -88,14 +88,14 @@ func (l *line) add(conns ...net.Conn) bool {
 	return !l.cut
 }
 
-// missed reports whether somebody has tried a few times to use the line while it was cut.
+// missed reports whether there were some connection attempts while the line was cut.
 func (l *line) missed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.refused > 2
 }
 
-// set cuts the line, or mends it.
+// set cuts or restores the line.
 func (l *line) set(cut bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,7 +125,7 @@ func TestTheAPIServerIsAway(t *testing.T) {
 	l.set(true)
 	check(t, shoot.Reconcile(t.Context(), sized(2)))
 	eventually(t, func(context.Context) error {
-		// The reconciliation fails, unless it waits for an informer to begin: that tries until it can.
+		// The reconciliation fails, unless it waits for an informer to start, which is retried.
 		if !l.missed() {
 			return errors.New("the controller has not noticed that the API server is away")
 		}
@@ -137,7 +137,7 @@ func TestTheAPIServerIsAway(t *testing.T) {
 	expectUnchanged(t, shoot)
 }
 
-// While Nova is away a pool that needs it cannot be reconciled. Nothing is forgotten, nor made twice.
+// While Nova is unavailable, a pool that needs it cannot be reconciled. No state is lost, and nothing is created twice.
 func TestNovaIsAway(t *testing.T) {
 	t.Parallel()
 	openstack := fakenova.New(t, false)

@@ -21,24 +21,24 @@ import (
 	"github.com/capkit/capkit/test/seed"
 )
 
-// controller is a worker controller that works for one shoot.
+// controller is a worker controller for one shoot.
 type controller struct {
 	stop func()
 	logs *logs
 }
 
-// ours adds the controller that is tested.
+// ours adds the controller under test.
 func ours(ctx context.Context, mgr manager.Manager) error {
 	return machines.AddToManager(ctx, mgr, machines.AddOptions{})
 }
 
-// run starts a controller for a shoot, which ends with the test.
+// run starts a controller for a shoot, which is stopped at the end of the test.
 func run(t testing.TB, shoot *seed.Shoot, add seed.Add) *controller {
 	t.Helper()
 	return runAt(t, nil, shoot, add)
 }
 
-// runAt does that for an address of the API server.
+// runAt does the same as run, with another address of the API server.
 func runAt(t testing.TB, api *rest.Config, shoot *seed.Shoot, add seed.Add) *controller {
 	t.Helper()
 	logs := &logs{secrets: []string{"password-of-", fakenova.Password, "#cloud-config"}}
@@ -81,7 +81,7 @@ func (l *logs) add(prefix, args string) {
 	l.text.WriteString(time.Now().Format("15:04:05.000 ") + prefix + " " + args[:min(len(args), 400)] + "\n")
 }
 
-// tail returns the last of them.
+// tail returns the end of the log.
 func (l *logs) tail() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

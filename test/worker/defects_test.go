@@ -18,10 +18,10 @@ import (
 	"github.com/capkit/capkit/test/seed"
 )
 
-// These are cases that go wrong, or did, where a worker controller chooses by the profile and the status alone. Each is
-// reconciled twice after the change, since some go wrong only then.
+// These cases fail, or used to, if a worker controller chooses only by profile and status. Each is reconciled twice after the change,
+// because some fail only then.
 
-// become changes the profile into another one, and reconciles twice, without an error or a change of anything.
+// become replaces the profile and reconciles twice, and expects no errors and no changes of objects.
 func become(t testing.TB, shoot *seed.Shoot, profile *v1beta1.CloudProfile) {
 	t.Helper()
 	check(t, shoot.ChangeProfile(t.Context(), func(p *v1beta1.CloudProfile) { p.Spec = profile.Spec }))
@@ -29,7 +29,7 @@ func become(t testing.TB, shoot *seed.Shoot, profile *v1beta1.CloudProfile) {
 	expectUnchanged(t, shoot)
 }
 
-// These take a version off the lists of core and of the provider config.
+// These texts are the entries of a version in core and in the provider config.
 const (
 	listed1, provided1 = `
   - version: 1.0.0
@@ -92,7 +92,7 @@ func TestDelistedAndTwoRecordsFit(t *testing.T) {
 	metal, web := pool("metal", "bare", "2.0.0"), pool("web", "virt", "2.0.0")
 	create(t, shoot, metal, web)
 	become(t, shoot, profileOf(t, profileSpec, listed2, "", provided2, ""))
-	for range 2 { // a machine type that could boot either gets the one that is ranked first, not the one that is recorded first
+	for range 2 { // a machine type that fits both gets the one that ranks first, not the one that is recorded first
 		reconcile(t, shoot, func(w *extensionsv1alpha1.Worker) {
 			w.Spec.Pools = []extensionsv1alpha1.WorkerPool{metal, web, pool("new", "any", "2.0.0")}
 		})
@@ -154,7 +154,7 @@ func TestOnlyTheConfigHasANodeTemplate(t *testing.T) {
 	}
 }
 
-// What is wrong with the mapping of one pool stops neither that nor the others. It stops a new pool only.
+// A mistake in the mapping of one pool stops neither it nor other existing pools, only new ones.
 func TestAMistakeInTheProfileStopsNoPoolThatRuns(t *testing.T) {
 	t.Parallel()
 	shoot := newShoot(t, nil)
@@ -184,25 +184,25 @@ func TestAMistakeInTheProfileStopsNoPoolThatRuns(t *testing.T) {
 	}
 }
 
-// A new pool that is refused does not stop the others: they are scaled. If it takes the place of another one, that stays.
+// A refused new pool does not stop the others from scaling. A pool that it would replace stays.
 func TestANewPoolThatIsRefused(t *testing.T) {
 	t.Parallel()
 	shoot := newShoot(t, nil)
 	run(t, shoot, ours)
-	refused := pool("new", "arm", "2.0.0") // which has no virtual machines on arm
+	refused := pool("new", "arm", "2.0.0") // it has no virtual machines on arm
 	create(t, shoot, pool("web", "virt", "1.0.0"), pool("db", "virt", "2.0.0"))
 	expectRefused(t, shoot, true, func(w *extensionsv1alpha1.Worker) {
 		seed.Size(2, 2)(&w.Spec.Pools[0])
 		w.Spec.Pools = append(w.Spec.Pools, refused)
 	}, "worker pool new: ")
 	expectMachines(t, shoot, map[string][]string{"web": {"amd-1", "amd-1"}, "db": {"virt-2"}})
-	// The pool db is called new now.
+	// The pool db is now called new.
 	expectRefused(t, shoot, true, func(w *extensionsv1alpha1.Worker) {
 		seed.Size(3, 3)(&w.Spec.Pools[0])
 		w.Spec.Pools = slices.Delete(w.Spec.Pools, 1, 2)
 	}, "failed to generate the machine deployments: worker pool new: ")
 	expectMachines(t, shoot, map[string][]string{"web": {"amd-1", "amd-1"}, "db": {"virt-2"}})
-	// It can be decided now.
+	// The profile now has an image for it.
 	const listed, provided = "[{architecture: [amd64], hypervisor: [virtualized]}, ",
 		"      - {capabilities: {architecture: [amd64], hypervisor: [virtualized]}"
 	profile := profileOf(t, profileSpec, listed, "[{architecture: [arm64]}, "+listed[1:],
@@ -212,20 +212,20 @@ func TestANewPoolThatIsRefused(t *testing.T) {
 	expectMachines(t, shoot, map[string][]string{"web": {"amd-1", "amd-1", "amd-1"}, "new": {"arm-2"}})
 }
 
-// A record is for a machine type that it fits, and else for none.
+// A record applies only to machine types that it fits.
 func TestDelistedAndAnotherMachineType(t *testing.T) {
 	t.Parallel()
 	shoot := newShoot(t, nil)
 	run(t, shoot, ours)
 	create(t, shoot, pool("web", "virt", "2.0.0"))
 	become(t, shoot, profileOf(t, profileSpec, listed2, "", provided2, ""))
-	expectRefused(t, shoot, true, func(w *extensionsv1alpha1.Worker) { // as the gardenlet does it
+	expectRefused(t, shoot, true, func(w *extensionsv1alpha1.Worker) { // like the gardenlet
 		w.Spec.Pools[0].MachineType, w.Spec.Pools[0].NodeAgentSecretName = "bare", ptr.To("gardener-node-agent-web-bare")
 	}, "nor does an image fit that machines of the Shoot have booted")
 	expectMachines(t, shoot, map[string][]string{"web": {"virt-2"}})
 }
 
-// grouped returns a change of a pool: it asks for a server group.
+// grouped returns a pool change that requests a server group.
 func grouped(policy string) func(*extensionsv1alpha1.WorkerPool) {
 	return func(p *extensionsv1alpha1.WorkerPool) {
 		raw, _ := json.Marshal(map[string]any{
@@ -236,14 +236,14 @@ func grouped(policy string) func(*extensionsv1alpha1.WorkerPool) {
 	}
 }
 
-// inOpenStack returns the options of a shoot in an OpenStack.
+// inOpenStack returns the options of a shoot in a fake OpenStack.
 func inOpenStack(t testing.TB, openstack *fakenova.OpenStack) *seed.ShootOptions {
 	return &seed.ShootOptions{
 		Profile: profileOf(t, profileSpec, "https://keystone.example.com/v3/", openstack.Keystone()), Credentials: openstack.Secret(),
 	}
 }
 
-// One Shoot is s1 and has a pool test-x, the other is s1-test and has a pool x.
+// One Shoot is s1 with a pool test-x, and the other is s1-test with a pool x.
 func TestShootsWithACommonPrefixInOneProject(t *testing.T) {
 	t.Parallel()
 	openstack := fakenova.New(t, false)
@@ -259,7 +259,7 @@ func TestShootsWithACommonPrefixInOneProject(t *testing.T) {
 		reconcile(t, shoot, nil)
 		shoots = append(shoots, shoot)
 	}
-	// What provider-openstack may have left behind, of either of them.
+	// Groups that provider-openstack may have left behind for either Shoot.
 	openstack.Put("shoot--prefix--s1-test-x-0123456789", "affinity")
 	if groups := openstack.Groups(); len(groups) != 3 {
 		t.Fatalf("there are %v", groups)

@@ -18,18 +18,18 @@ import (
 	"github.com/capkit/capkit/test/seed"
 )
 
-// fault is something without which a pool cannot be made.
+// fault is a defect because of which a pool's machines cannot be created.
 type fault struct {
-	// worker and profile are changed; nil: not.
+	// worker and profile make the changes. Nil means no change.
 	worker  func(*extensionsv1alpha1.Worker)
 	profile func(testing.TB, *v1beta1.CloudProfile)
-	// says is what the error says, of the pool with the fault and of what would work.
+	// says are texts in the error: about the faulty pool, and about what would work.
 	says []string
-	// configuration says that it is a user or an operator who can repair it.
+	// configuration means that a user or an operator can repair the fault.
 	configuration bool
 }
 
-// The pool web has no fault of its own, arm has.
+// Pool web has no fault of its own, but pool arm does.
 var faults = map[string]fault{
 	"the secret of the user data is missing": {
 		worker: func(w *extensionsv1alpha1.Worker) { w.Spec.Pools[1].UserDataSecretRef.Name = "absent" },
@@ -96,8 +96,7 @@ func updateSecond(w *extensionsv1alpha1.Worker, version string) {
 	w.Spec.Pools[0], w.Spec.Pools[1] = w.Spec.Pools[1], w.Spec.Pools[0]
 }
 
-// With a fault nothing is written, machines go on, and once the fault is repaired so does the controller. And a Worker can
-// always be deleted.
+// With a fault nothing is written and machines keep running. After the repair the controller continues. A Worker can always be deleted.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for name, f := range faults {
@@ -117,7 +116,7 @@ func TestFaults(t *testing.T) {
 					t.Errorf("in spite of the error there is a change of %v", changed)
 				}
 			}
-			// First the Worker: with a profile without the fault it would succeed.
+			// Repair the Worker first, because it could succeed once the profile is repaired.
 			check(t, shoot.Reconcile(t.Context(), func(w *extensionsv1alpha1.Worker) { w.Spec = *right.DeepCopy() }))
 			check(t, shoot.ChangeProfile(t.Context(), func(p *v1beta1.CloudProfile) { p.Spec = profileOf(t, profileSpec).Spec }))
 			reconcile(t, shoot, nil)
@@ -136,7 +135,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// inject makes the fault, but for what is wrong with the Worker.
+// inject makes the fault, except its change of the Worker.
 func (f *fault) inject(t testing.TB, shoot *seed.Shoot) {
 	t.Helper()
 	if f.profile != nil {
@@ -144,7 +143,7 @@ func (f *fault) inject(t testing.TB, shoot *seed.Shoot) {
 	}
 }
 
-// What has never been made, or cannot be found any more, can be deleted.
+// A pool whose machines were never created, or whose image is gone, can be deleted.
 func TestDeletionWithoutAnImage(t *testing.T) {
 	t.Parallel()
 	t.Run("and without machines", func(t *testing.T) {
@@ -167,7 +166,7 @@ func TestDeletionWithoutAnImage(t *testing.T) {
 	})
 }
 
-// What the cloud refuses is said of the machine, with a code, and ends when the cloud does not refuse any more.
+// A refusal by the cloud is reported with the machine, with a code, until the cloud accepts it.
 func TestWhatTheCloudRefuses(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]struct {
@@ -203,7 +202,7 @@ func TestWhatTheCloudRefuses(t *testing.T) {
 	}
 }
 
-// Wherever a controller ends, the next one goes on.
+// Wherever a controller stops, the next one continues.
 func TestRestartsInTheMiddle(t *testing.T) {
 	t.Parallel()
 	shoot := newShoot(t, nil)
@@ -234,7 +233,7 @@ func TestRestartsInTheMiddle(t *testing.T) {
 	}
 	c.stop()
 
-	// And in the middle of the deletion.
+	// Also in the middle of a deletion.
 	c = run(t, shoot, ours)
 	worker, err := shoot.Get(t.Context())
 	check(t, err)

@@ -23,17 +23,17 @@ import (
 	"github.com/capkit/capkit/test/seed"
 )
 
-// zoned returns a change of a pool: its zones.
+// zoned returns a pool change that sets its zones.
 func zoned(zones ...string) func(*extensionsv1alpha1.WorkerPool) {
 	return func(p *extensionsv1alpha1.WorkerPool) { p.Zones = zones }
 }
 
-// sized returns a change of the first pool of a Worker.
+// sized returns a Worker change that sets the size of its first pool.
 func sized(size int32) func(*extensionsv1alpha1.Worker) {
 	return func(w *extensionsv1alpha1.Worker) { seed.Size(size, size)(&w.Spec.Pools[0]) }
 }
 
-// updated changes the image version of the first pool as the gardenlet does it: it has another node agent then.
+// updated returns a Worker change that updates the first pool's image version like the gardenlet, with another node agent.
 func updated(version string) func(*extensionsv1alpha1.Worker) {
 	return func(w *extensionsv1alpha1.Worker) {
 		p := &w.Spec.Pools[0]
@@ -64,7 +64,7 @@ func TestPoolsAreScaled(t *testing.T) {
 	}
 }
 
-// What a machine class says of the root disk and of networks, a machine has.
+// Machines have the root disk and networks of their machine class.
 func TestVolumesAndPorts(t *testing.T) {
 	t.Parallel()
 	const bare = `{name: bare, cpu: "8", gpu: "0", memory: 16Gi, `
@@ -92,7 +92,7 @@ func TestVolumesAndPorts(t *testing.T) {
 			t.Errorf("the port of %s is %q", m.Pool, m.Port)
 		}
 	}
-	// A volume type that the cloud does not have makes no machine, and says so.
+	// A volume type that the cloud lacks prevents the machine, with an error.
 	check(t, shoot.Reconcile(t.Context(), func(w *extensionsv1alpha1.Worker) {
 		w.Spec.Pools = append(w.Spec.Pools, pool("slow", "virt", "1.0.0", volume(&extensionsv1alpha1.Volume{Size: "50Gi", Type: ptr.To("slow")})))
 	}))
@@ -119,8 +119,8 @@ func TestMachinesAreSpreadOverZones(t *testing.T) {
 	}
 }
 
-// A roll is judged by the machines. The generic actuator may wait for another machine set until its timeout when
-// machine-controller-manager was faster; another controller, after a restart, does not.
+// The test judges a roll by its machines. The generic actuator may wait for another machine set until its timeout if
+// machine-controller-manager was faster. A restarted controller does not.
 func TestAnotherVersionRolls(t *testing.T) {
 	t.Parallel()
 	shoot := newShoot(t, nil)
@@ -175,7 +175,7 @@ func expectDeleted(t testing.TB, shoot *seed.Shoot) {
 	expectGone(t, shoot, worker)
 }
 
-// expectGone waits until a Worker that is being deleted is gone, with everything that was made of it.
+// expectGone waits until a Worker in deletion is gone, together with its objects and machines.
 func expectGone(t testing.TB, shoot *seed.Shoot, worker *extensionsv1alpha1.Worker) {
 	t.Helper()
 	eventually(t, func(ctx context.Context) error {

@@ -2,12 +2,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package worker tests the worker controller for OpenStack on a seed: what becomes of machines. All tests run at the same
-// time, each in a shoot of its own, since each of them mostly waits.
+// Package worker tests the worker controller for OpenStack, and the resulting machines, on a seed. All tests run in parallel, each in its
+// own shoot, because they mostly wait.
 //
 //   - main_test.go: the seed
-//   - controller_test.go: the controller of a test, which it can stop and start
-//   - shoot_test.go: shoots, and what tests wait for
+//   - controller_test.go: the controller of a test, which can be stopped and started
+//   - shoot_test.go: shoots, and the conditions that tests wait for
 //   - the others: tests
 package worker
 
@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 			os.Exit(2)
 		}
 	}
-	log.SetLogger(logr.Discard()) // each controller has a logger of its own
+	log.SetLogger(logr.Discard()) // each controller has its own logger
 	code := m.Run()
 	if started {
 		s, err := start()

@@ -29,8 +29,8 @@ import (
 	"github.com/capkit/capkit/test/seed"
 )
 
-// Of a control plane that moves, Gardener takes along machines, machine sets, and what status.resources refers to. What
-// moves there is moved by Gardener's own code.
+// When a control plane moves, Gardener takes along machines, machine sets, and the objects in status.resources. Here Gardener's own code
+// moves them.
 func TestControlPlaneMigration(t *testing.T) {
 	t.Parallel()
 	openstack := fakenova.New(t, false)
@@ -45,7 +45,7 @@ func TestControlPlaneMigration(t *testing.T) {
 	want := map[string][]string{"kept": {"bare-2", "bare-2"}, "listed": {"amd-1"}, "group": {"amd-1"}}
 	machines := names(expectMachines(t, shoot, want))
 
-	// The one pool could boot a better flavor by now, the version of the others is not listed any more.
+	// By now the one pool could boot a better flavor, and the version of the others is no longer listed.
 	later := profileOf(t, profileSpec, "https://keystone.example.com/v3/", openstack.Keystone(), listed1, "", provided1, "")
 	check(t, shoot.ChangeProfile(t.Context(), func(p *v1beta1.CloudProfile) { p.Spec = later.Spec }))
 	worker := reconcile(t, shoot, nil)
@@ -54,7 +54,7 @@ func TestControlPlaneMigration(t *testing.T) {
 	check(t, shoot.ScaleManager(t.Context(), 0))
 	check(t, shoot.Ask(t.Context(), v1beta1constants.GardenerOperationMigrate, nil))
 	expectSucceeded(t, shoot)
-	eventually(t, func(context.Context) error { // the last that the controller does, after it has said that it succeeded
+	eventually(t, func(context.Context) error { // the controller's last step, after it has reported success
 		if finalizers := mustGet(t, shoot).Finalizers; len(finalizers) > 0 {
 			return fmt.Errorf("the Worker has finalizers: %q", finalizers)
 		}
@@ -87,7 +87,7 @@ func TestControlPlaneMigration(t *testing.T) {
 	expectMachines(t, shoot, map[string][]string{"kept": {"bare-2", "bare-2", "bare-2"}, "listed": {"amd-1", "amd-1"}, "group": {"amd-1"}})
 }
 
-// classesOf returns what decides about machines in the machine classes, by name.
+// classesOf returns the machine classes' fields that determine machines, by name.
 func classesOf(t testing.TB, shoot *seed.Shoot) map[string]string {
 	t.Helper()
 	classes, err := shoot.Classes(t.Context())
@@ -114,7 +114,7 @@ func stateOf(t testing.TB, shoot *seed.Shoot) *v1beta1.ShootState {
 	return state
 }
 
-// empty deletes what there is of a Worker and leaves the servers alone, as on a seed that the gardenlet has moved it from.
+// empty deletes the objects of a Worker but not its servers, like on a seed that the gardenlet has moved it from.
 func empty(t testing.TB, shoot *seed.Shoot) {
 	t.Helper()
 	c := theSeed(t).Client()
@@ -148,7 +148,7 @@ func empty(t testing.TB, shoot *seed.Shoot) {
 	})
 }
 
-// restore creates the Worker as the gardenlet does on the new seed.
+// restore creates the Worker like the gardenlet on the new seed.
 func restore(t testing.TB, shoot *seed.Shoot, state *v1beta1.ShootState, worker *extensionsv1alpha1.Worker) {
 	t.Helper()
 	worker.Namespace, worker.Name = shoot.Name, seed.WorkerName

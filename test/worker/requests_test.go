@@ -15,20 +15,19 @@ import (
 	"github.com/capkit/capkit/test/seed"
 )
 
-// requests counts what a controller asks the API server to change, by method and resource.
+// requests counts a controller's writes to the API server by method and resource.
 type requests struct {
 	mu     sync.Mutex
 	writes map[string]int
 }
 
-// counting is a transport whose requests are counted.
+// counting is a transport that counts requests.
 type counting struct {
 	http.RoundTripper
 
 	requests *requests
 }
 
-// RoundTrip counts a request, and passes it on.
 func (c counting) RoundTrip(request *http.Request) (*http.Response, error) {
 	for _, resource := range []string{"machinedeployments", "machineclasses", "secrets", "configmaps"} {
 		if request.Method != http.MethodGet && slices.Contains(strings.Split(request.URL.Path, "/"), resource) {
@@ -40,7 +39,7 @@ func (c counting) RoundTrip(request *http.Request) (*http.Response, error) {
 	return c.RoundTripper.RoundTrip(request)
 }
 
-// Where nothing changes, nothing is written, however many pools and zones there are: counted from outside, with what the library asks for.
+// Without a change nothing is written, whatever the number of pools and zones. The count includes the library's writes.
 func TestWithoutAChangeNothingIsWritten(t *testing.T) {
 	t.Parallel()
 	shoot, counted := newShoot(t, nil), &requests{writes: map[string]int{}}

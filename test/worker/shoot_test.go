@@ -26,8 +26,8 @@ import (
 	"github.com/capkit/capkit/test/seed"
 )
 
-// profileSpec is the CloudProfile of most tests. Version 1 of gl has a flavor for each machine type, version 2 has no virtual
-// machines on arm, and version 3 is found by its name.
+// profileSpec is the CloudProfile of most tests. Version 1 of gl has a flavor for each machine type, version 2 has no virtual machines on
+// arm, and version 3 is mapped by its image name.
 const profileSpec = `
 type: openstack
 machineCapabilities:
@@ -68,7 +68,7 @@ providerConfig:
       capabilityFlavors: [{capabilities: {architecture: [amd64]}, image: gl-3}]
 `
 
-// legacySpec is the same before there were capabilities.
+// legacySpec is the same profile in the format without capabilities.
 const legacySpec = `
 type: openstack
 machineTypes:
@@ -93,7 +93,7 @@ providerConfig:
       image: gl-3
 `
 
-// profileOf reads the spec of a CloudProfile, with texts replaced: old, new, old, new. Each must be there.
+// profileOf parses the spec of a CloudProfile after replacing texts (old, new, old, new). It fails if an old text is missing.
 func profileOf(t testing.TB, spec string, replace ...string) *v1beta1.CloudProfile {
 	t.Helper()
 	for i := 0; i < len(replace); i += 2 {
@@ -112,7 +112,7 @@ func profileOf(t testing.TB, spec string, replace ...string) *v1beta1.CloudProfi
 
 var shoots atomic.Int32
 
-// newShoot creates a shoot of a name that no other has. Nil options: with profileSpec.
+// newShoot creates a shoot with a unique name. If o is nil, it uses profileSpec.
 func newShoot(t testing.TB, o *seed.ShootOptions) *seed.Shoot {
 	t.Helper()
 	if o == nil {
@@ -130,7 +130,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// pool returns a pool on gl. Machine type arm is the one with another architecture.
+// pool returns a pool with image gl. Machine type arm has its own architecture.
 func pool(name, machineType, version string, changes ...func(*extensionsv1alpha1.WorkerPool)) extensionsv1alpha1.WorkerPool {
 	p := seed.Pool(name, machineType, "gl", version)
 	if machineType == "arm" {
@@ -142,13 +142,13 @@ func pool(name, machineType, version string, changes ...func(*extensionsv1alpha1
 	return p
 }
 
-// patience is how long a test waits for what comes: long enough for a machine that is busy.
+// patience is the time limit of a wait, long enough for a busy machine.
 const patience = 10 * time.Minute
 
-// period is the time between two looks, of which there are many at the same time.
+// period is the polling interval. Many tests poll at the same time.
 const period = 300 * time.Millisecond
 
-// eventually waits until a condition is nil. It fails with the last one that was not.
+// eventually waits until condition returns nil. On a timeout it fails with the last error.
 func eventually(t testing.TB, condition func(ctx context.Context) error) {
 	t.Helper()
 	var last error
@@ -161,8 +161,8 @@ func eventually(t testing.TB, condition func(ctx context.Context) error) {
 	}
 }
 
-// expectSucceeded waits until what was asked for has succeeded. There may be errors before: the controller may have been at
-// work when it was asked.
+// expectSucceeded waits until the requested operation has succeeded. Earlier errors are ignored, because the controller may have been
+// busy with a previous operation.
 func expectSucceeded(t testing.TB, shoot *seed.Shoot) *extensionsv1alpha1.Worker {
 	t.Helper()
 	var worker *extensionsv1alpha1.Worker
@@ -185,15 +185,15 @@ func create(t testing.TB, shoot *seed.Shoot, pools ...extensionsv1alpha1.WorkerP
 	return expectSucceeded(t, shoot)
 }
 
-// reconcile changes the Worker, and waits until it is reconciled.
+// reconcile changes the Worker and waits until it is reconciled.
 func reconcile(t testing.TB, shoot *seed.Shoot, change func(*extensionsv1alpha1.Worker)) *extensionsv1alpha1.Worker {
 	t.Helper()
 	check(t, shoot.Reconcile(t.Context(), change))
 	return expectSucceeded(t, shoot)
 }
 
-// expectRefused changes the Worker, and waits until a reconciliation has failed with an error that has these texts. It is a
-// problem of the configuration if it says so in its code.
+// expectRefused changes the Worker, and waits until a reconciliation has failed with an error that contains these texts. configuration
+// says whether the error must have the code for configuration problems.
 func expectRefused(t testing.TB, shoot *seed.Shoot, configuration bool, change func(*extensionsv1alpha1.Worker), texts ...string) {
 	t.Helper()
 	check(t, shoot.Reconcile(t.Context(), change))
@@ -223,8 +223,7 @@ func expectError(t testing.TB, shoot *seed.Shoot, configuration bool, texts ...s
 	})
 }
 
-// expectMachines waits until these are the machines of a shoot, all of which run: what they boot, by pool, and once more for
-// each machine. It returns them.
+// expectMachines waits until exactly these machines of a shoot run, and returns them. want has the image of each machine by pool.
 func expectMachines(t testing.TB, shoot *seed.Shoot, want map[string][]string) []seed.Machine {
 	t.Helper()
 	var machines []seed.Machine
@@ -250,7 +249,6 @@ func expectMachines(t testing.TB, shoot *seed.Shoot, want map[string][]string) [
 	return machines
 }
 
-// names returns the names of machines.
 func names(machines []seed.Machine) []string {
 	var names []string
 	for _, m := range machines {
@@ -277,7 +275,7 @@ func expectUnchanged(t testing.TB, shoot *seed.Shoot) {
 	}
 }
 
-// settled waits until machine-controller-manager has nothing left to write down, and returns the versions of all decisive objects.
+// settled waits until machine-controller-manager has finished its writes, and returns the versions of all decisive objects.
 func settled(t testing.TB, shoot *seed.Shoot) seed.Versions {
 	t.Helper()
 	rest := seed.Rest{}
@@ -285,7 +283,7 @@ func settled(t testing.TB, shoot *seed.Shoot) seed.Versions {
 	return rest.Versions
 }
 
-// replaceRaw replaces a text in JSON that is as Go writes it.
+// replaceRaw replaces a text in JSON that is in Go's format.
 func replaceRaw(t testing.TB, raw *[]byte, old, replacement string) {
 	t.Helper()
 	if !strings.Contains(string(*raw), old) {

@@ -23,8 +23,7 @@ import (
 	"github.com/capkit/capkit/test/seed/replay"
 )
 
-// What provider-openstack made of worker pools, machines included, stays as it is when our controller takes over, and when
-// it gives back.
+// Our controller keeps the objects and machines of provider-openstack when it takes over, and again when it gives back.
 func TestTakeover(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{"../../pkg/openstack/machines/testdata/seven", "testdata/more", "testdata/old"} {
@@ -66,7 +65,7 @@ func takeOver(t *testing.T, recording *replay.Recording) {
 	}
 }
 
-// recorded creates the shoot of a recording, in an OpenStack that has its server groups.
+// recorded creates the shoot of a recording, in a fake OpenStack with its server groups.
 func recorded(t *testing.T, recording *replay.Recording) *seed.Shoot {
 	t.Helper()
 	openstack := fakenova.New(t, false)
@@ -98,7 +97,7 @@ func policyOf(t *testing.T, recording *replay.Recording, pool string) string {
 	return ""
 }
 
-// edit changes JSON.
+// edit changes a JSON object.
 func edit(t testing.TB, raw *[]byte, change func(map[string]any)) {
 	t.Helper()
 	var object map[string]any
@@ -109,7 +108,7 @@ func edit(t testing.TB, raw *[]byte, change func(map[string]any)) {
 	*raw = edited
 }
 
-// providerStatus returns the status that the next controller reads, whose images are in no order.
+// providerStatus returns the status that the next controller reads, with its unordered images sorted.
 func providerStatus(t testing.TB, worker *extensionsv1alpha1.Worker) v1alpha1.WorkerStatus {
 	t.Helper()
 	var status v1alpha1.WorkerStatus
@@ -125,7 +124,7 @@ func asJSON(t testing.TB, value any) string {
 	return string(text)
 }
 
-// bootedBy waits until every pool has its minimum of machines, all of which run, and returns what they boot, by name.
+// bootedBy waits until every pool has its minimum of running machines, and returns their images by name.
 func bootedBy(t testing.TB, shoot *seed.Shoot, recording *replay.Recording) map[string]string {
 	t.Helper()
 	booted, want := map[string]string{}, map[string][]string{}
@@ -148,7 +147,7 @@ func bootedBy(t testing.TB, shoot *seed.Shoot, recording *replay.Recording) map[
 	return booted
 }
 
-// expectMade expects that there is what was recorded: else it would be nothing that does not change.
+// expectMade expects the recorded objects to exist. Otherwise, their staying unchanged would mean nothing.
 func expectMade(t testing.TB, there seed.Versions, recording *replay.Recording) {
 	t.Helper()
 	for i, d := range recording.Deployments {
@@ -160,7 +159,7 @@ func expectMade(t testing.TB, there seed.Versions, recording *replay.Recording) 
 	}
 }
 
-// logTable logs how many decisive objects each pool has, and how many of them were changed, which fails the test.
+// logTable logs the numbers of all and of changed decisive objects for each pool. Any change fails the test.
 func logTable(t testing.TB, recording *replay.Recording, before, after seed.Versions) {
 	t.Helper()
 	changed, all := before.Changed(after), 0

@@ -26,22 +26,22 @@ import (
 	"github.com/capkit/capkit/test/seed"
 )
 
-// managerFinalizer is what machine-controller-manager puts on objects that it takes care of.
+// managerFinalizer is the finalizer of machine-controller-manager.
 const managerFinalizer = "machine.sapcloud.io/machine-controller-manager"
 
-// machineType is the one of all pools. In the profile there are images for it, and others if its hypervisor is another one.
+// machineType is the machine type of all pools. The profile has images for it, and other images for it with another hypervisor.
 const machineType = "medium_4_8"
 
-// need makes the controller need a right. It does not wait until the controller has done what it needs it for.
+// need makes the controller need a right. It does not wait until the controller has used it.
 type need func(context.Context)
 
-// nothing is needed but that the controller runs.
+// nothing is the need for rights that the running controller always needs.
 func nothing(context.Context) {}
 
-// shoots is how many there are.
+// shoots is the number of shoots so far.
 var shoots int
 
-// newShoot makes a shoot that has nobody who would make machines. If it is hibernated, nobody waits for them, either.
+// newShoot creates a shoot without a machine-controller-manager. If it is hibernated, the controller does not wait for machines, either.
 func newShoot(ctx context.Context, hibernated bool) *seed.Shoot {
 	GinkgoHelper()
 	shoots++
@@ -71,7 +71,7 @@ func created(ctx context.Context) {
 	Expect(shoot.Create(ctx, newWorker(shoot, "web"), "")).To(Succeed())
 }
 
-// settled creates a Worker and waits until the controller has done what there was to do.
+// settled creates a Worker and waits until the controller has reconciled it.
 func settled(ctx context.Context, pools ...string) *seed.Shoot {
 	GinkgoHelper()
 	shoot := newShoot(ctx, true)
@@ -80,13 +80,13 @@ func settled(ctx context.Context, pools ...string) *seed.Shoot {
 	return shoot
 }
 
-// untilSettled waits until the controller has done what it was asked for.
+// untilSettled waits until the requested operation has succeeded.
 func untilSettled(ctx context.Context, shoot *seed.Shoot) {
 	GinkgoHelper()
 	Eventually(ctx, shoot.Result).Should(HaveValue(HaveField("Status.LastOperation.State", v1beta1.LastOperationStateSucceeded)))
 }
 
-// changed changes what the controller has written, and what it is to write of machine deployments.
+// changed changes the controller's objects, and the machine deployments that it is to write.
 func changed(ctx context.Context) {
 	GinkgoHelper()
 	shoot := settled(ctx, "web")
@@ -125,14 +125,14 @@ func deleted(ctx context.Context) {
 	Expect(s.Client().Create(ctx, &machinev1alpha1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: shoot.Name, Name: "web"}})).To(Succeed())
 	secret := &corev1.Secret{}
 	Expect(s.Client().Get(ctx, client.ObjectKey{Namespace: shoot.Name, Name: seed.Credentials}, secret)).To(Succeed())
-	controllerutil.AddFinalizer(secret, managerFinalizer) // as machine-controller-manager does while there are classes
+	controllerutil.AddFinalizer(secret, managerFinalizer) // like machine-controller-manager while there are classes
 	Expect(s.Client().Update(ctx, secret)).To(Succeed())
 	worker, err := shoot.Get(ctx)
 	Expect(err).NotTo(HaveOccurred())
 	Expect(s.Client().Delete(ctx, worker)).To(Succeed())
 }
 
-// restored creates a Worker whose control plane comes from another seed, with a machine.
+// restored creates a Worker with a machine whose control plane comes from another seed.
 func restored(ctx context.Context) {
 	GinkgoHelper()
 	shoot := newShoot(ctx, true)
@@ -151,7 +151,7 @@ func restored(ctx context.Context) {
 	Expect(shoot.Ask(ctx, v1beta1constants.GardenerOperationRestore, nil)).To(Succeed())
 }
 
-// anotherImage changes a machine type so that pools get another image, of which Events tell.
+// anotherImage changes a machine type so that pools get another image, which causes Events.
 func anotherImage(ctx context.Context) {
 	GinkgoHelper()
 	shoot := settled(ctx, "web", "db")
@@ -165,8 +165,8 @@ func anotherImage(ctx context.Context) {
 	Expect(shoot.ReconcileChange(ctx)).To(Succeed())
 }
 
-// doingNothing is a machine-controller-manager that has not done for minutes what a machine deployment asks for. Nobody cares until
-// waiting for another one has failed.
+// doingNothing is a machine-controller-manager that has ignored a machine deployment for minutes. The controller notices that only after
+// waiting for another deployment has failed.
 func doingNothing(ctx context.Context) {
 	GinkgoHelper()
 	deployment := &machinev1alpha1.MachineDeployment{}

@@ -22,13 +22,13 @@ import (
 	"github.com/capkit/capkit/test/seed/program"
 )
 
-// Where the controller has rights, each by a role in which all of them are.
+// The places where the controller has rights. One role in each grants all of them.
 const (
 	inShoots = "in the namespaces of shoots"
 	inOwn    = "in its own namespace"
 )
 
-// Groups of the API.
+// API groups.
 const (
 	core         = ""
 	apps         = "apps"
@@ -38,7 +38,7 @@ const (
 	events       = "events.k8s.io"
 )
 
-// Names that rights are for.
+// Names of objects that rights are limited to.
 const (
 	itsLease  = "provider-openstack-worker-leader-election"
 	heartbeat = "gardener-extension-heartbeat"
@@ -47,7 +47,7 @@ const (
 // reading is the verbs list and watch, which informers need together.
 const reading = "list and watch"
 
-// right is a verb on a resource, perhaps of one name only, which a role grants, and what the controller does with it.
+// right is a verb on a resource, or on one object of it, that a role grants, and the controller's need for it.
 type right struct {
 	where, verb, group, resource, name string
 	need                               need
@@ -57,16 +57,16 @@ func (r right) String() string {
 	return strings.TrimSuffix(fmt.Sprintf("%s %s.%s", r.verb, r.resource, r.group), ".") + " " + r.where
 }
 
-// verbs are those that are meant.
+// verbs returns the individual verbs.
 func (r right) verbs() []string { return strings.Split(r.verb, " and ") }
 
-// granted is the right, whatever it is needed for.
+// granted returns the right without its need.
 func (r right) granted() right {
 	r.need = nil
 	return r
 }
 
-// needed are the rights that the controller has.
+// needed are the rights of the controller.
 var needed = []right{
 	{inShoots, reading, extensions, "clusters", "", created},
 	{inShoots, reading, core, "namespaces", "", created},
@@ -129,7 +129,7 @@ var _ = Describe("The worker controller", func() {
 	})
 
 	for _, r := range needed {
-		// What is not believed before two minutes comes last.
+		// The right that is only needed after two minutes comes last.
 		priority := SpecPriority(0)
 		if r.resource == "pods" {
 			priority = SpecPriority(-1)
@@ -150,7 +150,7 @@ var _ = Describe("The worker controller", func() {
 	}
 })
 
-// roleIn returns the role in which all rights in a place are, and its rules.
+// roleIn returns the role that grants all rights in a place, and its rules.
 func roleIn(ctx context.Context, where string) (client.Object, *[]rbacv1.PolicyRule) {
 	GinkgoHelper()
 	var role client.Object
@@ -168,7 +168,7 @@ func roleIn(ctx context.Context, where string) (client.Object, *[]rbacv1.PolicyR
 	return role, rules
 }
 
-// granted returns the rights in a place, one by one.
+// granted returns the individual rights in a place.
 func granted(ctx context.Context, where string) []right {
 	GinkgoHelper()
 	var rights []right
@@ -185,7 +185,7 @@ func granted(ctx context.Context, where string) []right {
 	return rights
 }
 
-// without returns rules that grant the same but for one right.
+// without returns rules that grant the same rights except one.
 func without(rules []rbacv1.PolicyRule, r right) []rbacv1.PolicyRule {
 	var rest []rbacv1.PolicyRule
 	for _, rule := range rules {
@@ -205,7 +205,7 @@ func without(rules []rbacv1.PolicyRule, r right) []rbacv1.PolicyRule {
 	return rest
 }
 
-// take takes a right from the controller until the spec ends, and waits until the API server has noticed.
+// take revokes a right of the controller until the end of the spec, and waits until the API server has seen that.
 func take(ctx context.Context, r right) {
 	GinkgoHelper()
 	role, rules := roleIn(ctx, r.where)
@@ -220,7 +220,7 @@ func take(ctx context.Context, r right) {
 	Eventually(ctx, allowed).WithArguments(r).Should(HaveEach(false))
 }
 
-// allowed returns what the API server says to the controller when it asks whether it has a right, for each of the verbs.
+// allowed returns, for each verb, whether the controller has a right according to the API server.
 func allowed(ctx context.Context, r right) ([]bool, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", installed.Kubeconfig)
 	if err != nil {

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package worker tests that the chart of the worker controller grants nothing that the controller does not need, and all that it needs.
+// Package worker tests that the chart of the worker controller grants exactly the rights that the controller needs.
 package worker
 
 import (
@@ -29,7 +29,7 @@ var (
 	s         *seed.Seed
 	installed *program.Installation
 	profile   *v1beta1.CloudProfile
-	// stuck is the shoot of a machine-controller-manager that does nothing, which is not believed before two minutes.
+	// stuck is the shoot of a machine-controller-manager that does nothing, which the controller notices after two minutes.
 	stuck *seed.Shoot
 )
 
@@ -64,13 +64,13 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(p.Kill()).To(Succeed())
 })
 
-// probe is a replica of the controller that meets what it needs a right for.
+// probe is a replica of the controller that needs its rights.
 type probe struct{ *program.Process }
 
-// probes is how many there were.
+// probes is the number of probes so far.
 var probes int
 
-// newProbe starts a probe, which leads at once, and is killed when the spec ends.
+// newProbe starts a probe that leads at once, and is killed at the end of the spec.
 func newProbe(ctx context.Context) *probe {
 	GinkgoHelper()
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: program.Namespace, Name: itsLease}}
@@ -83,7 +83,7 @@ func newProbe(ctx context.Context) *probe {
 	return &probe{process}
 }
 
-// said returns what the controller has logged so far.
+// said returns the controller's log so far.
 func (p *probe) said() (string, error) {
 	log, err := os.ReadFile(p.LogFile)
 	return string(log), err

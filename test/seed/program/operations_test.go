@@ -27,7 +27,7 @@ import (
 	"github.com/capkit/capkit/test/seed/program"
 )
 
-// block returns the block of commands of docs/operators/operations.md that has a text.
+// block returns the block of commands in docs/operators/operations.md that contains a text.
 func block(text string) string {
 	GinkgoHelper()
 	document, err := os.ReadFile(root + "/docs/operators/operations.md")
@@ -43,7 +43,7 @@ func block(text string) string {
 	return found
 }
 
-// follow runs commands as they stand in the document, in a folder, and returns what they print.
+// follow runs commands exactly as in the document, in a folder, and returns their output.
 func follow(ctx context.Context, folder string, blocks ...string) string {
 	GinkgoHelper()
 	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", strings.Join(blocks, "\n"))
@@ -55,7 +55,7 @@ func follow(ctx context.Context, folder string, blocks ...string) string {
 	return string(output)
 }
 
-// roll says of a Deployment that all of its pods are new, as its controller does.
+// roll marks all pods of a Deployment as updated, like the Deployment's controller.
 func roll(ctx context.Context, deployment *appsv1.Deployment) {
 	GinkgoHelper()
 	Expect(s.Client().Get(ctx, client.ObjectKeyFromObject(deployment), deployment)).To(Succeed())
@@ -66,7 +66,7 @@ func roll(ctx context.Context, deployment *appsv1.Deployment) {
 	Expect(s.Client().Status().Update(ctx, deployment)).To(Succeed())
 }
 
-// machineController is the Deployment of a machine-controller-manager that nobody runs, with the driver for OpenStack.
+// machineController returns the Deployment of a machine-controller-manager with the driver for OpenStack, which does not run.
 func machineController(namespace string) *appsv1.Deployment {
 	labels := map[string]string{"app": "machine-controller-manager"}
 	const driver = "machine-controller-manager-provider-openstack"

@@ -38,7 +38,7 @@ import (
 	"github.com/capkit/capkit/test/suite"
 )
 
-// root is that of the repository.
+// root is the root of the repository.
 const root = "../../.."
 
 var (
@@ -62,7 +62,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(yaml.UnmarshalStrict(content, profile)).To(Succeed())
 })
 
-// start starts a replica, which is killed when the spec ends, and waits until it is ready.
+// start starts a replica and waits until it is ready. The replica is killed at the end of the spec.
 func start(ctx context.Context, name string, flags ...string) *program.Process {
 	GinkgoHelper()
 	p, err := installed.Start(ctx, name, flags...)
@@ -72,13 +72,12 @@ func start(ctx context.Context, name string, flags ...string) *program.Process {
 	return p
 }
 
-// lease returns a lease of the controller.
 func lease(ctx context.Context, name string) (*coordinationv1.Lease, error) {
 	object := &coordinationv1.Lease{}
 	return object, s.Client().Get(ctx, client.ObjectKey{Namespace: program.Namespace, Name: name}, object)
 }
 
-// leader returns who leads.
+// leader returns the identity of the leader, or the empty string if there is none.
 func leader(ctx context.Context) (string, error) {
 	object, err := lease(ctx, "provider-openstack-worker-leader-election")
 	if err != nil || object.Spec.HolderIdentity == nil {
@@ -87,7 +86,7 @@ func leader(ctx context.Context) (string, error) {
 	return *object.Spec.HolderIdentity, nil
 }
 
-// get returns what is at a path of an address, once that answers with success.
+// get returns the response to a path, once the request succeeds.
 func get(ctx context.Context, address, path string) (content string) {
 	GinkgoHelper()
 	Eventually(ctx, func() error {
@@ -110,10 +109,10 @@ func get(ctx context.Context, address, path string) (content string) {
 	return content
 }
 
-// selector is a series in an alert: its name, and whether it is chosen by its controller, which alone is a label that the program serves.
+// selector matches a series in an alert: its name, and a selected controller, which is the only label that the program itself serves.
 var selector = regexp.MustCompile(`(\w+)\{job="[^"]*"(,controller="(?:worker|heartbeat)")?\}`)
 
-// watched are the series that the alerts of the chart ask for, as patterns of what the program serves.
+// watched returns the series in the chart's alerts, as patterns for the program's metrics.
 func watched() (patterns []string) {
 	GinkgoHelper()
 	rendered, err := charts.Render(components.Controllers()[0], charts.Worker, program.Namespace,
@@ -177,7 +176,7 @@ var _ = Describe("A replica of the worker controller", func() {
 		}
 		Expect(s.Client().Create(ctx, of)).To(Succeed())
 		Expect(s.Client().Create(ctx, beat)).To(Succeed())
-		DeferCleanup(func(ctx SpecContext) { // nobody deletes a namespace in a seed of tests
+		DeferCleanup(func(ctx SpecContext) { // no controller deletes namespaces in a test seed
 			patch := client.MergeFrom(of.DeepCopy())
 			of.Labels = nil
 			Expect(s.Client().Patch(ctx, of, patch)).To(Succeed())
@@ -204,7 +203,7 @@ var _ = Describe("A replica of the worker controller", func() {
 
 		shoot, err := s.NewShoot(ctx, "shoot--program--handover", seed.ShootOptions{Profile: profile})
 		Expect(err).NotTo(HaveOccurred())
-		Expect(shoot.ScaleManager(ctx, 0)).To(Succeed()) // so that it waits for machines
+		Expect(shoot.ScaleManager(ctx, 0)).To(Succeed()) // so that the controller waits for machines
 		Expect(shoot.Create(ctx, shoot.Worker(seed.Pool("web", "medium_4_8", "gardenlinux", "1877.5.0")), "")).To(Succeed())
 		Eventually(ctx, shoot.Deployments).Should(HaveLen(1))
 		Expect(first.Stop(ctx)).To(Succeed())
@@ -221,7 +220,7 @@ var _ = Describe("A replica of the worker controller", func() {
 	It("tells of every pool whose image is another one, in Events of the Worker", func(ctx SpecContext) {
 		start(ctx, "telling")
 		shoot, err := s.NewShoot(ctx, "shoot--program--telling", seed.ShootOptions{Profile: profile, Change: func(shoot *v1beta1.Shoot) {
-			shoot.Spec.Hibernation = &v1beta1.Hibernation{Enabled: new(true)} // nobody waits for machines
+			shoot.Spec.Hibernation = &v1beta1.Hibernation{Enabled: new(true)} // so that the controller does not wait for machines
 		}})
 		Expect(err).NotTo(HaveOccurred())
 		var pools []extensionsv1alpha1.WorkerPool
@@ -248,7 +247,7 @@ var _ = Describe("A replica of the worker controller", func() {
 	It("tells of every pool whose image cannot be decided, and goes on", func(ctx SpecContext) {
 		start(ctx, "undecided")
 		shoot, err := s.NewShoot(ctx, "shoot--program--undecided", seed.ShootOptions{Profile: profile, Change: func(shoot *v1beta1.Shoot) {
-			shoot.Spec.Hibernation = &v1beta1.Hibernation{Enabled: new(true)} // nobody waits for machines
+			shoot.Spec.Hibernation = &v1beta1.Hibernation{Enabled: new(true)} // so that the controller does not wait for machines
 		}})
 		Expect(err).NotTo(HaveOccurred())
 		pools := []extensionsv1alpha1.WorkerPool{
@@ -280,7 +279,7 @@ var _ = Describe("A replica of the worker controller", func() {
 	It("says what it would do, while another one reconciles the Workers, and does nothing", func(ctx SpecContext) {
 		other := start(ctx, "reconciling")
 		shoot, err := s.NewShoot(ctx, "shoot--program--dry", seed.ShootOptions{Profile: profile, Change: func(shoot *v1beta1.Shoot) {
-			shoot.Spec.Hibernation = &v1beta1.Hibernation{Enabled: new(true)} // nobody waits for machines
+			shoot.Spec.Hibernation = &v1beta1.Hibernation{Enabled: new(true)} // so that the controller does not wait for machines
 		}})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(shoot.Create(ctx, shoot.Worker(seed.Pool("web", "medium_4_8", "gardenlinux", "1877.5.0")), "")).To(Succeed())
@@ -301,7 +300,7 @@ var _ = Describe("A replica of the worker controller", func() {
 		})))
 		rest := seed.Rest{}
 		Eventually(ctx, func() error { return rest.Look(ctx, shoot) }).WithPolling(500 * time.Millisecond).Should(Succeed())
-		said, _ := dry("dry") // the Shoots of other specs may have something wrong
+		said, _ := dry("dry") // the Shoots of other specs may have problems
 		Expect(said).To(And(MatchRegexp(`checked, \d+ without findings`), Not(ContainSubstring(shoot.Name+":"))))
 
 		worker, err := shoot.Get(ctx)
@@ -332,7 +331,7 @@ var _ = Describe("A replica of the worker controller", func() {
 		}}}
 		Expect(s.Client().Create(ctx, of)).To(Succeed())
 		Expect(s.Client().Create(ctx, deployment)).To(Succeed())
-		DeferCleanup(func(ctx SpecContext) { // nobody deletes a namespace in a seed of tests
+		DeferCleanup(func(ctx SpecContext) { // no controller deletes namespaces in a test seed
 			patch := client.MergeFrom(of.DeepCopy())
 			of.Labels = nil
 			Expect(s.Client().Patch(ctx, of, patch)).To(Succeed())
